@@ -1,0 +1,73 @@
+/**
+ * The engine contract: ordered keys in named columns, one atomic batch over all
+ * of them, consistent snapshots. Everything above knows this file only; every
+ * engine passes the one suite in test/conformance/engine.ts.
+ *
+ * Calls are synchronous on purpose: the fold is single-threaded and a promise
+ * per key would cost more than the key.
+ */
+
+/** How a column is read decides how it is tuned. */
+export interface ColumnSpec {
+  readonly name: string;
+  /** `point`: looked up by whole key. `prefix`: scanned inside a fixed prefix. `order`: scanned or walked in key order. */
+  readonly access: 'point' | 'prefix' | 'order';
+  /** For `prefix`: its length in bytes. A scan in such a column stays inside one prefix. */
+  readonly prefixBytes?: number;
+  /** Share of all written bytes this column receives, roughly; memtables are sized by it. */
+  readonly weight: number;
+}
+
+export interface ScanOptions {
+  /** First key, inclusive. */
+  readonly gte?: Uint8Array;
+  /** End key, exclusive. */
+  readonly lt?: Uint8Array;
+  readonly reverse?: boolean;
+  /** Rows at most. */
+  readonly limit?: number;
+}
+
+export type Row = readonly [key: Uint8Array, value: Uint8Array];
+
+export interface Reader {
+  get(column: string, key: Uint8Array): Uint8Array | undefined;
+  /** Values in the order of the keys, `undefined` where there is none. Keys may be reused by the caller afterwards. */
+  getMany(column: string, keys: readonly Uint8Array[]): (Uint8Array | undefined)[];
+  /** Rows in key order. Each row's bytes belong to the caller. */
+  scan(column: string, options?: ScanOptions): Iterable<Row>;
+}
+
+/** One moment of the store: all columns named when it was taken, frozen. Release it. */
+export interface Snapshot extends Reader {
+  release(): void;
+}
+
+/** Operations that become visible together or not at all. Bytes are copied at the call: callers may reuse their buffers. */
+export interface Batch {
+  put(column: string, key: Uint8Array, value: Uint8Array): void;
+  del(column: string, key: Uint8Array): void;
+  /** Operations so far. */
+  readonly size: number;
+  /** Writes everything and empties the batch for reuse. With `fsync` it is on the disk when this returns. */
+  commit(options?: { readonly fsync?: boolean }): void;
+  /** Forgets everything and can be used again. */
+  clear(): void;
+}
+
+export interface EngineStats {
+  readonly kind: string;
+  /** Bytes on disk (memory engine: bytes held). */
+  readonly bytes: number;
+  /** What the engine says about itself, by name. */
+  readonly properties: Readonly<Record<string, string>>;
+}
+
+export interface Engine extends Reader {
+  readonly columns: readonly ColumnSpec[];
+  /** The one batch of this engine, empty. There is one writer, so there is one batch. */
+  batch(): Batch;
+  snapshot(columns: readonly string[]): Snapshot;
+  stats(): EngineStats;
+  close(): Promise<void>;
+}

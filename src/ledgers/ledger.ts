@@ -1,0 +1,90 @@
+/**
+ * The ledger contract: what a block says, in words every UTXO chain shares.
+ * A ledger is pure: bytes in, views of those bytes out. It never reads a store
+ * and never imports node:*.
+ *
+ * Hot-path rule: positions into `raw` instead of copied bytes, u32 halves
+ * instead of bigints. Whoever reads for a person uses `describe`.
+ */
+
+/** Kinds of 28-byte index key an output can have, in the order they stand in a stored value. */
+export const KEY_KINDS = ['address', 'payment', 'stake'] as const;
+export type KeyKind = (typeof KEY_KINDS)[number];
+export const KEY_BYTES = 28;
+
+export interface Point {
+  readonly height: number;
+  /** The chain's own clock; for chains without slots, the height. */
+  readonly slot: number;
+  readonly hash: Uint8Array;
+}
+
+/** An output that a transaction consumes: where its 32 id bytes stand in the block, and its index. */
+export interface Spend {
+  readonly at: number;
+  readonly index: number;
+}
+
+/** An output that comes into being. `start..end` are its bytes, exactly as they stood. */
+export interface Create {
+  readonly index: number;
+  readonly start: number;
+  readonly end: number;
+  readonly addressStart: number;
+  readonly addressEnd: number;
+  readonly valueHi: number;
+  readonly valueLo: number;
+  /** Ledger-defined bits, kept in the stored header (see each ledger's `OutputFlag`). */
+  readonly flags: number;
+}
+
+export interface Tx {
+  readonly id: Uint8Array;
+  /** False: phase-2 invalid. Its `spends` and `creates` are then those of its collateral. */
+  readonly valid: boolean;
+  readonly spends: readonly Spend[];
+  readonly creates: readonly Create[];
+}
+
+export interface Block extends Point {
+  readonly raw: Uint8Array;
+  /** Null where the chain says "none" (first block of some chains). */
+  readonly prevHash: Uint8Array | null;
+  /** A block that carries its predecessor's height (Cardano's Byron epoch boundary blocks). */
+  readonly boundary: boolean;
+  readonly era: number;
+  readonly txs: readonly Tx[];
+  /** Who made it, where the chain says so; empty otherwise. */
+  readonly issuer: Uint8Array;
+}
+
+/** What of the previous block a ledger needs to know to see a boundary. */
+export interface Before {
+  readonly era: number;
+}
+
+/** An output that no transaction of a block made: genesis. Bytes stand in their own buffer. */
+export interface Grant {
+  readonly txId: Uint8Array;
+  readonly create: Create;
+  readonly raw: Uint8Array;
+}
+
+/** What the ledger itself does to the state between two blocks, before the second one's transactions. */
+export interface Transition {
+  readonly grants: readonly Grant[];
+  /** Unspent outputs that vanish: asked once for each output in the store. */
+  readonly drops: ((raw: Uint8Array, start: number, end: number) => boolean) | null;
+}
+
+export interface Ledger {
+  readonly family: 'cardano' | 'bitcoin';
+  /** Throws BLOCK_INVALID. */
+  decode(raw: Uint8Array): Block;
+  /** True when the block can only be the first of its chain. */
+  isFirst(block: Block): boolean;
+  /** Effects of passing from `before` (undefined: from nothing) to `block`; null for nearly every block. */
+  transition(before: Before | undefined, block: Block): Transition | null;
+  /** Writes the output's index keys one after another at `at`; returns a bit mask of the kinds written. */
+  writeKeys(raw: Uint8Array, create: Create, to: Uint8Array, at: number): number;
+}
