@@ -1,0 +1,41 @@
+/**
+ * The source contract: where blocks come from. A source hands over raw bytes
+ * and never looks at the state; the follower decides what they mean.
+ *
+ * Events come in runs, as many as are at hand, because awaiting each of ninety
+ * thousand blocks a second would cost more than decoding them.
+ */
+import type { Point } from '../ledgers/ledger.ts';
+
+export type ChainEvent =
+  /** `intact`: the source has already checked these bytes against a checksum or hash of the whole block. */
+  | { readonly kind: 'forward'; readonly raw: Uint8Array; readonly intact: boolean }
+  /** Go back to `point` (null: the origin), then forward from there. */
+  | { readonly kind: 'back'; readonly point: Point | null };
+
+export interface SourceTip {
+  readonly slot: number;
+  readonly height?: number;
+}
+
+export interface Run {
+  readonly events: readonly ChainEvent[];
+  /** The newest point the source knows of, where it knows. */
+  readonly tip?: SourceTip;
+  /** True when the source has nothing further right now: we are at its tip. */
+  readonly atTip: boolean;
+}
+
+export interface FollowOptions {
+  /** Points we have, newest first; the source continues after the first one it knows. Empty: from its first block. */
+  readonly from: readonly Point[];
+  readonly signal: AbortSignal;
+  /** Keep waiting for new blocks at the tip; otherwise end there. */
+  readonly follow: boolean;
+}
+
+export interface Source {
+  /** The URL it was made from, for messages. */
+  readonly name: string;
+  runs(options: FollowOptions): AsyncIterable<Run>;
+}
