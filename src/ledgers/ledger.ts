@@ -81,6 +81,8 @@ export interface Ledger {
   readonly family: 'cardano' | 'bitcoin';
   /** Throws BLOCK_INVALID. */
   decode(raw: Uint8Array): Block;
+  /** Recomputes what the header says of the body, for bytes nobody has checked yet. Throws BLOCK_INVALID. */
+  verify(block: Block): void;
   /** True when the block can only be the first of its chain. */
   isFirst(block: Block): boolean;
   /** Effects of passing from `before` (undefined: from nothing) to `block`; null for nearly every block. */

@@ -37,5 +37,7 @@ export interface FollowOptions {
 export interface Source {
   /** The URL it was made from, for messages. */
   readonly name: string;
+  /** The text of the genesis files of the chain it serves, where it makes that chain itself. */
+  readonly genesis?: { readonly byron: string; readonly shelley: string };
   runs(options: FollowOptions): AsyncIterable<Run>;
 }

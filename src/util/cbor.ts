@@ -244,7 +244,10 @@ export class Cursor {
     const definite = this.head();
     const major = this.major;
     if (major === BYTES || major === TEXT) {
-      if (!definite) return this.skipPieces(major);
+      if (!definite) {
+        this.skipPieces(major);
+        return;
+      }
       if (this.hi !== 0 || this.lo > end - this.at) this.fail('string longer than the bytes left', at);
       this.at += this.lo;
       return;
@@ -252,10 +255,9 @@ export class Cursor {
     if (major === ARRAY || major === MAP) {
       const each = major === MAP ? 2 : 1;
       if (definite && (this.hi !== 0 || this.lo * each > end - this.at)) this.fail('container longer than the bytes left', at);
-      return this.skipItems(definite ? this.lo * each : INDEFINITE, each, depth + 1);
-    }
-    if (major === TAG) return this.skipItems(1, 1, depth + 1);
-    if (major === SIMPLE && !definite) this.fail('unexpected break', at);
+      this.skipItems(definite ? this.lo * each : INDEFINITE, each, depth + 1);
+    } else if (major === TAG) this.skipItems(1, 1, depth + 1);
+    else if (major === SIMPLE && !definite) this.fail('unexpected break', at);
   }
 
   private skipPieces(major: number): void {

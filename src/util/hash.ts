@@ -7,12 +7,17 @@ import { createBLAKE2b, createSHA3, createSHA256 } from 'hash-wasm';
 
 const [blake256, blake224, sha2, sha3] = await Promise.all([createBLAKE2b(256), createBLAKE2b(224), createSHA256(), createSHA3(256)]);
 
-export function blake2b256(bytes: Uint8Array): Uint8Array {
-  return blake256.init().update(bytes).digest('binary');
+export function blake2b256(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
+  return blake256.init().update(bytes.subarray(start, end)).digest('binary');
 }
 
-export function blake2b224(bytes: Uint8Array): Uint8Array {
-  return blake224.init().update(bytes).digest('binary');
+/** Hash of `prefix` followed by a run of `bytes`, without joining them. */
+export function blake2b256Prefixed(prefix: Uint8Array, bytes: Uint8Array, start: number, end: number): Uint8Array {
+  return blake256.init().update(prefix).update(bytes.subarray(start, end)).digest('binary');
+}
+
+export function blake2b224(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
+  return blake224.init().update(bytes.subarray(start, end)).digest('binary');
 }
 
 export function sha256(bytes: Uint8Array): Uint8Array {

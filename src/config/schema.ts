@@ -1,0 +1,218 @@
+/**
+ * Every setting of the system in one table: its type, default, allowed values
+ * and one line of documentation. Flags, `UNSPENT_*` variables, the TOML file,
+ * `config show`, docs/reference/config.md and the type `Config` all follow from
+ * it, so a setting is added here and nowhere else.
+ */
+import { GROUP_BLOCKS_MAX } from '../util/limits.ts';
+
+const MB = 1_000_000;
+
+/** More blocks than any chain has: a window of this size keeps everything. */
+const WINDOW_BLOCKS_MAX = 100_000_000;
+
+/** Memory budgets reach the engine as 32-bit numbers. */
+const ENGINE_BYTES_MAX = 4_000 * MB;
+
+export type SettingValue = boolean | number | string;
+
+type Kind =
+  | { readonly type: 'boolean'; readonly default: boolean }
+  | { readonly type: 'integer'; readonly default: number; readonly min: number; readonly max: number }
+  | { readonly type: 'string'; readonly default: string; readonly filled?: true }
+  | { readonly type: 'oneOf'; readonly default: string; readonly values: readonly string[] }
+  | { readonly type: 'bytes'; readonly default: number; readonly min: number; readonly max: number };
+
+export type Setting = Kind & {
+  readonly doc: string;
+  /** The store holds other data, or other columns, when this changes. */
+  readonly shapesStore?: true;
+  /** A value the type allows and this version refuses, with the reason. */
+  readonly unavailable?: { readonly value: SettingValue; readonly why: string };
+};
+
+export const SETTINGS = {
+  network: {
+    type: 'string',
+    default: '',
+    shapesStore: true,
+    doc: 'Name of the network; empty: the one the store was made for.',
+  },
+  data: { type: 'string', default: './data', filled: true, doc: 'Directory of the store.' },
+  genesis: {
+    type: 'string',
+    default: '',
+    shapesStore: true,
+    doc: 'Directory of the genesis files, for a network whose genesis is not built in.',
+  },
+  'utxo.enabled': {
+    type: 'boolean',
+    default: true,
+    shapesStore: true,
+    doc: 'Keep unspent outputs. When off, no UTXO column is opened and no UTXO projection runs.',
+  },
+  'utxo.store': {
+    type: 'oneOf',
+    values: ['classic', 'mmr'],
+    default: 'classic',
+    shapesStore: true,
+    unavailable: { value: 'mmr', why: 'this version has the classic store only' },
+    doc: 'Layout of the unspent set.',
+  },
+  'utxo.pruneDepth': {
+    type: 'integer',
+    default: 2160,
+    min: 1,
+    max: WINDOW_BLOCKS_MAX,
+    doc: 'Blocks below the tip after which a spent output is forgotten.',
+  },
+  'utxo.rollbackWindow': {
+    type: 'integer',
+    default: 4320,
+    min: 1,
+    max: WINDOW_BLOCKS_MAX,
+    doc: 'Blocks below the tip for which undo records are kept; at least `utxo.pruneDepth`.',
+  },
+  'utxo.pruneBatchSize': {
+    type: 'integer',
+    default: 500,
+    min: 1,
+    max: 1_000_000,
+    doc: 'Entries deleted at most in one pruning batch.',
+  },
+  'utxo.pruneScheduleSeconds': { type: 'integer', default: 5, min: 1, max: 86_400, doc: 'Seconds between pruning batches.' },
+  'utxo.index.addressHash': {
+    type: 'boolean',
+    default: true,
+    shapesStore: true,
+    doc: 'Index unspent outputs by address.',
+  },
+  'utxo.index.paymentCredential': {
+    type: 'boolean',
+    default: true,
+    shapesStore: true,
+    doc: 'Index unspent outputs by payment credential.',
+  },
+  'utxo.index.stakeCredential': {
+    type: 'boolean',
+    default: true,
+    shapesStore: true,
+    doc: 'Index unspent outputs by stake credential.',
+  },
+  'utxo.indexingStrategy': {
+    type: 'oneOf',
+    values: ['both', 'address_hash', 'payment_credential'],
+    default: 'both',
+    shapesStore: true,
+    doc: 'Which indexes the `utxo.index` switches may turn on: `both` all of them, `address_hash` only that one, `payment_credential` only the two credential indexes.',
+  },
+  'utxo.delta.selfContained': {
+    type: 'boolean',
+    default: false,
+    shapesStore: true,
+    doc: 'Put spent outputs into the undo records, so that rollback reaches past `utxo.pruneDepth`.',
+  },
+  'utxo.applyAsync': { type: 'boolean', default: false, doc: 'Let the source read ahead while blocks are applied.' },
+  'utxo.applyQueueSize': {
+    type: 'integer',
+    default: 1024,
+    min: 1,
+    max: 65_536,
+    doc: 'Blocks that may wait to be applied when `utxo.applyAsync` is on.',
+  },
+  'utxo.disableWal': {
+    type: 'boolean',
+    default: false,
+    unavailable: { value: true, why: "the engine's binding cannot write without its log" },
+    doc: 'Write without the write-ahead log.',
+  },
+  'sync.groupBlocks': {
+    type: 'integer',
+    default: 1000,
+    min: 1,
+    max: GROUP_BLOCKS_MAX,
+    doc: 'Blocks in one commit while far behind the tip; 1: every block its own commit.',
+  },
+  'engine.memtableBytes': {
+    type: 'bytes',
+    default: 96 * MB,
+    min: MB,
+    max: ENGINE_BYTES_MAX,
+    doc: 'Memory for writes not yet sorted onto the disk, over all columns.',
+  },
+  'engine.cacheBytes': {
+    type: 'bytes',
+    default: 256 * MB,
+    min: MB,
+    max: ENGINE_BYTES_MAX,
+    doc: 'Memory for blocks read from the disk, over all columns.',
+  },
+  'engine.compression': { type: 'boolean', default: true, doc: 'Compress files on the disk.' },
+  'status.refreshSeconds': { type: 'integer', default: 5, min: 1, max: 3600, doc: 'Seconds between refreshes of the status.' },
+  'metrics.sampleEngineSeconds': {
+    type: 'integer',
+    default: 30,
+    min: 1,
+    max: 3600,
+    doc: "Seconds between samples of the engine's own counters.",
+  },
+} as const satisfies Record<string, Setting>;
+
+export type SettingKey = keyof typeof SETTINGS;
+
+type ValueOf<S> = S extends { readonly type: 'boolean' }
+  ? boolean
+  : S extends { readonly values: readonly (infer V)[] }
+    ? V
+    : S extends { readonly type: 'string' }
+      ? string
+      : number;
+
+/** Values by dotted key. */
+export type Values = { readonly [K in SettingKey]: ValueOf<(typeof SETTINGS)[K]> };
+
+type Head<K> = K extends `${infer H}.${string}` ? H : K;
+type Below<T, H extends string> = { readonly [K in keyof T as K extends `${H}.${infer Rest}` ? Rest : never]: T[K] };
+type Nest<T> = { readonly [H in Head<keyof T & string> & string]: H extends keyof T ? T[H] : Nest<Below<T, H>> };
+
+/** Values as a tree: `config.utxo.index.addressHash`. */
+export type Config = Nest<Values>;
+
+export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
+
+export function settingOf(key: SettingKey): Setting {
+  return SETTINGS[key];
+}
+
+export function isSettingKey(key: string): key is SettingKey {
+  return Object.hasOwn(SETTINGS, key);
+}
+
+/** The tables of the file: `utxo`, `utxo.index`, ... */
+export const GROUPS: ReadonlySet<string> = new Set(
+  SETTING_KEYS.flatMap((key) => key.split('.').map((_, depth, parts) => parts.slice(0, depth).join('.'))).filter((group) => group !== ''),
+);
+
+function kebab(key: SettingKey): string {
+  return key.replaceAll('.', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** `utxo.pruneDepth` -> `UNSPENT_UTXO_PRUNE_DEPTH`. */
+export function variableOf(key: SettingKey): string {
+  return `UNSPENT_${kebab(key).replaceAll('-', '_').toUpperCase()}`;
+}
+
+/** `utxo.pruneDepth` -> `--utxo-prune-depth`. */
+export function flagOf(key: SettingKey): string {
+  return `--${kebab(key)}`;
+}
+
+/** The indexes to keep: the switches, as far as the strategy lets them. */
+export function indexesOf(config: Config): Config['utxo']['index'] {
+  const { index, indexingStrategy: strategy } = config.utxo;
+  return {
+    addressHash: index.addressHash && strategy !== 'payment_credential',
+    paymentCredential: index.paymentCredential && strategy !== 'address_hash',
+    stakeCredential: index.stakeCredential && strategy !== 'address_hash',
+  };
+}

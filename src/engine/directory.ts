@@ -1,0 +1,176 @@
+/**
+ * The identity of a data directory, checked before the database touches
+ * anything: DIR/unspent.json says what the store is, DIR/db/ holds it.
+ *
+ * The identity is written first and atomically, so a crash at any moment of
+ * the creation leaves an empty directory or a valid new store.
+ */
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { UnspentError } from '../util/errors.ts';
+
+/** Raised when a store of the older schema can no longer be read as it is. */
+export const SCHEMA_VERSION = 1;
+
+const IDENTITY_FILE = 'unspent.json';
+const DATABASE_FOLDER = 'db';
+const TEMPORARY_SUFFIX = '.tmp';
+
+/** Of unspent.json: a few hundred bytes in truth; anything larger is not ours. */
+const IDENTITY_BYTES_MAX = 64 * 1024;
+
+/** What an interrupted write of ours, or a fresh file system, leaves in a directory that is otherwise empty. */
+const NOT_CONTENT = new Set([IDENTITY_FILE + TEMPORARY_SUFFIX, 'lost+found']);
+
+/** What RocksDB writes before CURRENT when it creates a database; a crash may leave these alone. */
+const BEFORE_CURRENT = /^(LOCK|IDENTITY|MANIFEST-000001|\d+\.dbtmp)$/;
+
+export interface Identity {
+  readonly schema: number;
+  readonly network: string;
+  /** Whatever else the store must remember about itself, as JSON. */
+  readonly [setting: string]: unknown;
+}
+
+export function databaseDirectory(directory: string): string {
+  return join(directory, DATABASE_FOLDER);
+}
+
+/** The identity of the store in the directory; null where there is no directory or nothing in it. Changes nothing. */
+export function readIdentity(directory: string): Identity | null {
+  const entries = listDirectory(directory);
+  if (entries === null) return null;
+  accessOrThrow(directory);
+  if (!entries.includes(IDENTITY_FILE)) {
+    const content = entries.filter((name) => !NOT_CONTENT.has(name)).sort();
+    if (content.length === 0) return null;
+    const some = content.slice(0, 3).join(', ') + (content.length > 3 ? ', ...' : '');
+    throw new UnspentError('STORE_FOREIGN', `${directory} is not a store and not empty: it holds ${some}`, { directory });
+  }
+  const identity = parseIdentity(directory);
+  databaseExists(databaseDirectory(directory));
+  return identity;
+}
+
+/** Makes the directory if need be. On return the identity is on the disk; before, the old one or none is. */
+export function writeIdentity(directory: string, identity: Identity): void {
+  const text = `${JSON.stringify({ format: 'unspent', ...identity }, null, 2)}\n`;
+  try {
+    mkdirSync(directory, { recursive: true });
+    writeFileAtomically(directory, IDENTITY_FILE, text);
+  } catch (cause) {
+    throw systemError(cause, directory, 'cannot be written');
+  }
+}
+
+export function checkNetwork(identity: Identity, network: string): void {
+  if (identity.network === network) return;
+  throw new UnspentError('STORE_NETWORK', `the store is of network '${identity.network}', not of '${network}'`, {
+    store: identity.network,
+    wanted: network,
+  });
+}
+
+/**
+ * Whether a database is there (absent, empty and half created count as no). One
+ * whose CURRENT is gone must not be opened: RocksDB would create another over
+ * its files.
+ */
+export function databaseExists(database: string): boolean {
+  const files = listDirectory(database);
+  if (files?.includes('CURRENT')) return true;
+  if (files === null || files.every((name) => BEFORE_CURRENT.test(name))) return false;
+  throw new UnspentError('STORE_DAMAGED', `the store is damaged (${database}): CURRENT is missing beside ${files.length} other files`, {
+    directory: database,
+  });
+}
+
+/** Temporary file, fsync, rename, fsync of the directory: the whole text or the file as it was. */
+export function writeFileAtomically(directory: string, name: string, text: string): void {
+  const temporary = join(directory, name + TEMPORARY_SUFFIX);
+  const file = openSync(temporary, 'w');
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, join(directory, name));
+  const folder = openSync(directory, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function parseIdentity(directory: string): Identity {
+  const path = join(directory, IDENTITY_FILE);
+  const damaged = (why: string, cause?: unknown) =>
+    new UnspentError('STORE_DAMAGED', `the store is damaged (${directory}): ${IDENTITY_FILE} ${why}`, { directory, file: path }, cause);
+  let text: string;
+  try {
+    if (statSync(path).size > IDENTITY_BYTES_MAX) throw damaged(`is larger than ${IDENTITY_BYTES_MAX} bytes`);
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    if (cause instanceof UnspentError) throw cause;
+    throw (cause as NodeJS.ErrnoException).code === 'EACCES'
+      ? systemError(cause, path, 'cannot be read')
+      : damaged('cannot be read', cause);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw damaged('is not JSON', cause);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw damaged('is not an object');
+  const { format, ...identity } = value as Record<string, unknown>;
+  const { schema, network } = identity as Partial<Identity>;
+  if (format !== 'unspent') throw damaged(`has no "format": "unspent"`);
+  if (typeof schema !== 'number' || !Number.isInteger(schema) || schema < 1) throw damaged('has no valid "schema"');
+  // Before the rest is looked at: a newer schema may have changed it.
+  if (schema > SCHEMA_VERSION) {
+    const message = `the store in ${directory} has schema ${schema}; this version reads up to ${SCHEMA_VERSION}`;
+    throw new UnspentError('STORE_SCHEMA', message, { directory, schema, newest: SCHEMA_VERSION });
+  }
+  if (typeof network !== 'string' || network === '') throw damaged('has no valid "network"');
+  return { ...identity, schema, network };
+}
+
+/** Null where there is nothing of that name. */
+function listDirectory(directory: string): string[] | null {
+  try {
+    return readdirSync(directory);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT') return null;
+    throw systemError(cause, directory, code === 'ENOTDIR' ? 'is not a directory' : 'cannot be read');
+  }
+}
+
+function accessOrThrow(directory: string): void {
+  try {
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw systemError(cause, directory, 'must be readable and writable');
+  }
+}
+
+function systemError(cause: unknown, path: string, what: string): UnspentError {
+  const error = cause as NodeJS.ErrnoException;
+  const code = error.code === 'ENOSPC' ? 'DISK_FULL' : 'IO';
+  return new UnspentError(code, `${path} ${what} (${error.code ?? error.message})`, { path }, cause);
+}

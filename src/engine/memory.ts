@@ -1,0 +1,235 @@
+/**
+ * The engine in memory, for tests: the same contract, nothing on disk. Columns
+ * are a map and a sorted list of keys (as latin1 text, whose order is byte
+ * order); a reader marks a column as shared, and the next commit that touches
+ * it works on a copy.
+ */
+import { assert, UnspentError } from '../util/errors.ts';
+import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot } from './engine.ts';
+import { type ScanRange, scanRange } from './scan-range.ts';
+
+interface Content {
+  readonly values: Map<string, Uint8Array>;
+  /** Ascending. */
+  readonly keys: string[];
+  /** A snapshot or a scan reads it: it must not change any more. */
+  shared: boolean;
+}
+
+interface Column {
+  readonly spec: ColumnSpec;
+  content: Content;
+}
+
+type Operation = readonly [column: Column, key: string, value: Uint8Array | undefined];
+
+export function openMemory(columns: readonly ColumnSpec[]): Engine {
+  return new Memory(columns);
+}
+
+class Memory implements Engine {
+  readonly columns: readonly ColumnSpec[];
+  readonly #columns: Map<string, Column>;
+  readonly #batch: MemoryBatch;
+  #open = true;
+
+  constructor(columns: readonly ColumnSpec[]) {
+    this.columns = columns;
+    this.#columns = new Map(columns.map((spec) => [spec.name, { spec, content: { values: new Map(), keys: [], shared: false } }]));
+    this.#batch = new MemoryBatch((name) => this.column(name));
+  }
+
+  get(column: string, key: Uint8Array): Uint8Array | undefined {
+    return read(this.column(column).content, key);
+  }
+
+  getMany(column: string, keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    const { content } = this.column(column);
+    return keys.map((key) => read(content, key));
+  }
+
+  scan(name: string, options?: ScanOptions): Iterable<Row> {
+    const column = this.column(name);
+    return rowsOf(
+      () => share(column),
+      scanRange(column.spec, options),
+      () => this.assertOpen(),
+    );
+  }
+
+  batch(): Batch {
+    this.assertOpen();
+    this.#batch.clear();
+    return this.#batch;
+  }
+
+  snapshot(names: readonly string[]): Snapshot {
+    this.assertOpen();
+    return new MemorySnapshot(this, new Map(names.map((name) => [name, this.column(name)])));
+  }
+
+  stats(): EngineStats {
+    this.assertOpen();
+    let bytes = 0;
+    for (const { content } of this.#columns.values()) for (const [key, value] of content.values) bytes += key.length + value.length;
+    return { kind: 'memory', bytes, properties: {} };
+  }
+
+  async close(): Promise<void> {
+    this.#open = false;
+    this.#columns.clear();
+    this.#batch.clear();
+  }
+
+  assertOpen(): void {
+    if (!this.#open) throw new UnspentError('CLOSED', 'the store is closed (memory)');
+  }
+
+  column(name: string): Column {
+    this.assertOpen();
+    const column = this.#columns.get(name);
+    assert(column !== undefined, `there is a column '${name}'`);
+    return column;
+  }
+}
+
+class MemorySnapshot implements Snapshot {
+  readonly #engine: Memory;
+  readonly #columns: ReadonlyMap<string, Column>;
+  #released = false;
+
+  constructor(engine: Memory, columns: ReadonlyMap<string, Column>) {
+    this.#engine = engine;
+    this.#columns = new Map([...columns].map(([name, column]) => [name, { spec: column.spec, content: share(column) }]));
+  }
+
+  get(column: string, key: Uint8Array): Uint8Array | undefined {
+    return read(this.#column(column).content, key);
+  }
+
+  getMany(column: string, keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    const { content } = this.#column(column);
+    return keys.map((key) => read(content, key));
+  }
+
+  scan(name: string, options?: ScanOptions): Iterable<Row> {
+    const { spec, content } = this.#column(name);
+    return rowsOf(
+      () => content,
+      scanRange(spec, options),
+      () => this.#assertUsable(),
+    );
+  }
+
+  release(): void {
+    this.#released = true;
+  }
+
+  #column(name: string): Column {
+    this.#assertUsable();
+    const column = this.#columns.get(name);
+    assert(column !== undefined, `column '${name}' is in the snapshot`);
+    return column;
+  }
+
+  #assertUsable(): void {
+    this.#engine.assertOpen();
+    if (this.#released) throw new UnspentError('CLOSED', 'the snapshot was released');
+  }
+}
+
+class MemoryBatch implements Batch {
+  readonly #column: (name: string) => Column;
+  #operations: Operation[] = [];
+
+  constructor(column: (name: string) => Column) {
+    this.#column = column;
+  }
+
+  put(name: string, key: Uint8Array, value: Uint8Array): void {
+    const column = this.#column(name);
+    assert(key.length >= (column.spec.prefixBytes ?? 0), `a key of '${name}' is as long as its prefix`);
+    this.#operations.push([column, textOf(key), Uint8Array.from(value)]);
+  }
+
+  del(name: string, key: Uint8Array): void {
+    this.#operations.push([this.#column(name), textOf(key), undefined]);
+  }
+
+  get size(): number {
+    return this.#operations.length;
+  }
+
+  commit(): void {
+    for (const [column, key, value] of this.#operations) {
+      // Also tells a closed store.
+      assert(this.#column(column.spec.name) === column, 'a batch is of its own engine');
+      const content = own(column);
+      if (value === undefined) remove(content, key);
+      else insert(content, key, value);
+    }
+    this.#operations = [];
+  }
+
+  clear(): void {
+    this.#operations = [];
+  }
+}
+
+function share(column: Column): Content {
+  column.content.shared = true;
+  return column.content;
+}
+
+function own(column: Column): Content {
+  const { values, keys, shared } = column.content;
+  if (shared) column.content = { values: new Map(values), keys: keys.slice(), shared: false };
+  return column.content;
+}
+
+function insert({ values, keys }: Content, key: string, value: Uint8Array): void {
+  if (!values.has(key)) keys.splice(placeOf(keys, key), 0, key);
+  values.set(key, value);
+}
+
+function remove({ values, keys }: Content, key: string): void {
+  if (values.delete(key)) keys.splice(placeOf(keys, key), 1);
+}
+
+function read(content: Content, key: Uint8Array): Uint8Array | undefined {
+  return content.values.get(textOf(key))?.slice();
+}
+
+function* rowsOf(contentNow: () => Content, range: ScanRange, assertUsable: () => void): Generator<Row, void, void> {
+  assertUsable();
+  if (range.empty) return;
+  const { values, keys } = contentNow();
+  const start = range.gte === undefined ? 0 : placeOf(keys, textOf(range.gte));
+  const end = range.lt === undefined ? keys.length : placeOf(keys, textOf(range.lt));
+  const rows = Math.min(range.limit, end - start);
+  for (let row = 0; row < rows; row++) {
+    assertUsable();
+    const key = keys[range.reverse ? end - 1 - row : start + row];
+    yield [bytesOf(key), values.get(key)!.slice()];
+  }
+}
+
+/** Where the key is, or would be. */
+function placeOf(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (keys[middle] < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(text, 'latin1'));
+}

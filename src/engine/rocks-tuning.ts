@@ -1,0 +1,100 @@
+/**
+ * Every RocksDB setting we make, with its reason, and how the two memory
+ * budgets are split over the columns. Measured: docs/internals/speed.md.
+ */
+import { assert } from '../util/errors.ts';
+import type { ColumnSpec } from './engine.ts';
+import type { NativeColumnOptions, NativeOpenOptions } from './rocks-binding.ts';
+
+const MIB = 1024 * 1024;
+
+export interface RocksOptions {
+  readonly createIfMissing: boolean;
+  /** Memtable budget over all columns, split by weight. RocksDB may hold half as much again while flushes lag. */
+  readonly memtableBytes?: number;
+  /** Block cache over all columns; it holds the index and filter blocks too, so it bounds what reading costs in memory. */
+  readonly cacheBytes?: number;
+  /** Zstd dictionaries. Without them the deep levels are still plain zstd: the binding cannot turn that off. */
+  readonly compression?: boolean;
+}
+
+/** Smaller memtables are faster, down to 16 to 32 MB for a busy column: 96 MB over eight columns is there. */
+const MEMTABLE_BYTES = 96 * MIB;
+
+/** A column that receives almost nothing still needs room to merge two memtables a flush. */
+const COLUMN_MEMTABLE_BYTES_MIN = MIB;
+
+/** Holds index and filter blocks of 20 million outputs (about 60 MB) and the hot data. */
+const CACHE_BYTES = 256 * MIB;
+
+const COLUMN_CACHE_BYTES_MIN = MIB;
+
+/** The binding keeps cache sizes in 32 bits. */
+const COLUMN_CACHE_BYTES_MAX = 2 ** 32 - 1;
+
+/** Looked-up columns miss the cache at random places, prefix columns in runs, ordered ones are walked. */
+const CACHE_SHARE = { point: 8, prefix: 3, order: 1 } as const;
+
+/** The same in every column. */
+const COLUMN = {
+  // Sizes memtables and levels from one budget, compresses only what has settled (level 2 and deeper).
+  compaction: 'level',
+  // Outside the cache, index and filter blocks grow with the store and nothing bounds them.
+  cacheIndexAndFilterBlocks: true,
+} as const;
+
+const BY_ACCESS = {
+  // Most inputs are looked up once: a whole-key filter skips the files without the key. Bloom at 10 bits, not the
+  // 'point-lookup' preset: its ribbon filter is smaller but costs more CPU to build and ask, and CPU is what we lack.
+  point: { filterPolicy: 'bloomfilter:10:false' },
+  // The filter also holds prefixes, so that a scan of an address nobody uses reads no block.
+  prefix: { filterPolicy: 'bloomfilter:10:false' },
+  // The binding's default filter stays: a few keys (the tip) are looked up by name in such columns.
+  order: {},
+} as const;
+
+/** The database itself. */
+const DATABASE = {
+  // One flush and one compaction beside the fold; more threads than that take its core.
+  parallelism: 2,
+  // Costs more CPU than the bytes it saves are worth (no gain measured).
+  walCompression: false,
+} as const;
+
+export function nativeOptions(columns: readonly ColumnSpec[], options: RocksOptions): NativeOpenOptions {
+  const memtables = shares(columns, options.memtableBytes ?? MEMTABLE_BYTES, (column) => column.weight);
+  const caches = shares(columns, options.cacheBytes ?? CACHE_BYTES, (column) => column.weight * CACHE_SHARE[column.access]);
+  const compression = options.compression ?? true;
+  const natives: Record<string, NativeColumnOptions> = {
+    // RocksDB has it whether we use it or not.
+    default: {
+      ...COLUMN,
+      memtableMemoryBudget: COLUMN_MEMTABLE_BYTES_MIN,
+      cacheSize: COLUMN_CACHE_BYTES_MIN,
+      compression,
+    },
+  };
+  for (const [at, column] of columns.entries()) {
+    natives[column.name] = {
+      ...COLUMN,
+      ...BY_ACCESS[column.access],
+      ...(column.access === 'prefix' ? { prefixExtractor: prefixExtractor(column) } : {}),
+      memtableMemoryBudget: Math.max(COLUMN_MEMTABLE_BYTES_MIN, memtables[at]),
+      cacheSize: Math.min(COLUMN_CACHE_BYTES_MAX, Math.max(COLUMN_CACHE_BYTES_MIN, caches[at])),
+      compression,
+    };
+  }
+  return { ...DATABASE, createIfMissing: options.createIfMissing, columns: natives };
+}
+
+/** RocksDB accepts a misspelt name and ignores it: a test reads it back from the OPTIONS file. */
+function prefixExtractor(column: ColumnSpec): string {
+  assert(column.prefixBytes !== undefined && column.prefixBytes > 0, `column '${column.name}' needs its prefixBytes`);
+  return `rocksdb.FixedPrefix.${column.prefixBytes}`;
+}
+
+function shares(columns: readonly ColumnSpec[], total: number, weigh: (column: ColumnSpec) => number): number[] {
+  const weights = columns.map(weigh);
+  const sum = weights.reduce((a, b) => a + b, 0);
+  return weights.map((weight) => (sum === 0 ? 0 : Math.floor((total * weight) / sum)));
+}

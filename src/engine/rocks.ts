@@ -1,0 +1,245 @@
+/**
+ * The engine on RocksDB: where every byte of a store rests. One native write
+ * batch is reused for ever, lookups are one native call for all keys, a scan
+ * has an iterator of its own. Tuning, errors and snapshots have their own files.
+ */
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { UnspentError } from '../util/errors.ts';
+import { SCAN_ROWS } from '../util/limits.ts';
+import { databaseExists } from './directory.ts';
+import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot } from './engine.ts';
+import { binding, type NativeColumn, type NativeColumnRef, type NativeDatabase, type NativeOpenOptions } from './rocks-binding.ts';
+import { lastPlace, type RocksColumn, RocksDatabase, rowAt, SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH } from './rocks-database.ts';
+import { storeError } from './rocks-errors.ts';
+import { RocksSnapshot, startsWith } from './rocks-snapshot.ts';
+import { nativeOptions, type RocksOptions } from './rocks-tuning.ts';
+import { type ScanRange, scanRange } from './scan-range.ts';
+import { checkSeal, takeSeal, writeSeal } from './seal.ts';
+
+export interface RocksEngine extends Engine {
+  /** For `attachRocks` in a worker of this process, as long as this engine is open. */
+  readonly handle: bigint;
+}
+
+/** Opens or creates the database in the directory. When it fails, the directory is as it was. */
+export async function openRocks(directory: string, columns: readonly ColumnSpec[], options: RocksOptions): Promise<RocksEngine> {
+  const natives = nativeOptions(columns, options);
+  prepareDirectory(directory, options.createIfMissing);
+  checkSeal(directory);
+  const filesBefore = readdirSync(directory);
+  const restoreSeal = takeSeal(directory);
+  const native = binding.db_init(directory);
+  try {
+    const handles = await openNative(native, natives);
+    return new Rocks(new RocksDatabase(directory, native, columns, handles), columns, true);
+  } catch (cause) {
+    const error = storeError(cause, directory);
+    // A lock means the files are another's. Otherwise RocksDB adds at most its lock file before it fails.
+    if (error.code !== 'STORE_LOCKED') {
+      if (!filesBefore.includes('LOCK')) rmSync(join(directory, 'LOCK'), { force: true });
+      restoreSeal();
+    }
+    throw error;
+  }
+}
+
+/**
+ * The same database in another thread, to read. It must be closed before the
+ * engine whose handle it is; closing it closes only what it opened itself.
+ */
+export function attachRocks(handle: bigint, columns: readonly ColumnSpec[]): Engine {
+  const native = binding.db_init(handle);
+  const handles = binding.db_open(native, {}, () => {});
+  if (handles === undefined) throw new UnspentError('CLOSED', 'the store to attach to is closed');
+  return new Rocks(new RocksDatabase(binding.db_get_location(native), native, columns, handles), columns, false);
+}
+
+class RocksBatch implements Batch {
+  readonly #database: RocksDatabase;
+  readonly #native = binding.batch_init();
+  readonly #columns: Map<string, NativeColumnRef>;
+
+  constructor(database: RocksDatabase) {
+    this.#database = database;
+    this.#columns = database.writeOptions();
+  }
+
+  // Called for every key the fold writes: a map lookup and the native call, nothing else.
+  put(column: string, key: Uint8Array, value: Uint8Array): void {
+    binding.batch_put(this.#native, key, value, this.#columns.get(column) ?? this.#unknown(column));
+  }
+
+  del(column: string, key: Uint8Array): void {
+    binding.batch_del(this.#native, key, this.#columns.get(column) ?? this.#unknown(column));
+  }
+
+  get size(): number {
+    return binding.batch_count(this.#native);
+  }
+
+  commit(options?: { readonly fsync?: boolean }): void {
+    this.#database.assertOpen();
+    try {
+      binding.batch_write(this.#database.native, this.#native, options?.fsync === true ? SYNC : NO_SYNC);
+    } catch (error) {
+      throw storeError(error, this.#database.directory);
+    } finally {
+      binding.batch_clear(this.#native);
+    }
+  }
+
+  clear(): void {
+    binding.batch_clear(this.#native);
+  }
+
+  /** Column handles die with the database; without them no put can reach one. */
+  letGo(): void {
+    this.#columns.clear();
+    binding.batch_clear(this.#native);
+  }
+
+  #unknown(column: string): never {
+    this.#database.assertOpen();
+    throw new Error(`assertion failed: there is no column '${column}'`);
+  }
+}
+
+const SYNC = { sync: true } as const;
+const NO_SYNC = { sync: false } as const;
+
+/** What a person asks first when a store is slow; of the default column or of the whole database. */
+const PROPERTIES = [
+  'rocksdb.block-cache-usage',
+  'rocksdb.num-running-compactions',
+  'rocksdb.num-running-flushes',
+  'rocksdb.num-snapshots',
+  'rocksdb.actual-delayed-write-rate',
+  'rocksdb.is-write-stopped',
+  'rocksdb.background-errors',
+];
+
+class Rocks implements RocksEngine {
+  readonly columns: readonly ColumnSpec[];
+  readonly handle: bigint;
+  readonly #database: RocksDatabase;
+  readonly #batch: RocksBatch;
+  readonly #owner: boolean;
+  #closing: Promise<void> | undefined;
+
+  constructor(database: RocksDatabase, columns: readonly ColumnSpec[], owner: boolean) {
+    this.columns = columns;
+    this.handle = binding.db_get_handle(database.native);
+    this.#database = database;
+    this.#batch = new RocksBatch(database);
+    this.#owner = owner;
+  }
+
+  get(column: string, key: Uint8Array): Uint8Array | undefined {
+    return this.#database.getMany(this.#database.column(column), [key])[0];
+  }
+
+  getMany(column: string, keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    return this.#database.getMany(this.#database.column(column), keys);
+  }
+
+  scan(name: string, options?: ScanOptions): Iterable<Row> {
+    const column = this.#database.column(name);
+    return this.#rows(column, scanRange(column.spec, options));
+  }
+
+  batch(): Batch {
+    this.#database.assertOpen();
+    this.#batch.clear();
+    return this.#batch;
+  }
+
+  snapshot(columns: readonly string[]): Snapshot {
+    this.#database.assertOpen();
+    return new RocksSnapshot(this.#database, columns);
+  }
+
+  stats(): EngineStats {
+    this.#database.assertOpen();
+    const properties = PROPERTIES.map((name) => [name, binding.db_get_property(this.#database.native, name)] as const);
+    return {
+      kind: 'rocksdb',
+      bytes: directoryBytes(this.#database.directory),
+      properties: Object.fromEntries(properties.filter(([, value]) => value !== '')),
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#batch.letGo();
+    this.#database.letGo();
+    if (!this.#owner) return;
+    const { directory, native } = this.#database;
+    try {
+      await new Promise<void>((resolve, reject) => binding.db_close(native, (error) => (error ? reject(error) : resolve())));
+      writeSeal(directory);
+    } catch (error) {
+      throw storeError(error, directory);
+    }
+  }
+
+  *#rows(column: RocksColumn, range: ScanRange): Generator<Row, void, void> {
+    if (range.empty) return;
+    const iterator = this.#openIterator(column, range);
+    try {
+      for (let rows = SCAN_ROWS_FIRST, left = range.limit; ; rows = Math.min(SCAN_ROWS, rows * SCAN_ROWS_GROWTH)) {
+        const chunk = this.#database.nextRows(iterator, Math.min(rows, left));
+        for (let at = 0; at < chunk.rows.length; at += 2) yield rowAt(chunk, at);
+        left -= chunk.rows.length / 2;
+        if (chunk.finished || left === 0) return;
+      }
+    } finally {
+      this.#database.closeIterator(iterator);
+    }
+  }
+
+  /**
+   * With bounds, RocksDB itself stops at the end and does not walk the deleted
+   * keys beyond it. It starts a bounded reverse iterator by seeking to `lt`, and
+   * when that is in the next prefix the filter is asked about the wrong one: so
+   * such a scan has no upper bound and seeks to the last place of its own prefix.
+   */
+  #openIterator(column: RocksColumn, { gte, lt, reverse, prefix }: ScanRange) {
+    const leaves = reverse && prefix !== undefined && lt !== undefined && !startsWith(lt, prefix);
+    const iterator = this.#database.openIterator(column, {
+      reverse,
+      ...(gte === undefined ? {} : { gte }),
+      ...(lt === undefined || leaves ? {} : { lt }),
+    });
+    if (leaves) this.#database.run(() => binding.iterator_seek(iterator, lastPlace(prefix)));
+    return iterator;
+  }
+}
+
+function openNative(native: NativeDatabase, options: NativeOpenOptions): Promise<Record<string, NativeColumn>> {
+  return new Promise((resolve, reject) => {
+    binding.db_open(native, options, (error, columns) => (error ? reject(error) : resolve(columns)));
+  });
+}
+
+/** RocksDB makes a directory and a lock file even where it then refuses: so we look first. */
+function prepareDirectory(directory: string, create: boolean): void {
+  if (databaseExists(directory)) return;
+  if (!create) throw new UnspentError('STORE_MISSING', `there is no store (${directory})`, { directory });
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (error) {
+    throw storeError(error, directory);
+  }
+}
+
+function directoryBytes(directory: string): number {
+  let bytes = 0;
+  // Compaction deletes files while we look.
+  for (const name of readdirSync(directory)) bytes += statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+  return bytes;
+}

@@ -1,0 +1,53 @@
+/**
+ * Recomputes what a block's header says of its body. A source that has already
+ * checked the bytes does not need this; for all others it is what stands
+ * between a flipped bit and a wrong transaction id.
+ */
+import { concatBytes, equalBytes } from '../../util/bytes.ts';
+import { Cursor } from '../../util/cbor.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { blake2b256, blake2b256Prefixed } from '../../util/hash.ts';
+import type { CardanoBlock } from './decode.ts';
+import { ERA } from './header.ts';
+
+const LEAF = Uint8Array.of(0);
+const BRANCH = Uint8Array.of(1);
+
+/** Throws BLOCK_INVALID when header and body do not belong together. */
+export function verifyBody(block: CardanoBlock): void {
+  const good = block.era === ERA.byronBoundary ? boundaryBody(block) : block.era === ERA.byron ? byronBody(block) : shelleyBody(block);
+  if (!good) throw new UnspentError('BLOCK_INVALID', `the body of block ${block.height} (slot ${block.slot}) does not match its header`);
+}
+
+/** The hash of the hashes of each part, as encoded. */
+function shelleyBody({ raw, parts, header }: CardanoBlock): boolean {
+  const hashes: Uint8Array[] = [];
+  for (let i = 0; i + 1 < parts.length; i++) hashes.push(blake2b256(raw, parts[i], parts[i + 1]));
+  return equalBytes(blake2b256(concatBytes(...hashes)), header.bodyProof);
+}
+
+function boundaryBody({ raw, parts, header }: CardanoBlock): boolean {
+  const c = new Cursor(header.bodyProof);
+  c.span(32);
+  return equalBytes(blake2b256(raw, parts[0], parts[1]), c.bytes.subarray(c.start, c.stop));
+}
+
+/** Byron's proof begins with the number of transactions and the root of their Merkle tree; that much covers the outputs. */
+function byronBody({ raw, txs, header }: CardanoBlock): boolean {
+  const c = new Cursor(header.bodyProof);
+  c.array();
+  c.array();
+  if (c.uint() !== txs.length) return false;
+  c.span(32);
+  const leaves = txs.map((tx) => blake2b256Prefixed(LEAF, raw, tx.start, tx.end));
+  return equalBytes(merkleRoot(leaves), c.bytes.subarray(c.start, c.stop));
+}
+
+function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
+  if (leaves.length === 0) return blake2b256(new Uint8Array(0));
+  if (leaves.length === 1) return leaves[0];
+  let split = 1;
+  while (2 * split < leaves.length) split *= 2;
+  const pair = concatBytes(merkleRoot(leaves.slice(0, split)), merkleRoot(leaves.slice(split)));
+  return blake2b256Prefixed(BRANCH, pair, 0, pair.length);
+}

@@ -1,0 +1,105 @@
+/**
+ * Byron addresses: `[tag 24 (payload), crc32 of payload]`, the payload being
+ * `[root, attributes, type]` (CDDL: byron.cddl, `address`). They live on in
+ * every later era as the outputs of old wallets, and as genesis.
+ */
+import { concatBytes } from '../../util/bytes.ts';
+import { Cursor, MAP } from '../../util/cbor.ts';
+import { isUnspentError } from '../../util/errors.ts';
+import { blake2b224, sha3_256 } from '../../util/hash.ts';
+import { cborArray, cborBytes, cborEncoded, cborHead, cborUint } from './cbor-write.ts';
+import { crc32 } from './crc32.ts';
+
+const ROOT_BYTES = 28;
+const TYPE_REDEEM = 2;
+const ATTRIBUTE_MAGIC = 2;
+const MAINNET_MAGIC = 764824073;
+const TAG_ENCODED_CBOR = 24;
+
+export interface ByronAddress {
+  readonly root: Uint8Array;
+  /** The attributes map as it stands, CBOR. */
+  readonly attributes: Uint8Array;
+  /** Protocol magic among the attributes; null on mainnet, which leaves it out. */
+  readonly magic: number | null;
+  /** 0: spent by a key; 2: redeemed with a genesis (AVVM) key. */
+  readonly type: number;
+}
+
+/** Null when the bytes are not a whole and sound Byron address. */
+export function readByronAddress(bytes: Uint8Array, start = 0, end = bytes.length): ByronAddress | null {
+  if (!hasByronPrefix(bytes, start, end)) return null;
+  try {
+    const outer = new Cursor(bytes, start, end);
+    const payload = enterPayload(outer);
+    if (outer.uint() !== crc32(bytes, outer.start, outer.stop) || outer.at !== end) return null;
+    return readPayload(payload);
+  } catch (error) {
+    if (isUnspentError(error, 'BLOCK_INVALID')) return null;
+    throw error;
+  }
+}
+
+/** True for a Byron address of the redeem type. Fast: looks at three bytes of any other kind. */
+export function isRedeemAddress(bytes: Uint8Array, start = 0, end = bytes.length): boolean {
+  if (!hasByronPrefix(bytes, start, end)) return false;
+  try {
+    const payload = enterPayload(new Cursor(bytes, start, end));
+    const fields = payload.tuple(3, 'Byron address');
+    payload.span(ROOT_BYTES);
+    payload.skip();
+    const type = payload.uint();
+    payload.close(fields);
+    return type === TYPE_REDEEM;
+  } catch (error) {
+    if (isUnspentError(error, 'BLOCK_INVALID')) return false;
+    throw error;
+  }
+}
+
+/** The address at which genesis puts what a redeem key was sold for. */
+export function redeemAddress(key: Uint8Array, magic: number): Uint8Array {
+  const attributes = magic === MAINNET_MAGIC ? cborHead(MAP, 0n) : magicAttributes(magic);
+  const type = cborUint(BigInt(TYPE_REDEEM));
+  const root = blake2b224(sha3_256(cborArray(type, cborArray(type, cborBytes(key)), attributes)));
+  const payload = cborArray(cborBytes(root), attributes, type);
+  return cborArray(cborEncoded(payload), cborUint(BigInt(crc32(payload))));
+}
+
+function magicAttributes(magic: number): Uint8Array {
+  return concatBytes(cborHead(MAP, 1n), cborUint(BigInt(ATTRIBUTE_MAGIC)), cborBytes(cborUint(BigInt(magic))));
+}
+
+/** Array of two, tag 24: how each of them begins, and no Shelley address does. */
+function hasByronPrefix(bytes: Uint8Array, start: number, end: number): boolean {
+  return end - start > 3 && bytes[start] === 0x82 && bytes[start + 1] === 0xd8 && bytes[start + 2] === 0x18;
+}
+
+/** Steps into the address up to its checksum; gives a cursor over the payload, whose place stays in `outer`. */
+function enterPayload(outer: Cursor): Cursor {
+  outer.tuple(2, 'Byron address');
+  if (outer.tag() !== TAG_ENCODED_CBOR) outer.fail('expected tag 24');
+  outer.span();
+  return new Cursor(outer.bytes, outer.start, outer.stop);
+}
+
+function readPayload(payload: Cursor): ByronAddress | null {
+  const fields = payload.tuple(3, 'Byron address');
+  payload.span(ROOT_BYTES);
+  const root = payload.bytes.subarray(payload.start, payload.stop);
+  const from = payload.at;
+  const magic = readMagic(payload);
+  const attributes = payload.bytes.subarray(from, payload.at);
+  const type = payload.uint();
+  payload.close(fields);
+  return payload.at === payload.end ? { root, attributes, magic, type } : null;
+}
+
+function readMagic(cursor: Cursor): number | null {
+  let magic: number | null = null;
+  for (let i = 0, n = cursor.map(); cursor.more(n, i); i++) {
+    if (cursor.uint() === ATTRIBUTE_MAGIC) magic = new Cursor(cursor.byteString()).uint();
+    else cursor.skip();
+  }
+  return magic;
+}

@@ -1,0 +1,139 @@
+/**
+ * The head of a Cardano block of any era: number, slot, hash and previous hash.
+ * Byron's two kinds of block and the Shelley family differ in shape; the table
+ * `SHELLEY_FAMILY` is where the next era is added.
+ *
+ * CDDL: cardano-ledger eras/<era>/impl/cddl; wrapped form: `[eraTag, block]`.
+ */
+import { Cursor } from '../../util/cbor.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { blake2b256, blake2b256Prefixed } from '../../util/hash.ts';
+import { ERA_NAMES } from './networks.ts';
+
+export const ERA = { byronBoundary: 0, byron: 1, shelley: 2, allegra: 3, mary: 4, alonzo: 5, babbage: 6, conway: 7 } as const;
+
+/** The era of a wrapped block by its tag; Byron has two kinds of block and so two tags. */
+export function eraName(tag: number): string {
+  return ERA_NAMES[Math.max(0, tag - 1)] ?? `era ${tag}`;
+}
+
+interface EraShape {
+  /** Fields of the header body, and which of them is the body hash. */
+  readonly headerFields: number;
+  readonly bodyHashField: number;
+  /** Parts after the header that the body hash covers: bodies, witnesses, auxiliary data, and from Alonzo the invalid indexes. */
+  readonly bodyParts: number;
+}
+
+const SHELLEY_FAMILY: Readonly<Record<number, EraShape>> = {
+  [ERA.shelley]: { headerFields: 15, bodyHashField: 8, bodyParts: 3 },
+  [ERA.allegra]: { headerFields: 15, bodyHashField: 8, bodyParts: 3 },
+  [ERA.mary]: { headerFields: 15, bodyHashField: 8, bodyParts: 3 },
+  [ERA.alonzo]: { headerFields: 15, bodyHashField: 8, bodyParts: 4 },
+  [ERA.babbage]: { headerFields: 10, bodyHashField: 7, bodyParts: 4 },
+  [ERA.conway]: { headerFields: 10, bodyHashField: 7, bodyParts: 4 },
+};
+
+const NO_BYTES = new Uint8Array(0);
+const PREFIX_BOUNDARY = Uint8Array.of(0x82, 0x00);
+const PREFIX_BYRON = Uint8Array.of(0x82, 0x01);
+
+export interface Header {
+  readonly era: number;
+  readonly height: number;
+  readonly slot: number;
+  readonly hash: Uint8Array;
+  readonly prevHash: Uint8Array | null;
+  readonly boundary: boolean;
+  readonly issuer: Uint8Array;
+  /** What the header says the body hashes to (Shelley family), or the body proof as encoded (Byron). */
+  readonly bodyProof: Uint8Array;
+  /** Parts of the body that follow the header. */
+  readonly bodyParts: number;
+}
+
+/** Reads the header of a wrapped block, and nothing behind it. */
+export function readHeader(raw: Uint8Array, byronEpochSlots: number): Header {
+  return headerAt(new Cursor(raw), byronEpochSlots);
+}
+
+/** Reads the wrapper and the header; the cursor then stands at the first part of the body. */
+export function headerAt(c: Cursor, byronEpochSlots: number): Header {
+  c.tuple(2, 'wrapped block');
+  const era = c.uint();
+  if (era === ERA.byronBoundary || era === ERA.byron) return byronHeader(c, era, byronEpochSlots);
+  const shape = SHELLEY_FAMILY[era];
+  if (shape === undefined) {
+    throw new UnspentError('BLOCK_INVALID', `era tag ${era} is not known to this version of unspent`, { era });
+  }
+  return shelleyHeader(c, era, shape);
+}
+
+function shelleyHeader(c: Cursor, era: number, shape: EraShape): Header {
+  c.tuple(1 + shape.bodyParts, 'block');
+  const start = c.at;
+  const header = c.tuple(2, 'header');
+  const fields = c.tuple(shape.headerFields, 'header body');
+  const height = c.uint();
+  const slot = c.uint();
+  const prevHash = c.nullish() ? null : hash32(c);
+  c.span(32);
+  const issuer = c.bytes.subarray(c.start, c.stop);
+  for (let i = 4; i < shape.bodyHashField; i++) c.skip();
+  const bodyProof = hash32(c);
+  for (let i = shape.bodyHashField + 1; i < shape.headerFields; i++) c.skip();
+  c.close(fields);
+  c.skip();
+  c.close(header);
+  const hash = blake2b256(c.bytes, start, c.at);
+  return { era, height, slot, hash, prevHash, boundary: false, issuer, bodyProof, bodyParts: shape.bodyParts };
+}
+
+function byronHeader(c: Cursor, era: number, epochSlots: number): Header {
+  c.tuple(3, 'Byron block');
+  const start = c.at;
+  const header = c.tuple(5, 'Byron header');
+  c.skip();
+  const prevHash = hash32(c);
+  const proofStart = c.at;
+  c.skip();
+  const bodyProof = c.bytes.subarray(proofStart, c.at);
+  const boundary = era === ERA.byronBoundary;
+  const place = boundary ? boundaryPlace(c, epochSlots) : regularPlace(c, epochSlots);
+  c.skip();
+  c.close(header);
+  const hash = blake2b256Prefixed(boundary ? PREFIX_BOUNDARY : PREFIX_BYRON, c.bytes, start, c.at);
+  return { era, ...place, hash, prevHash, boundary, issuer: NO_BYTES, bodyProof, bodyParts: 2 };
+}
+
+function boundaryPlace(c: Cursor, epochSlots: number): { height: number; slot: number } {
+  const consensus = c.tuple(2, 'boundary consensus data');
+  const epoch = c.uint();
+  const height = difficulty(c);
+  c.close(consensus);
+  return { height, slot: epoch * epochSlots };
+}
+
+function regularPlace(c: Cursor, epochSlots: number): { height: number; slot: number } {
+  const consensus = c.tuple(4, 'Byron consensus data');
+  const slotId = c.tuple(2, 'slot id');
+  const slot = c.uint() * epochSlots + c.uint();
+  c.close(slotId);
+  c.skip();
+  const height = difficulty(c);
+  c.skip();
+  c.close(consensus);
+  return { height, slot };
+}
+
+function difficulty(c: Cursor): number {
+  const count = c.tuple(1, 'difficulty');
+  const height = c.uint();
+  c.close(count);
+  return height;
+}
+
+function hash32(c: Cursor): Uint8Array {
+  c.span(32);
+  return c.bytes.subarray(c.start, c.stop);
+}

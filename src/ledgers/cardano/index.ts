@@ -1,0 +1,89 @@
+/**
+ * The Cardano ledger: decode, index keys, and the effects that no transaction
+ * carries (genesis, zero outputs dropped after Byron, redeem outputs deleted at
+ * Allegra; DESIGN decision 9).
+ */
+import { copyBytes, equalBytes, toHex } from '../../util/bytes.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { blake2b224 } from '../../util/hash.ts';
+import { type Before, type Block, type Create, type Grant, KEY_BYTES, type Ledger, type Transition } from '../ledger.ts';
+import { verifyBody } from './body-proof.ts';
+import { type CardanoBlock, decodeBlock } from './decode.ts';
+import { type GenesisUtxos, isRedeemOutput, isZeroOutput } from './genesis.ts';
+import { ERA } from './header.ts';
+import type { CardanoNetwork } from './networks.ts';
+
+export * from './address.ts';
+export { builtinGenesis, builtinGenesisUtxos } from './builtin-genesis.ts';
+export { type CardanoBlock, type CardanoTx, decodeBlock, OUTPUT_FLAG } from './decode.ts';
+export { type Asset, type DescribedOutput, describeOutput } from './describe.ts';
+export { byronGenesisHash, type GenesisUtxos, genesisUtxos } from './genesis.ts';
+export { eraName, type Header, readHeader } from './header.ts';
+export { CARDANO_NETWORKS, type CardanoNetwork, cardanoNetwork, networkFromGenesis } from './networks.ts';
+export { epochToSlot, slotToEpoch, slotToTime, timeToSlot } from './time.ts';
+export { type DescribedTx, describeByronTx, describeTx } from './transaction.ts';
+
+const MASK = { address: 1, payment: 2, stake: 4 } as const;
+
+export interface Genesis {
+  readonly utxos: GenesisUtxos;
+  /** What the first block of a Byron chain must name as its previous hash; null: unknown. */
+  readonly byronHash: Uint8Array | null;
+}
+
+/** `genesis` null: unknown; a chain can then not be followed from its first block. */
+export function cardanoLedger(network: CardanoNetwork, genesis: Genesis | null): Ledger {
+  return {
+    family: 'cardano',
+    decode: (raw) => decodeBlock(raw, network.byronEpochSlots),
+    verify: (block) => verifyBody(block as CardanoBlock),
+    isFirst: (block) => block.height === 0,
+    transition: (before, block) => transition(network, genesis, before, block),
+    writeKeys,
+  };
+}
+
+function transition(network: CardanoNetwork, genesis: Genesis | null, before: Before | undefined, block: Block): Transition | null {
+  if (before === undefined) return block.height === 0 ? { grants: firstGrants(network, genesis, block), drops: null } : null;
+  if (before.era === block.era) return null;
+  const leavesByron = before.era <= ERA.byron && block.era >= ERA.shelley;
+  const entersAllegra = before.era < ERA.allegra && block.era >= ERA.allegra;
+  if (!leavesByron && !entersAllegra) return null;
+  return {
+    grants: [],
+    drops: (raw, start, end) => (leavesByron && isZeroOutput(raw, start, end)) || (entersAllegra && isRedeemOutput(raw, start, end)),
+  };
+}
+
+/** Genesis outputs as they are after all the eras the chain begins beyond. */
+function firstGrants(network: CardanoNetwork, genesis: Genesis | null, block: Block): readonly Grant[] {
+  if (genesis === null) {
+    throw new UnspentError('GENESIS_NEEDED', `the genesis of '${network.name}' is not built in, and the chain begins with it`);
+  }
+  const { byron, shelley } = genesis.utxos;
+  if (block.era <= ERA.byron) {
+    if (genesis.byronHash !== null && block.prevHash !== null && !equalBytes(genesis.byronHash, block.prevHash)) {
+      const [ours, theirs] = [toHex(genesis.byronHash), toHex(block.prevHash)];
+      throw new UnspentError('GENESIS_WRONG', `the chain begins with genesis ${theirs}, the genesis given is ${ours}`);
+    }
+    return byron;
+  }
+  const kept = byron.filter(
+    ({ raw, create }) =>
+      !isZeroOutput(raw, create.start, create.end) && !(block.era >= ERA.allegra && isRedeemOutput(raw, create.start, create.end)),
+  );
+  return [...kept, ...shelley];
+}
+
+/** CIP-19: the high half of the first byte is the kind; base addresses carry both credentials, Byron's none. */
+function writeKeys(raw: Uint8Array, create: Create, to: Uint8Array, at: number): number {
+  const { addressStart, addressEnd } = create;
+  copyBytes(blake2b224(raw, addressStart, addressEnd), 0, to, at, KEY_BYTES);
+  const kind = raw[addressStart] >> 4;
+  const length = addressEnd - addressStart;
+  if (kind > 7 || length < 1 + KEY_BYTES) return MASK.address;
+  copyBytes(raw, addressStart + 1, to, at + KEY_BYTES, KEY_BYTES);
+  if (kind > 3 || length < 1 + 2 * KEY_BYTES) return MASK.address | MASK.payment;
+  copyBytes(raw, addressStart + 1 + KEY_BYTES, to, at + 2 * KEY_BYTES, KEY_BYTES);
+  return MASK.address | MASK.payment | MASK.stake;
+}

@@ -1,0 +1,180 @@
+/**
+ * A transaction as a reader wants it, decoded on demand from the body's bytes
+ * in its block. The fold keeps only what a transaction spends and creates;
+ * everything else is here. Which part took effect depends on `valid`: of an
+ * invalid one only the collateral is spent and its return comes into being.
+ */
+import { Cursor, TAG } from '../../util/cbor.ts';
+import { blake2b256 } from '../../util/hash.ts';
+import { type Asset, type DescribedOutput, readAssets, readOutput } from './describe.ts';
+
+const TX_ID_BYTES = 32;
+const TAG_SET = 258;
+const TAG_ENCODED_CBOR = 24;
+
+export interface OutRef {
+  readonly txId: Uint8Array;
+  readonly index: number;
+}
+
+/** `start..end` are the output's bytes in the given buffer. */
+export interface TxOutput extends DescribedOutput {
+  readonly index: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What a transaction of any era has. */
+export interface DescribedByronTx {
+  readonly id: Uint8Array;
+  readonly inputs: readonly OutRef[];
+  readonly outputs: readonly TxOutput[];
+}
+
+export interface DescribedTx extends DescribedByronTx {
+  readonly valid: boolean;
+  readonly fee: bigint;
+  readonly collateral: readonly OutRef[];
+  readonly referenceInputs: readonly OutRef[];
+  /** Its index is the number of declared outputs. Exists on the chain only when the transaction is invalid. */
+  readonly collateralReturn: TxOutput | null;
+  readonly totalCollateral: bigint | null;
+  readonly mint: readonly Asset[];
+  readonly certificateCount: number;
+  readonly withdrawalCount: number;
+  readonly withdrawn: bigint;
+  readonly proposalCount: number;
+  /** What it says the treasury holds, and what it gives to it (Conway). */
+  readonly treasury: bigint | null;
+  readonly donation: bigint;
+}
+
+type Draft = { -readonly [Field in keyof DescribedTx]: DescribedTx[Field] };
+
+/** A body of Shelley or later, `raw[start..end]`. Throws BLOCK_INVALID with the position. */
+export function describeTx(raw: Uint8Array, start: number, end: number, valid: boolean): DescribedTx {
+  const cursor = new Cursor(raw, start, end);
+  const draft = emptyTx(blake2b256(raw, start, end), valid);
+  let returnAt = -1;
+  const count = cursor.map();
+  for (let i = 0; cursor.more(count, i); i++) {
+    const key = cursor.uint();
+    if (key === 16) {
+      returnAt = cursor.at;
+      cursor.skip();
+    } else if (!readField(cursor, key, draft)) cursor.skip();
+  }
+  if (cursor.at !== end) cursor.fail('bytes after the end of the transaction body');
+  // Its index needs the outputs, which may stand behind it in the map.
+  if (returnAt >= 0) draft.collateralReturn = readTxOutput(new Cursor(raw, returnAt, end), draft.outputs.length);
+  return draft;
+}
+
+/** A Byron transaction `[inputs, outputs, attributes]`, without its witnesses. */
+export function describeByronTx(raw: Uint8Array, start: number, end: number): DescribedByronTx {
+  const cursor = new Cursor(raw, start, end);
+  const fields = cursor.tuple(3, 'Byron transaction');
+  const inputs: OutRef[] = [];
+  for (let i = 0, n = cursor.array(); cursor.more(n, i); i++) inputs.push(readByronInput(cursor));
+  const outputs = readOutputs(cursor);
+  cursor.skip();
+  cursor.close(fields);
+  if (cursor.at !== end) cursor.fail('bytes after the end of the transaction');
+  return { id: blake2b256(raw, start, end), inputs, outputs };
+}
+
+function emptyTx(id: Uint8Array, valid: boolean): Draft {
+  return {
+    id,
+    valid,
+    fee: 0n,
+    inputs: [],
+    outputs: [],
+    collateral: [],
+    referenceInputs: [],
+    collateralReturn: null,
+    totalCollateral: null,
+    mint: [],
+    certificateCount: 0,
+    withdrawalCount: 0,
+    withdrawn: 0n,
+    proposalCount: 0,
+    treasury: null,
+    donation: 0n,
+  };
+}
+
+/** One entry of the body map (CDDL: `transaction_body`); false when the key is not one of ours. */
+function readField(cursor: Cursor, key: number, draft: Draft): boolean {
+  if (key === 0) draft.inputs = readInputs(cursor);
+  else if (key === 1) draft.outputs = readOutputs(cursor);
+  else if (key === 2) draft.fee = cursor.bigUint();
+  else if (key === 4) draft.certificateCount = countItems(cursor);
+  else if (key === 5) readWithdrawals(cursor, draft);
+  else if (key === 9) draft.mint = readAssets(cursor);
+  else if (key === 13) draft.collateral = readInputs(cursor);
+  else if (key === 17) draft.totalCollateral = cursor.bigUint();
+  else if (key === 18) draft.referenceInputs = readInputs(cursor);
+  else if (key === 20) draft.proposalCount = countItems(cursor);
+  else if (key === 21) draft.treasury = cursor.bigUint();
+  else if (key === 22) draft.donation = cursor.bigUint();
+  else return false;
+  return true;
+}
+
+/** From Conway on a list without repeats may be written as a tagged set. */
+function enterSet(cursor: Cursor): number {
+  if (cursor.peek() === TAG && cursor.tag() !== TAG_SET) cursor.fail('expected a set');
+  return cursor.array();
+}
+
+function countItems(cursor: Cursor): number {
+  let i = 0;
+  for (const count = enterSet(cursor); cursor.more(count, i); i++) cursor.skip();
+  return i;
+}
+
+function readInputs(cursor: Cursor): OutRef[] {
+  const inputs: OutRef[] = [];
+  for (let i = 0, count = enterSet(cursor); cursor.more(count, i); i++) inputs.push(readOutRef(cursor));
+  return inputs;
+}
+
+function readOutRef(cursor: Cursor): OutRef {
+  const fields = cursor.tuple(2, 'input');
+  cursor.span(TX_ID_BYTES);
+  const txId = cursor.bytes.subarray(cursor.start, cursor.stop);
+  const index = cursor.uint();
+  cursor.close(fields);
+  return { txId, index };
+}
+
+/** `[0, tag 24 (CBOR [txid, index])]`: positions in errors are then those inside the wrapped bytes. */
+function readByronInput(cursor: Cursor): OutRef {
+  const from = cursor.at;
+  const fields = cursor.tuple(2, 'Byron input');
+  if (cursor.uint() !== 0 || cursor.tag() !== TAG_ENCODED_CBOR) cursor.fail('Byron input of unknown kind', from);
+  const input = readOutRef(new Cursor(cursor.byteString()));
+  cursor.close(fields);
+  return input;
+}
+
+function readOutputs(cursor: Cursor): TxOutput[] {
+  const outputs: TxOutput[] = [];
+  for (let i = 0, count = cursor.array(); cursor.more(count, i); i++) outputs.push(readTxOutput(cursor, i));
+  return outputs;
+}
+
+function readTxOutput(cursor: Cursor, index: number): TxOutput {
+  const start = cursor.at;
+  const output = readOutput(cursor);
+  return { ...output, index, start, end: cursor.at };
+}
+
+function readWithdrawals(cursor: Cursor, draft: Draft): void {
+  for (let i = 0, count = cursor.map(); cursor.more(count, i); i++) {
+    cursor.byteString();
+    draft.withdrawn += cursor.bigUint();
+    draft.withdrawalCount++;
+  }
+}

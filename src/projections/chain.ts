@@ -1,0 +1,88 @@
+/**
+ * The chain itself: `chain` by height and `chain_hash` by hash.
+ *
+ *   chain key    height u64; a boundary block, which has its predecessor's
+ *                height, appends 01 and so sorts right behind it
+ *   chain value  hash 32 | previous hash 32 (zeros: none) | slot u64 | era u8
+ *                | tx count u32 | size u32 | issuer 32 or nothing
+ */
+import type { ColumnSpec } from '../engine/engine.ts';
+import type { Block, Point } from '../ledgers/ledger.ts';
+import { copyBytes, readU32, readU64, writeU32, writeU64 } from '../util/bytes.ts';
+import { Scratch } from '../util/scratch.ts';
+import type { Projection } from './projection.ts';
+
+export const CHAIN = 'chain';
+export const CHAIN_HASH = 'chain_hash';
+
+const AT = { hash: 0, prev: 32, slot: 64, era: 72, txs: 73, size: 77, issuer: 81 } as const;
+const NO_HASH = new Uint8Array(32);
+
+const columns: readonly ColumnSpec[] = [
+  { name: CHAIN, access: 'order', weight: 6 },
+  { name: CHAIN_HASH, access: 'point', weight: 3 },
+];
+
+/** Key of the last regular block at this height (`boundary`: of the boundary block there). */
+export function chainKey(height: number, boundary: boolean): Uint8Array {
+  const key = new Uint8Array(boundary ? 9 : 8);
+  writeU64(key, 0, height);
+  if (boundary) key[8] = 1;
+  return key;
+}
+
+export interface ChainRow extends Point {
+  readonly prevHash: Uint8Array;
+  readonly era: number;
+  readonly boundary: boolean;
+  readonly txCount: number;
+  readonly size: number;
+  readonly issuer: Uint8Array;
+}
+
+export function readChainRow(key: Uint8Array, value: Uint8Array): ChainRow {
+  return {
+    height: readU64(key, 0),
+    boundary: key.length > 8,
+    hash: value.subarray(AT.hash, AT.hash + 32),
+    prevHash: value.subarray(AT.prev, AT.prev + 32),
+    slot: readU64(value, AT.slot),
+    era: value[AT.era],
+    txCount: readU32(value, AT.txs),
+    size: readU32(value, AT.size),
+    issuer: value.subarray(AT.issuer),
+  };
+}
+
+export function chainProjection(): Projection {
+  const value = new Scratch(128);
+  return {
+    name: 'chain',
+    columns,
+    apply(step, _view, batch) {
+      for (const { block, key } of step.blocks) {
+        batch.put(CHAIN, key, writeChainRow(block, value));
+        batch.put(CHAIN_HASH, block.hash, key);
+      }
+      return undefined;
+    },
+    revert(step, _undo, _view, batch) {
+      for (const block of step.blocks) {
+        batch.del(CHAIN, block.key);
+        batch.del(CHAIN_HASH, block.hash);
+      }
+    },
+  };
+}
+
+function writeChainRow(block: Block, scratch: Scratch): Uint8Array {
+  const { bytes } = scratch;
+  copyBytes(block.hash, 0, bytes, AT.hash, 32);
+  copyBytes(block.prevHash ?? NO_HASH, 0, bytes, AT.prev, 32);
+  writeU64(bytes, AT.slot, block.slot);
+  bytes[AT.era] = block.era;
+  writeU32(bytes, AT.txs, block.txs.length);
+  writeU32(bytes, AT.size, block.raw.length);
+  copyBytes(block.issuer, 0, bytes, AT.issuer, block.issuer.length);
+  return scratch.view(AT.issuer + block.issuer.length);
+}

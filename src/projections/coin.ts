@@ -1,0 +1,130 @@
+/**
+ * A coin is an output on its way through a step: its 34-byte key and its stored
+ * value. Every projection works on these two byte runs, whether the output was
+ * created a moment ago or read from the store, forward or back.
+ *
+ * Stored value (DESIGN decision 1), big-endian:
+ *
+ *   0  flags u8: bits 0..4 the ledger's, bits 5..7 which index keys are present
+ *   1  height u32      5  slot u64      13  tx index u32      17  value u64
+ *   25 index keys, 28 bytes each, in the order of KEY_KINDS
+ *   .. the output exactly as it stood in the block
+ *
+ * Spent value: who spent it, then the stored value:
+ *
+ *   0  spending tx id 32   32 input index u16   34 slot u64   42 height u32
+ *
+ * An output that the ledger itself removed has an id of zeros and input 0xffff.
+ */
+import { KEY_BYTES, KEY_KINDS, type KeyKind } from '../ledgers/ledger.ts';
+import { readBigU64, readU16, readU32, readU64 } from '../util/bytes.ts';
+
+export const OUTPOINT_BYTES = 34;
+export const TXID_BYTES = 32;
+export const VALUE_HEADER_BYTES = 25;
+export const SPENT_HEADER_BYTES = 46;
+export const LEDGER_FLAGS_MASK = 0x1f;
+export const KEY_MASK_SHIFT = 5;
+export const NO_INPUT = 0xffff;
+
+/** Where the fields stand. */
+export const AT = { flags: 0, height: 1, slot: 5, txIndex: 13, value: 17, keys: 25 } as const;
+export const SPENT_AT = { txId: 0, input: 32, slot: 34, height: 42, value: 46 } as const;
+
+export interface Spender {
+  readonly txId: Uint8Array;
+  readonly slot: number;
+  readonly height: number;
+}
+
+export class Coin {
+  /** The 34 bytes of its outpoint. */
+  readonly keyBytes: Uint8Array;
+  readonly keyAt: number;
+  /** The bytes its stored value is in, and where. Empty until resolved. */
+  bytes: Uint8Array;
+  at: number;
+  end: number;
+  /** True when it was created inside the step. */
+  readonly born: boolean;
+  /** Who spends it inside the step. */
+  spender: Spender | null = null;
+  input = 0;
+
+  constructor(keyBytes: Uint8Array, keyAt: number, bytes: Uint8Array, at: number, end: number, born: boolean) {
+    this.keyBytes = keyBytes;
+    this.keyAt = keyAt;
+    this.bytes = bytes;
+    this.at = at;
+    this.end = end;
+    this.born = born;
+  }
+
+  get length(): number {
+    return this.end - this.at;
+  }
+}
+
+const KIND_BIT: Readonly<Record<KeyKind, number>> = { address: 1, payment: 2, stake: 4 };
+const ONES = [0, 1, 1, 2, 1, 2, 2, 3] as const;
+
+/** Where the key of this kind stands in a stored value that begins at `at`, or -1. */
+export function keyOffset(bytes: Uint8Array, at: number, kind: KeyKind): number {
+  const mask = bytes[at] >> KEY_MASK_SHIFT;
+  const bit = KIND_BIT[kind];
+  if ((mask & bit) === 0) return -1;
+  return at + AT.keys + KEY_BYTES * ONES[mask & (bit - 1)];
+}
+
+/** Where the raw output begins in a stored value that begins at `at`. */
+export function outputOffset(bytes: Uint8Array, at: number): number {
+  return at + AT.keys + KEY_BYTES * ONES[bytes[at] >> KEY_MASK_SHIFT];
+}
+
+export interface StoredOutput {
+  readonly flags: number;
+  readonly height: number;
+  readonly slot: number;
+  readonly txIndex: number;
+  readonly value: bigint;
+  readonly keys: Partial<Record<KeyKind, Uint8Array>>;
+  readonly raw: Uint8Array;
+}
+
+/** For readers: a stored value taken apart. */
+export function readStored(bytes: Uint8Array, at = 0): StoredOutput {
+  const keys: Partial<Record<KeyKind, Uint8Array>> = {};
+  for (const kind of KEY_KINDS) {
+    const offset = keyOffset(bytes, at, kind);
+    if (offset >= 0) keys[kind] = bytes.subarray(offset, offset + KEY_BYTES);
+  }
+  return {
+    flags: bytes[at] & LEDGER_FLAGS_MASK,
+    height: readU32(bytes, at + AT.height),
+    slot: readU64(bytes, at + AT.slot),
+    txIndex: readU32(bytes, at + AT.txIndex),
+    value: readBigU64(bytes, at + AT.value),
+    keys,
+    raw: bytes.subarray(outputOffset(bytes, at)),
+  };
+}
+
+export interface StoredSpend {
+  /** Null: removed by the ledger itself, not by a transaction. */
+  readonly txId: Uint8Array | null;
+  readonly input: number;
+  readonly slot: number;
+  readonly height: number;
+  readonly output: StoredOutput;
+}
+
+export function readSpent(bytes: Uint8Array): StoredSpend {
+  const input = readU16(bytes, SPENT_AT.input);
+  return {
+    txId: input === NO_INPUT ? null : bytes.subarray(0, TXID_BYTES),
+    input,
+    slot: readU64(bytes, SPENT_AT.slot),
+    height: readU32(bytes, SPENT_AT.height),
+    output: readStored(bytes, SPENT_AT.value),
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * The projection contract. A projection keeps something about the chain in its
+ * own columns and can take every step back exactly.
+ *
+ * A step is one or more whole blocks moved together, resolved and netted by the
+ * fold: `added` and `removed` are the net change of the unspent set, whichever
+ * way we go. A projection that is a function of the unspent set therefore has
+ * one body for both directions. One that needs more per block returns its own
+ * undo bytes from `apply` and gets them back in `revert`.
+ *
+ * A new capability is a new projection in `registry.ts`; the fold is not edited.
+ */
+import type { Batch, ColumnSpec, Reader } from '../engine/engine.ts';
+import type { Block, Point } from '../ledgers/ledger.ts';
+import type { Coin } from './coin.ts';
+
+/** A transaction as the delta remembers it. */
+export interface StepTx {
+  readonly id: Uint8Array;
+  readonly valid: boolean;
+}
+
+/** One block of a step. */
+export interface StepBlock extends Point {
+  /** Its key in `chain` and `delta`. */
+  readonly key: Uint8Array;
+  readonly txs: readonly StepTx[];
+  /** Outputs it created and outputs it spent, in the block's order, same-block ones included. */
+  readonly created: readonly Coin[];
+  readonly spent: readonly Coin[];
+}
+
+export interface ForwardBlock extends StepBlock {
+  readonly block: Block;
+}
+
+export interface Step<B extends StepBlock = StepBlock> {
+  /** Forward: oldest first. Back: newest first. */
+  readonly blocks: readonly B[];
+  /** Unspent after the step and not before it. */
+  readonly added: readonly Coin[];
+  /** Unspent before the step and not after it. */
+  readonly removed: readonly Coin[];
+}
+
+/** A projection's own undo, one entry a block (undefined: nothing to remember). */
+export type Undo = readonly (Uint8Array | undefined)[];
+
+export interface Projection {
+  readonly name: string;
+  readonly columns: readonly ColumnSpec[];
+  apply(step: Step<ForwardBlock>, view: Reader, batch: Batch): Undo | undefined;
+  revert(step: Step, undo: Undo, view: Reader, batch: Batch): void;
+  /** Forgets what only the undo of this block could need. Returns how many keys it deleted. */
+  prune?(block: PrunedBlock, batch: Batch): number;
+}
+
+/** A block that leaves the window: the outpoints it spent, one after another, 34 bytes each. */
+export interface PrunedBlock {
+  readonly key: Uint8Array;
+  readonly spentKeys: readonly Uint8Array[];
+}

@@ -1,0 +1,190 @@
+/**
+ * Pumps a source into the fold: raw bytes become blocks, blocks become groups
+ * while we are far behind and single commits at the tip, a step back becomes a
+ * rollback. Stops at a block, never inside one.
+ */
+import type { Block, Ledger, Point } from '../ledgers/ledger.ts';
+import type { Fold } from '../state/fold.ts';
+import type { PruneSchedule } from '../state/prune-schedule.ts';
+import { BoundedQueue } from '../util/bounded-queue.ts';
+import { UnspentError } from '../util/errors.ts';
+import { GROUP_BYTES_MAX } from '../util/limits.ts';
+import type { ChainEvent, Run, Source, SourceTip } from './source.ts';
+
+export type Until = { readonly kind: 'end' } | { readonly kind: 'slot'; readonly slot: number } | { readonly kind: 'height'; readonly height: number };
+
+export interface Progress {
+  readonly blocks: number;
+  readonly bytes: number;
+  readonly txs: number;
+  readonly created: number;
+  readonly spent: number;
+  readonly rollbacks: number;
+  readonly undone: number;
+  /** Events waiting to be applied. */
+  readonly queued: number;
+  readonly tip: SourceTip | undefined;
+}
+
+export interface PumpOptions {
+  readonly until: Until;
+  /** Stay at the tip and wait for more. */
+  readonly follow: boolean;
+  readonly groupBlocks: number;
+  /** Events read ahead of the fold; 0: none, each run is applied as it comes. */
+  readonly queueSize: number;
+  readonly signal: AbortSignal;
+  readonly prune: PruneSchedule;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly onRollback?: ((to: Point | null, undone: number) => void) | undefined;
+}
+
+export type StopReason = 'end' | 'until' | 'interrupted';
+
+export interface Pumped extends Progress {
+  readonly reason: StopReason;
+}
+
+export async function follow(source: Source, fold: Fold, ledger: Ledger, options: PumpOptions): Promise<Pumped> {
+  const pump = new Pump(fold, ledger, options);
+  // Ends the source too when the fold stops early.
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const runs = source.runs({ from: fold.recentPoints(), signal, follow: options.follow });
+  try {
+    if (options.queueSize > 0) await throughQueue(runs, pump, options.queueSize);
+    else for await (const run of runs) if (!pump.take(run)) break;
+  } finally {
+    stop.abort();
+    // Whatever went wrong, the good blocks before it are kept.
+    pump.flush();
+  }
+  const reason = pump.reachedUntil ? 'until' : options.signal.aborted ? 'interrupted' : 'end';
+  return { ...pump.progress(), reason };
+}
+
+/** The source reads ahead into a bounded queue; the fold takes what is there, in order. */
+async function throughQueue(runs: AsyncIterable<Run>, pump: Pump, size: number): Promise<void> {
+  const queue = new BoundedQueue<{ event: ChainEvent; run: Run; last: boolean }>(size);
+  pump.queue = queue;
+  const reading = (async () => {
+    try {
+      for await (const run of runs) {
+        if (run.events.length === 0) pump.see(run);
+        for (let i = 0; i < run.events.length; i++) {
+          if (!(await queue.push({ event: run.events[i], run, last: i === run.events.length - 1 }))) return;
+        }
+      }
+    } finally {
+      queue.end();
+    }
+  })();
+  try {
+    for (let items = await queue.takeAll(); items !== undefined; items = await queue.takeAll()) {
+      const run = items[items.length - 1].run;
+      const atTip = run.atTip && items[items.length - 1].last;
+      if (!pump.take({ events: items.map((item) => item.event), atTip, ...(run.tip ? { tip: run.tip } : {}) })) break;
+    }
+  } finally {
+    queue.end();
+    await reading;
+  }
+}
+
+class Pump {
+  private readonly fold: Fold;
+  private readonly ledger: Ledger;
+  private readonly options: PumpOptions;
+  private group: Block[] = [];
+  private groupBytes = 0;
+  private tip: SourceTip | undefined;
+  private readonly counts = { blocks: 0, bytes: 0, txs: 0, created: 0, spent: 0, rollbacks: 0, undone: 0 };
+  queue: { readonly length: number } | null = null;
+  reachedUntil = false;
+
+  constructor(fold: Fold, ledger: Ledger, options: PumpOptions) {
+    this.fold = fold;
+    this.ledger = ledger;
+    this.options = options;
+  }
+
+  progress(): Progress {
+    return { ...this.counts, queued: this.queue?.length ?? 0, tip: this.tip };
+  }
+
+  see(run: Run): void {
+    this.tip = run.tip ?? this.tip;
+  }
+
+  /** Takes a run of events; false when we have what we came for. */
+  take(run: Run): boolean {
+    this.see(run);
+    for (const event of run.events) {
+      if (event.kind === 'back') this.back(event.point);
+      else if (!this.forward(event.raw, event.intact)) return false;
+    }
+    // At the tip a block is not kept waiting for others.
+    if (run.atTip) this.flush();
+    this.options.prune.tick(Date.now());
+    this.options.onProgress?.(this.progress());
+    return !this.options.signal.aborted;
+  }
+
+  private forward(raw: Uint8Array, intact: boolean): boolean {
+    const block = this.decode(raw, intact);
+    if (this.isPast(block)) {
+      this.reachedUntil = true;
+      return false;
+    }
+    this.group.push(block);
+    this.groupBytes += raw.length;
+    if (this.group.length >= this.options.groupBlocks || this.groupBytes >= GROUP_BYTES_MAX) this.flush();
+    return true;
+  }
+
+  private decode(raw: Uint8Array, intact: boolean): Block {
+    try {
+      const block = this.ledger.decode(raw);
+      if (!intact) this.ledger.verify(block);
+      return block;
+    } catch (error) {
+      this.flush();
+      const last = this.fold.head;
+      if (!(error instanceof UnspentError)) throw error;
+      const where = last === null ? 'the first block' : `the block after height ${last.height} (slot ${last.slot})`;
+      throw new UnspentError(error.code, `${where} is not a good block: ${error.message}`, error.meta, error);
+    }
+  }
+
+  private isPast(block: Block): boolean {
+    const { until } = this.options;
+    if (until.kind === 'slot') return block.slot > until.slot;
+    return until.kind === 'height' && block.height > until.height;
+  }
+
+  private back(point: Point | null): void {
+    this.flush();
+    const undone = this.fold.rollback(point);
+    if (undone === 0) return;
+    this.counts.rollbacks++;
+    this.counts.undone += undone;
+    this.options.onRollback?.(point, undone);
+  }
+
+  /** Commits what is waiting. */
+  flush(): void {
+    if (this.group.length === 0) return;
+    const { group } = this;
+    this.group = [];
+    this.groupBytes = 0;
+    const applied = this.fold.apply(group);
+    this.options.prune.applied(applied.blocks);
+    this.counts.blocks += applied.blocks;
+    this.counts.created += applied.created;
+    this.counts.spent += applied.spent;
+    for (const block of group) {
+      this.counts.bytes += block.raw.length;
+      this.counts.txs += block.txs.length;
+    }
+  }
+}

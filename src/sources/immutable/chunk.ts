@@ -1,0 +1,81 @@
+/**
+ * One open chunk: its bytes by position, and its index where there is one.
+ * A plain file is read in pieces into fresh buffers, because the blocks handed
+ * out are views of them; an archived one is inflated whole.
+ */
+import type { FileHandle } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { UnspentError } from '../../util/errors.ts';
+import { CHUNK_BYTES_MAX } from '../../util/limits.ts';
+import type { ChunkFile } from './folder.ts';
+import { unreachable } from './folder.ts';
+import { loadSecondary, type SecondaryIndex } from './secondary.ts';
+
+export interface Chunk {
+  readonly file: ChunkFile;
+  /** Bytes at the time it was opened. */
+  readonly size: number;
+  readonly index: SecondaryIndex | null;
+  /** Up to `length` bytes from `at`; fewer only where the file ends. The bytes are the caller's to keep. */
+  read(at: number, length: number): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+export async function openChunk(file: ChunkFile): Promise<Chunk> {
+  // The index first: a node appends to the chunk before the index, so every entry read has its block in the file.
+  const index = await loadSecondary(file);
+  return file.packed ? openPacked(file, index) : openPlain(file, index);
+}
+
+const inflate = promisify(gunzip) as (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
+
+async function openPacked(file: ChunkFile, index: SecondaryIndex | null): Promise<Chunk> {
+  let packed: Uint8Array;
+  try {
+    packed = await readFile(file.path);
+  } catch (error) {
+    throw unreachable(file.path, error);
+  }
+  let bytes: Uint8Array;
+  try {
+    const inflated = await inflate(packed, { maxOutputLength: CHUNK_BYTES_MAX });
+    bytes = new Uint8Array(inflated.buffer, inflated.byteOffset, inflated.length);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UnspentError('SOURCE_DAMAGED', `${file.name}: does not inflate (${reason})`, { path: file.path }, error);
+  }
+  const read = async (at: number, length: number) => bytes.subarray(at, at + length);
+  return { file, size: bytes.length, index, read, close: async () => {} };
+}
+
+async function openPlain(file: ChunkFile, index: SecondaryIndex | null): Promise<Chunk> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(file.path, 'r');
+    const opened = handle;
+    const { size } = await opened.stat();
+    const read = (at: number, length: number) => readFully(opened, file, at, length);
+    return { file, size, index, read, close: () => opened.close() };
+  } catch (error) {
+    await handle?.close();
+    throw unreachable(file.path, error);
+  }
+}
+
+async function readFully(handle: FileHandle, file: ChunkFile, at: number, length: number): Promise<Uint8Array> {
+  // Not from the shared pool, and not zeroed: every byte handed out was read.
+  const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
+  let filled = 0;
+  try {
+    while (filled < length) {
+      const { bytesRead } = await handle.read(bytes, filled, length - filled, at + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+  } catch (error) {
+    throw unreachable(file.path, error);
+  }
+  return filled === length ? bytes : bytes.subarray(0, filled);
+}

@@ -1,0 +1,104 @@
+/**
+ * The delta: what it takes to undo one block, in that block's own batch.
+ *
+ *   flags u8 (1: self-contained) | missing varint
+ *   | n varint, then per transaction: flags u8 (1: phase-2 invalid, 2: a grant
+ *     of the ledger, not a transaction), id 32, first output index, outputs
+ *   | m varint, then per spent output: outpoint 34 [, length varint, value]
+ *   | u varint, then per projection with an undo of its own: name, bytes
+ *
+ * Compact by default: bodies of spent outputs are in `utxo_spent`. A
+ * self-contained delta carries them, so that it outlives the pruning there.
+ */
+
+import type { ColumnSpec } from '../engine/engine.ts';
+import { type Coin, OUTPOINT_BYTES, TXID_BYTES } from '../projections/coin.ts';
+import { ByteReader, type ByteWriter } from '../util/byte-writer.ts';
+import { utf8 } from '../util/bytes.ts';
+
+export const DELTA = 'delta';
+export const deltaColumn: ColumnSpec = { name: DELTA, access: 'order', weight: 8 };
+
+const SELF_CONTAINED = 1;
+const TX_INVALID = 1;
+const TX_GRANT = 2;
+
+export interface DeltaTx {
+  readonly id: Uint8Array;
+  readonly valid: boolean;
+  readonly grant: boolean;
+  readonly firstIndex: number;
+  readonly count: number;
+}
+
+export interface DeltaSpend {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | undefined;
+}
+
+export interface Delta {
+  readonly missing: number;
+  readonly txs: readonly DeltaTx[];
+  readonly spent: readonly DeltaSpend[];
+  readonly undo: ReadonlyMap<string, Uint8Array>;
+}
+
+export interface DeltaInput {
+  readonly missing: number;
+  readonly txs: readonly DeltaTx[];
+  readonly spent: readonly Coin[];
+  readonly undo: readonly (readonly [name: string, bytes: Uint8Array])[];
+}
+
+export function writeDelta(w: ByteWriter, delta: DeltaInput, selfContained: boolean): Uint8Array {
+  w.reset();
+  w.u8(selfContained ? SELF_CONTAINED : 0);
+  w.varint(delta.missing);
+  w.varint(delta.txs.length);
+  for (const tx of delta.txs) {
+    w.u8((tx.valid ? 0 : TX_INVALID) | (tx.grant ? TX_GRANT : 0));
+    w.run(tx.id);
+    w.varint(tx.firstIndex);
+    w.varint(tx.count);
+  }
+  w.varint(delta.spent.length);
+  for (const coin of delta.spent) {
+    w.run(coin.keyBytes, coin.keyAt, coin.keyAt + OUTPOINT_BYTES);
+    if (selfContained) {
+      w.varint(coin.length);
+      w.run(coin.bytes, coin.at, coin.end);
+    }
+  }
+  w.varint(delta.undo.length);
+  for (const [name, bytes] of delta.undo) {
+    w.u8(name.length);
+    w.run(utf8(name));
+    w.varint(bytes.length);
+    w.run(bytes);
+  }
+  return w.view();
+}
+
+export function readDelta(bytes: Uint8Array, what: string): Delta {
+  const r = new ByteReader(bytes, what);
+  const selfContained = (r.u8() & SELF_CONTAINED) !== 0;
+  const missing = r.varint();
+  const txs: DeltaTx[] = [];
+  for (let n = r.varint(); n > 0; n--) {
+    const flags = r.u8();
+    const id = r.run(TXID_BYTES);
+    txs.push({ id, valid: (flags & TX_INVALID) === 0, grant: (flags & TX_GRANT) !== 0, firstIndex: r.varint(), count: r.varint() });
+  }
+  const spent: DeltaSpend[] = [];
+  for (let m = r.varint(); m > 0; m--) {
+    const key = r.run(OUTPOINT_BYTES);
+    spent.push({ key, value: selfContained ? r.run(r.varint()) : undefined });
+  }
+  const undo = new Map<string, Uint8Array>();
+  for (let u = r.varint(); u > 0; u--) {
+    const name = new TextDecoder().decode(r.run(r.u8()));
+    undo.set(name, r.run(r.varint()));
+  }
+  r.end();
+  return { missing, txs, spent, undo };
+}

@@ -1,0 +1,306 @@
+/**
+ * The fold: state over blocks. One step (one block, or a run of whole blocks
+ * while far behind) is one atomic batch over every projection; going back is
+ * the inverse of that, newest first. Nothing else writes.
+ *
+ * Whatever fails, fails before the batch is committed: the store is then still
+ * at the block it was at.
+ */
+import type { Batch, Engine } from '../engine/engine.ts';
+import type { Block, Ledger, Point } from '../ledgers/ledger.ts';
+import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../projections/chain.ts';
+import { AT, type Coin } from '../projections/coin.ts';
+import type { Projection, Step, Undo } from '../projections/projection.ts';
+import { ByteWriter } from '../util/byte-writer.ts';
+import { compareBytes, concatBytes, equalBytes, readU32, toHex } from '../util/bytes.ts';
+import { assert, UnspentError } from '../util/errors.ts';
+import { ROLLBACK_BLOCKS_MAX } from '../util/limits.ts';
+import { planBack, type UndoneBlock } from './back.ts';
+import { DELTA, readDelta, writeDelta } from './delta.ts';
+import { ForwardPlanner, type PlannedBlock } from './forward.ts';
+import { type Head, headKey, META_PREFIX, NO_TOTALS, readHead, type Totals, writeHead } from './head.ts';
+import { type Pruned, readPruned } from './pruned.ts';
+
+export interface FoldOptions {
+  readonly utxo: boolean;
+  readonly partial: boolean;
+  readonly selfContained: boolean;
+  /** Blocks. Spent outputs are kept this deep, deltas that deep (DESIGN decision 6). */
+  readonly pruneDepth: number;
+  readonly rollbackWindow: number;
+  /** Whether each commit waits for the disk. */
+  readonly fsync: boolean;
+}
+
+export interface Applied {
+  readonly blocks: number;
+  readonly created: number;
+  readonly spent: number;
+}
+
+export class Fold {
+  readonly engine: Engine;
+  readonly projections: readonly Projection[];
+  readonly options: FoldOptions;
+  private readonly ledger: Ledger;
+  private readonly planner: ForwardPlanner;
+  private readonly deltaWriter = new ByteWriter();
+  private current: Head | null;
+
+  constructor(engine: Engine, ledger: Ledger, projections: readonly Projection[], options: FoldOptions) {
+    this.engine = engine;
+    this.ledger = ledger;
+    this.projections = projections;
+    this.options = options;
+    this.planner = new ForwardPlanner(ledger, options);
+    this.current = recover(engine);
+  }
+
+  /** The block we are at, and what it adds up to; null before the first block. */
+  get head(): Head | null {
+    return this.current;
+  }
+
+  /** The oldest height we can go back to; null: all the way to the origin. */
+  get horizonHeight(): number | null {
+    const { pruneDepth, rollbackWindow, selfContained, utxo } = this.options;
+    const depth = selfContained || !utxo ? rollbackWindow : Math.min(pruneDepth, rollbackWindow);
+    const pruned: Pruned = readPruned(this.engine);
+    const forgotten = Math.max(pruned.deltas, selfContained || !utxo ? -1 : pruned.spent);
+    const height = Math.max((this.current?.height ?? 0) - depth, forgotten);
+    return height < 0 || (height === 0 && forgotten < 0) ? null : height;
+  }
+
+  /**
+   * Applies blocks that follow one another, in as few atomic steps as possible.
+   * A block we already have is passed over. When one cannot be applied, all
+   * before it are committed and the error is thrown.
+   */
+  apply(blocks: readonly Block[]): Applied {
+    const { fresh, failure } = this.link(blocks);
+    let applied: Applied = { blocks: 0, created: 0, spent: 0 };
+    for (let rest = fresh; rest.length > 0; ) {
+      const planned = this.planner.plan(this.current ?? undefined, rest, this.engine);
+      if (planned.taken > 0) applied = sum(applied, this.commitForward(planned.step));
+      if (planned.failure !== null) throw planned.failure;
+      rest = rest.slice(planned.taken);
+    }
+    if (failure !== null) throw failure;
+    return applied;
+  }
+
+  /** The blocks that extend our chain, in order, and what is wrong with the first that does not. */
+  private link(blocks: readonly Block[]): { fresh: readonly Block[]; failure: UnspentError | null } {
+    const fresh: Block[] = [];
+    let tip: Point | null = this.current;
+    for (const block of blocks) {
+      if (tip !== null && block.prevHash !== null && equalBytes(block.prevHash, tip.hash)) {
+        if (block.height !== tip.height + 1 && !(block.boundary && block.height === tip.height)) {
+          return { fresh, failure: unlinked(block, tip, `its height is ${block.height} after ${tip.height}`) };
+        }
+      } else if (tip === null) {
+        if (!this.options.partial && !this.ledger.isFirst(block)) return { fresh, failure: notFirst(block) };
+      } else if (this.has(block.hash) || fresh.some((other) => equalBytes(other.hash, block.hash))) {
+        continue;
+      } else {
+        return { fresh, failure: unlinked(block, tip, `its previous hash is ${block.prevHash ? toHex(block.prevHash) : 'none'}`) };
+      }
+      fresh.push(block);
+      tip = block;
+    }
+    return { fresh, failure: null };
+  }
+
+  /** Points to find common ground with a source: the tip, then exponentially older ones, down to the horizon. */
+  recentPoints(): Point[] {
+    if (this.current === null) return [];
+    const floor = Math.max(0, this.horizonHeight ?? 0);
+    const points: Point[] = [point(this.current)];
+    for (let back = 1; ; back *= 2) {
+      const height = Math.max(floor, this.current.height - back);
+      const row = this.rowAt(height);
+      if (row !== null && !equalBytes(row.hash, points[points.length - 1].hash)) points.push(point(row));
+      if (height === floor) return points;
+    }
+  }
+
+  /** The newest block of that height, or null. */
+  rowAt(height: number): ChainRow | null {
+    const range = { gte: chainKey(height, false), lt: chainKey(height + 1, false), reverse: true, limit: 1 };
+    for (const [key, value] of this.engine.scan(CHAIN, range)) return readChainRow(key, value);
+    return null;
+  }
+
+  has(hash: Uint8Array): boolean {
+    return this.engine.get(CHAIN_HASH, hash) !== undefined;
+  }
+
+  private commitForward(step: Step<PlannedBlock>): Applied {
+    const batch = this.engine.batch();
+    const undos = this.projections.map((projection) => [projection.name, projection.apply(step, this.engine, batch)] as const);
+    const own = undos.filter(([, undo]) => undo !== undefined) as (readonly [string, Undo])[];
+    let missing = 0;
+    let created = 0;
+    let spent = 0;
+    for (let i = 0; i < step.blocks.length; i++) {
+      const entry = step.blocks[i];
+      const undo =
+        own.length === 0 ? [] : own.flatMap(([name, each]) => (each[i] === undefined ? [] : [[name, each[i]] as [string, Uint8Array]]));
+      const delta = { missing: entry.missing, txs: entry.deltaTxs, spent: entry.spent, undo };
+      batch.put(DELTA, entry.key, writeDelta(this.deltaWriter, delta, this.options.selfContained));
+      missing += entry.missing;
+      created += entry.created.length;
+      spent += entry.spent.length;
+    }
+    const { block } = step.blocks[step.blocks.length - 1];
+    this.commit(batch, { ...point(block), boundary: block.boundary, era: block.era, ...moved(this.current ?? NO_TOTALS, step, missing) });
+    return { blocks: step.blocks.length, created, spent };
+  }
+
+  /** Goes back until `to` is the tip (null: to the origin). Throws POINT_UNKNOWN or HORIZON, having changed nothing. */
+  rollback(to: Point | null): number {
+    const target = to === null ? null : this.locate(to.hash);
+    const horizon = this.horizonHeight;
+    if (this.current === null || (target !== null && equalBytes(target.row.hash, this.current.hash))) return 0;
+    if (horizon !== null && (target === null || target.row.height < horizon)) {
+      const wanted = target === null ? 'the origin' : `height ${target.row.height}`;
+      throw new UnspentError('HORIZON', `cannot go back to ${wanted}: the horizon is at height ${horizon} (tip ${this.current.height})`, {
+        horizon,
+        tip: this.current.height,
+      });
+    }
+    let undone = 0;
+    while (this.current !== null && !(target !== null && equalBytes(target.row.hash, this.current.hash)))
+      undone += this.stepBack(target?.key ?? null);
+    return undone;
+  }
+
+  private locate(hash: Uint8Array): { key: Uint8Array; row: ChainRow } {
+    const key = this.engine.get(CHAIN_HASH, hash);
+    if (key === undefined) throw new UnspentError('POINT_UNKNOWN', `block ${toHex(hash)} is not on our chain`, { hash: toHex(hash) });
+    return { key, row: this.row(key) };
+  }
+
+  private row(key: Uint8Array): ChainRow {
+    const value = this.engine.get(CHAIN, key);
+    if (value === undefined) throw new UnspentError('STORE_DAMAGED', `chain lacks the row ${toHex(key)}`, { key: toHex(key) });
+    return readChainRow(key, value);
+  }
+
+  /** One atomic step back towards the block at `floor`, which stays. */
+  private stepBack(floor: Uint8Array | null): number {
+    assert(this.current !== null, 'there is a block to undo');
+    const undone = this.undoable(headKey(this.current), floor);
+    const step = planBack(undone, this.options.utxo, this.engine);
+    const batch = this.engine.batch();
+    // Reverse order of apply, so that a projection may rely on those before it.
+    for (const projection of [...this.projections].reverse()) {
+      const undo = undone.map(({ delta }) => delta.undo.get(projection.name));
+      projection.revert(step, undo, this.engine, batch);
+    }
+    let missing = 0;
+    for (const { key, delta } of undone) {
+      batch.del(DELTA, key);
+      missing += delta.missing;
+    }
+    const below = this.below(undone[undone.length - 1].key);
+    this.commit(
+      batch,
+      below === null ? null : { ...point(below), boundary: below.boundary, era: below.era, ...moved(this.current, step, -missing) },
+    );
+    return undone.length;
+  }
+
+  /** Rows and deltas from the tip down, newest first, at most ROLLBACK_BLOCKS_MAX. */
+  private undoable(tip: Uint8Array, floor: Uint8Array | null): UndoneBlock[] {
+    const range = { lt: after(tip), reverse: true, limit: ROLLBACK_BLOCKS_MAX, ...(floor === null ? {} : { gte: after(floor) }) };
+    const rows = [...this.engine.scan(CHAIN, range)];
+    const deltas = [...this.engine.scan(DELTA, range)];
+    return rows.map(([key, value], i) => {
+      const delta = deltas[i];
+      if (delta === undefined || !equalBytes(delta[0], key)) {
+        throw new UnspentError('STORE_DAMAGED', `the delta of block ${toHex(key)} is missing`, { key: toHex(key) });
+      }
+      return { key, row: readChainRow(key, value), delta: readDelta(delta[1], `the delta of block ${toHex(key)}`) };
+    });
+  }
+
+  private below(key: Uint8Array): ChainRow | null {
+    for (const [found, value] of this.engine.scan(CHAIN, { lt: key, reverse: true, limit: 1 })) return readChainRow(found, value);
+    return null;
+  }
+
+  private commit(batch: Batch, head: Head | null): void {
+    writeHead(batch, head);
+    batch.commit({ fsync: this.options.fsync });
+    this.current = head;
+  }
+}
+
+/** The smallest key behind `key` in the chain's columns. */
+function after(key: Uint8Array): Uint8Array {
+  return concatBytes(key, Uint8Array.of(0));
+}
+
+function point({ height, slot, hash }: Point): Point {
+  return { height, slot, hash: hash.slice() };
+}
+
+function sum(a: Applied, b: Applied): Applied {
+  return { blocks: a.blocks + b.blocks, created: a.created + b.created, spent: a.spent + b.spent };
+}
+
+function moved(totals: Totals, step: Step, missing: number): Totals {
+  return {
+    utxos: totals.utxos + step.added.length - step.removed.length,
+    value: totals.value + sumOf(step.added) - sumOf(step.removed),
+    missing: totals.missing + missing,
+  };
+}
+
+/** Sums in two halves: exact for two million outputs, and no bigint per output. */
+function sumOf(coins: readonly Coin[]): bigint {
+  let hi = 0;
+  let lo = 0;
+  for (const { bytes, at } of coins) {
+    hi += readU32(bytes, at + AT.value);
+    lo += readU32(bytes, at + AT.value + 4);
+  }
+  return (BigInt(hi) << 32n) + BigInt(lo);
+}
+
+/** What we stand on after a start. The head is in its block's batch, so it either agrees with the chain or something else wrote here. */
+function recover(engine: Engine): Head | null {
+  const head = readHead(engine);
+  const [last] = engine.scan(CHAIN, { lt: Uint8Array.of(META_PREFIX), reverse: true, limit: 1 });
+  if (head === null && last === undefined) return null;
+  if (head === null || last === undefined || compareBytes(last[0], chainKey(head.height, head.boundary)) !== 0) {
+    throw new UnspentError('STORE_DAMAGED', 'the head of the store is not its last block');
+  }
+  if (!equalBytes(readChainRow(last[0], last[1]).hash, head.hash)) {
+    throw new UnspentError('STORE_DAMAGED', `the block at height ${head.height} is not the one the head names`);
+  }
+  return head;
+}
+
+function notFirst(block: Block): UnspentError {
+  return new UnspentError(
+    'NOT_FROM_GENESIS',
+    `the first block offered has height ${block.height} and slot ${block.slot}; the store is empty`,
+    {
+      height: block.height,
+      slot: block.slot,
+    },
+  );
+}
+
+function unlinked(block: Block, tip: Point, why: string): UnspentError {
+  return new UnspentError(
+    'BLOCK_UNLINKED',
+    `block ${toHex(block.hash)} (height ${block.height}) does not follow our tip ${toHex(tip.hash)}: ${why}`,
+    {
+      hash: toHex(block.hash),
+      tip: toHex(tip.hash),
+    },
+  );
+}

@@ -1,0 +1,94 @@
+/**
+ * Pruning: forgets what only the undo of a block outside the window could need.
+ * The delta of the block that leaves says exactly what that is, so the keys
+ * visited are the keys deleted. Off the apply path, bounded per call, and the
+ * cursor moves in the same batch as the deletions.
+ */
+import type { Batch, Engine, Reader } from '../engine/engine.ts';
+import { CHAIN, chainKey } from '../projections/chain.ts';
+import type { Projection } from '../projections/projection.ts';
+import { readU64, writeU64 } from '../util/bytes.ts';
+import { DELTA, readDelta } from './delta.ts';
+import { metaKey } from './head.ts';
+
+/** Heights up to which spent outputs and deltas are gone; -1: none. */
+export interface Pruned {
+  readonly spent: number;
+  readonly deltas: number;
+}
+
+const PRUNED_KEY = metaKey('pruned');
+
+export function readPruned(reader: Reader): Pruned {
+  const bytes = reader.get(CHAIN, PRUNED_KEY);
+  // Stored one higher, so that "none" is zero.
+  return bytes === undefined ? { spent: -1, deltas: -1 } : { spent: readU64(bytes, 0) - 1, deltas: readU64(bytes, 8) - 1 };
+}
+
+function writePruned(batch: Batch, pruned: Pruned): void {
+  const bytes = new Uint8Array(16);
+  writeU64(bytes, 0, pruned.spent + 1);
+  writeU64(bytes, 8, pruned.deltas + 1);
+  batch.put(CHAIN, PRUNED_KEY, bytes);
+}
+
+export interface PruneCounts {
+  /** Blocks whose spent outputs were forgotten, and those outputs. */
+  readonly blocks: number;
+  readonly spentKeys: number;
+  /** Deltas forgotten. */
+  readonly deltas: number;
+  /** Rows of `delta` that were read to find all of it. */
+  readonly visited: number;
+  /** True when nothing is left outside the window. */
+  readonly done: boolean;
+}
+
+export interface Windows {
+  readonly pruneDepth: number;
+  readonly rollbackWindow: number;
+}
+
+/** Prunes at most `blocksMax` blocks of each kind, in one batch. */
+export function pruneStep(
+  engine: Engine,
+  projections: readonly Projection[],
+  tipHeight: number,
+  windows: Windows,
+  blocksMax: number,
+): PruneCounts {
+  const before = readPruned(engine);
+  const batch = engine.batch();
+  const spentEnd = tipHeight - windows.pruneDepth;
+  const deltasEnd = tipHeight - windows.rollbackWindow;
+  let spent = before.spent;
+  let deltas = before.deltas;
+  let blocks = 0;
+  let spentKeys = 0;
+  let dropped = 0;
+  for (const [key, value] of leaving(engine, before.spent, spentEnd, blocksMax)) {
+    const delta = readDelta(value, 'a delta that leaves the window');
+    const block = { key, spentKeys: delta.spent.map((spend) => spend.key) };
+    for (const projection of projections) spentKeys += projection.prune?.(block, batch) ?? 0;
+    spent = readU64(key, 0);
+    blocks++;
+  }
+  // A delta goes only after what it lists is gone.
+  for (const [key] of leaving(engine, before.deltas, Math.min(deltasEnd, spent), blocksMax)) {
+    batch.del(DELTA, key);
+    deltas = readU64(key, 0);
+    dropped++;
+  }
+  if (blocks + dropped > 0) {
+    writePruned(batch, { spent, deltas });
+    batch.commit();
+  }
+  const done = blocks < blocksMax && dropped < blocksMax;
+  return { blocks, spentKeys, deltas: dropped, visited: blocks + dropped, done };
+}
+
+/** Deltas of heights `from` (exclusive) to `to` (inclusive), whole heights only. */
+function* leaving(engine: Engine, from: number, to: number, blocksMax: number): Iterable<readonly [Uint8Array, Uint8Array]> {
+  if (to <= from) return;
+  yield* engine.scan(DELTA, { gte: chainKey(from + 1, false), lt: chainKey(to + 1, false), limit: blocksMax });
+}
