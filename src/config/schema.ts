@@ -78,7 +78,7 @@ export const SETTINGS = {
     default: 500,
     min: 1,
     max: 1_000_000,
-    doc: 'Entries deleted at most in one pruning batch.',
+    doc: 'Blocks pruned at most in one batch.',
   },
   'utxo.pruneScheduleSeconds': { type: 'integer', default: 5, min: 1, max: 86_400, doc: 'Seconds between pruning batches.' },
   'utxo.index.addressHash': {

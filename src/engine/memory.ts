@@ -36,7 +36,7 @@ class Memory implements Engine {
   constructor(columns: readonly ColumnSpec[]) {
     this.columns = columns;
     this.#columns = new Map(columns.map((spec) => [spec.name, { spec, content: { values: new Map(), keys: [], shared: false } }]));
-    this.#batch = new MemoryBatch((name) => this.column(name));
+    this.#batch = new MemoryBatch(this);
   }
 
   get(column: string, key: Uint8Array): Uint8Array | undefined {
@@ -139,21 +139,21 @@ class MemorySnapshot implements Snapshot {
 }
 
 class MemoryBatch implements Batch {
-  readonly #column: (name: string) => Column;
+  readonly #engine: Memory;
   #operations: Operation[] = [];
 
-  constructor(column: (name: string) => Column) {
-    this.#column = column;
+  constructor(engine: Memory) {
+    this.#engine = engine;
   }
 
   put(name: string, key: Uint8Array, value: Uint8Array): void {
-    const column = this.#column(name);
+    const column = this.#engine.column(name);
     assert(key.length >= (column.spec.prefixBytes ?? 0), `a key of '${name}' is as long as its prefix`);
     this.#operations.push([column, textOf(key), Uint8Array.from(value)]);
   }
 
   del(name: string, key: Uint8Array): void {
-    this.#operations.push([this.#column(name), textOf(key), undefined]);
+    this.#operations.push([this.#engine.column(name), textOf(key), undefined]);
   }
 
   get size(): number {
@@ -161,9 +161,8 @@ class MemoryBatch implements Batch {
   }
 
   commit(): void {
+    this.#engine.assertOpen();
     for (const [column, key, value] of this.#operations) {
-      // Also tells a closed store.
-      assert(this.#column(column.spec.name) === column, 'a batch is of its own engine');
       const content = own(column);
       if (value === undefined) remove(content, key);
       else insert(content, key, value);

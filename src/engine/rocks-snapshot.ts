@@ -15,8 +15,13 @@ import { binding, type NativeIterator, type NativeRows } from './rocks-binding.t
 import { lastPlace, type RocksColumn, type RocksDatabase, rowAt, SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH } from './rocks-database.ts';
 import { type ScanRange, scanRange } from './scan-range.ts';
 
-/** Only a writer on another thread can come between; a commit takes longer than making the iterators. */
-const SNAPSHOT_TRIES_MAX = 200;
+/**
+ * Only a writer on another thread can come between two readings of the
+ * sequence number. Its commits usually take longer than making the iterators
+ * (a few microseconds each), so a few tries do; a writer that never rests
+ * between tiny commits may need many.
+ */
+const SNAPSHOT_MS_MAX = 2000;
 
 const NOTHING = new Uint8Array(0);
 
@@ -61,7 +66,8 @@ export class RocksSnapshot implements Snapshot {
   constructor(database: RocksDatabase, names: readonly string[]) {
     this.#database = database;
     const columns = [...new Set(names)].map((name) => database.column(name));
-    for (let tries = 0; tries < SNAPSHOT_TRIES_MAX; tries++) {
+    const deadline = performance.now() + SNAPSHOT_MS_MAX;
+    do {
       const before = database.sequence();
       this.#openCursors(columns);
       if (database.sequence() === before) {
@@ -69,7 +75,7 @@ export class RocksSnapshot implements Snapshot {
         return;
       }
       this.#closeCursors();
-    }
+    } while (performance.now() < deadline);
     throw new UnspentError('IO', `the store changes too fast to take a snapshot of it (${database.directory})`, { columns: names });
   }
 

@@ -87,6 +87,8 @@ export interface Ledger {
   isFirst(block: Block): boolean;
   /** Effects of passing from `before` (undefined: from nothing) to `block`; null for nearly every block. */
   transition(before: Before | undefined, block: Block): Transition | null;
+  /** Reads a stored output again, as `decode` did; for whoever checks the store. */
+  readOutput(raw: Uint8Array, start: number, end: number): Create;
   /** Writes the output's index keys one after another at `at`; returns a bit mask of the kinds written. */
   writeKeys(raw: Uint8Array, create: Create, to: Uint8Array, at: number): number;
 }

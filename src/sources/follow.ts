@@ -7,11 +7,15 @@ import type { Block, Ledger, Point } from '../ledgers/ledger.ts';
 import type { Fold } from '../state/fold.ts';
 import type { PruneSchedule } from '../state/prune-schedule.ts';
 import { BoundedQueue } from '../util/bounded-queue.ts';
+import { equalBytes } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { GROUP_BYTES_MAX } from '../util/limits.ts';
 import type { ChainEvent, Run, Source, SourceTip } from './source.ts';
 
-export type Until = { readonly kind: 'end' } | { readonly kind: 'slot'; readonly slot: number } | { readonly kind: 'height'; readonly height: number };
+export type Until =
+  | { readonly kind: 'end' }
+  | { readonly kind: 'slot'; readonly slot: number }
+  | { readonly kind: 'height'; readonly height: number };
 
 export interface Progress {
   readonly blocks: number;
@@ -46,7 +50,7 @@ export interface Pumped extends Progress {
 }
 
 export async function follow(source: Source, fold: Fold, ledger: Ledger, options: PumpOptions): Promise<Pumped> {
-  const pump = new Pump(fold, ledger, options);
+  const pump = new Pump(fold, ledger, source.final === true, options);
   // Ends the source too when the fold stops early.
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
@@ -94,6 +98,7 @@ async function throughQueue(runs: AsyncIterable<Run>, pump: Pump, size: number):
 class Pump {
   private readonly fold: Fold;
   private readonly ledger: Ledger;
+  private readonly isFinal: boolean;
   private readonly options: PumpOptions;
   private group: Block[] = [];
   private groupBytes = 0;
@@ -102,9 +107,10 @@ class Pump {
   queue: { readonly length: number } | null = null;
   reachedUntil = false;
 
-  constructor(fold: Fold, ledger: Ledger, options: PumpOptions) {
+  constructor(fold: Fold, ledger: Ledger, isFinal: boolean, options: PumpOptions) {
     this.fold = fold;
     this.ledger = ledger;
+    this.isFinal = isFinal;
     this.options = options;
   }
 
@@ -136,6 +142,7 @@ class Pump {
       this.reachedUntil = true;
       return false;
     }
+    if (this.isFinal && this.group.length === 0) this.leaveBranch(block);
     this.group.push(block);
     this.groupBytes += raw.length;
     if (this.group.length >= this.options.groupBlocks || this.groupBytes >= GROUP_BYTES_MAX) this.flush();
@@ -160,6 +167,14 @@ class Pump {
     const { until } = this.options;
     if (until.kind === 'slot') return block.slot > until.slot;
     return until.kind === 'height' && block.height > until.height;
+  }
+
+  /** A settled block with a parent of ours that is not our tip: what we have above that parent lost. */
+  private leaveBranch(block: Block): void {
+    const { head } = this.fold;
+    if (head === null || block.prevHash === null || equalBytes(block.prevHash, head.hash) || this.fold.has(block.hash)) return;
+    const parent = this.fold.pointOf(block.prevHash);
+    if (parent !== null) this.back(parent);
   }
 
   private back(point: Point | null): void {

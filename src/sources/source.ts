@@ -39,5 +39,11 @@ export interface Source {
   readonly name: string;
   /** The text of the genesis files of the chain it serves, where it makes that chain itself. */
   readonly genesis?: { readonly byron: string; readonly shelley: string };
+  /**
+   * True: its blocks are settled and it never goes back. It may lag behind us,
+   * and then hands over blocks we have; where one of its blocks has another
+   * parent than our tip, our tip was the branch that lost.
+   */
+  readonly final?: boolean;
   runs(options: FollowOptions): AsyncIterable<Run>;
 }

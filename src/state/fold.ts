@@ -135,6 +135,12 @@ export class Fold {
     return this.engine.get(CHAIN_HASH, hash) !== undefined;
   }
 
+  /** The block of that hash on our chain, or null. */
+  pointOf(hash: Uint8Array): Point | null {
+    const key = this.engine.get(CHAIN_HASH, hash);
+    return key === undefined ? null : point(this.row(key));
+  }
+
   private commitForward(step: Step<PlannedBlock>): Applied {
     const batch = this.engine.batch();
     const undos = this.projections.map((projection) => [projection.name, projection.apply(step, this.engine, batch)] as const);

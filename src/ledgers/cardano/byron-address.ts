@@ -3,11 +3,10 @@
  * `[root, attributes, type]` (CDDL: byron.cddl, `address`). They live on in
  * every later era as the outputs of old wallets, and as genesis.
  */
-import { concatBytes } from '../../util/bytes.ts';
-import { Cursor, MAP } from '../../util/cbor.ts';
+import { Cursor } from '../../util/cbor.ts';
+import { CborWriter } from '../../util/cbor-write.ts';
 import { isUnspentError } from '../../util/errors.ts';
 import { blake2b224, sha3_256 } from '../../util/hash.ts';
-import { cborArray, cborBytes, cborEncoded, cborHead, cborUint } from './cbor-write.ts';
 import { crc32 } from './crc32.ts';
 
 const ROOT_BYTES = 28;
@@ -59,15 +58,18 @@ export function isRedeemAddress(bytes: Uint8Array, start = 0, end = bytes.length
 
 /** The address at which genesis puts what a redeem key was sold for. */
 export function redeemAddress(key: Uint8Array, magic: number): Uint8Array {
-  const attributes = magic === MAINNET_MAGIC ? cborHead(MAP, 0n) : magicAttributes(magic);
-  const type = cborUint(BigInt(TYPE_REDEEM));
-  const root = blake2b224(sha3_256(cborArray(type, cborArray(type, cborBytes(key)), attributes)));
-  const payload = cborArray(cborBytes(root), attributes, type);
-  return cborArray(cborEncoded(payload), cborUint(BigInt(crc32(payload))));
+  const write = new CborWriter();
+  const attributes = writeAttributes(write, magic).take();
+  const spending = write.array(3).uint(TYPE_REDEEM).array(2).uint(TYPE_REDEEM).bytes(key).raw(attributes).take();
+  const root = blake2b224(sha3_256(spending));
+  const payload = write.array(3).bytes(root).raw(attributes).uint(TYPE_REDEEM).take();
+  return write.array(2).encoded(payload).uint(crc32(payload)).take();
 }
 
-function magicAttributes(magic: number): Uint8Array {
-  return concatBytes(cborHead(MAP, 1n), cborUint(BigInt(ATTRIBUTE_MAGIC)), cborBytes(cborUint(BigInt(magic))));
+/** Mainnet leaves its magic out; every other network carries it, as CBOR inside a byte string. */
+function writeAttributes(write: CborWriter, magic: number): CborWriter {
+  if (magic === MAINNET_MAGIC) return write.map(0);
+  return write.map(1).uint(ATTRIBUTE_MAGIC).bytes(new CborWriter().uint(magic).take());
 }
 
 /** Array of two, tag 24: how each of them begins, and no Shelley address does. */

@@ -8,11 +8,11 @@
 import { base64url } from '@scure/base';
 import { fromHex, isHex, utf8 } from '../../util/bytes.ts';
 import { ARRAY, Cursor } from '../../util/cbor.ts';
+import { CborWriter } from '../../util/cbor-write.ts';
 import { blake2b256 } from '../../util/hash.ts';
 import type { Grant } from '../ledger.ts';
 import { isRedeemAddress, parseAddress, readAddress } from './address.ts';
 import { redeemAddress } from './byron-address.ts';
-import { cborArray, cborBytes, cborUint } from './cbor-write.ts';
 import { OUTPUT_FLAG } from './decode.ts';
 import { canonicalJson, integerField, type JsonObject, lovelaceField, objectField, parseGenesis, wrong } from './genesis-json.ts';
 
@@ -96,12 +96,13 @@ export function isRedeemOutput(raw: Uint8Array, start: number, end: number): boo
 }
 
 function byronGrant(address: Uint8Array, amount: bigint): Grant {
-  return grant(address, cborArray(address, cborUint(amount)), 1, amount);
+  return grant(address, new CborWriter().array(2).raw(address).bigUint(amount).take(), 1, amount);
 }
 
 function shelleyGrant(address: Uint8Array, amount: bigint): Grant {
-  const encoded = cborBytes(address);
-  return grant(address, cborArray(encoded, cborUint(amount)), 1 + encoded.length - address.length, amount);
+  const write = new CborWriter().array(2).bytes(address);
+  const addressStart = write.length - address.length;
+  return grant(address, write.bigUint(amount).take(), addressStart, amount);
 }
 
 /** A genesis output has no transaction: its id is the hash of its address, its index 0. */

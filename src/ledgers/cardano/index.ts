@@ -3,12 +3,14 @@
  * carries (genesis, zero outputs dropped after Byron, redeem outputs deleted at
  * Allegra; DESIGN decision 9).
  */
+
 import { copyBytes, equalBytes, toHex } from '../../util/bytes.ts';
+import { ARRAY, Cursor, MAP } from '../../util/cbor.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { blake2b224 } from '../../util/hash.ts';
 import { type Before, type Block, type Create, type Grant, KEY_BYTES, type Ledger, type Transition } from '../ledger.ts';
 import { verifyBody } from './body-proof.ts';
-import { type CardanoBlock, decodeBlock } from './decode.ts';
+import { byronOutput, type CardanoBlock, decodeBlock, output } from './decode.ts';
 import { type GenesisUtxos, isRedeemOutput, isZeroOutput } from './genesis.ts';
 import { ERA } from './header.ts';
 import type { CardanoNetwork } from './networks.ts';
@@ -39,8 +41,17 @@ export function cardanoLedger(network: CardanoNetwork, genesis: Genesis | null):
     verify: (block) => verifyBody(block as CardanoBlock),
     isFirst: (block) => block.height === 0,
     transition: (before, block) => transition(network, genesis, before, block),
+    readOutput: storedOutput,
     writeKeys,
   };
+}
+
+/** A Byron output has its address as an array, all others as bytes. */
+function storedOutput(raw: Uint8Array, start: number, end: number): Create {
+  const look = new Cursor(raw, start, end);
+  if (look.peek() === MAP) return output(new Cursor(raw, start, end), 0, 0);
+  look.array();
+  return look.peek() === ARRAY ? byronOutput(new Cursor(raw, start, end), 0, 0) : output(new Cursor(raw, start, end), 0, 0);
 }
 
 function transition(network: CardanoNetwork, genesis: Genesis | null, before: Before | undefined, block: Block): Transition | null {

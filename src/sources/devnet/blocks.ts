@@ -10,6 +10,14 @@ import { ERA } from './features.ts';
 import type { Workshop } from './outputs.ts';
 import type { Random } from './random.ts';
 
+/** Kept between blocks: making their buffers anew would cost more than filling them. */
+const partWriter = new CborWriter(65_536);
+const headerWriter = new CborWriter(1024);
+const blockWriter = new CborWriter(65_536);
+
+const NO_WITNESSES = Uint8Array.of(0xa0);
+const NO_AUXILIARY = Uint8Array.of(0xa0);
+
 /** Where a block stands. */
 export interface Place {
   readonly era: number;
@@ -38,18 +46,18 @@ export function makeIssuer(random: Random): Issuer {
 
 export function sealBlock(shop: Workshop, place: Place, issuer: Issuer, bodies: readonly Uint8Array[], invalid: readonly number[]): Sealed {
   const witnesses = bodies.map(() => witnessSet(shop.random));
-  const parts = [list(shop, bodies), list(shop, witnesses), new CborWriter(8).map(0).take()];
+  const parts = [list(shop, bodies), list(shop, witnesses), NO_AUXILIARY];
   if (place.era >= ERA.alonzo) parts.push(invalidList(shop, invalid));
   const bodySize = parts.reduce((sum, part) => sum + part.length, 0);
   const bodyHash = blake2b256(concatBytes(...parts.map((part) => blake2b256(part))));
 
-  const header = new CborWriter(1024).array(2);
+  const header = headerWriter.array(2);
   if (place.era >= ERA.babbage) writeHeaderBody(header, shop.random, place, issuer, bodySize, bodyHash);
   else writeOldHeaderBody(header, shop.random, place, issuer, bodySize, bodyHash);
   const headerBytes = header.bytes(shop.random.bytes(448)).take();
 
-  const w = new CborWriter(headerBytes.length + bodySize + 16);
-  w.array(2)
+  const w = blockWriter
+    .array(2)
     .uint(place.era)
     .array(1 + parts.length)
     .raw(headerBytes);
@@ -88,14 +96,13 @@ function writeLead(w: CborWriter, { height, slot, prevHash }: Place, { vkey, vrf
 
 /** Often empty; else one signature of a key. */
 function witnessSet(random: Random): Uint8Array {
-  const w = new CborWriter(128);
-  if (random.chance(0.7)) return w.map(0).take();
-  return w.map(1).uint(0).array(1).array(2).bytes(random.bytes(32)).bytes(random.bytes(64)).take();
+  if (random.chance(0.7)) return NO_WITNESSES;
+  return partWriter.map(1).uint(0).array(1).array(2).bytes(random.bytes(32)).bytes(random.bytes(64)).take();
 }
 
 function list({ random, features, shapes }: Workshop, items: readonly Uint8Array[]): Uint8Array {
   const indefinite = random.chance(features.indefinite);
-  const w = new CborWriter(1024);
+  const w = partWriter;
   if (indefinite) {
     shapes.saw('indefiniteBlock');
     w.startArray();
@@ -110,6 +117,6 @@ function list({ random, features, shapes }: Workshop, items: readonly Uint8Array
 function invalidList(shop: Workshop, invalid: readonly number[]): Uint8Array {
   return list(
     shop,
-    invalid.map((index) => new CborWriter(8).uint(index).take()),
+    invalid.map((index) => partWriter.uint(index).take()),
   );
 }

@@ -23,6 +23,8 @@ const KEY = {
 
 const TAG_SET = 258;
 
+const bodyWriter = new CborWriter(16_384);
+
 export interface Draft {
   readonly inputs: readonly ModelUtxo[];
   readonly outputs: readonly DraftOutput[];
@@ -47,7 +49,7 @@ export function encodeBody(shop: Workshop, era: number, slot: number, draft: Dra
     random.shuffle(fields);
   }
   const indefinite = random.chance(features.indefinite);
-  const w = new CborWriter(1024);
+  const w = bodyWriter;
   if (indefinite) {
     shapes.saw('indefiniteBody');
     w.startMap();

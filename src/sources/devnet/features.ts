@@ -62,7 +62,7 @@ export const DEFAULT_FEATURES: Features = {
   shuffledKeys: 0.05,
 };
 
-export const SHAPES = [
+const SHAPES = [
   'pay',
   'mint',
   'burn',

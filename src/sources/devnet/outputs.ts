@@ -25,6 +25,10 @@ export interface Workshop {
   readonly shapes: ShapeCount;
 }
 
+/** Kept between calls: making their buffers anew would cost more than filling them. */
+const outputWriter = new CborWriter(4096);
+const innerWriter = new CborWriter(4096);
+
 const SCRIPT_SHAPES = ['scriptNative', 'scriptPlutusV1', 'scriptPlutusV2', 'scriptPlutusV3'] as const;
 
 export function makeOutput(shop: Workshop, era: number, address: DevnetAddress, lovelace: bigint, assets: Assets): DraftOutput {
@@ -33,7 +37,7 @@ export function makeOutput(shop: Workshop, era: number, address: DevnetAddress, 
   if (assets.size > 0) shapes.saw('assetsOutput');
   const map = era >= ERA.babbage && random.chance(features.mapOutput);
   shapes.saw(map ? 'mapOutput' : 'legacyOutput');
-  const w = new CborWriter(256);
+  const w = outputWriter;
   if (map) writeMapOutput(w, shop, era, address.bytes, lovelace, assets);
   else writeLegacyOutput(w, shop, era, address.bytes, lovelace, assets);
   return { address, lovelace, assets, bytes: w.take() };
@@ -75,7 +79,7 @@ function writeMapOutput(w: CborWriter, shop: Workshop, era: number, address: Uin
   if (indefinite) w.end();
 }
 
-export function writeValue(w: CborWriter, shop: Workshop, lovelace: bigint, assets: Assets): void {
+function writeValue(w: CborWriter, shop: Workshop, lovelace: bigint, assets: Assets): void {
   if (assets.size === 0) {
     w.bigUint(lovelace);
     return;
@@ -108,7 +112,7 @@ export function writeAssets(w: CborWriter, assets: Assets, indefinite: boolean):
 function scriptRef({ random, shapes }: Workshop, era: number): Uint8Array {
   const kind = random.int(era >= ERA.conway ? 4 : 3);
   shapes.saw(SCRIPT_SHAPES[kind]);
-  const w = new CborWriter(256).array(2).uint(kind);
+  const w = innerWriter.array(2).uint(kind);
   if (kind === 0) w.array(2).uint(0).bytes(random.bytes(28));
   else w.bytes(random.bytes(20 + random.int(120)));
   return w.take();
@@ -116,9 +120,8 @@ function scriptRef({ random, shapes }: Workshop, era: number): Uint8Array {
 
 /** Plutus data as wallets write it: constructors under tags 121.., lists open-ended, long strings in pieces. */
 function plutusData(random: Random, depth: number): Uint8Array {
-  const w = new CborWriter(128);
-  writePlutusData(w, random, depth);
-  return w.take();
+  writePlutusData(innerWriter, random, depth);
+  return innerWriter.take();
 }
 
 function writePlutusData(w: CborWriter, random: Random, depth: number): void {

@@ -39,7 +39,7 @@ export interface DevnetOptions {
   readonly eras?: readonly { readonly era: number; readonly atHeight: number }[];
 }
 
-export interface DevnetTx {
+interface DevnetTx {
   readonly id: string;
   readonly valid: boolean;
   /** What the chain keeps: the fee, or the collateral that did not come back. */

@@ -31,6 +31,7 @@ export function openImmutable(path: string, options: ImmutableOptions): Source {
   const name = `immutable:${path}`;
   return {
     name,
+    final: true,
     runs({ from, signal, follow }: FollowOptions): AsyncIterable<Run> {
       const left = new AbortController();
       const either = AbortSignal.any([signal, left.signal]);
@@ -79,7 +80,7 @@ class Reading {
     if (start !== null) yield* this.readFrom(start);
   }
 
-  /** Finds our place, first going back where the newest point is not here. Null: there is nothing for us. */
+  /** Finds our place: behind the newest of our points that is here. Null: there is nothing for us. */
   private async *resume(from: readonly Point[]): AsyncGenerator<Run, Position | null, undefined> {
     let told = false;
     while (!this.options.signal.aborted) {
@@ -90,8 +91,6 @@ class Reading {
       const reachable = from.filter(({ slot }) => slot <= tipSlot);
       const place = await locate(this.chunks, reachable, this.byronEpochSlots);
       if (place !== null) {
-        const point = reachable[place.found];
-        if (point !== from[0]) yield this.run([{ kind: 'back', point }], false);
         return place.position;
       }
       if (tipSlot >= from[0].slot) throw this.fork(from);

@@ -9,12 +9,13 @@ import { describe, test } from 'node:test';
 import { decode, Tagged } from 'cborg';
 import fc from 'fast-check';
 import { readAddress } from '../../../src/ledgers/cardano/address.ts';
-import { cborArray, cborBytes, cborHead, cborUint } from '../../../src/ledgers/cardano/cbor-write.ts';
 import { type Asset, type DescribedOutput, describeOutput, scriptRefHash } from '../../../src/ledgers/cardano/describe.ts';
 import { type DescribedTx, describeByronTx, describeTx, type OutRef } from '../../../src/ledgers/cardano/transaction.ts';
 import { concatBytes, fromHex, toHex } from '../../../src/util/bytes.ts';
 import { Cursor } from '../../../src/util/cbor.ts';
+import { CborWriter } from '../../../src/util/cbor-write.ts';
 import { isUnspentError } from '../../../src/util/errors.ts';
+import { blake2b224 } from '../../../src/util/hash.ts';
 import { fixtures, hasFixtures, needsFixtures, readFixture } from '../../support/fixtures.ts';
 
 const FIRST_SHELLEY_TAG = 2;
@@ -254,27 +255,16 @@ describe('made outputs', () => {
   const address = fromHex(`61${'11'.repeat(28)}`);
   const hash = new Uint8Array(32).fill(9);
 
+  const write = new CborWriter();
+
   test('indefinite lengths everywhere', () => {
-    const open = { array: Uint8Array.of(0x9f), map: Uint8Array.of(0xbf), bytes: Uint8Array.of(0x5f), end: Uint8Array.of(0xff) };
-    const policy = cborBytes(new Uint8Array(28));
-    const assets = concatBytes(open.map, policy, open.map, cborBytes(Uint8Array.of(1)), cborUint(5n), open.end, open.end);
-    const value = concatBytes(open.array, cborUint(7n), assets, open.end);
-    const pieces = concatBytes(open.bytes, cborBytes(address.subarray(0, 10)), cborBytes(address.subarray(10)), open.end);
+    const assets = write.startMap().bytes(new Uint8Array(28)).startMap().bytes(Uint8Array.of(1)).uint(5).end().end().take();
+    const value = write.startArray().uint(7).raw(assets).end().take();
+    const pieces = write.startBytes().bytes(address.subarray(0, 10)).bytes(address.subarray(10)).end().take();
+    const datum = write.startArray().uint(0).bytes(hash).end().take();
     for (const raw of [
-      concatBytes(open.array, cborBytes(address), value, cborBytes(hash), open.end),
-      concatBytes(
-        open.map,
-        cborUint(0n),
-        pieces,
-        cborUint(1n),
-        value,
-        cborUint(2n),
-        open.array,
-        cborUint(0n),
-        cborBytes(hash),
-        open.end,
-        open.end,
-      ),
+      write.startArray().bytes(address).raw(value).bytes(hash).end().take(),
+      write.startMap().uint(0).raw(pieces).uint(1).raw(value).uint(2).raw(datum).end().take(),
     ]) {
       const output = describeOutput(raw);
       assert.deepEqual(output.address, address);
@@ -285,32 +275,34 @@ describe('made outputs', () => {
   });
 
   test('amounts up to 64 bits are exact', () => {
-    const output = describeOutput(cborArray(cborBytes(address), cborUint(2n ** 64n - 1n)));
-    assert.equal(output.lovelace, 18446744073709551615n);
+    const raw = write.array(2).bytes(address).bigUint(18446744073709551615n).take();
+    assert.equal(describeOutput(raw).lovelace, 18446744073709551615n);
   });
 
   test('script hashes: the script that always succeeds, V1 and V2, and a native one', () => {
-    const plutus = (kind: bigint) => cborArray(cborUint(kind), cborBytes(fromHex('4d01000033222220051200120011')));
-    assert.equal(toHex(scriptRefHash(plutus(1n))), '67f33146617a5e61936081db3b2117cbf59bd2123748f58ac9678656');
-    assert.notEqual(toHex(scriptRefHash(plutus(2n))), toHex(scriptRefHash(plutus(1n))));
-    const native = cborArray(cborUint(0n), cborBytes(new Uint8Array(28)));
-    assert.equal(scriptRefHash(cborArray(cborUint(0n), native)).length, 28);
+    const plutus = (kind: number) => write.array(2).uint(kind).bytes(fromHex('4d01000033222220051200120011')).take();
+    assert.equal(toHex(scriptRefHash(plutus(1))), '67f33146617a5e61936081db3b2117cbf59bd2123748f58ac9678656');
+    assert.notEqual(toHex(scriptRefHash(plutus(2))), toHex(scriptRefHash(plutus(1))));
+    // CDDL: script_pubkey = (0, addr_keyhash).
+    const native = write.array(2).uint(0).bytes(new Uint8Array(28)).take();
+    const hashed = blake2b224(concatBytes(Uint8Array.of(0), native));
+    assert.deepEqual(scriptRefHash(write.array(2).uint(0).raw(native).take()), hashed);
   });
 
   test('what is not an output is an error with its place', () => {
     const wrong: Uint8Array[] = [
       new Uint8Array(),
-      cborArray(cborBytes(address)),
-      cborArray(cborBytes(address), cborUint(1n), cborBytes(hash), cborUint(1n)),
-      cborArray(cborBytes(address), cborUint(1n), cborBytes(address)),
-      concatBytes(cborHead(5, 1n), cborUint(0n), cborBytes(address)),
-      concatBytes(cborArray(cborBytes(address), cborUint(1n)), Uint8Array.of(0)),
+      write.array(1).bytes(address).take(),
+      write.array(4).bytes(address).uint(1).bytes(hash).uint(1).take(),
+      write.array(3).bytes(address).uint(1).bytes(address).take(),
+      write.map(1).uint(0).bytes(address).take(),
+      write.array(2).bytes(address).uint(1).uint(0).take(),
     ];
     for (const raw of wrong) assert.throws(() => describeOutput(raw), { code: 'BLOCK_INVALID', message: /at byte \d+/ });
   });
 
   test('any bytes give an output or BLOCK_INVALID, nothing else', () => {
-    const sound = cborArray(cborBytes(address), cborUint(1n), cborBytes(hash));
+    const sound = write.array(3).bytes(address).uint(1).bytes(hash).take();
     const damaged = fc.tuple(fc.nat(sound.length - 1), fc.nat(255)).map(([at, byte]) => sound.map((old, i) => (i === at ? byte : old)));
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array({ maxLength: 100 }), damaged), (raw) => {

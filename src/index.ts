@@ -1,0 +1,20 @@
+/**
+ * The library: `import { open } from 'unspent'`. Open a store, follow a source,
+ * query, close. Everything else the package has is reached from here.
+ */
+
+export { loadConfig } from './config/load.ts';
+export type { Config } from './config/schema.ts';
+export type { Engine, Reader, Row, ScanOptions, Snapshot } from './engine/engine.ts';
+export type { Block, Ledger, Point } from './ledgers/ledger.ts';
+export { networkNames } from './networks.ts';
+export type { StoredOutput, StoredSpend } from './projections/coin.ts';
+export type { Projection, Step, Undo } from './projections/projection.ts';
+export type { Digest } from './query/digest.ts';
+export type { IndexedUtxo, Page, Query, Utxo } from './query/query.ts';
+export type { Verification } from './query/verify.ts';
+export type { Progress, Pumped, Until } from './sources/follow.ts';
+export type { ChainEvent, Run, Source } from './sources/source.ts';
+export { type FollowSettings, type OpenOptions, open, type Store, type StoreStatus } from './store.ts';
+export { ERROR_CODES, type ErrorCode, isUnspentError, UnspentError } from './util/errors.ts';
+export { VERSION } from './version.ts';

@@ -1,0 +1,195 @@
+/**
+ * Checks a store against itself: totals and indexes are recomputed from the
+ * unspent set, every stored header from its own output bytes, the chain from
+ * its links. Finds what a fault in the machine, or in us, has done.
+ */
+import type { Reader } from '../engine/engine.ts';
+import { KEY_BYTES, type KeyKind, type Ledger } from '../ledgers/ledger.ts';
+import { CHAIN, CHAIN_HASH, readChainRow } from '../projections/chain.ts';
+import { AT, Coin, KEY_MASK_SHIFT, keyOffset, outputOffset, TXID_BYTES } from '../projections/coin.ts';
+import { INDEX_KEY_BYTES, indexColumn, writeIndexKey } from '../projections/index-by-key.ts';
+import { SPENT, UNSPENT } from '../projections/utxo.ts';
+import { META_PREFIX, readHead } from '../state/head.ts';
+import { compareBytes, equalBytes, readBigU64, readU16, readU32, toHex } from '../util/bytes.ts';
+import { SCAN_ROWS } from '../util/limits.ts';
+import { Scratch } from '../util/scratch.ts';
+import { outpointKey } from './query.ts';
+
+export interface Fault {
+  readonly column: string;
+  /** Hex. */
+  readonly key: string;
+  readonly what: string;
+}
+
+export interface Verification {
+  readonly blocks: number;
+  readonly utxos: number;
+  readonly value: bigint;
+  readonly indexRows: Readonly<Record<string, number>>;
+  /** The first faults found, and how many there are. */
+  readonly faults: readonly Fault[];
+  readonly faultCount: number;
+}
+
+const FAULTS_KEPT = 20;
+
+export interface VerifyOptions {
+  readonly indexes: readonly KeyKind[];
+  readonly utxo: boolean;
+  readonly onProgress?: ((what: string, rows: number) => void) | undefined;
+}
+
+export function verifyStore(reader: Reader, ledger: Ledger, options: VerifyOptions): Verification {
+  const check = new Check(reader, ledger, options);
+  const blocks = check.chain();
+  if (options.utxo) {
+    check.unspent();
+    for (const kind of options.indexes) check.index(kind);
+    check.totals();
+  }
+  return { blocks, utxos: check.utxos, value: check.value, indexRows: check.indexRows, faults: check.faults, faultCount: check.faultCount };
+}
+
+class Check {
+  private readonly reader: Reader;
+  private readonly ledger: Ledger;
+  private readonly options: VerifyOptions;
+  private readonly expected = new Map<KeyKind, number>();
+  utxos = 0;
+  value = 0n;
+  readonly indexRows: Record<string, number> = {};
+  readonly faults: Fault[] = [];
+  faultCount = 0;
+
+  constructor(reader: Reader, ledger: Ledger, options: VerifyOptions) {
+    this.reader = reader;
+    this.ledger = ledger;
+    this.options = options;
+  }
+
+  private fault(column: string, key: Uint8Array, what: string): void {
+    this.faultCount++;
+    if (this.faults.length < FAULTS_KEPT) this.faults.push({ column, key: toHex(key), what });
+  }
+
+  private progress(what: string, rows: number): void {
+    if (rows % 100_000 === 0) this.options.onProgress?.(what, rows);
+  }
+
+  /** Every block follows the one before it and is found by its hash; the last is the head. */
+  chain(): number {
+    let count = 0;
+    let previous: Uint8Array | null = null;
+    let lastKey: Uint8Array | null = null;
+    let slot = -1;
+    for (const [key, value] of this.reader.scan(CHAIN, { lt: Uint8Array.of(META_PREFIX) })) {
+      const row = readChainRow(key, value);
+      if (previous !== null && !equalBytes(row.prevHash, previous)) this.fault(CHAIN, key, 'does not follow the block before it');
+      if (row.slot < slot) this.fault(CHAIN, key, 'has a slot below the block before it');
+      const found = this.reader.get(CHAIN_HASH, row.hash);
+      if (found === undefined || !equalBytes(found, key)) this.fault(CHAIN_HASH, row.hash, 'does not lead to its block');
+      previous = row.hash;
+      lastKey = key;
+      slot = row.slot;
+      this.progress('blocks', ++count);
+    }
+    const head = readHead(this.reader);
+    if ((head === null) !== (previous === null) || (head !== null && previous !== null && !equalBytes(head.hash, previous))) {
+      this.fault(CHAIN, lastKey ?? new Uint8Array(0), 'the head is not the last block');
+    }
+    return count;
+  }
+
+  /** Every stored header says what its own output says, and nothing is both unspent and spent. */
+  unspent(): void {
+    const keys = new Uint8Array(3 * KEY_BYTES);
+    let rows: Coin[] = [];
+    const flush = (): void => {
+      const spent = this.reader.getMany(
+        SPENT,
+        rows.map((coin) => coin.keyBytes),
+      );
+      for (let i = 0; i < rows.length; i++) if (spent[i] !== undefined) this.fault(SPENT, rows[i].keyBytes, 'is also unspent');
+      for (const kind of this.options.indexes) this.expectIndexed(kind, rows);
+      rows = [];
+    };
+    for (const [key, bytes] of this.reader.scan(UNSPENT)) {
+      this.header(key, bytes, keys);
+      this.value += readBigU64(bytes, AT.value);
+      rows.push(new Coin(key, 0, bytes, 0, bytes.length, false));
+      if (rows.length === SCAN_ROWS) flush();
+      this.progress('unspent outputs', ++this.utxos);
+    }
+    flush();
+  }
+
+  private header(key: Uint8Array, bytes: Uint8Array, keys: Uint8Array): void {
+    try {
+      const create = this.ledger.readOutput(bytes, outputOffset(bytes, 0), bytes.length);
+      const mask = this.ledger.writeKeys(bytes, create, keys, 0);
+      const end = outputOffset(bytes, 0);
+      const keysMatch = mask === bytes[0] >> KEY_MASK_SHIFT && equalBytes(keys.subarray(0, end - AT.keys), bytes.subarray(AT.keys, end));
+      if (!keysMatch) this.fault(UNSPENT, key, 'its index keys are not those of its address');
+      if (create.valueHi !== readU32(bytes, AT.value) || create.valueLo !== readU32(bytes, AT.value + 4)) {
+        this.fault(UNSPENT, key, 'its value is not that of its output');
+      }
+    } catch (error) {
+      this.fault(UNSPENT, key, `its output does not decode: ${(error as Error).message}`);
+    }
+  }
+
+  /** Each unspent output has its row in the index. */
+  private expectIndexed(kind: KeyKind, rows: readonly Coin[]): void {
+    const column = indexColumn(kind);
+    const scratch = new Scratch(INDEX_KEY_BYTES);
+    const having = rows.filter((coin) => keyOffset(coin.bytes, 0, kind) >= 0);
+    const keys = having.map((coin) => writeIndexKey(coin, kind, scratch).slice());
+    const found = this.reader.getMany(column, keys);
+    for (let i = 0; i < keys.length; i++) {
+      const txId = found[i];
+      if (txId === undefined) this.fault(column, keys[i], 'is missing');
+      else if (!equalBytes(txId, having[i].keyBytes.subarray(0, TXID_BYTES))) this.fault(column, keys[i], 'names another transaction');
+    }
+    this.expected.set(kind, (this.expected.get(kind) ?? 0) + keys.length);
+  }
+
+  /** The index has no row that the unspent set does not ask for. */
+  index(kind: KeyKind): void {
+    const column = indexColumn(kind);
+    let count = 0;
+    let rows: (readonly [Uint8Array, Uint8Array])[] = [];
+    const flush = (): void => {
+      const values = this.reader.getMany(
+        UNSPENT,
+        rows.map(([key, txId]) => outpointKey(txId, readU16(key, INDEX_KEY_BYTES - 2))),
+      );
+      for (let i = 0; i < rows.length; i++) this.indexRow(kind, rows[i][0], values[i]);
+      rows = [];
+    };
+    for (const row of this.reader.scan(column)) {
+      rows.push(row);
+      if (rows.length === SCAN_ROWS) flush();
+      this.progress(column, ++count);
+    }
+    flush();
+    this.indexRows[column] = count;
+    const wanted = this.expected.get(kind) ?? 0;
+    if (count !== wanted) this.fault(column, new Uint8Array(0), `has ${count} rows, the unspent set asks for ${wanted}`);
+  }
+
+  private indexRow(kind: KeyKind, key: Uint8Array, value: Uint8Array | undefined): void {
+    const at = value === undefined ? -1 : keyOffset(value, 0, kind);
+    if (value === undefined || at < 0 || compareBytes(value.subarray(at, at + KEY_BYTES), key.subarray(0, KEY_BYTES)) !== 0) {
+      this.fault(indexColumn(kind), key, 'names an output that is not unspent there');
+    }
+  }
+
+  totals(): void {
+    const head = readHead(this.reader);
+    if ((head?.utxos ?? 0) !== this.utxos)
+      this.fault('meta', new Uint8Array(0), `counts ${head?.utxos ?? 0} unspent outputs, there are ${this.utxos}`);
+    if ((head?.value ?? 0n) !== this.value)
+      this.fault('meta', new Uint8Array(0), `sums them to ${head?.value ?? 0n}, they are worth ${this.value}`);
+  }
+}

@@ -1,0 +1,30 @@
+/** The engine contract on every engine there is. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openMemory } from '../../src/engine/memory.ts';
+import { openRocks } from '../../src/engine/rocks.ts';
+import { CONFORMANCE_COLUMNS, engineConformance } from '../conformance/engine.ts';
+
+engineConformance('memory', async () => {
+  const engine = openMemory(CONFORMANCE_COLUMNS);
+  return { engine, cleanup: () => engine.close() };
+});
+
+engineConformance('rocks', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'unspent-engine-'));
+  const open = () => openRocks(directory, CONFORMANCE_COLUMNS, { createIfMissing: true, memtableBytes: 4 << 20, cacheBytes: 8 << 20 });
+  let engine = await open();
+  return {
+    engine,
+    reopen: async () => {
+      await engine.close();
+      engine = await open();
+      return engine;
+    },
+    cleanup: async () => {
+      await engine.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+});
