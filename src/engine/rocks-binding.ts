@@ -16,7 +16,7 @@ type Opaque<Name extends string> = { readonly [kind]: Name };
 export type NativeDatabase = Opaque<'database'>;
 export type NativeColumn = Opaque<'column'>;
 export type NativeIterator = Opaque<'iterator'>;
-export type NativeBatch = Opaque<'batch'>;
+type NativeBatch = Opaque<'batch'>;
 
 /** Options of one column. An unknown name is ignored without a word, hence the exact list. */
 export interface NativeColumnOptions {

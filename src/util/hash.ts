@@ -1,29 +1,27 @@
 /**
- * BLAKE2b-256 and BLAKE2b-224, SHA-256 and SHA3-256, synchronous once loaded.
- * hash-wasm carries its WebAssembly inside the package, so nothing is compiled
- * or fetched at install and the same code runs in a browser (docs/adr/0005).
+ * The hashes of the chains we follow, synchronous and free of node:*.
+ * BLAKE2b is ours because it is the hot one; the others come from a library.
  */
-import { createBLAKE2b, createSHA3, createSHA256 } from 'hash-wasm';
-
-const [blake256, blake224, sha2, sha3] = await Promise.all([createBLAKE2b(256), createBLAKE2b(224), createSHA256(), createSHA3(256)]);
+import { sha256 as sha2 } from '@noble/hashes/sha2.js';
+import { sha3_256 as sha3 } from '@noble/hashes/sha3.js';
+import { blake2b, blake2bPrefixed } from './blake2b.ts';
 
 export function blake2b256(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
-  return blake256.init().update(bytes.subarray(start, end)).digest('binary');
+  return blake2b(bytes, start, end, 32);
 }
 
-/** Hash of `prefix` followed by a run of `bytes`, without joining them. */
 export function blake2b256Prefixed(prefix: Uint8Array, bytes: Uint8Array, start: number, end: number): Uint8Array {
-  return blake256.init().update(prefix).update(bytes.subarray(start, end)).digest('binary');
+  return blake2bPrefixed(prefix, bytes, start, end, 32);
 }
 
 export function blake2b224(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
-  return blake224.init().update(bytes.subarray(start, end)).digest('binary');
+  return blake2b(bytes, start, end, 28);
 }
 
 export function sha256(bytes: Uint8Array): Uint8Array {
-  return sha2.init().update(bytes).digest('binary');
+  return sha2(bytes);
 }
 
 export function sha3_256(bytes: Uint8Array): Uint8Array {
-  return sha3.init().update(bytes).digest('binary');
+  return sha3(bytes);
 }

@@ -296,11 +296,13 @@ describe('prefix filters', () => {
     deepEqual(keysOf(snapshot.scan('prefixes')), all);
     const scans = [0, 1, 2].map(() => snapshot.scan('prefixes')[Symbol.iterator]());
     const seen: string[][] = [[], [], []];
-    for (let turn = 0; seen.some((keys) => keys.length < all.length); turn++) {
+    const ended = new Set<number>();
+    for (let turn = 0; ended.size < 3; turn++) {
       const which = turn % 3;
       for (let rows = 0; rows <= which * 70; rows++) {
         const next = scans[which].next();
-        if (!next.done) seen[which].push(toHex(next.value[0]));
+        if (next.done) ended.add(which);
+        else seen[which].push(toHex(next.value[0]));
       }
     }
     for (const keys of seen) deepEqual(keys, all);

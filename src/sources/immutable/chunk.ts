@@ -2,9 +2,12 @@
  * One open chunk: its bytes by position, and its index where there is one.
  * A plain file is read in pieces into fresh buffers, because the blocks handed
  * out are views of them; an archived one is inflated whole.
+ *
+ * Opening is synchronous, reading is not: a chunk may be small, and a trip to
+ * the thread pool for each of its little files costs more than the files, while
+ * the one read that matters overlaps with the fold.
  */
-import type { FileHandle } from 'node:fs/promises';
-import { open, readFile } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, read as readFile, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { UnspentError } from '../../util/errors.ts';
@@ -25,7 +28,7 @@ export interface Chunk {
 
 export async function openChunk(file: ChunkFile): Promise<Chunk> {
   // The index first: a node appends to the chunk before the index, so every entry read has its block in the file.
-  const index = await loadSecondary(file);
+  const index = loadSecondary(file);
   return file.packed ? openPacked(file, index) : openPlain(file, index);
 }
 
@@ -34,7 +37,7 @@ const inflate = promisify(gunzip) as (bytes: Uint8Array, options: { maxOutputLen
 async function openPacked(file: ChunkFile, index: SecondaryIndex | null): Promise<Chunk> {
   let packed: Uint8Array;
   try {
-    packed = await readFile(file.path);
+    packed = readFileSync(file.path);
   } catch (error) {
     throw unreachable(file.path, error);
   }
@@ -50,27 +53,26 @@ async function openPacked(file: ChunkFile, index: SecondaryIndex | null): Promis
   return { file, size: bytes.length, index, read, close: async () => {} };
 }
 
-async function openPlain(file: ChunkFile, index: SecondaryIndex | null): Promise<Chunk> {
-  let handle: FileHandle | undefined;
+function openPlain(file: ChunkFile, index: SecondaryIndex | null): Chunk {
+  let descriptor: number | undefined;
   try {
-    handle = await open(file.path, 'r');
-    const opened = handle;
-    const { size } = await opened.stat();
-    const read = (at: number, length: number) => readFully(opened, file, at, length);
-    return { file, size, index, read, close: () => opened.close() };
+    descriptor = openSync(file.path, 'r');
+    const opened = descriptor;
+    const { size } = fstatSync(opened);
+    return { file, size, index, read: (at, length) => readFully(opened, file, at, length), close: async () => closeSync(opened) };
   } catch (error) {
-    await handle?.close();
+    if (descriptor !== undefined) closeSync(descriptor);
     throw unreachable(file.path, error);
   }
 }
 
-async function readFully(handle: FileHandle, file: ChunkFile, at: number, length: number): Promise<Uint8Array> {
+async function readFully(descriptor: number, file: ChunkFile, at: number, length: number): Promise<Uint8Array> {
   // Not from the shared pool, and not zeroed: every byte handed out was read.
   const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
   let filled = 0;
   try {
     while (filled < length) {
-      const { bytesRead } = await handle.read(bytes, filled, length - filled, at + filled);
+      const bytesRead = await readSome(descriptor, bytes, filled, at + filled);
       if (bytesRead === 0) break;
       filled += bytesRead;
     }
@@ -78,4 +80,10 @@ async function readFully(handle: FileHandle, file: ChunkFile, at: number, length
     throw unreachable(file.path, error);
   }
   return filled === length ? bytes : bytes.subarray(0, filled);
+}
+
+function readSome(descriptor: number, into: Uint8Array, offset: number, position: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    readFile(descriptor, into, offset, into.length - offset, position, (error, bytesRead) => (error ? reject(error) : resolve(bytesRead)));
+  });
 }

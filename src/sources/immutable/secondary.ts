@@ -5,7 +5,7 @@
  *
  * Format: ouroboros-consensus-cardano/cddl/disk/immutable/secondary.ksy.
  */
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { readU32, readU64 } from '../../util/bytes.ts';
 import { CHUNK_BYTES_MAX } from '../../util/limits.ts';
@@ -75,10 +75,10 @@ export class SecondaryIndex {
 }
 
 /** Null where it is missing or unreadable: the chunk is then walked without it, and its blocks are not called intact. */
-export async function loadSecondary(file: ChunkFile): Promise<SecondaryIndex | null> {
+export function loadSecondary(file: ChunkFile): SecondaryIndex | null {
   if (file.secondary === null) return null;
   try {
-    const bytes = await readFile(file.secondary);
+    const bytes = readFileSync(file.secondary);
     return new SecondaryIndex(isPacked(file.secondary) ? gunzipSync(bytes, { maxOutputLength: CHUNK_BYTES_MAX }) : bytes);
   } catch {
     return null;

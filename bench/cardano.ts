@@ -1,0 +1,292 @@
+/**
+ * How far the block path is from its floor, in one run on the sample chains:
+ *
+ *   decode  the blocks decoded, nothing else
+ *   floor   the same final keys and values written to a bare engine in large
+ *           batches, in the order the chain brings them
+ *   sync    the whole path: files, checksums, decode, fold, all default indexes
+ *   ratio   sync / (decode + floor)
+ *
+ * Also one block a commit against groups, and undoing blocks against applying them.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../src/config/load.ts';
+import type { Config } from '../src/config/schema.ts';
+import type { Batch, Engine } from '../src/engine/engine.ts';
+import { openRocks } from '../src/engine/rocks.ts';
+import { decodeBlock } from '../src/ledgers/cardano/index.ts';
+import { type OpenOptions, open, type Store } from '../src/store.ts';
+import { Cursor } from '../src/util/cbor.ts';
+import { Scratch } from '../src/util/scratch.ts';
+import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
+
+const FLOOR_BATCH_KEYS = 20_000;
+const ROLLBACK_BLOCKS = 2000;
+
+interface Chain {
+  readonly name: string;
+  readonly chunks: string;
+  readonly byronEpochSlots: number;
+  readonly open: OpenOptions;
+}
+
+interface Figures {
+  readonly blocks: number;
+  readonly megabytes: number;
+  readonly decode: { readonly seconds: number; readonly megabytesPerSecond: number };
+  readonly floor: { readonly seconds: number; readonly keys: number; readonly megabytes: number };
+  readonly sync: { readonly seconds: number; readonly blocksPerSecond: number; readonly megabytesPerSecond: number };
+  readonly ratio: number;
+  readonly oneByOne: { readonly seconds: number; readonly blocksPerSecond: number; readonly toGrouped: number };
+  readonly rollback: { readonly blocks: number; readonly seconds: number; readonly applySeconds: number; readonly toApply: number };
+}
+
+export async function run(options: BenchOptions): Promise<void> {
+  const rounds = option(options.args, 'rounds', 5);
+  const work = temporary('cardano');
+  try {
+    const preview = join(work.path, 'preview');
+    const conway = join(work.path, 'conway');
+    unpackChunks(samples('cardano', 'immutable', 'preview-from-genesis'), /\.(chunk|secondary)\.gz$/, preview);
+    unpackChunks(samples('cardano', 'immutable', 'mainnet'), /^06189\.(chunk|secondary)\.gz$/, conway);
+    const chains: Chain[] = [
+      { name: 'preview, 280 chunks from genesis', chunks: preview, byronEpochSlots: 4320, open: { network: 'preview' } },
+      { name: 'mainnet, one Conway chunk', chunks: conway, byronEpochSlots: 21600, open: { network: 'mainnet', partial: true } },
+    ];
+    const figures: Figures[] = [];
+    for (const chain of chains) figures.push(await measure(chain, rounds, work.path, options));
+    const memory = { peakMegabytes: round(process.resourceUsage().maxRSS / 1000, 0) };
+    if (options.json) console.log(JSON.stringify({ ...figures[0], mainnet: figures[1], memory, rounds }));
+    else console.log(`\npeak memory of this whole run ${memory.peakMegabytes} MB`);
+  } finally {
+    work.remove();
+  }
+}
+
+async function measure(chain: Chain, rounds: number, work: string, options: BenchOptions): Promise<Figures> {
+  const blocks = rawBlocks(chain.chunks);
+  const megabytes = blocks.reduce((sum, block) => sum + block.length, 0) / 1e6;
+  const rows = await finalRows(chain, work);
+  const times = {
+    decode: [] as number[],
+    floor: [] as number[],
+    sync: [] as number[],
+    single: [] as number[],
+    back: [] as number[],
+    again: [] as number[],
+  };
+  for (let i = 0; i < rounds; i++) {
+    times.decode.push((await timed(() => decodeAll(blocks, chain.byronEpochSlots))).seconds);
+    times.floor.push(await floor(rows, join(work, 'floor')));
+    times.sync.push(await sync(chain, work, 1000));
+    times.single.push(
+      await sync(chain, work, 1, async (store) => {
+        const { back, again } = await backAndForth(store, chain);
+        times.back.push(back);
+        times.again.push(again);
+      }),
+    );
+  }
+  const figures = summarise(chain, blocks.length, megabytes, rows, times);
+  print(chain, figures, options);
+  return figures;
+}
+
+function summarise(
+  _chain: Chain,
+  blocks: number,
+  megabytes: number,
+  rows: FinalRows,
+  times: Readonly<Record<'decode' | 'floor' | 'sync' | 'single' | 'back' | 'again', readonly number[]>>,
+): Figures {
+  const [decode, floorSeconds, grouped, single, back, again] = [
+    times.decode,
+    times.floor,
+    times.sync,
+    times.single,
+    times.back,
+    times.again,
+  ].map(best);
+  return {
+    blocks,
+    megabytes: round(megabytes, 1),
+    decode: { seconds: round(decode), megabytesPerSecond: round(megabytes / decode, 0) },
+    floor: { seconds: round(floorSeconds), keys: rows.count, megabytes: round(rows.bytes / 1e6, 1) },
+    sync: { seconds: round(grouped), blocksPerSecond: round(blocks / grouped, 0), megabytesPerSecond: round(megabytes / grouped, 0) },
+    ratio: round(grouped / (decode + floorSeconds), 2),
+    oneByOne: { seconds: round(single), blocksPerSecond: round(blocks / single, 0), toGrouped: round(single / grouped, 2) },
+    rollback: {
+      blocks: Math.min(ROLLBACK_BLOCKS, blocks - 1),
+      seconds: round(back),
+      applySeconds: round(again),
+      toApply: round(back / again, 2),
+    },
+  };
+}
+
+function print(chain: Chain, f: Figures, options: BenchOptions): void {
+  if (options.json) return;
+  say(options, `\n${chain.name}: ${f.blocks} blocks, ${f.megabytes} MB`);
+  say(options, `  decode      ${f.decode.seconds} s   ${f.decode.megabytesPerSecond} MB/s`);
+  say(options, `  floor       ${f.floor.seconds} s   ${f.floor.keys} keys, ${f.floor.megabytes} MB, in chain order`);
+  say(options, `  sync        ${f.sync.seconds} s   ${f.sync.blocksPerSecond} blocks/s, ${f.sync.megabytesPerSecond} MB/s`);
+  say(options, `  ratio       ${f.ratio}   sync / (decode + floor)`);
+  say(
+    options,
+    `  one by one  ${f.oneByOne.seconds} s   ${f.oneByOne.blocksPerSecond} blocks/s, ${f.oneByOne.toGrouped} x the grouped sync`,
+  );
+  say(options, `  undo ${f.rollback.blocks}   ${f.rollback.seconds} s   ${f.rollback.toApply} x applying them one by one`);
+}
+
+function rawBlocks(folder: string): Uint8Array[] {
+  const blocks: Uint8Array[] = [];
+  for (const name of readdirSync(folder)
+    .filter((file) => file.endsWith('.chunk'))
+    .sort()) {
+    const bytes = readFileSync(join(folder, name));
+    const cursor = new Cursor(bytes);
+    while (cursor.at < bytes.length) {
+      const start = cursor.at;
+      cursor.skip();
+      blocks.push(bytes.subarray(start, cursor.at));
+    }
+  }
+  return blocks;
+}
+
+function decodeAll(blocks: readonly Uint8Array[], byronEpochSlots: number): number {
+  let outputs = 0;
+  for (const raw of blocks) for (const tx of decodeBlock(raw, byronEpochSlots).txs) outputs += tx.creates.length;
+  return outputs;
+}
+
+function settings(groupBlocks: number): Config {
+  return loadConfig({ flags: { set: [`sync.groupBlocks=${groupBlocks}`] }, env: {} }).config;
+}
+
+async function sync(chain: Chain, work: string, groupBlocks: number, then?: (store: Store) => Promise<void>): Promise<number> {
+  const folder = temporary('store');
+  try {
+    const store = await open({ ...chain.open, data: join(folder.path, 'data'), config: settings(groupBlocks) });
+    const { seconds } = await timed(() => store.follow(`immutable:${chain.chunks}`));
+    await then?.(store);
+    await store.close();
+    return seconds;
+  } finally {
+    folder.remove();
+  }
+}
+
+async function backAndForth(store: Store, chain: Chain): Promise<{ back: number; again: number }> {
+  const tip = store.fold.head;
+  if (tip === null) return { back: 0, again: 0 };
+  const blocks = Math.min(ROLLBACK_BLOCKS, tip.height, store.status().head === null ? 0 : blocksOf(chain) - 1);
+  const to = store.locate(`height:${tip.height - blocks}`);
+  const { seconds: back } = await timed(() => store.rollback(to));
+  // The blocks are decoded before the clock starts: undoing does not decode either.
+  const again = rawBlocks(chain.chunks)
+    .slice(-blocks)
+    .map((raw) => store.network.ledger.decode(raw));
+  const { seconds } = await timed(() => {
+    for (const block of again) store.fold.apply([block]);
+  });
+  return { back, again: seconds };
+}
+
+function blocksOf(chain: Chain): number {
+  return rawBlocks(chain.chunks).length;
+}
+
+/** All rows of the finished store, keys and values side by side, in the order the chain brought them. */
+interface FinalRows {
+  readonly engineColumns: Engine['columns'];
+  readonly columns: readonly string[];
+  readonly keys: readonly Uint8Array[];
+  readonly values: readonly Uint8Array[];
+  readonly count: number;
+  readonly bytes: number;
+}
+
+async function finalRows(chain: Chain, work: string): Promise<FinalRows> {
+  const folder = temporary('record');
+  try {
+    const store = await open({ ...chain.open, data: join(folder.path, 'data'), config: settings(1) });
+    const order = recordOrder(store.engine);
+    await store.follow(`immutable:${chain.chunks}`);
+    const columns: string[] = [];
+    const keys: Uint8Array[] = [];
+    const values: Uint8Array[] = [];
+    let bytes = 0;
+    for (const [column, seen] of order) {
+      for (const { key, at } of seen.values()) {
+        const value = store.engine.get(column, key);
+        if (value === undefined) continue;
+        columns[at] = column;
+        keys[at] = key;
+        values[at] = value;
+        bytes += key.length + value.length;
+      }
+    }
+    const engineColumns = store.engine.columns;
+    await store.close();
+    const kept = Object.keys(keys).map(Number);
+    return {
+      engineColumns,
+      columns: kept.map((at) => columns[at]),
+      keys: kept.map((at) => keys[at]),
+      values: kept.map((at) => values[at]),
+      count: kept.length,
+      bytes,
+    };
+  } finally {
+    folder.remove();
+  }
+}
+
+/** Notes when each key was last put. */
+function recordOrder(engine: Engine): Map<string, Map<string, { key: Uint8Array; at: number }>> {
+  const order = new Map<string, Map<string, { key: Uint8Array; at: number }>>();
+  const batch = engine.batch();
+  const put = batch.put.bind(batch);
+  let at = 0;
+  const recording: Pick<Batch, 'put'> = {
+    put(column, key, value) {
+      put(column, key, value);
+      let seen = order.get(column);
+      if (seen === undefined) order.set(column, (seen = new Map()));
+      seen.set(Buffer.from(key).toString('latin1'), { key: key.slice(), at: at++ });
+    },
+  };
+  Object.assign(batch, recording);
+  return order;
+}
+
+async function floor(rows: FinalRows, directory: string): Promise<number> {
+  const folder = temporary('floor');
+  const { memtableBytes, cacheBytes, compression } = settings(1).engine;
+  const engine = await openRocks(join(folder.path, 'db'), rows.engineColumns, {
+    createIfMissing: true,
+    memtableBytes,
+    cacheBytes,
+    compression,
+  });
+  const key = new Scratch(64);
+  const value = new Scratch(64 * 1024);
+  const batch = engine.batch();
+  const { seconds } = await timed(() => {
+    for (let i = 0; i < rows.count; i++) {
+      const [k, v] = [rows.keys[i], rows.values[i]];
+      value.need(v.length);
+      key.bytes.set(k);
+      value.bytes.set(v);
+      batch.put(rows.columns[i], key.view(k.length), value.view(v.length));
+      if (batch.size >= FLOOR_BATCH_KEYS) batch.commit();
+    }
+    batch.commit();
+  });
+  await engine.close();
+  folder.remove();
+  void directory;
+  return seconds;
+}

@@ -1,0 +1,68 @@
+/**
+ * What the benchmarks share: sample chunks unpacked to a temporary folder, a
+ * bare engine, rounds and their best, and one way to print.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { UnspentError } from '../src/util/errors.ts';
+
+export interface BenchOptions {
+  readonly json: boolean;
+  readonly args: readonly string[];
+}
+
+/** Where the sample chains are: UNSPENT_FIXTURES, or ../shared beside the checkout. */
+export function samples(...path: string[]): string {
+  const { UNSPENT_FIXTURES } = process.env;
+  const root = UNSPENT_FIXTURES ?? resolve(import.meta.dirname, '..', '..', 'shared');
+  return join(root, ...path);
+}
+
+export function temporary(name: string): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), `unspent-bench-${name}-`));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Unpacks the chunk and secondary files of a sample folder whose names match. */
+export function unpackChunks(from: string, names: RegExp, to: string): void {
+  let files: string[];
+  try {
+    files = readdirSync(from);
+  } catch (cause) {
+    throw new UnspentError('SOURCE_UNREACHABLE', `the sample chain ${from} is not there; set UNSPENT_FIXTURES`, {}, cause);
+  }
+  mkdirSync(to, { recursive: true });
+  for (const file of files) {
+    if (names.test(file)) writeFileSync(join(to, file.replace(/\.gz$/, '')), gunzipSync(readFileSync(join(from, file))));
+  }
+}
+
+export async function timed<T>(body: () => T | Promise<T>): Promise<{ seconds: number; result: T }> {
+  const start = performance.now();
+  const result = await body();
+  return { seconds: (performance.now() - start) / 1000, result };
+}
+
+/** The best of several rounds: what the work costs when the machine does nothing else. */
+export function best(seconds: readonly number[]): number {
+  return Math.min(...seconds);
+}
+
+export function round(value: number, digits = 3): number {
+  return Number(value.toFixed(digits));
+}
+
+export function option(args: readonly string[], name: string, fallback: number): number {
+  const at = args.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+  if (at < 0) return fallback;
+  const text = args[at].includes('=') ? args[at].split('=')[1] : args[at + 1];
+  const value = Number(text);
+  if (!Number.isFinite(value)) throw new UnspentError('USAGE', `--${name} needs a number, got '${text}'`);
+  return value;
+}
+
+export function say(options: BenchOptions, line: string): void {
+  (options.json ? process.stderr : process.stdout).write(`${line}\n`);
+}

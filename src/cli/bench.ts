@@ -1,0 +1,47 @@
+/**
+ * `bench cardano|growth`: runs a benchmark of the checkout. Each is a module in
+ * bench/ with its own options, which are handed over as they were typed.
+ */
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { UnspentError } from '../util/errors.ts';
+import { action } from './context.ts';
+
+interface Benchmark {
+  run(options: { json: boolean; args: string[] }): Promise<void>;
+}
+
+const BENCHMARKS = {
+  cardano: 'decode, floor and full sync of the sample chunks, and their ratio',
+  growth: 'cost per output and bytes on disk as the unspent set grows',
+} as const;
+
+export function registerBench(program: Command): void {
+  const bench = program.command('bench').description('measure speed (needs a checkout)');
+  for (const [name, doc] of Object.entries(BENCHMARKS)) {
+    bench
+      .command(name)
+      .description(doc)
+      .argument('[options...]', 'handed to the benchmark as they are')
+      .allowUnknownOption()
+      .addHelpText('after', `\nThe options of the benchmark itself are described at the top of bench/${name}.ts.`)
+      .action(action(({ output }) => runBenchmark(name, output.json)));
+  }
+}
+
+async function runBenchmark(name: string, json: boolean): Promise<void> {
+  const module = new URL(`../../bench/${name}.ts`, import.meta.url);
+  if (!existsSync(module)) {
+    throw new UnspentError('UNSUPPORTED', `there is no benchmark '${name}' here: benchmarks come with a checkout of the sources`, { name });
+  }
+  const { run } = (await import(module.href)) as Partial<Benchmark>;
+  if (run === undefined) throw new Error(`bench/${name}.ts has no function run`);
+  await run({ json, args: argumentsAfter(name) });
+}
+
+/** As typed, because some of them look like ours. */
+function argumentsAfter(name: string): string[] {
+  const args = process.argv.slice(2);
+  const after = args.slice(args.indexOf(name, args.indexOf('bench') + 1) + 1);
+  return after.filter((arg) => arg !== '--json');
+}

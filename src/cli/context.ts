@@ -1,0 +1,65 @@
+/**
+ * What every command starts with: its options, the settings that follow from
+ * them, its output, and the store, which is closed whatever happens.
+ */
+import type { Command } from 'commander';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { type OpenOptions, open, type Store } from '../store.ts';
+import { createOutput, type Output } from './output.ts';
+import { createProgress, type ProgressLine } from './progress.ts';
+
+export interface Context {
+  /** Of the command and of the program. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly output: Output;
+  readonly settings: LoadedConfig;
+  progress(): ProgressLine;
+  /** Opens the store (which must exist unless `create` says otherwise), and closes it after the body. */
+  withStore<T>(body: (store: Store) => T | Promise<T>, options?: Omit<OpenOptions, 'config'>): Promise<T>;
+}
+
+export type Body = (context: Context, ...operands: string[]) => void | Promise<void>;
+
+/** From a command's body to what the parser calls with operands, options and the command. */
+export function action(body: Body): (...given: unknown[]) => Promise<void> {
+  return async (...given) => {
+    const command = given.at(-1) as Command;
+    await body(contextOf(command), ...(given.slice(0, -2) as string[]));
+  };
+}
+
+function contextOf(command: Command): Context {
+  const options = command.optsWithGlobals();
+  const output = createOutput(options['json'] === true, options['quiet'] === true);
+  const settings = loadConfig({ flags: options, env: process.env, file: options['config'] as string | undefined });
+  current = output;
+  return {
+    options,
+    output,
+    settings,
+    progress: () => createProgress(output.quiet),
+    withStore: (body, more = {}) => useStore({ create: false, ...more, config: settings.config }, body),
+  };
+}
+
+async function useStore<T>(options: OpenOptions, body: (store: Store) => T | Promise<T>): Promise<T> {
+  const store = await open(options);
+  let result: T;
+  try {
+    result = await body(store);
+  } catch (error) {
+    // What went wrong first is what the reader has to know.
+    await store.close().catch(() => {});
+    throw error;
+  }
+  await store.close();
+  return result;
+}
+
+let current: Output | undefined;
+
+/** The output of the command that runs, or one that suits the arguments where it did not come to that. */
+export function currentOutput(args: readonly string[]): Output {
+  const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+  return current ?? createOutput(options.includes('--json'), options.includes('--quiet'));
+}

@@ -1,0 +1,61 @@
+/**
+ * How a failure leaves the process: one line on stderr, with --json one
+ * document on stdout, and the documented exit code. A stack trace is for those
+ * who ask (UNSPENT_LOG=debug).
+ */
+import { CommanderError } from 'commander';
+import { type ErrorCode, UnspentError } from '../util/errors.ts';
+import type { Output } from './output.ts';
+
+interface Failure {
+  readonly code: ErrorCode | 'BUG';
+  readonly message: string;
+  readonly advice: string;
+  readonly exitCode: number;
+  readonly meta: Readonly<Record<string, unknown>>;
+}
+
+/** Says what went wrong; returns the exit code. */
+export function reportFailure(error: unknown, output: Output): number {
+  if (error instanceof CommanderError && error.exitCode === 0) return 0;
+  const { code, message, advice, exitCode, meta } = describe(error);
+  process.stderr.write(`unspent: ${sentence(message)} ${advice}\n`);
+  if (process.env['UNSPENT_LOG'] === 'debug') process.stderr.write(`${withCauses(error)}\n`);
+  if (output.json && !output.hasDocument) output.document({ error: { code, message: oneLine(message), advice, exitCode, ...meta } });
+  return exitCode;
+}
+
+function describe(error: unknown): Failure {
+  if (error instanceof UnspentError) {
+    const { code, message, advice, exitCode, meta } = error;
+    return { code, message, advice, exitCode, meta };
+  }
+  if (error instanceof CommanderError) return describe(new UnspentError('USAGE', usageMessage(error)));
+  const message = `unexpected error: ${error instanceof Error ? error.message || error.name : String(error)}`;
+  return { code: 'BUG', message, advice: 'This is a bug in unspent; UNSPENT_LOG=debug shows where.', exitCode: 1, meta: {} };
+}
+
+/** `error: unknown option '--x'\n(Did you mean --y?)` -> one line without the prefix. */
+function usageMessage({ code, message }: CommanderError): string {
+  if (code === 'commander.help') return 'which command?';
+  return oneLine(message)
+    .replace(/^error: /, '')
+    .replace(/ ?\(Did you mean (.*)\?\)$/, "; did you mean '$1'?");
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+function sentence(text: string): string {
+  const line = oneLine(text);
+  return /[.?!]$/.test(line) ? line : `${line}.`;
+}
+
+function withCauses(error: unknown): string {
+  const traces: string[] = [];
+  for (let each = error; each !== undefined && traces.length < 10; each = each instanceof Error ? each.cause : undefined) {
+    traces.push(each instanceof Error ? (each.stack ?? each.message) : String(each));
+  }
+  return traces.join('\ncaused by: ');
+}

@@ -1,0 +1,136 @@
+/**
+ * The preview network from its first block, through the library, against the
+ * oracle: every checkpoint, the invalid transactions, back and forward again,
+ * and once more with every block its own commit.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Store } from '../../src/index.ts';
+import { OUTPUT_FLAG } from '../../src/ledgers/cardano/decode.ts';
+import { fromHex, toHex } from '../../src/util/bytes.ts';
+import { needsFixtures } from '../support/fixtures.ts';
+import { assertCheckpoint, assertSound, type Checkpoint, chunks, type InvalidTransaction, openIn, readOracle, temporary } from './oracle.ts';
+
+const SOURCE = 'preview-from-genesis';
+const ORACLE = 'preview-from-genesis.json';
+/** Chunks of the run that are applied one block a commit. */
+const SINGLY = 20;
+
+const followTo = (store: Store, { slot }: Required<Checkpoint>) => store.follow(chunks(SOURCE), { until: { kind: 'slot', slot } });
+
+/** Of a phase-2 invalid transaction the collateral is spent and its return created; declared inputs and outputs do not count. */
+function assertInvalid(store: Store, tx: InvalidTransaction): void {
+  const txId = fromHex(tx.txId);
+  store.read((query) => {
+    assert.equal(query.tx(txId).row?.height, tx.blockNo);
+    for (const [input, ref] of tx.collateralSpent.entries()) {
+      const [id, index] = ref.split('#');
+      const { spent } = query.outpoint(fromHex(id), Number(index)) ?? assert.fail(`${ref} is unknown`);
+      assert.equal(spent?.txId && toHex(spent.txId), tx.txId);
+      assert.deepEqual([spent?.input, spent?.slot, spent?.height], [input, tx.slot, tx.blockNo]);
+    }
+    for (let i = 0; i < tx.declaredOutputs; i++) assert.equal(query.outpoint(txId, i), null);
+    const returned = query.outpoint(txId, tx.collateralReturnIndex) ?? assert.fail(`${tx.txId} has no collateral return`);
+    const { flags, slot, height, txIndex } = returned.output;
+    assert.deepEqual(
+      { flags, slot, height, txIndex },
+      { flags: OUTPUT_FLAG.collateralReturn, slot: tx.slot, height: tx.blockNo, txIndex: tx.txIndex },
+    );
+  });
+}
+
+test('preview from genesis', needsFixtures, async (t) => {
+  const oracle = readOracle(ORACLE);
+  const { checkpoints } = oracle;
+  const last = checkpoints[checkpoints.length - 1];
+  const store = await openIn(temporary(t), { network: 'preview' });
+  t.after(() => store.close());
+
+  await t.test('stopping at each checkpoint gives its count, value and digest, with the effects of invalid transactions', async (t) => {
+    assert.equal(checkpoints.length, 280);
+    // The outputs of genesis are created with the first block; the oracle does not count them.
+    const counts = { blocks: 0, txs: 0, created: -oracle.genesis.utxos, spent: 0 };
+    const waiting = [...oracle.invalidTransactions];
+    let [followMs, digestMs] = [0, 0];
+    for (const checkpoint of checkpoints) {
+      const start = performance.now();
+      const pumped = await followTo(store, checkpoint);
+      const applied = performance.now();
+      assertCheckpoint(store, checkpoint);
+      followMs += applied - start;
+      digestMs += performance.now() - applied;
+      for (const what of ['blocks', 'txs', 'created', 'spent'] as const) {
+        counts[what] += pumped[what];
+        assert.equal(counts[what], checkpoint[what], `${checkpoint.at}: ${what}`);
+      }
+      assert.equal(pumped.reason, checkpoint === last ? 'end' : 'until');
+      while (waiting.length > 0 && waiting[0].slot <= checkpoint.slot) assertInvalid(store, waiting.shift() as InvalidTransaction);
+    }
+    assert.equal(oracle.invalidTransactions.length, 9);
+    assert.equal(waiting.length, 0);
+    t.diagnostic(`following ${Math.round(followMs)} ms, comparing ${Math.round(digestMs)} ms`);
+  });
+
+  await t.test('the store is sound', () => assertSound(store));
+
+  await t.test('back to each checkpoint inside the window, and forward again', async (t) => {
+    const horizon = store.fold.horizonHeight ?? 0;
+    const inside = checkpoints.filter(({ blockNo }) => blockNo >= horizon && blockNo < last.blockNo);
+    assert.ok(inside.length >= 8, `${inside.length} checkpoints above height ${horizon}`);
+    for (const checkpoint of [...inside].reverse()) {
+      const before = store.fold.head?.height ?? 0;
+      assert.equal(store.rollback(store.locate(`slot:${checkpoint.slot}`)), before - checkpoint.blockNo);
+      assertCheckpoint(store, checkpoint);
+    }
+    assertSound(store);
+    for (const checkpoint of [...inside.slice(1), last]) {
+      await followTo(store, checkpoint);
+      assertCheckpoint(store, checkpoint);
+    }
+    // All the way at once, and over the invalid transactions of the window.
+    const deepest = inside[0];
+    store.rollback(store.locate(deepest.hash));
+    assertCheckpoint(store, deepest);
+    await followTo(store, last);
+    assertCheckpoint(store, last);
+    for (const tx of oracle.invalidTransactions.filter(({ blockNo }) => blockNo > deepest.blockNo)) assertInvalid(store, tx);
+    t.diagnostic(`${inside.length} checkpoints, the deepest ${last.blockNo - deepest.blockNo} blocks back`);
+  });
+
+  await t.test('below the horizon is refused, and nothing has changed', () => {
+    const horizon = store.fold.horizonHeight ?? 0;
+    const below = checkpoints.findLast(({ blockNo }) => blockNo < horizon) as Required<Checkpoint>;
+    assert.throws(() => store.rollback(store.locate(`slot:${below.slot}`)), { code: 'HORIZON' });
+    assert.throws(() => store.rollback(null), { code: 'HORIZON' });
+    assertCheckpoint(store, last);
+  });
+
+  await t.test('following the whole folder again changes nothing', async () => {
+    const { blocks, reason } = await store.follow(chunks(SOURCE));
+    assert.deepEqual({ blocks, reason }, { blocks: 0, reason: 'end' });
+    assertCheckpoint(store, last);
+    assertSound(store);
+  });
+});
+
+test('the last chunks with every block its own commit', needsFixtures, async (t) => {
+  const { checkpoints } = readOracle(ORACLE);
+  const data = temporary(t);
+  const grouped = await openIn(data, { network: 'preview' });
+  await followTo(grouped, checkpoints[checkpoints.length - SINGLY - 1]);
+  await grouped.close();
+
+  const store = await openIn(data, {}, { syncGroupBlocks: 1 });
+  t.after(() => store.close());
+  assert.equal(store.config.sync.groupBlocks, 1);
+  for (const checkpoint of checkpoints.slice(-SINGLY)) {
+    await followTo(store, checkpoint);
+    assertCheckpoint(store, checkpoint);
+  }
+  const [back, last] = [checkpoints[checkpoints.length - 4], checkpoints[checkpoints.length - 1]];
+  store.rollback(store.locate(back.hash));
+  assertCheckpoint(store, back);
+  await followTo(store, last);
+  assertCheckpoint(store, last);
+  assertSound(store);
+});
