@@ -55,7 +55,7 @@ export async function run(options: BenchOptions): Promise<void> {
       { name: 'mainnet, one Conway chunk', chunks: conway, byronEpochSlots: 21600, open: { network: 'mainnet', partial: true } },
     ];
     const figures: Figures[] = [];
-    for (const chain of chains) figures.push(await measure(chain, rounds, work.path, options));
+    for (const chain of chains) figures.push(await measure(chain, rounds, options));
     const memory = { peakMegabytes: round(process.resourceUsage().maxRSS / 1000, 0) };
     if (options.json) console.log(JSON.stringify({ ...figures[0], mainnet: figures[1], memory, rounds }));
     else console.log(`\npeak memory of this whole run ${memory.peakMegabytes} MB`);
@@ -64,10 +64,10 @@ export async function run(options: BenchOptions): Promise<void> {
   }
 }
 
-async function measure(chain: Chain, rounds: number, work: string, options: BenchOptions): Promise<Figures> {
+async function measure(chain: Chain, rounds: number, options: BenchOptions): Promise<Figures> {
   const blocks = rawBlocks(chain.chunks);
   const megabytes = blocks.reduce((sum, block) => sum + block.length, 0) / 1e6;
-  const rows = await finalRows(chain, work);
+  const rows = await finalRows(chain);
   const times = {
     decode: [] as number[],
     floor: [] as number[],
@@ -78,23 +78,22 @@ async function measure(chain: Chain, rounds: number, work: string, options: Benc
   };
   for (let i = 0; i < rounds; i++) {
     times.decode.push((await timed(() => decodeAll(blocks, chain.byronEpochSlots))).seconds);
-    times.floor.push(await floor(rows, join(work, 'floor')));
-    times.sync.push(await sync(chain, work, 1000));
+    times.floor.push(await floor(rows));
+    times.sync.push(await sync(chain, 1000));
     times.single.push(
-      await sync(chain, work, 1, async (store) => {
+      await sync(chain, 1, async (store) => {
         const { back, again } = await backAndForth(store, chain);
         times.back.push(back);
         times.again.push(again);
       }),
     );
   }
-  const figures = summarise(chain, blocks.length, megabytes, rows, times);
+  const figures = summarise(blocks.length, megabytes, rows, times);
   print(chain, figures, options);
   return figures;
 }
 
 function summarise(
-  _chain: Chain,
   blocks: number,
   megabytes: number,
   rows: FinalRows,
@@ -165,7 +164,7 @@ function settings(groupBlocks: number): Config {
   return loadConfig({ flags: { set: [`sync.groupBlocks=${groupBlocks}`] }, env: {} }).config;
 }
 
-async function sync(chain: Chain, work: string, groupBlocks: number, then?: (store: Store) => Promise<void>): Promise<number> {
+async function sync(chain: Chain, groupBlocks: number, then?: (store: Store) => Promise<void>): Promise<number> {
   const folder = temporary('store');
   try {
     const store = await open({ ...chain.open, data: join(folder.path, 'data'), config: settings(groupBlocks) });
@@ -208,7 +207,7 @@ interface FinalRows {
   readonly bytes: number;
 }
 
-async function finalRows(chain: Chain, work: string): Promise<FinalRows> {
+async function finalRows(chain: Chain): Promise<FinalRows> {
   const folder = temporary('record');
   try {
     const store = await open({ ...chain.open, data: join(folder.path, 'data'), config: settings(1) });
@@ -253,8 +252,8 @@ function recordOrder(engine: Engine): Map<string, Map<string, { key: Uint8Array;
   const recording: Pick<Batch, 'put'> = {
     put(column, key, value) {
       put(column, key, value);
-      let seen = order.get(column);
-      if (seen === undefined) order.set(column, (seen = new Map()));
+      const seen = order.get(column) ?? new Map();
+      order.set(column, seen);
       seen.set(Buffer.from(key).toString('latin1'), { key: key.slice(), at: at++ });
     },
   };
@@ -262,7 +261,7 @@ function recordOrder(engine: Engine): Map<string, Map<string, { key: Uint8Array;
   return order;
 }
 
-async function floor(rows: FinalRows, directory: string): Promise<number> {
+async function floor(rows: FinalRows): Promise<number> {
   const folder = temporary('floor');
   const { memtableBytes, cacheBytes, compression } = settings(1).engine;
   const engine = await openRocks(join(folder.path, 'db'), rows.engineColumns, {
@@ -287,6 +286,5 @@ async function floor(rows: FinalRows, directory: string): Promise<number> {
   });
   await engine.close();
   folder.remove();
-  void directory;
   return seconds;
 }

@@ -112,6 +112,7 @@ export async function open(options: OpenOptions = {}): Promise<Store> {
       rollbackWindow: config.utxo.rollbackWindow,
       fsync: false,
     });
+    if (identity !== null && wanted.identity.partial && !identity.partial) becomePartial(data, wanted.identity, fold);
     return new Store(data, wanted.network, config, selection, engine, fold);
   } catch (error) {
     await engine.close();
@@ -128,7 +129,7 @@ function wantedIdentity(
   const networkName = existing?.network ?? name;
   const given = options.genesis ?? config.genesis;
   const texts = typeof given === 'string' ? (given === '' ? null : readGenesisFiles(given, networkName)) : given;
-  const partial = existing?.partial ?? options.partial ?? false;
+  const partial = existing?.partial || (options.partial ?? false);
   const found = openNetwork(networkName, texts, existing?.parameters);
   const network = partial && !found.hasGenesis ? withoutGenesis(found) : found;
   const identity = {
@@ -148,6 +149,13 @@ function genesisNeeded({ name }: Network): UnspentError {
   return new UnspentError('GENESIS_NEEDED', `the genesis of '${name}' is not built in, and the store is empty: pass --genesis DIR`, {
     network: name,
   });
+}
+
+/** A store that has no block yet may still learn that its chain is partial; a first try without the flag must not spoil it. */
+function becomePartial(data: string, identity: StoreIdentity, fold: Fold): void {
+  if (fold.head !== null)
+    throw new UnspentError('STORE_SHAPE', `the store in ${data} began at the first block of the chain; only an empty one can be partial`);
+  writeIdentity(data, { ...identity });
 }
 
 function selectionOf(config: Config): Selection {

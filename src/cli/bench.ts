@@ -17,7 +17,7 @@ const BENCHMARKS = {
 } as const;
 
 export function registerBench(program: Command): void {
-  const bench = program.command('bench').description('measure speed (needs a checkout)');
+  const bench = program.command('bench').description('measure speed (needs a checkout)').helpCommand(false);
   for (const [name, doc] of Object.entries(BENCHMARKS)) {
     bench
       .command(name)

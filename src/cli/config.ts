@@ -6,7 +6,7 @@ import { renderJson, renderTable } from '../config/show.ts';
 import { action } from './context.ts';
 
 export function registerConfig(program: Command): void {
-  const config = program.command('config').description('look at the settings');
+  const config = program.command('config').description('look at the settings').helpCommand(false);
   config
     .command('show')
     .description('every setting, its value, and where it comes from')

@@ -5,12 +5,13 @@
 import type { Command } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { type OpenOptions, open, type Store } from '../store.ts';
+import type { CommandOptions } from './options.ts';
 import { createOutput, type Output } from './output.ts';
 import { createProgress, type ProgressLine } from './progress.ts';
 
 export interface Context {
   /** Of the command and of the program. */
-  readonly options: Readonly<Record<string, unknown>>;
+  readonly options: CommandOptions;
   readonly output: Output;
   readonly settings: LoadedConfig;
   progress(): ProgressLine;
@@ -29,9 +30,10 @@ export function action(body: Body): (...given: unknown[]) => Promise<void> {
 }
 
 function contextOf(command: Command): Context {
-  const options = command.optsWithGlobals();
-  const output = createOutput(options['json'] === true, options['quiet'] === true);
-  const settings = loadConfig({ flags: options, env: process.env, file: options['config'] as string | undefined });
+  const flags: Record<string, unknown> = command.optsWithGlobals();
+  const options: CommandOptions = flags;
+  const output = createOutput(options.json === true, options.quiet === true);
+  const settings = loadConfig({ flags, env: process.env, file: options.config });
   current = output;
   return {
     options,

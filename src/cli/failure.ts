@@ -4,6 +4,9 @@
  * who ask (UNSPENT_LOG=debug).
  */
 import { CommanderError } from 'commander';
+import { CONFIG_FLAGS } from '../config/load.ts';
+import { flagOf } from '../config/schema.ts';
+import { didYouMean } from '../config/suggest.ts';
 import { type ErrorCode, UnspentError } from '../util/errors.ts';
 import type { Output } from './output.ts';
 
@@ -19,8 +22,10 @@ interface Failure {
 export function reportFailure(error: unknown, output: Output): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   const { code, message, advice, exitCode, meta } = describe(error);
-  process.stderr.write(`unspent: ${sentence(message)} ${advice}\n`);
-  if (process.env['UNSPENT_LOG'] === 'debug') process.stderr.write(`${withCauses(error)}\n`);
+  // The help is on stderr already, and says more.
+  if (!isHelp(error)) process.stderr.write(`unspent: ${sentence(message)} ${advice}\n`);
+  const { UNSPENT_LOG: level } = process.env;
+  if (level === 'debug') process.stderr.write(`${withCauses(error)}\n`);
   if (output.json && !output.hasDocument) output.document({ error: { code, message: oneLine(message), advice, exitCode, ...meta } });
   return exitCode;
 }
@@ -36,11 +41,24 @@ function describe(error: unknown): Failure {
 }
 
 /** `error: unknown option '--x'\n(Did you mean --y?)` -> one line without the prefix. */
-function usageMessage({ code, message }: CommanderError): string {
-  if (code === 'commander.help') return 'which command?';
-  return oneLine(message)
+function usageMessage(error: CommanderError): string {
+  if (isHelp(error)) return 'which command?';
+  const message = oneLine(error.message)
     .replace(/^error: /, '')
     .replace(/ ?\(Did you mean (.*)\?\)$/, "; did you mean '$1'?");
+  // The parser suggests what its help shows; most settings are not in there.
+  const [, option] = /^unknown option '(--[^'=]+)[^']*'$/.exec(message) ?? [];
+  return option === undefined
+    ? message
+    : message +
+        didYouMean(
+          option,
+          CONFIG_FLAGS.map(({ key }) => flagOf(key)),
+        );
+}
+
+function isHelp(error: unknown): boolean {
+  return error instanceof CommanderError && error.code === 'commander.help';
 }
 
 function oneLine(text: string): string {

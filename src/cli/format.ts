@@ -43,7 +43,10 @@ export function duration(seconds: number): string {
 }
 
 export function utcTime(unixSeconds: number): string {
-  return new Date(unixSeconds * 1000).toISOString().replace('T', ' ').replace(/\.000Z$|Z$/, ' UTC');
+  return new Date(unixSeconds * 1000)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.000Z$|Z$/, ' UTC');
 }
 
 /** The two ends of something long. */

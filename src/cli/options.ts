@@ -26,6 +26,22 @@ export function addGlobalOptions(program: Command): void {
     .option('--quiet', 'no progress and no remarks');
 }
 
+/** What the parser leaves behind: each command has its own of these, and the settings' flags besides. */
+export interface CommandOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly source?: string;
+  readonly until?: string;
+  readonly follow?: boolean;
+  readonly partial?: boolean;
+  readonly to?: string;
+  readonly stake?: boolean;
+  readonly limit?: string;
+  readonly after?: string;
+  readonly order?: 'asc' | 'desc';
+}
+
 function collect(value: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), value];
 }

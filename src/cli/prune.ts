@@ -30,7 +30,9 @@ this command finishes the work, for instance after the window was made smaller.`
             sum.spentOutputs += step.spentKeys;
             sum.deltas += step.deltas;
             done = step.done;
-            line.update(() => `prune: ${count(sum.blocks)} blocks, ${count(sum.spentOutputs)} spent outputs, ${count(sum.deltas)} undo records`);
+            line.update(
+              () => `prune: ${count(sum.blocks)} blocks, ${count(sum.spentOutputs)} spent outputs, ${count(sum.deltas)} undo records`,
+            );
           }
           line.done();
           const seconds = (performance.now() - started) / 1000;

@@ -24,7 +24,7 @@ Examples:
     )
     .action(
       action(({ options, output, withStore }) => {
-        const place = String(options['to']);
+        const place = options.to ?? '';
         // A mistyped place is a usage error, whatever the store is like.
         parsePlace(place);
         return withStore((store) => {

@@ -57,7 +57,10 @@ function statusRows(store: Store, { head, horizon, pruned, engine, ...status }: 
   if (head === null) rows.push(['tip', 'no block yet']);
   else {
     rows.push(
-      ['tip', `height ${count(head.height)}, slot ${count(head.slot)}, epoch ${count(slotToEpoch(parameters, head.slot))} (${eraName(head.era)})`],
+      [
+        'tip',
+        `height ${count(head.height)}, slot ${count(head.slot)}, epoch ${count(slotToEpoch(parameters, head.slot))} (${eraName(head.era)})`,
+      ],
       ['block', toHex(head.hash)],
       ['time', utcTime(slotToTime(parameters, head.slot))],
     );

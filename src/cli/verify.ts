@@ -3,8 +3,8 @@
  * walks the chain's links, and lists the first faults it finds.
  */
 import type { Command } from 'commander';
-import type { Verification } from '../query/verify.ts';
 import { renderPoint } from '../query/render.ts';
+import type { Verification } from '../query/verify.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action } from './context.ts';
 import { ada, count, counted, duration, pairs, pointText, table } from './format.ts';
@@ -45,7 +45,10 @@ function checked(found: Verification, seconds: number, at: string): [string, str
   return [
     ['chain', `${counted(found.blocks, 'block')}, each linked to the one before it`],
     ['unspent', `${counted(found.utxos, 'output')} worth ${ada(found.value)} ada, as the totals say`],
-    ...Object.entries(found.indexRows).map(([column, rows]): [string, string] => [column, `${counted(rows, 'row')}, as the unspent set asks for`]),
+    ...Object.entries(found.indexRows).map(([column, rows]): [string, string] => [
+      column,
+      `${counted(rows, 'row')}, as the unspent set asks for`,
+    ]),
     ['result', `no fault found in ${duration(seconds)}`],
     ['at', at],
   ];

@@ -14,7 +14,7 @@ export class CoinTable {
   private mask = 255;
   private coins: Coin[] = [];
 
-  /** Forgets everything and makes room for `count` coins at most. */
+  /** Forgets everything and makes room for `count` coins; more make it grow. */
   reset(count: number): void {
     let capacity = 256;
     while (capacity < 2 * count) capacity *= 2;
@@ -36,10 +36,23 @@ export class CoinTable {
 
   /** Adds a coin that `find` does not find. */
   add(coin: Coin): void {
-    const index = (coin.keyBytes[coin.keyAt + TXID_BYTES] << 8) | coin.keyBytes[coin.keyAt + TXID_BYTES + 1];
-    let slot = this.place(coin.keyBytes, coin.keyAt, index);
+    // What the ledger itself grants or sweeps is not counted beforehand, and a full table would be searched for ever.
+    if (2 * this.coins.length > this.mask) this.grow();
+    this.enter(coin, this.coins.push(coin));
+  }
+
+  private enter({ keyBytes, keyAt }: Coin, number: number): void {
+    const index = (keyBytes[keyAt + TXID_BYTES] << 8) | keyBytes[keyAt + TXID_BYTES + 1];
+    let slot = this.place(keyBytes, keyAt, index);
     while (this.slots[slot] !== 0) slot = (slot + 1) & this.mask;
-    this.slots[slot] = this.coins.push(coin);
+    this.slots[slot] = number;
+  }
+
+  private grow(): void {
+    const { coins } = this;
+    this.reset(2 * coins.length);
+    this.coins = coins;
+    for (let i = 0; i < coins.length; i++) this.enter(coins[i], i + 1);
   }
 
   private place(bytes: Uint8Array, at: number, index: number): number {

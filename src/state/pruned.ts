@@ -87,8 +87,20 @@ export function pruneStep(
   return { blocks, spentKeys, deltas: dropped, visited: blocks + dropped, done };
 }
 
-/** Deltas of heights `from` (exclusive) to `to` (inclusive), whole heights only. */
+/**
+ * Deltas of heights `from` (exclusive) to `to` (inclusive), whole heights only:
+ * the cursor is a height, and a boundary block has that of the block before it,
+ * so such a pair is never parted even if it is one block more than asked for.
+ */
 function* leaving(engine: Engine, from: number, to: number, blocksMax: number): Iterable<readonly [Uint8Array, Uint8Array]> {
   if (to <= from) return;
-  yield* engine.scan(DELTA, { gte: chainKey(from + 1, false), lt: chainKey(to + 1, false), limit: blocksMax });
+  let last = from;
+  let count = 0;
+  for (const row of engine.scan(DELTA, { gte: chainKey(from + 1, false), lt: chainKey(to + 1, false), limit: blocksMax + 1 })) {
+    const height = readU64(row[0], 0);
+    if (count >= blocksMax && height !== last) return;
+    last = height;
+    count++;
+    yield row;
+  }
 }

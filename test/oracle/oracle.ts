@@ -56,18 +56,23 @@ export function chunks(...path: readonly string[]): string {
   return `immutable:${fixtures('cardano', 'immutable', ...path)}`;
 }
 
-/** A directory that is removed when the test ends. */
-export function temporary(t: TestContext): string {
+/** Opens stores, one after the other, in a directory of its own; the last is closed and the directory removed when the test ends. */
+export function opener(t: TestContext): (options: OpenOptions, flags?: Readonly<Record<string, unknown>>) => Promise<Store> {
   const data = mkdtempSync(join(tmpdir(), 'unspent-oracle-'));
-  t.after(() => rmSync(data, { recursive: true, force: true }));
-  return data;
+  let store: Store | undefined;
+  t.after(async () => {
+    await store?.close();
+    rmSync(data, { recursive: true, force: true });
+  });
+  return async (options, flags = {}) => {
+    await store?.close();
+    store = undefined;
+    store = await open({ config: loadConfig({ flags }).config, ...options, data });
+    return store;
+  };
 }
 
-export function openIn(data: string, options: OpenOptions, flags: Readonly<Record<string, unknown>> = {}): Promise<Store> {
-  return open({ config: loadConfig({ flags }).config, ...options, data });
-}
-
-export function assertTotals(store: Store, expected: Required<Checkpoint>): void {
+function assertTotals(store: Store, expected: Required<Checkpoint>): void {
   const { head } = store.fold;
   assert.ok(head !== null);
   const found = { slot: head.slot, blockNo: head.height, hash: toHex(head.hash), utxos: head.utxos, lovelace: String(head.value) };

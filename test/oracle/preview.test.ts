@@ -9,7 +9,7 @@ import type { Store } from '../../src/index.ts';
 import { OUTPUT_FLAG } from '../../src/ledgers/cardano/decode.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { needsFixtures } from '../support/fixtures.ts';
-import { assertCheckpoint, assertSound, type Checkpoint, chunks, type InvalidTransaction, openIn, readOracle, temporary } from './oracle.ts';
+import { assertCheckpoint, assertSound, type Checkpoint, chunks, type InvalidTransaction, opener, readOracle } from './oracle.ts';
 
 const SOURCE = 'preview-from-genesis';
 const ORACLE = 'preview-from-genesis.json';
@@ -43,8 +43,7 @@ test('preview from genesis', needsFixtures, async (t) => {
   const oracle = readOracle(ORACLE);
   const { checkpoints } = oracle;
   const last = checkpoints[checkpoints.length - 1];
-  const store = await openIn(temporary(t), { network: 'preview' });
-  t.after(() => store.close());
+  const store = await opener(t)({ network: 'preview' });
 
   await t.test('stopping at each checkpoint gives its count, value and digest, with the effects of invalid transactions', async (t) => {
     assert.equal(checkpoints.length, 280);
@@ -115,13 +114,10 @@ test('preview from genesis', needsFixtures, async (t) => {
 
 test('the last chunks with every block its own commit', needsFixtures, async (t) => {
   const { checkpoints } = readOracle(ORACLE);
-  const data = temporary(t);
-  const grouped = await openIn(data, { network: 'preview' });
-  await followTo(grouped, checkpoints[checkpoints.length - SINGLY - 1]);
-  await grouped.close();
+  const openStore = opener(t);
+  await followTo(await openStore({ network: 'preview' }), checkpoints[checkpoints.length - SINGLY - 1]);
 
-  const store = await openIn(data, {}, { syncGroupBlocks: 1 });
-  t.after(() => store.close());
+  const store = await openStore({}, { syncGroupBlocks: 1 });
   assert.equal(store.config.sync.groupBlocks, 1);
   for (const checkpoint of checkpoints.slice(-SINGLY)) {
     await followTo(store, checkpoint);

@@ -54,16 +54,14 @@ export class Story {
   readonly tree: Tree;
   /** The last block of the main chain. */
   readonly end: TreeBlock;
-  readonly byron: boolean;
   private readonly chain: DevnetChain;
   private readonly genesis: readonly ModelUtxo[];
   private readonly effects = new Map<TreeBlock, Effects>();
 
   /** Every era from Byron on, boundary blocks and boundary effects among the first two hundred blocks. */
-  constructor(seed: number, blocks: number, byron = true) {
+  constructor(seed: number, blocks: number) {
     const random = new Random(seed, 7);
-    this.byron = byron;
-    this.chain = new DevnetChain({ seed, txPerBlock: 1.5, ...(byron ? { byron: { epochs: 3, slotsPerEpoch: 200 } } : {}) });
+    this.chain = new DevnetChain({ seed, txPerBlock: 1.5, byron: { epochs: 3, slotsPerEpoch: 200 } });
     this.genesis = [...this.chain.utxos.values()];
     this.tree = new Tree({ byron: this.chain.genesisByron, shelley: this.chain.genesisShelley });
     let tip: TreeBlock | null = null;

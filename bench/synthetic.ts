@@ -1,0 +1,120 @@
+/**
+ * A synthetic chain for the growth benchmark: blocks of real shape (three
+ * outputs a transaction, base addresses that are used again, real output
+ * bytes) without the cost of encoding and decoding whole blocks. Everything
+ * follows from counters, so twenty million outputs need 80 MB of memory.
+ */
+import type { Block, Create, Spend, Tx } from '../src/ledgers/ledger.ts';
+import { writeU32 } from '../src/util/bytes.ts';
+
+export const OUTPUTS_PER_TX = 3;
+const ADDRESS_BYTES = 57;
+const OUTPUT_BYTES = 1 + 2 + ADDRESS_BYTES + 9;
+const NO_BYTES = new Uint8Array(0);
+
+/** A 32-bit mix with good avalanche (murmur3's finaliser). */
+function mix(value: number): number {
+  let h = value | 0;
+  h = Math.imul(h ^ (h >>> 16), 0x85eb_ca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2_ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+/** `length` bytes that look random and follow from (kind, number). */
+function spread(kind: number, number: number, to: Uint8Array, at: number, length: number): void {
+  let state = mix(number ^ Math.imul(kind, 0x9e37_79b1));
+  for (let i = 0; i < length; i += 4) {
+    state = mix(state + Math.imul(i + 1, 0x9e37_79b1) + number);
+    writeU32(to, at + i, state);
+  }
+}
+
+export class SyntheticChain {
+  /** Numbers of the unspent outputs, in no order. */
+  private live: Int32Array;
+  liveCount = 0;
+  private outputs = 0;
+  private height = 0;
+  private last: Uint8Array | null = null;
+  private state = 0x1234_5678;
+
+  constructor(capacity: number) {
+    this.live = new Int32Array(capacity);
+  }
+
+  private random(below: number): number {
+    this.state = mix(this.state + 0x6d2b_79f5);
+    return this.state % below;
+  }
+
+  /** Four spends in five take a recent output, as on a real chain; the fifth any. */
+  private pick(): number {
+    const recent = Math.min(this.liveCount, 100_000);
+    const at = this.random(5) === 0 ? this.random(this.liveCount) : this.liveCount - 1 - this.random(recent);
+    const number = this.live[at];
+    this.liveCount--;
+    this.live[at] = this.live[this.liveCount];
+    return number;
+  }
+
+  /** The next block: `txs` transactions of three outputs and, together, `spends` inputs. */
+  block(txs: number, spends: number): Block {
+    const raw = new Uint8Array(32 * spends + OUTPUT_BYTES * OUTPUTS_PER_TX * txs + 4);
+    const list: Tx[] = [];
+    let at = 0;
+    for (let t = 0; t < txs; t++) {
+      const inputs: Spend[] = [];
+      const share = Math.floor((spends * (t + 1)) / txs) - Math.floor((spends * t) / txs);
+      for (let i = 0; i < share && this.liveCount > 0; i++) {
+        const number = this.pick();
+        spread(1, Math.floor(number / OUTPUTS_PER_TX), raw, at, 32);
+        inputs.push({ at, index: number % OUTPUTS_PER_TX });
+        at += 32;
+      }
+      list.push({ id: this.txId(), valid: true, spends: inputs, creates: [] });
+    }
+    // Outputs become spendable with the next block: same-block spending is another benchmark's matter.
+    const full = list.map((tx, t) => ({ ...tx, creates: this.createOutputs(raw, at + t * OUTPUTS_PER_TX * OUTPUT_BYTES) }));
+    return this.seal(raw, full);
+  }
+
+  private nextTx = 0;
+
+  private txId(): Uint8Array {
+    const id = new Uint8Array(32);
+    spread(1, this.nextTx++, id, 0, 32);
+    return id;
+  }
+
+  private createOutputs(raw: Uint8Array, from: number): Create[] {
+    const creates: Create[] = [];
+    for (let index = 0; index < OUTPUTS_PER_TX; index++) {
+      const start = from + index * OUTPUT_BYTES;
+      raw[start] = 0x82;
+      raw[start + 1] = 0x58;
+      raw[start + 2] = ADDRESS_BYTES;
+      raw[start + 3] = 0x01;
+      // One address holds three outputs on average, one stake key three addresses.
+      const address = this.random(1 + Math.floor(this.outputs / 3));
+      spread(2, address, raw, start + 4, 28);
+      spread(3, Math.floor(address / 3), raw, start + 32, 28);
+      const coin = start + 3 + ADDRESS_BYTES;
+      raw[coin] = 0x1b;
+      const valueLo = mix(this.outputs);
+      writeU32(raw, coin + 1, 0);
+      writeU32(raw, coin + 5, valueLo);
+      creates.push({ index, start, end: start + OUTPUT_BYTES, addressStart: start + 3, addressEnd: coin, valueHi: 0, valueLo, flags: 0 });
+      this.live[this.liveCount++] = this.outputs++;
+    }
+    return creates;
+  }
+
+  private seal(raw: Uint8Array, txs: readonly Tx[]): Block {
+    const hash = new Uint8Array(32);
+    spread(4, this.height, hash, 0, 32);
+    const height = this.height++;
+    const prevHash = this.last;
+    this.last = hash;
+    return { raw, height, slot: 20 * height, hash, prevHash, boundary: false, era: 7, txs, issuer: NO_BYTES };
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * The command line: one program, one file per command. Parsing, failures and
+ * exit codes are here; whatever a command does is in its own file.
+ */
+import { Command } from 'commander';
+import { VERSION } from '../version.ts';
+import { registerBench } from './bench.ts';
+import { registerConfig } from './config.ts';
+import { currentOutput } from './context.ts';
+import { registerDigest } from './digest.ts';
+import { reportFailure } from './failure.ts';
+import { addGlobalOptions } from './options.ts';
+import { endQuietlyOnClosedPipe } from './output.ts';
+import { registerPrune } from './prune.ts';
+import { registerQuery } from './query.ts';
+import { registerRollback } from './rollback.ts';
+import { registerStatus } from './status.ts';
+import { registerSync } from './sync.ts';
+import { registerVerify } from './verify.ts';
+
+const AFTER_HELP = `
+Every setting has a flag too (--utxo-prune-depth 100): \`unspent config show\` lists them.
+
+Examples:
+  $ unspent sync --source devnet: --data ./devnet          a small chain, made on the spot
+  $ unspent sync --network preview --source immutable:DIR  the chain of a node
+  $ unspent status
+  $ unspent query address addr_test1...
+  $ unspent digest --json
+
+Exit codes: 0 done, 1 failed, 2 wrong command line, 3 wrong settings, 4 source unreachable, 5 data damaged, 130 interrupted.`;
+
+function createProgram(): Command {
+  const program = new Command('unspent')
+    .description('A UTXO state engine: exact, reversible unspent outputs of a chain, in an embedded database.')
+    .version(VERSION, '--version', 'print the version')
+    .helpOption('--help', 'print this help')
+    .helpCommand(false)
+    .exitOverride()
+    // Failures are said once, in one place and in one form: failure.ts.
+    .configureOutput({ outputError: () => {} })
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', AFTER_HELP);
+  addGlobalOptions(program);
+  const registrations = [registerSync, registerStatus, registerQuery, registerDigest, registerRollback];
+  for (const register of [...registrations, registerPrune, registerVerify, registerBench, registerConfig]) register(program);
+  return program;
+}
+
+async function main(): Promise<void> {
+  endQuietlyOnClosedPipe();
+  const args = process.argv.slice(2);
+  let exitCode = 0;
+  try {
+    await createProgram().parseAsync(args, { from: 'user' });
+  } catch (error) {
+    exitCode = reportFailure(error, currentOutput(args));
+  }
+  // Whatever a source may still have open must not keep us; what we wrote must be out before.
+  process.stdout.write('', () => process.exit(exitCode));
+}
+
+await main();

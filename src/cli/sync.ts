@@ -1,0 +1,142 @@
+/**
+ * `sync`: follows a source into a store, makes the store when there is none,
+ * and stops at a block: at the source's end, at --until, or on Ctrl-C.
+ */
+import type { Command } from 'commander';
+import { parsePlace } from '../query/place.ts';
+import { renderPoint } from '../query/render.ts';
+import type { Pumped, Until } from '../sources/follow.ts';
+import { openSource, SOURCE_SCHEMES } from '../sources/open.ts';
+import type { Source } from '../sources/source.ts';
+import type { OpenOptions, Store } from '../store.ts';
+import { UnspentError } from '../util/errors.ts';
+import { action, type Context } from './context.ts';
+import { ada, bytes, count, counted, duration, pairs, pointText, rate } from './format.ts';
+import { onInterrupt, withPauses } from './interrupt.ts';
+import { SyncMeter } from './sync-meter.ts';
+
+/** The network whose chain an embedded source makes up. */
+const PRIVATE_NETWORK = 'devnet';
+
+export function registerSync(program: Command): void {
+  program
+    .command('sync')
+    .description('follow a source of blocks into the store, then stop')
+    .requiredOption('--source <url>', `where blocks come from: ${SOURCE_SCHEMES.join(', ')}`)
+    .option('--until <place>', 'stop at end, slot:N, height:N, or a slot number', 'end')
+    .option('--follow', 'stay at the tip and wait for more blocks')
+    .option('--partial', 'a new store may begin in the middle of the chain; inputs from before are counted as missing')
+    .addHelpText(
+      'after',
+      `
+Run the same command again to go on. Ctrl-C stops at a block; a second one ends at once. Nothing is lost either way.
+
+Examples:
+  $ unspent sync --source devnet: --data ./devnet
+  $ unspent sync --network preview --source immutable:/node/db/immutable --data ./preview
+  $ unspent sync --network mainnet --genesis /node/config --source immutable:/node/db --until slot:4492799`,
+    )
+    .action(action(sync));
+}
+
+async function sync(context: Context): Promise<void> {
+  const { options, settings } = context;
+  const url = options.source ?? '';
+  const until = parseUntil(options.until ?? 'end');
+  // Sources read nothing before they are followed, so this only checks the URL and learns whether it makes its own chain.
+  const preview = openSource(url, { parameters: { byronEpochSlots: 0 } });
+  const making: OpenOptions = {
+    create: true,
+    ...(options.partial ? { partial: true } : {}),
+    ...(preview.genesis !== undefined && settings.config.genesis === '' ? { genesis: preview.genesis } : {}),
+    ...(preview.genesis !== undefined && settings.config.network === '' ? { network: PRIVATE_NETWORK } : {}),
+  };
+  await context.withStore(async (store) => {
+    const source = preview.genesis === undefined ? openSource(url, store.network) : preview;
+    const started = performance.now();
+    const pumped = isBeyond(store, until, context) ? NOTHING : await pump(context, store, source, until);
+    report(context, store, pumped, (performance.now() - started) / 1000);
+    if (pumped.reason === 'end' && until.kind !== 'end') context.output.remark(`the source ended before --until ${options.until}`);
+    if (pumped.reason === 'interrupted') throw new UnspentError('INTERRUPTED', `stopped at ${pointText(store.fold.head)}`);
+  }, making);
+}
+
+const NOTHING: Pumped = {
+  ...{ blocks: 0, bytes: 0, txs: 0, created: 0, spent: 0, rollbacks: 0, undone: 0, queued: 0 },
+  tip: undefined,
+  reason: 'until',
+};
+
+function parseUntil(text: string): Until {
+  if (text === 'end') return { kind: 'end' };
+  try {
+    const place = parsePlace(text);
+    if (place.kind === 'slot' || place.kind === 'height') return place;
+  } catch {
+    // Said below, with the words that --until takes.
+  }
+  throw new UnspentError('USAGE', `--until takes end, slot:N, height:N or a slot number, not '${text.slice(0, 80)}'`);
+}
+
+function isBeyond(store: Store, until: Until, { output }: Context): boolean {
+  const { head } = store.fold;
+  if (head === null || until.kind === 'end') return false;
+  const [at, wanted] = until.kind === 'slot' ? [head.slot, until.slot] : [head.height, until.height];
+  if (at <= wanted) return false;
+  const back = `unspent rollback --to ${until.kind}:${wanted}`;
+  output.remark(`the store is at ${until.kind} ${count(at)} already, beyond ${count(wanted)}; to go back: ${back}`);
+  return true;
+}
+
+async function pump({ options, progress }: Context, store: Store, source: Source, until: Until): Promise<Pumped> {
+  const line = progress();
+  const meter = new SyncMeter(until, store.fold.head);
+  const interruption = onInterrupt(() => line.note('stopping at the next block; once more to end at once'));
+  try {
+    return await store.follow(withPauses(source), {
+      until,
+      follow: options.follow === true,
+      signal: interruption.signal,
+      onProgress: (now) => line.update(() => meter.line(now, store.fold.head, line.columns)),
+      onRollback: (to, undone) => line.note(`the source went back ${counted(undone, 'block')}, to ${pointText(to)}`),
+    });
+  } finally {
+    line.done();
+    interruption.release();
+  }
+}
+
+function report({ output }: Context, store: Store, pumped: Pumped, seconds: number): void {
+  const { head } = store.fold;
+  const { blocks, txs, bytes: size, rollbacks, reason } = pumped;
+  const blocksPerSecond = perSecond(blocks, seconds);
+  const megabytesPerSecond = perSecond(size / 1e6, seconds);
+  const [utxos, value] = [head?.utxos ?? 0, head?.value ?? 0n];
+  if (output.json) {
+    const speeds = { blocksPerSecond, megabytesPerSecond };
+    output.document({
+      point: renderPoint(head),
+      blocks,
+      txs,
+      bytes: size,
+      seconds,
+      ...speeds,
+      utxos,
+      value: value.toString(),
+      rollbacks,
+      reason,
+    });
+  } else if (!output.quiet) {
+    const rows: [string, string][] = [
+      ['applied', `${counted(blocks, 'block')} with ${counted(txs, 'transaction')}, ${bytes(size)}, in ${duration(seconds)}`],
+      ['speed', `${rate(blocksPerSecond)} blocks/s, ${rate(megabytesPerSecond)} MB/s`],
+      ['tip', pointText(head)],
+      ['unspent', `${counted(utxos, 'output')} worth ${ada(value)} ada`],
+    ];
+    output.line(pairs(rows));
+  }
+}
+
+function perSecond(amount: number, seconds: number): number {
+  return seconds > 0 ? Number((amount / seconds).toPrecision(4)) : 0;
+}

@@ -1,0 +1,101 @@
+/**
+ * Outputs and transactions for people: the rendered rows as a table, or one of
+ * them field by field. Names of assets come from strangers, so only what prints
+ * safely is shown as text.
+ */
+import type { AmountJson, TxJson, UtxoJson } from '../query/render.ts';
+import { fromHex } from '../util/bytes.ts';
+import { ada, count, shortened, table, utcTime } from './format.ts';
+
+/** Of one output, in a table. */
+const ASSETS_SHOWN = 2;
+const NAME_CHARS_MAX = 40;
+
+/** CIP-67: four bytes before the name, `0 | label 16 bit | checksum 8 bit | 0`. */
+const LABELLED_NAME = /^0([0-9a-f]{4})[0-9a-f]{2}0(.+)$/;
+
+export function utxoTable(utxos: readonly UtxoJson[]): string {
+  const someSpent = utxos.some((utxo) => utxo.spent_at_slot !== undefined);
+  const rows = utxos.map((utxo) => [
+    `${utxo.tx_hash}#${utxo.output_index}`,
+    shortened(utxo.owner_addr, 16, 6),
+    ada(BigInt(utxo.lovelace_amount)),
+    count(utxo.slot),
+    ...(someSpent ? [utxo.spent_at_slot === undefined ? '' : count(utxo.spent_at_slot)] : []),
+    assetsText(utxo.amounts.slice(1)),
+  ]);
+  return table(['OUTPUT', 'ADDRESS', 'ADA', 'SLOT', ...(someSpent ? ['SPENT AT'] : []), 'ASSETS'], rows, someSpent ? [2, 3, 4] : [2, 3]);
+}
+
+/** One output, every field it has. */
+export function utxoRows(utxo: UtxoJson): [string, string][] {
+  const rows: [string, string | undefined][] = [
+    ['output', `${utxo.tx_hash}#${utxo.output_index}`],
+    ['state', utxo.spent_at_slot === undefined ? 'unspent' : 'spent'],
+    ['address', utxo.owner_addr],
+    ['stake address', utxo.owner_stake_addr],
+    ['payment credential', utxo.owner_payment_credential],
+    ['stake credential', utxo.owner_stake_credential],
+    ['ada', ada(BigInt(utxo.lovelace_amount))],
+    ...utxo.amounts.slice(1).map((amount): [string, string] => ['asset', `${assetText(amount)}  ${amount.unit}`]),
+    ['datum hash', utxo.data_hash],
+    ['inline datum', utxo.inline_datum],
+    ['reference script', utxo.reference_script_hash],
+    ['collateral return', utxo.is_collateral_return ? 'yes' : undefined],
+    ['created', placeText(utxo.block, utxo.slot, utxo.epoch, utxo.block_time)],
+    ['block', utxo.block_hash],
+  ];
+  const { spent_at_block: block, spent_at_slot: slot, spent_epoch: epoch, spent_block_time: time } = utxo;
+  if (block !== undefined && slot !== undefined && epoch !== undefined && time !== undefined) {
+    rows.push(['spent', placeText(block, slot, epoch, time)], ['spent in', utxo.spent_at_block_hash]);
+    rows.push(['spent by', utxo.spent_tx_hash ?? 'the ledger itself']);
+  }
+  return rows.filter((row): row is [string, string] => row[1] !== undefined);
+}
+
+export function txRows(tx: TxJson): [string, string][] {
+  return [
+    ['transaction', tx.tx_hash],
+    ['block', `${placeText(tx.block, tx.slot, tx.epoch, tx.block_time)}, ${tx.block_hash}`],
+    ['index', count(tx.tx_index)],
+    ['valid', tx.valid ? 'yes' : 'no: its script failed, and its collateral was spent'],
+  ];
+}
+
+/** In ada. */
+export function sumOf(utxos: readonly UtxoJson[]): string {
+  return ada(utxos.reduce((sum, utxo) => sum + BigInt(utxo.lovelace_amount), 0n));
+}
+
+function placeText(block: number, slot: number, epoch: number, time: number): string {
+  return `height ${count(block)}, slot ${count(slot)}, epoch ${count(epoch)}, ${utcTime(time)}`;
+}
+
+function assetsText(assets: readonly AmountJson[]): string {
+  const shown = assets.slice(0, ASSETS_SHOWN).map(assetText);
+  if (assets.length > ASSETS_SHOWN) shown.push(`${assets.length - ASSETS_SHOWN} more`);
+  return shown.join(', ');
+}
+
+function assetText({ quantity, policy_id: policy = '', asset_name: name = '' }: AmountJson): string {
+  return `${count(BigInt(quantity))} ${readableName(name) ?? shortened(policy + name, 8, 6)}`;
+}
+
+function readableName(hex: string): string | undefined {
+  const [, label, rest] = LABELLED_NAME.exec(hex) ?? [];
+  const plain = printable(hex);
+  if (plain !== undefined || label === undefined || rest === undefined) return plain;
+  const named = printable(rest);
+  return named === undefined ? undefined : `(${Number.parseInt(label, 16)}) ${named}`;
+}
+
+/** The text, when it has any and nothing in it moves the cursor or hides. */
+function printable(hex: string): string | undefined {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(fromHex(hex));
+  } catch {
+    return undefined;
+  }
+  return /^[^\p{C}\p{Z}]([^\p{C}\p{Zl}\p{Zp}]*)$/u.test(text) ? shortened(text, NAME_CHARS_MAX, 1) : undefined;
+}

@@ -1,0 +1,38 @@
+/** How the crash tests open a store: small windows, and memtables so small that tables are written and merged all the time. */
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config/load.ts';
+import { open, type Store } from '../../src/store.ts';
+import type { GenesisPair } from './crash-tree.ts';
+
+/** What a store of the crash tests is like. */
+export interface StoreKind {
+  readonly selfContained: boolean;
+  /** How it is worked on this time. */
+  readonly applyAsync: boolean;
+}
+
+export const PRUNE_DEPTH = 60;
+const ROLLBACK_WINDOW = 120;
+
+/** What a killed process has written stays written on any file system; one in memory lets us kill more of them. */
+export function temporaryFolder(): string {
+  return mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'unspent-crash-'));
+}
+
+export function openStore(data: string, genesis: GenesisPair, kind: StoreKind): Promise<Store> {
+  const set = [
+    `utxo.pruneDepth=${PRUNE_DEPTH}`,
+    `utxo.rollbackWindow=${ROLLBACK_WINDOW}`,
+    'utxo.pruneBatchSize=10',
+    // Pruning is an operation of its own here.
+    'utxo.pruneScheduleSeconds=86400',
+    'engine.memtableBytes=1000000',
+    'engine.cacheBytes=1000000',
+    `utxo.delta.selfContained=${kind.selfContained}`,
+    `utxo.applyAsync=${kind.applyAsync}`,
+    'utxo.applyQueueSize=16',
+  ];
+  return open({ data, network: 'devnet', genesis, config: loadConfig({ flags: { set } }).config });
+}

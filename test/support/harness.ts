@@ -1,0 +1,220 @@
+/**
+ * A devnet, a fold over it, and ways to look at the whole store: what tests of
+ * the fold, its projections and its readers stand on. The devnet brings its own
+ * model, so a store can be held against something that never read a block.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
+import { openMemory } from '../../src/engine/memory.ts';
+import { openRocks } from '../../src/engine/rocks.ts';
+import type { Block, KeyKind, Ledger, Point } from '../../src/ledgers/ledger.ts';
+import { openNetwork } from '../../src/networks.ts';
+import type { Projection } from '../../src/projections/projection.ts';
+import { selectProjections } from '../../src/projections/registry.ts';
+import { Query } from '../../src/query/query.ts';
+import { type DevnetBlock, DevnetChain, type DevnetOptions } from '../../src/sources/devnet/index.ts';
+import type { ModelUtxo } from '../../src/sources/devnet/model.ts';
+import { DELTA, deltaColumn } from '../../src/state/delta.ts';
+import { Fold, type FoldOptions } from '../../src/state/fold.ts';
+import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
+
+export const ALL_INDEXES: Readonly<Record<KeyKind, boolean>> = { address: true, payment: true, stake: true };
+
+/** Seed of every random test; set it to repeat a failure or to look further. */
+export const TEST_SEED = Number(process.env['UNSPENT_TEST_SEED'] ?? 20_260_715);
+
+/** More of what is rare on a chain: a short run should meet all of it. */
+const RARE = { invalid: 12, invalidWithReturn: 12, returnSpent: 12, chain: 12, allToFee: 4, wide: 0.5 } as const;
+
+export type Flavour = 'conway' | 'ancient';
+
+/** `ancient`: two short Byron epochs, a few blocks of each later era, then Conway. */
+export function devnetOptions(seed: number, flavour: Flavour): DevnetOptions {
+  if (flavour === 'conway') return { seed, addresses: 3, features: RARE };
+  const eras = [2, 3, 4, 5, 6, 7].map((era, i) => ({ era, atHeight: i === 0 ? 0 : 30 + 4 * i }));
+  return { seed, addresses: 3, features: RARE, byron: { epochs: 2, slotsPerEpoch: 40 }, eras };
+}
+
+/** A devnet chain with the ledger that reads it. */
+export class Devnet {
+  readonly chain: DevnetChain;
+  readonly ledger: Ledger;
+  /** What genesis granted, in the producer's order. */
+  readonly genesis: readonly ModelUtxo[];
+  private readonly decoded = new WeakMap<DevnetBlock, Block>();
+
+  constructor(options: DevnetOptions) {
+    this.chain = new DevnetChain(options);
+    this.genesis = [...this.chain.utxos.values()];
+    this.ledger = openNetwork('devnet', { byron: this.chain.genesisByron, shelley: this.chain.genesisShelley }).ledger;
+  }
+
+  /** Mines `count` blocks and decodes them. */
+  mine(count: number): Block[] {
+    const from = this.chain.blocks.length;
+    for (let i = 0; i < count; i++) this.chain.mine();
+    return this.blocks(from);
+  }
+
+  /** Blocks of the present chain, decoded; by place in the chain, not by height. */
+  blocks(from = 0, to = this.chain.blocks.length): Block[] {
+    return this.chain.blocks.slice(from, to).map((block) => {
+      const known = this.decoded.get(block) ?? this.ledger.decode(block.raw);
+      this.decoded.set(block, known);
+      return known;
+    });
+  }
+
+  /** The point `depth` blocks below the tip; null: the origin. */
+  pointBelow(depth: number): Point | null {
+    return this.chain.blocks.at(-1 - depth) ?? null;
+  }
+}
+
+export interface RigOptions extends Partial<FoldOptions> {
+  readonly indexes?: Readonly<Record<KeyKind, boolean>>;
+  /** Stands between the fold and the engine. */
+  readonly wrap?: (engine: Engine) => Engine;
+}
+
+/** A fold on an engine, over the blocks of a devnet. */
+export class Rig {
+  readonly devnet: Devnet;
+  readonly options: FoldOptions;
+  readonly projections: readonly Projection[];
+  engine: Engine;
+  fold: Fold;
+  private readonly openEngine: () => Promise<Engine>;
+  private readonly directory: string | null;
+
+  constructor(devnet: Devnet, options: RigOptions, engine: Engine, directory: string | null, openEngine: () => Promise<Engine>) {
+    this.devnet = devnet;
+    this.options = foldOptions(options);
+    this.projections = selectProjections({ utxo: this.options.utxo, indexes: options.indexes ?? ALL_INDEXES });
+    this.engine = engine;
+    this.directory = directory;
+    this.openEngine = openEngine;
+    this.fold = this.newFold();
+  }
+
+  newFold(): Fold {
+    return new Fold(this.engine, this.devnet.ledger, this.projections, this.options);
+  }
+
+  /** As after a stop of the process: memory keeps its engine, a directory is closed and opened again. */
+  async restart(): Promise<void> {
+    if (this.directory !== null) {
+      await this.engine.close();
+      this.engine = await this.openEngine();
+    }
+    this.fold = this.newFold();
+  }
+
+  /** Applies blocks in groups of these sizes, over and over. */
+  apply(blocks: readonly Block[], sizes: readonly number[] = [1]): void {
+    for (let at = 0, i = 0; at < blocks.length; i++) {
+      const size = sizes[i % sizes.length];
+      this.fold.apply(blocks.slice(at, at + size));
+      at += size;
+    }
+  }
+
+  /** Mines, and applies what was mined. */
+  forward(count: number, sizes?: readonly number[]): void {
+    this.apply(this.devnet.mine(count), sizes);
+  }
+
+  query(): Query {
+    const columns = this.engine.columns.map((column) => column.name).filter((name) => name !== DELTA);
+    return new Query(this.engine.snapshot(columns), columns);
+  }
+
+  read<T>(body: (query: Query) => T): T {
+    const query = this.query();
+    try {
+      return body(query);
+    } finally {
+      query.release();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.engine.close();
+    if (this.directory !== null) rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+function foldOptions(options: RigOptions): FoldOptions {
+  return {
+    utxo: options.utxo ?? true,
+    partial: options.partial ?? false,
+    selfContained: options.selfContained ?? false,
+    pruneDepth: options.pruneDepth ?? 2160,
+    rollbackWindow: options.rollbackWindow ?? 4320,
+    fsync: options.fsync ?? false,
+  };
+}
+
+function columnsOf(options: RigOptions): ColumnSpec[] {
+  const projections = selectProjections({ utxo: options.utxo ?? true, indexes: options.indexes ?? ALL_INDEXES });
+  return [...projections.flatMap((projection) => projection.columns), deltaColumn];
+}
+
+export function memoryRig(devnet: Devnet, options: RigOptions = {}): Rig {
+  const { wrap = (engine) => engine } = options;
+  const engine = wrap(openMemory(columnsOf(options)));
+  return new Rig(devnet, options, engine, null, async () => engine);
+}
+
+/** On RocksDB, in a directory of its own that `close` removes. Small budgets: there is little in it. */
+export async function rocksRig(devnet: Devnet, options: RigOptions = {}): Promise<Rig> {
+  const { wrap = (engine) => engine } = options;
+  const directory = mkdtempSync(join(tmpdir(), 'unspent-fold-'));
+  const open = async () =>
+    wrap(await openRocks(directory, columnsOf(options), { createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 }));
+  return new Rig(devnet, options, await open(), directory, open);
+}
+
+/** Every row of every column, in key order, as `key value` in hex. */
+export type Dump = ReadonlyMap<string, readonly string[]>;
+
+export function dump(engine: Engine): Dump {
+  const text = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
+  return new Map(engine.columns.map(({ name }) => [name, Array.from(engine.scan(name), ([key, value]) => `${text(key)} ${text(value)}`)]));
+}
+
+/** Byte-identical, or a message that names the first row that is not. */
+export function assertSameDump(actual: Dump, expected: Dump, when: string): void {
+  assert.deepEqual([...actual.keys()], [...expected.keys()], `${when}: the columns`);
+  for (const [column, rows] of actual) assertSameRows(rows, expected.get(column)!, `${when}: ${column}`);
+}
+
+export function assertSameRows(actual: readonly string[], expected: readonly string[], what: string): void {
+  const at = actual.findIndex((row, i) => row !== expected[i]);
+  if (at < 0 && actual.length === expected.length) return;
+  const place = at < 0 ? actual.length : at;
+  assert.fail(
+    `${what} has ${actual.length} rows, ${expected.length} were expected; row ${place} is\n${actual[place]}\nand should be\n${expected[place]}`,
+  );
+}
+
+/** The call fails with this code. */
+export function assertCode(body: () => unknown, code: ErrorCode): void {
+  assert.throws(body, (error) => {
+    if (!isUnspentError(error)) throw error;
+    assert.equal(error.code, code, error.message);
+    return true;
+  });
+}
+
+/** The call fails with this code and no byte of the store changes. */
+export function assertRefused(rig: Rig, body: () => unknown, code: ErrorCode): void {
+  const before = dump(rig.engine);
+  const head = rig.fold.head;
+  assertCode(body, code);
+  assertSameDump(dump(rig.engine), before, `after ${code}`);
+  assert.deepEqual(rig.fold.head, head);
+}
