@@ -50,6 +50,8 @@ function createProgram(): Command {
 async function main(): Promise<void> {
   endQuietlyOnClosedPipe();
   const args = process.argv.slice(2);
+  // What nobody awaited fails like everything else: in one line.
+  process.on('uncaughtException', (error) => process.exit(reportFailure(error, currentOutput(args))));
   let exitCode = 0;
   try {
     await createProgram().parseAsync(args, { from: 'user' });

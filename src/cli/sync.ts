@@ -12,7 +12,7 @@ import type { OpenOptions, Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { ada, bytes, count, counted, duration, pairs, pointText, rate } from './format.ts';
-import { onInterrupt, withPauses } from './interrupt.ts';
+import { onInterrupt } from './interrupt.ts';
 import { SyncMeter } from './sync-meter.ts';
 
 /** The network whose chain an embedded source makes up. */
@@ -93,7 +93,7 @@ async function pump({ options, progress }: Context, store: Store, source: Source
   const meter = new SyncMeter(until, store.fold.head);
   const interruption = onInterrupt(() => line.note('stopping at the next block; once more to end at once'));
   try {
-    return await store.follow(withPauses(source), {
+    return await store.follow(source, {
       until,
       follow: options.follow === true,
       signal: interruption.signal,

@@ -149,7 +149,10 @@ export class Query {
         low = middle + 1;
       } else high = middle - 1;
     }
-    return found;
+    // Where a boundary block is above the slot, the block whose height it shares may not be.
+    const lower = this.snapshot.get(CHAIN, chainKey(low, false));
+    const row = lower === undefined ? null : readChainRow(chainKey(low, false), lower);
+    return row !== null && row.slot <= slot ? row : found;
   }
 
   private edge(last: boolean): ChainRow | null {

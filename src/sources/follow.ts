@@ -56,8 +56,13 @@ export async function follow(source: Source, fold: Fold, ledger: Ledger, options
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const runs = source.runs({ from: fold.recentPoints(), signal, follow: options.follow });
   try {
-    if (options.queueSize > 0) await throughQueue(runs, pump, options.queueSize);
-    else for await (const run of runs) if (!pump.take(run)) break;
+    if (options.queueSize > 0) await throughQueue(runs, pump, options.queueSize, stop);
+    else {
+      for await (const run of runs) {
+        if (!pump.take(run)) break;
+        await turn();
+      }
+    }
   } finally {
     stop.abort();
     // Whatever went wrong, the good blocks before it are kept.
@@ -67,16 +72,22 @@ export async function follow(source: Source, fold: Fold, ledger: Ledger, options
   return { ...pump.progress(), reason };
 }
 
+/** A source with blocks always at hand would keep the event loop from signals, timers and everybody else. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** The source reads ahead into a bounded queue; the fold takes what is there, in order. */
-async function throughQueue(runs: AsyncIterable<Run>, pump: Pump, size: number): Promise<void> {
-  const queue = new BoundedQueue<{ event: ChainEvent; run: Run; last: boolean }>(size);
+async function throughQueue(runs: AsyncIterable<Run>, pump: Pump, size: number, stop: AbortController): Promise<void> {
+  const queue = new BoundedQueue<{ event: ChainEvent | null; run: Run; last: boolean }>(size);
   pump.queue = queue;
   const reading = (async () => {
     try {
       for await (const run of runs) {
-        if (run.events.length === 0) pump.see(run);
-        for (let i = 0; i < run.events.length; i++) {
-          if (!(await queue.push({ event: run.events[i], run, last: i === run.events.length - 1 }))) return;
+        // A run without events takes its turn too: it may say that this is the tip.
+        const events = run.events.length === 0 ? [null] : run.events;
+        for (let i = 0; i < events.length; i++) {
+          if (!(await queue.push({ event: events[i], run, last: i === events.length - 1 }))) return;
         }
       }
     } finally {
@@ -87,10 +98,12 @@ async function throughQueue(runs: AsyncIterable<Run>, pump: Pump, size: number):
     for (let items = await queue.takeAll(); items !== undefined; items = await queue.takeAll()) {
       const run = items[items.length - 1].run;
       const atTip = run.atTip && items[items.length - 1].last;
-      if (!pump.take({ events: items.map((item) => item.event), atTip, ...(run.tip ? { tip: run.tip } : {}) })) break;
+      if (!pump.take({ events: items.flatMap(({ event }) => event ?? []), atTip, ...(run.tip ? { tip: run.tip } : {}) })) break;
     }
   } finally {
     queue.end();
+    // The source may be waiting for a block that nobody takes any more.
+    stop.abort();
     await reading;
   }
 }
@@ -118,13 +131,9 @@ class Pump {
     return { ...this.counts, queued: this.queue?.length ?? 0, tip: this.tip };
   }
 
-  see(run: Run): void {
-    this.tip = run.tip ?? this.tip;
-  }
-
   /** Takes a run of events; false when we have what we came for. */
   take(run: Run): boolean {
-    this.see(run);
+    this.tip = run.tip ?? this.tip;
     for (const event of run.events) {
       if (event.kind === 'back') this.back(event.point);
       else if (!this.forward(event.raw, event.intact)) return false;

@@ -12,14 +12,14 @@ import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../pro
 import { AT, type Coin } from '../projections/coin.ts';
 import type { Projection, Step, Undo } from '../projections/projection.ts';
 import { ByteWriter } from '../util/byte-writer.ts';
-import { compareBytes, concatBytes, equalBytes, readU32, toHex } from '../util/bytes.ts';
+import { compareBytes, concatBytes, equalBytes, readU32, readU64, toHex } from '../util/bytes.ts';
 import { assert, UnspentError } from '../util/errors.ts';
 import { ROLLBACK_BLOCKS_MAX } from '../util/limits.ts';
 import { planBack, type UndoneBlock } from './back.ts';
 import { DELTA, readDelta, writeDelta } from './delta.ts';
 import { ForwardPlanner, type PlannedBlock } from './forward.ts';
 import { type Head, headKey, META_PREFIX, NO_TOTALS, readHead, type Totals, writeHead } from './head.ts';
-import { type Pruned, readPruned } from './pruned.ts';
+import { keepFrom, type Pruned, readPruned } from './pruned.ts';
 
 export interface FoldOptions {
   readonly utxo: boolean;
@@ -68,7 +68,12 @@ export class Fold {
     const pruned: Pruned = readPruned(this.engine);
     const forgotten = Math.max(pruned.deltas, selfContained || !utxo ? -1 : pruned.spent);
     const height = Math.max((this.current?.height ?? 0) - depth, forgotten);
-    return height < 0 || (height === 0 && forgotten < 0) ? null : height;
+    return height < this.firstHeight() ? null : height;
+  }
+
+  private firstHeight(): number {
+    for (const [key] of this.engine.scan(CHAIN, { lt: Uint8Array.of(META_PREFIX), limit: 1 })) return readU64(key, 0);
+    return 0;
   }
 
   /**
@@ -168,7 +173,7 @@ export class Fold {
     const target = to === null ? null : this.locate(to.hash);
     const horizon = this.horizonHeight;
     if (this.current === null || (target !== null && equalBytes(target.row.hash, this.current.hash))) return 0;
-    if (horizon !== null && (target === null || target.row.height < horizon)) {
+    if (horizon !== null && (target === null || target.row.height < horizon || this.isForgottenAbove(target.key))) {
       const wanted = target === null ? 'the origin' : `height ${target.row.height}`;
       throw new UnspentError('HORIZON', `cannot go back to ${wanted}: the horizon is at height ${horizon} (tip ${this.current.height})`, {
         horizon,
@@ -179,6 +184,12 @@ export class Fold {
     while (this.current !== null && !(target !== null && equalBytes(target.row.hash, this.current.hash)))
       undone += this.stepBack(target?.key ?? null);
     return undone;
+  }
+
+  /** A boundary block has the height of the one before it: at the horizon itself its delta may be gone. */
+  private isForgottenAbove(key: Uint8Array): boolean {
+    const [next] = this.engine.scan(CHAIN, { gte: after(key), limit: 1 });
+    return readU64(next[0], 0) <= readPruned(this.engine).deltas;
   }
 
   private locate(hash: Uint8Array): { key: Uint8Array; row: ChainRow } {
@@ -210,6 +221,7 @@ export class Fold {
       missing += delta.missing;
     }
     const below = this.below(undone[undone.length - 1].key);
+    keepFrom(below?.height ?? -1, this.engine, batch);
     this.commit(
       batch,
       below === null ? null : { ...point(below), boundary: below.boundary, era: below.era, ...moved(this.current, step, -missing) },

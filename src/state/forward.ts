@@ -122,7 +122,8 @@ export class ForwardPlanner {
       good.map((entry) => entry.block),
       reader,
     );
-    return { ...again, failure };
+    // A block before it may be bad in a way only the store shows; the first one is the one to name.
+    return { ...again, failure: again.failure ?? failure };
   }
 
   private reset(blocks: readonly Block[]): void {

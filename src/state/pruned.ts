@@ -26,10 +26,23 @@ export function readPruned(reader: Reader): Pruned {
 }
 
 function writePruned(batch: Batch, pruned: Pruned): void {
+  if (pruned.spent < 0 && pruned.deltas < 0) {
+    batch.del(CHAIN, PRUNED_KEY);
+    return;
+  }
   const bytes = new Uint8Array(16);
   writeU64(bytes, 0, pruned.spent + 1);
   writeU64(bytes, 8, pruned.deltas + 1);
   batch.put(CHAIN, PRUNED_KEY, bytes);
+}
+
+/**
+ * For the batch that goes back to `height`. Self-contained deltas reach below
+ * the cursor; what is spent again from there on would otherwise never leave.
+ */
+export function keepFrom(height: number, reader: Reader, batch: Batch): void {
+  const { spent, deltas } = readPruned(reader);
+  if (spent > height) writePruned(batch, { spent: height, deltas });
 }
 
 export interface PruneCounts {

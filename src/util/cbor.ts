@@ -6,7 +6,7 @@
  * Why by hand: docs/adr/0004. Errors carry the position in the given bytes.
  */
 import { UnspentError } from './errors.ts';
-import { CBOR_DEPTH_MAX } from './limits.ts';
+import { CBOR_BIG_BYTES_MAX, CBOR_DEPTH_MAX } from './limits.ts';
 
 export const UINT = 0;
 export const NEGINT = 1;
@@ -123,7 +123,7 @@ export class Cursor {
     return (BigInt(this.hi) << 32n) | BigInt(this.lo);
   }
 
-  /** A signed integer of any size, big numbers (tags 2 and 3) included. */
+  /** A signed integer, big numbers (tags 2 and 3) included. */
   bigInt(): bigint {
     const at = this.at;
     if (!this.head()) this.fail('expected an integer', at);
@@ -131,8 +131,10 @@ export class Cursor {
     if (this.major === UINT) return value;
     if (this.major === NEGINT) return -1n - value;
     if (this.major === TAG && (value === 2n || value === 3n)) {
+      const bytes = this.byteString();
+      if (bytes.length > CBOR_BIG_BYTES_MAX) this.fail(`integer of ${bytes.length} bytes`, at);
       let big = 0n;
-      for (const byte of this.byteString()) big = (big << 8n) | BigInt(byte);
+      for (const byte of bytes) big = (big << 8n) | BigInt(byte);
       return value === 2n ? big : -1n - big;
     }
     return this.fail('expected an integer', at);

@@ -27,6 +27,11 @@ export const ERROR_CODES = {
     meaning: 'The genesis files do not belong to this chain.',
     advice: 'Use the files of the network you are following.',
   },
+  NETWORK_WRONG: {
+    exit: 1,
+    meaning: 'The blocks are of another network.',
+    advice: 'Point the source at the network of this store; nothing of them was written.',
+  },
   SOURCE_UNREACHABLE: {
     exit: 4,
     meaning: 'The source of blocks cannot be read.',

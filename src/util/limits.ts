@@ -9,6 +9,9 @@ export const BLOCK_BYTES_MAX = 8 * 1024 * 1024;
 /** Levels of CBOR nesting. Plutus data on chain stays below 100; a stack frame each, so bounded. */
 export const CBOR_DEPTH_MAX = 512;
 
+/** Bytes of one big number. Ledgers allow 8 for a quantity; turning bytes into a number is quadratic, so bounded. */
+export const CBOR_BIG_BYTES_MAX = 1024;
+
 /** Bytes read from a chunk file at a time: large enough to stream, small enough to keep memory flat. */
 export const CHUNK_READ_BYTES = 8 * 1024 * 1024;
 

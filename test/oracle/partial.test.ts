@@ -7,6 +7,8 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Store } from '../../src/index.ts';
+import { toHex } from '../../src/util/bytes.ts';
 import { fixtures, needsFixtures } from '../support/fixtures.ts';
 import { assertSound, chunks, opener } from './oracle.ts';
 
@@ -23,6 +25,8 @@ function oneChunk(t: TestContext, network: string, chunk: string): string {
   return `immutable:${folder}`;
 }
 
+const headOf = ({ fold }: Store) => ({ ...fold.head, hash: toHex(fold.head?.hash ?? new Uint8Array()) });
+
 const CASES = [
   { network: 'mainnet', chunk: '00500', blocks: 1078, last: 4_803_226, txs: 701 },
   { network: 'mainnet', chunk: '06189', blocks: 1054, last: 10_783_373, txs: 6846 },
@@ -35,8 +39,8 @@ for (const { network, chunk, blocks, last, txs } of CASES) {
     const store = await opener(t)({ network, partial: true });
     const pumped = await store.follow(source);
     assert.deepEqual([pumped.blocks, pumped.txs, store.fold.head?.height], [blocks, txs, last]);
-    const { head } = store.fold;
-    assert.ok(head !== null && head.missing > 0);
+    const head = headOf(store);
+    assert.ok(head.missing !== undefined && head.missing > 0);
     // What was created, less what was spent and found.
     assert.equal(head.utxos, pumped.created - pumped.spent);
     assertSound(store);
@@ -50,11 +54,11 @@ for (const { network, chunk, blocks, last, txs } of CASES) {
     const fresh = await opener(t)({ network, partial: true }, { syncGroupBlocks: 1 });
     await fresh.follow(source, { until: { kind: 'height', height: last - BACK } });
     assert.deepEqual(fresh.digest(), before, 'a store that never went further');
-    assert.deepEqual(fresh.fold.head, store.fold.head);
+    assert.deepEqual(headOf(fresh), headOf(store));
 
     await store.follow(source);
     assert.deepEqual(store.digest(), after);
-    assert.deepEqual(store.fold.head, head);
+    assert.deepEqual(headOf(store), head);
     assertSound(store);
     t.diagnostic(`${head.utxos} unspent, ${head.missing} inputs from before`);
   });

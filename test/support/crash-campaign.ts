@@ -5,22 +5,19 @@
  * are aimed at each phase in turn; what counts is where they landed.
  */
 import { equal, ok } from 'node:assert/strict';
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Random } from '../../src/sources/devnet/random.ts';
 import { readPruned } from '../../src/state/pruned.ts';
 import type { Store } from '../../src/store.ts';
 import { checkStore, headOf } from './crash-check.ts';
+import { Child, pause } from './crash-process.ts';
 import { openStore, temporaryFolder } from './crash-store.ts';
 import { Story } from './crash-story.ts';
-import { pointOf, sourceTo, type TreeBlock } from './crash-tree.ts';
+import { pathTo, pointOf, sourceTo, type TreeBlock } from './crash-tree.ts';
 import { type Job, type Operation, PHASES, type Phase, Witness } from './crash-witness.ts';
 
-const CHILD = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
 const BLOCKS = 900;
 /** A new store is taken this far, so that there is something to prune. */
 const GROWN_BLOCKS = 150;
@@ -28,14 +25,13 @@ const GROWN_BLOCKS = 150;
 const STORE_CHANGE = 4;
 /** Above this height there is too little story left: the store has served. */
 const HEIGHT_MAX = BLOCKS - 150;
-/** A child that does not come to the phase aimed at is killed anyway. */
-const PATIENCE_MS = 1000;
 /** For kills at any moment. */
 const DELAY_MS_MAX = 160;
 const NEVER = 1_000_000;
 
 type Aim = Exclude<Phase, 'between'> | 'any';
-const AIMS: readonly Aim[] = ['any', 'create', 'open', 'sync', 'reorg', 'rollback', 'prune', 'close'];
+/** Pruning is short and hard to hit. */
+const AIMS: readonly Aim[] = ['any', 'create', 'open', 'sync', 'reorg', 'rollback', 'prune', 'prune', 'close'];
 const OPERATIONS: readonly Aim[] = ['sync', 'reorg', 'rollback', 'prune'] satisfies Operation[];
 
 export interface CampaignSummary {
@@ -63,6 +59,8 @@ export class CrashCampaign {
   readonly seed: number;
   private readonly story: Story;
   private readonly random: Random;
+  /** Where new stores are taken. */
+  private readonly grown: TreeBlock;
   private readonly folder = temporaryFolder();
   private readonly durations = new Map<Phase, number>();
   private readonly byPhase = Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>;
@@ -80,6 +78,7 @@ export class CrashCampaign {
     this.seed = seed;
     this.random = new Random(seed, 3);
     this.story = new Story(seed, BLOCKS);
+    this.grown = pathTo(this.story.end)[GROWN_BLOCKS];
     this.story.tree.save(this.folder);
     this.waiting = new Child(this.folder);
   }
@@ -97,12 +96,7 @@ export class CrashCampaign {
   }
 
   /** One child more; it counts as a kill when it did not end by itself before. */
-  async round(): Promise<void> {
-    if (this.aims.length === 0) {
-      this.aims = [...AIMS];
-      this.random.shuffle(this.aims);
-    }
-    const aim = this.aims.pop()!;
+  async round(aim: Aim = this.nextAim()): Promise<void> {
     if (this.subject !== null && (this.subject.block?.height ?? 0) > HEIGHT_MAX) await this.finish();
     if (this.subject === null || aim === 'create') await this.create(aim);
     else await this.work(this.subject, aim, false);
@@ -116,6 +110,14 @@ export class CrashCampaign {
   async dispose(): Promise<void> {
     await this.waiting.kill();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private nextAim(): Aim {
+    if (this.aims.length === 0) {
+      this.aims = [...AIMS];
+      this.random.shuffle(this.aims);
+    }
+    return this.aims.pop()!;
   }
 
   /** A child makes a new store, which sometimes takes the place of the one we have. */
@@ -166,9 +168,7 @@ export class CrashCampaign {
       await sleep(random.int(DELAY_MS_MAX));
     } else {
       await child.reached(phase, OPERATIONS.includes(phase) ? 1 + random.int(6) : 1);
-      const delayMs = ((this.durations.get(phase) ?? 1) * random.int(1000)) / 1000;
-      if (delayMs > 4) await sleep(delayMs);
-      else for (const start = performance.now(); performance.now() - start < delayMs; );
+      await pause(((this.durations.get(phase) ?? 1) * random.int(1000)) / 1000);
     }
     await child.kill();
   }
@@ -182,7 +182,7 @@ export class CrashCampaign {
   private async inspect(subject: Subject, witness: Witness, creates: boolean): Promise<void> {
     const copied = !creates && this.random.chance(0.5);
     const data = copied ? `${subject.data}-copy` : subject.data;
-    if (copied) cpSync(subject.data, data, { recursive: true });
+    if (copied && existsSync(subject.data)) cpSync(subject.data, data, { recursive: true });
     const store = await openStore(data, this.story.tree.genesis, { selfContained: subject.selfContained, applyAsync: false });
     try {
       const possible = witness.possible();
@@ -195,22 +195,21 @@ export class CrashCampaign {
       if (!subject.selfContained) ok(pruned.spent >= witness.forgotten.spent, `the cursor of spent outputs went back to ${pruned.spent}`);
       subject.block = block;
       subject.forgotten = pruned;
-      const resumed = await this.resume(store, block, creates ? GROWN_BLOCKS : 1 + this.random.int(10));
-      if (!copied) subject.block = resumed;
+      const tip = creates ? this.grown : this.story.tree.descend(block, 1 + this.random.int(10), this.random);
+      await this.resume(store, tip);
+      if (!copied) subject.block = tip;
     } finally {
       await store.close();
       if (copied) rmSync(data, { recursive: true });
     }
   }
 
-  /** Following goes on by itself, a few blocks by any branch. */
-  private async resume(store: Store, from: TreeBlock | null, blocks: number): Promise<TreeBlock | null> {
-    const tip = this.story.tree.descend(from, blocks, this.random);
-    if (tip === null || tip === from) return from;
+  /** Following goes on by itself. */
+  private async resume(store: Store, tip: TreeBlock | null): Promise<void> {
+    if (tip === null) return;
     await store.follow(sourceTo(tip, 1000));
     equal(headOf(store), tip.hash, 'following resumes');
     equal(store.digest().digest, this.story.stateAt(tip).digest, 'and arrives');
-    return tip;
   }
 
   /** To the horizon, and from there to the end of the main chain; then the store is done with. */
@@ -234,84 +233,5 @@ export class CrashCampaign {
     }
     this.finished++;
     rmSync(data, { recursive: true });
-  }
-}
-
-/** A process that is ready to work, works, and is killed. */
-class Child {
-  private readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
-  private readonly begun = new Map<string, number>();
-  private readonly waiters: { readonly phase: Phase; readonly count: number; readonly arrived: () => void }[] = [];
-  private errors = '';
-  private failure: unknown;
-  /** True: by our hand. */
-  readonly gone: Promise<boolean>;
-
-  constructor(folder: string) {
-    this.process = spawn(process.execPath, [CHILD, folder], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
-    });
-    // A pipe to a process that has just been killed.
-    this.process.stdin.on('error', () => {});
-    this.process.stderr.on('data', (chunk) => {
-      this.errors += chunk;
-    });
-    this.gone = new Promise((resolve, reject) => {
-      this.process.on('error', reject);
-      this.process.on('close', (code, signal) => {
-        for (const waiter of this.waiters) waiter.arrived();
-        if (this.failure !== undefined) reject(this.failure);
-        else if (signal === null && code !== 0) reject(new Error(`a child failed by itself:\n${this.errors}`));
-        else resolve(signal === 'SIGKILL');
-      });
-    });
-    // Looked at when its turn comes.
-    this.gone.catch(() => {});
-  }
-
-  start(job: Job, witness: Witness, measure: (phase: Phase, ms: number) => void): void {
-    let rest = '';
-    let since = 0;
-    this.process.stdout.on('data', (chunk) => {
-      // A line that was cut off by the kill was not said.
-      const lines = (rest + chunk).split('\n');
-      rest = lines.pop()!;
-      try {
-        for (const line of lines) {
-          const before = witness.phase;
-          witness.hear(line);
-          if (line.startsWith('begin ')) {
-            since = performance.now();
-            this.count(witness.phase);
-          } else if (line === 'end') measure(before, performance.now() - since);
-        }
-      } catch (error) {
-        this.failure ??= error;
-      }
-    });
-    this.process.stdin.end(`${JSON.stringify(job)}\n`);
-  }
-
-  /** Resolves when the phase has begun so many times, or it is no use to wait. */
-  async reached(phase: Phase, count: number): Promise<void> {
-    if ((this.begun.get(phase) ?? 0) >= count) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.waiters.push({ phase, count, arrived: resolve });
-    const patience = phase === 'create' || phase === 'open' ? 20 * PATIENCE_MS : PATIENCE_MS;
-    const timer = setTimeout(resolve, patience);
-    await promise;
-    clearTimeout(timer);
-  }
-
-  async kill(): Promise<void> {
-    this.process.kill('SIGKILL');
-    await this.gone.catch(() => {});
-  }
-
-  private count(phase: Phase): void {
-    const count = (this.begun.get(phase) ?? 0) + 1;
-    this.begun.set(phase, count);
-    for (const waiter of this.waiters) if (waiter.phase === phase && count >= waiter.count) waiter.arrived();
   }
 }

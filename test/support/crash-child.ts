@@ -10,6 +10,7 @@ import { writeSync } from 'node:fs';
 import { Random } from '../../src/sources/devnet/random.ts';
 import { readPruned } from '../../src/state/pruned.ts';
 import type { Store } from '../../src/store.ts';
+import { toHex } from '../../src/util/bytes.ts';
 import { headOf } from './crash-check.ts';
 import { openStore, PRUNE_DEPTH } from './crash-store.ts';
 import { ORIGIN, pointOf, sourceTo, Tree, type TreeBlock } from './crash-tree.ts';
@@ -116,7 +117,7 @@ class Worker {
     const horizon = this.store.horizon();
     const blocks: (TreeBlock | null)[] = [];
     for (let block = this.head; block !== null && blocks.length < ROLLBACK_BLOCKS_MAX; block = block.parent) {
-      if (horizon !== null && (block.parent === null || block.parent.height < horizon.height)) break;
+      if (horizon !== null && block.hash === toHex(horizon.hash)) break;
       blocks.push(block.parent);
     }
     return blocks;

@@ -16,9 +16,13 @@ export interface StoreKind {
 export const PRUNE_DEPTH = 60;
 const ROLLBACK_WINDOW = 120;
 
-/** What a killed process has written stays written on any file system; one in memory lets us kill more of them. */
+/**
+ * What a killed process has written stays written on any file system; one in
+ * memory lets us kill more of them. UNSPENT_TEST_FOLDER names another.
+ */
 export function temporaryFolder(): string {
-  return mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'unspent-crash-'));
+  const { UNSPENT_TEST_FOLDER } = process.env;
+  return mkdtempSync(join(UNSPENT_TEST_FOLDER ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir()), 'unspent-crash-'));
 }
 
 export function openStore(data: string, genesis: GenesisPair, kind: StoreKind): Promise<Store> {

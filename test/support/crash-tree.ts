@@ -56,10 +56,13 @@ export class Tree {
     return block === null ? this.roots : block.children;
   }
 
-  /** At most `steps` blocks on, by any branch. */
+  /** At most `steps` blocks on, mostly by the main chain, whose block comes last where branches part. */
   descend(from: TreeBlock | null, steps: number, random: Random): TreeBlock | null {
     let block = from;
-    for (let left = steps; left > 0 && this.after(block).length > 0; left--) block = random.pick(this.after(block));
+    for (let left = steps; left > 0 && this.after(block).length > 0; left--) {
+      const next = this.after(block);
+      block = random.chance(0.8) ? next[next.length - 1] : random.pick(next);
+    }
     return block;
   }
 

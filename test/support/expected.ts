@@ -35,8 +35,13 @@ export function addressKeys(bytes: Uint8Array): AddressKeys {
   return type >= 4 ? { address, payment } : { address, payment, stake: bytes.slice(1 + HASH_BYTES, 1 + 2 * HASH_BYTES) };
 }
 
-export function keysOf(utxo: ModelUtxo): AddressKeys {
-  return addressKeys(Buffer.from(utxo.addressHex, 'hex'));
+/** A devnet has few addresses; each is hashed once. */
+const known = new Map<string, AddressKeys>();
+
+export function keysOf({ addressHex }: ModelUtxo): AddressKeys {
+  const keys = known.get(addressHex) ?? addressKeys(Buffer.from(addressHex, 'hex'));
+  known.set(addressHex, keys);
+  return keys;
 }
 
 const unsigned = (value: number | bigint, bytes: number) => BigInt(value).toString(16).padStart(2 * bytes, '0');
@@ -192,7 +197,7 @@ export function assertIsModel(rig: Rig, when = 'the store'): void {
     rows('delta').map((row) => row.slice(0, row.indexOf(' '))),
   );
   const tip = devnet.chain.tip;
-  assert.deepEqual(fold.head?.hash, tip?.hash, `${when}: the head`);
+  assert.equal(fold.head && hex(fold.head.hash), tip === undefined ? null : hex(tip.hash), `${when}: the head`);
   if (!options.utxo) return;
   same('utxo_unspent', expected.unspentRows());
   same('utxo_spent', expected.spentRows(pruned.spent));

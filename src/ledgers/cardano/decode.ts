@@ -50,11 +50,19 @@ export function decodeBlock(raw: Uint8Array, byronEpochSlots: number): CardanoBl
   const header = headerAt(c, byronEpochSlots);
   const parts: number[] = [c.at];
   const txs = header.era <= ERA.byron ? byronBody(c, header, parts) : shelleyBody(c, header, parts);
-  // Containers of indefinite length end with a break each: the block's own and the wrapper's.
-  for (let i = 0; i < 2 && c.at < raw.length && raw[c.at] === 0xff; i++) c.at++;
+  closeBlock(c);
   if (c.at !== raw.length) c.fail('bytes after the end of the block');
   const { era, height, slot, hash, prevHash, boundary, issuer } = header;
   return { raw, era, height, slot, hash, prevHash, boundary, issuer, txs, header, parts };
+}
+
+/** The block's own array and the wrapper's, where they are of indefinite length, end with a break each: no more, no less. */
+function closeBlock(c: Cursor): void {
+  const heads = new CborCursor(c.bytes);
+  const wrapper = heads.array();
+  heads.uint();
+  c.close(heads.array());
+  c.close(wrapper);
 }
 
 function shelleyBody(c: Cursor, header: Header, parts: number[]): readonly CardanoTx[] {

@@ -20,11 +20,11 @@ export function wrong(reason: string, cause?: unknown): UnspentError {
 }
 
 export function parseGenesis(text: string, file: 'byron' | 'shelley'): JsonObject {
-  const marked = text.replace(STRING_OR_NUMBER, (token) =>
-    token.length > SAFE_DIGITS && /^-?\d+$/.test(token) ? JSON.stringify(MARK + token) : token,
-  );
   let value: Json;
   try {
+    const marked = text.replace(STRING_OR_NUMBER, (token) =>
+      token.length > SAFE_DIGITS && /^-?\d+$/.test(token) ? JSON.stringify(MARK + token) : token,
+    );
     value = JSON.parse(marked, (_, item: Json) =>
       typeof item === 'string' && item.startsWith(MARK) ? BigInt(item.slice(MARK.length)) : item,
     );
@@ -64,7 +64,9 @@ export function objectField(from: JsonObject, name: string, optional = false): J
 }
 
 export function numberField(from: JsonObject, name: string): number {
-  const value = Number(from[name] ?? Number.NaN);
+  const given = from[name];
+  // Byron writes its numbers as texts.
+  const value = typeof given === 'number' || typeof given === 'bigint' || typeof given === 'string' ? Number(given) : Number.NaN;
   if (!Number.isFinite(value) || value < 0) throw wrong(`${name} is not a number`);
   return value;
 }

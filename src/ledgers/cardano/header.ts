@@ -108,22 +108,27 @@ function byronHeader(c: Cursor, era: number, epochSlots: number): Header {
 
 function boundaryPlace(c: Cursor, epochSlots: number): { height: number; slot: number } {
   const consensus = c.tuple(2, 'boundary consensus data');
-  const epoch = c.uint();
+  const slot = absoluteSlot(c, c.uint(), epochSlots, 0);
   const height = difficulty(c);
   c.close(consensus);
-  return { height, slot: epoch * epochSlots };
+  return { height, slot };
 }
 
 function regularPlace(c: Cursor, epochSlots: number): { height: number; slot: number } {
   const consensus = c.tuple(4, 'Byron consensus data');
   const slotId = c.tuple(2, 'slot id');
-  const slot = c.uint() * epochSlots + c.uint();
+  const slot = absoluteSlot(c, c.uint(), epochSlots, c.uint());
   c.close(slotId);
   c.skip();
   const height = difficulty(c);
   c.skip();
   c.close(consensus);
   return { height, slot };
+}
+
+function absoluteSlot(c: Cursor, epoch: number, epochSlots: number, slotInEpoch: number): number {
+  const slot = epoch * epochSlots + slotInEpoch;
+  return Number.isSafeInteger(slot) ? slot : c.fail('slot above 2^53');
 }
 
 function difficulty(c: Cursor): number {

@@ -12,8 +12,8 @@ import { type Before, type Block, type Create, type Grant, KEY_BYTES, type Ledge
 import { verifyBody } from './body-proof.ts';
 import { byronOutput, type CardanoBlock, decodeBlock, output } from './decode.ts';
 import { type GenesisUtxos, isRedeemOutput, isZeroOutput } from './genesis.ts';
-import { ERA } from './header.ts';
-import type { CardanoNetwork } from './networks.ts';
+import { ERA, eraName } from './header.ts';
+import { type CardanoNetwork, ERA_NAMES } from './networks.ts';
 
 export * from './address.ts';
 export { builtinGenesis, builtinGenesisUtxos } from './builtin-genesis.ts';
@@ -55,6 +55,7 @@ function storedOutput(raw: Uint8Array, start: number, end: number): Create {
 }
 
 function transition(network: CardanoNetwork, genesis: Genesis | null, before: Before | undefined, block: Block): Transition | null {
+  if (before === undefined || before.era !== block.era) checkEra(network, block);
   if (before === undefined) return block.height === 0 ? { grants: firstGrants(network, genesis, block), drops: null } : null;
   if (before.era === block.era) return null;
   const leavesByron = before.era <= ERA.byron && block.era >= ERA.shelley;
@@ -64,6 +65,16 @@ function transition(network: CardanoNetwork, genesis: Genesis | null, before: Be
     grants: [],
     drops: (raw, start, end) => (leavesByron && isZeroOutput(raw, start, end)) || (entersAllegra && isRedeemOutput(raw, start, end)),
   };
+}
+
+/** Where a network's eras began is known: a block of another era at that slot is another network's. */
+function checkEra({ name, eraStartSlots }: CardanoNetwork, { era, slot, hash }: Block): void {
+  const starts = ERA_NAMES.map((eraOf) => eraStartSlots[eraOf]);
+  const at = Math.max(0, era - 1);
+  const [first, next] = [starts[at], starts[at + 1]];
+  if ((first === undefined || slot >= first) && (next === undefined || slot < next)) return;
+  const message = `block ${toHex(hash)} of era ${eraName(era)} at slot ${slot} cannot be of '${name}'`;
+  throw new UnspentError('NETWORK_WRONG', message, { era, slot, network: name });
 }
 
 /** Genesis outputs as they are after all the eras the chain begins beyond. */

@@ -27,7 +27,7 @@ export interface CardanoNetwork {
   /** Where the second clock starts. Zero on networks without Byron blocks. */
   readonly firstShelleySlot: number;
   readonly firstShelleyEpoch: number;
-  /** First slot of each era, where known. Several zeros: the chain begins in the last of them. */
+  /** First slot of each era, where known (public networks). Several zeros: the chain begins in the last of them. */
   readonly eraStartSlots: Readonly<Partial<Record<EraName, number>>>;
   /** Slots of one ImmutableDB chunk: ten times Byron's k. */
   readonly immutableChunkSlots: number;
@@ -108,7 +108,7 @@ const DEVNET: CardanoNetwork = {
   shelleyEpochSlots: 100,
   firstShelleySlot: 0,
   firstShelleyEpoch: 0,
-  eraStartSlots: { byron: 0, shelley: 0, allegra: 0, mary: 0, alonzo: 0, babbage: 0, conway: 0 },
+  eraStartSlots: {},
   immutableChunkSlots: 100,
 };
 
@@ -154,7 +154,7 @@ export function networkFromGenesis(name: string, byronJson: string, shelleyJson:
     shelleyEpochSlots: positive(integerField(shelley, 'epochLength'), 'epochLength'),
     firstShelleySlot,
     firstShelleyEpoch,
-    eraStartSlots: { byron: 0, shelley: firstShelleySlot },
+    eraStartSlots: {},
     immutableChunkSlots: byronEpochSlots,
   };
 }

@@ -1,0 +1,98 @@
+/**
+ * Runs bin/unspent as a user would, and says what came of it. Temporary
+ * directories go with the process that made them.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Digest } from '../../src/query/digest.ts';
+import { open, type Store } from '../../src/store.ts';
+
+export const BIN = join(import.meta.dirname, '../../bin/unspent');
+
+export interface Result {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The settings of the person who runs the tests must not matter. */
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('UNSPENT_')));
+
+export function start(args: readonly string[], options: SpawnOptions & { bin?: string } = {}): ChildProcess {
+  return spawn(options.bin ?? BIN, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: tmpdir(),
+    ...options,
+    env: { ...environment, ...options.env },
+  });
+}
+
+export function ended(child: ChildProcess): Promise<Result> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+export function unspent(args: readonly string[], options: SpawnOptions & { bin?: string } = {}): Promise<Result> {
+  return ended(start(args, options));
+}
+
+/** Runs with --json; the one document of a command that must succeed. */
+export async function document<T>(args: readonly string[], options: SpawnOptions = {}): Promise<T> {
+  const { code, stdout, stderr } = await unspent([...args, '--json', '--quiet'], options);
+  assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+  assert.equal(stderr, '', 'nothing beside the document');
+  return JSON.parse(stdout) as T;
+}
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly advice: string;
+  readonly faultCount?: number;
+}
+
+/** Runs with --json; one line on stderr, one document on stdout, the exit code that goes with it. */
+export async function failure(args: readonly string[], code: string, exitCode: number, options: SpawnOptions = {}): Promise<Failure> {
+  const result = await unspent([...args, '--json', '--quiet'], options);
+  const { error } = JSON.parse(result.stdout) as { error: Failure };
+  assert.equal(error.code, code, result.stderr);
+  assert.equal(result.code, exitCode, result.stderr);
+  assert.match(result.stderr, /^unspent: [^\n]+\n$/, 'one line');
+  assert.ok(result.stderr.includes(error.message) && result.stderr.includes(error.advice), 'which says what to do');
+  assert.doesNotMatch(result.stderr, /\n\s+at /, 'and no stack trace');
+  return error;
+}
+
+export function temporary(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'unspent-cli-'));
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A store opened in this process, closed after the body. */
+export async function withStore<T>(data: string, body: (store: Store) => T | Promise<T>): Promise<T> {
+  const store = await open({ data, create: false, config: loadConfig({}).config });
+  try {
+    return await body(store);
+  } finally {
+    await store.close();
+  }
+}
+
+export function digestOf(data: string): Promise<Digest & { readonly height: number }> {
+  return withStore(data, (store) => ({ ...store.digest(), height: store.fold.head?.height ?? -1 }));
+}
