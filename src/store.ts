@@ -146,7 +146,7 @@ function wantedIdentity(
 }
 
 function genesisNeeded({ name }: Network): UnspentError {
-  return new UnspentError('GENESIS_NEEDED', `the genesis of '${name}' is not built in, and the store is empty: pass --genesis DIR`, {
+  return new UnspentError('GENESIS_NEEDED', `the genesis of '${name}' is not built in, and the store is empty`, {
     network: name,
   });
 }
