@@ -195,7 +195,8 @@ export class CrashCampaign {
       if (!subject.selfContained) ok(pruned.spent >= witness.forgotten.spent, `the cursor of spent outputs went back to ${pruned.spent}`);
       subject.block = block;
       subject.forgotten = pruned;
-      const tip = creates ? this.grown : this.story.tree.descend(block, 1 + this.random.int(10), this.random);
+      const young = creates && (block?.height ?? 0) < this.grown.height / 2;
+      const tip = young ? this.grown : this.story.tree.descend(block, 1 + this.random.int(10), this.random);
       await this.resume(store, tip);
       if (!copied) subject.block = tip;
     } finally {

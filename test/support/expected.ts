@@ -44,7 +44,10 @@ export function keysOf({ addressHex }: ModelUtxo): AddressKeys {
   return keys;
 }
 
-const unsigned = (value: number | bigint, bytes: number) => BigInt(value).toString(16).padStart(2 * bytes, '0');
+const unsigned = (value: number | bigint, bytes: number) =>
+  BigInt(value)
+    .toString(16)
+    .padStart(2 * bytes, '0');
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 export function outpointHex(utxo: ModelUtxo): string {
@@ -110,7 +113,9 @@ export class Expected {
       if (block.height > above) rows.push(`${outpointHex(utxo)} ${spent}${this.stored(utxo)}`);
     };
     const { blocks } = this.devnet.chain;
-    for (const block of blocks) for (const tx of block.txs) tx.spends.forEach((utxo, input) => add(utxo, tx.id, input, block));
+    for (const block of blocks) {
+      for (const tx of block.txs) for (const [input, utxo] of tx.spends.entries()) add(utxo, tx.id, input, block);
+    }
     for (const utxo of this.dropped()) {
       const era = utxo.lovelace === 0n ? ERA_SHELLEY : ERA_ALLEGRA;
       add(utxo, '00'.repeat(32), 0xffff, blocks.find((block) => block.era >= era)!);
@@ -201,7 +206,8 @@ export function assertIsModel(rig: Rig, when = 'the store'): void {
   if (!options.utxo) return;
   same('utxo_unspent', expected.unspentRows());
   same('utxo_spent', expected.spentRows(pruned.spent));
-  for (const kind of ['address', 'payment', 'stake'] as const) if (actual.has(`utxo_${kind}`)) same(`utxo_${kind}`, expected.indexRows(kind));
+  for (const kind of ['address', 'payment', 'stake'] as const)
+    if (actual.has(`utxo_${kind}`)) same(`utxo_${kind}`, expected.indexRows(kind));
   if (fold.head === null || tip === undefined) return;
   const { count, value } = devnet.chain;
   const { height, slot, boundary, era, utxos, value: total, missing } = fold.head;

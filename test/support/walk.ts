@@ -101,7 +101,7 @@ export class Walk {
     const { blocks } = this.devnet.chain;
     const forgotten = selfContained ? deltas : Math.max(spent, deltas);
     const tipHeight = blocks[blocks.length - 1].height;
-    if (target === null) return tipHeight > window || forgotten >= 0;
+    if (target === null) return tipHeight >= window || forgotten >= 0;
     const lowestUndone = blocks[blocks.length - depth];
     return target.height < tipHeight - window || target.height < forgotten || lowestUndone.height <= deltas;
   }
@@ -117,7 +117,8 @@ export class Walk {
     const deltasMost = Math.max(before.deltas, Math.min(now.spent, tip - rollbackWindow));
     assert.ok(now.spent >= before.spent && now.spent <= spentMost, 'spent outputs leave with their block');
     assert.ok(now.deltas >= before.deltas && now.deltas <= deltasMost, 'deltas leave with their block');
-    if (done && this.devnet.chain.blocks.length > 0) assert.deepEqual(now, { spent: spentMost < 0 ? -1 : spentMost, deltas: Math.max(-1, deltasMost) });
+    if (done && this.devnet.chain.blocks.length > 0)
+      assert.deepEqual(now, { spent: spentMost < 0 ? -1 : spentMost, deltas: Math.max(-1, deltasMost) });
   }
 
   /** Blocks we have, offered again. */
@@ -133,8 +134,8 @@ export class Walk {
     const stranger = this.left.at(-1);
     if (stranger === undefined) return;
     assertCode(() => this.rig.fold.rollback(stranger), 'POINT_UNKNOWN');
-    const before = this.devnet.pointBelow(0);
-    if (before === null || toHex(before.hash) === toHex(stranger.prevHash!)) return;
+    const { tip } = this.devnet.chain;
+    if (tip === undefined || toHex(tip.hash) === toHex(stranger.prevHash ?? new Uint8Array())) return;
     assertCode(() => this.rig.fold.apply([this.devnet.ledger.decode(stranger.raw)]), 'BLOCK_UNLINKED');
   }
 
