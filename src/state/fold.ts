@@ -261,7 +261,8 @@ function after(key: Uint8Array): Uint8Array {
 }
 
 function point({ height, slot, hash }: Point): Point {
-  return { height, slot, hash: hash.slice() };
+  // Not `slice`: of a Buffer that would be a view.
+  return { height, slot, hash: new Uint8Array(hash) };
 }
 
 function sum(a: Applied, b: Applied): Applied {

@@ -6,6 +6,9 @@
 /** Bytes of one block. Cardano's largest today is a Byron EBB of 648,087 bytes, Bitcoin's 4 MB; block-fetch allows 2.5 MB. */
 export const BLOCK_BYTES_MAX = 8 * 1024 * 1024;
 
+/** Transactions of one block. A real one has a hundred bytes at least; an empty one takes one byte and, decoded, four hundred. */
+export const BLOCK_TXS_MAX = 65_536;
+
 /** Levels of CBOR nesting. Plutus data on chain stays below 100; a stack frame each, so bounded. */
 export const CBOR_DEPTH_MAX = 512;
 

@@ -81,7 +81,15 @@ describe('follow', () => {
       const { devnet, events } = story(seed, flavour);
       const random = new Random(seed, 6);
       const results = [];
-      for (const [queueSize, groupBlocks] of [[0, 1], [0, 10], [1, 1], [1, 7], [4, 10], [64, 3], [1024, 1000]]) {
+      for (const [queueSize, groupBlocks] of [
+        [0, 1],
+        [0, 10],
+        [1, 1],
+        [1, 7],
+        [4, 10],
+        [64, 3],
+        [1024, 1000],
+      ]) {
         const rig = memoryRig(devnet);
         const turns: string[] = [];
         const onRollback = (to: Point | null, undone: number) => turns.push(`${to?.height ?? 'origin'} -${undone}`);

@@ -13,7 +13,7 @@ import { type StepKind, Walk } from '../support/walk.ts';
 const FAILED_BEFORE: readonly number[] = [];
 
 const MEMORY_LIVES = 50;
-const ROCKS_LIVES = 6;
+const ROCKS_LIVES = 5;
 const STEPS_PER_LIFE = 400;
 const STEPS_MIN = 20_000;
 
@@ -26,7 +26,9 @@ async function live(seed: number, open: Parameters<typeof Walk.begin>[1]): Promi
     for (; step < STEPS_PER_LIFE; step++) await walk.step();
     await walk.end();
   } catch (cause) {
-    throw new Error(`the life of seed ${seed} (UNSPENT_TEST_SEED=${TEST_SEED}) fails at step ${step}: ${(cause as Error).message}`, { cause });
+    throw new Error(`the life of seed ${seed} (UNSPENT_TEST_SEED=${TEST_SEED}) fails at step ${step}: ${(cause as Error).message}`, {
+      cause,
+    });
   }
   for (const [kind, count] of Object.entries(walk.counts)) totals.set(kind as StepKind, (totals.get(kind as StepKind) ?? 0) + count);
 }

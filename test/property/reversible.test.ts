@@ -12,7 +12,18 @@ import { selectProjections } from '../../src/projections/registry.ts';
 import { deltaColumn } from '../../src/state/delta.ts';
 import { Fold } from '../../src/state/fold.ts';
 import { assertIsModel, Expected } from '../support/expected.ts';
-import { ALL_INDEXES, assertSameDump, Devnet, devnetOptions, dump, type Flavour, memoryRig, type Rig, rocksRig, TEST_SEED } from '../support/harness.ts';
+import {
+  ALL_INDEXES,
+  assertSameDump,
+  Devnet,
+  devnetOptions,
+  dump,
+  type Flavour,
+  memoryRig,
+  type Rig,
+  rocksRig,
+  TEST_SEED,
+} from '../support/harness.ts';
 
 interface Scenario {
   readonly seed: number;

@@ -94,7 +94,11 @@ describe('pages', () => {
     const rest = rig.read((query) => [...query.byKey('stake', key, { after: first.at(-1)!.cursor })]);
     for (const utxo of rest) assert.ok(!seen.has(name(utxo)), 'none is told twice');
     const still = utxos.slice(5).filter(({ key: each }) => rig.devnet.chain.utxos.has(each));
-    for (const utxo of still) assert.ok(rest.some((each) => name(each) === utxo.key), 'none that stayed is left out');
+    for (const utxo of still)
+      assert.ok(
+        rest.some((each) => name(each) === utxo.key),
+        'none that stayed is left out',
+      );
   });
 });
 
@@ -104,7 +108,12 @@ describe('a query', () => {
       rig.forward(50, [7]);
       const { chain } = rig.devnet;
       const query = rig.query();
-      const before = { digest: chain.digest(), head: rig.fold.head, utxos: [...chain.utxos.values()], indexed: byKey(rig.devnet, 'address') };
+      const before = {
+        digest: chain.digest(),
+        head: rig.fold.head,
+        utxos: [...chain.utxos.values()],
+        indexed: byKey(rig.devnet, 'address'),
+      };
       const check = () => {
         assert.deepEqual({ ...query.head, hash: toHex(query.head!.hash) }, { ...before.head, hash: toHex(before.head!.hash) });
         for (const utxo of before.utxos) assert.equal(query.outpoint(utxo.txId, utxo.index)?.spent, null);
@@ -148,7 +157,14 @@ describe('a query', () => {
       const { height, slot, txIndex, flags } = where.where(utxo);
       const { output, spent } = found;
       assert.deepEqual(
-        { height: output.height, slot: output.slot, txIndex: output.txIndex, flags: output.flags, value: output.value, raw: toHex(output.raw) },
+        {
+          height: output.height,
+          slot: output.slot,
+          txIndex: output.txIndex,
+          flags: output.flags,
+          value: output.value,
+          raw: toHex(output.raw),
+        },
         { height, slot, txIndex, flags, value: utxo.lovelace, raw: toHex(utxo.output) },
       );
       const by = chain.spentBy(utxo.key);

@@ -7,8 +7,8 @@ import { describe, it } from 'node:test';
 import type { Batch } from '../../src/engine/engine.ts';
 import { KEY_KINDS } from '../../src/ledgers/ledger.ts';
 import { type Verification, verifyStore } from '../../src/query/verify.ts';
-import { pruneStep } from '../../src/state/pruned.ts';
 import { readHead, writeHead } from '../../src/state/head.ts';
+import { pruneStep } from '../../src/state/pruned.ts';
 import { Devnet, devnetOptions, memoryRig, type Rig, rocksRig } from '../support/harness.ts';
 
 function verify(rig: Rig): Verification {
@@ -54,10 +54,35 @@ const rowDamage: readonly Damage[] = [
   ['an output is both unspent and spent', 'utxo_unspent', 'utxo_spent', (batch, key, value) => batch.put('utxo_spent', key, value)],
   ['a header has another value', 'utxo_unspent', 'utxo_unspent', (batch, key, value) => batch.put('utxo_unspent', key, flipped(value, 24))],
   ['a header has another slot', 'utxo_unspent', 'utxo_address', (batch, key, value) => batch.put('utxo_unspent', key, flipped(value, 12))],
-  ['a header has another tx index', 'utxo_unspent', 'utxo_address', (batch, key, value) => batch.put('utxo_unspent', key, flipped(value, 16))],
-  ['a header has another address hash', 'utxo_unspent', 'utxo_unspent', (batch, key, value) => batch.put('utxo_unspent', key, flipped(value, 30))],
-  ['a header has other kinds of key', 'utxo_unspent', 'utxo_unspent', (batch, key, value) => batch.put('utxo_unspent', key, value.map((byte, i) => (i === 0 ? byte ^ 0x80 : byte)))],
-  ['an output does not decode', 'utxo_unspent', 'utxo_unspent', (batch, key, value) => batch.put('utxo_unspent', key, value.subarray(0, value.length - 1))],
+  [
+    'a header has another tx index',
+    'utxo_unspent',
+    'utxo_address',
+    (batch, key, value) => batch.put('utxo_unspent', key, flipped(value, 16)),
+  ],
+  [
+    'a header has another address hash',
+    'utxo_unspent',
+    'utxo_unspent',
+    (batch, key, value) => batch.put('utxo_unspent', key, flipped(value, 30)),
+  ],
+  [
+    'a header has other kinds of key',
+    'utxo_unspent',
+    'utxo_unspent',
+    (batch, key, value) =>
+      batch.put(
+        'utxo_unspent',
+        key,
+        value.map((byte, i) => (i === 0 ? byte ^ 0x80 : byte)),
+      ),
+  ],
+  [
+    'an output does not decode',
+    'utxo_unspent',
+    'utxo_unspent',
+    (batch, key, value) => batch.put('utxo_unspent', key, value.subarray(0, value.length - 1)),
+  ],
   ...KEY_KINDS.flatMap((kind): Damage[] => {
     const column = `utxo_${kind}`;
     return [
@@ -75,7 +100,10 @@ describe('verify', () => {
       const rig = grown(flavour);
       const { blocks, utxos, value, faults, faultCount, indexRows } = verify(rig);
       assert.deepEqual(faults, []);
-      assert.deepEqual({ blocks, utxos, value, faultCount }, { blocks: 60, utxos: rig.devnet.chain.count, value: rig.devnet.chain.value, faultCount: 0 });
+      assert.deepEqual(
+        { blocks, utxos, value, faultCount },
+        { blocks: 60, utxos: rig.devnet.chain.count, value: rig.devnet.chain.value, faultCount: 0 },
+      );
       assert.equal(indexRows['utxo_address'], utxos);
       rig.fold.rollback(rig.devnet.chain.blocks[20]);
       assert.equal(verify(rig).faultCount, 0);

@@ -253,7 +253,10 @@ describe('recovery', () => {
     ['the last block is gone', (rig) => write(rig, (batch) => batch.del(CHAIN, chainKey(24, false)))],
     ['the head is gone', (rig) => write(rig, (batch) => batch.del(CHAIN, metaKey('head')))],
     ['all blocks are gone', (rig) => write(rig, (batch) => [...Array(25).keys()].forEach((n) => batch.del(CHAIN, chainKey(n, false))))],
-    ['the head names another hash', (rig) => write(rig, (batch) => writeHead(batch, { ...readHead(rig.engine)!, hash: new Uint8Array(32) }))],
+    [
+      'the head names another hash',
+      (rig) => write(rig, (batch) => writeHead(batch, { ...readHead(rig.engine)!, hash: new Uint8Array(32) })),
+    ],
     ['the head names another height', (rig) => write(rig, (batch) => writeHead(batch, { ...readHead(rig.engine)!, height: 23 }))],
     ['the head is cut', (rig) => write(rig, (batch) => batch.put(CHAIN, metaKey('head'), new Uint8Array(80)))],
     ['there is a block above the head', (rig) => write(rig, (batch) => batch.put(CHAIN, chainKey(25, false), new Uint8Array(81)))],

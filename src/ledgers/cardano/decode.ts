@@ -8,7 +8,7 @@
  */
 import { ARRAY, Cursor as CborCursor, type Cursor, MAP, TAG, UINT } from '../../util/cbor.ts';
 import { blake2b256 } from '../../util/hash.ts';
-import { DUPLICATE_SCAN_MAX } from '../../util/limits.ts';
+import { BLOCK_TXS_MAX, DUPLICATE_SCAN_MAX } from '../../util/limits.ts';
 import type { Block, Create, Spend, Tx } from '../ledger.ts';
 import { ERA, type Header, headerAt } from './header.ts';
 
@@ -80,7 +80,10 @@ function transactionBodies(c: Cursor): readonly CardanoTx[] {
   const count = c.array();
   if (count === 0) return NONE;
   const txs: CardanoTx[] = [];
-  for (let i = 0; c.more(count, i); i++) txs.push(transactionBody(c));
+  for (let i = 0; c.more(count, i); i++) {
+    if (i === BLOCK_TXS_MAX) c.fail(`more than ${BLOCK_TXS_MAX} transactions`);
+    txs.push(transactionBody(c));
+  }
   return txs;
 }
 
@@ -240,6 +243,7 @@ function byronTransactions(c: Cursor): readonly CardanoTx[] {
   if (count === 0) return NONE;
   const txs: CardanoTx[] = [];
   for (let i = 0; c.more(count, i); i++) {
+    if (i === BLOCK_TXS_MAX) c.fail(`more than ${BLOCK_TXS_MAX} transactions`);
     const pair = c.tuple(2, 'transaction with witnesses');
     const tx = new CardanoTx(c.at);
     const fields = c.tuple(3, 'Byron transaction');

@@ -258,13 +258,7 @@ function theirByronEffects([inputs, outputs]: unknown[]) {
 const bytesHead = (length: number): string =>
   length < 24 ? (0x40 + length).toString(16) : length < 256 ? `58${hexOf(length, 1)}` : `59${hexOf(length, 2)}`;
 const uintHex = (value: number): string =>
-  value < 24
-    ? hexOf(value, 1)
-    : value < 256
-      ? `18${hexOf(value, 1)}`
-      : value < 65536
-        ? `19${hexOf(value, 2)}`
-        : `1a${hexOf(value, 4)}`;
+  value < 24 ? hexOf(value, 1) : value < 256 ? `18${hexOf(value, 1)}` : value < 65536 ? `19${hexOf(value, 2)}` : `1a${hexOf(value, 4)}`;
 const hexOf = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, '0');
 
 function ourEffects(raw: Uint8Array, tx: CardanoTx) {
@@ -297,9 +291,7 @@ test('a second CBOR library reads the same transactions, effects and ids', needs
     const invalid = new Set((block.era >= ERA.alonzo ? theirs[4] : []) as number[]);
     assert.deepEqual(new Set(block.txs.flatMap((tx, i) => (tx.valid ? [] : [i]))), invalid, name);
     for (const [i, tx] of block.txs.entries()) {
-      const expected = byron
-        ? theirByronEffects((bodies[i] as unknown[][])[0])
-        : theirEffects(bodies[i] as Body, !invalid.has(i));
+      const expected = byron ? theirByronEffects((bodies[i] as unknown[][])[0]) : theirEffects(bodies[i] as Body, !invalid.has(i));
       assert.deepEqual(ourEffects(raw, tx), expected, `${name} transaction ${i}`);
       assert.deepEqual([tx.start, tx.end], spans[i], `${name} transaction ${i}`);
       assert.equal(toHex(tx.id), toHex(blake2b256(raw, ...spans[i])), `${name} transaction ${i}`);

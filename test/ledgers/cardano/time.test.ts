@@ -67,7 +67,8 @@ describe('networks from genesis files', () => {
     test(`${name}: the table equals its files`, needsFixtures, () => {
       const { eraStartSlots, ...found } = networkFromGenesis(name, read(name, 'byron'), read(name, 'shelley'), firstShelleyEpoch);
       assert.deepEqual({ ...found, eraStartSlots: known.eraStartSlots }, { name, firstShelleyEpoch, ...known });
-      assert.equal(eraStartSlots.shelley, known.eraStartSlots.shelley);
+      // When eras begin is not in the files.
+      assert.deepEqual(eraStartSlots, {});
     });
   }
   test('a devnet of short slots keeps exact time', needsFixtures, () => {

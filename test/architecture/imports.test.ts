@@ -1,0 +1,207 @@
+/**
+ * The house, as a test: which room may import which, and the few rules about
+ * files that a reader should be able to rely on. DESIGN.md gives the order;
+ * this is where it is kept.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix, relative, resolve, sep } from 'node:path';
+import { describe, test } from 'node:test';
+import { ERROR_CODES } from '../../src/util/errors.ts';
+import { VERSION } from '../../src/version.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const LINES_MAX = 400;
+
+/** What each room may import besides itself. A new room is added here first. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  util: [],
+  config: ['util'],
+  engine: ['util'],
+  ledgers: ['util'],
+  projections: ['util', 'engine', 'ledgers'],
+  state: ['util', 'engine', 'ledgers', 'projections'],
+  query: ['util', 'engine', 'ledgers', 'projections', 'state'],
+  sources: ['util', 'ledgers', 'state'],
+  cli: ['util', 'config', 'engine', 'ledgers', 'projections', 'state', 'query', 'sources', 'top'],
+  /** src/*.ts: puts the rooms together. */
+  top: ['util', 'config', 'engine', 'ledgers', 'projections', 'state', 'query', 'sources'],
+};
+
+/** These run in a browser too, so nothing of Node's may be in them. */
+const WITHOUT_NODE = ['util', 'ledgers', 'projections'];
+
+/** From one room these see only the shapes of another. */
+const TYPES_ONLY: readonly (readonly [from: string, to: string])[] = [['projections', 'engine']];
+
+/** The one file of a room that may reach into another. */
+const ONLY_FROM: readonly (readonly [room: string, to: string, file: string])[] = [['sources', 'state', 'sources/follow.ts']];
+
+/** Codes that are documented before anything raises them. */
+const RESERVED_CODES: readonly string[] = [];
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+  readonly typeOnly: boolean;
+}
+
+const withSlashes = (path: string): string => path.split(sep).join(posix.sep);
+
+/** Paths below src/, with forward slashes. */
+const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map(withSlashes)
+  .sort();
+
+const sources = new Map(files.map((file) => [file, readFileSync(join(root, 'src', file), 'utf8')]));
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+
+function importsOf(file: string, text: string): Import[] {
+  const found: Import[] = [];
+  for (const [, kind, type, target] of text.matchAll(/^(import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm)) {
+    assert.ok(kind);
+    found.push({ file, target, typeOnly: type !== undefined });
+  }
+  for (const [, target] of text.matchAll(/\b(?:import|require)\(\s*'([^']+)'\s*\)/g)) found.push({ file, target, typeOnly: false });
+  return found;
+}
+
+const imports = [...sources].flatMap(([file, text]) => importsOf(file, withoutComments(text)));
+const roomOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : 'top');
+/** The file an import of ours leads to, below src/; undefined for packages and Node's own. */
+function leadsTo({ file, target }: Import): string | undefined {
+  if (!target.startsWith('.')) return undefined;
+  return withSlashes(relative(join(root, 'src'), resolve(root, 'src', dirname(file), target)));
+}
+const ours = imports.flatMap((entry) => {
+  const to = leadsTo(entry);
+  return to === undefined ? [] : [{ ...entry, to }];
+});
+
+describe('imports', () => {
+  test('are found: the test itself reads them', () => {
+    assert.ok(files.length > 50 && imports.length > 200, `${imports.length} imports of ${files.length} files`);
+    const sample =
+      "import a from './a.ts';\nimport type { B } from './b.ts';\nexport {\n  c,\n} from './c.ts';\nimport './d.ts';\nawait import('./e.ts');";
+    assert.deepEqual(
+      importsOf('x.ts', sample).map(({ target, typeOnly }) => [target, typeOnly]),
+      [
+        ['./a.ts', false],
+        ['./b.ts', true],
+        ['./c.ts', false],
+        ['./d.ts', false],
+        ['./e.ts', false],
+      ],
+    );
+  });
+
+  test('lead to files that exist', () => {
+    for (const { file, to } of ours) assert.ok(sources.has(to), `${file} imports ${to}`);
+  });
+
+  test('every room is known', () => {
+    for (const file of files) assert.ok(roomOf(file) in ROOMS, `${file}: say in this test what '${roomOf(file)}' may import`);
+  });
+
+  test('go the way the data does', () => {
+    const wrong = ours.filter(({ file, to }) => {
+      const [from, into] = [roomOf(file), roomOf(to)];
+      return from !== into && !ROOMS[from].includes(into);
+    });
+    assert.deepEqual(
+      wrong.map(({ file, to }) => `${file} imports ${to}`),
+      [],
+    );
+  });
+
+  test('some see only types', () => {
+    for (const [from, into] of TYPES_ONLY) {
+      for (const { file, to, typeOnly } of ours) {
+        if (roomOf(file) === from && roomOf(to) === into) assert.ok(typeOnly, `${file} imports more than types from ${to}`);
+      }
+    }
+  });
+
+  test('some go through one file', () => {
+    for (const [room, into, through] of ONLY_FROM) {
+      for (const { file, to } of ours) {
+        if (roomOf(file) === room && roomOf(to) === into) assert.equal(file, through, `${file} imports ${to}`);
+      }
+    }
+  });
+
+  test('no one imports the command line', () => {
+    for (const { file, to } of ours) if (roomOf(to) === 'cli') assert.equal(roomOf(file), 'cli', `${file} imports ${to}`);
+  });
+
+  test('util, ledgers and projections are free of node:*', () => {
+    for (const { file, target } of imports) {
+      if (WITHOUT_NODE.includes(roomOf(file))) assert.ok(!target.startsWith('node:'), `${file} imports ${target}`);
+    }
+  });
+
+  test('packages are dependencies of ours, and of the run', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+    const names = Object.keys(dependencies);
+    assert.ok(names.length <= 12, `${names.length} direct dependencies`);
+    for (const { file, target } of imports) {
+      if (target.startsWith('.') || target.startsWith('node:')) continue;
+      const name = target.split('/', target.startsWith('@') ? 2 : 1).join('/');
+      assert.ok(names.includes(name), `${file} imports ${target}`);
+    }
+  });
+
+  test('do not go in circles', () => {
+    const next = new Map<string, string[]>();
+    for (const { file, to, typeOnly } of ours) if (!typeOnly) next.set(file, [...(next.get(file) ?? []), to]);
+    const done = new Set<string>();
+    const walk = (file: string, path: readonly string[]): void => {
+      assert.ok(!path.includes(file), [...path, file].join(' -> '));
+      if (done.has(file)) return;
+      for (const to of next.get(file) ?? []) walk(to, [...path, file]);
+      done.add(file);
+    };
+    for (const file of files) walk(file, []);
+  });
+});
+
+describe('files', () => {
+  test(`have at most ${LINES_MAX} lines`, () => {
+    for (const [file, text] of sources) {
+      const lines = text.split('\n').length - 1;
+      assert.ok(lines <= LINES_MAX, `${file} has ${lines} lines: look for the second thought`);
+    }
+  });
+
+  test('have names in kebab-case, and open by saying what they are', () => {
+    for (const [file, text] of sources) {
+      assert.match(file, /^[a-z0-9-]+(\/[a-z0-9-]+)*\.ts$/);
+      assert.match(text, /^(#!.*\n)?\/\*\*/, `${file} has no opening comment`);
+    }
+  });
+
+  test('have no `any`, no enum, no namespace', () => {
+    for (const [file, text] of sources) {
+      const code = withoutComments(text);
+      assert.doesNotMatch(code, /[:<|&(,=]\s*any\b(?!\s*[:(])|\bas any\b|\bany\[\]/, file);
+      assert.doesNotMatch(code, /^\s*(export\s+)?(const\s+)?(enum|namespace)\s/m, file);
+      assert.doesNotMatch(code, /@ts-(ignore|nocheck|expect-error)/, file);
+    }
+  });
+});
+
+describe('one truth', () => {
+  test('the version is that of package.json', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    assert.equal(VERSION, version);
+  });
+
+  test('every error code is raised somewhere, or reserved', () => {
+    const used = [...sources].filter(([file]) => file !== 'util/errors.ts').map(([, text]) => withoutComments(text));
+    for (const code of Object.keys(ERROR_CODES)) {
+      const raised = used.some((text) => text.includes(`'${code}'`));
+      assert.equal(raised, !RESERVED_CODES.includes(code), `${code}: ${raised ? 'is reserved, and raised' : 'nothing raises it'}`);
+    }
+  });
+});
