@@ -20,7 +20,12 @@ import { OUTPUTS_PER_TX, SyntheticChain } from './synthetic.ts';
 
 const GROW = { txs: 400, spends: 120 };
 const REAL = { txs: 117, spends: 300 };
+/** What GROUP_BYTES_MAX makes of blocks of these sizes. */
 const GROUP = 100;
+const GROW_GROUP = 50;
+/** Compaction goes on behind us; the size counts when it has not changed for this long. */
+const SETTLE_MS = 4000;
+const SETTLE_CHECKS_MAX = 30;
 const MEASURED_BLOCKS = 600;
 
 interface SizeFigures {
@@ -79,7 +84,7 @@ class Growth {
   async open(): Promise<void> {
     const { engine: settings, utxo } = loadConfig({ env: {} }).config;
     const projections = selectProjections({ utxo: true, indexes: { address: true, payment: true, stake: false } });
-    const ledger = cardanoLedger(cardanoNetwork('mainnet'), { utxos: { byron: [], shelley: [] }, byronHash: null });
+    const ledger = cardanoLedger(cardanoNetwork('devnet'), { utxos: { byron: [], shelley: [] }, byronHash: null });
     this.engine = await openRocks(this.directory, [...projections.flatMap((projection) => projection.columns), deltaColumn], {
       createIfMissing: true,
       ...settings,
@@ -101,9 +106,9 @@ class Growth {
     let touched = 0;
     let growSeconds = 0;
     while (this.chain.liveCount < size) {
-      const blocks = this.make(GROW, GROUP);
-      touched += GROUP * (GROW.spends + GROW.txs * OUTPUTS_PER_TX);
-      growSeconds += await this.apply(blocks, GROUP);
+      const blocks = this.make(GROW, GROW_GROUP);
+      touched += GROW_GROUP * (GROW.spends + GROW.txs * OUTPUTS_PER_TX);
+      growSeconds += await this.apply(blocks, GROW_GROUP);
     }
     const grouped = await this.measure(GROUP);
     const single = await this.measure(1);
@@ -147,9 +152,17 @@ class Growth {
     while (this.prune !== null && !this.prune.step().done) await new Promise((resolve) => setImmediate(resolve));
     await this.close();
     await this.open();
-    await new Promise((resolve) => setTimeout(resolve, 3000));
-    let bytes = 0;
-    for (const name of readdirSync(this.directory)) bytes += statSync(join(this.directory, name)).size;
+    let bytes = -1;
+    for (let i = 0; i < SETTLE_CHECKS_MAX && bytes !== this.bytesOnDisk(); i++) {
+      bytes = this.bytesOnDisk();
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    }
     return bytes / this.chain.liveCount;
+  }
+
+  private bytesOnDisk(): number {
+    let bytes = 0;
+    for (const name of readdirSync(this.directory)) bytes += statSync(join(this.directory, name), { throwIfNoEntry: false })?.size ?? 0;
+    return bytes;
   }
 }
