@@ -83,6 +83,7 @@ function writeChainRow(block: Block, scratch: Scratch): Uint8Array {
   bytes[AT.era] = block.era;
   writeU32(bytes, AT.txs, block.txs.length);
   writeU32(bytes, AT.size, block.raw.length);
-  copyBytes(block.issuer, 0, bytes, AT.issuer, block.issuer.length);
-  return scratch.view(AT.issuer + block.issuer.length);
+  const { issuer } = block;
+  copyBytes(issuer, 0, bytes, AT.issuer, issuer.length);
+  return scratch.view(AT.issuer + issuer.length);
 }

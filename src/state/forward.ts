@@ -37,14 +37,17 @@ const ZERO_ID = new Uint8Array(TXID_BYTES);
 export class PlannedBlock implements ForwardBlock {
   readonly block: Block;
   readonly key: Uint8Array;
-  readonly created: Coin[] = [];
-  spent: Coin[] = [];
-  readonly deltaTxs: DeltaTx[] = [];
+  readonly created: Coin[];
+  spent: Coin[];
+  readonly deltaTxs: DeltaTx[];
   missing = 0;
 
   constructor(block: Block) {
     this.block = block;
     this.key = chainKey(block.height, block.boundary);
+    this.created = [];
+    this.spent = [];
+    this.deltaTxs = [];
   }
 
   get height(): number {

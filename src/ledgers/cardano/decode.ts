@@ -35,11 +35,35 @@ export class CardanoTx implements Tx {
   }
 }
 
-export interface CardanoBlock extends Block {
-  readonly txs: readonly CardanoTx[];
+export class CardanoBlock implements Block {
+  readonly raw: Uint8Array;
   readonly header: Header;
+  readonly txs: readonly CardanoTx[];
   /** Where each part of the body begins, and the end of the last. */
   readonly parts: readonly number[];
+  readonly era: number;
+  readonly height: number;
+  readonly slot: number;
+  readonly hash: Uint8Array;
+  readonly prevHash: Uint8Array | null;
+  readonly boundary: boolean;
+
+  constructor(raw: Uint8Array, header: Header, txs: readonly CardanoTx[], parts: readonly number[]) {
+    this.raw = raw;
+    this.header = header;
+    this.txs = txs;
+    this.parts = parts;
+    this.era = header.era;
+    this.height = header.height;
+    this.slot = header.slot;
+    this.hash = header.hash;
+    this.prevHash = header.prevHash;
+    this.boundary = header.boundary;
+  }
+
+  get issuer(): Uint8Array {
+    return this.header.issuer;
+  }
 }
 
 const EMPTY_ID = new Uint8Array(32);
@@ -52,8 +76,7 @@ export function decodeBlock(raw: Uint8Array, byronEpochSlots: number): CardanoBl
   const txs = header.era <= ERA.byron ? byronBody(c, header, parts) : shelleyBody(c, header, parts);
   closeBlock(c);
   if (c.at !== raw.length) c.fail('bytes after the end of the block');
-  const { era, height, slot, hash, prevHash, boundary, issuer } = header;
-  return { raw, era, height, slot, hash, prevHash, boundary, issuer, txs, header, parts };
+  return new CardanoBlock(raw, header, txs, parts);
 }
 
 /** The block's own array and the wrapper's, where they are of indefinite length, end with a break each: no more, no less. */

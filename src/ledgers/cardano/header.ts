@@ -38,18 +38,64 @@ const NO_BYTES = new Uint8Array(0);
 const PREFIX_BOUNDARY = Uint8Array.of(0x82, 0x00);
 const PREFIX_BYRON = Uint8Array.of(0x82, 0x01);
 
-export interface Header {
+export interface Place {
+  readonly height: number;
+  readonly slot: number;
+}
+
+export class Header {
   readonly era: number;
   readonly height: number;
   readonly slot: number;
   readonly hash: Uint8Array;
   readonly prevHash: Uint8Array | null;
-  readonly boundary: boolean;
-  readonly issuer: Uint8Array;
-  /** What the header says the body hashes to (Shelley family), or the body proof as encoded (Byron). */
-  readonly bodyProof: Uint8Array;
   /** Parts of the body that follow the header. */
   readonly bodyParts: number;
+  private readonly raw: Uint8Array;
+  private readonly issuerAt: number;
+  private readonly proofStart: number;
+  private readonly proofEnd: number;
+
+  constructor(
+    raw: Uint8Array,
+    era: number,
+    place: Place,
+    hash: Uint8Array,
+    prevHash: Uint8Array | null,
+    spans: HeaderSpans,
+    bodyParts: number,
+  ) {
+    this.raw = raw;
+    this.era = era;
+    this.height = place.height;
+    this.slot = place.slot;
+    this.hash = hash;
+    this.prevHash = prevHash;
+    this.bodyParts = bodyParts;
+    this.issuerAt = spans.issuerAt;
+    this.proofStart = spans.proofStart;
+    this.proofEnd = spans.proofEnd;
+  }
+
+  get boundary(): boolean {
+    return this.era === ERA.byronBoundary;
+  }
+
+  /** The key of who made the block; empty in Byron. Made when asked for: a view costs more than what it shows. */
+  get issuer(): Uint8Array {
+    return this.issuerAt < 0 ? NO_BYTES : this.raw.subarray(this.issuerAt, this.issuerAt + 32);
+  }
+
+  /** What the header says the body hashes to (Shelley family), or the body proof as encoded (Byron). */
+  get bodyProof(): Uint8Array {
+    return this.raw.subarray(this.proofStart, this.proofEnd);
+  }
+}
+
+interface HeaderSpans {
+  readonly issuerAt: number;
+  readonly proofStart: number;
+  readonly proofEnd: number;
 }
 
 /** Reads the header of a wrapped block, and nothing behind it. */
@@ -78,15 +124,17 @@ function shelleyHeader(c: Cursor, era: number, shape: EraShape): Header {
   const slot = c.uint();
   const prevHash = c.nullish() ? null : hash32(c);
   c.span(32);
-  const issuer = c.bytes.subarray(c.start, c.stop);
+  const issuerAt = c.start;
   for (let i = 4; i < shape.bodyHashField; i++) c.skip();
-  const bodyProof = hash32(c);
+  c.span(32);
+  const proofStart = c.start;
   for (let i = shape.bodyHashField + 1; i < shape.headerFields; i++) c.skip();
   c.close(fields);
   c.skip();
   c.close(header);
   const hash = blake2b256(c.bytes, start, c.at);
-  return { era, height, slot, hash, prevHash, boundary: false, issuer, bodyProof, bodyParts: shape.bodyParts };
+  const spans = { issuerAt, proofStart, proofEnd: proofStart + 32 };
+  return new Header(c.bytes, era, { height, slot }, hash, prevHash, spans, shape.bodyParts);
 }
 
 function byronHeader(c: Cursor, era: number, epochSlots: number): Header {
@@ -97,16 +145,16 @@ function byronHeader(c: Cursor, era: number, epochSlots: number): Header {
   const prevHash = hash32(c);
   const proofStart = c.at;
   c.skip();
-  const bodyProof = c.bytes.subarray(proofStart, c.at);
+  const proofEnd = c.at;
   const boundary = era === ERA.byronBoundary;
   const place = boundary ? boundaryPlace(c, epochSlots) : regularPlace(c, epochSlots);
   c.skip();
   c.close(header);
   const hash = blake2b256Prefixed(boundary ? PREFIX_BOUNDARY : PREFIX_BYRON, c.bytes, start, c.at);
-  return { era, ...place, hash, prevHash, boundary, issuer: NO_BYTES, bodyProof, bodyParts: 2 };
+  return new Header(c.bytes, era, place, hash, prevHash, { issuerAt: -1, proofStart, proofEnd }, 2);
 }
 
-function boundaryPlace(c: Cursor, epochSlots: number): { height: number; slot: number } {
+function boundaryPlace(c: Cursor, epochSlots: number): Place {
   const consensus = c.tuple(2, 'boundary consensus data');
   const slot = absoluteSlot(c, c.uint(), epochSlots, 0);
   const height = difficulty(c);
@@ -114,7 +162,7 @@ function boundaryPlace(c: Cursor, epochSlots: number): { height: number; slot: n
   return { height, slot };
 }
 
-function regularPlace(c: Cursor, epochSlots: number): { height: number; slot: number } {
+function regularPlace(c: Cursor, epochSlots: number): Place {
   const consensus = c.tuple(4, 'Byron consensus data');
   const slotId = c.tuple(2, 'slot id');
   const slot = absoluteSlot(c, c.uint(), epochSlots, c.uint());
