@@ -5,12 +5,13 @@
  */
 import type { Reader } from '../engine/engine.ts';
 import { KEY_BYTES, type KeyKind, type Ledger } from '../ledgers/ledger.ts';
-import { CHAIN, CHAIN_HASH, readChainRow } from '../projections/chain.ts';
+import { CHAIN, CHAIN_HASH, chainKey, readChainRow } from '../projections/chain.ts';
 import { AT, Coin, KEY_MASK_SHIFT, keyOffset, outputOffset, TXID_BYTES } from '../projections/coin.ts';
 import { INDEX_KEY_BYTES, indexColumn, writeIndexKey } from '../projections/index-by-key.ts';
+import { TX } from '../projections/transactions.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { META_PREFIX, readHead } from '../state/head.ts';
-import { compareBytes, equalBytes, readBigU64, readU16, readU32, toHex } from '../util/bytes.ts';
+import { compareBytes, equalBytes, readBigU64, readU16, readU32, readU64, toHex } from '../util/bytes.ts';
 import { SCAN_ROWS } from '../util/limits.ts';
 import { Scratch } from '../util/scratch.ts';
 import { outpointKey } from './query.ts';
@@ -51,6 +52,15 @@ export function verifyStore(reader: Reader, ledger: Ledger, options: VerifyOptio
   return { blocks, utxos: check.utxos, value: check.value, indexRows: check.indexRows, faults: check.faults, faultCount: check.faultCount };
 }
 
+const NO_KEY = new Uint8Array(0);
+
+function slotOf(row: Uint8Array | undefined): number {
+  return row === undefined ? -1 : readChainRow(NO_CHAIN_KEY, row).slot;
+}
+
+/** The slot is in the value; the key is not looked at. */
+const NO_CHAIN_KEY = new Uint8Array(8);
+
 class Check {
   private readonly reader: Reader;
   private readonly ledger: Ledger;
@@ -80,6 +90,7 @@ class Check {
   /** Every block follows the one before it and is found by its hash; the last is the head. */
   chain(): number {
     let count = 0;
+    let txs = 0;
     let previous: Uint8Array | null = null;
     let lastKey: Uint8Array | null = null;
     let slot = -1;
@@ -89,16 +100,26 @@ class Check {
       if (row.slot < slot) this.fault(CHAIN, key, 'has a slot below the block before it');
       const found = this.reader.get(CHAIN_HASH, row.hash);
       if (found === undefined || !equalBytes(found, key)) this.fault(CHAIN_HASH, row.hash, 'does not lead to its block');
+      txs += row.txCount;
       previous = row.hash;
       lastKey = key;
       slot = row.slot;
       this.progress('blocks', ++count);
     }
+    this.count(CHAIN_HASH, count, 'blocks');
+    this.count(TX, txs, 'transactions in its blocks');
     const head = readHead(this.reader);
     if ((head === null) !== (previous === null) || (head !== null && previous !== null && !equalBytes(head.hash, previous))) {
-      this.fault(CHAIN, lastKey ?? new Uint8Array(0), 'the head is not the last block');
+      this.fault(CHAIN, lastKey ?? NO_KEY, 'the head is not the last block');
     }
     return count;
+  }
+
+  /** As many rows as there should be: none too few, none left behind. */
+  private count(column: string, wanted: number, what: string): void {
+    let rows = 0;
+    for (const _ of this.reader.scan(column)) this.progress(column, ++rows);
+    if (rows !== wanted) this.fault(column, NO_KEY, `has ${rows} rows; the chain has ${wanted} ${what}`);
   }
 
   /** Every stored header says what its own output says, and nothing is both unspent and spent. */
@@ -112,6 +133,7 @@ class Check {
       );
       for (let i = 0; i < rows.length; i++) if (spent[i] !== undefined) this.fault(SPENT, rows[i].keyBytes, 'is also unspent');
       for (const kind of this.options.indexes) this.expectIndexed(kind, rows);
+      this.places(rows);
       rows = [];
     };
     for (const [key, bytes] of this.reader.scan(UNSPENT)) {
@@ -122,6 +144,22 @@ class Check {
       this.progress('unspent outputs', ++this.utxos);
     }
     flush();
+  }
+
+  /** Each output is of a block on our chain, at that block's slot. */
+  private places(rows: readonly Coin[]): void {
+    const heights = rows.map((coin) => readU32(coin.bytes, AT.height));
+    const blocks = this.reader.getMany(
+      CHAIN,
+      heights.map((height) => chainKey(height, false)),
+    );
+    for (let i = 0; i < rows.length; i++) {
+      const slot = readU64(rows[i].bytes, AT.slot);
+      if (slotOf(blocks[i]) === slot) continue;
+      // Genesis outputs come with the first block, which may be a boundary block.
+      if (slotOf(this.reader.get(CHAIN, chainKey(heights[i], true))) === slot) continue;
+      this.fault(UNSPENT, rows[i].keyBytes, `names a block at height ${heights[i]} and slot ${slot} that is not on our chain`);
+    }
   }
 
   private header(key: Uint8Array, bytes: Uint8Array, keys: Uint8Array): void {
@@ -175,7 +213,7 @@ class Check {
     flush();
     this.indexRows[column] = count;
     const wanted = this.expected.get(kind) ?? 0;
-    if (count !== wanted) this.fault(column, new Uint8Array(0), `has ${count} rows, the unspent set asks for ${wanted}`);
+    if (count !== wanted) this.fault(column, NO_KEY, `has ${count} rows, the unspent set asks for ${wanted}`);
   }
 
   private indexRow(kind: KeyKind, key: Uint8Array, value: Uint8Array | undefined): void {
@@ -188,8 +226,7 @@ class Check {
   totals(): void {
     const head = readHead(this.reader);
     if ((head?.utxos ?? 0) !== this.utxos)
-      this.fault('meta', new Uint8Array(0), `counts ${head?.utxos ?? 0} unspent outputs, there are ${this.utxos}`);
-    if ((head?.value ?? 0n) !== this.value)
-      this.fault('meta', new Uint8Array(0), `sums them to ${head?.value ?? 0n}, they are worth ${this.value}`);
+      this.fault('meta', NO_KEY, `counts ${head?.utxos ?? 0} unspent outputs, there are ${this.utxos}`);
+    if ((head?.value ?? 0n) !== this.value) this.fault('meta', NO_KEY, `sums them to ${head?.value ?? 0n}, they are worth ${this.value}`);
   }
 }

@@ -56,7 +56,7 @@ export async function follow(source: Source, fold: Fold, ledger: Ledger, options
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const runs = source.runs({ from: fold.recentPoints(), signal, follow: options.follow });
   try {
-    if (options.queueSize > 0) await throughQueue(runs, pump, options.queueSize, stop);
+    if (options.queueSize > 0) await throughQueue(runs, pump, options, stop);
     else {
       for await (const run of runs) {
         if (!pump.take(run)) break;
@@ -78,8 +78,13 @@ function turn(): Promise<void> {
 }
 
 /** The source reads ahead into a bounded queue; the fold takes what is there, in order. */
-async function throughQueue(runs: AsyncIterable<Run>, pump: Pump, size: number, stop: AbortController): Promise<void> {
-  const queue = new BoundedQueue<{ event: ChainEvent | null; run: Run; last: boolean }>(size);
+async function throughQueue(
+  runs: AsyncIterable<Run>,
+  pump: Pump,
+  { queueSize, groupBlocks }: PumpOptions,
+  stop: AbortController,
+): Promise<void> {
+  const queue = new BoundedQueue<{ event: ChainEvent | null; run: Run; last: boolean }>(queueSize);
   pump.queue = queue;
   const reading = (async () => {
     try {
@@ -94,11 +99,15 @@ async function throughQueue(runs: AsyncIterable<Run>, pump: Pump, size: number, 
       queue.end();
     }
   })();
+  // It is awaited below, after what came before it was applied; until then its failure is not an unhandled one.
+  reading.catch(() => {});
   try {
-    for (let items = await queue.takeAll(); items !== undefined; items = await queue.takeAll()) {
+    for (let items = await queue.take(groupBlocks); items !== undefined; items = await queue.take(groupBlocks)) {
       const run = items[items.length - 1].run;
       const atTip = run.atTip && items[items.length - 1].last;
       if (!pump.take({ events: items.flatMap(({ event }) => event ?? []), atTip, ...(run.tip ? { tip: run.tip } : {}) })) break;
+      // The source's turn: it fills the queue as far as it may.
+      await turn();
     }
   } finally {
     queue.end();

@@ -204,12 +204,8 @@ export class ForwardPlanner {
       count: creates.length,
     });
     for (const create of creates) {
-      if (this.table.find(tx.id, 0, create.index) !== undefined) {
-        return new UnspentError(
-          'OUTPUT_DUPLICATE',
-          `${toHex(tx.id)}#${create.index} is created twice or before it is spent, ${where(block, tx.id)}`,
-        );
-      }
+      const known = this.table.find(tx.id, 0, create.index);
+      if (known !== undefined) return early(known, block, tx);
       entry.created.push(this.coin(block, block.raw, create, tx.id, txIndex));
     }
     return null;
@@ -306,6 +302,16 @@ function missingInput(entry: PlannedBlock, wanted: readonly Coin[]): UnspentErro
       hash: toHex(block.hash),
       tx: toHex(spender),
     },
+  );
+}
+
+/** An output comes into being that this step already knows: it exists twice, or was spent before there was any. */
+function early(known: Coin, block: Block, tx: Tx): UnspentError {
+  if (known.born) return new UnspentError('OUTPUT_DUPLICATE', `${outpointText(known)} is created twice, again ${where(block, tx.id)}`);
+  const spender = known.spender?.txId ?? ZERO_ID;
+  return new UnspentError(
+    'INPUT_MISSING',
+    `${outpointText(known)} is spent by ${toHex(spender)} before it is created ${where(block, tx.id)}`,
   );
 }
 

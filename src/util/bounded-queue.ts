@@ -4,7 +4,7 @@
  */
 export class BoundedQueue<T> {
   private readonly capacity: number;
-  private items: T[] = [];
+  private readonly items: T[] = [];
   private ended = false;
   private wakeProducer: (() => void) | null = null;
   private wakeConsumer: (() => void) | null = null;
@@ -30,16 +30,15 @@ export class BoundedQueue<T> {
     return true;
   }
 
-  /** Everything that is waiting, oldest first; undefined when the queue has ended and is empty. */
-  async takeAll(): Promise<readonly T[] | undefined> {
+  /** What is waiting, oldest first, at most `max`; undefined when the queue has ended and is empty. */
+  async take(max = this.capacity): Promise<readonly T[] | undefined> {
     while (this.items.length === 0) {
       if (this.ended) return undefined;
       await new Promise<void>((resolve) => {
         this.wakeConsumer = resolve;
       });
     }
-    const taken = this.items;
-    this.items = [];
+    const taken = this.items.splice(0, max);
     this.wake('producer');
     return taken;
   }

@@ -29,7 +29,7 @@ describe('bounded queue', () => {
         }
         queue.end();
       })();
-      for (let items = await queue.takeAll(); items !== undefined; items = await queue.takeAll()) {
+      for (let items = await queue.take(); items !== undefined; items = await queue.take()) {
         assert.ok(items.length > 0 && items.length <= capacity);
         taken.push(...items);
         await dawdle(random);
@@ -49,14 +49,14 @@ describe('bounded queue', () => {
     const waiting = queue.push(2);
     queue.end();
     assert.equal(await waiting, false);
-    assert.deepEqual(await queue.takeAll(), [1], 'what was inside can still be taken');
-    assert.equal(await queue.takeAll(), undefined);
+    assert.deepEqual(await queue.take(), [1], 'what was inside can still be taken');
+    assert.equal(await queue.take(), undefined);
     assert.equal(await queue.push(3), false);
   });
 
   it('lets a waiting consumer go when the producer ends', { timeout: 5000 }, async () => {
     const queue = new BoundedQueue<number>(4);
-    const waiting = queue.takeAll();
+    const waiting = queue.take();
     queue.end();
     assert.equal(await waiting, undefined);
   });

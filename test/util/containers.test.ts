@@ -104,7 +104,7 @@ describe('bounded queue', () => {
       queue.end();
     })();
     const taken: number[] = [];
-    for (let items = await queue.takeAll(); items !== undefined; items = await queue.takeAll()) {
+    for (let items = await queue.take(); items !== undefined; items = await queue.take()) {
       assert.ok(items.length > 0 && items.length <= 5);
       taken.push(...items);
       if (taken.length % 3 === 0) await turn();
@@ -125,9 +125,9 @@ describe('bounded queue', () => {
     });
     await turn();
     assert.equal(pushed, false);
-    assert.deepEqual(await queue.takeAll(), ['a']);
+    assert.deepEqual(await queue.take(), ['a']);
     await second;
-    assert.deepEqual(await queue.takeAll(), ['b']);
+    assert.deepEqual(await queue.take(), ['b']);
   });
 
   test('ended: what waits can still be taken, nothing more goes in, and nobody is left waiting', async () => {
@@ -137,11 +137,11 @@ describe('bounded queue', () => {
     queue.end();
     assert.equal(await waiting, false);
     assert.equal(await queue.push(3), false);
-    assert.deepEqual(await queue.takeAll(), [1]);
-    assert.equal(await queue.takeAll(), undefined);
+    assert.deepEqual(await queue.take(), [1]);
+    assert.equal(await queue.take(), undefined);
 
     const empty = new BoundedQueue<number>(1);
-    const consumer = empty.takeAll();
+    const consumer = empty.take();
     empty.end();
     assert.equal(await consumer, undefined);
   });
