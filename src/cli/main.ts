@@ -7,13 +7,16 @@ import { VERSION } from '../version.ts';
 import { registerBench } from './bench.ts';
 import { registerConfig } from './config.ts';
 import { currentOutput } from './context.ts';
+import { registerDevnet } from './devnet.ts';
 import { registerDigest } from './digest.ts';
 import { reportFailure } from './failure.ts';
 import { addGlobalOptions } from './options.ts';
 import { endQuietlyOnClosedPipe } from './output.ts';
 import { registerPrune } from './prune.ts';
 import { registerQuery } from './query.ts';
+import { registerRelay } from './relay.ts';
 import { registerRollback } from './rollback.ts';
+import { registerStart } from './start.ts';
 import { registerStatus } from './status.ts';
 import { registerSync } from './sync.ts';
 import { registerVerify } from './verify.ts';
@@ -22,6 +25,7 @@ const AFTER_HELP = `
 Every setting has a flag too (--utxo-prune-depth 100): \`unspent config show\` lists them.
 
 Examples:
+  $ unspent start                                          a devnet of its own, followed live
   $ unspent sync --source devnet: --data ./devnet          a small chain, made on the spot
   $ unspent sync --network preview --source immutable:DIR  the chain of a node
   $ unspent status
@@ -42,8 +46,9 @@ function createProgram(): Command {
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', AFTER_HELP);
   addGlobalOptions(program);
-  const registrations = [registerSync, registerStatus, registerQuery, registerDigest, registerRollback];
-  for (const register of [...registrations, registerPrune, registerVerify, registerBench, registerConfig]) register(program);
+  const registrations = [registerStart, registerSync, registerStatus, registerQuery, registerDigest, registerRollback, registerPrune];
+  for (const register of [...registrations, registerVerify, registerDevnet, registerRelay, registerBench, registerConfig])
+    register(program);
   return program;
 }
 

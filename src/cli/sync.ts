@@ -125,6 +125,8 @@ function report({ output }: Context, store: Store, pumped: Pumped, seconds: numb
       value: value.toString(),
       rollbacks,
       reason,
+      // maxRSS is in kilobytes.
+      peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1000),
     });
   } else if (!output.quiet) {
     const rows: [string, string][] = [

@@ -16,7 +16,7 @@ import { compareBytes, concatBytes, equalBytes, readU32, readU64, toHex } from '
 import { assert, UnspentError } from '../util/errors.ts';
 import { ROLLBACK_BLOCKS_MAX } from '../util/limits.ts';
 import { planBack, type UndoneBlock } from './back.ts';
-import { DELTA, readDelta, writeDelta } from './delta.ts';
+import { DELTA, type DeltaInput, readDelta, writeDelta } from './delta.ts';
 import { ForwardPlanner, type PlannedBlock } from './forward.ts';
 import { type Head, headKey, META_PREFIX, NO_TOTALS, readHead, type Totals, writeHead } from './head.ts';
 import { keepFrom, type Pruned, readPruned } from './pruned.ts';
@@ -155,9 +155,7 @@ export class Fold {
     let spent = 0;
     for (let i = 0; i < step.blocks.length; i++) {
       const entry = step.blocks[i];
-      const undo =
-        own.length === 0 ? [] : own.flatMap(([name, each]) => (each[i] === undefined ? [] : [[name, each[i]] as [string, Uint8Array]]));
-      const delta = { missing: entry.missing, txs: entry.deltaTxs, spent: entry.spent, undo };
+      const delta = { missing: entry.missing, txs: entry.deltaTxs, spent: entry.spent, undo: ownUndo(own, i) };
       batch.put(DELTA, entry.key, writeDelta(this.deltaWriter, delta, this.options.selfContained));
       missing += entry.missing;
       created += entry.created.length;
@@ -254,6 +252,17 @@ export class Fold {
     this.current = head;
   }
 }
+
+/** What each projection wants remembered of block `i`. */
+function ownUndo(own: readonly (readonly [string, Undo])[], i: number): DeltaInput['undo'] {
+  if (own.length === 0) return NO_UNDO;
+  return own.flatMap(([name, each]) => {
+    const bytes = each[i];
+    return bytes === undefined ? [] : [[name, bytes] as const];
+  });
+}
+
+const NO_UNDO: DeltaInput['undo'] = [];
 
 /** The smallest key behind `key` in the chain's columns. */
 function after(key: Uint8Array): Uint8Array {

@@ -31,6 +31,9 @@ export const GRANT_TX_INDEX = 0x8000_0000;
 
 const KEYS_BYTES_MAX = 3 * KEY_BYTES;
 const NONE: readonly never[] = Object.freeze([]);
+/** Frozen, so that adding to one by mistake throws. */
+const NO_COINS = Object.freeze([]) as unknown as Coin[];
+const NO_TXS = Object.freeze([]) as unknown as DeltaTx[];
 const ZERO_ID = new Uint8Array(TXID_BYTES);
 
 /** A block of the step with what its delta needs. */
@@ -42,12 +45,13 @@ export class PlannedBlock implements ForwardBlock {
   readonly deltaTxs: DeltaTx[];
   missing = 0;
 
-  constructor(block: Block) {
+  /** `still`: nothing will be added. Most blocks of a quiet chain are, and share their empty lists. */
+  constructor(block: Block, still: boolean) {
     this.block = block;
     this.key = chainKey(block.height, block.boundary);
-    this.created = [];
-    this.spent = [];
-    this.deltaTxs = [];
+    this.created = still ? NO_COINS : [];
+    this.spent = still ? NO_COINS : [];
+    this.deltaTxs = still ? NO_TXS : [];
   }
 
   get height(): number {
@@ -105,7 +109,7 @@ export class ForwardPlanner {
       const transition = this.options.utxo ? this.ledger.transition(last, block) : null;
       // A block that sweeps the store looks at all of it: it starts a step.
       if (transition?.drops && planned.length > 0) break;
-      const entry = new PlannedBlock(block);
+      const entry = new PlannedBlock(block, transition === null && block.txs.length === 0);
       const failure = this.options.utxo ? this.addBlock(entry, transition, reader, planned.length) : this.addIds(entry);
       if (failure !== null) return this.cut(before, planned, failure, reader);
       planned.push(entry);

@@ -1,0 +1,88 @@
+/**
+ * `relay`: serves the blocks of an ImmutableDB folder as a node does, over TCP
+ * (N2N) and, with --socket, to local clients (N2C). For tests, and to feed
+ * other tools from a copy of a node's database.
+ */
+import type { Command } from 'commander';
+import { openNetwork } from '../networks.ts';
+import { readGenesisFiles } from '../sources/genesis-files.ts';
+import { openImmutableChain, serveChain } from '../sources/responder/index.ts';
+import { UnspentError } from '../util/errors.ts';
+import { action, type Context } from './context.ts';
+import { aborted, wholeNumber } from './devnet.ts';
+import { count, pairs } from './format.ts';
+import { onInterrupt } from './interrupt.ts';
+import type { CommandOptions } from './options.ts';
+
+const SCHEME = 'immutable:';
+
+interface RelayFlags extends CommandOptions {
+  readonly port?: string;
+  readonly host?: string;
+  readonly socket?: string;
+}
+
+export function registerRelay(program: Command): void {
+  program
+    .command('relay')
+    .description('serve the blocks of a folder as a node does')
+    .requiredOption('--source <url>', 'which blocks: immutable:PATH')
+    .option('--port <n>', 'TCP port for N2N; 0: any free one', '3001')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--socket <path>', 'socket file for N2C (none without it)')
+    .addHelpText(
+      'after',
+      `
+The folder is only read, and followed while it grows. It has no ledger: questions about outputs are not answered.
+
+Examples:
+  $ unspent relay --network preview --source immutable:/node/db/immutable
+  $ unspent sync --network preview --source n2n://127.0.0.1:3001`,
+    )
+    .action(action(relay));
+}
+
+async function relay(context: Context): Promise<void> {
+  const { output, settings } = context;
+  const flags: RelayFlags = context.options;
+  const { network: name, genesis } = settings.config;
+  const source = flags.source ?? '';
+  if (!source.startsWith(SCHEME)) throw new UnspentError('USAGE', `relay serves ${SCHEME}PATH, not '${source.slice(0, 80)}'`);
+  if (name === '') throw new UnspentError('NETWORK_NEEDED', 'relay must know whose blocks these are');
+  const { parameters } = openNetwork(name, genesis === '' ? null : readGenesisFiles(genesis, name));
+  const port = wholeNumber(flags.port, '--port', 65_535);
+  const chain = await openImmutableChain(source.slice(SCHEME.length), parameters);
+  const interruption = onInterrupt(() => {});
+  try {
+    const responder = await serveChain(chain, {
+      port,
+      ...(flags.host === undefined ? {} : { host: flags.host }),
+      ...(flags.socket === undefined ? {} : { socket: flags.socket }),
+      onConnect: (peer) => output.remark(`${peer} has come`),
+      onDisconnect: (peer, why) => output.remark(`${peer} has left${why === null ? '' : `: ${why.message}`}`),
+    });
+    try {
+      const { point, height } = chain.tip;
+      const n2n = `n2n://${flags.host}:${responder.port}`;
+      const n2c = flags.socket === undefined ? {} : { n2c: `n2c:${flags.socket}` };
+      const tip = { height, slot: point?.slot ?? null, hash: point?.hash ?? null };
+      if (output.json) output.document({ network: name, magic: parameters.magic, n2n, ...n2c, tip });
+      else {
+        const rows: [string, string][] = [
+          ['network', `${name}, magic ${parameters.magic}`],
+          ['N2N', n2n],
+          ...(flags.socket === undefined ? [] : [['N2C', `n2c:${flags.socket}`] as [string, string]]),
+          ['tip', point === null ? 'no block yet' : `height ${count(height)}, slot ${count(point.slot)}`],
+        ];
+        output.line(pairs(rows));
+      }
+      await aborted(interruption.signal);
+    } finally {
+      await responder.close();
+    }
+  } finally {
+    interruption.release();
+    await chain.close();
+  }
+  throw new UnspentError('INTERRUPTED', 'stopped serving');
+}

@@ -1,0 +1,56 @@
+/**
+ * What a running follower answers: the store's status with that of the chase,
+ * its digest, and the unspent outputs of an address.
+ */
+import { parseAddress } from '../ledgers/cardano/index.ts';
+import { Renderer } from '../query/render.ts';
+import type { Store } from '../store.ts';
+import { toHex } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
+import { blake2b224 } from '../util/hash.ts';
+import type { ControlCommand } from './control.ts';
+import { ada, count, counted, pairs, pointText } from './format.ts';
+import type { FollowLines } from './start-lines.ts';
+import { sumOf, utxoTable } from './utxo-table.ts';
+
+const ROWS_MAX = 100;
+
+export function followCommands(store: Store, lines: FollowLines): ControlCommand[] {
+  return [
+    { syntax: 'status', doc: 'tip, lag, peer, last rollback', run: () => pairs(statusRows(store, lines)) },
+    {
+      syntax: 'digest',
+      doc: 'count, value and digest of the unspent set',
+      run() {
+        const { utxos, value, digest } = store.digest();
+        return `${digest}\n${counted(utxos, 'unspent output')} worth ${ada(value)} ada, at ${pointText(store.fold.head)}`;
+      },
+    },
+    { syntax: 'query address ADDRESS', doc: 'its unspent outputs', run: (what, text) => queryAddress(store, what, text) },
+  ];
+}
+
+function statusRows(store: Store, lines: FollowLines): [string, string][] {
+  const { head, horizon, network } = store.status();
+  const rows: [string, string][] = [
+    ['network', network],
+    ['tip', head === null ? 'no block yet' : `height ${count(head.height)}, slot ${count(head.slot)}`],
+    ...(head === null ? [] : [['block', toHex(head.hash)] as [string, string]]),
+    ['horizon', horizon === null ? 'the origin' : `height ${count(horizon.height)}, slot ${count(horizon.slot)}`],
+    ['unspent', `${counted(head?.utxos ?? 0, 'output')} worth ${ada(head?.value ?? 0n)} ada`],
+  ];
+  return [...rows, ...lines.rows()];
+}
+
+function queryAddress(store: Store, what: string, text: string): string {
+  if (what !== 'address') throw new UnspentError('USAGE', 'query address ADDRESS');
+  const key = blake2b224(parseAddress(text));
+  return store.read((query) => {
+    const renderer = new Renderer(query, store.network.parameters);
+    const found = [...query.byKey('address', key, { limit: ROWS_MAX + 1 })];
+    const utxos = found.slice(0, ROWS_MAX).map((row) => renderer.utxo(row));
+    const sum = `${counted(utxos.length, 'unspent output')} worth ${sumOf(utxos)} ada, read at ${pointText(query.head)}`;
+    const more = found.length > ROWS_MAX ? `\nthere are more than ${ROWS_MAX}; stop and use \`unspent query address\`` : '';
+    return utxos.length === 0 ? sum : `${utxoTable(utxos)}\n${sum}${more}`;
+  });
+}

@@ -1,0 +1,102 @@
+/**
+ * What a follower says while it follows: how far it is while behind, each block
+ * at the tip, each rollback, and what becomes of its peer.
+ */
+import { slotToTime } from '../ledgers/cardano/index.ts';
+import type { Point } from '../ledgers/ledger.ts';
+import type { Progress } from '../sources/follow.ts';
+import type { PeerStatus } from '../sources/ouroboros/index.ts';
+import type { Store } from '../store.ts';
+import { count, counted, duration, rate } from './format.ts';
+
+const BEHIND_LINE_MS = 2000;
+
+const NOTHING: Progress = {
+  ...{ blocks: 0, bytes: 0, txs: 0, created: 0, spent: 0, rollbacks: 0, undone: 0, queued: 0 },
+  tip: undefined,
+};
+
+export class FollowLines {
+  private readonly store: Store;
+  private readonly say: (text: string) => void;
+  /** As of the last line. */
+  private told = NOTHING;
+  private toldAt = 0;
+  private now = NOTHING;
+  private status: PeerStatus | null = null;
+  private rollback: { readonly at: number; readonly to: Point | null; readonly undone: number } | null = null;
+
+  constructor(store: Store, say: (text: string) => void) {
+    this.store = store;
+    this.say = say;
+  }
+
+  progress(now: Progress): void {
+    this.now = now;
+    const { head } = this.store.fold;
+    if (head === null || now.blocks === this.told.blocks) return;
+    const behind = this.lagBlocks();
+    const at = Date.now();
+    if (behind > 0 && at - this.toldAt < BEHIND_LINE_MS) return;
+    const blocks = now.blocks - this.told.blocks;
+    if (behind > 0) {
+      const seconds = (at - this.toldAt) / 1000;
+      const speed = this.toldAt === 0 ? '' : `, ${rate(blocks / seconds)} blocks/s`;
+      this.say(`height ${count(head.height)}, slot ${count(head.slot)}: ${this.lag()}${speed}`);
+    } else {
+      const what = blocks === 1 ? `block ${count(head.height)}` : `${counted(blocks, 'block')} up to ${count(head.height)}`;
+      const changes = `${counted(now.txs - this.told.txs, 'transaction')}, +${now.created - this.told.created} -${now.spent - this.told.spent}`;
+      this.say(`${what}, slot ${count(head.slot)}: ${changes}; ${count(head.utxos)} unspent`);
+    }
+    this.told = now;
+    this.toldAt = at;
+  }
+
+  rolledBack(to: Point | null, undone: number): void {
+    this.rollback = { at: Date.now(), to, undone };
+    this.say(`rollback: ${counted(undone, 'block')} undone, back at ${place(to)}; the other fork follows`);
+  }
+
+  peer(status: PeerStatus): void {
+    const before = this.status?.state;
+    this.status = status;
+    if (status.state === 'following') this.say(`connected to ${status.peer} (${status.version})`);
+    else if (status.state === 'waiting' && before !== 'waiting') this.say(`lost ${status.peer}: ${status.lastError?.message ?? 'gone'}`);
+  }
+
+  /** For the status: tip, lag, peer, last rollback. */
+  rows(): [string, string][] {
+    const rows: [string, string][] = [['lag', this.lag()]];
+    if (this.status !== null) {
+      const { peer, state, version, lost, lastError } = this.status;
+      rows.push(['peer', `${peer}, ${state}${version === '' ? '' : ` (${version})`}`]);
+      if (lastError !== null) rows.push(['lost', `${counted(lost, 'connection')}, the last one: ${lastError.message}`]);
+    }
+    const { rollback } = this;
+    const told = rollback === null ? 'none' : `${counted(rollback.undone, 'block')} to ${place(rollback.to)}, ${ago(rollback.at)}`;
+    rows.push(['last rollback', told]);
+    return rows;
+  }
+
+  private lagBlocks(): number {
+    const { tip } = this.now;
+    return tip?.height === undefined ? 0 : Math.max(0, tip.height - (this.store.fold.head?.height ?? -1));
+  }
+
+  /** Behind the source's newest block, in blocks and in the chain's own time. */
+  private lag(): string {
+    const { tip } = this.now;
+    if (tip === undefined) return 'the source has not told its tip yet';
+    const { parameters } = this.store.network;
+    const seconds = slotToTime(parameters, tip.slot) - slotToTime(parameters, this.store.fold.head?.slot ?? 0);
+    return `${counted(this.lagBlocks(), 'block')} and ${duration(Math.max(0, seconds))} behind the tip (slot ${count(tip.slot)})`;
+  }
+}
+
+function place(point: Point | null): string {
+  return point === null ? 'the origin' : `height ${count(point.height)}, slot ${count(point.slot)}`;
+}
+
+function ago(at: number): string {
+  return `${duration((Date.now() - at) / 1000)} ago`;
+}

@@ -1,0 +1,180 @@
+/**
+ * `start`: follows a chain and stays. With no arguments it makes a devnet of its
+ * own and follows it over a real socket, so that there is something to see on a
+ * bare machine: blocks, a rollback, an address with outputs. While it runs it
+ * answers on standard input, because nobody else can open the store.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { formatAddress } from '../ledgers/cardano/index.ts';
+import { renderPoint } from '../query/render.ts';
+import { LiveDevnet, type LiveOptions } from '../sources/devnet/live.ts';
+import { makeWallet } from '../sources/devnet/wallet.ts';
+import { openSource, SOURCE_SCHEMES } from '../sources/open.ts';
+import { type OuroborosSource, openOuroboros, type PeerStatus } from '../sources/ouroboros/index.ts';
+import { serveChain } from '../sources/responder/index.ts';
+import type { Source } from '../sources/source.ts';
+import type { OpenOptions, Store } from '../store.ts';
+import { UnspentError } from '../util/errors.ts';
+import { action, type Context } from './context.ts';
+import { type ControlCommand, readControl } from './control.ts';
+import { devnetCommands } from './devnet-control.ts';
+import { ada, pairs, pointText } from './format.ts';
+import { onInterrupt } from './interrupt.ts';
+import { followCommands } from './start-control.ts';
+import { FollowLines } from './start-lines.ts';
+
+const NETWORK = 'devnet';
+const JOURNAL = 'devnet.journal';
+const SEED = 1;
+const FUNDED = 10_000_000_000n;
+/** Blocks there are at once, so that the first look is not at nothing. */
+const FIRST_BLOCKS = 20;
+const INTERVAL_MS = 2000;
+/** The first fork is for the newcomer's eyes: soon, and not too soon. */
+const FIRST_FORK_MS = 12_000;
+const FIRST_FORK_DEPTH = 3;
+const FORKS = { everyBlocks: 30, depthMax: 5 };
+
+export function registerStart(program: Command): void {
+  program
+    .command('start')
+    .description('follow a chain and stay at its tip; without arguments, a devnet of its own')
+    .option('--source <url>', `where blocks come from: ${SOURCE_SCHEMES.join(', ')}; may be repeated for nodes`, collect)
+    .addHelpText(
+      'after',
+      `
+Reads commands from standard input, one a line; type help. Ctrl-C stops at a block; the same command goes on from there.
+
+Examples:
+  $ unspent start
+  $ unspent start --network preview --source n2n://127.0.0.1:3001
+  $ unspent start --network mainnet --genesis /node/config --source n2c:/node/node.socket --data ./mainnet`,
+    )
+    .action(action(start));
+}
+
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
+}
+
+async function start(context: Context): Promise<void> {
+  const { source: urls } = context.options as unknown as { readonly source?: readonly string[] };
+  if (urls !== undefined) return startWith(context, urls);
+  const { network } = context.settings.config;
+  if (network !== '' && network !== NETWORK) {
+    throw new UnspentError(
+      'USAGE',
+      `start without --source makes a devnet of its own; to follow ${network}, say where its blocks come from`,
+    );
+  }
+  return startDevnet(context);
+}
+
+function startWith(context: Context, urls: readonly string[]): Promise<void> {
+  const { output, settings } = context;
+  const nodes = urls.every((url) => /^n2[nc]:/.test(url));
+  if (!nodes && urls.length > 1) throw new UnspentError('USAGE', 'only nodes (n2n://, n2c:) can be several');
+  const preview = nodes ? null : openSource(urls[0], { parameters: { byronEpochSlots: 0 } });
+  const making: OpenOptions = {
+    create: true,
+    ...(preview?.genesis !== undefined && settings.config.genesis === '' ? { genesis: preview.genesis } : {}),
+    ...(preview?.genesis !== undefined && settings.config.network === '' ? { network: NETWORK } : {}),
+  };
+  return context.withStore(async (store) => {
+    const lines = new FollowLines(store, sayer(context));
+    const source = nodes ? openNodesOf(urls, store, lines) : preview?.genesis === undefined ? openSource(urls[0], store.network) : preview;
+    if (!output.json) output.remark(`following ${urls.join(', ')} into ${store.data}; type help`);
+    await follow(context, store, source, lines, followCommands(store, lines));
+  }, making);
+}
+
+/** The devnet remembers itself beside the store, so that the two still fit after a restart. */
+async function startDevnet(context: Context): Promise<void> {
+  const { output } = context;
+  const options: LiveOptions = { seed: SEED };
+  const { genesis } = new LiveDevnet(options);
+  await context.withStore(
+    async (store) => {
+      const journal = join(store.data, JOURNAL);
+      if (store.fold.head !== null && !existsSync(journal)) {
+        throw new UnspentError(
+          'SOURCE_FORK',
+          `${store.data} holds another devnet's chain, and this one begins anew; use another --data DIR`,
+        );
+      }
+      const devnet = new LiveDevnet({ ...options, forks: FORKS, journal });
+      const { address } = makeWallet(SEED);
+      const isNew = devnet.blocks.length === 0;
+      if (isNew) devnet.fund(address, FUNDED);
+      devnet.mine(isNew ? FIRST_BLOCKS : 1);
+      const responder = await serveChain(devnet, { port: 0 });
+      const firstFork = setTimeout(() => devnet.fork(FIRST_FORK_DEPTH), FIRST_FORK_MS);
+      try {
+        const url = `n2n://127.0.0.1:${responder.port}`;
+        if (!output.json) output.line(introduction(url, store, formatAddress(address)));
+        devnet.setInterval(INTERVAL_MS);
+        const lines = new FollowLines(store, sayer(context));
+        const commands = [...followCommands(store, lines), ...devnetCommands(devnet)];
+        await follow(context, store, openNodesOf([url], store, lines), lines, commands);
+      } finally {
+        clearTimeout(firstFork);
+        await devnet.close();
+        await responder.close();
+      }
+    },
+    { create: true, network: NETWORK, genesis },
+  );
+}
+
+function introduction(url: string, store: Store, address: string): string {
+  const rows: [string, string][] = [
+    ['devnet', `a chain of your own, a block every ${INTERVAL_MS / 1000} s, served at ${url}`],
+    ['store', `${store.data}, following it over that socket`],
+    ['soon', 'a fork: the last blocks are undone, exactly, and others take their place'],
+    ['try', `query address ${address}`],
+    ['', `(${ada(FUNDED)} ada are there) or: status, digest, fork 5, help; Ctrl-C stops`],
+  ];
+  return `${pairs(rows)}\n`;
+}
+
+function openNodesOf(urls: readonly string[], store: Store, lines: FollowLines): OuroborosSource {
+  const { magic, byronEpochSlots } = store.network.parameters;
+  const onPeer = (status: PeerStatus): void => lines.peer(status);
+  return openOuroboros(urls, { magic, byronEpochSlots, onPeer });
+}
+
+function sayer({ output }: Context): (text: string) => void {
+  return output.json ? (text) => output.remark(text) : (text) => output.line(text);
+}
+
+async function follow(
+  context: Context,
+  store: Store,
+  source: Source,
+  lines: FollowLines,
+  commands: readonly ControlCommand[],
+): Promise<void> {
+  const { output } = context;
+  const say = sayer(context);
+  const interruption = onInterrupt(() => output.remark('stopping at the next block; once more to end at once'));
+  const quit = new AbortController();
+  const control = readControl(commands, say);
+  void control.quit.then(() => quit.abort());
+  try {
+    await store.follow(source, {
+      follow: true,
+      signal: AbortSignal.any([interruption.signal, quit.signal]),
+      onProgress: (now) => lines.progress(now),
+      onRollback: (to, undone) => lines.rolledBack(to, undone),
+    });
+  } finally {
+    control.stop();
+    interruption.release();
+  }
+  const { head } = store.fold;
+  if (output.json) output.document({ point: renderPoint(head), utxos: head?.utxos ?? 0, value: (head?.value ?? 0n).toString() });
+  if (interruption.signal.aborted) throw new UnspentError('INTERRUPTED', `stopped at ${pointText(head)}`);
+  output.remark(`stopped at ${pointText(head)}`);
+}
