@@ -12,6 +12,20 @@ export const KEY_KINDS = ['address', 'payment', 'stake'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 export const KEY_BYTES = 28;
 
+/**
+ * The index keys of one output. A key that stands in the output itself (a
+ * credential inside an address) is named by its position; only one that is
+ * made from it (a hash) is carried, so that no byte is stored twice.
+ */
+export class OutputKeys {
+  /** One bit a kind that is there: 1 address, 2 payment, 4 stake. */
+  mask = 0;
+  /** By kind: where the key begins, counted from the output's first byte; 0: it is in `made`. */
+  readonly places = new Uint32Array(KEY_KINDS.length);
+  /** By kind, KEY_BYTES each. */
+  readonly made = new Uint8Array(KEY_KINDS.length * KEY_BYTES);
+}
+
 export interface Point {
   readonly height: number;
   /** The chain's own clock; for chains without slots, the height. */
@@ -89,6 +103,6 @@ export interface Ledger {
   transition(before: Before | undefined, block: Block): Transition | null;
   /** Reads a stored output again, as `decode` did; for whoever checks the store. */
   readOutput(raw: Uint8Array, start: number, end: number): Create;
-  /** Writes the output's index keys one after another at `at`; returns a bit mask of the kinds written. */
-  writeKeys(raw: Uint8Array, create: Create, to: Uint8Array, at: number): number;
+  /** Finds the index keys of an output. */
+  findKeys(raw: Uint8Array, create: Create, keys: OutputKeys): void;
 }

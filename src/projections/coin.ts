@@ -7,7 +7,9 @@
  *
  *   0  flags u8: bits 0..4 the ledger's, bits 5..7 which index keys are present
  *   1  height u32      5  slot u64      13  tx index u32      17  value u64
- *   25 index keys, 28 bytes each, in the order of KEY_KINDS
+ *   25 one byte for each index key present, in the order of KEY_KINDS: where it
+ *      stands in the output, or 0 when it does not
+ *   .. those keys that do not, 28 bytes each
  *   .. the output exactly as it stood in the block
  *
  * Spent value: who spent it, then the stored value:
@@ -16,8 +18,8 @@
  *
  * An output that the ledger itself removed has an id of zeros and input 0xffff.
  */
-import { KEY_BYTES, KEY_KINDS, type KeyKind } from '../ledgers/ledger.ts';
-import { readBigU64, readU16, readU32, readU64 } from '../util/bytes.ts';
+import { KEY_BYTES, KEY_KINDS, type KeyKind, type OutputKeys } from '../ledgers/ledger.ts';
+import { copyBytes, readBigU64, readU16, readU32, readU64 } from '../util/bytes.ts';
 
 export const OUTPOINT_BYTES = 34;
 export const TXID_BYTES = 32;
@@ -68,17 +70,50 @@ export class Coin {
 const KIND_BIT: Readonly<Record<KeyKind, number>> = { address: 1, payment: 2, stake: 4 };
 const ONES = [0, 1, 1, 2, 1, 2, 2, 3] as const;
 
+/** A key further into the output than a byte can say is stored like one that is not in it. */
+const PLACE_MAX = 0xff;
+
+/** Bytes that `writeKeys` may need at most. */
+export const KEYS_BYTES_MAX = KEY_KINDS.length * (1 + KEY_BYTES);
+
+/** Writes places and keys behind a header at `at` whose flags are already there; returns where the output goes. */
+export function writeKeys(to: Uint8Array, at: number, keys: OutputKeys, raw: Uint8Array, outputStart: number): number {
+  const { mask, places, made } = keys;
+  let place = at + AT.keys;
+  let next = place + ONES[mask];
+  for (let kind = 0; kind < KEY_KINDS.length; kind++) {
+    if ((mask & (1 << kind)) === 0) continue;
+    const position = places[kind];
+    const inside = position > 0 && position <= PLACE_MAX;
+    to[place++] = inside ? position : 0;
+    if (inside) continue;
+    if (position === 0) copyBytes(made, KEY_BYTES * kind, to, next, KEY_BYTES);
+    else copyBytes(raw, outputStart + position, to, next, KEY_BYTES);
+    next += KEY_BYTES;
+  }
+  return next;
+}
+
 /** Where the key of this kind stands in a stored value that begins at `at`, or -1. */
 export function keyOffset(bytes: Uint8Array, at: number, kind: KeyKind): number {
   const mask = bytes[at] >> KEY_MASK_SHIFT;
   const bit = KIND_BIT[kind];
   if ((mask & bit) === 0) return -1;
-  return at + AT.keys + KEY_BYTES * ONES[mask & (bit - 1)];
+  const places = at + AT.keys;
+  const mine = places + ONES[mask & (bit - 1)];
+  if (bytes[mine] !== 0) return outputOffset(bytes, at) + bytes[mine];
+  let stored = 0;
+  for (let place = places; place < mine; place++) if (bytes[place] === 0) stored++;
+  return places + ONES[mask] + KEY_BYTES * stored;
 }
 
 /** Where the raw output begins in a stored value that begins at `at`. */
 export function outputOffset(bytes: Uint8Array, at: number): number {
-  return at + AT.keys + KEY_BYTES * ONES[bytes[at] >> KEY_MASK_SHIFT];
+  const places = at + AT.keys;
+  const end = places + ONES[bytes[at] >> KEY_MASK_SHIFT];
+  let stored = 0;
+  for (let place = places; place < end; place++) if (bytes[place] === 0) stored++;
+  return end + KEY_BYTES * stored;
 }
 
 export interface StoredOutput {

@@ -4,9 +4,9 @@
  * its links. Finds what a fault in the machine, or in us, has done.
  */
 import type { Reader } from '../engine/engine.ts';
-import { KEY_BYTES, type KeyKind, type Ledger } from '../ledgers/ledger.ts';
+import { KEY_BYTES, type KeyKind, type Ledger, OutputKeys } from '../ledgers/ledger.ts';
 import { CHAIN, CHAIN_HASH, chainKey, readChainRow } from '../projections/chain.ts';
-import { AT, Coin, KEY_MASK_SHIFT, keyOffset, outputOffset, TXID_BYTES } from '../projections/coin.ts';
+import { AT, Coin, KEY_MASK_SHIFT, KEYS_BYTES_MAX, keyOffset, outputOffset, TXID_BYTES, writeKeys } from '../projections/coin.ts';
 import { INDEX_KEY_BYTES, indexColumn, writeIndexKey } from '../projections/index-by-key.ts';
 import { TX } from '../projections/transactions.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
@@ -65,6 +65,7 @@ class Check {
   private readonly reader: Reader;
   private readonly ledger: Ledger;
   private readonly options: VerifyOptions;
+  private readonly keys = new OutputKeys();
   private readonly expected = new Map<KeyKind, number>();
   utxos = 0;
   value = 0n;
@@ -124,7 +125,7 @@ class Check {
 
   /** Every stored header says what its own output says, and nothing is both unspent and spent. */
   unspent(): void {
-    const keys = new Uint8Array(3 * KEY_BYTES);
+    const wanted = new Uint8Array(AT.keys + KEYS_BYTES_MAX);
     let rows: Coin[] = [];
     const flush = (): void => {
       const spent = this.reader.getMany(
@@ -137,7 +138,7 @@ class Check {
       rows = [];
     };
     for (const [key, bytes] of this.reader.scan(UNSPENT)) {
-      this.header(key, bytes, keys);
+      this.header(key, bytes, wanted);
       this.value += readBigU64(bytes, AT.value);
       rows.push(new Coin(key, 0, bytes, 0, bytes.length, false));
       if (rows.length === SCAN_ROWS) flush();
@@ -162,13 +163,13 @@ class Check {
     }
   }
 
-  private header(key: Uint8Array, bytes: Uint8Array, keys: Uint8Array): void {
+  private header(key: Uint8Array, bytes: Uint8Array, wanted: Uint8Array): void {
     try {
       const create = this.ledger.readOutput(bytes, outputOffset(bytes, 0), bytes.length);
-      const mask = this.ledger.writeKeys(bytes, create, keys, 0);
-      const end = outputOffset(bytes, 0);
-      const keysMatch = mask === bytes[0] >> KEY_MASK_SHIFT && equalBytes(keys.subarray(0, end - AT.keys), bytes.subarray(AT.keys, end));
-      if (!keysMatch) this.fault(UNSPENT, key, 'its index keys are not those of its address');
+      this.ledger.findKeys(bytes, create, this.keys);
+      const end = writeKeys(wanted, 0, this.keys, bytes, create.start);
+      const same = this.keys.mask === bytes[0] >> KEY_MASK_SHIFT && equalBytes(wanted.subarray(AT.keys, end), bytes.subarray(AT.keys, end));
+      if (!same) this.fault(UNSPENT, key, 'its index keys are not those of its address');
       if (create.valueHi !== readU32(bytes, AT.value) || create.valueLo !== readU32(bytes, AT.value + 4)) {
         this.fault(UNSPENT, key, 'its value is not that of its output');
       }

@@ -5,18 +5,20 @@
  */
 import type { Reader } from '../engine/engine.ts';
 import type { Before, Block, Create, Grant, Ledger, Transition, Tx } from '../ledgers/ledger.ts';
-import { KEY_BYTES } from '../ledgers/ledger.ts';
+import { OutputKeys } from '../ledgers/ledger.ts';
 import { chainKey } from '../projections/chain.ts';
 import {
   AT,
   Coin,
   KEY_MASK_SHIFT,
+  KEYS_BYTES_MAX,
   LEDGER_FLAGS_MASK,
   NO_INPUT,
   OUTPOINT_BYTES,
   outputOffset,
   TXID_BYTES,
   VALUE_HEADER_BYTES,
+  writeKeys,
 } from '../projections/coin.ts';
 import type { ForwardBlock, Step, StepTx } from '../projections/projection.ts';
 import { UNSPENT } from '../projections/utxo.ts';
@@ -29,7 +31,6 @@ import type { DeltaTx } from './delta.ts';
 /** Tx index of the first grant of a block: behind every transaction a block can hold, so that index keys never collide. */
 export const GRANT_TX_INDEX = 0x8000_0000;
 
-const KEYS_BYTES_MAX = 3 * KEY_BYTES;
 const NONE: readonly never[] = Object.freeze([]);
 /** Frozen, so that adding to one by mistake throws. */
 const NO_COINS = Object.freeze([]) as unknown as Coin[];
@@ -91,6 +92,7 @@ export class ForwardPlanner {
   private readonly options: ForwardOptions;
   private readonly arena = new Arena();
   private readonly table = new CoinTable();
+  private readonly keys = new OutputKeys();
   private wanted: Coin[] = [];
   private wantedKeys: Uint8Array[] = [];
   private wantedBy: number[] = [];
@@ -230,14 +232,14 @@ export class ForwardPlanner {
     copyBytes(txId, 0, slab, keyAt, TXID_BYTES);
     writeU16(slab, keyAt + TXID_BYTES, create.index);
     const at = keyAt + OUTPOINT_BYTES;
-    const mask = this.ledger.writeKeys(raw, create, slab, at + AT.keys);
-    slab[at] = (create.flags & LEDGER_FLAGS_MASK) | (mask << KEY_MASK_SHIFT);
+    this.ledger.findKeys(raw, create, this.keys);
+    slab[at] = (create.flags & LEDGER_FLAGS_MASK) | (this.keys.mask << KEY_MASK_SHIFT);
     writeU32(slab, at + AT.height, block.height);
     writeU64(slab, at + AT.slot, block.slot);
     writeU32(slab, at + AT.txIndex, txIndex);
     writeU32(slab, at + AT.value, create.valueHi);
     writeU32(slab, at + AT.value + 4, create.valueLo);
-    const outputAt = outputOffset(slab, at);
+    const outputAt = writeKeys(slab, at, this.keys, raw, create.start);
     if (rawLength <= 128) copyBytes(raw, create.start, slab, outputAt, rawLength);
     else slab.set(raw.subarray(create.start, create.end), outputAt);
     const coin = new Coin(slab, keyAt, slab, at, outputAt + rawLength, true);

@@ -84,7 +84,10 @@ export class Expected {
     const { height, slot, txIndex, flags } = this.where(utxo);
     const { address, payment, stake } = keysOf(utxo);
     const mask = 1 | (payment ? 2 : 0) | (stake ? 4 : 0);
-    const keys = hex(address) + hex(payment ?? new Uint8Array()) + hex(stake ?? new Uint8Array());
+    // The hash of the address is stored; the credentials are named by their place in the output.
+    const addressAt = hex(utxo.output).indexOf(utxo.addressHex) / 2;
+    const places = `00${payment ? unsigned(addressAt + 1, 1) : ''}${stake ? unsigned(addressAt + 1 + HASH_BYTES, 1) : ''}`;
+    const keys = places + hex(address);
     const header = unsigned(flags | (mask << 5), 1) + unsigned(height, 4) + unsigned(slot, 8) + unsigned(txIndex, 4);
     return header + unsigned(utxo.lovelace, 8) + keys + hex(utxo.output);
   }

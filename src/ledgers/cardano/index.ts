@@ -8,7 +8,7 @@ import { copyBytes, equalBytes, toHex } from '../../util/bytes.ts';
 import { ARRAY, Cursor, MAP } from '../../util/cbor.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { blake2b224 } from '../../util/hash.ts';
-import { type Before, type Block, type Create, type Grant, KEY_BYTES, type Ledger, type Transition } from '../ledger.ts';
+import { type Before, type Block, type Create, type Grant, KEY_BYTES, type Ledger, type OutputKeys, type Transition } from '../ledger.ts';
 import { verifyBody } from './body-proof.ts';
 import { byronOutput, type CardanoBlock, decodeBlock, output } from './decode.ts';
 import { type GenesisUtxos, isRedeemOutput, isZeroOutput } from './genesis.ts';
@@ -42,7 +42,7 @@ export function cardanoLedger(network: CardanoNetwork, genesis: Genesis | null):
     isFirst: (block) => block.height === 0,
     transition: (before, block) => transition(network, genesis, before, block),
     readOutput: storedOutput,
-    writeKeys,
+    findKeys,
   };
 }
 
@@ -98,14 +98,16 @@ function firstGrants(network: CardanoNetwork, genesis: Genesis | null, block: Bl
 }
 
 /** CIP-19: the high half of the first byte is the kind; base addresses carry both credentials, Byron's none. */
-function writeKeys(raw: Uint8Array, create: Create, to: Uint8Array, at: number): number {
-  const { addressStart, addressEnd } = create;
-  copyBytes(blake2b224(raw, addressStart, addressEnd), 0, to, at, KEY_BYTES);
+function findKeys(raw: Uint8Array, { start, addressStart, addressEnd }: Create, keys: OutputKeys): void {
+  copyBytes(blake2b224(raw, addressStart, addressEnd), 0, keys.made, 0, KEY_BYTES);
   const kind = raw[addressStart] >> 4;
   const length = addressEnd - addressStart;
-  if (kind > 7 || length < 1 + KEY_BYTES) return MASK.address;
-  copyBytes(raw, addressStart + 1, to, at + KEY_BYTES, KEY_BYTES);
-  if (kind > 3 || length < 1 + 2 * KEY_BYTES) return MASK.address | MASK.payment;
-  copyBytes(raw, addressStart + 1 + KEY_BYTES, to, at + 2 * KEY_BYTES, KEY_BYTES);
-  return MASK.address | MASK.payment | MASK.stake;
+  keys.mask = MASK.address;
+  keys.places[0] = 0;
+  if (kind > 7 || length < 1 + KEY_BYTES) return;
+  keys.mask |= MASK.payment;
+  keys.places[1] = addressStart + 1 - start;
+  if (kind > 3 || length < 1 + 2 * KEY_BYTES) return;
+  keys.mask |= MASK.stake;
+  keys.places[2] = addressStart + 1 + KEY_BYTES - start;
 }
