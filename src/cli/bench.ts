@@ -1,5 +1,5 @@
 /**
- * `bench cardano|growth`: runs a benchmark of the checkout. Each is a module in
+ * `bench cardano|relay|growth`: runs a benchmark of the checkout. Each is a module in
  * bench/ with its own options, which are handed over as they were typed.
  */
 import { existsSync } from 'node:fs';
@@ -13,6 +13,7 @@ interface Benchmark {
 
 const BENCHMARKS = {
   cardano: 'decode, floor and full sync of the sample chunks, and their ratio',
+  relay: 'sync over N2N and N2C against the folder itself; latency at the tip',
   growth: 'cost per output and bytes on disk as the unspent set grows',
 } as const;
 

@@ -40,7 +40,7 @@ export function registerDevnet(program: Command): void {
   program
     .command('devnet')
     .description('make a chain of your own and serve it as a node does')
-    .option('--port <n>', 'TCP port for N2N; 0: any free one', '3001')
+    .option('--port <n>', 'TCP port for N2N; 0 takes a free one', '3001')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--socket <path>', 'socket file for N2C (none without it)')
     .option('--interval <seconds>', 'between blocks; 0: only when told to mine', '2')

@@ -31,7 +31,8 @@ export interface CommandOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
-  readonly source?: string;
+  /** A list where a command takes several. */
+  readonly source?: string | readonly string[];
   readonly until?: string;
   readonly follow?: boolean;
   readonly partial?: boolean;

@@ -1,7 +1,7 @@
 /**
  * `relay`: serves the blocks of an ImmutableDB folder as a node does, over TCP
  * (N2N) and, with --socket, to local clients (N2C). For tests, and to feed
- * other tools from a copy of a node's database.
+ * other programs from a copy of a node's database.
  */
 import type { Command } from 'commander';
 import { openNetwork } from '../networks.ts';
@@ -27,7 +27,7 @@ export function registerRelay(program: Command): void {
     .command('relay')
     .description('serve the blocks of a folder as a node does')
     .requiredOption('--source <url>', 'which blocks: immutable:PATH')
-    .option('--port <n>', 'TCP port for N2N; 0: any free one', '3001')
+    .option('--port <n>', 'TCP port for N2N; 0 takes a free one', '3001')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--socket <path>', 'socket file for N2C (none without it)')
     .addHelpText(
@@ -46,7 +46,7 @@ async function relay(context: Context): Promise<void> {
   const { output, settings } = context;
   const flags: RelayFlags = context.options;
   const { network: name, genesis } = settings.config;
-  const source = flags.source ?? '';
+  const source = typeof flags.source === 'string' ? flags.source : '';
   if (!source.startsWith(SCHEME)) throw new UnspentError('USAGE', `relay serves ${SCHEME}PATH, not '${source.slice(0, 80)}'`);
   if (name === '') throw new UnspentError('NETWORK_NEEDED', 'relay must know whose blocks these are');
   const { parameters } = openNetwork(name, genesis === '' ? null : readGenesisFiles(genesis, name));

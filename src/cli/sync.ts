@@ -22,7 +22,7 @@ export function registerSync(program: Command): void {
   program
     .command('sync')
     .description('follow a source of blocks into the store, then stop')
-    .requiredOption('--source <url>', `where blocks come from: ${SOURCE_SCHEMES.join(', ')}`)
+    .requiredOption('--source <url>', `where blocks come from: ${SOURCE_SCHEMES.join(', ')}; several nodes for failover`, collect)
     .option('--until <place>', 'stop at end, slot:N, height:N, or a slot number', 'end')
     .option('--follow', 'stay at the tip and wait for more blocks')
     .option('--partial', 'a new store may begin in the middle of the chain; inputs from before are counted as missing')
@@ -34,17 +34,23 @@ Run the same command again to go on. Ctrl-C stops at a block; a second one ends 
 Examples:
   $ unspent sync --source devnet: --data ./devnet
   $ unspent sync --network preview --source immutable:/node/db/immutable --data ./preview
-  $ unspent sync --network mainnet --genesis /node/config --source immutable:/node/db --until slot:4492799`,
+  $ unspent sync --network mainnet --genesis /node/config --source immutable:/node/db --until slot:4492799
+  $ unspent sync --network preview --source n2n://127.0.0.1:3001 --source n2n://127.0.0.1:3002 --follow`,
     )
     .action(action(sync));
 }
 
+/** An option that may be repeated. */
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
+}
+
 async function sync(context: Context): Promise<void> {
   const { options, settings } = context;
-  const url = options.source ?? '';
+  const urls = options.source ?? [];
   const until = parseUntil(options.until ?? 'end');
   // Sources read nothing before they are followed, so this only checks the URL and learns whether it makes its own chain.
-  const preview = openSource(url, { parameters: { byronEpochSlots: 0 } });
+  const preview = openSource(urls, { parameters: { byronEpochSlots: 0 } });
   const making: OpenOptions = {
     create: true,
     ...(options.partial ? { partial: true } : {}),
@@ -52,7 +58,7 @@ async function sync(context: Context): Promise<void> {
     ...(preview.genesis !== undefined && settings.config.network === '' ? { network: PRIVATE_NETWORK } : {}),
   };
   await context.withStore(async (store) => {
-    const source = preview.genesis === undefined ? openSource(url, store.network) : preview;
+    const source = preview.genesis === undefined ? openSource(urls, store.network) : preview;
     const started = performance.now();
     const pumped = isBeyond(store, until, context) ? NOTHING : await pump(context, store, source, until);
     report(context, store, pumped, (performance.now() - started) / 1000);

@@ -37,6 +37,11 @@ export const ERROR_CODES = {
     meaning: 'The source of blocks cannot be read.',
     advice: 'Check the path or address and its permissions.',
   },
+  PROTOCOL: {
+    exit: 4,
+    meaning: 'The peer broke the protocol.',
+    advice: 'Nothing of that message was used. Try another peer; if all do it, the peers may speak a newer version.',
+  },
   SOURCE_UNKNOWN: { exit: 2, meaning: 'No source of that kind.', advice: 'Sources are URLs such as immutable:PATH or devnet:.' },
   SOURCE_DAMAGED: {
     exit: 5,

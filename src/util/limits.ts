@@ -25,7 +25,7 @@ export const CHUNK_BYTES_MAX = 512 * 1024 * 1024;
 export const GROUP_BLOCKS_MAX = 1000;
 
 /** Bytes of raw blocks in one commit: bounds memory when blocks are large. */
-export const GROUP_BYTES_MAX = 16 * 1024 * 1024;
+export const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Blocks undone in one batch: a whole window fits, memory stays bounded. */
 export const ROLLBACK_BLOCKS_MAX = 5000;
@@ -38,3 +38,51 @@ export const SCAN_ROWS = 1024;
 
 /** Milliseconds between looks at a folder that may still grow. */
 export const FOLLOW_POLL_MS = 1000;
+
+/** Payload bytes of one multiplexer segment that we send: what the reference cuts at on sockets. */
+export const SDU_BYTES_SENT_MAX = 12_288;
+
+/** Milliseconds for the rest of a segment once it has begun; and for each step of the handshake. */
+export const SDU_REST_MS = 30_000;
+export const HANDSHAKE_STEP_MS = 10_000;
+
+/** Milliseconds until a peer must have taken our connection. */
+export const CONNECT_MS = 10_000;
+
+/** Bytes of one protocol kept unread before the socket is paused: the largest block-fetch message and then some. */
+export const INGRESS_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Bytes handed to a socket and not yet taken by the system, past which senders wait. */
+export const EGRESS_BYTES_MAX = 1024 * 1024;
+
+/** Bytes of a handshake message, of any other small message, and of a block on its way (reference limits). */
+export const HANDSHAKE_BYTES_MAX = 5760;
+export const MESSAGE_BYTES_MAX = 65_535;
+export const BLOCK_MESSAGE_BYTES_MAX = 2_500_000;
+
+/** Bytes of a message from a local node, which the reference does not bound: a whole unspent set comes in one. */
+export const LOCAL_MESSAGE_BYTES_MAX = 1024 * 1024 * 1024;
+
+/** Requests for the next header (or block) on their way: fill to the first, refill at the second. */
+export const CHAIN_SYNC_AHEAD_MAX = 300;
+export const CHAIN_SYNC_AHEAD_MIN = 200;
+
+/** Headers known whose blocks were not handed over yet. */
+export const HEADERS_AHEAD_MAX = 4000;
+
+/** Bytes of blocks asked for and not handed over yet, and of one range of them. */
+export const FETCH_BYTES_MAX = 16 * 1024 * 1024;
+export const FETCH_RANGE_BYTES = 512 * 1024;
+
+/** Blocks of one range: small ones should not make a range that takes too long to begin. */
+export const FETCH_RANGE_BLOCKS = 200;
+
+/** Milliseconds between keep-alive messages; the peer gives up after 97 s. */
+export const KEEP_ALIVE_MS = 20_000;
+
+/** Milliseconds before a lost peer is tried again: doubled each time, from the first to the second. */
+export const RECONNECT_MS_MIN = 250;
+export const RECONNECT_MS_MAX = 60_000;
+
+/** Rounds over all peers without a single block, after which a sync that does not follow gives up. */
+export const RECONNECT_ATTEMPTS = 5;

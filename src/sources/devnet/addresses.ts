@@ -39,6 +39,7 @@ export class AddressBook {
   readonly shelley: readonly DevnetAddress[];
   readonly byron: readonly DevnetAddress[];
   private readonly byKind: ReadonlyMap<AddressKind, readonly DevnetAddress[]>;
+  private readonly known: ReadonlySet<string>;
 
   /** `count` addresses of each kind; base addresses share a fifth as many stake credentials. */
   constructor(random: Random, count: number) {
@@ -53,6 +54,11 @@ export class AddressBook {
     this.byKind = byKind;
     this.byron = byKind.get('byron')!;
     this.shelley = KINDS.filter(([kind]) => kind !== 'byron').flatMap(([kind]) => byKind.get(kind)!);
+    this.known = new Set([...byKind.values()].flatMap((addresses) => addresses.map(({ hex }) => hex)));
+  }
+
+  has(addressHex: string): boolean {
+    return this.known.has(addressHex);
   }
 
   /** Any address, the common kinds more often. */

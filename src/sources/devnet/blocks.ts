@@ -44,9 +44,22 @@ export function makeIssuer(random: Random): Issuer {
   return { vkey: random.bytes(32), vrfVkey: random.bytes(32), hotVkey: random.bytes(32), sigma: random.bytes(64) };
 }
 
-export function sealBlock(shop: Workshop, place: Place, issuer: Issuer, bodies: readonly Uint8Array[], invalid: readonly number[]): Sealed {
-  const witnesses = bodies.map(() => witnessSet(shop.random));
-  const parts = [list(shop, bodies), list(shop, witnesses), NO_AUXILIARY];
+/** What came with a transaction from outside, to go into the block as it is. */
+export interface Attached {
+  readonly witnesses: Uint8Array;
+  readonly auxiliary: Uint8Array | null;
+}
+
+/** A block under way: its transactions, and by their place what some of them brought along. */
+export interface Content {
+  readonly bodies: readonly Uint8Array[];
+  readonly invalid: readonly number[];
+  readonly attached: ReadonlyMap<number, Attached>;
+}
+
+export function sealBlock(shop: Workshop, place: Place, issuer: Issuer, { bodies, invalid, attached }: Content): Sealed {
+  const witnesses = bodies.map((_, i) => attached.get(i)?.witnesses ?? witnessSet(shop.random));
+  const parts = [list(shop, bodies), list(shop, witnesses), auxiliaryMap(attached)];
   if (place.era >= ERA.alonzo) parts.push(invalidList(shop, invalid));
   const bodySize = parts.reduce((sum, part) => sum + part.length, 0);
   const bodyHash = blake2b256(concatBytes(...parts.map((part) => blake2b256(part))));
@@ -111,6 +124,14 @@ function list({ random, features, shapes }: Workshop, items: readonly Uint8Array
   }
   for (const item of items) w.raw(item);
   if (indefinite) w.end();
+  return w.take();
+}
+
+function auxiliaryMap(attached: ReadonlyMap<number, Attached>): Uint8Array {
+  const entries = [...attached].filter(([, { auxiliary }]) => auxiliary !== null);
+  if (entries.length === 0) return NO_AUXILIARY;
+  const w = partWriter.map(entries.length);
+  for (const [i, { auxiliary }] of entries) w.uint(i).raw(auxiliary!);
   return w.take();
 }
 

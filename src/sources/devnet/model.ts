@@ -32,6 +32,8 @@ export interface ModelUtxo {
   readonly txIndex: number;
   /** At a Byron redeem address: deleted when Allegra begins. */
   readonly redeem: boolean;
+  /** Belongs to somebody outside: the devnet never spends it of its own accord. */
+  readonly foreign?: boolean;
 }
 
 export interface Spender {
@@ -105,6 +107,17 @@ export class Model {
         this.add(utxo);
       }
     }
+  }
+
+  /** What was unspent at a mark, without going back to it. */
+  at(mark: number): ReadonlyMap<string, ModelUtxo> {
+    const utxos = new Map(this.utxos);
+    for (let i = this.log.length - 1; i >= mark; i--) {
+      const { utxo, kind } = this.log[i];
+      if (kind === 'created') utxos.delete(utxo.key);
+      else utxos.set(utxo.key, utxo);
+    }
+    return utxos;
   }
 
   /** sha256 over `<txid hex>#<index> <lovelace>\n`, in order of the key string: what `unspent digest` prints. */

@@ -9,7 +9,7 @@ import { assert } from '../../util/errors.ts';
 import { blake2b256 } from '../../util/hash.ts';
 import { AddressBook, type DevnetAddress, redeemAddress } from './addresses.ts';
 import { draftByron, encodeByronTx, sealBoundary, sealByron } from './ancient.ts';
-import { type Issuer, makeIssuer, type Place, type Sealed, sealBlock } from './blocks.ts';
+import { type Attached, type Issuer, makeIssuer, type Place, type Sealed, sealBlock } from './blocks.ts';
 import { type Draft, encodeBody } from './body.ts';
 import { DEFAULT_FEATURES, ERA, type Features, type Shape, ShapeCount } from './features.ts';
 import { byronFunded, type Genesis, shelleyFunded } from './genesis.ts';
@@ -17,6 +17,7 @@ import { type Assets, keyOf, Model, type ModelUtxo, NO_ASSETS, type Spender } fr
 import type { DraftOutput, Workshop } from './outputs.ts';
 import { Purse } from './purse.ts';
 import { mix32, Random } from './random.ts';
+import { effectOf, type SubmittedTx } from './submitted.ts';
 import { Drafter, type Plan, plansOf } from './transactions.ts';
 
 const SLOTS_PER_BLOCK = 20;
@@ -61,6 +62,7 @@ interface Page {
   readonly bodies: Uint8Array[];
   readonly invalid: number[];
   readonly txs: DevnetTx[];
+  readonly attached: Map<number, Attached>;
 }
 
 export class DevnetChain {
@@ -127,12 +129,24 @@ export class DevnetChain {
     return this.model.spentBy(key);
   }
 
-  /** Makes the next block and gives its wrapped bytes. */
-  mine(): Uint8Array {
+  /** Whether an address is one of the devnet's own people. */
+  owns(addressHex: string): boolean {
+    return this.book.has(addressHex);
+  }
+
+  /** What was unspent when the chain had so many blocks. */
+  utxosAt(blocks: number): ReadonlyMap<string, ModelUtxo> {
+    assert(blocks >= 0 && blocks <= this.blocks.length, `0 to ${this.blocks.length} blocks, not ${blocks}`);
+    return blocks === this.blocks.length ? this.model.utxos : this.model.at(this.marks[blocks]);
+  }
+
+  /** Makes the next block and gives its wrapped bytes. Transactions from outside go first; their inputs must be unspent. */
+  mine(submitted: readonly SubmittedTx[] = []): Uint8Array {
     const place = this.nextPlace();
     this.marks.push(this.model.mark());
     this.crossBoundary(place.era);
-    const page: Page = { place, bodies: [], invalid: [], txs: [] };
+    const page: Page = { place, bodies: [], invalid: [], txs: [], attached: new Map() };
+    for (const tx of submitted) this.includeSubmitted(page, tx);
     const sealed = place.era <= ERA.byron ? this.mineByron(page) : this.mineShelley(page);
     this.blocks.push({ ...sealed, ...place, boundary: place.era === ERA.byronBoundary, txs: page.txs });
     return sealed.raw;
@@ -222,7 +236,7 @@ export class DevnetChain {
     const plans = plansOf(features, page.place.era);
     for (let n = this.txCount(); n > 0; n--) this.follow(page, random.weighted(plans));
     if (page.txs.length === 0) shapes.saw('emptyBlock');
-    return sealBlock(this.shop, page.place, random.pick(this.issuers), page.bodies, page.invalid);
+    return sealBlock(this.shop, page.place, random.pick(this.issuers), page);
   }
 
   private txCount(): number {
@@ -285,6 +299,24 @@ export class DevnetChain {
     const mint = draft.valid ? (draft.mint ?? NO_ASSETS) : NO_ASSETS;
     page.txs.push({ id, valid: draft.valid, fee: draft.valid ? draft.fee : kept, mint, spends, creates });
     return creates;
+  }
+
+  /** The one place where the model learns from bytes it did not write. */
+  private includeSubmitted(page: Page, tx: SubmittedTx): void {
+    assert(page.place.era === ERA.conway, 'transactions from outside are Conway ones');
+    const { height, slot } = page.place;
+    const txIndex = page.bodies.length;
+    const { spends, creates } = effectOf(tx, { height, slot, txIndex }, this.book);
+    const spent = spends.map((key) => this.model.utxos.get(key)!);
+    spent.forEach((utxo, inputIndex) => {
+      this.model.spend(utxo, { txId: tx.id, inputIndex, txIndex, height, slot });
+    });
+    for (const utxo of creates) this.model.create(utxo);
+    page.bodies.push(tx.body);
+    page.attached.set(txIndex, tx);
+    if (!tx.valid) page.invalid.push(txIndex);
+    const kept = spent.reduce((sum, utxo) => sum + utxo.lovelace, 0n) - creates.reduce((sum, utxo) => sum + utxo.lovelace, 0n);
+    page.txs.push({ id: tx.id, valid: tx.valid, fee: tx.valid ? tx.described.fee : kept, mint: tx.mint, spends: spent, creates });
   }
 }
 

@@ -59,7 +59,7 @@ export class Purse implements Watcher {
   }
 
   private poolOf(utxo: ModelUtxo): Pool | null {
-    if (utxo.lovelace === 0n) return null;
+    if (utxo.lovelace === 0n || utxo.foreign === true) return null;
     if (utxo.redeem) return this.redeem;
     if (utxo.lovelace > HUGE) return this.huge;
     return utxo.assets.size > 0 ? this.tokens : this.coins;

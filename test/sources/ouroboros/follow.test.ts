@@ -4,6 +4,7 @@
  * not be followed is not.
  */
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { afterEach, describe, it } from 'node:test';
 import { readHeader } from '../../../src/ledgers/cardano/index.ts';
 import type { Point } from '../../../src/ledgers/ledger.ts';
@@ -202,6 +203,7 @@ for (const wire of WIRES) {
         if (run.atTip) setTimeout(() => stop.abort(), 10);
       }
       assert.ok(runs > 0 && performance.now() - started < 2000);
+      assert.equal(getEventListeners(stop.signal, 'abort').length, 0);
     });
   });
 }
@@ -235,6 +237,37 @@ it('blocks withheld during a switch are asked for again', async () => {
   assert.equal(chain.rollbacks, 0, 'nothing of the lost branch was handed over');
   assert.ok(node.withheld > 0);
   assert.equal(node.connections, 1);
+});
+
+it('a node that falls silent is left, and met again', async () => {
+  const node = made(60);
+  const source = openOuroboros([await node.listen('n2n')], { ...QUICK, timeScale: 0.005 });
+  let stalled = false;
+  node.before = (_answers, _mux, kind) => {
+    if (stalled || kind !== 'requestRange') return;
+    stalled = true;
+    node.stall = true;
+  };
+  assert.ok((await sync(source)).equals(node));
+  assert.match(source.status().lastError?.message ?? '', /did not answer in 0.3 s \(block-fetch, busy\)/);
+});
+
+it('a hundred lost connections leave nothing behind', async () => {
+  const node = made(5);
+  const source = openOuroboros([await node.listen('n2n')], QUICK);
+  const stop = new AbortController();
+  const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+  const before = sockets();
+  let most = 0;
+  for await (const run of source.runs({ from: [], follow: true, signal: stop.signal })) {
+    most = Math.max(most, getEventListeners(stop.signal, 'abort').length);
+    if (run.atTip) node.cut();
+    if (node.connections > 100) stop.abort();
+  }
+  await node.close();
+  assert.ok(most <= 2, `${most} listeners at once`);
+  assert.equal(getEventListeners(stop.signal, 'abort').length, 0);
+  assert.equal(sockets(), before);
 });
 
 it('bad addresses are told before anything is tried', () => {

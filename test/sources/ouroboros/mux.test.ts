@@ -227,7 +227,7 @@ describe('what ends a connection', () => {
 
   it('silence in the middle of a segment, and in the middle of a state', async () => {
     const first = bare();
-    const slow = new Mux(first.stream, { segmentMs: 30 });
+    const slow = new Mux(first.stream, { timeScale: 0.001 });
     const waiting = slow.channel(2, 'initiator').receive(LIMIT, null, 'test');
     first.stream.push(Uint8Array.of(0, 0, 0, 0, 0x80, 2));
     await assert.rejects(waiting, code('SOURCE_UNREACHABLE'));
@@ -235,6 +235,18 @@ describe('what ends a connection', () => {
     const silent = new Mux(second.stream);
     await assert.rejects(silent.channel(2, 'initiator').receive(LIMIT, 20, 'test'), code('SOURCE_UNREACHABLE'));
     await Promise.all([slow.closed, silent.closed]);
+  });
+
+  it('not an answer that waited while we did not look', async () => {
+    const { client, server, close } = await pair();
+    const [asks, answers] = [client.channel(2, 'initiator'), server.channel(2, 'responder')];
+    const message = new CborWriter().bytes(new Uint8Array(300_000)).take();
+    const waiting = asks.receive(LIMIT, 30, 'test');
+    answers.send(message);
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const until = performance.now() + 80; performance.now() < until; );
+    assert.equal((await waiting).length, message.length);
+    await close();
   });
 
   it('what came before the end can still be read', async () => {

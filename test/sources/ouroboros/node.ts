@@ -42,6 +42,8 @@ export class TestNode {
   spoil: ((raw: Uint8Array) => Uint8Array) | null = null;
   /** Runs before a client's message is answered, with the number of answers so far. */
   before: ((answers: number, mux: Mux, kind: string) => void) | null = null;
+  /** The next range is never answered. */
+  stall = false;
   /** Times that block-fetch had no blocks. */
   withheld = 0;
   private readonly servers: Server[] = [];
@@ -122,6 +124,11 @@ export class TestNode {
           const message = await fetch.receive();
           this.before?.(this.answers++, mux, message.kind);
           if (message.kind !== 'requestRange') return;
+          if (this.stall) {
+            this.stall = false;
+            await mux.closed;
+            return;
+          }
           const [from, to] = [this.find(message.from), this.find(message.to)];
           if (from < 0 || to < from) {
             this.withheld++;

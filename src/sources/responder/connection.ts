@@ -1,0 +1,120 @@
+/**
+ * One client from handshake to goodbye: every mini-protocol of its kind of
+ * connection is served until the client is done or gone. Whatever it held of
+ * the chain is given back then.
+ */
+import type { Socket } from 'node:net';
+import { UnspentError } from '../../util/errors.ts';
+import { MESSAGE_BYTES_MAX } from '../../util/limits.ts';
+import { answerVersions } from '../ouroboros/agree.ts';
+import { BLOCK_FETCH } from '../ouroboros/block-fetch.ts';
+import { CHAIN_SYNC_N2C, CHAIN_SYNC_N2N } from '../ouroboros/chain-sync.ts';
+import type { Wire } from '../ouroboros/handshake.ts';
+import { KEEP_ALIVE, type KeepAliveMessage, type KeepAliveState } from '../ouroboros/keep-alive.ts';
+import { LOCAL_STATE_QUERY } from '../ouroboros/local-state-query.ts';
+import { LOCAL_TX_MONITOR } from '../ouroboros/local-tx-monitor.ts';
+import { LOCAL_TX_SUBMISSION } from '../ouroboros/local-tx-submission.ts';
+import { Mux } from '../ouroboros/mux.ts';
+import { Session } from '../ouroboros/session.ts';
+import type { ServedChain } from './chain.ts';
+import { type Fault, spoilt, spoiltStream } from './faults.ts';
+import { serveBlockFetch } from './serve-block-fetch.ts';
+import { serveChainSync } from './serve-chain-sync.ts';
+import { serveTxMonitor, serveTxSubmission } from './serve-mempool.ts';
+import { serveStateQuery } from './serve-state-query.ts';
+
+/** Between nodes a peer may offer us transactions and never be asked for them. */
+const TX_SUBMISSION_BETWEEN_NODES = 4;
+const KEEP_ALIVE_SOCKET_MS = 60_000;
+
+/** A mini-protocol with its session open, ready to be served. */
+type Service = () => Promise<void>;
+
+export class Connection {
+  readonly wire: Wire;
+  readonly peer: string;
+  private readonly mux: Mux;
+  private readonly chain: ServedChain;
+  private readonly fault: Fault | null;
+
+  constructor(socket: Socket, wire: Wire, peer: string, chain: ServedChain, fault: Fault | null) {
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, KEEP_ALIVE_SOCKET_MS);
+    this.wire = wire;
+    this.peer = peer;
+    this.chain = chain;
+    this.fault = fault;
+    this.mux = new Mux(spoiltStream(socket, fault), { peer });
+  }
+
+  /** Serves until the end and tells how it came to it; null: the client said goodbye. Never rejects for what a client does. */
+  async serve(): Promise<UnspentError | null> {
+    const services = this.wire === 'n2n' ? this.betweenNodes() : this.local();
+    try {
+      const { magic } = this.chain.network;
+      const agreed = await answerVersions(this.mux, this.wire, this.fault?.kind === 'wrongMagic' ? magic + 1 : magic);
+      if (agreed !== null) await Promise.all(services.map((service) => this.guard(service)));
+      await this.mux.close();
+      return null;
+    } catch (error) {
+      if (!(error instanceof UnspentError)) throw error;
+      this.mux.fail(error);
+      await this.mux.closed;
+      return error;
+    }
+  }
+
+  /** Cuts it, without a goodbye. */
+  async cut(): Promise<void> {
+    this.mux.fail(new UnspentError('CLOSED', `the connection to ${this.peer} was cut by us`));
+    await this.mux.closed;
+  }
+
+  close(): Promise<void> {
+    return this.mux.close();
+  }
+
+  /** The first protocol to fail takes the others with it, so that each lets go of what it holds. */
+  private async guard(service: Service): Promise<void> {
+    try {
+      await service();
+    } catch (error) {
+      this.mux.fail(error instanceof UnspentError ? error : new UnspentError('CLOSED', 'an error of ours', {}, error));
+      throw error;
+    }
+  }
+
+  private betweenNodes(): Service[] {
+    const { mux, chain, fault } = this;
+    const chainSync = new Session(mux, spoilt(CHAIN_SYNC_N2N, fault), 'responder');
+    const blockFetch = new Session(mux, spoilt(BLOCK_FETCH, fault), 'responder');
+    const keepAlive = new Session(mux, spoilt(KEEP_ALIVE, fault), 'responder');
+    mux.channel(TX_SUBMISSION_BETWEEN_NODES, 'responder');
+    return [() => serveChainSync(chainSync, chain, 'n2n'), () => serveBlockFetch(blockFetch, chain), () => serveKeepAlive(keepAlive)];
+  }
+
+  private local(): Service[] {
+    const { mux, chain, fault } = this;
+    const chainSync = new Session(mux, spoilt(CHAIN_SYNC_N2C, fault), 'responder');
+    const submission = new Session(mux, spoilt(LOCAL_TX_SUBMISSION, fault), 'responder');
+    const stateQuery = new Session(mux, spoilt(LOCAL_STATE_QUERY, fault), 'responder');
+    const monitor = new Session(mux, spoilt(LOCAL_TX_MONITOR, fault), 'responder');
+    return [
+      () => serveChainSync(chainSync, chain, 'n2c'),
+      () => serveTxSubmission(submission, chain),
+      () => serveStateQuery(stateQuery, chain),
+      () => serveTxMonitor(monitor, chain),
+    ];
+  }
+}
+
+async function serveKeepAlive(session: Session<KeepAliveMessage, KeepAliveState>): Promise<void> {
+  // A client may never begin; once it has, it must go on within the protocol's time.
+  const first = KEEP_ALIVE.decode(await session.channel.receive(MESSAGE_BYTES_MAX, null, KEEP_ALIVE.name));
+  for (let message = first; message.kind === 'keepAlive'; message = await session.receive()) {
+    const reply = { kind: 'response', cookie: message.cookie } as const;
+    // The first was taken past the session, which therefore still waits for one.
+    if (message === first) session.channel.send(session.protocol.encode(reply));
+    else session.send(reply);
+  }
+}
