@@ -147,7 +147,11 @@ export const SETTINGS = {
     max: ENGINE_BYTES_MAX,
     doc: 'Memory for blocks read from the disk, over all columns.',
   },
-  'engine.compression': { type: 'boolean', default: true, doc: 'Compress files on the disk.' },
+  'engine.compression': {
+    type: 'boolean',
+    default: false,
+    doc: 'Zstd dictionaries on top of plain zstd: for chains whose outputs resemble each other more than hashes do.',
+  },
   'status.refreshSeconds': { type: 'integer', default: 5, min: 1, max: 3600, doc: 'Seconds between refreshes of the status.' },
   'metrics.sampleEngineSeconds': {
     type: 'integer',
