@@ -142,7 +142,7 @@ export const SETTINGS = {
   },
   'engine.cacheBytes': {
     type: 'bytes',
-    default: 256 * MB,
+    default: 160 * MB,
     min: MB,
     max: ENGINE_BYTES_MAX,
     doc: 'Memory for blocks read from the disk, over all columns.',

@@ -10,8 +10,11 @@
 /** How a column is read decides how it is tuned. */
 export interface ColumnSpec {
   readonly name: string;
-  /** `point`: looked up by whole key. `prefix`: scanned inside a fixed prefix. `order`: scanned or walked in key order. */
-  readonly access: 'point' | 'prefix' | 'order';
+  /**
+   * `point`: looked up by whole key, all the time. `archive`: the same, but seldom. `prefix`: scanned inside a fixed
+   * prefix. `order`: scanned or walked in key order.
+   */
+  readonly access: 'point' | 'archive' | 'prefix' | 'order';
   /** For `prefix`: its length in bytes. A scan in such a column stays inside one prefix. */
   readonly prefixBytes?: number;
   /** Share of all written bytes this column receives, roughly; memtables are sized by it. */

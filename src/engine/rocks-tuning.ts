@@ -25,7 +25,7 @@ const MEMTABLE_BYTES = 96 * MIB;
 const COLUMN_MEMTABLE_BYTES_MIN = MIB;
 
 /** Holds index and filter blocks of 20 million outputs (about 60 MB) and the hot data. */
-const CACHE_BYTES = 256 * MIB;
+const CACHE_BYTES = 160 * MIB;
 
 const COLUMN_CACHE_BYTES_MIN = MIB;
 
@@ -33,7 +33,7 @@ const COLUMN_CACHE_BYTES_MIN = MIB;
 const COLUMN_CACHE_BYTES_MAX = 2 ** 32 - 1;
 
 /** Looked-up columns miss the cache at random places, prefix columns in runs, ordered ones are walked. */
-const CACHE_SHARE = { point: 8, prefix: 3, order: 1 } as const;
+const CACHE_SHARE = { point: 8, archive: 1, prefix: 3, order: 1 } as const;
 
 /** Keys and values are mostly hashes: with dictionaries tables came out a fifth larger and writes 5 % slower. */
 const COMPRESSION = false;
@@ -50,6 +50,8 @@ const BY_ACCESS = {
   // The preset's hash index in data blocks and filter on memtables: lookups 1.5 to 1.8 times as fast where the key
   // is there, 2.8 where it is not, writes unchanged. Bloom instead of its ribbon filter: another fifth.
   point: { optimize: 'point-lookup', filterPolicy: 'bloomfilter:10:false' },
+  // Not asked by the fold: the filter is for people's questions, the cache for others.
+  archive: { filterPolicy: 'bloomfilter:10:false' },
   // The filter also holds prefixes, so that a scan of an address nobody uses reads no block.
   prefix: { filterPolicy: 'bloomfilter:10:false' },
   // The binding's default filter stays: a few keys (the tip) are looked up by name in such columns.
@@ -58,9 +60,9 @@ const BY_ACCESS = {
 
 /** The database itself. */
 const DATABASE = {
-  // With one compaction thread, levels pile up under a fast sync: reads slow down and 20 % more disk is used.
-  // Three keep up, and the fold is not slower for it (docs/internals/speed.md).
-  parallelism: 4,
+  // One flush and one compaction beside the fold. More keep the levels tidier under a fast sync (a fifth less disk
+  // meanwhile), but on two cores the fold pays for it: 13 us an output instead of 7.5 (docs/internals/speed.md).
+  parallelism: 2,
   // Costs more CPU than the bytes it saves are worth (no gain measured).
   walCompression: false,
 } as const;

@@ -20,7 +20,7 @@ const NO_HASH = new Uint8Array(32);
 
 const columns: readonly ColumnSpec[] = [
   { name: CHAIN, access: 'order', weight: 6 },
-  { name: CHAIN_HASH, access: 'point', weight: 3 },
+  { name: CHAIN_HASH, access: 'archive', weight: 3 },
 ];
 
 /** Key of the last regular block at this height (`boundary`: of the boundary block there). */

@@ -24,7 +24,7 @@ export function transactionsProjection(): Projection {
   const row = new Scratch(ROW_BYTES);
   return {
     name: 'transactions',
-    columns: [{ name: TX, access: 'point', weight: 6 }],
+    columns: [{ name: TX, access: 'archive', weight: 6 }],
     apply(step, _view, batch) {
       for (const { txs, height } of step.blocks) {
         for (let i = 0; i < txs.length; i++) {

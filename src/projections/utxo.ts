@@ -16,7 +16,7 @@ export const SPENT = 'utxo_spent';
 
 const columns: readonly ColumnSpec[] = [
   { name: UNSPENT, access: 'point', weight: 30 },
-  { name: SPENT, access: 'point', weight: 25 },
+  { name: SPENT, access: 'archive', weight: 25 },
 ];
 
 export function utxoProjection(): Projection {

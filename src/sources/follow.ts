@@ -54,7 +54,7 @@ export async function follow(source: Source, fold: Fold, ledger: Ledger, options
   // Ends the source too when the fold stops early.
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const runs = source.runs({ from: fold.recentPoints(), signal, follow: options.follow });
+  const runs = source.runs({ from: fold.recentPoints(), chain: fold, signal, follow: options.follow });
   try {
     if (options.queueSize > 0) await throughQueue(runs, pump, options, stop);
     else {
@@ -117,6 +117,8 @@ async function throughQueue(
   }
 }
 
+type Forward = Extract<ChainEvent, { kind: 'forward' }>;
+
 class Pump {
   private readonly fold: Fold;
   private readonly ledger: Ledger;
@@ -145,7 +147,7 @@ class Pump {
     this.tip = run.tip ?? this.tip;
     for (const event of run.events) {
       if (event.kind === 'back') this.back(event.point);
-      else if (!this.forward(event.raw, event.intact)) return false;
+      else if (!this.forward(event)) return false;
     }
     // At the tip a block is not kept waiting for others.
     if (run.atTip) this.flush();
@@ -154,8 +156,8 @@ class Pump {
     return !this.options.signal.aborted;
   }
 
-  private forward(raw: Uint8Array, intact: boolean): boolean {
-    const block = this.decode(raw, intact);
+  private forward({ raw, intact, block: decoded }: Forward): boolean {
+    const block = decoded ?? this.decode(raw, intact);
     if (this.isPast(block)) {
       this.reachedUntil = true;
       return false;

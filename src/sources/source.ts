@@ -5,11 +5,17 @@
  * Events come in runs, as many as are at hand, because awaiting each of ninety
  * thousand blocks a second would cost more than decoding them.
  */
-import type { Point } from '../ledgers/ledger.ts';
+import type { Block, Point } from '../ledgers/ledger.ts';
 
 export type ChainEvent =
   /** `intact`: the source has already checked these bytes against a checksum or hash of the whole block. */
-  | { readonly kind: 'forward'; readonly raw: Uint8Array; readonly intact: boolean }
+  | {
+      readonly kind: 'forward';
+      readonly raw: Uint8Array;
+      readonly intact: boolean;
+      /** The same bytes decoded, where checking them took that anyway. */
+      readonly block?: Block;
+    }
   /** Go back to `point` (null: the origin), then forward from there. */
   | { readonly kind: 'back'; readonly point: Point | null };
 
@@ -26,9 +32,19 @@ export interface Run {
   readonly atTip: boolean;
 }
 
+/** The reader's own chain. */
+export interface OwnChain {
+  /** From the tip, exponentially older, down to the oldest point it can go back to. */
+  recentPoints(): readonly Point[];
+  /** The block of that hash, if it is on the chain. */
+  pointOf(hash: Uint8Array): Point | null;
+}
+
 export interface FollowOptions {
   /** Points we have, newest first; the source continues after the first one it knows. Empty: from its first block. */
   readonly from: readonly Point[];
+  /** For what `from` cannot say later on: where we are by then, and whether a block is ours. */
+  readonly chain?: OwnChain;
   readonly signal: AbortSignal;
   /** Keep waiting for new blocks at the tip; otherwise end there. */
   readonly follow: boolean;

@@ -52,12 +52,8 @@ const EVENTS = [
 type SoakEvent = (typeof EVENTS)[number][0];
 
 const SETTLE_MS = 60_000;
-/**
- * Deepest fork below blocks that the follower had before it was started: of
- * those it names points that are powers of two apart, and the next older one
- * must still be in its window.
- */
-const SPARSE_DEPTH_MAX = 1000;
+/** Forks that are not shallow, at most: the deepest have an event of their own. */
+const FORK_DEPTH_MAX = 1000;
 
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const warnings: string[] = [];
@@ -200,7 +196,7 @@ class Soak {
   }
 
   /** Mostly shallow; never below what the follower's window still holds. */
-  private depth(wanted = 1 + this.random.int(this.random.chance(0.1) ? SPARSE_DEPTH_MAX : 12)): number {
+  private depth(wanted = 1 + this.random.int(this.random.chance(0.1) ? FORK_DEPTH_MAX : 12)): number {
     const allowed = Math.max(1, this.devnet.tip.height - (this.highest - this.options.depthMax));
     const depth = Math.min(wanted, allowed);
     this.undone += depth;

@@ -10,6 +10,9 @@ import { blake2b256, blake2b256Prefixed } from '../../util/hash.ts';
 import type { CardanoBlock } from './decode.ts';
 import { ERA } from './header.ts';
 
+const HASH_BYTES = 32;
+/** Hashes of the parts of one body; there are four at most. */
+const partHashes = new Uint8Array(4 * HASH_BYTES);
 const LEAF = Uint8Array.of(0);
 const BRANCH = Uint8Array.of(1);
 
@@ -21,9 +24,9 @@ export function verifyBody(block: CardanoBlock): void {
 
 /** The hash of the hashes of each part, as encoded. */
 function shelleyBody({ raw, parts, header }: CardanoBlock): boolean {
-  const hashes: Uint8Array[] = [];
-  for (let i = 0; i + 1 < parts.length; i++) hashes.push(blake2b256(raw, parts[i], parts[i + 1]));
-  return equalBytes(blake2b256(concatBytes(...hashes)), header.bodyProof);
+  const count = parts.length - 1;
+  for (let i = 0; i < count; i++) partHashes.set(blake2b256(raw, parts[i], parts[i + 1]), HASH_BYTES * i);
+  return equalBytes(blake2b256(partHashes, 0, HASH_BYTES * count), header.bodyProof);
 }
 
 function boundaryBody({ raw, parts, header }: CardanoBlock): boolean {

@@ -103,19 +103,22 @@ export function readHeader(raw: Uint8Array, byronEpochSlots: number): Header {
   return headerAt(new Cursor(raw), byronEpochSlots);
 }
 
-/** Reads the wrapper and the header; the cursor then stands at the first part of the body. */
-export function headerAt(c: Cursor, byronEpochSlots: number): Header {
+/**
+ * Reads the wrapper and the header; the cursor then stands at the first part of
+ * the body. `knownHash` spares hashing a header that was hashed before, byte for byte.
+ */
+export function headerAt(c: Cursor, byronEpochSlots: number, knownHash?: Uint8Array): Header {
   c.tuple(2, 'wrapped block');
   const era = c.uint();
-  if (era === ERA.byronBoundary || era === ERA.byron) return byronHeader(c, era, byronEpochSlots);
+  if (era === ERA.byronBoundary || era === ERA.byron) return byronHeader(c, era, byronEpochSlots, knownHash);
   const shape = SHELLEY_FAMILY[era];
   if (shape === undefined) {
     throw new UnspentError('BLOCK_INVALID', `era tag ${era} is not known to this version of unspent`, { era });
   }
-  return shelleyHeader(c, era, shape);
+  return shelleyHeader(c, era, shape, knownHash);
 }
 
-function shelleyHeader(c: Cursor, era: number, shape: EraShape): Header {
+function shelleyHeader(c: Cursor, era: number, shape: EraShape, knownHash?: Uint8Array): Header {
   c.tuple(1 + shape.bodyParts, 'block');
   const start = c.at;
   const header = c.tuple(2, 'header');
@@ -132,12 +135,12 @@ function shelleyHeader(c: Cursor, era: number, shape: EraShape): Header {
   c.close(fields);
   c.skip();
   c.close(header);
-  const hash = blake2b256(c.bytes, start, c.at);
+  const hash = knownHash ?? blake2b256(c.bytes, start, c.at);
   const spans = { issuerAt, proofStart, proofEnd: proofStart + 32 };
   return new Header(c.bytes, era, { height, slot }, hash, prevHash, spans, shape.bodyParts);
 }
 
-function byronHeader(c: Cursor, era: number, epochSlots: number): Header {
+function byronHeader(c: Cursor, era: number, epochSlots: number, knownHash?: Uint8Array): Header {
   c.tuple(3, 'Byron block');
   const start = c.at;
   const header = c.tuple(5, 'Byron header');
@@ -150,7 +153,7 @@ function byronHeader(c: Cursor, era: number, epochSlots: number): Header {
   const place = boundary ? boundaryPlace(c, epochSlots) : regularPlace(c, epochSlots);
   c.skip();
   c.close(header);
-  const hash = blake2b256Prefixed(boundary ? PREFIX_BOUNDARY : PREFIX_BYRON, c.bytes, start, c.at);
+  const hash = knownHash ?? blake2b256Prefixed(boundary ? PREFIX_BOUNDARY : PREFIX_BYRON, c.bytes, start, c.at);
   return new Header(c.bytes, era, place, hash, prevHash, { issuerAt: -1, proofStart, proofEnd }, 2);
 }
 

@@ -4,13 +4,11 @@
  * besides. What passes is, byte for byte, what the maker of the header made.
  */
 import { verifyBody } from '../../ledgers/cardano/body-proof.ts';
-import { decodeBlock } from '../../ledgers/cardano/decode.ts';
+import { type CardanoBlock, decodeBlock } from '../../ledgers/cardano/decode.ts';
 import { ERA, type Header, headerAt } from '../../ledgers/cardano/header.ts';
 import type { Point } from '../../ledgers/ledger.ts';
-import { equalBytes } from '../../util/bytes.ts';
 import { Cursor } from '../../util/cbor.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { blake2b256 } from '../../util/hash.ts';
 import { readWrappedBlock, readWrappedHeader } from './envelope.ts';
 import { violation } from './protocol.ts';
 
@@ -20,15 +18,12 @@ export interface Announced {
   /** Its bytes, exactly as sent. */
   readonly header: Uint8Array;
   readonly era: number;
-  readonly bodyProof: Uint8Array;
-  readonly bodyParts: number;
   /** How large the header says the block is; a plan, not a promise. */
   readonly blockBytes: number;
 }
 
 /** What stands before a header inside a block: the wrapper and the block's own head. */
 const LEAD_BYTES = 3;
-const HASH_BYTES = 32;
 
 /** Reads a wrapped header. Throws PROTOCOL, or UNSUPPORTED for an era we do not know. */
 export function readAnnounced(content: Uint8Array, byronEpochSlots: number): Announced {
@@ -50,61 +45,43 @@ export function readAnnounced(content: Uint8Array, byronEpochSlots: number): Ann
 }
 
 /** Reads a wrapped block that came without announcement, and checks its body against its own header. */
-export function readWhole(content: Uint8Array, byronEpochSlots: number): { readonly raw: Uint8Array; readonly announced: Announced } {
+export function readWhole(content: Uint8Array, byronEpochSlots: number): CardanoBlock {
   return sound('block', () => {
     const raw = readWrappedBlock(content);
     const c = new Cursor(raw);
     c.array();
     knownEra(c.uint());
-    c.at = 0;
-    const read = headerAt(c, byronEpochSlots);
-    checkBody(raw, c, read, byronEpochSlots);
-    return { raw, announced: announced(read, raw, raw.length) };
+    return proven(decodeBlock(raw, byronEpochSlots));
   });
 }
 
-/** Throws PROTOCOL when the block is not the one that was announced, whole and unchanged. */
-export function checkAgainst(raw: Uint8Array, expected: Announced, byronEpochSlots: number): void {
-  sound('block', () => {
+/** The block, decoded. Throws PROTOCOL when it is not the one that was announced, whole and unchanged. */
+export function checkAgainst(raw: Uint8Array, expected: Announced, byronEpochSlots: number): CardanoBlock {
+  return sound('block', () => {
     const c = new Cursor(raw);
     c.tuple(2, 'wrapped block');
     const era = c.uint();
     c.array();
-    const { header } = expected;
-    const end = c.at + header.length;
-    if (era !== expected.era || Buffer.compare(raw.subarray(c.at, end), header) !== 0) {
-      throw violation(`a block that is not the one asked for at slot ${expected.point.slot}`, { slot: expected.point.slot });
+    const { header, point } = expected;
+    if (era !== expected.era || Buffer.compare(raw.subarray(c.at, c.at + header.length), header) !== 0) {
+      throw violation(`a block that is not the one asked for at slot ${point.slot}`, { slot: point.slot });
     }
-    c.at = end;
-    checkBody(raw, c, expected, byronEpochSlots);
+    // The very header that was announced, so its hash is known.
+    return proven(decodeBlock(raw, byronEpochSlots, point.hash));
   });
 }
 
-type BodyClaim = Pick<Header, 'era' | 'bodyProof' | 'bodyParts'>;
-
-/** The cursor stands behind the header. */
-function checkBody(raw: Uint8Array, c: Cursor, { era, bodyProof, bodyParts }: BodyClaim, byronEpochSlots: number): void {
-  if (era <= ERA.byron) {
-    verifyBody(decodeBlock(raw, byronEpochSlots));
-    return;
+function proven(block: CardanoBlock): CardanoBlock {
+  try {
+    verifyBody(block);
+  } catch (error) {
+    throw violation('a block whose body does not match its header', { slot: block.slot }, error);
   }
-  const hashes = new Uint8Array(bodyParts * HASH_BYTES);
-  for (let i = 0; i < bodyParts; i++) {
-    const start = c.at;
-    c.skip();
-    hashes.set(blake2b256(raw, start, c.at), i * HASH_BYTES);
-  }
-  const heads = new Cursor(raw);
-  const wrapper = heads.array();
-  heads.uint();
-  c.close(heads.array());
-  c.close(wrapper);
-  if (c.at !== raw.length) c.fail('bytes after the end of the block');
-  if (!equalBytes(blake2b256(hashes), bodyProof)) throw violation('a block whose body does not match its header');
+  return block;
 }
 
-function announced({ era, height, slot, hash, prevHash, bodyProof, bodyParts }: Header, header: Uint8Array, blockBytes: number): Announced {
-  return { point: { height, slot, hash }, prevHash, header, era, bodyProof, bodyParts, blockBytes };
+function announced({ era, height, slot, hash, prevHash }: Header, header: Uint8Array, blockBytes: number): Announced {
+  return { point: { height, slot, hash }, prevHash, header, era, blockBytes };
 }
 
 function knownEra(era: number): void {

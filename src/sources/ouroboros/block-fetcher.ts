@@ -7,6 +7,7 @@
  * are dropped on arrival, and a range the peer can no longer serve is asked for
  * again as far as it still stands.
  */
+import type { Block } from '../../ledgers/ledger.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { FETCH_BYTES_MAX, FETCH_RANGE_BLOCKS, FETCH_RANGE_BYTES } from '../../util/limits.ts';
 import { type Announced, checkAgainst } from './announced.ts';
@@ -28,7 +29,7 @@ const BURST_BYTES = 1024 * 1024;
 /** A header whose block has not been put out yet. */
 interface Entry {
   readonly announced: Announced;
-  raw: Uint8Array | null;
+  block: Block | null;
   asked: boolean;
   /** Rolled back: whatever comes for it is dropped. */
   dropped: boolean;
@@ -70,7 +71,7 @@ export class BlockFetcher {
   }
 
   announce(announced: Announced): void {
-    this.entries.push({ announced, raw: null, asked: false, dropped: false });
+    this.entries.push({ announced, block: null, asked: false, dropped: false });
   }
 
   /** Forgets headers newer than the point; false when the point is not among those that wait. */
@@ -162,17 +163,16 @@ export class BlockFetcher {
     const entry = range.entries[range.next++];
     if (entry === undefined) throw violation('more blocks than the range that was asked for has');
     if (entry.dropped) return;
-    checkAgainst(raw, entry.announced, this.byronEpochSlots);
-    entry.raw = raw;
+    entry.block = checkAgainst(raw, entry.announced, this.byronEpochSlots);
   }
 
   /** Puts out what is complete, in order. */
   private release(): void {
     let done = 0;
     for (; done < this.entries.length; done++) {
-      const { raw, announced } = this.entries[done];
-      if (raw === null) break;
-      this.outbox.forward(raw, announced.point);
+      const { block } = this.entries[done];
+      if (block === null) break;
+      this.outbox.forward(block);
     }
     if (done === 0) return;
     this.entries = this.entries.slice(done);

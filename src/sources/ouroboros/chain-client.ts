@@ -89,7 +89,7 @@ export abstract class ChainClient implements ChainSyncHandler {
   }
 
   /** A new block or header must follow the one before it. */
-  protected link({ prevHash, point }: Announced): void {
+  protected link({ prevHash, point }: Pick<Announced, 'prevHash' | 'point'>): void {
     if (this.last !== null && (prevHash === null || !equalBytes(prevHash, this.last.hash))) {
       throw violation(`a block at slot ${point.slot} that does not follow the one at slot ${this.last.slot}`, { slot: point.slot });
     }

@@ -96,8 +96,8 @@ class Follower {
     return { state, peer: this.address.url, version, tip, at, lagBlocks, lastRollback, lost, lastError };
   }
 
-  async *runs({ from, signal, follow }: FollowOptions): AsyncGenerator<Run, void, undefined> {
-    this.trail = new Trail(from);
+  async *runs({ from, chain, signal, follow }: FollowOptions): AsyncGenerator<Run, void, undefined> {
+    this.trail = new Trail(from, chain);
     /** Since the last block. */
     let failures = 0;
     try {

@@ -75,12 +75,13 @@ export class N2cClient extends ChainClient {
   }
 
   forward(content: Uint8Array): number {
-    const { raw, announced } = readWhole(content, this.byronEpochSlots);
-    this.link(announced);
-    this.outbox.forward(raw, announced.point);
+    const block = readWhole(content, this.byronEpochSlots);
+    const { raw, prevHash } = block;
+    this.link({ prevHash, point: block });
+    this.outbox.forward(block);
     // A large block at once, small ones by and by.
     this.blockBytes = Math.max(raw.length, this.blockBytes + SIZE_WEIGHT * (raw.length - this.blockBytes));
-    return announced.point.height;
+    return block.height;
   }
 
   backward(point: WirePoint): void {

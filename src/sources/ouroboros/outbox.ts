@@ -2,12 +2,12 @@
  * Verified events on their way to the reader, in chain order. A rollback takes
  * back what was not handed over yet, and only the rest of it becomes an event.
  */
-import type { Point } from '../../ledgers/ledger.ts';
+import type { Block, Point } from '../../ledgers/ledger.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import type { WirePoint, WireTip } from './point.ts';
 
 export type WireEvent =
-  | { readonly kind: 'forward'; readonly raw: Uint8Array; readonly intact: true; readonly point: Point }
+  | { readonly kind: 'forward'; readonly raw: Uint8Array; readonly intact: true; readonly block: Block; readonly point: Point }
   | { readonly kind: 'back'; readonly point: WirePoint };
 
 export interface Batch {
@@ -26,8 +26,9 @@ export class Outbox {
     return this.events.length;
   }
 
-  forward(raw: Uint8Array, point: Point): void {
-    this.events.push({ kind: 'forward', raw, intact: true, point });
+  forward(block: Block): void {
+    const { raw } = block;
+    this.events.push({ kind: 'forward', raw, intact: true, block, point: block });
     this.bytes += raw.length;
   }
 

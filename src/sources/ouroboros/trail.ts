@@ -1,10 +1,12 @@
 /**
  * Where we have been: the last blocks handed over, and before them the points
- * the reader came with. It says where to go on after a lost connection, and
- * whether a rollback goes to a place we know.
+ * the reader came with or, better, its own chain as it is by now. It says where
+ * to go on after a lost connection, and whether a rollback goes to a place we
+ * know.
  */
 import type { Point } from '../../ledgers/ledger.ts';
 import { copyBytes, equalBytes } from '../../util/bytes.ts';
+import type { OwnChain } from '../source.ts';
 import type { WirePoint } from './point.ts';
 
 const HASH_BYTES = 32;
@@ -22,9 +24,12 @@ export class Trail {
   private before: readonly Point[];
   private readonly fromOrigin: boolean;
 
-  constructor(from: readonly Point[]) {
+  private readonly chain: OwnChain | undefined;
+
+  constructor(from: readonly Point[], chain?: OwnChain) {
     this.before = from;
     this.fromOrigin = from.length === 0;
+    this.chain = chain;
   }
 
   /** Where the reader is; null: at the origin. */
@@ -56,12 +61,12 @@ export class Trail {
       this.end = i + 1;
       return this.at(i);
     }
-    const older = this.before.findIndex(({ hash }) => equalBytes(hash, point.hash));
-    if (older < 0) return undefined;
-    this.before = this.before.slice(older);
+    const older = this.before.find(({ hash }) => equalBytes(hash, point.hash)) ?? this.chain?.pointOf(point.hash);
+    if (!older) return undefined;
+    this.before = [older, ...this.before.filter(({ height }) => height < older.height)];
     this.end -= this.count;
     this.count = 0;
-    return this.before[0];
+    return older;
   }
 
   /** Points to find common ground with a peer: newest first, exponentially older. */
@@ -69,9 +74,20 @@ export class Trail {
     const points: WirePoint[] = [];
     for (let back = 0, step = 1; back < this.count; back += step, step *= back > 1 ? 2 : 1) points.push(wire(this.at(this.end - 1 - back)));
     if (this.count > 0) points.push(wire(this.at(this.end - this.count)));
-    points.push(...this.before.map(wire));
+    points.push(...this.older().map(wire));
     if (this.fromOrigin) points.push(null);
     return points;
+  }
+
+  /**
+   * Points before the blocks remembered one by one. The reader may still have to
+   * apply what it was handed last, so of its own chain only what lies below counts.
+   */
+  private older(): readonly Point[] {
+    if (this.chain === undefined) return this.before;
+    const floor = this.count > 0 ? this.at(this.end - this.count) : this.before[0];
+    const below = this.chain.recentPoints().filter(({ height }) => floor === undefined || height < floor.height);
+    return this.count > 0 || floor === undefined ? below : [floor, ...below];
   }
 
   private at(i: number): Point {
