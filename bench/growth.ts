@@ -25,7 +25,7 @@ const GROUP = 100;
 const GROW_GROUP = 50;
 /** Compaction goes on behind us; the size counts when it has not changed for this long. */
 const SETTLE_MS = 4000;
-const SETTLE_CHECKS_MAX = 30;
+const SETTLE_CHECKS_MAX = 150;
 const MEASURED_BLOCKS = 600;
 
 interface SizeFigures {

@@ -24,7 +24,7 @@ const MEMTABLE_BYTES = 96 * MIB;
 /** A column that receives almost nothing still needs room to merge two memtables a flush. */
 const COLUMN_MEMTABLE_BYTES_MIN = MIB;
 
-/** Holds index and filter blocks of 20 million outputs (about 60 MB) and the hot data. */
+/** Three fifths of it are the unspent column's: its index and filter blocks at 20 million outputs, and the hot data. */
 const CACHE_BYTES = 160 * MIB;
 
 const COLUMN_CACHE_BYTES_MIN = MIB;
