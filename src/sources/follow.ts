@@ -162,7 +162,8 @@ class Pump {
       this.reachedUntil = true;
       return false;
     }
-    if (this.isFinal && this.group.length === 0) this.leaveBranch(block);
+    // Passed over before it can fill a group: a source that lags hands us what we have, up to where we may have to turn.
+    if (this.isFinal && this.group.length === 0 && this.isOurs(block)) return true;
     this.group.push(block);
     this.groupBytes += raw.length;
     if (this.group.length >= this.options.groupBlocks || this.groupBytes >= GROUP_BYTES_MAX) this.flush();
@@ -189,12 +190,14 @@ class Pump {
     return until.kind === 'height' && block.height > until.height;
   }
 
-  /** A settled block with a parent of ours that is not our tip: what we have above that parent lost. */
-  private leaveBranch(block: Block): void {
+  /** True for a settled block we have. One with a parent of ours that is not our tip means that what we have above it lost. */
+  private isOurs(block: Block): boolean {
     const { head } = this.fold;
-    if (head === null || block.prevHash === null || equalBytes(block.prevHash, head.hash) || this.fold.has(block.hash)) return;
+    if (head === null || block.prevHash === null || equalBytes(block.prevHash, head.hash)) return false;
+    if (this.fold.has(block.hash)) return true;
     const parent = this.fold.pointOf(block.prevHash);
     if (parent !== null) this.back(parent);
+    return false;
   }
 
   private back(point: Point | null): void {

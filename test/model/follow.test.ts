@@ -130,6 +130,26 @@ describe('follow', () => {
     }
   });
 
+  it('leaves a branch that a settled source, coming from behind, does not have', async () => {
+    const devnet = new Devnet(devnetOptions(1, 'conway'));
+    devnet.mine(30);
+    const rig = memoryRig(devnet);
+    const settled = (): Source => ({
+      ...scripted(async function* () {
+        yield { events: devnet.chain.blocks.map(({ raw }) => ({ kind: 'forward' as const, raw, intact: true })), atTip: true };
+      }),
+      final: true,
+    });
+    await pump(rig, settled(), {});
+    devnet.chain.rollback(7);
+    const lagging = await pump(rig, settled(), { groupBlocks: 1000 });
+    assert.deepEqual([lagging.blocks, lagging.rollbacks, rig.fold.head?.height], [0, 0, 29], 'a source behind us takes nothing away');
+    devnet.mine(9);
+    const turned = await pump(rig, settled(), { groupBlocks: 1000 });
+    assert.deepEqual([turned.rollbacks, turned.undone, turned.blocks], [1, 7, 9]);
+    assertIsModel(rig);
+  });
+
   for (const queueSize of [0, 8]) {
     it(`commits what it has when the source says it is at its tip (queue ${queueSize})`, { timeout: 10_000 }, async () => {
       const devnet = new Devnet(devnetOptions(1, 'conway'));
