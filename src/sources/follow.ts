@@ -193,9 +193,10 @@ class Pump {
   /** True for a settled block we have. One with a parent of ours that is not our tip means that what we have above it lost. */
   private isOurs(block: Block): boolean {
     const { head } = this.fold;
-    if (head === null || block.prevHash === null || equalBytes(block.prevHash, head.hash)) return false;
-    if (this.fold.has(block.hash)) return true;
-    const parent = this.fold.pointOf(block.prevHash);
+    const { hash, prevHash } = block;
+    if (head === null || (prevHash !== null && equalBytes(prevHash, head.hash))) return false;
+    if (this.fold.has(hash)) return true;
+    const parent = prevHash === null ? null : this.fold.pointOf(prevHash);
     if (parent !== null) this.back(parent);
     return false;
   }
