@@ -35,7 +35,7 @@ const COLUMN_CACHE_BYTES_MAX = 2 ** 32 - 1;
 /** Looked-up columns miss the cache at random places, prefix columns in runs, ordered ones are walked. */
 const CACHE_SHARE = { point: 8, archive: 1, prefix: 3, order: 1 } as const;
 
-/** Keys and values are mostly hashes: with dictionaries tables came out a fifth larger and writes 5 % slower. */
+/** Keys and values are mostly hashes: with dictionaries tables came out 18 to 30 % larger and writes 7 to 10 % slower. */
 const COMPRESSION = false;
 
 /** The same in every column. */
@@ -61,7 +61,7 @@ const BY_ACCESS = {
 /** The database itself. */
 const DATABASE = {
   // One flush and one compaction beside the fold. More keep the levels tidier under a fast sync (a fifth less disk
-  // meanwhile), but on two cores the fold pays for it: 13 us an output instead of 7.5 (docs/internals/speed.md).
+  // meanwhile), but on two cores the fold paid for it: 13 us an output instead of 8 (docs/internals/speed.md).
   parallelism: 2,
   // Costs more CPU than the bytes it saves are worth (no gain measured).
   walCompression: false,
