@@ -93,7 +93,7 @@ export async function open(options: OpenOptions = {}): Promise<Store> {
   if (identity !== null) checkShape(identity, wanted);
   else {
     // Said before anything is made: a store that could never take its first block helps nobody.
-    if (!wanted.network.hasGenesis) throw genesisNeeded(wanted.network);
+    if (selection.utxo && !wanted.network.hasGenesis) throw genesisNeeded(wanted.network);
     writeIdentity(data, { ...wanted.identity });
   }
   const projections = selectProjections(selection);
@@ -196,7 +196,7 @@ export class Store {
 
   /** Follows a source until it ends, `until` is reached, or the signal says so. Stops at a block. */
   async follow(source: string | Source, settings: FollowSettings = {}): Promise<Pumped> {
-    if (this.fold.head === null && !this.network.hasGenesis) throw genesisNeeded(this.network);
+    if (this.selection.utxo && this.fold.head === null && !this.network.hasGenesis) throw genesisNeeded(this.network);
     const { applyAsync, applyQueueSize } = this.config.utxo;
     return follow(typeof source === 'string' ? openSource(source, this.network) : source, this.fold, this.network.ledger, {
       until: settings.until ?? { kind: 'end' },

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { loadConfig } from '../../src/config/load.ts';
 import { fixtures, needsFixtures, readFixtureText } from '../support/fixtures.ts';
 import { assertCheckpoint, assertSound, chunks, opener, readOracle } from './oracle.ts';
 
@@ -57,6 +58,17 @@ test('genesis files that are absent, or not of this chain', needsFixtures, async
     await assert.rejects(opener(t)({ network: 'mainnet' }), { code: 'GENESIS_NEEDED' });
     await assert.rejects(opener(t)({ network: 'mainnet', genesis: fixtures('cardano', 'blocks') }), { code: 'GENESIS_NEEDED' });
     await assert.rejects(opener(t)({ network: 'mainnet', genesis: fixtures('nowhere') }), { code: 'GENESIS_NEEDED' });
+  });
+
+  await t.test('absent, and not needed where no unspent set is kept', async (t) => {
+    const { config } = loadConfig({ flags: { set: ['utxo.enabled=false'] }, env: {} });
+    const store = await opener(t)({ network: 'mainnet', config });
+    await store.follow(SOURCE, { until: { kind: 'height', height: 1500 } });
+    assert.equal(store.fold.head?.height, 1500);
+    assert.deepEqual(
+      store.engine.columns.filter(({ name }) => name.startsWith('utxo')),
+      [],
+    );
   });
 
   await t.test('of another network', async (t) => {
