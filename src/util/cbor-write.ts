@@ -15,12 +15,25 @@ const TAG_ENCODED_CBOR = 24;
 const HEAD_BYTES_MAX = 9;
 const TWO_64 = 1n << 64n;
 
+/** Small messages share slabs: a buffer of its own costs more than the message in it. */
+const SLAB_BYTES = 64 * 1024;
+const SHARED_BYTES_MAX = 4096;
+let slab = new Uint8Array(0);
+
+function room(bytes: number): Uint8Array {
+  if (bytes > SHARED_BYTES_MAX) return new Uint8Array(bytes);
+  if (bytes > slab.length) slab = new Uint8Array(SLAB_BYTES);
+  const out = slab.subarray(0, bytes);
+  slab = slab.subarray(bytes);
+  return out;
+}
+
 export class CborWriter {
   private buffer: Uint8Array;
   private at = 0;
 
   constructor(capacityBytes = 256) {
-    this.buffer = new Uint8Array(capacityBytes);
+    this.buffer = room(capacityBytes);
   }
 
   /** Bytes written so far. */
@@ -28,9 +41,10 @@ export class CborWriter {
     return this.at;
   }
 
-  /** A copy of what was written; the writer is then empty and keeps its room. */
+  /** What was written, for the caller to keep; the writer is then empty and goes on in the room behind it. */
   take(): Uint8Array {
-    const out = this.buffer.slice(0, this.at);
+    const out = this.buffer.subarray(0, this.at);
+    this.buffer = this.buffer.subarray(this.at);
     this.at = 0;
     return out;
   }
@@ -166,7 +180,7 @@ export class CborWriter {
   private reserve(bytes: number): void {
     const needed = this.at + bytes;
     if (needed <= this.buffer.length) return;
-    const grown = new Uint8Array(Math.max(needed, 2 * this.buffer.length));
+    const grown = room(Math.max(needed, 2 * this.buffer.length));
     grown.set(this.buffer.subarray(0, this.at));
     this.buffer = grown;
   }

@@ -64,18 +64,18 @@ export const BLOCK_MESSAGE_BYTES_MAX = 2_500_000;
 export const LOCAL_MESSAGE_BYTES_MAX = 1024 * 1024 * 1024;
 
 /** Requests for the next header (or block) on their way: fill to the first, refill at the second. */
-export const CHAIN_SYNC_AHEAD_MAX = 300;
-export const CHAIN_SYNC_AHEAD_MIN = 200;
+export const CHAIN_SYNC_AHEAD_MAX = 1000;
+export const CHAIN_SYNC_AHEAD_MIN = 600;
 
 /** Headers known whose blocks were not handed over yet. */
-export const HEADERS_AHEAD_MAX = 4000;
+export const HEADERS_AHEAD_MAX = 2500;
 
 /** Bytes of blocks asked for and not handed over yet, and of one range of them. */
 export const FETCH_BYTES_MAX = 16 * 1024 * 1024;
 export const FETCH_RANGE_BYTES = 512 * 1024;
 
 /** Blocks of one range: small ones should not make a range that takes too long to begin. */
-export const FETCH_RANGE_BLOCKS = 200;
+export const FETCH_RANGE_BLOCKS = 300;
 
 /** Milliseconds between keep-alive messages; the peer gives up after 97 s. */
 export const KEEP_ALIVE_MS = 20_000;

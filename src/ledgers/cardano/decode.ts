@@ -68,10 +68,15 @@ export class CardanoBlock implements Block {
 
 const EMPTY_ID = new Uint8Array(32);
 
-/** Decodes a wrapped block `[eraTag, block]` (`knownHash`: see `headerAt`). Throws BLOCK_INVALID with the position of what is wrong. */
-export function decodeBlock(raw: Uint8Array, byronEpochSlots: number, knownHash?: Uint8Array): CardanoBlock {
+/** Decodes a wrapped block `[eraTag, block]`. Throws BLOCK_INVALID with the position of what is wrong. */
+export function decodeBlock(raw: Uint8Array, byronEpochSlots: number): CardanoBlock {
   const c = new CborCursor(raw);
-  const header = headerAt(c, byronEpochSlots, knownHash);
+  return decodeBody(c, headerAt(c, byronEpochSlots));
+}
+
+/** Decodes a block whose header was read before: the cursor stands right behind it. */
+export function decodeBody(c: Cursor, header: Header): CardanoBlock {
+  const raw = c.bytes;
   const parts: number[] = [c.at];
   const txs = header.era <= ERA.byron ? byronBody(c, header, parts) : shelleyBody(c, header, parts);
   closeBlock(c);

@@ -34,6 +34,9 @@ const SHELLEY_FAMILY: Readonly<Record<number, EraShape>> = {
   [ERA.conway]: { headerFields: 10, bodyHashField: 7, bodyParts: 4 },
 };
 
+/** Body and extra data. */
+const BYRON_PARTS = 2;
+
 const NO_BYTES = new Uint8Array(0);
 const PREFIX_BOUNDARY = Uint8Array.of(0x82, 0x00);
 const PREFIX_BYRON = Uint8Array.of(0x82, 0x01);
@@ -51,6 +54,8 @@ export class Header {
   readonly prevHash: Uint8Array | null;
   /** Parts of the body that follow the header. */
   readonly bodyParts: number;
+  /** How long the header says the body is; -1 in Byron, which does not say. */
+  readonly bodyBytes: number;
   private readonly raw: Uint8Array;
   private readonly issuerAt: number;
   private readonly proofStart: number;
@@ -72,6 +77,7 @@ export class Header {
     this.hash = hash;
     this.prevHash = prevHash;
     this.bodyParts = bodyParts;
+    this.bodyBytes = spans.bodyBytes;
     this.issuerAt = spans.issuerAt;
     this.proofStart = spans.proofStart;
     this.proofEnd = spans.proofEnd;
@@ -96,6 +102,7 @@ interface HeaderSpans {
   readonly issuerAt: number;
   readonly proofStart: number;
   readonly proofEnd: number;
+  readonly bodyBytes: number;
 }
 
 /** Reads the header of a wrapped block, and nothing behind it. */
@@ -103,23 +110,38 @@ export function readHeader(raw: Uint8Array, byronEpochSlots: number): Header {
   return headerAt(new Cursor(raw), byronEpochSlots);
 }
 
-/**
- * Reads the wrapper and the header; the cursor then stands at the first part of
- * the body. `knownHash` spares hashing a header that was hashed before, byte for byte.
- */
-export function headerAt(c: Cursor, byronEpochSlots: number, knownHash?: Uint8Array): Header {
+/** Reads the wrapper and the header; the cursor then stands at the first part of the body. */
+export function headerAt(c: Cursor, byronEpochSlots: number): Header {
+  return bareHeaderAt(c, wrapperAt(c), byronEpochSlots);
+}
+
+/** Reads what stands before the header of a block; gives its era. */
+export function wrapperAt(c: Cursor): number {
   c.tuple(2, 'wrapped block');
   const era = c.uint();
-  if (era === ERA.byronBoundary || era === ERA.byron) return byronHeader(c, era, byronEpochSlots, knownHash);
+  c.tuple(1 + partsOf(era), 'block');
+  return era;
+}
+
+/** Reads a header that stands alone, as nodes announce it. */
+export function bareHeaderAt(c: Cursor, era: number, byronEpochSlots: number): Header {
+  if (era <= ERA.byron) return byronHeader(c, era, byronEpochSlots);
+  return shelleyHeader(c, era, shapeOf(era));
+}
+
+function partsOf(era: number): number {
+  return era <= ERA.byron ? BYRON_PARTS : shapeOf(era).bodyParts;
+}
+
+function shapeOf(era: number): EraShape {
   const shape = SHELLEY_FAMILY[era];
   if (shape === undefined) {
     throw new UnspentError('BLOCK_INVALID', `era tag ${era} is not known to this version of unspent`, { era });
   }
-  return shelleyHeader(c, era, shape, knownHash);
+  return shape;
 }
 
-function shelleyHeader(c: Cursor, era: number, shape: EraShape, knownHash?: Uint8Array): Header {
-  c.tuple(1 + shape.bodyParts, 'block');
+function shelleyHeader(c: Cursor, era: number, shape: EraShape): Header {
   const start = c.at;
   const header = c.tuple(2, 'header');
   const fields = c.tuple(shape.headerFields, 'header body');
@@ -128,20 +150,20 @@ function shelleyHeader(c: Cursor, era: number, shape: EraShape, knownHash?: Uint
   const prevHash = c.nullish() ? null : hash32(c);
   c.span(32);
   const issuerAt = c.start;
-  for (let i = 4; i < shape.bodyHashField; i++) c.skip();
+  for (let i = 4; i < shape.bodyHashField - 1; i++) c.skip();
+  const bodyBytes = c.uint();
   c.span(32);
   const proofStart = c.start;
   for (let i = shape.bodyHashField + 1; i < shape.headerFields; i++) c.skip();
   c.close(fields);
   c.skip();
   c.close(header);
-  const hash = knownHash ?? blake2b256(c.bytes, start, c.at);
-  const spans = { issuerAt, proofStart, proofEnd: proofStart + 32 };
+  const hash = blake2b256(c.bytes, start, c.at);
+  const spans = { issuerAt, proofStart, proofEnd: proofStart + 32, bodyBytes };
   return new Header(c.bytes, era, { height, slot }, hash, prevHash, spans, shape.bodyParts);
 }
 
-function byronHeader(c: Cursor, era: number, epochSlots: number, knownHash?: Uint8Array): Header {
-  c.tuple(3, 'Byron block');
+function byronHeader(c: Cursor, era: number, epochSlots: number): Header {
   const start = c.at;
   const header = c.tuple(5, 'Byron header');
   c.skip();
@@ -153,8 +175,8 @@ function byronHeader(c: Cursor, era: number, epochSlots: number, knownHash?: Uin
   const place = boundary ? boundaryPlace(c, epochSlots) : regularPlace(c, epochSlots);
   c.skip();
   c.close(header);
-  const hash = knownHash ?? blake2b256Prefixed(boundary ? PREFIX_BOUNDARY : PREFIX_BYRON, c.bytes, start, c.at);
-  return new Header(c.bytes, era, place, hash, prevHash, { issuerAt: -1, proofStart, proofEnd }, 2);
+  const hash = blake2b256Prefixed(boundary ? PREFIX_BOUNDARY : PREFIX_BYRON, c.bytes, start, c.at);
+  return new Header(c.bytes, era, place, hash, prevHash, { issuerAt: -1, proofStart, proofEnd, bodyBytes: -1 }, BYRON_PARTS);
 }
 
 function boundaryPlace(c: Cursor, epochSlots: number): Place {

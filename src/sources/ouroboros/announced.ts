@@ -4,43 +4,33 @@
  * besides. What passes is, byte for byte, what the maker of the header made.
  */
 import { verifyBody } from '../../ledgers/cardano/body-proof.ts';
-import { type CardanoBlock, decodeBlock } from '../../ledgers/cardano/decode.ts';
-import { ERA, type Header, headerAt } from '../../ledgers/cardano/header.ts';
-import type { Point } from '../../ledgers/ledger.ts';
+import { type CardanoBlock, decodeBlock, decodeBody } from '../../ledgers/cardano/decode.ts';
+import { bareHeaderAt, ERA, type Header, wrapperAt } from '../../ledgers/cardano/header.ts';
 import { Cursor } from '../../util/cbor.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { readWrappedBlock, readWrappedHeader } from './envelope.ts';
 import { violation } from './protocol.ts';
 
 export interface Announced {
-  readonly point: Point;
-  readonly prevHash: Uint8Array | null;
-  /** Its bytes, exactly as sent. */
-  readonly header: Uint8Array;
-  readonly era: number;
+  readonly header: Header;
+  /** The header's, exactly as sent. */
+  readonly bytes: Uint8Array;
   /** How large the header says the block is; a plan, not a promise. */
   readonly blockBytes: number;
 }
 
-/** What stands before a header inside a block: the wrapper and the block's own head. */
+/** What stands around header and body in a block: the wrapper and the block's own head. */
 const LEAD_BYTES = 3;
 
 /** Reads a wrapped header. Throws PROTOCOL, or UNSUPPORTED for an era we do not know. */
 export function readAnnounced(content: Uint8Array, byronEpochSlots: number): Announced {
   return sound('header', () => {
-    const { era, header, blockBytes } = readWrappedHeader(content);
+    const { era, header: bytes, blockBytes } = readWrappedHeader(content);
     knownEra(era);
-    // Dressed as the beginning of a block, so that one reader serves both.
-    const dressed = new Uint8Array(LEAD_BYTES + header.length);
-    dressed[0] = 0x82;
-    dressed[1] = era;
-    dressed[2] = 0x81 + partsOf(era);
-    dressed.set(header, LEAD_BYTES);
-    const c = new Cursor(dressed);
-    const read = headerAt(c, byronEpochSlots);
-    if (c.at !== dressed.length) c.fail('bytes after the end of the header');
-    const size = blockBytes ?? header.length + LEAD_BYTES + bodyBytes(dressed, era);
-    return announced(read, dressed.subarray(LEAD_BYTES), size);
+    const c = new Cursor(bytes);
+    const header = bareHeaderAt(c, era, byronEpochSlots);
+    if (c.at !== bytes.length) c.fail('bytes after the end of the header');
+    return { header, bytes, blockBytes: blockBytes ?? LEAD_BYTES + bytes.length + header.bodyBytes };
   });
 }
 
@@ -56,18 +46,17 @@ export function readWhole(content: Uint8Array, byronEpochSlots: number): Cardano
 }
 
 /** The block, decoded. Throws PROTOCOL when it is not the one that was announced, whole and unchanged. */
-export function checkAgainst(raw: Uint8Array, expected: Announced, byronEpochSlots: number): CardanoBlock {
+export function checkAgainst(raw: Uint8Array, { header, bytes }: Announced): CardanoBlock {
   return sound('block', () => {
     const c = new Cursor(raw);
-    c.tuple(2, 'wrapped block');
-    const era = c.uint();
-    c.array();
-    const { header, point } = expected;
-    if (era !== expected.era || Buffer.compare(raw.subarray(c.at, c.at + header.length), header) !== 0) {
-      throw violation(`a block that is not the one asked for at slot ${point.slot}`, { slot: point.slot });
+    const era = wrapperAt(c);
+    const end = c.at + bytes.length;
+    if (era !== header.era || Buffer.compare(raw.subarray(c.at, end), bytes) !== 0) {
+      throw violation(`a block that is not the one asked for at slot ${header.slot}`, { slot: header.slot });
     }
-    // The very header that was announced, so its hash is known.
-    return proven(decodeBlock(raw, byronEpochSlots, point.hash));
+    // The very header that was announced and read.
+    c.at = end;
+    return proven(decodeBody(c, header));
   });
 }
 
@@ -80,27 +69,9 @@ function proven(block: CardanoBlock): CardanoBlock {
   return block;
 }
 
-function announced({ era, height, slot, hash, prevHash }: Header, header: Uint8Array, blockBytes: number): Announced {
-  return { point: { height, slot, hash }, prevHash, header, era, blockBytes };
-}
-
 function knownEra(era: number): void {
   if (era <= ERA.conway) return;
   throw new UnspentError('UNSUPPORTED', `the chain has entered an era (tag ${era}) that this version of unspent does not know`, { era });
-}
-
-/** Parts behind the header. */
-function partsOf(era: number): number {
-  return era <= ERA.byron ? 2 : era < ERA.alonzo ? 3 : 4;
-}
-
-/** The body size stands right before the body hash: field 7, or 6 since Babbage. */
-function bodyBytes(dressed: Uint8Array, era: number): number {
-  const c = new Cursor(dressed, LEAD_BYTES);
-  c.array();
-  c.array();
-  for (let i = era >= ERA.babbage ? 6 : 7; i > 0; i--) c.skip();
-  return c.uint();
 }
 
 /** What does not decode is the peer's doing here, not a damaged store's. */

@@ -45,7 +45,6 @@ interface Range {
 export class BlockFetcher {
   private readonly session: Session<BlockFetchMessage, BlockFetchState>;
   private readonly outbox: Outbox;
-  private readonly byronEpochSlots: number;
   private readonly bytesMax: number;
   private readonly changed = new Gate();
   /** In chain order. */
@@ -58,10 +57,9 @@ export class BlockFetcher {
   /** The peer had no blocks for headers it announced, and has not explained it yet. */
   isPuzzled = false;
 
-  constructor(mux: Mux, outbox: Outbox, byronEpochSlots: number, bytesMax = FETCH_BYTES_MAX) {
+  constructor(mux: Mux, outbox: Outbox, bytesMax = FETCH_BYTES_MAX) {
     this.session = new Session(mux, BLOCK_FETCH, 'initiator');
     this.outbox = outbox;
-    this.byronEpochSlots = byronEpochSlots;
     this.bytesMax = bytesMax;
   }
 
@@ -77,7 +75,7 @@ export class BlockFetcher {
   /** Forgets headers newer than the point; false when the point is not among those that wait. */
   back(point: WirePoint): boolean {
     let kept = this.entries.length;
-    while (kept > 0 && (point === null || !equalBytes(this.entries[kept - 1].announced.point.hash, point.hash))) kept--;
+    while (kept > 0 && (point === null || !equalBytes(this.entries[kept - 1].announced.header.hash, point.hash))) kept--;
     for (let i = kept; i < this.entries.length; i++) this.entries[i].dropped = true;
     this.entries.length = kept;
     this.unasked = Math.min(this.unasked, kept);
@@ -137,7 +135,7 @@ export class BlockFetcher {
     this.ranges.push({ entries, bytes, next: 0 });
     this.bytesOnTheWay += bytes;
     this.unasked = end;
-    this.session.send({ kind: 'requestRange', from: entries[0].announced.point, to: entries[entries.length - 1].announced.point });
+    this.session.send({ kind: 'requestRange', from: entries[0].announced.header, to: entries[entries.length - 1].announced.header });
   }
 
   /** Messages at hand; ends early, with the range, when the peer has no blocks for one that still stands. */
@@ -163,7 +161,7 @@ export class BlockFetcher {
     const entry = range.entries[range.next++];
     if (entry === undefined) throw violation('more blocks than the range that was asked for has');
     if (entry.dropped) return;
-    entry.block = checkAgainst(raw, entry.announced, this.byronEpochSlots);
+    entry.block = checkAgainst(raw, entry.announced);
   }
 
   /** Puts out what is complete, in order. */
@@ -195,7 +193,7 @@ export class BlockFetcher {
     if (entries.some((entry) => entry.dropped)) return;
     const { rollbacks } = this;
     const { mux } = this.session.channel;
-    const { slot } = entries[0].announced.point;
+    const { slot } = entries[0].announced.header;
     const silent = (): void => mux.fail(violation(`no blocks for headers it announced (slot ${slot})`, { slot }));
     const timer = setTimeout(silent, EXPLAIN_MS * mux.timeScale);
     this.isPuzzled = true;

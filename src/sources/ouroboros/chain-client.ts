@@ -3,10 +3,10 @@
  * find the intersection, then take batches of verified events. Reading ahead
  * runs by itself and stops when the reader does not keep up.
  */
+import type { Point } from '../../ledgers/ledger.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { assert, UnspentError } from '../../util/errors.ts';
 import type { Agreement } from './agree.ts';
-import type { Announced } from './announced.ts';
 import type { ChainSyncClient, ChainSyncHandler, Intersection } from './chain-sync-client.ts';
 import { Gate } from './gate.ts';
 import type { Mux } from './mux.ts';
@@ -89,11 +89,12 @@ export abstract class ChainClient implements ChainSyncHandler {
   }
 
   /** A new block or header must follow the one before it. */
-  protected link({ prevHash, point }: Pick<Announced, 'prevHash' | 'point'>): void {
+  protected link(next: Point & { readonly prevHash: Uint8Array | null }): void {
+    const { prevHash, slot } = next;
     if (this.last !== null && (prevHash === null || !equalBytes(prevHash, this.last.hash))) {
-      throw violation(`a block at slot ${point.slot} that does not follow the one at slot ${this.last.slot}`, { slot: point.slot });
+      throw violation(`a block at slot ${slot} that does not follow the one at slot ${this.last.slot}`, { slot });
     }
-    this.last = point;
+    this.last = next;
     this.hasToldTip = false;
   }
 

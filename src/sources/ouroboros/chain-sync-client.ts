@@ -14,7 +14,7 @@ import { Session } from './session.ts';
 /** Answers there must be room for before more are asked for, unless fewer are to come. */
 export const ROOM_MIN = CHAIN_SYNC_AHEAD_MAX - CHAIN_SYNC_AHEAD_MIN;
 
-/** The part still on its way when more are asked for: 200 of 300. */
+/** The part still on its way when more are asked for: two thirds. */
 const LOW_MARK = CHAIN_SYNC_AHEAD_MIN / CHAIN_SYNC_AHEAD_MAX;
 
 export interface ChainSyncHandler {

@@ -76,8 +76,8 @@ export class N2cClient extends ChainClient {
 
   forward(content: Uint8Array): number {
     const block = readWhole(content, this.byronEpochSlots);
-    const { raw, prevHash } = block;
-    this.link({ prevHash, point: block });
+    const { raw } = block;
+    this.link(block);
     this.outbox.forward(block);
     // A large block at once, small ones by and by.
     this.blockBytes = Math.max(raw.length, this.blockBytes + SIZE_WEIGHT * (raw.length - this.blockBytes));

@@ -41,16 +41,16 @@ export class N2nClient extends ChainClient {
   private constructor(mux: Mux, agreement: Agreement, options: N2nOptions) {
     super(mux, agreement, options.byronEpochSlots);
     this.sync = new ChainSyncClient(mux, CHAIN_SYNC_N2N);
-    this.fetcher = new BlockFetcher(mux, this.outbox, options.byronEpochSlots, options.fetchBytesMax ?? FETCH_BYTES_MAX);
+    this.fetcher = new BlockFetcher(mux, this.outbox, options.fetchBytesMax ?? FETCH_BYTES_MAX);
     this.keepAlive = new Session(mux, KEEP_ALIVE, 'initiator');
     this.keepAliveMs = options.keepAliveMs ?? KEEP_ALIVE_MS;
   }
 
   forward(content: Uint8Array): number {
     const announced = readAnnounced(content, this.byronEpochSlots);
-    this.link(announced);
+    this.link(announced.header);
     this.fetcher.announce(announced);
-    return announced.point.height;
+    return announced.header.height;
   }
 
   backward(point: WirePoint): void {

@@ -16,6 +16,7 @@ import type { AcquireFailure, AcquireTarget } from '../ouroboros/local-state-que
 import { samePoint, type WirePoint, type WireTip } from '../ouroboros/point.ts';
 import type { ChainReader, LedgerView, RangeReader, ServedChain } from './chain.ts';
 import { ImmutableRanges, ImmutableReader } from './immutable-reader.ts';
+import { RecentBatches } from './recent.ts';
 
 /** What readers need to know of the folder. */
 export interface Shelf {
@@ -23,6 +24,7 @@ export interface Shelf {
   /** Behind the last block that is served. */
   readonly end: Position;
   readonly byronEpochSlots: number;
+  readonly recent: RecentBatches;
 }
 
 /** Throws SOURCE_UNREACHABLE when there are no chunks. */
@@ -37,6 +39,7 @@ export async function openImmutableChain(path: string, network: CardanoNetwork, 
 class ImmutableChain implements ServedChain, Shelf {
   readonly network: CardanoNetwork;
   readonly byronEpochSlots: number;
+  readonly recent = new RecentBatches();
   tip: WireTip = { point: null, height: 0 };
   chunks: readonly ChunkFile[] = [];
   end: Position = { chunk: -1, offset: 0 };

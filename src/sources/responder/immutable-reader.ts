@@ -46,10 +46,13 @@ class Walker {
     while (this.taken >= this.blocks.length) {
       const { end } = this.shelf;
       if (this.position.chunk === end.chunk && this.position.offset >= end.offset) return false;
-      if (this.batches === null) await this.open();
-      const { value: batch } = await this.batches!.next();
-      if (batch === undefined) await this.finished();
-      else this.enter(batch);
+      const shared = this.shelf.recent.get(this.position);
+      if (shared !== undefined) {
+        // What this reader had open has been overtaken.
+        if (this.batches !== null) await this.reset();
+        this.wasGrowing = false;
+        this.enter(shared);
+      } else await this.readOn();
     }
     return true;
   }
@@ -62,6 +65,16 @@ class Walker {
     this.taken = 0;
     await batches?.return();
     await chunk?.close();
+  }
+
+  private async readOn(): Promise<void> {
+    if (this.batches === null) await this.open();
+    const { position, wasGrowing } = this;
+    const { value: batch } = await this.batches!.next();
+    if (batch === undefined) return this.finished();
+    // A chunk that still grows may have more at the next look.
+    if (!wasGrowing && batch.blocks.length > 0 && batch.rest !== 'cut') this.shelf.recent.add(position, batch);
+    this.enter(batch);
   }
 
   private async open(): Promise<void> {
