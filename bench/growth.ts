@@ -11,7 +11,7 @@ import type { Engine } from '../src/engine/engine.ts';
 import { openRocks } from '../src/engine/rocks.ts';
 import { cardanoLedger, cardanoNetwork } from '../src/ledgers/cardano/index.ts';
 import type { Block } from '../src/ledgers/ledger.ts';
-import { selectProjections } from '../src/projections/registry.ts';
+import { type Selection, selectProjections } from '../src/projections/registry.ts';
 import { deltaColumn } from '../src/state/delta.ts';
 import { Fold } from '../src/state/fold.ts';
 import { PruneSchedule } from '../src/state/prune-schedule.ts';
@@ -27,6 +27,12 @@ const GROW_GROUP = 50;
 const SETTLE_MS = 4000;
 const SETTLE_CHECKS_MAX = 150;
 const MEASURED_BLOCKS = 600;
+
+const KEPT: Selection = {
+  utxo: true,
+  indexes: { address: true, payment: true, stake: false, policy: false, asset: false, datum: false, script: false },
+  ...{ balances: false, datums: false, scripts: false },
+};
 
 interface SizeFigures {
   readonly live: number;
@@ -83,8 +89,8 @@ class Growth {
 
   async open(): Promise<void> {
     const { engine: settings, utxo } = loadConfig({ env: {} }).config;
-    const projections = selectProjections({ utxo: true, indexes: { address: true, payment: true, stake: false } });
     const ledger = cardanoLedger(cardanoNetwork('devnet'), { utxos: { byron: [], shelley: [] }, byronHash: null });
+    const projections = selectProjections(KEPT, ledger);
     this.engine = await openRocks(this.directory, [...projections.flatMap((projection) => projection.columns), deltaColumn], {
       createIfMissing: true,
       ...settings,

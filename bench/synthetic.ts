@@ -10,6 +10,8 @@ import { writeU32 } from '../src/util/bytes.ts';
 export const OUTPUTS_PER_TX = 3;
 const ADDRESS_BYTES = 57;
 const OUTPUT_BYTES = 1 + 2 + ADDRESS_BYTES + 9;
+/** No counter reaches it. */
+const HOT_ADDRESS = 0x7fff_ffff;
 const NO_BYTES = new Uint8Array(0);
 
 /** A 32-bit mix with good avalanche (murmur3's finaliser). */
@@ -38,8 +40,20 @@ export class SyntheticChain {
   private last: Uint8Array | null = null;
   private state = 0x1234_5678;
 
-  constructor(capacity: number) {
+  private readonly hot: number;
+
+  /** `hot`: one output in so many goes to one and the same address; 0: none does. */
+  constructor(capacity: number, hot = 0) {
     this.live = new Int32Array(capacity);
+    this.hot = hot;
+  }
+
+  hotAddress(): Uint8Array {
+    const address = new Uint8Array(ADDRESS_BYTES);
+    address[0] = 0x01;
+    spread(2, HOT_ADDRESS, address, 1, 28);
+    spread(3, HOT_ADDRESS, address, 29, 28);
+    return address;
   }
 
   private random(below: number): number {
@@ -95,9 +109,10 @@ export class SyntheticChain {
       raw[start + 2] = ADDRESS_BYTES;
       raw[start + 3] = 0x01;
       // One address holds three outputs on average, one stake key three addresses.
-      const address = this.random(1 + Math.floor(this.outputs / 3));
+      const isHot = this.hot > 0 && this.outputs % this.hot === 0;
+      const address = isHot ? HOT_ADDRESS : this.random(1 + Math.floor(this.outputs / 3));
       spread(2, address, raw, start + 4, 28);
-      spread(3, Math.floor(address / 3), raw, start + 32, 28);
+      spread(3, isHot ? HOT_ADDRESS : Math.floor(address / 3), raw, start + 32, 28);
       const coin = start + 3 + ADDRESS_BYTES;
       raw[coin] = 0x1b;
       const valueLo = mix(this.outputs);

@@ -6,30 +6,33 @@
 
 import { loadConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
-import { indexesOf } from './config/schema.ts';
-import { checkNetwork, databaseDirectory, type Identity, readIdentity, SCHEMA_VERSION, writeIdentity } from './engine/directory.ts';
+import { databaseDirectory, readIdentity, writeIdentity } from './engine/directory.ts';
 import type { Engine, EngineStats } from './engine/engine.ts';
 import { openRocks } from './engine/rocks.ts';
-import type { CardanoNetwork } from './ledgers/cardano/index.ts';
-import { KEY_KINDS, type KeyKind, type Point } from './ledgers/ledger.ts';
-import { type Network, networkNames, openNetwork, withoutGenesis } from './networks.ts';
+import { genesisNeeded, type StoreIdentity, wantedFacts } from './identity.ts';
+import type { Point } from './ledgers/ledger.ts';
+import type { Network } from './networks.ts';
+import { BALANCE_KINDS } from './projections/balance.ts';
 import type { ChainRow } from './projections/chain.ts';
-import { type Selection, selectProjections } from './projections/registry.ts';
+import { INDEX_KINDS } from './projections/index-by-key.ts';
 import { type Digest, digestOf } from './query/digest.ts';
+import { Overlays } from './query/overlay.ts';
 import { parsePlace, pointAt } from './query/place.ts';
 import { Query } from './query/query.ts';
 import { type Verification, verifyStore } from './query/verify.ts';
-import { follow, type Pumped, type PumpOptions } from './sources/follow.ts';
-import { type GenesisTexts, readGenesisFiles } from './sources/genesis-files.ts';
+import { beginFills, planShape, type ShapeChange } from './shape.ts';
+import { follow, type Progress, type Pumped, type PumpOptions } from './sources/follow.ts';
+import type { GenesisTexts } from './sources/genesis-files.ts';
 import { openSource } from './sources/open.ts';
 import type { Source } from './sources/source.ts';
-import { DELTA, deltaColumn } from './state/delta.ts';
+import { deltaColumn } from './state/delta.ts';
+import { FIRST_LIMITS, type FillLimits, type FillProgress, Fills, paced } from './state/fill.ts';
 import { Fold } from './state/fold.ts';
 import type { Head } from './state/head.ts';
 import { PruneSchedule } from './state/prune-schedule.ts';
 import { type PruneCounts, type Pruned, readPruned } from './state/pruned.ts';
 import { UnspentError } from './util/errors.ts';
-import { VERSION } from './version.ts';
+import { together } from './util/together.ts';
 
 export interface OpenOptions {
   /** Directory of the store. Default: the setting `data` (./data). */
@@ -44,16 +47,20 @@ export interface OpenOptions {
   readonly create?: boolean;
   /** A new store may start in the middle of the chain; inputs from before are then counted as missing. */
   readonly partial?: boolean;
+  /**
+   * Whether the store takes the shape the settings ask for: what they switch on is filled, what they switch off is
+   * dropped. Default: as `create`, so that whoever only comes to look changes nothing.
+   */
+  readonly reshape?: boolean;
 }
 
-/** What a store remembers about itself in unspent.json. */
-interface StoreIdentity extends Identity {
-  readonly family: string;
-  readonly parameters: CardanoNetwork;
-  readonly partial: boolean;
-  readonly selfContained: boolean;
-  readonly projections: readonly string[];
-  readonly createdBy: string;
+export interface FillSettings {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((fills: readonly FillProgress[]) => void) | undefined;
+  /** After each step, with what it took and the outputs it went through. */
+  readonly onStep?: ((seconds: number, rows: number) => void) | undefined;
+  /** Of one step. Default: some milliseconds of work. */
+  readonly limits?: FillLimits | undefined;
 }
 
 export interface FollowSettings {
@@ -62,6 +69,15 @@ export interface FollowSettings {
   readonly signal?: AbortSignal;
   readonly onProgress?: PumpOptions['onProgress'];
   readonly onRollback?: PumpOptions['onRollback'];
+  /** Of the fill beside it, where something was switched on. */
+  readonly onFill?: FillSettings['onProgress'];
+  readonly onFillStep?: FillSettings['onStep'];
+}
+
+/** What is being followed, and how far that has come. */
+export interface Following {
+  readonly source: Source;
+  progress: Progress | null;
 }
 
 export interface StoreStatus {
@@ -72,6 +88,8 @@ export interface StoreStatus {
   readonly horizon: Point | null;
   readonly pruned: Pruned;
   readonly projections: readonly string[];
+  /** Those of them that are not ready yet. */
+  readonly fills: readonly FillProgress[];
   readonly engine: EngineStats;
 }
 
@@ -79,76 +97,52 @@ export async function open(options: OpenOptions = {}): Promise<Store> {
   const config = options.config ?? loadConfig({ env: process.env }).config;
   const data = options.data ?? config.data;
   const identity = readIdentity(data) as StoreIdentity | null;
-  const name = options.network ?? config.network;
   if (identity === null && options.create === false) throw new UnspentError('STORE_MISSING', `there is no store in ${data}`, { data });
-  if (identity === null && name === '') {
-    throw new UnspentError(
-      'NETWORK_NEEDED',
-      `there is no store in ${data} yet, and no network was named; there are ${networkNames().join(', ')}`,
-    );
-  }
-  if (identity !== null && name !== '') checkNetwork(identity, name);
-  const wanted = wantedIdentity(identity, config, name, options);
-  const selection = selectionOf(config);
-  if (identity !== null) checkShape(identity, wanted);
-  else {
+  const { facts, network } = wantedFacts(identity, { ...options, data, config });
+  const shape = planShape(identity, config, network.ledger, options.reshape ?? options.create !== false);
+  const isReshaped = identity !== null && shape.added.length + shape.removed.length > 0;
+  if (identity === null) {
     // Said before anything is made: a store that could never take its first block helps nobody.
-    if (selection.utxo && !wanted.network.hasGenesis) throw genesisNeeded(wanted.network);
-    writeIdentity(data, { ...wanted.identity });
-  }
-  const projections = selectProjections(selection);
-  const engine = await openRocks(databaseDirectory(data), [...projections.flatMap((projection) => projection.columns), deltaColumn], {
-    createIfMissing: true,
-    memtableBytes: config.engine.memtableBytes,
-    cacheBytes: config.engine.cacheBytes,
-    compression: config.engine.compression,
-  });
+    if (config.utxo.enabled && !network.hasGenesis) throw genesisNeeded(network);
+    writeIdentity(data, { ...facts, ...shape.after });
+  } else if (isReshaped) await beginReshape(data, identity, config, network, shape);
+  const engine = await openEngine(data, config, shape);
   try {
-    const fold = new Fold(engine, wanted.network.ledger, projections, {
-      utxo: selection.utxo,
-      partial: wanted.identity.partial,
+    beginFills(engine, shape);
+    if (isReshaped) writeIdentity(data, { ...identity, ...shape.after });
+    const fills = new Fills(engine, shape.projections);
+    const fold = new Fold(engine, network.ledger, fills.projections, {
+      utxo: config.utxo.enabled,
+      partial: facts.partial,
       selfContained: config.utxo.delta.selfContained,
       pruneDepth: config.utxo.pruneDepth,
       rollbackWindow: config.utxo.rollbackWindow,
       fsync: false,
     });
-    if (identity !== null && wanted.identity.partial && !identity.partial) becomePartial(data, wanted.identity, fold);
-    return new Store(data, wanted.network, config, selection, engine, fold);
+    if (identity !== null && facts.partial && !identity.partial) becomePartial(data, { ...facts, ...shape.after }, fold);
+    return new Store({ data, network, config, engine, fold, fills, shape });
   } catch (error) {
     await engine.close();
     throw error;
   }
 }
 
-function wantedIdentity(
-  existing: StoreIdentity | null,
-  config: Config,
-  name: string,
-  options: OpenOptions,
-): { identity: StoreIdentity; network: Network } {
-  const networkName = existing?.network ?? name;
-  const given = options.genesis ?? config.genesis;
-  const texts = typeof given === 'string' ? (given === '' ? null : readGenesisFiles(given, networkName)) : given;
-  const partial = existing?.partial || (options.partial ?? false);
-  const found = openNetwork(networkName, texts, existing?.parameters);
-  const network = partial && !found.hasGenesis ? withoutGenesis(found) : found;
-  const identity = {
-    schema: SCHEMA_VERSION,
-    network: networkName,
-    family: network.family,
-    parameters: network.parameters,
-    partial,
-    selfContained: config.utxo.delta.selfContained,
-    projections: selectProjections(selectionOf(config)).map((projection) => projection.name),
-    createdBy: `unspent ${VERSION}`,
-  };
-  return { identity, network };
+function openEngine(data: string, { engine }: Config, { projections, retired }: ShapeChange): Promise<Engine> {
+  const columns = [...projections.flatMap((projection) => projection.columns), deltaColumn];
+  return openRocks(databaseDirectory(data), columns, {
+    ...{ createIfMissing: true, retired },
+    ...{ memtableBytes: engine.memtableBytes, cacheBytes: engine.cacheBytes, compression: engine.compression },
+  });
 }
 
-function genesisNeeded({ name }: Network): UnspentError {
-  return new UnspentError('GENESIS_NEEDED', `the genesis of '${name}' is not built in, and the store is empty`, {
-    network: name,
-  });
+/** Only who has the store open may say what it is: another process may be at work on it. */
+async function beginReshape(data: string, identity: StoreIdentity, config: Config, network: Network, shape: ShapeChange): Promise<void> {
+  const engine = await openEngine(data, config, planShape(identity, config, network.ledger, false));
+  try {
+    writeIdentity(data, { ...identity, ...shape.during });
+  } finally {
+    await engine.close();
+  }
 }
 
 /** A store that has no block yet may still learn that its chain is partial; a first try without the flag must not spoil it. */
@@ -158,20 +152,15 @@ function becomePartial(data: string, identity: StoreIdentity, fold: Fold): void 
   writeIdentity(data, { ...identity });
 }
 
-function selectionOf(config: Config): Selection {
-  const { addressHash, paymentCredential, stakeCredential } = indexesOf(config);
-  return { utxo: config.utxo.enabled, indexes: { address: addressHash, payment: paymentCredential, stake: stakeCredential } };
-}
-
-/** Columns that were not kept from the start would answer wrongly; refuse rather than guess. */
-function checkShape(existing: StoreIdentity, wanted: { identity: StoreIdentity }): void {
-  const [have, want] = [existing.projections, wanted.identity.projections];
-  if (have.join() !== want.join()) {
-    throw new UnspentError('STORE_SHAPE', `the store keeps ${have.join(', ')}; the settings ask for ${want.join(', ')}`, { have, want });
-  }
-  if (existing.selfContained !== wanted.identity.selfContained) {
-    throw new UnspentError('STORE_SHAPE', `the store was made with utxo.delta.selfContained = ${existing.selfContained}`);
-  }
+/** What a store is made of. */
+interface StoreParts {
+  readonly data: string;
+  readonly network: Network;
+  readonly config: Config;
+  readonly engine: Engine;
+  readonly fold: Fold;
+  readonly fills: Fills;
+  readonly shape: Pick<ShapeChange, 'added' | 'removed'>;
 }
 
 export class Store {
@@ -180,40 +169,97 @@ export class Store {
   readonly config: Config;
   readonly fold: Fold;
   readonly engine: Engine;
-  private readonly selection: Selection;
+  /** Names of what was switched on and off when it was opened. */
+  readonly reshaped: { readonly added: readonly string[]; readonly removed: readonly string[] };
+  /** Null: nothing is followed now. */
+  following: Following | null = null;
+  /** Whoever reads through the engine from another thread: closed first, because the engine must outlive them. */
+  readonly readers = new Set<{ close(): Promise<void> }>();
+  private readonly filling: Fills;
   private readonly schedule: PruneSchedule;
+  private readonly overlays = new Overlays();
 
-  constructor(data: string, network: Network, config: Config, selection: Selection, engine: Engine, fold: Fold) {
+  constructor({ data, network, config, engine, fold, fills, shape }: StoreParts) {
     this.data = data;
     this.network = network;
     this.config = config;
-    this.selection = selection;
     this.engine = engine;
     this.fold = fold;
+    this.filling = fills;
+    this.reshaped = { added: shape.added.map((projection) => projection.name), removed: shape.removed };
     const { pruneBatchSize, pruneScheduleSeconds } = config.utxo;
     this.schedule = new PruneSchedule(fold, { batchBlocks: pruneBatchSize, intervalMs: 1000 * pruneScheduleSeconds }, Date.now());
   }
 
-  /** Follows a source until it ends, `until` is reached, or the signal says so. Stops at a block. */
+  /**
+   * Follows a source until it ends, `until` is reached, or the signal says so. Stops at a block. What was switched on
+   * is filled meanwhile, and to its end where the source ends first.
+   */
   async follow(source: string | Source, settings: FollowSettings = {}): Promise<Pumped> {
-    if (this.selection.utxo && this.fold.head === null && !this.network.hasGenesis) throw genesisNeeded(this.network);
+    if (this.config.utxo.enabled && this.fold.head === null && !this.network.hasGenesis) throw genesisNeeded(this.network);
     const { applyAsync, applyQueueSize } = this.config.utxo;
-    return follow(typeof source === 'string' ? openSource(source, this.network) : source, this.fold, this.network.ledger, {
-      until: settings.until ?? { kind: 'end' },
-      follow: settings.follow ?? false,
-      signal: settings.signal ?? new AbortController().signal,
-      groupBlocks: this.config.sync.groupBlocks,
-      queueSize: applyAsync ? applyQueueSize : 0,
-      prune: this.schedule,
-      onProgress: settings.onProgress,
-      onRollback: settings.onRollback,
-    });
+    const from = typeof source === 'string' ? openSource(source, this.network) : source;
+    const following: Following = { source: from, progress: null };
+    const pump = (signal: AbortSignal): Promise<Pumped> =>
+      follow(from, this.fold, this.network.ledger, {
+        until: settings.until ?? { kind: 'end' },
+        follow: settings.follow ?? false,
+        signal,
+        groupBlocks: this.config.sync.groupBlocks,
+        queueSize: applyAsync ? applyQueueSize : 0,
+        prune: this.schedule,
+        onProgress(progress) {
+          following.progress = progress;
+          settings.onProgress?.(progress);
+        },
+        onRollback: settings.onRollback,
+      });
+    this.following = following;
+    try {
+      return await this.pumpAndFill(pump, settings);
+    } finally {
+      this.following = null;
+    }
+  }
+
+  private async pumpAndFill(pump: (signal: AbortSignal) => Promise<Pumped>, settings: FollowSettings): Promise<Pumped> {
+    const signal = settings.signal ?? new AbortController().signal;
+    if (this.filling.isDone) return pump(signal);
+    const fill = (fillSignal: AbortSignal): Promise<boolean> =>
+      this.fill({ signal: fillSignal, onProgress: settings.onFill, onStep: settings.onFillStep });
+    const [pumped, isFilled] = await together(signal, pump, fill);
+    return isFilled ? pumped : { ...pumped, reason: 'interrupted' };
+  }
+
+  /**
+   * Fills what was switched on, a step of some milliseconds at a time: blocks, rollbacks and readers get their turn
+   * in between. False: the signal came first; the next call goes on from there.
+   */
+  async fill({ signal, onProgress, onStep, limits }: FillSettings = {}): Promise<boolean> {
+    let pace = limits ?? FIRST_LIMITS;
+    while (!this.filling.isDone) {
+      if (signal?.aborted) return false;
+      const started = performance.now();
+      const rows = this.filling.step(pace);
+      const seconds = (performance.now() - started) / 1000;
+      pace = limits ?? paced(pace, seconds);
+      onStep?.(seconds, rows);
+      for (const watcher of this.fold.watchers) watcher.filled?.(rows, seconds);
+      onProgress?.(this.filling.progress());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return true;
+  }
+
+  /** What is not ready yet, and how far it is. */
+  fills(): readonly FillProgress[] {
+    return this.filling.progress();
   }
 
   /** Reads pinned to this moment. Release it, or use `read`. */
   query(): Query {
-    const columns = this.engine.columns.map((column) => column.name).filter((name) => name !== DELTA);
-    return new Query(this.engine.snapshot(columns), columns);
+    const columns = this.engine.columns.map((column) => column.name);
+    return new Query(this.engine.snapshot(columns), columns, this.network.ledger.traits, this.overlays);
   }
 
   read<T>(body: (query: Query) => T): T {
@@ -245,9 +291,15 @@ export class Store {
     return digestOf(this.engine, onRows);
   }
 
+  /** Checks what is ready against the unspent set. */
   verify(onProgress?: (what: string, rows: number) => void): Verification {
-    const indexes = KEY_KINDS.filter((kind: KeyKind) => this.selection.indexes[kind]);
-    return verifyStore(this.engine, this.network.ledger, { indexes, utxo: this.selection.utxo, onProgress });
+    const ready = this.ready();
+    return verifyStore(this.engine, this.network.ledger, {
+      utxo: this.config.utxo.enabled,
+      indexes: INDEX_KINDS.filter((kind) => ready.has(`index.${kind}`)),
+      balances: BALANCE_KINDS.every((kind) => ready.has(`balance.${kind}`)),
+      ...{ datums: ready.has('datums'), scripts: ready.has('scripts'), onProgress },
+    });
   }
 
   status(): StoreStatus {
@@ -260,8 +312,15 @@ export class Store {
       horizon: this.horizon(),
       pruned: readPruned(engine),
       projections: fold.projections.map((projection) => projection.name),
+      fills: this.fills(),
       engine: engine.stats(),
     };
+  }
+
+  /** Names of the projections that can be relied on. */
+  private ready(): ReadonlySet<string> {
+    const filling = this.fills().map((fill) => fill.projection);
+    return new Set(this.fold.projections.map(({ name }) => name).filter((name) => !filling.includes(name)));
   }
 
   /** The oldest point we can go back to; null: the origin. */
@@ -271,10 +330,11 @@ export class Store {
   }
 
   async close(): Promise<void> {
+    await Promise.all([...this.readers].map((reader) => reader.close()));
     await this.engine.close();
   }
 
   private needUtxo(what: string): void {
-    if (!this.selection.utxo) throw new UnspentError('UNSUPPORTED', `${what} needs the unspent set, and utxo.enabled is off`);
+    if (!this.config.utxo.enabled) throw new UnspentError('UNSUPPORTED', `${what} needs the unspent set, and utxo.enabled is off`);
   }
 }

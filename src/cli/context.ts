@@ -16,7 +16,7 @@ export interface Context {
   readonly settings: LoadedConfig;
   progress(): ProgressLine;
   /** Opens the store (which must exist unless `create` says otherwise), and closes it after the body. */
-  withStore<T>(body: (store: Store) => T | Promise<T>, options?: Omit<OpenOptions, 'config'>): Promise<T>;
+  withStore<T>(body: (store: Store) => T | Promise<T>, options?: OpenOptions): Promise<T>;
 }
 
 export type Body = (context: Context, ...operands: string[]) => void | Promise<void>;
@@ -40,7 +40,7 @@ function contextOf(command: Command): Context {
     output,
     settings,
     progress: () => createProgress(output.quiet),
-    withStore: (body, more = {}) => useStore({ create: false, ...more, config: settings.config }, body),
+    withStore: (body, more = {}) => useStore({ create: false, config: settings.config, ...more }, body),
   };
 }
 

@@ -16,6 +16,7 @@ import { registerPrune } from './prune.ts';
 import { registerQuery } from './query.ts';
 import { registerRelay } from './relay.ts';
 import { registerRollback } from './rollback.ts';
+import { registerServe } from './serve.ts';
 import { registerStart } from './start.ts';
 import { registerStatus } from './status.ts';
 import { registerSync } from './sync.ts';
@@ -25,7 +26,7 @@ const AFTER_HELP = `
 Every setting has a flag too (--utxo-prune-depth 100): \`unspent config show\` lists them.
 
 Examples:
-  $ unspent start                                          a devnet of its own, followed live
+  $ unspent start                                          a devnet of its own, followed live, with a page to look at
   $ unspent sync --source devnet: --data ./devnet          a small chain, made on the spot
   $ unspent sync --network preview --source immutable:DIR  the chain of a node
   $ unspent status
@@ -46,7 +47,16 @@ function createProgram(): Command {
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', AFTER_HELP);
   addGlobalOptions(program);
-  const registrations = [registerStart, registerSync, registerStatus, registerQuery, registerDigest, registerRollback, registerPrune];
+  const registrations = [
+    registerStart,
+    registerSync,
+    registerServe,
+    registerStatus,
+    registerQuery,
+    registerDigest,
+    registerRollback,
+    registerPrune,
+  ];
   for (const register of [...registrations, registerVerify, registerDevnet, registerRelay, registerBench, registerConfig])
     register(program);
   return program;

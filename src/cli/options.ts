@@ -38,6 +38,7 @@ export interface CommandOptions {
   readonly partial?: boolean;
   readonly to?: string;
   readonly stake?: boolean;
+  readonly at?: string;
   readonly limit?: string;
   readonly after?: string;
   readonly order?: 'asc' | 'desc';

@@ -4,20 +4,22 @@
  */
 import { parseAddress } from '../ledgers/cardano/index.ts';
 import { Renderer } from '../query/render.ts';
+import type { Served } from '../server/serve.ts';
 import type { Store } from '../store.ts';
 import { toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { blake2b224 } from '../util/hash.ts';
 import type { ControlCommand } from './control.ts';
+import { fillText } from './fill-text.ts';
 import { ada, count, counted, pairs, pointText } from './format.ts';
 import type { FollowLines } from './start-lines.ts';
 import { sumOf, utxoTable } from './utxo-table.ts';
 
 const ROWS_MAX = 100;
 
-export function followCommands(store: Store, lines: FollowLines): ControlCommand[] {
+export function followCommands(store: Store, lines: FollowLines, served: Served | null): ControlCommand[] {
   return [
-    { syntax: 'status', doc: 'tip, lag, peer, last rollback', run: () => pairs(statusRows(store, lines)) },
+    { syntax: 'status', doc: 'tip, lag, peer, last rollback', run: () => pairs(statusRows(store, lines, served)) },
     {
       syntax: 'digest',
       doc: 'count, value and digest of the unspent set',
@@ -30,8 +32,8 @@ export function followCommands(store: Store, lines: FollowLines): ControlCommand
   ];
 }
 
-function statusRows(store: Store, lines: FollowLines): [string, string][] {
-  const { head, horizon, network } = store.status();
+function statusRows(store: Store, lines: FollowLines, served: Served | null): [string, string][] {
+  const { head, horizon, network, fills } = store.status();
   const rows: [string, string][] = [
     ['network', network],
     ['tip', head === null ? 'no block yet' : `height ${count(head.height)}, slot ${count(head.slot)}`],
@@ -39,7 +41,8 @@ function statusRows(store: Store, lines: FollowLines): [string, string][] {
     ['horizon', horizon === null ? 'the origin' : `height ${count(horizon.height)}, slot ${count(horizon.slot)}`],
     ['unspent', `${counted(head?.utxos ?? 0, 'output')} worth ${ada(head?.value ?? 0n)} ada`],
   ];
-  return [...rows, ...lines.rows()];
+  if (fills.length > 0) rows.push(['filling', fillText(fills)]);
+  return [...rows, ...lines.rows(), ['page', served?.url ?? 'not served']];
 }
 
 function queryAddress(store: Store, what: string, text: string): string {

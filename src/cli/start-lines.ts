@@ -24,11 +24,13 @@ export class FollowLines {
   private toldAt = 0;
   private now = NOTHING;
   private status: PeerStatus | null = null;
+  private filling: ReadonlySet<string>;
   private rollback: { readonly at: number; readonly to: Point | null; readonly undone: number } | null = null;
 
   constructor(store: Store, say: (text: string) => void) {
     this.store = store;
     this.say = say;
+    this.filling = new Set(store.fills().map(({ projection }) => projection));
   }
 
   progress(now: Progress): void {
@@ -62,6 +64,13 @@ export class FollowLines {
     this.status = status;
     if (status.state === 'following') this.say(`connected to ${status.peer} (${status.version})`);
     else if (status.state === 'waiting' && before !== 'waiting') this.say(`lost ${status.peer}: ${status.lastError?.message ?? 'gone'}`);
+  }
+
+  /** Of what was switched on later: each once, when it is ready. */
+  filled(fills: readonly { readonly projection: string }[]): void {
+    const left = new Set(fills.map(({ projection }) => projection));
+    for (const name of this.filling) if (!left.has(name)) this.say(`${name} is filled and ready`);
+    this.filling = left;
   }
 
   /** For the status: tip, lag, peer, last rollback. */

@@ -1,14 +1,17 @@
 /**
- * `start`: follows a chain and stays. With no arguments it makes a devnet of its
- * own and follows it over a real socket, so that there is something to see on a
- * bare machine: blocks, a rollback, an address with outputs. While it runs it
- * answers on standard input, because nobody else can open the store.
+ * `start`: follows a chain, stays, and serves it. With no arguments it makes a
+ * devnet of its own and follows it over a real socket, so that there is something
+ * to see on a bare machine: blocks, a rollback, an address with outputs. While it
+ * runs it answers over HTTP and on standard input, because nobody else can open
+ * the store.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import type { Config, SettingKey } from '../config/schema.ts';
 import { formatAddress } from '../ledgers/cardano/index.ts';
 import { renderPoint } from '../query/render.ts';
+import type { Served } from '../server/serve.ts';
 import { LiveDevnet, type LiveOptions } from '../sources/devnet/live.ts';
 import { makeWallet } from '../sources/devnet/wallet.ts';
 import { openSource, SOURCE_SCHEMES } from '../sources/open.ts';
@@ -17,13 +20,17 @@ import { serveChain } from '../sources/responder/index.ts';
 import type { Source } from '../sources/source.ts';
 import type { OpenOptions, Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
+import { together } from '../util/together.ts';
 import { action, type Context } from './context.ts';
 import { type ControlCommand, readControl } from './control.ts';
+import { aborted } from './devnet.ts';
 import { devnetCommands } from './devnet-control.ts';
+import { remarkShape } from './fill-text.ts';
 import { ada, pairs, pointText } from './format.ts';
 import { onInterrupt } from './interrupt.ts';
 import { followCommands } from './start-control.ts';
 import { FollowLines } from './start-lines.ts';
+import { isServed, startServer } from './start-server.ts';
 
 const NETWORK = 'devnet';
 const JOURNAL = 'devnet.journal';
@@ -40,8 +47,10 @@ const FORKS = { everyBlocks: 30, depthMax: 5 };
 export function registerStart(program: Command): void {
   program
     .command('start')
-    .description('follow a chain and stay at its tip; without arguments, a devnet of its own')
+    .description('follow a chain, stay at its tip, and serve it; without arguments, a devnet of its own')
     .option('--source <url>', `where blocks come from: ${SOURCE_SCHEMES.join(', ')}; may be repeated for nodes`, collect)
+    .option('--port <n>', 'port of the page and the API; 0 takes a free one (default: 8437, or the next that is free)')
+    .option('--no-server', 'follow only')
     .addHelpText(
       'after',
       `
@@ -85,9 +94,24 @@ function startWith(context: Context, urls: readonly string[]): Promise<void> {
   return context.withStore(async (store) => {
     const lines = new FollowLines(store, sayer(context));
     const source = nodes ? openNodesOf(urls, store, lines) : preview?.genesis === undefined ? openSource(urls[0], store.network) : preview;
-    if (!output.json) output.remark(`following ${urls.join(', ')} into ${store.data}; type help`);
-    await follow(context, store, source, lines, followCommands(store, lines));
+    remarkShape(context, store);
+    await whileServed(context, store, async (served) => {
+      if (!output.json) output.remark(`following ${urls.join(', ')} into ${store.data}; type help`);
+      if (served !== null) output.remark(`to look at it, open ${served.url}`);
+      await follow(context, store, source, lines, followCommands(store, lines, served), served);
+    });
   }, making);
+}
+
+/** A server that is there for as long as the body is, where one is wanted. */
+async function whileServed(context: Context, store: Store, body: (served: Served | null) => Promise<void>): Promise<void> {
+  if (!isServed(context)) return body(null);
+  const served = await startServer(context, store);
+  try {
+    await body(served);
+  } finally {
+    await served.close();
+  }
 }
 
 /** The devnet remembers itself beside the store, so that the two still fit after a restart. */
@@ -111,25 +135,52 @@ async function startDevnet(context: Context): Promise<void> {
       devnet.mine(isNew ? FIRST_BLOCKS : 1);
       const responder = await serveChain(devnet, { port: 0 });
       const firstFork = setTimeout(() => devnet.fork(FIRST_FORK_DEPTH), FIRST_FORK_MS);
+      remarkShape(context, store);
       try {
-        const url = `n2n://127.0.0.1:${responder.port}`;
-        if (!output.json) output.line(introduction(url, store, formatAddress(address)));
-        devnet.setInterval(INTERVAL_MS);
-        const lines = new FollowLines(store, sayer(context));
-        const commands = [...followCommands(store, lines), ...devnetCommands(devnet)];
-        await follow(context, store, openNodesOf([url], store, lines), lines, commands);
+        await whileServed(context, store, async (served) => {
+          const url = `n2n://127.0.0.1:${responder.port}`;
+          if (!output.json) output.line(introduction(url, store, formatAddress(address), served));
+          else if (served !== null) output.remark(`to look at it, open ${served.url}`);
+          devnet.setInterval(INTERVAL_MS);
+          const lines = new FollowLines(store, sayer(context));
+          const commands = [...followCommands(store, lines, served), ...devnetCommands(devnet)];
+          await follow(context, store, openNodesOf([url], store, lines), lines, commands, served);
+        });
       } finally {
         clearTimeout(firstFork);
         await devnet.close();
         await responder.close();
       }
     },
-    { create: true, network: NETWORK, genesis },
+    { create: true, network: NETWORK, genesis, config: withEverything(context) },
   );
 }
 
-function introduction(url: string, store: Store, address: string): string {
+/** What a chain of one's own is for is looking: everything is kept that nobody has decided about. */
+function withEverything({ settings: { config, origins } }: Context): Config {
+  const { utxo } = config;
+  const wanted = (key: SettingKey, value: boolean): boolean => (origins[key].from === 'default' ? true : value);
+  return {
+    ...config,
+    utxo: {
+      ...utxo,
+      index: {
+        ...utxo.index,
+        policy: wanted('utxo.index.policy', utxo.index.policy),
+        asset: wanted('utxo.index.asset', utxo.index.asset),
+        datumHash: wanted('utxo.index.datumHash', utxo.index.datumHash),
+        referenceScript: wanted('utxo.index.referenceScript', utxo.index.referenceScript),
+      },
+      balances: wanted('utxo.balances', utxo.balances),
+      datums: wanted('utxo.datums', utxo.datums),
+      scripts: wanted('utxo.scripts', utxo.scripts),
+    },
+  };
+}
+
+function introduction(url: string, store: Store, address: string, served: Served | null): string {
   const rows: [string, string][] = [
+    ...(served === null ? [] : [['page', `open ${served.url} in a browser`] as [string, string]]),
     ['devnet', `a chain of your own, a block every ${INTERVAL_MS / 1000} s, served at ${url}`],
     ['store', `${store.data}, following it over that socket`],
     ['soon', 'a fork: the last blocks are undone, exactly, and others take their place'],
@@ -155,6 +206,7 @@ async function follow(
   source: Source,
   lines: FollowLines,
   commands: readonly ControlCommand[],
+  served: Served | null,
 ): Promise<void> {
   const { output } = context;
   const say = sayer(context);
@@ -162,13 +214,22 @@ async function follow(
   const quit = new AbortController();
   const control = readControl(commands, say);
   void control.quit.then(() => quit.abort());
+  const signal = AbortSignal.any([interruption.signal, quit.signal]);
   try {
-    await store.follow(source, {
-      follow: true,
-      signal: AbortSignal.any([interruption.signal, quit.signal]),
-      onProgress: (now) => lines.progress(now),
-      onRollback: (to, undone) => lines.rolledBack(to, undone),
-    });
+    await together(
+      signal,
+      (stop) => serveUntil(served, stop),
+      async (stop) => {
+        await store.follow(source, {
+          ...{ follow: true, signal: stop },
+          onProgress: (now) => lines.progress(now),
+          onRollback: (to, undone) => lines.rolledBack(to, undone),
+          onFill: (fills) => lines.filled(fills),
+        });
+        // A source that ends leaves nothing to wait for.
+        quit.abort();
+      },
+    );
   } finally {
     control.stop();
     interruption.release();
@@ -177,4 +238,11 @@ async function follow(
   if (output.json) output.document({ point: renderPoint(head), utxos: head?.utxos ?? 0, value: (head?.value ?? 0n).toString() });
   if (interruption.signal.aborted) throw new UnspentError('INTERRUPTED', `stopped at ${pointText(head)}`);
   output.remark(`stopped at ${pointText(head)}`);
+}
+
+/** Stops serving as soon as it is told to, while the fold still goes to its block. Rejects when the server fails. */
+async function serveUntil(served: Served | null, stop: AbortSignal): Promise<void> {
+  if (served === null) return;
+  await Promise.race([aborted(stop), served.ended]);
+  await served.close();
 }

@@ -7,6 +7,7 @@ import { renderPoint } from '../query/render.ts';
 import type { Store, StoreStatus } from '../store.ts';
 import { toHex } from '../util/bytes.ts';
 import { action } from './context.ts';
+import { fillText } from './fill-text.ts';
 import { ada, bytes, count, pairs, utcTime } from './format.ts';
 
 export function registerStatus(program: Command): void {
@@ -73,6 +74,7 @@ function statusRows(store: Store, { head, horizon, pruned, engine, ...status }: 
   rows.push(
     ['pruned', `spent outputs ${upTo(pruned.spent)}, undo records ${upTo(pruned.deltas)}`],
     ['projections', status.projections.join(', ')],
+    ...(status.fills.length === 0 ? [] : [['filling', fillText(status.fills)] as [string, string]]),
     ['on disk', `${bytes(engine.bytes)} (${engine.kind})`],
   );
   return rows;

@@ -5,12 +5,13 @@
 import type { Command } from 'commander';
 import { parsePlace } from '../query/place.ts';
 import { renderPoint } from '../query/render.ts';
-import type { Pumped, Until } from '../sources/follow.ts';
+import type { Progress, Pumped, Until } from '../sources/follow.ts';
 import { openSource, SOURCE_SCHEMES } from '../sources/open.ts';
 import type { Source } from '../sources/source.ts';
 import type { OpenOptions, Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
+import { percent, remarkShape } from './fill-text.ts';
 import { ada, bytes, count, counted, duration, pairs, pointText, rate } from './format.ts';
 import { onInterrupt } from './interrupt.ts';
 import { SyncMeter } from './sync-meter.ts';
@@ -60,7 +61,8 @@ async function sync(context: Context): Promise<void> {
   await context.withStore(async (store) => {
     const source = preview.genesis === undefined ? openSource(urls, store.network) : preview;
     const started = performance.now();
-    const pumped = isBeyond(store, until, context) ? NOTHING : await pump(context, store, source, until);
+    remarkShape(context, store);
+    const pumped = await pump(context, store, isBeyond(store, until, context) ? null : source, until);
     report(context, store, pumped, (performance.now() - started) / 1000);
     if (pumped.reason === 'end' && until.kind !== 'end') context.output.remark(`the source ended before --until ${options.until}`);
     if (pumped.reason === 'interrupted') throw new UnspentError('INTERRUPTED', `stopped at ${pointText(store.fold.head)}`);
@@ -94,16 +96,27 @@ function isBeyond(store: Store, until: Until, { output }: Context): boolean {
   return true;
 }
 
-async function pump({ options, progress }: Context, store: Store, source: Source, until: Until): Promise<Pumped> {
+/** `source` null: there is nothing to follow, but there may be something to fill. */
+async function pump({ options, progress }: Context, store: Store, source: Source | null, until: Until): Promise<Pumped> {
   const line = progress();
   const meter = new SyncMeter(until, store.fold.head);
   const interruption = onInterrupt(() => line.note('stopping at the next block; once more to end at once'));
+  const { signal } = interruption;
+  let last: Progress = NOTHING;
+  const show = (): void =>
+    line.update(() => {
+      // Short and in front: the names were said before, and what does not fit on a line is cut off.
+      const first = store.fills().length === 0 ? '' : `filling ${percent(Math.min(...store.fills().map(({ done }) => done)))}  `;
+      return first + meter.line(last, store.fold.head, Math.max(0, line.columns - first.length));
+    });
+  const onProgress = (now: Progress): void => {
+    last = now;
+    show();
+  };
   try {
+    if (source === null) return { ...NOTHING, reason: (await store.fill({ signal, onProgress: show })) ? 'until' : 'interrupted' };
     return await store.follow(source, {
-      until,
-      follow: options.follow === true,
-      signal: interruption.signal,
-      onProgress: (now) => line.update(() => meter.line(now, store.fold.head, line.columns)),
+      ...{ until, follow: options.follow === true, signal, onProgress, onFill: show },
       onRollback: (to, undone) => line.note(`the source went back ${counted(undone, 'block')}, to ${pointText(to)}`),
     });
   } finally {

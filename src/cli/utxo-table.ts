@@ -1,11 +1,11 @@
 /**
- * Outputs and transactions for people: the rendered rows as a table, or one of
- * them field by field. Names of assets come from strangers, so only what prints
+ * What queries find, for people: outputs as a table, or one thing of any kind
+ * field by field. Names of assets come from strangers, so only what prints
  * safely is shown as text.
  */
-import type { AmountJson, TxJson, UtxoJson } from '../query/render.ts';
+import type { AmountJson, BalanceJson, BlockJson, SeenJson, TxJson, UtxoJson } from '../query/render.ts';
 import { fromHex } from '../util/bytes.ts';
-import { ada, count, shortened, table, utcTime } from './format.ts';
+import { ada, count, counted, shortened, table, utcTime } from './format.ts';
 
 /** Of one output, in a table. */
 const ASSETS_SHOWN = 2;
@@ -37,7 +37,7 @@ export function utxoRows(utxo: UtxoJson): [string, string][] {
     ['payment credential', utxo.owner_payment_credential],
     ['stake credential', utxo.owner_stake_credential],
     ['ada', ada(BigInt(utxo.lovelace_amount))],
-    ...utxo.amounts.slice(1).map((amount): [string, string] => ['asset', `${assetText(amount)}  ${amount.unit}`]),
+    ...assetRows(utxo.amounts.slice(1)),
     ['datum hash', utxo.data_hash],
     ['inline datum', utxo.inline_datum],
     ['reference script', utxo.reference_script_hash],
@@ -50,7 +50,15 @@ export function utxoRows(utxo: UtxoJson): [string, string][] {
     rows.push(['spent', placeText(block, slot, epoch, time)], ['spent in', utxo.spent_at_block_hash]);
     rows.push(['spent by', utxo.spent_tx_hash ?? 'the ledger itself']);
   }
+  return present(rows);
+}
+
+function present(rows: readonly [string, string | undefined][]): [string, string][] {
   return rows.filter((row): row is [string, string] => row[1] !== undefined);
+}
+
+function assetRows(amounts: readonly AmountJson[]): [string, string][] {
+  return amounts.map((amount) => ['asset', `${assetText(amount)}  ${amount.unit}`]);
 }
 
 export function txRows(tx: TxJson): [string, string][] {
@@ -60,6 +68,45 @@ export function txRows(tx: TxJson): [string, string][] {
     ['index', count(tx.tx_index)],
     ['valid', tx.valid ? 'yes' : 'no: its script failed, and its collateral was spent'],
   ];
+}
+
+export function balanceRows({ utxo_count: outputs, lovelace_amount: lovelace, amounts }: BalanceJson): [string, string][] {
+  return [['unspent outputs', count(outputs)], ['ada', ada(BigInt(lovelace))], ...assetRows(amounts.slice(1))];
+}
+
+/** What it did: absent where that was pruned. */
+export interface BlockDeeds {
+  readonly txs: readonly { readonly tx_hash: string; readonly valid: boolean }[] | null;
+  readonly created: number | null;
+  readonly spent: number | null;
+}
+
+export function blockRows(block: BlockJson, { txs, created, spent }: BlockDeeds): [string, string][] {
+  const rows: [string, string | undefined][] = [
+    ['block', block.hash],
+    ['place', placeText(block.height, block.slot, block.epoch, block.block_time)],
+    ['era', block.era],
+    ['size', `${count(block.size)} bytes`],
+    ['previous', block.previous_hash],
+    ['issuer', block.issuer],
+    ['transactions', count(block.tx_count)],
+    ['created', created === null ? 'not known any more' : counted(created, 'output')],
+    ['spent', spent === null ? 'not known any more' : counted(spent, 'output')],
+    ...(txs ?? []).map(({ tx_hash, valid }): [string, string] => ['transaction', valid ? tx_hash : `${tx_hash} (invalid)`]),
+  ];
+  return present(rows);
+}
+
+export function seenRows(kind: 'datum' | 'script', seen: SeenJson): [string, string][] {
+  return present([
+    [kind, seen.hash],
+    ['type', seen.type],
+    ['script', seen.script],
+    ['cbor', seen.cbor],
+    ['seen in', seen.output_index === undefined ? `${seen.tx_hash}, beside its outputs` : `${seen.tx_hash}#${seen.output_index}`],
+    ['first at', placeText(seen.block, seen.slot, seen.epoch, seen.block_time)],
+    ['block', seen.block_hash],
+  ]);
 }
 
 /** In ada. */

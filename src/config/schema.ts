@@ -99,6 +99,33 @@ export const SETTINGS = {
     shapesStore: true,
     doc: 'Index unspent outputs by stake credential.',
   },
+  'utxo.index.policy': {
+    type: 'boolean',
+    default: false,
+    shapesStore: true,
+    doc: 'Index unspent outputs by the policies of their assets.',
+  },
+  'utxo.index.asset': { type: 'boolean', default: false, shapesStore: true, doc: 'Index unspent outputs by each asset they hold.' },
+  'utxo.index.datumHash': {
+    type: 'boolean',
+    default: false,
+    shapesStore: true,
+    doc: 'Index unspent outputs by the hash of their datum, inline or not.',
+  },
+  'utxo.index.referenceScript': {
+    type: 'boolean',
+    default: false,
+    shapesStore: true,
+    doc: 'Index unspent outputs by the hash of the reference script they carry.',
+  },
+  'utxo.balances': {
+    type: 'boolean',
+    default: false,
+    shapesStore: true,
+    doc: 'Keep the balance of every address and stake credential, so that asking for one costs the same however many outputs it has.',
+  },
+  'utxo.datums': { type: 'boolean', default: false, shapesStore: true, doc: 'Keep every datum seen, by hash.' },
+  'utxo.scripts': { type: 'boolean', default: false, shapesStore: true, doc: 'Keep every script seen, by hash.' },
   'utxo.indexingStrategy': {
     type: 'oneOf',
     values: ['both', 'address_hash', 'payment_credential'],
@@ -152,6 +179,34 @@ export const SETTINGS = {
     default: false,
     doc: 'Zstd dictionaries on top of plain zstd: for chains whose outputs resemble each other more than hashes do.',
   },
+  'server.enabled': { type: 'boolean', default: true, doc: 'Whether `start` serves HTTP.' },
+  'server.host': { type: 'string', default: '127.0.0.1', filled: true, doc: 'Address to listen on.' },
+  'server.port': { type: 'integer', default: 8437, min: 0, max: 65_535, doc: 'Port to listen on; 0 takes one that is free.' },
+  'server.token': {
+    type: 'string',
+    default: '',
+    doc: 'If set, every request but health and readiness needs `Authorization: Bearer TOKEN`.',
+  },
+  'server.allowPublic': {
+    type: 'boolean',
+    default: false,
+    doc: 'Allow an address other than loopback without a token. Behind a proxy that guards it, for instance.',
+  },
+  'server.hosts': {
+    type: 'string',
+    default: '',
+    doc: 'Host names, separated by commas, that requests may be addressed to besides the own address.',
+  },
+  'server.rowsMax': { type: 'integer', default: 1000, min: 1, max: 100_000, doc: 'Rows of one page at most.' },
+  'server.connectionsMax': { type: 'integer', default: 1000, min: 1, max: 100_000, doc: 'Open connections at most.' },
+  'server.streamsMax': {
+    type: 'integer',
+    default: 64,
+    min: 1,
+    max: 10_000,
+    doc: 'Event streams and streamed answers at the same time, each, at most.',
+  },
+  'server.waitSecondsMax': { type: 'integer', default: 30, min: 0, max: 600, doc: 'Seconds a request may wait for a slot it asks for.' },
   'status.refreshSeconds': { type: 'integer', default: 5, min: 1, max: 3600, doc: 'Seconds between refreshes of the status.' },
   'metrics.sampleEngineSeconds': {
     type: 'integer',
@@ -218,5 +273,9 @@ export function indexesOf(config: Config): Config['utxo']['index'] {
     addressHash: index.addressHash && strategy !== 'payment_credential',
     paymentCredential: index.paymentCredential && strategy !== 'address_hash',
     stakeCredential: index.stakeCredential && strategy !== 'address_hash',
+    policy: index.policy,
+    asset: index.asset,
+    datumHash: index.datumHash,
+    referenceScript: index.referenceScript,
   };
 }

@@ -60,7 +60,7 @@ export interface Batch {
 
 export interface EngineStats {
   readonly kind: string;
-  /** Bytes on disk (memory engine: bytes held). */
+  /** Bytes on disk (memory engine: bytes held). Of a column: of what has left memory. */
   readonly bytes: number;
   /** What the engine says about itself, by name. */
   readonly properties: Readonly<Record<string, string>>;
@@ -71,6 +71,9 @@ export interface Engine extends Reader {
   /** The one batch of this engine, empty. There is one writer, so there is one batch. */
   batch(): Batch;
   snapshot(columns: readonly string[]): Snapshot;
-  stats(): EngineStats;
+  /** Deletes every row of the column at once, in a commit of its own. Snapshots and scans begun before still see them. */
+  clear(column: string): void;
+  /** Of the whole store, or of one column. */
+  stats(column?: string): EngineStats;
   close(): Promise<void>;
 }

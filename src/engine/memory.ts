@@ -68,11 +68,19 @@ class Memory implements Engine {
     return new MemorySnapshot(this, new Map(names.map((name) => [name, this.column(name)])));
   }
 
-  stats(): EngineStats {
+  clear(name: string): void {
+    this.column(name).content = { values: new Map(), keys: [], shared: false };
+  }
+
+  stats(name?: string): EngineStats {
     this.assertOpen();
-    let bytes = 0;
-    for (const { content } of this.#columns.values()) for (const [key, value] of content.values) bytes += key.length + value.length;
-    return { kind: 'memory', bytes, properties: {} };
+    const columns = name === undefined ? [...this.#columns.values()] : [this.column(name)];
+    let [bytes, rows] = [0, 0];
+    for (const { content } of columns) {
+      rows += content.keys.length;
+      for (const [key, value] of content.values) bytes += key.length + value.length;
+    }
+    return { kind: 'memory', bytes, properties: { rows: `${rows}` } };
   }
 
   async close(): Promise<void> {

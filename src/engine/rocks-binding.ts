@@ -83,6 +83,8 @@ export interface RocksBinding {
   db_get_many_sync(database: NativeDatabase, keys: readonly Uint8Array[], options: NativeReadOptions): (Uint8Array | undefined)[];
   /** Of the default column only. */
   db_get_property(database: NativeDatabase, name: string): string;
+  /** One range tombstone over all keys of the column from `gte` (the first) to below `lt`. */
+  db_clear(database: NativeDatabase, options: NativeColumnRef & { readonly gte?: Uint8Array; readonly lt: Uint8Array }): void;
   db_get_latest_sequence(database: NativeDatabase): number;
 
   /** Stands at the first key (the last, reversed) inside its bounds. */

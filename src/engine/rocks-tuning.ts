@@ -10,6 +10,8 @@ const MIB = 1024 * 1024;
 
 export interface RocksOptions {
   readonly createIfMissing: boolean;
+  /** Columns the database may have and nobody asks for any more: opened, because RocksDB insists, and emptied. */
+  readonly retired?: readonly string[];
   /** Memtable budget over all columns, split by weight. RocksDB may hold half as much again while flushes lag. */
   readonly memtableBytes?: number;
   /** Block cache over all columns; it holds the index and filter blocks too, so it bounds what reading costs in memory. */
@@ -71,15 +73,10 @@ export function nativeOptions(columns: readonly ColumnSpec[], options: RocksOpti
   const memtables = shares(columns, options.memtableBytes ?? MEMTABLE_BYTES, (column) => column.weight);
   const caches = shares(columns, options.cacheBytes ?? CACHE_BYTES, (column) => column.weight * CACHE_SHARE[column.access]);
   const compression = options.compression ?? COMPRESSION;
-  const natives: Record<string, NativeColumnOptions> = {
-    // RocksDB has it whether we use it or not.
-    default: {
-      ...COLUMN,
-      memtableMemoryBudget: COLUMN_MEMTABLE_BYTES_MIN,
-      cacheSize: COLUMN_CACHE_BYTES_MIN,
-      compression,
-    },
-  };
+  const idle = { ...COLUMN, memtableMemoryBudget: COLUMN_MEMTABLE_BYTES_MIN, cacheSize: COLUMN_CACHE_BYTES_MIN, compression };
+  // RocksDB has `default` whether we use it or not.
+  const natives: Record<string, NativeColumnOptions> = { default: idle };
+  for (const name of options.retired ?? []) natives[name] = idle;
   for (const [at, column] of columns.entries()) {
     natives[column.name] = {
       ...COLUMN,

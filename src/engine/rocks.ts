@@ -3,7 +3,7 @@
  * batch is reused for ever, lookups are one native call for all keys, a scan
  * has an iterator of its own. Tuning, errors and snapshots have their own files.
  */
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnspentError } from '../util/errors.ts';
 import { SCAN_ROWS } from '../util/limits.ts';
@@ -13,6 +13,8 @@ import { binding, type NativeColumn, type NativeColumnRef, type NativeDatabase, 
 import { lastPlace, type RocksColumn, RocksDatabase, rowAt, SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH } from './rocks-database.ts';
 import { storeError } from './rocks-errors.ts';
 import { RocksSnapshot, startsWith } from './rocks-snapshot.ts';
+import { columnStats, databaseStats, STATS_ROWS_MAX } from './rocks-stats.ts';
+import { Tables } from './rocks-tables.ts';
 import { nativeOptions, type RocksOptions } from './rocks-tuning.ts';
 import { type ScanRange, scanRange } from './scan-range.ts';
 import { checkSeal, takeSeal, writeSeal } from './seal.ts';
@@ -22,8 +24,21 @@ export interface RocksEngine extends Engine {
   readonly handle: bigint;
 }
 
-/** Opens or creates the database in the directory. When it fails, the directory is as it was. */
+/**
+ * Opens or creates the database in the directory. A column it does not have yet
+ * is made; one it has and nobody names is STORE_SHAPE. When it fails, the
+ * directory is as it was.
+ */
 export async function openRocks(directory: string, columns: readonly ColumnSpec[], options: RocksOptions): Promise<RocksEngine> {
+  const engine = await openAsIs(directory, columns, options);
+  if (!engine.emptied) return engine;
+  // Only when it is opened does RocksDB move all it has in memory into tables. Then it gives the space back, and the
+  // log, which a column that nobody writes to would keep alive.
+  await engine.close();
+  return openAsIs(directory, columns, options);
+}
+
+async function openAsIs(directory: string, columns: readonly ColumnSpec[], options: RocksOptions): Promise<Rocks> {
   const natives = nativeOptions(columns, options);
   prepareDirectory(directory, options.createIfMissing);
   checkSeal(directory);
@@ -32,7 +47,9 @@ export async function openRocks(directory: string, columns: readonly ColumnSpec[
   const native = binding.db_init(directory);
   try {
     const handles = await openNative(native, natives);
-    return new Rocks(new RocksDatabase(directory, native, columns, handles), columns, true);
+    const engine = new Rocks(new RocksDatabase(directory, native, columns, handles), columns, true);
+    await engine.empty(options.retired ?? [], handles);
+    return engine;
   } catch (cause) {
     const error = storeError(cause, directory);
     // A lock means the files are another's. Otherwise RocksDB adds at most its lock file before it fails.
@@ -108,23 +125,15 @@ class RocksBatch implements Batch {
 const SYNC = { sync: true } as const;
 const NO_SYNC = { sync: false } as const;
 
-/** What a person asks first when a store is slow; of the default column or of the whole database. */
-const PROPERTIES = [
-  'rocksdb.block-cache-usage',
-  'rocksdb.num-running-compactions',
-  'rocksdb.num-running-flushes',
-  'rocksdb.num-snapshots',
-  'rocksdb.actual-delayed-write-rate',
-  'rocksdb.is-write-stopped',
-  'rocksdb.background-errors',
-];
-
 class Rocks implements RocksEngine {
   readonly columns: readonly ColumnSpec[];
   readonly handle: bigint;
   readonly #database: RocksDatabase;
   readonly #batch: RocksBatch;
+  readonly #tables: Tables;
   readonly #owner: boolean;
+  /** There was something in a retired column when it was opened. */
+  emptied = false;
   #closing: Promise<void> | undefined;
 
   constructor(database: RocksDatabase, columns: readonly ColumnSpec[], owner: boolean) {
@@ -132,7 +141,27 @@ class Rocks implements RocksEngine {
     this.handle = binding.db_get_handle(database.native);
     this.#database = database;
     this.#batch = new RocksBatch(database);
+    this.#tables = new Tables(database.directory);
     this.#owner = owner;
+  }
+
+  /** Empties columns that nobody asks for; the binding cannot drop them. */
+  async empty(retired: readonly string[], handles: Readonly<Record<string, NativeColumn>>): Promise<void> {
+    const specs = retired.map((name): ColumnSpec => ({ name, access: 'order', weight: 0 }));
+    const { directory, native } = this.#database;
+    const engine = new Rocks(new RocksDatabase(directory, native, specs, handles), specs, false);
+    try {
+      for (const name of retired) {
+        if ([...engine.scan(name, { limit: 1 })].length === 0) continue;
+        engine.clear(name);
+        this.emptied = true;
+      }
+      await engine.close();
+    } catch (error) {
+      await engine.close();
+      await this.close();
+      throw error;
+    }
   }
 
   get(column: string, key: Uint8Array): Uint8Array | undefined {
@@ -159,14 +188,16 @@ class Rocks implements RocksEngine {
     return new RocksSnapshot(this.#database, columns);
   }
 
-  stats(): EngineStats {
+  clear(column: string): void {
+    const { write } = this.#database.column(column);
+    this.#database.run(() => binding.db_clear(this.#database.native, { ...write, lt: lastPlace(new Uint8Array(0)) }));
+  }
+
+  stats(column?: string): EngineStats {
     this.#database.assertOpen();
-    const properties = PROPERTIES.map((name) => [name, binding.db_get_property(this.#database.native, name)] as const);
-    return {
-      kind: 'rocksdb',
-      bytes: directoryBytes(this.#database.directory),
-      properties: Object.fromEntries(properties.filter(([, value]) => value !== '')),
-    };
+    if (column === undefined) return databaseStats(this.#database);
+    const rows = this.scan(column, { limit: STATS_ROWS_MAX });
+    return columnStats(this.#tables.of(column), rows);
   }
 
   close(): Promise<void> {
@@ -235,11 +266,4 @@ function prepareDirectory(directory: string, create: boolean): void {
   } catch (error) {
     throw storeError(error, directory);
   }
-}
-
-function directoryBytes(directory: string): number {
-  let bytes = 0;
-  // Compaction deletes files while we look.
-  for (const name of readdirSync(directory)) bytes += statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
-  return bytes;
 }

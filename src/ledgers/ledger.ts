@@ -91,7 +91,46 @@ export interface Transition {
   readonly drops: ((raw: Uint8Array, start: number, end: number) => boolean) | null;
 }
 
+/** Told each asset of an output; its quantity is positive. */
+export type AssetVisitor = (policy: Uint8Array, name: Uint8Array, quantity: bigint) => void;
+
+/** What is known by its hash. */
+export type WitnessKind = 'datum' | 'script';
+
+/** Bytes that are known by their hash: a datum, or a script `[kind, script]`. */
+export interface NamedBytes {
+  readonly hash: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+/** Something that came with a transaction, by its index in the block. */
+export interface Witness {
+  readonly txIndex: number;
+  readonly kind: WitnessKind;
+  readonly item: NamedBytes;
+}
+
+/**
+ * What some chains' outputs carry besides an owner and a value. A ledger whose
+ * outputs carry nothing has no traits, and the projections that need them are
+ * not available there. `raw[start..end]` is an output as it stood in its block.
+ */
+export interface OutputTraits {
+  /** Cheap, asked before the others: true when the output surely has neither assets nor datum nor script. */
+  isPlain(raw: Uint8Array, start: number, end: number): boolean;
+  assets(raw: Uint8Array, start: number, end: number, visit: AssetVisitor): void;
+  /** Of a datum hash or of an inline datum; null: none. */
+  datumHash(raw: Uint8Array, start: number, end: number): Uint8Array | null;
+  inlineDatum(raw: Uint8Array, start: number, end: number): NamedBytes | null;
+  referenceScript(raw: Uint8Array, start: number, end: number): NamedBytes | null;
+  /** Datums and scripts (or only one of them) that transactions of the block bring along beside their outputs. Throws BLOCK_INVALID. */
+  witnesses(block: Block, only?: WitnessKind): Iterable<Witness>;
+  /** The hash that bytes of this kind are known by; for whoever checks the store. Throws BLOCK_INVALID. */
+  hashOf(kind: WitnessKind, bytes: Uint8Array): Uint8Array;
+}
+
 export interface Ledger {
+  readonly traits: OutputTraits | null;
   readonly family: 'cardano' | 'bitcoin';
   /** Throws BLOCK_INVALID. */
   decode(raw: Uint8Array): Block;

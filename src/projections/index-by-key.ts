@@ -5,20 +5,39 @@
  *   key28 | slot u64 | tx index u32 | output index u16  ->  tx id
  *
  * An index is a function of the unspent set, so forward and back are one body.
+ * Keys that only some outputs have are in `index-by-trait.ts`, in the same rows.
  */
 import type { Batch } from '../engine/engine.ts';
-import { KEY_BYTES, type KeyKind } from '../ledgers/ledger.ts';
-import { copyBytes, readU32 } from '../util/bytes.ts';
+import { KEY_BYTES, KEY_KINDS, type KeyKind } from '../ledgers/ledger.ts';
+import { concatBytes, copyBytes, readU32 } from '../util/bytes.ts';
+import { blake2b224 } from '../util/hash.ts';
 import { inPrefixOrder } from '../util/key-order.ts';
 import { Scratch } from '../util/scratch.ts';
 import { AT, type Coin, keyOffset, TXID_BYTES } from './coin.ts';
 import type { Projection, Step } from './projection.ts';
 
+/** Kinds of key that only outputs with assets, a datum or a script have. */
+export const TRAIT_KINDS = ['policy', 'asset', 'datum', 'script'] as const;
+export type TraitKind = (typeof TRAIT_KINDS)[number];
+
+/** Every way to look for unspent outputs: the keys each output has, and those some have. */
+export const INDEX_KINDS = [...KEY_KINDS, ...TRAIT_KINDS] as const;
+export type IndexKind = (typeof INDEX_KINDS)[number];
+
 export const INDEX_KEY_BYTES = KEY_BYTES + 8 + 4 + 2;
 const PLACE_BYTES = 12;
 
-export function indexColumn(kind: KeyKind): string {
+export function indexColumn(kind: IndexKind): string {
   return `utxo_${kind}`;
+}
+
+/** The key of an asset; those of policies and scripts are their own hashes. */
+export function assetKey(policy: Uint8Array, name: Uint8Array): Uint8Array {
+  return blake2b224(concatBytes(policy, name));
+}
+
+export function datumKey(hash: Uint8Array): Uint8Array {
+  return hash.subarray(0, KEY_BYTES);
 }
 
 export function indexProjection(kind: KeyKind): Projection {
@@ -37,6 +56,7 @@ export function indexProjection(kind: KeyKind): Projection {
   return {
     name: `index.${kind}`,
     columns: [{ name: column, access: 'prefix', prefixBytes: KEY_BYTES, weight: 12 }],
+    fillable: 'exact',
     apply: (step, _view, batch) => move(step, batch),
     revert: (step, _undo, _view, batch) => move(step, batch),
   };
@@ -49,10 +69,14 @@ function keyed(coins: readonly Coin[], kind: KeyKind): readonly Coin[] {
   return inPrefixOrder(having, (coin) => readU32(coin.bytes, keyOffset(coin.bytes, coin.at, kind)));
 }
 
-/** Slot and tx index stand side by side in the stored value, in the order the key wants them. */
 export function writeIndexKey(coin: Coin, kind: KeyKind, scratch: Scratch): Uint8Array {
+  return writeRowKey(coin.bytes, keyOffset(coin.bytes, coin.at, kind), coin, scratch);
+}
+
+/** The row of a coin under the key at `from[at..]`. Slot and tx index stand side by side in the stored value, in the order the row wants them. */
+export function writeRowKey(from: Uint8Array, at: number, coin: Coin, scratch: Scratch): Uint8Array {
   const { bytes } = scratch;
-  copyBytes(coin.bytes, keyOffset(coin.bytes, coin.at, kind), bytes, 0, KEY_BYTES);
+  copyBytes(from, at, bytes, 0, KEY_BYTES);
   copyBytes(coin.bytes, coin.at + AT.slot, bytes, KEY_BYTES, PLACE_BYTES);
   bytes[KEY_BYTES + PLACE_BYTES] = coin.keyBytes[coin.keyAt + TXID_BYTES];
   bytes[KEY_BYTES + PLACE_BYTES + 1] = coin.keyBytes[coin.keyAt + TXID_BYTES + 1];

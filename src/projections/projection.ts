@@ -49,6 +49,15 @@ export type Undo = readonly (Uint8Array | undefined)[];
 export interface Projection {
   readonly name: string;
   readonly columns: readonly ColumnSpec[];
+  /**
+   * Whether it can be switched on for a store that has blocks already, from the unspent outputs there:
+   * `apply` is then called with steps that have `added` and no blocks, and has to keep what follows from them.
+   *
+   * `exact`: a function of the unspent set. It looks at `added` and `removed` only, so that the result is what it
+   * would be had it been on from the start, however the outputs are portioned. `outputs`: it gets what the unspent
+   * outputs tell and lacks what earlier blocks told otherwise. Absent: only from the first block on.
+   */
+  readonly fillable?: 'exact' | 'outputs';
   apply(step: Step<ForwardBlock>, view: Reader, batch: Batch): Undo | undefined;
   revert(step: Step, undo: Undo, view: Reader, batch: Batch): void;
   /** Forgets what only the undo of this block could need. Returns how many keys it deleted. */

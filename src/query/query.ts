@@ -1,55 +1,47 @@
 /**
  * Typed reads pinned to one snapshot: one answer is one point of the chain,
  * whatever the fold does meanwhile. Release it when done.
+ *
+ * It answers for the block it was made at; `at` gives a view that answers for
+ * an earlier one.
  */
 import type { Snapshot } from '../engine/engine.ts';
-import { KEY_BYTES, type KeyKind } from '../ledgers/ledger.ts';
-import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../projections/chain.ts';
-import { OUTPOINT_BYTES, readSpent, readStored, type StoredOutput, type StoredSpend, TXID_BYTES } from '../projections/coin.ts';
-import { INDEX_KEY_BYTES, indexColumn } from '../projections/index-by-key.ts';
+import type { KeyKind, OutputTraits, Point } from '../ledgers/ledger.ts';
+import type { ChainRow } from '../projections/chain.ts';
+import { readSpent, readStored, TXID_BYTES } from '../projections/coin.ts';
 import { readTxRow, TX, type TxRow } from '../projections/transactions.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
-import { type Head, META_PREFIX, readHead } from '../state/head.ts';
-import { concatBytes, readU16, toHex, writeU16 } from '../util/bytes.ts';
-import { UnspentError } from '../util/errors.ts';
-import { SCAN_ROWS } from '../util/limits.ts';
+import { type Head, readHead } from '../state/head.ts';
+import { type Pruned, readPruned, type Windows } from '../state/pruned.ts';
+import { concatBytes, equalBytes, readU16 } from '../util/bytes.ts';
+import { BalanceSum, keptBalance } from './balance.ts';
+import { blockAtHeight, blockAtSlot, blockByHash, blocksAfter } from './blocks.ts';
+import { type BlockChanges, blockChanges } from './changes.ts';
+import { horizonOf, knownPoint } from './horizon.ts';
+import { indexedUtxos, indexRange } from './index-rows.ts';
+import { Kept } from './kept.ts';
+import { Overlays } from './overlay.ts';
+import { originView, PastQuery, type Present } from './past.ts';
+import { type Seen, seenByHash } from './seen.ts';
+import { checkKey, type IndexedUtxo, outpointKey, type Page, type Utxo } from './utxo.ts';
+import type { Balance, ChainView, IndexKind } from './view.ts';
 
-export interface Utxo {
-  readonly txId: Uint8Array;
-  readonly index: number;
-  readonly output: StoredOutput;
-  /** Null: unspent. */
-  readonly spent: StoredSpend | null;
-}
+export { type IndexedUtxo, outpointKey, type Page, type Utxo } from './utxo.ts';
 
-export interface Page {
-  /** Rows at most. */
-  readonly limit?: number | undefined;
-  readonly order?: 'asc' | 'desc' | undefined;
-  /** Continue behind this index key (the `cursor` of the last row seen). */
-  readonly after?: Uint8Array | undefined;
-}
-
-export interface IndexedUtxo extends Utxo {
-  /** Where this row stands in its index; pass it as `after` to go on. */
-  readonly cursor: Uint8Array;
-}
-
-export function outpointKey(txId: Uint8Array, index: number): Uint8Array {
-  const key = new Uint8Array(OUTPOINT_BYTES);
-  key.set(txId);
-  writeU16(key, TXID_BYTES, index);
-  return key;
-}
-
-export class Query {
-  private readonly snapshot: Snapshot;
-  private readonly columns: ReadonlySet<string>;
+export class Query implements Present {
   readonly head: Head | null;
+  private readonly snapshot: Snapshot;
+  private readonly kept: Kept;
+  private readonly overlays: Overlays;
 
-  constructor(snapshot: Snapshot, columns: readonly string[]) {
+  /**
+   * `traits` are those of the network's ledger; `overlays` are shared by the
+   * queries of a store, so that a past that was read once need not be again.
+   */
+  constructor(snapshot: Snapshot, columns: readonly string[], traits?: OutputTraits | null, overlays: Overlays = new Overlays()) {
     this.snapshot = snapshot;
-    this.columns = new Set(columns);
+    this.kept = new Kept(snapshot, columns, traits);
+    this.overlays = overlays;
     this.head = readHead(snapshot);
   }
 
@@ -59,7 +51,7 @@ export class Query {
 
   /** An output, unspent or spent; null when the store has never seen it or has forgotten it. */
   outpoint(txId: Uint8Array, index: number): Utxo | null {
-    this.need(UNSPENT, 'utxo.enabled');
+    this.kept.needUnspent();
     const key = outpointKey(txId, index);
     const unspent = this.snapshot.get(UNSPENT, key);
     if (unspent !== undefined) return { txId, index, output: readStored(unspent), spent: null };
@@ -69,44 +61,16 @@ export class Query {
     return { txId, index, output: record.output, spent: record };
   }
 
-  /** Unspent outputs of an address hash or credential, in the order they came to the chain. */
-  *byKey(kind: KeyKind, key: Uint8Array, page: Page = {}): Iterable<IndexedUtxo> {
-    const column = indexColumn(kind);
-    this.need(column, `the ${kind} index`);
-    const reverse = page.order === 'desc';
-    const first = concatBytes(key, new Uint8Array(INDEX_KEY_BYTES - KEY_BYTES));
-    const end = concatBytes(key, new Uint8Array(INDEX_KEY_BYTES - KEY_BYTES + 1).fill(0xff));
-    const range = reverse
-      ? { gte: first, lt: page.after ?? end }
-      : { gte: page.after ? concatBytes(page.after, Uint8Array.of(0)) : first, lt: end };
-    const rows = this.snapshot.scan(column, { ...range, reverse, ...(page.limit === undefined ? {} : { limit: page.limit }) });
-    let pending: (readonly [Uint8Array, Uint8Array])[] = [];
-    for (const row of rows) {
-      pending.push(row);
-      if (pending.length < SCAN_ROWS) continue;
-      yield* this.resolve(column, pending);
-      pending = [];
-    }
-    yield* this.resolve(column, pending);
-  }
-
-  private *resolve(column: string, rows: readonly (readonly [Uint8Array, Uint8Array])[]): Iterable<IndexedUtxo> {
-    const keys = rows.map(([cursor, txId]) => outpointKey(txId, readU16(cursor, INDEX_KEY_BYTES - 2)));
-    const values = this.snapshot.getMany(UNSPENT, keys);
-    for (let i = 0; i < rows.length; i++) {
-      const [cursor, txId] = rows[i];
-      const value = values[i];
-      if (value === undefined) {
-        throw new UnspentError('STORE_DAMAGED', `${column} names ${toHex(keys[i])}, which is not unspent`, { column, key: toHex(cursor) });
-      }
-      yield { txId, index: readU16(cursor, INDEX_KEY_BYTES - 2), output: readStored(value), spent: null, cursor };
-    }
+  /** Unspent outputs with a 28-byte key, in the order they came to the chain. */
+  byKey(kind: IndexKind, key: Uint8Array, page: Page = {}): Iterable<IndexedUtxo> {
+    checkKey(key);
+    return indexedUtxos(this.snapshot, this.kept.index(kind), indexRange(key, page), page.limit);
   }
 
   /** Where a transaction stands, and all its outputs that the store still knows. */
   tx(txId: Uint8Array): { row: TxRow | null; outputs: Utxo[] } {
     const value = this.snapshot.get(TX, txId);
-    const outputs = this.columns.has(UNSPENT) ? this.outputsOf(txId) : [];
+    const outputs = this.kept.has(UNSPENT) ? this.outputsOf(txId) : [];
     return { row: value === undefined ? null : readTxRow(value), outputs };
   }
 
@@ -123,46 +87,74 @@ export class Query {
     return outputs.sort((a, b) => a.index - b.index);
   }
 
+  /** What the unspent outputs with this key add up to: as it is kept, or added up from the index. */
+  balance(kind: KeyKind, key: Uint8Array): Balance {
+    const kept = this.keptBalance(kind, key);
+    if (kept !== null) return kept;
+    const sum = new BalanceSum(this.kept.traits);
+    for (const utxo of this.byKey(kind, key)) sum.add(utxo);
+    return sum.end();
+  }
+
+  keptBalance(kind: KeyKind, key: Uint8Array): Balance | null {
+    checkKey(key);
+    return keptBalance(this.kept, kind, key);
+  }
+
+  /** A datum by its hash, and where it was seen first; null: never seen. */
+  datum(hash: Uint8Array): Seen | null {
+    return seenByHash(this.kept, 'datum', hash);
+  }
+
+  /** A script `[kind, script]` by its hash, and where it was seen first; null: never seen. */
+  script(hash: Uint8Array): Seen | null {
+    return seenByHash(this.kept, 'script', hash);
+  }
+
+  /** What a block of our chain did. Throws PRUNED when that is no longer known. */
+  changes(row: ChainRow): BlockChanges {
+    return blockChanges(this.kept, row);
+  }
+
+  /** The chain as it was after that block (null: before the first). Throws POINT_UNKNOWN or PRUNED. */
+  at(point: Point | null): ChainView {
+    const row = knownPoint(this.kept, this.head, point);
+    if (row === null || this.head === null) return originView(this.kept);
+    if (equalBytes(row.hash, this.head.hash)) return this;
+    return new PastQuery(row, this, this.kept, this.overlays.at(row, this.head, this.kept));
+  }
+
+  /** The oldest block we can go back to; null: the origin. */
+  horizon(windows: Windows): ChainRow | null {
+    return horizonOf(this.kept, this.head, windows);
+  }
+
+  /** Heights up to which spent outputs and undo records are gone; -1: none. */
+  pruned(): Pruned {
+    return readPruned(this.snapshot);
+  }
+
+  /** Projections that were switched on later and still lack rows, with how far each is. */
+  filling(): ReadonlyMap<string, Uint8Array> {
+    return this.kept.filling;
+  }
+
   blockByHash(hash: Uint8Array): ChainRow | null {
-    const key = this.snapshot.get(CHAIN_HASH, hash);
-    const value = key === undefined ? undefined : this.snapshot.get(CHAIN, key);
-    return key === undefined || value === undefined ? null : readChainRow(key, value);
+    return blockByHash(this.snapshot, hash);
   }
 
   /** The newest block of that height. */
   blockAtHeight(height: number): ChainRow | null {
-    const range = { gte: chainKey(height, false), lt: chainKey(height + 1, false), reverse: true, limit: 1 };
-    for (const [key, value] of this.snapshot.scan(CHAIN, range)) return readChainRow(key, value);
-    return null;
+    return blockAtHeight(this.snapshot, height);
   }
 
-  /** The newest block whose slot is not above this one. Slots only grow, so halving finds it. */
+  /** Every block behind that one, oldest first; null: every block. */
+  blocksAfter(row: ChainRow | null): Iterable<ChainRow> {
+    return blocksAfter(this.snapshot, row);
+  }
+
+  /** The newest block whose slot is not above this one. */
   blockAtSlot(slot: number): ChainRow | null {
-    let low = this.edge(false)?.height ?? 0;
-    let high = this.edge(true)?.height ?? -1;
-    let found: ChainRow | null = null;
-    while (low <= high) {
-      const middle = Math.floor((low + high) / 2);
-      const row = this.blockAtHeight(middle);
-      if (row !== null && row.slot <= slot) {
-        found = row;
-        low = middle + 1;
-      } else high = middle - 1;
-    }
-    // Where a boundary block is above the slot, the block whose height it shares may not be.
-    const lower = this.snapshot.get(CHAIN, chainKey(low, false));
-    const row = lower === undefined ? null : readChainRow(chainKey(low, false), lower);
-    return row !== null && row.slot <= slot ? row : found;
-  }
-
-  private edge(last: boolean): ChainRow | null {
-    for (const [key, value] of this.snapshot.scan(CHAIN, { lt: Uint8Array.of(META_PREFIX), reverse: last, limit: 1 }))
-      return readChainRow(key, value);
-    return null;
-  }
-
-  private need(column: string, setting: string): void {
-    if (!this.columns.has(column))
-      throw new UnspentError('UNSUPPORTED', `this store does not keep ${column} (${setting} is off)`, { column });
+    return blockAtSlot(this.snapshot, slot);
   }
 }

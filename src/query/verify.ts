@@ -1,20 +1,22 @@
 /**
- * Checks a store against itself: totals and indexes are recomputed from the
- * unspent set, every stored header from its own output bytes, the chain from
- * its links. Finds what a fault in the machine, or in us, has done.
+ * Checks a store against itself: totals, indexes and balances are recomputed
+ * from the unspent set, every stored header from its own output bytes, the chain
+ * from its links. Finds what a fault in the machine, or in us, has done.
  */
 import type { Reader } from '../engine/engine.ts';
-import { KEY_BYTES, type KeyKind, type Ledger, OutputKeys } from '../ledgers/ledger.ts';
+import { type Ledger, OutputKeys, type OutputTraits } from '../ledgers/ledger.ts';
+import { BALANCE_KINDS } from '../projections/balance.ts';
 import { CHAIN, CHAIN_HASH, chainKey, readChainRow } from '../projections/chain.ts';
-import { AT, Coin, KEY_MASK_SHIFT, KEYS_BYTES_MAX, keyOffset, outputOffset, TXID_BYTES, writeKeys } from '../projections/coin.ts';
-import { INDEX_KEY_BYTES, indexColumn, writeIndexKey } from '../projections/index-by-key.ts';
+import { AT, Coin, KEY_MASK_SHIFT, KEYS_BYTES_MAX, outputOffset, writeKeys } from '../projections/coin.ts';
+import type { IndexKind } from '../projections/index-by-key.ts';
 import { TX } from '../projections/transactions.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { META_PREFIX, readHead } from '../state/head.ts';
-import { compareBytes, equalBytes, readBigU64, readU16, readU32, readU64, toHex } from '../util/bytes.ts';
+import { equalBytes, readBigU64, readU32, readU64, toHex } from '../util/bytes.ts';
 import { SCAN_ROWS } from '../util/limits.ts';
-import { Scratch } from '../util/scratch.ts';
-import { outpointKey } from './query.ts';
+import { verifyBalances } from './verify-balances.ts';
+import { IndexCheck } from './verify-index.ts';
+import { SeenCheck } from './verify-seen.ts';
 
 export interface Fault {
   readonly column: string;
@@ -35,9 +37,13 @@ export interface Verification {
 
 const FAULTS_KEPT = 20;
 
+/** What the store keeps, and so what is to be checked. */
 export interface VerifyOptions {
-  readonly indexes: readonly KeyKind[];
   readonly utxo: boolean;
+  readonly indexes: readonly IndexKind[];
+  readonly balances?: boolean;
+  readonly datums?: boolean;
+  readonly scripts?: boolean;
   readonly onProgress?: ((what: string, rows: number) => void) | undefined;
 }
 
@@ -46,7 +52,6 @@ export function verifyStore(reader: Reader, ledger: Ledger, options: VerifyOptio
   const blocks = check.chain();
   if (options.utxo) {
     check.unspent();
-    for (const kind of options.indexes) check.index(kind);
     check.totals();
   }
   return { blocks, utxos: check.utxos, value: check.value, indexRows: check.indexRows, faults: check.faults, faultCount: check.faultCount };
@@ -61,12 +66,39 @@ function slotOf(row: Uint8Array | undefined): number {
 /** The slot is in the value; the key is not looked at. */
 const NO_CHAIN_KEY = new Uint8Array(8);
 
-class Check {
-  private readonly reader: Reader;
-  private readonly ledger: Ledger;
+/** What the checks of single columns share. */
+export interface Inspection {
+  readonly reader: Reader;
+  readonly ledger: Ledger;
+  /** Outpoints in hex whose output does not decode; told once, and not asked what they cannot answer. */
+  readonly unreadable: ReadonlySet<string>;
+  fault(column: string, key: Uint8Array, what: string): void;
+  progress(what: string, rows: number): void;
+}
+
+/** A column whose rows follow from the unspent set. */
+interface DerivedColumn {
+  readonly column: string;
+  /** Told every unspent output once, in portions. */
+  expect(rows: readonly Coin[]): void;
+  /** When all were told: what is there besides. Returns the number of rows. */
+  finish(): number;
+}
+
+/** Throws where an output says something of itself that cannot be read. */
+function readTraits(traits: OutputTraits | null, bytes: Uint8Array, start: number): void {
+  if (traits === null || traits.isPlain(bytes, start, bytes.length)) return;
+  traits.assets(bytes, start, bytes.length, () => {});
+  traits.datumHash(bytes, start, bytes.length);
+  traits.referenceScript(bytes, start, bytes.length);
+}
+
+class Check implements Inspection {
+  readonly reader: Reader;
+  readonly ledger: Ledger;
   private readonly options: VerifyOptions;
   private readonly keys = new OutputKeys();
-  private readonly expected = new Map<KeyKind, number>();
+  readonly unreadable = new Set<string>();
   utxos = 0;
   value = 0n;
   readonly indexRows: Record<string, number> = {};
@@ -79,12 +111,12 @@ class Check {
     this.options = options;
   }
 
-  private fault(column: string, key: Uint8Array, what: string): void {
+  fault(column: string, key: Uint8Array, what: string): void {
     this.faultCount++;
     if (this.faults.length < FAULTS_KEPT) this.faults.push({ column, key: toHex(key), what });
   }
 
-  private progress(what: string, rows: number): void {
+  progress(what: string, rows: number): void {
     if (rows % 100_000 === 0) this.options.onProgress?.(what, rows);
   }
 
@@ -123,8 +155,9 @@ class Check {
     if (rows !== wanted) this.fault(column, NO_KEY, `has ${rows} rows; the chain has ${wanted} ${what}`);
   }
 
-  /** Every stored header says what its own output says, and nothing is both unspent and spent. */
+  /** Every stored header says what its own output says, nothing is both unspent and spent, and all that follows from the set does. */
   unspent(): void {
+    const derived = this.derived();
     const wanted = new Uint8Array(AT.keys + KEYS_BYTES_MAX);
     let rows: Coin[] = [];
     const flush = (): void => {
@@ -133,18 +166,30 @@ class Check {
         rows.map((coin) => coin.keyBytes),
       );
       for (let i = 0; i < rows.length; i++) if (spent[i] !== undefined) this.fault(SPENT, rows[i].keyBytes, 'is also unspent');
-      for (const kind of this.options.indexes) this.expectIndexed(kind, rows);
       this.places(rows);
+      const readable = this.unreadable.size === 0 ? rows : rows.filter((coin) => !this.unreadable.has(toHex(coin.keyBytes)));
+      for (const column of derived) column.expect(readable);
       rows = [];
     };
     for (const [key, bytes] of this.reader.scan(UNSPENT)) {
       this.header(key, bytes, wanted);
-      this.value += readBigU64(bytes, AT.value);
       rows.push(new Coin(key, 0, bytes, 0, bytes.length, false));
+      this.value += readBigU64(bytes, AT.value);
       if (rows.length === SCAN_ROWS) flush();
       this.progress('unspent outputs', ++this.utxos);
     }
     flush();
+    for (const column of derived) this.indexRows[column.column] = column.finish();
+    if (this.options.balances) for (const kind of BALANCE_KINDS) this.indexRows[`balance_${kind}`] = verifyBalances(this, kind, this.utxos);
+  }
+
+  private derived(): readonly DerivedColumn[] {
+    const { indexes, datums, scripts } = this.options;
+    return [
+      ...indexes.map((kind) => new IndexCheck(this, kind)),
+      ...(datums ? [new SeenCheck(this, 'datum')] : []),
+      ...(scripts ? [new SeenCheck(this, 'script')] : []),
+    ];
   }
 
   /** Each output is of a block on our chain, at that block's slot. */
@@ -166,6 +211,7 @@ class Check {
   private header(key: Uint8Array, bytes: Uint8Array, wanted: Uint8Array): void {
     try {
       const create = this.ledger.readOutput(bytes, outputOffset(bytes, 0), bytes.length);
+      readTraits(this.ledger.traits, bytes, create.start);
       this.ledger.findKeys(bytes, create, this.keys);
       const end = writeKeys(wanted, 0, this.keys, bytes, create.start);
       const same = this.keys.mask === bytes[0] >> KEY_MASK_SHIFT && equalBytes(wanted.subarray(AT.keys, end), bytes.subarray(AT.keys, end));
@@ -174,53 +220,8 @@ class Check {
         this.fault(UNSPENT, key, 'its value is not that of its output');
       }
     } catch (error) {
+      this.unreadable.add(toHex(key));
       this.fault(UNSPENT, key, `its output does not decode: ${(error as Error).message}`);
-    }
-  }
-
-  /** Each unspent output has its row in the index. */
-  private expectIndexed(kind: KeyKind, rows: readonly Coin[]): void {
-    const column = indexColumn(kind);
-    const scratch = new Scratch(INDEX_KEY_BYTES);
-    const having = rows.filter((coin) => keyOffset(coin.bytes, 0, kind) >= 0);
-    const keys = having.map((coin) => writeIndexKey(coin, kind, scratch).slice());
-    const found = this.reader.getMany(column, keys);
-    for (let i = 0; i < keys.length; i++) {
-      const txId = found[i];
-      if (txId === undefined) this.fault(column, keys[i], 'is missing');
-      else if (!equalBytes(txId, having[i].keyBytes.subarray(0, TXID_BYTES))) this.fault(column, keys[i], 'names another transaction');
-    }
-    this.expected.set(kind, (this.expected.get(kind) ?? 0) + keys.length);
-  }
-
-  /** The index has no row that the unspent set does not ask for. */
-  index(kind: KeyKind): void {
-    const column = indexColumn(kind);
-    let count = 0;
-    let rows: (readonly [Uint8Array, Uint8Array])[] = [];
-    const flush = (): void => {
-      const values = this.reader.getMany(
-        UNSPENT,
-        rows.map(([key, txId]) => outpointKey(txId, readU16(key, INDEX_KEY_BYTES - 2))),
-      );
-      for (let i = 0; i < rows.length; i++) this.indexRow(kind, rows[i][0], values[i]);
-      rows = [];
-    };
-    for (const row of this.reader.scan(column)) {
-      rows.push(row);
-      if (rows.length === SCAN_ROWS) flush();
-      this.progress(column, ++count);
-    }
-    flush();
-    this.indexRows[column] = count;
-    const wanted = this.expected.get(kind) ?? 0;
-    if (count !== wanted) this.fault(column, NO_KEY, `has ${count} rows, the unspent set asks for ${wanted}`);
-  }
-
-  private indexRow(kind: KeyKind, key: Uint8Array, value: Uint8Array | undefined): void {
-    const at = value === undefined ? -1 : keyOffset(value, 0, kind);
-    if (value === undefined || at < 0 || compareBytes(value.subarray(at, at + KEY_BYTES), key.subarray(0, KEY_BYTES)) !== 0) {
-      this.fault(indexColumn(kind), key, 'names an output that is not unspent there');
     }
   }
 

@@ -79,6 +79,11 @@ export function writeDelta(w: ByteWriter, delta: DeltaInput, selfContained: bool
   return w.view();
 }
 
+/** Whether a delta carries what it spent; every delta of a store does, or none. */
+export function isSelfContained(bytes: Uint8Array): boolean {
+  return (bytes[0] & SELF_CONTAINED) !== 0;
+}
+
 export function readDelta(bytes: Uint8Array, what: string): Delta {
   const r = new ByteReader(bytes, what);
   const selfContained = (r.u8() & SELF_CONTAINED) !== 0;

@@ -19,7 +19,7 @@ import { planBack, type UndoneBlock } from './back.ts';
 import { DELTA, type DeltaInput, readDelta, writeDelta } from './delta.ts';
 import { ForwardPlanner, type PlannedBlock } from './forward.ts';
 import { type Head, headKey, META_PREFIX, NO_TOTALS, readHead, type Totals, writeHead } from './head.ts';
-import { keepFrom, type Pruned, readPruned } from './pruned.ts';
+import { keepFrom, type PruneCounts, type Pruned, readPruned } from './pruned.ts';
 
 export interface FoldOptions {
   readonly utxo: boolean;
@@ -38,7 +38,18 @@ export interface Applied {
   readonly spent: number;
 }
 
+/** Told after each commit of the fold, whichever way it went. For whoever shows or serves the state; never for whoever keeps it. */
+export interface FoldWatcher {
+  applied?(applied: Applied, seconds: number): void;
+  rolledBack?(to: Point | null, undone: number, seconds: number): void;
+  /** A batch of pruning that found something. */
+  pruned?(counts: PruneCounts, seconds: number): void;
+  /** A step of filling what was switched on later, over so many outputs. */
+  filled?(rows: number, seconds: number): void;
+}
+
 export class Fold {
+  readonly watchers = new Set<FoldWatcher>();
   readonly engine: Engine;
   readonly projections: readonly Projection[];
   readonly options: FoldOptions;
@@ -147,6 +158,7 @@ export class Fold {
   }
 
   private commitForward(step: Step<PlannedBlock>): Applied {
+    const started = performance.now();
     const batch = this.engine.batch();
     const undos = this.projections.map((projection) => [projection.name, projection.apply(step, this.engine, batch)] as const);
     const own = undos.filter(([, undo]) => undo !== undefined) as (readonly [string, Undo])[];
@@ -163,7 +175,9 @@ export class Fold {
     }
     const { block } = step.blocks[step.blocks.length - 1];
     this.commit(batch, { ...point(block), boundary: block.boundary, era: block.era, ...moved(this.current ?? NO_TOTALS, step, missing) });
-    return { blocks: step.blocks.length, created, spent };
+    const applied = { blocks: step.blocks.length, created, spent };
+    for (const watcher of this.watchers) watcher.applied?.(applied, (performance.now() - started) / 1000);
+    return applied;
   }
 
   /** Goes back until `to` is the tip (null: to the origin). Throws POINT_UNKNOWN or HORIZON, having changed nothing. */
@@ -178,9 +192,11 @@ export class Fold {
         tip: this.current.height,
       });
     }
+    const started = performance.now();
     let undone = 0;
     while (this.current !== null && !(target !== null && equalBytes(target.row.hash, this.current.hash)))
       undone += this.stepBack(target?.key ?? null);
+    for (const watcher of this.watchers) watcher.rolledBack?.(to, undone, (performance.now() - started) / 1000);
     return undone;
   }
 

@@ -84,8 +84,12 @@ export class ByteReader {
     return this.bytes.subarray(this.at - length, this.at);
   }
 
+  get isAtEnd(): boolean {
+    return this.at === this.bytes.length;
+  }
+
   end(): void {
-    if (this.at !== this.bytes.length) this.cut();
+    if (!this.isAtEnd) this.cut();
   }
 
   private cut(): never {

@@ -36,6 +36,9 @@ export const DUPLICATE_SCAN_MAX = 32;
 /** Rows fetched from the engine at a time by a scan. */
 export const SCAN_ROWS = 1024;
 
+/** Unspent outputs whose balances are summed in memory at a time when a store is checked: some hundred bytes each. */
+export const VERIFY_BALANCE_OUTPUTS = 2_000_000;
+
 /** Milliseconds between looks at a folder that may still grow. */
 export const FOLLOW_POLL_MS = 1000;
 
@@ -86,3 +89,79 @@ export const RECONNECT_MS_MAX = 60_000;
 
 /** Rounds over all peers without a single block, after which a sync that does not follow gives up. */
 export const RECONNECT_ATTEMPTS = 5;
+
+/** Bytes of a request's body: a thousand outpoints with room to spare. */
+export const HTTP_BODY_BYTES_MAX = 64 * 1024;
+
+/** Characters of a request's URL, and of one part of its path: the longest address on a chain, in hex, fits. */
+export const HTTP_URL_CHARS_MAX = 4096;
+export const HTTP_PARAM_CHARS_MAX = 2048;
+
+/** Milliseconds for the headers of a request, and for all of it: whoever needs longer only holds a connection. */
+export const HTTP_HEADERS_MS = 10_000;
+export const HTTP_REQUEST_MS = 20_000;
+
+/** Milliseconds in which a connection must move a byte, on top of what a request may wait: a reader that stalls pins a snapshot. */
+export const HTTP_STALLED_MS = 30_000;
+
+/** Milliseconds one streamed answer may last, however slowly it is read: as long it pins its snapshot. */
+export const HTTP_STREAM_MS_MAX = 30 * 60_000;
+
+/** Milliseconds of making rows before other requests get their turn. */
+export const HTTP_SLICE_MS = 3;
+
+/** Characters (or bytes) of one piece of a streamed answer. */
+export const HTTP_PIECE_CHARS = 64 * 1024;
+
+/** Rows that `page` may pass over: beyond, a cursor costs less than one page and this costs all of them. */
+export const HTTP_SKIPPED_ROWS_MAX = 100_000;
+
+/** Blocks behind the source with which a store still counts as ready: what arrives while a block is on its way. */
+export const READY_BLOCKS_BEHIND_MAX = 5;
+
+/** Bytes of outputs spent since that answer for an earlier block, over all blocks remembered; in memory its tables take as much again. */
+export const PAST_BYTES_MAX = 128 * 1024 * 1024;
+
+/** Earlier blocks whose outputs are remembered for the next question about them. */
+export const PAST_POINTS_MAX = 4;
+
+/** Different assets of one balance: each takes some 200 bytes of memory. */
+export const BALANCE_ASSETS_MAX = 1_000_000;
+
+/** Milliseconds that a step of a fill should take: in that time no block is applied and nobody on this thread is answered. */
+export const FILL_STEP_MS = 5;
+
+/** Outputs that one step of a fill goes through, by how long the last ones took, and bytes of them. */
+export const FILL_ROWS_MIN = 50;
+export const FILL_ROWS_MAX = 2000;
+export const FILL_BYTES_MAX = 1024 * 1024;
+
+/** Milliseconds between signs of life of an event stream: proxies cut what is silent for a minute. */
+export const EVENT_HEARTBEAT_MS = 15_000;
+
+/** Bytes on their way to one reader of events; a reader further behind is cut off and comes back. */
+export const EVENT_BUFFER_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Milliseconds after which a reader whose stream broke should come back. */
+export const EVENT_RETRY_MS = 1000;
+
+/** Addresses, credentials and assets that one stream of events may name: they come in a URL. */
+export const EVENT_FILTERS_MAX = 100;
+
+/** Samples of the short history, one a second: a quarter of an hour. */
+export const HISTORY_SAMPLES_MAX = 900;
+
+/** Requests of one second whose time is remembered for its percentile. */
+export const HISTORY_TIMINGS_MAX = 10_000;
+
+/** Milliseconds between two messages to the serving thread while blocks pour in, and the longest without one. */
+export const LIVE_UPDATE_MS = 20;
+export const LIVE_UPDATE_MS_MAX = 1000;
+
+/** Rollbacks the status remembers, and timings in one message: more than a person reads, more than 20 ms hold. */
+export const LIVE_ROLLBACKS_MAX = 20;
+export const LIVE_TIMINGS_MAX = 1000;
+
+/** Characters of one answer that is remembered until the store moves, and of all of them together. */
+export const REMEMBERED_ANSWER_CHARS_MAX = 64 * 1024;
+export const REMEMBERED_CHARS_MAX = 8 * 1024 * 1024;

@@ -235,9 +235,27 @@ test('sizes: decimal and binary units, plain bytes, nothing that needs guessing'
 });
 
 test('the strategy limits what the index switches turn on', () => {
-  const indexes = (...set: string[]) => Object.values(indexesOf(loadConfig({ flags: { set } }).config));
+  const all = (...set: string[]) => Object.entries(indexesOf(loadConfig({ flags: { set } }).config));
+  const OF_ADDRESSES = ['addressHash', 'paymentCredential', 'stakeCredential'];
+  const indexes = (...set: string[]) =>
+    all(...set)
+      .filter(([name]) => OF_ADDRESSES.includes(name))
+      .map(([, on]) => on);
   assert.deepEqual(indexes(), [true, true, true]);
   assert.deepEqual(indexes('utxo.indexingStrategy=address_hash'), [true, false, false]);
   assert.deepEqual(indexes('utxo.indexingStrategy=payment_credential'), [false, true, true]);
   assert.deepEqual(indexes('utxo.index.stakeCredential=false'), [true, true, false]);
+  // What has nothing to do with addresses is off unless asked for, and then on under any strategy.
+  const others = ['policy', 'asset', 'datumHash', 'referenceScript'];
+  for (const strategy of ['both', 'address_hash', 'payment_credential']) {
+    const off = all(`utxo.indexingStrategy=${strategy}`).filter(([name]) => !OF_ADDRESSES.includes(name));
+    assert.deepEqual(
+      off,
+      others.map((name) => [name, false]),
+    );
+    for (const name of others) {
+      const on = Object.fromEntries(all(`utxo.indexingStrategy=${strategy}`, `utxo.index.${name}=true`));
+      for (const other of others) assert.equal(on[other], other === name);
+    }
+  }
 });

@@ -5,7 +5,7 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ColumnSpec, Engine, Reader, Row, ScanOptions } from '../../src/engine/engine.ts';
+import type { ColumnSpec, Engine, EngineStats, Reader, Row, ScanOptions } from '../../src/engine/engine.ts';
 import { compareBytes, fromHex, toHex, utf8 } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { SCAN_ROWS } from '../../src/util/limits.ts';
@@ -38,6 +38,16 @@ export function engineConformance(name: string, open: () => Promise<Opened>): vo
     describe('scans', () => scans(() => engine));
     describe('snapshots', () => snapshots(() => engine));
     describe('batches', () => batches(() => engine));
+    describe('clear', () =>
+      clearing(
+        () => engine,
+        () => opened.reopen?.(),
+      ));
+    describe('stats', () =>
+      stats(
+        () => engine,
+        () => opened.reopen?.(),
+      ));
     describe('close', () => closing(() => engine));
     it('agrees with a plain model over random operations', () => agreesWithModel(open));
   });
@@ -351,6 +361,8 @@ function closing(engine: () => Engine): void {
     throws(() => engine().batch(), closed);
     throws(() => engine().snapshot([]), closed);
     throws(() => engine().stats(), closed);
+    throws(() => engine().stats('points'), closed);
+    throws(() => engine().clear('points'), closed);
     throws(() => batch.put('points', fromHex('01'), utf8('x')), closed);
     throws(() => batch.del('points', fromHex('01')), closed);
     throws(() => snapshot.get('ordered', fromHex('01')), closed);
@@ -362,19 +374,90 @@ function closing(engine: () => Engine): void {
     snapshot.release();
     throws(() => batch.commit(), closed);
   });
+}
 
+function clearing(engine: () => Engine, reopen: () => Promise<Engine> | undefined): void {
+  it('empties that column at once, and no other', async () => {
+    for (const name of NAMES) writeMany(engine(), name, 2 * SCAN_ROWS);
+    for (const name of NAMES) {
+      write(engine(), name, { '0000': 'low', ffffffffffff: 'high' });
+      engine().clear(name);
+      deepEqual(shown(engine().scan(name)), []);
+      deepEqual(engine().getMany(name, keys('0000', numberKey(3), 'ffffffffffff')), [undefined, undefined, undefined]);
+      const others = NAMES.slice(NAMES.indexOf(name) + 1);
+      for (const other of others) equal(shown(engine().scan(other)).length, 2 * SCAN_ROWS);
+    }
+    const again = await reopen();
+    for (const name of NAMES) deepEqual(shown((again ?? engine()).scan(name)), []);
+  });
+
+  it('leaves what was read before as it was, and the column good for new rows', () => {
+    for (const name of NAMES) writeMany(engine(), name, 200);
+    const snapshot = engine().snapshot(NAMES);
+    const started = NAMES.map((name) => engine().scan(name)[Symbol.iterator]());
+    for (const scan of started) scan.next();
+    for (const name of NAMES) engine().clear(name);
+    for (const scan of started) {
+      let rest = 0;
+      while (!scan.next().done) rest++;
+      equal(rest, 199);
+    }
+    for (const name of NAMES) {
+      equal(shown(snapshot.scan(name)).length, 200);
+      equal(text(snapshot.get(name, fromHex(numberKey(7)))), '7');
+      write(engine(), name, { [numberKey(7)]: 'new', aaaa: 'row' });
+      deepEqual(shown(engine().scan(name)), [`${numberKey(7)}=new`, 'aaaa=row'].sort());
+      equal(text(engine().get(name, fromHex(numberKey(7)))), 'new');
+      equal(text(snapshot.get(name, fromHex(numberKey(7)))), '7');
+    }
+    snapshot.release();
+  });
+
+  it('may be said of an empty column, and asserts on an unknown one', () => {
+    engine().clear('points');
+    engine().clear('points');
+    deepEqual(shown(engine().scan('points')), []);
+    throws(() => engine().clear('nowhere'), /assertion failed/);
+  });
+}
+
+function stats(engine: () => Engine, reopen: () => Promise<Engine> | undefined): void {
   it('tells its kind and size', () => {
     writeMany(engine(), 'ordered', 100);
     const { kind, bytes } = engine().stats();
     equal(typeof kind, 'string');
     equal(bytes > 0, true);
   });
+
+  it('tells the size of a column, before and after it rests on disk', async () => {
+    writeMany(engine(), 'ordered', 300);
+    writeMany(engine(), 'prefixes', 1000);
+    const look = (now: Engine): void => {
+      const [small, large, none] = ['ordered', 'prefixes', 'points'].map((name) => now.stats(name));
+      equal(small.kind, now.stats().kind);
+      equal(none.bytes, 0);
+      equal(small.bytes > 0 && large.bytes > small.bytes, true, `${small.bytes} and ${large.bytes}`);
+      deepEqual(Object.keys(small.properties), Object.keys(none.properties), 'the same properties of every column');
+      equal(Object.keys(none.properties).length > 0, true);
+      deepEqual([none, small, large].map(rowsSaid), [0, 300, 1000]);
+    };
+    look(engine());
+    throws(() => engine().stats('nowhere'), /assertion failed/);
+    const again = await reopen();
+    if (again !== undefined) look(again);
+  });
+}
+
+/** What an engine says about the rows of a column: exact as long as nothing was deleted or written twice. */
+function rowsSaid({ properties }: EngineStats): number {
+  return Number(properties['rows'] ?? properties['rocksdb.estimate-num-keys']);
 }
 
 type Operation = { column: string; key: Uint8Array; value: Uint8Array | null };
 type Step =
   | { do: 'commit'; operations: Operation[] }
   | { do: 'abandon'; operations: Operation[] }
+  | { do: 'clear'; column: string }
   | { do: 'snapshot' }
   | { do: 'reopen' }
   | { do: 'scan'; column: string; a: Uint8Array; b: Uint8Array; reverse: boolean; limit: number };
@@ -388,6 +471,7 @@ const operations = fc.array(fc.record({ column, key: keyBytes, value: fc.option(
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: operations.map((list) => ({ do: 'commit', operations: list }) as const) },
   { weight: 1, arbitrary: operations.map((list) => ({ do: 'abandon', operations: list }) as const) },
+  { weight: 1, arbitrary: column.map((name) => ({ do: 'clear', column: name }) as const) },
   { weight: 1, arbitrary: fc.constant({ do: 'snapshot' } as const) },
   { weight: 1, arbitrary: fc.constant({ do: 'reopen' } as const) },
   {
@@ -422,6 +506,9 @@ async function agreesWithModel(open: () => Promise<Opened>): Promise<void> {
             batch.commit();
             model = next;
           }
+        } else if (now.do === 'clear') {
+          engine.clear(now.column);
+          model.get(now.column)!.clear();
         } else if (now.do === 'snapshot') {
           frozen = { reader: engine.snapshot(NAMES), model: structuredClone(model) };
         } else if (now.do === 'reopen') {

@@ -1,7 +1,8 @@
 /** What only RocksDB can get wrong: files, locks, damage, filters, failing disks. */
-import { deepEqual, equal, match, notDeepEqual, ok, rejects } from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { deepEqual, equal, match, notDeepEqual, ok, rejects, throws } from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -17,9 +18,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ColumnSpec, Engine, Row } from '../../src/engine/engine.ts';
 import { openRocks } from '../../src/engine/rocks.ts';
 import { storeError } from '../../src/engine/rocks-errors.ts';
+import { Tables } from '../../src/engine/rocks-tables.ts';
 import { compareBytes, toHex, utf8, writeU32 } from '../../src/util/bytes.ts';
 import { type ErrorCode, UnspentError } from '../../src/util/errors.ts';
 
@@ -43,6 +46,14 @@ after(() => rmSync(root, { recursive: true }));
 
 const newDirectory = () => join(root, `${made++}`);
 const open = (directory: string, columns = COLUMNS) => openRocks(directory, columns, SMALL);
+const reading = async <T>(directory: string, columns: readonly ColumnSpec[], body: (engine: Engine) => T | Promise<T>): Promise<T> => {
+  const engine = await open(directory, columns);
+  try {
+    return await body(engine);
+  } finally {
+    await engine.close();
+  }
+};
 const coded = (code: ErrorCode, directory: string) => (error: unknown) => {
   ok(error instanceof UnspentError, `${error}`);
   equal(error.code, code);
@@ -130,6 +141,103 @@ describe('a rocks store', () => {
     const files = filesOf(store);
     await rejects(open(store, COLUMNS.slice(0, 2)), coded('STORE_SHAPE', store));
     deepEqual(filesOf(store), files);
+  });
+
+  it('makes columns it does not have yet, in a store that is there', async () => {
+    const directory = newDirectory();
+    const first = await open(directory, COLUMNS.slice(0, 2));
+    first.batch().commit();
+    await first.close();
+    const engine = await open(directory);
+    fill(engine, 10, 10);
+    equal(shown(engine.scan('ordered')).length, 100);
+    await engine.close();
+  });
+
+  it('empties a retired column, gives its space back, and lets it come again', async () => {
+    const directory = newDirectory();
+    const first = await open(directory);
+    fill(first, 300, 100);
+    const kept = shown(first.scan('points'));
+    await first.close();
+    const rest = COLUMNS.filter(({ name }) => name !== 'prefixes');
+    const retire = (retired: string[]) => openRocks(directory, rest, { ...SMALL, retired });
+    const full = (await reading(directory, COLUMNS, (engine) => engine.stats('prefixes'))).bytes;
+    ok(full > 1_000_000, `${full}`);
+
+    await rejects(retire([]), coded('STORE_SHAPE', directory));
+    const engine = await retire(['prefixes', 'never']);
+    deepEqual(
+      engine.columns.map(({ name }) => name),
+      rest.map(({ name }) => name),
+    );
+    throws(() => engine.scan('prefixes'), /assertion failed/);
+    equal(shown(engine.scan('points')).length, kept.length);
+    const tables = () => new Tables(directory).of('prefixes').bytes;
+    for (let waited = 0; tables() > 100_000 && waited < 10_000; waited += 50) await sleep(50);
+    ok(tables() < 100_000, `${tables()} bytes of tables are left`);
+    await engine.close();
+    await (await retire(['never', 'prefixes'])).close();
+
+    const again = await openRocks(directory, COLUMNS, { ...SMALL, retired: ['never'] });
+    deepEqual(shown(again.scan('prefixes')), []);
+    deepEqual(shown(again.scan('points')), kept);
+    fill(again, 50, 10);
+    equal(shown(again.scan('prefixes')).length, 500);
+    await again.close();
+  });
+
+  it('empties a retired column again where that was cut short', async () => {
+    const directory = newDirectory();
+    const first = await open(directory);
+    fill(first, 20, 20);
+    await first.close();
+    const script = `import { openRocks } from ${JSON.stringify(SOURCE)};
+      const opening = openRocks(${JSON.stringify(directory)}, ${JSON.stringify(COLUMNS.slice(0, 1))},
+        ${JSON.stringify({ ...SMALL, retired: ['prefixes', 'ordered'] })});
+      for (;;) await new Promise((resolve) => setImmediate(resolve));`;
+    for (let ms = 0; ms < 40; ms += 10) {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+      await sleep(60 + ms);
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
+    const engine = await openRocks(directory, COLUMNS.slice(0, 1), { ...SMALL, retired: ['prefixes', 'ordered'] });
+    equal(shown(engine.scan('points')).length, 400);
+    await engine.close();
+    await reading(directory, COLUMNS, (all) => {
+      deepEqual([...all.scan('prefixes'), ...all.scan('ordered')], []);
+    });
+  });
+
+  it('tells of each column what its tables say', async () => {
+    const directory = newDirectory();
+    const first = await open(directory);
+    fill(first, 100, 50);
+    const batch = first.batch();
+    for (let at = 0; at < 1000; at++) batch.del('points', keyOf(at, 34));
+    batch.commit();
+    await first.close();
+    await reading(directory, COLUMNS, async (engine) => {
+      // Opening merges tables; until the old ones are gone, both count.
+      for (let last = ''; last !== readdirSync(directory).join(); await sleep(200)) last = readdirSync(directory).join();
+      const [points, prefixes] = ['points', 'prefixes'].map((name) => engine.stats(name));
+      equal(prefixes.properties['rocksdb.estimate-num-keys'], '5000');
+      equal(prefixes.properties['rocksdb.num-deletions'], '0');
+      // Keys of 36 bytes, 8 bytes of RocksDB's own each, and values of 32.
+      equal(prefixes.properties['rocksdb.raw-size'], `${5000 * (36 + 8 + 32)}`);
+      equal(prefixes.properties['rocksdb.total-sst-files-size'], `${prefixes.bytes}`);
+      const left = Number(points.properties['rocksdb.estimate-num-keys']);
+      ok(left >= 3000 && left <= 4000, `${left} keys of 4000`);
+      const bytes = NAMES.reduce((sum, name) => sum + engine.stats(name).bytes, 0);
+      const tables = readdirSync(directory).filter((name) => name.endsWith('.sst'));
+      ok(bytes <= tables.reduce((sum, name) => sum + statSync(join(directory, name)).size, 0));
+      ok(bytes > 0.5 * engine.stats().bytes, `${bytes} of ${engine.stats().bytes}`);
+      // A table that is being written has no end yet.
+      writeFileSync(join(directory, '999999.sst'), new Uint8Array(1000));
+      deepEqual(engine.stats('points').properties, points.properties);
+      rmSync(join(directory, '999999.sst'));
+    });
   });
 
   it('is created over a creation that was cut short', async () => {

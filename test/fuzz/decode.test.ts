@@ -17,6 +17,7 @@ import { byronGenesisHash, genesisUtxos, isRedeemOutput, isZeroOutput } from '..
 import { ERA, readHeader } from '../../src/ledgers/cardano/header.ts';
 import { cardanoLedger } from '../../src/ledgers/cardano/index.ts';
 import { cardanoNetwork, networkFromGenesis } from '../../src/ledgers/cardano/networks.ts';
+import { cardanoTraits } from '../../src/ledgers/cardano/traits.ts';
 import { describeByronTx, describeTx } from '../../src/ledgers/cardano/transaction.ts';
 import { OutputKeys } from '../../src/ledgers/ledger.ts';
 import { DevnetChain } from '../../src/sources/devnet/index.ts';
@@ -48,16 +49,26 @@ function readBlock(raw: Uint8Array): unknown {
   assertInside(block);
   const read = block.era >= ERA.shelley ? describeTx : describeByronTx;
   for (const tx of block.txs) tolerate('BLOCK_INVALID', () => read(raw, tx.start, tx.end, tx.valid));
+  tolerate('BLOCK_INVALID', () => cardanoTraits.witnesses(block));
   for (const { creates } of block.txs) {
     for (const { start, end, addressStart, addressEnd } of creates) {
       tolerate('BLOCK_INVALID', () => describeOutput(raw, start, end));
+      readTraits(raw, start, end);
       readAddress(raw.subarray(addressStart, addressEnd));
     }
   }
   return verifyBody(block);
 }
 
+function readTraits(raw: Uint8Array, start: number, end: number): void {
+  cardanoTraits.isPlain(raw, start, end);
+  tolerate('BLOCK_INVALID', () => cardanoTraits.assets(raw, start, end, () => {}));
+  for (const trait of [cardanoTraits.datumHash, cardanoTraits.inlineDatum, cardanoTraits.referenceScript])
+    tolerate('BLOCK_INVALID', () => trait(raw, start, end));
+}
+
 function readOutput(raw: Uint8Array): unknown {
+  readTraits(raw, 0, raw.length);
   tolerate('BLOCK_INVALID', () => isZeroOutput(raw, 0, raw.length));
   tolerate('BLOCK_INVALID', () => isRedeemOutput(raw, 0, raw.length));
   tolerate('BLOCK_INVALID', () => ledger.findKeys(raw, ledger.readOutput(raw, 0, raw.length), new OutputKeys()));

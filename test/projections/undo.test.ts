@@ -13,7 +13,7 @@ import { Fold } from '../../src/state/fold.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
 import { concatBytes } from '../../src/util/bytes.ts';
 import { Expected } from '../support/expected.ts';
-import { ALL_INDEXES, assertSameDump, Devnet, devnetOptions, dump } from '../support/harness.ts';
+import { assertSameDump, Devnet, devnetOptions, dump, KEEP_ALL } from '../support/harness.ts';
 
 const COLUMN = 'latest';
 const KEY = Uint8Array.of(1);
@@ -49,7 +49,7 @@ function latestBusy(pruned: PrunedBlock[]): Projection {
 }
 
 function folded(devnet: Devnet, pruned: PrunedBlock[] = []) {
-  const projections = [...selectProjections({ utxo: true, indexes: ALL_INDEXES }), latestBusy(pruned)];
+  const projections = [...selectProjections(KEEP_ALL, devnet.ledger), latestBusy(pruned)];
   const engine = openMemory([...projections.flatMap(({ columns }) => columns), deltaColumn]);
   const options = { utxo: true, partial: false, selfContained: false, pruneDepth: 100, rollbackWindow: 100, fsync: false };
   return { engine, projections, fold: new Fold(engine, devnet.ledger, projections, options) };

@@ -5,18 +5,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Batch } from '../../src/engine/engine.ts';
-import { KEY_KINDS } from '../../src/ledgers/ledger.ts';
+import { outputOffset } from '../../src/projections/coin.ts';
+import { INDEX_KINDS } from '../../src/projections/index-by-key.ts';
 import { type Verification, verifyStore } from '../../src/query/verify.ts';
+import { verifyBalances } from '../../src/query/verify-balances.ts';
 import { readHead, writeHead } from '../../src/state/head.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
-import { Devnet, devnetOptions, memoryRig, type Rig, rocksRig } from '../support/harness.ts';
+import { concatBytes, equalBytes } from '../../src/util/bytes.ts';
+import { VERIFY_BALANCE_OUTPUTS } from '../../src/util/limits.ts';
+import { Devnet, devnetOptions, memoryRig, type Rig, rocksRig, VERIFY_ALL } from '../support/harness.ts';
 
 function verify(rig: Rig): Verification {
-  return verifyStore(rig.engine, rig.devnet.ledger, { indexes: KEY_KINDS, utxo: rig.options.utxo });
+  return verifyStore(rig.engine, rig.devnet.ledger, VERIFY_ALL);
 }
 
 function grown(flavour: 'conway' | 'ancient' = 'conway'): Rig {
-  const rig = memoryRig(new Devnet(devnetOptions(6, flavour)));
+  const rig = memoryRig(new Devnet(devnetOptions(6, flavour), { dressed: true }));
   rig.forward(60, [8]);
   return rig;
 }
@@ -83,7 +87,7 @@ const rowDamage: readonly Damage[] = [
     'utxo_unspent',
     (batch, key, value) => batch.put('utxo_unspent', key, value.subarray(0, value.length - 1)),
   ],
-  ...KEY_KINDS.flatMap((kind): Damage[] => {
+  ...INDEX_KINDS.flatMap((kind): Damage[] => {
     const column = `utxo_${kind}`;
     return [
       [`a row of ${column} is gone`, column, column, (batch, key) => batch.del(column, key)],
@@ -92,6 +96,25 @@ const rowDamage: readonly Damage[] = [
       [`a row of ${column} names another transaction`, column, column, (batch, key, value) => batch.put(column, key, flipped(value, 5))],
     ];
   }),
+  ...['balance_address', 'balance_stake'].flatMap((column): Damage[] => [
+    [`a balance of ${column} is gone`, column, column, (batch, key) => batch.del(column, key)],
+    [`${column} has a balance of nothing`, column, column, (batch, key, value) => batch.put(column, flipped(key, 9), value)],
+    [`a balance of ${column} is another`, column, column, (batch, key, value) => batch.put(column, key, flipped(value, value.length - 1))],
+    [
+      `a balance of ${column} begins with zeros`,
+      column,
+      column,
+      (batch, key, value) => batch.put(column, key, concatBytes(new Uint8Array(1), value)),
+    ],
+  ]),
+  ...['datum', 'script'].flatMap((column): Damage[] => [
+    [`a ${column} has other bytes`, column, column, (batch, key, value) => batch.put(column, key, flipped(value, value.length - 1))],
+    [`a ${column} has bytes that are none`, column, column, (batch, key, value) => batch.put(column, key, value.subarray(0, 47))],
+    [`a ${column} has another hash`, column, column, (batch, key, value) => batch.put(column, flipped(key, 20), value)],
+    [`a ${column} was seen at another height`, column, column, (batch, key, value) => batch.put(column, key, flipped(value, 3))],
+    [`a ${column} was seen at another slot`, column, column, (batch, key, value) => batch.put(column, key, flipped(value, 11))],
+    [`a ${column} was seen in no transaction of ours`, column, column, (batch, key, value) => batch.put(column, key, flipped(value, 12))],
+  ]),
 ];
 
 describe('verify', () => {
@@ -104,7 +127,11 @@ describe('verify', () => {
         { blocks, utxos, value, faultCount },
         { blocks: 60, utxos: rig.devnet.chain.count, value: rig.devnet.chain.value, faultCount: 0 },
       );
-      assert.deepEqual(Object.keys(indexRows), ['utxo_address', 'utxo_payment', 'utxo_stake']);
+      assert.deepEqual(
+        Object.keys(indexRows).sort(),
+        [...INDEX_KINDS.map((kind) => `utxo_${kind}`), 'balance_address', 'balance_stake', 'datum', 'script'].sort(),
+      );
+      assert.ok(Object.values(indexRows).every((count) => count > 0));
       rig.fold.rollback(rig.devnet.chain.blocks[20]);
       assert.equal(verify(rig).faultCount, 0);
       pruneStep(rig.engine, rig.projections, rig.fold.head!.height, { pruneDepth: 5, rollbackWindow: 8 }, 100);
@@ -134,6 +161,75 @@ describe('verify', () => {
       );
     });
   }
+
+  for (const column of ['datum', 'script'] as const) {
+    it(`finds that the ${column} of an unspent output is gone, or is said to have been seen later`, () => {
+      const rig = grown();
+      const { traits } = rig.devnet.ledger;
+      const carried = [...rig.engine.scan('utxo_unspent')].flatMap(([, stored]) => {
+        const at = outputOffset(stored, 0);
+        const item =
+          column === 'datum' ? traits!.inlineDatum(stored, at, stored.length) : traits!.referenceScript(stored, at, stored.length);
+        return item === null ? [] : [item.hash];
+      });
+      const later = [...rig.engine.scan(column)].find(([hash]) => !carried.some((own) => equalBytes(own, hash)))!;
+      for (const damage of [
+        (batch: Batch) => batch.del(column, carried[0]),
+        (batch: Batch) => batch.put(column, carried[0], concatBytes(later[1].subarray(0, 46), Uint8Array.of(1))),
+      ]) {
+        const damaged = grown();
+        write(damaged, damage);
+        assert.ok(verify(damaged).faults.some((fault) => fault.column === column));
+      }
+    });
+  }
+
+  it('sums a large set in parts, with the same result', () => {
+    const rig = grown();
+    const [key] = middle(rig, 'balance_address');
+    const faultsIn = (utxos: number) => {
+      const faults: string[] = [];
+      const inspection = { reader: rig.engine, ledger: rig.devnet.ledger, unreadable: new Set<string>(), progress() {} };
+      const fault = (_column: string, at: Uint8Array, what: string) => faults.push(`${Buffer.from(at).toString('hex')} ${what}`);
+      const rows = verifyBalances({ ...inspection, fault }, 'address', utxos);
+      return { rows, faults };
+    };
+    const rows = [...rig.engine.scan('balance_address')].length;
+    for (const parts of [1, 2, 7]) assert.deepEqual(faultsIn(parts * VERIFY_BALANCE_OUTPUTS), { rows, faults: [] });
+    write(rig, (batch) => batch.del('balance_address', key));
+    const whole = faultsIn(1);
+    assert.equal(whole.faults.length, 1);
+    for (const parts of [2, 7]) assert.deepEqual(faultsIn(parts * VERIFY_BALANCE_OUTPUTS), whole);
+  });
+
+  it('finds an output that says nothing sensible of its assets, and goes on', () => {
+    const rig = grown();
+    const [key, stored] = [...rig.engine.scan('utxo_unspent')].find(([, value]) => {
+      let held = 0;
+      rig.devnet.ledger.traits!.assets(value, outputOffset(value, 0), value.length, () => held++);
+      return held > 0;
+    })!;
+    let policy: Uint8Array | null = null;
+    rig.devnet.ledger.traits!.assets(stored, outputOffset(stored, 0), stored.length, (found) => {
+      policy ??= found;
+    });
+    // The head of a string of 28 bytes becomes one of text: still CBOR, no policy any more.
+    const at = Buffer.from(stored).indexOf(Buffer.concat([Uint8Array.of(0x58, 28), policy!]));
+    write(rig, (batch) =>
+      batch.put(
+        'utxo_unspent',
+        key,
+        stored.map((byte, i) => (i === at ? 0x78 : byte)),
+      ),
+    );
+    const { faults } = verify(rig);
+    assert.ok(faults.some((fault) => fault.column === 'utxo_unspent' && /does not decode/.test(fault.what)));
+    for (const column of ['utxo_policy', 'utxo_asset', 'balance_address'])
+      assert.ok(
+        faults.some((fault) => fault.column === column),
+        column,
+      );
+  });
 
   it('finds totals that are not those of the set', () => {
     for (const change of [{ utxos: 1 }, { value: 1n }]) {

@@ -11,6 +11,10 @@ export interface StoreKind {
   readonly selfContained: boolean;
   /** How it is worked on this time. */
   readonly applyAsync: boolean;
+  /** Further settings, as `key=value`. */
+  readonly set?: readonly string[];
+  /** False: it keeps its shape, whatever the settings say. */
+  readonly reshape?: boolean;
 }
 
 export const PRUNE_DEPTH = 60;
@@ -37,6 +41,7 @@ export function openStore(data: string, genesis: GenesisPair, kind: StoreKind): 
     `utxo.delta.selfContained=${kind.selfContained}`,
     `utxo.applyAsync=${kind.applyAsync}`,
     'utxo.applyQueueSize=16',
+    ...(kind.set ?? []),
   ];
-  return open({ data, network: 'devnet', genesis, config: loadConfig({ flags: { set } }).config });
+  return open({ data, network: 'devnet', genesis, config: loadConfig({ flags: { set } }).config, reshape: kind.reshape ?? true });
 }

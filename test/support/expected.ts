@@ -5,10 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { base58, base64url } from '@scure/base';
+import { TRAIT_KINDS, type TraitKind } from '../../src/projections/index-by-key.ts';
 import { digestOf } from '../../src/query/digest.ts';
 import type { ModelUtxo } from '../../src/sources/devnet/model.ts';
 import { type Pruned, readPruned } from '../../src/state/pruned.ts';
 import { blake2b224 } from '../../src/util/hash.ts';
+import { balanceRows, seenRows, traitKeysOf } from './expected-traits.ts';
 import { assertSameRows, type Devnet, dump, type Rig } from './harness.ts';
 
 const HASH_BYTES = 28;
@@ -108,6 +110,23 @@ export class Expected {
     return rows.sort();
   }
 
+  traitRows(kind: TraitKind): string[] {
+    const rows: string[] = [];
+    for (const utxo of this.unspent()) {
+      const { slot, txIndex } = this.where(utxo);
+      const place = unsigned(slot, 8) + unsigned(txIndex, 4) + unsigned(utxo.index, 2);
+      for (const key of traitKeysOf(utxo, kind)) rows.push(`${key}${place} ${hex(utxo.txId)}`);
+    }
+    return rows.sort();
+  }
+
+  balanceRows(kind: 'address' | 'stake'): string[] {
+    return balanceRows(this.unspent(), (utxo) => {
+      const key = keysOf(utxo)[kind];
+      return key === undefined ? undefined : hex(key);
+    });
+  }
+
   /** Who spent what, for blocks above a height. */
   spentRows(above: number): string[] {
     const rows: string[] = [];
@@ -140,7 +159,8 @@ export class Expected {
 
   chainRows(): string[] {
     return this.devnet.chain.blocks.map((block) => {
-      const { hash, prevHash, slot, era, txs, raw } = block;
+      const { hash, prevHash, slot, era, txs } = block;
+      const raw = this.devnet.rawOf(block);
       const link = hex(hash) + hex(prevHash ?? new Uint8Array(32)) + unsigned(slot, 8) + unsigned(era, 1);
       return `${chainKeyHex(block)} ${link}${unsigned(txs.length, 4)}${unsigned(raw.length, 4)}`;
     });
@@ -211,6 +231,9 @@ export function assertIsModel(rig: Rig, when = 'the store'): void {
   same('utxo_spent', expected.spentRows(pruned.spent));
   for (const kind of ['address', 'payment', 'stake'] as const)
     if (actual.has(`utxo_${kind}`)) same(`utxo_${kind}`, expected.indexRows(kind));
+  for (const kind of TRAIT_KINDS) if (actual.has(`utxo_${kind}`)) same(`utxo_${kind}`, expected.traitRows(kind));
+  for (const kind of ['address', 'stake'] as const) if (actual.has(`balance_${kind}`)) same(`balance_${kind}`, expected.balanceRows(kind));
+  for (const kind of ['datum', 'script'] as const) if (actual.has(kind)) same(kind, seenRows(devnet, kind));
   if (fold.head === null || tip === undefined) return;
   const { count, value } = devnet.chain;
   const { height, slot, boundary, era, utxos, value: total, missing } = fold.head;

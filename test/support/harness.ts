@@ -10,18 +10,29 @@ import { join } from 'node:path';
 import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
 import { openMemory } from '../../src/engine/memory.ts';
 import { openRocks } from '../../src/engine/rocks.ts';
-import type { Block, KeyKind, Ledger, Point } from '../../src/ledgers/ledger.ts';
+import type { Block, Ledger, Point } from '../../src/ledgers/ledger.ts';
 import { openNetwork } from '../../src/networks.ts';
+import { INDEX_KINDS, type IndexKind } from '../../src/projections/index-by-key.ts';
 import type { Projection } from '../../src/projections/projection.ts';
-import { selectProjections } from '../../src/projections/registry.ts';
+import { type Selection, selectProjections } from '../../src/projections/registry.ts';
+import { Overlays } from '../../src/query/overlay.ts';
 import { Query } from '../../src/query/query.ts';
 import { type DevnetBlock, DevnetChain, type DevnetOptions } from '../../src/sources/devnet/index.ts';
 import type { ModelUtxo } from '../../src/sources/devnet/model.ts';
-import { DELTA, deltaColumn } from '../../src/state/delta.ts';
+import { deltaColumn } from '../../src/state/delta.ts';
 import { Fold, type FoldOptions } from '../../src/state/fold.ts';
 import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
+import { type Dressed, dress } from './dressed.ts';
 
-export const ALL_INDEXES: Readonly<Record<KeyKind, boolean>> = { address: true, payment: true, stake: true };
+/** Everything a store can keep. */
+export const KEEP_ALL: Selection = { utxo: true, indexes: indexesWith(true), balances: true, datums: true, scripts: true };
+
+/** What `verifyStore` looks at in a store that keeps everything. */
+export const VERIFY_ALL = { ...KEEP_ALL, indexes: INDEX_KINDS } as const;
+
+function indexesWith(all: boolean): Record<IndexKind, boolean> {
+  return Object.fromEntries(INDEX_KINDS.map((kind) => [kind, all])) as Record<IndexKind, boolean>;
+}
 
 /** Seed of every random test; set it to repeat a failure or to look further. */
 export const TEST_SEED = Number(process.env['UNSPENT_TEST_SEED'] ?? 20_260_715);
@@ -38,15 +49,18 @@ export function devnetOptions(seed: number, flavour: Flavour): DevnetOptions {
   return { seed, addresses: 3, features: RARE, byron: { epochs: 2, slotsPerEpoch: 40 }, eras };
 }
 
-/** A devnet chain with the ledger that reads it. */
+/** A devnet chain with the ledger that reads it. `dressed`: its blocks have datums and scripts among their witnesses. */
 export class Devnet {
   readonly chain: DevnetChain;
   readonly ledger: Ledger;
   /** What genesis granted, in the producer's order. */
   readonly genesis: readonly ModelUtxo[];
   private readonly decoded = new WeakMap<DevnetBlock, Block>();
+  private readonly clothes = new WeakMap<DevnetBlock, Dressed>();
+  private readonly dressed: boolean;
 
-  constructor(options: DevnetOptions) {
+  constructor(options: DevnetOptions, { dressed = false }: { readonly dressed?: boolean } = {}) {
+    this.dressed = dressed;
     this.chain = new DevnetChain(options);
     this.genesis = [...this.chain.utxos.values()];
     this.ledger = openNetwork('devnet', { byron: this.chain.genesisByron, shelley: this.chain.genesisShelley }).ledger;
@@ -62,10 +76,27 @@ export class Devnet {
   /** Blocks of the present chain, decoded; by place in the chain, not by height. */
   blocks(from = 0, to = this.chain.blocks.length): Block[] {
     return this.chain.blocks.slice(from, to).map((block) => {
-      const known = this.decoded.get(block) ?? this.ledger.decode(block.raw);
+      const known = this.decoded.get(block) ?? this.ledger.decode(this.rawOf(block));
       this.decoded.set(block, known);
       return known;
     });
+  }
+
+  /** The bytes of a block as they are decoded. */
+  rawOf(block: DevnetBlock): Uint8Array {
+    return this.dress(block).raw;
+  }
+
+  /** What the transactions of a block bring along among their witnesses. */
+  brought(block: DevnetBlock): Dressed['brought'] {
+    return this.dress(block).brought;
+  }
+
+  private dress(block: DevnetBlock): Dressed {
+    if (!this.dressed) return { raw: block.raw, brought: [] };
+    const known = this.clothes.get(block) ?? dress(block.raw);
+    this.clothes.set(block, known);
+    return known;
   }
 
   /** The point `depth` blocks below the tip; null: the origin. */
@@ -75,7 +106,12 @@ export class Devnet {
 }
 
 export interface RigOptions extends Partial<FoldOptions> {
-  readonly indexes?: Readonly<Record<KeyKind, boolean>>;
+  /** Default: all. Of those named here the ones that are not true are off, and so are those not named. */
+  readonly indexes?: Readonly<Partial<Record<IndexKind, boolean>>>;
+  /** Default: true. */
+  readonly balances?: boolean;
+  readonly datums?: boolean;
+  readonly scripts?: boolean;
   /** Stands between the fold and the engine. */
   readonly wrap?: (engine: Engine) => Engine;
 }
@@ -85,6 +121,7 @@ export class Rig {
   readonly devnet: Devnet;
   readonly options: FoldOptions;
   readonly projections: readonly Projection[];
+  readonly overlays = new Overlays();
   engine: Engine;
   fold: Fold;
   private readonly openEngine: () => Promise<Engine>;
@@ -93,7 +130,7 @@ export class Rig {
   constructor(devnet: Devnet, options: RigOptions, engine: Engine, directory: string | null, openEngine: () => Promise<Engine>) {
     this.devnet = devnet;
     this.options = foldOptions(options);
-    this.projections = selectProjections({ utxo: this.options.utxo, indexes: options.indexes ?? ALL_INDEXES });
+    this.projections = selectProjections(selectionOf(options), devnet.ledger);
     this.engine = engine;
     this.directory = directory;
     this.openEngine = openEngine;
@@ -128,8 +165,8 @@ export class Rig {
   }
 
   query(): Query {
-    const columns = this.engine.columns.map((column) => column.name).filter((name) => name !== DELTA);
-    return new Query(this.engine.snapshot(columns), columns);
+    const columns = this.engine.columns.map((column) => column.name);
+    return new Query(this.engine.snapshot(columns), columns, this.devnet.ledger.traits, this.overlays);
   }
 
   read<T>(body: (query: Query) => T): T {
@@ -158,14 +195,18 @@ function foldOptions(options: RigOptions): FoldOptions {
   };
 }
 
-function columnsOf(options: RigOptions): ColumnSpec[] {
-  const projections = selectProjections({ utxo: options.utxo ?? true, indexes: options.indexes ?? ALL_INDEXES });
+function selectionOf({ utxo = true, indexes, balances = true, datums = true, scripts = true }: RigOptions): Selection {
+  return { utxo, indexes: indexes === undefined ? KEEP_ALL.indexes : { ...indexesWith(false), ...indexes }, balances, datums, scripts };
+}
+
+function columnsOf(devnet: Devnet, options: RigOptions): ColumnSpec[] {
+  const projections = selectProjections(selectionOf(options), devnet.ledger);
   return [...projections.flatMap((projection) => projection.columns), deltaColumn];
 }
 
 export function memoryRig(devnet: Devnet, options: RigOptions = {}): Rig {
   const { wrap = (engine) => engine } = options;
-  const engine = wrap(openMemory(columnsOf(options)));
+  const engine = wrap(openMemory(columnsOf(devnet, options)));
   return new Rig(devnet, options, engine, null, async () => engine);
 }
 
@@ -174,7 +215,7 @@ export async function rocksRig(devnet: Devnet, options: RigOptions = {}): Promis
   const { wrap = (engine) => engine } = options;
   const directory = mkdtempSync(join(tmpdir(), 'unspent-fold-'));
   const open = async () =>
-    wrap(await openRocks(directory, columnsOf(options), { createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 }));
+    wrap(await openRocks(directory, columnsOf(devnet, options), { createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 }));
   return new Rig(devnet, options, await open(), directory, open);
 }
 

@@ -12,7 +12,7 @@ import { Random } from '../../src/sources/devnet/random.ts';
 import { type Pruned, pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { assertIsModel, Expected, keysOf } from './expected.ts';
-import { assertCode, assertRefused, Devnet, devnetOptions, type Rig, type RigOptions } from './harness.ts';
+import { assertCode, assertRefused, Devnet, devnetOptions, type Rig, type RigOptions, VERIFY_ALL } from './harness.ts';
 
 const STEPS = [
   ['forward', 30],
@@ -53,7 +53,7 @@ export class Walk {
 
   static async begin(seed: number, open: (devnet: Devnet, options: RigOptions) => Rig | Promise<Rig>): Promise<Walk> {
     const random = new Random(seed);
-    const devnet = new Devnet(devnetOptions(seed, random.chance(0.5) ? 'ancient' : 'conway'));
+    const devnet = new Devnet(devnetOptions(seed, random.chance(0.5) ? 'ancient' : 'conway'), { dressed: true });
     return new Walk(random, await open(devnet, randomOptions(random)));
   }
 
@@ -210,7 +210,7 @@ export class Walk {
   }
 
   private verify(): void {
-    const { faults } = verifyStore(this.rig.engine, this.devnet.ledger, { indexes: KEY_KINDS, utxo: true });
+    const { faults } = verifyStore(this.rig.engine, this.devnet.ledger, VERIFY_ALL);
     assert.deepEqual(faults, []);
   }
 

@@ -60,8 +60,12 @@ export class WatchedEngine implements Engine {
     return this.inner.snapshot(columns);
   }
 
-  stats(): EngineStats {
-    return this.inner.stats();
+  clear(column: string): void {
+    this.inner.clear(column);
+  }
+
+  stats(column?: string): EngineStats {
+    return this.inner.stats(column);
   }
 
   async close(): Promise<void> {

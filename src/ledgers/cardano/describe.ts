@@ -142,12 +142,13 @@ function readDatum(cursor: Cursor, draft: Draft): void {
   cursor.close(fields);
 }
 
-function readHash(cursor: Cursor): Uint8Array {
+export function readHash(cursor: Cursor): Uint8Array {
   cursor.span(HASH_BYTES);
   return cursor.bytes.subarray(cursor.start, cursor.stop);
 }
 
-function readEncoded(cursor: Cursor): Uint8Array {
+/** CBOR inside CBOR: what stands in the byte string under tag 24. */
+export function readEncoded(cursor: Cursor): Uint8Array {
   if (cursor.tag() !== TAG_ENCODED_CBOR) cursor.fail('expected tag 24');
   return cursor.byteString();
 }

@@ -14,6 +14,7 @@ import { byronOutput, type CardanoBlock, decodeBlock, output } from './decode.ts
 import { type GenesisUtxos, isRedeemOutput, isZeroOutput } from './genesis.ts';
 import { ERA, eraName } from './header.ts';
 import { type CardanoNetwork, ERA_NAMES } from './networks.ts';
+import { cardanoTraits } from './traits.ts';
 
 export * from './address.ts';
 export { builtinGenesis, builtinGenesisUtxos } from './builtin-genesis.ts';
@@ -37,6 +38,7 @@ export interface Genesis {
 export function cardanoLedger(network: CardanoNetwork, genesis: Genesis | null): Ledger {
   return {
     family: 'cardano',
+    traits: cardanoTraits,
     decode: (raw) => decodeBlock(raw, network.byronEpochSlots),
     verify: (block) => verifyBody(block as CardanoBlock),
     isFirst: (block) => block.height === 0,

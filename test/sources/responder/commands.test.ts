@@ -3,50 +3,12 @@
  * answer what they are told, follow each other, and stop when asked to.
  */
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
-import { document, ended, failure, type Result, start, temporary, unspent } from '../../cli/run.ts';
+import { describe, it } from 'node:test';
+import { document, failure, temporary, unspent } from '../../cli/run.ts';
+import { Running } from '../../cli/running.ts';
 import { fixtures, needsFixtures } from '../../support/fixtures.ts';
-import { until } from './net.ts';
-
-/** A command that goes on: what it has said so far, a way to tell it things, and its end. */
-class Running {
-  readonly end: Promise<Result>;
-  out = '';
-  private readonly child: ChildProcess;
-
-  constructor(t: TestContext, args: readonly string[], cwd: string) {
-    this.child = start(args, { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
-    this.end = ended(this.child);
-    this.child.stdout!.on('data', (text: string) => {
-      this.out += text;
-    });
-    t.after(() => this.child.kill('SIGKILL'));
-  }
-
-  tell(line: string): void {
-    this.child.stdin!.write(`${line}\n`);
-  }
-
-  /** Tells it something and waits for an answer that fits. */
-  async ask(line: string, answer: RegExp): Promise<RegExpExecArray> {
-    const before = this.out.length;
-    this.tell(line);
-    return this.says(answer, before);
-  }
-
-  async says(pattern: RegExp, from = 0): Promise<RegExpExecArray> {
-    await until(() => pattern.test(this.out.slice(from)), `${pattern} in ${this.out.slice(from)}`);
-    return pattern.exec(this.out.slice(from))!;
-  }
-
-  interrupt(): Promise<Result> {
-    this.child.kill('SIGINT');
-    return this.end;
-  }
-}
 
 describe('unspent devnet', () => {
   it('answers its control, and a follower ends up with its digest', async (t) => {

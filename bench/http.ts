@@ -1,0 +1,205 @@
+/**
+ * What reading costs, in one run, with the client in a process beside it:
+ *
+ *   point     reads of one output, each of another one, requests a second, to a
+ *             bare fastify route that returns the same bytes; rounds alternate
+ *   syncing   a fixed rate of mixed requests while the preview chain is synced at
+ *             full speed: p99, and the speed the sync keeps of its own
+ *   streams   eight clients at once read an answer of 176,000 rows: errors, rows a
+ *             second, and how much memory grew
+ *
+ * Options: --rounds=5 --seconds=4
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { serve } from '../src/server/serve.ts';
+import { LiveDevnet } from '../src/sources/devnet/live.ts';
+import { open, type Store } from '../src/store.ts';
+import { toHex } from '../src/util/bytes.ts';
+import type { Load, LoadResult, Order } from './http-load.ts';
+import { type BenchOptions, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
+import { OUTPUTS_PER_TX, SyntheticChain } from './synthetic.ts';
+
+const STREAM_ROWS = 176_000;
+const STREAM_CLIENTS = 8;
+/** One output in three goes to the one large address. */
+const HOT = 3;
+const BLOCK = { txs: 400, spends: 0 };
+/** More than are asked for: no read is answered from what was answered before. */
+const POINT_READS = 300_000;
+const LEAD_MS = 1500;
+
+export async function run(options: BenchOptions): Promise<void> {
+  const rounds = option(options.args, 'rounds', 5);
+  const seconds = option(options.args, 'seconds', 4);
+  const large = await atRest(options, rounds, seconds);
+  const syncing = [];
+  for (const perSecond of [1000, 2000]) {
+    syncing.push(await whileSyncing(perSecond, rounds));
+    const { p99, keeps, errors, requests } = syncing[syncing.length - 1];
+    if (!options.json) say(options, `syncing    ${perSecond}/s: p99 ${p99} ms over ${requests} (${errors} errors), sync keeps ${keeps}`);
+  }
+  if (options.json) console.log(JSON.stringify({ ...large, syncing, rounds }));
+}
+
+async function atRest(options: BenchOptions, rounds: number, seconds: number): Promise<object> {
+  const folder = temporary('http');
+  const devnet = new LiveDevnet({ seed: 1 });
+  const store = await open({ network: 'devnet', genesis: devnet.genesis, data: join(folder.path, 'data') });
+  const { address, outpoints } = grow(store);
+  const served = await serve(store, { port: 0 });
+  try {
+    const port = Number(new URL(served.url).port);
+    const point = await pointReads(port, outpoints, rounds, seconds);
+    if (!options.json)
+      say(options, `point      ${point.perSecond}/s (asked again ${point.repeated}/s), bare ${point.bare}/s: ${point.ratio}`);
+    const streams = await streaming(port, `/api/v1/addresses/${address}/utxos?limit=all`);
+    if (!options.json)
+      say(options, `streams    ${streams.rowsPerSecond} rows/s, ${streams.errors} errors, memory + ${streams.grownMegabytes} MB`);
+    return { point, streams };
+  } finally {
+    await served.close();
+    await store.close();
+    await devnet.close();
+    folder.remove();
+  }
+}
+
+/** A set in which one address has the rows to stream. */
+function grow(store: Store): { address: string; outpoints: string[] } {
+  const outputs = STREAM_ROWS * HOT;
+  const chain = new SyntheticChain(2 * outputs, HOT);
+  const outpoints: string[] = [];
+  for (let made = 0; made < outputs; made += BLOCK.txs * OUTPUTS_PER_TX) {
+    const block = chain.block(BLOCK.txs, BLOCK.spends);
+    store.fold.apply([block]);
+    for (const tx of block.txs) for (const index of [1, 2]) outpoints.push(`/api/v1/utxos/${toHex(tx.id)}/${index}`);
+  }
+  return { address: toHex(chain.hotAddress()), outpoints: outpoints.slice(0, POINT_READS) };
+}
+
+async function pointReads(port: number, paths: readonly string[], rounds: number, seconds: number) {
+  const answer = await fetch(`http://127.0.0.1:${port}${paths[0]}`);
+  const bare = new Worker(new URL('./http-bare.ts', import.meta.url), { workerData: { body: await answer.text() } });
+  const [barePort] = (await once(bare, 'message')) as [number];
+  const order: Order = { kind: 'closed', connections: 16, seconds };
+  const speeds: Record<'bare' | 'ours', number[]> = { bare: [], ours: [] };
+  let p99 = 0;
+  for (let i = 0; i < rounds; i++) {
+    const floor = await load({ port: barePort, paths: paths.slice(0, 1000), order });
+    const share = Math.floor(paths.length / rounds);
+    const ours = await load({ port, paths: paths.slice(i * share, (i + 1) * share), order });
+    speeds.bare.push(floor.requests / floor.seconds);
+    speeds.ours.push(ours.requests / ours.seconds);
+    p99 = ours.p99;
+  }
+  const repeated = await load({ port, paths: paths.slice(0, 1000), order });
+  await bare.terminate();
+  const [floor, ours] = [Math.max(...speeds.bare), Math.max(...speeds.ours)];
+  return {
+    perSecond: Math.round(ours),
+    bare: Math.round(floor),
+    ratio: round(ours / floor, 2),
+    p99,
+    repeated: Math.round(repeated.requests / repeated.seconds),
+  };
+}
+
+async function streaming(port: number, path: string) {
+  await load({ port, paths: [path], order: { kind: 'stream', clients: 2 } });
+  const before = process.memoryUsage.rss();
+  let peak = before;
+  const watch = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 50);
+  const { errors, seconds, bytes } = await load({ port, paths: [path], order: { kind: 'stream', clients: STREAM_CLIENTS } });
+  clearInterval(watch);
+  const megabytes = bytes / 1e6;
+  return {
+    rowsPerSecond: Math.round((STREAM_ROWS * STREAM_CLIENTS) / seconds),
+    megabytes: Math.round(megabytes),
+    errors,
+    grownMegabytes: Math.round((peak - before) / 1e6),
+  };
+}
+
+async function whileSyncing(perSecond: number, rounds: number) {
+  const work = temporary('syncing');
+  const chunks = join(work.path, 'chunks');
+  unpackChunks(samples('cardano', 'immutable', 'preview-from-genesis'), /\.(chunk|secondary)\.gz$/, chunks);
+  const [alone, loaded]: [number[], number[]] = [[], []];
+  const results: LoadResult[] = [];
+  try {
+    for (let i = 0; i < rounds; i++) {
+      alone.push((await syncOnce(chunks, 0)).seconds);
+      const { seconds, result } = await syncOnce(chunks, perSecond);
+      loaded.push(seconds);
+      if (result !== null) results.push(result);
+    }
+  } finally {
+    work.remove();
+  }
+  const keeps = round(Math.min(...alone) / Math.min(...loaded), 2);
+  const requests = results.reduce((sum, each) => sum + each.requests, 0);
+  const errors = results.reduce((sum, each) => sum + each.errors, 0);
+  return { perSecond, requests, errors, p50: median(results, 'p50'), p99: median(results, 'p99'), keeps };
+}
+
+function median(results: readonly LoadResult[], what: 'p50' | 'p99'): number {
+  const sorted = results.map((each) => each[what]).sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+/** Reads that make sense at any point of the chain. */
+const MIXED = [
+  '/api/v1/blocks/latest',
+  '/api/v1/status',
+  '/api/v1/blocks/0',
+  '/api/v1/addresses/addr_test1qz09v9yfxguvlp0zsnrpa3tdtm7el8xufp3m5lsm7qxzclgmzkket/utxos',
+];
+
+async function syncOnce(chunks: string, perSecond: number): Promise<{ seconds: number; result: LoadResult | null }> {
+  const folder = temporary('store');
+  const store = await open({ network: 'preview', data: join(folder.path, 'data') });
+  const served = await serve(store, { port: 0 });
+  try {
+    const port = Number(new URL(served.url).port);
+    await store.follow(`immutable:${chunks}`, { until: { kind: 'height', height: 2000 } });
+    const client = perSecond === 0 ? null : start({ port, paths: MIXED, order: { kind: 'rate', connections: 32, perSecond } });
+    // A lead, so that neither side is measured while it warms up.
+    await new Promise((resolve) => setTimeout(resolve, LEAD_MS));
+    client?.count();
+    const { seconds } = await timed(() => store.follow(`immutable:${chunks}`));
+    return { seconds, result: client === null ? null : await client.end() };
+  } finally {
+    await served.close();
+    await store.close();
+    folder.remove();
+  }
+}
+
+/** Runs the client until it ends by itself. */
+function load(what: Load): Promise<LoadResult> {
+  return start(what).end();
+}
+
+/** The client, which goes on until it is told to end, if it does not end by itself. */
+function start(what: Load): { count(): void; end(): Promise<LoadResult> } {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'http-load.ts')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.write(`${JSON.stringify(what)}\n`);
+  let text = '';
+  child.stdout.on('data', (piece: Uint8Array) => {
+    text += piece;
+  });
+  const ended = once(child.stdout, 'end');
+  return {
+    count: () => child.stdin.write('count\n'),
+    end: async () => {
+      child.stdin.end();
+      await ended;
+      return JSON.parse(text) as LoadResult;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * `query address|credential|asset|policy`: unspent outputs, page by page.
+ */
+import { type Command, Option } from 'commander';
+import { parseAddress, parseCredential } from '../ledgers/cardano/index.ts';
+import { assetKey } from '../projections/index-by-key.ts';
+import type { IndexedUtxo, Page } from '../query/query.ts';
+import { renderPoint, type UtxoJson } from '../query/render.ts';
+import type { IndexKind } from '../query/view.ts';
+import { equalBytes, fromHex, isHex, toHex } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
+import { blake2b224 } from '../util/hash.ts';
+import type { Context } from './context.ts';
+import { counted, pointText } from './format.ts';
+import { look, parseUnit } from './query-look.ts';
+import { sumOf, utxoTable } from './utxo-table.ts';
+
+const LIMIT_FOR_PEOPLE = 100;
+const POLICY_BYTES = 28;
+/** Of an index key, which is what a cursor is: key, slot, transaction, output. */
+const CURSOR_BYTES = 28 + 8 + 4 + 2;
+
+export function paged(command: Command): Command {
+  return command
+    .option('--limit <n>', `outputs at most (default: ${LIMIT_FOR_PEOPLE}; with --json all of them)`)
+    .option('--after <cursor>', 'go on behind a page: the cursor it ended with')
+    .addOption(new Option('--order <order>', 'oldest or newest first').choices(['asc', 'desc']).default('asc'));
+}
+
+export function queryAddress(context: Context, text: string): Promise<void> {
+  return queryIndex(context, 'address', blake2b224(parseAddress(text)));
+}
+
+export function queryCredential(context: Context, text: string): Promise<void> {
+  const { hash, part } = parseCredential(text);
+  const stake = context.options.stake === true;
+  if (stake && part === 'payment') throw new UnspentError('USAGE', `'${text.slice(0, 80)}' is a payment credential; leave --stake out`);
+  return queryIndex(context, stake || part === 'stake' ? 'stake' : 'payment', hash);
+}
+
+export function queryAsset(context: Context, text: string): Promise<void> {
+  const { policy, name } = parseUnit(text);
+  return queryIndex(context, 'asset', assetKey(policy, name));
+}
+
+export function queryPolicy(context: Context, text: string): Promise<void> {
+  return queryIndex(context, 'policy', fromHex(text, POLICY_BYTES));
+}
+
+function queryIndex(context: Context, kind: IndexKind, key: Uint8Array): Promise<void> {
+  const { output, options } = context;
+  const limit = parseLimit(options.limit) ?? (output.json ? undefined : LIMIT_FOR_PEOPLE);
+  const after = parseCursor(options.after, key);
+  const page: Page = { limit: limit === undefined ? undefined : limit + 1, order: options.order, after };
+  return look(context, async ({ view, renderer }) => {
+    let next: string | null = null;
+    let shown = 0;
+    // Asked before the document is begun: what is not kept is an error, not half a document.
+    const found = view.byKey(kind, key, page);
+    const rows = function* (): Iterable<UtxoJson> {
+      let last: IndexedUtxo | undefined;
+      for (const row of found) {
+        // One more than asked for was read, to know whether there is more.
+        if (shown === limit) next = last === undefined ? null : toHex(last.cursor);
+        if (shown === limit) return;
+        shown++;
+        last = row;
+        yield renderer.utxo(row);
+      }
+    };
+    const point = renderPoint(view.head);
+    if (output.json) {
+      await output.documentWithList({ point }, 'utxos', rows(), () => ({ count: shown, next }));
+      return;
+    }
+    const utxos = [...rows()];
+    if (utxos.length > 0) output.line(`${utxoTable(utxos)}\n`);
+    output.line(`${counted(utxos.length, 'unspent output')} worth ${sumOf(utxos)} ada, read at ${pointText(view.head)}`);
+    if (next !== null) output.line(`there are more: --after ${next}`);
+  });
+}
+
+function parseLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UnspentError('USAGE', `--limit is a whole number above 0, not '${text.slice(0, 40)}'`);
+  return Number(text);
+}
+
+/** A cursor of another address would answer with that one's outputs. */
+function parseCursor(text: string | undefined, key: Uint8Array): Uint8Array | undefined {
+  if (text === undefined) return undefined;
+  const cursor = isHex(text, CURSOR_BYTES) ? fromHex(text) : undefined;
+  if (cursor === undefined || !equalBytes(cursor.subarray(0, key.length), key)) {
+    throw new UnspentError('USAGE', `'${text.slice(0, 120)}' is not a cursor of this query; use the one its last page ended with`);
+  }
+  return cursor;
+}

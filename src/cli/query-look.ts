@@ -1,0 +1,83 @@
+/**
+ * What the query commands share: a look at the store that is pinned to one
+ * point of the chain, and how things are named on the command line.
+ */
+import { parseAddress, parseCredential, readAddress } from '../ledgers/cardano/index.ts';
+import type { KeyKind } from '../ledgers/ledger.ts';
+import { parsePlace, pointAt } from '../query/place.ts';
+import type { Query } from '../query/query.ts';
+import { Renderer, renderPoint } from '../query/render.ts';
+import type { ChainView } from '../query/view.ts';
+import { fromHex, isHex } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
+import { blake2b224 } from '../util/hash.ts';
+import type { Context } from './context.ts';
+import { pointText } from './format.ts';
+
+export const TX_ID_BYTES = 32;
+const POLICY_BYTES = 28;
+const ASSET_NAME_BYTES_MAX = 32;
+const OUTPUT_INDEX_MAX = 0xffff;
+
+export interface Look {
+  /** The present: blocks, datums and scripts. */
+  readonly query: Query;
+  /** The present, or what `--at` names. */
+  readonly view: ChainView;
+  readonly renderer: Renderer;
+}
+
+/** A body over one pinned query. */
+export function look(context: Context, body: (look: Look) => void | Promise<void>): Promise<void> {
+  const { at } = context.options;
+  // A mistyped place is a usage error, whatever the store is like.
+  const place = at === undefined ? null : parsePlace(at);
+  return context.withStore(async (store) => {
+    const query = store.query();
+    try {
+      const view = place === null ? query : query.at(pointAt(query, place));
+      await body({ query, view, renderer: new Renderer(query, store.network.parameters) });
+    } finally {
+      query.release();
+    }
+  });
+}
+
+export function notFound(what: string, { head }: ChainView): UnspentError {
+  return new UnspentError('NOT_FOUND', `${what}; read at ${pointText(head)}`, { point: renderPoint(head) });
+}
+
+export function parseOutpoint(text: string): { txId: Uint8Array; index: number } {
+  const [, id, digits] = /^([^#]*)#(\d{1,5})$/.exec(text) ?? [];
+  const index = Number(digits);
+  if (id === undefined || !isHex(id, TX_ID_BYTES) || index > OUTPUT_INDEX_MAX) {
+    throw new UnspentError('USAGE', `an outpoint is TXID#INDEX with ${2 * TX_ID_BYTES} hex digits, not '${text.slice(0, 120)}'`);
+  }
+  return { txId: fromHex(id), index };
+}
+
+/** Policy and name in hex, joined or with a dot between them. */
+export function parseUnit(text: string): { policy: Uint8Array; name: Uint8Array } {
+  const joined = text.replace(/^([0-9a-fA-F]{56})\./, '$1');
+  const bytes = isHex(joined) ? fromHex(joined) : null;
+  if (bytes === null || bytes.length < POLICY_BYTES || bytes.length > POLICY_BYTES + ASSET_NAME_BYTES_MAX) {
+    const wanted = `policy (${2 * POLICY_BYTES} hex digits) and name (up to ${2 * ASSET_NAME_BYTES_MAX})`;
+    throw new UnspentError('USAGE', `an asset is ${wanted}, not '${text.slice(0, 140)}'`);
+  }
+  return { policy: bytes.subarray(0, POLICY_BYTES), name: bytes.subarray(POLICY_BYTES) };
+}
+
+/** Whose balance: an address, or a stake address or key. */
+export function parseHolder(text: string): { kind: KeyKind; key: Uint8Array } {
+  if (/^stake_(shared_)?vkh1/i.test(text)) return { kind: 'stake', key: parseCredential(text).hash };
+  const address = parseAddress(text);
+  const read = readAddress(address);
+  return read.kind === 'reward' ? { kind: 'stake', key: read.stake.hash } : { kind: 'address', key: blake2b224(address) };
+}
+
+/** Of a script: 28 bytes of hex, or script1... */
+export function parseScriptHash(text: string): Uint8Array {
+  const { hash, kind } = parseCredential(text);
+  if (kind === 'key') throw new UnspentError('USAGE', `'${text.slice(0, 80)}' is the hash of a key, not of a script`);
+  return hash;
+}

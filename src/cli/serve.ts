@@ -1,0 +1,60 @@
+/**
+ * `serve`: an existing store over HTTP, without following anything. What was
+ * switched on and is not filled yet is filled meanwhile.
+ */
+import type { Command } from 'commander';
+import { renderPoint } from '../query/render.ts';
+import { UnspentError } from '../util/errors.ts';
+import { together } from '../util/together.ts';
+import { action, type Context } from './context.ts';
+import { aborted } from './devnet.ts';
+import { pairs, pointText } from './format.ts';
+import { onInterrupt } from './interrupt.ts';
+import { startServer } from './start-server.ts';
+
+export function registerServe(program: Command): void {
+  program
+    .command('serve')
+    .description('serve an existing store over HTTP, with a page to look at')
+    .option('--port <n>', 'port to listen on; 0 takes a free one (default: 8437, or the next that is free)')
+    .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+    .addHelpText(
+      'after',
+      `
+Blocks are not followed: \`start\` does both. An address that others can reach needs server.token or server.allowPublic.
+
+Examples:
+  $ unspent serve
+  $ unspent serve --data ./preview --port 9000`,
+    )
+    .action(action(serveStore));
+}
+
+function serveStore(context: Context): Promise<void> {
+  const { output } = context;
+  return context.withStore(async (store) => {
+    const interruption = onInterrupt(() => output.remark('stopping; once more to end at once'));
+    try {
+      const served = await startServer(context, store);
+      const { head } = store.fold;
+      if (output.json) output.document({ url: served.url, data: store.data, network: store.network.name, point: renderPoint(head) });
+      else
+        output.line(
+          pairs([
+            ['page', served.url],
+            ['api', `${served.url}api/v1/`],
+            ['store', `${store.data}, ${pointText(head)}; Ctrl-C stops`],
+          ]),
+        );
+      await together(
+        interruption.signal,
+        (signal) => Promise.race([aborted(signal), served.ended]),
+        (signal) => store.fill({ signal }),
+      );
+      await served.close();
+    } finally {
+      interruption.release();
+    }
+    throw new UnspentError('INTERRUPTED', 'stopped serving');
+  });
+}

@@ -1,0 +1,50 @@
+/**
+ * The server beside a follower: on the port that was asked for or, where nobody
+ * asked for one, on the next that is free.
+ */
+import { type Served, serve } from '../server/serve.ts';
+import type { Store } from '../store.ts';
+import { isUnspentError, UnspentError } from '../util/errors.ts';
+import type { Context } from './context.ts';
+import type { CommandOptions } from './options.ts';
+
+/** Ports looked at behind the usual one: as many as one person runs at a time. */
+const PORTS_TRIED = 20;
+const PORT_MAX = 65_535;
+
+interface ServerFlags extends CommandOptions {
+  readonly port?: string;
+  readonly host?: string;
+  /** False: `--no-server`. */
+  readonly server?: boolean;
+}
+
+export function isServed({ options, settings }: Context): boolean {
+  return (options as ServerFlags).server !== false && settings.config.server.enabled;
+}
+
+/** Throws IO when the port is taken and was asked for. */
+export async function startServer(context: Context, store: Store): Promise<Served> {
+  const { options, settings, output } = context;
+  const flags: ServerFlags = options;
+  const given = portOf(flags.port) ?? (settings.origins['server.port'].from === 'default' ? undefined : settings.config.server.port);
+  const host = flags.host === undefined ? {} : { host: flags.host };
+  if (given !== undefined) return serve(store, { ...host, port: given });
+  const usual = settings.config.server.port;
+  for (let port = usual; ; port++) {
+    try {
+      const served = await serve(store, { ...host, port });
+      if (port !== usual) output.remark(`port ${usual} is taken, perhaps by another unspent; serving on ${port}`);
+      return served;
+    } catch (error) {
+      if (!isUnspentError(error, 'IO') || error.meta['taken'] !== true || port === usual + PORTS_TRIED) throw error;
+    }
+  }
+}
+
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,5}$/.test(text) || Number(text) > PORT_MAX)
+    throw new UnspentError('USAGE', `--port is a whole number from 0 to ${PORT_MAX}, not '${text.slice(0, 40)}'`);
+  return Number(text);
+}

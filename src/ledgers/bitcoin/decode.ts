@@ -1,0 +1,290 @@
+/**
+ * A block of the Bitcoin family as the fold needs it: transactions in order,
+ * what each spends and what it creates. One pass over the block's own bytes;
+ * inputs, outputs and scripts stay where they are and are named by position.
+ *
+ * Hashes and ids are in the order in which they stand in a block; people write
+ * them the other way round (`ids.ts`). A block does not say its height before
+ * BIP34, so whoever has it says where it stands.
+ */
+import { BLOCK_BYTES_MAX, BLOCK_TXS_MAX } from '../../util/limits.ts';
+import type { Block, Create, Spend, Tx } from '../ledger.ts';
+import { Cursor, readU32LE } from './cursor.ts';
+import { sha256d, sha256dWithout } from './sha256.ts';
+
+/** Bits of `Create.flags`. */
+export const OUTPUT_FLAG = { coinbase: 1 } as const;
+
+export const HEADER_BYTES = 80;
+const HASH_BYTES = 32;
+/** Bits of the byte behind the marker of an extended transaction (BIP144; Litecoin's LIP-0003). */
+const EXTENDED = { witness: 1, mweb: 8 } as const;
+/** Bytes of the shortest input, output and transaction. */
+const INPUT_BYTES_MIN = 41;
+const OUTPUT_BYTES_MIN = 9;
+const TX_BYTES_MIN = 10;
+/** What a coinbase names as the output it spends. */
+const NO_OUTPUT = 0xffff_ffff;
+/** The stored key of an output has two bytes for its index (docs/adr/0010). */
+const OUTPUT_INDEX_MAX = 0xffff;
+/** Core's MAX_SCRIPT_SIZE: nothing can spend an output whose script is longer. */
+const SCRIPT_BYTES_MAX = 10_000;
+const OP_RETURN = 0x6a;
+const NONE: readonly never[] = Object.freeze([]);
+const NO_BYTES = new Uint8Array(0);
+
+export class BitcoinTx implements Tx {
+  /** What it stands in, and where. */
+  readonly raw: Uint8Array;
+  readonly start: number;
+  end = 0;
+  id: Uint8Array = NO_BYTES;
+  readonly valid = true;
+  spends: readonly Spend[] = NONE;
+  /** Outputs that can ever be spent. */
+  creates: readonly Create[] = NONE;
+  /** Its inputs and outputs begin at the first, its witnesses (or lock time) at the second. */
+  bodyStart = 0;
+  bodyEnd = 0;
+  /** Where its witnesses end, and where the lock time is: four bytes before the end. */
+  witnessEnd = 0;
+  lockTimeAt = 0;
+  /** Bits of EXTENDED; 0: the old form. */
+  extended = 0;
+  coinbase = false;
+
+  constructor(raw: Uint8Array, start: number) {
+    this.raw = raw;
+    this.start = start;
+  }
+
+  get hasWitness(): boolean {
+    return (this.extended & EXTENDED.witness) !== 0;
+  }
+
+  /** Litecoin: it has a part in the extension block. Inside a block that is the last one, which moves what enters and leaves. */
+  get hasMweb(): boolean {
+    return (this.extended & EXTENDED.mweb) !== 0;
+  }
+
+  /** The hash that covers the witnesses too. Recomputed each time it is asked for. */
+  get witnessId(): Uint8Array {
+    if (!this.hasWitness) return this.id;
+    if (!this.hasMweb) return sha256d(this.raw, this.start, this.end);
+    // Without the extension: the byte of flags says so, and what stands before the lock time is not there.
+    const plain = this.raw.slice(this.start, this.end);
+    plain[5] = EXTENDED.witness;
+    const nothing = [plain.length, plain.length] as const;
+    return sha256dWithout(plain, 0, plain.length, [this.witnessEnd - this.start, this.lockTimeAt - this.start], nothing);
+  }
+
+  /** Bytes without the witnesses: what the id covers. */
+  get strippedSize(): number {
+    return 8 + this.bodyEnd - this.bodyStart;
+  }
+
+  get size(): number {
+    return this.end - this.start;
+  }
+
+  /** BIP141: a byte outside the witnesses counts four times. */
+  get weight(): number {
+    return 3 * this.strippedSize + this.size;
+  }
+}
+
+export class BitcoinBlock implements Block {
+  readonly raw: Uint8Array;
+  readonly height: number;
+  readonly hash: Uint8Array;
+  readonly prevHash: Uint8Array | null;
+  readonly txs: readonly BitcoinTx[];
+  /** Where the last transaction ends; behind it only Litecoin has something. */
+  readonly bodyEnd: number;
+  readonly boundary = false;
+  readonly era = 0;
+
+  constructor(raw: Uint8Array, height: number, hash: Uint8Array, txs: readonly BitcoinTx[], bodyEnd: number) {
+    this.raw = raw;
+    this.height = height;
+    this.hash = hash;
+    this.prevHash = prevHashOf(raw);
+    this.txs = txs;
+    this.bodyEnd = bodyEnd;
+  }
+
+  /** These chains have no clock of their own but their blocks. */
+  get slot(): number {
+    return this.height;
+  }
+
+  get issuer(): Uint8Array {
+    return NO_BYTES;
+  }
+
+  get header(): Header {
+    return readHeader(this.raw);
+  }
+}
+
+export interface Header {
+  readonly version: number;
+  readonly prevHash: Uint8Array;
+  readonly merkleRoot: Uint8Array;
+  /** Unix seconds, as the miner saw them: not always more than the block before. */
+  readonly time: number;
+  readonly bits: number;
+  readonly nonce: number;
+}
+
+/** The 80 bytes a block begins with. */
+export function readHeader(raw: Uint8Array): Header {
+  new Cursor(raw).take(HEADER_BYTES);
+  return {
+    version: readU32LE(raw, 0) | 0,
+    prevHash: raw.subarray(4, 36),
+    merkleRoot: raw.subarray(36, 68),
+    time: readU32LE(raw, 68),
+    bits: readU32LE(raw, 72),
+    nonce: readU32LE(raw, 76),
+  };
+}
+
+export function headerHash(raw: Uint8Array): Uint8Array {
+  new Cursor(raw).take(HEADER_BYTES);
+  return sha256d(raw, 0, HEADER_BYTES);
+}
+
+/** What a header names as the block before it; null for the first, which names none. */
+export function prevHashOf(raw: Uint8Array): Uint8Array | null {
+  for (let i = 4; i < 36; i++) if (raw[i] !== 0) return raw.subarray(4, 36);
+  return null;
+}
+
+/** `mweb`: the chain has Litecoin's extension blocks. Throws BLOCK_INVALID with the position of what is wrong. */
+export function decodeBlock(raw: Uint8Array, height: number, mweb = false): BitcoinBlock {
+  const c = new Cursor(raw);
+  if (raw.length > BLOCK_BYTES_MAX) c.fail(`a block of ${raw.length} bytes; the longest there can be has ${BLOCK_BYTES_MAX}`);
+  c.take(HEADER_BYTES);
+  const count = c.count(TX_BYTES_MIN, 'transactions');
+  if (count === 0 || count > BLOCK_TXS_MAX) c.fail(`a block of ${count} transactions`);
+  const txs: BitcoinTx[] = [];
+  for (let i = 0; i < count; i++) txs.push(transaction(c, i === 0, height === 0, mweb));
+  // Litecoin writes the extension block behind a last transaction that says so.
+  if (c.left > 0 && !(count > 1 && txs[count - 1].hasMweb)) c.fail('bytes after the end of the block');
+  return new BitcoinBlock(raw, height, sha256d(raw, 0, HEADER_BYTES), txs, c.at);
+}
+
+/** A transaction that stands alone, as nodes relay it. Throws BLOCK_INVALID. */
+export function decodeTx(raw: Uint8Array, mweb = false): BitcoinTx {
+  const c = new Cursor(raw);
+  const tx = readTx(c, mweb);
+  // What the extension adds has no length of its own, but nothing else follows than the lock time.
+  if (tx.hasMweb && c.left > 4) c.at = c.end - 4;
+  lockTime(c, tx);
+  if (c.left > 0) c.fail('bytes after the end of the transaction');
+  return tx;
+}
+
+function transaction(c: Cursor, first: boolean, genesis: boolean, mweb: boolean): BitcoinTx {
+  const tx = readTx(c, mweb);
+  if (tx.coinbase !== first)
+    c.fail(first ? 'the first transaction is not a coinbase' : 'a coinbase behind the first transaction', tx.start);
+  // In a block the extension of a transaction is one byte that says "none".
+  if (tx.hasMweb && c.u8() !== 0) c.fail('a transaction in a block with data of the extension', c.at - 1);
+  lockTime(c, tx);
+  // The output of the first block of all was never in the set (Core's CreateGenesisBlock).
+  if (genesis) tx.creates = NONE;
+  return tx;
+}
+
+/** All but what stands between the witnesses and the end. */
+function readTx(c: Cursor, mweb: boolean): BitcoinTx {
+  const tx = new BitcoinTx(c.bytes, c.at);
+  c.take(4);
+  // A marker where a number of inputs would be zero: the form with more in it.
+  if (c.left > 1 && c.bytes[c.at] === 0) {
+    c.at++;
+    tx.extended = c.u8();
+    const known = EXTENDED.witness | (mweb ? EXTENDED.mweb : 0);
+    if (tx.extended === 0 || (tx.extended & ~known) !== 0) c.fail(`an extended transaction of unknown kind ${tx.extended}`, c.at - 1);
+  }
+  tx.bodyStart = c.at;
+  const inputs = readInputs(c, tx);
+  readOutputs(c, tx);
+  tx.bodyEnd = c.at;
+  if (tx.hasWitness) skipWitnesses(c, inputs);
+  tx.witnessEnd = c.at;
+  return tx;
+}
+
+function lockTime(c: Cursor, tx: BitcoinTx): void {
+  tx.lockTimeAt = c.take(4);
+  tx.end = c.at;
+  const { bytes } = c;
+  if (tx.extended === 0) tx.id = sha256d(bytes, tx.start, tx.end);
+  else tx.id = sha256dWithout(bytes, tx.start, tx.end, [tx.start + 4, tx.bodyStart], [tx.bodyEnd, tx.lockTimeAt]);
+}
+
+function readInputs(c: Cursor, tx: BitcoinTx): number {
+  const count = c.count(INPUT_BYTES_MIN, 'inputs');
+  if (count === 0) c.fail('a transaction without inputs', tx.start);
+  const spends: Spend[] = [];
+  for (let i = 0; i < count; i++) {
+    const at = c.take(HASH_BYTES);
+    const index = c.u32();
+    if (index > OUTPUT_INDEX_MAX) tx.coinbase = nullOutpoint(c, at, index, count);
+    else spends.push({ at, index });
+    c.span();
+    c.take(4);
+  }
+  if (!tx.coinbase) tx.spends = spends;
+  return count;
+}
+
+function nullOutpoint(c: Cursor, at: number, index: number, inputs: number): boolean {
+  let zero = index === NO_OUTPUT && inputs === 1;
+  for (let i = 0; zero && i < HASH_BYTES; i++) zero = c.bytes[at + i] === 0;
+  if (!zero) c.fail(`spends output ${index}; indexes above ${OUTPUT_INDEX_MAX} are not kept`, at + HASH_BYTES);
+  return true;
+}
+
+function readOutputs(c: Cursor, tx: BitcoinTx): void {
+  const count = c.count(OUTPUT_BYTES_MIN, 'outputs');
+  if (count === 0) c.fail('a transaction without outputs', tx.start);
+  const flags = tx.coinbase ? OUTPUT_FLAG.coinbase : 0;
+  const creates: Create[] = [];
+  for (let index = 0; index < count; index++) {
+    const create = readOutput(c, index, flags);
+    if (!isUnspendable(c.bytes, create.addressStart, create.addressEnd)) creates.push(create);
+  }
+  if (creates.length > 0 && creates[creates.length - 1].index > OUTPUT_INDEX_MAX)
+    c.fail(`an output index above ${OUTPUT_INDEX_MAX}`, tx.start);
+  tx.creates = creates;
+}
+
+/** Value and script: what is stored, byte for byte. The script is what an address is to other chains. */
+export function readOutput(c: Cursor, index: number, flags: number): Create {
+  const start = c.at;
+  c.u64();
+  const { hi: valueHi, lo: valueLo } = c;
+  if (valueHi > 0x7fff_ffff) c.fail('an output of less than nothing', start);
+  c.span();
+  return { index, start, end: c.at, addressStart: c.start, addressEnd: c.stop, valueHi, valueLo, flags };
+}
+
+/** Core's `CScript::IsUnspendable`: such an output never enters the set. */
+export function isUnspendable(bytes: Uint8Array, start: number, end: number): boolean {
+  return end - start > SCRIPT_BYTES_MAX || (end > start && bytes[start] === OP_RETURN);
+}
+
+function skipWitnesses(c: Cursor, inputs: number): void {
+  const from = c.at;
+  let items = 0;
+  for (let i = 0; i < inputs; i++) {
+    const count = c.count(1, 'witness items');
+    for (let j = 0; j < count; j++) c.span();
+    items += count;
+  }
+  if (items === 0) c.fail('witnesses that are all empty', from);
+}

@@ -1,0 +1,102 @@
+/**
+ * A transaction and an output as a reader wants them, taken apart on demand
+ * from their bytes. The fold keeps only what is spent and created; everything
+ * else is here. Throws BLOCK_INVALID with the position.
+ */
+import { Cursor, readU32LE } from './cursor.ts';
+import type { BitcoinTx } from './decode.ts';
+
+const HASH_BYTES = 32;
+const NO_WITNESS: readonly Uint8Array[] = Object.freeze([]);
+
+export interface DescribedOutput {
+  readonly value: bigint;
+  readonly script: Uint8Array;
+}
+
+export interface TxInput {
+  /** Of a coinbase: zeros and 4294967295. */
+  readonly txId: Uint8Array;
+  readonly index: number;
+  readonly scriptSig: Uint8Array;
+  readonly sequence: number;
+  readonly witness: readonly Uint8Array[];
+}
+
+/** `start..end` are the output's bytes in the transaction's buffer. All outputs are here, those that cannot be spent too. */
+export interface TxOutput extends DescribedOutput {
+  readonly index: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface DescribedTx {
+  readonly id: Uint8Array;
+  readonly witnessId: Uint8Array;
+  /** Signed, as Core reads it. */
+  readonly version: number;
+  readonly lockTime: number;
+  readonly coinbase: boolean;
+  readonly inputs: readonly TxInput[];
+  readonly outputs: readonly TxOutput[];
+  /** Bytes as it stands, and without its witnesses. */
+  readonly size: number;
+  readonly strippedSize: number;
+  readonly weight: number;
+  /** A quarter of the weight, rounded up: what fees are counted by. */
+  readonly virtualSize: number;
+}
+
+export function describeTx(tx: BitcoinTx): DescribedTx {
+  const { raw } = tx;
+  const body = new Cursor(raw, tx.bodyStart, tx.bodyEnd);
+  const witnesses = new Cursor(raw, tx.bodyEnd, tx.witnessEnd);
+  const inputs: Omit<TxInput, 'witness'>[] = [];
+  for (let count = body.compact(); count > 0; count--) inputs.push(readInput(body));
+  const outputs: TxOutput[] = [];
+  for (let i = 0, count = body.compact(); i < count; i++) {
+    const start = body.at;
+    outputs.push({ ...readDescribed(body), index: i, start, end: body.at });
+  }
+  return {
+    id: tx.id,
+    witnessId: tx.witnessId,
+    version: readU32LE(raw, tx.start) | 0,
+    lockTime: readU32LE(raw, tx.lockTimeAt),
+    coinbase: tx.coinbase,
+    inputs: inputs.map((input) => ({ ...input, witness: tx.hasWitness ? readWitness(witnesses) : NO_WITNESS })),
+    outputs,
+    size: tx.size,
+    strippedSize: tx.strippedSize,
+    weight: tx.weight,
+    virtualSize: Math.ceil(tx.weight / 4),
+  };
+}
+
+/** An output as it stood in a block and stands in the store. */
+export function describeOutput(raw: Uint8Array, start = 0, end = raw.length): DescribedOutput {
+  const c = new Cursor(raw, start, end);
+  const output = readDescribed(c);
+  if (c.left > 0) c.fail('bytes after the end of the output');
+  return output;
+}
+
+function readDescribed(c: Cursor): DescribedOutput {
+  c.u64();
+  const value = (BigInt(c.hi) << 32n) | BigInt(c.lo);
+  return { value, script: c.run() };
+}
+
+function readInput(c: Cursor): Omit<TxInput, 'witness'> {
+  const at = c.take(HASH_BYTES);
+  const txId = c.bytes.subarray(at, at + HASH_BYTES);
+  const index = c.u32();
+  const scriptSig = c.run();
+  return { txId, index, scriptSig, sequence: c.u32() };
+}
+
+function readWitness(c: Cursor): readonly Uint8Array[] {
+  const items: Uint8Array[] = [];
+  for (let count = c.compact(); count > 0; count--) items.push(c.run());
+  return items;
+}

@@ -1,0 +1,102 @@
+/**
+ * The ledger of the Bitcoin family: decode, index keys, and what no transaction
+ * says (the output of the first block, and two coinbases that were overwritten,
+ * are not in the set).
+ */
+import { equalBytes } from '../../util/bytes.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { type Block, type Create, KEY_BYTES, type Ledger, type OutputKeys } from '../ledger.ts';
+import { Cursor } from './cursor.ts';
+import { type BitcoinBlock, decodeBlock, headerHash, prevHashOf, readOutput } from './decode.ts';
+import { formatId, parseId } from './ids.ts';
+import type { BitcoinNetwork } from './networks.ts';
+import { saidHeight, verifyBody } from './proof.ts';
+import { sha256, sha256Into } from './sha256.ts';
+
+export { formatAddress, p2pkhScript, p2shScript, parseAddress } from './address.ts';
+export { coreAsm, esploraAsm } from './asm.ts';
+export { type CoinRecord, coinBytes, type Hasher, SerializedHash2, SerializedHash3, SetTotals } from './commitment.ts';
+export {
+  BitcoinBlock,
+  BitcoinTx,
+  decodeBlock,
+  decodeTx,
+  HEADER_BYTES,
+  type Header,
+  headerHash,
+  OUTPUT_FLAG,
+  readHeader,
+} from './decode.ts';
+export { type DescribedOutput, type DescribedTx, describeOutput, describeTx, type TxInput, type TxOutput } from './describe.ts';
+export { genesisBlock } from './genesis.ts';
+export { formatId, parseId } from './ids.ts';
+export { MUHASH_BYTES, MuHash } from './muhash.ts';
+export { BITCOIN_NETWORKS, type BitcoinNetwork, bitcoinNetwork } from './networks.ts';
+export { merkleRoot, saidHeight } from './proof.ts';
+export { coreType, esploraType, readScript, type Script } from './script.ts';
+
+/** A ledger that can be told where a block stands, because its blocks do not say so before BIP34. */
+export interface BitcoinLedger extends Ledger {
+  readonly family: 'bitcoin';
+  decode(raw: Uint8Array, height?: number): BitcoinBlock;
+}
+
+const ADDRESS_MASK = 1;
+
+export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
+  const genesisHash = parseId(network.genesisHash);
+  const overwritten = new Map(network.overwritten.map(({ height, hash }) => [height, parseId(hash)]));
+  return {
+    family: 'bitcoin',
+    traits: null,
+    decode(raw, height = heightOf(raw, genesisHash)) {
+      const block = decodeBlock(raw, height, network.mweb);
+      const hash = overwritten.get(height);
+      if (hash !== undefined && equalBytes(hash, block.hash)) block.txs[0].creates = [];
+      return block;
+    },
+    verify: (block) => verifyBody(block as BitcoinBlock, network),
+    isFirst: (block) => block.height === 0,
+    transition(before, block) {
+      if (before === undefined && block.height === 0) checkFirst(network, genesisHash, block);
+      return null;
+    },
+    readOutput: storedOutput,
+    findKeys,
+  };
+}
+
+/** The key of a script in the index: the first 28 bytes of what Electrum and Esplora call its script hash. */
+export function scriptKey(script: Uint8Array): Uint8Array {
+  return sha256(script).subarray(0, KEY_BYTES);
+}
+
+/** For whoever does not know: the first block is at 0, and from version 2 on a coinbase says it. */
+function heightOf(raw: Uint8Array, genesisHash: Uint8Array): number {
+  const hash = headerHash(raw);
+  if (prevHashOf(raw) === null && equalBytes(hash, genesisHash)) return 0;
+  const said = new Cursor(raw).u32() >= 2 ? saidHeight(raw) : null;
+  if (said !== null) return said;
+  const message = `block ${formatId(hash)} does not say its height: it must come with it`;
+  throw new UnspentError('BLOCK_INVALID', message, { hash: formatId(hash) });
+}
+
+function checkFirst(network: BitcoinNetwork, genesisHash: Uint8Array, block: Block): void {
+  if (equalBytes(block.hash, genesisHash)) return;
+  const message = `block ${formatId(block.hash)} is not the first of '${network.name}', which is ${network.genesisHash}`;
+  throw new UnspentError('NETWORK_WRONG', message, { hash: formatId(block.hash), network: network.name });
+}
+
+function storedOutput(raw: Uint8Array, start: number, end: number): Create {
+  const c = new Cursor(raw, start, end);
+  const create = readOutput(c, 0, 0);
+  if (c.left > 0) c.fail('bytes after the end of the output');
+  return create;
+}
+
+/** There is one kind of owner: the script. */
+function findKeys(raw: Uint8Array, { addressStart, addressEnd }: Create, keys: OutputKeys): void {
+  keys.mask = ADDRESS_MASK;
+  keys.places[0] = 0;
+  sha256Into(raw, addressStart, addressEnd, keys.made, 0, KEY_BYTES);
+}

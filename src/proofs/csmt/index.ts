@@ -1,0 +1,12 @@
+/**
+ * Compact sparse Merkle tree: entries under bit keys, with proofs that one is
+ * there, that one is not, and that a set with a common prefix is complete.
+ */
+export * from './cbor.ts';
+export * from './compact.ts';
+export { leafValue, type Reference } from './hash.ts';
+export * from './json.ts';
+export * from './proof.ts';
+export * from './tree.ts';
+export * from './utxo.ts';
+export * from './verify.ts';

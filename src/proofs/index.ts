@@ -1,0 +1,13 @@
+/**
+ * `unspent/proofs`: Merkle trees that move with the chain, their proofs and the
+ * verifiers. Pure: no I/O, nothing of Node's, so it runs in a browser too.
+ *
+ * A verifier trusts the root it is given and nothing else.
+ */
+export * from './bits.ts';
+export * as csmt from './csmt/index.ts';
+export * as mmr from './mmr/index.ts';
+export * as mpf from './mpf/index.ts';
+export * from './node-store.ts';
+export { encodeTxIn } from './utxo.ts';
+export type { Refused, Verdict } from './verdict.ts';

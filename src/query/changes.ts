@@ -1,0 +1,88 @@
+/**
+ * What one block did: its transactions, the outputs it created and those it
+ * spent, as they stood right after it, whatever has happened to them since. The
+ * same answer each time it is asked, for as long as it can be given at all.
+ */
+import { CHAIN, type ChainRow } from '../projections/chain.ts';
+import { OUTPOINT_BYTES, readSpent, readStored, TXID_BYTES } from '../projections/coin.ts';
+import type { StepTx } from '../projections/projection.ts';
+import { SPENT, UNSPENT } from '../projections/utxo.ts';
+import { DELTA, type Delta, readDelta } from '../state/delta.ts';
+import { readPruned } from '../state/pruned.ts';
+import { readU16, toHex } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
+import { rowKey } from './blocks.ts';
+import type { Kept } from './kept.ts';
+import { outpointKey, type Utxo } from './utxo.ts';
+
+export interface BlockChanges {
+  readonly txs: readonly StepTx[];
+  /** In the block's order. One that the block itself spends is in both lists, and says so. */
+  readonly created: readonly Utxo[];
+  readonly spent: readonly Utxo[];
+}
+
+/** Throws PRUNED when an undo record or a spent output it needs was forgotten. */
+export function blockChanges(kept: Kept, row: ChainRow): BlockChanges {
+  kept.needDeltas();
+  const delta = deltaOf(kept, row);
+  return {
+    txs: delta.txs.filter((tx) => !tx.grant).map(({ id, valid }) => ({ id, valid })),
+    created: createdOutputs(kept, row, delta),
+    spent: spentOutputs(kept, row, delta),
+  };
+}
+
+function deltaOf(kept: Kept, row: ChainRow): Delta {
+  const bytes = kept.reader.get(DELTA, rowKey(row));
+  if (bytes !== undefined) return readDelta(bytes, `the delta of block ${row.height}`);
+  const { deltas } = readPruned(kept.reader);
+  if (row.height <= deltas) throw pruned(kept, row, 'its undo record was pruned');
+  throw new UnspentError('STORE_DAMAGED', `the delta of block ${row.height} (${toHex(row.hash)}) is missing`, { column: DELTA });
+}
+
+function createdOutputs(kept: Kept, row: ChainRow, delta: Delta): Utxo[] {
+  const keys = delta.txs.flatMap((tx) => Array.from({ length: tx.count }, (_, i) => outpointKey(tx.id, tx.firstIndex + i)));
+  if (keys.length === 0) return [];
+  const unspent = kept.reader.getMany(UNSPENT, keys);
+  const gone = keys.filter((_, i) => unspent[i] === undefined);
+  const spent = kept.reader.getMany(SPENT, gone);
+  let next = 0;
+  return keys.map((key, i) => {
+    const value = unspent[i];
+    if (value !== undefined) return { ...nameOf(key), output: readStored(value), spent: null };
+    const record = spent[next++];
+    if (record === undefined) throw pruned(kept, row, 'an output it created was spent and pruned');
+    const read = readSpent(record);
+    return { ...nameOf(key), output: read.output, spent: read.height === row.height ? read : null };
+  });
+}
+
+function spentOutputs(kept: Kept, row: ChainRow, delta: Delta): Utxo[] {
+  if (delta.spent.length === 0) return [];
+  const keys = delta.spent.map((spend) => spend.key);
+  // Not from the undo record, even where it carries them: it does not say who spent them.
+  return kept.reader.getMany(SPENT, keys).map((record, i) => {
+    if (record === undefined) throw pruned(kept, row, 'outputs it spent were pruned');
+    const spent = readSpent(record);
+    return { ...nameOf(keys[i]), output: spent.output, spent };
+  });
+}
+
+function nameOf(key: Uint8Array): Pick<Utxo, 'txId' | 'index'> {
+  return { txId: key.subarray(0, TXID_BYTES), index: readU16(key, OUTPOINT_BYTES - 2) };
+}
+
+function pruned(kept: Kept, { height, hash }: ChainRow, why: string): UnspentError {
+  const { spent, deltas } = readPruned(kept.reader);
+  const knownAbove = Math.max(spent, deltas);
+  return new UnspentError(
+    'PRUNED',
+    `what block ${height} (${toHex(hash)}) did is not known any more: ${why}; it is above height ${knownAbove}`,
+    {
+      column: CHAIN,
+      height,
+      knownAbove,
+    },
+  );
+}

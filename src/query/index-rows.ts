@@ -1,0 +1,78 @@
+/**
+ * Rows of an index as outputs: the range a page asks for, read in batches, each
+ * row with the value of the output it names.
+ */
+import type { Reader } from '../engine/engine.ts';
+import { KEY_BYTES } from '../ledgers/ledger.ts';
+import { readStored } from '../projections/coin.ts';
+import { INDEX_KEY_BYTES } from '../projections/index-by-key.ts';
+import { UNSPENT } from '../projections/utxo.ts';
+import { compareBytes, concatBytes, readU16, toHex, writeU64 } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
+import { SCAN_ROWS } from '../util/limits.ts';
+import { type IndexedUtxo, outpointKey, type Page } from './utxo.ts';
+
+/** Of slot, transaction and output behind the key. */
+export const PLACE_BYTES = INDEX_KEY_BYTES - KEY_BYTES;
+
+export interface IndexRange {
+  readonly gte: Uint8Array;
+  readonly lt: Uint8Array;
+  readonly reverse: boolean;
+}
+
+/** Of all outputs with this key, or of those from one slot on and before another. */
+export function indexRange(key: Uint8Array, page: Page, fromSlot = 0, endSlot?: number): IndexRange {
+  const gte = placeAt(key, fromSlot);
+  const lt = endSlot === undefined ? concatBytes(key, new Uint8Array(PLACE_BYTES + 1).fill(0xff)) : placeAt(key, endSlot);
+  if (page.order === 'desc') return { gte, lt: smaller(page.after ?? lt, lt), reverse: true };
+  return { gte: page.after === undefined ? gte : concatBytes(page.after, Uint8Array.of(0)), lt, reverse: false };
+}
+
+/** `limit` ends the scan; `batchRows` says how many to look up together, for a reader that may stop before. */
+export function* indexedUtxos(
+  reader: Reader,
+  column: string,
+  range: IndexRange,
+  limit?: number,
+  batchRows = SCAN_ROWS,
+): Generator<IndexedUtxo, void, void> {
+  const rows = reader.scan(column, limit === undefined ? range : { ...range, limit });
+  let pending: (readonly [Uint8Array, Uint8Array])[] = [];
+  for (const row of rows) {
+    pending.push(row);
+    if (pending.length < batchRows) continue;
+    yield* resolve(reader, column, pending);
+    pending = [];
+  }
+  yield* resolve(reader, column, pending);
+}
+
+function* resolve(
+  reader: Reader,
+  column: string,
+  rows: readonly (readonly [Uint8Array, Uint8Array])[],
+): Generator<IndexedUtxo, void, void> {
+  const keys = rows.map(([cursor, txId]) => outpointKey(txId, readU16(cursor, INDEX_KEY_BYTES - 2)));
+  const values = reader.getMany(UNSPENT, keys);
+  for (let i = 0; i < rows.length; i++) {
+    const [cursor, txId] = rows[i];
+    const value = values[i];
+    if (value === undefined) {
+      throw new UnspentError('STORE_DAMAGED', `${column} names ${toHex(keys[i])}, which is not unspent`, { column, key: toHex(cursor) });
+    }
+    yield { txId, index: readU16(cursor, INDEX_KEY_BYTES - 2), output: readStored(value), spent: null, cursor };
+  }
+}
+
+/** The first place of a slot. */
+function placeAt(key: Uint8Array, slot: number): Uint8Array {
+  const place = new Uint8Array(INDEX_KEY_BYTES);
+  place.set(key);
+  writeU64(place, KEY_BYTES, slot);
+  return place;
+}
+
+function smaller(a: Uint8Array, b: Uint8Array): Uint8Array {
+  return compareBytes(a, b) < 0 ? a : b;
+}

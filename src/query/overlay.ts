@@ -1,0 +1,214 @@
+/**
+ * The outputs that were unspent after an earlier block and are spent now: with
+ * them, today's unspent set can answer for that block. Read from the undo
+ * records of the blocks above it, once, and kept for whoever asks next.
+ *
+ * An overlay never changes. When the chain grows, the next one is made of the
+ * last and of what the new blocks spent.
+ */
+import type { OutputTraits } from '../ledgers/ledger.ts';
+import type { ChainRow } from '../projections/chain.ts';
+import { AT, Coin, OUTPOINT_BYTES, SPENT_AT, TXID_BYTES } from '../projections/coin.ts';
+import { INDEX_KEY_BYTES } from '../projections/index-by-key.ts';
+import { SPENT } from '../projections/utxo.ts';
+import { CoinTable } from '../state/coin-table.ts';
+import { DELTA, readDelta } from '../state/delta.ts';
+import { type Head, headKey } from '../state/head.ts';
+import { Arena } from '../util/arena.ts';
+import { compareBytes, copyBytes, equalBytes, readU32, toHex } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
+import { PAST_BYTES_MAX, PAST_POINTS_MAX, SCAN_ROWS } from '../util/limits.ts';
+import { behind, blockByHash, rowKey } from './blocks.ts';
+import type { Kept } from './kept.ts';
+import { outputKeys } from './output-keys.ts';
+import type { IndexKind } from './view.ts';
+
+/** A restored output where an index would have it. */
+export interface RestoredRow {
+  readonly cursor: Uint8Array;
+  readonly coin: Coin;
+}
+
+export class Overlay {
+  readonly coins: readonly Coin[];
+  /** Of their keys and values. */
+  readonly bytes: number;
+  private readonly table = new CoinTable();
+  private readonly indexes = new Map<IndexKind, ReadonlyMap<string, readonly RestoredRow[]>>();
+
+  constructor(coins: readonly Coin[], bytes: number) {
+    this.coins = coins;
+    this.bytes = bytes;
+    this.table.reset(coins.length);
+    for (const coin of coins) this.table.add(coin);
+  }
+
+  find(txId: Uint8Array, index: number): Coin | undefined {
+    return this.table.find(txId, 0, index);
+  }
+
+  /** Restored outputs with this key, in the order of the index. */
+  rows(kind: IndexKind, key: Uint8Array, traits: OutputTraits | null): readonly RestoredRow[] {
+    let index = this.indexes.get(kind);
+    if (index === undefined) {
+      index = indexOf(this.coins, kind, traits);
+      this.indexes.set(kind, index);
+    }
+    return index.get(toHex(key)) ?? [];
+  }
+}
+
+function indexOf(coins: readonly Coin[], kind: IndexKind, traits: OutputTraits | null): ReadonlyMap<string, readonly RestoredRow[]> {
+  const index = new Map<string, RestoredRow[]>();
+  for (const coin of coins) {
+    for (const key of outputKeys(coin.bytes, coin.at, coin.end, kind, traits)) {
+      const row = { cursor: cursorOf(key, coin), coin };
+      const hex = toHex(key);
+      const rows = index.get(hex);
+      if (rows === undefined) index.set(hex, [row]);
+      else rows.push(row);
+    }
+  }
+  for (const rows of index.values()) rows.sort((a, b) => compareBytes(a.cursor, b.cursor));
+  return index;
+}
+
+/** Slot and transaction stand side by side in the stored value, as in the key of an index. */
+function cursorOf(key: Uint8Array, { keyBytes, keyAt, bytes, at }: Coin): Uint8Array {
+  const cursor = new Uint8Array(INDEX_KEY_BYTES);
+  cursor.set(key);
+  copyBytes(bytes, at + AT.slot, cursor, key.length, AT.value - AT.slot);
+  copyBytes(keyBytes, keyAt + TXID_BYTES, cursor, INDEX_KEY_BYTES - 2, 2);
+  return cursor;
+}
+
+interface Remembered {
+  readonly point: ChainRow;
+  readonly tip: Uint8Array;
+  readonly overlay: Overlay;
+}
+
+/** The overlays made last. One of these serves every query of a store, so that pages of the same past build it once. */
+export class Overlays {
+  private readonly bytesMax: number;
+  private entries: Remembered[] = [];
+  /** How many were read from undo records, from the point on or from an older tip on. */
+  built = 0;
+  extended = 0;
+
+  constructor(bytesMax = PAST_BYTES_MAX) {
+    this.bytesMax = bytesMax;
+  }
+
+  /** For a block of our chain whose undo records above it are all there. */
+  at(point: ChainRow, head: Head, kept: Kept): Overlay {
+    const mine = this.entries.filter((entry) => equalBytes(entry.point.hash, point.hash));
+    const exact = mine.find((entry) => equalBytes(entry.tip, head.hash));
+    if (exact !== undefined) {
+      this.remember(exact, exact);
+      return exact.overlay;
+    }
+    const older = mine.map((entry) => ({ entry, tip: blockByHash(kept.reader, entry.tip) })).find(({ tip }) => tip !== null);
+    const overlay = this.read(point, older?.tip ?? point, older?.entry.overlay ?? NOTHING, head, kept);
+    if (older === undefined) this.built++;
+    else this.extended++;
+    this.remember({ point, tip: head.hash, overlay }, older?.entry);
+    return overlay;
+  }
+
+  private remember(entry: Remembered, instead: Remembered | undefined): void {
+    this.entries = [entry, ...this.entries.filter((each) => each !== instead)].slice(0, PAST_POINTS_MAX);
+    // All of them together take no more than one may.
+    let bytes = 0;
+    this.entries = this.entries.filter(({ overlay }, i) => {
+      bytes += overlay.bytes;
+      return i === 0 || bytes <= this.bytesMax;
+    });
+  }
+
+  private read(point: ChainRow, above: ChainRow, base: Overlay, head: Head, kept: Kept): Overlay {
+    const reading = new Reading(point, base, kept, this.bytesMax);
+    for (const [key, value] of kept.reader.scan(DELTA, { gte: behind(rowKey(above)), lt: behind(headKey(head)) })) {
+      const delta = readDelta(value, `the delta of block ${toHex(key)}`);
+      for (const spend of delta.spent) reading.add(spend.key, spend.value);
+    }
+    return reading.end();
+  }
+}
+
+const NOTHING = new Overlay([], 0);
+
+/** Collects what the blocks above a point spent and it had. */
+class Reading {
+  private readonly point: ChainRow;
+  private readonly kept: Kept;
+  private readonly bytesMax: number;
+  private readonly coins: Coin[];
+  private bytes: number;
+  private readonly arena = new Arena();
+  private pending: Uint8Array[] = [];
+
+  constructor(point: ChainRow, base: Overlay, kept: Kept, bytesMax: number) {
+    this.point = point;
+    this.kept = kept;
+    this.bytesMax = bytesMax;
+    this.coins = [...base.coins];
+    this.bytes = base.bytes;
+  }
+
+  add(key: Uint8Array, value: Uint8Array | undefined): void {
+    if (value !== undefined) this.take(key, value, 0);
+    else if (this.pending.push(key) === SCAN_ROWS) this.flush();
+  }
+
+  end(): Overlay {
+    this.flush();
+    return new Overlay(this.coins, this.bytes);
+  }
+
+  private flush(): void {
+    if (this.pending.length === 0) return;
+    const rows = this.kept.reader.getMany(SPENT, this.pending);
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i];
+      if (row === undefined) {
+        const key = toHex(this.pending[i]);
+        throw new UnspentError('STORE_DAMAGED', `${SPENT} lacks ${key}, which a block above ${this.point.height} spent`, {
+          column: SPENT,
+          key,
+        });
+      }
+      this.take(this.pending[i], row, SPENT_AT.value);
+    }
+    this.pending = [];
+  }
+
+  /** Copied: what was read holds on to more than this one row. */
+  private take(key: Uint8Array, value: Uint8Array, at: number): void {
+    if (!isCreatedBy(this.point, readU32(value, at + AT.height))) return;
+    const length = OUTPOINT_BYTES + value.length - at;
+    this.bytes += length;
+    if (this.bytes > this.bytesMax) throw tooLarge(this.point, this.bytesMax);
+    const keyAt = this.arena.take(length);
+    const { slab } = this.arena;
+    slab.set(key, keyAt);
+    slab.set(at === 0 ? value : value.subarray(at), keyAt + OUTPOINT_BYTES);
+    this.coins.push(new Coin(slab, keyAt, slab, keyAt + OUTPOINT_BYTES, keyAt + length, false));
+  }
+}
+
+/**
+ * Whether an output of that height was there after the block. A boundary block
+ * has the height of the block before it, but no transactions: only where it is
+ * the first of the chain does it create anything, and then nothing is before it.
+ */
+export function isCreatedBy(point: ChainRow, height: number): boolean {
+  return height <= point.height;
+}
+
+function tooLarge({ height }: ChainRow, bytesMax: number): UnspentError {
+  return new UnspentError('LIMIT', `the outputs spent since height ${height} take more than ${bytesMax} bytes; ask for a newer point`, {
+    height,
+    bytesMax,
+  });
+}

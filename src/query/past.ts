@@ -1,0 +1,157 @@
+/**
+ * The chain as it was after an earlier block: what is unspent now and came no
+ * later, and what was spent since (`Overlay`). The same questions and the same
+ * answers as at that time, pages and their cursors included.
+ */
+import type { KeyKind } from '../ledgers/ledger.ts';
+import type { ChainRow } from '../projections/chain.ts';
+import { type Coin, readStored, type StoredOutput, TXID_BYTES } from '../projections/coin.ts';
+import type { TxRow } from '../projections/transactions.ts';
+import { compareBytes, equalBytes, readU16 } from '../util/bytes.ts';
+import { SCAN_ROWS } from '../util/limits.ts';
+import { BalanceSum } from './balance.ts';
+import { indexedUtxos, indexRange } from './index-rows.ts';
+import type { Kept } from './kept.ts';
+import { isCreatedBy, type Overlay, type RestoredRow } from './overlay.ts';
+import { checkKey, type IndexedUtxo, type Page, type Utxo } from './utxo.ts';
+import type { Balance, ChainView, IndexKind } from './view.ts';
+
+/** The present that a past is read from. */
+export interface Present extends ChainView {
+  /** The balance as a projection keeps it; null where none does. */
+  keptBalance(kind: KeyKind, key: Uint8Array): Balance | null;
+}
+
+export class PastQuery implements ChainView {
+  readonly head: ChainRow;
+  private readonly present: Present;
+  private readonly kept: Kept;
+  private readonly overlay: Overlay;
+
+  constructor(head: ChainRow, present: Present, kept: Kept, overlay: Overlay) {
+    this.head = head;
+    this.present = present;
+    this.kept = kept;
+    this.overlay = overlay;
+  }
+
+  outpoint(txId: Uint8Array, index: number): Utxo | null {
+    const restored = this.overlay.find(txId, index);
+    if (restored !== undefined) return restoredUtxo(restored);
+    const found = this.present.outpoint(txId, index);
+    return found === null || this.isLater(found.output) ? null : found;
+  }
+
+  byKey(kind: IndexKind, key: Uint8Array, page: Page = {}): Iterable<IndexedUtxo> {
+    checkKey(key);
+    const column = this.kept.index(kind);
+    const range = indexRange(key, page, 0, this.head.slot + 1);
+    // Not limited there: rows of a block in the same slot may still turn out to be later.
+    const rows = indexedUtxos(this.kept.reader, column, range, undefined, Math.min(SCAN_ROWS, page.limit ?? SCAN_ROWS));
+    const restored = pageOf(this.overlay.rows(kind, key, this.kept.traitsFor(kind)), page);
+    return limited(merge(this.earlier(rows), restored, range.reverse ? -1 : 1), page.limit);
+  }
+
+  tx(txId: Uint8Array): { row: TxRow | null; outputs: Utxo[] } {
+    const { row, outputs } = this.present.tx(txId);
+    const known = outputs.filter(({ output }) => !this.isLater(output));
+    const byIndex = new Map(known.map((utxo) => [utxo.index, utxo]));
+    // Also those whose spent row is gone: an undo record that carries its outputs outlives it.
+    for (const coin of this.overlay.coins) {
+      if (!isOf(coin, txId)) continue;
+      const utxo = restoredUtxo(coin);
+      byIndex.set(utxo.index, utxo);
+    }
+    return {
+      row: row === null || row.height > this.head.height ? null : row,
+      outputs: [...byIndex.values()].sort((a, b) => a.index - b.index),
+    };
+  }
+
+  /** From the balance of today and what has changed since where one is kept: no matter how many outputs there are. */
+  balance(kind: KeyKind, key: Uint8Array): Balance {
+    const now = this.present.keptBalance(kind, key);
+    const { traits, reader } = this.kept;
+    if (now === null || !this.kept.hasIndex(kind)) {
+      const sum = new BalanceSum(traits);
+      for (const utxo of this.byKey(kind, key)) sum.add(utxo);
+      return sum.end();
+    }
+    const sum = new BalanceSum(traits, now);
+    for (const { coin } of this.overlay.rows(kind, key, null)) sum.add(restoredUtxo(coin));
+    const since = indexRange(key, {}, this.head.slot);
+    for (const utxo of indexedUtxos(reader, this.kept.index(kind), since)) if (this.isLater(utxo.output)) sum.subtract(utxo);
+    return sum.end();
+  }
+
+  private isLater({ height }: StoredOutput): boolean {
+    return !isCreatedBy(this.head, height);
+  }
+
+  private *earlier(rows: Iterable<IndexedUtxo>): Generator<IndexedUtxo, void, void> {
+    for (const row of rows) if (!this.isLater(row.output)) yield row;
+  }
+}
+
+/** Before the first block there is nothing, not even what genesis grants; that is known however much was pruned. */
+export function originView(kept: Kept): ChainView {
+  return {
+    head: null,
+    outpoint: () => {
+      kept.needUnspent();
+      return null;
+    },
+    byKey: (kind) => {
+      kept.index(kind);
+      return [];
+    },
+    tx: () => ({ row: null, outputs: [] }),
+    balance: () => {
+      kept.needUnspent();
+      return { utxos: 0, lovelace: 0n, assets: [] };
+    },
+  };
+}
+
+function restoredUtxo({ keyBytes, keyAt, bytes, at, end }: Coin): Utxo {
+  return {
+    txId: keyBytes.subarray(keyAt, keyAt + TXID_BYTES),
+    index: readU16(keyBytes, keyAt + TXID_BYTES),
+    output: readStored(bytes.subarray(at, end)),
+    spent: null,
+  };
+}
+
+function isOf({ keyBytes, keyAt }: Coin, txId: Uint8Array): boolean {
+  return keyBytes[keyAt] === txId[0] && equalBytes(keyBytes.subarray(keyAt, keyAt + TXID_BYTES), txId);
+}
+
+/** The part of the restored rows behind the page's cursor, in its order. */
+function pageOf(rows: readonly RestoredRow[], { after, order }: Page): readonly RestoredRow[] {
+  const direction = order === 'desc' ? -1 : 1;
+  const part = after === undefined ? rows : rows.filter(({ cursor }) => direction * compareBytes(cursor, after) > 0);
+  return direction < 0 ? part.toReversed() : part;
+}
+
+/** Two runs in the same order as one. */
+function* merge(rows: Iterable<IndexedUtxo>, restored: readonly RestoredRow[], direction: number): Generator<IndexedUtxo, void, void> {
+  let next = 0;
+  for (const row of rows) {
+    while (next < restored.length && direction * compareBytes(restored[next].cursor, row.cursor) < 0) yield asIndexed(restored[next++]);
+    yield row;
+  }
+  while (next < restored.length) yield asIndexed(restored[next++]);
+}
+
+function* limited<T>(rows: Iterable<T>, limit = Number.POSITIVE_INFINITY): Generator<T, void, void> {
+  if (limit <= 0) return;
+  let left = limit;
+  for (const row of rows) {
+    yield row;
+    if (--left === 0) return;
+  }
+}
+
+function asIndexed({ cursor, coin }: RestoredRow): IndexedUtxo {
+  return { ...restoredUtxo(coin), cursor };
+}

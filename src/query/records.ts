@@ -1,0 +1,200 @@
+/**
+ * The interchange records of outputs, unspent and spent, in canonical CBOR
+ * (docs/reference/records.md). A record does not say which output it is of; an
+ * entry does.
+ */
+import type { Asset } from '../ledgers/cardano/index.ts';
+import { type Cursor, MAP } from '../util/cbor.ts';
+import type { CborWriter } from '../util/cbor-write.ts';
+import { bytesIf, count, type Draft, decode, encode, type Form, readFields, readList, readTrue, required } from './record-form.ts';
+
+export interface UtxoRecord {
+  readonly address: Uint8Array;
+  readonly lovelace: bigint;
+  readonly assets: readonly Asset[];
+  readonly datumHash: Uint8Array | null;
+  /** The datum's own CBOR. */
+  readonly inlineDatum: Uint8Array | null;
+  /** CBOR `[kind, script]`. */
+  readonly scriptRef: Uint8Array | null;
+  readonly scriptHash: Uint8Array | null;
+  readonly isCollateralReturn: boolean;
+  readonly slot: number;
+  readonly block: number;
+  readonly blockHash: Uint8Array | null;
+  readonly epoch: number;
+  /** Unix seconds, rounded down. */
+  readonly blockTime: number;
+  readonly paymentCredential: Uint8Array | null;
+  readonly stakeCredential: Uint8Array | null;
+  readonly stakeAddress: Uint8Array | null;
+}
+
+export interface SpentRecord {
+  /** Null: removed by the ledger itself. */
+  readonly spentBy: Uint8Array | null;
+  readonly slot: number;
+  readonly block: number;
+  readonly blockHash: Uint8Array | null;
+  readonly time: number;
+  readonly epoch: number;
+  readonly before: UtxoRecord;
+}
+
+/** An output by name, with its record; null: only the name, as in a delta that does not carry them. */
+export interface OutputEntry {
+  readonly txId: Uint8Array;
+  readonly index: number;
+  readonly record: UtxoRecord | SpentRecord | null;
+}
+
+export const encodeUtxo = (record: UtxoRecord): Uint8Array => encode(UTXO, record);
+export const decodeUtxo = (bytes: Uint8Array): UtxoRecord => decode(UTXO, bytes);
+export const encodeSpent = (record: SpentRecord): Uint8Array => encode(SPENT, record);
+export const decodeSpent = (bytes: Uint8Array): SpentRecord => decode(SPENT, bytes);
+export const encodeEntry = (entry: OutputEntry): Uint8Array => encode(ENTRY, entry);
+export const decodeEntry = (bytes: Uint8Array): OutputEntry => decode(ENTRY, bytes);
+
+const UTXO: Form<UtxoRecord> = {
+  name: 'UtxoRecord',
+  write(w, r) {
+    const optional = [r.datumHash, r.inlineDatum, r.scriptRef, r.scriptHash, r.blockHash];
+    const owner = [r.paymentCredential, r.stakeCredential, r.stakeAddress];
+    const there = [...optional, ...owner].map((field) => field !== null);
+    w.map(6 + count(r.assets.length > 0, r.isCollateralReturn, ...there));
+    w.uint(0).bytes(r.address).uint(1).bigUint(r.lovelace);
+    if (r.assets.length > 0) writeAssets(w.uint(2), r.assets);
+    bytesIf(w, 3, r.datumHash);
+    bytesIf(w, 4, r.inlineDatum);
+    bytesIf(w, 5, r.scriptRef);
+    bytesIf(w, 6, r.scriptHash);
+    if (r.isCollateralReturn) w.uint(7).bool(true);
+    w.uint(8).uint(r.slot).uint(9).uint(r.block);
+    bytesIf(w, 10, r.blockHash);
+    w.uint(11).uint(r.epoch).uint(12).uint(r.blockTime);
+    bytesIf(w, 13, r.paymentCredential);
+    bytesIf(w, 14, r.stakeCredential);
+    bytesIf(w, 15, r.stakeAddress);
+  },
+  read(c) {
+    const r: Draft<UtxoRecord> = {
+      ...{ address: null, lovelace: null, assets: null, datumHash: null, inlineDatum: null, scriptRef: null, scriptHash: null },
+      ...{ isCollateralReturn: null, slot: null, block: null, blockHash: null, epoch: null, blockTime: null },
+      ...{ paymentCredential: null, stakeCredential: null, stakeAddress: null },
+    };
+    readFields(c, 'a UtxoRecord', (key) => {
+      if (key === 0) r.address = c.byteString();
+      else if (key === 1) r.lovelace = c.bigUint();
+      else if (key === 2) r.assets = readAssetList(c);
+      else if (key === 3) r.datumHash = c.byteString();
+      else if (key === 4) r.inlineDatum = c.byteString();
+      else if (key === 5) r.scriptRef = c.byteString();
+      else if (key === 6) r.scriptHash = c.byteString();
+      else if (key === 7) r.isCollateralReturn = readTrue(c);
+      else if (key === 8) r.slot = c.uint();
+      else if (key === 9) r.block = c.uint();
+      else if (key === 10) r.blockHash = c.byteString();
+      else if (key === 11) r.epoch = c.uint();
+      else if (key === 12) r.blockTime = c.uint();
+      else if (key === 13) r.paymentCredential = c.byteString();
+      else if (key === 14) r.stakeCredential = c.byteString();
+      else if (key === 15) r.stakeAddress = c.byteString();
+      else return false;
+      return true;
+    });
+    return {
+      ...r,
+      address: required(c, r.address, 'the address'),
+      lovelace: required(c, r.lovelace, 'the lovelace'),
+      assets: r.assets ?? [],
+      isCollateralReturn: r.isCollateralReturn ?? false,
+      slot: required(c, r.slot, 'the slot'),
+      block: required(c, r.block, 'the block number'),
+      epoch: required(c, r.epoch, 'the epoch'),
+      blockTime: required(c, r.blockTime, 'the block time'),
+    };
+  },
+};
+
+function writeAssets(w: CborWriter, assets: readonly Asset[]): void {
+  w.array(assets.length);
+  for (const { policy, name, quantity } of assets) w.array(3).bytes(policy).bytes(name).int(quantity);
+}
+
+function readAssetList(c: Cursor): Asset[] {
+  return readList(c, () => {
+    const fields = c.tuple(3, 'an asset');
+    const asset = { policy: c.byteString(), name: c.byteString(), quantity: c.bigInt() };
+    c.close(fields);
+    return asset;
+  });
+}
+
+const SPENT: Form<SpentRecord> = {
+  name: 'SpentRecord',
+  write(w, r) {
+    w.map(5 + count(r.spentBy !== null, r.blockHash !== null));
+    bytesIf(w, 0, r.spentBy);
+    w.uint(1).uint(r.slot).uint(2).uint(r.block);
+    bytesIf(w, 3, r.blockHash);
+    w.uint(4).uint(r.time).uint(5).uint(r.epoch);
+    UTXO.write(w.uint(6), r.before);
+  },
+  read(c) {
+    const r: Draft<SpentRecord> = { spentBy: null, slot: null, block: null, blockHash: null, time: null, epoch: null, before: null };
+    readFields(c, 'a SpentRecord', (key) => {
+      if (key === 0) r.spentBy = c.byteString();
+      else if (key === 1) r.slot = c.uint();
+      else if (key === 2) r.block = c.uint();
+      else if (key === 3) r.blockHash = c.byteString();
+      else if (key === 4) r.time = c.uint();
+      else if (key === 5) r.epoch = c.uint();
+      else if (key === 6) r.before = UTXO.read(c);
+      else return false;
+      return true;
+    });
+    return {
+      ...r,
+      slot: required(c, r.slot, 'the slot'),
+      block: required(c, r.block, 'the block number'),
+      time: required(c, r.time, 'the time'),
+      epoch: required(c, r.epoch, 'the epoch'),
+      before: required(c, r.before, 'the record before'),
+    };
+  },
+};
+
+/** `[tx id, index]` or `[tx id, index, record]`. */
+export const ENTRY: Form<OutputEntry> = {
+  name: 'OutputEntry',
+  write(w, { txId, index, record }) {
+    w.array(record === null ? 2 : 3)
+      .bytes(txId)
+      .uint(index);
+    if (record !== null) writeRecord(w, record);
+  },
+  read(c) {
+    const fields = c.array();
+    const [txId, index] = [c.byteString(), c.uint()];
+    if (fields === 2) return { txId, index, record: null };
+    if (fields !== 3) c.fail('an output is two or three fields');
+    return { txId, index, record: readRecord(c) };
+  },
+};
+
+function writeRecord(w: CborWriter, record: UtxoRecord | SpentRecord): void {
+  if ('before' in record) SPENT.write(w, record);
+  else UTXO.write(w, record);
+}
+
+/** Field 6 tells them apart: of a spent output it is the record before, a map; of an unspent one a hash, or absent. */
+function readRecord(c: Cursor): UtxoRecord | SpentRecord {
+  const from = c.at;
+  let isSpent = false;
+  for (let i = 0, pairs = c.map(); c.more(pairs, i); i++) {
+    if (c.uint() === 6 && c.peek() === MAP) isSpent = true;
+    c.skip();
+  }
+  c.at = from;
+  return isSpent ? SPENT.read(c) : UTXO.read(c);
+}

@@ -1,0 +1,19 @@
+/**
+ * Datums and scripts by their hash, with where each was seen first. While they
+ * are still being collected a hash that is not there yet is not "never seen".
+ */
+import type { WitnessKind } from '../ledgers/ledger.ts';
+import { readSeen, type SeenRow, seenColumn } from '../projections/seen.ts';
+import type { Kept } from './kept.ts';
+
+/** `bytes`: the datum's CBOR, or CBOR `[kind, script]`. */
+export type Seen = SeenRow;
+
+/** Null: never seen. Throws UNSUPPORTED, or INDEX_NOT_READY for what may still turn up. */
+export function seenByHash(kept: Kept, kind: WitnessKind, hash: Uint8Array): Seen | null {
+  const [column, projection] = [seenColumn(kind), `${kind}s`];
+  kept.need(column, `utxo.${projection}`);
+  const value = kept.reader.get(column, hash);
+  if (value === undefined) kept.need(column, `utxo.${projection}`, projection);
+  return value === undefined ? null : readSeen(value);
+}

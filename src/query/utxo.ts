@@ -1,0 +1,41 @@
+/**
+ * What readers are given: an output with where it stands and who spent it, and
+ * how to ask for a page of them.
+ */
+import { KEY_BYTES } from '../ledgers/ledger.ts';
+import { OUTPOINT_BYTES, type StoredOutput, type StoredSpend, TXID_BYTES } from '../projections/coin.ts';
+import { writeU16 } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
+
+export interface Utxo {
+  readonly txId: Uint8Array;
+  readonly index: number;
+  readonly output: StoredOutput;
+  /** Null: unspent. */
+  readonly spent: StoredSpend | null;
+}
+
+export interface Page {
+  /** Rows at most. */
+  readonly limit?: number | undefined;
+  readonly order?: 'asc' | 'desc' | undefined;
+  /** Continue behind this index key (the `cursor` of the last row seen). */
+  readonly after?: Uint8Array | undefined;
+}
+
+export interface IndexedUtxo extends Utxo {
+  /** Where this row stands in its index; pass it as `after` to go on. */
+  readonly cursor: Uint8Array;
+}
+
+export function outpointKey(txId: Uint8Array, index: number): Uint8Array {
+  const key = new Uint8Array(OUTPOINT_BYTES);
+  key.set(txId);
+  writeU16(key, TXID_BYTES, index);
+  return key;
+}
+
+/** Keys of an index are all of one length; another one would ask for another part of it. */
+export function checkKey(key: Uint8Array): void {
+  if (key.length !== KEY_BYTES) throw new UnspentError('USAGE', `a key has ${KEY_BYTES} bytes, this one ${key.length}`);
+}

@@ -1,0 +1,99 @@
+/**
+ * The HTTP server, put together: what guards it, what it answers with, and how
+ * it fails. It does not listen; whoever runs it does, or injects requests.
+ */
+import fastify, { type FastifyInstance } from 'fastify';
+import { UnspentError } from '../util/errors.ts';
+import { HTTP_BODY_BYTES_MAX, HTTP_HEADERS_MS, HTTP_PARAM_CHARS_MAX, HTTP_REQUEST_MS, HTTP_STALLED_MS } from '../util/limits.ts';
+import type { ServerContext } from './context.ts';
+import { registerEvents } from './events/route.ts';
+import { registerMetrics } from './metrics/route.ts';
+import { API, registerDocument, registerOpenApi } from './openapi.ts';
+import { registerPage } from './page/route.ts';
+import { answerError, handleErrors, PROBLEM_TYPE, problemOf, type Trouble } from './problem.ts';
+import { registerReference } from './reference.ts';
+import { registerBalances } from './routes/balances.ts';
+import { registerBlocks } from './routes/blocks.ts';
+import { registerChanges } from './routes/changes.ts';
+import { registerLists } from './routes/lists.ts';
+import { registerOutputs } from './routes/outputs.ts';
+import { registerSeen } from './routes/seen.ts';
+import { registerStanding, registerStatus } from './routes/status.ts';
+import { guard, protect } from './safety.ts';
+import { Serving } from './serving.ts';
+import type { App, Typebox } from './typed.ts';
+
+export interface AppOptions {
+  /** One line for each failure of the server itself. */
+  readonly log?: (line: string) => void;
+}
+
+/** Throws CONFIG when the settings would open the server to others by accident. */
+export async function buildApp(context: ServerContext, options: AppOptions = {}): Promise<FastifyInstance> {
+  const serving = new Serving(context, options.log ?? ((line) => process.stderr.write(`unspent: ${line}\n`)));
+  const trouble: Trouble = {
+    onFailure: (error, { method, routeOptions }) => serving.onFailure(error, `${method} ${routeOptions.url ?? ''}`),
+  };
+  const app = newFastify(context, trouble);
+  guard(app, context.config);
+  handleErrors(app, trouble);
+  await registerOpenApi(app);
+  registerRoutes(app.withTypeProvider<Typebox>(), serving);
+  registerEvents(app, context, { onFailure: (error) => serving.onFailure(error, 'events') });
+  registerMetrics(app, context, { onFailure: (error) => serving.onFailure(error, 'metrics') });
+  await registerPage(app);
+  registerDocument(app);
+  registerReference(app);
+  await app.ready();
+  return app;
+}
+
+function newFastify({ config }: ServerContext, trouble: Trouble): FastifyInstance {
+  const { connectionsMax, waitSecondsMax } = config.server;
+  const app = fastify({
+    logger: false,
+    bodyLimit: HTTP_BODY_BYTES_MAX,
+    requestTimeout: HTTP_REQUEST_MS,
+    connectionTimeout: 1000 * waitSecondsMax + HTTP_STALLED_MS,
+    http: { headersTimeout: HTTP_HEADERS_MS },
+    routerOptions: { maxParamLength: HTTP_PARAM_CHARS_MAX },
+    // Streams and events would otherwise keep the server from ever closing.
+    forceCloseConnections: true,
+    // A parameter that is not known is a mistake worth telling; texts become numbers where the schema says so.
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: true, allErrors: false } },
+    frameworkErrors: (error, request, reply) => {
+      protect(reply);
+      answerError(error, request, reply, trouble);
+    },
+    clientErrorHandler: (_error, socket) => {
+      if (socket.writable) socket.end(badRequest());
+    },
+  });
+  // Answers are text already; their schemas are for the reference.
+  app.setSerializerCompiler(() => (document) => JSON.stringify(document));
+  app.server.maxConnections = connectionsMax;
+  return app as unknown as FastifyInstance;
+}
+
+function registerRoutes(app: App, serving: Serving): void {
+  app.register(
+    async (api) => {
+      const typed = api.withTypeProvider<Typebox>();
+      registerLists(typed, serving);
+      registerOutputs(typed, serving);
+      registerBalances(typed, serving);
+      registerSeen(typed, serving);
+      registerBlocks(typed, serving);
+      registerChanges(typed, serving);
+    },
+    { prefix: API },
+  );
+  registerStatus(app, serving);
+  registerStanding(app, serving);
+}
+
+/** For what is not even HTTP. */
+function badRequest(): string {
+  const body = JSON.stringify(problemOf(new UnspentError('USAGE', 'this is not an HTTP request')));
+  return `HTTP/1.1 400 Bad Request\r\ncontent-type: ${PROBLEM_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
+}

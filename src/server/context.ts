@@ -1,0 +1,40 @@
+/**
+ * What every part of the server works with. It is made once, by whoever runs
+ * the server: in the thread of the fold or in one of its own (`worker.ts`).
+ */
+import type { Config } from '../config/schema.ts';
+import type { Network } from '../networks.ts';
+import type { Query } from '../query/query.ts';
+import type { LiveStatus, LiveTiming } from './live.ts';
+
+/** A query that several requests share while the store does not move. Release it once. */
+export interface Lease {
+  readonly query: Query;
+  release(): void;
+}
+
+export interface Reads {
+  /** The newest point, pinned. Cheap: while the store does not move, everybody gets the same query. */
+  lease(): Lease;
+  /** The store may be at another point now. Called by whoever hears of it first. */
+  moved(): void;
+  /** Called after each move, with the new lease still to be taken. */
+  onMove(listener: () => void): () => void;
+  /** What the engine says about itself, or about one column. */
+  engine(column?: string): { readonly bytes: number; readonly properties: Readonly<Record<string, string>> };
+  readonly columns: readonly string[];
+}
+
+export interface Live {
+  readonly status: LiveStatus;
+  onTimings(listener: (timings: readonly LiveTiming[]) => void): () => void;
+}
+
+export interface ServerContext {
+  readonly network: Network;
+  readonly config: Config;
+  /** Names of the projections the store keeps. */
+  readonly projections: readonly string[];
+  readonly reads: Reads;
+  readonly live: Live;
+}

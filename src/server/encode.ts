@@ -1,0 +1,16 @@
+/**
+ * Outputs as they stand in an answer: a JSON document, or an entry in CBOR, the
+ * interchange record with the name of its output.
+ */
+import type { Utxo } from '../query/query.ts';
+import { encodeEntry } from '../query/records.ts';
+import type { Look } from './answer.ts';
+import type { Encode, Encoded } from './rows.ts';
+
+/** What stands for an output that is not known. */
+export const NOTHING: Readonly<Record<Look['form'], Encoded>> = { json: 'null', cbor: Uint8Array.of(0xf6) };
+
+export function encoderOf({ form, renderer, recorder }: Look): Encode<Utxo> {
+  if (form === 'json') return (utxo) => JSON.stringify(renderer.utxo(utxo));
+  return (utxo) => encodeEntry(recorder.entry(utxo));
+}

@@ -1,0 +1,190 @@
+/**
+ * What Prometheus is told about the chain, the fold and the requests. Counts
+ * come from the following side as sums since its start, timings one by one, and
+ * gauges are read when somebody looks. All names begin with `unspent_`; what is
+ * not known is left out rather than told as zero.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { slotToTime } from '../../ledgers/cardano/index.ts';
+import type { Query } from '../../query/query.ts';
+import { VERSION } from '../../version.ts';
+import type { ServerContext } from '../context.ts';
+import { eventCounts } from '../events/route.ts';
+import type { LiveStatus, LiveTiming } from '../live.ts';
+import { lagBlocks } from '../standing.ts';
+
+/** From a commit at the tip (a millisecond) to a rollback of a whole window. */
+const STATE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** From a point read (a tenth of a millisecond) to a large stream. */
+const HTTP_BUCKETS = [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
+
+/** Sums of the following side, by what they are called here. */
+const SUMS = {
+  blocks_applied: ['blocks', 'Blocks applied since the start.'],
+  transactions_applied: ['txs', 'Transactions in the applied blocks.'],
+  block_bytes_applied: ['bytes', 'Bytes of the applied blocks.'],
+  outputs_created: ['created', 'Outputs created by the applied blocks.'],
+  outputs_spent: ['spent', 'Outputs spent by the applied blocks.'],
+  outputs_pruned: ['prunedKeys', 'Spent outputs forgotten because their block left the window.'],
+  blocks_rolled_back: ['undone', 'Blocks undone.'],
+  connections_lost: ['connectionsLost', 'Connections to nodes that were lost.'],
+} as const satisfies Record<string, readonly [keyof LiveStatus, string]>;
+
+/** Gauges that are one number, or nothing where that is not known. */
+const GAUGES = {
+  tip_height: 'Height of the newest block of the store.',
+  tip_slot: 'Slot of the newest block of the store.',
+  source_tip_height: 'Height of the newest block of the source.',
+  source_tip_slot: 'Slot of the newest block of the source.',
+  lag_blocks: 'Blocks between the store and the source.',
+  lag_seconds: "Seconds of the chain's own time between the store and the source.",
+  queued_blocks: 'Blocks read ahead that wait to be applied.',
+  horizon_height: 'Oldest height the store can go back to; 0: the origin.',
+  utxos: 'Unspent outputs.',
+  value_lovelace: 'What the unspent outputs are worth, as near as a floating point number gets.',
+  missing_inputs: 'Inputs from before the first block, of a store that began in the middle of its chain.',
+  following: '1 while blocks of a source are being followed, 0 otherwise.',
+  http_connections: 'Open connections.',
+  event_streams: 'Open streams of events.',
+} as const;
+
+type GaugeName = keyof typeof GAUGES;
+
+export class Metrics {
+  readonly registry = new Registry();
+  private readonly context: ServerContext;
+  private readonly sums = new Map<keyof typeof SUMS, Counter>();
+  private readonly gauges = new Map<GaugeName, Gauge>();
+  private readonly timings: Readonly<Record<LiveTiming['what'], Histogram>>;
+  private readonly rollbacks: Counter;
+  private readonly requests: Histogram<'method' | 'route' | 'status'>;
+  private readonly pruned: Gauge<'what'>;
+  private readonly fills: Gauge<'projection'>;
+  private readonly eventsSent: Counter;
+  private readonly streamsEnded: Counter<'reason'>;
+
+  constructor(context: ServerContext) {
+    this.context = context;
+    const registers = [this.registry];
+    for (const [name, [, help]] of Object.entries(SUMS))
+      this.sums.set(name as keyof typeof SUMS, new Counter({ name: `unspent_${name}_total`, help, registers }));
+    for (const [name, help] of Object.entries(GAUGES))
+      this.gauges.set(name as GaugeName, new Gauge({ name: `unspent_${name}`, help, registers }));
+    const timing = (what: string, help: string) =>
+      new Histogram({ name: `unspent_${what}_seconds`, help, buckets: STATE_BUCKETS, registers });
+    this.timings = {
+      apply: timing('apply', 'One commit of blocks: one at the tip, many while far behind.'),
+      rollback: timing('rollback', 'One rollback, however deep.'),
+      prune: timing('prune', 'One batch of pruning.'),
+      fill: timing('fill', 'One step of filling an index that was switched on later.'),
+    };
+    this.rollbacks = new Counter({ name: 'unspent_rollbacks_total', help: 'Rollbacks, however deep.', registers });
+    this.requests = new Histogram({
+      ...{ name: 'unspent_http_request_seconds', help: 'From a request to the end of its answer; streams of events are not counted.' },
+      ...{ labelNames: ['method', 'route', 'status'] as const, buckets: HTTP_BUCKETS, registers },
+    });
+    this.pruned = new Gauge({
+      name: 'unspent_pruned_height',
+      help: 'Height up to which they are forgotten.',
+      labelNames: ['what'],
+      registers,
+    });
+    this.fills = new Gauge({
+      ...{ name: 'unspent_fill_ratio', help: 'Share of the unspent set that an index switched on later has seen.' },
+      ...{ labelNames: ['projection'] as const, registers },
+    });
+    this.eventsSent = new Counter({ name: 'unspent_events_sent_total', help: 'Events sent to all readers.', registers });
+    this.streamsEnded = new Counter({
+      ...{ name: 'unspent_event_streams_ended_total', help: 'Streams of events that ended, by why.' },
+      ...{ labelNames: ['reason'] as const, registers },
+    });
+    const info = new Gauge({ name: 'unspent_info', help: 'Always 1; see the labels.', labelNames: ['version', 'network'], registers });
+    info.set({ version: VERSION, network: context.network.name }, 1);
+    // From now on: some of them measure, and have nothing to say at first.
+    processMetrics();
+  }
+
+  took({ what, seconds }: LiveTiming): void {
+    this.timings[what].observe(seconds);
+    if (what === 'rollback') this.rollbacks.inc();
+  }
+
+  answered(method: string, route: string, status: number, seconds: number): void {
+    this.requests.observe({ method, route, status: String(status) }, seconds);
+  }
+
+  /** In the format of Prometheus, as of now. */
+  async text(connections: number): Promise<string> {
+    const { live, reads } = this.context;
+    const lease = reads.lease();
+    try {
+      this.set('http_connections', connections);
+      this.readChain(lease.query, live.status);
+    } finally {
+      lease.release();
+    }
+    this.readStatus(live.status);
+    this.readEvents();
+    return (await this.registry.metrics()) + (await processMetrics().metrics());
+  }
+
+  private readChain(query: Query, status: LiveStatus): void {
+    const { head } = query;
+    const { network, config } = this.context;
+    this.set('tip_height', head?.height);
+    this.set('tip_slot', head?.slot);
+    this.set('utxos', head?.utxos ?? 0);
+    this.set('value_lovelace', Number(head?.value ?? 0n));
+    this.set('missing_inputs', head?.missing ?? 0);
+    this.set('horizon_height', query.horizon(config.utxo)?.height ?? 0);
+    const { spent, deltas } = query.pruned();
+    this.pruned.set({ what: 'spent_outputs' }, spent);
+    this.pruned.set({ what: 'deltas' }, deltas);
+    const { sourceTip } = status;
+    this.set('lag_blocks', lagBlocks(head, status));
+    const { parameters } = network;
+    const behind = sourceTip === null ? null : slotToTime(parameters, sourceTip.slot) - slotToTime(parameters, head?.slot ?? 0);
+    this.set('lag_seconds', behind === null ? null : Math.max(0, behind));
+  }
+
+  private readStatus(status: LiveStatus): void {
+    for (const [name, [field]] of Object.entries(SUMS)) setSum(this.sums.get(name as keyof typeof SUMS)!, status[field]);
+    this.set('source_tip_height', status.sourceTip?.height);
+    this.set('source_tip_slot', status.sourceTip?.slot);
+    this.set('queued_blocks', status.queued);
+    this.set('following', status.state === 'following' ? 1 : 0);
+    this.fills.reset();
+    for (const { projection, done } of status.fills) this.fills.set({ projection }, done);
+  }
+
+  private readEvents(): void {
+    const counts = eventCounts(this.context);
+    if (counts === null) return;
+    this.set('event_streams', counts.open);
+    setSum(this.eventsSent, counts.events);
+    this.streamsEnded.reset();
+    for (const [reason, count] of Object.entries(counts.ended)) this.streamsEnded.inc({ reason }, count);
+  }
+
+  private set(name: GaugeName, value: number | null | undefined): void {
+    const gauge = this.gauges.get(name)!;
+    if (value === null || value === undefined) gauge.remove();
+    else gauge.set(value);
+  }
+}
+
+function setSum(counter: Counter, value: number): void {
+  counter.reset();
+  counter.inc(value);
+}
+
+let ofProcess: Registry | null = null;
+
+/** Of the process and this thread: once, however many servers run in it. */
+function processMetrics(): Registry {
+  if (ofProcess === null) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess, prefix: 'unspent_' });
+  }
+  return ofProcess;
+}

@@ -1,0 +1,105 @@
+/**
+ * Blocks and their transactions: what each spent and created, for as long as
+ * the store can tell. Where it has forgotten, what is left is shown, and why.
+ */
+import { get, type Problem, problem } from './api.ts';
+import { type Child, h } from './dom.ts';
+import { bytes, count, counted, shortHash } from './format.ts';
+import { problemNotice } from './notice.ts';
+import { outputSection } from './outputs.ts';
+import { adaText, blockLink, copyButton, fact, hrefOf, linkTo, moment } from './parts.ts';
+import type { Block, Changes, Utxo } from './shapes.ts';
+import { frame, subject, type View } from './subject.ts';
+
+/** `place` is a hash, `height:N` or `slot:N`. */
+export async function showBlock(place: string): Promise<View> {
+  const { body: block } = await get<Block>(`/blocks/${encodeURIComponent(place)}`);
+  const changes = await changesOf(block.hash);
+  const { height, hash } = block;
+  return { title: `Block ${count(height)}`, element: frame(subject('Block', hash, ...blockFacts(block)), blockContents(changes)) };
+}
+
+function blockFacts(block: Block): Child[] {
+  const { height, slot, previous_hash: previous, epoch, block_time, tx_count, size, era, issuer } = block;
+  const next = hrefOf('block', `height:${height + 1}`);
+  return [
+    fact('Height', h('span', { class: 'big' }, count(height))),
+    fact('Slot', h('span', { class: 'big' }, count(slot)), h('small', {}, ` epoch ${count(epoch)}${era === undefined ? '' : `, ${era}`}`)),
+    fact('Time', moment(block_time)),
+    fact('Content', `${counted(tx_count, 'transaction')}, ${bytes(size)}`),
+    fact('Before it', previous === undefined ? 'nothing: the first block' : linkTo('block', previous)),
+    fact('Behind it', h('a', { href: next }, `block ${count(height + 1)}`)),
+    issuer !== undefined && fact('Made by', h('span', { class: 'mono', title: issuer }, shortHash(issuer)), copyButton(issuer, 'issuer')),
+  ];
+}
+
+function blockContents(changes: Changes | Problem): Child {
+  if (changes instanceof Error) return problemNotice(changes);
+  const { transactions, created, spent } = changes;
+  if (transactions.length === 0) return h('section', { class: 'card' }, h('h2', {}, 'Transactions'), h('p', { class: 'empty' }, 'None.'));
+  return [
+    transactionTable(changes),
+    created.length > 0 && outputSection(created, { title: 'Created', owner: true, place: false, state: false }),
+    spent.length > 0 && outputSection(spent, { title: 'Spent', owner: true, place: true, state: true }),
+  ];
+}
+
+function transactionTable({ transactions, created, spent }: Changes): HTMLElement {
+  const head = ['Transaction', 'Spends', 'Creates', 'Ada in its outputs'];
+  const rows = transactions.map(({ tx_hash: tx, valid }) => {
+    const [ins, outs] = [spent.filter((row) => row.spent_tx_hash === tx), created.filter((row) => row.tx_hash === tx)];
+    const name = h('div', {}, linkTo('tx', tx), copyButton(tx, 'transaction'), !valid && failedTag());
+    const cell = (label: string, child: Child) => h('td', { 'data-label': label, class: 'number' }, h('span', {}, child));
+    return h(
+      'tr',
+      { 'data-tx': tx },
+      h('td', { 'data-label': head[0] }, name),
+      cell(head[1], count(ins.length)),
+      cell(head[2], count(outs.length)),
+      cell(head[3], adaText(sum(outs))),
+    );
+  });
+  const names = head.map((name, i) => h('th', { scope: 'col', class: i > 0 ? 'number' : null }, name));
+  const caption = h('caption', {}, 'Transactions ', h('small', {}, count(transactions.length)));
+  return h('section', { class: 'card' }, h('table', { class: 'rows' }, caption, h('thead', {}, h('tr', {}, names)), h('tbody', {}, rows)));
+}
+
+function failedTag(): HTMLElement {
+  return h('span', { class: 'tag', 'data-tone': 'warn', title: 'A script failed: its collateral was taken' }, 'failed');
+}
+
+export async function showTransaction(tx: string): Promise<View> {
+  const { body: rows } = await get<Utxo[]>(`/txs/${encodeURIComponent(tx)}/utxos`);
+  const [first] = rows;
+  const changes = first?.block_hash === undefined ? null : await changesOf(first.block_hash);
+  const inputs = changes === null || changes instanceof Error ? [] : changes.spent.filter((row) => row.spent_tx_hash === tx);
+  const failed = !(changes instanceof Error) && changes?.transactions.some(({ tx_hash, valid }) => tx_hash === tx && !valid);
+  const facts = first === undefined ? [fact('Outputs', 'none that the store still knows')] : transactionFacts(first, rows);
+  const element = frame(
+    subject('Transaction', tx, ...facts, failed && fact('Result', failedTag())),
+    inputs.length > 0 && outputSection(inputs, { title: 'Spends', owner: true, place: true, state: false }),
+    changes instanceof Error && h('p', { class: 'note' }, `What it spends is not shown. ${changes.message}`),
+    rows.length > 0 && outputSection(rows, { title: 'Creates', owner: true, place: false, state: true }),
+  );
+  return { title: `Transaction ${shortHash(tx)}`, element };
+}
+
+function transactionFacts(first: Utxo, rows: readonly Utxo[]): Child[] {
+  return [
+    fact('Block', blockLink(first.block, first.block_hash), h('small', {}, ` slot ${count(first.slot)}, epoch ${count(first.epoch)}`)),
+    fact('Time', moment(first.block_time)),
+    fact('Ada in its outputs', adaText(sum(rows))),
+  ];
+}
+
+function sum(rows: readonly Utxo[]): string {
+  return rows.reduce((total, row) => total + BigInt(row.lovelace_amount), 0n).toString();
+}
+
+async function changesOf(hash: string): Promise<Changes | Problem> {
+  try {
+    return (await get<Changes>(`/blocks/${hash}/changes`)).body;
+  } catch (error) {
+    return problem(error);
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * One thing of the chain and what is known of it, each with an address of its
+ * own behind the #: `#/address/...`, `#/output/TX/N`, `#/tx/...`, `#/block/...`.
+ * Everything shown that is itself a thing leads to its page.
+ */
+import { Problem } from './api.ts';
+import { showBlock, showTransaction } from './block-views.ts';
+import { showAddress, showAsset, showCredential, showPolicy, showSeen, showStake } from './holder-views.ts';
+import { showOutput } from './output-view.ts';
+import { search } from './search.ts';
+import { frame, type View } from './subject.ts';
+
+const VIEWS: Readonly<Record<string, (value: string) => Promise<View>>> = {
+  address: showAddress,
+  stake: showStake,
+  credential: showCredential,
+  policy: showPolicy,
+  asset: showAsset,
+  output: showOutput,
+  tx: showTransaction,
+  block: showBlock,
+  datum: (value) => showSeen('Datum', value),
+  script: (value) => showSeen('Script', value),
+  search: async (value) => ({ title: 'Search', element: frame(await search(value)) }),
+};
+
+/** Throws `Problem`. */
+export async function explore(kind: string, value: string): Promise<View> {
+  const show = Object.hasOwn(VIEWS, kind) ? VIEWS[kind] : undefined;
+  if (show === undefined || value === '')
+    throw new Problem(404, 'There is no such page.', `#/${kind}/${value}`, 'Search for what you are looking for.');
+  return show(value);
+}

@@ -1,0 +1,140 @@
+/**
+ * The page: one view at a time, chosen by what stands behind the #. The
+ * overview stays alive while others are shown, so that coming back finds it as
+ * it is now, not as it was.
+ */
+import { type Problem, problem, takeToken } from './api.ts';
+import { byId, h, replace, say } from './dom.ts';
+import { explore } from './explorer.ts';
+import { ago } from './format.ts';
+import { problemNotice } from './notice.ts';
+import { Overview } from './overview.ts';
+import { hrefOf } from './parts.ts';
+import { toggle } from './theme.ts';
+import { askToken } from './token.ts';
+import { Watch } from './watch.ts';
+
+/** A view that comes sooner than this needs no word about its coming. */
+const PATIENCE_MS = 250;
+const CLOCK_MS = 1000;
+
+const main = byId('main');
+const query = byId('query') as HTMLInputElement;
+const overview = new Overview();
+const watch = new Watch(overview, { onLine: showLine, onStatus: showNames, onTokenNeeded: () => askForToken() });
+let turn = 0;
+
+async function navigate(): Promise<void> {
+  const path = location.hash.replace(/^#/, '');
+  // The target of the skip link is no view.
+  if (path !== '' && !path.startsWith('/')) return;
+  const mine = ++turn;
+  const [kind, ...rest] = path
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decode);
+  if (kind === undefined) {
+    show(overviewTitle(), overview.element);
+    watch.refresh();
+    return;
+  }
+  const waiting = setTimeout(() => mine === turn && replace(main, h('p', { class: 'loading', role: 'status' }, 'Looking …')), PATIENCE_MS);
+  try {
+    const { title, element } = await explore(kind, rest.join('/'));
+    if (mine === turn) show(`${title} – Unspent`, element);
+  } catch (error) {
+    if (mine === turn) showFailure(problem(error));
+  } finally {
+    clearTimeout(waiting);
+  }
+}
+
+function showFailure(why: Problem): void {
+  if (why.status === 401) askForToken();
+  else
+    show('Not found – Unspent', h('div', { class: 'explorer' }, problemNotice(why, h('p', {}, h('a', { href: '#/' }, 'To the overview')))));
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function show(title: string, element: HTMLElement): void {
+  document.title = title;
+  replace(main, element);
+  window.scrollTo(0, 0);
+  // The link that led here may be gone: whoever reads by keyboard or ear goes on at the top of what came.
+  if (turn > 1 && document.activeElement === document.body) main.focus({ preventScroll: true });
+}
+
+function askForToken(): void {
+  // Several requests may be refused at once; what was typed meanwhile stays.
+  if (document.getElementById('token') !== null) return;
+  turn++;
+  const form = askToken(() => {
+    replace(main);
+    watch.restart();
+    void navigate();
+  });
+  show('Token – Unspent', form);
+}
+
+function showLine(state: 'live' | 'lost' | 'connecting', text: string): void {
+  const line = byId('line');
+  line.dataset['state'] = state;
+  say(line.lastElementChild!, text);
+}
+
+/** The verdict, so that a tab among many tells it too. */
+function overviewTitle(): string {
+  return overview.verdictTitle === '' ? 'Unspent' : `${overview.verdictTitle} – Unspent`;
+}
+
+function showNames(network: string, version: string): void {
+  if (overview.element.isConnected) document.title = overviewTitle();
+  const chip = byId('network');
+  chip.hidden = false;
+  say(chip, network);
+  say(byId('version'), `Unspent ${version}`);
+}
+
+function listen(): void {
+  addEventListener('hashchange', () => void navigate());
+  byId('search').addEventListener('submit', (event) => {
+    event.preventDefault();
+    const text = query.value.trim();
+    if (text === '') return;
+    location.hash = hrefOf('search', text);
+    query.blur();
+  });
+  addEventListener('keydown', (event) => {
+    const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+    if (event.key === '/' && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      query.focus();
+      query.select();
+    } else if (event.key === 'Escape' && event.target === query) query.blur();
+  });
+  byId('theme').addEventListener('click', () => {
+    toggle();
+    overview.redraw();
+  });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => overview.redraw());
+  document.addEventListener('visibilitychange', () => (document.hidden ? watch.pause() : watch.restart()));
+}
+
+/** Keeps every "ago" on the page true. */
+function tick(): void {
+  const now = Date.now() / 1000;
+  for (const element of document.querySelectorAll<HTMLElement>('time[data-ago]')) say(element, ago(Number(element.dataset['ago']), now));
+}
+
+takeToken();
+listen();
+setInterval(tick, CLOCK_MS);
+void navigate();
+watch.restart();

@@ -1,0 +1,60 @@
+/** One output: what it holds, whose it is, where it came from, and who spent it. */
+import { get } from './api.ts';
+import { type Child, h } from './dom.ts';
+import { count, shortHash } from './format.ts';
+import { spentState } from './outputs.ts';
+import { adaText, addressLink, assetChips, blockLink, copyButton, fact, linkTo, moment } from './parts.ts';
+import type { Utxo } from './shapes.ts';
+import { frame, subject, type View, wide } from './subject.ts';
+
+/** `value` is `TX/N`. */
+export async function showOutput(value: string): Promise<View> {
+  const [tx, index] = value.split('/');
+  const { body: row } = await get<Utxo>(`/utxos/${encodeURIComponent(tx)}/${encodeURIComponent(index ?? '')}`);
+  const { tx_hash, output_index } = row;
+  const title = `Output ${shortHash(tx_hash)}#${output_index}`;
+  return { title, element: frame(subject('Output', `${tx_hash}#${output_index}`, worth(row), owner(row), origin(row), contents(row))) };
+}
+
+function worth(row: Utxo): Child[] {
+  return [
+    fact('Ada', h('span', { class: 'big' }, adaText(row.lovelace_amount))),
+    fact('State', spentState(row)),
+    row.spent_at_slot !== undefined && fact('Spent by', spender(row)),
+    row.is_collateral_return && fact('Kind', 'what came back of a collateral'),
+  ];
+}
+
+function spender({ spent_tx_hash: tx, spent_at_block: block, spent_at_block_hash: hash }: Utxo): Child[] {
+  const place = block === undefined ? [] : [h('small', {}, ' in block '), blockLink(block, hash)];
+  return [tx === undefined ? 'the ledger itself' : linkTo('tx', tx), ...place];
+}
+
+function owner(row: Utxo): Child[] {
+  const { owner_addr: address, owner_stake_addr: stake, owner_payment_credential: payment } = row;
+  return [
+    fact('Owner', addressLink(address), copyButton(address, 'address')),
+    stake !== undefined && fact('Stake address', addressLink(stake), copyButton(stake, 'stake address')),
+    payment !== undefined && fact('Payment credential', linkTo('credential', payment), copyButton(payment, 'credential')),
+  ];
+}
+
+function origin(row: Utxo): Child[] {
+  return [
+    fact('Transaction', linkTo('tx', row.tx_hash), copyButton(row.tx_hash, 'transaction')),
+    fact('Block', blockLink(row.block, row.block_hash), h('small', {}, ` slot ${count(row.slot)}, epoch ${count(row.epoch)}`)),
+    fact('Time', moment(row.block_time)),
+  ];
+}
+
+function contents(row: Utxo): Child[] {
+  const { data_hash, inline_datum, reference_script_hash: script, script_ref } = row;
+  const assets = assetChips(row.amounts, null);
+  return [
+    assets !== null && wide('Assets', assets),
+    data_hash !== undefined && wide('Datum hash', linkTo('datum', data_hash, data_hash)),
+    inline_datum !== undefined && wide('Inline datum, CBOR', h('div', { class: 'blob' }, inline_datum)),
+    script !== undefined && wide('Reference script', linkTo('script', script, script)),
+    script_ref !== undefined && wide('Script, CBOR', h('div', { class: 'blob' }, script_ref)),
+  ];
+}

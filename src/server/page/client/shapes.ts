@@ -1,0 +1,140 @@
+/** What the server answers, as far as the page reads it. The reference at /docs has all of it. */
+
+export interface Amount {
+  /** `lovelace`, or policy and name joined. */
+  readonly unit: string;
+  readonly quantity: string;
+}
+
+export interface Utxo {
+  readonly tx_hash: string;
+  readonly output_index: number;
+  readonly owner_addr: string;
+  readonly owner_stake_addr?: string;
+  readonly owner_payment_credential?: string;
+  readonly owner_stake_credential?: string;
+  readonly lovelace_amount: string;
+  readonly amounts: readonly Amount[];
+  readonly data_hash?: string;
+  readonly inline_datum?: string;
+  readonly script_ref?: string;
+  readonly reference_script_hash?: string;
+  readonly is_collateral_return: boolean;
+  readonly slot: number;
+  readonly block: number;
+  readonly block_hash?: string;
+  readonly epoch: number;
+  /** Unix seconds. */
+  readonly block_time: number;
+  readonly spent_tx_hash?: string;
+  readonly spent_at_slot?: number;
+  readonly spent_at_block?: number;
+  readonly spent_at_block_hash?: string;
+  readonly spent_block_time?: number;
+}
+
+export interface Point {
+  readonly height: number;
+  readonly slot: number;
+  readonly hash: string;
+}
+
+export interface Tip extends Point {
+  readonly epoch: number;
+  readonly block_time: number;
+  readonly era: string;
+}
+
+export interface Rollback {
+  /** Unix milliseconds. */
+  readonly time: number;
+  /** Null: the origin. */
+  readonly to: Point | null;
+  readonly undone: number;
+}
+
+export interface Status {
+  readonly version: string;
+  readonly network: string;
+  readonly healthy: boolean;
+  /** Why it is not healthy, or not ready. */
+  readonly reason: string | null;
+  readonly tip: Tip | null;
+  readonly lag_blocks: number | null;
+  readonly lag_slots: number | null;
+  readonly horizon: Point | null;
+  /** Heights up to which they are gone; -1: none. */
+  readonly pruned: { readonly spent_outputs: number; readonly deltas: number };
+  readonly utxos: number;
+  /** Lovelace. */
+  readonly value: string;
+  readonly projections: readonly string[];
+  readonly following: {
+    readonly state: 'idle' | 'connecting' | 'following' | 'waiting' | 'stopped';
+    readonly source: string | null;
+    readonly peer: string | null;
+    readonly version: string | null;
+    readonly source_tip: { readonly slot: number; readonly height: number | null } | null;
+    readonly rollbacks: readonly Rollback[];
+    readonly fills: readonly { readonly projection: string; readonly done: number }[];
+    readonly connections_lost: number;
+    readonly last_error: string | null;
+  };
+  readonly bytes: number;
+}
+
+/** One second of the history. */
+export interface Sample {
+  /** Unix seconds. */
+  readonly time: number;
+  readonly height: number | null;
+  readonly lag_blocks: number | null;
+  readonly blocks_per_second: number;
+  readonly apply_ms: number | null;
+  readonly rollback_ms: number | null;
+  readonly prune_ms: number | null;
+  readonly requests_per_second: number;
+  readonly p99_ms: number | null;
+}
+
+export interface Block extends Point {
+  /** Absent: the first one. */
+  readonly previous_hash?: string;
+  readonly issuer?: string;
+  readonly era?: string;
+  readonly tx_count: number;
+  readonly size: number;
+  readonly epoch: number;
+  readonly block_time: number;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+export interface Balance {
+  readonly utxo_count: number;
+  readonly lovelace_amount: string;
+  readonly amounts: readonly Amount[];
+}
+
+/** A datum or script, and where it was seen first. */
+export interface Seen {
+  readonly hash: string;
+  /** Of a script: `native`, or `plutusV1` and up. */
+  readonly type?: string;
+  readonly cbor: string;
+  readonly tx_hash: string;
+  readonly output_index?: number;
+  readonly block: number;
+  readonly block_hash?: string;
+  readonly block_time: number;
+}
+
+/** What a block did. */
+export interface Changes {
+  readonly transactions: readonly { readonly tx_hash: string; readonly valid: boolean }[];
+  readonly created: readonly Utxo[];
+  readonly spent: readonly Utxo[];
+}

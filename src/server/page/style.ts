@@ -1,0 +1,6 @@
+/** The stylesheet of the page, in the order the eye meets it. */
+import { BASE } from './style-base.ts';
+import { EXPLORER } from './style-explorer.ts';
+import { OVERVIEW } from './style-overview.ts';
+
+export const STYLE = BASE + OVERVIEW + EXPLORER;

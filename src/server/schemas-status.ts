@@ -1,0 +1,99 @@
+/**
+ * The shapes of what the server says about itself: status, engine, health and
+ * readiness. These are no reads of the chain and are apart from `schemas.ts`.
+ */
+import Type from 'typebox';
+import { ref } from './schemas.ts';
+
+const closed = { additionalProperties: false } as const;
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const orNull = (schema: Type.TSchema) => Type.Union([schema, Type.Null()]);
+const text = (description: string) => Type.String({ description });
+
+const Tip = Type.Object(
+  {
+    height: count('Height of our newest block.'),
+    slot: count('Its slot.'),
+    hash: text('Its hash.'),
+    epoch: count('Its epoch.'),
+    block_time: Type.Number({ description: 'Unix seconds.' }),
+    era: text('Its era.'),
+  },
+  closed,
+);
+
+const Rollback = Type.Object(
+  { time: Type.Number({ description: 'Unix milliseconds.' }), to: orNull(ref('Point')), undone: count('Blocks undone.') },
+  closed,
+);
+
+const Following = Type.Object(
+  {
+    state: Type.Union(['idle', 'connecting', 'following', 'waiting', 'stopped'].map((state) => Type.Literal(state))),
+    source: orNull(text('Where blocks come from.')),
+    peer: orNull(text('Who sends them.')),
+    version: orNull(text('Of the protocol.')),
+    source_tip: orNull(Type.Object({ slot: count('Of the newest block of the source.'), height: orNull(count('Its height.')) }, closed)),
+    blocks: count('Applied since the process started.'),
+    txs: count('In them.'),
+    bytes: count('Of them.'),
+    created: count('Outputs created.'),
+    spent: count('Outputs spent.'),
+    undone: count('Blocks undone.'),
+    pruned_keys: count('Keys pruned.'),
+    queued: count('Blocks that wait to be applied.'),
+    rollbacks: Type.Array(Rollback, { description: 'The last ones, newest last.' }),
+    fills: Type.Array(Type.Object({ projection: Type.String(), done: Type.Number({ minimum: 0, maximum: 1 }) }, closed)),
+    connections_lost: count('Since the process started.'),
+    last_error: orNull(text('What went wrong last.')),
+  },
+  closed,
+);
+
+export const Status = Type.Object(
+  {
+    version: text('Of this server.'),
+    network: text('Its name.'),
+    healthy: Type.Boolean(),
+    ready: Type.Boolean(),
+    reason: orNull(text('Why it is not healthy, or not ready.')),
+    tip: orNull(Tip),
+    lag_blocks: orNull(count('Blocks behind the source; null where it does not say.')),
+    lag_slots: orNull(count('Slots behind the source.')),
+    horizon: orNull(ref('Point')),
+    pruned: Type.Object(
+      {
+        spent_outputs: Type.Integer({ minimum: -1, description: 'Height up to which spent outputs are forgotten; -1: none.' }),
+        deltas: Type.Integer({ minimum: -1, description: 'Height up to which undo records are forgotten; -1: none.' }),
+      },
+      closed,
+    ),
+    utxos: count('Unspent outputs.'),
+    value: Type.String({ pattern: '^[0-9]+$', description: 'What they are worth, in lovelace.' }),
+    missing_inputs: count('Inputs from before the first block, of a store that began in the middle.'),
+    projections: Type.Array(Type.String(), { description: 'What the store keeps.' }),
+    following: Following,
+    bytes: count('On disk.'),
+    streams: count('Answers being streamed.'),
+  },
+  closed,
+);
+
+const properties = Type.Record(Type.String(), Type.String(), { description: 'In its own words.' });
+
+export const EngineStatus = Type.Object(
+  {
+    column: Type.Optional(text('The column asked for.')),
+    bytes: count('On disk.'),
+    properties,
+    columns: Type.Optional(Type.Array(Type.Object({ name: Type.String(), bytes: count('On disk.') }, closed))),
+  },
+  closed,
+);
+
+export const Health = Type.Object({ healthy: Type.Boolean(), reason: orNull(Type.String()) }, closed);
+
+export const Ready = Type.Object(
+  { ready: Type.Boolean(), reason: orNull(Type.String()), lag_blocks: orNull(count('Blocks behind the source.')) },
+  closed,
+);

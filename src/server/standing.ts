@@ -1,0 +1,40 @@
+/**
+ * How the server is doing, in one word each: healthy, as long as nothing is
+ * damaged and following has not failed; ready, when its answers are those of
+ * the newest blocks. Both are asked by machines without a token, so a reason
+ * names no file and no peer; the status says more.
+ */
+import type { Point } from '../ledgers/ledger.ts';
+import { READY_BLOCKS_BEHIND_MAX } from '../util/limits.ts';
+import type { LiveStatus } from './live.ts';
+
+/** Null: yes. */
+export type Reason = string | null;
+
+export function unhealthyBecause(damage: string | null, { state, lastError }: LiveStatus): Reason {
+  if (damage !== null) return 'the store is damaged';
+  return state === 'stopped' && lastError !== null ? 'following stopped with an error' : null;
+}
+
+/** Blocks our tip is behind the source's; null where the source does not say. */
+export function lagBlocks(head: Point | null, { sourceTip }: LiveStatus): number | null {
+  if (sourceTip === null || sourceTip.height === null) return null;
+  return Math.max(0, sourceTip.height - (head?.height ?? -1));
+}
+
+export function lagSlots(head: Point | null, { sourceTip }: LiveStatus): number | null {
+  return sourceTip === null ? null : Math.max(0, sourceTip.slot - (head?.slot ?? 0));
+}
+
+/** `filling`: projections that still lack rows. */
+export function unreadyBecause(head: Point | null, live: LiveStatus, filling: readonly string[]): Reason {
+  if (head === null) return 'the store has no block yet';
+  if (filling.length > 0) return `still filling: ${filling.join(', ')}`;
+  if (live.state === 'idle') return null;
+  if (live.state === 'stopped') return 'nothing is followed any more';
+  if (live.sourceTip === null) return 'the source has not said where it is';
+  const behind = lagBlocks(head, live);
+  if (behind !== null) return behind <= READY_BLOCKS_BEHIND_MAX ? null : `${behind} blocks behind the source`;
+  // Slots say nothing about blocks: without a height only the tip itself will do.
+  return lagSlots(head, live) === 0 ? null : 'behind the source';
+}

@@ -1,0 +1,119 @@
+/**
+ * The shape of a store: which projections it keeps, and how that changes. One
+ * that is switched on later starts to fill (`state/fill.ts`); the columns of one
+ * that is switched off are emptied, because RocksDB's binding cannot drop them.
+ *
+ * unspent.json says which projections can be relied on. A projection leaves it
+ * before its rows are touched, and enters it when its columns are known to be
+ * empty and its fill has begun. A crash in between leaves a projection that is
+ * not in it, and that one starts anew.
+ */
+import type { Config } from './config/schema.ts';
+import { indexesOf } from './config/schema.ts';
+import type { Engine } from './engine/engine.ts';
+import type { Ledger } from './ledgers/ledger.ts';
+import type { Projection } from './projections/projection.ts';
+import { type Selection, selectProjections } from './projections/registry.ts';
+import { deltaColumn } from './state/delta.ts';
+import { deleteFill, readFills, writeFillStart } from './state/fill.ts';
+import { readHead } from './state/head.ts';
+import { UnspentError } from './util/errors.ts';
+
+/** What unspent.json says about it. */
+export interface Shape {
+  /** Names of the projections that are kept, filling or ready. */
+  readonly projections: readonly string[];
+  /** Every column the database may have. Absent: written by a version that knew no others than those of its projections. */
+  readonly columns?: readonly string[];
+}
+
+export interface ShapeChange {
+  /** To be kept from now on. */
+  readonly projections: readonly Projection[];
+  readonly added: readonly Projection[];
+  /** Names. */
+  readonly removed: readonly string[];
+  /** What unspent.json says while the change is under way, and when it is done. */
+  readonly during: Shape;
+  readonly after: Shape;
+  /** Columns the database may have and nobody asks for. */
+  readonly retired: readonly string[];
+}
+
+function selectionOf(config: Config): Selection {
+  const { addressHash, paymentCredential, stakeCredential, policy, asset, datumHash, referenceScript } = indexesOf(config);
+  const { enabled, balances, datums, scripts } = config.utxo;
+  return {
+    utxo: enabled,
+    indexes: {
+      ...{ address: addressHash, payment: paymentCredential, stake: stakeCredential },
+      ...{ policy, asset, datum: datumHash, script: referenceScript },
+    },
+    ...{ balances, datums, scripts },
+  };
+}
+
+/** Every projection a store of this ledger may keep. */
+function everyProjection(ledger: Ledger): readonly Projection[] {
+  const traits = ledger.traits !== null;
+  const indexes = { address: true, payment: true, stake: true, policy: traits, asset: traits, datum: traits, script: traits };
+  return selectProjections({ utxo: true, indexes, balances: true, datums: traits, scripts: traits }, ledger);
+}
+
+/** `have` null: a new store. `reshape` false: it stays as it is, whatever the settings say. Throws STORE_SHAPE. */
+export function planShape(have: Shape | null, config: Config, ledger: Ledger, reshape: boolean): ShapeChange {
+  const selection = selectionOf(config);
+  const wanted = selectProjections(selection, ledger);
+  if (have === null) return change(wanted, [], [], { projections: [], columns: [] });
+  const every = everyProjection(ledger);
+  const kept = every.filter((projection) => have.projections.includes(projection.name));
+  const unknown = have.projections.filter((name) => !kept.some((projection) => projection.name === name));
+  if (unknown.length > 0) {
+    throw new UnspentError('STORE_SHAPE', `the store keeps ${unknown.join(', ')}, which this version does not know`, { unknown });
+  }
+  if (selection.utxo !== have.projections.includes('utxo')) throw shapeError(have, wanted);
+  const shape = { projections: have.projections, columns: have.columns ?? columnNames(kept) };
+  if (!reshape) return change(kept, [], [], shape);
+  const added = wanted.filter((projection) => !have.projections.includes(projection.name));
+  const removed = kept.filter((projection) => !wanted.some(({ name }) => name === projection.name));
+  if ([...added, ...removed].some((projection) => projection.fillable === undefined)) throw shapeError(have, wanted);
+  return change(wanted, added, names(removed), shape);
+}
+
+function change(projections: readonly Projection[], added: readonly Projection[], removed: readonly string[], have: Shape): ShapeChange {
+  const opened = columnNames(projections);
+  const columns = [...new Set([...(have.columns ?? []), ...opened])];
+  return {
+    ...{ projections, added, removed },
+    during: { projections: have.projections.filter((name) => !removed.includes(name)), columns },
+    after: { projections: names(projections), columns },
+    retired: columns.filter((column) => !opened.includes(column)),
+  };
+}
+
+/** Makes the columns of what was added empty, and begins to fill them. On return it is on the disk. */
+export function beginFills(engine: Engine, { projections, added }: ShapeChange): void {
+  const columns = added.flatMap((projection) => projection.columns);
+  for (const { name } of columns) if ([...engine.scan(name, { limit: 1 })].length > 0) engine.clear(name);
+  const batch = engine.batch();
+  for (const name of readFills(engine).keys()) if (!projections.some((projection) => projection.name === name)) deleteFill(batch, name);
+  for (const { name } of added) {
+    // An empty store has nothing to fill from: its next block is for this projection, too.
+    if (readHead(engine) === null) deleteFill(batch, name);
+    else writeFillStart(batch, name);
+  }
+  if (batch.size > 0) batch.commit({ fsync: true });
+}
+
+function names(projections: readonly Projection[]): string[] {
+  return projections.map((projection) => projection.name);
+}
+
+function columnNames(projections: readonly Projection[]): string[] {
+  return [...projections.flatMap((projection) => projection.columns), deltaColumn].map((column) => column.name);
+}
+
+function shapeError({ projections: have }: Shape, wanted: readonly Projection[]): UnspentError {
+  const want = names(wanted);
+  return new UnspentError('STORE_SHAPE', `the store keeps ${have.join(', ')}; the settings ask for ${want.join(', ')}`, { have, want });
+}

@@ -1,0 +1,230 @@
+/**
+ * Interchange records: any record is read back as it was written, canonical by
+ * the judgement of another library, and nothing else is taken for one. Those of
+ * a devnet's chain say what the producer's model says.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { decode as cborgDecode, encode as cborgEncode } from 'cborg';
+import fc from 'fast-check';
+import { cardanoNetwork, slotToEpoch, slotToTime } from '../../src/ledgers/cardano/index.ts';
+import { type BlockDelta, decodeDelta, encodeDelta } from '../../src/query/record-delta.ts';
+import { Recorder } from '../../src/query/recorder.ts';
+import {
+  decodeEntry,
+  decodeSpent,
+  decodeUtxo,
+  encodeEntry,
+  encodeSpent,
+  encodeUtxo,
+  type OutputEntry,
+  type SpentRecord,
+  type UtxoRecord,
+} from '../../src/query/records.ts';
+import { toHex } from '../../src/util/bytes.ts';
+import { isUnspentError } from '../../src/util/errors.ts';
+import { keysOf } from '../support/expected.ts';
+import { assertCode, Devnet, devnetOptions, memoryRig, TEST_SEED } from '../support/harness.ts';
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+const some = fc.uint8Array({ maxLength: 80 });
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+const number = fc.oneof(fc.nat({ max: 300 }), fc.maxSafeNat());
+const u64 = fc.oneof(fc.bigInt(0n, 300n), fc.bigInt(0n, (1n << 64n) - 1n));
+
+const utxos: fc.Arbitrary<UtxoRecord> = fc.record({
+  address: some,
+  lovelace: u64,
+  assets: fc.array(fc.record({ policy: bytes(28), name: fc.uint8Array({ maxLength: 32 }), quantity: u64 }), { maxLength: 3 }),
+  datumHash: maybe(bytes(32)),
+  inlineDatum: maybe(some),
+  scriptRef: maybe(some),
+  scriptHash: maybe(bytes(28)),
+  isCollateralReturn: fc.boolean(),
+  slot: number,
+  block: number,
+  blockHash: maybe(bytes(32)),
+  epoch: number,
+  blockTime: number,
+  paymentCredential: maybe(bytes(28)),
+  stakeCredential: maybe(bytes(28)),
+  stakeAddress: maybe(bytes(29)),
+});
+
+const spents: fc.Arbitrary<SpentRecord> = fc.record({
+  spentBy: maybe(bytes(32)),
+  slot: number,
+  block: number,
+  blockHash: maybe(bytes(32)),
+  time: number,
+  epoch: number,
+  before: utxos,
+});
+
+const entries: fc.Arbitrary<OutputEntry> = fc.record({
+  txId: bytes(32),
+  index: fc.nat({ max: 0xffff }),
+  record: fc.oneof(fc.constant(null), utxos, spents),
+});
+
+const deltas: fc.Arbitrary<BlockDelta> = fc.record({
+  block: number,
+  slot: number,
+  blockHash: bytes(32),
+  created: fc.array(entries, { maxLength: 3 }),
+  spent: fc.array(entries, { maxLength: 3 }),
+  invalid: fc.array(fc.record({ txId: bytes(32), hadCollateralReturn: fc.boolean() }), { maxLength: 2 }),
+});
+
+/** Views of other bytes and copies of them are the same to a reader. */
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return `h'${toHex(value)}'`;
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]));
+}
+
+const FORMS = [
+  ['UtxoRecord', utxos, encodeUtxo, decodeUtxo],
+  ['SpentRecord', spents, encodeSpent, decodeSpent],
+  ['OutputEntry', entries, encodeEntry, decodeEntry],
+  ['BlockDelta', deltas, encodeDelta, decodeDelta],
+] as const;
+
+describe('records', () => {
+  for (const [name, values, encode, decode] of FORMS as readonly (readonly [
+    string,
+    fc.Arbitrary<unknown>,
+    (value: never) => Uint8Array,
+    (bytes: Uint8Array) => unknown,
+  ])[]) {
+    it(`${name}: is read back as it was written, in the canonical form`, () => {
+      const property = fc.property(values, (value) => {
+        const written = encode(value as never);
+        assert.deepEqual(plain(decode(written)), plain(value));
+        // Another library writes what it reads of it in the same bytes: heads are shortest and keys in order.
+        const read: unknown = cborgDecode(written, { useMaps: true, strict: true });
+        assert.equal(toHex(cborgEncode(read)), toHex(written));
+      });
+      fc.assert(property, { seed: TEST_SEED, numRuns: 300 });
+    });
+
+    it(`${name}: nothing else is taken for one`, () => {
+      const refused = (given: Uint8Array) => {
+        try {
+          assert.equal(toHex(encode(decode(given) as never)), toHex(given), 'what is taken has the one form');
+        } catch (error) {
+          assert.ok(isUnspentError(error, 'USAGE'), String(error));
+        }
+      };
+      fc.assert(fc.property(fc.uint8Array({ maxLength: 60 }), refused), { seed: TEST_SEED, numRuns: 300 });
+      const damage = fc.property(values, fc.nat(), fc.integer({ min: 1, max: 255 }), fc.boolean(), (value, at, flip, cut) => {
+        const written = encode(value as never).slice();
+        if (cut) return assertCode(() => decode(written.slice(0, at % written.length)), 'USAGE');
+        written[at % written.length] ^= flip;
+        refused(written);
+      });
+      fc.assert(damage, { seed: TEST_SEED, numRuns: 500 });
+      const [value] = fc.sample(values, { seed: 3, numRuns: 1 });
+      assertCode(() => decode(Uint8Array.of(...encode(value as never), 0)), 'USAGE');
+    });
+  }
+
+  it('have the documented keys', () => {
+    const [record] = fc.sample(
+      utxos.filter((each) => Object.values(each).every((field) => field !== null && field !== false) && each.assets.length > 0),
+      { seed: 5, numRuns: 1 },
+    );
+    const map = cborgDecode(encodeUtxo(record), { useMaps: true }) as Map<number, unknown>;
+    assert.deepEqual([...map.keys()], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+    const [{ policy, name, quantity }] = record.assets;
+    assert.deepEqual(
+      plain((map.get(2) as unknown[])[0]),
+      plain([policy, name, quantity <= Number.MAX_SAFE_INTEGER ? Number(quantity) : quantity]),
+    );
+    assert.deepEqual([plain(map.get(0)), map.get(7), map.get(8)], [plain(record.address), true, record.slot]);
+    const bare = { ...record, assets: [], datumHash: null, inlineDatum: null, scriptRef: null, scriptHash: null, blockHash: null };
+    const few = encodeUtxo({ ...bare, isCollateralReturn: false, paymentCredential: null, stakeCredential: null, stakeAddress: null });
+    assert.deepEqual([...(cborgDecode(few, { useMaps: true }) as Map<number, unknown>).keys()], [0, 1, 8, 9, 11, 12]);
+    const spent = { spentBy: new Uint8Array(32), slot: 1, block: 2, blockHash: new Uint8Array(32), time: 3, epoch: 4, before: record };
+    const spentMap = cborgDecode(encodeSpent(spent), { useMaps: true }) as Map<number, unknown>;
+    assert.deepEqual([...spentMap.keys()], [0, 1, 2, 3, 4, 5, 6]);
+    assert.deepEqual(plain(spentMap.get(6)), plain(map));
+  });
+});
+
+describe('records of a chain', () => {
+  const network = cardanoNetwork('devnet');
+  const rig = memoryRig(new Devnet(devnetOptions(6, 'conway')));
+  rig.forward(80, [9]);
+  const { chain } = rig.devnet;
+
+  it('say of every output what the model says', () => {
+    rig.read((query) => {
+      const recorder = new Recorder(query, network);
+      for (const block of chain.blocks) {
+        for (const tx of block.txs) {
+          for (const utxo of tx.creates) {
+            const entry = decodeEntry(encodeEntry(recorder.entry(query.outpoint(utxo.txId, utxo.index)!)));
+            assert.deepEqual([toHex(entry.txId), entry.index], [tx.id, utxo.index]);
+            const by = chain.spentBy(utxo.key);
+            const record = entry.record as UtxoRecord | SpentRecord;
+            const before = 'before' in record ? record.before : record;
+            assert.equal(toHex(before.address), utxo.addressHex);
+            assert.equal(before.lovelace, utxo.lovelace);
+            assert.deepEqual(
+              new Map(before.assets.map((asset) => [`${toHex(asset.policy)}.${toHex(asset.name)}`, asset.quantity])),
+              new Map(utxo.assets),
+            );
+            const { payment, stake } = keysOf(utxo);
+            assert.deepEqual(plain([before.paymentCredential, before.stakeCredential]), plain([payment ?? null, stake ?? null]));
+            assert.equal(before.stakeAddress === null, stake === undefined);
+            assert.equal(before.isCollateralReturn, !tx.valid);
+            const { slot, height, hash } = block;
+            const [epoch, time] = [slotToEpoch(network, slot), Math.floor(slotToTime(network, slot))];
+            assert.deepEqual(
+              plain([before.slot, before.block, before.blockHash, before.epoch, before.blockTime]),
+              plain([slot, height, hash, epoch, time]),
+            );
+            assert.equal('before' in record, by !== undefined);
+            if (!('before' in record) || by === undefined) continue;
+            assert.deepEqual([toHex(record.spentBy!), record.slot, record.block], [by.txId, by.slot, by.height]);
+            assert.equal(toHex(record.blockHash!), toHex(chain.blocks[by.height].hash));
+          }
+        }
+      }
+    });
+  });
+
+  it('say of every block what it did, with the outputs or without', () => {
+    let invalid = 0;
+    rig.read((query) => {
+      const recorder = new Recorder(query, network);
+      for (const block of chain.blocks) {
+        const row = query.blockByHash(block.hash)!;
+        const changes = query.changes(row);
+        const whole = decodeDelta(encodeDelta(recorder.delta(row, changes, true)));
+        const names = decodeDelta(encodeDelta(recorder.delta(row, changes, false)));
+        const name = ({ txId, index }: OutputEntry) => `${toHex(txId)}#${index}`;
+        const granted = block.height === 0 ? rig.devnet.genesis.map(({ key }) => key) : [];
+        const created = [...granted.sort(), ...block.txs.flatMap((tx) => tx.creates.map(({ key }) => key))];
+        const spent = block.txs.flatMap((tx) => tx.spends.map(({ key }) => key));
+        for (const delta of [whole, names]) {
+          assert.deepEqual([delta.block, delta.slot, toHex(delta.blockHash)], [block.height, block.slot, toHex(block.hash)]);
+          const made = delta.created.map(name);
+          assert.deepEqual([...made.slice(0, granted.length).sort(), ...made.slice(granted.length)], created);
+          assert.deepEqual(delta.spent.map(name), spent);
+          assert.deepEqual(
+            delta.invalid.map(({ txId, hadCollateralReturn }) => [toHex(txId), hadCollateralReturn]),
+            block.txs.filter((tx) => !tx.valid).map((tx) => [tx.id, tx.creates.length > 0]),
+          );
+        }
+        invalid += whole.invalid.length;
+        assert.ok(names.created.every(({ record }) => record === null) && names.spent.every(({ record }) => record === null));
+        assert.ok(whole.created.every(({ record }) => record !== null && !('before' in record)));
+        assert.ok(whole.spent.every(({ record }) => record !== null && 'before' in record));
+      }
+    });
+    assert.ok(invalid > 0);
+  });
+});
