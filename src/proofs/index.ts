@@ -4,10 +4,32 @@
  *
  * A verifier trusts the root it is given and nothing else.
  */
-export * from './bits.ts';
+export {
+  type Bits,
+  bitAt,
+  bitsFromText,
+  bitsOf,
+  bitsToText,
+  commonBits,
+  compareBits,
+  concatBits,
+  equalBits,
+  isBits,
+  sliceBits,
+  startsWith,
+} from './bits.ts';
 export * as csmt from './csmt/index.ts';
 export * as mmr from './mmr/index.ts';
 export * as mpf from './mpf/index.ts';
-export * from './node-store.ts';
+export {
+  MemoryNodes,
+  type NodeReader,
+  type NodeSink,
+  type NodeWrite,
+  Overlay,
+  sinkWithin,
+  within,
+  writeAll,
+} from './node-store.ts';
 export { encodeTxIn } from './utxo.ts';
 export type { Refused, Verdict } from './verdict.ts';

@@ -97,7 +97,10 @@ export function applyBlock(
   return { mmr: after, record };
 }
 
-/** Takes the newest block back. The result is checked against the root before the block. */
+/**
+ * Takes the newest block back. The result is checked against the root before the block; where it is another (STORE_DAMAGED), what the
+ * sink has received must be thrown away.
+ */
 export function rewindBlock(nodes: UtxoSpaces<NodeReader>, sink: UtxoSpaces<NodeSink>, mmr: UtxoMmr, record: BlockRecord): UtxoMmr {
   const { prevSize, size, spent, mergedBefore } = record;
   if (size !== mmr.range.size) throw new UnspentError('USAGE', `the record is of size ${size}, the range of ${mmr.range.size}`);
