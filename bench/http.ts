@@ -4,6 +4,7 @@
  *   point     reads of one output, each of another one, requests a second, to a
  *             bare fastify route that returns the same bytes; rounds alternate.
  *             And of a thousand outputs over and over, while no block comes
+ *   pages     page 1,000 of a large address against the first ones
  *   syncing   a fixed rate of mixed requests while the preview chain is synced at
  *             full speed: p99, and the speed the sync keeps of its own
  *   streams   eight clients at once read an answer of 176,000 rows: errors, rows a
@@ -60,10 +61,12 @@ async function atRest(options: BenchOptions, rounds: number, seconds: number): P
         options,
         `point      ${point.perSecond}/s, asked again ${point.repeated.perSecond}/s, bare ${point.bare}/s: ${point.ratio}, ${point.repeated.ratio}`,
       );
+    const pages = await paging(port, `/api/v1/addresses/${address}/utxos`);
+    if (!options.json) say(options, `pages      51 to 100 ${pages.firstMs} ms each, 951 to 1,000 ${pages.lateMs} ms: ${pages.ratio}`);
     const streams = await streaming(port, `/api/v1/addresses/${address}/utxos?limit=all`);
     if (!options.json)
       say(options, `streams    ${streams.rowsPerSecond} rows/s, ${streams.errors} errors, memory + ${streams.grownMegabytes} MB`);
-    return { point, streams };
+    return { point, pages, streams };
   } finally {
     await served.close();
     await store.close();
@@ -110,6 +113,23 @@ async function pointReads(port: number, paths: readonly string[], rounds: number
     p99,
     repeated: { perSecond: Math.round(repeated), ratio: round(repeated / floor, 2) },
   };
+}
+
+/** A thousand pages by their cursors; the medians of an early and of the last fifty. */
+async function paging(port: number, path: string) {
+  const times: number[] = [];
+  let after: string | null = '';
+  for (let page = 1; page <= 1000 && after !== null; page++) {
+    const started = performance.now();
+    const answer: Response = await fetch(`http://127.0.0.1:${port}${path}?limit=100${after === '' ? '' : `&after=${after}`}`);
+    await answer.arrayBuffer();
+    times.push(performance.now() - started);
+    after = answer.headers.get('x-next-after');
+  }
+  const middle = (part: readonly number[]): number => part.toSorted((a, b) => a - b)[Math.floor(part.length / 2)];
+  // The very first ones pay for the warming up.
+  const [first, late] = [middle(times.slice(0, 100).slice(-50)), middle(times.slice(-50))];
+  return { pages: times.length, firstMs: round(first, 2), lateMs: round(late, 2), ratio: round(late / first, 2) };
 }
 
 async function streaming(port: number, path: string) {
