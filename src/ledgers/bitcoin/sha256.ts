@@ -5,6 +5,7 @@
  * than 300 bytes, where a call of a library costs more than its hashing
  * (docs/adr/0010). Tests compare it with a library over all lengths.
  */
+import { hashModule, unsigned } from '../../util/hash-module.ts';
 
 const IV = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19] as const;
 
@@ -40,10 +41,6 @@ const I32 = 0x7f;
 const VOID = 0x40;
 const FILL = [0xfc, 0x0b, 0x00];
 const COPY = [0xfc, 0x0a, 0x00, 0x00];
-
-function unsigned(value: number): number[] {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
-}
 
 /** LEB128 of a signed integer: WebAssembly's constants. */
 function signed(value: number): number[] {
@@ -115,33 +112,12 @@ function hashBody(): number[] {
   return [1, 3, I32, ...code, OP.end];
 }
 
-function section(id: number, ...content: number[]): number[] {
-  return [id, ...unsigned(content.length), ...content];
-}
-
-function moduleBytes(): Uint8Array<ArrayBuffer> {
-  const name = (text: string): number[] => [text.length, ...text.split('').map((letter) => letter.charCodeAt(0))];
-  const sized = (body: number[]): number[] => [...unsigned(body.length), ...body];
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-    ...section(1, 2, 0x60, 1, I32, 0, 0x60, 2, I32, I32, 0),
-    ...section(3, 2, 0, 1),
-    ...section(5, 1, 0, 2),
-    ...section(7, 2, ...name('memory'), 2, 0, ...name('hash'), 0, 1),
-    ...section(10, 2, ...sized(compressBody()), ...sized(hashBody())),
-  ]);
-}
-
-/** The little of the WebAssembly interface that is used; see `util/blake2b.ts`. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-};
-
-const { memory, hash } = new WebAssembly.Instance(new WebAssembly.Module(moduleBytes())).exports as {
-  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
-  readonly hash: (at: number, length: number) => void;
-};
+const { memory, hash } = hashModule<(at: number, length: number) => void>({
+  compressTakes: [I32],
+  hashTakes: [I32, I32],
+  compress: compressBody(),
+  hash: hashBody(),
+});
 
 let view = new Uint8Array(memory.buffer);
 

@@ -1,0 +1,53 @@
+/**
+ * What the hashes assembled here have in common: a WebAssembly module of two
+ * functions, one that compresses a block and one that hashes, over a memory of
+ * its own; `hash` and `memory` are what it gives out. The functions' bodies are
+ * the hash's own (`blake2b.ts`, `ledgers/bitcoin/sha256.ts`).
+ */
+const FUNCTION = 0x60;
+
+/** LEB128 of an unsigned integer: lengths and offsets. */
+export function unsigned(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
+}
+
+export interface HashBodies {
+  /** Types of the parameters; neither function returns anything. */
+  readonly compressTakes: readonly number[];
+  readonly hashTakes: readonly number[];
+  readonly compress: readonly number[];
+  readonly hash: readonly number[];
+}
+
+export interface HashModule<Hash> {
+  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
+  readonly hash: Hash;
+}
+
+/** The little of the WebAssembly interface that is used; it is in every runtime, but in no library of types without the browser's. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+};
+
+export function hashModule<Hash>(bodies: HashBodies): HashModule<Hash> {
+  return new WebAssembly.Instance(new WebAssembly.Module(moduleBytes(bodies))).exports as HashModule<Hash>;
+}
+
+function moduleBytes({ compressTakes, hashTakes, compress, hash }: HashBodies): Uint8Array<ArrayBuffer> {
+  const name = (text: string): number[] => [text.length, ...text.split('').map((letter) => letter.charCodeAt(0))];
+  const sized = (body: readonly number[]): number[] => [...unsigned(body.length), ...body];
+  const takes = (types: readonly number[]): number[] => [FUNCTION, types.length, ...types, 0];
+  return Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    ...section(1, 2, ...takes(compressTakes), ...takes(hashTakes)),
+    ...section(3, 2, 0, 1),
+    ...section(5, 1, 0, 2),
+    ...section(7, 2, ...name('memory'), 2, 0, ...name('hash'), 0, 1),
+    ...section(10, 2, ...sized(compress), ...sized(hash)),
+  ]);
+}
+
+function section(id: number, ...content: number[]): number[] {
+  return [id, ...unsigned(content.length), ...content];
+}
