@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openMemory } from '../../src/engine/memory.ts';
 import { openRocks } from '../../src/engine/rocks.ts';
-import { CONFORMANCE_COLUMNS, engineConformance } from '../conformance/engine.ts';
+import { engineConformance } from '../conformance/engine.ts';
+import { CONFORMANCE_COLUMNS } from '../conformance/engine-support.ts';
 
 engineConformance('memory', async () => {
   const engine = openMemory(CONFORMANCE_COLUMNS);
