@@ -30,8 +30,8 @@ export class Remembered {
 
   keep(name: string, body: Encoded, reply: FastifyReply): void {
     if (body.length > REMEMBERED_ANSWER_CHARS_MAX) return;
+    if (this.#chars + name.length + body.length > REMEMBERED_CHARS_MAX) this.forget();
     this.#chars += name.length + body.length;
-    if (this.#chars > REMEMBERED_CHARS_MAX) this.forget();
     const headers = OWN_HEADERS.flatMap((header) => {
       const value = reply.getHeader(header);
       return typeof value === 'string' ? [[header, value] as const] : [];
