@@ -89,7 +89,7 @@ export class SerializedHash3 {
 /** `hash_serialized_2`: the hash of the tip, then the coins of each id together. */
 export class SerializedHash2 {
   private readonly stream: OrderedStream;
-  private any = false;
+  private hasBegun = false;
 
   constructor(tipHash: Uint8Array, hasher: Hasher = sha2.create()) {
     this.stream = new OrderedStream(hasher);
@@ -107,15 +107,15 @@ export class SerializedHash2 {
   }
 
   private begin({ txId, height, coinbase }: CoinRecord): void {
-    if (this.any) this.stream.write(varint(0n));
-    this.any = true;
+    if (this.hasBegun) this.stream.write(varint(0n));
+    this.hasBegun = true;
     this.stream.write(txId);
     // Meant as twice the height and the flag, but `a * 2 + b ? 1 : 0` is what stands in Core.
     this.stream.write(varint(height > 0 || coinbase ? 1n : 0n));
   }
 
   digest(): Uint8Array {
-    if (this.any) this.stream.write(varint(0n));
+    if (this.hasBegun) this.stream.write(varint(0n));
     return this.stream.digest();
   }
 }
