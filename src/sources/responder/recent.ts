@@ -9,24 +9,30 @@ import type { Batch } from '../immutable/walk.ts';
 /** Bytes of blocks kept; what a client asks for ahead fits, whatever the number of clients. */
 const KEPT_BYTES_MAX = 32 * 1024 * 1024;
 
+interface Kept {
+  readonly batch: Batch;
+  readonly bytes: number;
+}
+
 export class RecentBatches {
   /** By where they begin, oldest first. */
-  private readonly batches = new Map<string, Batch>();
+  private readonly kept = new Map<string, Kept>();
   private bytes = 0;
 
   get(at: Position): Batch | undefined {
-    return this.batches.get(keyOf(at));
+    return this.kept.get(keyOf(at))?.batch;
   }
 
   add(at: Position, batch: Batch): void {
     const key = keyOf(at);
-    if (this.batches.has(key)) return;
-    this.batches.set(key, batch);
-    this.bytes += batch.next - at.offset;
-    for (const [oldest, { next }] of this.batches) {
+    if (this.kept.has(key)) return;
+    const bytes = batch.next - at.offset;
+    this.kept.set(key, { batch, bytes });
+    this.bytes += bytes;
+    for (const [oldest, { bytes: freed }] of this.kept) {
       if (this.bytes <= KEPT_BYTES_MAX) break;
-      this.batches.delete(oldest);
-      this.bytes -= next - Number(oldest.slice(oldest.indexOf(':') + 1));
+      this.kept.delete(oldest);
+      this.bytes -= freed;
     }
   }
 }
