@@ -14,16 +14,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/load.ts';
 import type { Config } from '../src/config/schema.ts';
-import type { Batch, Engine } from '../src/engine/engine.ts';
-import { openRocks } from '../src/engine/rocks.ts';
 import { decodeBlock } from '../src/ledgers/cardano/index.ts';
 import { type OpenOptions, open, type Store } from '../src/store.ts';
 import { Cursor } from '../src/util/cbor.ts';
 import { UnspentError } from '../src/util/errors.ts';
-import { Scratch } from '../src/util/scratch.ts';
+import { type FinalRows, finalRows, floor } from './floor.ts';
 import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
 
-const FLOOR_BATCH_KEYS = 20_000;
 const ROLLBACK_BLOCKS = 2000;
 
 interface Chain {
@@ -69,7 +66,7 @@ export async function run(options: BenchOptions): Promise<void> {
 async function measure(chain: Chain, rounds: number, options: BenchOptions): Promise<Figures> {
   const blocks = rawBlocks(chain.chunks);
   const megabytes = blocks.reduce((sum, block) => sum + block.length, 0) / 1e6;
-  const rows = await finalRows(chain);
+  const rows = await rowsOf(chain);
   const times = {
     decode: [] as number[],
     floor: [] as number[],
@@ -80,7 +77,7 @@ async function measure(chain: Chain, rounds: number, options: BenchOptions): Pro
   };
   for (let i = 0; i < rounds; i++) {
     times.decode.push((await timed(() => decodeAll(blocks, chain.byronEpochSlots))).seconds);
-    times.floor.push(await floor(rows));
+    times.floor.push(await floor(rows, settings(1).engine));
     times.sync.push(await sync(chain, 1000));
     times.single.push(
       await sync(chain, 1, async (store) => {
@@ -223,94 +220,14 @@ function blocksOf(chain: Chain): number {
   return rawBlocks(chain.chunks).length;
 }
 
-/** All rows of the finished store, keys and values side by side, in the order the chain brought them. */
-interface FinalRows {
-  readonly engineColumns: Engine['columns'];
-  readonly columns: readonly string[];
-  readonly keys: readonly Uint8Array[];
-  readonly values: readonly Uint8Array[];
-  readonly count: number;
-  readonly bytes: number;
-}
-
-async function finalRows(chain: Chain): Promise<FinalRows> {
+async function rowsOf(chain: Chain): Promise<FinalRows> {
   const folder = temporary('record');
   try {
     const store = await open({ ...chain.open, data: join(folder.path, 'data'), config: settings(1) });
-    const order = recordOrder(store.engine);
-    await store.follow(`immutable:${chain.chunks}`);
-    const columns: string[] = [];
-    const keys: Uint8Array[] = [];
-    const values: Uint8Array[] = [];
-    let bytes = 0;
-    for (const [column, seen] of order) {
-      for (const { key, at } of seen.values()) {
-        const value = store.engine.get(column, key);
-        if (value === undefined) continue;
-        columns[at] = column;
-        keys[at] = key;
-        values[at] = value;
-        bytes += key.length + value.length;
-      }
-    }
-    const engineColumns = store.engine.columns;
+    const rows = await finalRows(store.engine, () => store.follow(`immutable:${chain.chunks}`));
     await store.close();
-    const kept = Object.keys(keys).map(Number);
-    return {
-      engineColumns,
-      columns: kept.map((at) => columns[at]),
-      keys: kept.map((at) => keys[at]),
-      values: kept.map((at) => values[at]),
-      count: kept.length,
-      bytes,
-    };
+    return rows;
   } finally {
     folder.remove();
   }
-}
-
-/** Notes when each key was last put. */
-function recordOrder(engine: Engine): Map<string, Map<string, { key: Uint8Array; at: number }>> {
-  const order = new Map<string, Map<string, { key: Uint8Array; at: number }>>();
-  const batch = engine.batch();
-  const put = batch.put.bind(batch);
-  let at = 0;
-  const recording: Pick<Batch, 'put'> = {
-    put(column, key, value) {
-      put(column, key, value);
-      const seen = order.get(column) ?? new Map();
-      order.set(column, seen);
-      seen.set(Buffer.from(key).toString('latin1'), { key: key.slice(), at: at++ });
-    },
-  };
-  Object.assign(batch, recording);
-  return order;
-}
-
-async function floor(rows: FinalRows): Promise<number> {
-  const folder = temporary('floor');
-  const { memtableBytes, cacheBytes, compression } = settings(1).engine;
-  const engine = await openRocks(join(folder.path, 'db'), rows.engineColumns, {
-    createIfMissing: true,
-    memtableBytes,
-    cacheBytes,
-    compression,
-  });
-  const key = new Scratch(64);
-  const value = new Scratch(64 * 1024);
-  const batch = engine.batch();
-  const { seconds } = await timed(() => {
-    for (let i = 0; i < rows.count; i++) {
-      const [k, v] = [rows.keys[i], rows.values[i]];
-      value.need(v.length);
-      key.bytes.set(k);
-      value.bytes.set(v);
-      batch.put(rows.columns[i], key.view(k.length), value.view(v.length));
-      if (batch.size >= FLOOR_BATCH_KEYS) batch.commit();
-    }
-    batch.commit();
-  });
-  await engine.close();
-  folder.remove();
-  return seconds;
 }

@@ -130,6 +130,6 @@ export class SyntheticChain {
     const height = this.height++;
     const prevHash = this.last;
     this.last = hash;
-    return { raw, height, slot: 20 * height, hash, prevHash, boundary: false, era: 7, txs, issuer: NO_BYTES };
+    return { raw, height, slot: 20 * height, hash, prevHash, boundary: false, era: 7, txs, extra: NO_BYTES };
   }
 }

@@ -4,7 +4,6 @@
  */
 import type { Config } from './config/schema.ts';
 import { checkNetwork, type Identity, SCHEMA_VERSION } from './engine/directory.ts';
-import type { CardanoNetwork } from './ledgers/cardano/index.ts';
 import { type Network, networkNames, openNetwork, withoutGenesis } from './networks.ts';
 import type { Shape } from './shape.ts';
 import { type GenesisTexts, readGenesisFiles } from './sources/genesis-files.ts';
@@ -13,7 +12,7 @@ import { VERSION } from './version.ts';
 
 interface StoreFacts extends Identity {
   readonly family: string;
-  readonly parameters: CardanoNetwork;
+  readonly parameters: Network['parameters'];
   readonly partial: boolean;
   readonly selfContained: boolean;
   readonly createdBy: string;

@@ -1,7 +1,8 @@
 /**
- * From a network's name to its ledger: the one place that knows which families
- * of chain there are.
+ * From a network's name to its ledger and its dialect: the one place that knows
+ * which families of chain there are.
  */
+import { BITCOIN_NETWORKS, type BitcoinNetwork, bitcoinLedger } from './ledgers/bitcoin/index.ts';
 import {
   builtinGenesis,
   builtinGenesisUtxos,
@@ -9,12 +10,14 @@ import {
   CARDANO_NETWORKS,
   type CardanoNetwork,
   cardanoLedger,
-  cardanoNetwork,
   type Genesis,
   genesisUtxos,
   networkFromGenesis,
 } from './ledgers/cardano/index.ts';
 import type { Ledger } from './ledgers/ledger.ts';
+import { bitcoinDialect } from './query/bitcoin/dialect.ts';
+import { cardanoDialect } from './query/cardano/dialect.ts';
+import type { Dialect } from './query/dialect.ts';
 import type { GenesisTexts } from './sources/genesis-files.ts';
 import { fromHex } from './util/bytes.ts';
 import { UnspentError } from './util/errors.ts';
@@ -22,32 +25,73 @@ import { UnspentError } from './util/errors.ts';
 /** Private networks go by this name; their parameters come from their genesis files. */
 const PRIVATE = 'devnet';
 
-export interface Network {
+interface Chain {
   readonly name: string;
-  readonly family: 'cardano';
-  /** What the store remembers, so that a private network needs its files only once. */
-  readonly parameters: CardanoNetwork;
   readonly ledger: Ledger;
+  /** How its readers write what it says. */
+  readonly dialect: Dialect;
   /** False: the chain cannot be followed from its first block. */
   readonly hasGenesis: boolean;
 }
 
-export function networkNames(): string[] {
-  return CARDANO_NETWORKS.map((network) => network.name);
+export interface CardanoChain extends Chain {
+  readonly family: 'cardano';
+  /** What the store remembers, so that a private network needs its files only once. */
+  readonly parameters: CardanoNetwork;
 }
 
-/** `remembered` are the parameters of an existing store, `texts` the genesis files if any were given. */
-export function openNetwork(name: string, texts: GenesisTexts | null, remembered?: CardanoNetwork): Network {
-  const known = cardanoNetwork(name);
+export interface BitcoinChain extends Chain {
+  readonly family: 'bitcoin';
+  readonly parameters: BitcoinNetwork;
+}
+
+export type Network = CardanoChain | BitcoinChain;
+
+export function networkNames(): string[] {
+  return [...CARDANO_NETWORKS, ...BITCOIN_NETWORKS].map((network) => network.name);
+}
+
+/** `remembered` are the parameters of an existing store, `texts` the genesis files if any were given. Throws NETWORK_UNKNOWN. */
+export function openNetwork(name: string, texts: GenesisTexts | null, remembered?: Network['parameters']): Network {
+  const bitcoin = BITCOIN_NETWORKS.find((network) => network.name === name);
+  if (bitcoin !== undefined) return openBitcoin(bitcoin, texts);
+  const cardano = CARDANO_NETWORKS.find((network) => network.name === name);
+  if (cardano !== undefined) return openCardano(cardano, texts, remembered as CardanoNetwork | undefined);
+  throw new UnspentError('NETWORK_UNKNOWN', `no network '${name}'; there are ${networkNames().join(', ')}`, { name });
+}
+
+/** Its first block is built in, so there is nothing a store would have to remember. */
+function openBitcoin(parameters: BitcoinNetwork, texts: GenesisTexts | null): BitcoinChain {
+  const { name } = parameters;
+  if (texts !== null) throw new UnspentError('GENESIS_WRONG', `'${name}' has its first block built in; genesis files are Cardano's`);
+  return { name, family: 'bitcoin', parameters, ledger: bitcoinLedger(parameters), dialect: bitcoinDialect(parameters), hasGenesis: true };
+}
+
+function openCardano(known: CardanoNetwork, texts: GenesisTexts | null, remembered: CardanoNetwork | undefined): CardanoChain {
+  const { name } = known;
   const parameters = remembered ?? (name === PRIVATE && texts !== null ? networkFromGenesis(name, texts.byron, texts.shelley) : known);
   const genesis = texts !== null ? genesisFromTexts(parameters, texts) : genesisBuiltIn(name);
-  return { name, family: 'cardano', parameters, ledger: cardanoLedger(parameters, genesis), hasGenesis: genesis !== null };
+  const [ledger, dialect] = [cardanoLedger(parameters, genesis), cardanoDialect(parameters)];
+  return { name, family: 'cardano', parameters, ledger, dialect, hasGenesis: genesis !== null };
 }
 
 /** For a store that starts in the middle of a chain whose genesis nobody has: as if it had granted nothing. */
 export function withoutGenesis(network: Network): Network {
+  if (network.family === 'bitcoin') return network;
   const nothing: Genesis = { utxos: { byron: [], shelley: [] }, byronHash: null };
   return { ...network, ledger: cardanoLedger(network.parameters, nothing), hasGenesis: true };
+}
+
+/** For what only Cardano has. Throws UNSUPPORTED. */
+export function needCardano(network: Network, what: string): CardanoChain {
+  if (network.family === 'cardano') return network;
+  throw new UnspentError('UNSUPPORTED', `${what} is of Cardano, and '${network.name}' is of the Bitcoin family`, { network: network.name });
+}
+
+/** For what only the Bitcoin family has. Throws UNSUPPORTED. */
+export function needBitcoin(network: Network, what: string): BitcoinChain {
+  if (network.family === 'bitcoin') return network;
+  throw new UnspentError('UNSUPPORTED', `${what} is of the Bitcoin family, and '${network.name}' is of Cardano`, { network: network.name });
 }
 
 function genesisFromTexts(parameters: CardanoNetwork, texts: GenesisTexts): Genesis {

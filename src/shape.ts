@@ -12,6 +12,7 @@ import type { Config } from './config/schema.ts';
 import { indexesOf } from './config/schema.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Ledger } from './ledgers/ledger.ts';
+import { CHAIN } from './projections/chain.ts';
 import type { Projection } from './projections/projection.ts';
 import { type Selection, selectProjections } from './projections/registry.ts';
 import { deltaColumn } from './state/delta.ts';
@@ -38,18 +39,20 @@ export interface ShapeChange {
   readonly after: Shape;
   /** Columns the database may have and nobody asks for. */
   readonly retired: readonly string[];
+  /** Keys of reserved rows it may have and nobody asks for, or that are to begin anew. */
+  readonly stale: readonly Uint8Array[];
 }
 
 function selectionOf(config: Config): Selection {
   const { addressHash, paymentCredential, stakeCredential, policy, asset, datumHash, referenceScript } = indexesOf(config);
-  const { enabled, balances, datums, scripts } = config.utxo;
+  const { enabled, balances, datums, scripts, history } = config.utxo;
   return {
     utxo: enabled,
     indexes: {
       ...{ address: addressHash, payment: paymentCredential, stake: stakeCredential },
       ...{ policy, asset, datum: datumHash, script: referenceScript },
     },
-    ...{ balances, datums, scripts },
+    ...{ balances, datums, scripts, history, setHash: config.proofs.setHash, csmt: config.proofs.csmt },
   };
 }
 
@@ -57,15 +60,16 @@ function selectionOf(config: Config): Selection {
 function everyProjection(ledger: Ledger): readonly Projection[] {
   const traits = ledger.traits !== null;
   const indexes = { address: true, payment: true, stake: true, policy: traits, asset: traits, datum: traits, script: traits };
-  return selectProjections({ utxo: true, indexes, balances: true, datums: traits, scripts: traits }, ledger);
+  const own = { history: ledger.txBytes !== undefined, setHash: true, csmt: ledger.leaf !== undefined };
+  return selectProjections({ utxo: true, indexes, balances: true, datums: traits, scripts: traits, ...own }, ledger);
 }
 
 /** `have` null: a new store. `reshape` false: it stays as it is, whatever the settings say. Throws STORE_SHAPE. */
 export function planShape(have: Shape | null, config: Config, ledger: Ledger, reshape: boolean): ShapeChange {
   const selection = selectionOf(config);
   const wanted = selectProjections(selection, ledger);
-  if (have === null) return change(wanted, [], [], { projections: [], columns: [] });
   const every = everyProjection(ledger);
+  if (have === null) return change(wanted, [], [], { projections: [], columns: [] }, every);
   const kept = every.filter((projection) => have.projections.includes(projection.name));
   const unknown = have.projections.filter((name) => !kept.some((projection) => projection.name === name));
   if (unknown.length > 0) {
@@ -73,14 +77,20 @@ export function planShape(have: Shape | null, config: Config, ledger: Ledger, re
   }
   if (selection.utxo !== have.projections.includes('utxo')) throw shapeError(have, wanted);
   const shape = { projections: have.projections, columns: have.columns ?? columnNames(kept) };
-  if (!reshape) return change(kept, [], [], shape);
+  if (!reshape) return change(kept, [], [], shape, every);
   const added = wanted.filter((projection) => !have.projections.includes(projection.name));
   const removed = kept.filter((projection) => !wanted.some(({ name }) => name === projection.name));
   if ([...added, ...removed].some((projection) => projection.fillable === undefined)) throw shapeError(have, wanted);
-  return change(wanted, added, names(removed), shape);
+  return change(wanted, added, names(removed), shape, every);
 }
 
-function change(projections: readonly Projection[], added: readonly Projection[], removed: readonly string[], have: Shape): ShapeChange {
+function change(
+  projections: readonly Projection[],
+  added: readonly Projection[],
+  removed: readonly string[],
+  have: Shape,
+  every: readonly Projection[],
+): ShapeChange {
   const opened = columnNames(projections);
   const columns = [...new Set([...(have.columns ?? []), ...opened])];
   return {
@@ -88,14 +98,18 @@ function change(projections: readonly Projection[], added: readonly Projection[]
     during: { projections: have.projections.filter((name) => !removed.includes(name)), columns },
     after: { projections: names(projections), columns },
     retired: columns.filter((column) => !opened.includes(column)),
+    stale: [...every.filter(({ name }) => !projections.some((kept) => kept.name === name)), ...added].flatMap(
+      ({ reserved }) => reserved ?? [],
+    ),
   };
 }
 
 /** Makes the columns of what was added empty, and begins to fill them. On return it is on the disk. */
-export function beginFills(engine: Engine, { projections, added }: ShapeChange): void {
+export function beginFills(engine: Engine, { projections, added, stale }: ShapeChange): void {
   const columns = added.flatMap((projection) => projection.columns);
   for (const { name } of columns) if ([...engine.scan(name, { limit: 1 })].length > 0) engine.clear(name);
   const batch = engine.batch();
+  for (const key of stale) if (engine.get(CHAIN, key) !== undefined) batch.del(CHAIN, key);
   for (const name of readFills(engine).keys()) if (!projections.some((projection) => projection.name === name)) deleteFill(batch, name);
   for (const { name } of added) {
     // An empty store has nothing to fill from: its next block is for this projection, too.

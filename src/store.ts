@@ -12,9 +12,10 @@ import { openRocks } from './engine/rocks.ts';
 import { genesisNeeded, type StoreIdentity, wantedFacts } from './identity.ts';
 import type { Point } from './ledgers/ledger.ts';
 import type { Network } from './networks.ts';
-import { BALANCE_KINDS } from './projections/balance.ts';
 import type { ChainRow } from './projections/chain.ts';
 import { INDEX_KINDS } from './projections/index-by-key.ts';
+import { balanceKinds } from './projections/registry.ts';
+import { type Commitment, type CommitmentOptions, commitmentOf } from './query/commitment.ts';
 import { type Digest, digestOf } from './query/digest.ts';
 import { Overlays } from './query/overlay.ts';
 import { parsePlace, pointAt } from './query/place.ts';
@@ -33,6 +34,9 @@ import { PruneSchedule } from './state/prune-schedule.ts';
 import { type PruneCounts, type Pruned, readPruned } from './state/pruned.ts';
 import { UnspentError } from './util/errors.ts';
 import { together } from './util/together.ts';
+
+/** What a set is at before the first block. */
+const NO_HASH = new Uint8Array(32);
 
 export interface OpenOptions {
   /** Directory of the store. Default: the setting `data` (./data). */
@@ -273,7 +277,8 @@ export class Store {
 
   /** `slot:N`, `height:N`, a block hash, `origin`, or a bare number, which is a slot. */
   locate(place: string): Point | null {
-    return this.read((query) => pointAt(query, parsePlace(place)));
+    const { dialect } = this.network;
+    return this.read((query) => pointAt(query, parsePlace(place, dialect.parseId), dialect));
   }
 
   /** Returns the number of blocks undone. */
@@ -291,14 +296,24 @@ export class Store {
     return digestOf(this.engine, onRows);
   }
 
+  /** What a node of the Bitcoin family says of its set, from one walk over ours; null for other families. MuHash costs most of it. */
+  commitment(options: CommitmentOptions = {}): Commitment | null {
+    this.needUtxo('a commitment');
+    if (this.network.family !== 'bitcoin') return null;
+    const kept = this.read((query) => query.setHash(this.network.ledger.setHash));
+    const found = commitmentOf(this.engine, this.fold.head?.hash ?? NO_HASH, { ...options, muhash: options.muhash ?? kept === null });
+    return { ...found, muhash: found.muhash ?? kept?.hash ?? null };
+  }
+
   /** Checks what is ready against the unspent set. */
   verify(onProgress?: (what: string, rows: number) => void): Verification {
     const ready = this.ready();
     return verifyStore(this.engine, this.network.ledger, {
       utxo: this.config.utxo.enabled,
       indexes: INDEX_KINDS.filter((kind) => ready.has(`index.${kind}`)),
-      balances: BALANCE_KINDS.every((kind) => ready.has(`balance.${kind}`)),
-      ...{ datums: ready.has('datums'), scripts: ready.has('scripts'), onProgress },
+      balances: balanceKinds(this.network.ledger).every((kind) => ready.has(`balance.${kind}`)),
+      ...{ datums: ready.has('datums'), scripts: ready.has('scripts') },
+      ...{ history: ready.has('history'), setHash: ready.has('setHash'), onProgress },
     });
   }
 

@@ -1,5 +1,5 @@
 /**
- * `bench cardano|relay|growth|http`: runs a benchmark of the checkout. Each is a module in
+ * `bench cardano|bitcoin|relay|growth|http`: runs a benchmark of the checkout. Each is a module in
  * bench/ with its own options, which are handed over as they were typed.
  */
 import { existsSync } from 'node:fs';
@@ -13,6 +13,7 @@ interface Benchmark {
 
 const BENCHMARKS = {
   cardano: 'decode, floor and full sync of the sample chunks, and their ratio',
+  bitcoin: 'sync from block files against its floor and a real node; scripts with many outputs',
   relay: 'sync over N2N and N2C against the folder itself; latency at the tip',
   http: 'requests a second at rest, while syncing, and of large answers',
   growth: 'cost per output and bytes on disk as the unspent set grows',

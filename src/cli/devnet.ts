@@ -14,27 +14,14 @@ import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { type ControlCommand, readControl } from './control.ts';
 import { devnetCommands, tipText } from './devnet-control.ts';
+import { type DevnetFlags, milliseconds, usage, wholeNumber } from './devnet-flags.ts';
+import { devnetRegtest } from './devnet-regtest.ts';
 import { ada, count, counted, pairs } from './format.ts';
-import { onInterrupt } from './interrupt.ts';
-import type { CommandOptions } from './options.ts';
+import { aborted, onInterrupt } from './interrupt.ts';
 
+const REGTEST = 'bitcoin-regtest';
 const FUNDED = 1_000_000_000_000n;
-const SECONDS_MAX = 86_400;
 const FORK_DEPTH = 10;
-
-interface DevnetFlags extends CommandOptions {
-  readonly port?: string;
-  readonly host?: string;
-  readonly socket?: string;
-  readonly interval?: string;
-  readonly seed?: string;
-  readonly k?: string;
-  readonly blocks?: string;
-  readonly forks?: string;
-  readonly transactions?: string;
-  readonly genesisOut?: string;
-  readonly journal?: string;
-}
 
 export function registerDevnet(program: Command): void {
   program
@@ -55,16 +42,19 @@ export function registerDevnet(program: Command): void {
       'after',
       `
 Reads commands from standard input, one a line; type help. No script, signature or fee is checked.
+With --network bitcoin-regtest: a Bitcoin chain over P2P; --socket, --k, --transactions and --genesis-out are of Cardano.
 
 Examples:
   $ unspent devnet --interval 1 --socket ./devnet.socket
   $ printf 'mine 10\\nfork 3\\nstatus\\nquit\\n' | unspent devnet --interval 0 --port 0
-  $ unspent sync --follow --network devnet --genesis ./devnet-genesis --source n2n://127.0.0.1:3001`,
+  $ unspent sync --follow --network devnet --genesis ./devnet-genesis --source n2n://127.0.0.1:3001
+  $ unspent devnet --network bitcoin-regtest --port 18444 --blocks 110`,
     )
     .action(action(devnet));
 }
 
 async function devnet(context: Context): Promise<void> {
+  if (context.settings.config.network === REGTEST) return devnetRegtest(context);
   const flags: DevnetFlags = context.options;
   const { output } = context;
   const say = (text: string): void => (output.json ? output.remark(text) : output.line(text));
@@ -100,16 +90,8 @@ async function devnet(context: Context): Promise<void> {
   if (interruption.signal.aborted) throw new UnspentError('INTERRUPTED', `stopped; ${tipText(chain)}`);
 }
 
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
 function liveOptions(flags: DevnetFlags): LiveOptions {
-  const seconds = Number(flags.interval);
-  if (!(seconds >= 0 && seconds <= SECONDS_MAX)) throw usage('--interval', flags.interval, `seconds from 0 to ${SECONDS_MAX}`);
+  const intervalMs = milliseconds(flags.interval);
   const forks = wholeNumber(flags.forks, '--forks', 1_000_000);
   const k = wholeNumber(flags.k, '--k', 1_000_000);
   if (k === 0) throw usage('--k', flags.k, 'a whole number from 1 on');
@@ -117,7 +99,7 @@ function liveOptions(flags: DevnetFlags): LiveOptions {
     seed: wholeNumber(flags.seed, '--seed', Number.MAX_SAFE_INTEGER),
     byronEpochSlots: 10 * k,
     txPerBlock: wholeNumber(flags.transactions, '--transactions', 1000),
-    intervalMs: Math.round(1000 * seconds),
+    intervalMs,
     ...(forks > 0 ? { forks: { everyBlocks: forks, depthMax: Math.min(k, FORK_DEPTH) } } : {}),
     ...(flags.journal === undefined ? {} : { journal: flags.journal }),
   };
@@ -182,14 +164,4 @@ function statusCommand(chain: LiveDevnet, responder: Responder): ControlCommand 
       ].join('\n');
     },
   };
-}
-
-export function wholeNumber(text: string | undefined, flag: string, most: number): number {
-  const value = Number(text);
-  if (text !== undefined && /^\d{1,16}$/.test(text) && value <= most) return value;
-  throw usage(flag, text, `a whole number up to ${most}`);
-}
-
-function usage(flag: string, text: string | undefined, wanted: string): UnspentError {
-  return new UnspentError('USAGE', `${flag} is ${wanted}, not '${(text ?? '').slice(0, 40)}'`);
 }

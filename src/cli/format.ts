@@ -3,9 +3,7 @@
  * by a program: that is what --json is for.
  */
 import type { Point } from '../ledgers/ledger.ts';
-import { toHex } from '../util/bytes.ts';
-
-const LOVELACE_PER_ADA = 1_000_000n;
+import type { Currency, Dialect } from '../query/dialect.ts';
 
 export function count(value: number | bigint): string {
   return value.toLocaleString('en-US');
@@ -16,9 +14,20 @@ export function counted(value: number, what: string): string {
   return `${count(value)} ${what}${value === 1 ? '' : 's'}`;
 }
 
-/** Exact, with all six decimals. */
+/** Exact, with all decimals: `12.500000 ada`. */
+export function coins(amount: bigint, currency: Currency): string {
+  return `${bareCoins(amount, currency)} ${currency.name}`;
+}
+
+/** The same without the name, for where a heading says it. */
+export function bareCoins(amount: bigint, { decimals }: Pick<Currency, 'decimals'>): string {
+  const whole = 10n ** BigInt(decimals);
+  return `${count(amount / whole)}.${(amount % whole).toString().padStart(decimals, '0')}`;
+}
+
+/** Of the devnet, which is Cardano's: all six decimals. */
 export function ada(lovelace: bigint): string {
-  return `${count(lovelace / LOVELACE_PER_ADA)}.${(lovelace % LOVELACE_PER_ADA).toString().padStart(6, '0')}`;
+  return bareCoins(lovelace, { decimals: 6 });
 }
 
 export function bytes(value: number): string {
@@ -54,8 +63,13 @@ export function shortened(text: string, head: number, tail: number): string {
   return text.length <= head + tail + 1 ? text : `${text.slice(0, head)}…${text.slice(-tail)}`;
 }
 
-export function pointText(point: Point | null): string {
-  return point === null ? 'the origin' : `height ${count(point.height)}, slot ${count(point.slot)}, block ${toHex(point.hash)}`;
+export function pointText(point: Point | null, dialect: Dialect): string {
+  return point === null ? 'the origin' : `${placeText(point, dialect)}, block ${dialect.formatId(point.hash)}`;
+}
+
+/** Where it stands: chains without slots of their own have only a height. */
+export function placeText({ height, slot }: Pick<Point, 'height' | 'slot'>, { clock }: Dialect): string {
+  return clock.epoch(slot) === null ? `height ${count(height)}` : `height ${count(height)}, slot ${count(slot)}`;
 }
 
 /** Columns aligned by their widest cell; those named in `right` end together. */

@@ -28,3 +28,11 @@ export function onInterrupt(told: () => void): Interruption {
     },
   };
 }
+
+/** Resolves when the signal says so, at once if it has. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -42,6 +42,9 @@ export interface CommandOptions {
   readonly limit?: string;
   readonly after?: string;
   readonly order?: 'asc' | 'desc';
+  readonly node?: string;
+  readonly root?: string;
+  readonly tree?: 'csmt' | 'mmr';
 }
 
 function collect(value: string, before: readonly string[] | undefined): readonly string[] {

@@ -38,10 +38,16 @@ this command finishes the work, for instance after the window was made smaller.`
           const seconds = (performance.now() - started) / 1000;
           const { head } = store.fold;
           const horizon = store.horizon();
-          if (output.json) output.document({ point: renderPoint(head), ...sum, seconds, horizon: renderPoint(horizon) });
+          if (output.json)
+            output.document({
+              point: renderPoint(head, store.network.dialect),
+              ...sum,
+              seconds,
+              horizon: renderPoint(horizon, store.network.dialect),
+            });
           else if (!output.quiet) {
             const what = `${counted(sum.spentOutputs, 'spent output')} of ${counted(sum.blocks, 'block')} and ${counted(sum.deltas, 'undo record')}`;
-            output.line(`forgot ${what} in ${duration(seconds)}; the horizon is ${pointText(horizon)}`);
+            output.line(`forgot ${what} in ${duration(seconds)}; the horizon is ${pointText(horizon, store.network.dialect)}`);
           }
         }),
       ),

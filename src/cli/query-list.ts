@@ -2,14 +2,14 @@
  * `query address|credential|asset|policy`: unspent outputs, page by page.
  */
 import { type Command, Option } from 'commander';
-import { parseAddress, parseCredential } from '../ledgers/cardano/index.ts';
+import { parseCredential } from '../ledgers/cardano/index.ts';
 import { assetKey } from '../projections/index-by-key.ts';
+import type { Dialect } from '../query/dialect.ts';
 import type { IndexedUtxo, Page } from '../query/query.ts';
 import { renderPoint, type UtxoJson } from '../query/render.ts';
 import type { IndexKind } from '../query/view.ts';
 import { equalBytes, fromHex, isHex, toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import { blake2b224 } from '../util/hash.ts';
 import type { Context } from './context.ts';
 import { counted, pointText } from './format.ts';
 import { look, parseUnit } from './query-look.ts';
@@ -28,31 +28,33 @@ export function paged(command: Command): Command {
 }
 
 export function queryAddress(context: Context, text: string): Promise<void> {
-  return queryIndex(context, 'address', blake2b224(parseAddress(text)));
+  return queryIndex(context, 'address', ({ addressKey }) => addressKey(text));
 }
 
 export function queryCredential(context: Context, text: string): Promise<void> {
   const { hash, part } = parseCredential(text);
   const stake = context.options.stake === true;
   if (stake && part === 'payment') throw new UnspentError('USAGE', `'${text.slice(0, 80)}' is a payment credential; leave --stake out`);
-  return queryIndex(context, stake || part === 'stake' ? 'stake' : 'payment', hash);
+  return queryIndex(context, stake || part === 'stake' ? 'stake' : 'payment', () => hash);
 }
 
 export function queryAsset(context: Context, text: string): Promise<void> {
   const { policy, name } = parseUnit(text);
-  return queryIndex(context, 'asset', assetKey(policy, name));
+  return queryIndex(context, 'asset', () => assetKey(policy, name));
 }
 
 export function queryPolicy(context: Context, text: string): Promise<void> {
-  return queryIndex(context, 'policy', fromHex(text, POLICY_BYTES));
+  const policy = fromHex(text, POLICY_BYTES);
+  return queryIndex(context, 'policy', () => policy);
 }
 
-function queryIndex(context: Context, kind: IndexKind, key: Uint8Array): Promise<void> {
+function queryIndex(context: Context, kind: IndexKind, keyOf: (dialect: Dialect) => Uint8Array): Promise<void> {
   const { output, options } = context;
   const limit = parseLimit(options.limit) ?? (output.json ? undefined : LIMIT_FOR_PEOPLE);
-  const after = parseCursor(options.after, key);
-  const page: Page = { limit: limit === undefined ? undefined : limit + 1, order: options.order, after };
-  return look(context, async ({ view, renderer }) => {
+  return look(context, async ({ view, renderer, dialect }) => {
+    const key = keyOf(dialect);
+    const after = parseCursor(options.after, key);
+    const page: Page = { limit: limit === undefined ? undefined : limit + 1, order: options.order, after };
     let next: string | null = null;
     let shown = 0;
     // Asked before the document is begun: what is not kept is an error, not half a document.
@@ -68,14 +70,16 @@ function queryIndex(context: Context, kind: IndexKind, key: Uint8Array): Promise
         yield renderer.utxo(row);
       }
     };
-    const point = renderPoint(view.head);
+    const point = renderPoint(view.head, dialect);
     if (output.json) {
       await output.documentWithList({ point }, 'utxos', rows(), () => ({ count: shown, next }));
       return;
     }
     const utxos = [...rows()];
-    if (utxos.length > 0) output.line(`${utxoTable(utxos)}\n`);
-    output.line(`${counted(utxos.length, 'unspent output')} worth ${sumOf(utxos)} ada, read at ${pointText(view.head)}`);
+    if (utxos.length > 0) output.line(`${utxoTable(utxos, dialect)}\n`);
+    output.line(
+      `${counted(utxos.length, 'unspent output')} worth ${sumOf(utxos, dialect.currency)}, read at ${pointText(view.head, dialect)}`,
+    );
     if (next !== null) output.line(`there are more: --after ${next}`);
   });
 }

@@ -4,6 +4,8 @@
  */
 import { parseAddress, parseCredential, readAddress } from '../ledgers/cardano/index.ts';
 import type { KeyKind } from '../ledgers/ledger.ts';
+import type { Network } from '../networks.ts';
+import type { Dialect } from '../query/dialect.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
 import type { Query } from '../query/query.ts';
 import { Renderer, renderPoint } from '../query/render.ts';
@@ -25,35 +27,40 @@ export interface Look {
   /** The present, or what `--at` names. */
   readonly view: ChainView;
   readonly renderer: Renderer;
+  readonly network: Network;
+  readonly dialect: Dialect;
 }
 
 /** A body over one pinned query. */
 export function look(context: Context, body: (look: Look) => void | Promise<void>): Promise<void> {
   const { at } = context.options;
   // A mistyped place is a usage error, whatever the store is like.
-  const place = at === undefined ? null : parsePlace(at);
+  if (at !== undefined) parsePlace(at);
   return context.withStore(async (store) => {
     const query = store.query();
     try {
-      const view = place === null ? query : query.at(pointAt(query, place));
-      await body({ query, view, renderer: new Renderer(query, store.network.parameters) });
+      const { network } = store;
+      const { dialect } = network;
+      const view = at === undefined ? query : query.at(pointAt(query, parsePlace(at, dialect.parseId), dialect));
+      await body({ query, view, renderer: new Renderer(query, dialect), network, dialect });
     } finally {
       query.release();
     }
   });
 }
 
-export function notFound(what: string, { head }: ChainView): UnspentError {
-  return new UnspentError('NOT_FOUND', `${what}; read at ${pointText(head)}`, { point: renderPoint(head) });
+export function notFound(what: string, { head }: ChainView, dialect: Dialect): UnspentError {
+  return new UnspentError('NOT_FOUND', `${what}; read at ${pointText(head, dialect)}`, { point: renderPoint(head, dialect) });
 }
 
-export function parseOutpoint(text: string): { txId: Uint8Array; index: number } {
+/** The id as it is written: which bytes that means, the chain says. */
+export function parseOutpoint(text: string): { id: string; index: number } {
   const [, id, digits] = /^([^#]*)#(\d{1,5})$/.exec(text) ?? [];
   const index = Number(digits);
   if (id === undefined || !isHex(id, TX_ID_BYTES) || index > OUTPUT_INDEX_MAX) {
     throw new UnspentError('USAGE', `an outpoint is TXID#INDEX with ${2 * TX_ID_BYTES} hex digits, not '${text.slice(0, 120)}'`);
   }
-  return { txId: fromHex(id), index };
+  return { id, index };
 }
 
 /** Policy and name in hex, joined or with a dot between them. */
@@ -68,7 +75,8 @@ export function parseUnit(text: string): { policy: Uint8Array; name: Uint8Array 
 }
 
 /** Whose balance: an address, or a stake address or key. */
-export function parseHolder(text: string): { kind: KeyKind; key: Uint8Array } {
+export function parseHolder(text: string, network: Network): { kind: KeyKind; key: Uint8Array } {
+  if (network.family !== 'cardano') return { kind: 'address', key: network.dialect.addressKey(text) };
   if (/^stake_(shared_)?vkh1/i.test(text)) return { kind: 'stake', key: parseCredential(text).hash };
   const address = parseAddress(text);
   const read = readAddress(address);

@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import type { ChainRow } from '../projections/chain.ts';
+import type { Dialect } from '../query/dialect.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
 import type { Query } from '../query/query.ts';
 import { renderBalance, renderPoint } from '../query/render.ts';
@@ -81,61 +82,62 @@ function inTime(command: Command): Command {
 }
 
 function queryOutpoint(context: Context, text: string): Promise<void> {
-  const { txId, index } = parseOutpoint(text);
-  return look(context, ({ view, renderer }) => {
-    const found = view.outpoint(txId, index);
-    if (found === null) throw notFound(`no output ${text} (it never was, or was spent and forgotten)`, view);
+  const { id, index } = parseOutpoint(text);
+  return look(context, ({ view, renderer, dialect }) => {
+    const found = view.outpoint(dialect.parseId(id), index);
+    if (found === null) throw notFound(`no output ${text} (it never was, or was spent and forgotten)`, view, dialect);
     const utxo = renderer.utxo(found);
-    if (context.output.json) context.output.document({ point: renderPoint(view.head), utxo });
-    else context.output.line(pairs([...utxoRows(utxo), ['read at', pointText(view.head)]]));
+    if (context.output.json) context.output.document({ point: renderPoint(view.head, dialect), utxo });
+    else context.output.line(pairs([...utxoRows(utxo, dialect.currency), ['read at', pointText(view.head, dialect)]]));
   });
 }
 
 function queryBalance(context: Context, text: string): Promise<void> {
-  const { kind, key } = parseHolder(text);
-  return look(context, ({ view }) => {
-    const balance = renderBalance(view.balance(kind, key));
-    if (context.output.json) context.output.document({ point: renderPoint(view.head), balance });
-    else context.output.line(pairs([...balanceRows(balance), ['read at', pointText(view.head)]]));
+  return look(context, ({ view, network, dialect }) => {
+    const { kind, key } = parseHolder(text, network);
+    const balance = renderBalance(view.balance(kind, key), dialect);
+    if (context.output.json) context.output.document({ point: renderPoint(view.head, dialect), balance });
+    else context.output.line(pairs([...balanceRows(balance, dialect.currency), ['read at', pointText(view.head, dialect)]]));
   });
 }
 
 function queryTx(context: Context, text: string): Promise<void> {
-  const txId = fromHex(text, TX_ID_BYTES);
-  return look(context, ({ view, renderer }) => {
+  fromHex(text, TX_ID_BYTES);
+  return look(context, ({ view, renderer, dialect }) => {
+    const txId = dialect.parseId(text);
     const { row, outputs } = view.tx(txId);
     // Genesis outputs have an id, but no transaction made them.
-    if (row === null && outputs.length === 0) throw notFound(`no transaction ${text}`, view);
+    if (row === null && outputs.length === 0) throw notFound(`no transaction ${text}`, view, dialect);
     const tx = row === null ? null : renderer.tx(txId, row);
     const utxos = outputs.map((output) => renderer.utxo(output));
     if (context.output.json) {
-      context.output.document({ point: renderPoint(view.head), tx, outputs: utxos });
+      context.output.document({ point: renderPoint(view.head, dialect), tx, outputs: utxos });
       return;
     }
     context.output.line(tx === null ? `outputs of the genesis, by the id ${text}` : pairs(txRows(tx)));
-    if (utxos.length > 0) context.output.line(`\n${utxoTable(utxos)}\n`);
-    context.output.line(`${counted(utxos.length, 'output')} known, read at ${pointText(view.head)}`);
+    if (utxos.length > 0) context.output.line(`\n${utxoTable(utxos, dialect)}\n`);
+    context.output.line(`${counted(utxos.length, 'output')} known, read at ${pointText(view.head, dialect)}`);
   });
 }
 
 function queryBlock(context: Context, text: string): Promise<void> {
-  const place = parsePlace(text);
-  return look(context, ({ query, renderer }) => {
-    const point = pointAt(query, place);
+  parsePlace(text);
+  return look(context, ({ query, renderer, dialect }) => {
+    const point = pointAt(query, parsePlace(text, dialect.parseId), dialect);
     const row = point === null ? null : query.blockByHash(point.hash);
-    if (row === null) throw notFound(`no block at ${text}`, query);
+    if (row === null) throw notFound(`no block at ${text}`, query, dialect);
     const block = renderer.block(row);
-    const did = changesOf(query, row);
-    if (context.output.json) context.output.document({ point: renderPoint(query.head), block, ...did });
-    else context.output.line(pairs([...blockRows(block, did), ['read at', pointText(query.head)]]));
+    const did = changesOf(query, row, dialect);
+    if (context.output.json) context.output.document({ point: renderPoint(query.head, dialect), block, ...did });
+    else context.output.line(pairs([...blockRows(block, did), ['read at', pointText(query.head, dialect)]]));
   });
 }
 
 /** Null where that was pruned: the block itself is still known. */
-function changesOf(query: Query, row: ChainRow): BlockDeeds {
+function changesOf(query: Query, row: ChainRow, { formatId }: Dialect): BlockDeeds {
   try {
     const { txs, created, spent } = query.changes(row);
-    return { txs: txs.map(({ id, valid }) => ({ tx_hash: toHex(id), valid })), created: created.length, spent: spent.length };
+    return { txs: txs.map(({ id, valid }) => ({ tx_hash: formatId(id), valid })), created: created.length, spent: spent.length };
   } catch (error) {
     if (!isUnspentError(error, 'PRUNED')) throw error;
     return { txs: null, created: null, spent: null };
@@ -157,11 +159,11 @@ function querySeen(
   find: (look: Look, hash: Uint8Array) => Seen | null,
 ): Promise<void> {
   return look(context, (looked) => {
-    const { query, renderer } = looked;
+    const { query, renderer, dialect } = looked;
     const found = find(looked, hash);
-    if (found === null) throw notFound(`no ${kind} with the hash ${toHex(hash)} was seen`, query);
+    if (found === null) throw notFound(`no ${kind} with the hash ${toHex(hash)} was seen`, query, dialect);
     const seen = renderer.seen(hash, found);
-    if (context.output.json) context.output.document({ point: renderPoint(query.head), [kind]: seen });
-    else context.output.line(pairs([...seenRows(kind, seen), ['read at', pointText(query.head)]]));
+    if (context.output.json) context.output.document({ point: renderPoint(query.head, dialect), [kind]: seen });
+    else context.output.line(pairs([...seenRows(kind, seen), ['read at', pointText(query.head, dialect)]]));
   });
 }

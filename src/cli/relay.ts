@@ -4,14 +4,14 @@
  * other programs from a copy of a node's database.
  */
 import type { Command } from 'commander';
-import { openNetwork } from '../networks.ts';
+import { needCardano, openNetwork } from '../networks.ts';
 import { readGenesisFiles } from '../sources/genesis-files.ts';
 import { openImmutableChain, serveChain } from '../sources/responder/index.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
-import { aborted, wholeNumber } from './devnet.ts';
+import { wholeNumber } from './devnet-flags.ts';
 import { count, pairs } from './format.ts';
-import { onInterrupt } from './interrupt.ts';
+import { aborted, onInterrupt } from './interrupt.ts';
 import type { CommandOptions } from './options.ts';
 
 const SCHEME = 'immutable:';
@@ -49,7 +49,8 @@ async function relay(context: Context): Promise<void> {
   const source = typeof flags.source === 'string' ? flags.source : '';
   if (!source.startsWith(SCHEME)) throw new UnspentError('USAGE', `relay serves ${SCHEME}PATH, not '${source.slice(0, 80)}'`);
   if (name === '') throw new UnspentError('NETWORK_NEEDED', 'relay must know whose blocks these are');
-  const { parameters } = openNetwork(name, genesis === '' ? null : readGenesisFiles(genesis, name));
+  const network = openNetwork(name, genesis === '' ? null : readGenesisFiles(genesis, name));
+  const { parameters } = needCardano(network, 'relay');
   const port = wholeNumber(flags.port, '--port', 65_535);
   const chain = await openImmutableChain(source.slice(SCHEME.length), parameters);
   const interruption = onInterrupt(() => {});

@@ -32,8 +32,9 @@ Examples:
           const undone = store.rollback(store.locate(place));
           const seconds = (performance.now() - started) / 1000;
           const { head } = store.fold;
-          if (output.json) output.document({ point: renderPoint(head), undone, seconds });
-          else if (!output.quiet) output.line(`undid ${counted(undone, 'block')} in ${duration(seconds)}; now at ${pointText(head)}`);
+          if (output.json) output.document({ point: renderPoint(head, store.network.dialect), undone, seconds });
+          else if (!output.quiet)
+            output.line(`undid ${counted(undone, 'block')} in ${duration(seconds)}; now at ${pointText(head, store.network.dialect)}`);
         });
       }),
     );

@@ -7,9 +7,8 @@ import { renderPoint } from '../query/render.ts';
 import { UnspentError } from '../util/errors.ts';
 import { together } from '../util/together.ts';
 import { action, type Context } from './context.ts';
-import { aborted } from './devnet.ts';
 import { pairs, pointText } from './format.ts';
-import { onInterrupt } from './interrupt.ts';
+import { aborted, onInterrupt } from './interrupt.ts';
 import { startServer } from './start-server.ts';
 
 export function registerServe(program: Command): void {
@@ -37,13 +36,19 @@ function serveStore(context: Context): Promise<void> {
     try {
       const served = await startServer(context, store);
       const { head } = store.fold;
-      if (output.json) output.document({ url: served.url, data: store.data, network: store.network.name, point: renderPoint(head) });
+      if (output.json)
+        output.document({
+          url: served.url,
+          data: store.data,
+          network: store.network.name,
+          point: renderPoint(head, store.network.dialect),
+        });
       else
         output.line(
           pairs([
             ['page', served.url],
             ['api', `${served.url}api/v1/`],
-            ['store', `${store.data}, ${pointText(head)}; Ctrl-C stops`],
+            ['store', `${store.data}, ${pointText(head, store.network.dialect)}; Ctrl-C stops`],
           ]),
         );
       await together(

@@ -2,16 +2,13 @@
  * What a running follower answers: the store's status with that of the chase,
  * its digest, and the unspent outputs of an address.
  */
-import { parseAddress } from '../ledgers/cardano/index.ts';
 import { Renderer } from '../query/render.ts';
 import type { Served } from '../server/serve.ts';
 import type { Store } from '../store.ts';
-import { toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import { blake2b224 } from '../util/hash.ts';
 import type { ControlCommand } from './control.ts';
 import { fillText } from './fill-text.ts';
-import { ada, count, counted, pairs, pointText } from './format.ts';
+import { coins, counted, pairs, placeText, pointText } from './format.ts';
 import type { FollowLines } from './start-lines.ts';
 import { sumOf, utxoTable } from './utxo-table.ts';
 
@@ -25,7 +22,7 @@ export function followCommands(store: Store, lines: FollowLines, served: Served 
       doc: 'count, value and digest of the unspent set',
       run() {
         const { utxos, value, digest } = store.digest();
-        return `${digest}\n${counted(utxos, 'unspent output')} worth ${ada(value)} ada, at ${pointText(store.fold.head)}`;
+        return `${digest}\n${counted(utxos, 'unspent output')} worth ${coins(value, store.network.dialect.currency)}, at ${pointText(store.fold.head, store.network.dialect)}`;
       },
     },
     { syntax: 'query address ADDRESS', doc: 'its unspent outputs', run: (what, text) => queryAddress(store, what, text) },
@@ -34,12 +31,13 @@ export function followCommands(store: Store, lines: FollowLines, served: Served 
 
 function statusRows(store: Store, lines: FollowLines, served: Served | null): [string, string][] {
   const { head, horizon, network, fills } = store.status();
+  const { dialect } = store.network;
   const rows: [string, string][] = [
     ['network', network],
-    ['tip', head === null ? 'no block yet' : `height ${count(head.height)}, slot ${count(head.slot)}`],
-    ...(head === null ? [] : [['block', toHex(head.hash)] as [string, string]]),
-    ['horizon', horizon === null ? 'the origin' : `height ${count(horizon.height)}, slot ${count(horizon.slot)}`],
-    ['unspent', `${counted(head?.utxos ?? 0, 'output')} worth ${ada(head?.value ?? 0n)} ada`],
+    ['tip', head === null ? 'no block yet' : placeText(head, dialect)],
+    ...(head === null ? [] : [['block', dialect.formatId(head.hash)] as [string, string]]),
+    ['horizon', horizon === null ? 'the origin' : placeText(horizon, dialect)],
+    ['unspent', `${counted(head?.utxos ?? 0, 'output')} worth ${coins(head?.value ?? 0n, store.network.dialect.currency)}`],
   ];
   if (fills.length > 0) rows.push(['filling', fillText(fills)]);
   return [...rows, ...lines.rows(), ['page', served?.url ?? 'not served']];
@@ -47,13 +45,14 @@ function statusRows(store: Store, lines: FollowLines, served: Served | null): [s
 
 function queryAddress(store: Store, what: string, text: string): string {
   if (what !== 'address') throw new UnspentError('USAGE', 'query address ADDRESS');
-  const key = blake2b224(parseAddress(text));
+  const { dialect } = store.network;
+  const key = dialect.addressKey(text);
   return store.read((query) => {
-    const renderer = new Renderer(query, store.network.parameters);
+    const renderer = new Renderer(query, dialect);
     const found = [...query.byKey('address', key, { limit: ROWS_MAX + 1 })];
     const utxos = found.slice(0, ROWS_MAX).map((row) => renderer.utxo(row));
-    const sum = `${counted(utxos.length, 'unspent output')} worth ${sumOf(utxos)} ada, read at ${pointText(query.head)}`;
+    const sum = `${counted(utxos.length, 'unspent output')} worth ${sumOf(utxos, dialect.currency)}, read at ${pointText(query.head, dialect)}`;
     const more = found.length > ROWS_MAX ? `\nthere are more than ${ROWS_MAX}; stop and use \`unspent query address\`` : '';
-    return utxos.length === 0 ? sum : `${utxoTable(utxos)}\n${sum}${more}`;
+    return utxos.length === 0 ? sum : `${utxoTable(utxos, dialect)}\n${sum}${more}`;
   });
 }

@@ -2,12 +2,11 @@
  * What a follower says while it follows: how far it is while behind, each block
  * at the tip, each rollback, and what becomes of its peer.
  */
-import { slotToTime } from '../ledgers/cardano/index.ts';
 import type { Point } from '../ledgers/ledger.ts';
 import type { Progress } from '../sources/follow.ts';
-import type { PeerStatus } from '../sources/ouroboros/index.ts';
+import type { PeerStatus } from '../sources/peer.ts';
 import type { Store } from '../store.ts';
-import { count, counted, duration, rate } from './format.ts';
+import { count, counted, duration, placeText, rate } from './format.ts';
 
 const BEHIND_LINE_MS = 2000;
 
@@ -44,11 +43,12 @@ export class FollowLines {
     if (behind > 0) {
       const seconds = (at - this.toldAt) / 1000;
       const speed = this.toldAt === 0 ? '' : `, ${rate(blocks / seconds)} blocks/s`;
-      this.say(`height ${count(head.height)}, slot ${count(head.slot)}: ${this.lag()}${speed}`);
+      this.say(`${this.place(head)}: ${this.lag()}${speed}`);
     } else {
       const what = blocks === 1 ? `block ${count(head.height)}` : `${counted(blocks, 'block')} up to ${count(head.height)}`;
       const changes = `${counted(now.txs - this.told.txs, 'transaction')}, +${now.created - this.told.created} -${now.spent - this.told.spent}`;
-      this.say(`${what}, slot ${count(head.slot)}: ${changes}; ${count(head.utxos)} unspent`);
+      const slot = hasSlots(this.store) ? `, slot ${count(head.slot)}` : '';
+      this.say(`${what}${slot}: ${changes}; ${count(head.utxos)} unspent`);
     }
     this.told = now;
     this.toldAt = at;
@@ -56,7 +56,7 @@ export class FollowLines {
 
   rolledBack(to: Point | null, undone: number): void {
     this.rollback = { at: Date.now(), to, undone };
-    this.say(`rollback: ${counted(undone, 'block')} undone, back at ${place(to)}; the other fork follows`);
+    this.say(`rollback: ${counted(undone, 'block')} undone, back at ${this.place(to)}; the other fork follows`);
   }
 
   peer(status: PeerStatus): void {
@@ -82,9 +82,13 @@ export class FollowLines {
       if (lastError !== null) rows.push(['lost', `${counted(lost, 'connection')}, the last one: ${lastError.message}`]);
     }
     const { rollback } = this;
-    const told = rollback === null ? 'none' : `${counted(rollback.undone, 'block')} to ${place(rollback.to)}, ${ago(rollback.at)}`;
+    const told = rollback === null ? 'none' : `${counted(rollback.undone, 'block')} to ${this.place(rollback.to)}, ${ago(rollback.at)}`;
     rows.push(['last rollback', told]);
     return rows;
+  }
+
+  private place(point: Pick<Point, 'height' | 'slot'> | null): string {
+    return point === null ? 'the origin' : placeText(point, this.store.network.dialect);
   }
 
   private lagBlocks(): number {
@@ -96,14 +100,18 @@ export class FollowLines {
   private lag(): string {
     const { tip } = this.now;
     if (tip === undefined) return 'the source has not told its tip yet';
-    const { parameters } = this.store.network;
-    const seconds = slotToTime(parameters, tip.slot) - slotToTime(parameters, this.store.fold.head?.slot ?? 0);
-    return `${counted(this.lagBlocks(), 'block')} and ${duration(Math.max(0, seconds))} behind the tip (slot ${count(tip.slot)})`;
+    const { clock } = this.store.network.dialect;
+    const [theirs, ours] = [clock.time(tip.slot, null), clock.time(this.store.fold.head?.slot ?? 0, null)];
+    const blocks = counted(this.lagBlocks(), 'block');
+    // A chain whose blocks alone know the time cannot say how old one is that we do not have.
+    if (theirs === null || ours === null) return `${blocks} behind the tip (height ${count(tip.height ?? tip.slot)})`;
+    return `${blocks} and ${duration(Math.max(0, theirs - ours))} behind the tip (slot ${count(tip.slot)})`;
   }
 }
 
-function place(point: Point | null): string {
-  return point === null ? 'the origin' : `height ${count(point.height)}, slot ${count(point.slot)}`;
+/** Chains without slots of their own give the height as one. */
+function hasSlots({ network: { dialect } }: Store): boolean {
+  return dialect.clock.epoch(0) !== null;
 }
 
 function ago(at: number): string {

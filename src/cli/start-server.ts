@@ -2,7 +2,7 @@
  * The server beside a follower: on the port that was asked for or, where nobody
  * asked for one, on the next that is free.
  */
-import { type Served, serve } from '../server/serve.ts';
+import { type Served, type ServeOptions, serve } from '../server/serve.ts';
 import type { Store } from '../store.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
@@ -24,11 +24,11 @@ export function isServed({ options, settings }: Context): boolean {
 }
 
 /** Throws IO when the port is taken and was asked for. */
-export async function startServer(context: Context, store: Store): Promise<Served> {
+export async function startServer(context: Context, store: Store, more: Pick<ServeOptions, 'electrumPort'> = {}): Promise<Served> {
   const { options, settings, output } = context;
   const flags: ServerFlags = options;
   const given = portOf(flags.port) ?? (settings.origins['server.port'].from === 'default' ? undefined : settings.config.server.port);
-  const host = flags.host === undefined ? {} : { host: flags.host };
+  const host = flags.host === undefined ? more : { ...more, host: flags.host };
   if (given !== undefined) return serve(store, { ...host, port: given });
   const usual = settings.config.server.port;
   for (let port = usual; ; port++) {

@@ -9,28 +9,23 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config, SettingKey } from '../config/schema.ts';
+import { readIdentity } from '../engine/directory.ts';
 import { formatAddress } from '../ledgers/cardano/index.ts';
-import { renderPoint } from '../query/render.ts';
 import type { Served } from '../server/serve.ts';
 import { LiveDevnet, type LiveOptions } from '../sources/devnet/live.ts';
 import { makeWallet } from '../sources/devnet/wallet.ts';
-import { openSource, SOURCE_SCHEMES } from '../sources/open.ts';
-import { type OuroborosSource, openOuroboros, type PeerStatus } from '../sources/ouroboros/index.ts';
+import { openEmbedded, openSource, SOURCE_SCHEMES } from '../sources/open.ts';
 import { serveChain } from '../sources/responder/index.ts';
-import type { Source } from '../sources/source.ts';
 import type { OpenOptions, Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
-import { together } from '../util/together.ts';
 import { action, type Context } from './context.ts';
-import { type ControlCommand, readControl } from './control.ts';
-import { aborted } from './devnet.ts';
 import { devnetCommands } from './devnet-control.ts';
 import { remarkShape } from './fill-text.ts';
-import { ada, pairs, pointText } from './format.ts';
-import { onInterrupt } from './interrupt.ts';
+import { ada, pairs } from './format.ts';
 import { followCommands } from './start-control.ts';
+import { follow, sayer, whileServed } from './start-follow.ts';
 import { FollowLines } from './start-lines.ts';
-import { isServed, startServer } from './start-server.ts';
+import { REGTEST, startRegtest } from './start-regtest.ts';
 
 const NETWORK = 'devnet';
 const JOURNAL = 'devnet.journal';
@@ -58,6 +53,7 @@ Reads commands from standard input, one a line; type help. Ctrl-C stops at a blo
 
 Examples:
   $ unspent start
+  $ unspent start --network bitcoin-regtest --data ./regtest
   $ unspent start --network preview --source n2n://127.0.0.1:3001
   $ unspent start --network mainnet --genesis /node/config --source n2c:/node/node.socket --data ./mainnet`,
     )
@@ -71,47 +67,35 @@ function collect(value: string, before: readonly string[] | undefined): readonly
 async function start(context: Context): Promise<void> {
   const { source: urls } = context.options as unknown as { readonly source?: readonly string[] };
   if (urls !== undefined) return startWith(context, urls);
-  const { network } = context.settings.config;
-  if (network !== '' && network !== NETWORK) {
-    throw new UnspentError(
-      'USAGE',
-      `start without --source makes a devnet of its own; to follow ${network}, say where its blocks come from`,
-    );
-  }
-  return startDevnet(context);
+  const { network, data } = context.settings.config;
+  // A store of the other chain that can be made here needs no telling twice.
+  const wanted = network === '' && readIdentity(data)?.network === REGTEST ? REGTEST : network;
+  if (wanted === REGTEST) return startRegtest(context);
+  if (wanted === '' || wanted === NETWORK) return startDevnet(context);
+  throw new UnspentError(
+    'USAGE',
+    `start without --source makes a devnet of its own (${NETWORK} or ${REGTEST}); to follow ${wanted}, say where its blocks come from`,
+  );
 }
 
 function startWith(context: Context, urls: readonly string[]): Promise<void> {
   const { output, settings } = context;
-  const nodes = urls.every((url) => /^n2[nc]:/.test(url));
-  if (!nodes && urls.length > 1) throw new UnspentError('USAGE', 'only nodes (n2n://, n2c:) can be several');
-  const preview = nodes ? null : openSource(urls[0], { parameters: { byronEpochSlots: 0 } });
+  const embedded = openEmbedded(urls);
   const making: OpenOptions = {
     create: true,
-    ...(preview?.genesis !== undefined && settings.config.genesis === '' ? { genesis: preview.genesis } : {}),
-    ...(preview?.genesis !== undefined && settings.config.network === '' ? { network: NETWORK } : {}),
+    ...(embedded?.genesis !== undefined && settings.config.genesis === '' ? { genesis: embedded.genesis } : {}),
+    ...(embedded !== null && settings.config.network === '' ? { network: NETWORK } : {}),
   };
   return context.withStore(async (store) => {
     const lines = new FollowLines(store, sayer(context));
-    const source = nodes ? openNodesOf(urls, store, lines) : preview?.genesis === undefined ? openSource(urls[0], store.network) : preview;
+    const source = embedded ?? openSource(urls, store.network, { onPeer: (status) => lines.peer(status) });
     remarkShape(context, store);
     await whileServed(context, store, async (served) => {
-      if (!output.json) output.remark(`following ${urls.join(', ')} into ${store.data}; type help`);
+      if (!output.json) output.remark(`following ${source.name} into ${store.data}; type help`);
       if (served !== null) output.remark(`to look at it, open ${served.url}`);
       await follow(context, store, source, lines, followCommands(store, lines, served), served);
     });
   }, making);
-}
-
-/** A server that is there for as long as the body is, where one is wanted. */
-async function whileServed(context: Context, store: Store, body: (served: Served | null) => Promise<void>): Promise<void> {
-  if (!isServed(context)) return body(null);
-  const served = await startServer(context, store);
-  try {
-    await body(served);
-  } finally {
-    await served.close();
-  }
 }
 
 /** The devnet remembers itself beside the store, so that the two still fit after a restart. */
@@ -144,7 +128,7 @@ async function startDevnet(context: Context): Promise<void> {
           devnet.setInterval(INTERVAL_MS);
           const lines = new FollowLines(store, sayer(context));
           const commands = [...followCommands(store, lines, served), ...devnetCommands(devnet)];
-          await follow(context, store, openNodesOf([url], store, lines), lines, commands, served);
+          await follow(context, store, openSource(url, store.network, { onPeer: (status) => lines.peer(status) }), lines, commands, served);
         });
       } finally {
         clearTimeout(firstFork);
@@ -188,61 +172,4 @@ function introduction(url: string, store: Store, address: string, served: Served
     ['', `(${ada(FUNDED)} ada are there) or: status, digest, fork 5, help; Ctrl-C stops`],
   ];
   return `${pairs(rows)}\n`;
-}
-
-function openNodesOf(urls: readonly string[], store: Store, lines: FollowLines): OuroborosSource {
-  const { magic, byronEpochSlots } = store.network.parameters;
-  const onPeer = (status: PeerStatus): void => lines.peer(status);
-  return openOuroboros(urls, { magic, byronEpochSlots, onPeer });
-}
-
-function sayer({ output }: Context): (text: string) => void {
-  return output.json ? (text) => output.remark(text) : (text) => output.line(text);
-}
-
-async function follow(
-  context: Context,
-  store: Store,
-  source: Source,
-  lines: FollowLines,
-  commands: readonly ControlCommand[],
-  served: Served | null,
-): Promise<void> {
-  const { output } = context;
-  const say = sayer(context);
-  const interruption = onInterrupt(() => output.remark('stopping at the next block; once more to end at once'));
-  const quit = new AbortController();
-  const control = readControl(commands, say);
-  void control.quit.then(() => quit.abort());
-  const signal = AbortSignal.any([interruption.signal, quit.signal]);
-  try {
-    await together(
-      signal,
-      (stop) => serveUntil(served, stop),
-      async (stop) => {
-        await store.follow(source, {
-          ...{ follow: true, signal: stop },
-          onProgress: (now) => lines.progress(now),
-          onRollback: (to, undone) => lines.rolledBack(to, undone),
-          onFill: (fills) => lines.filled(fills),
-        });
-        // A source that ends leaves nothing to wait for.
-        quit.abort();
-      },
-    );
-  } finally {
-    control.stop();
-    interruption.release();
-  }
-  const { head } = store.fold;
-  if (output.json) output.document({ point: renderPoint(head), utxos: head?.utxos ?? 0, value: (head?.value ?? 0n).toString() });
-  if (interruption.signal.aborted) throw new UnspentError('INTERRUPTED', `stopped at ${pointText(head)}`);
-  output.remark(`stopped at ${pointText(head)}`);
-}
-
-/** Stops serving as soon as it is told to, while the fold still goes to its block. Rejects when the server fails. */
-async function serveUntil(served: Served | null, stop: AbortSignal): Promise<void> {
-  if (served === null) return;
-  await Promise.race([aborted(stop), served.ended]);
-  await served.close();
 }

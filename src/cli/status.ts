@@ -2,13 +2,12 @@
  * `status`: where the store is, how far it can go back, what it holds.
  */
 import type { Command } from 'commander';
-import { eraName, slotToEpoch, slotToTime } from '../ledgers/cardano/index.ts';
 import { renderPoint } from '../query/render.ts';
+import type { Head } from '../state/head.ts';
 import type { Store, StoreStatus } from '../store.ts';
-import { toHex } from '../util/bytes.ts';
 import { action } from './context.ts';
 import { fillText } from './fill-text.ts';
-import { ada, bytes, count, pairs, utcTime } from './format.ts';
+import { bytes, coins, count, pairs, placeText, utcTime } from './format.ts';
 
 export function registerStatus(program: Command): void {
   program
@@ -26,20 +25,12 @@ export function registerStatus(program: Command): void {
 }
 
 function statusJson(store: Store, { head, horizon, pruned, engine, ...rest }: StoreStatus): object {
-  const { parameters } = store.network;
+  const { dialect } = store.network;
   return {
     ...rest,
-    tip:
-      head === null
-        ? null
-        : {
-            ...renderPoint(head),
-            epoch: slotToEpoch(parameters, head.slot),
-            time: new Date(1000 * slotToTime(parameters, head.slot)).toISOString(),
-            era: eraName(head.era),
-          },
+    tip: head === null ? null : { ...renderPoint(head, dialect), ...moment(store, head) },
     // Null: back to the origin.
-    horizon: renderPoint(horizon),
+    horizon: renderPoint(horizon, dialect),
     utxos: head?.utxos ?? 0,
     value: (head?.value ?? 0n).toString(),
     missingInputs: head?.missing ?? 0,
@@ -49,26 +40,34 @@ function statusJson(store: Store, { head, horizon, pruned, engine, ...rest }: St
   };
 }
 
+/** When that was, in the chain's own words; what it has no words for is left out. */
+function moment({ fold, network: { dialect } }: Store, { height, slot, era }: Head): { epoch?: number; time?: string; era?: string } {
+  const epoch = dialect.clock.epoch(slot);
+  const time = dialect.clock.time(slot, fold.rowAt(height));
+  const name = dialect.eraName(era);
+  return {
+    ...(epoch === null ? {} : { epoch }),
+    ...(time === null ? {} : { time: new Date(1000 * time).toISOString() }),
+    ...(name === null ? {} : { era: name }),
+  };
+}
+
 function statusRows(store: Store, { head, horizon, pruned, engine, ...status }: StoreStatus): [string, string][] {
-  const { parameters } = store.network;
+  const { dialect } = store.network;
   const rows: [string, string][] = [
     ['data', status.data],
     ['network', status.partial ? `${status.network} (began in the middle of the chain)` : status.network],
   ];
   if (head === null) rows.push(['tip', 'no block yet']);
   else {
-    rows.push(
-      [
-        'tip',
-        `height ${count(head.height)}, slot ${count(head.slot)}, epoch ${count(slotToEpoch(parameters, head.slot))} (${eraName(head.era)})`,
-      ],
-      ['block', toHex(head.hash)],
-      ['time', utcTime(slotToTime(parameters, head.slot))],
-    );
+    const { epoch, time, era } = moment(store, head);
+    const inEpoch = epoch === undefined ? '' : `, epoch ${count(epoch)} (${era})`;
+    rows.push(['tip', placeText(head, dialect) + inEpoch], ['block', dialect.formatId(head.hash)]);
+    if (time !== undefined) rows.push(['time', utcTime(Date.parse(time) / 1000)]);
   }
   rows.push(
-    ['horizon', horizon === null ? 'the origin' : `height ${count(horizon.height)}, slot ${count(horizon.slot)}`],
-    ['unspent', `${count(head?.utxos ?? 0)} outputs worth ${ada(head?.value ?? 0n)} ada`],
+    ['horizon', horizon === null ? 'the origin' : placeText(horizon, dialect)],
+    ['unspent', `${count(head?.utxos ?? 0)} outputs worth ${coins(head?.value ?? 0n, dialect.currency)}`],
   );
   if ((head?.missing ?? 0) > 0) rows.push(['missing', `${count(head!.missing)} inputs from before the first block`]);
   rows.push(

@@ -6,13 +6,13 @@ import type { Command } from 'commander';
 import { parsePlace } from '../query/place.ts';
 import { renderPoint } from '../query/render.ts';
 import type { Progress, Pumped, Until } from '../sources/follow.ts';
-import { openSource, SOURCE_SCHEMES } from '../sources/open.ts';
+import { openEmbedded, openSource, SOURCE_SCHEMES } from '../sources/open.ts';
 import type { Source } from '../sources/source.ts';
 import type { OpenOptions, Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { percent, remarkShape } from './fill-text.ts';
-import { ada, bytes, count, counted, duration, pairs, pointText, rate } from './format.ts';
+import { bytes, coins, count, counted, duration, pairs, pointText, rate } from './format.ts';
 import { onInterrupt } from './interrupt.ts';
 import { SyncMeter } from './sync-meter.ts';
 
@@ -36,7 +36,9 @@ Examples:
   $ unspent sync --source devnet: --data ./devnet
   $ unspent sync --network preview --source immutable:/node/db/immutable --data ./preview
   $ unspent sync --network mainnet --genesis /node/config --source immutable:/node/db --until slot:4492799
-  $ unspent sync --network preview --source n2n://127.0.0.1:3001 --source n2n://127.0.0.1:3002 --follow`,
+  $ unspent sync --network preview --source n2n://127.0.0.1:3001 --source n2n://127.0.0.1:3002 --follow
+  $ unspent sync --network bitcoin --source blk:/node/.bitcoin/blocks --data ./bitcoin
+  $ unspent sync --network bitcoin --source rpc://user:password@127.0.0.1:8332 --follow`,
     )
     .action(action(sync));
 }
@@ -48,24 +50,25 @@ function collect(value: string, before: readonly string[] | undefined): readonly
 
 async function sync(context: Context): Promise<void> {
   const { options, settings } = context;
-  const urls = options.source ?? [];
+  const urls = [options.source ?? []].flat();
   const until = parseUntil(options.until ?? 'end');
   // Sources read nothing before they are followed, so this only checks the URL and learns whether it makes its own chain.
-  const preview = openSource(urls, { parameters: { byronEpochSlots: 0 } });
+  const embedded = openEmbedded(urls);
   const making: OpenOptions = {
     create: true,
     ...(options.partial ? { partial: true } : {}),
-    ...(preview.genesis !== undefined && settings.config.genesis === '' ? { genesis: preview.genesis } : {}),
-    ...(preview.genesis !== undefined && settings.config.network === '' ? { network: PRIVATE_NETWORK } : {}),
+    ...(embedded?.genesis !== undefined && settings.config.genesis === '' ? { genesis: embedded.genesis } : {}),
+    ...(embedded !== null && settings.config.network === '' ? { network: PRIVATE_NETWORK } : {}),
   };
   await context.withStore(async (store) => {
-    const source = preview.genesis === undefined ? openSource(urls, store.network) : preview;
+    const source = embedded ?? openSource(urls, store.network);
     const started = performance.now();
     remarkShape(context, store);
     const pumped = await pump(context, store, isBeyond(store, until, context) ? null : source, until);
     report(context, store, pumped, (performance.now() - started) / 1000);
     if (pumped.reason === 'end' && until.kind !== 'end') context.output.remark(`the source ended before --until ${options.until}`);
-    if (pumped.reason === 'interrupted') throw new UnspentError('INTERRUPTED', `stopped at ${pointText(store.fold.head)}`);
+    if (pumped.reason === 'interrupted')
+      throw new UnspentError('INTERRUPTED', `stopped at ${pointText(store.fold.head, store.network.dialect)}`);
   }, making);
 }
 
@@ -117,7 +120,7 @@ async function pump({ options, progress }: Context, store: Store, source: Source
     if (source === null) return { ...NOTHING, reason: (await store.fill({ signal, onProgress: show })) ? 'until' : 'interrupted' };
     return await store.follow(source, {
       ...{ until, follow: options.follow === true, signal, onProgress, onFill: show },
-      onRollback: (to, undone) => line.note(`the source went back ${counted(undone, 'block')}, to ${pointText(to)}`),
+      onRollback: (to, undone) => line.note(`the source went back ${counted(undone, 'block')}, to ${pointText(to, store.network.dialect)}`),
     });
   } finally {
     line.done();
@@ -134,7 +137,7 @@ function report({ output }: Context, store: Store, pumped: Pumped, seconds: numb
   if (output.json) {
     const speeds = { blocksPerSecond, megabytesPerSecond };
     output.document({
-      point: renderPoint(head),
+      point: renderPoint(head, store.network.dialect),
       blocks,
       txs,
       bytes: size,
@@ -151,8 +154,8 @@ function report({ output }: Context, store: Store, pumped: Pumped, seconds: numb
     const rows: [string, string][] = [
       ['applied', `${counted(blocks, 'block')} with ${counted(txs, 'transaction')}, ${bytes(size)}, in ${duration(seconds)}`],
       ['speed', `${rate(blocksPerSecond)} blocks/s, ${rate(megabytesPerSecond)} MB/s`],
-      ['tip', pointText(head)],
-      ['unspent', `${counted(utxos, 'output')} worth ${ada(value)} ada`],
+      ['tip', pointText(head, store.network.dialect)],
+      ['unspent', `${counted(utxos, 'output')} worth ${coins(value, store.network.dialect.currency)}`],
     ];
     output.line(pairs(rows));
   }

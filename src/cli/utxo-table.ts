@@ -3,9 +3,10 @@
  * field by field. Names of assets come from strangers, so only what prints
  * safely is shown as text.
  */
+import type { Currency, Dialect } from '../query/dialect.ts';
 import type { AmountJson, BalanceJson, BlockJson, SeenJson, TxJson, UtxoJson } from '../query/render.ts';
 import { fromHex } from '../util/bytes.ts';
-import { ada, count, counted, shortened, table, utcTime } from './format.ts';
+import { bareCoins, coins, count, counted, shortened, table, utcTime } from './format.ts';
 
 /** Of one output, in a table. */
 const ASSETS_SHOWN = 2;
@@ -14,21 +15,24 @@ const NAME_CHARS_MAX = 40;
 /** CIP-67: four bytes before the name, `0 | label 16 bit | checksum 8 bit | 0`. */
 const LABELLED_NAME = /^0([0-9a-f]{4})[0-9a-f]{2}0(.+)$/;
 
-export function utxoTable(utxos: readonly UtxoJson[]): string {
+export function utxoTable(utxos: readonly UtxoJson[], { currency, clock }: Pick<Dialect, 'currency' | 'clock'>): string {
   const someSpent = utxos.some((utxo) => utxo.spent_at_slot !== undefined);
+  // A chain without epochs has no slots of its own, and no assets either.
+  const plain = clock.epoch(0) === null;
   const rows = utxos.map((utxo) => [
     `${utxo.tx_hash}#${utxo.output_index}`,
-    shortened(utxo.owner_addr, 16, 6),
-    ada(BigInt(utxo.lovelace_amount)),
+    shortened(ownerText(utxo), 16, 6),
+    bareCoins(ownAmount(utxo), currency),
     count(utxo.slot),
     ...(someSpent ? [utxo.spent_at_slot === undefined ? '' : count(utxo.spent_at_slot)] : []),
-    assetsText(utxo.amounts.slice(1)),
+    ...(plain ? [] : [assetsText(utxo.amounts.slice(1))]),
   ]);
-  return table(['OUTPUT', 'ADDRESS', 'ADA', 'SLOT', ...(someSpent ? ['SPENT AT'] : []), 'ASSETS'], rows, someSpent ? [2, 3, 4] : [2, 3]);
+  const head = ['OUTPUT', 'ADDRESS', currency.name.toUpperCase(), plain ? 'HEIGHT' : 'SLOT'];
+  return table([...head, ...(someSpent ? ['SPENT AT'] : []), ...(plain ? [] : ['ASSETS'])], rows, someSpent ? [2, 3, 4] : [2, 3]);
 }
 
 /** One output, every field it has. */
-export function utxoRows(utxo: UtxoJson): [string, string][] {
+export function utxoRows(utxo: UtxoJson, currency: Currency): [string, string][] {
   const rows: [string, string | undefined][] = [
     ['output', `${utxo.tx_hash}#${utxo.output_index}`],
     ['state', utxo.spent_at_slot === undefined ? 'unspent' : 'spent'],
@@ -36,17 +40,20 @@ export function utxoRows(utxo: UtxoJson): [string, string][] {
     ['stake address', utxo.owner_stake_addr],
     ['payment credential', utxo.owner_payment_credential],
     ['stake credential', utxo.owner_stake_credential],
-    ['ada', ada(BigInt(utxo.lovelace_amount))],
+    ['script', utxo.script],
+    ['script type', utxo.script_type],
+    [currency.name, bareCoins(ownAmount(utxo), currency)],
     ...assetRows(utxo.amounts.slice(1)),
     ['datum hash', utxo.data_hash],
     ['inline datum', utxo.inline_datum],
     ['reference script', utxo.reference_script_hash],
     ['collateral return', utxo.is_collateral_return ? 'yes' : undefined],
+    ['coinbase', utxo.is_coinbase ? 'yes' : undefined],
     ['created', placeText(utxo.block, utxo.slot, utxo.epoch, utxo.block_time)],
     ['block', utxo.block_hash],
   ];
   const { spent_at_block: block, spent_at_slot: slot, spent_epoch: epoch, spent_block_time: time } = utxo;
-  if (block !== undefined && slot !== undefined && epoch !== undefined && time !== undefined) {
+  if (block !== undefined && slot !== undefined) {
     rows.push(['spent', placeText(block, slot, epoch, time)], ['spent in', utxo.spent_at_block_hash]);
     rows.push(['spent by', utxo.spent_tx_hash ?? 'the ledger itself']);
   }
@@ -70,8 +77,9 @@ export function txRows(tx: TxJson): [string, string][] {
   ];
 }
 
-export function balanceRows({ utxo_count: outputs, lovelace_amount: lovelace, amounts }: BalanceJson): [string, string][] {
-  return [['unspent outputs', count(outputs)], ['ada', ada(BigInt(lovelace))], ...assetRows(amounts.slice(1))];
+export function balanceRows({ utxo_count: outputs, amounts }: BalanceJson, currency: Currency): [string, string][] {
+  const [own, ...assets] = amounts;
+  return [['unspent outputs', count(outputs)], [currency.name, bareCoins(BigInt(own.quantity), currency)], ...assetRows(assets)];
 }
 
 /** What it did: absent where that was pruned. */
@@ -109,13 +117,26 @@ export function seenRows(kind: 'datum' | 'script', seen: SeenJson): [string, str
   ]);
 }
 
-/** In ada. */
-export function sumOf(utxos: readonly UtxoJson[]): string {
-  return ada(utxos.reduce((sum, utxo) => sum + BigInt(utxo.lovelace_amount), 0n));
+export function sumOf(utxos: readonly UtxoJson[], currency: Currency): string {
+  return coins(
+    utxos.reduce((sum, utxo) => sum + ownAmount(utxo), 0n),
+    currency,
+  );
 }
 
-function placeText(block: number, slot: number, epoch: number, time: number): string {
-  return `height ${count(block)}, slot ${count(slot)}, epoch ${count(epoch)}, ${utcTime(time)}`;
+/** Of the chain's own coin, which stands first. */
+function ownAmount({ amounts }: UtxoJson): bigint {
+  return BigInt(amounts[0].quantity);
+}
+
+function ownerText({ owner_addr: address, script_type: type = '' }: UtxoJson): string {
+  return address ?? `(${type})`;
+}
+
+/** A chain without epochs has no slots of its own either. */
+function placeText(block: number, slot: number, epoch: number | undefined, time: number | undefined): string {
+  const own = epoch === undefined ? '' : `, slot ${count(slot)}, epoch ${count(epoch)}`;
+  return `height ${count(block)}${own}${time === undefined ? '' : `, ${utcTime(time)}`}`;
 }
 
 function assetsText(assets: readonly AmountJson[]): string {

@@ -3,28 +3,32 @@
  * walks the chain's links, and lists the first faults it finds.
  */
 import type { Command } from 'commander';
+import type { Dialect } from '../query/dialect.ts';
 import { renderPoint } from '../query/render.ts';
 import type { Verification } from '../query/verify.ts';
+import type { Head } from '../state/head.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action } from './context.ts';
-import { ada, count, counted, duration, pairs, pointText, table } from './format.ts';
+import { coins, count, counted, duration, pairs, pointText, table } from './format.ts';
 import type { Output } from './output.ts';
+import { compareWithNode, type NodeComparison } from './verify-node.ts';
 
 export function registerVerify(program: Command): void {
   program
     .command('verify')
     .description('check the store against itself: chain, totals, indexes')
+    .option('--node <url>', 'Bitcoin family: compare with a node at the same block, rpc://USER:PASSWORD@HOST:PORT')
     .addHelpText('after', '\nChanges nothing. Exit code 5 when something is wrong.')
     .action(
-      action(({ output, progress, withStore }) =>
-        withStore((store) => {
+      action(({ options, output, progress, withStore }) =>
+        withStore(async (store) => {
           const line = progress();
           const started = performance.now();
           const found = store.verify((what, rows) => line.update(() => `verify: ${count(rows)} ${what}`));
           line.done();
           const seconds = (performance.now() - started) / 1000;
           const { head } = store.fold;
-          const report = { point: renderPoint(head), ...found, value: found.value.toString(), seconds };
+          const report = { point: renderPoint(head, store.network.dialect), ...found, value: found.value.toString(), seconds };
           if (found.faultCount > 0) {
             if (!output.json) listFaults(output, found);
             const [first] = found.faults;
@@ -34,23 +38,31 @@ export function registerVerify(program: Command): void {
               report,
             );
           }
-          if (output.json) output.document(report);
-          else output.line(pairs(checked(found, seconds, pointText(head))));
+          const node = options.node === undefined ? null : await compareWithNode(store, options.node);
+          if (output.json) output.document(node === null ? report : { ...report, node });
+          else output.line(pairs([...checked(found, seconds, head, store.network.dialect), ...(node === null ? [] : comparedRows(node))]));
         }),
       ),
     );
 }
 
-function checked(found: Verification, seconds: number, at: string): [string, string][] {
+function checked(found: Verification, seconds: number, head: Head | null, dialect: Dialect): [string, string][] {
   return [
     ['chain', `${counted(found.blocks, 'block')}, each linked to the one before it`],
-    ['unspent', `${counted(found.utxos, 'output')} worth ${ada(found.value)} ada, as the totals say`],
+    ['unspent', `${counted(found.utxos, 'output')} worth ${coins(found.value, dialect.currency)}, as the totals say`],
     ...Object.entries(found.indexRows).map(([column, rows]): [string, string] => [
       column,
       `${counted(rows, 'row')}, as the unspent set asks for`,
     ]),
     ['result', `no fault found in ${duration(seconds)}`],
-    ['at', at],
+    ['at', pointText(head, dialect)],
+  ];
+}
+
+function comparedRows({ node, equal }: NodeComparison): [string, string][] {
+  return [
+    ['node', `${node} is at the same block and says the same`],
+    ...Object.entries(equal).map(([name, value]): [string, string] => [name, `${value}`]),
   ];
 }
 

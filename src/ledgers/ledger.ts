@@ -26,6 +26,9 @@ export class OutputKeys {
   readonly made = new Uint8Array(KEY_KINDS.length * KEY_BYTES);
 }
 
+/** Of what a block's row in the chain may carry for its ledger. */
+export const BLOCK_EXTRA_BYTES_MAX = 96;
+
 export interface Point {
   readonly height: number;
   /** The chain's own clock; for chains without slots, the height. */
@@ -68,8 +71,8 @@ export interface Block extends Point {
   readonly boundary: boolean;
   readonly era: number;
   readonly txs: readonly Tx[];
-  /** Who made it, where the chain says so; empty otherwise. */
-  readonly issuer: Uint8Array;
+  /** What the ledger wants kept of it beside that, in its row of the chain: who made it, or its header. At most BLOCK_EXTRA_BYTES_MAX. */
+  readonly extra: Uint8Array;
 }
 
 /** What of the previous block a ledger needs to know to see a boundary. */
@@ -129,11 +132,77 @@ export interface OutputTraits {
   hashOf(kind: WitnessKind, bytes: Uint8Array): Uint8Array;
 }
 
+/** An output as a member of the set: its outpoint at `keyBytes[keyAt..]` (id 32, index u16), `raw[start..end]` as it stood in its block. */
+export interface SetMember {
+  readonly keyBytes: Uint8Array;
+  readonly keyAt: number;
+  readonly height: number;
+  readonly slot: number;
+  /** The ledger's own (`Create.flags`). */
+  readonly flags: number;
+  readonly raw: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A set on its way from one state to the next. */
+export interface SetHashMove {
+  add(member: SetMember): void;
+  remove(member: SetMember): void;
+  /** Equal sets have equal states, whatever came and went in between. */
+  state(): Uint8Array;
+}
+
+/** A hash of a set of outputs to which members can be added, and from which they can be taken, in any order. */
+export interface SetHash {
+  /** From a state that `state` gave; null: from the empty set. Throws STORE_DAMAGED. */
+  from(state: Uint8Array | null): SetHashMove;
+  /** The same for readers. Throws STORE_DAMAGED. */
+  summary(state: Uint8Array | null): SetSummary;
+}
+
+/** A set in a few words. */
+export interface SetSummary {
+  /** 32 bytes in hex, the way people of this family write hashes. */
+  readonly hash: string;
+  /** A measure of its size that nodes of the Bitcoin family give beside it. */
+  readonly bogosize?: number;
+}
+
+/**
+ * How an output stands in the tree over the unspent set. `raw[start..end]` is an output as it stood in its block.
+ */
+export interface OutputLeaf {
+  /** 32 bytes for an owner given as its bytes: a raw address, or a script. */
+  ownerOf(bytes: Uint8Array, start?: number, end?: number): Uint8Array;
+  /** The same of the owner of an output. */
+  owner(raw: Uint8Array, start: number, end: number): Uint8Array;
+  /** What its leaf is a hash of. It begins with a CBOR array or map: so no branch of the tree can be taken for it. */
+  content(raw: Uint8Array, start: number, end: number): Uint8Array;
+}
+
 export interface Ledger {
   readonly traits: OutputTraits | null;
+  /** The kinds of index key that outputs of this family can have. */
+  readonly keyKinds: readonly KeyKind[];
   readonly family: 'cardano' | 'bitcoin';
-  /** Throws BLOCK_INVALID. */
-  decode(raw: Uint8Array): Block;
+  /** Ids of transactions and hashes of blocks as people write them. */
+  formatId(id: Uint8Array): string;
+  /** `height`: where the block stands, for chains whose blocks do not say so. Throws BLOCK_INVALID. */
+  decode(raw: Uint8Array, height?: number): Block;
+  /** The bytes of a transaction, where they stand in one piece; absent: they do not, and no history of them can be kept. */
+  txBytes?(block: Block, index: number): Uint8Array;
+  /** What stands in a block behind its last transaction. Absent: nothing. */
+  tailBytes?(block: Block): Uint8Array;
+  /**
+   * Where the same transaction id stood before, if the first transaction of this block has one that an earlier block had:
+   * the height of that block. Null for every block but two of all known ones (BIP30). Absent: ids are never repeated.
+   */
+  repeats?(point: Point): number | null;
+  /** How the set of unspent outputs is summed up as outputs come and go. */
+  readonly setHash: SetHash;
+  /** How outputs stand in the tree over the unspent set. Absent: there is none for this ledger. */
+  readonly leaf?: OutputLeaf;
   /** Recomputes what the header says of the body, for bytes nobody has checked yet. Throws BLOCK_INVALID. */
   verify(block: Block): void;
   /** True when the block can only be the first of its chain. */

@@ -2,7 +2,7 @@
  * What an address or a stake credential holds, kept as blocks come and go, so
  * that asking costs the same however many outputs it has.
  *
- *   key28                  ->  unspent outputs u32 | lovelace
+ *   key28                  ->  unspent outputs u32 | value
  *   key28 | policy | name  ->  quantity
  *
  * Amounts are big-endian of as many bytes as they need: a sum of outputs is not
@@ -30,7 +30,7 @@ export function balanceColumn(kind: BalanceKind): string {
 
 export interface BalanceTotals {
   readonly utxos: number;
-  readonly lovelace: bigint;
+  readonly value: bigint;
 }
 
 export interface BalanceAsset {
@@ -39,11 +39,11 @@ export interface BalanceAsset {
   readonly quantity: bigint;
 }
 
-const NOTHING: BalanceTotals = { utxos: 0, lovelace: 0n };
+const NOTHING: BalanceTotals = { utxos: 0, value: 0n };
 
 /** The row of the key itself. */
 export function readBalanceTotals(value: Uint8Array): BalanceTotals {
-  return { utxos: readU32(value, 0), lovelace: readAmount(value, COUNT_BYTES) };
+  return { utxos: readU32(value, 0), value: readAmount(value, COUNT_BYTES) };
 }
 
 /** A row of one asset. */
@@ -111,7 +111,7 @@ class Change {
     else known.quantity += quantity;
   }
 
-  get lovelace(): bigint {
+  get value(): bigint {
     return (BigInt(this.hi) << 32n) + BigInt(this.lo);
   }
 }
@@ -162,14 +162,14 @@ export function balanceProjection(kind: BalanceKind, traits: OutputTraits | null
 
   function write({ key, utxos, amount }: RowChange, before: Uint8Array | undefined, batch: Batch): void {
     const ofAsset = key.length > KEY_BYTES;
-    const had = before === undefined ? NOTHING : ofAsset ? { utxos: 0, lovelace: readAmount(before, 0) } : readBalanceTotals(before);
-    const now = { utxos: had.utxos + utxos, lovelace: had.lovelace + amount };
-    if (now.utxos < 0 || now.lovelace < 0n || (!ofAsset && now.utxos === 0 && now.lovelace !== 0n)) throw damaged(column, key, now);
-    if (now.utxos === 0 && now.lovelace === 0n) {
+    const had = before === undefined ? NOTHING : ofAsset ? { utxos: 0, value: readAmount(before, 0) } : readBalanceTotals(before);
+    const now = { utxos: had.utxos + utxos, value: had.value + amount };
+    if (now.utxos < 0 || now.value < 0n || (!ofAsset && now.utxos === 0 && now.value !== 0n)) throw damaged(column, key, now);
+    if (now.utxos === 0 && now.value === 0n) {
       batch.del(column, key);
       return;
     }
-    batch.put(column, key, balanceValue(ofAsset ? null : now.utxos, now.lovelace));
+    batch.put(column, key, balanceValue(ofAsset ? null : now.utxos, now.value));
   }
 
   return {
@@ -191,8 +191,8 @@ function collectAssets(traits: OutputTraits, change: Change, coin: Coin, sign: 1
 /** Only rows that do change: much of what a key spends comes back to it. */
 function rowChanges(changes: Iterable<Change>): RowChange[] {
   const rows: RowChange[] = [];
-  for (const { key, utxos, lovelace, assets } of changes) {
-    if (utxos !== 0 || lovelace !== 0n) rows.push({ key, utxos, amount: lovelace });
+  for (const { key, utxos, value, assets } of changes) {
+    if (utxos !== 0 || value !== 0n) rows.push({ key, utxos, amount: value });
     for (const { policy, name, quantity } of assets.values())
       if (quantity !== 0n) rows.push({ key: assetRow(key, policy, name), utxos: 0, amount: quantity });
   }
@@ -207,8 +207,8 @@ function assetRow(key: Uint8Array, policy: Uint8Array, name: Uint8Array): Uint8A
   return row;
 }
 
-function damaged(column: string, key: Uint8Array, { utxos, lovelace }: BalanceTotals): UnspentError {
-  return new UnspentError('STORE_DAMAGED', `${column} would fall to ${lovelace} in ${utxos} outputs at ${toHex(key)}`, {
+function damaged(column: string, key: Uint8Array, { utxos, value }: BalanceTotals): UnspentError {
+  return new UnspentError('STORE_DAMAGED', `${column} would fall to ${value} in ${utxos} outputs at ${toHex(key)}`, {
     column,
     key: toHex(key),
   });

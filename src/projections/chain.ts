@@ -4,18 +4,28 @@
  *   chain key    height u64; a boundary block, which has its predecessor's
  *                height, appends 01 and so sorts right behind it
  *   chain value  hash 32 | previous hash 32 (zeros: none) | slot u64 | era u8
- *                | tx count u32 | size u32 | issuer 32 or nothing
+ *                | tx count u32 | size u32 | what the ledger adds
  */
 import type { ColumnSpec } from '../engine/engine.ts';
-import type { Block, Point } from '../ledgers/ledger.ts';
-import { copyBytes, readU32, readU64, writeU32, writeU64 } from '../util/bytes.ts';
+import { BLOCK_EXTRA_BYTES_MAX, type Block, type Point } from '../ledgers/ledger.ts';
+import { copyBytes, readU32, readU64, utf8, writeU32, writeU64 } from '../util/bytes.ts';
 import { Scratch } from '../util/scratch.ts';
 import type { Projection } from './projection.ts';
 
 export const CHAIN = 'chain';
 export const CHAIN_HASH = 'chain_hash';
 
-const AT = { hash: 0, prev: 32, slot: 64, era: 72, txs: 73, size: 77, issuer: 81 } as const;
+/**
+ * First byte of the reserved rows of `chain`, behind every height: for what is only a few bytes and changes with each
+ * step. A column of its own with so little traffic would keep old log files alive (spec/storage.md, trap 4).
+ */
+export const META_PREFIX = 0xff;
+
+export function metaKey(name: string): Uint8Array {
+  return Uint8Array.of(META_PREFIX, ...utf8(name));
+}
+
+const AT = { hash: 0, prev: 32, slot: 64, era: 72, txs: 73, size: 77, extra: 81 } as const;
 const NO_HASH = new Uint8Array(32);
 
 const columns: readonly ColumnSpec[] = [
@@ -37,7 +47,8 @@ export interface ChainRow extends Point {
   readonly boundary: boolean;
   readonly txCount: number;
   readonly size: number;
-  readonly issuer: Uint8Array;
+  /** What the ledger wanted kept (`Block.extra`). */
+  readonly extra: Uint8Array;
 }
 
 export function readChainRow(key: Uint8Array, value: Uint8Array): ChainRow {
@@ -50,12 +61,12 @@ export function readChainRow(key: Uint8Array, value: Uint8Array): ChainRow {
     era: value[AT.era],
     txCount: readU32(value, AT.txs),
     size: readU32(value, AT.size),
-    issuer: value.subarray(AT.issuer),
+    extra: value.subarray(AT.extra),
   };
 }
 
 export function chainProjection(): Projection {
-  const value = new Scratch(128);
+  const value = new Scratch(AT.extra + BLOCK_EXTRA_BYTES_MAX);
   return {
     name: 'chain',
     columns,
@@ -83,7 +94,7 @@ function writeChainRow(block: Block, scratch: Scratch): Uint8Array {
   bytes[AT.era] = block.era;
   writeU32(bytes, AT.txs, block.txs.length);
   writeU32(bytes, AT.size, block.raw.length);
-  const { issuer } = block;
-  copyBytes(issuer, 0, bytes, AT.issuer, issuer.length);
-  return scratch.view(AT.issuer + issuer.length);
+  const { extra } = block;
+  copyBytes(extra, 0, bytes, AT.extra, extra.length);
+  return scratch.view(AT.extra + extra.length);
 }

@@ -35,6 +35,8 @@ export const SPENT_AT = { txId: 0, input: 32, slot: 34, height: 42, value: 46 } 
 
 export interface Spender {
   readonly txId: Uint8Array;
+  /** Its place in its block. */
+  readonly txIndex: number;
   readonly slot: number;
   readonly height: number;
 }

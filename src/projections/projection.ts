@@ -49,6 +49,8 @@ export type Undo = readonly (Uint8Array | undefined)[];
 export interface Projection {
   readonly name: string;
   readonly columns: readonly ColumnSpec[];
+  /** Keys of rows of its own among the reserved ones of `chain`: they go when it is switched off. */
+  readonly reserved?: readonly Uint8Array[];
   /**
    * Whether it can be switched on for a store that has blocks already, from the unspent outputs there:
    * `apply` is then called with steps that have `added` and no blocks, and has to keep what follows from them.

@@ -18,6 +18,8 @@ export interface NodeReader {
 
 /** Takes each key at most once a call. It may keep the arrays it is given: nobody writes into them any more. */
 export interface NodeSink {
+  /** True: it copies what it is given, and the arrays are used again after the call. */
+  readonly copies?: boolean;
   put(key: Uint8Array, value: Uint8Array): void;
   del(key: Uint8Array): void;
 }

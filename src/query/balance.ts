@@ -24,33 +24,33 @@ type Held = Balance['assets'][number];
 export class BalanceSum {
   private readonly traits: OutputTraits | null;
   private utxos: number;
-  private lovelace: bigint;
+  private value: bigint;
   /** By policy and name in hex, whose order is that of the bytes. */
   private readonly assets = new Map<string, Held>();
 
   constructor(traits: OutputTraits | null, start?: Balance) {
     this.traits = traits;
     this.utxos = start?.utxos ?? 0;
-    this.lovelace = start?.lovelace ?? 0n;
+    this.value = start?.value ?? 0n;
     for (const asset of start?.assets ?? []) this.move(asset.policy, asset.name, asset.quantity);
   }
 
   add({ output }: Pick<Utxo, 'output'>): void {
     this.utxos++;
-    this.lovelace += output.value;
+    this.value += output.value;
     this.moveAssets(output.raw, 1n);
   }
 
   subtract({ output }: Pick<Utxo, 'output'>): void {
     this.utxos--;
-    this.lovelace -= output.value;
+    this.value -= output.value;
     this.moveAssets(output.raw, -1n);
   }
 
   end(): Balance {
-    assert(this.utxos >= 0 && this.lovelace >= 0n, 'a balance is never below zero');
+    assert(this.utxos >= 0 && this.value >= 0n, 'a balance is never below zero');
     const held = [...this.assets].sort(([a], [b]) => (a < b ? -1 : 1));
-    return { utxos: this.utxos, lovelace: this.lovelace, assets: held.map(([, asset]) => asset) };
+    return { utxos: this.utxos, value: this.value, assets: held.map(([, asset]) => asset) };
   }
 
   private moveAssets(raw: Uint8Array, sign: bigint): void {

@@ -27,10 +27,25 @@ export function blockChanges(kept: Kept, row: ChainRow): BlockChanges {
   kept.needDeltas();
   const delta = deltaOf(kept, row);
   return {
-    txs: delta.txs.filter((tx) => !tx.grant).map(({ id, valid }) => ({ id, valid })),
+    txs: delta.txs.filter((tx) => tx.kind === 'tx').map(({ id, valid }) => ({ id, valid })),
     created: createdOutputs(kept, row, delta),
     spent: spentOutputs(kept, row, delta),
   };
+}
+
+/** The ids of a block's transactions and the outpoints it spent, without what they hold. */
+export interface BlockOutline {
+  readonly txIds: readonly Uint8Array[];
+  /** 34 bytes each. */
+  readonly spent: readonly Uint8Array[];
+}
+
+/** Null: its undo record was forgotten. */
+export function blockOutline(kept: Kept, row: ChainRow): BlockOutline | null {
+  kept.needDeltas();
+  if (row.height <= readPruned(kept.reader).deltas) return null;
+  const { txs, spent } = deltaOf(kept, row);
+  return { txIds: txs.filter((tx) => tx.kind === 'tx').map(({ id }) => id), spent: spent.map(({ key }) => key) };
 }
 
 function deltaOf(kept: Kept, row: ChainRow): Delta {

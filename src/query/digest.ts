@@ -1,6 +1,7 @@
 /**
  * A digest of the whole unspent set, as the oracles compute it: sha256 over the
- * lines `<txid hex>#<index> <value>\n` in ascending order of the key string.
+ * lines `<txid hex>#<index> <value>\n` in ascending order of the key string. Ids
+ * are in the order in which they are stored, whichever way people write them.
  */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../engine/engine.ts';

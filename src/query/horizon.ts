@@ -12,7 +12,7 @@ import { type Head, headKey } from '../state/head.ts';
 import { readPruned, type Windows } from '../state/pruned.ts';
 import { toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import { blockAfter, blockAtHeight, blockByHash, edgeBlock } from './blocks.ts';
+import { blockAfter, blockAtHeight, blockByHash, edgeBlock, rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 
 /** The oldest block the fold can go back to, as `Fold.horizonHeight` says it; null: the origin. */
@@ -43,8 +43,13 @@ export function knownPoint(kept: Kept, head: Head | null, point: Point | null): 
   }
   const next = blockAfter(kept.reader, row);
   const forgotten = forgottenTo(kept, head);
-  if (next !== null && next.height <= forgotten) throw pruned(row, forgotten);
+  if (next !== null && next.height <= forgotten && !isBoundaryAt(kept, row, next, forgotten)) throw pruned(row, forgotten);
   return row;
+}
+
+/** A boundary block spends nothing: right above the last block forgotten its undo record is all that is needed. */
+function isBoundaryAt(kept: Kept, row: ChainRow, next: ChainRow, forgotten: number): boolean {
+  return next.boundary && row.height === forgotten && kept.reader.get(DELTA, rowKey(next)) !== undefined;
 }
 
 /** Undo reaches past the pruning of spent outputs: nothing is looked up there. */

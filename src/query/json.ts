@@ -11,7 +11,7 @@ export interface PointJson {
 }
 
 export interface AmountJson {
-  /** `lovelace`, or policy and name joined. */
+  /** `lovelace` or `satoshi`, or policy and name joined. */
   readonly unit: string;
   readonly policy_id?: string;
   readonly asset_name?: string;
@@ -23,9 +23,10 @@ export interface PlaceJson {
   readonly slot: number;
   readonly block: number;
   readonly block_hash?: string;
-  readonly epoch: number;
+  /** Absent where the chain has none. */
+  readonly epoch?: number;
   /** Unix seconds. */
-  readonly block_time: number;
+  readonly block_time?: number;
 }
 
 export interface SpentJson {
@@ -34,24 +35,31 @@ export interface SpentJson {
   readonly spent_at_slot: number;
   readonly spent_at_block: number;
   readonly spent_at_block_hash?: string;
-  readonly spent_block_time: number;
-  readonly spent_epoch: number;
+  readonly spent_block_time?: number;
+  readonly spent_epoch?: number;
 }
 
 export interface UtxoJson extends PlaceJson, Partial<SpentJson> {
   readonly tx_hash: string;
   readonly output_index: number;
-  readonly owner_addr: string;
+  /** Absent where the owner cannot be written as an address. */
+  readonly owner_addr?: string;
   readonly owner_stake_addr?: string;
   readonly owner_payment_credential?: string;
   readonly owner_stake_credential?: string;
-  readonly lovelace_amount: string;
+  /** Of the Bitcoin family: what an output is owned by, and its kind as nodes call it. */
+  readonly script?: string;
+  readonly script_type?: string;
+  readonly lovelace_amount?: string;
+  readonly satoshi_amount?: string;
+  /** The chain's own coin first. */
   readonly amounts: readonly AmountJson[];
   readonly data_hash?: string;
   readonly inline_datum?: string;
   readonly script_ref?: string;
   readonly reference_script_hash?: string;
-  readonly is_collateral_return: boolean;
+  readonly is_collateral_return?: boolean;
+  readonly is_coinbase?: boolean;
 }
 
 export interface TxJson extends PlaceJson {
@@ -61,10 +69,10 @@ export interface TxJson extends PlaceJson {
 }
 
 export interface BlockJson extends PointJson {
-  readonly epoch: number;
+  readonly epoch?: number;
   /** Unix seconds. */
-  readonly block_time: number;
-  readonly era: string;
+  readonly block_time?: number;
+  readonly era?: string;
   readonly tx_count: number;
   /** Bytes. */
   readonly size: number;
@@ -72,11 +80,18 @@ export interface BlockJson extends PointJson {
   readonly previous_hash?: string;
   /** Absent where the chain does not say who made it. */
   readonly issuer?: string;
+  /** Of the Bitcoin family: what its header says besides. */
+  readonly weight?: number;
+  readonly version?: number;
+  readonly merkle_root?: string;
+  readonly bits?: number;
+  readonly nonce?: number;
 }
 
 export interface BalanceJson {
   readonly utxo_count: number;
-  readonly lovelace_amount: string;
+  readonly lovelace_amount?: string;
+  readonly satoshi_amount?: string;
   readonly amounts: readonly AmountJson[];
 }
 

@@ -108,7 +108,7 @@ export function originView(kept: Kept): ChainView {
     tx: () => ({ row: null, outputs: [] }),
     balance: () => {
       kept.needUnspent();
-      return { utxos: 0, lovelace: 0n, assets: [] };
+      return { utxos: 0, value: 0n, assets: [] };
     },
   };
 }

@@ -3,9 +3,8 @@
  * runs of the same block, and answers name few blocks over and over, so each is
  * looked up once.
  */
-import { type CardanoNetwork, slotToEpoch, slotToTime } from '../ledgers/cardano/index.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { toHex } from '../util/bytes.ts';
+import type { Dialect } from './dialect.ts';
 
 /** What a place is read from: a query, whichever point is asked about. */
 export interface Blocks {
@@ -15,7 +14,7 @@ export interface Blocks {
 
 export interface NamedBlock {
   readonly row: ChainRow;
-  /** Its hash in hex. */
+  /** Its hash as people write it. */
   readonly name: string;
 }
 
@@ -24,9 +23,10 @@ export interface ChainPlace {
   readonly height: number;
   /** Null: the block is not in the store. */
   readonly block: NamedBlock | null;
-  readonly epoch: number;
-  /** Unix seconds. */
-  readonly time: number;
+  /** Null: the chain has none. */
+  readonly epoch: number | null;
+  /** Unix seconds. Null: unknown. */
+  readonly time: number | null;
 }
 
 /** Blocks remembered at most: a few hundred bytes each. */
@@ -34,16 +34,18 @@ const REMEMBERED_MAX = 4096;
 
 export class Places {
   private readonly blocks: Blocks;
-  private readonly network: CardanoNetwork;
+  private readonly dialect: Dialect;
   private readonly known = new Map<number, NamedBlock | null>();
 
-  constructor(blocks: Blocks, network: CardanoNetwork) {
+  constructor(blocks: Blocks, dialect: Dialect) {
     this.blocks = blocks;
-    this.network = network;
+    this.dialect = dialect;
   }
 
   at(height: number, slot: number): ChainPlace {
-    return { slot, height, block: this.block(height), epoch: slotToEpoch(this.network, slot), time: slotToTime(this.network, slot) };
+    const block = this.block(height);
+    const { clock } = this.dialect;
+    return { slot, height, block, epoch: clock.epoch(slot), time: clock.time(slot, block?.row ?? null) };
   }
 
   /** The block of that height that can hold transactions: a boundary block there only stands behind it. */
@@ -51,12 +53,10 @@ export class Places {
     const known = this.known.get(height);
     if (known !== undefined) return known;
     let row = this.blocks.blockAtHeight(height);
-    if (row?.boundary) {
-      const before = this.blocks.blockByHash(row.prevHash);
-      if (before?.height === height) row = before;
-    }
+    // The first of a chain has none before it. Of any other that block may be older than the store.
+    if (row?.boundary && height > 0) row = this.blocks.blockByHash(row.prevHash);
     if (this.known.size === REMEMBERED_MAX) this.known.clear();
-    const block = row === null ? null : { row, name: toHex(row.hash) };
+    const block = row === null ? null : { row, name: this.dialect.formatId(row.hash) };
     this.known.set(height, block);
     return block;
   }

@@ -6,7 +6,7 @@
  * an earlier one.
  */
 import type { Snapshot } from '../engine/engine.ts';
-import type { KeyKind, OutputTraits, Point } from '../ledgers/ledger.ts';
+import type { KeyKind, OutputTraits, Point, SetHash, SetSummary } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { readSpent, readStored, TXID_BYTES } from '../projections/coin.ts';
 import { readTxRow, TX, type TxRow } from '../projections/transactions.ts';
@@ -16,14 +16,16 @@ import { type Pruned, readPruned, type Windows } from '../state/pruned.ts';
 import { concatBytes, equalBytes, readU16 } from '../util/bytes.ts';
 import { BalanceSum, keptBalance } from './balance.ts';
 import { blockAtHeight, blockAtSlot, blockByHash, blocksAfter } from './blocks.ts';
-import { type BlockChanges, blockChanges } from './changes.ts';
+import { type BlockChanges, type BlockOutline, blockChanges, blockOutline } from './changes.ts';
+import { History } from './history.ts';
 import { horizonOf, knownPoint } from './horizon.ts';
 import { indexedUtxos, indexRange } from './index-rows.ts';
 import { Kept } from './kept.ts';
 import { Overlays } from './overlay.ts';
 import { originView, PastQuery, type Present } from './past.ts';
 import { type Seen, seenByHash } from './seen.ts';
-import { checkKey, type IndexedUtxo, outpointKey, type Page, type Utxo } from './utxo.ts';
+import { keptSetHash, pastSetHash } from './set-hash.ts';
+import { checkKey, type IndexedUtxo, outpointKey, outpointsOf, type Page, type Utxo } from './utxo.ts';
 import type { Balance, ChainView, IndexKind } from './view.ts';
 
 export { type IndexedUtxo, outpointKey, type Page, type Utxo } from './utxo.ts';
@@ -61,6 +63,12 @@ export class Query implements Present {
     return { txId, index, output: record.output, spent: record };
   }
 
+  /** The same for many at once, by their 34-byte keys and in their order. */
+  outpoints(keys: readonly Uint8Array[]): (Utxo | null)[] {
+    this.kept.needUnspent();
+    return outpointsOf(this.snapshot, keys);
+  }
+
   /** Unspent outputs with a 28-byte key, in the order they came to the chain. */
   byKey(kind: IndexKind, key: Uint8Array, page: Page = {}): Iterable<IndexedUtxo> {
     checkKey(key);
@@ -72,6 +80,12 @@ export class Query implements Present {
     const value = this.snapshot.get(TX, txId);
     const outputs = this.kept.has(UNSPENT) ? this.outputsOf(txId) : [];
     return { row: value === undefined ? null : readTxRow(value), outputs };
+  }
+
+  /** Where transactions stand, in the order of their ids; null: in no block of ours. */
+  txRows(ids: readonly Uint8Array[]): (TxRow | null)[] {
+    if (ids.length === 0) return [];
+    return this.snapshot.getMany(TX, ids).map((value) => (value === undefined ? null : readTxRow(value)));
   }
 
   private outputsOf(txId: Uint8Array): Utxo[] {
@@ -111,9 +125,34 @@ export class Query implements Present {
     return seenByHash(this.kept, 'script', hash);
   }
 
+  /** Transactions, what happened to scripts, and who spent what. Throws UNSUPPORTED when the store keeps none. */
+  history(): History {
+    return new History(this.kept);
+  }
+
+  /** The hash of the unspent set, which is the ledger's (`Ledger.setHash`); null: not kept, or not ready. */
+  setHash(hash: SetHash): SetSummary | null {
+    this.kept.needUnspent();
+    return keptSetHash(this.kept, hash, this.head?.utxos ?? 0);
+  }
+
+  /** The same as it was after that block (null: before the first). Throws POINT_UNKNOWN or PRUNED. */
+  setHashAt(hash: SetHash, point: Point | null): SetSummary | null {
+    this.kept.needUnspent();
+    const row = knownPoint(this.kept, this.head, point);
+    if (row === null || this.head === null) return this.setHash(hash) === null ? null : hash.summary(null);
+    if (equalBytes(row.hash, this.head.hash)) return this.setHash(hash);
+    return pastSetHash(this.kept, hash, row, this.head, this.overlays.at(row, this.head, this.kept));
+  }
+
   /** What a block of our chain did. Throws PRUNED when that is no longer known. */
   changes(row: ChainRow): BlockChanges {
     return blockChanges(this.kept, row);
+  }
+
+  /** Which transactions and outpoints a block touched; null when that is no longer known. */
+  outline(row: ChainRow): BlockOutline | null {
+    return blockOutline(this.kept, row);
   }
 
   /** The chain as it was after that block (null: before the first). Throws POINT_UNKNOWN or PRUNED. */

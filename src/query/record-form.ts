@@ -62,6 +62,10 @@ export function bytesIf(w: CborWriter, key: number, value: Uint8Array | null): v
   if (value !== null) w.uint(key).bytes(value);
 }
 
+export function uintIf(w: CborWriter, key: number, value: number | null): void {
+  if (value !== null) w.uint(key).uint(value);
+}
+
 export function count(...fields: readonly boolean[]): number {
   return fields.filter((there) => there).length;
 }

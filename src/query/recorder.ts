@@ -1,12 +1,11 @@
 /**
  * Query rows as interchange records: what `render.ts` is to JSON.
  */
-import { type CardanoNetwork, OUTPUT_FLAG, readAddress, stakeAddressOf } from '../ledgers/cardano/index.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { toHex } from '../util/bytes.ts';
 import { assert } from '../util/errors.ts';
 import type { BlockChanges } from './changes.ts';
-import { describeStored } from './describe-stored.ts';
+import type { Dialect } from './dialect.ts';
 import { type Blocks, Places } from './places.ts';
 import type { BlockDelta } from './record-delta.ts';
 import type { OutputEntry, SpentRecord, UtxoRecord } from './records.ts';
@@ -15,9 +14,11 @@ import type { Utxo } from './utxo.ts';
 /** Makes records of the rows of one query. It remembers blocks. */
 export class Recorder {
   private readonly places: Places;
+  private readonly dialect: Dialect;
 
-  constructor(query: Blocks, network: CardanoNetwork) {
-    this.places = new Places(query, network);
+  constructor(query: Blocks, dialect: Dialect) {
+    this.places = new Places(query, dialect);
+    this.dialect = dialect;
   }
 
   /** The output with its name: what a list is made of. */
@@ -27,18 +28,10 @@ export class Recorder {
   }
 
   /** As it was before it was spent, if it was. */
-  utxo({ txId, index, output }: Utxo): UtxoRecord {
-    const { address, lovelace, assets, datumHash, inlineDatum, scriptRef, scriptHash } = describeStored(txId, index, output.raw);
-    const { block, epoch, time } = this.places.at(output.height, output.slot);
-    const read = readAddress(address);
-    return {
-      ...{ address, lovelace, assets, datumHash, inlineDatum, scriptRef, scriptHash },
-      isCollateralReturn: (output.flags & OUTPUT_FLAG.collateralReturn) !== 0,
-      ...{ slot: output.slot, block: output.height, blockHash: block?.row.hash ?? null, epoch, blockTime: Math.floor(time) },
-      paymentCredential: read.payment?.hash ?? null,
-      stakeCredential: read.stake?.hash ?? null,
-      stakeAddress: stakeAddressOf(read),
-    };
+  utxo(utxo: Utxo): UtxoRecord {
+    const { height, slot } = utxo.output;
+    const { block, epoch, time } = this.places.at(height, slot);
+    return { ...this.dialect.outputFields(utxo), slot, block: height, blockHash: block?.row.hash ?? null, epoch, blockTime: whole(time) };
   }
 
   /** `carried`: with the records of the outputs, not only their names. */
@@ -61,8 +54,12 @@ export class Recorder {
     const { block, epoch, time } = this.places.at(spent.height, spent.slot);
     return {
       spentBy: spent.txId,
-      ...{ slot: spent.slot, block: spent.height, blockHash: block?.row.hash ?? null, time: Math.floor(time), epoch },
+      ...{ slot: spent.slot, block: spent.height, blockHash: block?.row.hash ?? null, time: whole(time), epoch },
       before: this.utxo(utxo),
     };
   }
+}
+
+function whole(seconds: number | null): number | null {
+  return seconds === null ? null : Math.floor(seconds);
 }

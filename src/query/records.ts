@@ -6,10 +6,12 @@
 import type { Asset } from '../ledgers/cardano/index.ts';
 import { type Cursor, MAP } from '../util/cbor.ts';
 import type { CborWriter } from '../util/cbor-write.ts';
-import { bytesIf, count, type Draft, decode, encode, type Form, readFields, readList, readTrue, required } from './record-form.ts';
+import { bytesIf, count, type Draft, decode, encode, type Form, readFields, readList, readTrue, required, uintIf } from './record-form.ts';
 
 export interface UtxoRecord {
+  /** Of the Bitcoin family: the script. */
   readonly address: Uint8Array;
+  /** In the chain's smallest unit. */
   readonly lovelace: bigint;
   readonly assets: readonly Asset[];
   readonly datumHash: Uint8Array | null;
@@ -19,12 +21,15 @@ export interface UtxoRecord {
   readonly scriptRef: Uint8Array | null;
   readonly scriptHash: Uint8Array | null;
   readonly isCollateralReturn: boolean;
+  /** Of the Bitcoin family. */
+  readonly isCoinbase: boolean;
   readonly slot: number;
   readonly block: number;
   readonly blockHash: Uint8Array | null;
-  readonly epoch: number;
-  /** Unix seconds, rounded down. */
-  readonly blockTime: number;
+  /** Null: the chain has none. */
+  readonly epoch: number | null;
+  /** Unix seconds, rounded down. Null: unknown. */
+  readonly blockTime: number | null;
   readonly paymentCredential: Uint8Array | null;
   readonly stakeCredential: Uint8Array | null;
   readonly stakeAddress: Uint8Array | null;
@@ -36,8 +41,8 @@ export interface SpentRecord {
   readonly slot: number;
   readonly block: number;
   readonly blockHash: Uint8Array | null;
-  readonly time: number;
-  readonly epoch: number;
+  readonly time: number | null;
+  readonly epoch: number | null;
   readonly before: UtxoRecord;
 }
 
@@ -61,7 +66,8 @@ const UTXO: Form<UtxoRecord> = {
     const optional = [r.datumHash, r.inlineDatum, r.scriptRef, r.scriptHash, r.blockHash];
     const owner = [r.paymentCredential, r.stakeCredential, r.stakeAddress];
     const there = [...optional, ...owner].map((field) => field !== null);
-    w.map(6 + count(r.assets.length > 0, r.isCollateralReturn, ...there));
+    const clock = [r.epoch !== null, r.blockTime !== null];
+    w.map(4 + count(r.assets.length > 0, r.isCollateralReturn, r.isCoinbase, ...clock, ...there));
     w.uint(0).bytes(r.address).uint(1).bigUint(r.lovelace);
     if (r.assets.length > 0) writeAssets(w.uint(2), r.assets);
     bytesIf(w, 3, r.datumHash);
@@ -71,15 +77,17 @@ const UTXO: Form<UtxoRecord> = {
     if (r.isCollateralReturn) w.uint(7).bool(true);
     w.uint(8).uint(r.slot).uint(9).uint(r.block);
     bytesIf(w, 10, r.blockHash);
-    w.uint(11).uint(r.epoch).uint(12).uint(r.blockTime);
+    uintIf(w, 11, r.epoch);
+    uintIf(w, 12, r.blockTime);
     bytesIf(w, 13, r.paymentCredential);
     bytesIf(w, 14, r.stakeCredential);
     bytesIf(w, 15, r.stakeAddress);
+    if (r.isCoinbase) w.uint(16).bool(true);
   },
   read(c) {
     const r: Draft<UtxoRecord> = {
       ...{ address: null, lovelace: null, assets: null, datumHash: null, inlineDatum: null, scriptRef: null, scriptHash: null },
-      ...{ isCollateralReturn: null, slot: null, block: null, blockHash: null, epoch: null, blockTime: null },
+      ...{ isCollateralReturn: null, isCoinbase: null, slot: null, block: null, blockHash: null, epoch: null, blockTime: null },
       ...{ paymentCredential: null, stakeCredential: null, stakeAddress: null },
     };
     readFields(c, 'a UtxoRecord', (key) => {
@@ -99,6 +107,7 @@ const UTXO: Form<UtxoRecord> = {
       else if (key === 13) r.paymentCredential = c.byteString();
       else if (key === 14) r.stakeCredential = c.byteString();
       else if (key === 15) r.stakeAddress = c.byteString();
+      else if (key === 16) r.isCoinbase = readTrue(c);
       else return false;
       return true;
     });
@@ -108,10 +117,9 @@ const UTXO: Form<UtxoRecord> = {
       lovelace: required(c, r.lovelace, 'the lovelace'),
       assets: r.assets ?? [],
       isCollateralReturn: r.isCollateralReturn ?? false,
+      isCoinbase: r.isCoinbase ?? false,
       slot: required(c, r.slot, 'the slot'),
       block: required(c, r.block, 'the block number'),
-      epoch: required(c, r.epoch, 'the epoch'),
-      blockTime: required(c, r.blockTime, 'the block time'),
     };
   },
 };
@@ -133,11 +141,12 @@ function readAssetList(c: Cursor): Asset[] {
 const SPENT: Form<SpentRecord> = {
   name: 'SpentRecord',
   write(w, r) {
-    w.map(5 + count(r.spentBy !== null, r.blockHash !== null));
+    w.map(3 + count(r.spentBy !== null, r.blockHash !== null, r.time !== null, r.epoch !== null));
     bytesIf(w, 0, r.spentBy);
     w.uint(1).uint(r.slot).uint(2).uint(r.block);
     bytesIf(w, 3, r.blockHash);
-    w.uint(4).uint(r.time).uint(5).uint(r.epoch);
+    uintIf(w, 4, r.time);
+    uintIf(w, 5, r.epoch);
     UTXO.write(w.uint(6), r.before);
   },
   read(c) {
@@ -157,8 +166,6 @@ const SPENT: Form<SpentRecord> = {
       ...r,
       slot: required(c, r.slot, 'the slot'),
       block: required(c, r.block, 'the block number'),
-      time: required(c, r.time, 'the time'),
-      epoch: required(c, r.epoch, 'the epoch'),
       before: required(c, r.before, 'the record before'),
     };
   },

@@ -2,9 +2,11 @@
  * What readers are given: an output with where it stands and who spent it, and
  * how to ask for a page of them.
  */
+import type { Reader } from '../engine/engine.ts';
 import { KEY_BYTES } from '../ledgers/ledger.ts';
-import { OUTPOINT_BYTES, type StoredOutput, type StoredSpend, TXID_BYTES } from '../projections/coin.ts';
-import { writeU16 } from '../util/bytes.ts';
+import { OUTPOINT_BYTES, readSpent, readStored, type StoredOutput, type StoredSpend, TXID_BYTES } from '../projections/coin.ts';
+import { SPENT, UNSPENT } from '../projections/utxo.ts';
+import { readU16, writeU16 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 
 export interface Utxo {
@@ -33,6 +35,24 @@ export function outpointKey(txId: Uint8Array, index: number): Uint8Array {
   key.set(txId);
   writeU16(key, TXID_BYTES, index);
   return key;
+}
+
+/** Outputs by their 34-byte keys, unspent or spent; null where the store knows none. */
+export function outpointsOf(reader: Reader, keys: readonly Uint8Array[]): (Utxo | null)[] {
+  if (keys.length === 0) return [];
+  const unspent = reader.getMany(UNSPENT, keys);
+  const gone = keys.filter((_, i) => unspent[i] === undefined);
+  const spent = gone.length === 0 ? [] : reader.getMany(SPENT, gone);
+  let next = 0;
+  return keys.map((key, i) => {
+    const name = { txId: key.subarray(0, TXID_BYTES), index: readU16(key, TXID_BYTES) };
+    const value = unspent[i];
+    if (value !== undefined) return { ...name, output: readStored(value), spent: null };
+    const record = spent[next++];
+    if (record === undefined) return null;
+    const read = readSpent(record);
+    return { ...name, output: read.output, spent: read };
+  });
 }
 
 /** Keys of an index are all of one length; another one would ask for another part of it. */

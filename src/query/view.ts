@@ -12,7 +12,7 @@ export { INDEX_KINDS, type IndexKind } from '../projections/index-by-key.ts';
 
 export interface Balance {
   readonly utxos: number;
-  readonly lovelace: bigint;
+  readonly value: bigint;
   /** In ascending order of policy and name. */
   readonly assets: readonly { readonly policy: Uint8Array; readonly name: Uint8Array; readonly quantity: bigint }[];
 }

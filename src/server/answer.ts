@@ -7,12 +7,12 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Point } from '../ledgers/ledger.ts';
+import type { Dialect } from '../query/dialect.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
 import type { Query } from '../query/query.ts';
 import { Recorder } from '../query/recorder.ts';
 import { Renderer } from '../query/render.ts';
 import type { ChainView } from '../query/view.ts';
-import { toHex } from '../util/bytes.ts';
 import { etagOf, type Form, formOf, isFresh, MEDIA_TYPES } from './conditional.ts';
 import type { Lease, ServerContext } from './context.ts';
 import { Remembered } from './remembered.ts';
@@ -27,6 +27,7 @@ export interface Look {
   readonly view: ChainView;
   readonly renderer: Renderer;
   readonly recorder: Recorder;
+  readonly dialect: Dialect;
   readonly form: Form;
 }
 
@@ -41,6 +42,7 @@ interface Stamp {
   readonly present: boolean;
   readonly renderer: Renderer;
   readonly recorder: Recorder;
+  readonly dialect: Dialect;
   readonly height: string;
   readonly slot: string;
   /** Null: before the first block. */
@@ -132,28 +134,28 @@ export class Answers {
 
   #stampOf(query: Query): Stamp {
     if (this.#stamp?.query === query) return this.#stamp;
-    const { parameters } = this.#context.network;
+    const { dialect } = this.#context.network;
     this.#remembered.forget();
-    const writers = { renderer: new Renderer(query, parameters), recorder: new Recorder(query, parameters) };
+    const writers = { dialect, renderer: new Renderer(query, dialect), recorder: new Recorder(query, dialect) };
     this.#stamp = stamp(query, query.head, true, writers);
     return this.#stamp;
   }
 }
 
-type Writers = Pick<Look, 'renderer' | 'recorder'>;
+type Writers = Pick<Look, 'renderer' | 'recorder' | 'dialect'>;
 
-function stamp(query: Query, point: Point | null, present: boolean, { renderer, recorder }: Writers): Stamp {
-  const hash = point === null ? null : toHex(point.hash);
+function stamp(query: Query, point: Point | null, present: boolean, { renderer, recorder, dialect }: Writers): Stamp {
+  const hash = point === null ? null : dialect.formatId(point.hash);
   const etags = { json: etagOf(hash, 'json'), cbor: etagOf(hash, 'cbor') };
-  return { query, point, present, renderer, recorder, height: `${point?.height}`, slot: `${point?.slot}`, hash, etags };
+  return { query, point, present, renderer, recorder, dialect, height: `${point?.height}`, slot: `${point?.slot}`, hash, etags };
 }
 
 /** The past that is asked for; the present where nothing is. */
 function stampAt(present: Stamp, at: string | undefined): Stamp {
   if (at === undefined) return present;
-  const { query, hash } = present;
-  const point = pointAt(query, parsePlace(at));
-  return point !== null && toHex(point.hash) === hash ? present : stamp(query, point, false, present);
+  const { query, hash, dialect } = present;
+  const point = pointAt(query, parsePlace(at, dialect.parseId), dialect);
+  return point !== null && dialect.formatId(point.hash) === hash ? present : stamp(query, point, false, present);
 }
 
 function nameOn(reply: FastifyReply, { height, slot, hash }: Stamp): void {
@@ -165,8 +167,8 @@ function isWhole(body: Body | Promise<Body>): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
 
-function lookAt({ query, point, present, renderer, recorder }: Stamp, form: Form): Look {
-  return { query, view: present ? query : query.at(point), renderer, recorder, form };
+function lookAt({ query, point, present, renderer, recorder, dialect }: Stamp, form: Form): Look {
+  return { query, view: present ? query : query.at(point), renderer, recorder, dialect, form };
 }
 
 function later(body: Promise<Body>, lease: Lease, reply: FastifyReply, form: Form): void {

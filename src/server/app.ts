@@ -6,6 +6,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { UnspentError } from '../util/errors.ts';
 import { HTTP_BODY_BYTES_MAX, HTTP_HEADERS_MS, HTTP_PARAM_CHARS_MAX, HTTP_REQUEST_MS, HTTP_STALLED_MS } from '../util/limits.ts';
 import type { ServerContext } from './context.ts';
+import { registerEsplora } from './esplora/index.ts';
 import { registerEvents } from './events/route.ts';
 import { registerMetrics } from './metrics/route.ts';
 import { API, registerDocument, registerOpenApi } from './openapi.ts';
@@ -39,6 +40,7 @@ export async function buildApp(context: ServerContext, options: AppOptions = {})
   handleErrors(app, trouble);
   await registerOpenApi(app);
   registerRoutes(app.withTypeProvider<Typebox>(), serving);
+  registerEsplora(app, serving);
   registerEvents(app, context, { onFailure: (error) => serving.onFailure(error, 'events') });
   registerMetrics(app, context, { onFailure: (error) => serving.onFailure(error, 'metrics') });
   await registerPage(app);
@@ -82,7 +84,7 @@ function registerRoutes(app: App, serving: Serving): void {
       registerLists(typed, serving);
       registerOutputs(typed, serving);
       registerBalances(typed, serving);
-      registerSeen(typed, serving);
+      if (serving.context.network.ledger.traits !== null) registerSeen(typed, serving);
       registerBlocks(typed, serving);
       registerChanges(typed, serving);
     },

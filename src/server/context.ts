@@ -4,6 +4,7 @@
  */
 import type { Config } from '../config/schema.ts';
 import type { Network } from '../networks.ts';
+import type { Mempool } from '../query/mempool/mempool.ts';
 import type { Query } from '../query/query.ts';
 import type { LiveStatus, LiveTiming } from './live.ts';
 
@@ -30,6 +31,13 @@ export interface Live {
   onTimings(listener: (timings: readonly LiveTiming[]) => void): () => void;
 }
 
+/** Where an Electrum server listens: absent, not at all; asked for 0, at any port that is free. */
+export interface ElectrumPorts {
+  readonly tcp?: number | undefined;
+  readonly tls?: number | undefined;
+  readonly ws?: number | undefined;
+}
+
 export interface ServerContext {
   readonly network: Network;
   readonly config: Config;
@@ -37,4 +45,8 @@ export interface ServerContext {
   readonly projections: readonly string[];
   readonly reads: Reads;
   readonly live: Live;
+  /** What the node that is followed has in its mempool, at the newest point; null: not of the Bitcoin family. */
+  readonly mempool: Mempool | null;
+  /** Hands a transaction to the node that is followed; its id. Throws TX_REFUSED, UNSUPPORTED where nothing is followed. */
+  submit(raw: Uint8Array): Promise<Uint8Array>;
 }

@@ -6,11 +6,15 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/schema.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { MempoolChange } from '../ledgers/mempool-change.ts';
 import type { Network } from '../networks.ts';
 import { UnspentError } from '../util/errors.ts';
 import { buildApp } from './app.ts';
+import type { ElectrumPorts, ServerContext } from './context.ts';
+import { type ElectrumServer, openElectrum } from './electrum/index.ts';
 import type { LiveStatus, LiveUpdate } from './live.ts';
 import { LiveBoard } from './live-board.ts';
+import { MempoolKeeper, type Submit } from './mempool-keeper.ts';
 import { EngineReads } from './reads.ts';
 
 export interface HostParts {
@@ -20,35 +24,52 @@ export interface HostParts {
   /** Names of the projections the store keeps. */
   readonly projections: readonly string[];
   readonly status: LiveStatus;
+  /** Hands a transaction to the node that is followed. */
+  readonly submit: Submit;
+  readonly electrum: ElectrumPorts;
+}
+
+export interface Listening {
+  /** Where the page is; the API is below it. */
+  readonly url: string;
+  readonly electrum: ElectrumPorts;
+}
+
+/** Something that was opened and must be closed. */
+interface Closable {
+  close(): Promise<void>;
 }
 
 export class Host {
-  readonly url: string;
-  private readonly app: FastifyInstance;
+  readonly listening: Listening;
+  private readonly servers: readonly Closable[];
   private readonly reads: EngineReads;
   private readonly live: LiveBoard;
+  private readonly keeper: MempoolKeeper | null;
 
-  private constructor(app: FastifyInstance, reads: EngineReads, live: LiveBoard, url: string) {
-    this.app = app;
-    this.reads = reads;
-    this.live = live;
-    this.url = url;
+  private constructor(parts: Pick<HostInside, 'reads' | 'live' | 'keeper'>, servers: readonly Closable[], listening: Listening) {
+    ({ reads: this.reads, live: this.live, keeper: this.keeper } = parts);
+    this.servers = servers;
+    this.listening = listening;
   }
 
   /** Resolves when it listens. Throws CONFIG for a setting that is not safe, IO where the system does not let it listen. */
-  static async open({ engine, network, config, projections, status }: HostParts): Promise<Host> {
-    const reads = new EngineReads(engine, network.ledger.traits);
-    const live = new LiveBoard(status);
-    const app = await buildApp({ network, config, projections, reads, live });
-    const { host, port } = config.server;
+  static async open(parts: HostParts): Promise<Host> {
+    const inside = insideOf(parts);
+    const servers: Closable[] = [];
     try {
-      await app.listen({ host, port });
+      const app = await buildApp(inside.context);
+      servers.push(app);
+      const url = await listen(app, parts.config.server);
+      const electrum = await startElectrum(inside.context, parts.electrum);
+      if (electrum !== null) servers.push(electrum);
+      return new Host(inside, servers, { url, electrum: electrum?.ports ?? {} });
     } catch (error) {
-      await app.close();
-      reads.close();
-      throw cannotListen(error as NodeJS.ErrnoException, host, port);
+      await closeAll(servers);
+      inside.keeper?.close();
+      inside.reads.close();
+      throw error;
     }
-    return new Host(app, reads, live, urlOf(app.server.address() as AddressInfo));
   }
 
   take(update: LiveUpdate): void {
@@ -56,13 +77,68 @@ export class Host {
     if (update.moved) this.reads.moved();
   }
 
+  takeMempool(changes: readonly MempoolChange[]): void {
+    this.keeper?.take(changes);
+  }
+
   /** When it resolves, nobody reads any more. */
   async close(): Promise<void> {
-    await this.app.close();
+    this.keeper?.close();
+    await closeAll(this.servers);
     // Streams that were cut give back what they hold in turns of their own.
     for (let turns = 0; this.reads.snapshots > 1 && turns < 100; turns++) await new Promise((resolve) => setImmediate(resolve));
     this.reads.close();
   }
+}
+
+interface HostInside {
+  readonly reads: EngineReads;
+  readonly live: LiveBoard;
+  readonly keeper: MempoolKeeper | null;
+  readonly context: ServerContext;
+}
+
+function insideOf({ engine, network, config, projections, status, submit }: HostParts): HostInside {
+  const reads = new EngineReads(engine, network.ledger.traits);
+  const live = new LiveBoard(status);
+  // Before everybody else who wants to hear of moves.
+  const keeper = keeperOf(network, projections, reads, submit);
+  const context: ServerContext = {
+    ...{ network, config, projections, reads, live, mempool: keeper?.mempool ?? null },
+    submit: (raw) => (keeper === null ? Promise.reject(noMempool(network)) : keeper.submit(raw)),
+  };
+  return { reads, live, keeper, context };
+}
+
+/** Null where there is no mempool to speak of, or no unspent set to hold it against. */
+function keeperOf(network: Network, projections: readonly string[], reads: EngineReads, submit: Submit): MempoolKeeper | null {
+  if (network.family !== 'bitcoin' || !projections.includes('utxo')) return null;
+  return new MempoolKeeper(reads, network.parameters.mweb, submit);
+}
+
+function noMempool({ name }: Network): UnspentError {
+  return new UnspentError('UNSUPPORTED', `transactions of '${name}' are not submitted here: no mempool is kept`);
+}
+
+async function startElectrum(context: ServerContext, ports: ElectrumPorts): Promise<ElectrumServer | null> {
+  const isWanted = Object.values(ports).some((port) => port !== undefined);
+  if (context.network.family !== 'bitcoin' || !isWanted) return null;
+  return await openElectrum(context, ports, (line) => process.stderr.write(`unspent: ${line}\n`));
+}
+
+async function listen(app: FastifyInstance, { host, port }: Config['server']): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw cannotListen(error as NodeJS.ErrnoException, host, port);
+  }
+  return urlOf(app.server.address() as AddressInfo);
+}
+
+/** All of them, whatever one of them says; what the first says is thrown then. */
+async function closeAll(servers: readonly Closable[]): Promise<void> {
+  const closed = await Promise.allSettled(servers.map((server) => server.close()));
+  for (const result of closed) if (result.status === 'rejected') throw result.reason;
 }
 
 /** As a person on this machine would type it. */

@@ -2,14 +2,14 @@
  * What stands in a path, as the index keys and places it names. Whatever cannot
  * be one is USAGE, and says what was expected.
  */
-import { parseAddress, parseCredential, readAddress } from '../ledgers/cardano/index.ts';
+import { parseCredential, readAddress } from '../ledgers/cardano/index.ts';
 import { KEY_BYTES } from '../ledgers/ledger.ts';
 import { assetKey, datumKey } from '../projections/index-by-key.ts';
+import type { Dialect } from '../query/dialect.ts';
 import type { Place } from '../query/place.ts';
 import { parsePlace } from '../query/place.ts';
 import { fromHex, isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import { blake2b224 } from '../util/hash.ts';
 
 const REWARD_ADDRESS_BYTES = 1 + KEY_BYTES;
 
@@ -28,8 +28,8 @@ export function hexBytes(text: string): Uint8Array {
   return Buffer.from(text, 'hex');
 }
 
-export function addressKey(text: string): Uint8Array {
-  return named('address', () => blake2b224(parseAddress(text)));
+export function addressKey(text: string, dialect: Dialect): Uint8Array {
+  return named('address', () => dialect.addressKey(text));
 }
 
 export function paymentKey(text: string): Uint8Array {
@@ -68,16 +68,16 @@ export function datumHashKey(text: string): Uint8Array {
 }
 
 /** `transaction#number`, as the schema has checked it. */
-export function parseOutpoint(text: string): Outpoint {
+export function parseOutpoint(text: string, { parseId }: Dialect): Outpoint {
   const [id, digits] = text.split('#');
   const index = Number(digits);
   if (index > 0xffff) throw new UnspentError('USAGE', `an output has a number up to 65535, not ${index}`, { field: 'body' });
-  return { txId: hexBytes(id), index };
+  return { txId: parseId(id), index };
 }
 
 /** Of a block in a path a bare number is a height; in `at` it is a slot. */
-export function parseBlock(text: string): Place {
-  return named('block', () => parsePlace(/^\d{1,15}$/.test(text) ? `height:${text}` : text));
+export function parseBlock(text: string, { parseId }: Dialect): Place {
+  return named('block', () => parsePlace(/^\d{1,15}$/.test(text) ? `height:${text}` : text, parseId));
 }
 
 /** Says which part of the path is meant. */

@@ -6,7 +6,7 @@
 export interface LivePoint {
   readonly height: number;
   readonly slot: number;
-  /** Hex. */
+  /** As people write it. */
   readonly hash: string;
 }
 

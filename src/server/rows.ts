@@ -29,16 +29,16 @@ function arrayHead(count: number): Uint8Array {
 }
 
 /** Every row as one array, made when the reader asks for more. CBOR: an array of indefinite length. */
-export class RowStream extends Readable {
-  readonly #source: Iterator<IndexedUtxo>;
-  readonly #accept: Accept | undefined;
-  readonly #encode: Encode<IndexedUtxo>;
+export class RowStream<Row = IndexedUtxo> extends Readable {
+  readonly #source: Iterator<Row>;
+  readonly #accept: ((row: Row) => boolean) | undefined;
+  readonly #encode: Encode<Row>;
   readonly #json: boolean;
   #begun = false;
   #written = 0;
   #turn: NodeJS.Immediate | null = null;
 
-  constructor(source: Iterable<IndexedUtxo>, accept: Accept | undefined, encode: Encode<IndexedUtxo>, form: Form) {
+  constructor(source: Iterable<Row>, accept: ((row: Row) => boolean) | undefined, encode: Encode<Row>, form: Form) {
     super({ highWaterMark: HTTP_PIECE_CHARS });
     this.#source = source[Symbol.iterator]();
     this.#accept = accept;

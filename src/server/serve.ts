@@ -5,10 +5,14 @@
  */
 import type { Config } from '../config/schema.ts';
 import type { RocksEngine } from '../engine/rocks.ts';
+import type { MempoolChange } from '../ledgers/mempool-change.ts';
 import type { Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
-import { Host } from './host.ts';
+import type { ElectrumPorts } from './context.ts';
+import { Host, type Listening } from './host.ts';
 import { type LiveUpdate, NOT_FOLLOWING } from './live.ts';
+import type { Submit } from './mempool-keeper.ts';
+import { MempoolLink } from './mempool-link.ts';
 import { checkBind } from './safety.ts';
 import { Telemetry } from './telemetry.ts';
 import { ServerThread } from './thread.ts';
@@ -19,6 +23,10 @@ export interface ServeOptions {
   /** Default: the settings `server.host` and `server.port`. Port 0: any that is free. */
   readonly host?: string;
   readonly port?: number;
+  /** Of the Electrum server of a store of the Bitcoin family. Default: the settings `electrum.*`; 0: any that is free. */
+  readonly electrumPort?: number;
+  readonly electrumTlsPort?: number;
+  readonly electrumWsPort?: number;
   /** False: in the caller's thread. Default true. */
   readonly thread?: boolean;
 }
@@ -26,6 +34,8 @@ export interface ServeOptions {
 export interface Served {
   /** Where the page is; the API is below it. */
   readonly url: string;
+  /** The ports an Electrum server listens on, where there is one. */
+  readonly electrum?: ElectrumPorts;
   /** Resolves when it was closed; rejects when the server failed by itself. */
   readonly ended: Promise<void>;
   /** Ends every stream and answer. The store is not closed, and must not be before this resolves; `store.close()` sees to it. */
@@ -36,10 +46,13 @@ export interface Served {
 export async function serve(store: Store, options: ServeOptions = {}): Promise<Served> {
   const config = configOf(store.config, options);
   checkBind(config.server);
-  const listener = options.thread === false ? here(store, config) : inThread(store, config);
+  const link = new MempoolLink(store);
+  const wanted: Wanted = { config, electrum: electrumPorts(config, options), submit: (raw) => link.submit(raw) };
+  const listener = options.thread === false ? here(store, wanted) : inThread(store, wanted);
   const telemetry = new Telemetry(store, (update) => listener.tell(update));
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
+    link.close();
     closing ??= listener.close().finally(() => {
       telemetry.close();
       store.readers.delete(reader);
@@ -49,54 +62,71 @@ export async function serve(store: Store, options: ServeOptions = {}): Promise<S
   const reader = { close };
   store.readers.add(reader);
   try {
-    const url = await listener.url;
+    const { url, electrum } = await listener.listening;
+    if (store.network.family === 'bitcoin') link.start((changes) => listener.change(changes));
     // A promise of its own: if the server fails and nobody has asked to be told, the process is.
-    return { url, ended: listener.ended.then(() => {}), close };
+    return { url, ended: listener.ended.then(() => {}), close, ...(Object.keys(electrum).length > 0 ? { electrum } : {}) };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** What `serve` needs of the side that listens. */
+/** What `serve` asks of the side that listens. */
+interface Wanted {
+  readonly config: Config;
+  readonly electrum: ElectrumPorts;
+  readonly submit: Submit;
+}
+
+/** What `serve` needs of it. */
 interface Listener {
-  readonly url: Promise<string>;
+  readonly listening: Promise<Listening>;
   readonly ended: Promise<void>;
   tell(update: LiveUpdate): void;
+  /** Resolves when they are taken in. */
+  change(changes: readonly MempoolChange[]): Promise<void>;
   close(): Promise<void>;
 }
 
-function inThread({ engine, network, fold }: Store, config: Config): Listener {
+function inThread({ engine, network, fold }: Store, { config, electrum, submit }: Wanted): Listener {
   const { handle } = engine as Partial<RocksEngine>;
   if (handle === undefined) throw new UnspentError('UNSUPPORTED', 'only a store on RocksDB can be served from another thread');
-  return new ServerThread({
+  const data = {
     handle,
     columns: engine.columns,
     network: { name: network.name, parameters: network.parameters },
     config,
     projections: fold.projections.map((projection) => projection.name),
     status: NOT_FOLLOWING,
-  });
+    electrum,
+  };
+  return new ServerThread(data, submit);
 }
 
-function here({ engine, network, fold }: Store, config: Config): Listener {
+function here({ engine, network, fold }: Store, wanted: Wanted): Listener {
   const projections = fold.projections.map((projection) => projection.name);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   let last: LiveUpdate | null = null;
   let host: Host | null = null;
-  const opening = Host.open({ engine, network, config, projections, status: NOT_FOLLOWING });
-  const url = opening.then((opened) => {
+  const opening = Host.open({ engine, network, projections, status: NOT_FOLLOWING, ...wanted });
+  const listening = opening.then((opened) => {
     host = opened;
     // Blocks may have come while it was being put together.
     if (last !== null) opened.take({ ...last, moved: true });
-    return opened.url;
+    return opened.listening;
   });
   return {
-    url,
+    listening,
     ended,
     tell(update) {
       last = update;
       host?.take(update);
+    },
+    async change(changes) {
+      host?.takeMempool(changes);
+      // Others have their turn before the next ones come.
+      await new Promise((resolve) => setImmediate(resolve));
     },
     async close() {
       await opening.then(
@@ -110,7 +140,22 @@ function here({ engine, network, fold }: Store, config: Config): Listener {
 
 function configOf(config: Config, { host, port }: ServeOptions): Config {
   const { server } = config;
+  checkPort(port);
+  return { ...config, server: { ...server, host: host ?? server.host, port: port ?? server.port } };
+}
+
+/** In the settings 0 means none. */
+function electrumPorts({ electrum }: Config, { electrumPort, electrumTlsPort, electrumWsPort }: ServeOptions): ElectrumPorts {
+  const [tcp, tls, ws] = [electrumPort, electrumTlsPort, electrumWsPort];
+  for (const port of [tcp, tls, ws]) checkPort(port);
+  return { tcp: tcp ?? set(electrum.port), tls: tls ?? set(electrum.tlsPort), ws: ws ?? set(electrum.wsPort) };
+}
+
+function set(port: number): number | undefined {
+  return port === 0 ? undefined : port;
+}
+
+function checkPort(port: number | undefined): void {
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= PORT_MAX))
     throw new UnspentError('USAGE', `a port is a whole number from 0 to ${PORT_MAX}, not ${port}`);
-  return { ...config, server: { ...server, host: host ?? server.host, port: port ?? server.port } };
 }

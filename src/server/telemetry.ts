@@ -5,14 +5,14 @@
  * what it says.
  */
 import type { Point } from '../ledgers/ledger.ts';
+import { renderPoint } from '../query/render.ts';
 import type { Applied, FoldWatcher } from '../state/fold.ts';
 import type { PruneCounts } from '../state/pruned.ts';
 import type { Following, Store } from '../store.ts';
-import { toHex } from '../util/bytes.ts';
 import { LIVE_ROLLBACKS_MAX, LIVE_TIMINGS_MAX, LIVE_UPDATE_MS, LIVE_UPDATE_MS_MAX } from '../util/limits.ts';
-import { type LivePoint, type LiveRollback, type LiveStatus, type LiveTiming, type LiveUpdate, NOT_FOLLOWING } from './live.ts';
+import { type LiveRollback, type LiveStatus, type LiveTiming, type LiveUpdate, NOT_FOLLOWING } from './live.ts';
 
-type Watched = Pick<Store, 'fold' | 'following' | 'fills'>;
+type Watched = Pick<Store, 'fold' | 'following' | 'fills' | 'network'>;
 
 /** What a source that is a connection to a node says of it. */
 interface Peer {
@@ -64,7 +64,7 @@ export class Telemetry implements FoldWatcher {
 
   rolledBack(to: Point | null, undone: number, seconds: number): void {
     this.counts.undone += undone;
-    const rollback = { time: Date.now(), to: to === null ? null : livePoint(to), undone };
+    const rollback = { time: Date.now(), to: to === null ? null : renderPoint(to, this.store.network.dialect), undone };
     this.rollbacks = [...this.rollbacks, rollback].slice(-LIVE_ROLLBACKS_MAX);
     this.took({ what: 'rollback', seconds, blocks: undone });
   }
@@ -135,8 +135,4 @@ export class Telemetry implements FoldWatcher {
 function peerOf({ source }: Following): Peer | null {
   const { status } = source as { readonly status?: () => Peer };
   return status === undefined ? null : status.call(source);
-}
-
-function livePoint({ height, slot, hash }: Point): LivePoint {
-  return { height, slot, hash: toHex(hash) };
 }

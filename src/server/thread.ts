@@ -7,42 +7,55 @@
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/schema.ts';
 import type { ColumnSpec } from '../engine/engine.ts';
-import type { CardanoNetwork } from '../ledgers/cardano/index.ts';
-import { type ErrorCode, UnspentError } from '../util/errors.ts';
+import type { MempoolChange } from '../ledgers/mempool-change.ts';
+import type { Network } from '../networks.ts';
+import type { ElectrumPorts } from './context.ts';
+import type { Listening } from './host.ts';
 import type { LiveStatus, LiveUpdate } from './live.ts';
+import type { Submit } from './mempool-keeper.ts';
+import { type PackedChanges, packChanges } from './mempool-pack.ts';
+import { errorOf, type Failure, failureOf } from './thread-failure.ts';
 
 /** What the thread is given. Only what can be sent: a ledger is made anew over there. */
 export interface ThreadData {
   readonly handle: bigint;
   readonly columns: readonly ColumnSpec[];
-  readonly network: { readonly name: string; readonly parameters: CardanoNetwork };
+  readonly network: { readonly name: string; readonly parameters: Network['parameters'] };
   readonly config: Config;
   readonly projections: readonly string[];
   readonly status: LiveStatus;
+  readonly electrum: ElectrumPorts;
 }
 
 /** To the thread. */
-export type Order = { readonly kind: 'update'; readonly update: LiveUpdate } | { readonly kind: 'close' };
+export type Order =
+  | { readonly kind: 'update'; readonly update: LiveUpdate }
+  | { readonly kind: 'mempool'; readonly packed: PackedChanges }
+  /** The answer to the `submit` of that number. */
+  | { readonly kind: 'submitted'; readonly number: number; readonly answer: Uint8Array | Failure }
+  | { readonly kind: 'close' };
 
 /** From the thread. */
 export type Report =
-  | { readonly kind: 'listening'; readonly url: string }
-  | {
-      readonly kind: 'failed';
-      readonly code: ErrorCode | null;
-      readonly message: string;
-      readonly meta: Readonly<Record<string, unknown>>;
-    };
+  | { readonly kind: 'listening'; readonly listening: Listening }
+  /** The changes of the mempool sent last are taken in. */
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'submit'; readonly number: number; readonly raw: Uint8Array }
+  | { readonly kind: 'failed'; readonly failure: Failure };
 
 export class ServerThread {
   /** Resolves when the server listens. */
-  readonly url: Promise<string>;
+  readonly listening: Promise<Listening>;
   /** Resolves when the thread has ended as it was told to; rejects when it ended by itself. */
   readonly ended: Promise<void>;
   private readonly worker: Worker;
+  private readonly submit: Submit;
   private closing = false;
+  private onTaken: (() => void) | null = null;
 
-  constructor(data: ThreadData) {
+  /** `submit` hands what readers over there submit to the node that is followed here. */
+  constructor(data: ThreadData, submit: Submit) {
+    this.submit = submit;
     // The same file as it stands beside this one: a source in a checkout, compiled in a package.
     const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
     this.worker = new Worker(new URL(file, import.meta.url), { workerData: data, name: 'unspent http' });
@@ -55,11 +68,13 @@ export class ServerThread {
         this.closing && failure === null ? resolve() : reject(failure ?? new Error('the server thread ended')),
       );
     });
-    this.url = new Promise((resolve, reject) => {
+    this.listening = new Promise((resolve, reject) => {
       this.worker.on('message', (report: Report) => {
-        if (report.kind === 'listening') resolve(report.url);
+        if (report.kind === 'listening') resolve(report.listening);
+        else if (report.kind === 'taken') this.onTaken?.();
+        else if (report.kind === 'submit') void this.hand(report.number, report.raw);
         else {
-          failure = errorOf(report);
+          failure = errorOf(report.failure);
           reject(failure);
         }
       });
@@ -69,6 +84,15 @@ export class ServerThread {
 
   tell(update: LiveUpdate): void {
     this.order({ kind: 'update', update });
+  }
+
+  /** Resolves when they are taken in. One call at a time. */
+  change(changes: readonly MempoolChange[]): Promise<void> {
+    const packed = packChanges(changes);
+    this.worker.postMessage({ kind: 'mempool', packed } satisfies Order, [packed.bytes.buffer]);
+    return new Promise((resolve) => {
+      this.onTaken = resolve;
+    });
   }
 
   /** Resolves when nobody over there holds on to the engine any more. */
@@ -81,11 +105,12 @@ export class ServerThread {
     await this.ended.catch(() => {});
   }
 
+  private async hand(number: number, raw: Uint8Array): Promise<void> {
+    const answer = await this.submit(raw).then((id) => new Uint8Array(id), failureOf);
+    this.order({ kind: 'submitted', number, answer });
+  }
+
   private order(order: Order): void {
     this.worker.postMessage(order);
   }
-}
-
-function errorOf({ code, message, meta }: Extract<Report, { kind: 'failed' }>): Error {
-  return code === null ? new Error(message) : new UnspentError(code, message, meta);
 }

@@ -5,9 +5,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { attachRocks } from '../engine/rocks.ts';
 import { openNetwork } from '../networks.ts';
-import { assert, isUnspentError } from '../util/errors.ts';
+import { assert } from '../util/errors.ts';
 import { Host } from './host.ts';
+import { unpackChanges } from './mempool-pack.ts';
 import type { Order, Report, ThreadData } from './thread.ts';
+import { failureOf } from './thread-failure.ts';
+import { ThreadSubmit } from './thread-submit.ts';
 
 assert(parentPort !== null, 'this file is the entry of a thread');
 const port = parentPort;
@@ -17,18 +20,30 @@ function report(message: Report): void {
   port.postMessage(message);
 }
 
+/** Resolves when it is told to close. */
+function obey(host: Host, submits: ThreadSubmit): Promise<void> {
+  return new Promise((resolve) => {
+    port.on('message', (order: Order) => {
+      if (order.kind === 'update') host.take(order.update);
+      else if (order.kind === 'mempool') {
+        host.takeMempool(unpackChanges(order.packed));
+        report({ kind: 'taken' });
+      } else if (order.kind === 'submitted') submits.answered(order.number, order.answer);
+      else resolve();
+    });
+  });
+}
+
 async function run(): Promise<void> {
   const engine = attachRocks(handle, columns);
+  const submits = new ThreadSubmit((number, raw) => report({ kind: 'submit', number, raw }));
   try {
-    const host = await Host.open({ ...parts, engine, network: openNetwork(network.name, null, network.parameters) });
-    const closed = new Promise<void>((resolve) => {
-      port.on('message', (order: Order) => {
-        if (order.kind === 'update') host.take(order.update);
-        else resolve();
-      });
-    });
-    report({ kind: 'listening', url: host.url });
+    const submit = (raw: Uint8Array): Promise<Uint8Array> => submits.submit(raw);
+    const host = await Host.open({ ...parts, engine, submit, network: openNetwork(network.name, null, network.parameters) });
+    const closed = obey(host, submits);
+    report({ kind: 'listening', listening: host.listening });
     await closed;
+    submits.close();
     await host.close();
   } finally {
     await engine.close();
@@ -38,9 +53,7 @@ async function run(): Promise<void> {
 try {
   await run();
 } catch (error) {
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  if (isUnspentError(error)) report({ kind: 'failed', code: error.code, message: error.message, meta: error.meta });
-  else report({ kind: 'failed', code: null, message, meta: {} });
+  report({ kind: 'failed', failure: failureOf(error) });
 }
 // With nothing left to listen to, the thread ends.
 port.close();

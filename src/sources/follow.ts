@@ -156,8 +156,8 @@ class Pump {
     return !this.options.signal.aborted;
   }
 
-  private forward({ raw, intact, block: decoded }: Forward): boolean {
-    const block = decoded ?? this.decode(raw, intact);
+  private forward({ raw, intact, height, block: decoded }: Forward): boolean {
+    const block = decoded ?? this.decode(raw, intact, height);
     if (this.isPast(block)) {
       this.reachedUntil = true;
       return false;
@@ -170,9 +170,9 @@ class Pump {
     return true;
   }
 
-  private decode(raw: Uint8Array, intact: boolean): Block {
+  private decode(raw: Uint8Array, intact: boolean, height: number | undefined): Block {
     try {
-      const block = this.ledger.decode(raw);
+      const block = this.ledger.decode(raw, height);
       if (!intact) this.ledger.verify(block);
       return block;
     } catch (error) {

@@ -6,6 +6,9 @@
  * thousand blocks a second would cost more than decoding them.
  */
 import type { Block, Point } from '../ledgers/ledger.ts';
+import type { MempoolChange } from '../ledgers/mempool-change.ts';
+
+export type { MempoolChange } from '../ledgers/mempool-change.ts';
 
 export type ChainEvent =
   /** `intact`: the source has already checked these bytes against a checksum or hash of the whole block. */
@@ -13,6 +16,8 @@ export type ChainEvent =
       readonly kind: 'forward';
       readonly raw: Uint8Array;
       readonly intact: boolean;
+      /** Where it stands, where the source knows and the block may not say. */
+      readonly height?: number;
       /** The same bytes decoded, where checking them took that anyway. */
       readonly block?: Block;
     }
@@ -50,6 +55,14 @@ export interface FollowOptions {
   readonly follow: boolean;
 }
 
+/** The transactions a node knows that are in no block yet, for as long as the source is followed. */
+export interface MempoolFeed {
+  /** Told what is there and then each change. Returns how to stop. */
+  watch(listener: (change: MempoolChange) => void): () => void;
+  /** Hands a transaction to the node; its id. Throws TX_REFUSED with the node's own words, SOURCE_UNREACHABLE. */
+  submit(raw: Uint8Array): Promise<Uint8Array>;
+}
+
 export interface Source {
   /** The URL it was made from, for messages. */
   readonly name: string;
@@ -61,5 +74,7 @@ export interface Source {
    * parent than our tip, our tip was the branch that lost.
    */
   readonly final?: boolean;
+  /** Where the source is a node that shows its mempool. */
+  readonly mempool?: MempoolFeed;
   runs(options: FollowOptions): AsyncIterable<Run>;
 }

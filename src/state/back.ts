@@ -37,7 +37,7 @@ export function planBack(undone: readonly UndoneBlock[], utxo: boolean, reader: 
 }
 
 function stepBlock({ key, row, delta }: UndoneBlock, created: readonly Coin[], spent: readonly Coin[]): StepBlock {
-  return { key, height: row.height, slot: row.slot, hash: row.hash, txs: delta.txs.filter((tx) => !tx.grant), created, spent };
+  return { key, height: row.height, slot: row.slot, hash: row.hash, txs: delta.txs.filter((tx) => tx.kind === 'tx'), created, spent };
 }
 
 /** The coins each block spent, with the value they had: from the delta itself or from `utxo_spent`. */

@@ -3,7 +3,8 @@
  *
  *   flags u8 (1: self-contained) | missing varint
  *   | n varint, then per transaction: flags u8 (1: phase-2 invalid, 2: a grant
- *     of the ledger, not a transaction), id 32, first output index, outputs
+ *     of the ledger, not a transaction, 4: more of the transaction before, whose
+ *     outputs are not all kept), id 32, first output index, outputs
  *   | m varint, then per spent output: outpoint 34 [, length varint, value]
  *   | u varint, then per projection with an undo of its own: name, bytes
  *
@@ -22,14 +23,19 @@ export const deltaColumn: ColumnSpec = { name: DELTA, access: 'order', weight: 8
 const SELF_CONTAINED = 1;
 const TX_INVALID = 1;
 const TX_GRANT = 2;
+const TX_MORE = 4;
 
+/** A run of outputs with successive indexes. A transaction has one, or more where outputs between them can never be spent. */
 export interface DeltaTx {
   readonly id: Uint8Array;
   readonly valid: boolean;
-  readonly grant: boolean;
+  /** `more`: a further run of the transaction before. */
+  readonly kind: 'tx' | 'grant' | 'more';
   readonly firstIndex: number;
   readonly count: number;
 }
+
+const KIND_FLAG: Readonly<Record<DeltaTx['kind'], number>> = { tx: 0, grant: TX_GRANT, more: TX_MORE };
 
 export interface DeltaSpend {
   readonly key: Uint8Array;
@@ -56,7 +62,7 @@ export function writeDelta(w: ByteWriter, delta: DeltaInput, selfContained: bool
   w.varint(delta.missing);
   w.varint(delta.txs.length);
   for (const tx of delta.txs) {
-    w.u8((tx.valid ? 0 : TX_INVALID) | (tx.grant ? TX_GRANT : 0));
+    w.u8((tx.valid ? 0 : TX_INVALID) | KIND_FLAG[tx.kind]);
     w.run(tx.id);
     w.varint(tx.firstIndex);
     w.varint(tx.count);
@@ -92,7 +98,8 @@ export function readDelta(bytes: Uint8Array, what: string): Delta {
   for (let n = r.varint(); n > 0; n--) {
     const flags = r.u8();
     const id = r.run(TXID_BYTES);
-    txs.push({ id, valid: (flags & TX_INVALID) === 0, grant: (flags & TX_GRANT) !== 0, firstIndex: r.varint(), count: r.varint() });
+    const kind = (flags & TX_GRANT) !== 0 ? 'grant' : (flags & TX_MORE) !== 0 ? 'more' : 'tx';
+    txs.push({ id, valid: (flags & TX_INVALID) === 0, kind, firstIndex: r.varint(), count: r.varint() });
   }
   const spent: DeltaSpend[] = [];
   for (let m = r.varint(); m > 0; m--) {

@@ -112,19 +112,28 @@ export class Fold {
     for (const block of blocks) {
       if (tip !== null && block.prevHash !== null && equalBytes(block.prevHash, tip.hash)) {
         if (block.height !== tip.height + 1 && !(block.boundary && block.height === tip.height)) {
-          return { fresh, failure: unlinked(block, tip, `its height is ${block.height} after ${tip.height}`) };
+          return { fresh, failure: this.unlinked(block, tip, `its height is ${block.height} after ${tip.height}`) };
         }
       } else if (tip === null) {
         if (!this.options.partial && !this.ledger.isFirst(block)) return { fresh, failure: notFirst(block) };
       } else if (this.has(block.hash) || fresh.some((other) => equalBytes(other.hash, block.hash))) {
         continue;
       } else {
-        return { fresh, failure: unlinked(block, tip, `its previous hash is ${block.prevHash ? toHex(block.prevHash) : 'none'}`) };
+        return {
+          fresh,
+          failure: this.unlinked(block, tip, `its previous hash is ${block.prevHash ? this.ledger.formatId(block.prevHash) : 'none'}`),
+        };
       }
       fresh.push(block);
       tip = block;
     }
     return { fresh, failure: null };
+  }
+
+  private unlinked(block: Block, tip: Point, why: string): UnspentError {
+    const [hash, ours] = [this.ledger.formatId(block.hash), this.ledger.formatId(tip.hash)];
+    const message = `block ${hash} (height ${block.height}) does not follow our tip ${ours}: ${why}`;
+    return new UnspentError('BLOCK_UNLINKED', message, { hash, tip: ours });
   }
 
   /** Points to find common ground with a source: the tip, then exponentially older ones, down to the horizon. */
@@ -200,16 +209,17 @@ export class Fold {
     return undone;
   }
 
-  /** A boundary block has the height of the one before it: at the horizon itself its delta may be gone. */
+  /** A boundary block has the height of the one before it: at the horizon itself its delta may be gone, or be the first there is. */
   private isForgottenAbove(key: Uint8Array): boolean {
     const [next] = this.engine.scan(CHAIN, { gte: after(key), limit: 1 });
-    return readU64(next[0], 0) <= readPruned(this.engine).deltas;
+    return readU64(next[0], 0) <= readPruned(this.engine).deltas && this.engine.get(DELTA, next[0]) === undefined;
   }
 
   private locate(hash: Uint8Array): { key: Uint8Array; row: ChainRow } {
     const key = this.engine.get(CHAIN_HASH, hash);
-    if (key === undefined) throw new UnspentError('POINT_UNKNOWN', `block ${toHex(hash)} is not on our chain`, { hash: toHex(hash) });
-    return { key, row: this.row(key) };
+    if (key !== undefined) return { key, row: this.row(key) };
+    const name = this.ledger.formatId(hash);
+    throw new UnspentError('POINT_UNKNOWN', `block ${name} is not on our chain`, { hash: name });
   }
 
   private row(key: Uint8Array): ChainRow {
@@ -334,17 +344,6 @@ function notFirst(block: Block): UnspentError {
     {
       height: block.height,
       slot: block.slot,
-    },
-  );
-}
-
-function unlinked(block: Block, tip: Point, why: string): UnspentError {
-  return new UnspentError(
-    'BLOCK_UNLINKED',
-    `block ${toHex(block.hash)} (height ${block.height}) does not follow our tip ${toHex(tip.hash)}: ${why}`,
-    {
-      hash: toHex(block.hash),
-      tip: toHex(tip.hash),
     },
   );
 }

@@ -23,7 +23,7 @@ import {
 import type { ForwardBlock, Step, StepTx } from '../projections/projection.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { Arena } from '../util/arena.ts';
-import { copyBytes, toHex, writeU16, writeU32, writeU64 } from '../util/bytes.ts';
+import { copyBytes, readU16, writeU16, writeU32, writeU64 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { CoinTable } from './coin-table.ts';
 import type { DeltaTx } from './delta.ts';
@@ -80,6 +80,14 @@ export interface Planned {
   readonly failure: UnspentError | null;
 }
 
+/** An output of a transaction that spends nothing. Only such a transaction can have the id of an earlier one (BIP30). */
+interface Minted {
+  readonly coin: Coin;
+  readonly tx: Tx;
+  /** Of its block in the run. */
+  readonly number: number;
+}
+
 export interface ForwardOptions {
   /** False: no unspent set is kept, so nothing is resolved. */
   readonly utxo: boolean;
@@ -96,6 +104,7 @@ export class ForwardPlanner {
   private wanted: Coin[] = [];
   private wantedKeys: Uint8Array[] = [];
   private wantedBy: number[] = [];
+  private minted: Minted[] = [];
 
   constructor(ledger: Ledger, options: ForwardOptions) {
     this.ledger = ledger;
@@ -118,8 +127,13 @@ export class ForwardPlanner {
       last = block;
     }
     const firstMissing = this.resolve(planned, reader);
+    const repeat = this.firstRepeat(reader);
+    if (repeat !== undefined && repeat.number <= firstMissing) {
+      const failure = this.early(repeat.coin, planned[repeat.number].block, repeat.tx);
+      return this.cut(before, planned.slice(0, repeat.number), failure, reader);
+    }
     if (firstMissing < planned.length && !this.options.partial) {
-      return this.cut(before, planned.slice(0, firstMissing), missingInput(planned[firstMissing], this.wanted), reader);
+      return this.cut(before, planned.slice(0, firstMissing), this.missingInput(planned[firstMissing]), reader);
     }
     return { step: net(planned), taken: planned.length, failure: null };
   }
@@ -143,10 +157,11 @@ export class ForwardPlanner {
     this.wanted = [];
     this.wantedKeys = [];
     this.wantedBy = [];
+    this.minted = [];
   }
 
   private addIds(entry: PlannedBlock): null {
-    for (const tx of entry.block.txs) entry.deltaTxs.push({ id: tx.id, valid: tx.valid, grant: false, firstIndex: 0, count: 0 });
+    for (const tx of entry.block.txs) entry.deltaTxs.push({ id: tx.id, valid: tx.valid, kind: 'tx', firstIndex: 0, count: 0 });
     return null;
   }
 
@@ -158,23 +173,23 @@ export class ForwardPlanner {
     }
     for (let i = 0; i < block.txs.length; i++) {
       const tx = block.txs[i];
-      const failure = this.spend(entry, tx, number) ?? this.create(entry, tx, i);
+      const failure = this.spend(entry, tx, i, number) ?? this.create(entry, tx, i, number);
       if (failure !== null) return failure;
     }
     return null;
   }
 
-  private spend(entry: PlannedBlock, tx: Tx, number: number): UnspentError | null {
+  private spend(entry: PlannedBlock, tx: Tx, txIndex: number, number: number): UnspentError | null {
     const { block } = entry;
     if (tx.spends.length === 0) return null;
-    const spender = { txId: tx.id, slot: block.slot, height: block.height };
+    const spender = { txId: tx.id, txIndex, slot: block.slot, height: block.height };
     for (let i = 0; i < tx.spends.length; i++) {
       const { at, index } = tx.spends[i];
       let coin = this.table.find(block.raw, at, index);
       if (coin === undefined) {
         coin = this.want(block.raw, at, index, number);
       } else if (coin.spender !== null) {
-        return new UnspentError('INPUT_MISSING', `${outpointText(coin)} is spent twice, again ${where(block, tx.id)}`, {
+        return new UnspentError('INPUT_MISSING', `${this.outpointText(coin)} is spent twice, again ${this.where(block, tx.id)}`, {
           height: block.height,
         });
       }
@@ -199,20 +214,16 @@ export class ForwardPlanner {
     return coin;
   }
 
-  private create(entry: PlannedBlock, tx: Tx, txIndex: number): UnspentError | null {
+  private create(entry: PlannedBlock, tx: Tx, txIndex: number, number: number): UnspentError | null {
     const { block } = entry;
     const { creates } = tx;
-    entry.deltaTxs.push({
-      id: tx.id,
-      valid: tx.valid,
-      grant: false,
-      firstIndex: creates.length > 0 ? creates[0].index : 0,
-      count: creates.length,
-    });
+    addRuns(entry.deltaTxs, tx);
     for (const create of creates) {
       const known = this.table.find(tx.id, 0, create.index);
-      if (known !== undefined) return early(known, block, tx);
-      entry.created.push(this.coin(block, block.raw, create, tx.id, txIndex));
+      if (known !== undefined) return this.early(known, block, tx);
+      const coin = this.coin(block, block.raw, create, tx.id, txIndex);
+      entry.created.push(coin);
+      if (tx.spends.length === 0) this.minted.push({ coin, tx, number });
     }
     return null;
   }
@@ -220,7 +231,7 @@ export class ForwardPlanner {
   private grant(entry: PlannedBlock, grants: readonly Grant[]): void {
     for (let i = 0; i < grants.length; i++) {
       const { txId, create, raw } = grants[i];
-      entry.deltaTxs.push({ id: txId, valid: true, grant: true, firstIndex: create.index, count: 1 });
+      entry.deltaTxs.push({ id: txId, valid: true, kind: 'grant', firstIndex: create.index, count: 1 });
       entry.created.push(this.coin(entry.block, raw, create, txId, GRANT_TX_INDEX + i));
     }
   }
@@ -249,7 +260,7 @@ export class ForwardPlanner {
 
   /** Unspent outputs that the ledger itself removes before this block. */
   private sweep(entry: PlannedBlock, drops: NonNullable<Transition['drops']>, reader: Reader): void {
-    const spender = { txId: ZERO_ID, slot: entry.block.slot, height: entry.block.height };
+    const spender = { txId: ZERO_ID, txIndex: 0, slot: entry.block.slot, height: entry.block.height };
     for (const [key, value] of reader.scan(UNSPENT)) {
       if (!drops(value, outputOffset(value, 0), value.length)) continue;
       const coin = new Coin(key, 0, value, 0, value.length, false);
@@ -283,6 +294,55 @@ export class ForwardPlanner {
     }
     return firstMissing;
   }
+
+  /** The first output that the store has already as an unspent one. */
+  private firstRepeat(reader: Reader): Minted | undefined {
+    if (this.minted.length === 0) return undefined;
+    const keys = this.minted.map(({ coin: { keyBytes, keyAt } }) => keyBytes.subarray(keyAt, keyAt + OUTPOINT_BYTES));
+    const found = reader.getMany(UNSPENT, keys);
+    return this.minted.find((_, i) => found[i] !== undefined);
+  }
+
+  private missingInput(entry: PlannedBlock): UnspentError {
+    const coin = entry.spent.find((spent) => !spent.born && spent.length === 0 && this.wanted.includes(spent));
+    const { block } = entry;
+    const { formatId } = this.ledger;
+    const spender = coin?.spender?.txId ?? ZERO_ID;
+    const what = coin === undefined ? 'an output' : this.outpointText(coin);
+    return new UnspentError('INPUT_MISSING', `${what} is not unspent, but is spent ${this.where(block, spender)}`, {
+      ...{ height: block.height, slot: block.slot, hash: formatId(block.hash), tx: formatId(spender) },
+    });
+  }
+
+  /** An output comes into being that this step already knows: it exists twice, or was spent before there was any. */
+  private early(known: Coin, block: Block, tx: Tx): UnspentError {
+    const what = this.outpointText(known);
+    if (known.born) return new UnspentError('OUTPUT_DUPLICATE', `${what} is created twice, again ${this.where(block, tx.id)}`);
+    const spender = this.ledger.formatId(known.spender?.txId ?? ZERO_ID);
+    return new UnspentError('INPUT_MISSING', `${what} is spent by ${spender} before it is created ${this.where(block, tx.id)}`);
+  }
+
+  private outpointText({ keyBytes, keyAt }: Coin): string {
+    const id = this.ledger.formatId(keyBytes.subarray(keyAt, keyAt + TXID_BYTES));
+    return `${id}#${readU16(keyBytes, keyAt + TXID_BYTES)}`;
+  }
+
+  private where({ height, slot, hash }: Block, txId: Uint8Array): string {
+    const { formatId } = this.ledger;
+    return `by transaction ${formatId(txId)} of block ${height} (slot ${slot}, ${formatId(hash)})`;
+  }
+}
+
+/** What the delta says of a transaction's outputs. */
+function addRuns(into: DeltaTx[], { id, valid, creates }: Tx): void {
+  let from = 0;
+  for (let i = 1; i < creates.length; i++) {
+    if (creates[i].index === creates[i - 1].index + 1) continue;
+    into.push({ id, valid, kind: from === 0 ? 'tx' : 'more', firstIndex: creates[from].index, count: i - from });
+    from = i;
+  }
+  const firstIndex = creates.length > 0 ? creates[from].index : 0;
+  into.push({ id, valid, kind: from === 0 ? 'tx' : 'more', firstIndex, count: creates.length - from });
 }
 
 function net(planned: readonly PlannedBlock[]): Step<PlannedBlock> {
@@ -293,39 +353,4 @@ function net(planned: readonly PlannedBlock[]): Step<PlannedBlock> {
     for (const coin of entry.spent) if (!coin.born) removed.push(coin);
   }
   return { blocks: planned, added: added.length > 0 ? added : NONE, removed };
-}
-
-function missingInput(entry: PlannedBlock, wanted: readonly Coin[]): UnspentError {
-  const coin = entry.spent.find((spent) => !spent.born && spent.length === 0 && wanted.includes(spent));
-  const { block } = entry;
-  const spender = coin?.spender?.txId ?? ZERO_ID;
-  return new UnspentError(
-    'INPUT_MISSING',
-    `${coin ? outpointText(coin) : 'an output'} is not unspent, but is spent ${where(block, spender)}`,
-    {
-      height: block.height,
-      slot: block.slot,
-      hash: toHex(block.hash),
-      tx: toHex(spender),
-    },
-  );
-}
-
-/** An output comes into being that this step already knows: it exists twice, or was spent before there was any. */
-function early(known: Coin, block: Block, tx: Tx): UnspentError {
-  if (known.born) return new UnspentError('OUTPUT_DUPLICATE', `${outpointText(known)} is created twice, again ${where(block, tx.id)}`);
-  const spender = known.spender?.txId ?? ZERO_ID;
-  return new UnspentError(
-    'INPUT_MISSING',
-    `${outpointText(known)} is spent by ${toHex(spender)} before it is created ${where(block, tx.id)}`,
-  );
-}
-
-function outpointText(coin: Coin): string {
-  const { keyBytes, keyAt } = coin;
-  return `${toHex(keyBytes, keyAt, keyAt + TXID_BYTES)}#${(keyBytes[keyAt + TXID_BYTES] << 8) | keyBytes[keyAt + TXID_BYTES + 1]}`;
-}
-
-function where(block: Block, txId: Uint8Array): string {
-  return `by transaction ${toHex(txId)} of block ${block.height} (slot ${block.slot}, ${toHex(block.hash)})`;
 }

@@ -2,22 +2,15 @@
  * The head: where we are and what it adds up to. It is in the batch of the
  * block it describes, so there is nothing to reconcile after a crash.
  *
- * Reserved rows live in the busy `chain` column behind every height, because a
- * column of its own with so little traffic would keep old log files alive
- * (spec/storage.md, trap 4).
+ * It is one of the reserved rows of the busy `chain` column.
  */
 import type { Batch, Reader } from '../engine/engine.ts';
 import type { Point } from '../ledgers/ledger.ts';
-import { CHAIN, chainKey } from '../projections/chain.ts';
-import { readBigU64, readU64, utf8, writeBigU64, writeU64 } from '../util/bytes.ts';
+import { CHAIN, chainKey, META_PREFIX, metaKey } from '../projections/chain.ts';
+import { readBigU64, readU64, writeBigU64, writeU64 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 
-/** First key of the reserved rows; no height reaches it. */
-export const META_PREFIX = 0xff;
-
-export function metaKey(name: string): Uint8Array {
-  return Uint8Array.of(META_PREFIX, ...utf8(name));
-}
+export { META_PREFIX, metaKey };
 
 const HEAD_KEY = metaKey('head');
 const HEAD_BYTES = 81;

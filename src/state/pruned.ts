@@ -25,7 +25,7 @@ export function readPruned(reader: Reader): Pruned {
   return bytes === undefined ? { spent: -1, deltas: -1 } : { spent: readU64(bytes, 0) - 1, deltas: readU64(bytes, 8) - 1 };
 }
 
-function writePruned(batch: Batch, pruned: Pruned): void {
+export function writePruned(batch: Batch, pruned: Pruned): void {
   if (pruned.spent < 0 && pruned.deltas < 0) {
     batch.del(CHAIN, PRUNED_KEY);
     return;

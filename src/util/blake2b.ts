@@ -150,6 +150,14 @@ export function blake2b(bytes: Uint8Array, start: number, end: number, digestByt
   return digest(INPUT, end - start, digestBytes);
 }
 
+/** The same, written where it is wanted. */
+export function blake2bInto(bytes: Uint8Array, start: number, end: number, digestBytes: number, to: Uint8Array, at: number): void {
+  room(end - start);
+  bring(bytes, start, end, INPUT);
+  hash(INPUT, end - start, digestBytes);
+  for (let i = 0; i < digestBytes; i++) to[at + i] = view[STATE + i];
+}
+
 /** Hash of `prefix` followed by a run of `bytes`, without joining them. */
 export function blake2bPrefixed(prefix: Uint8Array, bytes: Uint8Array, start: number, end: number, digestBytes: number): Uint8Array {
   const length = prefix.length + end - start;

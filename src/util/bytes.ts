@@ -1,5 +1,6 @@
 /**
- * Bytes: hex at the edges, big-endian integers and comparison inside.
+ * Bytes: hex at the edges, integers (big-endian, unless the name says otherwise)
+ * and comparison inside.
  * No node:* here, so that ledgers and proofs run in a browser too.
  */
 import { UnspentError } from './errors.ts';
@@ -93,6 +94,17 @@ export function writeU64(bytes: Uint8Array, at: number, value: number): void {
 export function writeBigU64(bytes: Uint8Array, at: number, value: bigint): void {
   writeU32(bytes, at, Number((value >> 32n) & 0xffff_ffffn));
   writeU32(bytes, at + 4, Number(value & 0xffff_ffffn));
+}
+
+export function readU32LE(bytes: Uint8Array, at: number): number {
+  return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
+}
+
+export function writeU32LE(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value;
+  bytes[at + 1] = value >>> 8;
+  bytes[at + 2] = value >>> 16;
+  bytes[at + 3] = value >>> 24;
 }
 
 export function utf8(text: string): Uint8Array {

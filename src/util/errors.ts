@@ -53,6 +53,12 @@ export const ERROR_CODES = {
     meaning: 'The source of blocks cannot be read.',
     advice: 'Check the path or address and its permissions.',
   },
+  TX_REFUSED: {
+    exit: 1,
+    status: 400,
+    meaning: 'The node did not take the transaction.',
+    advice: 'The message has its own words; nothing was sent on.',
+  },
   PROTOCOL: {
     exit: 4,
     status: 500,

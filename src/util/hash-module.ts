@@ -2,7 +2,7 @@
  * What the hashes assembled here have in common: a WebAssembly module of two
  * functions, one that compresses a block and one that hashes, over a memory of
  * its own; `hash` and `memory` are what it gives out. The functions' bodies are
- * the hash's own (`blake2b.ts`, `ledgers/bitcoin/sha256.ts`).
+ * the hash's own (`blake2b.ts`, `sha256.ts`).
  */
 const FUNCTION = 0x60;
 

@@ -165,3 +165,127 @@ export const LIVE_TIMINGS_MAX = 1000;
 /** Characters of one answer that is remembered until the store moves, and of all of them together. */
 export const REMEMBERED_ANSWER_CHARS_MAX = 64 * 1024;
 export const REMEMBERED_CHARS_MAX = 8 * 1024 * 1024;
+
+/** Transactions and bytes of a mempool that a reader keeps: a third of what nodes hold, since unpacked it takes thrice as much. */
+export const MEMPOOL_TXS_MAX = 300_000;
+export const MEMPOOL_BYTES_MAX = 100 * 1024 * 1024;
+
+/** Seconds after which a transaction in no block is forgotten, as nodes do: not every source tells what they dropped. */
+export const MEMPOOL_SECONDS_MAX = 14 * 24 * 3600;
+
+/** Blocks that a mempool is held against one by one; past that all of it is looked up anew. */
+export const MEMPOOL_BLOCKS_MAX = 24;
+
+/** Blocks a mempool remembers, to find where the chain turned. */
+export const MEMPOOL_TRAIL_MAX = 200;
+
+/** Blocks behind the node at which its mempool is no longer watched: what it builds on is not here. */
+export const MEMPOOL_BEHIND_BLOCKS_MAX = 1000;
+
+/** Milliseconds between two looks at what is followed. */
+export const MEMPOOL_LOOK_MS = 200;
+
+/** Milliseconds in which changes of the mempool are gathered for one message; a block that explains them should be told first. */
+export const MEMPOOL_UPDATE_MS = 50;
+
+/** Bytes of transactions in one such message: what the serving thread takes in without keeping others waiting. */
+export const MEMPOOL_UPDATE_BYTES_MAX = 256 * 1024;
+
+/** Milliseconds in which a node must have answered whether it takes a transaction, and such questions on their way. */
+export const SUBMIT_MS_MAX = 30_000;
+export const SUBMITS_MAX = 64;
+
+/** Bytes of blocks one batch of RPC calls should fetch, calls of one batch, and batches on their way: an answer is hex, all in memory. */
+export const RPC_BATCH_BYTES = 2 * 1024 * 1024;
+export const RPC_BATCH_CALLS_MAX = 500;
+export const RPC_BATCHES_AHEAD = 3;
+
+/** Bytes of one RPC answer: the largest block in hex with room to spare, or the ids of nearly a million transactions. */
+export const RPC_ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Milliseconds of silence after which an RPC answer is given up, and for how long a node may say that it is still loading. */
+export const RPC_ANSWER_MS = 60_000;
+export const RPC_LOADING_MS_MAX = 10 * 60_000;
+
+/** Milliseconds between questions for a new block, and the least between looks at the mempool. */
+export const RPC_POLL_MS = 250;
+export const RPC_MEMPOOL_MS = 500;
+
+/** Bytes looked at in a block file at a time: where a look holds several records, and where it holds one. */
+export const BLK_LOOK_BYTES_MAX = 1024 * 1024;
+export const BLK_LOOK_BYTES_MIN = 4096;
+
+/** Blocks handed over in one run from block files: early ones are so small that a read holds tens of thousands. */
+export const BLK_RUN_BLOCKS_MAX = 2000;
+
+/** Bytes of transactions that wait on an embedded regtest chain: a few blocks full. */
+export const REGTEST_POOL_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Blocks that such a chain can take back: each keeps what it spent in memory. */
+export const REGTEST_UNDO_BLOCKS = 500;
+
+/** Newest blocks that it keeps in memory where its journal has all of them. */
+export const REGTEST_RECENT_BLOCKS = 300;
+
+/** Bytes of one message to the Electrum server: the largest transaction that nodes relay, in hex, with room to spare. */
+export const ELECTRUM_MESSAGE_BYTES_MAX = 1024 * 1024;
+
+/** Requests of one Electrum batch, and messages of one session that wait: then nothing more is read from it. */
+export const ELECTRUM_BATCH_MAX = 1000;
+export const ELECTRUM_QUEUE_MAX = 64;
+
+/** Bytes of the answers to one Electrum batch; the requests behind that are refused. */
+export const ELECTRUM_BATCH_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Bytes on their way to an Electrum client: past the first its next request waits, past the second a notification ends it. */
+export const ELECTRUM_UNREAD_BYTES = 1024 * 1024;
+export const ELECTRUM_UNREAD_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Milliseconds for an Electrum client to take what was sent to it, and without a word from it. */
+export const ELECTRUM_STALLED_MS = 5 * 60_000;
+export const ELECTRUM_IDLE_MS = 10 * 60_000;
+
+/** Headers of one Electrum answer: a period between two changes of the difficulty. */
+export const ELECTRUM_HEADERS_MAX = 2016;
+
+/** Transactions of one package. Core's limit. */
+export const ELECTRUM_PACKAGE_MAX = 25;
+
+/** Bytes of a message between Bitcoin nodes that is not a block; what Core takes at most. */
+export const P2P_MESSAGE_BYTES_MAX = 4_000_000;
+
+/** Headers in one message, and things named in one inventory: the protocol's own limits. */
+export const P2P_HEADERS_MAX = 2000;
+export const P2P_INVENTORY_MAX = 50_000;
+
+/** Blocks asked of one node and not arrived yet; bytes of blocks on their way or waiting to be applied. */
+export const P2P_BLOCKS_IN_FLIGHT_MAX = 512;
+export const P2P_BLOCK_BYTES_AHEAD_MAX = 32 * 1024 * 1024;
+
+/** Milliseconds in which a node must give the headers, or the next of the blocks, that it was asked for. */
+export const P2P_ANSWER_MS = 60_000;
+
+/** Milliseconds between pings, and without any message after which a node is taken for dead. */
+export const P2P_PING_MS = 60_000;
+export const P2P_SILENCE_MS = 150_000;
+
+/** Milliseconds for a node to pass on a transaction that it has from us: it lets five seconds pass on average, now and then many more. */
+export const P2P_SUBMIT_MS = 45_000;
+
+/** Bytes of unconfirmed transactions remembered from a node; Core's own mempool has 300 MB at most. */
+export const P2P_MEMPOOL_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Bytes of what is posted to the Esplora routes: the largest transaction that nodes relay, in hex, has 800,000. */
+export const ESPLORA_BODY_BYTES_MAX = 1_000_000;
+
+/** Rows of an Esplora list that is answered in one piece; a longer one is streamed. */
+export const ESPLORA_ROWS_WHOLE_MAX = 500;
+
+/** Scripts whose sums are remembered: some 300 bytes each, and a walk over a whole history saved. */
+export const ESPLORA_STATS_MAX = 10_000;
+
+/** Transactions kept decoded while a page of others is written that spend their outputs. */
+export const ESPLORA_PARENTS_MAX = 64;
+
+/** Milliseconds a node may take to walk its whole unspent set. On the main chain it takes minutes. */
+export const RPC_SET_INFO_MS = 30 * 60_000;

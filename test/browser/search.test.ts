@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { describeOutput, formatAddress, readAddress, stakeAddressOf } from '../../src/ledgers/cardano/index.ts';
-import { ada, count } from '../../src/server/page/client/format.ts';
+import { coins, count } from '../../src/server/page/client/format.ts';
 import type { ModelUtxo } from '../../src/sources/devnet/model.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { becomes, browserTest, launch, openTab, reads, type Tab, withoutChromium } from './browser.ts';
@@ -77,9 +77,9 @@ describe('searching', () => {
     assert.ok(owned.length > 25, `more than a page: ${owned.length}`);
     await search(formatAddress(fromHex(hex)), subjectOf('Address'));
     const total = owned.reduce((sum, utxo) => sum + utxo.lovelace, 0n);
-    await reads(page, '.facts', `Ada${ada(total.toString())}Unspent outputs${count(owned.length)}`);
+    await reads(page, '.facts', `Ada${coins(total.toString())}Unspent outputs${count(owned.length)}`);
     await showsOutputs(owned);
-    for (const { key, lovelace } of owned.slice(0, 5)) await reads(page, `tr[data-output="${key}"]`, ada(lovelace.toString()));
+    for (const { key, lovelace } of owned.slice(0, 5)) await reads(page, `tr[data-output="${key}"]`, coins(lovelace.toString()));
   });
 
   browserTest('an address in base58, and one in hex', async () => {
@@ -117,7 +117,7 @@ describe('searching', () => {
   browserTest('an output, unspent or spent; a transaction', async () => {
     const utxo = utxos.find(({ assets, height }) => assets.size > 1 && height > 0)!;
     await search(utxo.key, subjectOf('Output'));
-    await reads(page, '.facts', `Ada${ada(utxo.lovelace.toString())}Stateunspent`);
+    await reads(page, '.facts', `Ada${coins(utxo.lovelace.toString())}Stateunspent`);
     assert.equal(await page.locator('.facts .asset').count(), utxo.assets.size);
     assert.equal(await page.getAttribute('.facts a[href^="#/address/"]', 'title'), formatAddress(fromHex(utxo.addressHex)));
 

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { ada, ago, bytes, count, duration, nameText, rate, shortAddress, shortened, utc } from '../../src/server/page/client/format.ts';
+import { ago, bytes, coins, count, duration, nameText, rate, shortAddress, shortened, utc } from '../../src/server/page/client/format.ts';
 import { placesOf } from '../../src/server/page/client/kinds.ts';
 import type { Status } from '../../src/server/page/client/shapes.ts';
 import { SseParser, type StreamEvent } from '../../src/server/page/client/sse.ts';
@@ -16,12 +16,13 @@ const hex = (text: string): string => Buffer.from(text).toString('hex');
 
 describe('numbers and names', () => {
   test('ada is exact, whatever its size', () => {
-    assert.equal(ada('0'), '0.000000');
-    assert.equal(ada('1'), '0.000001');
-    assert.equal(ada('45000000000000000'), '45,000,000,000.000000');
+    assert.equal(coins('0'), '0.000000');
+    assert.equal(coins('1'), '0.000001');
+    assert.equal(coins('45000000000000000'), '45,000,000,000.000000');
+    assert.equal(coins('2099999997690000', 'satoshi'), '20,999,999.97690000');
     fc.assert(
       fc.property(fc.bigInt(0n, 2n ** 64n), (lovelace) => {
-        const text = ada(lovelace.toString());
+        const text = coins(lovelace.toString());
         assert.match(text, /^\d{1,3}(,\d{3})*\.\d{6}$/);
         assert.equal(BigInt(text.replace(/[,.]/g, '')), lovelace);
       }),
@@ -126,6 +127,7 @@ describe('the verdict', () => {
     ...{
       version: '0',
       network: 'devnet',
+      unit: 'lovelace',
       healthy: true,
       reason: null,
       lag_blocks: 0,

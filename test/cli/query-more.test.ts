@@ -35,7 +35,7 @@ describe('query', () => {
     await document(['sync', '--source', 'devnet:?blocks=20&seed=3', '--data', plain]);
     utxos = await withStore(now, (store) =>
       store.read((query) => {
-        const renderer = new Renderer(query, store.network.parameters);
+        const renderer = new Renderer(query, store.network.dialect);
         return [...store.engine.scan('utxo_unspent')].map(([key]) => renderer.utxo(query.outpoint(key.slice(0, 32), readU16(key, 32))!));
       }),
     );
@@ -49,9 +49,9 @@ describe('query', () => {
 
   test('--at says what was said then', async () => {
     const old = utxos.find((utxo) => utxo.block > 100 && utxo.block < 149 && utxo.owner_payment_credential)!;
-    await same('address', old.owner_addr);
+    await same('address', old.owner_addr!);
     await same('credential', old.owner_payment_credential!);
-    await same('balance', old.owner_addr);
+    await same('balance', old.owner_addr!);
     await same('tx', old.tx_hash);
     await same('outpoint', `${old.tx_hash}#${old.output_index}`);
     const { outputs } = await document<{ outputs: UtxoJson[] }>(['query', 'tx', old.tx_hash, '--data', now, '--at', AT]);
@@ -61,7 +61,7 @@ describe('query', () => {
     await failure(['query', 'tx', later.tx_hash, '--data', now, '--at', AT], 'NOT_FOUND', 1);
     await failure(['query', 'tx', later.tx_hash, '--data', now, '--at', 'height:999'], 'POINT_UNKNOWN', 1);
     await failure(['query', 'tx', later.tx_hash, '--data', now, '--at', 'yesterday'], 'USAGE', 2);
-    const nothing = await document<PageJson>(['query', 'address', old.owner_addr, '--data', now, '--at', 'origin']);
+    const nothing = await document<PageJson>(['query', 'address', old.owner_addr!, '--data', now, '--at', 'origin']);
     assert.deepEqual([nothing.point, nothing.count], [null, 0]);
   });
 
@@ -82,7 +82,7 @@ describe('query', () => {
   test('balance of an address and of a stake address', async () => {
     const { owner_addr: address, owner_stake_addr: stake } = utxos.find((utxo) => utxo.owner_stake_addr)!;
     for (const [holder, list] of [
-      [address, ['address', address]],
+      [address!, ['address', address!]],
       [stake!, ['credential', stake!]],
     ] as const) {
       const { balance } = await document<{ balance: BalanceJson }>(['query', 'balance', holder, '--data', now]);
@@ -96,7 +96,7 @@ describe('query', () => {
       assert.deepEqual(new Map(balance.amounts.map(({ unit, quantity }) => [unit, BigInt(quantity)])), sums);
     }
     await same('balance', stake!);
-    const { stdout } = await unspent(['query', 'balance', address, '--data', now]);
+    const { stdout } = await unspent(['query', 'balance', address!, '--data', now]);
     assert.match(stdout, /^unspent outputs +\d+\nada +[\d,]+\.\d{6}\n/);
     assert.match(stdout, /^read at +height 249, /m);
   });

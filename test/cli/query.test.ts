@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { cardanoNetwork } from '../../src/ledgers/cardano/index.ts';
 import type { ChainRow } from '../../src/projections/chain.ts';
+import { cardanoDialect } from '../../src/query/cardano/dialect.ts';
 import type { Query } from '../../src/query/query.ts';
 import { Renderer, type TxJson, type UtxoJson } from '../../src/query/render.ts';
 import { readU16, toHex } from '../../src/util/bytes.ts';
@@ -35,7 +36,7 @@ describe('query', () => {
     await document(['sync', '--source', 'devnet:?blocks=400&seed=3', '--data', data]);
     await withStore(data, (store) =>
       store.read((query) => {
-        const renderer = new Renderer(query, store.network.parameters);
+        const renderer = new Renderer(query, store.network.dialect);
         const all = (column: string) =>
           [...store.engine.scan(column)].map(([key]) => renderer.utxo(query.outpoint(key.slice(0, 32), readU16(key, 32))!));
         unspentRows = all('utxo_unspent');
@@ -68,7 +69,7 @@ describe('query', () => {
   });
 
   test('address: all of them, in chain order, and in pages both ways', async () => {
-    const address = mostCommon(unspentRows.map((row) => row.owner_addr));
+    const address = mostCommon(unspentRows.map((row) => row.owner_addr!));
     const expected = unspentRows.filter((row) => row.owner_addr === address);
     const all = await document<PageJson>(['query', 'address', address, '--data', data]);
     assert.deepEqual([all.count, all.next, all.point.height], [expected.length, null, 399]);
@@ -91,7 +92,7 @@ describe('query', () => {
     );
     const other = unspentRows.find((row) => row.owner_addr !== address)!;
     const page = await document<PageJson>(['query', 'address', address, '--data', data, '--limit', '1']);
-    await failure(['query', 'address', other.owner_addr, '--data', data, '--after', page.next ?? ''], 'USAGE', 2);
+    await failure(['query', 'address', other.owner_addr!, '--data', data, '--after', page.next ?? ''], 'USAGE', 2);
   });
 
   test('credential, of the payment and of the stake part', async () => {
@@ -122,11 +123,11 @@ describe('query', () => {
   test('an output is of the block with transactions, not of the boundary block of the same height', () => {
     const block = (hash: number, prev: number, boundary: boolean): ChainRow => {
       const filled = (byte: number) => new Uint8Array(32).fill(byte);
-      return { height: 9, slot: 180, hash: filled(hash), prevHash: filled(prev), boundary, era: 1, txCount: 0, size: 1, issuer: filled(0) };
+      return { height: 9, slot: 180, hash: filled(hash), prevHash: filled(prev), boundary, era: 1, txCount: 0, size: 1, extra: filled(0) };
     };
     const rows = [block(1, 0, false), block(2, 1, true)];
     const query = { blockAtHeight: () => rows[1], blockByHash: (hash: Uint8Array) => rows.find((row) => row.hash[0] === hash[0]) ?? null };
-    const renderer = new Renderer(query as unknown as Query, cardanoNetwork('mainnet'));
+    const renderer = new Renderer(query as unknown as Query, cardanoDialect(cardanoNetwork('mainnet')));
     assert.equal(renderer.tx(new Uint8Array(32), { height: 9, txIndex: 0, valid: true }).block_hash, '01'.repeat(32));
   });
 

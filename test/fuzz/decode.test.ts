@@ -184,7 +184,13 @@ const addressTexts = addresses.slice(0, 500).map((address) => utf8(formatAddress
 const genesisTexts = [devnet.genesisByron, devnet.genesisShelley];
 
 function someDelta(dice: Dice): Uint8Array {
-  const tx = () => ({ id: dice.bytes(32), valid: dice.below(2) === 0, grant: false, firstIndex: dice.below(9), count: dice.below(300) });
+  const tx = () => ({
+    id: dice.bytes(32),
+    valid: dice.below(2) === 0,
+    kind: (['tx', 'grant', 'more'] as const)[dice.below(3)],
+    firstIndex: dice.below(9),
+    count: dice.below(300),
+  });
   const list = <T>(make: () => T): T[] => Array.from({ length: dice.below(6) }, make);
   const coin = () => ({
     keyBytes: dice.bytes(34),
@@ -413,7 +419,7 @@ function goldenBoundary(): Uint8Array {
 /** What a block does, without the ids that follow from its very bytes. */
 function effectsOf(raw: Uint8Array) {
   const block = decodeBlock(raw, EPOCH_SLOTS);
-  const { era, height, slot, prevHash, boundary, issuer } = block;
+  const { era, height, slot, prevHash, boundary, extra } = block;
   const txs = block.txs.map(({ valid, spends, creates }) => ({
     valid,
     spends: spends.map(({ at, index }) => [toHex(raw, at, at + 32), index]),
@@ -424,7 +430,7 @@ function effectsOf(raw: Uint8Array) {
       return { index, flags, lovelace, assets, datumHash, address: era === ERA.byron ? null : toHex(address) };
     }),
   }));
-  return { era, height, slot, boundary, prevHash: prevHash && toHex(prevHash), issuer: toHex(issuer), txs };
+  return { era, height, slot, boundary, prevHash: prevHash && toHex(prevHash), extra: toHex(extra), txs };
 }
 
 describe('the same block in other bytes', () => {

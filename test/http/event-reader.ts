@@ -16,6 +16,7 @@ import { LiveBoard } from '../../src/server/live-board.ts';
 import { handleErrors } from '../../src/server/problem.ts';
 import { EngineReads } from '../../src/server/reads.ts';
 import { toHex } from '../../src/util/bytes.ts';
+import { UnspentError } from '../../src/util/errors.ts';
 import type { Rig } from '../support/harness.ts';
 
 const PATIENCE_MS = 10_000;
@@ -38,6 +39,8 @@ export function contextOf(rig: Rig, reads: EngineReads, server: Partial<Config['
     projections: rig.projections.map((projection) => projection.name),
     reads,
     live: new LiveBoard(),
+    mempool: null,
+    submit: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
   };
 }
 

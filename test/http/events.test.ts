@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatAddress } from '../../src/ledgers/cardano/index.ts';
+import { cardanoNetwork, formatAddress } from '../../src/ledgers/cardano/index.ts';
+import { cardanoDialect } from '../../src/query/cardano/dialect.ts';
 import { EventStream } from '../../src/server/events/event-stream.ts';
 import { type EventOptions, eventCounts } from '../../src/server/events/route.ts';
 import { Subscription } from '../../src/server/events/subscription.ts';
@@ -280,7 +281,7 @@ describe('bounds', () => {
   it('a replay waits for its reader, but not for ever', async () => {
     const ends: string[] = [];
     const limits = { heartbeatMs: 1e6, bufferBytesMax: 1e9, stalledMs: 40 };
-    const stream = new EventStream(new Subscription({}), limits, (_, why) => ends.push(why));
+    const stream = new EventStream(new Subscription({}, cardanoDialect(cardanoNetwork('devnet'))), limits, (_, why) => ends.push(why));
     const text = 'x'.repeat(600_000);
     stream.tell(text);
     const waiting = stream.drained();

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { openNetwork } from '../../src/networks.ts';
 import type { LiveUpdate } from '../../src/server/live.ts';
 import { Telemetry } from '../../src/server/telemetry.ts';
 import type { Source } from '../../src/sources/source.ts';
@@ -14,12 +15,13 @@ import { until } from './event-reader.ts';
 class Desk {
   readonly updates: LiveUpdate[] = [];
   readonly watchers = new Set<FoldWatcher>();
-  readonly store: Pick<Store, 'fold' | 'following' | 'fills'>;
+  readonly store: Pick<Store, 'fold' | 'following' | 'fills' | 'network'>;
   fills: { projection: string; done: number; rows: number }[] = [];
   readonly telemetry: Telemetry;
 
   constructor() {
-    this.store = { fold: { watchers: this.watchers } as Fold, following: null, fills: () => this.fills };
+    const network = openNetwork('preview', null);
+    this.store = { fold: { watchers: this.watchers } as Fold, following: null, fills: () => this.fills, network };
     this.telemetry = new Telemetry(this.store, (update) => this.updates.push(structuredClone(update)));
   }
 

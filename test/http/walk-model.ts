@@ -121,10 +121,10 @@ export function assertSpending(row: UtxoJson, spender: Spender | undefined, what
 }
 
 export function assertBalanceJson(json: BalanceJson, utxos: readonly ModelUtxo[], what: string): void {
-  const { assets, lovelace } = balanceOf(utxos);
+  const { assets, value } = balanceOf(utxos);
   const wanted = assets.map(({ policy, name, quantity }) => `${toHex(policy)}.${toHex(name)} ${quantity}`);
   assert.equal(json.utxo_count, utxos.length, what);
-  assert.equal(json.lovelace_amount, lovelace.toString(), what);
+  assert.equal(json.lovelace_amount, value.toString(), what);
   assert.deepEqual(
     json.amounts.slice(1).map(({ policy_id, asset_name, quantity }) => `${policy_id}.${asset_name} ${quantity}`),
     wanted,

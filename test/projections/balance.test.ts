@@ -22,9 +22,9 @@ const ofAddress = (kind: BalanceKind = 'address', traits = ledger.traits) => {
   return { projection, engine: engineFor(projection) };
 };
 const hashOf = (address: Uint8Array) => blake2b224(address);
-const told = ({ utxos, lovelace, assets }: ReturnType<typeof readBalance>) => ({
+const told = ({ utxos, value, assets }: ReturnType<typeof readBalance>) => ({
   utxos,
-  lovelace,
+  lovelace: value,
   assets: assets.map(({ policy, name, quantity }) => [toHex(policy), toHex(name), quantity]),
 });
 
@@ -94,8 +94,8 @@ describe('balances', () => {
     const single = ofAddress();
     for (const coin of coins) move(single.engine, single.projection, [coin]);
     assertSameDump(dump(single.engine), dump(together.engine), 'one by one');
-    const { lovelace, assets } = readBalance(single.engine, 'address', hashOf(address));
-    assert.deepEqual([lovelace, assets[0].quantity], [9n * U64_MAX, 9n * U64_MAX]);
+    const { value, assets } = readBalance(single.engine, 'address', hashOf(address));
+    assert.deepEqual([value, assets[0].quantity], [9n * U64_MAX, 9n * U64_MAX]);
   });
 
   it('keep a row for outputs worth nothing', () => {

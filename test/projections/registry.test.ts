@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { openNetwork } from '../../src/networks.ts';
 import { INDEX_KINDS } from '../../src/projections/index-by-key.ts';
 import { type Selection, selectProjections } from '../../src/projections/registry.ts';
 import { ledger } from '../support/coins.ts';
@@ -24,6 +25,11 @@ describe('the registry', () => {
     assert.deepEqual(namesOf({ ...NOTHING, datums: true }), [...BASE, 'datums']);
     assert.deepEqual(namesOf({ ...NOTHING, scripts: true }), [...BASE, 'scripts']);
     assert.deepEqual(namesOf({ ...KEEP_ALL, utxo: false }), ['chain', 'transactions']);
+    const bitcoin = selectProjections({ ...NOTHING, history: true, setHash: true }, openNetwork('bitcoin', null).ledger);
+    assert.deepEqual(
+      bitcoin.map(({ name, fillable }) => [name, fillable]),
+      [...BASE.map((name) => [name, undefined]), ['history', undefined], ['setHash', 'exact']],
+    );
   });
 
   it('has no column twice', () => {
@@ -41,17 +47,18 @@ describe('the registry', () => {
   });
 
   it('refuses what outputs of the ledger do not have, and only that', () => {
-    const bare = { family: 'bitcoin', traits: null } as const;
+    const bare = { family: 'bitcoin', keyKinds: ['address'], traits: null, setHash: ledger.setHash } as const;
     const wanting: Selection[] = [
       ...(['policy', 'asset', 'datum', 'script'] as const).map((kind) => ({ ...NOTHING, indexes: { ...indexes, [kind]: true } })),
       { ...NOTHING, datums: true },
       { ...NOTHING, scripts: true },
+      { ...NOTHING, history: true },
     ];
     for (const selection of wanting) {
       assertCode(() => selectProjections(selection, bare), 'UNSUPPORTED');
       assert.equal(selectProjections({ ...selection, utxo: false }, bare).length, 2, 'without the unspent set nothing is asked of it');
     }
     const kept = { ...NOTHING, indexes: { ...indexes, address: true }, balances: true };
-    assert.equal(selectProjections(kept, bare).length, BASE.length + 3);
+    assert.equal(selectProjections(kept, bare).length, BASE.length + 2, 'outputs of this ledger have no stake credential');
   });
 });

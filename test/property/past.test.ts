@@ -11,7 +11,7 @@ import { parsePlace, pointAt } from '../../src/query/place.ts';
 import type { IndexedUtxo, Query } from '../../src/query/query.ts';
 import { Random } from '../../src/sources/devnet/random.ts';
 import { pruneStep, readPruned } from '../../src/state/pruned.ts';
-import { fromHex } from '../../src/util/bytes.ts';
+import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { assertViewIs, ChainModel, nameOf } from '../query/model.ts';
 import { assertCode, Devnet, devnetOptions, memoryRig, type Rig, type RigOptions, rocksRig, TEST_SEED } from '../support/harness.ts';
 
@@ -42,7 +42,7 @@ function checkEveryPoint(query: Query, model: ChainModel, random: Random): void 
   const tip = model.blocks.at(-1)!;
   for (let i = 0; i < 5; i++) {
     const slot = random.int(tip.slot + 1);
-    assertViewIs(query.at(pointAt(query, parsePlace(`slot:${slot}`))), model, model.numberAtSlot(slot));
+    assertViewIs(query.at(pointAt(query, parsePlace(`slot:${slot}`), { formatId: toHex })), model, model.numberAtSlot(slot));
   }
   assertViewIs(query.at(null), model, -1);
 }

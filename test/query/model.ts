@@ -145,7 +145,7 @@ export function balanceOf(utxos: readonly ModelUtxo[]): Balance {
   const unit = (asset: string) => asset.replace('.', '');
   return {
     utxos: utxos.length,
-    lovelace: utxos.reduce((sum, { lovelace }) => sum + lovelace, 0n),
+    value: utxos.reduce((sum, { lovelace }) => sum + lovelace, 0n),
     assets: [...assets]
       .sort(([a], [b]) => (unit(a) < unit(b) ? -1 : 1))
       .map(([asset, quantity]) => {
@@ -156,8 +156,8 @@ export function balanceOf(utxos: readonly ModelUtxo[]): Balance {
 }
 
 export function assertBalance(actual: Balance, expected: Balance, what: string): void {
-  const text = ({ utxos, lovelace, assets }: Balance) => [
-    `${utxos} ${lovelace}`,
+  const text = ({ utxos, value, assets }: Balance) => [
+    `${utxos} ${value}`,
     ...assets.map(({ policy, name, quantity }) => `${toHex(policy)}.${toHex(name)} ${quantity}`),
   ];
   assert.deepEqual(text(actual), text(expected), what);

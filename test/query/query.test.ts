@@ -229,12 +229,12 @@ describe('places', () => {
         for (const { height, hash } of blocks) {
           const newest = blocks.findLast((block) => block.height === height)!;
           assert.deepEqual(query.blockAtHeight(height)?.hash, newest.hash);
-          assert.deepEqual(pointAt(query, parsePlace(toHex(hash)))?.hash, hash);
+          assert.deepEqual(pointAt(query, parsePlace(toHex(hash)), { formatId: toHex })?.hash, hash);
         }
-        assert.equal(pointAt(query, parsePlace('origin')), null);
-        assertCode(() => pointAt(query, parsePlace(`slot:${last.slot + 1}`)), 'POINT_UNKNOWN');
-        assertCode(() => pointAt(query, parsePlace(`height:${last.height + 1}`)), 'POINT_UNKNOWN');
-        assertCode(() => pointAt(query, parsePlace('00'.repeat(32))), 'POINT_UNKNOWN');
+        assert.equal(pointAt(query, parsePlace('origin'), { formatId: toHex }), null);
+        assertCode(() => pointAt(query, parsePlace(`slot:${last.slot + 1}`), { formatId: toHex }), 'POINT_UNKNOWN');
+        assertCode(() => pointAt(query, parsePlace(`height:${last.height + 1}`), { formatId: toHex }), 'POINT_UNKNOWN');
+        assertCode(() => pointAt(query, parsePlace('00'.repeat(32)), { formatId: toHex }), 'POINT_UNKNOWN');
       });
     }
     for (const text of ['', 'tip', 'slot:', 'slot:-1', 'height:1.5', 'abc', '1e3']) assertCode(() => parsePlace(text), 'USAGE');

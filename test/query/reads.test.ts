@@ -9,6 +9,7 @@ import { cardanoNetwork, describeOutput, eraName, slotToEpoch } from '../../src/
 import { KEY_KINDS } from '../../src/ledgers/ledger.ts';
 import { CHAIN } from '../../src/projections/chain.ts';
 import { INDEX_KINDS, type IndexKind } from '../../src/projections/index-by-key.ts';
+import { cardanoDialect } from '../../src/query/cardano/dialect.ts';
 import { Overlays } from '../../src/query/overlay.ts';
 import { Query, type Utxo } from '../../src/query/query.ts';
 import { Renderer, renderBalance } from '../../src/query/render.ts';
@@ -145,14 +146,17 @@ describe('a balance', () => {
 
   it('has a document', () => {
     const [policy, name] = [new Uint8Array(28).fill(1), Uint8Array.of(0xab)];
-    assert.deepEqual(renderBalance({ utxos: 2, lovelace: 10n ** 17n, assets: [{ policy, name, quantity: 5n }] }), {
-      utxo_count: 2,
-      lovelace_amount: '100000000000000000',
-      amounts: [
-        { unit: 'lovelace', quantity: '100000000000000000' },
-        { unit: `${'01'.repeat(28)}ab`, policy_id: '01'.repeat(28), asset_name: 'ab', quantity: '5' },
-      ],
-    });
+    assert.deepEqual(
+      renderBalance({ utxos: 2, value: 10n ** 17n, assets: [{ policy, name, quantity: 5n }] }, cardanoDialect(cardanoNetwork('devnet'))),
+      {
+        utxo_count: 2,
+        lovelace_amount: '100000000000000000',
+        amounts: [
+          { unit: 'lovelace', quantity: '100000000000000000' },
+          { unit: `${'01'.repeat(28)}ab`, policy_id: '01'.repeat(28), asset_name: 'ab', quantity: '5' },
+        ],
+      },
+    );
   });
 });
 
@@ -165,7 +169,7 @@ describe('datums and scripts', () => {
     let datums = 0;
     const types = new Set<string>();
     rig.read((query) => {
-      const renderer = new Renderer(query, network);
+      const renderer = new Renderer(query, cardanoDialect(network));
       for (const utxo of outputs) {
         const { inlineDatum, datumHash, scriptRef, scriptHash } = describeOutput(utxo.output);
         if (datumHash !== null) assert.equal(query.datum(datumHash), null, 'a hash alone does not tell the datum');
@@ -326,7 +330,7 @@ describe('documents', () => {
   it('of blocks', () => {
     const rig = grown(23, 'ancient', 60);
     rig.read((query) => {
-      const renderer = new Renderer(query, network);
+      const renderer = new Renderer(query, cardanoDialect(network));
       for (const block of rig.devnet.chain.blocks) {
         const json = renderer.block(query.blockByHash(block.hash)!);
         const { height, slot, era, txs, raw, prevHash } = block;
@@ -345,13 +349,13 @@ describe('documents', () => {
   it('of outputs are the same from a renderer that has seen many and from a new one', () => {
     const rig = grown(24, 'ancient', 80);
     rig.read((query) => {
-      const old = new Renderer(query, network);
+      const old = new Renderer(query, cardanoDialect(network));
       const outputs = new ChainModel(rig.devnet).outputs.map((utxo) => query.outpoint(utxo.txId, utxo.index)!);
       const text = (renderer: Renderer, utxo: Utxo) => JSON.stringify(renderer.utxo(utxo));
       const first = outputs.map((utxo) => text(old, utxo));
       for (const [i, utxo] of outputs.entries()) {
         assert.equal(text(old, utxo), first[i]);
-        assert.equal(text(new Renderer(query, network), utxo), first[i]);
+        assert.equal(text(new Renderer(query, cardanoDialect(network)), utxo), first[i]);
       }
     });
   });
@@ -359,7 +363,7 @@ describe('documents', () => {
   it('of what does not decode are damage, with its name', () => {
     const rig = grown(25, 'conway', 5);
     rig.read((query) => {
-      const renderer = new Renderer(query, network);
+      const renderer = new Renderer(query, cardanoDialect(network));
       const [row] = [...rig.engine.scan('utxo_unspent')].map(([key]) => query.outpoint(key.slice(0, 32), key[33])!);
       const broken = { ...row, output: { ...row.output, raw: Uint8Array.of(0xa1, 0) } };
       assert.throws(

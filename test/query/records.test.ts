@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { decode as cborgDecode, encode as cborgEncode } from 'cborg';
 import fc from 'fast-check';
 import { cardanoNetwork, slotToEpoch, slotToTime } from '../../src/ledgers/cardano/index.ts';
+import { cardanoDialect } from '../../src/query/cardano/dialect.ts';
 import { type BlockDelta, decodeDelta, encodeDelta } from '../../src/query/record-delta.ts';
 import { Recorder } from '../../src/query/recorder.ts';
 import {
@@ -41,11 +42,12 @@ const utxos: fc.Arbitrary<UtxoRecord> = fc.record({
   scriptRef: maybe(some),
   scriptHash: maybe(bytes(28)),
   isCollateralReturn: fc.boolean(),
+  isCoinbase: fc.boolean(),
   slot: number,
   block: number,
   blockHash: maybe(bytes(32)),
-  epoch: number,
-  blockTime: number,
+  epoch: maybe(number),
+  blockTime: maybe(number),
   paymentCredential: maybe(bytes(28)),
   stakeCredential: maybe(bytes(28)),
   stakeAddress: maybe(bytes(29)),
@@ -56,8 +58,8 @@ const spents: fc.Arbitrary<SpentRecord> = fc.record({
   slot: number,
   block: number,
   blockHash: maybe(bytes(32)),
-  time: number,
-  epoch: number,
+  time: maybe(number),
+  epoch: maybe(number),
   before: utxos,
 });
 
@@ -136,7 +138,7 @@ describe('records', () => {
       { seed: 5, numRuns: 1 },
     );
     const map = cborgDecode(encodeUtxo(record), { useMaps: true }) as Map<number, unknown>;
-    assert.deepEqual([...map.keys()], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+    assert.deepEqual([...map.keys()], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
     const [{ policy, name, quantity }] = record.assets;
     assert.deepEqual(
       plain((map.get(2) as unknown[])[0]),
@@ -144,7 +146,14 @@ describe('records', () => {
     );
     assert.deepEqual([plain(map.get(0)), map.get(7), map.get(8)], [plain(record.address), true, record.slot]);
     const bare = { ...record, assets: [], datumHash: null, inlineDatum: null, scriptRef: null, scriptHash: null, blockHash: null };
-    const few = encodeUtxo({ ...bare, isCollateralReturn: false, paymentCredential: null, stakeCredential: null, stakeAddress: null });
+    const few = encodeUtxo({
+      ...bare,
+      isCollateralReturn: false,
+      isCoinbase: false,
+      paymentCredential: null,
+      stakeCredential: null,
+      stakeAddress: null,
+    });
     assert.deepEqual([...(cborgDecode(few, { useMaps: true }) as Map<number, unknown>).keys()], [0, 1, 8, 9, 11, 12]);
     const spent = { spentBy: new Uint8Array(32), slot: 1, block: 2, blockHash: new Uint8Array(32), time: 3, epoch: 4, before: record };
     const spentMap = cborgDecode(encodeSpent(spent), { useMaps: true }) as Map<number, unknown>;
@@ -161,7 +170,7 @@ describe('records of a chain', () => {
 
   it('say of every output what the model says', () => {
     rig.read((query) => {
-      const recorder = new Recorder(query, network);
+      const recorder = new Recorder(query, cardanoDialect(network));
       for (const block of chain.blocks) {
         for (const tx of block.txs) {
           for (const utxo of tx.creates) {
@@ -199,7 +208,7 @@ describe('records of a chain', () => {
   it('say of every block what it did, with the outputs or without', () => {
     let invalid = 0;
     rig.read((query) => {
-      const recorder = new Recorder(query, network);
+      const recorder = new Recorder(query, cardanoDialect(network));
       for (const block of chain.blocks) {
         const row = query.blockByHash(block.hash)!;
         const changes = query.changes(row);

@@ -8,9 +8,9 @@ import { blake2b256 } from '../../src/util/hash.ts';
 
 /** A copy with some fields changed. It has a hash of its own unless one is given. */
 export function forge(block: Block, changes: Partial<Block>): Block {
-  const { height, slot, raw, prevHash, boundary, era, txs, issuer } = block;
+  const { height, slot, raw, prevHash, boundary, era, txs, extra } = block;
   const hash = blake2b256(block.hash);
-  return { height, slot, hash, raw, prevHash, boundary, era, txs, issuer, ...changes };
+  return { height, slot, hash, raw, prevHash, boundary, era, txs, extra, ...changes };
 }
 
 /** A block right behind `tip` that holds these transactions, whose bytes stand in `from`. */

@@ -14,6 +14,7 @@ import type { ServerContext } from '../../src/server/context.ts';
 import { type LiveStatus, type LiveTiming, NOT_FOLLOWING } from '../../src/server/live.ts';
 import { EngineReads } from '../../src/server/reads.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
+import { UnspentError } from '../../src/util/errors.ts';
 import { Devnet, devnetOptions, type Flavour, memoryRig, type Rig, type RigOptions, rocksRig } from './harness.ts';
 import { OpenApiCheck } from './openapi-check.ts';
 
@@ -176,6 +177,8 @@ function contextOf(rig: Rig, network: Network, reads: EngineReads, live: Served[
         return () => live.listeners.delete(listener);
       },
     },
+    mempool: null,
+    submit: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
   };
 }
 

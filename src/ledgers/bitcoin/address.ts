@@ -7,9 +7,9 @@
 import { bech32, bech32m, createBase58check } from '@scure/base';
 import { concatBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
+import { sha256 } from '../../util/sha256.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import { HASH160_BYTES, isMweb, OPCODE, readScript } from './script.ts';
-import { sha256 } from './sha256.ts';
 
 const base58check = createBase58check((bytes: Uint8Array) => sha256(bytes));
 

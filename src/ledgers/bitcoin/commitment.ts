@@ -4,11 +4,11 @@
  * the two older hashes, which take a walk over all coins in key order.
  */
 import { sha256 as sha2 } from '@noble/hashes/sha2.js';
-import { compareBytes, copyBytes } from '../../util/bytes.ts';
+import { compareBytes, copyBytes, writeU32LE } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
-import { Cursor, writeU32LE } from './cursor.ts';
-import { MuHash } from './muhash.ts';
-import { sha256 } from './sha256.ts';
+import { MuHash } from '../../util/muhash.ts';
+import { sha256 } from '../../util/sha256.ts';
+import { Cursor } from './cursor.ts';
 
 /** An unspent output: `output` is its value and script as they stood in the block. */
 export interface CoinRecord {
@@ -20,18 +20,32 @@ export interface CoinRecord {
 }
 
 const ID_BYTES = 32;
-const HEAD_BYTES = ID_BYTES + 4 + 4;
+/** Of a coin as it is hashed, before the output. */
+export const COIN_HEAD_BYTES = ID_BYTES + 4 + 4;
 /** What an output takes besides its script, in a database that no node has: 32 + 4 + 4 + 8 + 2. */
 const BOGO_BYTES = 50;
 
 /** A coin as it is hashed: outpoint, height and coinbase flag in four bytes, output (Core's TxOutSer). */
 export function coinBytes({ txId, index, height, coinbase, output }: CoinRecord): Uint8Array {
-  const bytes = new Uint8Array(HEAD_BYTES + output.length);
-  copyBytes(txId, 0, bytes, 0, ID_BYTES);
-  writeU32LE(bytes, ID_BYTES, index);
-  writeU32LE(bytes, ID_BYTES + 4, height * 2 + (coinbase ? 1 : 0));
-  bytes.set(output, HEAD_BYTES);
+  const bytes = new Uint8Array(COIN_HEAD_BYTES + output.length);
+  writeCoinHead(bytes, txId, 0, index, height, coinbase);
+  bytes.set(output, COIN_HEAD_BYTES);
   return bytes;
+}
+
+/** Writes what stands before the output; the id is at `from[at..]`. */
+export function writeCoinHead(to: Uint8Array, from: Uint8Array, at: number, index: number, height: number, coinbase: boolean): void {
+  copyBytes(from, at, to, 0, ID_BYTES);
+  writeU32LE(to, ID_BYTES, index);
+  writeU32LE(to, ID_BYTES + 4, height * 2 + (coinbase ? 1 : 0));
+}
+
+/** Of the output at `raw[start..end]`. */
+export function bogosizeOf(raw: Uint8Array, start: number, end: number): number {
+  const c = new Cursor(raw, start, end);
+  c.u64();
+  c.span();
+  return BOGO_BYTES + c.stop - c.start;
 }
 
 /** Totals of the set that follow each coin that comes and goes. */
@@ -40,25 +54,30 @@ export class SetTotals {
   value = 0n;
   bogosize = 0;
   readonly muhash = new MuHash();
+  private readonly hashes: boolean;
+
+  /** `hashes` false: MuHash, which costs several times all the rest, is left out. */
+  constructor(hashes = true) {
+    this.hashes = hashes;
+  }
 
   add(coin: CoinRecord): void {
     this.move(coin, 1);
-    this.muhash.add(coinBytes(coin));
+    if (this.hashes) this.muhash.add(coinBytes(coin));
   }
 
   remove(coin: CoinRecord): void {
     this.move(coin, -1);
-    this.muhash.remove(coinBytes(coin));
+    if (this.hashes) this.muhash.remove(coinBytes(coin));
   }
 
   private move({ output }: CoinRecord, sign: 1 | -1): void {
     const c = new Cursor(output);
     c.u64();
     const value = (BigInt(c.hi) << 32n) | BigInt(c.lo);
-    c.span();
     this.count += sign;
     this.value += sign === 1 ? value : -value;
-    this.bogosize += sign * (BOGO_BYTES + c.stop - c.start);
+    this.bogosize += sign * bogosizeOf(output, 0, output.length);
   }
 }
 

@@ -4,6 +4,7 @@
  * against the end and every count against the bytes left, so that damaged bytes
  * end in BLOCK_INVALID with the position, never in a hang or in much memory.
  */
+import { readU32LE, writeU32LE } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 
 export class Cursor {
@@ -97,17 +98,6 @@ export class Cursor {
   fail(reason: string, at = this.at): never {
     throw new UnspentError('BLOCK_INVALID', `${reason} (at byte ${at})`, { at });
   }
-}
-
-export function readU32LE(bytes: Uint8Array, at: number): number {
-  return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
-}
-
-export function writeU32LE(bytes: Uint8Array, at: number, value: number): void {
-  bytes[at] = value;
-  bytes[at + 1] = value >>> 8;
-  bytes[at + 2] = value >>> 16;
-  bytes[at + 3] = value >>> 24;
 }
 
 /** A compact size as it is written. */

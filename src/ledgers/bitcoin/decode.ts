@@ -7,15 +7,18 @@
  * them the other way round (`ids.ts`). A block does not say its height before
  * BIP34, so whoever has it says where it stands.
  */
+
+import { readU32LE, writeU32LE } from '../../util/bytes.ts';
 import { BLOCK_BYTES_MAX, BLOCK_TXS_MAX } from '../../util/limits.ts';
+import { sha256d, sha256dWithout } from '../../util/sha256.ts';
 import type { Block, Create, Spend, Tx } from '../ledger.ts';
-import { Cursor, readU32LE } from './cursor.ts';
-import { sha256d, sha256dWithout } from './sha256.ts';
+import { Cursor } from './cursor.ts';
 
 /** Bits of `Create.flags`. */
 export const OUTPUT_FLAG = { coinbase: 1 } as const;
 
 export const HEADER_BYTES = 80;
+const BLOCK_EXTRA_BYTES = 4 + HEADER_BYTES;
 const HASH_BYTES = 32;
 /** Bits of the byte behind the marker of an extended transaction (BIP144; Litecoin's LIP-0003). */
 const EXTENDED = { witness: 1, mweb: 8 } as const;
@@ -118,8 +121,19 @@ export class BitcoinBlock implements Block {
     return this.height;
   }
 
-  get issuer(): Uint8Array {
-    return NO_BYTES;
+  /** Its weight and its header: what a reader asks of a block without asking for its transactions. */
+  get extra(): Uint8Array {
+    const bytes = new Uint8Array(BLOCK_EXTRA_BYTES);
+    writeU32LE(bytes, 0, this.weight);
+    bytes.set(this.raw.subarray(0, HEADER_BYTES), 4);
+    return bytes;
+  }
+
+  /** BIP141. What Litecoin writes behind the transactions is not counted. */
+  get weight(): number {
+    let weight = 4 * this.txs[0].start;
+    for (const tx of this.txs) weight += tx.weight;
+    return weight;
   }
 
   get header(): Header {
@@ -135,6 +149,11 @@ export interface Header {
   readonly time: number;
   readonly bits: number;
   readonly nonce: number;
+}
+
+/** What a block's row in the chain carries (`BitcoinBlock.extra`). */
+export function readExtra(extra: Uint8Array): { readonly weight: number; readonly header: Uint8Array } {
+  return { weight: readU32LE(extra, 0), header: extra.subarray(4, BLOCK_EXTRA_BYTES) };
 }
 
 /** The 80 bytes a block begins with. */

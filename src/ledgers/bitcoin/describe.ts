@@ -3,7 +3,9 @@
  * from their bytes. The fold keeps only what is spent and created; everything
  * else is here. Throws BLOCK_INVALID with the position.
  */
-import { Cursor, readU32LE } from './cursor.ts';
+
+import { readU32LE } from '../../util/bytes.ts';
+import { Cursor } from './cursor.ts';
 import type { BitcoinTx } from './decode.ts';
 
 const HASH_BYTES = 32;

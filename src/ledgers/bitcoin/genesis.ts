@@ -2,12 +2,12 @@
  * The first block of each network, built from the few things that tell them
  * apart. Nodes have it built in too, and some sources never hand it over.
  */
-import { concatBytes, fromHex, utf8 } from '../../util/bytes.ts';
+import { concatBytes, fromHex, utf8, writeU32LE } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
-import { compactBytes, writeU32LE } from './cursor.ts';
+import { sha256d } from '../../util/sha256.ts';
+import { compactBytes } from './cursor.ts';
 import { formatId } from './ids.ts';
 import type { BitcoinNetwork, GenesisFacts } from './networks.ts';
-import { sha256d } from './sha256.ts';
 
 /** What the coinbase says, and the key it pays to. */
 const COINBASES: Readonly<Record<GenesisFacts['coinbase'], { readonly text: string; readonly key: string }>> = {

@@ -5,14 +5,17 @@
  */
 import { equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
+import { sha256, sha256Into } from '../../util/sha256.ts';
 import { type Block, type Create, KEY_BYTES, type Ledger, type OutputKeys } from '../ledger.ts';
 import { Cursor } from './cursor.ts';
 import { type BitcoinBlock, decodeBlock, headerHash, prevHashOf, readOutput } from './decode.ts';
 import { formatId, parseId } from './ids.ts';
+import { bitcoinLeaf } from './leaf.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import { saidHeight, verifyBody } from './proof.ts';
-import { sha256, sha256Into } from './sha256.ts';
+import { bitcoinSetHash } from './set-hash.ts';
 
+export { MUHASH_BYTES, MuHash } from '../../util/muhash.ts';
 export { formatAddress, p2pkhScript, p2shScript, parseAddress } from './address.ts';
 export { coreAsm, esploraAsm } from './asm.ts';
 export { type CoinRecord, coinBytes, type Hasher, SerializedHash2, SerializedHash3, SetTotals } from './commitment.ts';
@@ -24,13 +27,14 @@ export {
   HEADER_BYTES,
   type Header,
   headerHash,
+  isUnspendable,
   OUTPUT_FLAG,
+  readExtra,
   readHeader,
 } from './decode.ts';
 export { type DescribedOutput, type DescribedTx, describeOutput, describeTx, type TxInput, type TxOutput } from './describe.ts';
 export { genesisBlock } from './genesis.ts';
 export { formatId, parseId } from './ids.ts';
-export { MUHASH_BYTES, MuHash } from './muhash.ts';
 export { BITCOIN_NETWORKS, type BitcoinNetwork, bitcoinNetwork } from './networks.ts';
 export { merkleRoot, saidHeight } from './proof.ts';
 export { coreType, esploraType, readScript, type Script } from './script.ts';
@@ -46,8 +50,11 @@ const ADDRESS_MASK = 1;
 export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
   const genesisHash = parseId(network.genesisHash);
   const overwritten = new Map(network.overwritten.map(({ height, hash }) => [height, parseId(hash)]));
+  const repeated = new Map(network.overwritten.map(({ height, by }) => [by.height, { height, hash: parseId(by.hash) }]));
   return {
     family: 'bitcoin',
+    keyKinds: ['address'],
+    formatId,
     traits: null,
     decode(raw, height = heightOf(raw, genesisHash)) {
       const block = decodeBlock(raw, height, network.mweb);
@@ -63,6 +70,17 @@ export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
     },
     readOutput: storedOutput,
     findKeys,
+    txBytes(block, index) {
+      const { start, end } = (block as BitcoinBlock).txs[index];
+      return block.raw.subarray(start, end);
+    },
+    repeats(point) {
+      const found = repeated.get(point.height);
+      return found !== undefined && equalBytes(found.hash, point.hash) ? found.height : null;
+    },
+    setHash: bitcoinSetHash,
+    leaf: bitcoinLeaf,
+    tailBytes: (block) => block.raw.subarray((block as BitcoinBlock).bodyEnd),
   };
 }
 

@@ -30,8 +30,13 @@ export interface BitcoinNetwork {
   readonly coinbaseMaturity: number;
   /** Blocks until the subsidy of 50 coins is halved. */
   readonly halvingBlocks: number;
-  /** Coinbases that a later one of the same id overwrote while unspent (BIP30). */
-  readonly overwritten: readonly { readonly height: number; readonly hash: string }[];
+  /** Blocks whose coinbase a later one of the same id overwrote while unspent (BIP30), and the block of that one. */
+  readonly overwritten: readonly (BlockName & { readonly by: BlockName })[];
+}
+
+interface BlockName {
+  readonly height: number;
+  readonly hash: string;
 }
 
 export interface GenesisFacts {
@@ -57,10 +62,18 @@ const BITCOIN: BitcoinNetwork = {
   mweb: false,
   coinbaseMaturity: 100,
   halvingBlocks: 210_000,
-  // The ids of these two coinbases came again at 91842 and 91880. Core's coin statistics leave them out as we do (IsBIP30Unspendable).
+  // The ids of these two coinbases came again. Core's coin statistics leave them out as we do (IsBIP30Unspendable).
   overwritten: [
-    { height: 91_722, hash: '00000000000271a2dc26e7667f8419f2e15416dc6955e5a6c6cdf3f2574dd08e' },
-    { height: 91_812, hash: '00000000000af0aed4792b1acee3d966af36cf5def14935db8de83d6f9306f2f' },
+    {
+      height: 91_722,
+      hash: '00000000000271a2dc26e7667f8419f2e15416dc6955e5a6c6cdf3f2574dd08e',
+      by: { height: 91_880, hash: '00000000000743f190a18c5577a3c2d2a1f610ae9601ac046a38084ccb7cd721' },
+    },
+    {
+      height: 91_812,
+      hash: '00000000000af0aed4792b1acee3d966af36cf5def14935db8de83d6f9306f2f',
+      by: { height: 91_842, hash: '00000000000a4d0a398161ffc163c503763b1f4360639393e0e4c8e300e0caec' },
+    },
   ],
 };
 

@@ -5,11 +5,11 @@
  */
 import { copyBytes, equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
+import { sha256d, sha256dInto } from '../../util/sha256.ts';
 import { Cursor } from './cursor.ts';
 import { type BitcoinBlock, type BitcoinTx, HEADER_BYTES } from './decode.ts';
 import { formatId } from './ids.ts';
 import type { BitcoinNetwork } from './networks.ts';
-import { sha256d, sha256dInto } from './sha256.ts';
 
 const HASH_BYTES = 32;
 /** The script of the output that commits to the witnesses begins so, and 32 bytes follow. */

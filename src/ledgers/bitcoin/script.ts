@@ -3,8 +3,7 @@
  * names that a node and an Esplora server give to the kinds. Reading never
  * throws: whatever is of no known kind is 'unknown'.
  */
-import { equalBytes } from '../../util/bytes.ts';
-import { readU32LE } from './cursor.ts';
+import { equalBytes, readU32LE } from '../../util/bytes.ts';
 
 export type Script =
   | { readonly kind: 'p2pk'; readonly key: Uint8Array }

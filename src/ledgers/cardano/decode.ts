@@ -61,7 +61,8 @@ export class CardanoBlock implements Block {
     this.boundary = header.boundary;
   }
 
-  get issuer(): Uint8Array {
+  /** Who made it; empty where the chain does not say. */
+  get extra(): Uint8Array {
     return this.header.issuer;
   }
 }

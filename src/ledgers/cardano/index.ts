@@ -8,12 +8,24 @@ import { copyBytes, equalBytes, toHex } from '../../util/bytes.ts';
 import { ARRAY, Cursor, MAP } from '../../util/cbor.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { blake2b224 } from '../../util/hash.ts';
-import { type Before, type Block, type Create, type Grant, KEY_BYTES, type Ledger, type OutputKeys, type Transition } from '../ledger.ts';
+import {
+  type Before,
+  type Block,
+  type Create,
+  type Grant,
+  KEY_BYTES,
+  KEY_KINDS,
+  type Ledger,
+  type OutputKeys,
+  type Transition,
+} from '../ledger.ts';
 import { verifyBody } from './body-proof.ts';
 import { byronOutput, type CardanoBlock, decodeBlock, output } from './decode.ts';
 import { type GenesisUtxos, isRedeemOutput, isZeroOutput } from './genesis.ts';
 import { ERA, eraName } from './header.ts';
+import { cardanoLeaf } from './leaf.ts';
 import { type CardanoNetwork, ERA_NAMES } from './networks.ts';
+import { cardanoSetHash } from './set-hash.ts';
 import { cardanoTraits } from './traits.ts';
 
 export * from './address.ts';
@@ -38,12 +50,16 @@ export interface Genesis {
 export function cardanoLedger(network: CardanoNetwork, genesis: Genesis | null): Ledger {
   return {
     family: 'cardano',
+    keyKinds: KEY_KINDS,
+    formatId: (id) => toHex(id),
     traits: cardanoTraits,
     decode: (raw) => decodeBlock(raw, network.byronEpochSlots),
     verify: (block) => verifyBody(block as CardanoBlock),
     isFirst: (block) => block.height === 0,
     transition: (before, block) => transition(network, genesis, before, block),
     readOutput: storedOutput,
+    setHash: cardanoSetHash,
+    leaf: cardanoLeaf,
     findKeys,
   };
 }

@@ -7,7 +7,7 @@
  */
 import { copyBytes, writeU16 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { blake2b256 } from '../../util/hash.ts';
+import { blake2b256, blake2b256Into } from '../../util/hash.ts';
 import { type Bits, copyBits } from '../bits.ts';
 import type { Kids, Reference as RawReference } from '../radix/record.ts';
 import type { RadixRule } from '../radix/update.ts';
@@ -56,7 +56,7 @@ export function rootOf(top: RawReference): Uint8Array {
 
 export const CSMT_RULE: RadixRule = {
   width: 1,
-  branchValue: (kids: Kids) => branchValue(kids[0]!, kids[1]!),
+  branchValue: (kids: Kids, to: Uint8Array, at: number) => blake2b256Into(scratch, 0, write(write(0, kids[0]!), kids[1]!), to, at),
 };
 
 /**

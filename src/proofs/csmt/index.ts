@@ -2,6 +2,8 @@
  * Compact sparse Merkle tree: entries under bit keys, with proofs that one is
  * there, that one is not, and that a set with a common prefix is complete.
  */
+
+export type { Change } from '../radix/update.ts';
 export * from './cbor.ts';
 export * from './compact.ts';
 export { leafValue, type Reference } from './hash.ts';

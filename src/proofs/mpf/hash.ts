@@ -125,5 +125,5 @@ export function foldSlot(me: Uint8Array, neighbor: Uint8Array, bit: number): Uin
 /** The value of a branch is the root of its slot tree, not its hash: a proof and a merge need the former, and the latter follows from it. */
 export const MPF_RULE: RadixRule = {
   width: NIBBLE_BITS,
-  branchValue: (kids: Kids) => slotTree(slotHashes(kids)).at(-1)![0],
+  branchValue: (kids: Kids, to: Uint8Array, at: number) => copyBytes(slotTree(slotHashes(kids)).at(-1)![0], 0, to, at, HASH_BYTES),
 };

@@ -11,7 +11,10 @@
  */
 import { copyBytes, readU16, writeU16 } from '../../util/bytes.ts';
 import { assert, UnspentError } from '../../util/errors.ts';
+import { Scratch } from '../../util/scratch.ts';
 import { type Bits, copyBits, takeBits } from '../bits.ts';
+import type { NodeSink } from '../node-store.ts';
+import { Slab } from '../slab.ts';
 import { HASH_BYTES } from '../verdict.ts';
 
 /** Bits of a digit: 1 in a binary tree, 4 in one of nibbles. */
@@ -61,9 +64,17 @@ export function valueBytes(node: Reference): Uint8Array {
  * pages and the pages of the top stay warm.
  */
 export function branchKey(path: Uint8Array, length: number): Uint8Array {
+  return writeBranchKey(new Uint8Array(branchKeyBytes(length)), path, length);
+}
+
+function branchKeyBytes(length: number): number {
+  return (length >> 3) + 2;
+}
+
+/** Into an array of that many bytes. */
+function writeBranchKey(key: Uint8Array, path: Uint8Array, length: number): Uint8Array {
   const whole = length >> 3;
   const rest = length & 7;
-  const key = new Uint8Array(whole + 2);
   key[0] = whole;
   copyBytes(path, 0, key, 1, whole);
   const partial = rest === 0 ? 0 : path[whole] & (0xff00 >> rest);
@@ -72,22 +83,36 @@ export function branchKey(path: Uint8Array, length: number): Uint8Array {
 }
 
 /** Records share slabs: a buffer of its own costs more than the record in it. */
-const SLAB_BYTES = 32 * 1024;
-let slab = new Uint8Array(0);
+const slab = new Slab(32 * 1024);
 
-/** Zeros nobody else has. */
-function room(bytes: number): Uint8Array {
-  if (bytes > slab.length) slab = new Uint8Array(SLAB_BYTES);
-  const out = slab.subarray(0, bytes);
-  slab = slab.subarray(bytes);
-  return out;
+/** What changes at a branch: its children, or nothing is left of it. */
+export interface RecordWrite {
+  readonly path: Uint8Array;
+  readonly end: number;
+  readonly kids: Kids | null;
+}
+
+/** Where records are written that are copied at once. */
+const keyScratch = new Scratch(branchKeyBytes(PATH_BITS_MAX));
+const recordScratch = new Scratch(4096);
+
+/** Tells the sink all of them, and then the top. */
+export function writeRecords(writes: readonly RecordWrite[], top: TreeNode | undefined, sink: NodeSink): void {
+  const copies = sink.copies === true;
+  for (const { path, end, kids } of writes) {
+    const keyBytes = branchKeyBytes(end);
+    const key = writeBranchKey(copies ? keyScratch.view(keyBytes) : new Uint8Array(keyBytes), path, end);
+    if (kids === null) sink.del(key);
+    else sink.put(key, encodeRecord(kids, copies));
+  }
+  if (top === undefined) sink.del(TOP_KEY);
+  else sink.put(TOP_KEY, encodeRecord([top], copies));
 }
 
 /** References in slot order: a flag and the slot, the bits of the jump, the jump, the value. */
-export function encodeRecord(kids: Kids): Uint8Array {
-  let length = 0;
-  for (const kid of kids) if (kid !== undefined) length += HEAD_BYTES + ((kid.jumpBits + 7) >> 3) + HASH_BYTES;
-  const out = room(length);
+function encodeRecord(kids: Kids, copies: boolean): Uint8Array {
+  const length = recordBytes(kids);
+  const out = copies ? recordScratch.view(length).fill(0) : slab.run(length);
   let at = 0;
   for (let slot = 0; slot < kids.length; slot++) {
     const kid = kids[slot];
@@ -101,6 +126,15 @@ export function encodeRecord(kids: Kids): Uint8Array {
     at += HASH_BYTES;
   }
   return out;
+}
+
+function recordBytes(kids: Kids): number {
+  let length = 0;
+  for (let slot = 0; slot < kids.length; slot++) {
+    const kid = kids[slot];
+    if (kid !== undefined) length += HEAD_BYTES + ((kid.jumpBits + 7) >> 3) + HASH_BYTES;
+  }
+  return length;
 }
 
 /** The children of a branch; with `least` one, the top alone in slot 0. */

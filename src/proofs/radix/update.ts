@@ -11,28 +11,34 @@
 import { equalBytes, toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { type Bits, commonBits, commonRun, compareBits, digitAt, isBits, joinBits, takeBits } from '../bits.ts';
-import { type NodeReader, type NodeSink, type NodeWrite, needNode, writeAll } from '../node-store.ts';
-import { isHash } from '../verdict.ts';
+import { type NodeReader, type NodeSink, needNode } from '../node-store.ts';
+import { Slab } from '../slab.ts';
+import { HASH_BYTES, isHash } from '../verdict.ts';
 import {
   branchKey,
   decodeRecord,
   decodeTop,
-  encodeRecord,
   type Kids,
   noKids,
   PATH_BITS_MAX,
+  type RecordWrite,
   type Reference,
   TOP_KEY,
   type TreeNode,
   valueBytes,
   type Width,
+  writeRecords,
 } from './record.ts';
 
 /** What makes a tree this tree: the digit, and what a branch hashes. */
 export interface RadixRule {
   readonly width: Width;
-  branchValue(kids: Kids): Uint8Array;
+  /** Writes the 32 bytes of a branch with these children at `at`. */
+  branchValue(kids: Kids, to: Uint8Array, at: number): void;
 }
+
+/** Values of new branches. */
+const values = new Slab(32 * 1024);
 
 export interface Change {
   readonly key: Bits;
@@ -58,13 +64,11 @@ export function updateTree(rule: RadixRule, nodes: NodeReader, sink: NodeSink, c
   const before = decodeTop(nodes.get(TOP_KEY), rule.width);
   if (before !== undefined) update.load(nodes, before);
   const top = update.apply(before, 0, 0, order.length);
-  const values: (Uint8Array | null)[] = new Array(order.length);
-  for (let i = 0; i < order.length; i++) values[order[i]] = update.before[i];
-  checkExpected(changes, values);
-  writeAll(update.writes, sink);
-  if (top === undefined && before !== undefined) sink.del(TOP_KEY);
-  if (top !== undefined && top !== before) sink.put(TOP_KEY, encodeRecord([top]));
-  return { top, before: values };
+  const had: (Uint8Array | null)[] = new Array(order.length);
+  for (let i = 0; i < order.length; i++) had[order[i]] = update.before[i];
+  checkExpected(changes, had);
+  if (top !== before) writeRecords(update.writes, top, sink);
+  return { top, before: had };
 }
 
 function isSame(kids: Kids, before: Kids): boolean {
@@ -106,7 +110,7 @@ interface Wanted {
 }
 
 class Update {
-  readonly writes: NodeWrite[] = [];
+  readonly writes: RecordWrite[] = [];
   readonly before: (Uint8Array | null)[];
   private readonly rule: RadixRule;
   private readonly changes: readonly Change[];
@@ -242,7 +246,7 @@ class Update {
     if (isSame(kids, node.kids!)) return node;
     const path = this.changes[first].key.bytes;
     const after = this.branch(path, depth, end, kids);
-    if (after?.kids !== kids) this.writes.push([branchKey(path, end), undefined]);
+    if (after?.kids !== kids) this.writes.push({ path, end, kids: null });
     return after;
   }
 
@@ -266,8 +270,10 @@ class Update {
     }
     if (count === 0) return undefined;
     if (count === 1) return this.merge(path, depth, end, only, kids[only]!);
-    this.writes.push([branchKey(path, end), encodeRecord(kids)]);
-    return { leaf: false, path, from: depth, jumpBits: end - depth, values: this.rule.branchValue(kids), valueAt: 0, kids };
+    this.writes.push({ path, end, kids });
+    const valueAt = values.take(HASH_BYTES);
+    this.rule.branchValue(kids, values.bytes, valueAt);
+    return { leaf: false, path, from: depth, jumpBits: end - depth, values: values.bytes, valueAt, kids };
   }
 
   private merge(path: Uint8Array, depth: number, end: number, slot: number, kid: TreeNode): TreeNode {

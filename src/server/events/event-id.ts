@@ -10,8 +10,9 @@
  * `-.` alone is the origin. To a reader all of it is opaque.
  */
 import type { ChainRow } from '../../projections/chain.ts';
+import type { Dialect } from '../../query/dialect.ts';
 import type { Query } from '../../query/query.ts';
-import { equalBytes, fromHex, isHex, readU32, writeU32 } from '../../util/bytes.ts';
+import { equalBytes, isHex, readU32, writeU32 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 
 /** Of a block: every change of it was seen. */
@@ -82,9 +83,9 @@ export class EventIds {
 }
 
 /** An id, or the hash of a block whose changes were all seen. Throws USAGE. */
-export function parseEventId(text: string, query: Query): EventId {
+export function parseEventId(text: string, query: Query, { parseId }: Pick<Dialect, 'parseId'>): EventId {
   if (isHex(text, 32)) {
-    const hash = fromHex(text);
+    const hash = parseId(text);
     return { seen: ALL, points: [{ height: query.blockByHash(hash)?.height ?? 0, hash }] };
   }
   const [, seen, encoded] = FORM.exec(text) ?? [];

@@ -59,7 +59,8 @@ export class Feed {
     this.aim ??= this.at;
     const moment = this.aim.hold();
     try {
-      const from = after === null || stream.subscription.wantsTipOnly ? null : parseEventId(after, moment.query);
+      const from =
+        after === null || stream.subscription.wantsTipOnly ? null : parseEventId(after, moment.query, this.options.network.dialect);
       this.catching.add(stream);
       stream.place = () => this.placeOf(stream);
       void this.catchUp(stream, moment, from);
@@ -85,7 +86,7 @@ export class Feed {
     let moment = first;
     try {
       if (from !== null) await this.replay(stream, moment.query, from);
-      else if (!stream.subscription.wantsTipOnly) stream.tell(pointFrame('begin', moment));
+      else if (!stream.subscription.wantsTipOnly) stream.tell(this.pointFrame('begin', moment));
       // The feed may have gone on meanwhile, and again while we follow it.
       while (!stream.ended && this.aim !== null && this.aim !== moment) {
         const [previous, next] = [moment, this.aim.hold()];
@@ -95,7 +96,7 @@ export class Feed {
         );
       }
       if (!this.catching.delete(stream) || stream.ended) return;
-      if (wantsTip(stream)) stream.tell(pointFrame('tip', moment));
+      if (wantsTip(stream)) stream.tell(this.pointFrame('tip', moment));
       if (this.moving) this.ahead.add(stream);
       else this.live.add(stream);
     } catch (error) {
@@ -179,7 +180,7 @@ export class Feed {
       if (streams.every((stream) => stream.ended)) break;
     }
     const tips = [...this.live].filter(wantsTip);
-    for (const stream of tips) stream.tell(pointFrame('tip', to));
+    for (const stream of tips) stream.tell(this.pointFrame('tip', to));
   }
 
   /** Where a reader is who has got everything; null while it has not. */
@@ -194,6 +195,10 @@ export class Feed {
     for (const stream of streams) stream.finish('failed', frame('failure', null, data));
   }
 
+  private pointFrame(name: 'begin' | 'tip', { query, id }: Moment): string {
+    return frame(name, id, { point: renderPoint(query.head, this.options.network.dialect) });
+  }
+
   /** Without readers nothing is held. */
   private rest(): void {
     if (this.readers > 0 || this.moving || this.at === null) return;
@@ -201,10 +206,6 @@ export class Feed {
     this.at = null;
     this.aim = null;
   }
-}
-
-function pointFrame(name: 'begin' | 'tip', { query, id }: Moment): string {
-  return frame(name, id, { point: renderPoint(query.head) });
 }
 
 function wantsTip({ subscription }: EventStream): boolean {

@@ -104,7 +104,7 @@ export function registerEvents(
 
   app.get(`${API}/events`, { schema, exposeHeadRoute: false }, (request, reply) => {
     const { after, ...params } = request.query as SubscriptionParams & { readonly after?: string };
-    const subscription = new Subscription(params);
+    const subscription = new Subscription(params, context.network.dialect);
     if (subscription.wantsOutputs && !context.projections.includes('utxo'))
       throw new UnspentError('UNSUPPORTED', 'this store keeps no outputs (utxo.enabled is off), so there are no events of them');
     const { streamsMax } = context.config.server;

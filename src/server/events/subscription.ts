@@ -3,6 +3,7 @@
  * An output is told when it fits any of the filters; without filters, all are.
  */
 import { KEY_BYTES, type KeyKind, type OutputTraits } from '../../ledgers/ledger.ts';
+import type { Dialect } from '../../query/dialect.ts';
 import type { Utxo } from '../../query/query.ts';
 import { isHex, toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
@@ -65,9 +66,9 @@ export class Subscription {
   private readonly everything: boolean;
 
   /** Throws USAGE. */
-  constructor(params: SubscriptionParams) {
+  constructor(params: SubscriptionParams, dialect: Dialect) {
     this.keys = {
-      address: new Set(listOf(params.address).map((text) => toHex(addressKey(text)))),
+      address: new Set(listOf(params.address).map((text) => toHex(addressKey(text, dialect)))),
       payment: new Set(listOf(params.credential).map((text) => toHex(paymentKey(text)))),
       stake: new Set(listOf(params.stake).map((text) => toHex(stakeKey(text)))),
     };

@@ -83,7 +83,7 @@ class Teller {
     this.wanted = wanted;
     this.network = network;
     this.ids = new EventIds(query);
-    this.renderer = new Renderer(query, network.parameters);
+    this.renderer = new Renderer(query, network.dialect);
   }
 
   /** Every block behind that one (null: all of them), oldest first. */
@@ -120,7 +120,9 @@ class Teller {
   }
 
   rollback(to: ChainRow | null, undone: number, resumed: boolean): Announcement {
-    return new Announcement('rollback', null, () => frame('rollback', this.ids.at(to, ALL), { to: renderPoint(to), undone, resumed }));
+    return new Announcement('rollback', null, () =>
+      frame('rollback', this.ids.at(to, ALL), { to: renderPoint(to, this.network.dialect), undone, resumed }),
+    );
   }
 
   /** What the block did; null when nobody wants to know. */

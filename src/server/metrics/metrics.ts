@@ -5,7 +5,6 @@
  * not known is left out rather than told as zero.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { slotToTime } from '../../ledgers/cardano/index.ts';
 import type { Query } from '../../query/query.ts';
 import { VERSION } from '../../version.ts';
 import type { ServerContext } from '../context.ts';
@@ -41,7 +40,9 @@ const GAUGES = {
   queued_blocks: 'Blocks read ahead that wait to be applied.',
   horizon_height: 'Oldest height the store can go back to; 0: the origin.',
   utxos: 'Unspent outputs.',
-  value_lovelace: 'What the unspent outputs are worth, as near as a floating point number gets.',
+  value_lovelace: 'What the unspent outputs are worth, as near as a floating point number gets. Cardano.',
+  value_satoshi: 'The same for the Bitcoin family.',
+  mempool_transactions: 'Transactions known that are in no block yet. Bitcoin family.',
   missing_inputs: 'Inputs from before the first block, of a store that began in the middle of its chain.',
   following: '1 while blocks of a source are being followed, 0 otherwise.',
   http_connections: 'Open connections.',
@@ -130,11 +131,12 @@ export class Metrics {
 
   private readChain(query: Query, status: LiveStatus): void {
     const { head } = query;
-    const { network, config } = this.context;
+    const { network, config, mempool } = this.context;
     this.set('tip_height', head?.height);
     this.set('tip_slot', head?.slot);
     this.set('utxos', head?.utxos ?? 0);
-    this.set('value_lovelace', Number(head?.value ?? 0n));
+    this.set(network.family === 'cardano' ? 'value_lovelace' : 'value_satoshi', Number(head?.value ?? 0n));
+    this.set('mempool_transactions', mempool?.size);
     this.set('missing_inputs', head?.missing ?? 0);
     this.set('horizon_height', query.horizon(config.utxo)?.height ?? 0);
     const { spent, deltas } = query.pruned();
@@ -142,8 +144,10 @@ export class Metrics {
     this.pruned.set({ what: 'deltas' }, deltas);
     const { sourceTip } = status;
     this.set('lag_blocks', lagBlocks(head, status));
-    const { parameters } = network;
-    const behind = sourceTip === null ? null : slotToTime(parameters, sourceTip.slot) - slotToTime(parameters, head?.slot ?? 0);
+    const { clock } = network.dialect;
+    // A chain whose blocks alone know the time does not say how old a block is that we do not have.
+    const [theirs, ours] = [sourceTip === null ? null : clock.time(sourceTip.slot, null), clock.time(head?.slot ?? 0, null)];
+    const behind = theirs === null || ours === null ? null : theirs - ours;
     this.set('lag_seconds', behind === null ? null : Math.max(0, behind));
   }
 

@@ -16,16 +16,17 @@ import { inSlices } from '../slices.ts';
 import type { App } from '../typed.ts';
 
 export function registerBalances(app: App, { answers, context }: Serving): void {
+  const { dialect, family } = context.network;
   const balanceOf =
     (kind: KeyKind, key: Uint8Array): Produce =>
     ({ query, view }) => {
-      if (query.keptBalance(kind, key) !== null) return JSON.stringify(renderBalance(view.balance(kind, key)));
+      if (query.keptBalance(kind, key) !== null) return JSON.stringify(renderBalance(view.balance(kind, key), dialect));
       const sum = new BalanceSum(context.network.ledger.traits);
       const add = (utxo: Parameters<BalanceSum['add']>[0]): boolean => {
         sum.add(utxo);
         return true;
       };
-      return inSlices(view.byKey(kind, key), add, () => JSON.stringify(renderBalance(sum.end())));
+      return inSlices(view.byKey(kind, key), add, () => JSON.stringify(renderBalance(sum.end(), dialect)));
     };
 
   const addressSchema = {
@@ -34,9 +35,10 @@ export function registerBalances(app: App, { answers, context }: Serving): void 
     querystring: ReadQuery,
   };
   app.get('/addresses/:address/balance', { schema: addressSchema }, (request, reply) => {
-    answers.give(request, reply, balanceOf('address', addressKey(request.params.address)));
+    answers.give(request, reply, balanceOf('address', addressKey(request.params.address, dialect)));
   });
 
+  if (family !== 'cardano') return;
   const stakeSchema = {
     ...described('Balances', 'What a stake credential holds', { json: ref('Balance') }),
     params: Type.Object({ stake: PATH.stake }),

@@ -7,7 +7,6 @@ import Type from 'typebox';
 import type { Point } from '../../ledgers/ledger.ts';
 import { pointAt } from '../../query/place.ts';
 import { encodeDelta } from '../../query/record-delta.ts';
-import { toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import type { Look } from '../answer.ts';
 import { parseBlock } from '../keys.ts';
@@ -19,7 +18,8 @@ import type { App } from '../typed.ts';
 
 const DESCRIPTION = 'In CBOR a block is a record of the outputs it created and spent, as long as the store knows them.';
 
-export function registerBlocks(app: App, { answers }: Serving): void {
+export function registerBlocks(app: App, { answers, context }: Serving): void {
+  const { dialect } = context.network;
   const give = (request: FastifyRequest, reply: FastifyReply, find: (look: Look) => Point | null): void => {
     answers.giveRows(request, reply, (look) => {
       const point = find(look);
@@ -39,13 +39,13 @@ export function registerBlocks(app: App, { answers }: Serving): void {
     querystring: NowRowQuery,
   };
   app.get('/blocks/:block', { schema }, (request, reply) => {
-    const place = parseBlock(request.params.block);
-    give(request, reply, ({ query }) => pointAt(query, place));
+    const place = parseBlock(request.params.block, dialect);
+    give(request, reply, ({ query }) => pointAt(query, place, dialect));
   });
 }
 
-function encodeBlock({ query, renderer, recorder, form }: Look, hash: Uint8Array): Encoded {
+function encodeBlock({ query, renderer, recorder, dialect, form }: Look, hash: Uint8Array): Encoded {
   const row = query.blockByHash(hash);
-  if (row === null) throw new UnspentError('STORE_DAMAGED', `block ${toHex(hash)} is named and has no row`);
+  if (row === null) throw new UnspentError('STORE_DAMAGED', `block ${dialect.formatId(hash)} is named and has no row`);
   return form === 'json' ? JSON.stringify(renderer.block(row)) : encodeDelta(recorder.delta(row, query.changes(row), true));
 }

@@ -5,7 +5,6 @@
  */
 import Type from 'typebox';
 import { pointAt } from '../../query/place.ts';
-import { toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { encoderOf } from '../encode.ts';
 import { parseBlock } from '../keys.ts';
@@ -36,7 +35,8 @@ const Changes = Type.Object(
   closed,
 );
 
-export function registerChanges(app: App, { answers }: Serving): void {
+export function registerChanges(app: App, { answers, context }: Serving): void {
+  const { dialect } = context.network;
   const schema = {
     ...described('Blocks', 'What a block did', {
       json: Changes,
@@ -46,13 +46,13 @@ export function registerChanges(app: App, { answers }: Serving): void {
     querystring: NowQuery,
   };
   app.get('/blocks/:block/changes', { schema }, (request, reply) => {
-    const place = parseBlock(request.params.block);
+    const place = parseBlock(request.params.block, dialect);
     answers.give(request, reply, (look) => {
-      const point = pointAt(look.query, place);
+      const point = pointAt(look.query, place, dialect);
       const row = point === null ? null : look.query.blockByHash(point.hash);
       if (row === null) throw new UnspentError('NOT_FOUND', 'there is no block before the first one');
       const { txs, created, spent } = look.query.changes(row);
-      const transactions = JSON.stringify(txs.map(({ id, valid }) => ({ tx_hash: toHex(id), valid })));
+      const transactions = JSON.stringify(txs.map(({ id, valid }) => ({ tx_hash: dialect.formatId(id), valid })));
       const join = (rows: readonly Encoded[]): string =>
         `{"transactions":${transactions},"created":[${rows.slice(0, created.length).join()}],"spent":[${rows.slice(created.length).join()}]}`;
       const rows = makeRows([...created, ...spent], encoderOf(look));

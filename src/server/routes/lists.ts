@@ -6,6 +6,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TObject } from 'typebox';
+import type { Dialect } from '../../query/dialect.ts';
 import type { IndexKind } from '../../query/view.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import type { Body, Look } from '../answer.ts';
@@ -26,7 +27,7 @@ interface ListRoute {
   readonly params: TObject;
   readonly kind: IndexKind;
   readonly summary: string;
-  key(params: Params): Uint8Array;
+  key(params: Params, dialect: Dialect): Uint8Array;
   /** Only outputs that hold this. */
   asset?(params: Params): AssetName;
 }
@@ -37,14 +38,14 @@ const LISTS: readonly ListRoute[] = [
     params: Type.Object({ address: PATH.address }),
     kind: 'address',
     summary: 'Unspent outputs of an address',
-    key: ({ address }) => addressKey(address),
+    key: ({ address }, dialect) => addressKey(address, dialect),
   },
   {
     path: '/addresses/:address/utxos/:asset',
     params: Type.Object({ address: PATH.address, asset: PATH.unit }),
     kind: 'address',
     summary: 'Unspent outputs of an address that hold an asset',
-    key: ({ address }) => addressKey(address),
+    key: ({ address }, dialect) => addressKey(address, dialect),
     asset: ({ asset }) => parseUnit(asset),
   },
   {
@@ -94,7 +95,10 @@ const LISTS: readonly ListRoute[] = [
 export function registerLists(app: App, serving: Serving): void {
   const { rowsMax } = serving.context.config.server;
   const querystring = listQuery(rowsMax);
-  for (const route of LISTS) {
+  const { family, dialect } = serving.context.network;
+  // Of the Bitcoin family, what owns an output is all that outputs can be found by.
+  const routes = family === 'cardano' ? LISTS : LISTS.filter(({ kind, asset }) => kind === 'address' && asset === undefined);
+  for (const route of routes) {
     const schema = {
       ...described('Outputs', route.summary, { rows: Type.Array(ref('Utxo')), paged: true }),
       params: route.params,
@@ -102,7 +106,7 @@ export function registerLists(app: App, serving: Serving): void {
     };
     app.get(route.path, { schema }, (request, reply) => {
       const params = request.params as Params;
-      const [key, asset] = [route.key(params), route.asset?.(params)];
+      const [key, asset] = [route.key(params, dialect), route.asset?.(params)];
       const accept = asset === undefined ? undefined : holderOf(serving, asset);
       serving.answers.giveRows(request, reply, (look) => {
         const plan = planPage(request.query, look, route.kind, key, rowsMax);

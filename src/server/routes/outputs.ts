@@ -5,7 +5,7 @@
 import Type from 'typebox';
 import { UnspentError } from '../../util/errors.ts';
 import { encoderOf, NOTHING } from '../encode.ts';
-import { hexBytes, parseOutpoint } from '../keys.ts';
+import { parseOutpoint } from '../keys.ts';
 import { described } from '../openapi.ts';
 import { joinRows } from '../rows.ts';
 import { outpointsBody, PATH, RowQuery, ref } from '../schemas.ts';
@@ -14,6 +14,7 @@ import { makeRows } from '../slices.ts';
 import type { App } from '../typed.ts';
 
 export function registerOutputs(app: App, { answers, context }: Serving): void {
+  const { dialect } = context.network;
   const oneSchema = {
     ...described('Outputs', 'An output, unspent or spent', { rows: ref('Utxo') }),
     params: Type.Object({ tx: PATH.tx, index: PATH.index }),
@@ -21,7 +22,7 @@ export function registerOutputs(app: App, { answers, context }: Serving): void {
   };
   app.get('/utxos/:tx/:index', { schema: oneSchema }, (request, reply) => {
     const { tx, index } = request.params;
-    const txId = hexBytes(tx);
+    const txId = dialect.parseId(tx);
     answers.giveRows(request, reply, (look) => {
       const found = look.view.outpoint(txId, index);
       if (found === null) throw notFound(`no output ${tx}#${index} (it never was, or was spent and forgotten)`);
@@ -38,7 +39,7 @@ export function registerOutputs(app: App, { answers, context }: Serving): void {
     querystring: RowQuery,
   };
   app.post('/utxos', { schema: batchSchema }, (request, reply) => {
-    const outpoints = request.body.map(parseOutpoint);
+    const outpoints = request.body.map((text) => parseOutpoint(text, dialect));
     answers.giveRows(request, reply, (look) => {
       const encode = encoderOf(look);
       const made = makeRows(outpoints, ({ txId, index }) => {
@@ -59,7 +60,7 @@ export function registerOutputs(app: App, { answers, context }: Serving): void {
   };
   app.get('/txs/:tx/utxos', { schema: txSchema }, (request, reply) => {
     const { tx } = request.params;
-    const txId = hexBytes(tx);
+    const txId = dialect.parseId(tx);
     answers.giveRows(request, reply, (look) => {
       const { row, outputs } = look.view.tx(txId);
       // Genesis outputs have an id, but no transaction made them.

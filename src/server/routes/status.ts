@@ -5,7 +5,7 @@
  */
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { eraName, slotToEpoch, slotToTime } from '../../ledgers/cardano/index.ts';
+import type { Dialect } from '../../query/dialect.ts';
 import type { Query } from '../../query/query.ts';
 import { renderPoint } from '../../query/render.ts';
 import { VERSION } from '../../version.ts';
@@ -111,7 +111,7 @@ function whileSame<A extends readonly unknown[]>(make: (...of: A) => string): (.
 }
 
 function statusOf(
-  { network, projections, config }: ServerContext,
+  { network, projections, config, mempool }: ServerContext,
   query: Query,
   live: LiveStatus,
   bytes: number,
@@ -128,14 +128,16 @@ function statusOf(
     healthy: reason === null,
     ready: notReady === null,
     reason: reason ?? notReady,
-    tip: head === null ? null : tipOf(head, network.parameters),
+    tip: head === null ? null : tipOf(head, query, network.dialect),
     lag_blocks: lagBlocks(head, live),
     lag_slots: lagSlots(head, live),
-    horizon: renderPoint(query.horizon(config.utxo)),
+    horizon: renderPoint(query.horizon(config.utxo), network.dialect),
     pruned: { spent_outputs: pruned.spent, deltas: pruned.deltas },
     utxos: head?.utxos ?? 0,
     value: (head?.value ?? 0n).toString(),
+    unit: network.dialect.currency.unit,
     missing_inputs: head?.missing ?? 0,
+    ...(mempool === null ? {} : { mempool: mempool.size }),
     projections,
     following: followingOf(live),
     bytes,
@@ -143,12 +145,16 @@ function statusOf(
   };
 }
 
-function tipOf(head: NonNullable<Query['head']>, parameters: Parameters<typeof slotToEpoch>[0]): object {
+/** What the chain has no words for is left out. */
+function tipOf(head: NonNullable<Query['head']>, query: Query, dialect: Dialect): object {
+  const epoch = dialect.clock.epoch(head.slot);
+  const time = dialect.clock.time(head.slot, query.blockAtHeight(head.height));
+  const era = dialect.eraName(head.era);
   return {
-    ...renderPoint(head),
-    epoch: slotToEpoch(parameters, head.slot),
-    block_time: slotToTime(parameters, head.slot),
-    era: eraName(head.era),
+    ...renderPoint(head, dialect),
+    ...(epoch === null ? {} : { epoch }),
+    ...(time === null ? {} : { block_time: time }),
+    ...(era === null ? {} : { era }),
   };
 }
 

@@ -12,6 +12,9 @@ export interface Address {
   readonly connect: { readonly host: string; readonly port: number } | { readonly path: string };
 }
 
+/** What it takes to open a stream. */
+type Target = Pick<Address, 'url' | 'connect'>;
+
 /** `n2n://host:port` or `n2c:PATH`. Throws USAGE. */
 export function parseAddress(url: string): Address {
   if (url.startsWith('n2c:')) {
@@ -28,7 +31,7 @@ export function parseAddress(url: string): Address {
 }
 
 /** Opens the stream. Throws SOURCE_UNREACHABLE; rejects promptly when the signal says so. */
-export function dial(address: Address, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
+export function dial(address: Target, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(address.connect as NetConnectOpts);
     const timer = setTimeout(() => leave(unreachable(address, `no answer in ${timeoutMs / 1000} s`)), timeoutMs);
@@ -58,7 +61,7 @@ export function dial(address: Address, timeoutMs: number, signal: AbortSignal): 
   });
 }
 
-function unreachable({ url }: Address, why: string, cause?: unknown): UnspentError {
+function unreachable({ url }: Target, why: string, cause?: unknown): UnspentError {
   return new UnspentError('SOURCE_UNREACHABLE', `${url}: ${why}`, { url }, cause);
 }
 

@@ -8,11 +8,11 @@
  * chain that has none of our points.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Point } from '../../ledgers/ledger.ts';
 import { toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { CONNECT_MS, RECONNECT_ATTEMPTS, RECONNECT_MS_MAX, RECONNECT_MS_MIN } from '../../util/limits.ts';
-import type { ChainEvent, FollowOptions, Run, Source, SourceTip } from '../source.ts';
+import type { NodeSource, PeerStatus } from '../peer.ts';
+import type { ChainEvent, FollowOptions, Run, SourceTip } from '../source.ts';
 import type { ChainClient } from './chain-client.ts';
 import { type Address, dial, parseAddress } from './dial.ts';
 import { versionName } from './handshake.ts';
@@ -38,26 +38,9 @@ export interface OuroborosOptions {
   readonly timeScale?: number;
 }
 
-export interface PeerStatus {
-  readonly state: 'connecting' | 'following' | 'waiting' | 'stopped';
-  readonly peer: string;
-  /** Of the protocol, such as `N2N 15`; empty while not connected. */
-  readonly version: string;
-  /** The peer's newest block. */
-  readonly tip: SourceTip | null;
-  /** The block handed over last; null: none, the origin. */
-  readonly at: Point | null;
-  readonly lagBlocks: number | null;
-  /** When, and to which point (null: the origin). */
-  readonly lastRollback: { readonly time: number; readonly to: Point | null } | null;
-  /** Connections lost so far, and why the last one was. */
-  readonly lost: number;
-  readonly lastError: UnspentError | null;
-}
+export type { PeerStatus } from '../peer.ts';
 
-export interface OuroborosSource extends Source {
-  status(): PeerStatus;
-}
+export type OuroborosSource = NodeSource;
 
 /** One or more peers of the same chain, tried in turn. Reads nothing before it is followed. */
 export function openOuroboros(urls: readonly string[], options: OuroborosOptions): OuroborosSource {

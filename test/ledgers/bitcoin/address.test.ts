@@ -19,8 +19,8 @@ import {
   parseAddress,
   scriptKey,
 } from '../../../src/ledgers/bitcoin/index.ts';
-import { sha256 } from '../../../src/ledgers/bitcoin/sha256.ts';
 import { concatBytes, fromHex, toHex } from '../../../src/util/bytes.ts';
+import { sha256 } from '../../../src/util/sha256.ts';
 import { bitcoin, regtest, testnet3 } from './samples.ts';
 
 const litecoin = bitcoinNetwork('litecoin');

@@ -24,8 +24,8 @@ import {
   saidHeight,
 } from '../../../src/ledgers/bitcoin/index.ts';
 import { verifyBody } from '../../../src/ledgers/bitcoin/proof.ts';
-import { sha256 } from '../../../src/ledgers/bitcoin/sha256.ts';
 import { concatBytes, equalBytes, fromHex, toHex } from '../../../src/util/bytes.ts';
+import { sha256 } from '../../../src/util/sha256.ts';
 import { fixtures, needsFixtures, readFixtureText } from '../../support/fixtures.ts';
 import { bitcoin, readRun, type Sample, sampleBytes, samples } from './samples.ts';
 

@@ -4,8 +4,8 @@
  */
 import { compactBytes } from '../../../src/ledgers/bitcoin/cursor.ts';
 import { decodeTx, merkleRoot } from '../../../src/ledgers/bitcoin/index.ts';
-import { sha256d } from '../../../src/ledgers/bitcoin/sha256.ts';
 import { concatBytes, fromHex } from '../../../src/util/bytes.ts';
+import { sha256d } from '../../../src/util/sha256.ts';
 
 export interface ForgedInput {
   readonly txId: Uint8Array;

@@ -138,7 +138,10 @@ describe('outputs', () => {
   test('the coinbases that were overwritten (BIP30) are not in the set', () => {
     const raw = forgeBlock(PREV, [forgeCoinbase(91_722, paid)]);
     const hash = formatId(decodeBlock(raw, 91_722).hash);
-    const odd = bitcoinLedger({ ...bitcoin, overwritten: [{ height: 91_722, hash }] });
+    const odd = bitcoinLedger({
+      ...bitcoin,
+      overwritten: [{ height: 91_722, hash, by: { height: 91_880, hash: bitcoin.overwritten[0].by.hash } }],
+    });
     assert.deepEqual(odd.decode(raw, 91_722).txs[0].creates, []);
     // Another block at that height, or this one elsewhere, is as any other.
     assert.equal(odd.decode(raw, 91_723).txs[0].creates.length, 1);
@@ -170,7 +173,7 @@ describe('coinbases', () => {
 
 describe('the fold of the core', () => {
   test('carries the first 256 blocks of the chain, and takes them back', needsFixtures, () => {
-    const projections = [chainProjection(), transactionsProjection(), utxoProjection(), indexProjection('address')];
+    const projections = [chainProjection(), transactionsProjection(ledger), utxoProjection(), indexProjection('address')];
     const engine = openMemory([...projections.flatMap(({ columns }) => columns), deltaColumn]);
     const fold = new Fold(engine, ledger, projections, {
       utxo: true,

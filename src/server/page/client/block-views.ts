@@ -4,11 +4,11 @@
  */
 import { get, type Problem, problem } from './api.ts';
 import { type Child, h } from './dom.ts';
-import { bytes, count, counted, shortHash } from './format.ts';
+import { bytes, count, counted, shortHash, slotText } from './format.ts';
 import { problemNotice } from './notice.ts';
 import { outputSection } from './outputs.ts';
-import { adaText, blockLink, copyButton, fact, hrefOf, linkTo, moment } from './parts.ts';
-import type { Block, Changes, Utxo } from './shapes.ts';
+import { blockLink, coinText, copyButton, fact, hrefOf, linkTo, moment } from './parts.ts';
+import type { Amount, Block, Changes, Utxo } from './shapes.ts';
 import { frame, subject, type View } from './subject.ts';
 
 /** `place` is a hash, `height:N` or `slot:N`. */
@@ -24,7 +24,12 @@ function blockFacts(block: Block): Child[] {
   const next = hrefOf('block', `height:${height + 1}`);
   return [
     fact('Height', h('span', { class: 'big' }, count(height))),
-    fact('Slot', h('span', { class: 'big' }, count(slot)), h('small', {}, ` epoch ${count(epoch)}${era === undefined ? '' : `, ${era}`}`)),
+    epoch !== undefined &&
+      fact(
+        'Slot',
+        h('span', { class: 'big' }, count(slot)),
+        h('small', {}, ` epoch ${count(epoch)}${era === undefined ? '' : `, ${era}`}`),
+      ),
     fact('Time', moment(block_time)),
     fact('Content', `${counted(tx_count, 'transaction')}, ${bytes(size)}`),
     fact('Before it', previous === undefined ? 'nothing: the first block' : linkTo('block', previous)),
@@ -45,7 +50,7 @@ function blockContents(changes: Changes | Problem): Child {
 }
 
 function transactionTable({ transactions, created, spent }: Changes): HTMLElement {
-  const head = ['Transaction', 'Spends', 'Creates', 'Ada in its outputs'];
+  const head = ['Transaction', 'Spends', 'Creates', 'In its outputs'];
   const rows = transactions.map(({ tx_hash: tx, valid }) => {
     const [ins, outs] = [spent.filter((row) => row.spent_tx_hash === tx), created.filter((row) => row.tx_hash === tx)];
     const name = h('div', {}, linkTo('tx', tx), copyButton(tx, 'transaction'), !valid && failedTag());
@@ -56,7 +61,7 @@ function transactionTable({ transactions, created, spent }: Changes): HTMLElemen
       h('td', { 'data-label': head[0] }, name),
       cell(head[1], count(ins.length)),
       cell(head[2], count(outs.length)),
-      cell(head[3], adaText(sum(outs))),
+      cell(head[3], coinText(sum(outs))),
     );
   });
   const names = head.map((name, i) => h('th', { scope: 'col', class: i > 0 ? 'number' : null }, name));
@@ -86,14 +91,16 @@ export async function showTransaction(tx: string): Promise<View> {
 
 function transactionFacts(first: Utxo, rows: readonly Utxo[]): Child[] {
   return [
-    fact('Block', blockLink(first.block, first.block_hash), h('small', {}, ` slot ${count(first.slot)}, epoch ${count(first.epoch)}`)),
+    fact('Block', blockLink(first.block, first.block_hash), h('small', {}, slotText(first.slot, first.epoch))),
     fact('Time', moment(first.block_time)),
-    fact('Ada in its outputs', adaText(sum(rows))),
+    fact('In its outputs', coinText(sum(rows))),
   ];
 }
 
-function sum(rows: readonly Utxo[]): string {
-  return rows.reduce((total, row) => total + BigInt(row.lovelace_amount), 0n).toString();
+function sum(rows: readonly Utxo[]): Amount {
+  const [first] = rows;
+  const total = rows.reduce((so, { amounts }) => so + BigInt(amounts[0].quantity), 0n);
+  return { unit: first?.amounts[0].unit ?? 'lovelace', quantity: total.toString() };
 }
 
 async function changesOf(hash: string): Promise<Changes | Problem> {

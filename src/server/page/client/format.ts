@@ -3,7 +3,8 @@
  * document, so that tests read it outside of a browser.
  */
 
-const LOVELACE_PER_ADA = 1_000_000n;
+/** Decimals of a coin, by the name of its smallest unit; the coin of the Bitcoin family has eight. */
+const DECIMALS: Readonly<Record<string, number>> = { lovelace: 6, satoshi: 8 };
 const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
@@ -22,10 +23,23 @@ export function counted(value: number | bigint, what: string): string {
   return `${count(value)} ${what}${Number(value) === 1 ? '' : 's'}`;
 }
 
-/** Exact, with all six decimals, of a decimal string of lovelace. */
-export function ada(lovelace: string): string {
-  const amount = BigInt(lovelace);
-  return `${count(amount / LOVELACE_PER_ADA)}.${(amount % LOVELACE_PER_ADA).toString().padStart(6, '0')}`;
+/** Exact, with all decimals, of a decimal string of the smallest unit. */
+export function coins(quantity: string, unit = 'lovelace'): string {
+  const amount = BigInt(quantity);
+  const decimals = DECIMALS[unit] ?? 0;
+  const whole = 10n ** BigInt(decimals);
+  return `${count(amount / whole)}.${(amount % whole).toString().padStart(decimals, '0')}`;
+}
+
+/** What people call the coin of that unit. */
+export function coinName(unit: string | undefined): string {
+  return unit === 'satoshi' ? 'Coins' : 'Ada';
+}
+
+/** Chains without epochs have no slots of their own either. */
+export function slotText(slot: number, epoch: number | undefined, era?: string): string {
+  if (epoch === undefined) return '';
+  return ` slot ${count(slot)}, epoch ${count(epoch)}${era === undefined ? '' : `, ${era}`}`;
 }
 
 export function bytes(value: number): string {

@@ -4,10 +4,10 @@
  */
 import { get, problem } from './api.ts';
 import { type Child, h } from './dom.ts';
-import { count, nameText, shortAddress, shortHash } from './format.ts';
+import { coinName, count, nameText, shortAddress, shortHash } from './format.ts';
 import { problemNotice } from './notice.ts';
 import { pagedOutputs } from './outputs.ts';
-import { adaText, addressLink, assetChips, blockLink, copyButton, fact, linkTo, outputLink } from './parts.ts';
+import { addressLink, assetChips, blockLink, coinText, copyButton, fact, linkTo, outputLink } from './parts.ts';
 import type { Balance, Seen } from './shapes.ts';
 import { frame, subject, type View, wide } from './subject.ts';
 
@@ -29,12 +29,12 @@ async function owned(what: string, value: string, path: string): Promise<View> {
     get<Balance>(`${path}/balance`),
     pagedOutputs(`${path}/utxos`, { title: UNSPENT, owner: !isAddress, place: true, state: false }),
   ]);
-  const { utxo_count, lovelace_amount, amounts } = balance.body;
+  const { utxo_count, amounts } = balance.body;
   const assets = assetChips(amounts, null);
   const stake = first[0]?.owner_stake_addr;
   const payment = first[0]?.owner_payment_credential;
   const facts = [
-    fact('Ada', h('span', { class: 'big' }, adaText(lovelace_amount))),
+    fact(coinName(amounts[0].unit), h('span', { class: 'big' }, coinText(amounts[0]))),
     fact(UNSPENT, h('span', { class: 'big' }, count(utxo_count))),
     isAddress && stake !== undefined && fact('Stake address', addressLink(stake), copyButton(stake, 'stake address')),
     isAddress && payment !== undefined && fact('Payment credential', linkTo('credential', payment), copyButton(payment, 'credential')),

@@ -15,7 +15,10 @@ const HASH = /^[0-9a-f]{64}$/;
 const CREDENTIAL = /^[0-9a-f]{56}$/;
 const OUTPOINT = /^([0-9a-f]{64})[#:./@-](\d{1,5})$/;
 const ASSET = /^([0-9a-f]{56})\.?((?:[0-9a-f]{2}){0,32})$/;
-const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{50,200}$/;
+/** Of the Bitcoin family from 26 characters on, of Byron from 59. */
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{26,200}$/;
+/** BIP173, of every network there is. */
+const WITNESS_ADDRESS = /^(?:bc|tb|bcrt|ltc|tltc|rltc)1[a-z0-9]{8,}$/;
 const HEX = /^(?:[0-9a-f]{2})+$/;
 /** CIP-19: credentials and, for pointers, three numbers of up to ten bytes each. */
 const ADDRESS_BYTES = { base: 57, enterprise: 29, pointerLeast: 32, pointerMost: 59 } as const;
@@ -26,7 +29,7 @@ export function placesOf(text: string): Place[] {
   const outpoint = OUTPOINT.exec(hex);
   if (outpoint !== null) return [{ kind: 'output', value: `${outpoint[1]}/${Number(outpoint[2])}` }];
   if (/^stake(_test)?1[a-z0-9]+$/.test(hex)) return [{ kind: 'stake', value: hex }];
-  if (/^addr(_test)?1[a-z0-9]+$/.test(hex)) return [{ kind: 'address', value: hex }];
+  if (/^addr(_test)?1[a-z0-9]+$/.test(hex) || WITNESS_ADDRESS.test(hex)) return [{ kind: 'address', value: hex }];
   const number = numberOf(given);
   if (number !== null) return number;
   if (/^82d818([0-9a-f]{2})+$/.test(hex)) return [{ kind: 'address', value: hex }];

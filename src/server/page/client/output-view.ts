@@ -1,9 +1,9 @@
 /** One output: what it holds, whose it is, where it came from, and who spent it. */
 import { get } from './api.ts';
 import { type Child, h } from './dom.ts';
-import { count, shortHash } from './format.ts';
+import { coinName, shortHash, slotText } from './format.ts';
 import { spentState } from './outputs.ts';
-import { adaText, addressLink, assetChips, blockLink, copyButton, fact, linkTo, moment } from './parts.ts';
+import { addressLink, assetChips, blockLink, coinText, copyButton, fact, linkTo, moment } from './parts.ts';
 import type { Utxo } from './shapes.ts';
 import { frame, subject, type View, wide } from './subject.ts';
 
@@ -18,10 +18,11 @@ export async function showOutput(value: string): Promise<View> {
 
 function worth(row: Utxo): Child[] {
   return [
-    fact('Ada', h('span', { class: 'big' }, adaText(row.lovelace_amount))),
+    fact(coinName(row.amounts[0].unit), h('span', { class: 'big' }, coinText(row.amounts[0]))),
     fact('State', spentState(row)),
     row.spent_at_slot !== undefined && fact('Spent by', spender(row)),
     row.is_collateral_return && fact('Kind', 'what came back of a collateral'),
+    row.is_coinbase && fact('Kind', 'a reward of mining'),
   ];
 }
 
@@ -33,7 +34,9 @@ function spender({ spent_tx_hash: tx, spent_at_block: block, spent_at_block_hash
 function owner(row: Utxo): Child[] {
   const { owner_addr: address, owner_stake_addr: stake, owner_payment_credential: payment } = row;
   return [
-    fact('Owner', addressLink(address), copyButton(address, 'address')),
+    address === undefined
+      ? fact('Owner', `a script of kind ${row.script_type ?? 'unknown'}`)
+      : fact('Owner', addressLink(address), copyButton(address, 'address')),
     stake !== undefined && fact('Stake address', addressLink(stake), copyButton(stake, 'stake address')),
     payment !== undefined && fact('Payment credential', linkTo('credential', payment), copyButton(payment, 'credential')),
   ];
@@ -42,7 +45,7 @@ function owner(row: Utxo): Child[] {
 function origin(row: Utxo): Child[] {
   return [
     fact('Transaction', linkTo('tx', row.tx_hash), copyButton(row.tx_hash, 'transaction')),
-    fact('Block', blockLink(row.block, row.block_hash), h('small', {}, ` slot ${count(row.slot)}, epoch ${count(row.epoch)}`)),
+    fact('Block', blockLink(row.block, row.block_hash), h('small', {}, slotText(row.slot, row.epoch))),
     fact('Time', moment(row.block_time)),
   ];
 }
@@ -52,6 +55,7 @@ function contents(row: Utxo): Child[] {
   const assets = assetChips(row.amounts, null);
   return [
     assets !== null && wide('Assets', assets),
+    row.script !== undefined && wide('Script', h('div', { class: 'blob' }, row.script)),
     data_hash !== undefined && wide('Datum hash', linkTo('datum', data_hash, data_hash)),
     inline_datum !== undefined && wide('Inline datum, CBOR', h('div', { class: 'blob' }, inline_datum)),
     script !== undefined && wide('Reference script', linkTo('script', script, script)),

@@ -5,9 +5,9 @@
  */
 import { get, problem } from './api.ts';
 import { h, replace } from './dom.ts';
-import { count, shortHash } from './format.ts';
+import { coinName, count, shortHash } from './format.ts';
 import { problemNotice } from './notice.ts';
-import { adaText, addressLink, assetChips, blockLink, copyButton, hrefOf, outputLink, timeAgo } from './parts.ts';
+import { addressLink, assetChips, blockLink, coinText, copyButton, hrefOf, outputLink, timeAgo } from './parts.ts';
 import type { Utxo } from './shapes.ts';
 
 const PAGE_ROWS = 25;
@@ -26,7 +26,8 @@ export interface TableOptions {
 
 function outputTable(rows: readonly Utxo[], options: TableOptions): { element: HTMLElement; body: HTMLElement; note: HTMLElement } {
   const { title, owner, place, state } = options;
-  const names = ['Output', ...(owner ? ['Owner'] : []), 'Ada', 'Assets', ...(place ? ['Block'] : []), ...(state ? ['State'] : [])];
+  const coin = coinName(rows[0]?.amounts[0].unit);
+  const names = ['Output', ...(owner ? ['Owner'] : []), coin, 'Assets', ...(place ? ['Block'] : []), ...(state ? ['State'] : [])];
   const body = h(
     'tbody',
     {},
@@ -36,9 +37,15 @@ function outputTable(rows: readonly Utxo[], options: TableOptions): { element: H
   const head = h(
     'tr',
     {},
-    names.map((name) => h('th', { scope: 'col', class: name === 'Ada' ? 'number' : null }, name)),
+    names.map((name) => h('th', { scope: 'col', class: name === coin ? 'number' : null }, name)),
   );
   return { element: h('table', { class: 'rows' }, h('caption', {}, title, ' ', note), h('thead', {}, head), body), body, note };
+}
+
+/** An address, or the kind of a script that has none. */
+function ownerOf({ owner_addr: address, script_type: type = '' }: Utxo): HTMLElement {
+  if (address === undefined) return h('span', { class: 'note' }, type);
+  return h('div', {}, addressLink(address), copyButton(address, 'address'));
 }
 
 function outputRow(row: Utxo, { owner, place, state }: TableOptions): HTMLElement {
@@ -50,8 +57,8 @@ function outputRow(row: Utxo, { owner, place, state }: TableOptions): HTMLElemen
     'tr',
     { 'data-output': name },
     cell('Output', h('div', {}, outputLink(row), copyButton(name, 'output'), marks(row))),
-    owner && cell('Owner', h('div', {}, addressLink(row.owner_addr), copyButton(row.owner_addr, 'address'))),
-    h('td', { 'data-label': 'Ada', class: 'number' }, h('span', {}, adaText(row.lovelace_amount))),
+    owner && cell('Owner', ownerOf(row)),
+    h('td', { 'data-label': coinName(row.amounts[0].unit), class: 'number' }, h('span', {}, coinText(row.amounts[0]))),
     assets === null ? h('td', {}) : cell('Assets', assets),
     place &&
       cell('Block', h('div', { class: 'place' }, blockLink(row.block, row.block_hash), ' ', h('small', {}, timeAgo(row.block_time)))),
@@ -64,6 +71,7 @@ function marks(row: Utxo): HTMLElement | null {
     ...(row.inline_datum !== undefined ? ['datum'] : row.data_hash !== undefined ? ['datum hash'] : []),
     ...(row.reference_script_hash !== undefined ? ['script'] : []),
     ...(row.is_collateral_return ? ['collateral return'] : []),
+    ...(row.is_coinbase ? ['coinbase'] : []),
   ];
   return names.length === 0 ? null : h('div', {}, h('small', {}, names.join(' · ')));
 }

@@ -4,9 +4,9 @@
  * focus and the screen reader keep their place.
  */
 import { h, replace, say } from './dom.ts';
-import { bytes, count, counted, milliseconds, rate, shortHash } from './format.ts';
+import { bytes, coinName, count, counted, milliseconds, rate, shortHash, slotText } from './format.ts';
 import { ColumnPanel, ProjectionPanel, RollbackPanel, SourcePanel, WindowPanel } from './panels.ts';
-import { adaText, fact, hrefOf, timeAgo } from './parts.ts';
+import { coinText, fact, hrefOf, timeAgo } from './parts.ts';
 import type { Column, Point, Sample, Status } from './shapes.ts';
 import { BlockStrip } from './strip.ts';
 import { Trends } from './trends.ts';
@@ -123,7 +123,7 @@ export class Overview {
       replace(
         this.ourTip,
         h('div', { class: 'big' }, count(tip.height)),
-        h('div', { class: 'rest' }, `slot ${count(tip.slot)}, epoch ${count(tip.epoch)}, ${tip.era}`),
+        h('div', { class: 'rest' }, slotText(tip.slot, tip.epoch, tip.era)),
         h('div', { class: 'rest' }, hash, ' ', when),
       );
     }
@@ -131,18 +131,18 @@ export class Overview {
     replace(
       this.sourceTip,
       h('div', { class: 'big' }, theirs === null ? '–' : theirs.height === null ? `slot ${count(theirs.slot)}` : count(theirs.height)),
-      h('div', { class: 'rest' }, theirs === null ? 'nothing is followed' : `slot ${count(theirs.slot)}`),
+      h('div', { class: 'rest' }, theirs === null ? 'nothing is followed' : slotText(theirs.slot, tip?.epoch).replace(/,.*/, '')),
       h('div', { class: 'rest', title: following.peer ?? '' }, following.peer ?? following.source ?? ''),
     );
   }
 
-  private showFigures({ utxos, value, lag_blocks, bytes: size }: Status): void {
+  private showFigures({ utxos, value, unit, lag_blocks, bytes: size }: Status): void {
     const last = this.samples.at(-1);
     const p99 = this.samples.slice(-RATE_SECONDS).findLast((sample) => sample.p99_ms !== null)?.p99_ms ?? null;
     replace(
       this.figures,
       fact('Unspent outputs', count(utxos)),
-      fact('Total ada', adaText(value)),
+      fact(`Total ${coinName(unit).toLowerCase()}`, coinText({ quantity: value, unit })),
       fact('Lag', lag_blocks === null ? '–' : counted(lag_blocks, 'block')),
       fact('Blocks per second', rate(this.blocksPerSecond())),
       fact('Requests per second', rate(last?.requests_per_second ?? 0), h('small', {}, p99 === null ? '' : `  p99 ${milliseconds(p99)}`)),

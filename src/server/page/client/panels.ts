@@ -74,7 +74,7 @@ function rail(deltasFrom: number, undoFrom: number, top: number): HTMLElement {
 }
 
 function place({ height, slot, hash }: Point): Child {
-  return [blockLink(height, hash), h('span', { class: 'note' }, ` slot ${count(slot)}`)];
+  return [blockLink(height, hash), slot !== height && h('span', { class: 'note' }, ` slot ${count(slot)}`)];
 }
 
 export class SourcePanel extends Panel {

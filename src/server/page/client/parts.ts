@@ -4,7 +4,7 @@
  * times, amounts.
  */
 import { type Child, h } from './dom.ts';
-import { ada, ago, count, nameText, shortAddress, shortened, shortHash, utc } from './format.ts';
+import { ago, coins, count, nameText, shortAddress, shortened, shortHash, utc } from './format.ts';
 import type { Kind } from './kinds.ts';
 import type { Amount, Utxo } from './shapes.ts';
 
@@ -87,8 +87,9 @@ export function moment(unixSeconds: number): Child[] {
   return [utc(unixSeconds), ' ', h('small', {}, timeAgo(unixSeconds))];
 }
 
-export function adaText(lovelace: string): Child[] {
-  const [whole, decimals] = ada(lovelace).split('.');
+/** An amount of the chain's own coin. */
+export function coinText({ quantity, unit }: Amount): Child[] {
+  const [whole, decimals] = coins(quantity, unit).split('.');
   return [whole, h('wbr'), h('small', {}, `.${decimals}`)];
 }
 
@@ -101,7 +102,7 @@ export function assetChip({ unit, quantity }: Amount): HTMLElement {
 }
 
 export function assetChips(amounts: readonly Amount[], more: string | null): Child {
-  const assets = amounts.filter(({ unit }) => unit !== 'lovelace');
+  const assets = amounts.slice(1);
   if (assets.length === 0) return null;
   const shown = more === null || assets.length === ASSETS_SHOWN + 1 ? assets : assets.slice(0, ASSETS_SHOWN);
   const rest = assets.length - shown.length;

@@ -68,7 +68,7 @@ async function look(place: Place): Promise<Found> {
 async function noteOn({ kind, value }: Place): Promise<string | null> {
   if (kind === 'block') {
     const { body } = await get<Block>(`/blocks/${encodeURIComponent(value)}`);
-    return `height ${body.height}, slot ${body.slot}, ${utc(body.block_time)}`;
+    return `height ${body.height}${body.epoch === undefined ? '' : `, slot ${body.slot}`}, ${utc(body.block_time)}`;
   }
   if (kind === 'tx') return counted((await get<Utxo[]>(`/txs/${value}/utxos`)).body.length, 'output');
   const { body, next } = await get<Utxo[]>(`/${LISTS[kind]}/${encodeURIComponent(value)}/utxos`, { limit: 10 });

@@ -1,7 +1,7 @@
 /** What the server answers, as far as the page reads it. The reference at /docs has all of it. */
 
 export interface Amount {
-  /** `lovelace`, or policy and name joined. */
+  /** `lovelace` or `satoshi`, or policy and name joined. */
   readonly unit: string;
   readonly quantity: string;
 }
@@ -9,21 +9,25 @@ export interface Amount {
 export interface Utxo {
   readonly tx_hash: string;
   readonly output_index: number;
-  readonly owner_addr: string;
+  readonly owner_addr?: string;
+  /** Of the Bitcoin family. */
+  readonly script?: string;
+  readonly script_type?: string;
+  readonly is_coinbase?: boolean;
   readonly owner_stake_addr?: string;
   readonly owner_payment_credential?: string;
   readonly owner_stake_credential?: string;
-  readonly lovelace_amount: string;
+  /** The chain's own coin first. */
   readonly amounts: readonly Amount[];
   readonly data_hash?: string;
   readonly inline_datum?: string;
   readonly script_ref?: string;
   readonly reference_script_hash?: string;
-  readonly is_collateral_return: boolean;
+  readonly is_collateral_return?: boolean;
   readonly slot: number;
   readonly block: number;
   readonly block_hash?: string;
-  readonly epoch: number;
+  readonly epoch?: number;
   /** Unix seconds. */
   readonly block_time: number;
   readonly spent_tx_hash?: string;
@@ -40,9 +44,9 @@ export interface Point {
 }
 
 export interface Tip extends Point {
-  readonly epoch: number;
+  readonly epoch?: number;
   readonly block_time: number;
-  readonly era: string;
+  readonly era?: string;
 }
 
 export interface Rollback {
@@ -66,8 +70,9 @@ export interface Status {
   /** Heights up to which they are gone; -1: none. */
   readonly pruned: { readonly spent_outputs: number; readonly deltas: number };
   readonly utxos: number;
-  /** Lovelace. */
+  /** In the smallest unit of the chain, whose name is `unit`. */
   readonly value: string;
+  readonly unit: string;
   readonly projections: readonly string[];
   readonly following: {
     readonly state: 'idle' | 'connecting' | 'following' | 'waiting' | 'stopped';
@@ -104,7 +109,7 @@ export interface Block extends Point {
   readonly era?: string;
   readonly tx_count: number;
   readonly size: number;
-  readonly epoch: number;
+  readonly epoch?: number;
   readonly block_time: number;
 }
 
@@ -115,7 +120,6 @@ export interface Column {
 
 export interface Balance {
   readonly utxo_count: number;
-  readonly lovelace_amount: string;
   readonly amounts: readonly Amount[];
 }
 

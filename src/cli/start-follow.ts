@@ -1,0 +1,85 @@
+/**
+ * What every `start` does once there is a store and a source: a server beside
+ * the follower, commands on standard input, lines about what happens, and an
+ * orderly end at a block.
+ */
+import { renderPoint } from '../query/render.ts';
+import type { Served, ServeOptions } from '../server/serve.ts';
+import type { Source } from '../sources/source.ts';
+import type { Store } from '../store.ts';
+import { UnspentError } from '../util/errors.ts';
+import { together } from '../util/together.ts';
+import type { Context } from './context.ts';
+import { type ControlCommand, readControl } from './control.ts';
+import { pointText } from './format.ts';
+import { aborted, onInterrupt } from './interrupt.ts';
+import type { FollowLines } from './start-lines.ts';
+import { isServed, startServer } from './start-server.ts';
+
+/** A server that is there for as long as the body is, where one is wanted. */
+export async function whileServed(
+  context: Context,
+  store: Store,
+  body: (served: Served | null) => Promise<void>,
+  more: Pick<ServeOptions, 'electrumPort'> = {},
+): Promise<void> {
+  if (!isServed(context)) return body(null);
+  const served = await startServer(context, store, more);
+  try {
+    await body(served);
+  } finally {
+    await served.close();
+  }
+}
+
+export function sayer({ output }: Context): (text: string) => void {
+  return output.json ? (text) => output.remark(text) : (text) => output.line(text);
+}
+
+export async function follow(
+  context: Context,
+  store: Store,
+  source: Source,
+  lines: FollowLines,
+  commands: readonly ControlCommand[],
+  served: Served | null,
+): Promise<void> {
+  const { output } = context;
+  const say = sayer(context);
+  const interruption = onInterrupt(() => output.remark('stopping at the next block; once more to end at once'));
+  const quit = new AbortController();
+  const control = readControl(commands, say);
+  void control.quit.then(() => quit.abort());
+  const signal = AbortSignal.any([interruption.signal, quit.signal]);
+  try {
+    await together(
+      signal,
+      (stop) => serveUntil(served, stop),
+      async (stop) => {
+        await store.follow(source, {
+          ...{ follow: true, signal: stop },
+          onProgress: (now) => lines.progress(now),
+          onRollback: (to, undone) => lines.rolledBack(to, undone),
+          onFill: (fills) => lines.filled(fills),
+        });
+        // A source that ends leaves nothing to wait for.
+        quit.abort();
+      },
+    );
+  } finally {
+    control.stop();
+    interruption.release();
+  }
+  const { head } = store.fold;
+  if (output.json)
+    output.document({ point: renderPoint(head, store.network.dialect), utxos: head?.utxos ?? 0, value: (head?.value ?? 0n).toString() });
+  if (interruption.signal.aborted) throw new UnspentError('INTERRUPTED', `stopped at ${pointText(head, store.network.dialect)}`);
+  output.remark(`stopped at ${pointText(head, store.network.dialect)}`);
+}
+
+/** Stops serving as soon as it is told to, while the fold still goes to its block. Rejects when the server fails. */
+async function serveUntil(served: Served | null, stop: AbortSignal): Promise<void> {
+  if (served === null) return;
+  await Promise.race([aborted(stop), served.ended]);
+  await served.close();
+}

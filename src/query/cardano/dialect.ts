@@ -1,0 +1,107 @@
+/**
+ * What Cardano's readers expect: bech32 addresses with their credentials,
+ * lovelace and assets, datums and scripts, slots and epochs.
+ */
+import {
+  type CardanoNetwork,
+  eraName,
+  formatAddress,
+  OUTPUT_FLAG,
+  parseAddress,
+  readAddress,
+  slotToEpoch,
+  slotToTime,
+  stakeAddressOf,
+} from '../../ledgers/cardano/index.ts';
+import type { ChainRow } from '../../projections/chain.ts';
+import { fromHex } from '../../util/bytes.ts';
+import { blake2b224 } from '../../util/hash.ts';
+import { amountsJson } from '../amounts.ts';
+import { bufferOf, type Dialect, type Draft, hexOf, type OutputFields } from '../dialect.ts';
+import type { BlockJson, UtxoJson } from '../json.ts';
+import type { Utxo } from '../utxo.ts';
+import { describeStored } from './describe-stored.ts';
+
+const HASH_BYTES = 32;
+/** Owners remembered at most: a few hundred bytes each. */
+const OWNERS_MAX = 4096;
+const CURRENCY = { unit: 'lovelace', name: 'ada', decimals: 6, field: 'lovelace_amount' } as const;
+
+type Owner = Pick<UtxoJson, 'owner_addr' | 'owner_stake_addr' | 'owner_payment_credential' | 'owner_stake_credential'>;
+
+export function cardanoDialect(network: CardanoNetwork): Dialect {
+  return {
+    formatId: hexOf,
+    parseId: (text) => fromHex(text, HASH_BYTES),
+    currency: CURRENCY,
+    clock: { epoch: (slot) => slotToEpoch(network, slot), time: (slot) => slotToTime(network, slot) },
+    addressKey: (text) => blake2b224(parseAddress(text)),
+    outputWriter() {
+      const owners = new Owners();
+      return (utxo, json) => writeOutput(utxo, owners, json);
+    },
+    outputFields,
+    blockFields,
+    eraName,
+  };
+}
+
+function writeOutput({ txId, index, output }: Utxo, owners: Owners, json: Draft<UtxoJson>): void {
+  const described = describeStored(txId, index, output.raw);
+  const { datumHash, inlineDatum, scriptRef, scriptHash } = described;
+  const owner = owners.of(described.address);
+  const lovelace = described.lovelace.toString();
+  if (owner.owner_addr !== undefined) json.owner_addr = owner.owner_addr;
+  if (owner.owner_stake_addr !== undefined) json.owner_stake_addr = owner.owner_stake_addr;
+  if (owner.owner_payment_credential !== undefined) json.owner_payment_credential = owner.owner_payment_credential;
+  if (owner.owner_stake_credential !== undefined) json.owner_stake_credential = owner.owner_stake_credential;
+  json.lovelace_amount = lovelace;
+  json.amounts = amountsJson(CURRENCY.unit, lovelace, described.assets);
+  if (datumHash !== null) json.data_hash = hexOf(datumHash);
+  if (inlineDatum !== null) json.inline_datum = hexOf(inlineDatum);
+  if (scriptRef !== null) json.script_ref = hexOf(scriptRef);
+  if (scriptHash !== null) json.reference_script_hash = hexOf(scriptHash);
+  json.is_collateral_return = (output.flags & OUTPUT_FLAG.collateralReturn) !== 0;
+}
+
+class Owners {
+  private readonly known = new Map<string, Owner>();
+
+  of(address: Uint8Array): Owner {
+    const name = bufferOf(address).toString('latin1');
+    const known = this.known.get(name);
+    if (known !== undefined) return known;
+    if (this.known.size === OWNERS_MAX) this.known.clear();
+    const owner = renderOwner(address);
+    this.known.set(name, owner);
+    return owner;
+  }
+}
+
+function renderOwner(address: Uint8Array): Owner {
+  const { payment, stake } = readAddress(address);
+  const stakeAddress = stakeAddressOf(address);
+  return {
+    owner_addr: formatAddress(address),
+    ...(stakeAddress === null ? {} : { owner_stake_addr: formatAddress(stakeAddress) }),
+    ...(payment === null ? {} : { owner_payment_credential: hexOf(payment.hash) }),
+    ...(stake === null ? {} : { owner_stake_credential: hexOf(stake.hash) }),
+  };
+}
+
+function outputFields({ txId, index, output }: Utxo): OutputFields {
+  const { address, lovelace, assets, datumHash, inlineDatum, scriptRef, scriptHash } = describeStored(txId, index, output.raw);
+  const read = readAddress(address);
+  return {
+    ...{ address, lovelace, assets, datumHash, inlineDatum, scriptRef, scriptHash },
+    isCollateralReturn: (output.flags & OUTPUT_FLAG.collateralReturn) !== 0,
+    isCoinbase: false,
+    paymentCredential: read.payment?.hash ?? null,
+    stakeCredential: read.stake?.hash ?? null,
+    stakeAddress: stakeAddressOf(read),
+  };
+}
+
+function blockFields({ extra }: ChainRow): Partial<BlockJson> {
+  return extra.length > 0 ? { issuer: hexOf(extra) } : {};
+}

@@ -1,0 +1,60 @@
+/**
+ * How a family of chains writes what it says, for readers: ids, amounts, owners,
+ * time. The documents and records are the same for all; what differs is here,
+ * once for each family.
+ */
+import type { ChainRow } from '../projections/chain.ts';
+import type { BlockJson, UtxoJson } from './json.ts';
+import type { UtxoRecord } from './records.ts';
+import type { Utxo } from './utxo.ts';
+
+export type Draft<T> = { -readonly [K in keyof T]: T[K] };
+
+/** The coin of a chain: amounts are counted in units, people speak of coins. */
+export interface Currency {
+  /** The unit's name in documents. */
+  readonly unit: string;
+  /** What people call the coin, and how many decimals it has. */
+  readonly name: string;
+  readonly decimals: number;
+  /** The field of documents that has an amount of it. */
+  readonly field: 'lovelace_amount' | 'satoshi_amount';
+}
+
+/** From where a block stands to when that was. */
+export interface Clock {
+  /** Null: the chain has none. */
+  epoch(slot: number): number | null;
+  /** Unix seconds. `row` null: the block is not in the store. Null: then unknown. */
+  time(slot: number, row: ChainRow | null): number | null;
+}
+
+/** What a record says of an output besides where it stands. */
+export type OutputFields = Omit<UtxoRecord, 'slot' | 'block' | 'blockHash' | 'epoch' | 'blockTime'>;
+
+export interface Dialect {
+  /** Ids of transactions and hashes of blocks. */
+  formatId(id: Uint8Array): string;
+  /** Throws USAGE. */
+  parseId(text: string): Uint8Array;
+  readonly currency: Currency;
+  readonly clock: Clock;
+  /** The index key of an address in whichever form people write it. Throws USAGE. */
+  addressKey(text: string): Uint8Array;
+  /** Sets the fields between an output's name and its place. Made for each query: answers are full of the same owners, which it remembers. */
+  outputWriter(): (utxo: Utxo, json: Draft<UtxoJson>) => void;
+  outputFields(utxo: Utxo): OutputFields;
+  /** What the family knows of a block besides. */
+  blockFields(row: ChainRow): Partial<BlockJson>;
+  /** Null: the chain has no eras. */
+  eraName(era: number): string | null;
+}
+
+/** A view: the platform's own loops beat ours from a few bytes on. */
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+export function hexOf(bytes: Uint8Array): string {
+  return bufferOf(bytes).toString('hex');
+}

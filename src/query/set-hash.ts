@@ -1,0 +1,44 @@
+/**
+ * The hash of the unspent set: of the present as the store keeps it, read from
+ * one row whatever the size of the set; of an earlier block by undoing, from
+ * that row, what has changed since. Both are exact; nothing is kept for the
+ * second but what undoing blocks needs anyway.
+ */
+import type { SetHash, SetSummary } from '../ledgers/ledger.ts';
+import type { ChainRow } from '../projections/chain.ts';
+import { memberOf, readSetHash, SET_HASH } from '../projections/set-hash.ts';
+import type { Head } from '../state/head.ts';
+import type { Kept } from './kept.ts';
+import type { Overlay } from './overlay.ts';
+import { addedSince } from './since.ts';
+
+/** `utxos`: how many there are. Null: the store does not keep it, or not for all of them yet. */
+export function keptSetHash(kept: Kept, hash: SetHash, utxos: number): SetSummary | null {
+  const state = keptState(kept, utxos);
+  return state === undefined ? null : hash.summary(state);
+}
+
+/** An overlay is of one block of the past and one of the present, so what was worked out with it stays so. */
+const known = new WeakMap<Overlay, SetSummary>();
+
+/** As it was after an earlier block; `overlay` is of that block. Null: see above. */
+export function pastSetHash(kept: Kept, hash: SetHash, point: ChainRow, head: Head, overlay: Overlay): SetSummary | null {
+  const state = keptState(kept, head.utxos);
+  if (state === undefined) return null;
+  const summary = known.get(overlay) ?? undone(kept, hash, state, point, head, overlay);
+  known.set(overlay, summary);
+  return summary;
+}
+
+function undone(kept: Kept, hash: SetHash, state: Uint8Array | null, point: ChainRow, head: Head, overlay: Overlay): SetSummary {
+  const set = hash.from(state);
+  for (const coin of overlay.coins) set.add(memberOf(coin));
+  for (const coin of addedSince(kept, point, head)) set.remove(memberOf(coin));
+  return hash.summary(set.state());
+}
+
+/** Null: of the empty set, which has no row and needs none. Undefined: not kept, or not ready. */
+function keptState(kept: Kept, utxos: number): Uint8Array | null | undefined {
+  if (kept.filling.has(SET_HASH)) return undefined;
+  return readSetHash(kept.reader) ?? (utxos === 0 ? null : undefined);
+}

@@ -1,0 +1,38 @@
+/**
+ * What is unspent now and was not after an earlier block, from the undo records
+ * of the blocks above it. With what was spent since (`Overlay`) that is all in
+ * which the two sets differ.
+ */
+import type { ChainRow } from '../projections/chain.ts';
+import { Coin } from '../projections/coin.ts';
+import { UNSPENT } from '../projections/utxo.ts';
+import { DELTA, readDelta } from '../state/delta.ts';
+import { type Head, headKey } from '../state/head.ts';
+import { toHex } from '../util/bytes.ts';
+import { SCAN_ROWS } from '../util/limits.ts';
+import { behind, rowKey } from './blocks.ts';
+import type { Kept } from './kept.ts';
+import { outpointKey } from './utxo.ts';
+
+/** For a block of our chain whose undo records above it are all there. */
+export function* addedSince(kept: Kept, point: ChainRow, head: Head): Generator<Coin, void, void> {
+  let keys: Uint8Array[] = [];
+  for (const [key, value] of kept.reader.scan(DELTA, { gte: behind(rowKey(point)), lt: behind(headKey(head)) })) {
+    for (const { id, firstIndex, count } of readDelta(value, `the delta of block ${toHex(key)}`).txs) {
+      for (let i = 0; i < count; i++) keys.push(outpointKey(id, firstIndex + i));
+    }
+    if (keys.length < SCAN_ROWS) continue;
+    yield* stillUnspent(kept, keys);
+    keys = [];
+  }
+  yield* stillUnspent(kept, keys);
+}
+
+function* stillUnspent(kept: Kept, keys: readonly Uint8Array[]): Generator<Coin, void, void> {
+  if (keys.length === 0) return;
+  const values = kept.reader.getMany(UNSPENT, keys);
+  for (let i = 0; i < keys.length; i++) {
+    const value = values[i];
+    if (value !== undefined) yield new Coin(keys[i], 0, value, 0, value.length, false);
+  }
+}

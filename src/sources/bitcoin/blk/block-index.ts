@@ -1,0 +1,109 @@
+/**
+ * Which blocks a folder holds and where: a tree of their headers, and for each
+ * the place of its bytes. A block whose parent has not been seen waits for it;
+ * one that is there twice counts once.
+ */
+
+import { prevHashOf } from '../../../ledgers/bitcoin/decode.ts';
+import { parseId } from '../../../ledgers/bitcoin/ids.ts';
+import { type BitcoinNetwork, formatId, headerHash } from '../../../ledgers/bitcoin/index.ts';
+import { toHex } from '../../../util/bytes.ts';
+import { UnspentError } from '../../../util/errors.ts';
+import { HeaderTree } from '../header-tree.ts';
+import type { BlockRecord } from './records.ts';
+
+export interface Place {
+  readonly file: number;
+  readonly offset: number;
+  readonly length: number;
+}
+
+interface Waiting extends Place {
+  readonly header: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+const FIRST_ROOM = 1024;
+
+export class BlockIndex {
+  readonly tree: HeaderTree;
+  private readonly network: BitcoinNetwork;
+  private files = new Uint32Array(FIRST_ROOM);
+  private offsets = new Float64Array(FIRST_ROOM);
+  /** Of blocks in files; the root has none: it is built in. */
+  private lengths = new Uint32Array(FIRST_ROOM);
+  /** By the hash of the parent. */
+  private readonly waiting = new Map<string, Waiting[]>();
+  /** Blocks that wait for their parents. */
+  orphans = 0;
+
+  constructor(network: BitcoinNetwork) {
+    this.network = network;
+    this.tree = new HeaderTree({ hash: parseId(network.genesisHash), height: 0 });
+  }
+
+  /** Throws NETWORK_WRONG for the first block of another chain. */
+  add({ header, offset, length }: BlockRecord, file: number): void {
+    const hash = headerHash(header);
+    if (prevHashOf(header) === null) this.checkFirst(hash, file);
+    if (this.tree.find(hash) >= 0) return;
+    const entry = { header, hash, file, offset, length };
+    if (!this.link(entry)) this.wait(entry);
+    else if (this.waiting.size > 0) this.linkWaiting(hash);
+  }
+
+  place(number: number): Place {
+    return { file: this.files[number], offset: this.offsets[number], length: this.lengths[number] };
+  }
+
+  private link({ header, hash, file, offset, length }: Waiting): boolean {
+    const number = this.tree.add(header, hash);
+    if (number < 0) return false;
+    while (number >= this.files.length) this.grow();
+    this.files[number] = file;
+    this.offsets[number] = offset;
+    this.lengths[number] = length;
+    return true;
+  }
+
+  private wait(entry: Waiting): void {
+    const parent = toHex(entry.header, 4, 36);
+    const others = this.waiting.get(parent);
+    if (others?.some(({ hash }) => toHex(hash) === toHex(entry.hash))) return;
+    if (others === undefined) this.waiting.set(parent, [entry]);
+    else others.push(entry);
+    this.orphans++;
+  }
+
+  /** Those that waited for this block, those that waited for them, and so on. */
+  private linkWaiting(hash: Uint8Array): void {
+    for (const parents = [hash]; parents.length > 0; ) {
+      const parent = toHex(parents.pop() as Uint8Array);
+      const children = this.waiting.get(parent) ?? [];
+      this.waiting.delete(parent);
+      this.orphans -= children.length;
+      for (const child of children) {
+        this.link(child);
+        parents.push(child.hash);
+      }
+    }
+  }
+
+  private checkFirst(hash: Uint8Array, file: number): void {
+    const { name, genesisHash } = this.network;
+    if (formatId(hash) === genesisHash) return;
+    const message = `block file ${file} has the first block of another chain, ${formatId(hash)}; '${name}' begins with ${genesisHash}`;
+    throw new UnspentError('NETWORK_WRONG', message, { network: name, hash: formatId(hash) });
+  }
+
+  private grow(): void {
+    const room = 2 * this.files.length;
+    const { files, offsets, lengths } = this;
+    this.files = new Uint32Array(room);
+    this.files.set(files);
+    this.offsets = new Float64Array(room);
+    this.offsets.set(offsets);
+    this.lengths = new Uint32Array(room);
+    this.lengths.set(lengths);
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The beginning of a connection that we open: each side says its version and
+ * nods at the other's. What a node adds between the two is passed over.
+ */
+import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
+import { UnspentError } from '../../../util/errors.ts';
+import { HANDSHAKE_STEP_MS } from '../../../util/limits.ts';
+import { violation } from './frame.ts';
+import { type Link, ownVersion, PROTOCOL_VERSION_MIN } from './link.ts';
+import { type Message, SERVICE, type Version } from './messages.ts';
+
+/** Throws UNSUPPORTED when the node cannot give what we need. `messages` is used up to its nod. */
+export async function greet(
+  link: Link,
+  messages: AsyncIterator<Message>,
+  network: BitcoinNetwork,
+  height: number,
+  timeScale: number,
+): Promise<Version> {
+  const { peer } = link;
+  const late = new UnspentError('SOURCE_UNREACHABLE', `${peer} did not say its version; is it of another network?`, { peer });
+  const timer = setTimeout(() => link.fail(late), HANDSHAKE_STEP_MS * timeScale);
+  try {
+    link.send(ownVersion(0n, height));
+    return await theirVersion(link, messages, network);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function theirVersion(link: Link, messages: AsyncIterator<Message>, network: BitcoinNetwork): Promise<Version> {
+  for (let theirs: Version | null = null; ; ) {
+    const { value: message } = (await messages.next()) as IteratorYieldResult<Message>;
+    if (message.kind === 'version') {
+      if (theirs !== null) throw violation('a second version');
+      theirs = accepted(message, link.peer, network);
+      link.send({ kind: 'verack' });
+    } else if (message.kind === 'verack') {
+      if (theirs === null) throw violation('a nod before the version');
+      return theirs;
+    } else if (message.kind === 'headers' || message.kind === 'block') throw violation(`'${message.kind}' before the handshake`);
+  }
+}
+
+function accepted(theirs: Version, peer: string, network: BitcoinNetwork): Version {
+  const { version, services } = theirs;
+  const lacks = (what: string): UnspentError =>
+    new UnspentError('UNSUPPORTED', `${peer} ${what}`, { peer, version, services: services.toString(16) });
+  if (version < PROTOCOL_VERSION_MIN)
+    throw lacks(`speaks version ${version} of the protocol; ${PROTOCOL_VERSION_MIN} is the oldest we understand`);
+  if ((services & SERVICE.network) === 0n) throw lacks('does not serve whole chains: it is pruned, or not a full node');
+  if ((services & SERVICE.witness) === 0n && Number.isFinite(network.segwitHeight)) throw lacks('does not serve witnesses');
+  return theirs;
+}

@@ -1,0 +1,243 @@
+/**
+ * A node's RPC as a source: `rpc://user:password@host:port`. Goes on where the
+ * reader is, fetches blocks in batches ahead of it, turns with the node from the
+ * exact fork point, and stays: a lost node is tried again with growing pauses.
+ *
+ * It stops, and says why, when trying again cannot help: another network, a
+ * chain that has none of our points, a password that is not taken.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { prevHashOf } from '../../../ledgers/bitcoin/decode.ts';
+import { parseId } from '../../../ledgers/bitcoin/ids.ts';
+import { type BitcoinNetwork, formatId } from '../../../ledgers/bitcoin/index.ts';
+import { equalBytes } from '../../../util/bytes.ts';
+import { UnspentError } from '../../../util/errors.ts';
+import { RECONNECT_ATTEMPTS, RECONNECT_MS_MAX, RECONNECT_MS_MIN, RPC_POLL_MS } from '../../../util/limits.ts';
+import type { NodeSource, PeerStatus } from '../../peer.ts';
+import type { ChainEvent, FollowOptions, Run } from '../../source.ts';
+import { RpcClient } from './client.ts';
+import { findCommon } from './common-ground.ts';
+import { BlockFetcher, type FetchedBlock } from './fetcher.ts';
+import { HandedOver } from './handed-over.ts';
+import { RpcMempool } from './mempool.ts';
+import { type Best, RpcNode } from './node.ts';
+
+export interface RpcOptions {
+  /** Told whenever the connection changes. */
+  readonly onPeer?: ((status: PeerStatus) => void) | undefined;
+  /** First and longest pause before a lost node is tried again. */
+  readonly reconnectMs?: readonly [number, number];
+  /** Attempts without a block, after which a sync that does not follow gives up. */
+  readonly attempts?: number;
+  /** Milliseconds between questions for a new block. */
+  readonly pollMs?: number;
+  /** The least milliseconds between looks at its mempool. */
+  readonly mempoolMs?: number;
+}
+
+/** Reads nothing before it is followed. Throws USAGE. */
+export function openRpc(url: string, network: BitcoinNetwork, options: RpcOptions = {}): NodeSource {
+  const follower = new Follower(new RpcClient(url, network), network, options);
+  const { name, mempool } = follower;
+  return { name, mempool, runs: (follow) => follower.runs(follow), status: () => follower.status() };
+}
+
+class Follower {
+  readonly mempool: RpcMempool;
+  private readonly client: RpcClient;
+  private readonly network: BitcoinNetwork;
+  private readonly options: RpcOptions;
+  private handedOver = new HandedOver([]);
+  private state: PeerStatus['state'] = 'stopped';
+  private version = '';
+  private best: Best | null = null;
+  private lastRollback: PeerStatus['lastRollback'] = null;
+  private lost = 0;
+  private lastError: UnspentError | null = null;
+  /** Blocks handed over. */
+  private blocks = 0;
+  /** Whether the last run said that this is the tip. */
+  private toldTip = false;
+
+  constructor(client: RpcClient, network: BitcoinNetwork, options: RpcOptions) {
+    this.client = client;
+    this.network = network;
+    this.options = options;
+    this.mempool = new RpcMempool(client, network, options.mempoolMs);
+  }
+
+  get name(): string {
+    return this.client.name;
+  }
+
+  status(): PeerStatus {
+    const { state, name: peer, version, best, lastRollback, lost, lastError } = this;
+    const at = this.handedOver.newest;
+    const tip = best === null ? null : { slot: best.height, height: best.height };
+    const lagBlocks = best === null ? null : Math.max(0, best.height - (at?.height ?? -1));
+    return { state, peer, version, tip, at, lagBlocks, lastRollback, lost, lastError };
+  }
+
+  async *runs({ from, chain, signal, follow }: FollowOptions): AsyncGenerator<Run, void, undefined> {
+    this.handedOver = new HandedOver(from, chain);
+    /** Since the last block. */
+    let failures = 0;
+    try {
+      while (!signal.aborted) {
+        const { blocks } = this;
+        try {
+          yield* this.follow(signal, follow);
+          return;
+        } catch (error) {
+          if (signal.aborted) return;
+          if (!(error instanceof UnspentError)) throw error;
+          failures = this.blocks === blocks ? failures + 1 : 1;
+          this.giveUp(error, failures, follow);
+        }
+        await this.pause(failures, signal);
+      }
+    } finally {
+      this.client.close();
+      this.become('stopped');
+    }
+  }
+
+  /** For as long as the node answers. Returns when there is nothing more to come, or on abort. */
+  private async *follow(signal: AbortSignal, follow: boolean): AsyncGenerator<Run, void, undefined> {
+    this.become('connecting');
+    const stop = new AbortController();
+    const node = new RpcNode(this.client, AbortSignal.any([signal, stop.signal]));
+    try {
+      await this.meet(node);
+      this.become('following', this.version);
+      this.toldTip = false;
+      while (!signal.aborted) {
+        const best = await node.best();
+        this.best = best;
+        const back = await this.turn(node, best);
+        if (back !== null) yield this.run([back], false);
+        const isNew = yield* this.catchUp(node, best);
+        if (!this.isAt(best)) {
+          if (isNew || back !== null) continue;
+          throw new UnspentError(
+            'SOURCE_UNREACHABLE',
+            `${this.name} names block ${formatId(best.hash)} its best and does not give it to us`,
+          );
+        }
+        if (!this.toldTip) yield this.run([], true);
+        if (!follow) return;
+        await this.waitForNews(node, best, signal);
+      }
+    } finally {
+      stop.abort();
+      this.client.close();
+    }
+  }
+
+  /** That it is a node of our network. */
+  private async meet(node: RpcNode): Promise<void> {
+    this.version = `RPC ${await node.version()}`;
+    const [first] = await node.hashesAt([0]);
+    if (first !== null && equalBytes(first, parseId(this.network.genesisHash))) return;
+    const { name, genesisHash } = this.network;
+    const theirs = first === null ? 'has no first block' : `begins with block ${formatId(first)}`;
+    throw new UnspentError('NETWORK_WRONG', `the chain of ${this.name} ${theirs}; '${name}' begins with ${genesisHash}`, { network: name });
+  }
+
+  /** The step back to where the node's chain parts from the reader's; null: it goes on from the reader's tip. */
+  private async turn(node: RpcNode, best: Best): Promise<ChainEvent | null> {
+    const { newest } = this.handedOver;
+    if (newest === null || this.isAt(best)) return null;
+    const common = await findCommon(node, this.handedOver);
+    if (common === null) throw this.nothingShared(best);
+    if (common.height === newest.height) return null;
+    this.handedOver.back(common);
+    this.lastRollback = { time: Date.now(), to: common };
+    return { kind: 'back', point: common };
+  }
+
+  /** Blocks up to the node's best, or up to where it turned meanwhile. True when there was one. */
+  private async *catchUp(node: RpcNode, best: Best): AsyncGenerator<Run, boolean, undefined> {
+    const fetcher = new BlockFetcher(node, (this.handedOver.newest?.height ?? -1) + 1, best.height);
+    let any = false;
+    for (;;) {
+      const blocks = await fetcher.take();
+      const events = this.forward(blocks);
+      if (events.length > 0) yield this.run(events, this.isAt(best));
+      any ||= events.length > 0;
+      if (blocks.length === 0 || events.length < blocks.length) return any;
+    }
+  }
+
+  /** As many of them as follow one another from where the reader is. */
+  private forward(blocks: readonly FetchedBlock[]): ChainEvent[] {
+    const events: ChainEvent[] = [];
+    for (const { height, hash, raw } of blocks) {
+      const { newest } = this.handedOver;
+      const before = prevHashOf(raw);
+      if (newest === null ? height !== 0 : before === null || !equalBytes(before, newest.hash)) break;
+      this.handedOver.push(hash);
+      this.blocks++;
+      events.push({ kind: 'forward', raw, intact: false, height });
+    }
+    return events;
+  }
+
+  /** Returns when the node has another best block, or on abort. Meanwhile its mempool is followed. */
+  private async waitForNews(node: RpcNode, { hash }: Best, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const hasMore = await this.mempool.step(node);
+      if (!hasMore) await sleep(this.options.pollMs ?? RPC_POLL_MS, undefined, { signal }).catch(() => {});
+      if (signal.aborted || !equalBytes(await node.bestHash(), hash)) return;
+    }
+  }
+
+  private isAt({ hash }: Best): boolean {
+    const { newest } = this.handedOver;
+    return newest !== null && equalBytes(newest.hash, hash);
+  }
+
+  private run(events: readonly ChainEvent[], atTip: boolean): Run {
+    const { best } = this;
+    this.toldTip = atTip;
+    return best === null ? { events, atTip } : { events, tip: { slot: best.height, height: best.height }, atTip };
+  }
+
+  private nothingShared({ height }: Best): UnspentError {
+    const points = this.handedOver.candidates();
+    const oldest = points[points.length - 1];
+    if (height < oldest.height) {
+      return new UnspentError(
+        'SOURCE_UNREACHABLE',
+        `${this.name} is behind all of our points (its tip is at height ${height}): it is still syncing`,
+      );
+    }
+    const [{ height: ours, hash }] = points;
+    const message =
+      `${this.name} has none of our ${points.length} points: its chain forks below our horizon, or is another one (its tip is at height ` +
+      `${height}; our newest is ${ours}, block ${formatId(hash)}). Follow another node, or sync a new store from this one with another --data DIR`;
+    return new UnspentError('SOURCE_FORK', message, { points: points.length });
+  }
+
+  /** Throws when trying again cannot help, or was tried enough. */
+  private giveUp(error: UnspentError, failures: number, follow: boolean): void {
+    this.lost++;
+    this.lastError = error;
+    this.become('waiting');
+    const final = (error.code !== 'SOURCE_UNREACHABLE' && error.code !== 'PROTOCOL') || error.meta['refused'] === true;
+    if (final || (!follow && failures >= (this.options.attempts ?? RECONNECT_ATTEMPTS))) throw error;
+  }
+
+  /** A pause that doubles, with jitter so that many do not come back together. */
+  private async pause(failures: number, signal: AbortSignal): Promise<void> {
+    const [first, longest] = this.options.reconnectMs ?? [RECONNECT_MS_MIN, RECONNECT_MS_MAX];
+    const delay = Math.min(longest, first * 2 ** Math.min(failures - 1, 30));
+    await sleep(delay * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
+  }
+
+  private become(state: PeerStatus['state'], version = ''): void {
+    this.state = state;
+    this.version = version;
+    this.options.onPeer?.(this.status());
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * The real pump, from a source into a fold on the memory engine, and what a
+ * source says when nobody folds it.
+ */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openMemory } from '../../../src/engine/memory.ts';
+import { type BitcoinNetwork, bitcoinLedger, formatId, headerHash } from '../../../src/ledgers/bitcoin/index.ts';
+import type { Point } from '../../../src/ledgers/ledger.ts';
+import { chainProjection } from '../../../src/projections/chain.ts';
+import { indexProjection } from '../../../src/projections/index-by-key.ts';
+import { transactionsProjection } from '../../../src/projections/transactions.ts';
+import { utxoProjection } from '../../../src/projections/utxo.ts';
+import { follow, type Pumped, type PumpOptions } from '../../../src/sources/follow.ts';
+import type { FollowOptions, Run, Source } from '../../../src/sources/source.ts';
+import { deltaColumn } from '../../../src/state/delta.ts';
+import { Fold } from '../../../src/state/fold.ts';
+import { PruneSchedule } from '../../../src/state/prune-schedule.ts';
+import { isUnspentError, type UnspentError } from '../../../src/util/errors.ts';
+
+export function memoryFold(network: BitcoinNetwork, window = 300): Fold {
+  const projections = [chainProjection(), transactionsProjection(bitcoinLedger(network)), utxoProjection(), indexProjection('address')];
+  const engine = openMemory([...projections.flatMap(({ columns }) => columns), deltaColumn]);
+  const options = { utxo: true, partial: false, selfContained: false, pruneDepth: window, rollbackWindow: window, fsync: false };
+  return new Fold(engine, bitcoinLedger(network), projections, options);
+}
+
+export function pump(source: Source, fold: Fold, network: BitcoinNetwork, options: Partial<PumpOptions> = {}): Promise<Pumped> {
+  return follow(source, fold, bitcoinLedger(network), {
+    until: { kind: 'end' },
+    follow: false,
+    groupBlocks: 50,
+    queueSize: 0,
+    signal: new AbortController().signal,
+    prune: new PruneSchedule(fold, { batchBlocks: 10, intervalMs: 1_000_000 }, Date.now()),
+    ...options,
+  });
+}
+
+const running = new Set<Following>();
+
+/** For the end of a test: whatever it left running would go on for ever. */
+export async function stopAll(): Promise<void> {
+  await Promise.all([...running].map((following) => following.stop()));
+}
+
+/** A pump that stays at the tip until it is told to stop. */
+export class Following {
+  readonly fold: Fold;
+  readonly turns: string[] = [];
+  private readonly stopping = new AbortController();
+  private readonly done: Promise<Pumped | UnspentError>;
+
+  constructor(source: Source, network: BitcoinNetwork, fold = memoryFold(network), options: Partial<PumpOptions> = {}) {
+    this.fold = fold;
+    running.add(this);
+    const onRollback = (to: Point | null, undone: number): unknown => this.turns.push(`${to?.height ?? 'origin'} -${undone}`);
+    const { signal } = this.stopping;
+    this.done = pump(source, fold, network, { follow: true, signal, onRollback, ...options }).catch((error) => {
+      if (!isUnspentError(error)) throw error;
+      return error;
+    });
+  }
+
+  /** Waits until the fold's tip is that block. */
+  async reach(hash: string): Promise<void> {
+    await eventually(() => assert.equal(this.fold.head === null ? null : formatId(this.fold.head.hash), hash));
+  }
+
+  async stop(): Promise<Pumped | UnspentError> {
+    this.stopping.abort();
+    running.delete(this);
+    return this.done;
+  }
+
+  /** The error it ends with by itself. */
+  async failure(): Promise<UnspentError> {
+    const end = await this.done;
+    return isUnspentError(end) ? end : assert.fail('it ended well');
+  }
+}
+
+/** Tries until it holds; the last failure is what one sees otherwise. */
+export async function eventually(check: () => void | Promise<void>, patienceMs = 15_000): Promise<void> {
+  for (const deadline = Date.now() + patienceMs; ; await sleep(10)) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+  }
+}
+
+/** Steps as words: `+height hash` and `-height`. */
+export function steps(runs: readonly Run[]): string[] {
+  return runs.flatMap(({ events }) =>
+    events.map((event) => (event.kind === 'back' ? `-${event.point?.height ?? 'origin'}` : `+${event.height} ${hashOf(event.raw)}`)),
+  );
+}
+
+export function hashOf(raw: Uint8Array): string {
+  return formatId(headerHash(raw));
+}
+
+export function pointOf(raw: Uint8Array, height: number): Point {
+  return { height, slot: height, hash: headerHash(raw) };
+}
+
+export interface Told {
+  readonly runs: Run[];
+  readonly error: UnspentError | undefined;
+}
+
+/** Everything a source says, up to its end or its typed failure. */
+export async function tell(source: Source, options: Partial<FollowOptions> = {}): Promise<Told> {
+  const runs: Run[] = [];
+  try {
+    for await (const run of source.runs({ from: [], signal: new AbortController().signal, follow: false, ...options })) runs.push(run);
+  } catch (error) {
+    if (!isUnspentError(error)) throw error;
+    return { runs, error };
+  }
+  return { runs, error: undefined };
+}

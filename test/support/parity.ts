@@ -1,0 +1,143 @@
+/**
+ * Our set of coins against a node's: count, total and hash as its
+ * `gettxoutsetinfo` says them, and the store against itself. And a store that
+ * follows the node, once to its tip or for as long as the test lasts.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../../src/config/load.ts';
+import { formatId } from '../../src/ledgers/bitcoin/index.ts';
+import { commitmentOf } from '../../src/query/commitment.ts';
+import type { Pumped } from '../../src/sources/follow.ts';
+import type { MempoolFeed } from '../../src/sources/source.ts';
+import { open, type Store } from '../../src/store.ts';
+import type { LitecoinNode } from './litecoind.ts';
+
+const PATIENCE_MS = 60_000;
+const SATOSHIS = 100_000_000;
+
+/** What both say of their set. */
+interface SetInfo {
+  readonly height: number;
+  readonly bestblock: string;
+  readonly transactions: number;
+  readonly txouts: number;
+  readonly bogosize: number;
+  readonly total: bigint;
+  readonly hash: string;
+}
+
+async function nodeSet(node: LitecoinNode): Promise<SetInfo> {
+  const { height, bestblock, transactions, txouts, bogosize, total_amount, hash_serialized_2: hash } = await node.rpc('gettxoutsetinfo');
+  // A number of coins with eight digits behind the point: the nearest double is near enough below 2^53 satoshis.
+  return { height, bestblock, transactions, txouts, bogosize, total: BigInt(Math.round(total_amount * SATOSHIS)), hash };
+}
+
+function ourSet(store: Store): SetInfo {
+  const { head } = store.fold;
+  assert.ok(head !== null, 'the store has blocks');
+  const { transactions, txouts, bogosize, value, hashSerialized2 } = commitmentOf(store.engine, head.hash, { muhash: false });
+  assert.deepEqual({ utxos: head.utxos, value: head.value }, { utxos: txouts, value }, 'the totals of the head');
+  return { height: head.height, bestblock: formatId(head.hash), transactions, txouts, bogosize, total: value, hash: hashSerialized2 };
+}
+
+/** The same set, at the same block. */
+export async function assertParity(node: LitecoinNode, store: Store, when: string): Promise<void> {
+  assert.deepEqual(ourSet(store), await nodeSet(node), when);
+}
+
+/** Totals, indexes and whatever else follows from the set do follow from it. */
+export function assertSound(store: Store, when: string): void {
+  const { faults, utxos, value } = store.verify();
+  assert.deepEqual(faults, [], `${when}: verify`);
+  assert.deepEqual({ utxos, value }, { utxos: store.fold.head?.utxos, value: store.fold.head?.value }, `${when}: totals`);
+}
+
+/** A store in a folder of its own, and the node it follows. */
+export class Follower {
+  readonly url: string;
+  private readonly node: LitecoinNode;
+  private readonly settings: readonly string[];
+  private readonly folder = mkdtempSync(join(tmpdir(), 'unspent-parity-'));
+  private opened: Store | null = null;
+  private stopping: AbortController | null = null;
+  private running: Promise<Pumped | Error> | null = null;
+
+  /** `settings`: as `--set` takes them. */
+  constructor(node: LitecoinNode, url: string, settings: readonly string[] = []) {
+    this.node = node;
+    this.url = url;
+    this.settings = settings;
+  }
+
+  get store(): Store {
+    assert.ok(this.opened !== null, 'the store is open');
+    return this.opened;
+  }
+
+  async open(): Promise<void> {
+    const { config } = loadConfig({ flags: { set: [...this.settings] }, env: {} });
+    this.opened = await open({ network: 'litecoin-regtest', data: join(this.folder, 'data'), config });
+  }
+
+  /** To the tip, and no further. */
+  async catchUp(): Promise<Pumped> {
+    return this.store.follow(this.url);
+  }
+
+  /** From now on, until `pause`. */
+  stay(): void {
+    this.stopping = new AbortController();
+    // Kept as a value: whoever waits for a block is told, and nobody else has to listen.
+    this.running = this.store.follow(this.url, { follow: true, signal: this.stopping.signal }).catch((error: Error) => error);
+  }
+
+  async pause(): Promise<Pumped> {
+    this.stopping?.abort();
+    const result = await this.running;
+    this.running = null;
+    assert.ok(result !== null && !(result instanceof Error), `following ${this.url} failed: ${result}`);
+    return result;
+  }
+
+  /** When it has the node's best block. */
+  async reachesTip(): Promise<void> {
+    const wanted = await this.node.rpc<string>('getbestblockhash');
+    await until(`${this.url} has block ${wanted}`, async () => {
+      if (this.running !== null) await Promise.race([this.running, null]).then((ended) => assert.equal(ended, null, `${ended}`));
+      const { head } = this.store.fold;
+      return head !== null && formatId(head.hash) === wanted;
+    });
+  }
+
+  get mempool(): MempoolFeed {
+    const feed = this.store.following?.source.mempool;
+    assert.ok(feed !== undefined, `${this.url} shows a mempool`);
+    return feed;
+  }
+
+  /** As after a stop of the process. */
+  async reopen(): Promise<void> {
+    await this.store.close();
+    await this.open();
+  }
+
+  async close(): Promise<void> {
+    this.stopping?.abort();
+    await this.running;
+    await this.opened?.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Waits until it is so; fails, and says what was expected, when it does not come to that. */
+export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!(await check())) {
+    assert.ok(Date.now() < deadline, `not in ${PATIENCE_MS / 1000} s: ${what}`);
+    await sleep(20);
+  }
+}
