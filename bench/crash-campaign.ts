@@ -1,11 +1,12 @@
 /**
  * A longer campaign of the crash test: `node bench/crash-campaign.ts [--kills N]
- * [--seconds S] [--seed N] [--json]`. Every seed is a story of its own; after a
+ * [--seconds S] [--seed N] [--family cardano|bitcoin] [--proofs] [--json]`. With --proofs the stores keep
+ * every Merkle structure and the set hash. Every seed is a story of its own; after a
  * hundred kills the next seed begins. Ends with exit code 1 at the first
  * failure, having said the seed.
  */
 import { parseArgs } from 'node:util';
-import { type CampaignSummary, CrashCampaign } from '../test/support/crash-campaign.ts';
+import { type CampaignSummary, CrashCampaign, type Family } from '../test/support/crash-campaign.ts';
 
 const KILLS_PER_SEED = 100;
 
@@ -14,13 +15,21 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '1000' },
     seconds: { type: 'string', default: '1000000' },
     seed: { type: 'string', default: '1' },
+    family: { type: 'string', default: 'cardano' },
+    proofs: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
+const family = familyOf(values.family);
 const killsMax = Number(values.kills);
 const started = performance.now();
 const summaries: CampaignSummary[] = [];
 let failure: string | null = null;
+
+function familyOf(name: string): Family {
+  if (name === 'cardano' || name === 'bitcoin') return name;
+  throw new Error(`--family is cardano or bitcoin, not '${name}'`);
+}
 
 function elapsed(): number {
   return (performance.now() - started) / 1000;
@@ -31,7 +40,7 @@ function kills(): number {
 }
 
 async function run(seed: number): Promise<void> {
-  const campaign = new CrashCampaign(seed);
+  const campaign = new CrashCampaign(seed, family, { proofs: values.proofs });
   const most = Math.min(KILLS_PER_SEED, killsMax - kills());
   try {
     while (campaign.kills < most && elapsed() < Number(values.seconds)) await campaign.round();
@@ -52,6 +61,8 @@ for (let seed = Number(values.seed); failure === null && kills() < killsMax && e
 const total = (pick: (summary: CampaignSummary) => number) => summaries.reduce((sum, summary) => sum + pick(summary), 0);
 const byPhase = Object.fromEntries(Object.keys(summaries[0].byPhase).map((phase) => [phase, total((s) => s.byPhase[phase as never])]));
 const report = {
+  family,
+  proofs: values.proofs,
   kills: kills(),
   failures: failure === null ? 0 : 1,
   failure,

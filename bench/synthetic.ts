@@ -61,6 +61,14 @@ export class SyntheticChain {
     return this.state % below;
   }
 
+  /** One of the unspent outputs, by its place among them. */
+  outpoint(at: number): { readonly txId: Uint8Array; readonly index: number } {
+    const number = this.live[at];
+    const txId = new Uint8Array(32);
+    spread(1, Math.floor(number / OUTPUTS_PER_TX), txId, 0, 32);
+    return { txId, index: number % OUTPUTS_PER_TX };
+  }
+
   /** Four spends in five take a recent output, as on a real chain; the fifth any. */
   private pick(): number {
     const recent = Math.min(this.liveCount, 100_000);

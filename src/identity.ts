@@ -16,6 +16,8 @@ interface StoreFacts extends Identity {
   readonly partial: boolean;
   readonly selfContained: boolean;
   readonly createdBy: string;
+  /** Only while a snapshot is being imported: what is there is not a store yet. */
+  readonly importing?: true;
 }
 
 export interface StoreIdentity extends StoreFacts, Shape {}
@@ -26,6 +28,8 @@ interface Wishes {
   readonly network?: string | undefined;
   readonly genesis?: string | GenesisTexts | undefined;
   readonly partial?: boolean | undefined;
+  /** Of a private network whose genesis files are not at hand. */
+  readonly parameters?: Network['parameters'] | undefined;
 }
 
 /** Everything but the shape. `existing` null: of a store that is to be made. */
@@ -35,7 +39,9 @@ export function wantedFacts(existing: StoreIdentity | null, wishes: Wishes): { f
   const given = wishes.genesis ?? config.genesis;
   const texts = typeof given === 'string' ? (given === '' ? null : readGenesisFiles(given, name)) : given;
   const partial = existing?.partial || (wishes.partial ?? false);
-  const found = openNetwork(name, texts, existing?.parameters);
+  const hasRange = existing === null ? config.utxo.store === 'mmr' : existing.projections.includes('mmr');
+  if (partial && hasRange) throw rangeNeedsAll();
+  const found = openNetwork(name, texts, existing?.parameters ?? wishes.parameters);
   const network = partial && !found.hasGenesis ? withoutGenesis(found) : found;
   const { selfContained } = config.utxo.delta;
   if (existing !== null && existing.selfContained !== selfContained) {
@@ -58,6 +64,13 @@ function networkName(existing: StoreIdentity | null, { data, config, network }: 
   throw new UnspentError(
     'NETWORK_NEEDED',
     `there is no store in ${data} yet, and no network was named; there are ${networkNames().join(', ')}`,
+  );
+}
+
+function rangeNeedsAll(): UnspentError {
+  return new UnspentError(
+    'UNSUPPORTED',
+    'a mountain range stands on every block from the first: a partial store cannot keep one (utxo.store)',
   );
 }
 

@@ -11,9 +11,19 @@ export { networkNames } from './networks.ts';
 export type { StoredOutput, StoredSpend } from './projections/coin.ts';
 export type { Projection, Step, Undo } from './projections/projection.ts';
 export type { Digest } from './query/digest.ts';
+export type { Prover, Roots } from './query/proofs.ts';
 export type { IndexedUtxo, Page, Query, Utxo } from './query/query.ts';
 export type { Verification } from './query/verify.ts';
 export { type Served, type ServeOptions, serve } from './server/serve.ts';
+export {
+  type ExportOptions,
+  exportSnapshot,
+  type ImportOptions,
+  importSnapshot,
+  type Manifest,
+  type VerifySnapshotOptions,
+  verifySnapshot,
+} from './snapshots.ts';
 export type { Progress, Pumped, Until } from './sources/follow.ts';
 export type { ChainEvent, Run, Source } from './sources/source.ts';
 export type { FillProgress } from './state/fill.ts';

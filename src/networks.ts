@@ -75,6 +75,11 @@ function openCardano(known: CardanoNetwork, texts: GenesisTexts | null, remember
   return { name, family: 'cardano', parameters, ledger, dialect, hasGenesis: genesis !== null };
 }
 
+/** What cannot be learnt from the name alone, of a private network; null: the name says it all. */
+export function ownParameters({ name, family, parameters }: Network): CardanoNetwork | null {
+  return family === 'cardano' && name === PRIVATE ? parameters : null;
+}
+
 /** For a store that starts in the middle of a chain whose genesis nobody has: as if it had granted nothing. */
 export function withoutGenesis(network: Network): Network {
   if (network.family === 'bitcoin') return network;

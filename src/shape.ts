@@ -52,7 +52,7 @@ function selectionOf(config: Config): Selection {
       ...{ address: addressHash, payment: paymentCredential, stake: stakeCredential },
       ...{ policy, asset, datum: datumHash, script: referenceScript },
     },
-    ...{ balances, datums, scripts, history, setHash: config.proofs.setHash, csmt: config.proofs.csmt },
+    ...{ balances, datums, scripts, history, setHash: config.proofs.setHash, csmt: config.proofs.csmt, mmr: config.utxo.store === 'mmr' },
   };
 }
 
@@ -60,7 +60,7 @@ function selectionOf(config: Config): Selection {
 function everyProjection(ledger: Ledger): readonly Projection[] {
   const traits = ledger.traits !== null;
   const indexes = { address: true, payment: true, stake: true, policy: traits, asset: traits, datum: traits, script: traits };
-  const own = { history: ledger.txBytes !== undefined, setHash: true, csmt: ledger.leaf !== undefined };
+  const own = { history: ledger.txBytes !== undefined, setHash: true, csmt: ledger.leaf !== undefined, mmr: ledger.leaf !== undefined };
   return selectProjections({ utxo: true, indexes, balances: true, datums: traits, scripts: traits, ...own }, ledger);
 }
 

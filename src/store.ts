@@ -19,6 +19,7 @@ import { type Commitment, type CommitmentOptions, commitmentOf } from './query/c
 import { type Digest, digestOf } from './query/digest.ts';
 import { Overlays } from './query/overlay.ts';
 import { parsePlace, pointAt } from './query/place.ts';
+import { Prover, type Roots } from './query/proofs.ts';
 import { Query } from './query/query.ts';
 import { type Verification, verifyStore } from './query/verify.ts';
 import { beginFills, planShape, type ShapeChange } from './shape.ts';
@@ -26,6 +27,7 @@ import { follow, type Progress, type Pumped, type PumpOptions } from './sources/
 import type { GenesisTexts } from './sources/genesis-files.ts';
 import { openSource } from './sources/open.ts';
 import type { Source } from './sources/source.ts';
+import { readBase } from './state/base.ts';
 import { deltaColumn } from './state/delta.ts';
 import { FIRST_LIMITS, type FillLimits, type FillProgress, Fills, paced } from './state/fill.ts';
 import { Fold } from './state/fold.ts';
@@ -90,6 +92,8 @@ export interface StoreStatus {
   readonly partial: boolean;
   readonly head: Head | null;
   readonly horizon: Point | null;
+  /** The block of the snapshot it began with; null: it began with the first block it saw. */
+  readonly base: Point | null;
   readonly pruned: Pruned;
   readonly projections: readonly string[];
   /** Those of them that are not ready yet. */
@@ -102,6 +106,8 @@ export async function open(options: OpenOptions = {}): Promise<Store> {
   const data = options.data ?? config.data;
   const identity = readIdentity(data) as StoreIdentity | null;
   if (identity === null && options.create === false) throw new UnspentError('STORE_MISSING', `there is no store in ${data}`, { data });
+  if (identity?.importing)
+    throw new UnspentError('STORE_UNFINISHED', `a snapshot was being imported into ${data}, and was not finished`, { data });
   const { facts, network } = wantedFacts(identity, { ...options, data, config });
   const shape = planShape(identity, config, network.ledger, options.reshape ?? options.create !== false);
   const isReshaped = identity !== null && shape.added.length + shape.removed.length > 0;
@@ -131,7 +137,11 @@ export async function open(options: OpenOptions = {}): Promise<Store> {
   }
 }
 
-function openEngine(data: string, { engine }: Config, { projections, retired }: ShapeChange): Promise<Engine> {
+export function openEngine(
+  data: string,
+  { engine }: Config,
+  { projections, retired }: Pick<ShapeChange, 'projections' | 'retired'>,
+): Promise<Engine> {
   const columns = [...projections.flatMap((projection) => projection.columns), deltaColumn];
   return openRocks(databaseDirectory(data), columns, {
     ...{ createIfMissing: true, retired },
@@ -281,6 +291,21 @@ export class Store {
     return this.read((query) => pointAt(query, parsePlace(place, dialect.parseId), dialect));
   }
 
+  /** Proofs of what the store says now, or said at a place (as `locate` reads it). */
+  prove<T>(body: (prover: Prover) => T, place?: string): T {
+    const { network, fold } = this;
+    const projections = fold.projections.map(({ name }) => name);
+    return this.read((query) => {
+      const point = place === undefined ? null : pointAt(query, parsePlace(place, network.dialect.parseId), network.dialect);
+      return body(new Prover(query, place === undefined ? query : query.at(point), { network, projections }));
+    });
+  }
+
+  /** Of the structures that are on and ready. */
+  roots(place?: string): Roots {
+    return this.prove((prover) => prover.roots(), place);
+  }
+
   /** Returns the number of blocks undone. */
   rollback(to: Point | null): number {
     return this.fold.rollback(to);
@@ -313,7 +338,7 @@ export class Store {
       indexes: INDEX_KINDS.filter((kind) => ready.has(`index.${kind}`)),
       balances: balanceKinds(this.network.ledger).every((kind) => ready.has(`balance.${kind}`)),
       ...{ datums: ready.has('datums'), scripts: ready.has('scripts') },
-      ...{ history: ready.has('history'), setHash: ready.has('setHash'), onProgress },
+      ...{ history: ready.has('history'), setHash: ready.has('setHash'), csmt: ready.has('csmt'), mmr: ready.has('mmr'), onProgress },
     });
   }
 
@@ -325,6 +350,7 @@ export class Store {
       partial: fold.options.partial,
       head: fold.head,
       horizon: this.horizon(),
+      base: readBase(engine),
       pruned: readPruned(engine),
       projections: fold.projections.map((projection) => projection.name),
       fills: this.fills(),

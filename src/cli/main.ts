@@ -12,15 +12,19 @@ import { registerDigest } from './digest.ts';
 import { reportFailure } from './failure.ts';
 import { addGlobalOptions } from './options.ts';
 import { endQuietlyOnClosedPipe } from './output.ts';
+import { registerProve } from './prove.ts';
 import { registerPrune } from './prune.ts';
 import { registerQuery } from './query.ts';
 import { registerRelay } from './relay.ts';
 import { registerRollback } from './rollback.ts';
+import { registerRoot } from './root.ts';
 import { registerServe } from './serve.ts';
+import { registerSnapshot } from './snapshot.ts';
 import { registerStart } from './start.ts';
 import { registerStatus } from './status.ts';
 import { registerSync } from './sync.ts';
 import { registerVerify } from './verify.ts';
+import { registerVerifyProof } from './verify-proof.ts';
 
 const AFTER_HELP = `
 Every setting has a flag too (--utxo-prune-depth 100): \`unspent config show\` lists them.
@@ -32,6 +36,7 @@ Examples:
   $ unspent status
   $ unspent query address addr_test1...
   $ unspent digest --json
+  $ unspent prove address addr_test1... > proof.json
 
 Exit codes: 0 done, 1 failed, 2 wrong command line, 3 wrong settings, 4 source unreachable, 5 data damaged, 130 interrupted.`;
 
@@ -47,18 +52,19 @@ function createProgram(): Command {
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', AFTER_HELP);
   addGlobalOptions(program);
-  const registrations = [
-    registerStart,
-    registerSync,
-    registerServe,
-    registerStatus,
-    registerQuery,
-    registerDigest,
+  const follow = [registerStart, registerSync, registerServe];
+  const look = [registerStatus, registerQuery, registerDigest, registerRoot, registerProve, registerVerifyProof];
+  const operate = [
     registerRollback,
     registerPrune,
+    registerVerify,
+    registerSnapshot,
+    registerDevnet,
+    registerRelay,
+    registerBench,
+    registerConfig,
   ];
-  for (const register of [...registrations, registerVerify, registerDevnet, registerRelay, registerBench, registerConfig])
-    register(program);
+  for (const register of [...follow, ...look, ...operate]) register(program);
   return program;
 }
 

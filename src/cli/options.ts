@@ -44,6 +44,8 @@ export interface CommandOptions {
   readonly order?: 'asc' | 'desc';
   readonly node?: string;
   readonly root?: string;
+  readonly id?: string;
+  readonly setHash?: string;
   readonly tree?: 'csmt' | 'mmr';
 }
 

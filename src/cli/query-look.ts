@@ -29,6 +29,8 @@ export interface Look {
   readonly renderer: Renderer;
   readonly network: Network;
   readonly dialect: Dialect;
+  /** Names of what the store keeps. */
+  readonly projections: readonly string[];
 }
 
 /** A body over one pinned query. */
@@ -42,7 +44,8 @@ export function look(context: Context, body: (look: Look) => void | Promise<void
       const { network } = store;
       const { dialect } = network;
       const view = at === undefined ? query : query.at(pointAt(query, parsePlace(at, dialect.parseId), dialect));
-      await body({ query, view, renderer: new Renderer(query, dialect), network, dialect });
+      const projections = store.fold.projections.map(({ name }) => name);
+      await body({ query, view, renderer: new Renderer(query, dialect), network, dialect, projections });
     } finally {
       query.release();
     }

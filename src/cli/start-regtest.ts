@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { Config, SettingKey } from '../config/schema.ts';
+import type { SettingKey } from '../config/schema.ts';
 import { bitcoinNetwork, formatAddress } from '../ledgers/bitcoin/index.ts';
 import type { Served } from '../server/serve.ts';
 import { serveP2p } from '../sources/bitcoin/responder/index.ts';
@@ -16,6 +16,7 @@ import { GUEST_SCRIPT, RegtestDevnet } from '../sources/regtest/index.ts';
 import type { Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
+import { withSwitches } from './everything.ts';
 import { remarkShape } from './fill-text.ts';
 import { pairs } from './format.ts';
 import { btc, regtestCommands } from './regtest-control.ts';
@@ -39,9 +40,12 @@ const FORKS = { everyBlocks: 30, depthMax: 5 };
 /** Where Electrum servers are usually found. */
 const ELECTRUM_PORT = 50_001;
 
+/** All that outputs of such a chain can be asked about. */
+const SWITCHES: readonly SettingKey[] = ['utxo.balances', 'utxo.history', 'proofs.csmt', 'proofs.setHash'];
+
 /** The chain remembers itself beside the store, so that the two still fit after a restart. */
 export async function startRegtest(context: Context): Promise<void> {
-  await context.withStore((store) => startIn(context, store), { create: true, network: REGTEST, config: withEverything(context) });
+  await context.withStore((store) => startIn(context, store), { create: true, network: REGTEST, config: withSwitches(context, SWITCHES) });
 }
 
 async function startIn(context: Context, store: Store): Promise<void> {
@@ -102,17 +106,6 @@ function isFree(port: number, host: string): Promise<boolean> {
     server.once('error', () => resolve(false));
     server.listen(port, host, () => server.close(() => resolve(true)));
   });
-}
-
-/** What a chain of one's own is for is looking: everything is kept that nobody has decided about. */
-function withEverything({ settings: { config, origins } }: Context): Config {
-  const { utxo, proofs } = config;
-  const wanted = (key: SettingKey, value: boolean): boolean => (origins[key].from === 'default' ? true : value);
-  return {
-    ...config,
-    utxo: { ...utxo, balances: wanted('utxo.balances', utxo.balances), history: wanted('utxo.history', utxo.history) },
-    proofs: { ...proofs, setHash: wanted('proofs.setHash', proofs.setHash) },
-  };
 }
 
 function introduction(url: string, store: Store, served: Served | null): string {

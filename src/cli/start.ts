@@ -8,7 +8,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { Config, SettingKey } from '../config/schema.ts';
+import type { SettingKey } from '../config/schema.ts';
 import { readIdentity } from '../engine/directory.ts';
 import { formatAddress } from '../ledgers/cardano/index.ts';
 import type { Served } from '../server/serve.ts';
@@ -20,6 +20,7 @@ import type { OpenOptions, Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { devnetCommands } from './devnet-control.ts';
+import { withSwitches } from './everything.ts';
 import { remarkShape } from './fill-text.ts';
 import { ada, pairs } from './format.ts';
 import { followCommands } from './start-control.ts';
@@ -38,6 +39,19 @@ const INTERVAL_MS = 2000;
 const FIRST_FORK_MS = 12_000;
 const FIRST_FORK_DEPTH = 3;
 const FORKS = { everyBlocks: 30, depthMax: 5 };
+
+/** All that outputs of such a chain can be asked about. */
+const SWITCHES: readonly SettingKey[] = [
+  'utxo.index.policy',
+  'utxo.index.asset',
+  'utxo.index.datumHash',
+  'utxo.index.referenceScript',
+  'utxo.balances',
+  'utxo.datums',
+  'utxo.scripts',
+  'proofs.csmt',
+  'proofs.setHash',
+];
 
 export function registerStart(program: Command): void {
   program
@@ -136,30 +150,8 @@ async function startDevnet(context: Context): Promise<void> {
         await responder.close();
       }
     },
-    { create: true, network: NETWORK, genesis, config: withEverything(context) },
+    { create: true, network: NETWORK, genesis, config: withSwitches(context, SWITCHES) },
   );
-}
-
-/** What a chain of one's own is for is looking: everything is kept that nobody has decided about. */
-function withEverything({ settings: { config, origins } }: Context): Config {
-  const { utxo } = config;
-  const wanted = (key: SettingKey, value: boolean): boolean => (origins[key].from === 'default' ? true : value);
-  return {
-    ...config,
-    utxo: {
-      ...utxo,
-      index: {
-        ...utxo.index,
-        policy: wanted('utxo.index.policy', utxo.index.policy),
-        asset: wanted('utxo.index.asset', utxo.index.asset),
-        datumHash: wanted('utxo.index.datumHash', utxo.index.datumHash),
-        referenceScript: wanted('utxo.index.referenceScript', utxo.index.referenceScript),
-      },
-      balances: wanted('utxo.balances', utxo.balances),
-      datums: wanted('utxo.datums', utxo.datums),
-      scripts: wanted('utxo.scripts', utxo.scripts),
-    },
-  };
 }
 
 function introduction(url: string, store: Store, address: string, served: Served | null): string {

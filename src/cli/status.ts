@@ -24,13 +24,14 @@ export function registerStatus(program: Command): void {
     );
 }
 
-function statusJson(store: Store, { head, horizon, pruned, engine, ...rest }: StoreStatus): object {
+function statusJson(store: Store, { head, horizon, base, pruned, engine, ...rest }: StoreStatus): object {
   const { dialect } = store.network;
   return {
     ...rest,
     tip: head === null ? null : { ...renderPoint(head, dialect), ...moment(store, head) },
     // Null: back to the origin.
     horizon: renderPoint(horizon, dialect),
+    ...(base === null ? {} : { snapshot: renderPoint(base, dialect) }),
     utxos: head?.utxos ?? 0,
     value: (head?.value ?? 0n).toString(),
     missingInputs: head?.missing ?? 0,
@@ -52,7 +53,7 @@ function moment({ fold, network: { dialect } }: Store, { height, slot, era }: He
   };
 }
 
-function statusRows(store: Store, { head, horizon, pruned, engine, ...status }: StoreStatus): [string, string][] {
+function statusRows(store: Store, { head, horizon, base, pruned, engine, ...status }: StoreStatus): [string, string][] {
   const { dialect } = store.network;
   const rows: [string, string][] = [
     ['data', status.data],
@@ -67,6 +68,7 @@ function statusRows(store: Store, { head, horizon, pruned, engine, ...status }: 
   }
   rows.push(
     ['horizon', horizon === null ? 'the origin' : placeText(horizon, dialect)],
+    ...(base === null ? [] : [['began', `with a snapshot at ${placeText(base, dialect)}`] as [string, string]]),
     ['unspent', `${count(head?.utxos ?? 0)} outputs worth ${coins(head?.value ?? 0n, dialect.currency)}`],
   );
   if ((head?.missing ?? 0) > 0) rows.push(['missing', `${count(head!.missing)} inputs from before the first block`]);

@@ -56,8 +56,7 @@ export const SETTINGS = {
     values: ['classic', 'mmr'],
     default: 'classic',
     shapesStore: true,
-    unavailable: { value: 'mmr', why: 'this version has the classic store only' },
-    doc: 'Layout of the unspent set.',
+    doc: '`mmr` keeps beside the unspent set a Merkle mountain range over every output there ever was: proofs that an output is unspent or spent. Only from the first block on.',
   },
   'utxo.pruneDepth': {
     type: 'integer',

@@ -15,6 +15,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -26,6 +27,7 @@ export const SCHEMA_VERSION = 1;
 
 const IDENTITY_FILE = 'unspent.json';
 const DATABASE_FOLDER = 'db';
+const REMOVED_FOLDER = 'db.removed';
 const TEMPORARY_SUFFIX = '.tmp';
 
 /** Of unspent.json: a few hundred bytes in truth; anything larger is not ours. */
@@ -72,6 +74,24 @@ export function writeIdentity(directory: string, identity: Identity): void {
     writeFileAtomically(directory, IDENTITY_FILE, text);
   } catch (cause) {
     throw systemError(cause, directory, 'cannot be written');
+  }
+}
+
+/**
+ * Removes the database and then, last, the identity: until then the directory is
+ * what that says. The database goes as a whole, under another name, before its
+ * files do: with some of them gone it would pass for a damaged one.
+ */
+export function removeStore(directory: string): void {
+  const database = databaseDirectory(directory);
+  const removed = join(directory, REMOVED_FOLDER);
+  try {
+    rmSync(removed, { recursive: true, force: true });
+    if (listDirectory(database) !== null) renameSync(database, removed);
+    rmSync(removed, { recursive: true, force: true });
+    rmSync(join(directory, IDENTITY_FILE), { force: true });
+  } catch (cause) {
+    throw systemError(cause, directory, 'cannot be removed');
   }
 }
 

@@ -203,8 +203,11 @@ export interface Ledger {
   readonly setHash: SetHash;
   /** How outputs stand in the tree over the unspent set. Absent: there is none for this ledger. */
   readonly leaf?: OutputLeaf;
-  /** Recomputes what the header says of the body, for bytes nobody has checked yet. Throws BLOCK_INVALID. */
-  verify(block: Block): void;
+  /**
+   * Recomputes what the header says of the body, for bytes nobody has checked yet. `whole` false: only of what the set
+   * is made from, where nothing else of the block is kept. Throws BLOCK_INVALID.
+   */
+  verify(block: Block, whole?: boolean): void;
   /** True when the block can only be the first of its chain. */
   isFirst(block: Block): boolean;
   /** Effects of passing from `before` (undefined: from nothing) to `block`; null for nearly every block. */

@@ -147,6 +147,7 @@ export function historyProjection(txBytes: NonNullable<Ledger['txBytes']>, tailB
   return {
     name: 'history',
     columns,
+    keepsBlocks: true,
     apply(step, _view, batch) {
       const rows: ScriptRow[] = [];
       for (const block of step.blocks) {

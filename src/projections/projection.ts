@@ -60,10 +60,20 @@ export interface Projection {
    * outputs tell and lacks what earlier blocks told otherwise. Absent: only from the first block on.
    */
   readonly fillable?: 'exact' | 'outputs';
+  /** It keeps blocks as they are, and so needs all of them to be checked; absent: only what outputs are made of. */
+  readonly keepsBlocks?: true;
   apply(step: Step<ForwardBlock>, view: Reader, batch: Batch): Undo | undefined;
   revert(step: Step, undo: Undo, view: Reader, batch: Batch): void;
   /** Forgets what only the undo of this block could need. Returns how many keys it deleted. */
   prune?(block: PrunedBlock, batch: Batch): number;
+  /** Told once of each block that can never be taken back any more, oldest first, some at a time: frees what only that could need. */
+  settle?(blocks: readonly SettledBlock[], view: Reader, batch: Batch): void;
+}
+
+/** A block behind the horizon, with what the projection wanted remembered of it. */
+export interface SettledBlock {
+  readonly key: Uint8Array;
+  readonly undo: Uint8Array | undefined;
 }
 
 /** A block that leaves the window: the outpoints it spent, one after another, 34 bytes each. */

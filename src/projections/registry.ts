@@ -10,6 +10,7 @@ import { csmtProjection } from './csmt.ts';
 import { historyProjection } from './history.ts';
 import { type IndexKind, indexProjection, TRAIT_KINDS } from './index-by-key.ts';
 import { traitIndexProjection } from './index-by-trait.ts';
+import { mmrProjection } from './mmr.ts';
 import type { Projection } from './projection.ts';
 import { seenProjection } from './seen.ts';
 import { setHashProjection } from './set-hash.ts';
@@ -31,6 +32,8 @@ export interface Selection {
   readonly setHash?: boolean;
   /** The Merkle tree over the unspent set, by owner. */
   readonly csmt?: boolean;
+  /** The mountain range over every output there ever was. */
+  readonly mmr?: boolean;
 }
 
 type Told = Pick<Ledger, 'family' | 'keyKinds' | 'traits' | 'txBytes' | 'tailBytes' | 'repeats' | 'setHash' | 'leaf'>;
@@ -39,7 +42,7 @@ type Told = Pick<Ledger, 'family' | 'keyKinds' | 'traits' | 'txBytes' | 'tailByt
 export function selectProjections(selection: Selection, ledger: Told): readonly Projection[] {
   const base = [chainProjection(), transactionsProjection(ledger)];
   if (!selection.utxo) return base;
-  const { indexes, balances, datums, scripts, history, setHash, csmt } = selection;
+  const { indexes, balances, datums, scripts, history, setHash, csmt, mmr } = selection;
   return [
     ...base,
     utxoProjection(),
@@ -51,6 +54,7 @@ export function selectProjections(selection: Selection, ledger: Told): readonly 
     ...(history ? [historyProjection(ledger.txBytes ?? noSuch(ledger, 'a history'), ledger.tailBytes)] : []),
     ...(setHash ? [setHashProjection(ledger.setHash)] : []),
     ...(csmt ? [csmtProjection(ledger.leaf ?? noSuch(ledger, 'a tree over the set'))] : []),
+    ...(mmr ? [mmrProjection(ledger.leaf ?? noSuch(ledger, 'a mountain range'))] : []),
   ];
 }
 

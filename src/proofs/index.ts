@@ -19,6 +19,8 @@ export {
   startsWith,
 } from './bits.ts';
 export * as csmt from './csmt/index.ts';
+export * from './document.ts';
+export * from './document-json.ts';
 export * as mmr from './mmr/index.ts';
 export * as mpf from './mpf/index.ts';
 export {

@@ -78,10 +78,21 @@ export class MemoryNodes implements NodeReader, NodeSink {
 /** Writes that are not written yet, in front of the nodes they will change. */
 export class Overlay implements NodeReader, NodeSink {
   private readonly base: NodeReader;
-  private readonly pending = new Map<string, NodeWrite>();
+  private readonly pending: Map<string, NodeWrite>;
 
-  constructor(base: NodeReader) {
+  constructor(base: NodeReader, pending = new Map<string, NodeWrite>()) {
     this.base = base;
+    this.pending = pending;
+  }
+
+  /** The same writes in front of another reader of the same nodes. */
+  over(base: NodeReader): Overlay {
+    return new Overlay(base, this.pending);
+  }
+
+  /** All that was written here. */
+  pendingWrites(): Iterable<NodeWrite> {
+    return this.pending.values();
   }
 
   get(key: Uint8Array): Uint8Array | undefined {

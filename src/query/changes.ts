@@ -9,10 +9,11 @@ import type { StepTx } from '../projections/projection.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { DELTA, type Delta, readDelta } from '../state/delta.ts';
 import { readPruned } from '../state/pruned.ts';
-import { readU16, toHex } from '../util/bytes.ts';
+import { readU16 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
+import { type BlockMmr, blockMmr } from './proofs-mmr.ts';
 import { outpointKey, type Utxo } from './utxo.ts';
 
 export interface BlockChanges {
@@ -20,6 +21,8 @@ export interface BlockChanges {
   /** In the block's order. One that the block itself spends is in both lists, and says so. */
   readonly created: readonly Utxo[];
   readonly spent: readonly Utxo[];
+  /** What it did to the mountain range over all outputs; null where none is kept. */
+  readonly mmr: BlockMmr | null;
 }
 
 /** Throws PRUNED when an undo record or a spent output it needs was forgotten. */
@@ -30,6 +33,7 @@ export function blockChanges(kept: Kept, row: ChainRow): BlockChanges {
     txs: delta.txs.filter((tx) => tx.kind === 'tx').map(({ id, valid }) => ({ id, valid })),
     created: createdOutputs(kept, row, delta),
     spent: spentOutputs(kept, row, delta),
+    mmr: blockMmr(kept, delta, row),
   };
 }
 
@@ -53,7 +57,7 @@ function deltaOf(kept: Kept, row: ChainRow): Delta {
   if (bytes !== undefined) return readDelta(bytes, `the delta of block ${row.height}`);
   const { deltas } = readPruned(kept.reader);
   if (row.height <= deltas) throw pruned(kept, row, 'its undo record was pruned');
-  throw new UnspentError('STORE_DAMAGED', `the delta of block ${row.height} (${toHex(row.hash)}) is missing`, { column: DELTA });
+  throw new UnspentError('STORE_DAMAGED', `the delta of block ${row.height} is missing`, { column: DELTA });
 }
 
 function createdOutputs(kept: Kept, row: ChainRow, delta: Delta): Utxo[] {
@@ -88,16 +92,12 @@ function nameOf(key: Uint8Array): Pick<Utxo, 'txId' | 'index'> {
   return { txId: key.subarray(0, TXID_BYTES), index: readU16(key, OUTPOINT_BYTES - 2) };
 }
 
-function pruned(kept: Kept, { height, hash }: ChainRow, why: string): UnspentError {
+function pruned(kept: Kept, { height }: ChainRow, why: string): UnspentError {
   const { spent, deltas } = readPruned(kept.reader);
   const knownAbove = Math.max(spent, deltas);
-  return new UnspentError(
-    'PRUNED',
-    `what block ${height} (${toHex(hash)}) did is not known any more: ${why}; it is above height ${knownAbove}`,
-    {
-      column: CHAIN,
-      height,
-      knownAbove,
-    },
-  );
+  return new UnspentError('PRUNED', `what block ${height} did is not known any more: ${why}; it is above height ${knownAbove}`, {
+    column: CHAIN,
+    height,
+    knownAbove,
+  });
 }

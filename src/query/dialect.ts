@@ -32,6 +32,13 @@ export interface Clock {
 /** What a record says of an output besides where it stands. */
 export type OutputFields = Omit<UtxoRecord, 'slot' | 'block' | 'blockHash' | 'epoch' | 'blockTime'>;
 
+/** An owner: the hash it goes by in the trees, and what that is a hash of, where the text says it. */
+export interface NamedOwner {
+  readonly hash: Uint8Array;
+  /** A raw address, or a script. */
+  readonly bytes: Uint8Array | null;
+}
+
 export interface Dialect {
   /** Ids of transactions and hashes of blocks. */
   formatId(id: Uint8Array): string;
@@ -41,6 +48,8 @@ export interface Dialect {
   readonly clock: Clock;
   /** The index key of an address in whichever form people write it. Throws USAGE. */
   addressKey(text: string): Uint8Array;
+  /** Whom an address names in the trees. Throws USAGE. */
+  owner(text: string): NamedOwner;
   /** Sets the fields between an output's name and its place. Made for each query: answers are full of the same owners, which it remembers. */
   outputWriter(): (utxo: Utxo, json: Draft<UtxoJson>) => void;
   outputFields(utxo: Utxo): OutputFields;

@@ -15,30 +15,45 @@ export interface Digest {
   readonly digest: string;
 }
 
-export function digestOf(reader: Reader, onRows?: (rows: number) => void): Digest {
-  const hash = createHash('sha256');
-  let utxos = 0;
-  let value = 0n;
-  let id = '';
-  let lines: string[] = [];
-  const flush = (): void => {
-    // Stored order is by number, the digest's is by text: "#10" before "#2".
-    if (lines.length > 1) lines.sort();
-    for (const line of lines) hash.update(line);
-    lines = [];
-  };
-  for (const [key, bytes] of reader.scan(UNSPENT)) {
-    const txId = toHex(key, 0, TXID_BYTES);
-    if (txId !== id) {
-      flush();
-      id = txId;
+/** The digest of rows that come one by one, in the order of their keys. */
+export class DigestSum {
+  private readonly hash = createHash('sha256');
+  private id = '';
+  private lines: string[] = [];
+  utxos = 0;
+  value = 0n;
+
+  /** An outpoint at `keyAt` of `key`, and its stored value at `at` of `bytes`. */
+  add(key: Uint8Array, keyAt: number, bytes: Uint8Array, at: number): void {
+    const txId = toHex(key, keyAt, keyAt + TXID_BYTES);
+    if (txId !== this.id) {
+      this.flush();
+      this.id = txId;
     }
-    const amount = readBigU64(bytes, AT.value);
-    lines.push(`${txId}#${readU16(key, TXID_BYTES)} ${amount}\n`);
-    value += amount;
-    utxos++;
-    if (onRows !== undefined && utxos % 100_000 === 0) onRows(utxos);
+    const amount = readBigU64(bytes, at + AT.value);
+    this.lines.push(`${txId}#${readU16(key, keyAt + TXID_BYTES)} ${amount}\n`);
+    this.value += amount;
+    this.utxos++;
   }
-  flush();
-  return { utxos, value, digest: hash.digest('hex') };
+
+  end(): Digest {
+    this.flush();
+    return { utxos: this.utxos, value: this.value, digest: this.hash.digest('hex') };
+  }
+
+  private flush(): void {
+    // Stored order is by number, the digest's is by text: "#10" before "#2".
+    if (this.lines.length > 1) this.lines.sort();
+    for (const line of this.lines) this.hash.update(line);
+    this.lines = [];
+  }
+}
+
+export function digestOf(reader: Reader, onRows?: (rows: number) => void): Digest {
+  const sum = new DigestSum();
+  for (const [key, bytes] of reader.scan(UNSPENT)) {
+    sum.add(key, 0, bytes, 0);
+    if (onRows !== undefined && sum.utxos % 100_000 === 0) onRows(sum.utxos);
+  }
+  return sum.end();
 }

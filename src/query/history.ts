@@ -6,7 +6,7 @@
  */
 import type { Reader, Row } from '../engine/engine.ts';
 import { compactBytes } from '../ledgers/bitcoin/cursor.ts';
-import { readExtra } from '../ledgers/bitcoin/index.ts';
+import { formatId, readExtra } from '../ledgers/bitcoin/index.ts';
 import { KEY_BYTES } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { TXID_BYTES } from '../projections/coin.ts';
@@ -70,7 +70,7 @@ export class History {
     const value = this.reader.get(TX, id);
     if (value === undefined) return null;
     const { height, txIndex } = readTxRow(value);
-    return this.txAt(height, txIndex) ?? missing(historyTxKey(height, txIndex), `transaction ${toHex(id)}`);
+    return this.txAt(height, txIndex) ?? missing(historyTxKey(height, txIndex), `transaction ${formatId(id)}`);
   }
 
   txAt(height: number, txIndex: number): HistoryTx | null {

@@ -10,7 +10,6 @@ import { UNSPENT } from '../projections/utxo.ts';
 import { DELTA, isSelfContained } from '../state/delta.ts';
 import { type Head, headKey } from '../state/head.ts';
 import { readPruned, type Windows } from '../state/pruned.ts';
-import { toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { blockAfter, blockAtHeight, blockByHash, edgeBlock, rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
@@ -37,7 +36,7 @@ export function knownPoint(kept: Kept, head: Head | null, point: Point | null): 
   const row = blockByHash(kept.reader, point.hash);
   if (row === null || head === null) {
     const tip = head === null ? 'the store has no block yet' : `the tip is at height ${head.height}`;
-    throw new UnspentError('POINT_UNKNOWN', `block ${toHex(point.hash)} (height ${point.height}) is not on our chain; ${tip}`, {
+    throw new UnspentError('POINT_UNKNOWN', `the block asked for (height ${point.height}) is not on our chain; ${tip}`, {
       height: point.height,
     });
   }

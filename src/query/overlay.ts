@@ -21,6 +21,8 @@ import { PAST_BYTES_MAX, PAST_POINTS_MAX, SCAN_ROWS } from '../util/limits.ts';
 import { behind, blockByHash, rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 import { outputKeys } from './output-keys.ts';
+import { PastRanges } from './past-range.ts';
+import { PastTrees } from './past-tree.ts';
 import type { IndexKind } from './view.ts';
 
 /** A restored output where an index would have it. */
@@ -92,12 +94,17 @@ interface Remembered {
 export class Overlays {
   private readonly bytesMax: number;
   private entries: Remembered[] = [];
+  readonly ranges = new PastRanges();
   /** How many were read from undo records, from the point on or from an older tip on. */
   built = 0;
   extended = 0;
 
-  constructor(bytesMax = PAST_BYTES_MAX) {
+  /** The trees of the same pasts. */
+  readonly trees: PastTrees;
+
+  constructor(bytesMax = PAST_BYTES_MAX, trees = new PastTrees()) {
     this.bytesMax = bytesMax;
+    this.trees = trees;
   }
 
   /** For a block of our chain whose undo records above it are all there. */

@@ -6,16 +6,19 @@
  * an earlier one.
  */
 import type { Snapshot } from '../engine/engine.ts';
-import type { KeyKind, OutputTraits, Point, SetHash, SetSummary } from '../ledgers/ledger.ts';
+import type { KeyKind, OutputLeaf, OutputTraits, Point, SetHash, SetSummary } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { readSpent, readStored, TXID_BYTES } from '../projections/coin.ts';
+import { CSMT, csmtNodes } from '../projections/csmt.ts';
+import { MMR, MMR_LEAF } from '../projections/mmr-rows.ts';
 import { readTxRow, TX, type TxRow } from '../projections/transactions.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
+import { MemoryNodes, mmr } from '../proofs/index.ts';
 import { type Head, readHead } from '../state/head.ts';
 import { type Pruned, readPruned, type Windows } from '../state/pruned.ts';
 import { concatBytes, equalBytes, readU16 } from '../util/bytes.ts';
 import { BalanceSum, keptBalance } from './balance.ts';
-import { blockAtHeight, blockAtSlot, blockByHash, blocksAfter } from './blocks.ts';
+import { blockAtHeight, blockAtSlot, blockByHash, blocksAfter, edgeBlock } from './blocks.ts';
 import { type BlockChanges, type BlockOutline, blockChanges, blockOutline } from './changes.ts';
 import { History } from './history.ts';
 import { horizonOf, knownPoint } from './horizon.ts';
@@ -23,6 +26,10 @@ import { indexedUtxos, indexRange } from './index-rows.ts';
 import { Kept } from './kept.ts';
 import { Overlays } from './overlay.ts';
 import { originView, PastQuery, type Present } from './past.ts';
+import { presentRange } from './past-range.ts';
+import type { CsmtProofs, MmrProofs } from './proofs.ts';
+import { TreeProofs } from './proofs-csmt.ts';
+import { RangeProofs, type RangeRoots, rootsOfBlock } from './proofs-mmr.ts';
 import { type Seen, seenByHash } from './seen.ts';
 import { keptSetHash, pastSetHash } from './set-hash.ts';
 import { checkKey, type IndexedUtxo, outpointKey, outpointsOf, type Page, type Utxo } from './utxo.ts';
@@ -145,6 +152,40 @@ export class Query implements Present {
     return pastSetHash(this.kept, hash, row, this.head, this.overlays.at(row, this.head, this.kept));
   }
 
+  /**
+   * Proofs from the tree over the unspent set as it was after that block (null: before the first); `leaf` is the
+   * ledger's. Throws UNSUPPORTED when the store keeps no tree, POINT_UNKNOWN or PRUNED.
+   */
+  csmt(leaf: OutputLeaf, point: Point | null = this.head): CsmtProofs {
+    this.kept.need(CSMT, 'proofs.csmt', CSMT);
+    const { head, kept, overlays } = this;
+    if (head !== null && point !== null && equalBytes(point.hash, head.hash)) return new TreeProofs(csmtNodes(this.snapshot));
+    const row = knownPoint(kept, head, point);
+    if (row === null || head === null) return new TreeProofs(new MemoryNodes());
+    // What is spent since the point is remembered; since another block it is needed once.
+    const spentSince = (from: ChainRow) => (from === row ? overlays : new Overlays()).at(from, head, kept).coins;
+    return new TreeProofs(overlays.trees.at(row, head, kept, leaf, spentSince));
+  }
+
+  /**
+   * Proofs from the mountain range over all outputs as it was after that block (null: before the first). Throws
+   * UNSUPPORTED when the store keeps none, POINT_UNKNOWN or PRUNED.
+   */
+  mmr(point: Point | null = this.head): MmrProofs {
+    this.kept.need(MMR_LEAF, 'utxo.store = "mmr"', MMR);
+    const { head, kept, overlays } = this;
+    const row = head !== null && point !== null && equalBytes(point.hash, head.hash) ? null : knownPoint(kept, head, point);
+    if (row !== null && head !== null) return new RangeProofs(kept, overlays.ranges.at(row, head, kept));
+    const present = presentRange(this.snapshot);
+    return new RangeProofs(kept, point === null ? { ...present, state: mmr.EMPTY_UTXO_MMR } : present);
+  }
+
+  /** Size and roots of that range after a block of ours, from what the block left; null: no longer known. */
+  mmrRoots(row: ChainRow): RangeRoots | null {
+    this.kept.need(MMR_LEAF, 'utxo.store = "mmr"', MMR);
+    return rootsOfBlock(this.kept, row);
+  }
+
   /** What a block of our chain did. Throws PRUNED when that is no longer known. */
   changes(row: ChainRow): BlockChanges {
     return blockChanges(this.kept, row);
@@ -195,5 +236,10 @@ export class Query implements Present {
   /** The newest block whose slot is not above this one. */
   blockAtSlot(slot: number): ChainRow | null {
     return blockAtSlot(this.snapshot, slot);
+  }
+
+  /** The height of the first block there is; outputs of a snapshot may come from below. */
+  firstHeight(): number {
+    return edgeBlock(this.snapshot, false)?.height ?? 0;
   }
 }

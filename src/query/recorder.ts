@@ -35,7 +35,7 @@ export class Recorder {
   }
 
   /** `carried`: with the records of the outputs, not only their names. */
-  delta(row: ChainRow, { txs, created, spent }: BlockChanges, carried: boolean): BlockDelta {
+  delta(row: ChainRow, { txs, created, spent, mmr }: BlockChanges, carried: boolean): BlockDelta {
     const entry = (utxo: Utxo, record: () => UtxoRecord | SpentRecord): OutputEntry => {
       return { txId: utxo.txId, index: utxo.index, record: carried ? record() : null };
     };
@@ -46,6 +46,7 @@ export class Recorder {
       spent: spent.map((utxo) => entry(utxo, () => this.spent(utxo, utxo.spent))),
       // All that an invalid transaction can create is what comes back of its collateral.
       invalid: txs.filter((tx) => !tx.valid).map(({ id }) => ({ txId: id, hadCollateralReturn: creators.has(toHex(id)) })),
+      mmr,
     };
   }
 

@@ -8,6 +8,8 @@ import type { SetHash, SetSummary } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { memberOf, readSetHash, SET_HASH } from '../projections/set-hash.ts';
 import type { Head } from '../state/head.ts';
+import { UnspentError } from '../util/errors.ts';
+import { PAST_SET_CHANGES_MAX } from '../util/limits.ts';
 import type { Kept } from './kept.ts';
 import type { Overlay } from './overlay.ts';
 import { addedSince } from './since.ts';
@@ -21,20 +23,35 @@ export function keptSetHash(kept: Kept, hash: SetHash, utxos: number): SetSummar
 /** An overlay is of one block of the past and one of the present, so what was worked out with it stays so. */
 const known = new WeakMap<Overlay, SetSummary>();
 
-/** As it was after an earlier block; `overlay` is of that block. Null: see above. */
-export function pastSetHash(kept: Kept, hash: SetHash, point: ChainRow, head: Head, overlay: Overlay): SetSummary | null {
+/** As it was after an earlier block; `overlay` is of that block. Null: see above. Throws LIMIT. */
+export function pastSetHash(
+  kept: Kept,
+  hash: SetHash,
+  point: ChainRow,
+  head: Head,
+  overlay: Overlay,
+  changesMax = PAST_SET_CHANGES_MAX,
+): SetSummary | null {
   const state = keptState(kept, head.utxos);
   if (state === undefined) return null;
-  const summary = known.get(overlay) ?? undone(kept, hash, state, point, head, overlay);
+  const worked = known.get(overlay);
+  if (worked !== undefined) return worked;
+  const set = hash.from(state);
+  let changes = overlay.coins.length;
+  if (changes > changesMax) throw tooMany(point, changesMax);
+  for (const coin of overlay.coins) set.add(memberOf(coin));
+  for (const coin of addedSince(kept, point, head)) {
+    if (++changes > changesMax) throw tooMany(point, changesMax);
+    set.remove(memberOf(coin));
+  }
+  const summary = hash.summary(set.state());
   known.set(overlay, summary);
   return summary;
 }
 
-function undone(kept: Kept, hash: SetHash, state: Uint8Array | null, point: ChainRow, head: Head, overlay: Overlay): SetSummary {
-  const set = hash.from(state);
-  for (const coin of overlay.coins) set.add(memberOf(coin));
-  for (const coin of addedSince(kept, point, head)) set.remove(memberOf(coin));
-  return hash.summary(set.state());
+function tooMany({ height }: ChainRow, changesMax: number): UnspentError {
+  const message = `more than ${changesMax} outputs came or went since height ${height}; ask for a newer point`;
+  return new UnspentError('LIMIT', message, { height, changesMax });
 }
 
 /** Null: of the empty set, which has no row and needs none. Undefined: not kept, or not ready. */

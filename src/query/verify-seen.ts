@@ -77,7 +77,7 @@ export class SeenCheck {
     }
   }
 
-  /** Each was seen in a transaction of our chain, at the height and slot of its block. */
+  /** Each was seen in a transaction of our chain, at the height and slot of its block; unless that was before the snapshot we began with. */
   private places(rows: readonly { readonly hash: Uint8Array; readonly row: SeenRow }[]): void {
     const { column, inspection } = this;
     const txs = inspection.reader.getMany(
@@ -89,6 +89,7 @@ export class SeenCheck {
     for (let i = 0; i < rows.length; i++) {
       const { hash, row } = rows[i];
       const [tx, block] = [txs[i], blocks[i]];
+      if (tx === undefined && inspection.base !== null && row.height <= inspection.base.height) continue;
       const sameHeight = tx !== undefined && readTxRow(tx).height === row.height;
       if (sameHeight && block !== undefined && readChainRow(keys[i], block).slot === row.slot) continue;
       inspection.fault(

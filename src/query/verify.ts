@@ -4,19 +4,23 @@
  * from its links. Finds what a fault in the machine, or in us, has done.
  */
 import type { Reader } from '../engine/engine.ts';
-import { type Ledger, OutputKeys, type OutputTraits } from '../ledgers/ledger.ts';
-import { CHAIN, CHAIN_HASH, chainKey, readChainRow } from '../projections/chain.ts';
-import { AT, Coin, KEY_MASK_SHIFT, KEYS_BYTES_MAX, outputOffset, writeKeys } from '../projections/coin.ts';
+import type { Ledger } from '../ledgers/ledger.ts';
+import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../projections/chain.ts';
+import { AT, Coin } from '../projections/coin.ts';
 import type { IndexKind } from '../projections/index-by-key.ts';
 import { balanceKinds } from '../projections/registry.ts';
 import { TX } from '../projections/transactions.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
+import { readBase } from '../state/base.ts';
 import { META_PREFIX, readHead } from '../state/head.ts';
 import { equalBytes, readBigU64, readU32, readU64, toHex } from '../util/bytes.ts';
 import { SCAN_ROWS } from '../util/limits.ts';
 import { verifyBalances } from './verify-balances.ts';
+import { CsmtCheck } from './verify-csmt.ts';
 import { HistoryCheck } from './verify-history.ts';
 import { IndexCheck } from './verify-index.ts';
+import { MmrCheck } from './verify-mmr.ts';
+import { OutputCheck } from './verify-output.ts';
 import { SeenCheck } from './verify-seen.ts';
 import { SetHashCheck } from './verify-set-hash.ts';
 
@@ -48,6 +52,8 @@ export interface VerifyOptions {
   readonly scripts?: boolean;
   readonly history?: boolean;
   readonly setHash?: boolean;
+  readonly csmt?: boolean;
+  readonly mmr?: boolean;
   readonly onProgress?: ((what: string, rows: number) => void) | undefined;
 }
 
@@ -74,6 +80,8 @@ const NO_CHAIN_KEY = new Uint8Array(8);
 export interface Inspection {
   readonly reader: Reader;
   readonly ledger: Ledger;
+  /** The block a snapshot began the store with: what is older is not there to be compared with. Null: none did. */
+  readonly base: ChainRow | null;
   /** Outpoints in hex whose output does not decode; told once, and not asked what they cannot answer. */
   readonly unreadable: ReadonlySet<string>;
   fault(column: string, key: Uint8Array, what: string): void;
@@ -89,19 +97,12 @@ interface DerivedColumn {
   finish(): number;
 }
 
-/** Throws where an output says something of itself that cannot be read. */
-function readTraits(traits: OutputTraits | null, bytes: Uint8Array, start: number): void {
-  if (traits === null || traits.isPlain(bytes, start, bytes.length)) return;
-  traits.assets(bytes, start, bytes.length, () => {});
-  traits.datumHash(bytes, start, bytes.length);
-  traits.referenceScript(bytes, start, bytes.length);
-}
-
 class Check implements Inspection {
   readonly reader: Reader;
   readonly ledger: Ledger;
+  readonly base: ChainRow | null;
   private readonly options: VerifyOptions;
-  private readonly keys = new OutputKeys();
+  private readonly outputs: OutputCheck;
   readonly unreadable = new Set<string>();
   utxos = 0;
   value = 0n;
@@ -112,6 +113,8 @@ class Check implements Inspection {
   constructor(reader: Reader, ledger: Ledger, options: VerifyOptions) {
     this.reader = reader;
     this.ledger = ledger;
+    this.base = readBase(reader);
+    this.outputs = new OutputCheck(ledger);
     this.options = options;
   }
 
@@ -138,9 +141,11 @@ class Check implements Inspection {
       if (row.slot < slot) this.fault(CHAIN, key, 'has a slot below the block before it');
       const found = this.reader.get(CHAIN_HASH, row.hash);
       if (found === undefined || !equalBytes(found, key)) this.fault(CHAIN_HASH, row.hash, 'does not lead to its block');
-      first ??= row.height;
+      // Of the block of a snapshot only its row is there, not its transactions.
+      const isBase: boolean = first === null && this.base !== null;
+      first ??= isBase ? row.height + 1 : row.height;
       // An id that comes again has one row.
-      txs += row.txCount - ((this.ledger.repeats?.(row) ?? -1) >= first ? 1 : 0);
+      if (!isBase) txs += row.txCount - ((this.ledger.repeats?.(row) ?? -1) >= first ? 1 : 0);
       previous = row.hash;
       lastKey = key;
       slot = row.slot;
@@ -165,7 +170,6 @@ class Check implements Inspection {
   /** Every stored header says what its own output says, nothing is both unspent and spent, and all that follows from the set does. */
   unspent(): void {
     const derived = this.derived();
-    const wanted = new Uint8Array(AT.keys + KEYS_BYTES_MAX);
     let rows: Coin[] = [];
     const flush = (): void => {
       const spent = this.reader.getMany(
@@ -179,7 +183,7 @@ class Check implements Inspection {
       rows = [];
     };
     for (const [key, bytes] of this.reader.scan(UNSPENT)) {
-      this.header(key, bytes, wanted);
+      this.header(key, bytes);
       rows.push(new Coin(key, 0, bytes, 0, bytes.length, false));
       this.value += readBigU64(bytes, AT.value);
       if (rows.length === SCAN_ROWS) flush();
@@ -192,17 +196,19 @@ class Check implements Inspection {
   }
 
   private derived(): readonly DerivedColumn[] {
-    const { indexes, datums, scripts, history, setHash } = this.options;
+    const { indexes, datums, scripts, history, setHash, csmt, mmr } = this.options;
     return [
       ...indexes.map((kind) => new IndexCheck(this, kind)),
       ...(datums ? [new SeenCheck(this, 'datum')] : []),
       ...(scripts ? [new SeenCheck(this, 'script')] : []),
       ...(history ? [new HistoryCheck(this)] : []),
       ...(setHash ? [new SetHashCheck(this)] : []),
+      ...(csmt ? [new CsmtCheck(this)] : []),
+      ...(mmr ? [new MmrCheck(this)] : []),
     ];
   }
 
-  /** Each output is of a block on our chain, at that block's slot. */
+  /** Each output is of a block on our chain, at that block's slot; or older than the snapshot we began with. */
   private places(rows: readonly Coin[]): void {
     const heights = rows.map((coin) => readU32(coin.bytes, AT.height));
     const blocks = this.reader.getMany(
@@ -214,21 +220,14 @@ class Check implements Inspection {
       if (slotOf(blocks[i]) === slot) continue;
       // Genesis outputs come with the first block, which may be a boundary block.
       if (slotOf(this.reader.get(CHAIN, chainKey(heights[i], true))) === slot) continue;
+      if (blocks[i] === undefined && this.base !== null && heights[i] <= this.base.height && slot <= this.base.slot) continue;
       this.fault(UNSPENT, rows[i].keyBytes, `names a block at height ${heights[i]} and slot ${slot} that is not on our chain`);
     }
   }
 
-  private header(key: Uint8Array, bytes: Uint8Array, wanted: Uint8Array): void {
+  private header(key: Uint8Array, bytes: Uint8Array): void {
     try {
-      const create = this.ledger.readOutput(bytes, outputOffset(bytes, 0), bytes.length);
-      readTraits(this.ledger.traits, bytes, create.start);
-      this.ledger.findKeys(bytes, create, this.keys);
-      const end = writeKeys(wanted, 0, this.keys, bytes, create.start);
-      const same = this.keys.mask === bytes[0] >> KEY_MASK_SHIFT && equalBytes(wanted.subarray(AT.keys, end), bytes.subarray(AT.keys, end));
-      if (!same) this.fault(UNSPENT, key, 'its index keys are not those of its address');
-      if (create.valueHi !== readU32(bytes, AT.value) || create.valueLo !== readU32(bytes, AT.value + 4)) {
-        this.fault(UNSPENT, key, 'its value is not that of its output');
-      }
+      for (const fault of this.outputs.faults(bytes, 0, bytes.length)) this.fault(UNSPENT, key, fault);
     } catch (error) {
       this.unreadable.add(toHex(key));
       this.fault(UNSPENT, key, `its output does not decode: ${(error as Error).message}`);

@@ -18,6 +18,7 @@ import { registerBlocks } from './routes/blocks.ts';
 import { registerChanges } from './routes/changes.ts';
 import { registerLists } from './routes/lists.ts';
 import { registerOutputs } from './routes/outputs.ts';
+import { registerProofs } from './routes/proofs.ts';
 import { registerSeen } from './routes/seen.ts';
 import { registerStanding, registerStatus } from './routes/status.ts';
 import { guard, protect } from './safety.ts';
@@ -87,6 +88,7 @@ function registerRoutes(app: App, serving: Serving): void {
       if (serving.context.network.ledger.traits !== null) registerSeen(typed, serving);
       registerBlocks(typed, serving);
       registerChanges(typed, serving);
+      registerProofs(typed, serving);
     },
     { prefix: API },
   );

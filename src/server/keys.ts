@@ -5,7 +5,7 @@
 import { parseCredential, readAddress } from '../ledgers/cardano/index.ts';
 import { KEY_BYTES } from '../ledgers/ledger.ts';
 import { assetKey, datumKey } from '../projections/index-by-key.ts';
-import type { Dialect } from '../query/dialect.ts';
+import type { Dialect, NamedOwner } from '../query/dialect.ts';
 import type { Place } from '../query/place.ts';
 import { parsePlace } from '../query/place.ts';
 import { fromHex, isHex } from '../util/bytes.ts';
@@ -30,6 +30,11 @@ export function hexBytes(text: string): Uint8Array {
 
 export function addressKey(text: string, dialect: Dialect): Uint8Array {
   return named('address', () => dialect.addressKey(text));
+}
+
+/** Of an address in whichever form, for the trees. */
+export function addressOwner(text: string, dialect: Dialect): NamedOwner {
+  return named('address', () => dialect.owner(text));
 }
 
 export function paymentKey(text: string): Uint8Array {

@@ -5,6 +5,7 @@
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import { HTTP_PARAM_CHARS_MAX } from '../util/limits.ts';
+import { PROOF_COMPONENTS } from './schemas-proofs.ts';
 
 const hex = (bytes: number, description: string) => Type.String({ pattern: `^[0-9a-f]{${2 * bytes}}$`, description });
 const hexAny = (description: string) => Type.String({ pattern: '^([0-9a-f]{2})*$', description });
@@ -216,6 +217,9 @@ const Problem = Type.Object(
 );
 
 /** By name, as routes refer to them. */
-export const COMPONENTS: Readonly<Record<string, TSchema>> = { Point, Amount, Utxo, Balance, Block, Datum, Script, Problem };
+export const COMPONENTS: Readonly<Record<string, TSchema>> = {
+  ...{ Point, Amount, Utxo, Balance, Block, Datum, Script, Problem },
+  ...PROOF_COMPONENTS,
+};
 
 export const ref = (name: string): TSchema => Type.Ref(`${name}#`);

@@ -124,6 +124,7 @@ class Pump {
   private readonly ledger: Ledger;
   private readonly isFinal: boolean;
   private readonly options: PumpOptions;
+  private readonly keepsBlocks: boolean;
   private group: Block[] = [];
   private groupBytes = 0;
   private tip: SourceTip | undefined;
@@ -136,6 +137,7 @@ class Pump {
     this.ledger = ledger;
     this.isFinal = isFinal;
     this.options = options;
+    this.keepsBlocks = fold.projections.some((projection) => projection.keepsBlocks === true);
   }
 
   progress(): Progress {
@@ -173,7 +175,7 @@ class Pump {
   private decode(raw: Uint8Array, intact: boolean, height: number | undefined): Block {
     try {
       const block = this.ledger.decode(raw, height);
-      if (!intact) this.ledger.verify(block);
+      if (!intact) this.ledger.verify(block, this.keepsBlocks);
       return block;
     } catch (error) {
       this.flush();

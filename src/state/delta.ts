@@ -78,11 +78,22 @@ export function writeDelta(w: ByteWriter, delta: DeltaInput, selfContained: bool
   w.varint(delta.undo.length);
   for (const [name, bytes] of delta.undo) {
     w.u8(name.length);
-    w.run(utf8(name));
+    w.run(nameBytes(name));
     w.varint(bytes.length);
     w.run(bytes);
   }
   return w.view();
+}
+
+const names = new Map<string, Uint8Array>();
+
+/** A few names, written with every block. */
+function nameBytes(name: string): Uint8Array {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  const bytes = utf8(name);
+  names.set(name, bytes);
+  return bytes;
 }
 
 /** Whether a delta carries what it spent; every delta of a store does, or none. */

@@ -14,7 +14,7 @@
 import type { Batch, Engine, Reader } from '../engine/engine.ts';
 import { CHAIN } from '../projections/chain.ts';
 import { Coin, OUTPOINT_BYTES } from '../projections/coin.ts';
-import type { ForwardBlock, Projection, PrunedBlock, Step, StepBlock, Undo } from '../projections/projection.ts';
+import type { ForwardBlock, Projection, PrunedBlock, SettledBlock, Step, StepBlock, Undo } from '../projections/projection.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { compareBytes, concatBytes, equalBytes } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
@@ -73,6 +73,10 @@ class FillingProjection implements Projection {
 
   prune(block: PrunedBlock, batch: Batch): number {
     return this.inner.prune?.(block, batch) ?? 0;
+  }
+
+  settle(blocks: readonly SettledBlock[], view: Reader, batch: Batch): void {
+    this.inner.settle?.(blocks, view, batch);
   }
 
   private seen<B extends StepBlock>(step: Step<B>): Step<B> {

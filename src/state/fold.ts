@@ -282,10 +282,12 @@ export class Fold {
 /** What each projection wants remembered of block `i`. */
 function ownUndo(own: readonly (readonly [string, Undo])[], i: number): DeltaInput['undo'] {
   if (own.length === 0) return NO_UNDO;
-  return own.flatMap(([name, each]) => {
+  const undo: (readonly [name: string, bytes: Uint8Array])[] = [];
+  for (const [name, each] of own) {
     const bytes = each[i];
-    return bytes === undefined ? [] : [[name, bytes] as const];
-  });
+    if (bytes !== undefined) undo.push([name, bytes]);
+  }
+  return undo;
 }
 
 const NO_UNDO: DeltaInput['undo'] = [];

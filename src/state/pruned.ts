@@ -8,7 +8,7 @@ import type { Batch, Engine, Reader } from '../engine/engine.ts';
 import { CHAIN, chainKey } from '../projections/chain.ts';
 import type { Projection } from '../projections/projection.ts';
 import { readU64, writeU64 } from '../util/bytes.ts';
-import { DELTA, readDelta } from './delta.ts';
+import { DELTA, type Delta, isSelfContained, readDelta } from './delta.ts';
 import { metaKey } from './head.ts';
 
 /** Heights up to which spent outputs and deltas are gone; -1: none. */
@@ -79,25 +79,40 @@ export function pruneStep(
   let blocks = 0;
   let spentKeys = 0;
   let dropped = 0;
+  const settling = projections.filter((projection) => projection.settle !== undefined);
+  const settled: Settled[] = [];
   for (const [key, value] of leaving(engine, before.spent, spentEnd, blocksMax)) {
     const delta = readDelta(value, 'a delta that leaves the window');
     const block = { key, spentKeys: delta.spent.map((spend) => spend.key) };
     for (const projection of projections) spentKeys += projection.prune?.(block, batch) ?? 0;
+    // Without what it spent it cannot be undone, unless it carries that itself.
+    if (settling.length > 0 && !isSelfContained(value)) settled.push([key, delta]);
     spent = readU64(key, 0);
     blocks++;
   }
   // A delta goes only after what it lists is gone.
-  for (const [key] of leaving(engine, before.deltas, Math.min(deltasEnd, spent), blocksMax)) {
+  for (const [key, value] of leaving(engine, before.deltas, Math.min(deltasEnd, spent), blocksMax)) {
+    if (settling.length > 0 && isSelfContained(value)) settled.push([key, readDelta(value, 'a delta that goes')]);
     batch.del(DELTA, key);
     deltas = readU64(key, 0);
     dropped++;
   }
+  if (settled.length > 0) settle(engine, settling, settled, batch);
   if (blocks + dropped > 0) {
     writePruned(batch, { spent, deltas });
     batch.commit();
   }
   const done = blocks < blocksMax && dropped < blocksMax;
   return { blocks, spentKeys, deltas: dropped, visited: blocks + dropped, done };
+}
+
+type Settled = readonly [key: Uint8Array, delta: Delta];
+
+function settle(engine: Engine, projections: readonly Projection[], settled: readonly Settled[], batch: Batch): void {
+  for (const projection of projections) {
+    const blocks = settled.map(([key, { undo }]) => ({ key, undo: undo.get(projection.name) }));
+    projection.settle?.(blocks, engine, batch);
+  }
 }
 
 /**

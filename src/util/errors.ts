@@ -137,6 +137,24 @@ export const ERROR_CODES = {
     meaning: 'There is no store in that directory.',
     advice: 'Run `unspent sync` first, or pass --data DIR.',
   },
+  STORE_EXISTS: {
+    exit: 1,
+    status: 500,
+    meaning: 'There is a store in that directory already.',
+    advice: 'Nothing of it was changed. Pass --data DIR with a directory that is new or empty.',
+  },
+  STORE_UNFINISHED: {
+    exit: 1,
+    status: 500,
+    meaning: 'The import of a snapshot into this store was not finished.',
+    advice: 'Run `unspent snapshot import` again with the same --data DIR: it begins anew.',
+  },
+  SNAPSHOT_INVALID: {
+    exit: 5,
+    status: 500,
+    meaning: 'The snapshot is damaged, or is not what it claims to be.',
+    advice: 'Nothing was kept of it. Get it again, or from somebody else.',
+  },
   STORE_LOCKED: {
     exit: 1,
     status: 500,
@@ -190,6 +208,12 @@ export const ERROR_CODES = {
     status: 500,
     meaning: 'What the store keeps disagrees with its own unspent set.',
     advice: 'Sync a new store; keep this one to find out why.',
+  },
+  PROOF_WRONG: {
+    exit: 1,
+    status: 400,
+    meaning: 'The proof does not show what it claims.',
+    advice: 'Do not rely on the claim. Check that the root is of the point the proof was made at.',
   },
   PRUNED: {
     exit: 1,

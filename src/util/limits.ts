@@ -125,6 +125,12 @@ export const PAST_BYTES_MAX = 128 * 1024 * 1024;
 /** Earlier blocks whose outputs are remembered for the next question about them. */
 export const PAST_POINTS_MAX = 4;
 
+/** Outputs that may be undone for the set hash of an earlier block: about four seconds. */
+export const PAST_SET_CHANGES_MAX = 500_000;
+
+/** Outputs by which the trees of earlier blocks, over all blocks remembered, differ from that of now: some ten records of a few hundred bytes each. */
+export const PAST_TREE_CHANGES_MAX = 150_000;
+
 /** Different assets of one balance: each takes some 200 bytes of memory. */
 export const BALANCE_ASSETS_MAX = 1_000_000;
 
@@ -289,3 +295,21 @@ export const ESPLORA_PARENTS_MAX = 64;
 
 /** Milliseconds a node may take to walk its whole unspent set. On the main chain it takes minutes. */
 export const RPC_SET_INFO_MS = 30 * 60_000;
+
+/** Bytes of a proof document that is read: all outputs of an owner that has a hundred thousand of them, with room to spare. */
+export const PROOF_DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Bytes at which a chunk of a snapshot ends; part of the format. Large enough to stream, small enough to be checked before it is used. */
+export const SNAPSHOT_CHUNK_BYTES = 4 * 1024 * 1024;
+
+/** Bytes of one chunk as it is read: a row larger than a chunk has one of its own, and no output is larger than a block. */
+export const SNAPSHOT_CHUNK_BYTES_MAX = SNAPSHOT_CHUNK_BYTES + BLOCK_BYTES_MAX;
+
+/** Bytes of the manifest of a snapshot: 350 a chunk, so this is the list of a terabyte. */
+export const SNAPSHOT_MANIFEST_BYTES_MAX = 128 * 1024 * 1024;
+
+/** Chunks and nodes of the bitmap of unspent leaves that stay in memory between steps: some 100 bytes each. */
+export const MMR_ROWS_KEPT = 200_000;
+
+/** Outputs in one proof over HTTP that an owner has no others: it is made in one piece, some 20 µs each, and meanwhile nobody else is answered. */
+export const HTTP_PROOF_OUTPUTS_MAX = 2000;

@@ -9,7 +9,8 @@
  */
 
 import { chacha20 } from './chacha20.ts';
-import { assert, UnspentError } from './errors.ts';
+import { UnspentError } from './errors.ts';
+import { inverseOf } from './inverse.ts';
 import { sha256 } from './sha256.ts';
 
 const BITS = 3072;
@@ -45,10 +46,10 @@ export class MuHash {
     this.below = reduced(this.below * other.below);
   }
 
-  /** The set as 384 bytes: equal sets have equal bytes. Costs a division (about a millisecond) when something was removed. */
+  /** The set as 384 bytes: equal sets have equal bytes. Costs a division (a fifth of a millisecond) when something was removed. */
   toBytes(): Uint8Array {
     if (this.below !== 1n) {
-      this.above = reduced(this.above * inverse(this.below % PRIME));
+      this.above = reduced(this.above * inverseOf(this.below % PRIME, PRIME, BITS));
       this.below = 1n;
     }
     this.above %= PRIME;
@@ -65,19 +66,6 @@ export class MuHash {
 function reduced(product: bigint): bigint {
   const once = (product >> 3072n) * SHORT_OF + BigInt.asUintN(BITS, product);
   return (once >> 3072n) * SHORT_OF + BigInt.asUintN(BITS, once);
-}
-
-/** Euclid's algorithm, extended. */
-function inverse(value: bigint): bigint {
-  let [a, b] = [PRIME, value];
-  let [x, y] = [0n, 1n];
-  while (b !== 0n) {
-    const quotient = a / b;
-    [a, b] = [b, a - quotient * b];
-    [x, y] = [y, x - quotient * y];
-  }
-  assert(a === 1n, 'every element has an inverse');
-  return x < 0n ? x + PRIME : x;
 }
 
 const stream = new Uint8Array(MUHASH_BYTES);

@@ -23,11 +23,12 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   projections: ['util', 'engine', 'ledgers', 'proofs'],
   state: ['util', 'engine', 'ledgers', 'projections'],
   query: ['util', 'engine', 'ledgers', 'proofs', 'projections', 'state'],
+  snapshot: ['util', 'engine', 'ledgers', 'projections', 'state', 'query'],
   sources: ['util', 'ledgers', 'state'],
-  server: ['util', 'config', 'engine', 'ledgers', 'projections', 'state', 'query', 'top'],
-  cli: ['util', 'config', 'engine', 'ledgers', 'projections', 'state', 'query', 'sources', 'server', 'top'],
+  server: ['util', 'config', 'engine', 'ledgers', 'proofs', 'projections', 'state', 'query', 'top'],
+  cli: ['util', 'config', 'engine', 'ledgers', 'proofs', 'projections', 'state', 'query', 'snapshot', 'sources', 'server', 'top'],
   /** src/*.ts: puts the rooms together. */
-  top: ['util', 'config', 'engine', 'ledgers', 'projections', 'state', 'query', 'sources', 'server'],
+  top: ['util', 'config', 'engine', 'ledgers', 'proofs', 'projections', 'state', 'query', 'snapshot', 'sources', 'server'],
 };
 
 /** These run in a browser too, so nothing of Node's may be in them. */

@@ -144,7 +144,7 @@ test("a boolean's flag alone means true", () => {
 test('a bad value names key, origin and what is allowed', () => {
   refused({ flags: { utxoPruneDepth: '-3' } }, 'utxo.pruneDepth', '--utxo-prune-depth', 'an integer from 1 to', '"-3"');
   refused({ flags: { set: ['utxo.enabled=maybe'] } }, 'utxo.enabled', '--set utxo.enabled', 'true or false', '"maybe"');
-  refused({ env: { UNSPENT_UTXO_STORE: 'sql' } }, 'utxo.store', 'UNSPENT_UTXO_STORE', 'expected classic');
+  refused({ env: { UNSPENT_UTXO_STORE: 'sql' } }, 'utxo.store', 'UNSPENT_UTXO_STORE', 'expected one of classic, mmr');
   refused({ env: { UNSPENT_STATUS_REFRESH_SECONDS: '1e3' } }, 'an integer from 1 to 3600');
   refused({ env: { UNSPENT_ENGINE_CACHE_BYTES: '12 parsecs' } }, 'a size from 1MB to 4GB');
   refused({ flags: { data: '' } }, 'data', 'not empty');
@@ -165,8 +165,8 @@ test('a bad value names key, origin and what is allowed', () => {
 });
 
 test('values that this version does not have are refused with the reason', () => {
-  refused({ file: written('utxo.store = "mmr"') }, 'utxo.store = mmr', 'test.toml:1', 'not available', 'classic');
   refused({ env: { UNSPENT_UTXO_DISABLE_WAL: 'true' } }, 'utxo.disableWal = true', 'not available');
+  refused({ file: written('utxo.disableWal = true') }, 'utxo.disableWal = true', 'test.toml:1', 'not available');
 });
 
 test('the rollback window is at least the prune depth', () => {

@@ -127,6 +127,11 @@ describe('what is told', () => {
     ));
 });
 
+/** Which blocks have them follows from how the store moved, and for a reader who comes back that is one move. */
+function withoutRoots(told: Connection['told']): readonly object[] {
+  return told.map(({ data: { roots: _, ...data }, ...rest }) => ({ ...rest, data }));
+}
+
 describe('going on', () => {
   it('after any event, in the middle of a block too', () =>
     withServer(async (server) => {
@@ -141,7 +146,7 @@ describe('going on', () => {
       for (let i = 0; i < total(); i += 3) {
         const again = await listen(server, '?types=block,utxo', first.told[i].id);
         await until(() => again.told.length === total() - 1 - i, `what came after event ${i}`);
-        assert.deepEqual(again.told, first.told.slice(i + 1));
+        assert.deepEqual(withoutRoots(again.told), withoutRoots(first.told.slice(i + 1)));
         again.hangUp();
       }
     }));

@@ -25,23 +25,24 @@ describe('the registry', () => {
     assert.deepEqual(namesOf({ ...NOTHING, datums: true }), [...BASE, 'datums']);
     assert.deepEqual(namesOf({ ...NOTHING, scripts: true }), [...BASE, 'scripts']);
     assert.deepEqual(namesOf({ ...KEEP_ALL, utxo: false }), ['chain', 'transactions']);
-    const bitcoin = selectProjections({ ...NOTHING, history: true, setHash: true }, openNetwork('bitcoin', null).ledger);
+    assert.deepEqual(namesOf({ ...NOTHING, csmt: true }), [...BASE, 'csmt']);
+    const bitcoin = selectProjections({ ...NOTHING, history: true, setHash: true, csmt: true }, openNetwork('bitcoin', null).ledger);
     assert.deepEqual(
       bitcoin.map(({ name, fillable }) => [name, fillable]),
-      [...BASE.map((name) => [name, undefined]), ['history', undefined], ['setHash', 'exact']],
+      [...BASE.map((name) => [name, undefined]), ['history', undefined], ['setHash', 'exact'], ['csmt', 'exact']],
     );
   });
 
   it('has no column twice', () => {
     const columns = selectProjections(KEEP_ALL, ledger).flatMap((projection) => projection.columns.map(({ name }) => name));
     assert.equal(new Set(columns).size, columns.length);
-    assert.equal(columns.length, 3 + 2 + INDEX_KINDS.length + 2 + 2);
+    assert.equal(columns.length, 3 + 2 + INDEX_KINDS.length + 2 + 2 + 1);
   });
 
   it('says which can be switched on later', () => {
     const fillable = Object.fromEntries(selectProjections(KEEP_ALL, ledger).map((projection) => [projection.name, projection.fillable]));
     for (const name of BASE) assert.equal(fillable[name], undefined, name);
-    for (const name of [...INDEX_KINDS.map((kind) => `index.${kind}`), 'balance.address', 'balance.stake'])
+    for (const name of [...INDEX_KINDS.map((kind) => `index.${kind}`), 'balance.address', 'balance.stake', 'csmt'])
       assert.equal(fillable[name], 'exact', name);
     for (const name of ['datums', 'scripts']) assert.equal(fillable[name], 'outputs', name);
   });
@@ -53,6 +54,7 @@ describe('the registry', () => {
       { ...NOTHING, datums: true },
       { ...NOTHING, scripts: true },
       { ...NOTHING, history: true },
+      { ...NOTHING, csmt: true },
     ];
     for (const selection of wanting) {
       assertCode(() => selectProjections(selection, bare), 'UNSUPPORTED');

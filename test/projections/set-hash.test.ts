@@ -171,6 +171,7 @@ describe('the hash of the set', () => {
       loadConfig({
         env: {
           ...{ UNSPENT_UTXO_HISTORY: 'true', UNSPENT_UTXO_BALANCES: 'true', UNSPENT_PROOFS_SET_HASH: String(setHash) },
+          UNSPENT_PROOFS_CSMT: 'true',
           ...{ UNSPENT_UTXO_INDEX_PAYMENT_CREDENTIAL: 'false', UNSPENT_UTXO_INDEX_STAKE_CREDENTIAL: 'false' },
         },
       }).config;

@@ -7,20 +7,22 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { MemoryNodes, mmr, type Verdict } from '../../src/proofs/index.ts';
 import { forge, textOf } from './forge.ts';
-import { Dice, memorySpaces, ROUNDS } from './support.ts';
+import { Dice, memorySpaces, PROOFS } from './support.ts';
 
 const OK = { ok: true };
+/** Leaves of ranges over outputs: around the edges of chunks, too. */
+const SIZES = [1, 7, 300, 1024, 1025, 3000, 5000];
 
 function assertRefused(verdict: Verdict, what: () => string): void {
   if (verdict.ok) assert.fail(`accepted: ${what()}`);
 }
 
 describe('forged proofs of a mountain range', () => {
-  test('ten thousand proofs, and as many changed in one place', (t) => {
+  test(`${PROOFS.range} proofs, and as many changed in one place`, (t) => {
     const dice = new Dice();
     t.diagnostic(`seed ${dice.seed}`);
     let count = 0;
-    for (let leaves = 1; count < 10_000 * ROUNDS; leaves = 1 + dice.below(200)) {
+    for (let leaves = 1; count < PROOFS.range; leaves = 1 + dice.below(200)) {
       const nodes = new MemoryNodes();
       const contents = Array.from({ length: leaves }, () => dice.bytes(32));
       const range = mmr.append(mmr.EMPTY_RANGE, contents, nodes);
@@ -37,6 +39,8 @@ describe('forged proofs of a mountain range', () => {
         count++;
       });
     }
+    t.diagnostic(`${count} proofs and as many forged`);
+    assert.ok(count >= PROOFS.range);
   });
 
   test('a proof holds for its size alone', () => {
@@ -113,11 +117,11 @@ describe('forged proofs of unspent outputs', () => {
     assert.deepEqual(verdict, { ok: false, why: 'the last chunk has no bit' });
   });
 
-  test('six thousand proofs, and as many changed in one place', (t) => {
+  test(`${PROOFS.unspent} proofs, and as many changed in one place`, (t) => {
     const dice = new Dice();
     t.diagnostic(`seed ${dice.seed}`);
     let count = 0;
-    for (const leaves of [1, 7, 300, 1024, 1025, 3000, 5000]) {
+    for (const leaves of SIZES) {
       const spaces = memorySpaces();
       const created = Array.from({ length: leaves }, () => dice.bytes(32));
       const spent = created.map((_, leaf) => leaf).filter(() => dice.chance(2));
@@ -125,7 +129,7 @@ describe('forged proofs of unspent outputs', () => {
       const { merged, pmmrRoot } = mmr.rootsOf(state);
       const isSpent = new Set(spent);
       const proofs = new Map<number, mmr.UtxoProof>();
-      for (let i = 0; i < 860 * ROUNDS; i++) {
+      for (let i = 0; i < PROOFS.unspent / SIZES.length; i++) {
         const leaf = dice.below(leaves);
         const proof = proofs.get(leaf) ?? mmr.proveUtxo(spaces, state, leaf);
         proofs.set(leaf, proof);
@@ -145,6 +149,7 @@ describe('forged proofs of unspent outputs', () => {
         count++;
       }
     }
-    assert.ok(count >= 6000);
+    t.diagnostic(`${count} proofs and as many forged`);
+    assert.ok(count >= PROOFS.unspent);
   });
 });

@@ -14,7 +14,7 @@ import { Random } from '../../src/sources/devnet/random.ts';
 import { Fold } from '../../src/state/fold.ts';
 import { type PlainBlock, PlainChain, type PlainOutput } from '../support/bitcoin-chain.ts';
 import { assertIsAccount, type BitcoinRig, memoryBitcoin, type OpenRig, rocksBitcoin, VERIFY_ALL_BITCOIN } from '../support/bitcoin-rig.ts';
-import { assertSameDump, dump, TEST_SEED } from '../support/harness.ts';
+import { assertSameDump, assertSameRows, dump, TEST_SEED } from '../support/harness.ts';
 
 type NetworkName = 'bitcoin-regtest' | 'litecoin-regtest';
 
@@ -42,7 +42,7 @@ interface ForkScenario {
 /** Scenarios that failed once; they are tried before any other, for ever. */
 const FAILED_BEFORE: readonly [Scenario][] = [
   // An output with a script of 10,000 bytes was not in the hash of the set as it should be.
-  [{ seed: 0, network: 'bitcoin-regtest', selfContained: false, base: 0, undone: 12, groups: [1], pieces: [1] }],
+  [{ seed: 9, network: 'bitcoin-regtest', selfContained: false, base: 0, undone: 3, groups: [1], pieces: [1] }],
 ];
 const FORKS_FAILED_BEFORE: readonly [ForkScenario][] = [];
 
@@ -114,7 +114,7 @@ function goBack({ chain: { blocks }, fold }: BitcoinRig, count: number, pieces: 
 
 async function checkReversible(scenario: Scenario, open: OpenRig): Promise<void> {
   const { seed, network, selfContained, base, undone, groups, pieces } = scenario;
-  const chain = new PlainChain(seed, bitcoinNetwork(network));
+  const chain = new PlainChain(seed, { network: bitcoinNetwork(network) });
   const rig = await open(chain, { selfContained });
   try {
     const empty = dump(rig.engine);
@@ -137,7 +137,7 @@ async function checkReversible(scenario: Scenario, open: OpenRig): Promise<void>
 
 /** A store that has been on other forks is the store that never was. */
 async function checkForks({ seed, network, selfContained, groups, turns }: ForkScenario, open: OpenRig): Promise<void> {
-  const chain = new PlainChain(seed, bitcoinNetwork(network));
+  const chain = new PlainChain(seed, { network: bitcoinNetwork(network) });
   const rig = await open(chain, { selfContained });
   try {
     for (const [forward, back] of turns) {
@@ -189,7 +189,7 @@ describe('what is applied can be undone, byte for byte (Bitcoin family)', () => 
 describe('one block at a time (Bitcoin family)', () => {
   it('every block is undone exactly, alone and from any depth', () => {
     for (const network of ['bitcoin-regtest', 'litecoin-regtest'] as const) {
-      const chain = new PlainChain(TEST_SEED, bitcoinNetwork(network));
+      const chain = new PlainChain(TEST_SEED, { network: bitcoinNetwork(network) });
       const rig = memoryBitcoin(chain);
       const dumps = [dump(rig.engine)];
       for (let i = 0; i < 30; i++) {
@@ -218,10 +218,11 @@ describe('switched on late (Bitcoin family)', () => {
       const rig = memoryBitcoin(new PlainChain(seed));
       const random = new Random(seed, 4);
       const late = rig.projections.filter(({ fillable }) => fillable !== undefined);
-      assert.deepEqual(
-        late.map(({ name }) => name),
-        ['index.address', 'balance.address', 'setHash'],
-      );
+      for (const name of ['index.address', 'balance.address', 'setHash'])
+        assert.ok(
+          late.some((projection) => projection.name === name),
+          name,
+        );
       rig.fold = new Fold(
         rig.engine,
         rig.ledger,
@@ -231,6 +232,10 @@ describe('switched on late (Bitcoin family)', () => {
       rig.forward(before, [1 + random.int(9)]);
       for (const projection of late) fill(rig, projection, random);
       assertIsAccount(rig, 'filled');
+      const straight = memoryBitcoin(rig.chain);
+      straight.apply(rig.chain.blocks, [1000]);
+      const [filled, kept] = [dump(rig.engine), dump(straight.engine)];
+      for (const { name } of late.flatMap(({ columns }) => columns)) assertSameRows(filled.get(name)!, kept.get(name)!, `${name} filled`);
       rig.fold = rig.newFold();
       for (let i = 0; i < 6; i++) {
         if (random.chance(0.6)) rig.forward(1 + random.int(5), [2]);

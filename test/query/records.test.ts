@@ -76,6 +76,14 @@ const deltas: fc.Arbitrary<BlockDelta> = fc.record({
   created: fc.array(entries, { maxLength: 3 }),
   spent: fc.array(entries, { maxLength: 3 }),
   invalid: fc.array(fc.record({ txId: bytes(32), hadCollateralReturn: fc.boolean() }), { maxLength: 2 }),
+  mmr: maybe(
+    fc.record({
+      inserts: fc.tuple(number, number),
+      deletes: fc.array(number, { maxLength: 4 }),
+      peaks: fc.array(bytes(32), { maxLength: 3 }),
+      root: bytes(32),
+    }),
+  ),
 });
 
 /** Views of other bytes and copies of them are the same to a reader. */

@@ -129,7 +129,7 @@ describe('verify', () => {
       );
       assert.deepEqual(
         Object.keys(indexRows).sort(),
-        [...INDEX_KINDS.map((kind) => `utxo_${kind}`), 'balance_address', 'balance_stake', 'datum', 'script'].sort(),
+        [...INDEX_KINDS.map((kind) => `utxo_${kind}`), 'balance_address', 'balance_stake', 'datum', 'script', 'setHash', 'csmt'].sort(),
       );
       assert.ok(Object.values(indexRows).every((count) => count > 0));
       rig.fold.rollback(rig.devnet.chain.blocks[20]);
@@ -189,7 +189,7 @@ describe('verify', () => {
     const [key] = middle(rig, 'balance_address');
     const faultsIn = (utxos: number) => {
       const faults: string[] = [];
-      const inspection = { reader: rig.engine, ledger: rig.devnet.ledger, unreadable: new Set<string>(), progress() {} };
+      const inspection = { reader: rig.engine, ledger: rig.devnet.ledger, base: null, unreadable: new Set<string>(), progress() {} };
       const fault = (_column: string, at: Uint8Array, what: string) => faults.push(`${Buffer.from(at).toString('hex')} ${what}`);
       const rows = verifyBalances({ ...inspection, fault }, 'address', utxos);
       return { rows, faults };

@@ -31,6 +31,8 @@ const SWITCHES: Readonly<Record<string, readonly string[]>> = {
   'utxo.balances': ['balance.address', 'balance.stake'],
   'utxo.datums': ['datums'],
   'utxo.scripts': ['scripts'],
+  'proofs.setHash': ['setHash'],
+  'proofs.csmt': ['csmt'],
 };
 const ALL = Object.keys(SWITCHES);
 /** A setting that is on by default and one that is not. */

@@ -46,6 +46,7 @@ export class Account {
   readonly spends = new Map<string, PlainSpend>();
   readonly txs = new Map<string, { readonly tx: PlainTx; readonly height: number; readonly txIndex: number }>();
   readonly outputs = new Map<string, PlainOutput>();
+  private hashed: { readonly row: string; readonly bogosize: number } | null = null;
 
   constructor(blocks: readonly PlainBlock[]) {
     this.blocks = blocks;
@@ -115,6 +116,11 @@ export class Account {
 
   /** As the store keeps it: MuHash, and bogosize behind it. Empty: no row. */
   setHash(): { readonly row: string; readonly bogosize: number } {
+    this.hashed ??= this.hashSet();
+    return this.hashed;
+  }
+
+  private hashSet(): { readonly row: string; readonly bogosize: number } {
     const set = new MuHash();
     let bogosize = 0;
     for (const { txId, index, height, coinbase, raw, script } of this.unspent.values()) {

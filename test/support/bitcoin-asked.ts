@@ -4,6 +4,7 @@
  * did, the chain as it was at an earlier block, and the history.
  */
 import assert from 'node:assert/strict';
+import type { SetSummary } from '../../src/ledgers/ledger.ts';
 import type { Query, Utxo } from '../../src/query/query.ts';
 import type { ChainView } from '../../src/query/view.ts';
 import type { Random } from '../../src/sources/devnet/random.ts';
@@ -18,7 +19,18 @@ const SET_HASH_EVERY = 8;
 
 export class Asked {
   /** How often each question was put, and how often the answer was that it is not known any more. */
-  readonly counts = { unspent: 0, spent: 0, forgotten: 0, scripts: 0, changes: 0, changesPruned: 0, past: 0, pastPruned: 0, history: 0 };
+  readonly counts = {
+    unspent: 0,
+    spent: 0,
+    forgotten: 0,
+    scripts: 0,
+    changes: 0,
+    changesPruned: 0,
+    past: 0,
+    pastPruned: 0,
+    history: 0,
+    setHash: 0,
+  };
   private readonly rig: BitcoinRig;
   private readonly random: Random;
 
@@ -131,7 +143,15 @@ export class Asked {
     this.view(view, then, pruned, 2);
     for (const { tx } of [...account.txs.values()].slice(then.txs.size).slice(0, 2))
       assert.deepEqual(view.tx(tx.id), { row: null, outputs: [] }, 'a transaction that came later');
+    if (this.random.int(SET_HASH_EVERY) === 0) this.setHash(query.setHashAt(this.rig.ledger.setHash, blocks[number]), then);
     this.counts.past++;
+  }
+
+  private setHash(found: SetSummary | null, account: Account): void {
+    const { row, bogosize } = account.setHash();
+    const wanted = this.rig.ledger.setHash.summary(row === '' ? null : fromHex(row));
+    assert.deepEqual([found, wanted.bogosize], [wanted, bogosize]);
+    this.counts.setHash++;
   }
 
   private block(query: Query, { blocks }: Account): void {

@@ -27,7 +27,6 @@ const RARE_SCRIPTS = 40;
 const VALUE_MAX = 2_100_000_000_000_000n;
 /** More than one byte can number. */
 const WIDE_OUTPUTS = 300;
-const WIDE = 0.01;
 const POOL_MIN = 25;
 
 /** An output that can be spent, and where it came to the chain. */
@@ -77,6 +76,14 @@ interface Owned {
   readonly index: number;
 }
 
+interface PlainOptions {
+  readonly network?: BitcoinNetwork;
+  /** Transactions of a block besides its coinbase, at most. */
+  readonly txsMax?: number;
+  /** How often a transaction is wide. */
+  readonly wide?: number;
+}
+
 export class PlainChain {
   readonly network: BitcoinNetwork;
   /** Of the present chain; empty before the first block. */
@@ -84,11 +91,13 @@ export class PlainChain {
   readonly utxos = new Map<string, PlainOutput>();
   private readonly random: Random;
   private readonly txsMax: number;
+  private readonly wide: number;
 
-  constructor(seed: number, network = bitcoinNetwork('bitcoin-regtest'), txsMax = 5) {
+  constructor(seed: number, { network = bitcoinNetwork('bitcoin-regtest'), txsMax = 5, wide = 0.01 }: PlainOptions = {}) {
     this.network = network;
     this.random = new Random(seed, 17);
     this.txsMax = txsMax;
+    this.wide = wide;
   }
 
   get tip(): PlainBlock | undefined {
@@ -180,7 +189,7 @@ export class PlainChain {
 
   private outputs(): ForgedOutput[] {
     const { random } = this;
-    if (random.chance(WIDE)) return Array.from({ length: WIDE_OUTPUTS + random.int(20) }, () => this.output());
+    if (random.chance(this.wide)) return Array.from({ length: WIDE_OUTPUTS + random.int(20) }, () => this.output());
     if (random.chance(0.08)) return Array.from({ length: 1 + random.int(2) }, () => this.burnt());
     return Array.from({ length: 1 + random.int(5) }, () => this.output());
   }

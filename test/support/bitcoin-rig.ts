@@ -17,6 +17,7 @@ import { Overlays } from '../../src/query/overlay.ts';
 import { Query } from '../../src/query/query.ts';
 import { deltaColumn } from '../../src/state/delta.ts';
 import { Fold, type FoldOptions } from '../../src/state/fold.ts';
+import type { Head } from '../../src/state/head.ts';
 import { readPruned } from '../../src/state/pruned.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
@@ -26,7 +27,7 @@ import { KEEP_ALL_BITCOIN } from './forged-chain.ts';
 import { assertSameDump, assertSameRows, type Dump, dump } from './harness.ts';
 
 /** What `verifyStore` looks at in a store that keeps everything. */
-export const VERIFY_ALL_BITCOIN = { utxo: true, indexes: ['address'], balances: true, history: true, setHash: true } as const;
+export const VERIFY_ALL_BITCOIN = { utxo: true, indexes: ['address'], balances: true, history: true, setHash: true, csmt: true } as const;
 
 const SET_HASH_KEY = `ff${Buffer.from('set_hash').toString('hex')}`;
 
@@ -153,10 +154,7 @@ export function assertRows(engine: Engine, account: Account, when: string): Dump
   return actual;
 }
 
-/** The head and every column. */
-export function assertIsAccount({ engine, fold, chain }: BitcoinRig, when = 'the store'): Dump {
-  const account = new Account(chain.blocks);
-  assert.deepEqual([...account.unspent.keys()].sort(), [...chain.utxos.keys()].sort(), 'the producer agrees with itself');
+export function assertHead(head: Head | null, account: Account, when: string): void {
   const { tip } = account;
   const { height = 0, slot = 0, hash = new Uint8Array() } = tip ?? {};
   const wanted = {
@@ -169,7 +167,14 @@ export function assertIsAccount({ engine, fold, chain }: BitcoinRig, when = 'the
     value: account.value,
     missing: 0,
   };
-  assert.deepEqual(fold.head && { ...fold.head, hash: toHex(fold.head.hash) }, tip === undefined ? null : wanted, `${when}: the head`);
+  assert.deepEqual(head && { ...head, hash: toHex(head.hash) }, tip === undefined ? null : wanted, `${when}: the head`);
+}
+
+/** The head and every column. */
+export function assertIsAccount({ engine, fold, chain }: BitcoinRig, when = 'the store'): Dump {
+  const account = new Account(chain.blocks);
+  assert.deepEqual([...account.unspent.keys()].sort(), [...chain.utxos.keys()].sort(), 'the producer agrees with itself');
+  assertHead(fold.head, account, when);
   return assertRows(engine, account, when);
 }
 

@@ -62,7 +62,7 @@ export class BitcoinWalk {
   static async begin(seed: number, open: OpenRig): Promise<BitcoinWalk> {
     const random = new Random(seed);
     const network = bitcoinNetwork(random.chance(0.5) ? 'bitcoin-regtest' : 'litecoin-regtest');
-    return new BitcoinWalk(random, await open(new PlainChain(seed, network, 3), randomOptions(random)));
+    return new BitcoinWalk(random, await open(new PlainChain(seed, { network, txsMax: 3 }), randomOptions(random)));
   }
 
   async step(kind: BitcoinStep = this.random.weighted(STEPS)): Promise<void> {

@@ -11,11 +11,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../src/sources/devnet/random.ts';
 import { readPruned } from '../../src/state/pruned.ts';
 import type { Store } from '../../src/store.ts';
+import { BitcoinStory } from './bitcoin-story.ts';
 import { checkStore, headOf } from './crash-check.ts';
 import { Child, pause } from './crash-process.ts';
+import { checkRoots, KEEP_PROOFS, type SetOf, setOfStory } from './crash-roots.ts';
 import { openStore, temporaryFolder } from './crash-store.ts';
 import { Story } from './crash-story.ts';
-import { pathTo, pointOf, sourceTo, type TreeBlock } from './crash-tree.ts';
+import { pathTo, pointOf, sourceTo, type Tree, type TreeBlock } from './crash-tree.ts';
 import { type Job, type Operation, PHASES, type Phase, Witness } from './crash-witness.ts';
 
 const BLOCKS = 900;
@@ -33,6 +35,30 @@ type Aim = Exclude<Phase, 'between'> | 'any';
 /** Pruning is short and hard to hit. */
 const AIMS: readonly Aim[] = ['any', 'create', 'open', 'sync', 'reorg', 'rollback', 'prune', 'prune', 'close'];
 const OPERATIONS: readonly Aim[] = ['sync', 'reorg', 'rollback', 'prune'] satisfies Operation[];
+
+export type Family = 'cardano' | 'bitcoin';
+
+/** A tree of blocks and whoever knows what each adds up to. */
+interface Told {
+  readonly tree: Tree;
+  readonly end: TreeBlock;
+  digestAt(block: TreeBlock): string;
+  /** Holds a store against it; returns the block the store is at. */
+  check(store: Store): TreeBlock | null;
+  setAt(block: TreeBlock | null): SetOf;
+}
+
+function tell(seed: number, family: Family): Told {
+  if (family === 'bitcoin') return new BitcoinStory(seed, BLOCKS);
+  const story = new Story(seed, BLOCKS);
+  const { tree, end } = story;
+  return {
+    ...{ tree, end },
+    digestAt: (block) => story.stateAt(block).digest,
+    check: (store) => checkStore(store, story),
+    setAt: (block) => setOfStory(story.stateAt(block)),
+  };
+}
 
 export interface CampaignSummary {
   readonly seed: number;
@@ -57,7 +83,9 @@ interface Subject {
 
 export class CrashCampaign {
   readonly seed: number;
-  private readonly story: Story;
+  /** Whether stores keep the Merkle structures and the set hash, too. */
+  private readonly proofs: boolean;
+  private readonly story: Told;
   private readonly random: Random;
   /** Where new stores are taken. */
   private readonly grown: TreeBlock;
@@ -74,10 +102,11 @@ export class CrashCampaign {
   private acknowledged = 0;
   private ahead = 0;
 
-  constructor(seed: number) {
+  constructor(seed: number, family: Family = 'cardano', { proofs = false }: { readonly proofs?: boolean } = {}) {
     this.seed = seed;
+    this.proofs = proofs;
     this.random = new Random(seed, 3);
-    this.story = new Story(seed, BLOCKS);
+    this.story = tell(seed, family);
     this.grown = pathTo(this.story.end)[GROWN_BLOCKS];
     this.story.tree.save(this.folder);
     this.waiting = new Child(this.folder);
@@ -140,6 +169,7 @@ export class CrashCampaign {
       seed: random.next(),
       creates,
       selfContained: subject.selfContained,
+      set: this.proofs ? KEEP_PROOFS : [],
       applyAsync: random.chance(0.3),
       focus: OPERATIONS.includes(aim) ? (aim as Operation) : null,
       steps: aim === 'close' ? random.int(12) : NEVER,
@@ -183,13 +213,13 @@ export class CrashCampaign {
     const copied = !creates && this.random.chance(0.5);
     const data = copied ? `${subject.data}-copy` : subject.data;
     if (copied && existsSync(subject.data)) cpSync(subject.data, data, { recursive: true });
-    const store = await openStore(data, this.story.tree.genesis, { selfContained: subject.selfContained, applyAsync: false });
+    const store = await this.open(data, subject.selfContained);
     try {
       const possible = witness.possible();
       const found = headOf(store);
       ok(possible.has(found), `killed in ${witness.phase}: found block ${found}, possible were ${[...possible].join(', ')}`);
       if ([...possible][0] !== found) this.ahead++;
-      const block = checkStore(store, this.story);
+      const block = this.check(store);
       const pruned = readPruned(store.engine);
       ok(pruned.deltas >= witness.forgotten.deltas, `the cursor of deltas went back to ${pruned.deltas}`);
       if (!subject.selfContained) ok(pruned.spent >= witness.forgotten.spent, `the cursor of spent outputs went back to ${pruned.spent}`);
@@ -205,12 +235,23 @@ export class CrashCampaign {
     }
   }
 
+  private open(data: string, selfContained: boolean): Promise<Store> {
+    const set = this.proofs ? KEEP_PROOFS : [];
+    return openStore(data, this.story.tree.genesis, { selfContained, applyAsync: false, set });
+  }
+
+  private check(store: Store): TreeBlock | null {
+    const block = this.story.check(store);
+    if (this.proofs) checkRoots(store, block, this.story.setAt(block));
+    return block;
+  }
+
   /** Following goes on by itself. */
   private async resume(store: Store, tip: TreeBlock | null): Promise<void> {
     if (tip === null) return;
     await store.follow(sourceTo(tip, 1000));
     equal(headOf(store), tip.hash, 'following resumes');
-    equal(store.digest().digest, this.story.stateAt(tip).digest, 'and arrives');
+    equal(store.digest().digest, this.story.digestAt(tip), 'and arrives');
   }
 
   /** To the horizon, and from there to the end of the main chain; then the store is done with. */
@@ -218,16 +259,16 @@ export class CrashCampaign {
     const { story } = this;
     const { data, selfContained } = this.subject!;
     this.subject = null;
-    const store = await openStore(data, story.tree.genesis, { selfContained, applyAsync: false });
+    const store = await this.open(data, selfContained);
     try {
       const horizon = store.horizon();
       store.rollback(horizon);
-      checkStore(store, story);
+      this.check(store);
       while (!store.prune().done);
       await store.follow(sourceTo(story.end, 1000));
       while (!store.prune().done);
       equal(headOf(store), story.end.hash, 'the store comes to the end of the story');
-      checkStore(store, story);
+      this.check(store);
       equal(store.rollback(pointOf(story.end)), 0);
     } finally {
       await store.close();

@@ -29,7 +29,11 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(UNSPENT_TEST_FOLDER ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir()), 'unspent-crash-'));
 }
 
-export function openStore(data: string, genesis: GenesisPair, kind: StoreKind): Promise<Store> {
+/** What only the Bitcoin family keeps, and what is off by default. */
+const KEEP_BITCOIN = ['utxo.history=true', 'utxo.balances=true', 'proofs.setHash=true'];
+
+/** `genesis` null: of the Bitcoin family (`Tree.genesis`). */
+export function openStore(data: string, genesis: GenesisPair | null, kind: StoreKind): Promise<Store> {
   const set = [
     `utxo.pruneDepth=${PRUNE_DEPTH}`,
     `utxo.rollbackWindow=${ROLLBACK_WINDOW}`,
@@ -41,7 +45,9 @@ export function openStore(data: string, genesis: GenesisPair, kind: StoreKind): 
     `utxo.delta.selfContained=${kind.selfContained}`,
     `utxo.applyAsync=${kind.applyAsync}`,
     'utxo.applyQueueSize=16',
+    ...(genesis === null ? KEEP_BITCOIN : []),
     ...(kind.set ?? []),
   ];
-  return open({ data, network: 'devnet', genesis, config: loadConfig({ flags: { set } }).config, reshape: kind.reshape ?? true });
+  const chain = genesis === null ? { network: 'bitcoin-regtest' } : { network: 'devnet', genesis };
+  return open({ data, ...chain, config: loadConfig({ flags: { set } }).config, reshape: kind.reshape ?? true });
 }

@@ -30,12 +30,13 @@ export interface GenesisPair {
 }
 
 export class Tree {
-  readonly genesis: GenesisPair;
+  /** Null: a regtest chain of the Bitcoin family, whose first block is built in. */
+  readonly genesis: GenesisPair | null;
   readonly roots: TreeBlock[] = [];
   readonly blocks: TreeBlock[] = [];
   private readonly byHash = new Map<string, TreeBlock>();
 
-  constructor(genesis: GenesisPair) {
+  constructor(genesis: GenesisPair | null) {
     this.genesis = genesis;
   }
 
@@ -81,7 +82,7 @@ export class Tree {
 
   static load(folder: string): Tree {
     const { genesis, rows } = JSON.parse(readFileSync(join(folder, 'tree.json'), 'utf8')) as {
-      genesis: GenesisPair;
+      genesis: GenesisPair | null;
       rows: [number, number, number, string, number][];
     };
     const bytes = new Uint8Array(readFileSync(join(folder, 'blocks')));
@@ -125,7 +126,7 @@ export function sourceTo(tip: TreeBlock, size: number, onTurn?: (to: TreeBlock |
         events.push({ kind: 'back', point: start < 0 ? null : pointOf(path[start]) });
       }
       for (let i = start + 1; i < path.length; i++) {
-        events.push({ kind: 'forward', raw: path[i].raw, intact: false });
+        events.push({ kind: 'forward', raw: path[i].raw, height: path[i].height, intact: false });
         if (events.length < size && i < path.length - 1) continue;
         yield { events, atTip: size === 1 || i === path.length - 1, tip: { slot: tip.slot, height: tip.height } };
         events = [];

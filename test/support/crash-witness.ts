@@ -17,6 +17,8 @@ export interface Job {
   readonly seed: number;
   readonly creates: boolean;
   readonly selfContained: boolean;
+  /** Further settings, as `key=value`. */
+  readonly set?: readonly string[];
   readonly applyAsync: boolean;
   readonly focus: Operation | null;
   /** Operations until it closes the store. */

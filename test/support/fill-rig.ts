@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
 import { openMemory } from '../../src/engine/memory.ts';
 import { openRocks } from '../../src/engine/rocks.ts';
+import { CHAIN } from '../../src/projections/chain.ts';
 import { Coin } from '../../src/projections/coin.ts';
 import type { Projection } from '../../src/projections/projection.ts';
 import { selectProjections } from '../../src/projections/registry.ts';
@@ -19,7 +20,7 @@ import { verifyStore } from '../../src/query/verify.ts';
 import { deltaColumn } from '../../src/state/delta.ts';
 import { deleteFill, type FillLimits, Fills, readFills, writeFillStart } from '../../src/state/fill.ts';
 import { Fold } from '../../src/state/fold.ts';
-import { compareBytes } from '../../src/util/bytes.ts';
+import { compareBytes, toHex } from '../../src/util/bytes.ts';
 import { assertSameRows, type Devnet, dump, KEEP_ALL, memoryRig, type RigOptions } from './harness.ts';
 
 const OPTIONS = { utxo: true, partial: false, selfContained: false, pruneDepth: 2160, rollbackWindow: 4320, fsync: false };
@@ -90,10 +91,11 @@ export class FillRig {
   }
 
   switchOff(names: readonly string[]): void {
-    for (const { name, columns } of everyProjection(this.devnet)) {
+    for (const { name, columns, reserved } of everyProjection(this.devnet)) {
       if (!names.includes(name) || !this.on.delete(name)) continue;
       for (const column of columns) this.engine.clear(column.name);
       const batch = this.engine.batch();
+      for (const key of reserved ?? []) batch.del(CHAIN, key);
       deleteFill(batch, name);
       batch.commit();
     }
@@ -137,6 +139,8 @@ export class FillRig {
     const on = every.filter((projection) => !off.includes(projection));
     assertAsCursorsSay(this.engine, on, when);
     for (const { name } of off.flatMap(({ columns }) => columns)) assertSameRows(rowsOf(this.engine, name), [], `${when}: ${name} is off`);
+    for (const key of off.flatMap(({ reserved }) => reserved ?? []))
+      assert.equal(this.engine.get(CHAIN, key), undefined, `${when}: it is off`);
   }
 
   /** Everything that is ready is what it would be had it been on from the start; the rest of the store, too. */
@@ -145,12 +149,15 @@ export class FillRig {
     for (const block of this.devnet.blocks()) straight.fold.apply([block]);
     const expected = dump(straight.engine);
     const filling = this.cursors();
-    for (const { name, columns, fillable } of everyProjection(this.devnet)) {
-      if (fillable !== undefined && (!this.on.has(name) || filling.has(name))) continue;
+    const isReady = ({ name, fillable }: Projection): boolean => fillable === undefined || (this.on.has(name) && !filling.has(name));
+    const every = everyProjection(this.devnet);
+    const unready = every.filter((projection) => !isReady(projection)).flatMap(({ reserved }) => (reserved ?? []).map((key) => toHex(key)));
+    const ready = (row: string): boolean => !isFillRow(row) && !unready.includes(row.slice(0, row.indexOf(' ')));
+    for (const { columns, fillable } of every.filter(isReady)) {
       for (const column of columns) {
-        const actual = rowsOf(this.engine, column.name).filter((row) => !isFillRow(row));
+        const actual = rowsOf(this.engine, column.name).filter(ready);
         if (fillable === 'outputs') assertNoneInvented(actual, expected.get(column.name)!, `${when}: ${column.name}`);
-        else assertSameRows(actual, expected.get(column.name)!, `${when}: ${column.name}`);
+        else assertSameRows(actual, expected.get(column.name)!.filter(ready), `${when}: ${column.name}`);
       }
     }
     const seen = (name: string) => this.on.has(name) && !filling.has(name);
@@ -169,11 +176,14 @@ export function assertAsCursorsSay(engine: Engine, projections: readonly Project
   const cursors = readFills(engine);
   const coins = Array.from(engine.scan(UNSPENT), ([key, value]) => new Coin(key, 0, value, 0, value.length, false));
   for (const projection of projections.filter(({ fillable }) => fillable === 'exact')) {
-    const scratch = openMemory(projection.columns);
+    // The column of the chain, for rows of its own there.
+    const scratch = openMemory([...projection.columns, { name: CHAIN, access: 'order', weight: 1 }]);
     const batch = scratch.batch();
     projection.apply({ blocks: [], added: upTo(coins, cursors.get(projection.name)), removed: [] }, scratch, batch);
     batch.commit();
     for (const { name } of projection.columns) assertSameRows(rowsOf(engine, name), rowsOf(scratch, name), `${when}: ${name}`);
+    for (const key of projection.reserved ?? [])
+      assert.deepEqual(engine.get(CHAIN, key), scratch.get(CHAIN, key), `${when}: ${projection.name}`);
   }
 }
 

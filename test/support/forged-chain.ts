@@ -134,7 +134,7 @@ export class ForgedChain {
 export const KEEP_ALL_BITCOIN: Selection = {
   utxo: true,
   indexes: { address: true, payment: false, stake: false, policy: false, asset: false, datum: false, script: false },
-  ...{ balances: true, datums: false, scripts: false, history: true, setHash: true },
+  ...{ balances: true, datums: false, scripts: false, history: true, setHash: true, csmt: true },
 };
 
 const FOLD_OPTIONS: FoldOptions = {

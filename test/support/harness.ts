@@ -25,7 +25,10 @@ import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
 import { type Dressed, dress } from './dressed.ts';
 
 /** Everything a store can keep. */
-export const KEEP_ALL: Selection = { utxo: true, indexes: indexesWith(true), balances: true, datums: true, scripts: true };
+export const KEEP_ALL: Selection = {
+  ...{ utxo: true, indexes: indexesWith(true), balances: true, datums: true, scripts: true },
+  ...{ setHash: true, csmt: true },
+};
 
 /** What `verifyStore` looks at in a store that keeps everything. */
 export const VERIFY_ALL = { ...KEEP_ALL, indexes: INDEX_KINDS } as const;
@@ -112,6 +115,8 @@ export interface RigOptions extends Partial<FoldOptions> {
   readonly balances?: boolean;
   readonly datums?: boolean;
   readonly scripts?: boolean;
+  readonly setHash?: boolean;
+  readonly csmt?: boolean;
   /** Stands between the fold and the engine. */
   readonly wrap?: (engine: Engine) => Engine;
 }
@@ -195,8 +200,10 @@ function foldOptions(options: RigOptions): FoldOptions {
   };
 }
 
-function selectionOf({ utxo = true, indexes, balances = true, datums = true, scripts = true }: RigOptions): Selection {
-  return { utxo, indexes: indexes === undefined ? KEEP_ALL.indexes : { ...indexesWith(false), ...indexes }, balances, datums, scripts };
+function selectionOf({ utxo = true, indexes, balances = true, datums = true, scripts = true, ...proofs }: RigOptions): Selection {
+  const { setHash = true, csmt = true } = proofs;
+  const kept = indexes === undefined ? KEEP_ALL.indexes : { ...indexesWith(false), ...indexes };
+  return { utxo, indexes: kept, balances, datums, scripts, setHash, csmt };
 }
 
 function columnsOf(devnet: Devnet, options: RigOptions): ColumnSpec[] {

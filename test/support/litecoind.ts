@@ -164,7 +164,11 @@ export class LitecoinNode {
         response.on('error', reject);
         response.on('end', () => resolve({ status: response.statusCode, text }));
       });
-      posted.on('error', reject);
+      posted.on('error', (error) => {
+        // It closes what was idle for half a minute, perhaps in the moment in which it is used again.
+        if (posted.reusedSocket && 'code' in error && error.code === 'ECONNRESET') resolve(this.post(body));
+        else reject(error);
+      });
       posted.end(body);
     });
   }

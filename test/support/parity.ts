@@ -16,7 +16,8 @@ import type { MempoolFeed } from '../../src/sources/source.ts';
 import { open, type Store } from '../../src/store.ts';
 import type { LitecoinNode } from './litecoind.ts';
 
-const PATIENCE_MS = 60_000;
+/** Generous: machines that test are busy. */
+const PATIENCE_MS = 120_000;
 const SATOSHIS = 100_000_000;
 
 /** What both say of their set. */

@@ -62,7 +62,7 @@ export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
       if (hash !== undefined && equalBytes(hash, block.hash)) block.txs[0].creates = [];
       return block;
     },
-    verify: (block) => verifyBody(block as BitcoinBlock, network),
+    verify: (block, whole) => verifyBody(block as BitcoinBlock, network, whole),
     isFirst: (block) => block.height === 0,
     transition(before, block) {
       if (before === undefined && block.height === 0) checkFirst(network, genesisHash, block);

@@ -9,6 +9,7 @@ export * from './compact.ts';
 export { leafValue, type Reference } from './hash.ts';
 export * from './json.ts';
 export * from './proof.ts';
+export * from './record.ts';
 export * from './tree.ts';
 export * from './utxo.ts';
 export * from './verify.ts';

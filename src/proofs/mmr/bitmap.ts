@@ -44,7 +44,7 @@ export function isZero(chunk: Uint8Array): boolean {
   return chunk.every((byte) => byte === 0);
 }
 
-function chunkKey(chunk: number): Uint8Array {
+export function chunkKey(chunk: number): Uint8Array {
   const key = new Uint8Array(4);
   writeU32(key, 0, chunk);
   return key;

@@ -2,6 +2,7 @@
  * Merkle mountain ranges: positions, ranges and their proofs, and the range over
  * all outputs with the bitmap that makes "unspent" provable.
  */
+export { BitTree, STORED_LEVEL } from './bit-tree.ts';
 export * from './bitmap.ts';
 export { EMPTY_ROOT, INDEXED, type MmrRule, PLAIN } from './hash.ts';
 export * from './positions.ts';

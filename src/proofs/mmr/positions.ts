@@ -1,8 +1,8 @@
 /**
  * Where the nodes of a Merkle mountain range stand. Nodes are numbered in the
  * order they come into being: a leaf, then its parents as soon as two equal
- * mountains stand side by side. Positions go beyond 32 bits, so there are no
- * bit operators here; numbers are exact up to 2^53.
+ * mountains stand side by side. Positions go beyond 32 bits, so bit operators
+ * see only one half of a number at a time; numbers are exact up to 2^53.
  */
 import { assert } from '../../util/errors.ts';
 
@@ -27,10 +27,17 @@ export function placeOf(position: number): Place {
   return { leavesBefore, height: rest };
 }
 
+const TWO_32 = 0x1_0000_0000;
+
 function ones(value: number): number {
-  let count = 0;
-  for (let rest = value; rest > 0; rest = Math.floor(rest / 2)) count += rest % 2;
-  return count;
+  return value < TWO_32 ? ones32(value) : ones32(value % TWO_32) + ones32(Math.floor(value / TWO_32));
+}
+
+/** Bits of a 32-bit number: pairs, then fours, then bytes, which the product adds up. */
+function ones32(value: number): number {
+  const pairs = value - ((value >>> 1) & 0x5555_5555);
+  const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 }
 
 /** The position of a leaf, and the size of a range with so many leaves before it. */

@@ -29,11 +29,17 @@ export function pruneLeaves(
   positions: readonly number[],
 ): number {
   const hashes = nodes.nodes.getMany(positions.map(nodeKey));
-  let level = new Set(positions.filter((_, i) => hashes[i] !== undefined));
+  const there = positions.filter((_, i) => hashes[i] !== undefined);
+  return pruneFresh(nodes.pruned, sink, cutoff, there);
+}
+
+/** The same for leaves none of which went before: no node is read. */
+export function pruneFresh(pruned: NodeReader, sink: PruneSpaces<NodeSink>, cutoff: number, positions: readonly number[]): number {
+  let level = new Set(positions);
   let freed = 0;
   while (level.size > 0) {
     const next = new Set<number>();
-    for (const [position, sibling, isEntry] of withSiblings(nodes.pruned, level)) {
+    for (const [position, sibling, isEntry] of withSiblings(pruned, level)) {
       const { parent } = familyOf(position);
       if (!isEntry && !level.has(sibling)) {
         sink.pruned.put(nodeKey(position), NOTHING);

@@ -26,8 +26,11 @@ export interface UtxoProof {
 
 export type UtxoStatus = 'unspent' | 'spent';
 
+/** The rows that a proof needs. */
+export type ProofSpaces<T> = Omit<UtxoSpaces<T>, 'pruned'>;
+
 /** Refused with PRUNED when the leaf was compacted away. */
-export function proveUtxo(nodes: UtxoSpaces<NodeReader>, { range, bitmap }: UtxoMmr, leafIndex: number): UtxoProof {
+export function proveUtxo(nodes: ProofSpaces<NodeReader>, { range, bitmap }: UtxoMmr, leafIndex: number): UtxoProof {
   const leaf = proveLeaf(nodes.nodes, range.size, leafIndex);
   if (bitmap.chunkCount === 0) return { leaf, bits: null };
   const chunk = Math.min(chunkOf(leafIndex), bitmap.chunkCount - 1);

@@ -82,6 +82,20 @@ function writeBranchKey(key: Uint8Array, path: Uint8Array, length: number): Uint
   return key;
 }
 
+export function isTopKey(key: Uint8Array): boolean {
+  return key.length === 1 && key[0] === TOP_KEY[0];
+}
+
+/** Where the branch with this key branches. Throws STORE_DAMAGED when it is no key of a branch. */
+export function branchPath(key: Uint8Array): Bits {
+  const whole = key[0];
+  const last = key[whole + 1];
+  if (key.length !== whole + 2 || last === 0 || 8 * whole >= PATH_BITS_MAX) damaged('has a bad key');
+  // The lowest one that is set stands behind the bits.
+  const rest = Math.clz32(last & -last) - 24;
+  return takeBits(key.subarray(1), 0, 8 * whole + rest);
+}
+
 /** Records share slabs: a buffer of its own costs more than the record in it. */
 const slab = new Slab(32 * 1024);
 

@@ -10,24 +10,26 @@
  */
 import { copyBytes, equalBytes } from '../../util/bytes.ts';
 import type { NodeReader, NodeSink } from '../node-store.ts';
-import { TOP_KEY } from './record.ts';
+import { isTopKey } from './record.ts';
 
 /** Bytes of a record that is remembered: two leaves right below the top, with room to spare. */
 const SLOT_BYTES = 224;
 
-/** Keys of the first sixteen levels of bits, by their bytes: `00 x` and `01 x y` (`branchKey`). */
-const SLOTS = 256 + 256 * 256;
+/** Keys of the first sixteen levels of bits, by their bytes: `00 x` and `01 x y` (`branchKey`). There is memory for those that begin alike. */
+const PAGE_SLOTS = 256;
+const PAGE_SHIFT = 8;
+const PAGES = 1 + 256;
 
 /** Where such a key is remembered; -1: it is not. */
 function slotOf(key: Uint8Array): number {
   if (key.length === 2) return key[1];
-  return key.length === 3 ? 256 + 256 * key[1] + key[2] : -1;
+  return key.length === 3 ? PAGE_SLOTS * (1 + key[1]) + key[2] : -1;
 }
 
 export class UpperRecords {
-  /** SLOT_BYTES for each slot, of which so many are used; 0: nothing is remembered. */
-  private bytes = new Uint8Array(0);
-  private readonly lengths = new Uint8Array(SLOTS);
+  /** SLOT_BYTES for each slot, in pages made when they are needed; so many bytes of each are used, 0: nothing is remembered. */
+  private readonly pages: (Uint8Array | undefined)[] = new Array(PAGES);
+  private readonly lengths = new Uint8Array(PAGES * PAGE_SLOTS);
   /** The top of the tree after the writes below; null: they are not all there, and of no tree. */
   private top: Uint8Array | undefined | null;
   /** Writes of the last update, into these slots. Taken over when the next update finds them in the store: until then, nodes point into slots. */
@@ -41,7 +43,7 @@ export class UpperRecords {
       copies: sink.copies === true,
       get: (key) => {
         const value = nodes.get(key);
-        if (equalBytes(key, TOP_KEY)) this.begin(value);
+        if (isTopKey(key)) this.begin(value);
         return value;
       },
       getMany: (keys) => this.getMany(nodes, keys),
@@ -57,7 +59,6 @@ export class UpperRecords {
   }
 
   private begin(top: Uint8Array | undefined): void {
-    if (this.bytes.length === 0) this.bytes = new Uint8Array(SLOTS * SLOT_BYTES);
     const isKnown = top === undefined || this.top == null ? top === this.top : equalBytes(top, this.top);
     if (!isKnown) this.lengths.fill(0);
     else
@@ -69,7 +70,7 @@ export class UpperRecords {
   }
 
   private note(key: Uint8Array, value: Uint8Array | undefined): void {
-    if (equalBytes(key, TOP_KEY)) {
+    if (isTopKey(key)) {
       this.top = value === undefined ? undefined : Uint8Array.from(value);
       return;
     }
@@ -86,7 +87,18 @@ export class UpperRecords {
 
   private fill(slot: number, from: Uint8Array, at: number, length: number): void {
     this.lengths[slot] = length;
-    copyBytes(from, at, this.bytes, SLOT_BYTES * slot, length);
+    if (length === 0) return;
+    let page = this.pages[slot >> PAGE_SHIFT];
+    if (page === undefined) {
+      page = new Uint8Array(PAGE_SLOTS * SLOT_BYTES);
+      this.pages[slot >> PAGE_SHIFT] = page;
+    }
+    copyBytes(from, at, page, SLOT_BYTES * (slot % PAGE_SLOTS), length);
+  }
+
+  private remembered(slot: number): Uint8Array {
+    const at = SLOT_BYTES * (slot % PAGE_SLOTS);
+    return this.pages[slot >> PAGE_SHIFT]!.subarray(at, at + this.lengths[slot]);
   }
 
   private getMany(nodes: NodeReader, keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
@@ -95,7 +107,7 @@ export class UpperRecords {
     for (let i = 0; i < keys.length; i++) {
       const slot = slotOf(keys[i]);
       if (slot < 0 || this.lengths[slot] === 0) missed.push(i);
-      else found[i] = this.bytes.subarray(SLOT_BYTES * slot, SLOT_BYTES * slot + this.lengths[slot]);
+      else found[i] = this.remembered(slot);
     }
     if (missed.length === 0) return found;
     const read = nodes.getMany(missed.length === keys.length ? keys : missed.map((i) => keys[i]));

@@ -19,6 +19,7 @@ import {
 import type { ChainRow } from '../../projections/chain.ts';
 import { fromHex, isHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
+import { sha256 } from '../../util/hash.ts';
 import { amountsJson } from '../amounts.ts';
 import { bufferOf, type Dialect, type Draft, hexOf, type OutputFields } from '../dialect.ts';
 import type { BlockJson, UtxoJson } from '../json.ts';
@@ -39,6 +40,11 @@ export function bitcoinDialect(network: BitcoinNetwork): Dialect {
     currency: { unit: UNIT, name: network.unit, decimals: 8, field: 'satoshi_amount' },
     clock: { epoch: () => null, time: (_slot, row) => (row === null ? null : headerOf(row).time) },
     addressKey: (text) => addressKey(text, network),
+    owner(text) {
+      if (isHex(text, SCRIPT_HASH_BYTES)) return { hash: fromHex(text), bytes: null };
+      const bytes = parseAddress(network, text);
+      return { hash: sha256(bytes), bytes };
+    },
     outputWriter() {
       const owners = new Map<string, Owner>();
       return (utxo, json) => writeOutput(utxo, network, owners, json);

@@ -15,7 +15,7 @@ import {
 } from '../../ledgers/cardano/index.ts';
 import type { ChainRow } from '../../projections/chain.ts';
 import { fromHex } from '../../util/bytes.ts';
-import { blake2b224 } from '../../util/hash.ts';
+import { blake2b224, blake2b256 } from '../../util/hash.ts';
 import { amountsJson } from '../amounts.ts';
 import { bufferOf, type Dialect, type Draft, hexOf, type OutputFields } from '../dialect.ts';
 import type { BlockJson, UtxoJson } from '../json.ts';
@@ -36,6 +36,10 @@ export function cardanoDialect(network: CardanoNetwork): Dialect {
     currency: CURRENCY,
     clock: { epoch: (slot) => slotToEpoch(network, slot), time: (slot) => slotToTime(network, slot) },
     addressKey: (text) => blake2b224(parseAddress(text)),
+    owner(text) {
+      const bytes = parseAddress(text);
+      return { hash: blake2b256(bytes), bytes };
+    },
     outputWriter() {
       const owners = new Owners();
       return (utxo, json) => writeOutput(utxo, owners, json);

@@ -20,7 +20,8 @@ import { assert } from '../../util/errors.ts';
 
 export type TxStatus =
   | { readonly confirmed: false }
-  | { readonly confirmed: true; readonly block_height: number; readonly block_hash: string; readonly block_time: number };
+  /** Without hash and time: the block is older than the snapshot that the store began with. */
+  | { readonly confirmed: true; readonly block_height: number; readonly block_hash?: string; readonly block_time?: number };
 
 export const UNCONFIRMED: TxStatus = { confirmed: false };
 

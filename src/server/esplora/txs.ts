@@ -78,7 +78,16 @@ class Parents {
 /** Whether it is in a block, which needs no history to be kept. */
 export function txStatus(query: Query, txId: Uint8Array): TxStatus {
   const [row] = query.txRows([txId]);
-  return row === null ? UNCONFIRMED : statusOf(blockAt(query, row.height));
+  if (row !== null) return statusOf(blockAt(query, row.height));
+  // Of what came before a snapshot there are only the outputs that were unspent then.
+  const [known] = query.firstHeight() > 0 ? query.tx(txId).outputs : [];
+  return known === undefined ? UNCONFIRMED : statusAt(query, known.output.height);
+}
+
+/** Of what an output says of its block, which may be older than the store. */
+export function statusAt(query: Query, height: number): TxStatus {
+  if (height < query.firstHeight()) return { confirmed: true, block_height: height };
+  return statusOf(blockAt(query, height));
 }
 
 /** A block that something else in the store names. */

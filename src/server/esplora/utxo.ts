@@ -9,8 +9,7 @@ import type { Mempool } from '../../query/mempool/mempool.ts';
 import type { Query } from '../../query/query.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import type { EsploraLook } from './answer.ts';
-import { statusOf } from './block-json.ts';
-import { blockAt } from './txs.ts';
+import { statusAt } from './txs.ts';
 
 interface UnspentRow {
   readonly txId: Uint8Array;
@@ -69,7 +68,7 @@ export function utxoWriter(query: Query): (row: UnspentRow) => string {
   return (row) => {
     if (row.height !== null && row.height !== height) {
       height = row.height;
-      status = JSON.stringify(statusOf(blockAt(query, height)));
+      status = JSON.stringify(statusAt(query, height));
     }
     const said = row.height === null ? '{"confirmed":false}' : status;
     return `{"txid":"${formatId(row.txId)}","vout":${row.index},"status":${said},"value":${row.value}}`;

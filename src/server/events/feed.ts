@@ -7,7 +7,6 @@
  * A reader who comes back replays on its own until it is where the feed is, and
  * joins there, so that it neither misses an event nor gets one twice.
  */
-import type { Network } from '../../networks.ts';
 import type { Query } from '../../query/query.ts';
 import { renderPoint } from '../../query/render.ts';
 import type { Windows } from '../../state/pruned.ts';
@@ -17,11 +16,10 @@ import { ALL, type EventId, findPoint, parseEventId } from './event-id.ts';
 import type { EventStream } from './event-stream.ts';
 import { Moment } from './moment.ts';
 import { Pace, Turns } from './pace.ts';
-import { type Events, Gap, rollbackTo, type Wanted, walk, walkOn } from './walk.ts';
+import { type Events, Gap, rollbackTo, type Told, type Wanted, walk, walkOn } from './walk.ts';
 
-export interface FeedOptions {
+export interface FeedOptions extends Told {
   readonly reads: Reads;
-  readonly network: Network;
   readonly windows: Windows;
   /** Milliseconds of work before others get their turn. */
   readonly sliceMs: number;
@@ -91,9 +89,7 @@ export class Feed {
       while (!stream.ended && this.aim !== null && this.aim !== moment) {
         const [previous, next] = [moment, this.aim.hold()];
         moment = next;
-        await this.deliver(stream, walk(previous.query, next.query, wantedBy([stream]), this.options.network)).finally(() =>
-          previous.letGo(),
-        );
+        await this.deliver(stream, walk(previous.query, next.query, wantedBy([stream]), this.options)).finally(() => previous.letGo());
       }
       if (!this.catching.delete(stream) || stream.ended) return;
       if (wantsTip(stream)) stream.tell(this.pointFrame('tip', moment));
@@ -108,7 +104,7 @@ export class Feed {
 
   /** From the newest block of the id that is still on our chain. */
   private async replay(stream: EventStream, query: Query, { seen, points }: EventId): Promise<void> {
-    const { network, windows } = this.options;
+    const { windows } = this.options;
     const rows = points.map((point) => findPoint(query, point));
     const row = rows.find((found) => found !== null) ?? null;
     // The origin is common ground as well, as long as we could have gone back that far.
@@ -116,8 +112,8 @@ export class Feed {
       return expire(stream, 'none of the blocks it names is on the chain any more');
     const isThere = points.length === 0 || rows[0] !== null;
     // What it saw of the lost blocks is not stored any more; whatever its types, it must know.
-    if (!isThere) stream.tell(rollbackTo(query, row, points[0].height - (row?.height ?? -1), network).text);
-    await this.deliver(stream, walkOn(query, row, isThere ? seen : ALL, wantedBy([stream]), network));
+    if (!isThere) stream.tell(rollbackTo(query, row, points[0].height - (row?.height ?? -1), this.options).text);
+    await this.deliver(stream, walkOn(query, row, isThere ? seen : ALL, wantedBy([stream]), this.options));
   }
 
   /** To one reader, as fast as it takes them. */
@@ -172,7 +168,7 @@ export class Feed {
   private async announce(from: Moment, to: Moment): Promise<void> {
     const streams = [...this.live].filter(({ subscription }) => !subscription.wantsTipOnly);
     const pace = new Pace(this.turns, this.options.sliceMs);
-    for (const event of streams.length === 0 ? [] : walk(from.query, to.query, wantedBy(streams), this.options.network)) {
+    for (const event of streams.length === 0 ? [] : walk(from.query, to.query, wantedBy(streams), this.options)) {
       if (event instanceof Gap) for (const stream of streams.filter(wantsOutputs)) expire(stream, event.why);
       else if (event !== null) for (const stream of streams) stream.offer(event);
       if (!pace.isOver) continue;
@@ -196,7 +192,8 @@ export class Feed {
   }
 
   private pointFrame(name: 'begin' | 'tip', { query, id }: Moment): string {
-    return frame(name, id, { point: renderPoint(query.head, this.options.network.dialect) });
+    const roots = name === 'tip' ? this.options.rootsOf(query) : null;
+    return frame(name, id, { point: renderPoint(query.head, this.options.network.dialect), ...(roots !== null && { roots }) });
   }
 
   /** Without readers nothing is held. */

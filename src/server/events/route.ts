@@ -11,6 +11,7 @@ import type { ServerContext } from '../context.ts';
 import { API, PROBLEM } from '../openapi.ts';
 import { EventStream, type StreamEnd, type StreamLimits } from './event-stream.ts';
 import { Feed } from './feed.ts';
+import { rootsTeller } from './roots.ts';
 import { EVENT_TYPES, Subscription, type SubscriptionParams } from './subscription.ts';
 
 export interface EventOptions extends StreamLimits {
@@ -88,6 +89,7 @@ export function registerEvents(
   const feed = new Feed({
     reads: context.reads,
     network: context.network,
+    rootsOf: rootsTeller(context),
     windows: context.config.utxo,
     sliceMs: limits.sliceMs,
     onFailure: limits.onFailure,

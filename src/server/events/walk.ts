@@ -6,12 +6,17 @@
  * before spent; undone, all of it is told in reverse.
  *
  * Between blocks null comes out, so that whoever reads may pause.
+ *
+ * Roots are told of the newest block only: the snapshot is at that one, and to
+ * have those of the blocks before it would mean to undo what came since.
  */
 import type { Network } from '../../networks.ts';
 import type { ChainRow } from '../../projections/chain.ts';
 import type { BlockChanges } from '../../query/changes.ts';
+import type { Roots } from '../../query/proofs.ts';
 import type { Query, Utxo } from '../../query/query.ts';
 import { Renderer, renderPoint } from '../../query/render.ts';
+import { equalBytes } from '../../util/bytes.ts';
 import { isUnspentError } from '../../util/errors.ts';
 import { Announcement, type EventName, frame } from './announcement.ts';
 import { ALL, EventIds } from './event-id.ts';
@@ -32,11 +37,18 @@ export class Gap {
   }
 }
 
+/** What events are told of: the chain, and the roots of the store. */
+export interface Told {
+  readonly network: Network;
+  /** Of the newest block of a query; null: none is kept. */
+  rootsOf(query: Query): Roots | null;
+}
+
 export type Events = Generator<Announcement | Gap | null, void, void>;
 
 /** From the head of one query to that of another. */
-export function* walk(from: Query, to: Query, wanted: Wanted, network: Network): Events {
-  const old = new Teller(from, wanted, network);
+export function* walk(from: Query, to: Query, wanted: Wanted, told: Told): Events {
+  const old = new Teller(from, wanted, told);
   let row = headRow(from);
   let undone = 0;
   while (row !== null && to.blockByHash(row.hash) === null) {
@@ -45,21 +57,21 @@ export function* walk(from: Query, to: Query, wanted: Wanted, network: Network):
     undone++;
     row = parent;
   }
-  const teller = new Teller(to, wanted, network);
+  const teller = new Teller(to, wanted, told);
   if (undone > 0) yield teller.rollback(row, undone, false);
   yield* teller.above(row);
 }
 
 /** From a block of the query's own chain, of which so many changes were seen, to its head. */
-export function* walkOn(to: Query, from: ChainRow | null, seen: number, wanted: Wanted, network: Network): Events {
-  const teller = new Teller(to, wanted, network);
+export function* walkOn(to: Query, from: ChainRow | null, seen: number, wanted: Wanted, told: Told): Events {
+  const teller = new Teller(to, wanted, told);
   if (from !== null && seen !== ALL) yield* teller.changes(from, seen);
   yield* teller.above(from);
 }
 
 /** For a reader whose block is gone, and with it what it did: back to the newest block it shares with us. */
-export function rollbackTo(to: Query, row: ChainRow | null, undone: number, network: Network): Announcement {
-  return new Teller(to, NOTHING, network).rollback(row, undone, true);
+export function rollbackTo(to: Query, row: ChainRow | null, undone: number, told: Told): Announcement {
+  return new Teller(to, NOTHING, told).rollback(row, undone, true);
 }
 
 export function headRow(query: Query): ChainRow | null {
@@ -72,18 +84,18 @@ const NOTHING: Wanted = { blocks: false, outputs: false };
 class Teller {
   private readonly query: Query;
   private readonly wanted: Wanted;
-  private readonly network: Network;
+  private readonly told: Told;
   private readonly ids: EventIds;
   private readonly renderer: Renderer;
   /** Set once a block was met whose changes are not known. */
   private gap = false;
 
-  constructor(query: Query, wanted: Wanted, network: Network) {
+  constructor(query: Query, wanted: Wanted, told: Told) {
     this.query = query;
     this.wanted = wanted;
-    this.network = network;
+    this.told = told;
     this.ids = new EventIds(query);
-    this.renderer = new Renderer(query, network.dialect);
+    this.renderer = new Renderer(query, told.network.dialect);
   }
 
   /** Every block behind that one (null: all of them), oldest first. */
@@ -121,7 +133,7 @@ class Teller {
 
   rollback(to: ChainRow | null, undone: number, resumed: boolean): Announcement {
     return new Announcement('rollback', null, () =>
-      frame('rollback', this.ids.at(to, ALL), { to: renderPoint(to, this.network.dialect), undone, resumed }),
+      frame('rollback', this.ids.at(to, ALL), { to: renderPoint(to, this.told.network.dialect), undone, resumed }),
     );
   }
 
@@ -139,11 +151,19 @@ class Teller {
 
   /** `place` and `seen` are where the reader is after it. */
   private block(name: 'block' | 'undo', row: ChainRow, place: ChainRow | null, seen: number): Announcement {
-    return new Announcement('block', null, () => frame(name, this.ids.at(place, seen), this.renderer.block(row)));
+    const write = (): string =>
+      frame(name, this.ids.at(place, seen), { ...this.renderer.block(row), ...(name === 'block' && this.roots(row)) });
+    return new Announcement('block', null, write);
+  }
+
+  private roots(row: ChainRow): { readonly roots: Roots } | null {
+    const { head } = this.query;
+    const roots = head !== null && equalBytes(head.hash, row.hash) ? this.told.rootsOf(this.query) : null;
+    return roots === null ? null : { roots };
   }
 
   private output(name: EventName, row: ChainRow, seen: number, utxo: Utxo): Announcement {
     const write = (): string => frame(name, this.ids.at(row, seen), this.renderer.utxo(utxo));
-    return new Announcement('utxo', new OutputKeys(utxo, this.network.ledger.traits), write);
+    return new Announcement('utxo', new OutputKeys(utxo, this.told.network.ledger.traits), write);
   }
 }

@@ -56,6 +56,7 @@ export const OVERVIEW = /* css */ `
 .bars { padding: 8px 16px 14px; display: grid; gap: 7px; font-size: 13px; }
 .bars li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 1px 12px; }
 .panels > .card.broad { grid-column: span 8; }
+.panels > .card.whole { grid-column: 1 / -1; }
 .broad .bars { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 7px 32px; }
 .bars .value { color: var(--muted); }
 .bars .track { grid-column: 1 / -1; height: 5px; border-radius: 3px; background: var(--sunken); overflow: hidden; }

@@ -5,9 +5,9 @@
  */
 import { h, replace, say } from './dom.ts';
 import { bytes, coinName, count, counted, milliseconds, rate, shortHash, slotText } from './format.ts';
-import { ColumnPanel, ProjectionPanel, RollbackPanel, SourcePanel, WindowPanel } from './panels.ts';
+import { ColumnPanel, ProjectionPanel, RollbackPanel, RootPanel, SourcePanel, WindowPanel } from './panels.ts';
 import { coinText, fact, hrefOf, timeAgo } from './parts.ts';
-import type { Column, Point, Sample, Status } from './shapes.ts';
+import type { Column, Point, Roots, Sample, Status } from './shapes.ts';
 import { BlockStrip } from './strip.ts';
 import { Trends } from './trends.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
@@ -27,7 +27,7 @@ export class Overview {
   private readonly trends = new Trends();
   private readonly panels = {
     ...{ rollbacks: new RollbackPanel(), window: new WindowPanel(), source: new SourcePanel() },
-    ...{ columns: new ColumnPanel(), kept: new ProjectionPanel() },
+    ...{ columns: new ColumnPanel(), kept: new ProjectionPanel(), roots: new RootPanel() },
   };
   private status: Status | null = null;
   private samples: readonly Sample[] = [];
@@ -43,7 +43,7 @@ export class Overview {
       h('div', { id: 'our-tip' }, h('dt', {}, 'Our tip'), this.ourTip),
       h('div', { id: 'source-tip' }, h('dt', {}, "Source's tip"), this.sourceTip),
     );
-    const { rollbacks, window, source, columns, kept } = this.panels;
+    const { rollbacks, window, source, columns, kept, roots } = this.panels;
     this.element = h(
       'div',
       { class: 'overview' },
@@ -53,7 +53,7 @@ export class Overview {
       h(
         'div',
         { class: 'panels' },
-        [rollbacks, window, source, columns, kept].map((panel) => panel.element),
+        [rollbacks, window, source, columns, kept, roots].map((panel) => panel.element),
       ),
     );
     this.judge({ tone: 'idle', title: 'Looking', detail: 'Asking the server how it is.' });
@@ -81,6 +81,10 @@ export class Overview {
 
   showColumns(columns: readonly Column[]): void {
     this.panels.columns.show(columns);
+  }
+
+  showRoots(point: Point | null, roots: Roots | undefined): void {
+    this.panels.roots.show(point, roots);
   }
 
   rollback(to: Point | null): void {

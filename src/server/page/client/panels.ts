@@ -4,8 +4,8 @@
  */
 import { type Child, h, replace } from './dom.ts';
 import { bytes, count, counted, percent } from './format.ts';
-import { blockLink, timeAgo } from './parts.ts';
-import type { Column, Point, Rollback, Status } from './shapes.ts';
+import { blockLink, copyButton, timeAgo } from './parts.ts';
+import type { Column, Point, Rollback, Roots, Status } from './shapes.ts';
 
 const ROLLBACKS_SHOWN = 7;
 /** In place of a height: nothing was pruned. */
@@ -135,6 +135,37 @@ export class ProjectionPanel extends Panel {
       ),
     );
   }
+}
+
+const ROOT_NAMES = [
+  ['mmr', 'MMR'],
+  ['csmt', 'CSMT'],
+  ['setHash', 'Set hash'],
+] as const;
+
+/** What proofs are held against, and stores are compared by. Seen only where something of the kind is kept. */
+export class RootPanel extends Panel {
+  constructor() {
+    super('Roots', 'roots');
+    this.element.classList.add('whole');
+    this.element.hidden = true;
+  }
+
+  show(point: Point | null, roots: Roots | undefined): void {
+    this.element.hidden = roots === undefined || point === null;
+    if (roots === undefined || point === null) return;
+    const kept = ROOT_NAMES.filter(([name]) => roots[name] !== undefined);
+    this.fill(
+      pairs([
+        ...kept.map(([name, text]) => [text, rootText(roots[name] ?? null, text)] as const),
+        ['At block', blockLink(point.height, point.hash)],
+      ]),
+    );
+  }
+}
+
+function rootText(root: string | null, what: string): Child {
+  return root === null ? 'none: nothing is unspent' : [h('span', { class: 'mono' }, root), ' ', copyButton(root, what)];
 }
 
 function barRow(name: string, value: string, share: number, tone: string | null = null): HTMLElement {

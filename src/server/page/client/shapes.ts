@@ -43,6 +43,14 @@ export interface Point {
   readonly hash: string;
 }
 
+/** What the set comes down to: those that are kept. */
+export interface Roots {
+  readonly mmr?: string;
+  /** Null: of the empty tree. */
+  readonly csmt?: string | null;
+  readonly setHash?: string;
+}
+
 export interface Tip extends Point {
   readonly epoch?: number;
   readonly block_time: number;

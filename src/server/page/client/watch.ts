@@ -5,7 +5,7 @@
  */
 import { get, type Problem, problem } from './api.ts';
 import type { Overview } from './overview.ts';
-import type { Column, Point, Sample, Status } from './shapes.ts';
+import type { Column, Point, Roots, Sample, Status } from './shapes.ts';
 import type { StreamEvent } from './sse.ts';
 import { LiveStream } from './stream.ts';
 
@@ -70,6 +70,10 @@ export class Watch {
 
   private take({ type, data }: StreamEvent): void {
     if (type === 'rollback') this.overview.rollback((JSON.parse(data) as { readonly to: Point | null }).to);
+    if (type === 'tip') {
+      const { point, roots } = JSON.parse(data) as { readonly point: Point | null; readonly roots?: Roots };
+      this.overview.showRoots(point, roots);
+    }
     this.askStatusSoon();
   }
 

@@ -3,6 +3,7 @@
  * nods at the other's. What a node adds between the two is passed over.
  */
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
+import { equalBytes } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { HANDSHAKE_STEP_MS } from '../../../util/limits.ts';
 import { violation } from './frame.ts';
@@ -39,6 +40,28 @@ async function theirVersion(link: Link, messages: AsyncIterator<Message>, networ
       if (theirs === null) throw violation('a nod before the version');
       return theirs;
     } else if (message.kind === 'headers' || message.kind === 'block') throw violation(`'${message.kind}' before the handshake`);
+  }
+}
+
+const NONCE = Uint8Array.of(0x75, 0x6e, 0x73, 0x70, 0x65, 0x6e, 0x74, 0x21);
+
+/**
+ * Resolves when the node has taken note of our nod: it passes transactions on to
+ * those it has greeted, and its own nod does not say that it has read ours.
+ */
+export async function settled(link: Link, messages: AsyncIterator<Message>, timeScale: number): Promise<void> {
+  const { peer } = link;
+  const late = new UnspentError('SOURCE_UNREACHABLE', `${peer} greets and does not answer`, { peer });
+  const timer = setTimeout(() => link.fail(late), HANDSHAKE_STEP_MS * timeScale);
+  try {
+    link.send({ kind: 'ping', nonce: NONCE });
+    for (;;) {
+      const { value: message } = (await messages.next()) as IteratorYieldResult<Message>;
+      if (message.kind === 'ping') link.send({ kind: 'pong', nonce: message.nonce });
+      else if (message.kind === 'pong' && equalBytes(message.nonce, NONCE)) return;
+    }
+  } finally {
+    clearTimeout(timer);
   }
 }
 

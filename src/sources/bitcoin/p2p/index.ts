@@ -16,7 +16,7 @@ import type { NodeSource, PeerStatus } from '../../peer.ts';
 import type { FollowOptions, Run } from '../../source.ts';
 import { type NodeAddress, parseNodes } from './address.ts';
 import { type Batch, Client } from './client.ts';
-import { greet } from './handshake.ts';
+import { greet, settled } from './handshake.ts';
 import { Link } from './link.ts';
 import { PROTOCOL_VERSION } from './messages.ts';
 import { Route } from './route.ts';
@@ -142,6 +142,7 @@ class Follower {
     const messages = link.messages();
     try {
       await greet(link, messages, this.network, this.route?.at?.height ?? 0, this.timeScale);
+      await settled(link, messages, this.timeScale);
     } catch (error) {
       link.fail(new UnspentError('CLOSED', 'not greeted'));
       throw error;

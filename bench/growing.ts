@@ -1,0 +1,139 @@
+/**
+ * A store that grows: a synthetic chain folded into RocksDB, pruned as a real
+ * one is, and what a block costs it at a size. What is kept is up to whoever
+ * measures.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../src/config/load.ts';
+import type { Engine } from '../src/engine/engine.ts';
+import { openRocks } from '../src/engine/rocks.ts';
+import { cardanoLedger, cardanoNetwork } from '../src/ledgers/cardano/index.ts';
+import type { Block } from '../src/ledgers/ledger.ts';
+import { type Selection, selectProjections } from '../src/projections/registry.ts';
+import { deltaColumn } from '../src/state/delta.ts';
+import { Fold } from '../src/state/fold.ts';
+import { PruneSchedule } from '../src/state/prune-schedule.ts';
+import { timed } from './support.ts';
+import { OUTPUTS_PER_TX, SyntheticChain } from './synthetic.ts';
+
+const GROW = { txs: 400, spends: 120 };
+const REAL = { txs: 117, spends: 300 };
+/** What GROUP_BYTES_MAX makes of blocks of these sizes. */
+export const GROUP = 100;
+const GROW_GROUP = 50;
+/** Compaction goes on behind us; the size counts when it has not changed for this long. */
+const SETTLE_MS = 4000;
+const SETTLE_CHECKS_MAX = 150;
+const MEASURED_BLOCKS = 600;
+
+/** A chain of its own, without a genesis. */
+export const syntheticLedger = cardanoLedger(cardanoNetwork('devnet'), { utxos: { byron: [], shelley: [] }, byronHash: null });
+
+/** The unspent set and two indexes. */
+export const PLAIN: Selection = {
+  utxo: true,
+  indexes: { address: true, payment: true, stake: false, policy: false, asset: false, datum: false, script: false },
+  ...{ balances: false, datums: false, scripts: false },
+};
+
+export class GrowingStore {
+  readonly chain: SyntheticChain;
+  private readonly directory: string;
+  private readonly selection: Selection;
+  private opened: Engine | null = null;
+  private fold: Fold | null = null;
+  private prune: PruneSchedule | null = null;
+
+  constructor(directory: string, largest: number, selection: Selection = PLAIN) {
+    this.directory = directory;
+    this.selection = selection;
+    this.chain = new SyntheticChain(Math.ceil(1.2 * largest) + 2_000_000);
+  }
+
+  get engine(): Engine {
+    if (this.opened === null) throw new Error('not open');
+    return this.opened;
+  }
+
+  async open(): Promise<void> {
+    const { engine: settings, utxo } = loadConfig({ env: {} }).config;
+    const projections = selectProjections(this.selection, syntheticLedger);
+    this.opened = await openRocks(this.directory, [...projections.flatMap((projection) => projection.columns), deltaColumn], {
+      createIfMissing: true,
+      ...settings,
+    });
+    this.fold = new Fold(this.opened, syntheticLedger, projections, {
+      ...utxo,
+      utxo: true,
+      partial: false,
+      selfContained: false,
+      fsync: false,
+    });
+    this.prune = new PruneSchedule(
+      this.fold,
+      { batchBlocks: utxo.pruneBatchSize, intervalMs: 1000 * utxo.pruneScheduleSeconds },
+      Date.now(),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.opened?.close();
+    this.opened = null;
+  }
+
+  /** To so many unspent outputs. Returns microseconds per output touched; 0 when it was there already. */
+  async grow(size: number): Promise<number> {
+    let touched = 0;
+    let seconds = 0;
+    while (this.chain.liveCount < size) {
+      const blocks = this.make(GROW, GROW_GROUP);
+      touched += GROW_GROUP * (GROW.spends + GROW.txs * OUTPUTS_PER_TX);
+      seconds += await this.apply(blocks, GROW_GROUP);
+    }
+    return (1e6 * seconds) / Math.max(1, touched);
+  }
+
+  private make(shape: { txs: number; spends: number }, count: number): Block[] {
+    return Array.from({ length: count }, () => this.chain.block(shape.txs, shape.spends));
+  }
+
+  /** Seconds to apply and prune; making the blocks is not counted. */
+  private async apply(blocks: readonly Block[], group: number): Promise<number> {
+    const { fold, prune } = this;
+    if (fold === null || prune === null) throw new Error('not open');
+    const { seconds } = await timed(() => {
+      for (let i = 0; i < blocks.length; i += group) {
+        prune.applied(fold.apply(blocks.slice(i, i + group)).blocks);
+        prune.tick(Date.now());
+      }
+    });
+    return seconds;
+  }
+
+  /** Microseconds per output touched, over realistic blocks. */
+  async measure(group: number): Promise<number> {
+    let seconds = 0;
+    for (let done = 0; done < MEASURED_BLOCKS; done += GROUP) seconds += await this.apply(this.make(REAL, GROUP), group);
+    return (1e6 * seconds) / (MEASURED_BLOCKS * (REAL.spends + REAL.txs * OUTPUTS_PER_TX));
+  }
+
+  /** Prunes, writes out what is only in the log and waits for compaction; then the files are what the set costs: bytes per live output. */
+  async settle(): Promise<number> {
+    while (this.prune !== null && !this.prune.step().done) await new Promise((resolve) => setImmediate(resolve));
+    await this.close();
+    await this.open();
+    let bytes = -1;
+    for (let i = 0; i < SETTLE_CHECKS_MAX && bytes !== this.bytesOnDisk(); i++) {
+      bytes = this.bytesOnDisk();
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    }
+    return bytes / this.chain.liveCount;
+  }
+
+  private bytesOnDisk(): number {
+    let bytes = 0;
+    for (const name of readdirSync(this.directory)) bytes += statSync(join(this.directory, name), { throwIfNoEntry: false })?.size ?? 0;
+    return bytes;
+  }
+}

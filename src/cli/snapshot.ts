@@ -1,0 +1,149 @@
+/**
+ * `snapshot export|verify|import`: the unspent set of a store as a folder of
+ * files that are the same bytes from whichever store they come; and a new store
+ * from such a folder, when all of it was found to be right.
+ */
+import type { Command } from 'commander';
+import { openNetwork } from '../networks.ts';
+import { parsePlace } from '../query/place.ts';
+import { exportSnapshot, importSnapshot, type Manifest, verifySnapshot } from '../snapshots.ts';
+import { isHex } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
+import { action, type Context } from './context.ts';
+import { bytes, coins, count, counted, duration, pairs, pointText, rate } from './format.ts';
+import { onInterrupt } from './interrupt.ts';
+
+export function registerSnapshot(program: Command): void {
+  const snapshot = program
+    .command('snapshot')
+    .description('take the unspent set out of a store, check it, begin a store with it')
+    .helpCommand(false);
+  snapshot
+    .command('export')
+    .argument('<dir>', 'folder to write, which must be new or empty')
+    .description('write the unspent set as canonical, sorted, hashed chunks with a manifest')
+    .option('--at <place>', 'an earlier block: slot:N, height:N, a block hash, or a slot number')
+    .addHelpText(
+      'after',
+      `
+The same block gives the same bytes from every store, however it was synced and whatever else it keeps.
+To begin a store that others will follow from, take a block that is settled: --at height:N, some blocks below the tip.
+
+Examples:
+  $ unspent snapshot export ./snapshot --data ./preview
+  $ unspent snapshot export ./snapshot --data ./bitcoin --at height:840000 --json`,
+    )
+    .action(action(exportCommand));
+  expected(snapshot.command('verify').argument('<dir>', 'folder of a snapshot'))
+    .description('check every byte of a snapshot, without a store')
+    .addHelpText('after', '\nExit code 5 when something is wrong.\n\nExample:\n  $ unspent snapshot verify ./snapshot')
+    .action(action(verifyCommand));
+  expected(snapshot.command('import').argument('<dir>', 'folder of a snapshot'))
+    .description('make a new store from a snapshot, and follow the chain from there')
+    .addHelpText(
+      'after',
+      `
+Everything is checked before the store can be opened; what fails leaves nothing behind. A snapshot is as trustworthy as
+the place its hash comes from: compare it with what another exporter says, or, of the Bitcoin family, with the muhash
+of a node's \`gettxoutsetinfo\` at that block. The store cannot go back below the snapshot's block.
+
+Examples:
+  $ unspent snapshot import ./snapshot --data ./fresh
+  $ unspent snapshot import ./snapshot --data ./fresh --set-hash 5f3c...
+  $ unspent sync --data ./fresh --source n2n://127.0.0.1:3001 --follow`,
+    )
+    .action(action(importCommand));
+}
+
+function expected(command: Command): Command {
+  return command
+    .option('--id <hex>', 'the id it must have, which covers every byte of it')
+    .option('--set-hash <hex>', 'the hash of the unspent set it must have');
+}
+
+async function exportCommand(context: Context, folder: string): Promise<void> {
+  const { at } = context.options;
+  // A mistyped place is a usage error, whatever the store is like.
+  if (at !== undefined) parsePlace(at);
+  await context.withStore((store) =>
+    run(context, 'export', ({ signal, show }) => {
+      const point = at === undefined ? undefined : (store.locate(at) ?? undefined);
+      if (at !== undefined && point === undefined)
+        throw new UnspentError('USAGE', 'there is no snapshot of what is before the first block');
+      return exportSnapshot(store, folder, { at: point, signal, onRows: (rows) => show(rows, store.fold.head?.utxos ?? 0) });
+    }),
+  );
+}
+
+async function verifyCommand(context: Context, folder: string): Promise<void> {
+  const { network } = context.settings.config;
+  const hashes = hashesOf(context);
+  await run(context, 'verify', ({ signal, show }) => verifySnapshot(folder, { network, ...hashes, signal, onRows: show }));
+}
+
+async function importCommand(context: Context, folder: string): Promise<void> {
+  const { config } = context.settings;
+  const hashes = hashesOf(context);
+  await run(context, 'import', ({ signal, show }) => importSnapshot(folder, { config, ...hashes, signal, onRows: show }));
+}
+
+function hashesOf({ options: { id, setHash } }: Context): { id?: string | undefined; setHash?: string | undefined } {
+  for (const [flag, value] of [
+    ['--id', id],
+    ['--set-hash', setHash],
+  ] as const) {
+    if (value !== undefined && !isHex(value, 32))
+      throw new UnspentError('USAGE', `${flag} takes 64 hex digits, not '${value.slice(0, 80)}'`);
+  }
+  return { id, setHash };
+}
+
+interface Run {
+  readonly signal: AbortSignal;
+  show(rows: number, total: number): void;
+}
+
+/** With progress and an interruption, and the report when it is done. */
+async function run(context: Context, what: 'export' | 'verify' | 'import', body: (run: Run) => Promise<Manifest>): Promise<void> {
+  const line = context.progress();
+  const interruption = onInterrupt(() => line.note('stopping at the next chunk; again to end at once'));
+  const started = performance.now();
+  const show = (rows: number, total: number): void =>
+    line.update(() => `${what}: ${count(rows)} of ${count(total)} outputs (${Math.floor((100 * rows) / Math.max(rows, total))}%)`);
+  let done: Manifest;
+  try {
+    done = await body({ signal: interruption.signal, show });
+  } finally {
+    line.done();
+    interruption.release();
+  }
+  report(context, what, done, (performance.now() - started) / 1000);
+}
+
+const DONE = { export: 'written', verify: 'good', import: 'imported' } as const;
+
+function report({ output, settings }: Context, what: keyof typeof DONE, manifest: Manifest, seconds: number): void {
+  const { id, network, point, utxos, value, roots, chunks } = manifest;
+  const size = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
+  const { height, slot, hash } = point;
+  if (output.json) {
+    const at = { height, slot, hash };
+    const facts = { id, network: network.name, point: at, utxos, value, ...roots, chunks: chunks.length, bytes: size, seconds };
+    output.document(what === 'import' ? { ...facts, data: settings.config.data } : facts);
+    return;
+  }
+  if (output.quiet) return;
+  const { dialect } = openNetwork(network.name, null, network.parameters);
+  const speed = seconds > 0 ? `, ${rate(utxos / seconds)} outputs/s` : '';
+  output.line(
+    pairs([
+      [DONE[what], `${counted(utxos, 'output')} worth ${coins(BigInt(value), dialect.currency)} in ${duration(seconds)}${speed}`],
+      ['at', pointText({ height, slot, hash: dialect.parseId(hash) }, dialect)],
+      ['network', network.name],
+      ['set hash', roots.setHash],
+      ['digest', roots.digest],
+      ['id', id],
+      ['files', `${counted(chunks.length, 'chunk')}, ${bytes(size)}`],
+    ]),
+  );
+}

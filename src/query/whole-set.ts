@@ -1,0 +1,37 @@
+/**
+ * The whole unspent set as it was after a block of ours: every row as it is
+ * stored, in the order of the keys. Of the present that is the column itself; of
+ * an earlier block what is there now and came no later, and what was spent since.
+ */
+import type { Row } from '../engine/engine.ts';
+import type { ChainRow } from '../projections/chain.ts';
+import { AT, type Coin, OUTPOINT_BYTES } from '../projections/coin.ts';
+import { UNSPENT } from '../projections/utxo.ts';
+import type { Head } from '../state/head.ts';
+import { compareBytes, equalBytes, readU32 } from '../util/bytes.ts';
+import type { Kept } from './kept.ts';
+import { isCreatedBy, Overlays } from './overlay.ts';
+
+/** For a block whose past is known (`knownPoint`). */
+export function unspentAt(kept: Kept, head: Head, point: ChainRow): Iterable<Row> {
+  if (equalBytes(point.hash, head.hash)) return kept.reader.scan(UNSPENT);
+  const restored = new Overlays()
+    .at(point, head, kept)
+    .coins.map(rowOf)
+    .sort(([a], [b]) => compareBytes(a, b));
+  return merged(kept.reader.scan(UNSPENT), restored, point);
+}
+
+function* merged(rows: Iterable<Row>, restored: readonly Row[], point: ChainRow): Generator<Row, void, void> {
+  let next = 0;
+  for (const row of rows) {
+    if (!isCreatedBy(point, readU32(row[1], AT.height))) continue;
+    while (next < restored.length && compareBytes(restored[next][0], row[0]) < 0) yield restored[next++];
+    yield row;
+  }
+  while (next < restored.length) yield restored[next++];
+}
+
+function rowOf({ keyBytes, keyAt, bytes, at, end }: Coin): Row {
+  return [keyBytes.subarray(keyAt, keyAt + OUTPOINT_BYTES), bytes.subarray(at, end)];
+}

@@ -1,0 +1,187 @@
+/**
+ * The manifest of a snapshot: which block it is of, what the set adds up to, and
+ * the hash of every chunk. It is JSON with one way to write it: what is read is
+ * written again and compared, so two manifests that say the same are the same
+ * bytes.
+ *
+ * Its `id` is the sha256 of all its other lines: the name of the whole snapshot,
+ * down to the last byte of the last chunk.
+ */
+import { createHash } from 'node:crypto';
+import { type CardanoNetwork, cardanoNetwork } from '../ledgers/cardano/index.ts';
+import { BLOCK_EXTRA_BYTES_MAX } from '../ledgers/ledger.ts';
+import { type ChainRow, chainKey, readChainRow } from '../projections/chain.ts';
+import { OUTPOINT_BYTES } from '../projections/coin.ts';
+import { fromHex, isHex } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
+import { SNAPSHOT_CHUNK_BYTES } from '../util/limits.ts';
+
+export const MANIFEST_FILE = 'manifest.json';
+const FORMAT = 'unspent-snapshot';
+const VERSION = 1;
+
+/** Of the row in `chain` before what the ledger adds. */
+const ROW_BYTES_MIN = 81;
+const SHA256_BYTES = 32;
+
+export interface ManifestChunk {
+  readonly file: string;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Keys of its first and last row, in hex. */
+  readonly first: string;
+  readonly last: string;
+  readonly sha256: string;
+}
+
+export interface ManifestNetwork {
+  readonly name: string;
+  readonly family: 'cardano' | 'bitcoin';
+  readonly magic: number;
+  /** Only of a private network, which has no others than these. */
+  readonly parameters?: CardanoNetwork;
+}
+
+export interface Manifest {
+  readonly format: typeof FORMAT;
+  readonly version: typeof VERSION;
+  readonly id: string;
+  readonly network: ManifestNetwork;
+  readonly point: {
+    readonly height: number;
+    readonly slot: number;
+    /** As people write it. */
+    readonly hash: string;
+    readonly boundary: boolean;
+  };
+  /** The row of that block in the column `chain`, in hex. */
+  readonly block: string;
+  readonly utxos: number;
+  /** Decimal. */
+  readonly value: string;
+  /** What the set hashes to: both follow from it alone, whatever else a store keeps. */
+  readonly roots: { readonly setHash: string; readonly digest: string };
+  /** Where chunks are cut: before the row that would take one past this. */
+  readonly chunkBytes: number;
+  readonly chunks: readonly ManifestChunk[];
+}
+
+export type ManifestFacts = Omit<Manifest, 'format' | 'version' | 'id'>;
+
+export function manifestText({ network, point, block, utxos, value, roots, chunkBytes, chunks }: ManifestFacts): string {
+  const { name, family, magic, parameters } = network;
+  const facts: ManifestFacts = {
+    network: { name, family, magic, ...(parameters === undefined ? {} : { parameters: sorted(parameters) }) },
+    point: { height: point.height, slot: point.slot, hash: point.hash, boundary: point.boundary },
+    ...{ block, utxos, value },
+    roots: { setHash: roots.setHash, digest: roots.digest },
+    chunkBytes,
+    chunks: chunks.map(({ file, rows, bytes, first, last, sha256 }) => ({ file, rows, bytes, first, last, sha256 })),
+  };
+  const head = { format: FORMAT, version: VERSION };
+  const id = createHash('sha256')
+    .update(textOf({ ...head, ...facts }))
+    .digest('hex');
+  return textOf({ ...head, id, ...facts });
+}
+
+/** A line each, so that the id can be taken out of the text as one. */
+function textOf(value: object): string {
+  return `${JSON.stringify(value, null, 1)}\n`;
+}
+
+/** Throws SNAPSHOT_INVALID. */
+export function parseManifest(bytes: Uint8Array): Manifest {
+  let text: string;
+  let value: unknown;
+  try {
+    // Strict, and with a mark of byte order left where it is: equal texts are then equal bytes.
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw invalid('is not JSON', cause);
+  }
+  const { format, version } = object(value, 'it');
+  if (format !== FORMAT) throw invalid(`has no "format": "${FORMAT}"`);
+  // Before the rest is looked at: a newer version may have changed it.
+  if (version !== VERSION) throw invalid(`is of version ${JSON.stringify(version)}; this program reads version ${VERSION}`);
+  const manifest = value as Manifest;
+  checkFields(manifest);
+  if (manifestText(manifest) !== text) throw invalid('is not written the way manifests are: something was added, moved or changed');
+  return manifest;
+}
+
+/** The row of the block the snapshot is of, and its bytes. Throws SNAPSHOT_INVALID. */
+export function blockRow({ point, block }: Manifest): { readonly row: ChainRow; readonly value: Uint8Array } {
+  const value = fromHex(block);
+  return { row: readChainRow(chainKey(point.height, point.boundary), value), value };
+}
+
+export function invalid(what: string, cause?: unknown): UnspentError {
+  return new UnspentError('SNAPSHOT_INVALID', `${MANIFEST_FILE} ${what}`, { file: MANIFEST_FILE }, cause);
+}
+
+function checkFields({ network, point, block, utxos, value, roots, chunkBytes, chunks }: Manifest): void {
+  const { name, family, magic, parameters } = object(network, '"network"');
+  need(typeof name === 'string' && (family === 'cardano' || family === 'bitcoin') && isCount(magic), '"network"');
+  if (parameters !== undefined) checkParameters(object(parameters, '"network.parameters"'));
+  const { height, slot, hash, boundary } = object(point, '"point"');
+  need(isCount(height) && height < 2 ** 32 && isCount(slot) && typeof boundary === 'boolean' && isHexText(hash, 32), '"point"');
+  need(isHexText(block) && block.length >= 2 * ROW_BYTES_MIN && block.length <= 2 * (ROW_BYTES_MIN + BLOCK_EXTRA_BYTES_MAX), '"block"');
+  need(isCount(utxos), '"utxos"');
+  need(typeof value === 'string' && /^(0|[1-9]\d{0,38})$/.test(value), '"value"');
+  const { setHash, digest } = object(roots, '"roots"');
+  need(isHexText(setHash, SHA256_BYTES) && isHexText(digest, SHA256_BYTES), '"roots"');
+  need(isCount(chunkBytes) && chunkBytes > 0 && chunkBytes <= SNAPSHOT_CHUNK_BYTES, '"chunkBytes"');
+  need(Array.isArray(chunks), '"chunks"');
+  chunks.forEach(checkChunk);
+}
+
+/** Every one that such a network has, and no other; none of them may stop a clock. */
+function checkParameters(given: Readonly<Record<string, unknown>>): void {
+  const what = '"network.parameters"';
+  const { eraStartSlots, name, ...numbers } = given;
+  const names = Object.keys(cardanoNetwork('devnet')).sort();
+  need(Object.keys(given).sort().join() === names.join() && typeof name === 'string', what);
+  need(Object.values(object(eraStartSlots, what)).every(isCount), what);
+  for (const [each, value] of Object.entries(numbers)) {
+    const divides = each.endsWith('Ms') || each.endsWith('EpochSlots') || each.endsWith('ChunkSlots');
+    need(typeof value === 'number' && Number.isFinite(value) && value >= (divides ? 1 : 0), what);
+  }
+}
+
+function checkChunk(chunk: ManifestChunk, i: number): void {
+  const what = `"chunks" (entry ${i})`;
+  const { file, rows, bytes, first, last, sha256 } = object(chunk, what);
+  need(file === chunkFile(i) && isCount(rows) && rows > 0 && isCount(bytes) && bytes > 0, what);
+  need(isHexText(first, OUTPOINT_BYTES) && isHexText(last, OUTPOINT_BYTES) && isHexText(sha256, SHA256_BYTES), what);
+}
+
+export function chunkFile(number: number): string {
+  return `${number.toString().padStart(6, '0')}.chunk`;
+}
+
+function need(isGood: boolean, what: string): asserts isGood {
+  if (!isGood) throw invalid(`has no valid ${what}`);
+}
+
+function object(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(`has no valid ${what}`);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Lower case only: there is one way to write it. */
+function isHexText(value: unknown, bytes?: number): value is string {
+  return typeof value === 'string' && isHex(value, bytes) && value === value.toLowerCase();
+}
+
+/** With keys in ascending order at every level. */
+function sorted<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, each]) => [key, sorted(each)] as const);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) as T;
+}

@@ -1,0 +1,35 @@
+/**
+ * What a set of outputs adds up to, told one by one in the order of their keys:
+ * how many, their value, the digest, and the hash of the set. Whoever exports
+ * writes it down; whoever imports works it out again.
+ */
+import type { Ledger, SetHashMove } from '../ledgers/ledger.ts';
+import type { Coin } from '../projections/coin.ts';
+import { memberOf } from '../projections/set-hash.ts';
+import { type Digest, DigestSum } from '../query/digest.ts';
+
+export class SetSum {
+  private readonly ledger: Pick<Ledger, 'setHash'>;
+  private readonly digest = new DigestSum();
+  private readonly set: SetHashMove | null;
+
+  /** `hashed` false: somebody else sees to the hash of the set, which costs most of it. */
+  constructor(ledger: Pick<Ledger, 'setHash'>, hashed = true) {
+    this.ledger = ledger;
+    this.set = hashed ? ledger.setHash.from(null) : null;
+  }
+
+  get rows(): number {
+    return this.digest.utxos;
+  }
+
+  add(coin: Coin): void {
+    this.digest.add(coin.keyBytes, coin.keyAt, coin.bytes, coin.at);
+    this.set?.add(memberOf(coin));
+  }
+
+  end(): Digest & { readonly setHash: string | null } {
+    const setHash = this.set === null ? null : this.ledger.setHash.summary(this.set.state()).hash;
+    return { ...this.digest.end(), setHash };
+  }
+}
