@@ -202,8 +202,12 @@ describe('the overview', () => {
     assert.equal(await focused(), 'skip');
     assert.notEqual(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'none');
     await page.keyboard.press('Enter');
+    // Following a link takes the browser a moment; the next key must not come before.
+    const followed = await becomes(page, 'location.hash', (hash) => hash === '#main');
+    assert.ok(followed.fits, `the skip link leads to ${followed.value}`);
     await page.keyboard.press('Tab');
-    assert.ok(await page.evaluate('document.activeElement.closest("main") !== null'), 'the skip link leads into the content');
+    const inside = await becomes(page, 'document.activeElement.closest("main") !== null', (is) => is === true);
+    assert.ok(inside.fits, 'the skip link leads into the content');
     assert.equal(await page.locator('#verdict').count(), 1, 'and not away from it');
     await close();
   });

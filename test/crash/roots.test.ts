@@ -11,7 +11,7 @@ import { PHASES } from '../support/crash-witness.ts';
 const { UNSPENT_TEST_SEED = '1' } = process.env;
 const SEED = Number(UNSPENT_TEST_SEED);
 /** Of each family. */
-const KILLS = 42;
+const KILLS = 24;
 /** In each phase at least; where chance did not give it, we go on aiming. */
 const KILLS_PER_PHASE = 1;
 const ROUNDS_MORE_MAX = 60;

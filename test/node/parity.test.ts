@@ -87,7 +87,9 @@ describe('the set of coins of a real node', () => {
     await agree('after invalidateblock');
     for (const follower of live()) {
       const { rollbacks, undone } = await follower.pause();
-      assert.deepEqual({ rollbacks, undone }, { rollbacks: 1, undone: 3 }, follower.url);
+      // The node forgets one block after the other: whoever asks meanwhile sees more than one turn.
+      assert.ok(rollbacks >= 1 && rollbacks <= 3, `${follower.url} turned ${rollbacks} times`);
+      assert.equal(undone, 3, follower.url);
     }
   });
 
