@@ -12,9 +12,10 @@ import { parseId } from '../../../ledgers/bitcoin/ids.ts';
 import { type BitcoinNetwork, formatId } from '../../../ledgers/bitcoin/index.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import { RECONNECT_ATTEMPTS, RECONNECT_MS_MAX, RECONNECT_MS_MIN, RPC_POLL_MS } from '../../../util/limits.ts';
-import type { NodeSource, PeerStatus } from '../../peer.ts';
-import type { ChainEvent, FollowOptions, Run } from '../../source.ts';
+import { RPC_POLL_MS } from '../../../util/limits.ts';
+import type { NodeSource } from '../../peer.ts';
+import { type PeerOptions, Peers } from '../../peers.ts';
+import type { ChainEvent, FollowOptions, Run, SourceTip } from '../../source.ts';
 import { RpcClient } from './client.ts';
 import { findCommon } from './common-ground.ts';
 import { BlockFetcher, type FetchedBlock } from './fetcher.ts';
@@ -22,13 +23,7 @@ import { HandedOver } from './handed-over.ts';
 import { RpcMempool } from './mempool.ts';
 import { type Best, RpcNode } from './node.ts';
 
-export interface RpcOptions {
-  /** Told whenever the connection changes. */
-  readonly onPeer?: ((status: PeerStatus) => void) | undefined;
-  /** First and longest pause before a lost node is tried again. */
-  readonly reconnectMs?: readonly [number, number];
-  /** Attempts without a block, after which a sync that does not follow gives up. */
-  readonly attempts?: number;
+export interface RpcOptions extends PeerOptions {
   /** Milliseconds between questions for a new block. */
   readonly pollMs?: number;
   /** The least milliseconds between looks at its mempool. */
@@ -38,24 +33,18 @@ export interface RpcOptions {
 /** Reads nothing before it is followed. Throws USAGE. */
 export function openRpc(url: string, network: BitcoinNetwork, options: RpcOptions = {}): NodeSource {
   const follower = new Follower(new RpcClient(url, network), network, options);
-  const { name, mempool } = follower;
-  return { name, mempool, runs: (follow) => follower.runs(follow), status: () => follower.status() };
+  const { name, mempool, peers } = follower;
+  return { name, mempool, runs: (follow) => follower.runs(follow), status: () => peers.status() };
 }
 
 class Follower {
   readonly mempool: RpcMempool;
+  readonly peers: Peers<{ readonly url: string }>;
   private readonly client: RpcClient;
   private readonly network: BitcoinNetwork;
   private readonly options: RpcOptions;
   private handedOver = new HandedOver([]);
-  private state: PeerStatus['state'] = 'stopped';
-  private version = '';
   private best: Best | null = null;
-  private lastRollback: PeerStatus['lastRollback'] = null;
-  private lost = 0;
-  private lastError: UnspentError | null = null;
-  /** Blocks handed over. */
-  private blocks = 0;
   /** Whether the last run said that this is the tip. */
   private toldTip = false;
 
@@ -63,6 +52,7 @@ class Follower {
     this.client = client;
     this.network = network;
     this.options = options;
+    this.peers = new Peers([{ url: client.name }], options, () => ({ tip: this.tip, at: this.handedOver.newest }));
     this.mempool = new RpcMempool(client, network, options.mempoolMs);
   }
 
@@ -70,46 +60,17 @@ class Follower {
     return this.client.name;
   }
 
-  status(): PeerStatus {
-    const { state, name: peer, version, best, lastRollback, lost, lastError } = this;
-    const at = this.handedOver.newest;
-    const tip = best === null ? null : { slot: best.height, height: best.height };
-    const lagBlocks = best === null ? null : Math.max(0, best.height - (at?.height ?? -1));
-    return { state, peer, version, tip, at, lagBlocks, lastRollback, lost, lastError };
-  }
-
-  async *runs({ from, chain, signal, follow }: FollowOptions): AsyncGenerator<Run, void, undefined> {
+  runs({ from, chain, signal, follow }: FollowOptions): AsyncGenerator<Run, void, undefined> {
     this.handedOver = new HandedOver(from, chain);
-    /** Since the last block. */
-    let failures = 0;
-    try {
-      while (!signal.aborted) {
-        const { blocks } = this;
-        try {
-          yield* this.follow(signal, follow);
-          return;
-        } catch (error) {
-          if (signal.aborted) return;
-          if (!(error instanceof UnspentError)) throw error;
-          failures = this.blocks === blocks ? failures + 1 : 1;
-          this.giveUp(error, failures, follow);
-        }
-        await this.pause(failures, signal);
-      }
-    } finally {
-      this.client.close();
-      this.become('stopped');
-    }
+    return this.peers.stay(signal, follow, () => this.follow(signal, follow));
   }
 
   /** For as long as the node answers. Returns when there is nothing more to come, or on abort. */
   private async *follow(signal: AbortSignal, follow: boolean): AsyncGenerator<Run, void, undefined> {
-    this.become('connecting');
     const stop = new AbortController();
     const node = new RpcNode(this.client, AbortSignal.any([signal, stop.signal]));
     try {
-      await this.meet(node);
-      this.become('following', this.version);
+      this.peers.following(await this.meet(node));
       this.toldTip = false;
       while (!signal.aborted) {
         const best = await node.best();
@@ -134,11 +95,11 @@ class Follower {
     }
   }
 
-  /** That it is a node of our network. */
-  private async meet(node: RpcNode): Promise<void> {
-    this.version = `RPC ${await node.version()}`;
+  /** That it is a node of our network; what it speaks. */
+  private async meet(node: RpcNode): Promise<string> {
+    const version = await node.version();
     const [first] = await node.hashesAt([0]);
-    if (first !== null && equalBytes(first, parseId(this.network.genesisHash))) return;
+    if (first !== null && equalBytes(first, parseId(this.network.genesisHash))) return `RPC ${version}`;
     const { name, genesisHash } = this.network;
     const theirs = first === null ? 'has no first block' : `begins with block ${formatId(first)}`;
     throw new UnspentError('NETWORK_WRONG', `the chain of ${this.name} ${theirs}; '${name}' begins with ${genesisHash}`, { network: name });
@@ -152,20 +113,19 @@ class Follower {
     if (common === null) throw this.nothingShared(best);
     if (common.height === newest.height) return null;
     this.handedOver.back(common);
-    this.lastRollback = { time: Date.now(), to: common };
     return { kind: 'back', point: common };
   }
 
   /** Blocks up to the node's best, or up to where it turned meanwhile. True when there was one. */
   private async *catchUp(node: RpcNode, best: Best): AsyncGenerator<Run, boolean, undefined> {
     const fetcher = new BlockFetcher(node, (this.handedOver.newest?.height ?? -1) + 1, best.height);
-    let any = false;
+    let isNew = false;
     for (;;) {
       const blocks = await fetcher.take();
       const events = this.forward(blocks);
       if (events.length > 0) yield this.run(events, this.isAt(best));
-      any ||= events.length > 0;
-      if (blocks.length === 0 || events.length < blocks.length) return any;
+      isNew ||= events.length > 0;
+      if (blocks.length === 0 || events.length < blocks.length) return isNew;
     }
   }
 
@@ -177,7 +137,6 @@ class Follower {
       const before = prevHashOf(raw);
       if (newest === null ? height !== 0 : before === null || !equalBytes(before, newest.hash)) break;
       this.handedOver.push(hash);
-      this.blocks++;
       events.push({ kind: 'forward', raw, intact: false, height });
     }
     return events;
@@ -198,9 +157,13 @@ class Follower {
   }
 
   private run(events: readonly ChainEvent[], atTip: boolean): Run {
-    const { best } = this;
+    const { tip } = this;
     this.toldTip = atTip;
-    return best === null ? { events, atTip } : { events, tip: { slot: best.height, height: best.height }, atTip };
+    return tip === null ? { events, atTip } : { events, tip, atTip };
+  }
+
+  private get tip(): SourceTip | null {
+    return this.best === null ? null : { slot: this.best.height, height: this.best.height };
   }
 
   private nothingShared({ height }: Best): UnspentError {
@@ -217,27 +180,5 @@ class Follower {
       `${this.name} has none of our ${points.length} points: its chain forks below our horizon, or is another one (its tip is at height ` +
       `${height}; our newest is ${ours}, block ${formatId(hash)}). Follow another node, or sync a new store from this one with another --data DIR`;
     return new UnspentError('SOURCE_FORK', message, { points: points.length });
-  }
-
-  /** Throws when trying again cannot help, or was tried enough. */
-  private giveUp(error: UnspentError, failures: number, follow: boolean): void {
-    this.lost++;
-    this.lastError = error;
-    this.become('waiting');
-    const final = (error.code !== 'SOURCE_UNREACHABLE' && error.code !== 'PROTOCOL') || error.meta['refused'] === true;
-    if (final || (!follow && failures >= (this.options.attempts ?? RECONNECT_ATTEMPTS))) throw error;
-  }
-
-  /** A pause that doubles, with jitter so that many do not come back together. */
-  private async pause(failures: number, signal: AbortSignal): Promise<void> {
-    const [first, longest] = this.options.reconnectMs ?? [RECONNECT_MS_MIN, RECONNECT_MS_MAX];
-    const delay = Math.min(longest, first * 2 ** Math.min(failures - 1, 30));
-    await sleep(delay * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
-  }
-
-  private become(state: PeerStatus['state'], version = ''): void {
-    this.state = state;
-    this.version = version;
-    this.options.onPeer?.(this.status());
   }
 }

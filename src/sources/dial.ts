@@ -3,31 +3,12 @@
  * named pipe) for a local one. What the system says becomes a sentence.
  */
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
-import { UnspentError } from '../../util/errors.ts';
-import type { Wire } from './handshake.ts';
+import { UnspentError } from '../util/errors.ts';
 
-export interface Address {
+/** What it takes to open a stream; `url` is for messages. */
+export interface Target {
   readonly url: string;
-  readonly wire: Wire;
   readonly connect: { readonly host: string; readonly port: number } | { readonly path: string };
-}
-
-/** What it takes to open a stream. */
-type Target = Pick<Address, 'url' | 'connect'>;
-
-/** `n2n://host:port` or `n2c:PATH`. Throws USAGE. */
-export function parseAddress(url: string): Address {
-  if (url.startsWith('n2c:')) {
-    const path = url.slice('n2c:'.length);
-    if (path === '') throw new UnspentError('USAGE', `'${url}' lacks the path of the node's socket: n2c:PATH`, { url });
-    return { url, wire: 'n2c', connect: { path } };
-  }
-  const match = /^n2n:\/\/(?:\[([0-9a-fA-F:.]+)\]|([^/:@[\]]+)):(\d{1,5})\/?$/.exec(url);
-  const port = Number(match?.[3]);
-  if (match === null || port < 1 || port > 65_535) {
-    throw new UnspentError('USAGE', `'${url}' is not a node's address: n2n://host:port`, { url });
-  }
-  return { url, wire: 'n2n', connect: { host: match[1] ?? match[2], port } };
 }
 
 /** Opens the stream. Throws SOURCE_UNREACHABLE; rejects promptly when the signal says so. */

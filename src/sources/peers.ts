@@ -1,0 +1,136 @@
+/**
+ * Staying with nodes: one or more of the same chain, tried in turn. A lost one
+ * is tried again with growing pauses, the next one first where there are
+ * several; when trying again cannot help, the failure is told and it ends. What
+ * a source adds is how it talks to one node.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Point } from '../ledgers/ledger.ts';
+import { UnspentError } from '../util/errors.ts';
+import { RECONNECT_ATTEMPTS, RECONNECT_MS_MAX, RECONNECT_MS_MIN } from '../util/limits.ts';
+import type { PeerStatus } from './peer.ts';
+import type { ChainEvent, Run, SourceTip } from './source.ts';
+
+export interface PeerOptions {
+  /** Told whenever the connection changes. */
+  readonly onPeer?: ((status: PeerStatus) => void) | undefined;
+  /** First and longest pause before a lost node is tried again. */
+  readonly reconnectMs?: readonly [number, number];
+  /** Rounds over all nodes without a block, after which a sync that does not follow gives up. */
+  readonly attempts?: number;
+}
+
+/** Where the source stands, for whoever asks: the node's tip, and what was handed over last. */
+export interface Standing {
+  readonly tip: SourceTip | null;
+  readonly at: Point | null;
+}
+
+/** Of one node these are final; of several, another may know better. */
+const STRANGE: readonly string[] = ['SOURCE_FORK', 'UNSUPPORTED', 'NETWORK_WRONG'];
+const PASSING: readonly string[] = ['SOURCE_UNREACHABLE', 'PROTOCOL'];
+
+export class Peers<A extends { readonly url: string }> {
+  private readonly addresses: readonly A[];
+  private readonly options: PeerOptions;
+  private readonly standing: () => Standing;
+  private which = 0;
+  private state: PeerStatus['state'] = 'stopped';
+  private version = '';
+  private lastRollback: PeerStatus['lastRollback'] = null;
+  private lost = 0;
+  private lastError: UnspentError | null = null;
+  /** Connections that failed since the last block. */
+  private failures = 0;
+  /** Nodes whose chain we cannot follow, since the last event. */
+  private readonly strangers = new Set<A>();
+
+  constructor(addresses: readonly A[], options: PeerOptions, standing: () => Standing) {
+    this.addresses = addresses;
+    this.options = options;
+    this.standing = standing;
+  }
+
+  /** The one whose turn it is. */
+  get address(): A {
+    return this.addresses[this.which];
+  }
+
+  status(): PeerStatus {
+    const { state, version, lastRollback, lost, lastError } = this;
+    const { tip, at } = this.standing();
+    const lagBlocks = tip?.height === undefined ? null : Math.max(0, tip.height - (at?.height ?? -1));
+    return { state, peer: this.address.url, version, tip, at, lagBlocks, lastRollback, lost, lastError };
+  }
+
+  /** Connected, and this is what it speaks. */
+  following(version: string): void {
+    this.become('following', version);
+  }
+
+  /** `talk` is one connection, from the first byte to the last; it returns when there is nothing more to come, or on abort. */
+  async *stay(
+    signal: AbortSignal,
+    follow: boolean,
+    talk: () => AsyncGenerator<Run, void, undefined>,
+  ): AsyncGenerator<Run, void, undefined> {
+    this.failures = 0;
+    try {
+      while (!signal.aborted) {
+        this.become('connecting');
+        try {
+          for await (const run of talk()) {
+            this.note(run.events);
+            yield run;
+          }
+          return;
+        } catch (error) {
+          if (signal.aborted) return;
+          if (!(error instanceof UnspentError)) throw error;
+          this.giveUp(error, follow);
+        }
+        await this.pause(signal);
+      }
+    } finally {
+      this.become('stopped');
+    }
+  }
+
+  private note(events: readonly ChainEvent[]): void {
+    if (events.length > 0) this.strangers.clear();
+    for (const event of events) {
+      if (event.kind === 'forward') this.failures = 0;
+      else this.lastRollback = { time: Date.now(), to: event.point };
+    }
+  }
+
+  /** Throws when trying again cannot help, or was tried enough. */
+  private giveUp(error: UnspentError, follow: boolean): void {
+    this.failures++;
+    this.lost++;
+    this.lastError = error;
+    this.become('waiting');
+    const { length } = this.addresses;
+    if (STRANGE.includes(error.code)) {
+      this.strangers.add(this.address);
+      if (this.strangers.size === length) throw error;
+    } else if (!PASSING.includes(error.code) || error.meta['refused'] === true) throw error;
+    if (!follow && this.failures >= (this.options.attempts ?? RECONNECT_ATTEMPTS) * length) throw error;
+  }
+
+  /** The next node at once; when all were tried, a pause that doubles, with jitter so that many do not come back together. */
+  private async pause(signal: AbortSignal): Promise<void> {
+    const { length } = this.addresses;
+    this.which = (this.which + 1) % length;
+    if (this.failures % length !== 0) return;
+    const [first, longest] = this.options.reconnectMs ?? [RECONNECT_MS_MIN, RECONNECT_MS_MAX];
+    const delay = Math.min(longest, first * 2 ** Math.min(this.failures / length - 1, 30));
+    await sleep(delay * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
+  }
+
+  private become(state: PeerStatus['state'], version = ''): void {
+    this.state = state;
+    this.version = version;
+    this.options.onPeer?.(this.status());
+  }
+}
