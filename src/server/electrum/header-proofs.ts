@@ -7,11 +7,11 @@
  * point it is asked for and needs no news of a reorganisation.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { joined, MerkleTree } from '../../ledgers/bitcoin/merkle.ts';
 import type { Query } from '../../query/query.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { HTTP_SLICE_MS } from '../../util/limits.ts';
-import { joined, MerkleTree } from './merkle.ts';
 
 /** Rows of the tree inside a group, and its blocks. */
 const GROUP_HEIGHT = 8;

@@ -3,13 +3,13 @@
  * that they are in their block.
  */
 import { decodeTx, formatId } from '../../ledgers/bitcoin/index.ts';
+import { MerkleTree } from '../../ledgers/bitcoin/merkle.ts';
 import type { ChainRow } from '../../projections/chain.ts';
 import type { Query } from '../../query/query.ts';
 import { toHex } from '../../util/bytes.ts';
 import { ELECTRUM_PACKAGE_MAX } from '../../util/limits.ts';
 import type { Backend } from './backend.ts';
 import { blockAt } from './headers.ts';
-import { MerkleTree } from './merkle.ts';
 import type { Methods } from './method.ts';
 import { count, flag, rawTx, txId } from './params.ts';
 import { RPC, RpcError, rpcErrorOf } from './rpc.ts';

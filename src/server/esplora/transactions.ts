@@ -4,12 +4,13 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { decodeTx, describeTx, formatId, readExtra } from '../../ledgers/bitcoin/index.ts';
+import { MerkleTree } from '../../ledgers/bitcoin/merkle.ts';
 import type { ChainRow } from '../../projections/chain.ts';
 import type { Query } from '../../query/query.ts';
 import { equalBytes, toHex } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
 import type { EsploraAnswers, EsploraLook } from './answer.ts';
-import { merkleBlock, merkleBranch } from './merkle.ts';
+import { merkleBlock } from './merkle.ts';
 import { hashOf, notFound, numberOf } from './parse.ts';
 import { outspendJson } from './spends.ts';
 import { blockAt, confirmedTxs, mempoolTx, txStatus } from './txs.ts';
@@ -54,7 +55,7 @@ function registerProofs(app: FastifyInstance, answers: EsploraAnswers): void {
     const id = idIn(request);
     answers.give(request, reply, JSON_OF_CHAIN, ({ query }) => {
       const { row, position, ids } = placeOf(query, id);
-      return JSON.stringify({ block_height: row.height, merkle: merkleBranch(ids, position).map(formatId), pos: position });
+      return JSON.stringify({ block_height: row.height, merkle: new MerkleTree(ids).branch(position).map(formatId), pos: position });
     });
   });
   app.get('/tx/:txid/merkleblock-proof', (request, reply) => {

@@ -1,10 +1,12 @@
 /**
- * Merkle trees as this family builds them, with the branch from a leaf to the
- * root: a row of odd length repeats its last hash. A branch lists what each hash
- * on the way up is paired with, deepest first.
+ * Merkle trees as this family builds them, kept whole, with the branch from a
+ * leaf to the root: a row of odd length repeats its last hash. A branch lists
+ * what each hash on the way up is paired with, deepest first. Where only the
+ * root is wanted, of blocks as they come, `proof.ts` needs less.
  */
 
 import { copyBytes } from '../../util/bytes.ts';
+import { assert } from '../../util/errors.ts';
 import { sha256dInto } from '../../util/sha256.ts';
 
 const HASH_BYTES = 32;
@@ -27,7 +29,19 @@ export class MerkleTree {
     return hash;
   }
 
+  /** Rows above the leaves. */
+  get height(): number {
+    return this.rows.length - 1;
+  }
+
+  /** A hash of a row; row 0 are the leaves. Null: the row is shorter. */
+  hashAt(height: number, index: number): Uint8Array | null {
+    const row = this.rows[height];
+    return HASH_BYTES * index < row.length ? at(row, index) : null;
+  }
+
   branch(index: number, height = this.rows.length - 1): Uint8Array[] {
+    assert(index >= 0 && HASH_BYTES * index < this.rows[0].length, 'the leaf is one of the tree');
     const branch: Uint8Array[] = [];
     for (let i = 0; i < height; i++) branch.push(this.pairOf(i, index >> i));
     return branch;
