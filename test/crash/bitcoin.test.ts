@@ -10,39 +10,20 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Random } from '../../src/sources/devnet/random.ts';
 import { BitcoinStory } from '../support/bitcoin-story.ts';
-import { CrashCampaign } from '../support/crash-campaign.ts';
+import { CrashCampaign, runCampaign } from '../support/crash-campaign.ts';
 import { headOf } from '../support/crash-check.ts';
 import { openStore, temporaryFolder } from '../support/crash-store.ts';
 import { sourceTo } from '../support/crash-tree.ts';
-import { PHASES } from '../support/crash-witness.ts';
 
 const { UNSPENT_TEST_SEED = '1' } = process.env;
 const SEED = Number(UNSPENT_TEST_SEED);
 const KILLS = 42;
-/** Of each phase at least; where chance did not give it, we go on aiming. */
-const KILLS_PER_PHASE = 1;
-const ROUNDS_MORE_MAX = 60;
 const CUTS = 25;
 const KIND = { selfContained: false, applyAsync: false };
 
 describe('kill -9 (Bitcoin family)', () => {
-  it(`leaves the state of some block, ${KILLS} times (seed ${SEED})`, async (t) => {
-    const campaign = new CrashCampaign(SEED, 'bitcoin');
-    const aims = PHASES.filter((phase) => phase !== 'between');
-    try {
-      while (campaign.kills < KILLS) await campaign.round();
-      const lacking = () => aims.find((phase) => campaign.summary().byPhase[phase] < KILLS_PER_PHASE);
-      let aim = lacking();
-      for (let more = 0; aim !== undefined && more < ROUNDS_MORE_MAX; more++, aim = lacking()) await campaign.round(aim);
-      await campaign.end();
-      ok(aim === undefined, `hardly a kill landed in ${aim}: ${JSON.stringify(campaign.summary())}`);
-    } catch (error) {
-      throw new Error(`seed ${SEED}, after ${campaign.kills} kills: ${(error as Error).message}`, { cause: error });
-    } finally {
-      t.diagnostic(JSON.stringify(campaign.summary()));
-      await campaign.dispose();
-    }
-  });
+  it(`leaves the state of some block, ${KILLS} times (seed ${SEED})`, (t) =>
+    runCampaign(t, new CrashCampaign(SEED, 'bitcoin'), { kills: KILLS, perPhase: 1, aimedMax: 60 }));
 });
 
 describe('torn logs (Bitcoin family)', () => {

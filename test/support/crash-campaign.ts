@@ -7,6 +7,7 @@
 import { equal, ok } from 'node:assert/strict';
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../src/sources/devnet/random.ts';
 import { readPruned } from '../../src/state/pruned.ts';
@@ -275,5 +276,31 @@ export class CrashCampaign {
     }
     this.finished++;
     rmSync(data, { recursive: true });
+  }
+}
+
+export interface Goal {
+  readonly kills: number;
+  /** In each phase at least; where chance did not give that many, we go on aiming. */
+  readonly perPhase: number;
+  /** Rounds that may be spent on that. */
+  readonly aimedMax: number;
+}
+
+/** Kills until the goal is reached, brings what is left to its end, and clears up. */
+export async function runCampaign(t: TestContext, campaign: CrashCampaign, { kills, perPhase, aimedMax }: Goal): Promise<void> {
+  const aims = PHASES.filter((phase) => phase !== 'between');
+  try {
+    while (campaign.kills < kills) await campaign.round();
+    const lacking = () => aims.find((phase) => campaign.summary().byPhase[phase] < perPhase);
+    let aim = lacking();
+    for (let more = 0; aim !== undefined && more < aimedMax; more++, aim = lacking()) await campaign.round(aim);
+    await campaign.end();
+    ok(aim === undefined, `hardly a kill landed in ${aim}: ${JSON.stringify(campaign.summary())}`);
+  } catch (error) {
+    throw new Error(`seed ${campaign.summary().seed}, after ${campaign.kills} kills: ${(error as Error).message}`, { cause: error });
+  } finally {
+    t.diagnostic(JSON.stringify(campaign.summary()));
+    await campaign.dispose();
   }
 }
