@@ -4,6 +4,7 @@
  */
 import type { BitcoinNetwork } from '../ledgers/bitcoin/index.ts';
 import { UnspentError } from '../util/errors.ts';
+import { withoutSecret } from '../util/secret.ts';
 import { openBlk } from './bitcoin/blk/index.ts';
 import { openP2p } from './bitcoin/p2p/index.ts';
 import { openRpc } from './bitcoin/rpc/index.ts';
@@ -71,7 +72,7 @@ function schemeOf(url: string): string {
   const scheme = /^([a-z0-9]+):/.exec(url)?.[1] ?? '';
   if (Object.hasOwn(SCHEMES, scheme)) return scheme;
   // It may be a mistyped one with a password in it.
-  const shown = url.replace(/\/\/[^/@\s]*@/g, '//');
+  const shown = withoutSecret(url);
   throw new UnspentError('SOURCE_UNKNOWN', `'${shown}' is not a source; there are ${SOURCE_SCHEMES.join(', ')}`, { url: shown });
 }
 

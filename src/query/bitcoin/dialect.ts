@@ -16,6 +16,7 @@ import {
   readHeader,
   scriptKey,
 } from '../../ledgers/bitcoin/index.ts';
+import { KEY_BYTES } from '../../ledgers/ledger.ts';
 import type { ChainRow } from '../../projections/chain.ts';
 import { fromHex, isHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
@@ -29,7 +30,6 @@ const UNIT = 'satoshi';
 /** Owners remembered at most: a few hundred bytes each. */
 const OWNERS_MAX = 4096;
 const SCRIPT_HASH_BYTES = 32;
-const KEY_BYTES = 28;
 
 type Owner = Pick<UtxoJson, 'owner_addr' | 'script' | 'script_type'>;
 

@@ -39,17 +39,17 @@ export function byStatusOrder(a: Entry, b: Entry): number {
 export class StatusHash {
   private readonly hash = createHash('sha256');
   private text = '';
-  private any = false;
+  private isEmpty = true;
 
   add({ tx_hash, height }: Entry): void {
-    this.any = true;
+    this.isEmpty = false;
     this.text += `${tx_hash}:${height}:`;
     if (this.text.length > TEXT_CHARS) this.flush();
   }
 
   end(): string | null {
     this.flush();
-    return this.any ? this.hash.digest('hex') : null;
+    return this.isEmpty ? null : this.hash.digest('hex');
   }
 
   private flush(): void {

@@ -8,6 +8,7 @@ import Type from 'typebox';
 import type { Dialect } from '../../query/dialect.ts';
 import type { Query } from '../../query/query.ts';
 import { renderPoint } from '../../query/render.ts';
+import { withoutSecret } from '../../util/secret.ts';
 import { VERSION } from '../../version.ts';
 import type { ServerContext } from '../context.ts';
 import type { LiveStatus } from '../live.ts';
@@ -168,9 +169,4 @@ function followingOf(live: LiveStatus): object {
     connections_lost: connectionsLost,
     last_error: lastError,
   };
-}
-
-/** Sources are URLs, and a URL may carry a password. */
-function withoutSecret(source: string): string {
-  return source.replace(/\/\/[^/@\s]*@/g, '//');
 }

@@ -67,8 +67,8 @@ class Reading {
       while (!signal.aborted) {
         await scan.look(signal);
         if (signal.aborted) return;
-        const any = yield* this.handOver(reader);
-        if (!any && !told) yield this.run([], true);
+        const isNew = yield* this.handOver(reader);
+        if (!isNew && !told) yield this.run([], true);
         told = true;
         if (!follow) return;
         await sleep(this.pollMs, undefined, { signal }).catch(() => {});
