@@ -24,6 +24,38 @@ export interface HashModule<Hash> {
   readonly hash: Hash;
 }
 
+const PAGE = 65_536;
+/** Up to here a loop beats the platform's copy, which needs a view. */
+const LOOP_BYTES_MAX = 64;
+
+/** A module's memory as a view, behind whose first `input` bytes stands what is hashed. */
+export class HashMemory {
+  view: Uint8Array;
+  private readonly memory: HashModule<unknown>['memory'];
+  private readonly input: number;
+
+  constructor(memory: HashModule<unknown>['memory'], input: number) {
+    this.memory = memory;
+    this.input = input;
+    this.view = new Uint8Array(memory.buffer);
+  }
+
+  /** Makes room for so many bytes. Growing moves the memory. */
+  room(length: number): void {
+    const missing = this.input + length - this.view.length;
+    if (missing <= 0) return;
+    this.memory.grow(Math.ceil(missing / PAGE));
+    this.view = new Uint8Array(this.memory.buffer);
+  }
+
+  bring(bytes: Uint8Array, start: number, end: number, to: number): void {
+    const { view } = this;
+    const length = end - start;
+    if (length <= LOOP_BYTES_MAX) for (let i = 0; i < length; i++) view[to + i] = bytes[start + i];
+    else view.set(bytes.subarray(start, end), to);
+  }
+}
+
 /** The little of the WebAssembly interface that is used; it is in every runtime, but in no library of types without the browser's. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;

@@ -5,7 +5,7 @@
  * 300 bytes, where a call of a library costs more than its hashing
  * (docs/adr/0010). Tests compare it with a library over all lengths.
  */
-import { hashModule, unsigned } from './hash-module.ts';
+import { HashMemory, hashModule, unsigned } from './hash-module.ts';
 
 const IV = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19] as const;
 
@@ -27,7 +27,6 @@ const STATE = 0;
 const LAST_BLOCKS = 64;
 const OUT = 192;
 const INPUT = 256;
-const PAGE = 65536;
 const ROUNDS = 64;
 
 /** The opcodes used, by their names in the WebAssembly specification. */
@@ -119,40 +118,28 @@ const { memory, hash } = hashModule<(at: number, length: number) => void>({
   hash: hashBody(),
 });
 
-let view = new Uint8Array(memory.buffer);
-
-function room(length: number): void {
-  const missing = INPUT + length - view.length;
-  if (missing <= 0) return;
-  memory.grow(Math.ceil(missing / PAGE));
-  view = new Uint8Array(memory.buffer);
-}
-
-function bring(bytes: Uint8Array, start: number, end: number, to: number): void {
-  const length = end - start;
-  if (length <= 64) for (let i = 0; i < length; i++) view[to + i] = bytes[start + i];
-  else view.set(bytes.subarray(start, end), to);
-}
+const inside = new HashMemory(memory, INPUT);
 
 export function sha256(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
-  room(end - start);
-  bring(bytes, start, end, INPUT);
+  inside.room(end - start);
+  inside.bring(bytes, start, end, INPUT);
   hash(INPUT, end - start);
-  return view.slice(OUT, OUT + DIGEST_BYTES);
+  return inside.view.slice(OUT, OUT + DIGEST_BYTES);
 }
 
 /** The first `length` bytes of the hash, written where they are wanted. */
 export function sha256Into(bytes: Uint8Array, start: number, end: number, to: Uint8Array, at: number, length: number): void {
-  room(end - start);
-  bring(bytes, start, end, INPUT);
+  inside.room(end - start);
+  inside.bring(bytes, start, end, INPUT);
   hash(INPUT, end - start);
+  const { view } = inside;
   for (let i = 0; i < length; i++) to[at + i] = view[OUT + i];
 }
 
 /** The hash of the hash: what the Bitcoin family names things by. */
 export function sha256d(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
-  room(end - start);
-  bring(bytes, start, end, INPUT);
+  inside.room(end - start);
+  inside.bring(bytes, start, end, INPUT);
   return twice(end - start);
 }
 
@@ -165,24 +152,25 @@ export function sha256dWithout(
   [from2, to2]: readonly [number, number],
 ): Uint8Array {
   const [first, second, third] = [from1 - start, from2 - to1, end - to2];
-  room(first + second + third);
-  bring(bytes, start, from1, INPUT);
-  bring(bytes, to1, from2, INPUT + first);
-  bring(bytes, to2, end, INPUT + first + second);
+  inside.room(first + second + third);
+  inside.bring(bytes, start, from1, INPUT);
+  inside.bring(bytes, to1, from2, INPUT + first);
+  inside.bring(bytes, to2, end, INPUT + first + second);
   return twice(first + second + third);
 }
 
 /** The same, written where it is wanted. */
 export function sha256dInto(bytes: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void {
-  room(end - start);
-  bring(bytes, start, end, INPUT);
+  inside.room(end - start);
+  inside.bring(bytes, start, end, INPUT);
   hash(INPUT, end - start);
   hash(OUT, DIGEST_BYTES);
+  const { view } = inside;
   for (let i = 0; i < DIGEST_BYTES; i++) to[at + i] = view[OUT + i];
 }
 
 function twice(length: number): Uint8Array {
   hash(INPUT, length);
   hash(OUT, DIGEST_BYTES);
-  return view.slice(OUT, OUT + DIGEST_BYTES);
+  return inside.view.slice(OUT, OUT + DIGEST_BYTES);
 }
