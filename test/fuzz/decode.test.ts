@@ -5,7 +5,6 @@
  * UNSPENT_TEST_ROUNDS=N makes it N times as long.
  */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -20,24 +19,21 @@ import { cardanoNetwork, networkFromGenesis } from '../../src/ledgers/cardano/ne
 import { cardanoTraits } from '../../src/ledgers/cardano/traits.ts';
 import { describeByronTx, describeTx } from '../../src/ledgers/cardano/transaction.ts';
 import { OutputKeys } from '../../src/ledgers/ledger.ts';
-import { DevnetChain } from '../../src/sources/devnet/index.ts';
 import { readDelta, writeDelta } from '../../src/state/delta.ts';
 import { ByteWriter } from '../../src/util/byte-writer.ts';
 import { concatBytes, fromHex, toHex, utf8 } from '../../src/util/bytes.ts';
 import { ARRAY, Cursor } from '../../src/util/cbor.ts';
 import { CborWriter } from '../../src/util/cbor-write.ts';
 import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
-import { fixtures, hasFixtures, needsFixtures, readFixture } from '../support/fixtures.ts';
+import { blocks, decoded, devnet, EPOCH_SLOTS, madeBlocks, realBlocks, smallBlocks } from './cardano-samples.ts';
 import { everyItem, type Item, readTree, rewrite } from './cbor-tree.ts';
 import { Dice, damage, damageText, noise } from './mutate.ts';
 
 const SEED = Number(process.env['UNSPENT_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
 const ROUNDS = Number(process.env['UNSPENT_TEST_ROUNDS'] ?? 1);
-const EPOCH_SLOTS = 21_600;
 /** Milliseconds one input may take. Looked at again before it counts: the machine may have been busy. */
 const CASE_MS_MAX = 200;
 const HEAP_GROWTH_MAX = 64 * 1024 * 1024;
-const SMALL_BYTES = 8_000;
 const LEVELS = 100_000;
 
 type Target = (bytes: Uint8Array) => unknown;
@@ -161,16 +157,6 @@ function tryOut(name: TargetName, bytes: Uint8Array, what: string): boolean {
   }
 }
 
-const devnet = new DevnetChain({ seed: 7 });
-const madeBlocks = Array.from({ length: 120 }, () => devnet.mine());
-const realNames = hasFixtures ? readdirSync(fixtures('cardano', 'blocks')).filter((name) => name.endsWith('.cbor')) : [];
-const realBlocks: Uint8Array[] = realNames.map((name) => new Uint8Array(readFixture('cardano', 'blocks', name)));
-// The real boundary blocks are too large for this; the golden one has 87 bytes.
-if (hasFixtures) realBlocks.push(goldenBoundary());
-const blocks = [...madeBlocks, ...realBlocks].filter(({ length }) => length < 100_000);
-const smallBlocks = blocks.filter(({ length }) => length < SMALL_BYTES);
-
-const decoded = blocks.map((raw) => decodeBlock(raw, EPOCH_SLOTS));
 const txs = decoded
   .flatMap((block) => block.txs.map(({ start, end }) => block.raw.slice(start, end)))
   .filter(({ length }) => length < 4000);
@@ -409,43 +395,3 @@ function deepItems(): Uint8Array[] {
   const nests = ['81', 'a100', 'c1', '9f', 'bf00', 'd81881', '9fa1c2009f', '82'];
   return nests.map((nest) => concatBytes(fromHex(nest.repeat(LEVELS)), Uint8Array.of(0)));
 }
-
-function goldenBoundary(): Uint8Array {
-  const cursor = new Cursor(readFixture('cardano', 'golden', 'n2n-CardanoNodeToNodeVersion2', 'Block_Byron_EBB'));
-  cursor.tag();
-  return new Uint8Array(cursor.byteString());
-}
-
-/** What a block does, without the ids that follow from its very bytes. */
-function effectsOf(raw: Uint8Array) {
-  const block = decodeBlock(raw, EPOCH_SLOTS);
-  const { era, height, slot, prevHash, boundary, extra } = block;
-  const txs = block.txs.map(({ valid, spends, creates }) => ({
-    valid,
-    spends: spends.map(({ at, index }) => [toHex(raw, at, at + 32), index]),
-    creates: creates.map(({ index, start, end, flags, valueHi, valueLo }) => {
-      const { lovelace, assets, address, datumHash } = describeOutput(raw, start, end);
-      assert.equal(lovelace, (BigInt(valueHi) << 32n) | BigInt(valueLo));
-      // Byron writes an address as items in place, so that its bytes change with the rest.
-      return { index, flags, lovelace, assets, datumHash, address: era === ERA.byron ? null : toHex(address) };
-    }),
-  }));
-  return { era, height, slot, boundary, prevHash: prevHash && toHex(prevHash), extra: toHex(extra), txs };
-}
-
-describe('the same block in other bytes', () => {
-  for (const style of ['indefinite', 'definite', 'wide'] as const) {
-    test(`${style}: the same effects`, () => {
-      for (const raw of blocks) {
-        const other = rewrite(raw, style);
-        assert.deepEqual(effectsOf(other), effectsOf(raw));
-        // The header changes with its encoding, and the body's proof with the body's.
-        assert.notEqual(toHex(decodeBlock(other, EPOCH_SLOTS).hash), toHex(decodeBlock(raw, EPOCH_SLOTS).hash));
-      }
-    });
-  }
-
-  test('every era is among them', needsFixtures, () => {
-    assert.deepEqual(new Set(decoded.map(({ era }) => era)), new Set<number>(Object.values(ERA)));
-  });
-});
