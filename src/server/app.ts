@@ -4,7 +4,15 @@
  */
 import fastify, { type FastifyInstance } from 'fastify';
 import { UnspentError } from '../util/errors.ts';
-import { HTTP_BODY_BYTES_MAX, HTTP_HEADERS_MS, HTTP_PARAM_CHARS_MAX, HTTP_REQUEST_MS, HTTP_STALLED_MS } from '../util/limits.ts';
+import {
+  HTTP_BODY_BYTES_MAX,
+  HTTP_HEADERS_MS,
+  HTTP_PARAM_CHARS_MAX,
+  HTTP_REQUEST_MS,
+  HTTP_STALLED_MS,
+  SUBMIT_MS_MAX,
+  SUBMIT_PACKAGE_MS,
+} from '../util/limits.ts';
 import type { ServerContext } from './context.ts';
 import { registerEsplora } from './esplora/index.ts';
 import { registerEvents } from './events/route.ts';
@@ -51,13 +59,18 @@ export async function buildApp(context: ServerContext, options: AppOptions = {})
   return app;
 }
 
+/** Milliseconds without a byte after which a connection is cut: what the longest request may wait for its answer, and then some. */
+export function connectionMs(waitSecondsMax: number): number {
+  return Math.max(1000 * waitSecondsMax, SUBMIT_PACKAGE_MS + SUBMIT_MS_MAX) + HTTP_STALLED_MS;
+}
+
 function newFastify({ config }: ServerContext, trouble: Trouble): FastifyInstance {
   const { connectionsMax, waitSecondsMax } = config.server;
   const app = fastify({
     logger: false,
     bodyLimit: HTTP_BODY_BYTES_MAX,
     requestTimeout: HTTP_REQUEST_MS,
-    connectionTimeout: 1000 * waitSecondsMax + HTTP_STALLED_MS,
+    connectionTimeout: connectionMs(waitSecondsMax),
     http: { headersTimeout: HTTP_HEADERS_MS },
     routerOptions: { maxParamLength: HTTP_PARAM_CHARS_MAX },
     // Streams and events would otherwise keep the server from ever closing.

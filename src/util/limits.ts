@@ -197,9 +197,18 @@ export const MEMPOOL_UPDATE_MS = 50;
 /** Bytes of transactions in one such message: what the serving thread takes in without keeping others waiting. */
 export const MEMPOOL_UPDATE_BYTES_MAX = 256 * 1024;
 
-/** Milliseconds in which a node must have answered whether it takes a transaction, and such questions on their way. */
-export const SUBMIT_MS_MAX = 30_000;
+/** Milliseconds for a submission over P2P, its connections included: the node lets five seconds pass on average before it passes one on, now and then many more. */
+export const P2P_SUBMIT_MS = 45_000;
+
+/** Milliseconds of silence for a submission over RPC. A node that checks for longer is not well. */
+export const RPC_SUBMIT_MS = 30_000;
+
+/** Milliseconds in which every source has answered a submission or given it up, and submissions on their way. Longer than each of them takes by itself, so that their own words are heard. */
+export const SUBMIT_MS_MAX = Math.max(P2P_SUBMIT_MS, CONNECT_MS + RPC_SUBMIT_MS) + 5000;
 export const SUBMITS_MAX = 64;
+
+/** Milliseconds after which the rest of a package is not tried any more: its submissions go one after the other, and somebody waits for all of them. */
+export const SUBMIT_PACKAGE_MS = 20_000;
 
 /** Bytes of blocks one batch of RPC calls should fetch, calls of one batch, and batches on their way: an answer is hex, all in memory. */
 export const RPC_BATCH_BYTES = 2 * 1024 * 1024;
@@ -264,6 +273,12 @@ export const P2P_MESSAGE_BYTES_MAX = 4_000_000;
 export const P2P_HEADERS_MAX = 2000;
 export const P2P_INVENTORY_MAX = 50_000;
 
+/** Blocks named in one answer to `getblocks`: the protocol's own limit, by which clients know that there are more. */
+export const P2P_BLOCK_IDS_MAX = 500;
+
+/** Bytes of transactions that the responder announced and still gives after they were mined: twice what can wait on a regtest chain. */
+export const P2P_ANNOUNCED_BYTES_MAX = 2 * REGTEST_POOL_BYTES_MAX;
+
 /** Blocks asked of one node and not arrived yet; bytes of blocks on their way or waiting to be applied. */
 export const P2P_BLOCKS_IN_FLIGHT_MAX = 512;
 export const P2P_BLOCK_BYTES_AHEAD_MAX = 32 * 1024 * 1024;
@@ -274,9 +289,6 @@ export const P2P_ANSWER_MS = 60_000;
 /** Milliseconds between pings, and without any message after which a node is taken for dead. */
 export const P2P_PING_MS = 60_000;
 export const P2P_SILENCE_MS = 150_000;
-
-/** Milliseconds for a node to pass on a transaction that it has from us: it lets five seconds pass on average, now and then many more. */
-export const P2P_SUBMIT_MS = 45_000;
 
 /** Bytes of unconfirmed transactions remembered from a node; Core's own mempool has 300 MB at most. */
 export const P2P_MEMPOOL_BYTES_MAX = 64 * 1024 * 1024;

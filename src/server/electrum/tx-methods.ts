@@ -7,7 +7,8 @@ import { MerkleTree } from '../../ledgers/bitcoin/merkle.ts';
 import type { ChainRow } from '../../projections/chain.ts';
 import type { Query } from '../../query/query.ts';
 import { toHex } from '../../util/bytes.ts';
-import { ELECTRUM_PACKAGE_MAX } from '../../util/limits.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { ELECTRUM_PACKAGE_MAX, SUBMIT_PACKAGE_MS } from '../../util/limits.ts';
 import type { Backend } from './backend.ts';
 import { blockAt } from './headers.ts';
 import type { Methods } from './method.ts';
@@ -58,8 +59,10 @@ export function txMethods(backend: Backend): Methods {
   /** One after the other: what we speak to nodes knows no packages, so that each must be acceptable after those before it. */
   async function submitAll(raws: readonly Uint8Array[]): Promise<Refused[]> {
     const refused: Refused[] = [];
+    const deadline = performance.now() + SUBMIT_PACKAGE_MS;
     for (const raw of raws) {
       try {
+        if (performance.now() > deadline) throw new UnspentError('BUSY', 'not tried: the node took too long over those before it');
         await context.submit(raw);
       } catch (error) {
         const known = rpcErrorOf(error);

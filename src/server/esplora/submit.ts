@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { decodeTx, formatId } from '../../ledgers/bitcoin/index.ts';
 import { fromHex, isHex } from '../../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
-import { ESPLORA_BODY_BYTES_MAX } from '../../util/limits.ts';
+import { ESPLORA_BODY_BYTES_MAX, SUBMIT_PACKAGE_MS } from '../../util/limits.ts';
 import type { EsploraAnswers } from './answer.ts';
 import { wrong } from './parse.ts';
 
@@ -70,11 +70,13 @@ function packageOf(body: string): string[] {
   });
 }
 
-/** In the order given, until one is refused; what stands behind that one is not tried. The shape is that of a node's `submitpackage`. */
+/** In the order given, until one is refused or the time for the package is over; what stands behind that one is not tried. The shape is that of a node's `submitpackage`. */
 async function submitEach(txs: readonly Submitted[], { serving, mempool }: EsploraAnswers): Promise<object> {
   const results: Record<string, object> = {};
   let failed = false;
+  const deadline = performance.now() + SUBMIT_PACKAGE_MS;
   for (const { raw, id, witnessId, virtualSize } of txs) {
+    failed ||= performance.now() > deadline;
     const error: string | null = failed ? 'package-not-validated' : await refusal(serving.context.submit(raw));
     failed ||= error !== null;
     // A node tells the fee too; it is known here once the mempool has told of the transaction.

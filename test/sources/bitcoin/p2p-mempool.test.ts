@@ -4,16 +4,31 @@
  * connection begins anew.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { compactBytes } from '../../../src/ledgers/bitcoin/cursor.ts';
 import { decodeTx } from '../../../src/ledgers/bitcoin/index.ts';
+import { encodeFrame, FrameReader } from '../../../src/sources/bitcoin/p2p/frame.ts';
 import { openP2p } from '../../../src/sources/bitcoin/p2p/index.ts';
+import { Link } from '../../../src/sources/bitcoin/p2p/link.ts';
+import { decodeMessage, type Message, payloadLimit, SERVICE } from '../../../src/sources/bitcoin/p2p/messages.ts';
 import { type P2pServer, serveP2p } from '../../../src/sources/bitcoin/responder/index.ts';
 import type { MempoolChange, MempoolFeed } from '../../../src/sources/source.ts';
-import { fromHex, toHex } from '../../../src/util/bytes.ts';
+import { concatBytes, fromHex, toHex } from '../../../src/util/bytes.ts';
 import { forgeTx, OP_TRUE } from '../../ledgers/bitcoin/forge.ts';
 import { regtest } from '../../ledgers/bitcoin/samples.ts';
 import { TestChain } from './p2p-chain.ts';
 import { Reader, until } from './p2p-reader.ts';
+import { Spoiler } from './p2p-spoiler.ts';
+
+/** The same refusal with a reason of 10,000 bytes, as btcd has them for a bad signature. */
+function verbose(frame: Uint8Array): Uint8Array {
+  const [read] = new FrameReader(regtest.magic, payloadLimit).read(frame);
+  const { hash } = decodeMessage(read) as Message & { readonly kind: 'reject' };
+  const payload = concatBytes(Uint8Array.of(2, 0x74, 0x78, 0x10), compactBytes(10_000), new Uint8Array(10_000).fill(0x79), hash!);
+  return encodeFrame(regtest.magic, { command: 'reject', payload });
+}
 
 describe('the mempool over P2P', () => {
   const chain = new TestChain(20);
@@ -82,6 +97,59 @@ describe('the mempool over P2P', () => {
     const raw = forgeTx({ inputs: [{ txId: new Uint8Array(32).fill(3), index: 0 }], outputs: [{ value: 1n, script: OP_TRUE }] });
     await assert.rejects(feed.submit(raw), { code: 'TX_REFUSED', message: 'bad-txns-inputs-missingorspent' });
     await assert.rejects(feed.submit(fromHex('01020304')), { code: 'TX_REFUSED', message: /not a transaction/ });
+  });
+
+  it('learns that the node took one also when the node announces nothing, by asking for it', async () => {
+    const mute = await Spoiler.before(server, (command, frame) => (command === 'inv' ? null : frame));
+    const source = openP2p([`p2p://127.0.0.1:${mute.port}`], regtest);
+    const other = new Reader(regtest);
+    other.start(source);
+    try {
+      await other.reach(chain.tip.hash);
+      const raw = chain.payment();
+      assert.deepEqual(await source.mempool!.submit(raw), decodeTx(raw).id);
+      assert.deepEqual(chain.tx(decodeTx(raw).id), raw);
+    } finally {
+      await other.end();
+      await mute.close();
+    }
+  });
+
+  it('lets no further connection open when the answer is known', async () => {
+    await until(() => server.clients === 1);
+    await Promise.all(Array.from({ length: 5 }, () => feed.submit(chain.payment())));
+    await until(() => server.clients === 1);
+  });
+
+  it('goes on with the connection when the node refuses with very many words', async () => {
+    const wordy = await Spoiler.before(server, (command, frame) => (command === 'reject' ? verbose(frame) : frame));
+    const source = openP2p([`p2p://127.0.0.1:${wordy.port}`], regtest);
+    const other = new Reader(regtest);
+    other.start(source);
+    try {
+      await other.reach(chain.tip.hash);
+      const raw = forgeTx({ inputs: [{ txId: new Uint8Array(32).fill(5), index: 0 }], outputs: [{ value: 1n, script: OP_TRUE }] });
+      await assert.rejects(source.mempool!.submit(raw), { code: 'TX_REFUSED', message: /^y{256}$/ });
+      assert.equal(source.status().lost, 0);
+    } finally {
+      await other.end();
+      await wordy.close();
+    }
+  });
+
+  it('greets as one that reads and writes witnesses', async () => {
+    const node = createServer();
+    node.listen(0, '127.0.0.1');
+    await once(node, 'listening');
+    const stop = new Reader(regtest);
+    stop.start(openP2p([`p2p://127.0.0.1:${(node.address() as AddressInfo).port}`], regtest));
+    const [socket] = (await once(node, 'connection')) as [Socket];
+    const { value } = await new Link(socket, regtest.magic, 'the follower').messages().next();
+    assert.ok(value.kind === 'version');
+    assert.equal(value.services, SERVICE.witness);
+    await stop.end();
+    socket.destroy();
+    node.close();
   });
 
   it('begins anew with a new connection', async () => {

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { compactBytes } from '../../../src/ledgers/bitcoin/cursor.ts';
 import { headerHash } from '../../../src/ledgers/bitcoin/index.ts';
 import { BlockWindow } from '../../../src/sources/bitcoin/p2p/block-window.ts';
 import { encodeFrame, type Frame, FrameReader } from '../../../src/sources/bitcoin/p2p/frame.ts';
@@ -37,7 +38,7 @@ const message: fc.Arbitrary<Message> = fc.oneof(
   }),
   record({ kind: fc.constantFrom('verack', 'sendheaders', 'mempool', 'wtxidrelay', 'sendaddrv2') }),
   record({ kind: fc.constantFrom('ping', 'pong'), nonce }),
-  record({ kind: fc.constant('getheaders'), locator: fc.array(hash, { maxLength: 101 }), stop: hash }),
+  record({ kind: fc.constantFrom('getheaders', 'getblocks'), locator: fc.array(hash, { maxLength: 101 }), stop: hash }),
   record({ kind: fc.constant('headers'), headers: fc.array(header, { maxLength: 300 }) }),
   record({ kind: fc.constantFrom('inv', 'getdata', 'notfound'), items }),
   record({ kind: fc.constantFrom('block', 'tx'), raw }),
@@ -66,7 +67,7 @@ describe('messages', () => {
   });
 
   it('what does not decode is a mistake of the peer, whatever it is', () => {
-    const commands = fc.constantFrom('version', 'ping', 'getheaders', 'headers', 'inv', 'getdata', 'notfound', 'reject');
+    const commands = fc.constantFrom('version', 'ping', 'getheaders', 'getblocks', 'headers', 'inv', 'getdata', 'notfound', 'reject');
     fc.assert(
       fc.property(commands, fc.uint8Array({ maxLength: 200 }), (command, payload) => {
         try {
@@ -80,6 +81,21 @@ describe('messages', () => {
     const tooMany = concatBytes(fromHex('fdd207'), new Uint8Array(2002 * 81));
     assert.throws(() => decodeMessage({ command: 'headers', payload: tooMany }), { code: 'PROTOCOL' });
     assert.throws(() => decodeMessage({ command: 'inv', payload: fromHex('fd0000') }), { code: 'PROTOCOL' });
+  });
+
+  it('a text that is too long is cut off, and what a node adds behind a message is passed over', () => {
+    const long = (bytes: number): Uint8Array => concatBytes(compactBytes(bytes), new Uint8Array(bytes).fill(0x78));
+    const hash = new Uint8Array(32).fill(7);
+    for (const bytes of [256, 257, 5000, 100_000]) {
+      const payload = concatBytes(long(2), Uint8Array.of(16), long(bytes), hash);
+      const [frame] = readAll(encodeFrame(MAGIC, { command: 'reject', payload }), [40]);
+      assert.deepEqual(decodeMessage(frame), { kind: 'reject', message: 'xx', code: 16, reason: 'x'.repeat(256), hash });
+    }
+    for (const one of fc.sample(message, 50).filter(({ kind }) => kind !== 'block' && kind !== 'tx' && kind !== 'reject')) {
+      const { command, payload } = encodeMessage(one);
+      const [frame] = readAll(encodeFrame(MAGIC, { command, payload: concatBytes(payload, new Uint8Array(70_000)) }), []);
+      assert.deepEqual(decodeMessage(frame), one);
+    }
   });
 
   it('kinds that nobody reads are passed over and not kept', () => {

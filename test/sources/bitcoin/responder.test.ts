@@ -11,6 +11,7 @@ import { decodeBlock, decodeTx, headerHash } from '../../../src/ledgers/bitcoin/
 import { encodeFrame } from '../../../src/sources/bitcoin/p2p/frame.ts';
 import { Link, ownVersion } from '../../../src/sources/bitcoin/p2p/link.ts';
 import { encodeMessage, ITEM, type Message } from '../../../src/sources/bitcoin/p2p/messages.ts';
+import { AnnouncedTxs } from '../../../src/sources/bitcoin/responder/announced.ts';
 import { type P2pServer, serveP2p } from '../../../src/sources/bitcoin/responder/index.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { UnspentError } from '../../../src/util/errors.ts';
@@ -154,6 +155,67 @@ describe('the responder', () => {
     const bad = forgeTx({ inputs: [{ txId: NO_HASH, index: 0 }], outputs: [{ value: 1n, script: OP_TRUE }] });
     const { reason, hash } = await deaf.ask({ kind: 'tx', raw: bad }, 'reject');
     assert.deepEqual([reason, hash], ['bad-txns-inputs-missingorspent', decodeTx(bad).id]);
+  });
+
+  it('names blocks five hundred at a time, and the tip to whoever has fetched the last of them', async () => {
+    const client = await join();
+    const list = async (locator: readonly Uint8Array[], stop = NO_HASH): Promise<(number | null)[]> => {
+      const { items } = await client.ask({ kind: 'getblocks', locator, stop }, 'inv');
+      assert.ok(items.every(({ type }) => type === ITEM.block));
+      return items.map(({ hash }) => chain.heightOf(hash));
+    };
+    const lost = chain.tip.hash;
+    chain.fork(3);
+    assert.deepEqual((await client.next('inv')).items, [{ type: ITEM.block, hash: chain.tip.hash }]);
+    assert.deepEqual(await list([lost, chain.best[2496].hash]), [2497, 2498, 2499, 2500, 2501]);
+    assert.deepEqual(await list([chain.best[7].hash], chain.best[9].hash), [8]);
+    assert.deepEqual(await list([chain.tip.hash]), [], 'an answer comes also when there is nothing to name');
+    let from = chain.best[0].hash;
+    for (const last of [500, 1000, 1500, 2000, 2500]) {
+      const heights = await list([from]);
+      assert.deepEqual([heights.length, heights.at(-1)], [500, last]);
+      from = chain.best[last].hash;
+      const items = [chain.best[last - 1].hash, from].map((hash) => ({ type: ITEM.witnessBlock, hash }));
+      client.link.send({ kind: 'getdata', items });
+      await client.next('block');
+      assert.deepEqual((await client.next('block')).raw, chain.best[last].raw);
+      assert.deepEqual((await client.next('inv')).items, [{ type: ITEM.block, hash: chain.tip.hash }]);
+    }
+    assert.deepEqual(await list([from]), [2501]);
+    client.link.send({ kind: 'getdata', items: [{ type: ITEM.block, hash: chain.tip.hash }] });
+    await client.next('block');
+    await client.ask({ kind: 'ping', nonce: new Uint8Array(8) }, 'pong');
+  });
+
+  it('gives what it announced also when a block has taken it meanwhile', async () => {
+    const [told, asking] = [await join(), await join(false)];
+    const raws = [chain.payment(), chain.payment()];
+    const items = raws.map((raw) => ({ type: ITEM.witnessTx, hash: decodeTx(raw).id }));
+    for (const raw of raws) chain.submit(raw);
+    for (const { hash } of items) assert.deepEqual((await told.next('inv')).items, [{ type: ITEM.tx, hash }]);
+    await asking.ask({ kind: 'mempool' }, 'inv');
+    chain.mine(2);
+    assert.equal(chain.tx(items[0].hash), null, 'it waits no longer');
+    for (const client of [told, asking]) {
+      await client.next('inv');
+      client.link.send({ kind: 'getdata', items });
+      for (const raw of raws) assert.deepEqual((await client.next('tx')).raw, raw);
+      await client.ask({ kind: 'ping', nonce: new Uint8Array(8) }, 'pong');
+    }
+  });
+
+  it('remembers what it announced up to a number of bytes, the newest of it', () => {
+    const raws = Array.from({ length: 4 }, () => chain.payment());
+    const waiting = new Map(raws.map((raw) => [toHex(decodeTx(raw).id), raw]));
+    const bytes = Math.max(...raws.map(({ length }) => length));
+    const announced = new AnnouncedTxs({ tx: (id) => waiting.get(toHex(id)) ?? null }, 2 * bytes);
+    for (const raw of [...raws, raws[3]]) announced.add([decodeTx(raw).id]);
+    assert.deepEqual(announced.find(decodeTx(raws[0]).id), raws[0], 'it is in the mempool');
+    waiting.clear();
+    assert.deepEqual(
+      raws.map((raw) => announced.find(decodeTx(raw).id) !== null),
+      [false, false, true, true],
+    );
   });
 
   it('ends the connection of whoever breaks the protocol, and no other', async () => {

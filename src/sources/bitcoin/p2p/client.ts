@@ -16,7 +16,7 @@ import { greet } from './handshake.ts';
 import type { Link } from './link.ts';
 import { ITEM, type Item, type Message, SERVICE, type Version } from './messages.ts';
 import type { Route } from './route.ts';
-import type { Ear } from './submission.ts';
+import type { Connect } from './submission.ts';
 import type { TxFeed } from './tx-feed.ts';
 
 const NO_HASH = new Uint8Array(32);
@@ -37,8 +37,8 @@ export interface ClientOptions {
   readonly network: BitcoinNetwork;
   readonly route: Route;
   readonly feed: TxFeed;
-  /** Opens a second connection to the node. */
-  readonly listen: () => Promise<Ear>;
+  /** Opens a further connection to the node. */
+  readonly connect: Connect;
   readonly timeScale: number;
 }
 
@@ -76,7 +76,7 @@ export class Client {
     const client = new Client(link, version, options);
     link.send({ kind: 'sendheaders' });
     client.askHeaders();
-    options.feed.connected(link, options.listen);
+    options.feed.connected(link, options.connect);
     void client.read(messages);
     return client;
   }

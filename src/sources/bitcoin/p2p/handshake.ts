@@ -22,7 +22,8 @@ export async function greet(
   const late = new UnspentError('SOURCE_UNREACHABLE', `${peer} did not say its version; is it of another network?`, { peer });
   const timer = setTimeout(() => link.fail(late), HANDSHAKE_STEP_MS * timeScale);
   try {
-    link.send(ownVersion(0n, height));
+    // We serve nothing, but read and write witnesses: btcd decodes what comes from a peer without this flag as if there were none.
+    link.send(ownVersion(SERVICE.witness, height));
     return await theirVersion(link, messages, network);
   } finally {
     clearTimeout(timer);

@@ -20,7 +20,7 @@ import { greet, settled } from './handshake.ts';
 import { Link } from './link.ts';
 import { PROTOCOL_VERSION } from './messages.ts';
 import { Route } from './route.ts';
-import type { Ear } from './submission.ts';
+import type { Greeted } from './submission.ts';
 import { TxFeed } from './tx-feed.ts';
 
 export interface P2pOptions extends PeerOptions {
@@ -78,7 +78,7 @@ class Follower {
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
     try {
-      const client = await Client.over(link, { network, route, feed, timeScale, listen: () => this.listen(address, signal) });
+      const client = await Client.over(link, { network, route, feed, timeScale, connect: () => this.connect(address, signal) });
       this.client = client;
       this.peers.following(`P2P ${Math.min(PROTOCOL_VERSION, client.version.version)}`);
       for (;;) {
@@ -98,8 +98,8 @@ class Follower {
     return new Link(await dial(address, this.options.connectMs ?? CONNECT_MS, signal), this.network.magic, address.url);
   }
 
-  /** A second connection, for what the first cannot hear. */
-  private async listen(address: NodeAddress, signal: AbortSignal): Promise<Ear> {
+  /** A further connection, for what the node does not tell over the first. */
+  private async connect(address: NodeAddress, signal: AbortSignal): Promise<Greeted> {
     const link = await this.open(address, signal);
     const messages = link.messages();
     try {

@@ -1,45 +1,63 @@
 /**
  * One transaction on its way to a node. Newer nodes say nothing to it: neither
- * that they took it nor what they have against it. But they pass on what they
- * took, to everybody except the one they have it from. So a second connection
- * listens, and what it hears is the answer; how the first is spoken to may be an
- * earlier one.
+ * that they took it nor what they have against it. What else they do tells us:
+ *
+ * - They announce what they took to everybody except the one they have it from,
+ *   so a second connection, opened before, waits for the announcement. Nodes
+ *   let some seconds pass before it, now and then half a minute.
+ * - They give it to whoever asks and could have been told of it by then. Core
+ *   (from 27 on) reckons that a new connection could, so as soon as the node has
+ *   read the transaction we open a third one and ask. If it is given to us it was
+ *   taken; if it is not we know nothing, because older nodes keep it back.
+ *
+ * Earlier nodes answer the connection over which it was sent.
  */
+import { randomBytes } from 'node:crypto';
 import { type BitcoinTx, describeTx, formatId } from '../../../ledgers/bitcoin/index.ts';
 import { equalBytes, toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import { P2P_SUBMIT_MS } from '../../../util/limits.ts';
 import type { Link } from './link.ts';
 import { ITEM, type Item, type Message } from './messages.ts';
 
 /** A connection that was greeted, and what comes over it from then on. */
-export interface Ear {
+export interface Greeted {
   readonly link: Link;
   readonly messages: AsyncIterable<Message>;
 }
+
+/** Opens one more connection to the node. */
+export type Connect = () => Promise<Greeted>;
 
 export class Submission {
   /** Resolves when the node took it. Rejects with TX_REFUSED or SOURCE_UNREACHABLE. */
   readonly answer: Promise<void>;
   private readonly tx: BitcoinTx;
   private readonly link: Link;
+  private readonly connect: Connect;
+  private readonly nonce = new Uint8Array(randomBytes(8));
   private readonly parents: ReadonlySet<string>;
+  private readonly opened: Link[] = [];
+  private isDone = false;
   private readonly taken: () => void;
   private readonly failed: (error: UnspentError) => void;
 
-  constructor(tx: BitcoinTx, link: Link, ear: Ear, timeScale: number) {
+  /** Sends it over `link`; `observer` was opened before. */
+  constructor(tx: BitcoinTx, link: Link, observer: Greeted, connect: Connect, limitMs: number) {
     this.tx = tx;
     this.link = link;
+    this.connect = connect;
     this.parents = new Set(describeTx(tx).inputs.map(({ txId }) => toHex(txId)));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const late = 'the node neither passed it on nor said why: it has it already, or its fee or form is not to its liking';
-    const timer = setTimeout(() => reject(this.refused(late)), P2P_SUBMIT_MS * timeScale);
-    this.answer = promise.finally(() => clearTimeout(timer));
+    const late = 'the node neither passed it on nor said why: its fee or form is not to its liking';
+    const timer = setTimeout(() => reject(this.refused(late)), limitMs);
+    this.answer = promise.finally(() => this.end(timer));
     this.taken = resolve;
     this.failed = reject;
-    void this.listen(ear);
+    void this.observe(observer);
     // Nodes take one that was not announced, and at once; an announced one they ask for seconds later.
     link.send({ kind: 'tx', raw: tx.raw });
+    // Messages are handled in order: with the answer to this one the node has decided.
+    link.send({ kind: 'ping', nonce: this.nonce });
   }
 
   /** What the node says to the connection over which it was sent. */
@@ -48,6 +66,7 @@ export class Submission {
     else if (message.kind === 'reject' && message.hash !== null && equalBytes(message.hash, this.tx.id))
       this.failed(this.refused(message.reason));
     else if (message.kind === 'getdata') this.asked(message.items);
+    else if (message.kind === 'pong' && equalBytes(message.nonce, this.nonce)) void this.askForIt();
   }
 
   /** That connection ended. A node ends it over what breaks the chain's own rules. */
@@ -56,7 +75,8 @@ export class Submission {
     else this.failed(this.refused(`the node ended the connection: ${why.message}`));
   }
 
-  private async listen({ link, messages }: Ear): Promise<void> {
+  private async observe({ link, messages }: Greeted): Promise<void> {
+    this.opened.push(link);
     try {
       for await (const message of messages) {
         if (message.kind === 'inv' && this.isNamed(message.items)) return this.taken();
@@ -68,10 +88,35 @@ export class Submission {
     }
   }
 
+  /** Asks over a new connection. Whatever goes wrong with it, the observer is still there. */
+  private async askForIt(): Promise<void> {
+    if (this.isDone) return;
+    try {
+      const { link, messages } = await this.connect();
+      this.opened.push(link);
+      if (this.isDone) return this.end();
+      link.send({ kind: 'getdata', items: [{ type: ITEM.witnessTx, hash: this.tx.id }] });
+      for await (const message of messages) {
+        // It was all that we asked for here. Its witnesses may be others than ours: by its id it is the same.
+        if (message.kind === 'tx') return this.taken();
+        if (message.kind === 'notfound' && this.isNamed(message.items)) break;
+      }
+      link.fail(new UnspentError('CLOSED', 'the node does not give it'));
+    } catch (error) {
+      if (!(error instanceof UnspentError)) throw error;
+    }
+  }
+
   private asked(items: readonly Item[]): void {
     if (this.isNamed(items)) this.link.send({ kind: 'tx', raw: this.tx.raw });
     const missing = items.find(({ hash }) => this.parents.has(toHex(hash)));
     if (missing !== undefined) this.failed(this.refused(`the node does not know transaction ${formatId(missing.hash)}, which it spends`));
+  }
+
+  private end(timer?: NodeJS.Timeout): void {
+    clearTimeout(timer);
+    this.isDone = true;
+    for (const link of this.opened.splice(0)) link.fail(new UnspentError('CLOSED', 'the answer is known'));
   }
 
   private isNamed(items: readonly Item[]): boolean {

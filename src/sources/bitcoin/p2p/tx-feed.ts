@@ -10,12 +10,12 @@
 import { type BitcoinNetwork, type BitcoinTx, decodeTx } from '../../../ledgers/bitcoin/index.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
-import { P2P_INVENTORY_MAX, P2P_MEMPOOL_BYTES_MAX } from '../../../util/limits.ts';
+import { P2P_INVENTORY_MAX, P2P_MEMPOOL_BYTES_MAX, P2P_SUBMIT_MS } from '../../../util/limits.ts';
 import type { MempoolChange, MempoolFeed } from '../../source.ts';
 import { violation } from './frame.ts';
 import type { Link } from './link.ts';
 import { ITEM, type Item, type Message } from './messages.ts';
-import { type Ear, Submission } from './submission.ts';
+import { type Connect, Submission } from './submission.ts';
 
 export class TxFeed implements MempoolFeed {
   private readonly network: BitcoinNetwork;
@@ -28,7 +28,7 @@ export class TxFeed implements MempoolFeed {
   private readonly submissions = new Map<string, Promise<void>>();
   private readonly sent = new Map<string, Submission>();
   private link: Link | null = null;
-  private listen: (() => Promise<Ear>) | null = null;
+  private connect: Connect | null = null;
   private isOpen = false;
 
   constructor(network: BitcoinNetwork, timeScale: number) {
@@ -56,30 +56,27 @@ export class TxFeed implements MempoolFeed {
   }
 
   private async send(tx: BitcoinTx, id: string): Promise<void> {
-    const { link, listen } = this;
+    const { link, connect } = this;
+    const deadline = performance.now() + P2P_SUBMIT_MS * this.timeScale;
     try {
-      if (link === null || listen === null)
+      if (link === null || connect === null)
         throw new UnspentError('SOURCE_UNREACHABLE', 'no node is connected that could take the transaction');
-      const ear = await listen();
-      try {
-        const submission = new Submission(tx, link, ear, this.timeScale);
-        this.sent.set(id, submission);
-        await submission.answer;
-      } finally {
-        this.sent.delete(id);
-        ear.link.fail(new UnspentError('CLOSED', 'it has listened enough'));
-      }
+      const observer = await connect();
+      const submission = new Submission(tx, link, observer, connect, deadline - performance.now());
+      this.sent.set(id, submission);
+      await submission.answer;
     } finally {
+      this.sent.delete(id);
       this.submissions.delete(id);
     }
     // The node does not announce to us what it has from us.
     this.keep(id, tx.raw);
   }
 
-  /** A new connection: what was known is void. `listen` opens another one to the same node. */
-  connected(link: Link, listen: () => Promise<Ear>): void {
+  /** A new connection: what was known is void. `connect` opens another one to the same node. */
+  connected(link: Link, connect: Connect): void {
     this.link = link;
-    this.listen = listen;
+    this.connect = connect;
     this.txs.clear();
     this.asked.clear();
     this.bytes = 0;
@@ -95,7 +92,7 @@ export class TxFeed implements MempoolFeed {
 
   disconnected(why: UnspentError): void {
     this.link = null;
-    this.listen = null;
+    this.connect = null;
     this.isOpen = false;
     for (const submission of [...this.sent.values()]) submission.cut(why);
   }

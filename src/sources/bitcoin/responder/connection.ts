@@ -7,10 +7,11 @@ import type { Socket } from 'node:net';
 import { decodeTx, HEADER_BYTES } from '../../../ledgers/bitcoin/index.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
-import { HANDSHAKE_STEP_MS, P2P_HEADERS_MAX, P2P_INVENTORY_MAX } from '../../../util/limits.ts';
+import { HANDSHAKE_STEP_MS, P2P_BLOCK_IDS_MAX, P2P_HEADERS_MAX, P2P_INVENTORY_MAX } from '../../../util/limits.ts';
 import { violation } from '../p2p/frame.ts';
 import { Link, ownVersion } from '../p2p/link.ts';
 import { ITEM, type Item, type Message, SERVICE } from '../p2p/messages.ts';
+import type { AnnouncedTxs } from './announced.ts';
 import type { ChainNews, ServedChain } from './chain.ts';
 import { strippedBlock, strippedTx } from './strip.ts';
 
@@ -23,15 +24,19 @@ const REJECT_INVALID = 0x10;
 
 export class Connection {
   private readonly chain: ServedChain;
+  private readonly announced: AnnouncedTxs;
   private readonly link: Link;
   private wantsHeaders = false;
   private wantsTxs = false;
   /** The newest block that the client is known to know; null: none. */
   private shown: Uint8Array | null = null;
+  /** The last block of a list that ended at its limit: whoever fetches it is told the tip, and asks for the next list. */
+  private listEnd: Uint8Array | null = null;
   private readonly greeting: NodeJS.Timeout;
 
-  constructor(socket: Socket, chain: ServedChain) {
+  constructor(socket: Socket, chain: ServedChain, announced: AnnouncedTxs) {
     this.chain = chain;
+    this.announced = announced;
     this.link = new Link(socket, chain.network.magic, `${socket.remoteAddress}:${socket.remotePort}`);
     this.greeting = setTimeout(() => this.link.fail(violation('no greeting')), HANDSHAKE_STEP_MS);
   }
@@ -80,18 +85,42 @@ export class Connection {
     if (message.kind === 'ping') this.link.send({ kind: 'pong', nonce: message.nonce });
     else if (message.kind === 'sendheaders') this.wantsHeaders = true;
     else if (message.kind === 'getheaders') this.sendHeaders(message.locator, message.stop);
+    else if (message.kind === 'getblocks') this.listBlocks(message.locator, message.stop);
     else if (message.kind === 'getdata') await this.sendData(message.items);
     else if (message.kind === 'mempool') this.sendInventory(this.chain.mempool());
     else if (message.kind === 'tx') this.take(message.raw);
     else if (message.kind === 'inv') this.askFor(message.items);
   }
 
+  /** Height of the first of these hashes that is on the best branch; the first block is on every branch. */
+  private forkHeight(locator: readonly Uint8Array[]): number {
+    for (const hash of locator) {
+      const height = this.chain.heightOf(hash);
+      if (height !== null) return height;
+    }
+    return 0;
+  }
+
+  /**
+   * Names the blocks after the fork, up to the one before `stop`, as Core does.
+   * If there are none we answer with an empty list, because btcd hangs up on a
+   * peer that does not answer in thirty seconds.
+   */
+  private listBlocks(locator: readonly Uint8Array[], stop: Uint8Array): void {
+    const items: Item[] = [];
+    for (let at = this.forkHeight(locator) + 1; items.length < P2P_BLOCK_IDS_MAX; at++) {
+      const hash = this.chain.hashAt(at);
+      if (hash === null || equalBytes(hash, stop)) break;
+      items.push({ type: ITEM.block, hash });
+    }
+    this.listEnd = items.length === P2P_BLOCK_IDS_MAX ? items[P2P_BLOCK_IDS_MAX - 1].hash : null;
+    this.link.send({ kind: 'inv', items });
+  }
+
   /** Headers after the first hash that is on the best branch, or after the first block. */
   private sendHeaders(locator: readonly Uint8Array[], stop: Uint8Array): void {
-    const { chain } = this;
-    const known = locator.find((hash) => chain.heightOf(hash) !== null);
-    const from = known === undefined ? 0 : (chain.heightOf(known) ?? 0);
-    this.shown = chain.hashAt(from);
+    const from = this.forkHeight(locator);
+    this.shown = this.chain.hashAt(from);
     this.link.send({ kind: 'headers', headers: this.headersAfter(from, P2P_HEADERS_MAX, stop) });
   }
 
@@ -114,9 +143,16 @@ export class Connection {
       const message = this.find(item);
       if (message === null) missing.push(item);
       else this.link.send(message);
+      if (this.listEnd !== null && equalBytes(item.hash, this.listEnd)) this.continueList();
       await this.link.drained();
     }
     if (missing.length > 0) this.link.send({ kind: 'notfound', items: missing });
+  }
+
+  /** The client has the last block of its list: it finds out by the tip, which it does not have, that there are more. */
+  private continueList(): void {
+    this.listEnd = null;
+    this.nameTip();
   }
 
   private find({ type, hash }: Item): Message | null {
@@ -127,11 +163,12 @@ export class Connection {
       return raw === null ? null : { kind: 'block', raw: type === ITEM.block ? strippedBlock(raw, mweb) : raw };
     }
     if (type !== ITEM.tx && type !== ITEM.witnessTx && type !== ITEM.mwebTx) return null;
-    const raw = chain.tx(hash);
+    const raw = this.announced.find(hash);
     return raw === null ? null : { kind: 'tx', raw: type === ITEM.tx ? strippedTx(raw, mweb) : raw };
   }
 
   private sendInventory(ids: readonly Uint8Array[]): void {
+    this.announced.add(ids);
     for (let i = 0; i < ids.length; i += P2P_INVENTORY_MAX) {
       this.link.send({ kind: 'inv', items: ids.slice(i, i + P2P_INVENTORY_MAX).map((hash) => ({ type: ITEM.tx, hash })) });
     }
@@ -177,7 +214,11 @@ export class Connection {
       if (headers.length > 0) this.link.send({ kind: 'headers', headers });
       return;
     }
-    const hash = chain.hashAt(chain.height);
+    this.nameTip();
+  }
+
+  private nameTip(): void {
+    const hash = this.chain.hashAt(this.chain.height);
     if (hash !== null) this.link.send({ kind: 'inv', items: [{ type: ITEM.block, hash }] });
   }
 }

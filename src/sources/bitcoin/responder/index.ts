@@ -5,6 +5,7 @@
  */
 import { createServer, type Server } from 'node:net';
 import { UnspentError } from '../../../util/errors.ts';
+import { AnnouncedTxs } from './announced.ts';
 import type { ServedChain } from './chain.ts';
 import { Connection } from './connection.ts';
 
@@ -31,8 +32,9 @@ export interface P2pServer {
 /** Throws SOURCE_UNREACHABLE when the port cannot be had. */
 export async function serveP2p(chain: ServedChain, { port, host = LOOPBACK, onDisconnect }: P2pServerOptions): Promise<P2pServer> {
   const connections = new Map<Connection, Promise<void>>();
+  const announced = new AnnouncedTxs(chain);
   const server = createServer((socket) => {
-    const connection = new Connection(socket, chain);
+    const connection = new Connection(socket, chain, announced);
     const served = connection.serve().then((why) => {
       connections.delete(connection);
       onDisconnect?.(why);

@@ -22,6 +22,8 @@ export interface RpcCallOptions {
   /** Milliseconds of silence; some questions take a node minutes. */
   readonly answerMs?: number;
   readonly answerBytesMax?: number;
+  /** Milliseconds for which a node that is loading is asked again. */
+  readonly loadingMs?: number;
 }
 
 /** What the node answered instead of a result. */
@@ -78,12 +80,12 @@ export class RpcClient {
   }
 
   /** Asks again while the node says that it is loading. */
-  private async whenLoaded({ signal }: RpcCallOptions, ask: () => Promise<unknown[]>): Promise<unknown[]> {
-    for (const deadline = Date.now() + RPC_LOADING_MS_MAX; ; ) {
+  private async whenLoaded({ signal, loadingMs = RPC_LOADING_MS_MAX }: RpcCallOptions, ask: () => Promise<unknown[]>): Promise<unknown[]> {
+    for (const deadline = Date.now() + loadingMs; ; ) {
       const answers = await ask();
       const loading = answers.find((answer): answer is RpcError => answer instanceof RpcError && answer.nodeCode === LOADING);
       if (loading === undefined) return answers;
-      if (Date.now() > deadline) throw this.unreachable(`it is still loading: ${loading.nodeMessage}`);
+      if (Date.now() >= deadline) throw this.unreachable(`it is still loading: ${loading.nodeMessage}`);
       await sleep(LOADING_PAUSE_MS, undefined, signal === undefined ? {} : { signal }).catch(() => {});
       if (signal?.aborted) throw new UnspentError('INTERRUPTED', `stopped while ${this.name} was loading`);
     }

@@ -9,7 +9,7 @@ import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import { decodeTx, formatId } from '../../../ledgers/bitcoin/index.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
-import { RPC_BATCH_CALLS_MAX, RPC_MEMPOOL_MS } from '../../../util/limits.ts';
+import { RPC_BATCH_CALLS_MAX, RPC_MEMPOOL_MS, RPC_SUBMIT_MS } from '../../../util/limits.ts';
 import type { MempoolChange, MempoolFeed } from '../../source.ts';
 import { type RpcClient, RpcError } from './client.ts';
 import type { RpcNode } from './node.ts';
@@ -48,7 +48,7 @@ export class RpcMempool implements MempoolFeed {
 
   async submit(raw: Uint8Array): Promise<Uint8Array> {
     try {
-      const id = await this.client.call('sendrawtransaction', [toHex(raw)]);
+      const id = await this.client.call('sendrawtransaction', [toHex(raw)], { answerMs: RPC_SUBMIT_MS, loadingMs: 0 });
       if (typeof id !== 'string' || !/^[0-9a-f]{64}$/.test(id))
         throw new UnspentError('PROTOCOL', `${this.client.name} takes a transaction and says no id`);
       this.nextLook = 0;
