@@ -9,10 +9,10 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 /** A page that has not done what is expected by then will not. Generous: machines that test are busy. */
-const PATIENCE_MS = 20_000;
 
 /** Where Chromium is on this machine; undefined: nowhere. */
 function findChromium(): string | undefined {

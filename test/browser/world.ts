@@ -6,7 +6,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { type Served, type ServeOptions, serve } from '../../src/server/serve.ts';
@@ -14,8 +13,7 @@ import { LiveDevnet, type LiveOptions } from '../../src/sources/devnet/live.ts';
 import { type Responder, serveChain } from '../../src/sources/responder/index.ts';
 import { open, type Store } from '../../src/store.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
-
-const PATIENCE_MS = 30_000;
+import { until } from '../support/patience.ts';
 
 /** All that can be kept is, so that everything can be searched for; a short window, so that there is something to prune. */
 const SETTINGS = [
@@ -75,15 +73,11 @@ export class World {
 
   /** The store is where the devnet is. */
   async settled(): Promise<void> {
-    const end = Date.now() + PATIENCE_MS;
     const isThere = (): boolean => {
       const [head, tip] = [this.store.fold.head, this.devnet.tip.point];
       return head !== null && tip !== null && equalBytes(head.hash, tip.hash);
     };
-    while (!isThere()) {
-      if (Date.now() > end) throw new Error('the store does not get to the tip of the devnet');
-      await sleep(10);
-    }
+    await until(isThere, 'the store is at the tip of the devnet');
   }
 
   async mine(blocks: number): Promise<void> {

@@ -4,32 +4,29 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
 import { fixtures, needsFixtures } from '../support/fixtures.ts';
-import { digestOf, document, ended, failure, start, temporary } from './run.ts';
+import { digestOf, document, failure, temporary } from './run.ts';
+import { Running } from './running.ts';
 
 /** More blocks than any machine makes before the signal comes. */
 const ENDLESS = 'devnet:?blocks=1000000&seed=5';
-const STARTED_MS_MAX = 30_000;
 
-async function startSync(data: string, source: string, ...more: string[]) {
-  const child = start(['sync', '--source', source, '--data', data, '--sync-group-blocks', '20', ...more]);
-  const result = ended(child);
-  for (let waited = 0; !existsSync(join(data, 'db', 'CURRENT')) && waited < STARTED_MS_MAX; waited += 20) await sleep(20);
-  return { child, result };
+/** Starts a sync and waits for its first line of progress, by which it has committed blocks. */
+async function startSync(t: TestContext, data: string, source: string, ...more: string[]): Promise<Running> {
+  const args = ['sync', '--source', source, '--data', data, '--sync-group-blocks', '20', ...more];
+  const sync = new Running(t, args, dirname(data));
+  await sync.remarks(/height [1-9]/);
+  return sync;
 }
 
 describe('interrupted', () => {
-  test('Ctrl-C stops at a block, says where, and the same command goes on', async () => {
+  test('Ctrl-C stops at a block, says where, and the same command goes on', async (t) => {
     const work = temporary();
     const data = join(work, 'data');
-    const { child, result } = await startSync(data, ENDLESS, '--json');
-    await sleep(1000);
-    child.kill('SIGINT');
-    const { code, stdout, stderr } = await result;
+    const { code, stdout, stderr } = await (await startSync(t, data, ENDLESS, '--json')).interrupt();
     assert.equal(code, 130, stderr);
     const { point, reason } = JSON.parse(stdout) as { point: { height: number }; reason: string };
     assert.equal(reason, 'interrupted');
@@ -44,22 +41,19 @@ describe('interrupted', () => {
     assert.deepEqual(await digestOf(data), await digestOf(join(work, 'other')));
   });
 
-  test('a second Ctrl-C ends at once, and harms nothing', async () => {
+  test('a second Ctrl-C ends at once, and harms nothing', async (t) => {
     const data = join(temporary(), 'data');
-    const { child, result } = await startSync(data, ENDLESS);
-    await sleep(500);
-    child.kill('SIGINT');
-    child.kill('SIGINT');
-    assert.equal((await result).code, 130);
+    const sync = await startSync(t, data, ENDLESS);
+    sync.interrupt();
+    assert.equal((await sync.interrupt()).code, 130);
     await document(['verify', '--data', data]);
   });
 
-  test('while waiting at the tip too', async () => {
+  test('while waiting at the tip too', async (t) => {
     const data = join(temporary(), 'data');
-    const { child, result } = await startSync(data, 'devnet:?blocks=50&interval=1', '--follow', '--json', '--quiet');
-    await sleep(2500);
-    child.kill('SIGTERM');
-    const { code, stdout } = await result;
+    const sync = await startSync(t, data, 'devnet:?blocks=50&interval=1', '--follow', '--json');
+    await sync.remarks(/height [5-9]\d/);
+    const { code, stdout } = await sync.interrupt('SIGTERM');
     assert.equal(code, 130);
     assert.ok((JSON.parse(stdout) as { point: { height: number } }).point.height > 49, 'it had mined on');
   });

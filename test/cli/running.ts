@@ -4,7 +4,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import type { TestContext } from 'node:test';
-import { until } from '../sources/responder/net.ts';
+import { until } from '../support/patience.ts';
 import { ended, type Result, start } from './run.ts';
 
 export class Running {
@@ -47,8 +47,8 @@ export class Running {
     return pattern.exec(this.err)!;
   }
 
-  interrupt(): Promise<Result> {
-    this.child.kill('SIGINT');
+  interrupt(signal: 'SIGINT' | 'SIGTERM' = 'SIGINT'): Promise<Result> {
+    this.child.kill(signal);
     return this.end;
   }
 }

@@ -46,7 +46,7 @@ after(async () => {
 });
 
 for (const kind of ['tcp', 'tls'] as const) {
-  test(`electrum-client over ${kind}`, { timeout: 20_000 }, async () => {
+  test(`electrum-client over ${kind}`, async () => {
     const client = new ElectrumClient(net, tls, rig.ports[kind]!, '127.0.0.1', kind);
     await client.initElectrum({ client: 'test', version: ['1.4', '1.6'] }, { maxRetry: 0, callback: null });
     const hashes = SCRIPTS.map((script) => rig.model.scriptHash(script));
@@ -79,7 +79,7 @@ for (const [kind, protocol] of [
   ['tcp', 'tcp'],
   ['tls', 'ssl'],
 ] as const) {
-  test(`the explorer of bitcoinerlab over ${kind}`, { timeout: 20_000 }, async () => {
+  test(`the explorer of bitcoinerlab over ${kind}`, async () => {
     const explorer = new ElectrumExplorer({ host: '127.0.0.1', port: rig.ports[kind]!, protocol, network: networks.regtest });
     await explorer.connect();
     const { model } = rig;
@@ -126,7 +126,7 @@ async function* messages(socket: WebSocket): AsyncGenerator<Reply, never, void> 
   }
 }
 
-test('WebSocket: one message a frame', { timeout: 20_000 }, async () => {
+test('WebSocket: one message a frame', async () => {
   const socket = new WebSocket(`ws://127.0.0.1:${rig.ports.ws}/`);
   const incoming = messages(socket);
   const next = async (): Promise<Reply> => (await incoming.next()).value;
@@ -154,7 +154,7 @@ test('WebSocket: one message a frame', { timeout: 20_000 }, async () => {
   await closed;
 });
 
-test('WebSocket: a page from elsewhere does not get in, and HTTP is told what this is', { timeout: 20_000 }, async () => {
+test('WebSocket: a page from elsewhere does not get in, and HTTP is told what this is', async () => {
   const opens = (origin: string): Promise<boolean> =>
     new Promise((resolve) => {
       const socket = new WebSocket(`ws://127.0.0.1:${rig.ports.ws}/`, { origin });

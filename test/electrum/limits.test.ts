@@ -57,7 +57,7 @@ test('settings that are unsafe, or not enough, are refused with what to do', asy
   });
 });
 
-test('sessions, subscriptions and histories have their limits', { timeout: 20_000 }, async () => {
+test('sessions, subscriptions and histories have their limits', async () => {
   await withRig({ electrum: { sessionsMax: 2, subscriptionsMax: 2, historyMax: 3 } }, async (rig) => {
     const [first, second] = [await LineClient.open(rig.ports.tcp), await LineClient.open(rig.ports.tcp)];
     const third = await LineClient.open(rig.ports.tcp, null);
@@ -87,7 +87,7 @@ test('sessions, subscriptions and histories have their limits', { timeout: 20_00
   });
 });
 
-test('a message that is too long ends the session', { timeout: 20_000 }, async () => {
+test('a message that is too long ends the session', async () => {
   await withRig({ ports: { tcp: 0, ws: 0 } }, async (rig) => {
     const long = `{"id":1,"method":"${'x'.repeat(ELECTRUM_MESSAGE_BYTES_MAX)}"}`;
     const client = await LineClient.open(rig.ports.tcp);
@@ -105,7 +105,7 @@ test('a message that is too long ends the session', { timeout: 20_000 }, async (
   });
 });
 
-test('batches: each gets its answer, in one message, and they are bounded', { timeout: 20_000 }, async () => {
+test('batches: each gets its answer, in one message, and they are bounded', async () => {
   await withRig({}, async (rig) => {
     const client = await LineClient.open(rig.ports.tcp, null);
     const calls = [{ id: 1, method: 'server.version', params: ['x', '1.6'] }, { id: 'b', method: 'nothing' }, 5, { method: 'server.ping' }];
@@ -132,7 +132,7 @@ test('batches: each gets its answer, in one message, and they are bounded', { ti
   });
 });
 
-test('a client that does not read is not read from, and is let go when it closes', { timeout: 30_000 }, async () => {
+test('a client that does not read is not read from, and is let go when it closes', async () => {
   await withRig({}, async (rig) => {
     for (let i = 0; i < 300; i++) rig.mine([], SCRIPTS[0]);
     const slow = await LineClient.open(rig.ports.tcp);
@@ -155,13 +155,11 @@ test('a client that does not read is not read from, and is let go when it closes
   });
 });
 
-test('a session that says nothing ends, and so does one that takes nothing', { timeout: 30_000 }, async () => {
+test('a session that says nothing ends, and so does one that takes nothing', async () => {
   await withRig({ patience: { idleMs: 400, stalledMs: 60_000, sweepMs: 20 } }, async (rig) => {
     const [quiet, lively] = [await LineClient.open(rig.ports.tcp), await LineClient.open(rig.ports.tcp)];
-    const start = performance.now();
     const pings = setInterval(() => lively.sendLine('{"id":0,"method":"server.ping"}'), 50);
     await quiet.closed;
-    assert.ok(performance.now() - start > 300);
     assert.equal(await lively.ask('server.ping'), null);
     clearInterval(pings);
     await lively.close();
@@ -181,7 +179,7 @@ test('a session that says nothing ends, and so does one that takes nothing', { t
   });
 });
 
-test('many requests of one client do not keep another waiting', { timeout: 30_000 }, async () => {
+test('many requests of one client do not keep another waiting', async () => {
   await withRig({}, async (rig) => {
     for (let i = 0; i < 200; i++) rig.mine([], SCRIPTS[0]);
     const [greedy, modest] = [await LineClient.open(rig.ports.tcp), await LineClient.open(rig.ports.tcp)];
@@ -219,7 +217,7 @@ function mutate(text: string, changes: readonly { at: number; kind: string; byte
   return bytes;
 }
 
-test('whatever is sent, there is an answer or an end, and the next client is served', { timeout: 60_000 }, async () => {
+test('whatever is sent, there is an answer or an end, and the next client is served', async () => {
   await withRig({}, async (rig) => {
     for (let i = 0; i < 8; i++) rig.mine([], watched(7));
     const anything = fc.oneof(

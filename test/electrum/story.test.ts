@@ -45,7 +45,7 @@ function byName(a: { tx_hash: string; tx_pos: number }, b: { tx_hash: string; tx
   return a.tx_hash === b.tx_hash ? a.tx_pos - b.tx_pos : a.tx_hash < b.tx_hash ? -1 : 1;
 }
 
-test('what clients are told is what the model says, step by step', { timeout: 100_000 }, async () => {
+test('what clients are told is what the model says, step by step', async () => {
   const rig = await ElectrumRig.open({ seed: SEED });
   const asking = await LineClient.open(rig.ports.tcp, ['1.4', '1.6']);
   const watching = await LineClient.open(rig.ports.tcp);

@@ -71,7 +71,7 @@ async function compare(script: Uint8Array, path: string): Promise<void> {
   );
 }
 
-test('a watched address, through blocks, a reorganisation and the mempool', { ...needsElectrum, timeout: 110_000 }, async () => {
+test('a watched address, through blocks, a reorganisation and the mempool', { ...needsElectrum }, async () => {
   const [script] = SCRIPTS;
   const path = await wallet.restore('watching', formatAddress(network, script)!);
   await wallet.eventually(() => compare(script, path));
@@ -102,7 +102,7 @@ test('a watched address, through blocks, a reorganisation and the mempool', { ..
   assert.ok(proof.block_height <= height);
 });
 
-test('a wallet from a seed is paid, pays, and its transaction reaches the node', { ...needsElectrum, timeout: 110_000 }, async () => {
+test('a wallet from a seed is paid, pays, and its transaction reaches the node', { ...needsElectrum }, async () => {
   const seed = await wallet.ask<string>('make_seed');
   const path = await wallet.restore('spending', seed);
   const [address] = await wallet.ask<string[]>('listaddresses', { wallet: path, receiving: true });

@@ -8,11 +8,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 /** For the options of a test. */
 export const needsElectrum: { readonly skip: string | false } = {
   skip:
-    spawnSync('electrum', ['--offline', 'version'], { stdio: 'ignore', timeout: 20_000 }).status === 0
+    spawnSync('electrum', ['--offline', 'version'], { stdio: 'ignore', timeout: PATIENCE_MS }).status === 0
       ? false
       : 'needs the command `electrum` (Debian package electrum)',
 };
@@ -73,7 +74,7 @@ export class Wallet {
   }
 
   /** Waits until it does not throw. */
-  async eventually<T>(body: () => Promise<T>, ms = 30_000): Promise<T> {
+  async eventually<T>(body: () => Promise<T>, ms = PATIENCE_MS): Promise<T> {
     for (const end = performance.now() + ms; ; ) {
       try {
         return await body();

@@ -10,6 +10,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { openRocks } from '../../src/engine/rocks.ts';
 import { Tables } from '../../src/engine/rocks-tables.ts';
 import { toHex, utf8, writeU32 } from '../../src/util/bytes.ts';
+import { until } from '../support/patience.ts';
 import { COLUMNS, coded, filesOf, fill, keyOf, keysOf, NAMES, newDirectory, open, reading, SMALL, SOURCE, shown } from './rocks-rig.ts';
 
 describe('a rocks store', () => {
@@ -104,8 +105,10 @@ describe('a rocks store', () => {
     throws(() => engine.scan('prefixes'), /assertion failed/);
     equal(shown(engine.scan('points')).length, kept.length);
     const tables = () => new Tables(directory).of('prefixes').bytes;
-    for (let waited = 0; tables() > 100_000 && waited < 10_000; waited += 50) await sleep(50);
-    ok(tables() < 100_000, `${tables()} bytes of tables are left`);
+    await until(
+      () => tables() < 100_000,
+      () => `${tables()} bytes of tables are left`,
+    );
     await engine.close();
     await (await retire(['never', 'prefixes'])).close();
 

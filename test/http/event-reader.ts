@@ -18,17 +18,7 @@ import { EngineReads } from '../../src/server/reads.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { UnspentError } from '../../src/util/errors.ts';
 import type { Rig } from '../support/harness.ts';
-
-const PATIENCE_MS = 10_000;
-
-/** Looks again and again until it is so. */
-export async function until(isSo: () => boolean, what: string | (() => string)): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!isSo()) {
-    if (performance.now() > end) assert.fail(`in vain: ${typeof what === 'string' ? what : what()}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
+import { until } from '../support/patience.ts';
 
 export function contextOf(rig: Rig, reads: EngineReads, server: Partial<Config['server']> = {}): ServerContext {
   const { config } = loadConfig({});

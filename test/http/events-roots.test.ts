@@ -8,7 +8,8 @@ import { Prover, type Roots } from '../../src/query/proofs.ts';
 import { Random } from '../../src/sources/devnet/random.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { Devnet, devnetOptions, memoryRig, type RigOptions, TEST_SEED } from '../support/harness.ts';
-import { Connection, EventServer, until } from './event-reader.ts';
+import { until } from '../support/patience.ts';
+import { Connection, EventServer } from './event-reader.ts';
 
 /** A server, and the roots of every block the store was ever at. */
 async function begin(options: RigOptions): Promise<{ server: EventServer; roots: Map<string, Roots> }> {

@@ -12,7 +12,8 @@ import { Subscription } from '../../src/server/events/subscription.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { Devnet, devnetOptions, memoryRig, type RigOptions, TEST_SEED } from '../support/harness.ts';
-import { Connection, EventServer, until } from './event-reader.ts';
+import { until } from '../support/patience.ts';
+import { Connection, EventServer } from './event-reader.ts';
 
 interface Setting {
   readonly rig?: RigOptions;

@@ -12,7 +12,7 @@ import type { Following } from '../../src/store.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { MEMPOOL_BEHIND_BLOCKS_MAX, MEMPOOL_UPDATE_BYTES_MAX, READY_BLOCKS_BEHIND_MAX } from '../../src/util/limits.ts';
 import { TEST_SEED } from '../support/harness.ts';
-import { until } from './event-reader.ts';
+import { until } from '../support/patience.ts';
 
 type Watched = ConstructorParameters<typeof MempoolLink>[0];
 

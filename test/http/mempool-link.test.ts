@@ -16,8 +16,8 @@ import { open, type Store } from '../../src/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { UnspentError } from '../../src/util/errors.ts';
 import { FakeNode } from '../support/fake-node.ts';
+import { until } from '../support/patience.ts';
 import { type Made, makeTx, PoolChain } from '../support/pool-chain.ts';
-import { until } from './event-reader.ts';
 
 interface Rig {
   readonly store: Store;

@@ -7,8 +7,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { percentile } from '../../src/server/metrics/history.ts';
+import { until } from '../support/patience.ts';
 import { Served } from '../support/served.ts';
-import { until } from './event-reader.ts';
 
 const DASHBOARDS = join(import.meta.dirname, '../../dashboards');
 

@@ -164,7 +164,7 @@ const WORLDS = [
 
 for (const [family, open] of WORLDS) {
   describe(`proofs over HTTP, ${family}`, () => {
-    test('hold for the root of their block, now and then, through rollbacks', { timeout: 240_000 }, async (t) => {
+    test('hold for the root of their block, now and then, through rollbacks', async (t) => {
       const world = open(TEST_SEED);
       world.forward(30, 5);
       const walk = new Walk(world, new Random(TEST_SEED));

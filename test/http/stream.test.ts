@@ -15,6 +15,7 @@ import { fromHex } from '../../src/util/bytes.ts';
 import { UnspentError } from '../../src/util/errors.ts';
 import { blake2b224 } from '../../src/util/hash.ts';
 import { HTTP_PIECE_CHARS, HTTP_STALLED_MS } from '../../src/util/limits.ts';
+import { until } from '../support/patience.ts';
 import { assertProblem, Served } from '../support/served.ts';
 
 /** More than sockets hold by themselves: the server has to wait for its reader. */
@@ -62,8 +63,7 @@ describe('every row', () => {
   }
 
   const released = async (): Promise<void> => {
-    for (let i = 0; i < 100 && served.reads.snapshots > 1; i++) await sleep(10);
-    assert.equal(served.reads.snapshots, 1, 'only the newest snapshot is left');
+    await until(() => served.reads.snapshots === 1, 'only the newest snapshot is left');
   };
   const streams = async (): Promise<number> => (await served.get('/status')).json<{ streams: number }>().streams;
 
@@ -98,8 +98,7 @@ describe('every row', () => {
     assert.equal(await streams(), 1);
     served.forward(1);
     asking.destroy();
-    for (let i = 0; i < 100 && (await streams()) > 0; i++) await sleep(10);
-    assert.equal(await streams(), 0);
+    await until(async () => (await streams()) === 0, 'the stream is over');
     await released();
   });
 
@@ -111,8 +110,7 @@ describe('every row', () => {
     served.app.server.timeout = timeout;
     const cut = new Promise((resolve) => response.once('error', resolve));
     response.pause();
-    for (let i = 0; i < 200 && (await streams()) > 0; i++) await sleep(20);
-    assert.equal(await streams(), 0);
+    await until(async () => (await streams()) === 0, 'the stream is over');
     response.resume();
     assert.match(String(await cut), /aborted/);
     await released();

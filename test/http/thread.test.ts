@@ -15,7 +15,7 @@ import type { Source } from '../../src/sources/source.ts';
 import { open, type Store } from '../../src/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { isUnspentError, type UnspentError } from '../../src/util/errors.ts';
-import { until } from './event-reader.ts';
+import { until } from '../support/patience.ts';
 
 interface Status {
   readonly tip: { readonly height: number; readonly hash: string } | null;

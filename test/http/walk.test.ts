@@ -258,7 +258,7 @@ function assertLost(answer: Answer): void {
   assert.ok(['POINT_UNKNOWN', 'NOT_FOUND'].includes(answer.json<{ code: string }>().code), answer.text);
 }
 
-test('every answer is the model at the block it names', { timeout: 400_000 }, async (t) => {
+test('every answer is the model at the block it names', async (t) => {
   const served = await Served.open({ seed: TEST_SEED, blocks: 40, engine: 'rocks' });
   const walk = new Walk(served, new Random(TEST_SEED));
   const total = (): number => [...walk.counts.values()].reduce((sum, count) => sum + count, 0);

@@ -151,7 +151,7 @@ describe('follow', () => {
   });
 
   for (const queueSize of [0, 8]) {
-    it(`commits what it has when the source says it is at its tip (queue ${queueSize})`, { timeout: 10_000 }, async () => {
+    it(`commits what it has when the source says it is at its tip (queue ${queueSize})`, async () => {
       const devnet = new Devnet(devnetOptions(1, 'conway'));
       devnet.mine(5);
       const rig = memoryRig(devnet);
@@ -169,7 +169,7 @@ describe('follow', () => {
       assert.equal(head?.height, 4, 'before the reader was stopped');
     });
 
-    it(`lets a waiting source go when it has what it came for (queue ${queueSize})`, { timeout: 10_000 }, async () => {
+    it(`lets a waiting source go when it has what it came for (queue ${queueSize})`, async () => {
       const devnet = new Devnet(devnetOptions(1, 'conway'));
       devnet.mine(8);
       const rig = memoryRig(devnet);
@@ -182,7 +182,7 @@ describe('follow', () => {
       assert.equal(rig.fold.head?.height, 6);
     });
 
-    it(`tells of a bad block at once, and keeps the good ones (queue ${queueSize})`, { timeout: 10_000 }, async () => {
+    it(`tells of a bad block at once, and keeps the good ones (queue ${queueSize})`, async () => {
       const devnet = new Devnet(devnetOptions(1, 'conway'));
       devnet.mine(9);
       const rig = memoryRig(devnet);

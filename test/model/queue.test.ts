@@ -16,7 +16,7 @@ async function dawdle(random: Random): Promise<void> {
 
 describe('bounded queue', () => {
   for (const capacity of [1, 2, 7, 64]) {
-    it(`passes everything on in order, at most ${capacity} at a time`, { timeout: 20_000 }, async () => {
+    it(`passes everything on in order, at most ${capacity} at a time`, async () => {
       const random = new Random(TEST_SEED, capacity);
       const queue = new BoundedQueue<number>(capacity);
       const taken: number[] = [];
@@ -43,7 +43,7 @@ describe('bounded queue', () => {
     });
   }
 
-  it('lets a waiting producer go when the consumer leaves', { timeout: 5000 }, async () => {
+  it('lets a waiting producer go when the consumer leaves', async () => {
     const queue = new BoundedQueue<number>(1);
     assert.ok(await queue.push(1));
     const waiting = queue.push(2);
@@ -54,7 +54,7 @@ describe('bounded queue', () => {
     assert.equal(await queue.push(3), false);
   });
 
-  it('lets a waiting consumer go when the producer ends', { timeout: 5000 }, async () => {
+  it('lets a waiting consumer go when the producer ends', async () => {
     const queue = new BoundedQueue<number>(4);
     const waiting = queue.take();
     queue.end();

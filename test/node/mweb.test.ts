@@ -12,7 +12,7 @@ import { assertParity, assertSound, Follower } from '../support/parity.ts';
 
 /** The first block of the extension; the node cannot make it before somebody wants in. */
 const FIRST_HEIGHT = 432;
-const options = { skip: nodeMissing(), timeout: 120_000 };
+const options = { skip: nodeMissing() };
 
 describe('extension blocks of a real node', () => {
   let node: LitecoinNode;

@@ -13,7 +13,7 @@ const EVENTS = 500;
 const DEPTH_MAX = 2160;
 const HEAP_GROWTH_MAX = 64 * 1024 * 1024;
 
-test('a devnet with rollbacks, disconnects and restarts of both sides', { timeout: 300_000 }, async (t) => {
+test('a devnet with rollbacks, disconnects and restarts of both sides', async (t) => {
   const before = process.getActiveResourcesInfo().filter(isSocket).length;
   const started = performance.now();
   const report = await soak({ events: EVENTS, seed: TEST_SEED, depthMax: DEPTH_MAX });

@@ -18,6 +18,7 @@ import { makeWallet } from '../../src/sources/devnet/wallet.ts';
 import { type OuroborosSource, openOuroboros } from '../../src/sources/ouroboros/index.ts';
 import { type Responder, serveChain } from '../../src/sources/responder/index.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 export interface SoakOptions {
   readonly events: number;
@@ -51,7 +52,6 @@ const EVENTS = [
 ] as const;
 type SoakEvent = (typeof EVENTS)[number][0];
 
-const SETTLE_MS = 60_000;
 /** Forks that are not shallow, at most: the deepest have an event of their own. */
 const FORK_DEPTH_MAX = 1000;
 
@@ -266,8 +266,8 @@ class Soak {
   }
 
   private async until(done: () => boolean, what: string): Promise<void> {
-    for (const end = Date.now() + SETTLE_MS; !done(); ) {
-      if (Date.now() > end) assert.fail(`not settled in ${SETTLE_MS} ms after ${what}; ${JSON.stringify(this.source?.status())}`);
+    for (const end = Date.now() + PATIENCE_MS; !done(); ) {
+      if (Date.now() > end) assert.fail(`not settled in ${PATIENCE_MS} ms after ${what}; ${JSON.stringify(this.source?.status())}`);
       await sleep(1);
     }
   }

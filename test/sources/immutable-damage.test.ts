@@ -10,7 +10,6 @@ import fc from 'fast-check';
 import { openImmutable } from '../../src/sources/immutable/index.ts';
 import type { Run } from '../../src/sources/source.ts';
 import { toHex } from '../../src/util/bytes.ts';
-import { needsFixtures } from '../support/fixtures.ts';
 import {
   assertFailed,
   assertLinked,
@@ -27,9 +26,9 @@ import {
   unpack,
 } from './immutable-rig.ts';
 
-describe('immutable source: damage', needsFixtures, () => {
+describe('immutable source: damage', () => {
   test('a flipped bit anywhere in a block with an index is found, and the blocks before it are given', async () => {
-    const folder = unpack('devnet-conway', ['00000', '00001']);
+    const folder = unpack('devnet', ['00000', '00001']);
     const sound = await collect(folder);
     const file = join(folder, '00000.chunk');
     const bytes = readFileSync(file);
@@ -45,7 +44,7 @@ describe('immutable source: damage', needsFixtures, () => {
   });
 
   test('the message names the block whose checksum is wrong', async () => {
-    const folder = unpack('devnet-conway', ['00000']);
+    const folder = unpack('devnet', ['00000']);
     const { raws } = await collect(folder);
     const bytes = readFileSync(join(folder, '00000.chunk'));
     // The block's signature: its CBOR stays well formed.
@@ -56,7 +55,7 @@ describe('immutable source: damage', needsFixtures, () => {
   });
 
   test('garbage between blocks is found without an index, and the blocks before it are given', async () => {
-    const folder = unpack('devnet-conway', DEVNET_CHUNKS, false);
+    const folder = unpack('devnet', DEVNET_CHUNKS, false);
     const { raws } = await collect(folder);
     const good = raws.slice(0, 40);
     const start = good.reduce((sum, raw) => sum + raw.length, 0);
@@ -74,9 +73,9 @@ describe('immutable source: damage', needsFixtures, () => {
   });
 
   test('cut at any byte, the last chunk gives a clean prefix, with an index and without', async () => {
-    const whole = inflated('devnet-conway', '00003.chunk');
+    const whole = inflated('devnet', '00003.chunk');
     for (const indexed of [true, false]) {
-      const folder = unpack('devnet-conway', ['00003'], indexed);
+      const folder = unpack('devnet', ['00003'], indexed);
       const { raws } = await collect(folder);
       let end = 0;
       const ends = raws.map((raw) => (end += raw.length));
@@ -92,7 +91,7 @@ describe('immutable source: damage', needsFixtures, () => {
   });
 
   test('a chunk that is cut before others is damage', async () => {
-    const folder = unpack('devnet-conway', DEVNET_CHUNKS);
+    const folder = unpack('devnet', DEVNET_CHUNKS);
     truncateSync(join(folder, '00001.chunk'), 30_000);
     const cut = await collect(folder);
     assertFailed(cut, 'SOURCE_DAMAGED', /^00001\.chunk, byte \d+: the chunk ends inside/);
@@ -101,7 +100,7 @@ describe('immutable source: damage', needsFixtures, () => {
 
   test('an archive that does not inflate is damage', async () => {
     const folder = newFolder();
-    const packed = readFileSync(join(place('devnet-conway'), '00000.chunk.gz'));
+    const packed = readFileSync(join(place('devnet'), '00000.chunk.gz'));
     writeFileSync(join(folder, '00000.chunk.gz'), packed);
     writeFileSync(join(folder, '00001.chunk.gz'), packed.subarray(0, 1000));
     const damaged = await collect(folder);
@@ -116,11 +115,11 @@ describe('immutable source: damage', needsFixtures, () => {
   });
 });
 
-describe('immutable source: following', { ...needsFixtures, timeout: 60_000 }, () => {
+describe('immutable source: following', () => {
   test('takes up blocks as a node writes them, in pieces of any size, into new chunks', async () => {
     const folder = newFolder();
-    const chunks = DEVNET_CHUNKS.map((name) => inflated('devnet-conway', `${name}.chunk`));
-    const indexes = DEVNET_CHUNKS.map((name) => inflated('devnet-conway', `${name}.secondary`));
+    const chunks = DEVNET_CHUNKS.map((name) => inflated('devnet', `${name}.chunk`));
+    const indexes = DEVNET_CHUNKS.map((name) => inflated('devnet', `${name}.secondary`));
     writeFileSync(join(folder, '00000.chunk'), chunks[0].subarray(0, 50_001));
     const stop = new AbortController();
     const raws: Uint8Array[] = [];
@@ -153,12 +152,12 @@ describe('immutable source: following', { ...needsFixtures, timeout: 60_000 }, (
   });
 
   test('waits where it is ahead, and goes on when the folder has caught up', async () => {
-    const folder = unpack('devnet-conway', ['00000']);
-    const all = await collect(place('devnet-conway'));
+    const folder = unpack('devnet', ['00000']);
+    const all = await collect(place('devnet'));
     const runs: Run[] = [];
     for await (const run of openImmutable(folder, PREVIEW).runs({ from: [pointOf(all.raws[150])], signal: NEVER, follow: true })) {
       runs.push(run);
-      if (runs.length === 1) writeFileSync(join(folder, '00001.chunk'), inflated('devnet-conway', '00001.chunk'));
+      if (runs.length === 1) writeFileSync(join(folder, '00001.chunk'), inflated('devnet', '00001.chunk'));
       if (runs.length === 2) break;
     }
     assert.deepEqual([runs[0].events.length, runs[0].atTip], [0, true]);
@@ -170,17 +169,17 @@ describe('immutable source: following', { ...needsFixtures, timeout: 60_000 }, (
     const before = process.platform === 'linux' ? open() : 0;
     const slow = { ...PREVIEW, pollMs: 600_000 };
     const atTip = new AbortController();
-    for await (const run of openImmutable(place('devnet-conway'), slow).runs({ from: [], signal: atTip.signal, follow: true })) {
+    for await (const run of openImmutable(place('devnet'), slow).runs({ from: [], signal: atTip.signal, follow: true })) {
       if (run.atTip) setTimeout(() => atTip.abort(), 20);
     }
     const onTheWay = new AbortController();
     let runs = 0;
-    for await (const _ of openImmutable(place('devnet-conway'), slow).runs({ from: [], signal: onTheWay.signal, follow: true })) {
+    for await (const _ of openImmutable(place('devnet'), slow).runs({ from: [], signal: onTheWay.signal, follow: true })) {
       runs++;
       onTheWay.abort();
     }
     assert.equal(runs, 1);
-    const folder = unpack('devnet-conway', DEVNET_CHUNKS);
+    const folder = unpack('devnet', DEVNET_CHUNKS);
     for await (const run of openImmutable(folder, slow).runs({ from: [], signal: NEVER, follow: true })) if (run.atTip) break;
     for await (const _ of openImmutable(folder, slow).runs({ from: [], signal: NEVER, follow: true })) break;
     for await (const _ of openImmutable(folder, slow).runs({ from: [], signal: AbortSignal.abort(), follow: true })) assert.fail('aborted');

@@ -1,25 +1,39 @@
 /**
- * Chunk folders for the tests of the ImmutableDB source: the real ones, plain
- * copies of some of their chunks, and what the source makes of a folder.
+ * Chunk folders for the tests of the ImmutableDB source: real ones, ones made of
+ * a devnet, plain copies of some of their chunks, and what the source makes of a
+ * folder.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { readHeader } from '../../src/ledgers/cardano/header.ts';
 import type { Point } from '../../src/ledgers/ledger.ts';
+import { DevnetChain } from '../../src/sources/devnet/index.ts';
 import { openImmutable } from '../../src/sources/immutable/index.ts';
 import type { ChainEvent, Run } from '../../src/sources/source.ts';
 import { type ErrorCode, isUnspentError, type UnspentError } from '../../src/util/errors.ts';
+import { type ChunkFiles, makeChunkFiles, writeChunkFolder } from '../support/chunk-folder.ts';
 import { fixtures, readFixture } from '../support/fixtures.ts';
 
 export const PREVIEW = { byronEpochSlots: 4320, pollMs: 5 };
 export const MAINNET = { byronEpochSlots: 21_600, pollMs: 5 };
-export const DEVNET_CHUNKS = ['00000', '00001', '00002', '00003'];
+export const ALL_ERAS = { byronEpochSlots: 600, pollMs: 5 };
 export const NEVER = new AbortController().signal;
-export const place = (name: string): string => fixtures('cardano', 'immutable', name);
+
+/** 400 Conway blocks in four chunks. */
+export const devnet = mined(new DevnetChain({ seed: 4, addresses: 3, txPerBlock: 1 }), 400);
+export const DEVNET_CHUNKS = ['00000', '00001', '00002', '00003'];
+/** Every era from Byron with its boundary blocks to Conway, in three chunks. */
+export const everyEra = mined(new DevnetChain({ seed: 9, addresses: 3, txPerBlock: 1, byron: { epochs: 2, slotsPerEpoch: 600 } }), 240);
+export const EVERY_ERA_CHUNKS = ['00000', '00001', '00002'];
+
+const MADE: Readonly<Record<string, ChunkFiles>> = {
+  devnet: makeChunkFiles(devnet, 100),
+  everyEra: makeChunkFiles(everyEra, 80),
+};
 
 const scratch = mkdtempSync(join(tmpdir(), 'unspent-immutable-'));
 after(() => rmSync(scratch, { recursive: true }));
@@ -31,8 +45,22 @@ export function newFolder(): string {
   return folder;
 }
 
+/** An archived folder: of the sample data, or made. */
+export function place(name: string): string {
+  if (MADE[name] === undefined) return fixtures('cardano', 'immutable', name);
+  const folder = join(scratch, `${name}-packed`);
+  if (!existsSync(folder)) writeChunkFolder(folder, MADE[name], true);
+  return folder;
+}
+
+/** A file of such a folder, unpacked. */
 export function inflated(folder: string, name: string): Uint8Array {
-  return readFixture('cardano', 'immutable', folder, `${name}.gz`);
+  return MADE[folder]?.get(name) ?? readFixture('cardano', 'immutable', folder, `${name}.gz`);
+}
+
+function mined(chain: DevnetChain, blocks: number): DevnetChain {
+  while (chain.blocks.length < blocks) chain.mine();
+  return chain;
 }
 
 /** A plain copy of some chunks, with or without their indexes. */
@@ -98,4 +126,6 @@ export function assertFailed({ error }: Collected, code: ErrorCode, message: Reg
 }
 
 export const unknownAt = (slot: number): Point => ({ height: 1, slot, hash: new Uint8Array(32).fill(7) });
+/** A block that the devnet's folder does not have, at the slot of one that it has. */
+export const unknownBeside = (height: number): Point => unknownAt(devnet.blocks[height].slot);
 export const lastOf = <T>(items: readonly T[]): T => items[items.length - 1];

@@ -12,12 +12,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PATIENCE_MS } from './patience.ts';
 
 /** The program itself: what stands in /usr/bin is a script that writes into the home directory. */
 const BINARY = process.env['UNSPENT_LITECOIND'] ?? '/usr/lib/litecoin/litecoind';
 const INSTALL = 'apt-get update -qq && apt-get install -y -qq --no-install-recommends litecoind';
 /** Up in 1.5 s on an idle machine. */
-const PATIENCE_MS = 60_000;
 /** A free port may be taken by somebody else before the node has it. */
 const ATTEMPTS = 3;
 

@@ -77,11 +77,9 @@ describe('a real node over P2P', { skip: missing }, () => {
     assert.equal(source.status().lagBlocks, 0);
   });
 
-  it('tells of a new block within a second', async () => {
+  it('tells of a new block', async () => {
     const [hash] = await mine(1);
-    const started = Date.now();
     await reader.reach(parseId(hash));
-    assert.ok(Date.now() - started < 1000);
     await assertSame();
   });
 

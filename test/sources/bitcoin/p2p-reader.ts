@@ -12,8 +12,7 @@ import { deltaColumn } from '../../../src/state/delta.ts';
 import { Fold } from '../../../src/state/fold.ts';
 import { PruneSchedule } from '../../../src/state/prune-schedule.ts';
 import { toHex } from '../../../src/util/bytes.ts';
-
-const PATIENCE_MS = 20_000;
+import { PATIENCE_MS } from '../../support/patience.ts';
 
 export class Reader {
   readonly ledger: BitcoinLedger;

@@ -17,6 +17,7 @@ import { deltaColumn } from '../../../src/state/delta.ts';
 import { Fold } from '../../../src/state/fold.ts';
 import { PruneSchedule } from '../../../src/state/prune-schedule.ts';
 import { isUnspentError, type UnspentError } from '../../../src/util/errors.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 
 export function memoryFold(network: BitcoinNetwork, window = 300): Fold {
   const projections = [chainProjection(), transactionsProjection(bitcoinLedger(network)), utxoProjection(), indexProjection('address')];
@@ -81,7 +82,7 @@ export class Following {
 }
 
 /** Tries until it holds; the last failure is what one sees otherwise. */
-export async function eventually(check: () => void | Promise<void>, patienceMs = 15_000): Promise<void> {
+export async function eventually(check: () => void | Promise<void>, patienceMs = PATIENCE_MS): Promise<void> {
   for (const deadline = Date.now() + patienceMs; ; await sleep(10)) {
     try {
       await check();

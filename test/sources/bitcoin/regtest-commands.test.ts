@@ -7,9 +7,9 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { document, failure, temporary } from '../../cli/run.ts';
 import { Running } from '../../cli/running.ts';
+import { until } from '../../support/patience.ts';
 
 const START = ['start', '--network', 'bitcoin-regtest', '--port', '0'];
 
@@ -43,7 +43,7 @@ describe('unspent start --network bitcoin-regtest', () => {
     type Row = { readonly txid: string; readonly value: number; readonly status: { readonly confirmed: boolean } };
     const row = async (): Promise<Row | undefined> =>
       (await get<Row[]>(`${api}/address/${address}/utxo`)).find((utxo) => utxo.txid === txid);
-    for (let tries = 0; tries < 200 && (await row())?.status.confirmed !== true; tries++) await sleep(100);
+    await until(async () => (await row())?.status.confirmed === true, 'the payment is in a block');
     const { value, status } = (await row())!;
     assert.deepEqual([value, status.confirmed], [7_654_321, true]);
     const { tx_count: seen } = (await get<{ chain_stats: { tx_count: number } }>(`${api}/address/${address}`)).chain_stats;

@@ -17,19 +17,8 @@ import type { ServedChain } from '../../../src/sources/responder/chain.ts';
 import type { Fault, Faults } from '../../../src/sources/responder/index.ts';
 import { MemoryChain } from '../../../src/sources/responder/memory-chain.ts';
 import type { ErrorCode } from '../../../src/util/errors.ts';
-import {
-  assertNothingHeld,
-  assertSame,
-  follow,
-  later,
-  openFollower,
-  serveDevnet,
-  serveFor,
-  settled,
-  source,
-  until,
-  type Wire,
-} from './net.ts';
+import { until } from '../../support/patience.ts';
+import { assertNothingHeld, assertSame, follow, later, openFollower, serveDevnet, serveFor, settled, source, type Wire } from './net.ts';
 
 const CHAIN_SYNC = { n2n: CHAIN_SYNC_N2N.number, n2c: CHAIN_SYNC_N2C.number };
 const BLOCKS = 40;
@@ -96,7 +85,7 @@ describe('a connection that', () => {
         onPeer: ({ state, lastError }) => state === 'waiting' && codes.set(lastError!.code, (codes.get(lastError!.code) ?? 0) + 1),
       });
       const following = follow(store, from);
-      await until(() => store.fold.head?.height === BLOCKS - 1, 'a whole sync', 60_000);
+      await until(() => store.fold.head?.height === BLOCKS - 1, 'a whole sync');
       // Keeps it busy until a connection is sound.
       for (; from.status().lost < bytes.length; ) {
         net.devnet.fork(BLOCKS - 1);

@@ -11,7 +11,8 @@ import { LiveDevnet } from '../../../src/sources/devnet/live.ts';
 import { keyFiles, makeWallet } from '../../../src/sources/devnet/wallet.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { isUnspentError } from '../../../src/util/errors.ts';
-import { folder, later, SMALL, until } from './net.ts';
+import { until } from '../../support/patience.ts';
+import { folder, later, SMALL } from './net.ts';
 
 const tipOf = ({ tip }: LiveDevnet): string => toHex(tip.point!.hash);
 const ownedBy = ({ utxos }: LiveDevnet, address: Uint8Array) =>

@@ -18,7 +18,8 @@ import type { UtxoEntry } from '../../../src/sources/ouroboros/queries.ts';
 import { Session } from '../../../src/sources/ouroboros/session.ts';
 import { fromHex, readU16, toHex } from '../../../src/util/bytes.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
-import { assertNothingHeld, assertSame, later, type Net, openFollower, serveDevnet, source, until } from './net.ts';
+import { until } from '../../support/patience.ts';
+import { assertNothingHeld, assertSame, later, type Net, openFollower, serveDevnet, source } from './net.ts';
 
 const VOLATILE = { at: 'volatileTip' } as const;
 const CONWAY = 6;

@@ -7,13 +7,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig, open, type Store } from '../../../src/index.ts';
 import { LiveDevnet, type LiveOptions } from '../../../src/sources/devnet/live.ts';
 import type { Pumped } from '../../../src/sources/follow.ts';
 import { type OuroborosSource, openOuroboros } from '../../../src/sources/ouroboros/index.ts';
 import { type Faults, type Responder, type ServedChain, serveChain } from '../../../src/sources/responder/index.ts';
 import { toHex } from '../../../src/util/bytes.ts';
+import { until } from '../../support/patience.ts';
 
 export type Wire = 'n2n' | 'n2c';
 export const WIRES: readonly Wire[] = ['n2n', 'n2c'];
@@ -97,13 +97,6 @@ export function follow(store: Store, from: OuroborosSource): Following {
       return ended;
     },
   };
-}
-
-export async function until(done: () => boolean, what: string, timeoutMs = 20_000): Promise<void> {
-  for (const end = Date.now() + timeoutMs; !done(); ) {
-    if (Date.now() > end) assert.fail(`waited ${timeoutMs} ms in vain: ${what}`);
-    await sleep(2);
-  }
 }
 
 export function isAtTip(store: Store, { tip }: ServedChain): boolean {

@@ -19,7 +19,8 @@ import { openImmutableChain } from '../../../src/sources/responder/index.ts';
 import { equalBytes, toHex } from '../../../src/util/bytes.ts';
 import { assertCheckpoint, readOracle } from '../../oracle/oracle.ts';
 import { fixtures, needsFixtures } from '../../support/fixtures.ts';
-import { folder, follow, later, serveFor, source, until, WIRES } from './net.ts';
+import { until } from '../../support/patience.ts';
+import { folder, follow, later, serveFor, source, WIRES } from './net.ts';
 
 const config = loadConfig({}).config;
 

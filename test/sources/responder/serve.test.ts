@@ -17,7 +17,8 @@ import { Session } from '../../../src/sources/ouroboros/session.ts';
 import { serveChain } from '../../../src/sources/responder/index.ts';
 import { equalBytes } from '../../../src/util/bytes.ts';
 import { isUnspentError } from '../../../src/util/errors.ts';
-import { assertNothingHeld, assertSame, follow, openFollower, serveDevnet, settled, source, until, WIRES } from './net.ts';
+import { until } from '../../support/patience.ts';
+import { assertNothingHeld, assertSame, follow, openFollower, serveDevnet, settled, source, WIRES } from './net.ts';
 
 describe('a served devnet', () => {
   for (const wire of WIRES) {
