@@ -9,18 +9,17 @@ import type { ChainRow } from '../projections/chain.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { DELTA, isSelfContained } from '../state/delta.ts';
 import { type Head, headKey } from '../state/head.ts';
-import { readPruned, type Windows } from '../state/pruned.ts';
+import { forgottenHeight, horizonHeight } from '../state/horizon.ts';
+import type { Windows } from '../state/pruned.ts';
 import { UnspentError } from '../util/errors.ts';
 import { blockAfter, blockAtHeight, blockByHash, edgeBlock, rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 
 /** The oldest block the fold can go back to, as `Fold.horizonHeight` says it; null: the origin. */
-export function horizonOf(kept: Kept, head: Head | null, { pruneDepth, rollbackWindow }: Windows): ChainRow | null {
+export function horizonOf(kept: Kept, head: Head | null, windows: Windows): ChainRow | null {
   if (head === null) return null;
-  const depth = outlivesSpent(kept, head) ? rollbackWindow : Math.min(pruneDepth, rollbackWindow);
-  const height = Math.max(head.height - depth, forgottenTo(kept, head));
-  const first = edgeBlock(kept.reader, false);
-  return first === null || height < first.height ? null : blockAtHeight(kept.reader, height);
+  const height = horizonHeight(kept.reader, head.height, windows, outlivesSpent(kept, head));
+  return height === null ? null : blockAtHeight(kept.reader, height);
 }
 
 /** The block of a point if its past is known; null: before the first block. Throws POINT_UNKNOWN or PRUNED. */
@@ -41,7 +40,7 @@ export function knownPoint(kept: Kept, head: Head | null, point: Point | null): 
     });
   }
   const next = blockAfter(kept.reader, row);
-  const forgotten = forgottenTo(kept, head);
+  const forgotten = forgottenHeight(kept.reader, outlivesSpent(kept, head));
   if (next !== null && next.height <= forgotten && !isBoundaryAt(kept, row, next, forgotten)) throw pruned(row, forgotten);
   return row;
 }
@@ -57,12 +56,6 @@ function outlivesSpent(kept: Kept, head: Head): boolean {
   kept.needDeltas();
   const newest = kept.reader.get(DELTA, headKey(head));
   return newest !== undefined && isSelfContained(newest);
-}
-
-/** Height up to which blocks can no longer be undone; -1: none. */
-function forgottenTo(kept: Kept, head: Head): number {
-  const { spent, deltas } = readPruned(kept.reader);
-  return outlivesSpent(kept, head) ? deltas : Math.max(spent, deltas);
 }
 
 function pruned({ height }: ChainRow, knownFrom: number): UnspentError {

@@ -19,7 +19,8 @@ import { planBack, type UndoneBlock } from './back.ts';
 import { DELTA, type DeltaInput, readDelta, writeDelta } from './delta.ts';
 import { ForwardPlanner, type PlannedBlock } from './forward.ts';
 import { type Head, headKey, META_PREFIX, NO_TOTALS, readHead, type Totals, writeHead } from './head.ts';
-import { keepFrom, type PruneCounts, type Pruned, readPruned } from './pruned.ts';
+import { horizonDepth, horizonHeight, readHorizonMark, writeHorizonMark } from './horizon.ts';
+import { keepFrom, type PruneCounts, readPruned } from './pruned.ts';
 
 export interface FoldOptions {
   readonly utxo: boolean;
@@ -57,6 +58,8 @@ export class Fold {
   private readonly planner: ForwardPlanner;
   private readonly deltaWriter = new ByteWriter();
   private current: Head | null;
+  /** As the store has it. */
+  private horizonMark: number;
 
   constructor(engine: Engine, ledger: Ledger, projections: readonly Projection[], options: FoldOptions) {
     this.engine = engine;
@@ -65,6 +68,7 @@ export class Fold {
     this.options = options;
     this.planner = new ForwardPlanner(ledger, options);
     this.current = recover(engine);
+    this.horizonMark = readHorizonMark(engine);
   }
 
   /** The block we are at, and what it adds up to; null before the first block. */
@@ -74,17 +78,11 @@ export class Fold {
 
   /** The oldest height we can go back to; null: all the way to the origin. */
   get horizonHeight(): number | null {
-    const { pruneDepth, rollbackWindow, selfContained, utxo } = this.options;
-    const depth = selfContained || !utxo ? rollbackWindow : Math.min(pruneDepth, rollbackWindow);
-    const pruned: Pruned = readPruned(this.engine);
-    const forgotten = Math.max(pruned.deltas, selfContained || !utxo ? -1 : pruned.spent);
-    const height = Math.max((this.current?.height ?? 0) - depth, forgotten);
-    return height < this.firstHeight() ? null : height;
+    return horizonHeight(this.engine, this.current?.height ?? 0, this.options, this.outlivesSpent);
   }
 
-  private firstHeight(): number {
-    for (const [key] of this.engine.scan(CHAIN, { lt: Uint8Array.of(META_PREFIX), limit: 1 })) return readU64(key, 0);
-    return 0;
+  private get outlivesSpent(): boolean {
+    return this.options.selfContained || !this.options.utxo;
   }
 
   /**
@@ -183,7 +181,14 @@ export class Fold {
       spent += entry.spent.length;
     }
     const { block } = step.blocks[step.blocks.length - 1];
-    this.commit(batch, { ...point(block), boundary: block.boundary, era: block.era, ...moved(this.current ?? NO_TOTALS, step, missing) });
+    // From here on the window alone says as much.
+    const isPassed = block.height - horizonDepth(this.options, this.outlivesSpent) >= this.horizonMark;
+    this.commit(batch, isPassed ? -1 : this.horizonMark, {
+      ...point(block),
+      boundary: block.boundary,
+      era: block.era,
+      ...moved(this.current ?? NO_TOTALS, step, missing),
+    });
     const applied = { blocks: step.blocks.length, created, spent };
     for (const watcher of this.watchers) watcher.applied?.(applied, (performance.now() - started) / 1000);
     return applied;
@@ -231,6 +236,7 @@ export class Fold {
   /** One atomic step back towards the block at `floor`, which stays. */
   private stepBack(floor: Uint8Array | null): number {
     assert(this.current !== null, 'there is a block to undo');
+    const horizon = this.horizonHeight;
     const undone = this.undoable(headKey(this.current), floor);
     const step = planBack(undone, this.options.utxo, this.engine);
     const batch = this.engine.batch();
@@ -248,6 +254,7 @@ export class Fold {
     keepFrom(below?.height ?? -1, this.engine, batch);
     this.commit(
       batch,
+      horizon ?? -1,
       below === null ? null : { ...point(below), boundary: below.boundary, era: below.era, ...moved(this.current, step, -missing) },
     );
     return undone.length;
@@ -272,10 +279,12 @@ export class Fold {
     return null;
   }
 
-  private commit(batch: Batch, head: Head | null): void {
+  private commit(batch: Batch, horizonMark: number, head: Head | null): void {
     writeHead(batch, head);
+    if (horizonMark !== this.horizonMark) writeHorizonMark(batch, horizonMark);
     batch.commit({ fsync: this.options.fsync });
     this.current = head;
+    this.horizonMark = horizonMark;
   }
 }
 

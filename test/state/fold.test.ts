@@ -203,6 +203,27 @@ describe('going back', () => {
     assertIsModel(rig);
   });
 
+  for (const selfContained of [false, true]) {
+    it(`cannot pass the horizon in two steps, whatever was pruned (self-contained: ${selfContained})`, async () => {
+      const windows = { pruneDepth: 10, rollbackWindow: selfContained ? 10 : 20, selfContained };
+      const rig = grown(60, windows);
+      const { blocks } = rig.devnet.chain;
+      assert.equal(rig.fold.rollback(blocks[49]), 10, 'to the horizon');
+      assert.equal(rig.fold.horizonHeight, 49);
+      rig.read((query) => assert.equal(query.horizon(rig.options)?.height, 49));
+      for (const below of [blocks[48], blocks[40], null]) assertRefused(rig, () => rig.fold.rollback(below), 'HORIZON');
+      await rig.restart();
+      assertRefused(rig, () => rig.fold.rollback(blocks[48]), 'HORIZON');
+      rig.fold.apply(rig.devnet.blocks(50, 55));
+      assert.equal(rig.fold.horizonHeight, 49, 'it does not move before the window does');
+      assertRefused(rig, () => rig.fold.rollback(blocks[48]), 'HORIZON');
+      rig.fold.apply(rig.devnet.blocks(55, 59));
+      assert.equal(rig.fold.horizonHeight, 49);
+      rig.fold.apply(rig.devnet.blocks(59));
+      assertSameDump(dump(rig.engine), dump(grown(60, windows).engine), 'as if it had never gone back');
+    });
+  }
+
   it('of a self-contained store refuses only below the larger window', () => {
     const rig = grown(60, { pruneDepth: 10, rollbackWindow: 20, selfContained: true });
     assert.equal(rig.fold.horizonHeight, 39);

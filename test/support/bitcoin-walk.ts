@@ -51,6 +51,8 @@ export class BitcoinWalk {
   private readonly chain: PlainChain;
   /** Blocks of forks that were left. */
   private readonly left: PlainBlock[] = [];
+  /** Height of the highest tip there ever was. */
+  private highestTip = -1;
 
   private constructor(random: Random, rig: BitcoinRig) {
     this.random = random;
@@ -86,6 +88,7 @@ export class BitcoinWalk {
     const { random } = this;
     const groups = Array.from({ length: 1 + random.int(3) }, () => 1 + random.int(6));
     this.rig.forward(1 + random.int(random.chance(0.1) ? 20 : 5), groups);
+    this.highestTip = Math.max(this.highestTip, this.chain.blocks.length - 1);
   }
 
   private back(): void {
@@ -100,15 +103,14 @@ export class BitcoinWalk {
     this.rig.back(depth);
   }
 
-  /** As the design says it: windows in blocks, counted from the tip, and what was pruned is gone. */
+  /** As the design says it: windows in blocks, counted from the highest tip there was, and what was pruned is gone. */
   private isBelowHorizon(target: PlainBlock | null): boolean {
     const { selfContained, pruneDepth, rollbackWindow } = this.rig.options;
     const window = selfContained ? rollbackWindow : Math.min(pruneDepth, rollbackWindow);
     const { spent, deltas } = this.pruned;
     const forgotten = selfContained ? deltas : Math.max(spent, deltas);
-    const tipHeight = this.chain.blocks.length - 1;
-    if (target === null) return tipHeight >= window || forgotten >= 0;
-    return target.height < tipHeight - window || target.height < forgotten;
+    if (target === null) return this.highestTip >= window || forgotten >= 0;
+    return target.height < this.highestTip - window || target.height < forgotten;
   }
 
   private prune(): void {
@@ -237,6 +239,7 @@ export class BitcoinWalk {
   }
 
   private undoOne(tip: PlainBlock): void {
+    this.highestTip = Math.max(this.highestTip, this.rig.fold.head!.height);
     assert.equal(this.rig.fold.rollback(tip), 1);
   }
 }

@@ -44,6 +44,8 @@ export class Walk {
   private readonly devnet: Devnet;
   /** Blocks of forks that were left. */
   private readonly left: DevnetBlock[] = [];
+  /** Height of the highest tip there ever was. */
+  private highestTip = -1;
 
   private constructor(random: Random, rig: Rig) {
     this.random = random;
@@ -78,6 +80,7 @@ export class Walk {
     const { random } = this;
     const groups = Array.from({ length: 1 + random.int(3) }, () => 1 + random.int(6));
     this.rig.forward(1 + random.int(random.chance(0.1) ? 25 : 6), groups);
+    this.highestTip = Math.max(this.highestTip, this.devnet.chain.tip!.height);
   }
 
   private back(): void {
@@ -93,17 +96,16 @@ export class Walk {
     chain.rollback(depth);
   }
 
-  /** As the design says it: windows in blocks, counted from the tip, and what was pruned is gone. */
+  /** As the design says it: windows in blocks, counted from the highest tip there was, and what was pruned is gone. */
   private isBelowHorizon(target: Point | null, depth: number): boolean {
     const { selfContained, pruneDepth, rollbackWindow } = this.rig.options;
     const window = selfContained ? rollbackWindow : Math.min(pruneDepth, rollbackWindow);
     const { spent, deltas } = this.pruned;
     const { blocks } = this.devnet.chain;
     const forgotten = selfContained ? deltas : Math.max(spent, deltas);
-    const tipHeight = blocks[blocks.length - 1].height;
-    if (target === null) return tipHeight >= window || forgotten >= 0;
+    if (target === null) return this.highestTip >= window || forgotten >= 0;
     const lowestUndone = blocks[blocks.length - depth];
-    return target.height < tipHeight - window || target.height < forgotten || lowestUndone.height <= deltas;
+    return target.height < this.highestTip - window || target.height < forgotten || lowestUndone.height <= deltas;
   }
 
   private prune(): void {
