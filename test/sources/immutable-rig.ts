@@ -16,6 +16,7 @@ import { openImmutable } from '../../src/sources/immutable/index.ts';
 import type { ChainEvent, Run } from '../../src/sources/source.ts';
 import { type ErrorCode, isUnspentError, type UnspentError } from '../../src/util/errors.ts';
 import { type ChunkFiles, makeChunkFiles, writeChunkFolder } from '../support/chunk-folder.ts';
+import { mineEveryEra } from '../support/every-era.ts';
 import { fixtures, readFixture } from '../support/fixtures.ts';
 
 export const PREVIEW = { byronEpochSlots: 4320, pollMs: 5 };
@@ -27,7 +28,7 @@ export const NEVER = new AbortController().signal;
 export const devnet = mined(new DevnetChain({ seed: 4, addresses: 3, txPerBlock: 1 }), 400);
 export const DEVNET_CHUNKS = ['00000', '00001', '00002', '00003'];
 /** Every era from Byron with its boundary blocks to Conway, in three chunks. */
-export const everyEra = mined(new DevnetChain({ seed: 9, addresses: 3, txPerBlock: 1, byron: { epochs: 2, slotsPerEpoch: 600 } }), 240);
+export const everyEra = mineEveryEra(9);
 export const EVERY_ERA_CHUNKS = ['00000', '00001', '00002'];
 
 const MADE: Readonly<Record<string, ChunkFiles>> = {
