@@ -88,6 +88,7 @@ export class Peers<A extends { readonly url: string }> {
           if (signal.aborted) return;
           if (!(error instanceof UnspentError)) throw error;
           this.giveUp(error, follow);
+          if (isAdapted(error)) continue;
         }
         await this.pause(signal);
       }
@@ -106,10 +107,11 @@ export class Peers<A extends { readonly url: string }> {
 
   /** Throws when trying again cannot help, or was tried enough. */
   private giveUp(error: UnspentError, follow: boolean): void {
-    this.failures++;
     this.lost++;
     this.lastError = error;
     this.become('waiting');
+    if (isAdapted(error)) return;
+    this.failures++;
     const { length } = this.addresses;
     if (STRANGE.includes(error.code)) {
       this.strangers.add(this.address);
@@ -133,4 +135,9 @@ export class Peers<A extends { readonly url: string }> {
     this.version = version;
     this.options.onPeer?.(this.status());
   }
+}
+
+/** The source asks this node differently from now on: it is tried again at once, and that is not a failure to reach it. */
+function isAdapted({ meta }: UnspentError): boolean {
+  return meta['adapted'] === true;
 }

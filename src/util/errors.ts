@@ -50,8 +50,8 @@ export const ERROR_CODES = {
   SOURCE_UNREACHABLE: {
     exit: 4,
     status: 502,
-    meaning: 'The source of blocks cannot be read.',
-    advice: 'Check the path or address and its permissions.',
+    meaning: 'The source of blocks cannot be reached or read.',
+    advice: 'The message says what happened. Check the path or address, that the node runs, and that this user may read it.',
   },
   TX_REFUSED: {
     exit: 1,

@@ -66,9 +66,18 @@ export const BLOCK_MESSAGE_BYTES_MAX = 2_500_000;
 /** Bytes of a message from a local node, which the reference does not bound: a whole unspent set comes in one. */
 export const LOCAL_MESSAGE_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** Requests for the next header (or block) on their way: fill to the first, refill at the second. */
-export const CHAIN_SYNC_AHEAD_MAX = 1000;
-export const CHAIN_SYNC_AHEAD_MIN = 600;
+/** Requests for the next header on their way, as the reference's client between nodes has them: fill to the first, refill at the second. */
+export const CHAIN_SYNC_AHEAD_MAX = 300;
+export const CHAIN_SYNC_AHEAD_MIN = 200;
+
+/** Requests for the next block on their way to a local node: what cardano-db-sync keeps, and what gouroboros takes. */
+export const CHAIN_SYNC_LOCAL_AHEAD_MAX = 50;
+
+/** Ranges of blocks on their way: enough to hide the round trip, since a range holds up to 512 KiB; the reference allows 100. */
+export const FETCH_RANGES_MAX = 10;
+
+/** A depth of pipelining has stood the trial when so many times as many answers came on the same connection. */
+export const PIPELINE_TRIAL_FACTOR = 10;
 
 /** Headers known whose blocks were not handed over yet. */
 export const HEADERS_AHEAD_MAX = 2500;

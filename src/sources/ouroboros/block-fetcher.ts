@@ -15,12 +15,11 @@ import { BLOCK_FETCH, type BlockFetchMessage, type BlockFetchState } from './blo
 import { Gate } from './gate.ts';
 import type { Mux } from './mux.ts';
 import type { Outbox } from './outbox.ts';
+import type { PipelineDepth } from './pipeline-depth.ts';
 import type { WirePoint } from './point.ts';
 import { violation } from './protocol.ts';
 import { Session } from './session.ts';
 
-/** Ranges on their way; the reference allows a hundred. */
-const RANGES_MAX = 100;
 /** How long a peer that has no blocks for headers it announced may take to tell us of the rollback that explains it. */
 const EXPLAIN_MS = 10_000;
 /** Blocks put out together at most, so that the reader is not kept waiting. */
@@ -45,6 +44,7 @@ interface Range {
 export class BlockFetcher {
   private readonly session: Session<BlockFetchMessage, BlockFetchState>;
   private readonly outbox: Outbox;
+  private readonly depth: PipelineDepth;
   private readonly bytesMax: number;
   private readonly changed = new Gate();
   /** In chain order. */
@@ -57,9 +57,11 @@ export class BlockFetcher {
   /** The peer had no blocks for headers it announced, and has not explained it yet. */
   isPuzzled = false;
 
-  constructor(mux: Mux, outbox: Outbox, bytesMax = FETCH_BYTES_MAX) {
+  constructor(mux: Mux, outbox: Outbox, depth: PipelineDepth, bytesMax = FETCH_BYTES_MAX) {
     this.session = new Session(mux, BLOCK_FETCH, 'initiator');
     this.outbox = outbox;
+    this.depth = depth;
+    depth.begin();
     this.bytesMax = bytesMax;
   }
 
@@ -87,7 +89,7 @@ export class BlockFetcher {
   /** Asks for what there is room for; of a connection that has ended, nothing. */
   plan(): void {
     if (this.session.channel.mux.failure !== null) return;
-    while (!this.isPuzzled && this.ranges.length < RANGES_MAX) {
+    while (!this.isPuzzled && this.ranges.length < this.depth.max) {
       while (this.unasked < this.entries.length && this.entries[this.unasked].asked) this.unasked++;
       if (this.unasked === this.entries.length) break;
       const held = this.outbox.bytes + this.bytesOnTheWay;
@@ -136,6 +138,7 @@ export class BlockFetcher {
     this.bytesOnTheWay += bytes;
     this.unasked = end;
     this.session.send({ kind: 'requestRange', from: entries[0].announced.header, to: entries[entries.length - 1].announced.header });
+    this.depth.asked();
   }
 
   /** Messages at hand; ends early, with the range, when the peer has no blocks for one that still stands. */
@@ -180,6 +183,7 @@ export class BlockFetcher {
   /** The peer is done with a range. True: it owes blocks that still stand, which will be asked for again. */
   private finish(range: Range): boolean {
     this.ranges.shift();
+    this.depth.answered();
     this.bytesOnTheWay -= range.bytes;
     const missing = range.entries.slice(range.next).filter((entry) => !entry.dropped);
     if (missing.length === 0) return false;

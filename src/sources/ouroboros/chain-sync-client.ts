@@ -7,6 +7,7 @@ import { CHAIN_SYNC_AHEAD_MAX, CHAIN_SYNC_AHEAD_MIN } from '../../util/limits.ts
 import type { ChainSync, ChainSyncMessage, ChainSyncState } from './chain-sync.ts';
 import { Gate } from './gate.ts';
 import type { Mux } from './mux.ts';
+import type { PipelineDepth } from './pipeline-depth.ts';
 import { samePoint, type WirePoint, type WireTip } from './point.ts';
 import { violation } from './protocol.ts';
 import { Session } from './session.ts';
@@ -38,15 +39,16 @@ export class ChainSyncClient {
   isAwaiting = false;
   private readonly session: Session<ChainSyncMessage, ChainSyncState>;
   private readonly roomy = new Gate();
-  /** Requests on their way at most. */
-  aheadMax: number;
-  private height = -1;
+  private readonly depth: PipelineDepth;
+  /** Of the last block; -1: the origin; null: of an intersection, which does not say. */
+  private height: number | null = -1;
   /** The first answer after an intersection goes back to that very point: a confirmation. */
   private confirming: { readonly point: WirePoint } | null = null;
 
-  constructor(mux: Mux, protocol: ChainSync, aheadMax = CHAIN_SYNC_AHEAD_MAX) {
+  constructor(mux: Mux, protocol: ChainSync, depth: PipelineDepth) {
     this.session = new Session(mux, protocol, 'initiator');
-    this.aheadMax = aheadMax;
+    this.depth = depth;
+    depth.begin();
   }
 
   /** Points best first, null for the origin; the answer is the first the server knows, or null. */
@@ -61,6 +63,7 @@ export class ChainSyncClient {
     if (!points.some((point) => samePoint(point, answer.point))) throw violation('an intersection that was not among our points');
     this.tip = answer.tip;
     this.confirming = { point: answer.point };
+    this.height = answer.point === null ? -1 : samePoint(answer.point, answer.tip.point) ? answer.tip.height : null;
     return { point: answer.point, tip: answer.tip };
   }
 
@@ -92,12 +95,20 @@ export class ChainSyncClient {
   /** Fill to the top, refill when drained to the lower mark; near the tip no more than there are blocks to come. */
   private ask(room: number): void {
     const { outstanding } = this.session;
-    const wanted = Math.min(this.aheadMax, Math.max(1, this.tip.height - this.height));
+    const wanted = Math.min(this.depth.max, this.toCome());
     if (outstanding > wanted * LOW_MARK) return;
     // A little room is let grow: a write for every single request costs more than the request.
     if (outstanding + room < wanted && room < ROOM_MIN) return;
     const most = Math.min(wanted, outstanding + room);
-    for (let i = outstanding; i < most; i++) this.session.send({ kind: 'requestNext' });
+    for (let i = outstanding; i < most; i++) {
+      this.session.send({ kind: 'requestNext' });
+      this.depth.asked();
+    }
+  }
+
+  /** Answers that are due by what the server told. Until the first block has told our height: the confirmation, and that block. */
+  private toCome(): number {
+    return this.height === null ? 2 : Math.max(1, this.tip.height - this.height);
   }
 
   private take(message: ChainSyncMessage, handler: ChainSyncHandler): void {
@@ -108,6 +119,7 @@ export class ChainSyncClient {
     }
     this.isAwaiting = false;
     this.confirming = null;
+    this.depth.answered();
     if (message.kind === 'rollForward') {
       this.tip = message.tip;
       this.height = handler.forward(message.content);

@@ -21,6 +21,7 @@ import { Mux } from './mux.ts';
 import { N2cClient } from './n2c-client.ts';
 import { N2nClient } from './n2n-client.ts';
 import type { Batch } from './outbox.ts';
+import { explainClosing, type PeerDepths, usualDepths } from './pipeline-depth.ts';
 import { samePoint, type WirePoint, type WireTip } from './point.ts';
 import { violation } from './protocol.ts';
 import { Trail } from './trail.ts';
@@ -48,6 +49,8 @@ class Follower {
   private readonly options: OuroborosOptions;
   private trail = new Trail([]);
   private tip: WireTip | null = null;
+  /** How far ahead each peer may be asked, as found out so far. */
+  private readonly depths = new Map<Address, PeerDepths>();
 
   constructor(addresses: readonly Address[], options: OuroborosOptions) {
     this.options = options;
@@ -61,7 +64,8 @@ class Follower {
 
   /** One connection, from the first byte to the last. Returns when there is nothing more to come, or on abort. */
   private async *follow(signal: AbortSignal, follow: boolean): AsyncGenerator<Run, void, undefined> {
-    const client = await this.connect(signal);
+    const depths = this.depthsOf(this.peers.address);
+    const client = await this.connect(signal, depths);
     const onAbort = (): void => client.mux.fail(new UnspentError('INTERRUPTED', 'stopped'));
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
@@ -75,20 +79,29 @@ class Follower {
         yield this.run(this.events(batch), batch.atTip);
         if (signal.aborted || (batch.atTip && !follow)) return;
       }
+    } catch (error) {
+      throw explainClosing(error, this.peers.address.url, depths);
     } finally {
       signal.removeEventListener('abort', onAbort);
       await client.close();
     }
   }
 
-  private async connect(signal: AbortSignal): Promise<ChainClient> {
+  private depthsOf(address: Address): PeerDepths {
+    const depths = this.depths.get(address) ?? usualDepths(address.wire);
+    this.depths.set(address, depths);
+    return depths;
+  }
+
+  private async connect(signal: AbortSignal, depths: PeerDepths): Promise<ChainClient> {
     const { address } = this.peers;
     const { connectMs = CONNECT_MS, timeScale = 1 } = this.options;
     const mux = new Mux(await dial(address, connectMs, signal), { peer: address.url, timeScale });
     const onAbort = (): void => mux.fail(new UnspentError('INTERRUPTED', 'stopped'));
     signal.addEventListener('abort', onAbort);
     try {
-      return await (address.wire === 'n2n' ? N2nClient.over(mux, this.options) : N2cClient.over(mux, this.options));
+      const options = { ...this.options, depths };
+      return await (address.wire === 'n2n' ? N2nClient.over(mux, options) : N2cClient.over(mux, options));
     } catch (error) {
       await mux.close();
       throw error;

@@ -66,6 +66,11 @@ export class Mux {
     stream.on('drain', this.onDrain);
   }
 
+  /** Meta of an ending that is not ours. */
+  private get closedByPeer(): { readonly peer: string; readonly closedByPeer: true } {
+    return { peer: this.peer, closedByPeer: true };
+  }
+
   /** Why the connection has ended; null while it lives. */
   get failure(): UnspentError | null {
     return this.error;
@@ -224,15 +229,15 @@ export class Mux {
 
   private readonly onEnd = (): void => {
     const cut = this.payloadLeft > 0 || this.headBytes > 0 ? ' in the middle of a segment' : '';
-    this.fail(new UnspentError('SOURCE_UNREACHABLE', `${this.peer} closed the connection${cut}`, { peer: this.peer }));
+    this.fail(new UnspentError('SOURCE_UNREACHABLE', `${this.peer} closed the connection${cut}`, this.closedByPeer));
   };
 
   private readonly onError = (cause: Error): void => {
-    this.fail(new UnspentError('SOURCE_UNREACHABLE', `the connection to ${this.peer} broke: ${cause.message}`, { peer: this.peer }, cause));
+    this.fail(new UnspentError('SOURCE_UNREACHABLE', `the connection to ${this.peer} broke: ${cause.message}`, this.closedByPeer, cause));
   };
 
   private readonly onClose = (): void => {
-    this.fail(new UnspentError('SOURCE_UNREACHABLE', `the connection to ${this.peer} was cut`, { peer: this.peer }));
+    this.fail(new UnspentError('SOURCE_UNREACHABLE', `the connection to ${this.peer} was cut`, this.closedByPeer));
     const { stream } = this;
     stream.off('data', this.onData);
     stream.off('end', this.onEnd);

@@ -15,21 +15,17 @@ import { LOCAL_TX_MONITOR } from './local-tx-monitor.ts';
 import { LOCAL_TX_SUBMISSION } from './local-tx-submission.ts';
 import { MempoolView } from './mempool-view.ts';
 import type { Mux } from './mux.ts';
+import { type PeerDepths, type PipelineDepth, usualDepths } from './pipeline-depth.ts';
 import type { WirePoint } from './point.ts';
 import { violation } from './protocol.ts';
 import { Session } from './session.ts';
 import { Turns } from './turns.ts';
 
-/** Blocks on their way are told by number only, so their size is guessed from those before: small ones may be many. */
-const AHEAD_BYTES = FETCH_BYTES_MAX / 2;
-const AHEAD_MIN = 50;
-const AHEAD_MAX = 2000;
-/** How fast the guess follows. */
-const SIZE_WEIGHT = 1 / 64;
-
 export interface N2cOptions {
   readonly magic: number;
   readonly byronEpochSlots: number;
+  /** What this peer is known to take; left out: what is usual. */
+  readonly depths?: PeerDepths;
 }
 
 /** What became of a transaction; `reason` is the ledger's own account, encoded. */
@@ -37,8 +33,7 @@ export type Submitted = { readonly accepted: true } | { readonly accepted: false
 
 export class N2cClient extends ChainClient {
   protected readonly sync: ChainSyncClient;
-  /** A high guess of the size of a block. */
-  private blockBytes = 100_000;
+  private readonly depth: PipelineDepth;
   private readonly submission = new Turns(() => new Session(this.mux, LOCAL_TX_SUBMISSION, 'initiator'));
   private readonly stateQuery = new Turns(() => new Session(this.mux, LOCAL_STATE_QUERY, 'initiator'));
   private readonly txMonitor = new Turns(() => new Session(this.mux, LOCAL_TX_MONITOR, 'initiator'));
@@ -50,7 +45,8 @@ export class N2cClient extends ChainClient {
 
   private constructor(mux: Mux, agreement: Agreement, options: N2cOptions) {
     super(mux, agreement, options.byronEpochSlots);
-    this.sync = new ChainSyncClient(mux, CHAIN_SYNC_N2C, AHEAD_MIN);
+    this.depth = (options.depths ?? usualDepths('n2c')).chainSync;
+    this.sync = new ChainSyncClient(mux, CHAIN_SYNC_N2C, this.depth);
   }
 
   /** Hands a transaction to the node's mempool. `eraIndex`: 6 is Conway. */
@@ -76,11 +72,8 @@ export class N2cClient extends ChainClient {
 
   forward(content: Uint8Array): number {
     const block = readWhole(content, this.byronEpochSlots);
-    const { raw } = block;
     this.link(block);
     this.outbox.forward(block);
-    // A large block at once, small ones by and by.
-    this.blockBytes = Math.max(raw.length, this.blockBytes + SIZE_WEIGHT * (raw.length - this.blockBytes));
     return block.height;
   }
 
@@ -90,9 +83,7 @@ export class N2cClient extends ChainClient {
   }
 
   room(): number {
-    if (this.outbox.bytes >= FETCH_BYTES_MAX) return 0;
-    this.sync.aheadMax = Math.min(AHEAD_MAX, Math.max(AHEAD_MIN, Math.floor(AHEAD_BYTES / this.blockBytes)));
-    return this.sync.aheadMax;
+    return this.outbox.bytes >= FETCH_BYTES_MAX ? 0 : this.depth.max;
   }
 
   settled(): void {

@@ -13,6 +13,7 @@ import { CHAIN_SYNC_N2N } from './chain-sync.ts';
 import { ChainSyncClient, ROOM_MIN } from './chain-sync-client.ts';
 import { KEEP_ALIVE, type KeepAliveMessage, type KeepAliveState } from './keep-alive.ts';
 import type { Mux } from './mux.ts';
+import { type PeerDepths, usualDepths } from './pipeline-depth.ts';
 import type { WirePoint } from './point.ts';
 import { violation } from './protocol.ts';
 import { Session } from './session.ts';
@@ -23,6 +24,8 @@ export interface N2nOptions {
   /** Bytes of blocks asked for and not taken yet. */
   readonly fetchBytesMax?: number;
   readonly keepAliveMs?: number;
+  /** What this peer is known to take; left out: what the reference takes. */
+  readonly depths?: PeerDepths;
 }
 
 export class N2nClient extends ChainClient {
@@ -40,8 +43,9 @@ export class N2nClient extends ChainClient {
 
   private constructor(mux: Mux, agreement: Agreement, options: N2nOptions) {
     super(mux, agreement, options.byronEpochSlots);
-    this.sync = new ChainSyncClient(mux, CHAIN_SYNC_N2N);
-    this.fetcher = new BlockFetcher(mux, this.outbox, options.fetchBytesMax ?? FETCH_BYTES_MAX);
+    const { chainSync, blockFetch } = options.depths ?? usualDepths('n2n');
+    this.sync = new ChainSyncClient(mux, CHAIN_SYNC_N2N, chainSync);
+    this.fetcher = new BlockFetcher(mux, this.outbox, blockFetch, options.fetchBytesMax ?? FETCH_BYTES_MAX);
     this.keepAlive = new Session(mux, KEEP_ALIVE, 'initiator');
     this.keepAliveMs = options.keepAliveMs ?? KEEP_ALIVE_MS;
   }

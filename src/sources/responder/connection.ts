@@ -17,15 +17,17 @@ import { LOCAL_TX_SUBMISSION } from '../ouroboros/local-tx-submission.ts';
 import { Mux } from '../ouroboros/mux.ts';
 import { Session } from '../ouroboros/session.ts';
 import type { ServedChain } from './chain.ts';
-import { type Fault, spoilt, spoiltStream } from './faults.ts';
+import { type Fault, spoilt, spoiltChain, spoiltStream } from './faults.ts';
 import { serveBlockFetch } from './serve-block-fetch.ts';
-import { serveChainSync } from './serve-chain-sync.ts';
+import { type ChainSyncSession, serveChainSync } from './serve-chain-sync.ts';
 import { serveTxMonitor, serveTxSubmission } from './serve-mempool.ts';
 import { serveStateQuery } from './serve-state-query.ts';
 
 /** Between nodes a peer may offer us transactions and never be asked for them. */
 const TX_SUBMISSION_BETWEEN_NODES = 4;
 const KEEP_ALIVE_SOCKET_MS = 60_000;
+/** Of the chain-sync request for the next header or block. */
+const REQUEST_NEXT_BYTES = 2;
 
 /** A mini-protocol with its session open, ready to be served. */
 type Service = () => Promise<void>;
@@ -84,13 +86,18 @@ export class Connection {
     }
   }
 
+  private chainSync(session: ChainSyncSession): Promise<void> {
+    const waiting = (): number => session.channel.ingress.unread / REQUEST_NEXT_BYTES;
+    return serveChainSync(session, spoiltChain(this.chain, this.fault, waiting), this.wire);
+  }
+
   private betweenNodes(): Service[] {
     const { mux, chain, fault } = this;
     const chainSync = new Session(mux, spoilt(CHAIN_SYNC_N2N, fault), 'responder');
     const blockFetch = new Session(mux, spoilt(BLOCK_FETCH, fault), 'responder');
     const keepAlive = new Session(mux, spoilt(KEEP_ALIVE, fault), 'responder');
     mux.channel(TX_SUBMISSION_BETWEEN_NODES, 'responder');
-    return [() => serveChainSync(chainSync, chain, 'n2n'), () => serveBlockFetch(blockFetch, chain), () => serveKeepAlive(keepAlive)];
+    return [() => this.chainSync(chainSync), () => serveBlockFetch(blockFetch, chain), () => serveKeepAlive(keepAlive)];
   }
 
   private local(): Service[] {
@@ -100,7 +107,7 @@ export class Connection {
     const stateQuery = new Session(mux, spoilt(LOCAL_STATE_QUERY, fault), 'responder');
     const monitor = new Session(mux, spoilt(LOCAL_TX_MONITOR, fault), 'responder');
     return [
-      () => serveChainSync(chainSync, chain, 'n2c'),
+      () => this.chainSync(chainSync),
       () => serveTxSubmission(submission, chain),
       () => serveStateQuery(stateQuery, chain),
       () => serveTxMonitor(monitor, chain),

@@ -7,9 +7,11 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { concatBytes } from '../../util/bytes.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
+import { UnspentError } from '../../util/errors.ts';
 import { MESSAGE_BYTES_MAX } from '../../util/limits.ts';
 import { encodeChainSync } from '../ouroboros/chain-sync.ts';
 import type { Message, Protocol } from '../ouroboros/protocol.ts';
+import type { ChainReader, ServedChain } from './chain.ts';
 
 /** Which of our messages: the `at`-th (from 0) of the mini-protocol with this number. */
 interface Which {
@@ -28,6 +30,8 @@ export type Fault =
   | ({ readonly kind: 'oversized' } & Which)
   /** Chain-sync: back to a point that never was. */
   | ({ readonly kind: 'unknownRollback' } & Which)
+  /** Chain-sync: the connection ends when more requests than this wait to be answered, as gouroboros does beyond 50. */
+  | { readonly kind: 'shortQueue'; readonly requests: number }
   /** Means another network than it says. */
   | { readonly kind: 'wrongMagic' }
   /** The connection ends after so many bytes of ours, wherever in a message or segment that is. */
@@ -76,6 +80,33 @@ function spoil(bytes: Uint8Array, kind: 'duplicate' | 'garbage' | 'oversized' | 
       return encodeChainSync({ kind: 'rollBackward', point, tip: { point, height: 1 } });
     }
   }
+}
+
+/** The chain, or one whose readers end the connection when more requests wait behind the one at hand than the fault allows. */
+export function spoiltChain(
+  chain: ServedChain,
+  fault: Fault | null,
+  waiting: () => number,
+): Pick<ServedChain, 'reader' | 'onChange' | 'tip'> {
+  if (fault?.kind !== 'shortQueue') return chain;
+  const reader = (): ChainReader => {
+    const sound = chain.reader();
+    return {
+      seek: (point) => sound.seek(point),
+      next: () => {
+        if (waiting() >= fault.requests) throw new UnspentError('CLOSED', `more than ${fault.requests} requests wait`);
+        return sound.next();
+      },
+      close: () => sound.close(),
+    };
+  };
+  return {
+    reader,
+    onChange: (listener) => chain.onChange(listener),
+    get tip() {
+      return chain.tip;
+    },
+  };
 }
 
 /** The socket, or one whose outgoing bytes are cut or slowed. */

@@ -13,13 +13,16 @@ import type { ChainReader, ServedChain, Step } from './chain.ts';
 
 export type ChainSyncSession = Session<ChainSyncMessage, ChainSyncState>;
 
+/** What it takes of a chain. */
+type Walked = Pick<ServedChain, 'reader' | 'onChange' | 'tip'>;
+
 /** How a block goes out: between nodes its header, to a local client all of it. */
 export function contentOf(wire: Wire, raw: Uint8Array): Uint8Array {
   return wire === 'n2n' ? wrapHeader(headerOfBlock(raw)) : wrapBlock(raw);
 }
 
 /** Returns when the client is done; throws when the connection has ended. */
-export async function serveChainSync(session: ChainSyncSession, chain: ServedChain, wire: Wire): Promise<void> {
+export async function serveChainSync(session: ChainSyncSession, chain: Walked, wire: Wire): Promise<void> {
   const changed = new Gate();
   const stopListening = chain.onChange(() => changed.open());
   const { mux } = session.channel;
@@ -48,7 +51,7 @@ export async function serveChainSync(session: ChainSyncSession, chain: ServedCha
   }
 }
 
-async function meet(session: ChainSyncSession, chain: ServedChain, reader: ChainReader, points: readonly WirePoint[]): Promise<void> {
+async function meet(session: ChainSyncSession, chain: Walked, reader: ChainReader, points: readonly WirePoint[]): Promise<void> {
   for (const point of points) {
     if (!(await reader.seek(point))) continue;
     session.send({ kind: 'intersectFound', point, tip: chain.tip });
@@ -67,7 +70,7 @@ async function nextChange(reader: ChainReader, changed: Gate, session: ChainSync
   }
 }
 
-function answer(session: ChainSyncSession, chain: ServedChain, wire: Wire, step: Step): void {
+function answer(session: ChainSyncSession, chain: Walked, wire: Wire, step: Step): void {
   const { tip } = chain;
   if (step.kind === 'forward') session.send({ kind: 'rollForward', content: contentOf(wire, step.raw), tip });
   else if (step.kind === 'back') session.send({ kind: 'rollBackward', point: step.point, tip });
