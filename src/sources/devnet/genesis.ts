@@ -9,6 +9,7 @@ import { CborWriter } from '../../util/cbor-write.ts';
 import { blake2b256 } from '../../util/hash.ts';
 import { type AddressBook, byronAddress, DEVNET_MAGIC, type DevnetAddress, redeemAddress } from './addresses.ts';
 import { GENESIS_HEIGHT, keyOf, type ModelUtxo, NO_ASSETS } from './model.ts';
+import { PARAMETERS } from './parameters.ts';
 import type { Random } from './random.ts';
 
 const START = '2026-01-01T00:00:00Z';
@@ -119,23 +120,13 @@ function shelleyText(k: number, funds: readonly Fund[]): string {
       networkId: 'Testnet',
       networkMagic: DEVNET_MAGIC,
       protocolParams: {
-        a0: 0.3,
+        ...PARAMETERS,
+        a0: over(PARAMETERS.a0),
+        rho: over(PARAMETERS.rho),
+        tau: over(PARAMETERS.tau),
         decentralisationParam: 0,
-        eMax: 18,
         extraEntropy: { tag: 'NeutralNonce' },
-        keyDeposit: 2_000_000,
-        maxBlockBodySize: 65_536,
-        maxBlockHeaderSize: 1100,
-        maxTxSize: 16_384,
-        minFeeA: 44,
-        minFeeB: 155_381,
-        minPoolCost: 340_000_000,
         minUTxOValue: 1_000_000,
-        nOpt: 150,
-        poolDeposit: 500_000_000,
-        protocolVersion: { major: 10, minor: 0 },
-        rho: 0.003,
-        tau: 0.2,
       },
       securityParam: k,
       slotLength: 1,
@@ -149,6 +140,10 @@ function shelleyText(k: number, funds: readonly Fund[]): string {
   );
   // Lovelace are JSON numbers in this file, and JavaScript cannot write one above 2^53.
   return text.replaceAll(/"lovelace (\d+)"/g, '$1');
+}
+
+function over([numerator, denominator]: readonly [number, number]): number {
+  return numerator / denominator;
 }
 
 type Json = string | number | { readonly [key: string]: Json };

@@ -13,9 +13,11 @@ import type { AcquireFailure, AcquireTarget } from '../ouroboros/local-state-que
 import type { WirePoint, WireTip } from '../ouroboros/point.ts';
 import type { ChainReader, LedgerView, RangeReader, ServedChain, ServedMempool, ServedUtxo, Verdict } from '../responder/chain.ts';
 import { MemoryChain } from '../responder/memory-chain.ts';
+import { ERA } from './features.ts';
 import { type Deed, Journal } from './journal.ts';
 import { Mempool } from './mempool.ts';
 import type { ModelUtxo } from './model.ts';
+import { encodeConwayParameters } from './parameters.ts';
 import { type DevnetBlock, DevnetChain, type DevnetOptions } from './producer.ts';
 import { Random } from './random.ts';
 import { readSubmitted, type SubmittedTx } from './submitted.ts';
@@ -24,7 +26,6 @@ const NAME = 'devnet';
 const FORK_STREAM = 0xf04c;
 const FUND_FEE = 200_000n;
 const FUND_MIN = 1_000_000n;
-const CONWAY = 7;
 
 export interface LiveOptions extends DevnetOptions {
   /** Milliseconds between blocks; 0: only when `mine` is called. */
@@ -281,7 +282,7 @@ export class LiveDevnet implements ServedChain, ServedMempool {
 class DevnetView implements LedgerView {
   readonly point: WirePoint;
   readonly height: number | null;
-  readonly era = CONWAY;
+  readonly era: number;
   readonly release: () => void;
   private readonly chain: DevnetChain;
   private readonly place: number;
@@ -292,7 +293,12 @@ class DevnetView implements LedgerView {
     this.place = place;
     this.point = point;
     this.height = place === 0 ? null : chain.blocks[place - 1].height;
+    this.era = place === 0 ? chain.firstEra : chain.blocks[place - 1].era;
     this.release = release;
+  }
+
+  parameters(): Uint8Array | null {
+    return this.era === ERA.conway ? encodeConwayParameters() : null;
   }
 
   utxos(): ReadonlyMap<string, ServedUtxo> {

@@ -116,6 +116,11 @@ export class DevnetChain {
     return this.blocks.at(-1);
   }
 
+  /** Of the ledger before the first block. */
+  get firstEra(): number {
+    return this.options.byron === undefined ? this.eraAt(0, 0) : ERA.byronBoundary;
+  }
+
   /** How often each shape was made. */
   get shapes(): Readonly<Record<Shape, number>> {
     return this.shop.shapes.counts;

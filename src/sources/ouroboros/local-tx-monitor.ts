@@ -2,7 +2,11 @@
  * Local-tx-monitor (9): a look into a node's mempool. Acquiring takes a
  * snapshot; acquiring again waits until the mempool has changed.
  *
- * CDDL: ouroboros-network specs/local-tx-monitor.cddl.
+ * CDDL: ouroboros-network specs/local-tx-monitor.cddl. It leaves `txId` open: a
+ * node has `[era index, 32 bytes]` there (`82 07 82 06 58 20 ...` in Conway),
+ * since consensus encodes the id of many eras with `encodeNS` (HardFork/Combinator/
+ * Serialisation/Common.hs) and an era's own as its hash; golden `GenTxId_*`.
+ * gouroboros 0.206 sends the bare hash, which a node cannot decode either.
  */
 import type { Cursor } from '../../util/cbor.ts';
 import { CborWriter } from '../../util/cbor-write.ts';

@@ -1,10 +1,11 @@
 /**
  * Questions to a node's ledger and the shapes of its answers, as far as an
  * indexer needs them. Answers about outputs stay encoded: they are the ledger's
- * own bytes, to be compared with ours.
+ * own bytes, which `encodeLedgerOutput` makes of those in a block.
  *
  * Source: pallas localstate/queries_v16/codec.rs; ouroboros-consensus Shelley/Ledger/Query.hs.
  */
+import { writeLedgerMap } from '../../ledgers/cardano/ledger-output.ts';
 import { Cursor, INDEFINITE, TAG } from '../../util/cbor.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
 import { readPoint, type WirePoint, writePoint } from './point.ts';
@@ -17,12 +18,17 @@ export interface TxInput {
 
 /** Questions about the ledger of one era. */
 export type EraQuestion =
+  | { readonly about: 'ledgerTip' }
   | { readonly about: 'epoch' }
   | { readonly about: 'parameters' }
   | { readonly about: 'utxoByAddress'; readonly addresses: readonly Uint8Array[] }
   | { readonly about: 'utxoWhole' }
   | { readonly about: 'genesisConfig' }
-  | { readonly about: 'utxoByInput'; readonly inputs: readonly TxInput[] };
+  | { readonly about: 'utxoByInput'; readonly inputs: readonly TxInput[] }
+  /** The answer to another question, as a byte string under tag 24. */
+  | { readonly about: 'encoded'; readonly question: EraQuestion }
+  /** Well formed, and not one we know: its number. */
+  | { readonly about: 'unknown'; readonly key: number };
 
 export type Question =
   | { readonly about: 'systemStart' }
@@ -39,7 +45,17 @@ export interface UtxoEntry {
 }
 
 const SET_TAG = 258;
-const ERA_KEYS = { epoch: 1, parameters: 3, utxoByAddress: 6, utxoWhole: 7, genesisConfig: 11, utxoByInput: 15 } as const;
+/** CDDL: Shelley/Ledger/Query.hs, `encodeShelleyQuery`. */
+const ERA_KEYS = {
+  ledgerTip: 0,
+  epoch: 1,
+  parameters: 3,
+  utxoByAddress: 6,
+  utxoWhole: 7,
+  encoded: 9,
+  genesisConfig: 11,
+  utxoByInput: 15,
+} as const;
 
 export function encodeQuestion(question: Question): Uint8Array {
   const w = new CborWriter();
@@ -61,7 +77,8 @@ export function encodeQuestion(question: Question): Uint8Array {
 
 /** Sets go without their tag: every version takes that, while the tag is new. */
 function writeEraQuestion(w: CborWriter, question: EraQuestion): CborWriter {
-  const key = ERA_KEYS[question.about];
+  const key = question.about === 'unknown' ? question.key : ERA_KEYS[question.about];
+  if (question.about === 'encoded') return writeEraQuestion(w.array(2).uint(key), question.question);
   if (question.about === 'utxoByAddress') {
     w.array(2).uint(key).array(question.addresses.length);
     for (const address of question.addresses) w.bytes(address);
@@ -89,22 +106,23 @@ export function decodeQuestion(bytes: Uint8Array): Question | null {
     c.array();
     const which = c.uint();
     if (kind === 2 && which <= 1) return { about: which === 0 ? 'eraHistory' : 'currentEra' };
-    if (kind !== 0) return null;
-    const question = readEraQuestion(c);
-    return question === null ? null : { about: 'era', eraIndex: which, question };
+    return kind === 0 ? { about: 'era', eraIndex: which, question: readEraQuestion(c) } : null;
   });
 }
 
-function readEraQuestion(c: Cursor): EraQuestion | null {
+/** Encoded answers are not nested any deeper: nobody asks for that, and depth is the peer's to choose. */
+function readEraQuestion(c: Cursor, isInner = false): EraQuestion {
   c.array();
   const key = c.uint();
+  if (key === ERA_KEYS.ledgerTip) return { about: 'ledgerTip' };
+  if (key === ERA_KEYS.encoded && !isInner) return { about: 'encoded', question: readEraQuestion(c, true) };
   if (key === ERA_KEYS.epoch) return { about: 'epoch' };
   if (key === ERA_KEYS.parameters) return { about: 'parameters' };
   if (key === ERA_KEYS.utxoWhole) return { about: 'utxoWhole' };
   if (key === ERA_KEYS.genesisConfig) return { about: 'genesisConfig' };
   if (key === ERA_KEYS.utxoByAddress) return { about: 'utxoByAddress', addresses: readSet(c, () => c.byteString()) };
   if (key === ERA_KEYS.utxoByInput) return { about: 'utxoByInput', inputs: readSet(c, () => readInput(c)) };
-  return null;
+  return { about: 'unknown', key };
 }
 
 function readSet<T>(c: Cursor, read: () => T): T[] {
@@ -173,10 +191,11 @@ export function* readUtxo(value: Uint8Array): Generator<UtxoEntry, void, undefin
   for (let i = 0, count = c.map(); c.more(count, i); i++) yield { input: readInput(c), output: rawItem(c) };
 }
 
+/** In the order and form of the ledger's own map. */
 export function writeUtxo(entries: readonly UtxoEntry[]): Uint8Array {
-  const w = new CborWriter(64 * entries.length + 16).map(entries.length);
-  for (const { input, output } of entries) w.array(2).bytes(input.txId).uint(input.index).raw(output);
-  return w.take();
+  const w = new CborWriter(128 * entries.length + 16);
+  const sorted = entries.toSorted((a, b) => Buffer.compare(a.input.txId, b.input.txId) || a.input.index - b.input.index);
+  return writeLedgerMap(w, sorted, ({ input, output }) => w.array(2).bytes(input.txId).uint(input.index).raw(output)).take();
 }
 
 function whole<T>(bytes: Uint8Array, read: (c: Cursor) => T): T {

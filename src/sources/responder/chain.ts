@@ -52,6 +52,8 @@ export interface LedgerView {
   readonly height: number | null;
   /** Tag of the era as a wrapped block has it. */
   readonly era: number;
+  /** The protocol parameters as the era's ledger encodes them; undefined or null: this chain does not know them. */
+  parameters?(): Uint8Array | null;
   /** By `<txid hex>#<index>`; undefined: this chain does not keep them. */
   utxos?(): ReadonlyMap<string, ServedUtxo>;
   release(): void;

@@ -4,7 +4,7 @@
  * the chain is given back then.
  */
 import type { Socket } from 'node:net';
-import { UnspentError } from '../../util/errors.ts';
+import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import { MESSAGE_BYTES_MAX } from '../../util/limits.ts';
 import { answerVersions } from '../ouroboros/agree.ts';
 import { BLOCK_FETCH } from '../ouroboros/block-fetch.ts';
@@ -76,11 +76,16 @@ export class Connection {
     return this.mux.close();
   }
 
-  /** The first protocol to fail takes the others with it, so that each lets go of what it holds. */
+  /**
+   * The first protocol to fail takes the others with it, so that each lets go of
+   * what it holds. If it failed because we cannot answer, what the others have
+   * answered still goes out: a transaction that was accepted must be told so.
+   */
   private async guard(service: Service): Promise<void> {
     try {
       await service();
     } catch (error) {
+      if (isUnspentError(error, 'UNSUPPORTED')) void this.mux.close();
       this.mux.fail(error instanceof UnspentError ? error : new UnspentError('CLOSED', 'an error of ours', {}, error));
       throw error;
     }

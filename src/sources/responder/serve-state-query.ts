@@ -1,9 +1,14 @@
 /**
  * The server's half of local-state-query: a view of the ledger is acquired and
- * questions are answered from it, however the chain moves on. A question we do
- * not know, or that this chain cannot answer, ends the connection: the protocol
- * has no other way to say so.
+ * questions are answered from it, however the chain moves on.
+ *
+ * A question of another era than the ledger's is answered by naming both. One
+ * that we do not know, or that this chain cannot answer, throws UNSUPPORTED and
+ * so ends the connection: the protocol has no failure for a query, and a node
+ * does the same with a query it cannot decode (`decodeShelleyQuery` fails, and
+ * the multiplexer ends with the mini-protocol). Never is an answer made up.
  */
+import { encodeLedgerOutput } from '../../ledgers/cardano/ledger-output.ts';
 import { slotToEpoch } from '../../ledgers/cardano/time.ts';
 import { toHex } from '../../util/bytes.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
@@ -22,7 +27,6 @@ import {
 import type { Session } from '../ouroboros/session.ts';
 import type { LedgerView, ServedChain, ServedUtxo } from './chain.ts';
 import { encodeEraHistory, encodeSystemStart } from './history.ts';
-import { encodeParameters } from './parameters.ts';
 
 const ERA_TEXTS = ['Byron', 'Shelley', 'Allegra', 'Mary', 'Alonzo', 'Babbage', 'Conway'] as const;
 
@@ -60,7 +64,7 @@ export async function serveStateQuery(session: StateQuerySession, chain: ServedC
 
 function answer(chain: ServedChain, view: LedgerView, query: Uint8Array): Uint8Array {
   const question = decodeQuestion(query);
-  if (question === null) throw new UnspentError('UNSUPPORTED', `a question we do not know: ${toHex(query.subarray(0, 64))}`);
+  if (question === null) throw unanswerable(`the query ${toHex(query.subarray(0, 64))} is not known`);
   return answerOf(question, chain, view);
 }
 
@@ -88,10 +92,16 @@ function answerOf(question: Question, { network }: ServedChain, view: LedgerView
 
 function eraAnswer(question: EraQuestion, view: LedgerView, epoch: number): Uint8Array {
   switch (question.about) {
+    case 'ledgerTip':
+      return writeChainPoint(view.point);
+    case 'encoded': {
+      const inner = eraAnswer(question.question, view, epoch);
+      return new CborWriter(inner.length + 16).encoded(inner).take();
+    }
     case 'epoch':
       return new CborWriter(16).uint(epoch).take();
     case 'parameters':
-      return encodeParameters();
+      return view.parameters?.() ?? refuse('its protocol parameters are not known: they are not in the blocks alone');
     case 'utxoWhole':
       return writeUtxo(Array.from(utxosOf(view).values(), entryOf));
     case 'utxoByAddress': {
@@ -104,19 +114,26 @@ function eraAnswer(question: EraQuestion, view: LedgerView, epoch: number): Uint
       return writeUtxo(found.filter((utxo) => utxo !== undefined).map(entryOf));
     }
     case 'genesisConfig':
-      throw new UnspentError('UNSUPPORTED', 'the genesis configuration is not answered; it is in the genesis files');
+      return refuse('the genesis configuration is not answered; it is in the genesis files');
+    case 'unknown':
+      return refuse(`query ${question.key} of an era is not answered`);
   }
 }
 
+function refuse(why: string): never {
+  throw unanswerable(why);
+}
+
+function unanswerable(why: string): UnspentError {
+  return new UnspentError('UNSUPPORTED', `it asked what this chain cannot answer (${why}), which ends a connection`);
+}
+
 function utxosOf(view: LedgerView): ReadonlyMap<string, ServedUtxo> {
-  const utxos = view.utxos?.();
-  if (utxos === undefined)
-    throw new UnspentError('UNSUPPORTED', 'this chain is served from its blocks: it has no unspent set to ask about');
-  return utxos;
+  return view.utxos?.() ?? refuse('it is served from its blocks and has no unspent set');
 }
 
 function entryOf({ txId, index, output }: ServedUtxo): UtxoEntry {
-  return { input: { txId, index }, output };
+  return { input: { txId, index }, output: encodeLedgerOutput(output) };
 }
 
 /** The other form of an era's answer: asked about one, the ledger is in another. */

@@ -195,6 +195,13 @@ describe('every message, there and back', () => {
     { kind: 'done' },
   ]);
 
+  it('a question for a transaction in the mempool, as a node has it', () => {
+    const has = `820782065820${'07'.repeat(32)}`;
+    assert.equal(toHex(LOCAL_TX_MONITOR.encode({ kind: 'hasTx', id: { eraIndex: 6, id: new Uint8Array(32).fill(7) } })), has);
+    assert.equal(toHex(LOCAL_TX_MONITOR.encode({ kind: 'replyHasTx', has: false })), '8208f4');
+    assert.throws(() => LOCAL_TX_MONITOR.decode(fromHex(`82075820${'07'.repeat(32)}`)), { code: 'PROTOCOL' }, 'the bare hash');
+  });
+
   it('version data', () => {
     const full = { magic: 764_824_073, query: false, initiatorOnly: true, peerSharing: false };
     for (const version of [...VERSIONS.n2n, ...VERSIONS.n2c]) {

@@ -8,7 +8,8 @@ import { describe, it } from 'node:test';
 import { explainClosing, type PeerDepths, usualDepths } from '../../../src/sources/ouroboros/pipeline-depth.ts';
 import { UnspentError } from '../../../src/util/errors.ts';
 import { PIPELINE_TRIAL_FACTOR } from '../../../src/util/limits.ts';
-import { assertSame, follow, openFollower, SMALL, serveDevnet, settled, source, until } from '../responder/net.ts';
+import { until } from '../../support/patience.ts';
+import { assertSame, follow, openFollower, SMALL, serveDevnet, settled, source } from '../responder/net.ts';
 
 const GOUROBOROS_QUEUE = { kind: 'shortQueue', requests: 50 } as const;
 

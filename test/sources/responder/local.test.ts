@@ -8,18 +8,19 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decode } from 'cborg';
+import { encodeLedgerOutput } from '../../../src/ledgers/cardano/ledger-output.ts';
 import { readStored, TXID_BYTES } from '../../../src/projections/coin.ts';
 import { UNSPENT } from '../../../src/projections/utxo.ts';
 import { makeWallet } from '../../../src/sources/devnet/wallet.ts';
 import { LOCAL_TX_MONITOR } from '../../../src/sources/ouroboros/local-tx-monitor.ts';
 import { Mux } from '../../../src/sources/ouroboros/mux.ts';
 import { N2cClient } from '../../../src/sources/ouroboros/n2c-client.ts';
-import type { UtxoEntry } from '../../../src/sources/ouroboros/queries.ts';
+import { type EraQuestion, readEraResult, type UtxoEntry } from '../../../src/sources/ouroboros/queries.ts';
 import { Session } from '../../../src/sources/ouroboros/session.ts';
 import { fromHex, readU16, toHex } from '../../../src/util/bytes.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
 import { until } from '../../support/patience.ts';
-import { assertNothingHeld, assertSame, later, type Net, openFollower, serveDevnet, source } from './net.ts';
+import { assertNothingHeld, assertSame, later, type Net, openFollower, SMALL, serveDevnet, source } from './net.ts';
 
 const VOLATILE = { at: 'volatileTip' } as const;
 const CONWAY = 6;
@@ -32,6 +33,10 @@ async function localClient(t: TestContext, net: Pick<Net, 'data'>): Promise<N2cC
 
 function lines(entries: Iterable<UtxoEntry>): string[] {
   return Array.from(entries, ({ input, output }) => `${toHex(input.txId)}#${input.index} ${toHex(output)}`).sort();
+}
+
+function encodedLine({ key, output }: { readonly key: string; readonly output: Uint8Array }): string {
+  return `${key} ${toHex(encodeLedgerOutput(output))}`;
 }
 
 /** Spends one output of the devnet's, all of it to one address. */
@@ -47,7 +52,7 @@ function payment(net: Net, to: Uint8Array, fee = 200_000n): { tx: Uint8Array; ke
 }
 
 describe('questions to the ledger', () => {
-  it('the whole unspent set, byte for byte, is that of a store at the same point', async (t) => {
+  it('the whole unspent set is that of a store at the same point, each output as a ledger encodes it', async (t) => {
     const net = await serveDevnet(t, 300);
     const store = await openFollower(t, net.data, 'store', net.devnet);
     await store.follow(source(net.url('n2n'), net.devnet));
@@ -60,7 +65,7 @@ describe('questions to the ledger', () => {
     });
     const ours: string[] = [];
     for (const [key, value] of store.engine.scan(UNSPENT)) {
-      ours.push(`${toHex(key, 0, TXID_BYTES)}#${readU16(key, TXID_BYTES)} ${toHex(readStored(value).raw)}`);
+      ours.push(`${toHex(key, 0, TXID_BYTES)}#${readU16(key, TXID_BYTES)} ${toHex(encodeLedgerOutput(readStored(value).raw))}`);
     }
     assert.ok(ours.length > 200, `${ours.length} outputs`);
     assert.deepEqual(answered, ours.sort());
@@ -75,13 +80,10 @@ describe('questions to the ledger', () => {
       assert.equal(await ledger.epoch(), 0);
       assert.equal((decode(await ledger.parameters(), { tags: { 30: (inner) => inner() } }) as unknown[]).length, 31);
       const byInput = await ledger.utxoByInput([...some, { txId: new Uint8Array(32), index: 0 }]);
-      assert.deepEqual(lines(byInput), some.map(({ key, output }) => `${key} ${toHex(output)}`).sort());
+      assert.deepEqual(lines(byInput), some.map(encodedLine).sort());
       const { addressHex } = some[0];
       const there = [...net.devnet.utxos.values()].filter((utxo) => utxo.addressHex === addressHex);
-      assert.deepEqual(
-        lines(await ledger.utxoByAddress([fromHex(addressHex)])),
-        there.map(({ key, output }) => `${key} ${toHex(output)}`).sort(),
-      );
+      assert.deepEqual(lines(await ledger.utxoByAddress([fromHex(addressHex)])), there.map(encodedLine).sort());
       const history = decode(await ledger.ask({ about: 'eraHistory' })) as unknown[][];
       assert.equal(history.length, 7);
       assert.equal(history[6][1], null);
@@ -116,6 +118,73 @@ describe('questions to the ledger', () => {
       client.ask(nowhere, async () => {}),
       { code: 'POINT_UNKNOWN' },
     );
+  });
+});
+
+describe('what cannot be answered', () => {
+  const asked = { about: 'era', eraIndex: CONWAY, question: { about: 'unknown', key: 16 } } as const;
+
+  it('a question of another era, known to us or not, is told both eras', async (t) => {
+    const client = await localClient(t, await serveDevnet(t, 5));
+    await client.ask(VOLATILE, async (ledger) => {
+      const other = decode(await ledger.ask({ ...asked, eraIndex: 5 }));
+      assert.deepEqual(other, [
+        [5, 'Babbage'],
+        [6, 'Conway'],
+      ]);
+    });
+  });
+
+  it('the ledger’s tip, and an answer as bytes', async (t) => {
+    const net = await serveDevnet(t, 5);
+    const client = await localClient(t, net);
+    await client.ask(VOLATILE, async (ledger) => {
+      const era = async (question: EraQuestion) => readEraResult(await ledger.ask({ about: 'era', eraIndex: CONWAY, question }));
+      const { slot, hash } = net.devnet.tip.point!;
+      assert.deepEqual(decode(await era({ about: 'ledgerTip' })), [slot, hash]);
+      const inner = await era({ about: 'encoded', question: { about: 'utxoWhole' } });
+      assert.deepEqual(
+        decode(inner, { tags: { 24: (content) => content() } }),
+        await era({ about: 'utxoWhole' }),
+        'the very bytes of the plain answer',
+      );
+    });
+  });
+
+  it('ends the connection, with the reason, after what the other protocols had to say', async (t) => {
+    const ended: string[] = [];
+    const net = await serveDevnet(t, 10, undefined, SMALL, (why) => ended.push(why?.message ?? 'goodbye'));
+    const client = await localClient(t, net);
+    const { tx } = payment(net, makeWallet(9).address);
+    await client.ask(VOLATILE, async (ledger) => {
+      // Both are sent in one go, and the responder has answered the first when the second ends it.
+      const submitted = client.submit(tx, CONWAY);
+      await assert.rejects(ledger.ask(asked), { code: 'SOURCE_UNREACHABLE' });
+      assert.deepEqual(await submitted, { accepted: true });
+    });
+    assert.equal(net.devnet.pending().length, 1);
+    await until(() => net.responder.clients === 0, 'gone');
+    assert.deepEqual(ended, ['it asked what this chain cannot answer (query 16 of an era is not answered), which ends a connection']);
+    assertNothingHeld(net);
+    const again = await localClient(t, net);
+    await again.ask(VOLATILE, async (ledger) => assert.equal(await ledger.epoch(), 0));
+  });
+
+  it('protocol parameters are Conway’s in Conway, and refused in an era whose we do not have', async (t) => {
+    const early = { ...SMALL, eras: [{ era: 6, atHeight: 0 }] };
+    const net = await serveDevnet(t, 5, undefined, early);
+    const client = await localClient(t, net);
+    await client.ask(VOLATILE, async (ledger) => {
+      assert.equal(await ledger.currentEra(), 5, 'Babbage');
+      await assert.rejects(ledger.parameters(), { code: 'SOURCE_UNREACHABLE' });
+    });
+    const { protocolParams } = JSON.parse(net.devnet.genesis.shelley) as { protocolParams: Record<string, number> };
+    const conway = await localClient(t, await serveDevnet(t, 5));
+    const told = await conway.ask(VOLATILE, (ledger) => ledger.parameters());
+    const fields = decode(told, { tags: { 30: (inner) => inner() } }) as unknown[];
+    assert.equal(fields.length, 31);
+    const { minFeeA, minFeeB, maxBlockBodySize, nOpt, minPoolCost } = protocolParams;
+    assert.deepEqual([fields[0], fields[1], fields[2], fields[8], fields[13]], [minFeeA, minFeeB, maxBlockBodySize, nOpt, minPoolCost]);
   });
 });
 

@@ -13,6 +13,7 @@ import type { Pumped } from '../../../src/sources/follow.ts';
 import { type OuroborosSource, openOuroboros } from '../../../src/sources/ouroboros/index.ts';
 import { type Faults, type Responder, type ServedChain, serveChain } from '../../../src/sources/responder/index.ts';
 import { toHex } from '../../../src/util/bytes.ts';
+import type { UnspentError } from '../../../src/util/errors.ts';
 import { until } from '../../support/patience.ts';
 
 export type Wire = 'n2n' | 'n2c';
@@ -48,16 +49,27 @@ export interface Net {
   url(wire: Wire): string;
 }
 
-export async function serveDevnet(t: TestContext, blocks: number, faults?: Faults, options: LiveOptions = SMALL): Promise<Net> {
+export async function serveDevnet(
+  t: TestContext,
+  blocks: number,
+  faults?: Faults,
+  options: LiveOptions = SMALL,
+  onEnd?: (why: UnspentError | null) => void,
+): Promise<Net> {
   const devnet = new LiveDevnet(options);
   if (blocks > 0) devnet.mine(blocks);
-  return { devnet, ...(await serveFor(t, devnet, faults)) };
+  return { devnet, ...(await serveFor(t, devnet, faults, onEnd)) };
 }
 
-export async function serveFor(t: TestContext, chain: ServedChain, faults?: Faults): Promise<Omit<Net, 'devnet'>> {
+export async function serveFor(
+  t: TestContext,
+  chain: ServedChain,
+  faults?: Faults,
+  onEnd?: (why: UnspentError | null) => void,
+): Promise<Omit<Net, 'devnet'>> {
   const data = folder(t);
   const socket = join(data, 'socket');
-  const responder = await serveChain(chain, { port: 0, socket, ...(faults ? { faults } : {}) });
+  const responder = await serveChain(chain, { port: 0, socket, ...(faults ? { faults } : {}), onDisconnect: (_, why) => onEnd?.(why) });
   later(t, async () => {
     await responder.close();
     await chain.close();

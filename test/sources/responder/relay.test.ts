@@ -14,6 +14,7 @@ import { DevnetChain } from '../../../src/sources/devnet/index.ts';
 import { proposeVersions } from '../../../src/sources/ouroboros/agree.ts';
 import { BLOCK_FETCH } from '../../../src/sources/ouroboros/block-fetch.ts';
 import { Mux } from '../../../src/sources/ouroboros/mux.ts';
+import { N2cClient } from '../../../src/sources/ouroboros/n2c-client.ts';
 import { Session } from '../../../src/sources/ouroboros/session.ts';
 import { openImmutableChain } from '../../../src/sources/responder/index.ts';
 import { equalBytes, toHex } from '../../../src/util/bytes.ts';
@@ -77,6 +78,29 @@ describe('a relay of a folder of our own', () => {
     const network = networkFromGenesis('devnet', devnet.genesisByron, devnet.genesisShelley);
     return { devnet, path, put, network };
   }
+
+  it('tells its tip, era and epoch, and refuses what is not in the blocks instead of making it up', async (t) => {
+    const { path, network } = chunked(t, 10, 100);
+    const ended: string[] = [];
+    const chain = await openImmutableChain(path, network);
+    const net = await serveFor(t, chain, undefined, (why) => ended.push(why?.message ?? 'goodbye'));
+    const refused = [
+      ['parameters', /protocol parameters are not known/],
+      ['utxoWhole', /no unspent set/],
+      ['genesisConfig', /in the genesis files/],
+    ] as const;
+    for (const [about, why] of refused) {
+      const mux = new Mux(connect(join(net.data, 'socket')), { peer: 'the relay' });
+      later(t, () => mux.close());
+      const client = await N2cClient.over(mux, network);
+      await client.ask({ at: 'volatileTip' }, async (ledger) => {
+        assert.deepEqual([await ledger.tip(), await ledger.currentEra(), await ledger.epoch()], [chain.tip, 6, 0]);
+        await assert.rejects(ledger.ask({ about: 'era', eraIndex: 6, question: { about } }), { code: 'SOURCE_UNREACHABLE' });
+      });
+      await until(() => net.responder.clients === 0, 'gone');
+      assert.match(ended.pop()!, why);
+    }
+  });
 
   it('is followed while it grows, within a chunk and into the next', async (t) => {
     const { devnet, path, put, network } = chunked(t, 45, 20);
