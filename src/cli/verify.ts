@@ -17,7 +17,7 @@ export function registerVerify(program: Command): void {
   program
     .command('verify')
     .description('check the store against itself: chain, totals, indexes')
-    .option('--node <url>', 'Bitcoin family: compare with a node at the same block, rpc://USER:PASSWORD@HOST:PORT')
+    .option('--node <url>', 'Bitcoin family: compare with a node at the same block, rpc:// or rpcs://USER:PASSWORD@HOST:PORT')
     .addHelpText('after', '\nChanges nothing. Exit code 5 when something is wrong.')
     .action(
       action(({ options, output, progress, withStore }) =>

@@ -32,6 +32,7 @@ const SCHEMES: Readonly<Record<string, { readonly form: string; readonly family:
   devnet: { form: 'devnet:?blocks=N&seed=N', family: 'cardano' },
   p2p: { form: 'p2p://HOST:PORT', family: 'bitcoin', nodes: true },
   rpc: { form: 'rpc://USER:PASSWORD@HOST:PORT', family: 'bitcoin' },
+  rpcs: { form: 'rpcs://USER:PASSWORD@HOST:PORT?cert=FILE', family: 'bitcoin' },
   blk: { form: 'blk:PATH', family: 'bitcoin' },
 };
 
@@ -51,7 +52,7 @@ export function openSource(given: string | readonly string[], network: SourceNet
   const path = url.slice(url.indexOf(':') + 1);
   if (network.family === 'bitcoin') {
     if (url.startsWith('p2p:')) return openP2p(urls, network.parameters, options);
-    return url.startsWith('rpc:') ? openRpc(url, network.parameters, options) : openBlk(path, network.parameters);
+    return /^rpcs?:/.test(url) ? openRpc(url, network.parameters, options) : openBlk(path, network.parameters);
   }
   const { byronEpochSlots, magic } = network.parameters;
   if (url.startsWith('immutable:')) return openImmutable(path, { byronEpochSlots });

@@ -14,7 +14,7 @@ import { networks, Transaction } from 'bitcoinjs-lib';
 import { WebSocket } from 'ws';
 import { bitcoinNetwork, formatAddress } from '../../src/ledgers/bitcoin/index.ts';
 import { toHex } from '../../src/util/bytes.ts';
-import { type Certificate, makeCertificate } from './certificate.ts';
+import { type Certificate, makeCertificate } from '../support/certificate.ts';
 import type { Reply } from './client.ts';
 import { ElectrumRig, SCRIPTS } from './rig.ts';
 

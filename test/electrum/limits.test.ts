@@ -13,7 +13,7 @@ import { WebSocket } from 'ws';
 import type { Config } from '../../src/config/schema.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { ELECTRUM_MESSAGE_BYTES_MAX } from '../../src/util/limits.ts';
-import { makeCertificate } from './certificate.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { LineClient } from './client.ts';
 import { ElectrumRig, type RigOptions, SCRIPTS, watched } from './rig.ts';
 

@@ -105,7 +105,7 @@ test('transactions with the proof of their place in the block', async () => {
 
 interface Verbose {
   readonly vin: readonly { coinbase?: string; txid?: string; vout?: number; sequence: number; txinwitness?: string[] }[];
-  readonly vout: readonly { value: number; n: number; scriptPubKey: { hex: string; address?: string; type: string } }[];
+  readonly vout: readonly { value: number; n: number; scriptPubKey: { desc: string; hex: string; address?: string; type: string } }[];
   readonly [field: string]: unknown;
 }
 
@@ -138,6 +138,7 @@ test('a transaction as a node shows it', async () => {
     assert.equal(Math.round(vout[n].value * 1e8), Number(value));
     assert.deepEqual([vout[n].n, vout[n].scriptPubKey.hex, vout[n].scriptPubKey.address], [n, toHex(script), address]);
     assert.equal(vout[n].scriptPubKey.type, 'witness_v0_keyhash');
+    assert.match(vout[n].scriptPubKey.desc, new RegExp(`^addr\\(${address}\\)#[a-z0-9]{8}$`));
   }
   const first = await old.ask<Verbose>('blockchain.transaction.get', coinbase.getId(), true);
   assert.deepEqual(Object.keys(first.vin[0]), ['coinbase', 'txinwitness', 'sequence']);

@@ -33,6 +33,7 @@ export {
   readHeader,
 } from './decode.ts';
 export { type DescribedOutput, type DescribedTx, describeOutput, describeTx, type TxInput, type TxOutput } from './describe.ts';
+export { descriptorOf } from './descriptor.ts';
 export { genesisBlock } from './genesis.ts';
 export { formatId, parseId } from './ids.ts';
 export { BITCOIN_NETWORKS, type BitcoinNetwork, bitcoinNetwork } from './networks.ts';

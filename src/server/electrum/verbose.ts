@@ -8,6 +8,7 @@ import {
   coreType,
   decodeTx,
   describeTx,
+  descriptorOf,
   formatAddress,
   formatId,
   readExtra,
@@ -62,6 +63,7 @@ function verboseOutput({ value, index, script }: TxOutput, network: BitcoinNetwo
     n: index,
     scriptPubKey: {
       asm: coreAsm(script),
+      desc: descriptorOf(network, script),
       hex: toHex(script),
       ...(address === null ? {} : { address }),
       type: coreType(script, network.mweb),

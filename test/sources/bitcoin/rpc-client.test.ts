@@ -35,14 +35,24 @@ describe('rpc address', () => {
       name: 'rpc://node.example:18443',
       host: 'node.example',
       port: 18443,
+      tls: null,
       access: { kind: 'password', pair: 'a:b/c@d%' },
     });
     assert.deepEqual(of('rpc://[::1]:99?cookie=/x/.cookie'), {
       name: 'rpc://[::1]:99',
       host: '::1',
       port: 99,
+      tls: null,
       access: { kind: 'cookie', path: '/x/.cookie' },
     });
+    assert.deepEqual(of('rpcs://a:b@h:8334?cert=/x/rpc.cert'), {
+      name: 'rpcs://h:8334',
+      host: 'h',
+      port: 8334,
+      tls: { cert: '/x/rpc.cert' },
+      access: { kind: 'password', pair: 'a:b' },
+    });
+    assert.deepEqual(of('rpcs://a:b@h:8334').tls, { cert: null });
     const { port, access } = of('rpc://localhost');
     assert.equal(port, 18443);
     assert.match(access.kind === 'cookie' ? access.path : '', /regtest.\.cookie$/);
@@ -64,6 +74,7 @@ describe('rpc address', () => {
         url,
       );
     assert.throws(() => parseRpcAddress('rpc://h:1?coockie=/x', regtest), { code: 'USAGE', message: /unknown setting 'coockie'/ });
+    assert.throws(() => parseRpcAddress('rpc://u:p@h:1?cert=/x', regtest), { code: 'USAGE', message: /write rpcs:/ });
     assert.throws(() => parseRpcAddress('rpc://u:p@h:1?cookie=/x', regtest), { code: 'USAGE', message: /not both/ });
     assert.throws(() => parseRpcAddress('rpc://u:p%zz@h:1', regtest), { code: 'USAGE', message: /%25/ });
   });
@@ -118,6 +129,17 @@ describe('rpc client: calls', () => {
       return 'x';
     });
     assert.deepEqual(await client.batch([{ method: 'getbestblockhash' }]), ['x']);
+  });
+
+  test('one that is loading is not waited for longer than asked', async () => {
+    node.answers.set('sendrawtransaction', () => {
+      throw new FakeError(-28, 'Loading block index...');
+    });
+    await assert.rejects(client.call('sendrawtransaction', ['00'], { loadingMs: 0 }), {
+      code: 'SOURCE_UNREACHABLE',
+      message: /still loading/,
+    });
+    assert.equal(node.requests.length, 1);
   });
 
   test('connections are kept, and one that the node closed meanwhile costs nothing', async () => {

@@ -3,6 +3,7 @@
  * likewise, and faults on the way of any answer.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { decodeTx, formatId } from '../../../src/ledgers/bitcoin/index.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
@@ -42,8 +43,15 @@ export class FakeNode {
   readonly requests: (readonly FakeCall[])[] = [];
   private readonly sockets = new Set<Socket>();
   connections = 0;
-  private server: Server = this.newServer();
+  /** Over TLS, as PEM. */
+  private readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
+  private server: Server;
   port = 0;
+
+  constructor(tls: { readonly cert: Buffer; readonly key: Buffer } | null = null) {
+    this.tls = tls;
+    this.server = this.newServer();
+  }
 
   async start(): Promise<this> {
     await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
@@ -64,11 +72,11 @@ export class FakeNode {
   }
 
   get url(): string {
-    return `rpc://u:p%2540ss@127.0.0.1:${this.port}`;
+    return this.name.replace('//', '//u:p%2540ss@');
   }
 
   get name(): string {
-    return `rpc://127.0.0.1:${this.port}`;
+    return `${this.tls === null ? 'rpc' : 'rpcs'}://127.0.0.1:${this.port}`;
   }
 
   /** What was asked for most at once. */
@@ -83,7 +91,8 @@ export class FakeNode {
   }
 
   private newServer(): Server {
-    const server = createServer((request, response) => void this.answer(request, response));
+    const answer = (request: IncomingMessage, response: ServerResponse): void => void this.answer(request, response);
+    const server = this.tls === null ? createServer(answer) : createTlsServer(this.tls, answer);
     server.on('connection', (socket) => {
       this.connections++;
       this.sockets.add(socket);
@@ -145,4 +154,9 @@ export class FakeNode {
       return this.addTx(raw);
     },
   };
+}
+
+/** For a node that lacks a method, in btcd's words: `answers.set(NAME, noMethod)`. */
+export function noMethod(): never {
+  throw new FakeError(-1, 'Command unimplemented');
 }

@@ -5,11 +5,12 @@
  * PROTOCOL.
  */
 import { Agent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { RPC_ANSWER_BYTES_MAX, RPC_ANSWER_MS, RPC_BATCHES_AHEAD, RPC_LOADING_MS_MAX } from '../../../util/limits.ts';
-import { authorization, parseRpcAddress, type RpcAddress } from './address.ts';
+import { authorization, parseRpcAddress, type RpcAddress, trusted } from './address.ts';
 import { type Posted, post } from './post.ts';
 
 export interface RpcCall {
@@ -47,8 +48,8 @@ export class RpcClient {
   /** The address without the password. */
   readonly name: string;
   private readonly address: RpcAddress;
-  // One connection more than there are batches on their way, so that small questions do not wait for blocks.
-  private agent = new Agent({ keepAlive: true, maxSockets: RPC_BATCHES_AHEAD + 1 });
+  /** Made with the first question, which reads the certificate. */
+  private agent: Agent | null = null;
   private auth: string | null = null;
 
   /** Connects when it is first asked something. Throws USAGE. */
@@ -76,7 +77,8 @@ export class RpcClient {
 
   /** Ends the connections; a later call makes new ones. */
   close(): void {
-    this.agent.destroy();
+    this.agent?.destroy();
+    this.agent = null;
   }
 
   /** Asks again while the node says that it is loading. */
@@ -95,17 +97,20 @@ export class RpcClient {
     const text = JSON.stringify(body);
     const before = this.auth;
     this.auth ??= await authorization(this.address);
-    let posted = await this.post(text, options);
+    this.agent ??= await newAgent(this.address);
+    const { agent } = this;
+    let posted = await this.post(text, agent, options);
     if (posted.status === 401 && before !== null && this.address.access.kind === 'cookie') {
       // A node that was started again has another cookie.
       this.auth = await authorization(this.address);
-      if (this.auth !== before) posted = await this.post(text, options);
+      if (this.auth !== before) posted = await this.post(text, agent, options);
     }
     return this.parse(posted);
   }
 
-  private post(text: string, { signal, answerMs = RPC_ANSWER_MS, answerBytesMax = RPC_ANSWER_BYTES_MAX }: RpcCallOptions): Promise<Posted> {
-    return post(this.address, this.agent, this.auth ?? '', text, { signal, answerMs, answerBytesMax });
+  private post(text: string, agent: Agent, options: RpcCallOptions): Promise<Posted> {
+    const { signal, answerMs = RPC_ANSWER_MS, answerBytesMax = RPC_ANSWER_BYTES_MAX } = options;
+    return post(this.address, text, { agent, auth: this.auth ?? '', signal, answerMs, answerBytesMax });
   }
 
   /** An error comes with status 500, 404 or 400 and is JSON all the same. */
@@ -161,6 +166,14 @@ export class RpcClient {
   private nonsense(what: string, cause?: unknown): UnspentError {
     return new UnspentError('PROTOCOL', `${this.name} answers with ${what}`, { name: this.name }, cause);
   }
+}
+
+async function newAgent(address: RpcAddress): Promise<Agent> {
+  // One connection more than there are batches on their way, so that small questions do not wait for blocks.
+  const options = { keepAlive: true, maxSockets: RPC_BATCHES_AHEAD + 1 };
+  if (address.tls === null) return new Agent(options);
+  const ca = await trusted(address);
+  return new TlsAgent(ca === undefined ? options : { ...options, ca });
 }
 
 /** A stranger's text, short and on one line. */

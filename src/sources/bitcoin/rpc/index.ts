@@ -99,7 +99,7 @@ class Follower {
   private async meet(node: RpcNode): Promise<string> {
     const version = await node.version();
     const [first] = await node.hashesAt([0]);
-    if (first !== null && equalBytes(first, parseId(this.network.genesisHash))) return `RPC ${version}`;
+    if (first !== null && equalBytes(first, parseId(this.network.genesisHash))) return version === null ? 'RPC' : `RPC ${version}`;
     const { name, genesisHash } = this.network;
     const theirs = first === null ? 'has no first block' : `begins with block ${formatId(first)}`;
     throw new UnspentError('NETWORK_WRONG', `the chain of ${this.name} ${theirs}; '${name}' begins with ${genesisHash}`, { network: name });

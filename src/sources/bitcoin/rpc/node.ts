@@ -15,9 +15,12 @@ export interface Best {
   readonly hash: Uint8Array;
 }
 
-/** Core's codes: a height above the tip; a block or transaction it does not have. */
-const OUT_OF_RANGE = -8;
-const NOT_FOUND = -5;
+/** A height above the tip, as Core and as btcd say it. */
+const OUT_OF_RANGE = [-8, -1];
+/** A block or transaction that the node does not have. */
+const NOT_FOUND = [-5];
+/** A method that the node does not have; btcd says -1 of those that Core has. */
+export const NO_METHOD: readonly number[] = [-32601, -1];
 
 export class RpcNode {
   private readonly client: RpcClient;
@@ -29,9 +32,15 @@ export class RpcNode {
     this.signal = signal;
   }
 
-  async version(): Promise<number> {
-    const info = (await this.client.call('getnetworkinfo', [], { signal: this.signal })) as { version?: unknown } | null;
-    return this.number(info?.version, 'a version');
+  /** Null: it does not say. btcd has no `getnetworkinfo`, and nothing depends on it. */
+  async version(): Promise<number | null> {
+    try {
+      const info = (await this.client.call('getnetworkinfo', [], { signal: this.signal })) as { version?: unknown } | null;
+      return this.number(info?.version, 'a version');
+    } catch (error) {
+      if (isError(error, NO_METHOD)) return null;
+      throw error;
+    }
   }
 
   async best(): Promise<Best> {
@@ -114,6 +123,6 @@ export class RpcNode {
   }
 }
 
-function isError(answer: unknown, nodeCode: number): boolean {
-  return answer instanceof RpcError && answer.nodeCode === nodeCode;
+function isError(answer: unknown, nodeCodes: readonly number[]): boolean {
+  return answer instanceof RpcError && nodeCodes.includes(answer.nodeCode);
 }

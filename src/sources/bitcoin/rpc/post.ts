@@ -3,12 +3,16 @@
  * answer is bounded in bytes and in silence; whatever goes wrong on the way is
  * SOURCE_UNREACHABLE with a reason.
  */
-import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { type Agent, type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
 import { UnspentError } from '../../../util/errors.ts';
 import { CONNECT_MS } from '../../../util/limits.ts';
 import type { RpcAddress } from './address.ts';
 
 export interface PostOptions {
+  readonly agent: Agent;
+  /** Value of the Authorization header. */
+  readonly auth: string;
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds of silence. */
   readonly answerMs: number;
@@ -27,9 +31,9 @@ export class AnswerTooLong extends UnspentError {
   }
 }
 
-export async function post(address: RpcAddress, agent: Agent, auth: string, body: string, options: PostOptions): Promise<Posted> {
+export async function post(address: RpcAddress, body: string, options: PostOptions): Promise<Posted> {
   for (;;) {
-    const exchange = new Exchange(address, agent, auth, body, options);
+    const exchange = new Exchange(address, body, options);
     try {
       return await exchange.answer;
     } catch (error) {
@@ -48,10 +52,12 @@ class Exchange {
   private begun = false;
   private cut = false;
 
-  constructor({ name, host, port }: RpcAddress, agent: Agent, auth: string, body: string, options: PostOptions) {
+  constructor({ name, host, port, tls }: RpcAddress, body: string, options: PostOptions) {
+    const { agent, auth } = options;
     this.name = name;
     this.options = options;
     const headers = { authorization: auth, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const request = tls === null ? plainRequest : tlsRequest;
     this.request = request({ host, port, method: 'POST', path: '/', agent, headers });
     this.answer = this.exchange(body).finally(() => clearTimeout(this.timer));
   }
@@ -127,10 +133,16 @@ class Exchange {
   }
 }
 
+/** What OpenSSL says of a certificate. */
+const CERTIFICATE = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY)_)/;
+
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ECONNREFUSED') return 'nobody listens there';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'no host of that name';
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection was closed';
+  if (code === 'EPROTO') return 'what answers there does not speak TLS: write rpc:// if that is safe on the way to it';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `its certificate is for another host (${message})`;
+  if (code !== undefined && CERTIFICATE.test(code)) return `its certificate is not trusted (${message}); name it with ?cert=FILE`;
   if (code?.startsWith('HPE_')) return `what answers there does not speak HTTP (${message})`;
   return message || (code ?? 'cannot be reached');
 }

@@ -7,6 +7,7 @@ import { isHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { RPC_SET_INFO_MS } from '../../../util/limits.ts';
 import { type RpcClient, RpcError } from './client.ts';
+import { NO_METHOD } from './node.ts';
 
 export interface NodeSetInfo {
   readonly height: number;
@@ -26,7 +27,13 @@ const SATOSHI = 1e8;
 
 /** Of the block the node is at. It walks its whole set for it, which may take minutes. */
 export async function nodeSetInfo(client: RpcClient, signal?: AbortSignal): Promise<NodeSetInfo> {
-  return read(client, await client.call('gettxoutsetinfo', [], { answerMs: RPC_SET_INFO_MS, signal }));
+  try {
+    return read(client, await client.call('gettxoutsetinfo', [], { answerMs: RPC_SET_INFO_MS, signal }));
+  } catch (error) {
+    if (!(error instanceof RpcError) || !NO_METHOD.includes(error.nodeCode)) throw error;
+    const message = `${client.name} has no gettxoutsetinfo (btcd is such a node), so there is nothing to compare with`;
+    throw new UnspentError('UNSUPPORTED', message, { name: client.name }, error);
+  }
 }
 
 /** Of that block; null: the node keeps no index that could tell. */
