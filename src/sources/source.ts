@@ -43,6 +43,10 @@ export interface OwnChain {
   recentPoints(): readonly Point[];
   /** The block of that hash, if it is on the chain. */
   pointOf(hash: Uint8Array): Point | null;
+  /** The lowest height it can go back to; null: the origin. */
+  readonly horizonHeight: number | null;
+  /** Its blocks from that height up, each with what its ledger wanted kept of it. */
+  blocksFrom(height: number): Iterable<Point & { readonly extra: Uint8Array }>;
 }
 
 export interface FollowOptions {

@@ -154,6 +154,12 @@ export class Fold {
     return null;
   }
 
+  /** From the first of that height up to the tip. */
+  *blocksFrom(height: number): Generator<ChainRow, void, undefined> {
+    const range = { gte: chainKey(height, false), lt: Uint8Array.of(META_PREFIX) };
+    for (const [key, value] of this.engine.scan(CHAIN, range)) yield readChainRow(key, value);
+  }
+
   has(hash: Uint8Array): boolean {
     return this.engine.get(CHAIN_HASH, hash) !== undefined;
   }

@@ -288,6 +288,14 @@ export const P2P_BLOCK_IDS_MAX = 500;
 /** Bytes of transactions that the responder announced and still gives after they were mined: twice what can wait on a regtest chain. */
 export const P2P_ANNOUNCED_BYTES_MAX = 2 * REGTEST_POOL_BYTES_MAX;
 
+/**
+ * Headers of a chain of the Bitcoin family held at once, a hundred bytes each: of our own chain below where we are (no
+ * reorganisation is deeper), of a node's above it, and of all branches together. A node that wants more of our memory is left.
+ */
+export const P2P_REORG_BLOCKS_MAX = 10_000;
+export const P2P_HEADERS_AHEAD_MAX = 10_000;
+export const P2P_HEADERS_KEPT_MAX = 50_000;
+
 /** Blocks asked of one node and not arrived yet; bytes of blocks on their way or waiting to be applied. */
 export const P2P_BLOCKS_IN_FLIGHT_MAX = 512;
 export const P2P_BLOCK_BYTES_AHEAD_MAX = 32 * 1024 * 1024;

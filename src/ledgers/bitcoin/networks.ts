@@ -15,6 +15,7 @@ export interface BitcoinNetwork {
   /** As people write it. */
   readonly genesisHash: string;
   readonly genesis: GenesisFacts;
+  readonly work: WorkRules;
   /** First byte of a base58 address. P2SH: the first is written, all are read. */
   readonly p2pkh: number;
   readonly p2sh: readonly number[];
@@ -46,6 +47,24 @@ export interface GenesisFacts {
   readonly nonce: number;
 }
 
+/** What the proof of work of a network's headers must be (`difficulty.ts`). */
+export interface WorkRules {
+  /** What is compared with the target. The name of a block is SHA-256 twice in all of them. */
+  readonly hash: 'sha256d' | 'scrypt';
+  /** The easiest target, in the short form of headers. */
+  readonly limitBits: number;
+  /** Seconds from block to block that the target is set for, every 2,016 blocks. */
+  readonly spacing: number;
+  /** How: as Bitcoin does; from the first block of the period (BIP94); over one block more (Litecoin); never. */
+  readonly retarget: 'bitcoin' | 'bip94' | 'litecoin' | 'never';
+  /** A block more than twice the spacing later than the one before it may be as easy as the limit. */
+  readonly easyWhenLate: boolean;
+}
+
+const BITCOIN_WORK: WorkRules = { hash: 'sha256d', limitBits: 0x1d00ffff, spacing: 600, retarget: 'bitcoin', easyWhenLate: false };
+const LITECOIN_WORK: WorkRules = { hash: 'scrypt', limitBits: 0x1e0fffff, spacing: 150, retarget: 'litecoin', easyWhenLate: false };
+const REGTEST_LIMIT_BITS = 0x207fffff;
+
 const BITCOIN: BitcoinNetwork = {
   name: 'bitcoin',
   magic: 0xf9beb4d9,
@@ -53,6 +72,7 @@ const BITCOIN: BitcoinNetwork = {
   rpcPort: 8332,
   genesisHash: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f',
   genesis: { coinbase: 'bitcoin', time: 1231006505, bits: 0x1d00ffff, nonce: 2083236893 },
+  work: BITCOIN_WORK,
   p2pkh: 0,
   p2sh: [5],
   hrp: 'bc',
@@ -85,6 +105,7 @@ const TESTNET3: BitcoinNetwork = {
   rpcPort: 18332,
   genesisHash: '000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943',
   genesis: { coinbase: 'bitcoin', time: 1296688602, bits: 0x1d00ffff, nonce: 414098458 },
+  work: { ...BITCOIN_WORK, easyWhenLate: true },
   p2pkh: 111,
   p2sh: [196],
   hrp: 'tb',
@@ -101,6 +122,7 @@ const TESTNET4: BitcoinNetwork = {
   rpcPort: 48332,
   genesisHash: '00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043',
   genesis: { coinbase: 'testnet4', time: 1714777860, bits: 0x1d00ffff, nonce: 393743547 },
+  work: { ...BITCOIN_WORK, easyWhenLate: true, retarget: 'bip94' },
   segwitHeight: 1,
   bip34Height: 1,
 };
@@ -113,6 +135,7 @@ const SIGNET: BitcoinNetwork = {
   rpcPort: 38332,
   genesisHash: '00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6',
   genesis: { coinbase: 'bitcoin', time: 1598918400, bits: 0x1e0377ae, nonce: 52613770 },
+  work: { ...BITCOIN_WORK, limitBits: 0x1e0377ae },
   segwitHeight: 1,
   bip34Height: 1,
 };
@@ -125,6 +148,7 @@ const REGTEST: BitcoinNetwork = {
   rpcPort: 18443,
   genesisHash: '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206',
   genesis: { coinbase: 'bitcoin', time: 1296688602, bits: 0x207fffff, nonce: 2 },
+  work: { ...BITCOIN_WORK, limitBits: REGTEST_LIMIT_BITS, retarget: 'never' },
   hrp: 'bcrt',
   segwitHeight: 0,
   // Core asks for it from 1 today; older versions, and Litecoin, from 500.
@@ -140,6 +164,7 @@ const LITECOIN: BitcoinNetwork = {
   rpcPort: 9332,
   genesisHash: '12a765e31ffd4059bada1e25190f6e98c99d9714d334efa41a195a7e7e04bfe2',
   genesis: { coinbase: 'litecoin', time: 1317972665, bits: 0x1e0ffff0, nonce: 2084524493 },
+  work: LITECOIN_WORK,
   p2pkh: 48,
   p2sh: [50, 5],
   hrp: 'ltc',
@@ -159,6 +184,7 @@ const LITECOIN_TESTNET: BitcoinNetwork = {
   rpcPort: 19332,
   genesisHash: '4966625a4b2851d9fdee139e56211a0d88575f59ed816ff5e6a63deb4e3e29a0',
   genesis: { coinbase: 'litecoin', time: 1486949366, bits: 0x1e0ffff0, nonce: 293345 },
+  work: { ...LITECOIN_WORK, easyWhenLate: true },
   p2pkh: 111,
   p2sh: [58, 196],
   hrp: 'tltc',
@@ -175,6 +201,7 @@ const LITECOIN_REGTEST: BitcoinNetwork = {
   rpcPort: 19443,
   genesisHash: '530827f38f93b43ed12af0b3ad25a288dc02ed74d6d7857862df51fc56c416f9',
   genesis: { coinbase: 'litecoin', time: 1296688602, bits: 0x207fffff, nonce: 0 },
+  work: { ...LITECOIN_WORK, limitBits: REGTEST_LIMIT_BITS, retarget: 'never' },
   hrp: 'rltc',
   segwitHeight: 0,
   bip34Height: 500,

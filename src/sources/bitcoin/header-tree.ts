@@ -1,29 +1,46 @@
 /**
- * Every header known of a chain and its side branches, some ninety bytes each:
- * hash, parent, height and the total work from the root on, as an exact number.
- * The best header is the one with the most work; of equals, the one seen first.
+ * Every header known of a chain and its side branches, some hundred bytes each:
+ * hash, parent, height, time, bits and the total work from the root on, as an
+ * exact number. The best header is the one with the most work; of equals, the
+ * one seen first.
  *
  * Headers are called by numbers in order of arrival; the root is 0. It need not
  * be the first block: whoever starts in the middle says where that is.
  */
+import { type HeaderLine, workOf } from '../../ledgers/bitcoin/difficulty.ts';
 import { headerHash } from '../../ledgers/bitcoin/index.ts';
-import { copyBytes } from '../../util/bytes.ts';
+import { copyBytes, readU32LE } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
 
 const HASH_BYTES = 32;
 const PREV_AT = 4;
+const TIME_AT = 68;
 const BITS_AT = 72;
 /** Limbs of 32 bits, lowest first: one header's work has up to 256 bits, and four billion of them 32 more. */
 const LIMBS = 9;
 const FIRST_ROOM = 1024;
 const NONE = -1;
 
-export class HeaderTree {
+/** Where a tree begins. */
+export interface RootHeader {
+  readonly hash: Uint8Array;
+  readonly height: number;
+  readonly time: number;
+  readonly bits: number;
+}
+
+export function rootOf(header: Uint8Array, height: number): RootHeader {
+  return { hash: headerHash(header), height, time: readU32LE(header, TIME_AT), bits: readU32LE(header, BITS_AT) };
+}
+
+export class HeaderTree implements HeaderLine {
   private room = FIRST_ROOM;
   private count = 0;
   private hashes = new Uint8Array(FIRST_ROOM * HASH_BYTES);
   private parents = new Int32Array(FIRST_ROOM);
   private heights = new Uint32Array(FIRST_ROOM);
+  private times = new Uint32Array(FIRST_ROOM);
+  private shortTargets = new Uint32Array(FIRST_ROOM);
   private works = new Uint32Array(FIRST_ROOM * LIMBS);
   /** Open addressing, at most half full: number + 1, or 0 for an empty place. */
   private table = new Uint32Array(2 * FIRST_ROOM);
@@ -34,9 +51,9 @@ export class HeaderTree {
   private lineEnd = 0;
   private readonly workOf = new WorkOfBits();
 
-  constructor(root: { readonly hash: Uint8Array; readonly height: number }) {
+  constructor(root: RootHeader) {
     this.rootHeight = root.height;
-    this.append(root.hash, 0, NONE, root.height);
+    this.append(root, NONE);
   }
 
   /** Headers known, the root included. */
@@ -48,16 +65,18 @@ export class HeaderTree {
     return this.bestNumber;
   }
 
+  /** Height of the root. */
+  get lowest(): number {
+    return this.rootHeight;
+  }
+
   /** The number of a header of 80 bytes, also when it is here already; -1: its parent is not. */
   add(header: Uint8Array, hash: Uint8Array = headerHash(header)): number {
     const known = this.find(hash);
     if (known !== NONE) return known;
     const parent = this.find(header, PREV_AT);
     if (parent === NONE) return NONE;
-    const number = this.append(hash, 0, parent, this.heights[parent] + 1);
-    this.addWork(number, parent, this.workOf.limbs(header));
-    if (this.hasMoreWork(number, this.bestNumber)) this.bestNumber = number;
-    return number;
+    return this.addChild(parent, { hash, time: readU32LE(header, TIME_AT), bits: readU32LE(header, BITS_AT) });
   }
 
   /** The number of the header with the hash that stands at `at`; -1: unknown. */
@@ -78,6 +97,39 @@ export class HeaderTree {
   /** -1 for the root. */
   parent(number: number): number {
     return this.parents[this.checked(number)];
+  }
+
+  time(number: number): number {
+    return this.times[this.checked(number)];
+  }
+
+  bits(number: number): number {
+    return this.shortTargets[this.checked(number)];
+  }
+
+  /** From behind the root up to and with that header. */
+  work(number: number): bigint {
+    let work = 0n;
+    for (let i = LIMBS - 1; i >= 0; i--) work = (work << 32n) | BigInt(this.works[this.checked(number) * LIMBS + i]);
+    return work;
+  }
+
+  /** Whether the branch that ends in `a` has more work than the one that ends in `b`. */
+  hasMoreWork(a: number, b: number): boolean {
+    for (let i = LIMBS - 1; i >= 0; i--) {
+      const [left, right] = [this.works[a * LIMBS + i], this.works[b * LIMBS + i]];
+      if (left !== right) return left > right;
+    }
+    return false;
+  }
+
+  /** A new tree of one branch only: from that height (or from the root, if that is higher) up to `end`. */
+  branch(end: number, height: number): HeaderTree {
+    const numbers = [end];
+    for (let at = this.parent(end); at !== NONE && this.heights[at] >= height; at = this.parents[at]) numbers.push(at);
+    const tree = new HeaderTree(this.fields(numbers.pop() as number));
+    for (let last = 0; numbers.length > 0; ) last = tree.addChild(last, this.fields(numbers.pop() as number));
+    return tree;
   }
 
   /** The header at that height on the branch that ends in `number`; -1: below the root, or above the header. */
@@ -117,13 +169,26 @@ export class HeaderTree {
     this.lineEnd = this.bestNumber;
   }
 
-  private append(hash: Uint8Array, at: number, parent: number, height: number): number {
+  private fields(number: number): RootHeader {
+    return { hash: this.hash(number), height: this.height(number), time: this.time(number), bits: this.bits(number) };
+  }
+
+  private addChild(parent: number, { hash, time, bits }: Omit<RootHeader, 'height'>): number {
+    const number = this.append({ hash, time, bits, height: this.heights[parent] + 1 }, parent);
+    this.addWork(number, parent, this.workOf.limbs(bits));
+    if (this.hasMoreWork(number, this.bestNumber)) this.bestNumber = number;
+    return number;
+  }
+
+  private append({ hash, height, time, bits }: RootHeader, parent: number): number {
     if (this.count === this.room) this.grow();
     const number = this.count++;
-    copyBytes(hash, at, this.hashes, number * HASH_BYTES, HASH_BYTES);
+    copyBytes(hash, 0, this.hashes, number * HASH_BYTES, HASH_BYTES);
     this.parents[number] = parent;
     this.heights[number] = height;
-    this.table[this.place(hash, at)] = number + 1;
+    this.times[number] = time;
+    this.shortTargets[number] = bits;
+    this.table[this.place(hash, 0)] = number + 1;
     return number;
   }
 
@@ -132,6 +197,8 @@ export class HeaderTree {
     this.hashes = longer(this.hashes, new Uint8Array(this.room * HASH_BYTES));
     this.parents = longer(this.parents, new Int32Array(this.room));
     this.heights = longer(this.heights, new Uint32Array(this.room));
+    this.times = longer(this.times, new Uint32Array(this.room));
+    this.shortTargets = longer(this.shortTargets, new Uint32Array(this.room));
     this.works = longer(this.works, new Uint32Array(this.room * LIMBS));
     this.line = longer(this.line, new Int32Array(this.room));
     this.table = new Uint32Array(2 * this.room);
@@ -162,27 +229,10 @@ export class HeaderTree {
     }
   }
 
-  private hasMoreWork(a: number, b: number): boolean {
-    for (let i = LIMBS - 1; i >= 0; i--) {
-      const [left, right] = [this.works[a * LIMBS + i], this.works[b * LIMBS + i]];
-      if (left !== right) return left > right;
-    }
-    return false;
-  }
-
   private checked(number: number): number {
     assert(number >= 0 && number < this.count, `there is a header ${number}`);
     return number;
   }
-}
-
-/** The target that the short form in a header stands for; null where it stands for none (Core's SetCompact). */
-export function targetOf(bits: number): bigint | null {
-  const size = bits >>> 24;
-  const word = BigInt(bits & 0x7f_ffff);
-  const target = size <= 3 ? word >> BigInt(8 * (3 - size)) : word << BigInt(8 * (size - 3));
-  if (target === 0n || (bits & 0x80_0000) !== 0 || target >= 1n << 256n) return null;
-  return target;
 }
 
 /** Expected tries for a target, in limbs. The target is the same for thousands of headers, so the last one is kept. */
@@ -190,11 +240,9 @@ class WorkOfBits {
   private bits = 0;
   private readonly last = new Uint32Array(LIMBS);
 
-  limbs(header: Uint8Array): Uint32Array {
-    const bits = new DataView(header.buffer, header.byteOffset).getUint32(BITS_AT, true);
+  limbs(bits: number): Uint32Array {
     if (bits === this.bits) return this.last;
-    const target = targetOf(bits);
-    const work = target === null ? 0n : (1n << 256n) / (target + 1n);
+    const work = workOf(bits);
     for (let i = 0; i < LIMBS; i++) this.last[i] = Number((work >> BigInt(32 * i)) & 0xffff_ffffn);
     this.bits = bits;
     return this.last;

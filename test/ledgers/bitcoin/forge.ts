@@ -1,9 +1,9 @@
 /**
  * Makes blocks of the family for tests: whatever transactions are given, under
- * a header whose Merkle root is theirs. No work is done, none is checked.
+ * a header whose Merkle root is theirs. Work is done only where it is asked for.
  */
 import { compactBytes } from '../../../src/ledgers/bitcoin/cursor.ts';
-import { decodeTx, merkleRoot } from '../../../src/ledgers/bitcoin/index.ts';
+import { decodeTx, headerHash, merkleRoot } from '../../../src/ledgers/bitcoin/index.ts';
 import { concatBytes, fromHex } from '../../../src/util/bytes.ts';
 import { sha256d } from '../../../src/util/sha256.ts';
 
@@ -82,4 +82,23 @@ export function forgeBlock(prevHash: Uint8Array, txs: readonly Uint8Array[], tai
   const { root } = merkleRoot(txs.map((tx) => decodeTx(tx, true).id));
   const header = concatBytes(u32(0x2000_0000), prevHash, root, u32(1_700_000_000), u32(0x207fffff), u32(0));
   return concatBytes(header, compactBytes(txs.length), ...txs, tail);
+}
+
+const TIME_AT = 68;
+const NONCE_AT = 76;
+
+/** The same block at another time. */
+export function atTime(raw: Uint8Array, time: number): Uint8Array {
+  const bytes = Uint8Array.from(raw);
+  bytes.set(u32(time), TIME_AT);
+  return bytes;
+}
+
+/** Finds a nonce for which the hash, as a number, is below half of all: regtest's target. */
+export function withWork(raw: Uint8Array, highest = 0x7f): Uint8Array {
+  const bytes = Uint8Array.from(raw);
+  for (let nonce = 0; ; nonce++) {
+    bytes.set(u32(nonce), NONCE_AT);
+    if (headerHash(bytes)[31] < highest) return bytes;
+  }
 }

@@ -9,12 +9,14 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { genesisBlock, headerHash } from '../../../src/ledgers/bitcoin/index.ts';
 import { concatBytes } from '../../../src/util/bytes.ts';
-import { forgeBlock, forgeCoinbase, OP_TRUE, u32 } from '../../ledgers/bitcoin/forge.ts';
+import { atTime, forgeBlock, forgeCoinbase, OP_TRUE, withWork } from '../../ledgers/bitcoin/forge.ts';
 import { regtest } from '../../ledgers/bitcoin/samples.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'unspent-blk-'));
 after(() => rmSync(scratch, { recursive: true }));
 let folders = 0;
+
+export const START_TIME = 1_700_000_000;
 
 export function newFolder(...inside: readonly string[]): string {
   const folder = join(scratch, String(folders++), ...inside);
@@ -22,20 +24,16 @@ export function newFolder(...inside: readonly string[]): string {
   return folder;
 }
 
-/** A target four times as hard as what regtest asks for. */
-export const HARD = 0x201fffff;
-
 /** A block behind another one. `salt` tells it from others at its place. */
-export function nextBlock(before: Uint8Array, height: number, salt = 0, bits?: number): Uint8Array {
+export function nextBlock(before: Uint8Array, height: number, salt = 0, time = START_TIME + height): Uint8Array {
   const raw = forgeBlock(headerHash(before), [forgeCoinbase(height, [{ value: BigInt(1000 + salt), script: OP_TRUE }])]);
-  if (bits !== undefined) raw.set(u32(bits), 72);
-  return raw;
+  return withWork(atTime(raw, time));
 }
 
 /** So many blocks on top of the last of `base`, which is returned with them. */
-export function extend(base: readonly Uint8Array[], count: number, salt = 0): Uint8Array[] {
+export function extend(base: readonly Uint8Array[], count: number, salt = 0, startTime = START_TIME): Uint8Array[] {
   const chain = [...base];
-  for (let i = 0; i < count; i++) chain.push(nextBlock(chain[chain.length - 1], chain.length, salt));
+  for (let i = 0; i < count; i++) chain.push(nextBlock(chain[chain.length - 1], chain.length, salt, startTime + chain.length));
   return chain;
 }
 

@@ -7,17 +7,26 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { bitcoinNetwork, genesisBlock } from '../../../src/ledgers/bitcoin/index.ts';
+import { RETARGET_BLOCKS } from '../../../src/ledgers/bitcoin/difficulty.ts';
+import { bitcoinNetwork, genesisBlock, headerHash } from '../../../src/ledgers/bitcoin/index.ts';
 import { openBlk } from '../../../src/sources/bitcoin/blk/index.ts';
 import { takeKeyOff } from '../../../src/sources/bitcoin/blk/xor.ts';
-import type { OwnChain } from '../../../src/sources/source.ts';
 import { concatBytes, equalBytes } from '../../../src/util/bytes.ts';
 import { BLK_LOOK_BYTES_MAX } from '../../../src/util/limits.ts';
-import { forgeBlock, forgeCoinbase } from '../../ledgers/bitcoin/forge.ts';
+import { forgeBlock, forgeCoinbase, u32, withWork } from '../../ledgers/bitcoin/forge.ts';
 import { bitcoin, readRun, regtest } from '../../ledgers/bitcoin/samples.ts';
 import { needsFixtures } from '../../support/fixtures.ts';
-import { extend, folderOf, HARD, keyed, newChain, newFolder, nextBlock, record, writeFile, zeros } from './blk-folder.ts';
-import { hashOf, memoryFold, pointOf, pump, steps, tell } from './pump.ts';
+import { extend, folderOf, keyed, newChain, newFolder, nextBlock, record, START_TIME, writeFile, zeros } from './blk-folder.ts';
+import { hashOf, memoryFold, ownChain, pointOf, pump, steps, tell } from './pump.ts';
+
+const WEEK = 7 * 24 * 3600;
+
+/** The same block with a target a fourth of regtest's, and the work for it. */
+function hardened(block: Uint8Array): Uint8Array {
+  const raw = Uint8Array.from(block);
+  raw.set(u32(0x201f_ffff), 72);
+  return withWork(raw, 0x1f);
+}
 
 const forwards = (chain: readonly Uint8Array[], first = 0): string[] => chain.slice(first).map((raw, i) => `+${first + i} ${hashOf(raw)}`);
 const said = async (folder: string): Promise<string[]> => {
@@ -71,9 +80,27 @@ describe('blk source: any order', () => {
   });
 
   test('work decides, not length', async () => {
-    const long = newChain(6);
-    const hard = [...long.slice(0, 4), nextBlock(long[3], 4, 1, HARD)];
-    assert.deepEqual(await said(folderOf([...long, hard[4]])), forwards(hard));
+    // A period that was gone through in no time makes the next one four times as hard; one whose last block is late does not.
+    const network = { ...regtest, work: { ...regtest.work, retarget: 'bitcoin' as const } };
+    const { time } = regtest.genesis;
+    const period = extend([genesisBlock(regtest)], RETARGET_BLOCKS - 2, 0, time);
+    const late = nextBlock(period[period.length - 1], period.length, 1, time + 8 * WEEK);
+    const easy = extend([...period, late], 3, 1, time + 9 * WEEK);
+    const soon = extend(period, 1, 0, time);
+    const hard = [...soon, hardened(nextBlock(soon[soon.length - 1], soon.length, 0, time + soon.length))];
+    const folder = folderOf([...easy, ...hard.slice(period.length)]);
+    const { runs, error } = await tell(openBlk(folder, network));
+    assert.deepEqual([error, hard.length, easy.length], [undefined, RETARGET_BLOCKS + 1, RETARGET_BLOCKS + 3]);
+    assert.equal(steps(runs).at(-1), forwards(hard).at(-1));
+  });
+
+  test('a header that breaks the rules is not there, nor is what stands on it', async () => {
+    const chain = newChain(6);
+    const idle = Uint8Array.from(chain[4]);
+    for (let nonce = 0; headerHash(idle)[31] < 0x80; nonce++) idle.set(u32(nonce), 76);
+    const bad = [nextBlock(chain[3], 4, 1, START_TIME), hardened(nextBlock(chain[3], 4, 2)), idle];
+    for (const block of bad)
+      assert.deepEqual(await said(folderOf([...chain, ...extend([...chain.slice(0, 4), block], 9).slice(4)])), forwards(chain));
   });
 
   test('the first 255 blocks of the chain, shuffled, into the fold', needsFixtures, async () => {
@@ -92,7 +119,7 @@ describe('blk source: any order', () => {
     const first = genesisBlock(regtest);
     const script = new Uint8Array(9000).fill(0x51);
     const outputs = Array.from({ length: 300 }, () => ({ value: 1n, script }));
-    const large = forgeBlock(pointOf(first, 0).hash, [forgeCoinbase(1, outputs)]);
+    const large = withWork(forgeBlock(pointOf(first, 0).hash, [forgeCoinbase(1, outputs)]));
     assert.ok(large.length > 2 * BLK_LOOK_BYTES_MAX);
     const chain = extend([first, large], 20);
     assert.deepEqual(await said(folderOf(chain)), forwards(chain));
@@ -169,10 +196,6 @@ describe('blk source: going on', () => {
   const main = newChain(20);
   const side = extend(main.slice(0, 11), 4, 1);
   const folder = folderOf([...main, ...side.slice(11)]);
-  const ownChain = (chain: readonly Uint8Array[]): OwnChain => ({
-    recentPoints: () => [],
-    pointOf: (hash) => chain.map(pointOf).find((point) => equalBytes(point.hash, hash)) ?? null,
-  });
 
   test('behind each of its points', async () => {
     for (const at of [0, 7, 19]) {
@@ -196,6 +219,15 @@ describe('blk source: going on', () => {
     assert.deepEqual(steps(known.runs), ['-13', ...forwards(main, 14)]);
     const unknown = await tell(openBlk(folder, regtest), { from });
     assert.deepEqual(steps(unknown.runs), ['-8', ...forwards(main, 9)]);
+  });
+
+  test('from a branch with as much work, or more: it stays where it is', async () => {
+    for (const count of [10, 12]) {
+      const ours = extend(main.slice(0, 11), count, 3);
+      const from = [pointOf(ours[10 + count], 10 + count), pointOf(ours[10], 10)];
+      const { runs, error } = await tell(openBlk(folder, regtest), { from, chain: ownChain(ours) });
+      assert.deepEqual([error, steps(runs), runs.at(-1)?.atTip], [undefined, [], true]);
+    }
   });
 
   test('a folder that is behind us has nothing for us, and takes nothing back', async () => {

@@ -5,12 +5,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { targetOf } from '../../../src/ledgers/bitcoin/difficulty.ts';
 import { headerHash } from '../../../src/ledgers/bitcoin/index.ts';
-import { HeaderTree, targetOf } from '../../../src/sources/bitcoin/header-tree.ts';
+import { HeaderTree } from '../../../src/sources/bitcoin/header-tree.ts';
 import { concatBytes, toHex } from '../../../src/util/bytes.ts';
 import { u32 } from '../../ledgers/bitcoin/forge.ts';
 
-const ROOT = { hash: new Uint8Array(32).fill(7), height: 100 };
+const ROOT = { hash: new Uint8Array(32).fill(7), height: 100, time: 0, bits: 0 };
 const BITS = [0x207fffff, 0x1d00ffff, 0x1d00fffe, 0x1b0404cb, 0x170331db, 0x01010000, 0x03000001, 0xff123456] as const;
 
 function header(prevHash: Uint8Array, bits: number, nonce: number): Uint8Array {

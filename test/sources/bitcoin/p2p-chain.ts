@@ -7,12 +7,12 @@ import { type BitcoinNetwork, decodeBlock, decodeTx, genesisBlock, headerHash } 
 import type { ChainNews, ServedChain } from '../../../src/sources/bitcoin/responder/index.ts';
 import { concatBytes, toHex } from '../../../src/util/bytes.ts';
 import { UnspentError } from '../../../src/util/errors.ts';
-import { forgeBlock, forgeCoinbase, forgeTx, OP_TRUE, u32 } from '../../ledgers/bitcoin/forge.ts';
+import { atTime, forgeBlock, forgeCoinbase, forgeTx, OP_TRUE, u32, withWork } from '../../ledgers/bitcoin/forge.ts';
 import { regtest } from '../../ledgers/bitcoin/samples.ts';
 
-const NONCE_AT = 76;
 const OP_RETURN = 0x6a;
 const REWARD = 5_000_000_000n;
+const START_TIME = 1_700_000_000;
 
 interface Known {
   readonly raw: Uint8Array;
@@ -20,15 +20,6 @@ interface Known {
   readonly height: number;
   /** What the next block spends. */
   readonly coinbase: Uint8Array;
-}
-
-/** Finds a nonce for which the hash, as a number, is below half of all: regtest's target. */
-export function withWork(raw: Uint8Array): Uint8Array {
-  const bytes = Uint8Array.from(raw);
-  for (let nonce = 0; ; nonce++) {
-    bytes.set(u32(nonce), NONCE_AT);
-    if (headerHash(bytes)[31] < 0x7f) return bytes;
-  }
 }
 
 export class TestChain implements ServedChain {
@@ -133,7 +124,7 @@ export class TestChain implements ServedChain {
     const reward = { value: REWARD, script: concatBytes(OP_TRUE, u32(this.made++)) };
     const ballast = { value: 0n, script: new Uint8Array(this.ballastBytes).fill(OP_RETURN) };
     const coinbase = forgeCoinbase(height, this.ballastBytes === 0 ? [reward] : [reward, ballast], others);
-    const raw = withWork(forgeBlock(tip.hash, [coinbase, ...others]));
+    const raw = withWork(atTime(forgeBlock(tip.hash, [coinbase, ...others]), START_TIME + height));
     this.add({ raw, hash: headerHash(raw), height, coinbase: decodeTx(coinbase).id });
   }
 

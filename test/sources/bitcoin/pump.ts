@@ -5,17 +5,18 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openMemory } from '../../../src/engine/memory.ts';
-import { type BitcoinNetwork, bitcoinLedger, formatId, headerHash } from '../../../src/ledgers/bitcoin/index.ts';
+import { type BitcoinNetwork, bitcoinLedger, decodeBlock, formatId, headerHash } from '../../../src/ledgers/bitcoin/index.ts';
 import type { Point } from '../../../src/ledgers/ledger.ts';
 import { chainProjection } from '../../../src/projections/chain.ts';
 import { indexProjection } from '../../../src/projections/index-by-key.ts';
 import { transactionsProjection } from '../../../src/projections/transactions.ts';
 import { utxoProjection } from '../../../src/projections/utxo.ts';
 import { follow, type Pumped, type PumpOptions } from '../../../src/sources/follow.ts';
-import type { FollowOptions, Run, Source } from '../../../src/sources/source.ts';
+import type { FollowOptions, OwnChain, Run, Source } from '../../../src/sources/source.ts';
 import { deltaColumn } from '../../../src/state/delta.ts';
 import { Fold } from '../../../src/state/fold.ts';
 import { PruneSchedule } from '../../../src/state/prune-schedule.ts';
+import { equalBytes } from '../../../src/util/bytes.ts';
 import { isUnspentError, type UnspentError } from '../../../src/util/errors.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 
@@ -106,6 +107,17 @@ export function hashOf(raw: Uint8Array): string {
 
 export function pointOf(raw: Uint8Array, height: number): Point {
   return { height, slot: height, hash: headerHash(raw) };
+}
+
+/** A reader that has these blocks, from the first on. */
+export function ownChain(chain: readonly Uint8Array[], recent: readonly Point[] = []): OwnChain {
+  const points = chain.map(pointOf);
+  return {
+    recentPoints: () => recent,
+    pointOf: (hash) => points.find((point) => equalBytes(point.hash, hash)) ?? null,
+    horizonHeight: null,
+    blocksFrom: (height) => chain.slice(height).map((raw, i) => decodeBlock(raw, height + i)),
+  };
 }
 
 export interface Told {

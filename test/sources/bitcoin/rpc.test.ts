@@ -13,12 +13,11 @@ import { openRpc, type RpcOptions } from '../../../src/sources/bitcoin/rpc/index
 import { RpcNode } from '../../../src/sources/bitcoin/rpc/node.ts';
 import { AnswerTooLong } from '../../../src/sources/bitcoin/rpc/post.ts';
 import type { PeerStatus } from '../../../src/sources/peer.ts';
-import type { OwnChain } from '../../../src/sources/source.ts';
-import { equalBytes, toHex } from '../../../src/util/bytes.ts';
+import { toHex } from '../../../src/util/bytes.ts';
 import { forgeBlock, forgeCoinbase } from '../../ledgers/bitcoin/forge.ts';
 import { bitcoin, regtest } from '../../ledgers/bitcoin/samples.ts';
 import { extend, newChain } from './blk-folder.ts';
-import { eventually, Following, hashOf, memoryFold, pointOf, pump, steps, stopAll, tell } from './pump.ts';
+import { eventually, Following, hashOf, memoryFold, ownChain, pointOf, pump, steps, stopAll, tell } from './pump.ts';
 import { FakeError, FakeNode } from './rpc-fake.ts';
 
 const QUICK: RpcOptions = { pollMs: 5, reconnectMs: [1, 20], attempts: 3 };
@@ -111,10 +110,7 @@ describe('rpc source: reading', () => {
       const chain = newChain(ours);
       node.chain = extend(chain.slice(0, fork + 1), theirs, 7);
       const points = chain.map(pointOf).reverse();
-      const own: OwnChain = {
-        recentPoints: () => [points[0], points[points.length - 1]],
-        pointOf: (hash) => points.find((point) => equalBytes(point.hash, hash)) ?? null,
-      };
+      const own = ownChain(chain, [points[0], points[points.length - 1]]);
       const from = sparse ? own.recentPoints() : points;
       const { runs, error } = await tell(open(), sparse ? { from, chain: own } : { from });
       assert.equal(error, undefined);

@@ -1,15 +1,17 @@
 /**
  * Which blocks a folder holds and where: a tree of their headers, and for each
  * the place of its bytes. A block whose parent has not been seen waits for it;
- * one that is there twice counts once.
+ * one that is there twice counts once, and one whose header breaks the rules of
+ * its network not at all. Of Litecoin the work itself is not checked: scrypt
+ * over all headers would take longer than reading the files.
  */
 
 import { prevHashOf } from '../../../ledgers/bitcoin/decode.ts';
-import { parseId } from '../../../ledgers/bitcoin/ids.ts';
-import { type BitcoinNetwork, formatId, headerHash } from '../../../ledgers/bitcoin/index.ts';
+import { type BitcoinNetwork, formatId, genesisBlock, headerHash } from '../../../ledgers/bitcoin/index.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import { HeaderTree } from '../header-tree.ts';
+import { HeaderRules } from '../header-rules.ts';
+import { HeaderTree, rootOf } from '../header-tree.ts';
 import type { BlockRecord } from './records.ts';
 
 export interface Place {
@@ -24,10 +26,12 @@ interface Waiting extends Place {
 }
 
 const FIRST_ROOM = 1024;
+const PREV_AT = 4;
 
 export class BlockIndex {
   readonly tree: HeaderTree;
   private readonly network: BitcoinNetwork;
+  private readonly rules: HeaderRules;
   private files = new Uint32Array(FIRST_ROOM);
   private offsets = new Float64Array(FIRST_ROOM);
   /** Of blocks in files; the root has none: it is built in. */
@@ -39,7 +43,8 @@ export class BlockIndex {
 
   constructor(network: BitcoinNetwork) {
     this.network = network;
-    this.tree = new HeaderTree({ hash: parseId(network.genesisHash), height: 0 });
+    this.rules = new HeaderRules(network);
+    this.tree = new HeaderTree(rootOf(genesisBlock(network), 0));
   }
 
   /** Throws NETWORK_WRONG for the first block of another chain. */
@@ -48,22 +53,29 @@ export class BlockIndex {
     if (prevHashOf(header) === null) this.checkFirst(hash, file);
     if (this.tree.find(hash) >= 0) return;
     const entry = { header, hash, file, offset, length };
-    if (!this.link(entry)) this.wait(entry);
-    else if (this.waiting.size > 0) this.linkWaiting(hash);
+    if (this.tree.find(header, PREV_AT) < 0) this.wait(entry);
+    else if (this.link(entry) && this.waiting.size > 0) this.linkWaiting(hash);
   }
 
   place(number: number): Place {
     return { file: this.files[number], offset: this.offsets[number], length: this.lengths[number] };
   }
 
+  /** Enters a block whose parent is here; false: its header breaks the rules. */
   private link({ header, hash, file, offset, length }: Waiting): boolean {
+    if (!this.isAllowed(header, hash)) return false;
     const number = this.tree.add(header, hash);
-    if (number < 0) return false;
     while (number >= this.files.length) this.grow();
     this.files[number] = file;
     this.offsets[number] = offset;
     this.lengths[number] = length;
     return true;
+  }
+
+  private isAllowed(header: Uint8Array, hash: Uint8Array): boolean {
+    const { rules, tree, network } = this;
+    if (rules.scheduleFault(tree, tree.find(header, PREV_AT), header) !== null) return false;
+    return network.work.hash === 'scrypt' || rules.hasWork(header, hash);
   }
 
   private wait(entry: Waiting): void {
@@ -82,10 +94,7 @@ export class BlockIndex {
       const children = this.waiting.get(parent) ?? [];
       this.waiting.delete(parent);
       this.orphans -= children.length;
-      for (const child of children) {
-        this.link(child);
-        parents.push(child.hash);
-      }
+      for (const child of children) if (this.link(child)) parents.push(child.hash);
     }
   }
 

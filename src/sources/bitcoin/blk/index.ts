@@ -1,12 +1,13 @@
 /**
  * A node's block files as a source (`blk:PATH`): blocks stand in them in order
- * of arrival, side branches among them. The headers are read first and say which
- * chain has the most work; then its blocks are handed over in order, the next
+ * of arrival, side branches among them. The headers are read first, checked, and
+ * say which chain has the most work; if it has more than ours, its blocks are handed over in order, the next
  * ones being read while the present ones are folded. Then, when asked, whatever
  * the node adds, with a step back where another branch has become the better.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BitcoinNetwork, formatId, genesisBlock } from '../../../ledgers/bitcoin/index.ts';
+import { workOf } from '../../../ledgers/bitcoin/difficulty.ts';
+import { type BitcoinNetwork, formatId, genesisBlock, readExtra, readHeader } from '../../../ledgers/bitcoin/index.ts';
 import type { Point } from '../../../ledgers/ledger.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
@@ -111,7 +112,7 @@ class Reading {
     }
   }
 
-  /** The reader's newest block that is on the best chain; null: the folder is behind the reader. Throws SOURCE_FORK. */
+  /** The reader's newest block that is on the best chain; null: the folder is behind the reader, or has less work. Throws SOURCE_FORK. */
   private locate(): number | null {
     const { from } = this.options;
     const { tree, orphans } = this.index;
@@ -125,7 +126,17 @@ class Reading {
       throw this.forked();
     }
     const shared = this.refine(tree.fork(tree.find(known.hash), tree.best), known === from[0]);
-    return shared === tree.best && !this.isNewest(shared) ? null : shared;
+    return this.isNewest(shared) || this.hasMoreWork(shared) ? shared : null;
+  }
+
+  /** Whether the best chain has more work above `shared` than the reader's own. Where that cannot be asked, it only has to be longer than nothing. */
+  private hasMoreWork(shared: number): boolean {
+    const { tree } = this.index;
+    const theirs = tree.work(tree.best) - tree.work(shared);
+    let ours = 0n;
+    for (const { extra } of this.options.chain?.blocksFrom(tree.height(shared) + 1) ?? [])
+      ours += workOf(readHeader(readExtra(extra).header).bits);
+    return theirs > ours;
   }
 
   /** The points in `from` are far apart; the reader's own chain says more. */

@@ -55,6 +55,8 @@ export class Client {
   /** When headers were asked for; 0: no question is open. */
   private askedAt = 0;
   private unlinked = 0;
+  /** The node has more headers above the best than we hold at once. */
+  private hasMore = false;
   private toldTip = false;
   private heardAt = Date.now();
   private blockAt = Date.now();
@@ -72,6 +74,7 @@ export class Client {
   /** Greets the node and asks for its headers. Throws what ends the connection. */
   static async over(link: Link, options: ClientOptions): Promise<Client> {
     const messages = link.messages();
+    options.route.forget();
     const version = await greet(link, messages, options.network, options.route.at?.height ?? 0, options.timeScale);
     const client = new Client(link, version, options);
     link.send({ kind: 'sendheaders' });
@@ -83,8 +86,8 @@ export class Client {
 
   /** Height of the node's newest block, as far as it has said. */
   get tipHeight(): number {
-    const best = this.route.bestHeight ?? -1;
-    return this.downloads.isSynced ? best : Math.max(best, this.version.startHeight);
+    const { bestHeight } = this.route;
+    return this.downloads.isSynced ? bestHeight : Math.max(bestHeight, this.version.startHeight);
   }
 
   /** What is there to be handed over; waits until something is. Throws what ended the connection. */
@@ -151,7 +154,7 @@ export class Client {
   }
 
   private isNews({ type, hash }: Item): boolean {
-    return type === ITEM.block && (this.route.tree === null || this.route.tree.find(hash) === -1);
+    return type === ITEM.block && this.route.tree.find(hash) === -1;
   }
 
   private askHeaders(since?: number): void {
@@ -167,14 +170,19 @@ export class Client {
     }
     this.askedAt = 0;
     this.unlinked = 0;
-    if (headers.length === 0) route.settle();
-    else {
-      const last = route.take(headers);
+    if (headers.length > 0) {
+      const last = route.take(headers, this.link.peer);
       downloads.isOfNetwork = true;
-      if (headers.length === P2P_HEADERS_MAX) this.askHeaders(last);
+      if (headers.length === P2P_HEADERS_MAX) this.goOn(last);
     }
     if (headers.length < P2P_HEADERS_MAX) downloads.isSynced = true;
     this.toldTip = false;
+  }
+
+  /** After as many headers as fit in a message: the next ones, at once or, when many are waiting for their blocks, later. */
+  private goOn(last: number): void {
+    this.hasMore = last === this.route.tree.best && !this.route.hasRoom;
+    if (!this.hasMore) this.askHeaders(last);
   }
 
   /** Headers whose parent we do not know. Of a node that has answered well before they are news; what lies between is asked for. */
@@ -196,7 +204,6 @@ export class Client {
   private notFound(items: readonly Item[]): void {
     const lost = items.find(({ type, hash }) => type === ITEM.witnessBlock && this.downloads.has(hash));
     if (lost === undefined) return;
-    this.route.forget();
     const hash = formatId(lost.hash);
     throw new UnspentError('SOURCE_UNREACHABLE', `${this.link.peer} does not have block ${hash}`, { peer: this.link.peer, hash });
   }
@@ -218,6 +225,11 @@ export class Client {
       this.fail(error as Error);
     }
     if (events.length > 0) {
+      this.route.trim();
+      if (this.hasMore && this.route.hasRoom) {
+        this.hasMore = false;
+        this.askHeaders();
+      }
       this.askBlocks();
       this.notifyReader();
     }

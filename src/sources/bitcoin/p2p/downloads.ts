@@ -55,21 +55,19 @@ export class Downloads {
     return next !== null && this.bytesOf(next.number) !== undefined;
   }
 
-  /** Nothing further is known of; a node that lags behind us has nothing further either. */
+  /** Nothing further is known of; a node that lags behind us, or is on a branch with less work, has nothing further either. */
   get isDone(): boolean {
-    if (!this.isSynced) return false;
-    const base = this.route.base(true);
-    return base === null || (this.route.isAt(base) && this.route.after(base) === NONE);
+    const base = this.route.base();
+    return this.isSynced && this.route.isAt(base) && this.route.after(base) === NONE;
   }
 
   /** Hashes of the blocks to ask for now; they count as asked for. */
   ask(): Uint8Array[] {
     const { route, window } = this;
     const { tree } = route;
-    const base = route.base(this.isSynced);
-    if (base === null || tree === null || window.room < Math.min(window.waiting, ASK_LEAST)) return [];
+    if (window.room < Math.min(window.waiting, ASK_LEAST)) return [];
     const hashes: Uint8Array[] = [];
-    let number = this.lastAsked(tree, base);
+    let number = this.lastAsked(tree, route.base());
     for (let { room } = window; room > 0; ) {
       number = route.after(number);
       if (number === NONE) break;
@@ -96,7 +94,7 @@ export class Downloads {
     const next = this.next();
     const raw = next === null ? undefined : this.bytesOf(next.number);
     if (next === null || raw === undefined) return null;
-    const block = this.checked(raw, this.route.heightOf(next.number));
+    const block = this.checked(raw, this.route.tree.height(next.number));
     const back = this.route.isAt(next.base) ? null : this.turn(next.base);
     this.route.move(next.number);
     this.window.drop(block.hash);
@@ -104,9 +102,9 @@ export class Downloads {
   }
 
   private next(): { readonly base: number; readonly number: number } | null {
-    const base = this.route.base(this.isSynced);
-    const number = base === null ? NONE : this.route.after(base);
-    return base === null || number === NONE ? null : { base, number };
+    const base = this.route.base();
+    const number = this.route.after(base);
+    return number === NONE ? null : { base, number };
   }
 
   private turn(base: number): Point {
@@ -119,7 +117,6 @@ export class Downloads {
   /** The first block of all is built in, but comes only when the node has shown that it is of this network, if it has anything to show. */
   private bytesOf(number: number): Uint8Array | undefined {
     const { tree } = this.route;
-    if (tree === null) return undefined;
     if (tree.height(number) > 0) return this.window.peek(tree.hash(number));
     return this.isOfNetwork || this.isSynced ? genesisBlock(this.network) : undefined;
   }
@@ -147,7 +144,7 @@ export class Downloads {
 
   private isWanted(hash: Uint8Array): boolean {
     const { tree } = this.route;
-    const number = tree?.find(hash) ?? NONE;
-    return tree !== null && number !== NONE && tree.ancestor(tree.best, tree.height(number)) === number;
+    const number = tree.find(hash);
+    return number !== NONE && tree.ancestor(tree.best, tree.height(number)) === number;
   }
 }

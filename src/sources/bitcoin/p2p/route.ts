@@ -1,151 +1,112 @@
 /**
- * Where the reader is among the headers known, and where it goes from there. It
- * outlives connections: what one node said of the chain need not be asked again
- * of the next.
+ * Where the reader is among the headers known, and where it goes from there:
+ * along the branch with the most work, which is ours until another has more.
  *
- * Headers below the reader are not needed. The tree begins at the newest point
- * of the reader's own that the node has; when the node later turns to a branch
- * that leaves our chain below it, the tree begins anew, further down.
+ * Only our own headers outlive a connection. What a node said of the chain is
+ * forgotten with it, so that a branch which nobody can give the blocks of is
+ * not waited for at the next one.
  */
-import { type BitcoinNetwork, formatId, headerHash, parseId } from '../../../ledgers/bitcoin/index.ts';
+import { type BitcoinNetwork, formatId, parseId } from '../../../ledgers/bitcoin/index.ts';
 import type { Point } from '../../../ledgers/ledger.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { assert, UnspentError } from '../../../util/errors.ts';
+import { P2P_HEADERS_AHEAD_MAX, P2P_REORG_BLOCKS_MAX } from '../../../util/limits.ts';
 import type { OwnChain } from '../../source.ts';
-import { HeaderTree } from '../header-tree.ts';
+import { type HeaderBranches, headersOfChain, headersOfNetwork } from '../header-branches.ts';
+import type { HeaderTree } from '../header-tree.ts';
 import { violation } from './frame.ts';
-import { type WorkCheck, workCheck } from './work.ts';
 
 const NONE = -1;
 const PREV_AT = 4;
 const HASH_BYTES = 32;
-/** Hashes of a locator: the newest ones by one, then by steps that double; a hundred and one are allowed. */
-const LOCATOR_DENSE = 10;
-const LOCATOR_MAX = 90;
 
 export class Route {
   /** The block handed over last; null: none, not even the first. */
   at: Point | null;
-  /** Null until a node has shown where its chain meets ours. */
-  tree: HeaderTree | null = null;
-  private readonly network: string;
+  private readonly network: BitcoinNetwork;
   private readonly genesisHash: Uint8Array;
-  private atNumber = NONE;
-  /** A header of the tree that is known to be ours, at or above the root. */
-  private own = 0;
-  private readonly from: readonly Point[];
   private readonly chain: OwnChain | undefined;
-  private readonly hasWork: WorkCheck;
+  private headers: HeaderBranches;
+  private atNumber: number;
 
   constructor(network: BitcoinNetwork, from: readonly Point[], chain?: OwnChain) {
-    this.network = network.name;
+    this.network = network;
     this.genesisHash = parseId(network.genesisHash);
-    this.hasWork = workCheck(network);
-    this.from = from;
     this.chain = chain;
     this.at = from[0] ?? null;
-    if (this.at === null) this.tree = new HeaderTree({ hash: this.genesisHash, height: 0 });
+    if (this.at !== null && chain === undefined)
+      throw new UnspentError('USAGE', 'p2p:// goes on only from a chain whose headers it can read');
+    this.headers = chain === undefined || this.at === null ? headersOfNetwork(network) : headersOfChain(network, chain, this.lowestFork());
+    this.atNumber = this.ownNumber();
   }
 
-  get bestHeight(): number | null {
-    return this.tree === null ? null : this.tree.height(this.tree.best);
+  get tree(): HeaderTree {
+    return this.headers.tree;
   }
 
-  /** The lowest point of ours: below it nothing can be undone. */
-  private get oldest(): Point | null {
-    return this.points().at(-1) ?? null;
+  get bestHeight(): number {
+    return this.tree.height(this.tree.best);
   }
 
-  /** Hashes for a node to find common ground by: back from `since`, then our own points below the tree, then the first block. */
-  locator(since: number = this.tree?.best ?? NONE): Uint8Array[] {
-    const hashes: Uint8Array[] = [];
-    const { tree } = this;
-    let lowest = Number.POSITIVE_INFINITY;
-    if (tree !== null) {
-      for (let height = tree.height(since), step = 1; ; height -= step) {
-        const number = tree.ancestor(since, Math.max(height, tree.height(0)));
-        hashes.push(tree.hash(number));
-        if (number === 0) break;
-        if (hashes.length >= LOCATOR_DENSE) step *= 2;
-      }
-      lowest = tree.height(0);
-    }
-    for (const { hash, height } of this.points()) if (height < lowest && hashes.length < LOCATOR_MAX) hashes.push(hash);
-    if (!hashes.some((hash) => equalBytes(hash, this.genesisHash))) hashes.push(this.genesisHash);
-    return hashes;
+  /** Whether more headers are wanted above the best; those that have come are gone through first. */
+  get hasRoom(): boolean {
+    return this.bestHeight - (this.at?.height ?? NONE) < P2P_HEADERS_AHEAD_MAX;
   }
 
-  /** Whether headers that begin with this one can be taken: its parent is known, or is a point of ours. */
+  /** Hashes for a node to find common ground by: back from `since`, and then the first block. */
+  locator(since?: number): Uint8Array[] {
+    const hashes = this.headers.locator(since);
+    return this.tree.lowest === 0 ? hashes : [...hashes, this.genesisHash];
+  }
+
+  /** Whether headers that begin with this one can be taken: its parent is known. */
   links(first: Uint8Array): boolean {
-    return (this.tree !== null && this.tree.find(first, PREV_AT) !== NONE) || this.ownPoint(prevHash(first)) !== null;
+    return this.headers.links(first);
   }
 
-  /** Takes headers that link; the number of the last. Throws PROTOCOL when one does not follow the one before it, or lacks work. */
-  take(headers: readonly Uint8Array[]): number {
-    const hashes = headers.map((header) => headerHash(header));
-    headers.forEach((header, i) => {
-      if (i > 0 && !equalBytes(prevHash(header), hashes[i - 1]))
-        throw violation(`header ${formatId(hashes[i])} does not follow the one before it`);
-      if (!this.hasWork(header, hashes[i])) throw violation(`header ${formatId(hashes[i])} has not the work that it claims`);
-    });
-    const tree = this.rooted(headers[0]);
-    let last = NONE;
-    headers.forEach((header, i) => {
-      last = tree.add(header, hashes[i]);
-    });
-    if (this.atNumber === NONE && this.at !== null) this.atNumber = tree.find(this.at.hash);
+  /** Takes headers that link; the number of the last. Throws PROTOCOL, and SOURCE_FORK when they have more work than ours from below the horizon on. */
+  take(headers: readonly Uint8Array[], peer: string): number {
+    const last = this.headers.take(headers);
+    const fork = this.base();
+    if (fork !== NONE && !this.isAt(fork) && this.tree.height(fork) < this.lowestFork()) throw this.tooDeep(peer, this.tree.height(fork));
     return last;
   }
 
-  /** The node has nothing that we have not: where we are is all there is to know. */
-  settle(): void {
-    if (this.tree !== null || this.at === null) return;
-    this.tree = new HeaderTree(this.at);
-    this.atNumber = 0;
-  }
-
-  /** Headers that no node stands for any more are forgotten; the next one says anew what it has. */
+  /** Forgets all headers that are not ours, and those of ours that are too old to matter. */
   forget(): void {
-    if (this.at === null || this.chain === undefined) return;
-    this.tree = null;
-    this.atNumber = NONE;
+    if (this.at === null) this.headers = headersOfNetwork(this.network);
+    else this.keep(this.atNumber);
   }
 
-  /**
-   * The header from which blocks are wanted: where we are or, when the best
-   * branch has left us behind, where it did. -1: before the first block; null:
-   * not to be said yet. `known`: all headers of the node are here.
-   */
-  base(known: boolean): number | null {
-    const { tree, at } = this;
-    if (at === null) return NONE;
-    if (tree === null) return null;
-    if (this.atNumber !== NONE) return tree.fork(this.atNumber, tree.best);
-    return known ? this.lastOwn(tree) : null;
+  /** Forgets headers that are too old to matter, when they have become many. */
+  trim(): void {
+    if (this.at !== null && this.at.height - this.tree.lowest > 2 * P2P_REORG_BLOCKS_MAX) this.keep(this.tree.best);
+  }
+
+  /** Our own headers and those that lead on from them: for comparing them with what another node has. */
+  copy(): HeaderBranches {
+    return this.headers.branch(this.tree.best, this.lowestFork());
+  }
+
+  /** The header from which blocks are wanted: where we are or, when another branch has more work, where it left ours. -1: before the first block. */
+  base(): number {
+    return this.at === null ? NONE : this.tree.fork(this.atNumber, this.tree.best);
   }
 
   isAt(number: number): boolean {
-    return this.at === null ? number === NONE : number === this.atNumber;
+    return number === this.atNumber;
   }
 
   /** The block after that one on the best branch; -1: it is the newest. */
-  after(base: number, steps = 1): number {
-    const { tree } = this;
-    if (tree === null) return NONE;
-    return tree.ancestor(tree.best, (base === NONE ? NONE : tree.height(base)) + steps);
-  }
-
-  heightOf(number: number): number {
-    return this.tree?.height(number) ?? 0;
+  after(base: number): number {
+    return this.tree.ancestor(this.tree.best, base === NONE ? 0 : this.tree.height(base) + 1);
   }
 
   /** We are at that header now. */
   move(number: number): Point {
-    const { tree } = this;
-    assert(tree !== null, 'there are headers to move along');
-    const height = tree.height(number);
+    const height = this.tree.height(number);
     this.atNumber = number;
-    this.at = { height, slot: height, hash: tree.hash(number) };
+    this.at = { height, slot: height, hash: this.tree.hash(number) };
     return this.at;
   }
 
@@ -154,64 +115,44 @@ export class Route {
     return equalBytes(prevHash(header), this.genesisHash);
   }
 
-  /** Why none of our points stands before the headers of a node, which begin with this one. `isOfNetwork`: others of its did. */
+  /** Why no header of ours stands before the headers of a node, which begin with this one. `isOfNetwork`: others of its did. */
   strange(first: Uint8Array, peer: string, startHeight: number, isOfNetwork: boolean): UnspentError {
-    const { oldest } = this;
     const after = formatId(prevHash(first));
     if (!this.beginsChain(first)) {
       if (isOfNetwork) return violation(`headers after ${after}, which it never told us of`, { peer });
-      const message = `${peer} is of another network than '${this.network}': its headers begin after ${after}`;
+      const message = `${peer} is of another network than '${this.network.name}': its headers begin after ${after}`;
       return new UnspentError('NETWORK_WRONG', message, { peer });
     }
-    if (oldest !== null && startHeight < oldest.height) {
+    if (startHeight < this.tree.lowest) {
       const message = `${peer} is at height ${startHeight}, below all of our points: it is still syncing`;
       return new UnspentError('SOURCE_UNREACHABLE', message, { peer });
     }
+    return this.tooDeep(peer, null);
+  }
+
+  private tooDeep(peer: string, height: number | null): UnspentError {
+    const where = height === null ? `has none of our blocks from height ${this.tree.lowest} on` : `leaves our chain at height ${height}`;
     const message =
-      `${peer} has none of our blocks from height ${oldest?.height ?? 0} on: its chain forks below our horizon. ` +
+      `${peer} ${where}: its chain forks below our horizon. ` +
       'Follow another node, or sync a new store from this one with another --data DIR';
     return new UnspentError('SOURCE_FORK', message, { peer });
   }
 
-  /** The tree to which a header with that parent can be added. */
-  private rooted(first: Uint8Array): HeaderTree {
-    if (this.tree !== null && this.tree.find(first, PREV_AT) !== NONE) return this.tree;
-    const root = this.ownPoint(prevHash(first));
-    if (root === null) throw violation(`header ${formatId(headerHash(first))} follows none that we know`);
-    this.tree = new HeaderTree(root);
-    this.atNumber = NONE;
-    this.own = 0;
-    return this.tree;
+  /** The lowest height at which we may turn: what the reader can undo. */
+  private lowestFork(): number {
+    return Math.max(this.chain?.horizonHeight ?? 0, (this.at?.height ?? 0) - P2P_REORG_BLOCKS_MAX, 0);
   }
 
-  /**
-   * The newest block of the best branch that is ours, when where we are is not
-   * on it. Our own headers are not there to compare work with, so the node is
-   * believed, unless all it has is ours: then it only lags behind.
-   */
-  private lastOwn(tree: HeaderTree): number | null {
-    this.own = tree.fork(this.own, tree.best);
-    for (;;) {
-      const next = tree.ancestor(tree.best, tree.height(this.own) + 1);
-      if (next === NONE) return null;
-      if (!this.isOurs(tree.hash(next))) return this.own;
-      this.own = next;
-    }
+  private keep(end: number): void {
+    this.headers = this.headers.branch(end, this.lowestFork());
+    this.atNumber = this.ownNumber();
   }
 
-  private isOurs(hash: Uint8Array): boolean {
-    return this.from.some((point) => equalBytes(point.hash, hash)) || (this.chain !== undefined && this.chain.pointOf(hash) !== null);
-  }
-
-  private ownPoint(hash: Uint8Array): Point | null {
-    return this.points().find((point) => equalBytes(point.hash, hash)) ?? null;
-  }
-
-  /** Newest first. The reader's own chain says more than what it came with, but may not have what was handed over last. */
-  private points(): readonly Point[] {
-    const { at } = this;
-    const recent = this.chain?.recentPoints() ?? this.from;
-    return at === null ? recent : [at, ...recent.filter(({ height }) => height < at.height)];
+  private ownNumber(): number {
+    if (this.at === null) return NONE;
+    const number = this.tree.find(this.at.hash);
+    assert(number !== NONE, 'the block we are at is among our headers');
+    return number;
   }
 }
 
