@@ -56,6 +56,11 @@ export class Spoiler {
         rest = rest.subarray(end);
         if (spoilt !== null) client.write(spoilt);
       }
+      // What the reader does not take stays with the node, or nobody could say how much the reader holds.
+      if (client.writableNeedDrain) {
+        node.pause();
+        client.once('drain', () => node.resume());
+      }
     });
   }
 }
