@@ -328,6 +328,12 @@ export const RPC_SET_INFO_MS = 30 * 60_000;
 /** Bytes of a proof document that is read: all outputs of an owner that has a hundred thousand of them, with room to spare. */
 export const PROOF_DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
 
+/** Bytes of an address that is written in base58, which costs their square; honest ones have some 80. A longer one is written in hex. */
+export const BASE58_BYTES_MAX = 2048;
+
+/** Characters of a base58 address we try to read: those of one that long take 2,798. */
+export const BASE58_CHARS_MAX = 2800;
+
 /** Bytes at which a chunk of a snapshot ends; part of the format. Large enough to stream, small enough to be checked before it is used. */
 export const SNAPSHOT_CHUNK_BYTES = 4 * 1024 * 1024;
 

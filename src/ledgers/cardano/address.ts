@@ -7,6 +7,7 @@
 import { base58, bech32 } from '@scure/base';
 import { fromHex, isHex, toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
+import { BASE58_BYTES_MAX, BASE58_CHARS_MAX } from '../../util/limits.ts';
 import { type ByronAddress, readByronAddress } from './byron-address.ts';
 
 export { type ByronAddress, isRedeemAddress } from './byron-address.ts';
@@ -15,8 +16,6 @@ const HASH_BYTES = 28;
 const BASE_BYTES = 1 + 2 * HASH_BYTES;
 const SINGLE_BYTES = 1 + HASH_BYTES;
 
-/** Characters of a base58 address we try: decoding is quadratic, the longest honest ones have about 120. */
-const BASE58_CHARS_MAX = 8192;
 /** Bytes of one number of a pointer. Ten hold 64 bits, but the chain has one of 200; reading is quadratic, so bounded. */
 const VARINT_BYTES_MAX = 1024;
 
@@ -71,10 +70,13 @@ export function readAddress(bytes: Uint8Array): Address {
   return UNKNOWN;
 }
 
-/** bech32 for Shelley kinds, base58 for Byron, hex for what is of no known kind. */
+/**
+ * bech32 for Shelley kinds, base58 for Byron, hex for what is of no known kind. A Byron address can be as long as a transaction, because
+ * its attributes can: beyond BASE58_BYTES_MAX it is written as hex too, which `parseAddress` reads back.
+ */
 export function formatAddress(bytes: Uint8Array): string {
   const address = readAddress(bytes);
-  if (address.kind === 'unknown') return toHex(bytes);
+  if (address.kind === 'unknown' || (address.kind === 'byron' && bytes.length > BASE58_BYTES_MAX)) return toHex(bytes);
   if (address.kind === 'byron') return base58.encode(bytes);
   return bech32.encode(prefixOf(address), bech32.toWords(bytes), false);
 }

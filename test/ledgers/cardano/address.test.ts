@@ -16,6 +16,7 @@ import {
 import { redeemAddress } from '../../../src/ledgers/cardano/byron-address.ts';
 import { crc32 } from '../../../src/ledgers/cardano/crc32.ts';
 import { concatBytes, fromHex, toHex, utf8 } from '../../../src/util/bytes.ts';
+import { CborWriter } from '../../../src/util/cbor-write.ts';
 import { needsFixtures, readFixtureText } from '../../support/fixtures.ts';
 
 const PAYMENT_KEY = '9493315cd92eb5d8c4304e67b7e16ae36d61d34502694657811a2c8e';
@@ -132,6 +133,36 @@ describe('CIP-19', () => {
       assert.equal(isRedeemAddress(bytes, 0, bytes.length), false);
       assert.equal(formatAddress(bytes), text);
     }
+  });
+});
+
+describe('addresses of any length', () => {
+  /** A sound Byron address whose attributes take so many bytes. */
+  function byronOf(attributeBytes: number): Uint8Array {
+    const attribute = new CborWriter().map(1).uint(1).bytes(new Uint8Array(attributeBytes).fill(7)).take();
+    const payload = new CborWriter().array(3).bytes(new Uint8Array(28).fill(9)).raw(attribute).uint(0).take();
+    return new CborWriter().array(2).encoded(payload).uint(crc32(payload)).take();
+  }
+
+  test('are written, and read back: Byron ones in base58, beyond 2,048 bytes in hex', () => {
+    for (const attributeBytes of [0, 40, 1900, 1990, 1995, 2000, 2100, 4096, 16_384, 70_000]) {
+      const bytes = byronOf(attributeBytes);
+      assert.equal(readAddress(bytes).kind, 'byron');
+      const text = formatAddress(bytes);
+      assert.equal(text === toHex(bytes), bytes.length > 2048, `${bytes.length} bytes`);
+      assert.deepEqual(parseAddress(text), bytes);
+    }
+    // The edge itself.
+    const edge = byronOf(2048 - (byronOf(1990).length - 1990));
+    assert.equal(edge.length, 2048);
+    assert.deepEqual(parseAddress(formatAddress(edge)), edge);
+  });
+
+  test('pointers with numbers of a thousand bytes', () => {
+    const number = new Uint8Array(1024).fill(0x81).with(1023, 1);
+    const bytes = concatBytes(Uint8Array.of(0x40), new Uint8Array(28), number, number, number);
+    assert.equal(readAddress(bytes).kind, 'pointer');
+    assert.deepEqual(parseAddress(formatAddress(bytes)), bytes);
   });
 });
 
