@@ -3,9 +3,10 @@
  * names with the line of each; an unknown key, a table where a value belongs or
  * the reverse is an error that names file and line.
  */
-import { readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
+import { readRegular } from '../files/regular.ts';
 import { UnspentError } from '../util/errors.ts';
+import { CONFIG_FILE_BYTES_MAX } from '../util/limits.ts';
 import { GROUPS, isSettingKey, SETTING_KEYS, type SettingKey } from './schema.ts';
 import { didYouMean } from './suggest.ts';
 import { TomlLines } from './toml-lines.ts';
@@ -19,7 +20,7 @@ export interface FileEntry {
 /** The text of a file, or `undefined` when there is none of that name. */
 export function readConfigText(file: string): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+    return new TextDecoder('utf-8', { fatal: true }).decode(readRegular(file, { bytesMax: CONFIG_FILE_BYTES_MAX, links: 'follow' }));
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;

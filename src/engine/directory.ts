@@ -5,21 +5,9 @@
  * The identity is written first and atomically, so a crash at any moment of
  * the creation leaves an empty directory or a valid new store.
  */
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegular } from '../files/regular.ts';
 import { UnspentError } from '../util/errors.ts';
 
 /** Raised when a store of the older schema can no longer be read as it is. */
@@ -142,10 +130,9 @@ function parseIdentity(directory: string): Identity {
     new UnspentError('STORE_DAMAGED', `the store is damaged (${directory}): ${IDENTITY_FILE} ${why}`, { directory, file: path }, cause);
   let text: string;
   try {
-    if (statSync(path).size > IDENTITY_BYTES_MAX) throw damaged(`is larger than ${IDENTITY_BYTES_MAX} bytes`);
-    text = readFileSync(path, 'utf8');
+    text = new TextDecoder().decode(readRegular(path, { bytesMax: IDENTITY_BYTES_MAX, links: 'follow' }));
   } catch (cause) {
-    if (cause instanceof UnspentError) throw cause;
+    if (cause instanceof UnspentError) throw damaged(`cannot be read: ${cause.message}`, cause);
     throw (cause as NodeJS.ErrnoException).code === 'EACCES'
       ? systemError(cause, path, 'cannot be read')
       : damaged('cannot be read', cause);

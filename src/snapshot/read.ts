@@ -5,15 +5,16 @@
  * snapshot's; and in the end the set adds up to what the manifest claims.
  */
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegularLater } from '../files/regular.ts';
 import { headerHash, readExtra } from '../ledgers/bitcoin/index.ts';
 import type { Ledger } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { AT, type Coin, OUTPOINT_BYTES, TXID_BYTES } from '../projections/coin.ts';
 import { OutputCheck } from '../query/verify-output.ts';
 import { equalBytes, readU16, readU32, readU64, toHex } from '../util/bytes.ts';
-import { UnspentError } from '../util/errors.ts';
+import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { SNAPSHOT_CHUNK_BYTES_MAX, SNAPSHOT_MANIFEST_BYTES_MAX } from '../util/limits.ts';
 import { readRows, rowBytes } from './chunk.ts';
 import { blockRow, invalid, MANIFEST_FILE, type Manifest, type ManifestChunk, parseManifest } from './manifest.ts';
@@ -157,17 +158,17 @@ function compare({ utxos, value, roots }: Manifest, found: { utxos: number; valu
   for (const [name, said, is] of pairs) if (said !== is) throw invalid(`says ${name} ${said}, and the chunks have ${is}`);
 }
 
-/** Throws SNAPSHOT_INVALID where the file is not there, is none, or is larger than that. */
+/** Throws SNAPSHOT_INVALID where the file is not there, is no regular one, or is larger than that. */
 async function readBounded(folder: string, name: string, bytesMax: number): Promise<Uint8Array> {
   const path = join(folder, name);
   try {
-    const { size } = await stat(path);
-    if (size > bytesMax) throw wrong(name, `has ${size} bytes, more than the ${bytesMax} it should have`);
-    return await readFile(path);
+    return await readRegularLater(path, { bytesMax, links: 'refuse' });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (error instanceof UnspentError || code === undefined) throw error;
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') throw wrong(name, `is not there (${folder})`, error);
+    if (isUnspentError(error, 'IO')) throw wrong(name, `is ${error.meta['kind']}; a snapshot has regular files only`, error);
+    if (isUnspentError(error, 'LIMIT')) throw wrong(name, `has more than the ${bytesMax} bytes it may have`, error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw wrong(name, `is not there (${folder})`, error);
+    if (code === undefined) throw error;
     throw new UnspentError('IO', `${path} cannot be read (${code})`, { path }, error);
   }
 }

@@ -3,9 +3,11 @@
  * and their packages give them: `byron-genesis.json`, `<network>-byron-genesis.json`
  * and the like.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegular } from '../files/regular.ts';
 import { UnspentError } from '../util/errors.ts';
+import { GENESIS_FILE_BYTES_MAX } from '../util/limits.ts';
 
 export interface GenesisTexts {
   readonly byron: string;
@@ -34,7 +36,7 @@ function readOne(folder: string, names: readonly string[], network: string, era:
     throw new UnspentError('GENESIS_NEEDED', `${folder} has no ${era}-genesis.json of '${network}' (${found})`, { folder, era });
   }
   try {
-    return readFileSync(join(folder, chosen), 'utf8');
+    return new TextDecoder().decode(readRegular(join(folder, chosen), { bytesMax: GENESIS_FILE_BYTES_MAX, links: 'follow' }));
   } catch (cause) {
     throw new UnspentError('GENESIS_NEEDED', `${join(folder, chosen)} cannot be read: ${(cause as Error).message}`, { folder }, cause);
   }

@@ -328,6 +328,18 @@ export const RPC_SET_INFO_MS = 30 * 60_000;
 /** Bytes of a proof document that is read: all outputs of an owner that has a hundred thousand of them, with room to spare. */
 export const PROOF_DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
 
+/** Bytes of a settings file: fifty times what all settings with their comments take. */
+export const CONFIG_FILE_BYTES_MAX = 1024 * 1024;
+
+/** Bytes of a genesis file: that of mainnet has one million, one with a million funded addresses a hundred. */
+export const GENESIS_FILE_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Bytes of a certificate chain, of a private key, of a node's cookie, of the key of its block files: a few thousand each. */
+export const SECRET_FILE_BYTES_MAX = 1024 * 1024;
+
+/** Bytes of a devnet's journal: it is read into one string, and the platform has none longer than this. */
+export const DEVNET_JOURNAL_BYTES_MAX = 512 * 1024 * 1024 - 1024;
+
 /** Bytes of an address that is written in base58, which costs their square; honest ones have some 80. A longer one is written in hex. */
 export const BASE58_BYTES_MAX = 2048;
 

@@ -4,8 +4,20 @@
  * changes by somebody who knows how to make the hashes fit.
  */
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { Ledger } from '../../src/ledgers/ledger.ts';
 import { openNetwork } from '../../src/networks.ts';
@@ -109,6 +121,25 @@ function suite(bench: Bench): void {
     await bench.refused('a chunk too many', (folder) => writeFileSync(join(folder, '999999.chunk'), 'x'));
     await bench.refused('something behind the manifest', (folder) => appendFileSync(join(folder, 'manifest.json'), '\n'));
     await bench.refused('no folder', (folder) => rmSync(folder, { recursive: true }));
+  });
+
+  it('files that are no regular ones: nothing waits for them, and nothing reads without end', async () => {
+    const odd: readonly [kind: string, make: (path: string) => void][] = [
+      ['a named pipe', (path) => execFileSync('mkfifo', [path])],
+      ['a directory', (path) => mkdirSync(path)],
+      ['a symbolic link', (path) => symlinkSync('/dev/zero', path)],
+      ['a symbolic link', (path) => symlinkSync(join(bench.good, basename(path)), path)],
+    ];
+    const [first] = manifestOf(bench.good).chunks;
+    for (const file of ['manifest.json', first.file]) {
+      for (const [kind, make] of odd) {
+        const message = await bench.refused(`${file} is ${kind}`, (folder) => {
+          rmSync(join(folder, file));
+          make(join(folder, file));
+        });
+        assert.equal(message, `${file} is ${kind}; a snapshot has regular files only`);
+      }
+    }
   });
 
   it('rows in another order, twice, or not whole', async () => {

@@ -2,14 +2,14 @@
  * The three ways in: TCP, TLS and WebSocket. Each is a listener that hands its
  * connections on and can be closed.
  */
-import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { WebSocketServer } from 'ws';
 import type { Config } from '../../config/schema.ts';
+import { readRegular } from '../../files/regular.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { ELECTRUM_MESSAGE_BYTES_MAX, HANDSHAKE_STEP_MS, HTTP_HEADERS_MS } from '../../util/limits.ts';
+import { ELECTRUM_MESSAGE_BYTES_MAX, HANDSHAKE_STEP_MS, HTTP_HEADERS_MS, SECRET_FILE_BYTES_MAX } from '../../util/limits.ts';
 import { isLoopback } from '../safety.ts';
 import { type Receiver, socketWire, type Wire, webSocketWire } from './wire.ts';
 
@@ -105,7 +105,7 @@ function isOwnPage(origin: string | undefined): boolean {
 function readPem(path: string, setting: string): Buffer {
   if (path === '') throw new UnspentError('CONFIG', `electrum.tlsPort needs ${setting}: a file with PEM`, { setting });
   try {
-    return readFileSync(path);
+    return Buffer.from(readRegular(path, { bytesMax: SECRET_FILE_BYTES_MAX, links: 'follow' }));
   } catch (error) {
     throw new UnspentError('CONFIG', `${setting} cannot be read: ${(error as Error).message}`, { setting, path }, error);
   }

@@ -4,10 +4,12 @@
  * three blocks, `r 2` two blocks less, `s <hex>` a transaction for the next
  * block. Written before anybody is told, so nobody knows more than the file.
  */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { readRegular } from '../../files/regular.ts';
 import { fromHex, isHex, toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
+import { DEVNET_JOURNAL_BYTES_MAX } from '../../util/limits.ts';
 
 export type Deed =
   | { readonly kind: 'mine'; readonly blocks: number }
@@ -28,20 +30,26 @@ export class Journal {
       appendFileSync(path, `${head}\n`);
       return;
     }
-    const found = firstLine(readFileSync(path, 'utf8'));
+    const found = firstLine(this.text());
     if (found === head) return;
     throw new UnspentError('CONFIG', `${path} is of another devnet (${found.slice(0, 200)}); this one is ${head}`, { path });
   }
 
   /** All there is. A last line without its end was not finished when the process died: it is cut off. */
   read(): Deed[] {
-    const text = readFileSync(this.path, 'utf8');
+    const text = this.text();
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     if (whole.length < text.length) truncateSync(this.path, Buffer.byteLength(whole));
     return whole
       .split('\n')
       .slice(1, -1)
       .map((line, i) => this.parse(line, i + 2));
+  }
+
+  private text(): string {
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+      readRegular(this.path, { bytesMax: DEVNET_JOURNAL_BYTES_MAX, links: 'follow' }),
+    );
   }
 
   append(deeds: readonly Deed[]): void {

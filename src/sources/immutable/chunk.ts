@@ -6,9 +6,10 @@
  * Opening and small reads are synchronous: a trip to the thread pool for each
  * little file costs more than the file. Large reads overlap with the fold.
  */
-import { closeSync, fstatSync, openSync, read, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { openRegular, readRegular } from '../../files/regular.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { CHUNK_BYTES_MAX } from '../../util/limits.ts';
 import type { ChunkFile } from './folder.ts';
@@ -39,7 +40,7 @@ const inflate = promisify(gunzip) as (bytes: Uint8Array, options: { maxOutputLen
 async function openPacked(file: ChunkFile, index: SecondaryIndex | null): Promise<Chunk> {
   let packed: Uint8Array;
   try {
-    packed = readFileSync(file.path);
+    packed = readRegular(file.path, { bytesMax: CHUNK_BYTES_MAX, links: 'follow' });
   } catch (error) {
     throw unreachable(file.path, error);
   }
@@ -58,7 +59,7 @@ async function openPacked(file: ChunkFile, index: SecondaryIndex | null): Promis
 function openPlain(file: ChunkFile, index: SecondaryIndex | null): Chunk {
   let descriptor: number | undefined;
   try {
-    descriptor = openSync(file.path, 'r');
+    descriptor = openRegular(file.path);
     const opened = descriptor;
     const { size } = fstatSync(opened);
     return { file, size, index, read: (at, length) => readFully(opened, file, at, length), close: async () => closeSync(opened) };

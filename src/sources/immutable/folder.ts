@@ -77,6 +77,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 export function unreachable(path: string, cause: unknown): UnspentError {
+  // It names the path and what is there itself.
+  if (cause instanceof UnspentError) return new UnspentError('SOURCE_UNREACHABLE', cause.message, { path }, cause);
   const code = systemCode(cause);
   const reason = code === undefined ? String(cause) : (REASONS[code] ?? code);
   return new UnspentError('SOURCE_UNREACHABLE', `${path}: ${reason}`, { path, reason: code }, cause);

@@ -5,8 +5,8 @@
  *
  * Format: ouroboros-consensus-cardano/cddl/disk/immutable/secondary.ksy.
  */
-import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
+import { readRegular } from '../../files/regular.ts';
 import { readU32, readU64 } from '../../util/bytes.ts';
 import { CHUNK_BYTES_MAX } from '../../util/limits.ts';
 import type { ChunkFile } from './folder.ts';
@@ -78,7 +78,7 @@ export class SecondaryIndex {
 export function loadSecondary(file: ChunkFile): SecondaryIndex | null {
   if (file.secondary === null) return null;
   try {
-    const bytes = readFileSync(file.secondary);
+    const bytes = readRegular(file.secondary, { bytesMax: CHUNK_BYTES_MAX, links: 'follow' });
     return new SecondaryIndex(isPacked(file.secondary) ? gunzipSync(bytes, { maxOutputLength: CHUNK_BYTES_MAX }) : bytes);
   } catch {
     return null;

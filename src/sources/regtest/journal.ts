@@ -20,6 +20,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { openRegular } from '../../files/regular.ts';
 import { concatBytes, equalBytes, readU32, utf8, writeU32 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { sha256 } from '../../util/sha256.ts';
@@ -56,6 +57,8 @@ export class Journal {
   constructor(path: string, about: string) {
     this.path = path;
     const title = utf8(`${TITLE} ${about}\n`);
+    // Before anything is read or written: a pipe would wait for ever, and take what is written without giving it back.
+    if (existsSync(path)) closeSync(openRegular(path));
     if (!existsSync(path) || isBegun(path, title)) {
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, title);

@@ -3,10 +3,12 @@
  * key that newer nodes write them with. Nothing in it is ever changed.
  */
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegularLater } from '../../../files/regular.ts';
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import { UnspentError } from '../../../util/errors.ts';
+import { SECRET_FILE_BYTES_MAX } from '../../../util/limits.ts';
 import { networkFolder } from '../node-folder.ts';
 
 const KEY_BYTES = 8;
@@ -45,7 +47,7 @@ export async function readKey(folder: string): Promise<Uint8Array | null> {
   const path = join(folder, 'xor.dat');
   let key: Uint8Array;
   try {
-    key = await readFile(path);
+    key = await readRegularLater(path, { bytesMax: SECRET_FILE_BYTES_MAX, links: 'follow' });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw unreadable(path, error);

@@ -7,7 +7,8 @@
  * What is no record is passed over up to the next magic: a node that was killed
  * leaves such places behind.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { openRegular } from '../../../files/regular.ts';
 import { HEADER_BYTES } from '../../../ledgers/bitcoin/index.ts';
 import { copyBytes } from '../../../util/bytes.ts';
 import { BLK_LOOK_BYTES_MAX, BLK_LOOK_BYTES_MIN, BLOCK_BYTES_MAX } from '../../../util/limits.ts';
@@ -48,7 +49,7 @@ export class RecordReader {
     this.magicNumber = magic;
     this.magic.writeUInt32BE(magic);
     try {
-      this.fd = openSync(path, 'r');
+      this.fd = openRegular(path);
       this.size = fstatSync(this.fd).size;
     } catch (error) {
       throw unreadable(path, error);

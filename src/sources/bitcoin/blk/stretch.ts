@@ -3,7 +3,8 @@
  * cut apart in the chain's order. A node writes blocks as they come, so that
  * neighbours in the chain may stand in any order within a window.
  */
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { openRegularHandle } from '../../../files/regular.ts';
 import { BLK_RUN_BLOCKS_MAX, GROUP_BYTES_MAX } from '../../../util/limits.ts';
 import type { Place } from './block-index.ts';
 import { blockFile, unreadable } from './folder.ts';
@@ -77,7 +78,7 @@ export class StretchReader {
   private async opened(file: number, path: string): Promise<FileHandle> {
     if (this.handle !== null && this.file === file) return this.handle;
     await this.close();
-    this.handle = await open(path, 'r');
+    this.handle = await openRegularHandle(path);
     this.file = file;
     return this.handle;
   }

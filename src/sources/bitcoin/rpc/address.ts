@@ -3,10 +3,11 @@
  * `rpc://host:port?cookie=PATH`, over TLS with `rpcs://`, and how to show oneself
  * there. What is shown of it, in names and messages, never has the password.
  */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegularLater } from '../../../files/regular.ts';
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import { UnspentError } from '../../../util/errors.ts';
+import { SECRET_FILE_BYTES_MAX } from '../../../util/limits.ts';
 import { usualFolder } from '../node-folder.ts';
 
 export interface RpcAddress {
@@ -63,7 +64,7 @@ export async function authorization({ name, access }: RpcAddress): Promise<strin
 
 async function readCookie(name: string, path: string): Promise<string> {
   try {
-    return (await readFile(path, 'utf8')).trim();
+    return new TextDecoder().decode(await readRegularLater(path, { bytesMax: SECRET_FILE_BYTES_MAX, links: 'follow' })).trim();
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     const why = missing ? 'is not there (is the node running?)' : `cannot be read: ${(error as Error).message}`;
@@ -76,7 +77,7 @@ export async function trusted({ name, tls }: RpcAddress): Promise<Buffer | undef
   const path = tls?.cert ?? null;
   if (path === null) return undefined;
   try {
-    return await readFile(path);
+    return Buffer.from(await readRegularLater(path, { bytesMax: SECRET_FILE_BYTES_MAX, links: 'follow' }));
   } catch (error) {
     const message = `${name}: the certificate ${path} cannot be read: ${(error as Error).message}`;
     throw new UnspentError('SOURCE_UNREACHABLE', message, { path }, error);
