@@ -51,13 +51,24 @@ export function networkNames(): string[] {
   return [...CARDANO_NETWORKS, ...BITCOIN_NETWORKS].map((network) => network.name);
 }
 
+/** Which family a network is of. Throws NETWORK_UNKNOWN. */
+export function familyOf(name: string): Network['family'] {
+  if (BITCOIN_NETWORKS.some((network) => network.name === name)) return 'bitcoin';
+  if (CARDANO_NETWORKS.some((network) => network.name === name)) return 'cardano';
+  throw unknownNetwork(name);
+}
+
+function unknownNetwork(name: string): UnspentError {
+  return new UnspentError('NETWORK_UNKNOWN', `no network '${name}'; there are ${networkNames().join(', ')}`, { name });
+}
+
 /** `remembered` are the parameters of an existing store, `texts` the genesis files if any were given. Throws NETWORK_UNKNOWN. */
 export function openNetwork(name: string, texts: GenesisTexts | null, remembered?: Network['parameters']): Network {
   const bitcoin = BITCOIN_NETWORKS.find((network) => network.name === name);
   if (bitcoin !== undefined) return openBitcoin(bitcoin, texts);
   const cardano = CARDANO_NETWORKS.find((network) => network.name === name);
   if (cardano !== undefined) return openCardano(cardano, texts, remembered as CardanoNetwork | undefined);
-  throw new UnspentError('NETWORK_UNKNOWN', `no network '${name}'; there are ${networkNames().join(', ')}`, { name });
+  throw unknownNetwork(name);
 }
 
 /** Its first block is built in, so there is nothing a store would have to remember. */

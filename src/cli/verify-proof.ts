@@ -1,13 +1,16 @@
 /**
  * `verify-proof FILE`: whether a proof document holds, offline. No store is
- * opened and nobody is asked: the root it is given is all it trusts. What is
- * shown of the claim is read from the bytes that the root commits to.
+ * opened and nobody is asked: the root it is given, and the network that root is
+ * of, are all it trusts. What is shown of the claim is read from the bytes that
+ * the root commits to. Without a root and a network nothing is verified, and the
+ * command fails after it has shown what the document claims.
  */
-import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
-import { documentFromJson, documentToJson, type ProofDocument, type ProofKind, verifyDocument } from '../proofs/index.ts';
+import { readRegularLater } from '../files/regular.ts';
+import { familyOf } from '../networks.ts';
+import { documentFromText, documentToJson, type ProofDocument, type ProofKind, type Trusted, verifyDocument } from '../proofs/index.ts';
 import { fromHex, isHex } from '../util/bytes.ts';
-import { UnspentError } from '../util/errors.ts';
+import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { PROOF_DOCUMENT_BYTES_MAX } from '../util/limits.ts';
 import { claimRows } from './claim-rows.ts';
 import { action, type Context } from './context.ts';
@@ -21,64 +24,93 @@ const SHOWN: Readonly<Record<ProofKind, string>> = {
   'csmt-inclusion': 'this output is unspent',
   'csmt-absent': 'this owner has no such unspent output',
   'csmt-complete': 'these are all unspent outputs of this owner',
-  'mmr-unspent': 'this output was created and is unspent',
-  'mmr-spent': 'this output was created and is spent',
+  'mmr-unspent': 'this output was created, as the leaf below, and is unspent',
+  'mmr-spent': 'this output was created, as the leaf below, and is spent',
 };
-
-const COMPARE = 'The root is the one the document names itself: compare it with one you trust, or pass that one with --root.';
 
 export function registerVerifyProof(program: Command): void {
   program
     .command('verify-proof')
     .description('check a proof offline, against a root you trust')
     .argument('<file>', 'what `prove` printed, or an answer of the HTTP API; - reads standard input')
-    .option('--root <hex>', `the root you trust (${EMPTY}: of a tree without outputs); without it only what the document claims is checked`)
+    .option('--root <hex>', `the root you trust (${EMPTY}: of a tree without outputs)`)
     .addHelpText(
       'after',
       `
-No store is opened and nobody is asked. Only with --root does a proof prove anything: take the root from somebody you trust,
-best from a node of your own, at the block the document names. The document's word for network and block is not proven.
+--network names the network that root is of. Both are needed, and neither is taken from the document: a proof shows nothing to
+whoever believes its own word for them. Take the root from somebody you trust, best from a node of your own, at the block the
+document names; its word for that block is not proven.
 
 Examples:
   $ unspent root --at height:1500 --json                  on a machine you trust
-  $ unspent verify-proof proof.json --root 3f0c...
-  $ curl -s localhost:8437/api/v1/csmt/utxo/4843...bd/0/proof | unspent verify-proof - --root 3f0c...
+  $ unspent verify-proof proof.json --network preview --root 3f0c...
+  $ curl -s localhost:8437/api/v1/csmt/utxo/4843...bd/0/proof | unspent verify-proof - --network preview --root 3f0c...
 
-Exit codes: 0 the proof holds for that root, 1 it does not, 2 this is no proof.`,
+Exit codes: 0 the proof holds for that root, 1 it does not, or there was no root or no network to verify it with, 2 this is no proof.`,
     )
     .action(action(verifyProof));
 }
 
-async function verifyProof({ options, output }: Context, file: string): Promise<void> {
-  const given = parseRoot(options.root);
-  const document = documentFromJson(parseJson(await readText(file), file));
-  const root = given === undefined ? document.root : given;
-  const verdict = verifyDocument(document, root);
+async function verifyProof({ options, output, settings }: Context, file: string): Promise<void> {
+  const root = parseRoot(options.root);
+  const { network } = settings.config;
+  const known = network === '' ? null : { network, family: familyOf(network) };
+  const document = documentFromText(await readText(file));
+  const isVerified = root !== undefined && known !== null;
+  // Where something is missing the document's own word shows at least whether it agrees with itself.
+  const trusted = { root: root === undefined ? document.root : root, ...(known ?? ownNetwork(document)) };
+  const verdict = verifyDocument(document, trusted);
   if (!verdict.ok) throw refused(document, verdict.why);
-  const trusted = given !== undefined;
-  if (output.json) output.document({ ...answer(document), trusted, ...(trusted ? {} : { remark: COMPARE }) });
-  else output.line(pairs(rowsOf(document, trusted)));
-  if (!trusted && !output.json) output.line(`\n${COMPARE}`);
+  if (!output.json) output.line(pairs(rowsOf(document, isVerified)));
+  if (!isVerified) throw unverified(document, root === undefined, known === null);
+  if (output.json) output.document(answer(document, trusted));
 }
 
-function answer(document: ProofDocument): object {
-  const { kind, root, network, point, claim } = documentToJson(document);
-  return { holds: true, kind, shows: SHOWN[kind], root, claim, says: { network, point } };
+/** Its family is the one of the network it names, where that is known: a document may not disagree with itself either. */
+function ownNetwork({ network, family }: ProofDocument): Pick<Trusted, 'network' | 'family'> {
+  try {
+    return { network, family: familyOf(network) };
+  } catch (error) {
+    if (!isUnspentError(error, 'NETWORK_UNKNOWN')) throw error;
+    return { network, family };
+  }
+}
+
+function answer(document: ProofDocument, { network, family }: Trusted): object {
+  const { kind, root, point, claim } = documentToJson(document);
+  return { holds: true, kind, shows: SHOWN[kind], network, family, root, claim, ...leafOf(document), says: { point } };
+}
+
+/** Which creation a claim of the mountain range is about: an outpoint can have been created more than once. */
+function leafOf(document: ProofDocument): { readonly leaf_index?: number } {
+  return 'leaf' in document.proof ? { leaf_index: document.proof.leaf.leafIndex } : {};
 }
 
 function refused({ kind, network, point }: ProofDocument, why: string): UnspentError {
   return new UnspentError('PROOF_WRONG', `the proof does not hold: ${why}`, { kind, why, says: { network, point } });
 }
 
-function rowsOf(document: ProofDocument, trusted: boolean): [string, string][] {
-  const { kind, network } = document;
+function unverified(document: ProofDocument, noRoot: boolean, noNetwork: boolean): UnspentError {
+  const { kind, network, family, point, root, claim } = documentToJson(document);
+  const missing = [...(noRoot ? ['no --root'] : []), ...(noNetwork ? ['no --network'] : [])].join(' and ');
+  return new UnspentError('PROOF_UNVERIFIED', `nothing was verified: ${missing} was given`, {
+    ...{ kind, claims: SHOWN[kind], claim, ...leafOf(document) },
+    says: { network, family, point, root },
+  });
+}
+
+function rowsOf(document: ProofDocument, isVerified: boolean): [string, string][] {
+  const { kind, network, family } = document;
   const { root, point } = documentToJson(document);
+  const { leaf_index: leaf } = leafOf(document);
   const place = point === null ? 'before the first block' : `height ${point.height}, slot ${point.slot}, ${point.hash}`;
   return [
-    ['holds', trusted ? SHOWN[kind] : `${SHOWN[kind]}, if the root below is right`],
+    [isVerified ? 'holds' : 'not verified', SHOWN[kind]],
     ...claimRows(document),
-    ['root', `${root ?? EMPTY} (${trusted ? 'the one you gave' : "the document's own"})`],
-    ['said to be', `${network}, ${place}`],
+    ...(leaf === undefined ? [] : [['leaf', `${leaf} (of all outputs ever created, the first is 0)`] satisfies [string, string]]),
+    ['network', `${network} (${family} family${isVerified ? '' : ', says the document'})`],
+    ['root', `${root ?? EMPTY}${isVerified ? '' : ' (says the document)'}`],
+    ['said to be', place],
   ];
 }
 
@@ -91,34 +123,33 @@ function parseRoot(text: string | undefined): Uint8Array | null | undefined {
   return fromHex(text);
 }
 
-function parseJson(text: string, file: string): unknown {
+async function readText(file: string): Promise<string> {
+  const bytes = await (file === '-' ? readStandardInput() : readFile(file));
   try {
-    return JSON.parse(text);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new UnspentError('USAGE', `malformed proof: ${nameOf(file)} is not JSON`, {}, cause);
+    throw new UnspentError('USAGE', 'malformed proof: not UTF-8', {}, cause);
   }
 }
 
-async function readText(file: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+async function readFile(file: string): Promise<Uint8Array> {
   try {
-    for await (const chunk of file === '-' ? process.stdin : createReadStream(file)) {
-      chunks.push(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-      if (bytes > PROOF_DOCUMENT_BYTES_MAX) throw tooLong(file);
-    }
+    return await readRegularLater(file, { bytesMax: PROOF_DOCUMENT_BYTES_MAX, links: 'follow' });
   } catch (error) {
     if (error instanceof UnspentError) throw error;
-    throw new UnspentError('IO', `${nameOf(file)} cannot be read: ${(error as Error).message}`, {}, error);
+    throw new UnspentError('IO', `'${file.slice(0, 200)}' cannot be read: ${(error as Error).message}`, {}, error);
   }
-  return Buffer.concat(chunks).toString();
 }
 
-function tooLong(file: string): UnspentError {
-  return new UnspentError('LIMIT', `${nameOf(file)} has more than ${PROOF_DOCUMENT_BYTES_MAX} bytes, the most a proof may have`);
-}
-
-function nameOf(file: string): string {
-  return file === '-' ? 'standard input' : `'${file.slice(0, 200)}'`;
+async function readStandardInput(): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+    if (bytes > PROOF_DOCUMENT_BYTES_MAX) {
+      throw new UnspentError('LIMIT', `standard input has more than ${PROOF_DOCUMENT_BYTES_MAX} bytes, the most a proof may have`);
+    }
+  }
+  return Buffer.concat(chunks);
 }

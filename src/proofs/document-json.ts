@@ -17,9 +17,11 @@ import {
   inclusionToJson,
 } from './csmt/json.ts';
 import type { Outpoint, UtxoEntry } from './csmt/utxo.ts';
-import type { DocumentPoint, Family, OwnerClaim, ProofDocument, ProofKind } from './document.ts';
+import type { DocumentPoint, OwnerClaim, ProofDocument, ProofKind } from './document.ts';
 import { arrayAt, countAt, type Fields, hexAt, objectAt } from './json.ts';
+import { parseExactJson } from './json-text.ts';
 import { type UtxoProofJson, utxoProofFromJson, utxoProofToJson } from './mmr/unspent.ts';
+import type { Family } from './output.ts';
 import { HASH_BYTES, malformed } from './verdict.ts';
 
 export interface OutpointJson {
@@ -76,7 +78,12 @@ export function documentToJson(document: ProofDocument): ProofDocumentJson {
   }
 }
 
-/** Throws USAGE for what is no document. That it is one says nothing about whether it holds. */
+/** Throws USAGE for what is no document, and for what another reader might take for another one. That it is one says nothing about whether it holds. */
+export function documentFromText(text: string): ProofDocument {
+  return documentFromJson(parseExactJson(text));
+}
+
+/** The same from a value. Who has the text uses `documentFromText`: a parser before this one may have dropped fields written twice. */
 export function documentFromJson(json: unknown): ProofDocument {
   const fields = withOptional(json, 'the document', FIELDS, 'cbor');
   const kind = wordAt(fields['kind'], 'kind', KINDS);

@@ -33,5 +33,6 @@ export {
   within,
   writeAll,
 } from './node-store.ts';
+export { addressIn, type Family, ownerHash } from './output.ts';
 export { encodeTxIn } from './utxo.ts';
 export type { Refused, Verdict } from './verdict.ts';

@@ -24,7 +24,7 @@ export class TreeProofs implements CsmtProofs {
   inclusion(owner: Uint8Array, outpoint: csmt.Outpoint): csmt.InclusionProof | null {
     const key = csmt.utxoKey(owner, outpoint);
     const proof = csmt.proveInclusion(this.nodes, key);
-    if (proof !== null) sure(csmt.verifyInclusion(this.root(), key, proof.value, proof));
+    if (proof !== null) sure(csmt.verifyNode(this.root(), key, proof.value, proof));
     return proof;
   }
 
@@ -38,7 +38,7 @@ export class TreeProofs implements CsmtProofs {
   complete(owner: Uint8Array, outputsMax: number): csmt.CompleteSet {
     const prefix = csmt.ownerPrefix(owner);
     const set = csmt.proveCompleteness(this.nodes, prefix, outputsMax);
-    sure(csmt.verifyCompleteness(this.root(), prefix, set.leaves, set.proof));
+    sure(csmt.verifySubtree(this.root(), prefix, set.leaves, set.proof));
     return set;
   }
 }

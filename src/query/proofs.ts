@@ -257,7 +257,7 @@ function outpointIn(key: Uint8Array): csmt.Outpoint {
 
 /** Whoever proves looks first: a damaged store must not make liars of honest people. */
 function sure<D extends ProofDocument>(document: D): D {
-  const verdict = verifyDocument(document, document.root);
+  const verdict = verifyDocument(document, document);
   if (!verdict.ok) throw damaged(`a proof that was just made does not hold: ${verdict.why}`);
   return document;
 }

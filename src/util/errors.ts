@@ -209,6 +209,12 @@ export const ERROR_CODES = {
     meaning: 'What the store keeps disagrees with its own unspent set.',
     advice: 'Sync a new store; keep this one to find out why.',
   },
+  PROOF_UNVERIFIED: {
+    exit: 1,
+    status: 400,
+    meaning: 'Nothing was verified: no root was given that the proof could be checked against, or not of which network it is.',
+    advice: 'Pass --root and --network, from somebody you trust more than whoever gave you the proof.',
+  },
   PROOF_WRONG: {
     exit: 1,
     status: 400,

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { documentFromJson, type ProofDocumentJson, verifyDocument } from '../../src/proofs/index.ts';
+import type { UtxoProofJson } from '../../src/proofs/mmr/unspent.ts';
 import type { Roots } from '../../src/query/proofs.ts';
 import { open } from '../../src/store.ts';
 import { fromHex, readU16 } from '../../src/util/bytes.ts';
@@ -23,10 +24,11 @@ interface Point {
 
 interface Checked {
   readonly holds: boolean;
-  readonly trusted: boolean;
   readonly kind: string;
-  readonly remark?: string;
-  readonly says: { readonly network: string; readonly point: Point };
+  readonly network: string;
+  readonly family: string;
+  readonly leaf_index?: number;
+  readonly says: { readonly point: Point };
 }
 
 /** Outpoints as people write them. */
@@ -61,8 +63,9 @@ function saved(json: unknown): string {
 async function assertHolds(json: ProofDocumentJson, root: string | null | undefined): Promise<Checked> {
   assert.ok(root !== undefined);
   const options = { cwd: folder, env: { UNSPENT_DATA: join(folder, 'nowhere') } };
-  const checked = await document<Checked>(['verify-proof', saved(json), '--root', root ?? 'empty'], options);
-  assert.deepEqual([checked.holds, checked.trusted, checked.kind, checked.remark], [true, true, json.kind, undefined]);
+  const { network, family } = json;
+  const checked = await document<Checked>(['verify-proof', saved(json), '--root', root ?? 'empty', '--network', network], options);
+  assert.deepEqual([checked.holds, checked.kind, checked.network, checked.family], [true, json.kind, network, family]);
   return checked;
 }
 
@@ -100,10 +103,10 @@ describe('prove and verify-proof on a devnet', () => {
     const inTree = await document<ProofDocumentJson>(['prove', 'outpoint', name, '--data', data]);
     assert.deepEqual([inTree.kind, inTree.point, inTree.root], ['csmt-inclusion', roots.point, roots.csmt]);
     const { says } = await assertHolds(inTree, roots.csmt);
-    assert.deepEqual(says, { network: 'devnet', point: roots.point });
+    assert.deepEqual(says, { point: roots.point });
     const inRange = await document<ProofDocumentJson>(['prove', 'outpoint', name, '--tree', 'mmr', '--data', data]);
     assert.deepEqual([inRange.kind, inRange.root], ['mmr-unspent', roots.mmr]);
-    await assertHolds(inRange, roots.mmr);
+    assert.equal((await assertHolds(inRange, roots.mmr)).leaf_index, Number((inRange.proof as UtxoProofJson).leaf.leafIndex));
     const spent = await document<ProofDocumentJson>(['prove', 'outpoint', names.spent[0], '--data', data]);
     assert.equal(spent.kind, 'mmr-spent', 'only the range can show that');
     await assertHolds(spent, roots.mmr);
@@ -124,24 +127,36 @@ describe('prove and verify-proof on a devnet', () => {
     const past = await document<ProofDocumentJson>(['prove', 'address', address, '--at', 'height:40', '--data', data]);
     assert.equal(past.point?.height, 40);
     await assertHolds(past, then.csmt);
-    await failure(['verify-proof', saved(past), '--root', roots.csmt!], 'PROOF_WRONG', 1);
+    await failure(['verify-proof', saved(past), '--root', roots.csmt!, '--network', 'devnet'], 'PROOF_WRONG', 1);
   });
 
   test('for people: what is shown comes from the bytes, and a root nobody gave is not called trusted', async () => {
     const [name] = names.unspent;
     const address = await addressOf(data, name);
     const { stdout: text } = await unspent(['prove', 'outpoint', name, '--data', data]);
-    const shown = await unspent(['verify-proof', saved(text)]);
-    assert.equal(shown.code, 0);
-    assert.match(shown.stdout, new RegExp(`^output +${name}\nowner +${address}\namount +[\\d,.]+ ada`, 'm'));
-    assert.match(shown.stdout, /^holds +this output is unspent, if the root below is right$/m);
-    assert.match(shown.stdout, /\nThe root is the one the document names itself: compare it with one you trust/);
-    const { trusted, remark } = await document<Checked>(['verify-proof', saved(text)]);
-    assert.ok(trusted === false && remark !== undefined);
-    const sure = await unspent(['verify-proof', saved(text), '--root', roots.csmt!]);
+    const [root, network] = [
+      ['--root', roots.csmt!],
+      ['--network', 'devnet'],
+    ];
+    for (const [given, missing] of [
+      [[], /no --root and no --network was given/],
+      [root, /verified: no --network was given/],
+      [network, /verified: no --root was given/],
+    ] as const) {
+      const shown = await unspent(['verify-proof', saved(text), ...given]);
+      assert.equal(shown.code, 1);
+      assert.match(shown.stderr, missing);
+      assert.match(shown.stdout, new RegExp(`^output +${name}\nowner +${address}\namount +[\\d,.]+ ada`, 'm'));
+      assert.match(shown.stdout, /^not verified +this output is unspent$/m);
+      assert.doesNotMatch(shown.stdout, /^holds/m);
+    }
+    const { message } = await failure(['verify-proof', saved(text)], 'PROOF_UNVERIFIED', 1);
+    assert.match(message, /nothing was verified/);
+    const sure = await unspent(['verify-proof', saved(text), ...root, ...network]);
+    assert.equal(sure.code, 0);
     assert.match(sure.stdout, /^holds +this output is unspent$/m);
-    assert.doesNotMatch(sure.stdout, /compare it/);
-    const piped = await unspent(['verify-proof', '-', '--root', roots.csmt!], { stdio: [openSync(saved(text), 'r'), 'pipe', 'pipe'] });
+    assert.match(sure.stdout, /^network +devnet \(cardano family\)$/m);
+    const piped = await unspent(['verify-proof', '-', ...root, ...network], { stdio: [openSync(saved(text), 'r'), 'pipe', 'pipe'] });
     assert.equal(piped.stdout, sure.stdout);
   });
 
@@ -174,12 +189,13 @@ describe('prove and verify-proof on a devnet', () => {
     for (const [json, code] of wrong) {
       const { kind } = json as ProofDocumentJson;
       const root = fromHex((kind?.startsWith('mmr') ? roots.mmr : roots.csmt)!);
+      const trusted = { root, network: 'devnet', family: 'cardano' } as const;
       if (code === 'USAGE') assert.throws(() => documentFromJson(json), { code });
-      else assert.equal(verifyDocument(documentFromJson(json), root).ok, false, JSON.stringify(json).slice(0, 200));
+      else assert.equal(verifyDocument(documentFromJson(json), trusted).ok, false, JSON.stringify(json).slice(0, 200));
     }
     for (const [json, code] of wrong.filter((_, i) => i % 5 === 0)) {
       const root = (json as ProofDocumentJson).kind.startsWith('mmr') ? roots.mmr : roots.csmt;
-      await failure(['verify-proof', saved(json), '--root', root!], code, code === 'USAGE' ? 2 : 1);
+      await failure(['verify-proof', saved(json), '--root', root!, '--network', 'devnet'], code, code === 'USAGE' ? 2 : 1);
     }
   });
 
@@ -187,6 +203,8 @@ describe('prove and verify-proof on a devnet', () => {
     await Promise.all(['', 'nonsense', '[]', '{"error":{}}'].map((text) => failure(['verify-proof', saved(text)], 'USAGE', 2)));
     await failure(['verify-proof', join(folder, 'not-there.json')], 'IO', 1);
     await failure(['verify-proof', saved('{}'), '--root', 'abc'], 'USAGE', 2);
+    await failure(['verify-proof', saved('{}'), '--network', 'nowhere'], 'NETWORK_UNKNOWN', 3);
+    await failure(['verify-proof', folder], 'IO', 1);
     await failure(['prove', 'outpoint', 'abc', '--data', data], 'USAGE', 2);
     await failure(['prove', 'address', 'addr_nonsense', '--data', data], 'USAGE', 2);
     await failure(['root', '--at', 'height:9999', '--data', data], 'POINT_UNKNOWN', 1);
@@ -233,7 +251,7 @@ describe('prove and verify-proof on a chain of the Bitcoin family', () => {
     assert.ok('outputs' in all.claim && all.claim.outputs.some(({ tx_hash, output_index }) => `${tx_hash}#${output_index}` === name));
     const absent = await document<ProofDocumentJson>(['prove', 'absent', owner, names.spent[0], '--data', data]);
     await assertHolds(absent, roots.csmt);
-    const { stdout } = await unspent(['verify-proof', saved(all)]);
+    const { stdout } = await unspent(['verify-proof', saved(all), '--root', roots.csmt!, '--network', 'bitcoin-regtest']);
     assert.match(stdout, /^owner +[0-9a-f]{64} \(a hash/m);
     assert.match(stdout, new RegExp(`^output +${name} \\d+ satoshi$`, 'm'));
   });

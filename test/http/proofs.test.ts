@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { documentFromJson, type ProofDocument, type ProofDocumentJson, verifyDocument } from '../../src/proofs/index.ts';
+import { documentFromJson, type ProofDocument, type ProofDocumentJson, type Trusted, verifyDocument } from '../../src/proofs/index.ts';
 import { Prover } from '../../src/query/proofs.ts';
 import { Random } from '../../src/sources/devnet/random.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
@@ -38,7 +38,7 @@ class Walk {
   readonly random: Random;
   readonly counts = new Map<string, number>();
   /** Documents that held, each with the root it held for. */
-  readonly documents: { readonly json: ProofDocumentJson; readonly root: Uint8Array | null }[] = [];
+  readonly documents: { readonly json: ProofDocumentJson; readonly trusted: Trusted }[] = [];
   /** All roots of each block, as they were told when it was the newest. */
   readonly told = new Map<string, RootsJson>();
 
@@ -76,8 +76,9 @@ class Walk {
     const trusted = root === null ? null : fromHex(root);
     assert.deepEqual([document.network, document.family], [world.network.name, world.network.family]);
     assert.deepEqual(document.point, frozen.point, path);
-    assert.deepEqual(verifyDocument(document, trusted).ok, true, path);
-    this.documents.push({ json: body, root: trusted });
+    const known = { root: trusted, network: world.network.name, family: world.network.family };
+    assert.ok(verifyDocument(document, known).ok, path);
+    this.documents.push({ json: body, trusted: known });
     this.counts.set(document.kind, (this.counts.get(document.kind) ?? 0) + 1);
     return document;
   }
@@ -192,7 +193,11 @@ for (const [family, open] of WORLDS) {
         `/csmt/absence?address=${addressText}&tx=${tx}&index=${index}&at=origin`,
       ]) {
         const document = documentFromJson((await world.get(path)).body);
-        assert.deepEqual([document.point, verifyDocument(document, null).ok], [null, true], path);
+        assert.deepEqual(
+          [document.point, verifyDocument(document, { root: null, network: world.network.name, family: world.network.family }).ok],
+          [null, true],
+          path,
+        );
       }
       await world.close();
     });
@@ -267,7 +272,7 @@ function assertNoForgery({ documents }: Walk): void {
   const dice = new Dice();
   let refused = 0;
   for (let i = 0; i < MUTANTS; i++) {
-    const { json, root } = dice.pick(documents);
+    const { json, trusted } = dice.pick(documents);
     const { cbor: _, ...bare } = json;
     let changed: ProofDocument;
     try {
@@ -277,7 +282,7 @@ function assertNoForgery({ documents }: Walk): void {
       refused++;
       continue;
     }
-    if (!verifyDocument(changed, root).ok) refused++;
+    if (!verifyDocument(changed, trusted).ok) refused++;
     else assert.deepEqual(believed(changed), believed(documentFromJson(json)), `seed ${dice.seed}, mutant ${i}`);
   }
   assert.ok(refused > 0.8 * MUTANTS, `${refused} of ${MUTANTS} were refused`);

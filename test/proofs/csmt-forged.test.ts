@@ -75,9 +75,9 @@ describe('forged proofs of the CSMT', () => {
     const { nodes, root, entries, absent, prefixes } = tree;
     const inclusions = entries.map(({ key }) => csmt.proveInclusion(nodes, key)!);
     entries.forEach(({ key, value }, i) => {
-      assert.deepEqual(csmt.verifyInclusion(root, key, value, inclusions[i]), OK);
+      assert.deepEqual(csmt.verifyNode(root, key, value, inclusions[i]), OK);
       const forged = forge(inclusions[i], dice.pick(inclusions), dice);
-      assertRefused(csmt.verifyInclusion(root, key, value, forged), () => textOf([inclusions[i], forged]));
+      assertRefused(csmt.verifyNode(root, key, value, forged), () => textOf([inclusions[i], forged]));
     });
     const exclusions = absent.map((key) => csmt.proveExclusion(nodes, key)!);
     absent.forEach((key, i) => {
@@ -88,9 +88,9 @@ describe('forged proofs of the CSMT', () => {
     const sets = prefixes.map((prefix) => csmt.proveCompleteness(nodes, prefix));
     prefixes.forEach((prefix, i) => {
       const { leaves, proof } = sets[i];
-      assert.deepEqual(csmt.verifyCompleteness(root, prefix, leaves, proof), OK);
+      assert.deepEqual(csmt.verifySubtree(root, prefix, leaves, proof), OK);
       const forged = forge(sets[i], dice.pick(sets), dice);
-      const verdict = csmt.verifyCompleteness(root, prefix, forged.leaves, forged.proof);
+      const verdict = csmt.verifySubtree(root, prefix, forged.leaves, forged.proof);
       if (!verdict.ok) {
         counts.forged++;
         return;
@@ -125,7 +125,7 @@ describe('forged proofs of the CSMT', () => {
           continue;
         }
         decoded++;
-        assertRefused(csmt.verifyInclusion(root, key, value, proof), () => toHex(changed));
+        assertRefused(csmt.verifyNode(root, key, value, proof), () => toHex(changed));
       }
     }
     assert.ok(decoded > 100, `${decoded} of the changed bytes were proofs`);
@@ -142,15 +142,15 @@ describe('forged proofs of the CSMT', () => {
         // A present key is not absent, whoever is the witness.
         assertRefused(csmt.verifyExclusion(root, key, { type: 'witness', target: key, witness: proof }), () => textOf([key, proof]));
         // An absent key is not present, whatever value is claimed.
-        assertRefused(csmt.verifyInclusion(root, stranger, proof.value, { ...proof, key: stranger }), () => textOf([stranger, proof]));
-        assertRefused(csmt.verifyInclusion(root, key, dice.bytes(32), csmt.proveInclusion(nodes, key)!), () => textOf(key));
+        assertRefused(csmt.verifyNode(root, stranger, proof.value, { ...proof, key: stranger }), () => textOf([stranger, proof]));
+        assertRefused(csmt.verifyNode(root, key, dice.bytes(32), csmt.proveInclusion(nodes, key)!), () => textOf(key));
         const other = dice.pick(entries);
         if (other.key !== key)
-          assertRefused(csmt.verifyInclusion(root, key, other.value, { ...csmt.proveInclusion(nodes, key)!, value: other.value }), () =>
+          assertRefused(csmt.verifyNode(root, key, other.value, { ...csmt.proveInclusion(nodes, key)!, value: other.value }), () =>
             textOf(key),
           );
-        assertRefused(csmt.verifyInclusion(dice.bytes(32), key, value, csmt.proveInclusion(nodes, key)!), () => textOf(key));
-        assertRefused(csmt.verifyInclusion(null, key, value, csmt.proveInclusion(nodes, key)!), () => textOf(key));
+        assertRefused(csmt.verifyNode(dice.bytes(32), key, value, csmt.proveInclusion(nodes, key)!), () => textOf(key));
+        assertRefused(csmt.verifyNode(null, key, value, csmt.proveInclusion(nodes, key)!), () => textOf(key));
         const absence = csmt.proveExclusion(nodes, stranger)!;
         assertRefused(csmt.verifyExclusion(null, stranger, absence), () => textOf(absence));
         assertRefused(csmt.verifyExclusion(root, stranger, { type: 'empty' }), () => textOf(stranger));
@@ -162,20 +162,20 @@ describe('forged proofs of the CSMT', () => {
   function tryFalseSets(nodes: MemoryNodes, root: Uint8Array, prefix: Bits, entries: readonly csmt.Leaf[], dice: Dice): void {
     const { leaves, proof } = csmt.proveCompleteness(nodes, prefix);
     const what = (): string => textOf([prefix, leaves, proof]);
-    assertRefused(csmt.verifyCompleteness(null, prefix, leaves, proof), what);
+    assertRefused(csmt.verifySubtree(null, prefix, leaves, proof), what);
     if (leaves.length === 0) {
-      assertRefused(csmt.verifyCompleteness(root, prefix, [dice.pick(entries)], proof), what);
+      assertRefused(csmt.verifySubtree(root, prefix, [dice.pick(entries)], proof), what);
       return;
     }
     const at = dice.below(leaves.length);
-    assertRefused(csmt.verifyCompleteness(root, prefix, leaves.toSpliced(at, 1), proof), what);
-    assertRefused(csmt.verifyCompleteness(root, prefix, leaves.with(at, { ...leaves[at], value: dice.bytes(32) }), proof), what);
-    assertRefused(csmt.verifyCompleteness(root, prefix, leaves.toSpliced(at, 0, leaves[at]), proof), what);
-    assertRefused(csmt.verifyCompleteness(root, prefix, [], { type: 'empty', exclusion: { type: 'empty' } }), what);
+    assertRefused(csmt.verifySubtree(root, prefix, leaves.toSpliced(at, 1), proof), what);
+    assertRefused(csmt.verifySubtree(root, prefix, leaves.with(at, { ...leaves[at], value: dice.bytes(32) }), proof), what);
+    assertRefused(csmt.verifySubtree(root, prefix, leaves.toSpliced(at, 0, leaves[at]), proof), what);
+    assertRefused(csmt.verifySubtree(root, prefix, [], { type: 'empty', exclusion: { type: 'empty' } }), what);
     const exclusion: csmt.ExclusionProof = { type: 'witness', target: prefix, witness: csmt.proveInclusion(nodes, leaves[0].key)! };
-    assertRefused(csmt.verifyCompleteness(root, prefix, [], { type: 'empty', exclusion }), what);
+    assertRefused(csmt.verifySubtree(root, prefix, [], { type: 'empty', exclusion }), what);
     if (leaves.length > 1) {
-      assertRefused(csmt.verifyCompleteness(root, prefix, [leaves[1], leaves[0], ...leaves.slice(2)], proof), what);
+      assertRefused(csmt.verifySubtree(root, prefix, [leaves[1], leaves[0], ...leaves.slice(2)], proof), what);
       tryParts(nodes, root, prefix, leaves);
     }
   }
@@ -186,11 +186,17 @@ describe('forged proofs of the CSMT', () => {
     for (let length = prefix.length + 1; length <= first.key.length; length += 1 + Math.floor(length / 40)) {
       const part = csmt.proveCompleteness(nodes, bits(bitsToText(first.key).slice(0, length)));
       if (part.leaves.length === leaves.length) continue;
-      assertRefused(csmt.verifyCompleteness(root, prefix, part.leaves, part.proof), () => textOf([prefix, part]));
+      assertRefused(csmt.verifySubtree(root, prefix, part.leaves, part.proof), () => textOf([prefix, part]));
       return;
     }
   }
 });
+
+/** How a node stands in what its parent hashes. */
+function reference(key: Bits, from: number, value: Uint8Array): Uint8Array {
+  const jump = bits(bitsToText(key).slice(from));
+  return concatBytes(Uint8Array.of(jump.length >> 8, jump.length & 0xff), jump.bytes, Uint8Array.of(0, 32), value);
+}
 
 describe('forgeries with a name', () => {
   const dice = new Dice();
@@ -205,12 +211,12 @@ describe('forgeries with a name', () => {
     const part = csmt.proveCompleteness(nodes, bits('100'));
     assert.equal(part.leaves.length, 2);
     // Every other check passes: the keys have the prefix, the merges are right, the steps lead to the root.
-    const verdict = csmt.verifyCompleteness(root, bits('10'), part.leaves, part.proof);
+    const verdict = csmt.verifySubtree(root, bits('10'), part.leaves, part.proof);
     assert.deepEqual(verdict, { ok: false, why: 'the leaves are a part of the subtree only' });
     const one = csmt.proveCompleteness(nodes, bits('1011'));
-    assert.deepEqual(csmt.verifyCompleteness(root, bits('10'), one.leaves, one.proof), verdict);
-    assert.deepEqual(csmt.verifyCompleteness(root, bits(''), one.leaves, one.proof), verdict);
-    assert.deepEqual(csmt.verifyCompleteness(root, bits('10'), entries.slice(0, 3), csmt.proveCompleteness(nodes, bits('10')).proof), OK);
+    assert.deepEqual(csmt.verifySubtree(root, bits('10'), one.leaves, one.proof), verdict);
+    assert.deepEqual(csmt.verifySubtree(root, bits(''), one.leaves, one.proof), verdict);
+    assert.deepEqual(csmt.verifySubtree(root, bits('10'), entries.slice(0, 3), csmt.proveCompleteness(nodes, bits('10')).proof), OK);
   });
 
   test('a branch offered as a leaf is not an output', () => {
@@ -229,9 +235,20 @@ describe('forgeries with a name', () => {
     );
     const key = bits(bitsToText(left.key).slice(0, shared));
     assert.deepEqual(rootOf(partOf(key, 0, key.length, branch)), root);
-    // The tree itself cannot tell; that the value is the hash of an output, made by the caller, is what does.
+    // The hash alone cannot tell; the bytes it is the hash of can, so a verifier of entries asks for them.
     const proof = { key, value: branch, rootJump: key, steps: [] };
-    assert.equal(csmt.verifyInclusion(root, key, branch, proof).ok, true);
+    assert.equal(csmt.verifyNode(root, key, branch, proof).ok, true);
+    const hashed = concatBytes(...[left, right].map(({ key: whole, value: of }) => reference(whole, shared + 1, of)));
+    assert.deepEqual(blake2b256(hashed), branch, 'these are the bytes of the branch');
+    const verdicts = [
+      csmt.verifyInclusion(root, key, hashed, proof),
+      csmt.verifyCompleteness(root, key, [{ key, content: hashed }], { type: 'witness', merges: [], steps: [] }),
+    ];
+    for (const verdict of verdicts) assert.match(verdict.ok ? '' : verdict.why, /could be taken for a branch/);
+    for (const entry of entries) {
+      const whole = csmt.utxoKey(owner, entry);
+      assert.deepEqual(csmt.verifyInclusion(root, whole, entry.txOut, csmt.proveInclusion(nodes, whole)!), OK);
+    }
     for (const entry of entries) assert.equal(csmt.verifyUtxo(root, owner, entry, proof).ok, false);
     assert.equal(
       csmt.verifyOwner(root, owner, [], { type: 'empty', exclusion: { type: 'witness', target: csmt.ownerPrefix(owner), witness: proof } })
@@ -299,24 +316,24 @@ describe('forgeries with a name', () => {
     assert.ok(set.type === 'witness');
     const withMerges = (...merges: [number, number][]): csmt.CompletenessProof => ({ ...set, merges });
     const complete = (given: readonly csmt.Leaf[], given2: csmt.CompletenessProof): Verdict =>
-      csmt.verifyCompleteness(root, bits('10'), given, given2);
+      csmt.verifySubtree(root, bits('10'), given, given2);
     const prefixes = ['10', '1000', '1001'].map((text) => ({ key: bits(text), value: own }));
     const answers: readonly (readonly [RegExp, Verdict])[] = [
-      [/the key is not a string/, csmt.verifyInclusion(root, padded, own, proof)],
-      [/the value is not 32 bytes/, csmt.verifyInclusion(root, key, own.slice(1), { ...proof, value: own.slice(1) })],
-      [/of another key/, csmt.verifyInclusion(root, entries[1].key, own, proof)],
-      [/of another value/, csmt.verifyInclusion(root, key, entries[1].value, proof)],
+      [/the key is not a string/, csmt.verifyNode(root, padded, own, proof)],
+      [/the value is not 32 bytes/, csmt.verifyNode(root, key, own.slice(1), { ...proof, value: own.slice(1) })],
+      [/of another key/, csmt.verifyNode(root, entries[1].key, own, proof)],
+      [/of another value/, csmt.verifyNode(root, key, entries[1].value, proof)],
       [/of another target/, csmt.verifyExclusion(root, bits('0001'), absence)],
-      [/the root is not 32 bytes/, csmt.verifyInclusion(root.slice(1), key, own, proof)],
-      [/the tree is empty/, csmt.verifyInclusion(null, key, own, proof)],
-      [/consumes no bit/, csmt.verifyInclusion(root, key, own, { ...proof, steps: [idle, first, ...rest] })],
-      [/consumes no bit/, csmt.verifyInclusion(root, key, own, { ...proof, steps: [{ ...first, consumed: 0.5 }, ...rest] })],
-      [/more bits than the key has/, csmt.verifyInclusion(root, key, own, { ...proof, steps: [{ ...first, consumed: 9 }, ...rest] })],
-      [/do not add up/, csmt.verifyInclusion(root, key, own, { ...proof, rootJump: bits('1') })],
+      [/the root is not 32 bytes/, csmt.verifyNode(root.slice(1), key, own, proof)],
+      [/the tree is empty/, csmt.verifyNode(null, key, own, proof)],
+      [/consumes no bit/, csmt.verifyNode(root, key, own, { ...proof, steps: [idle, first, ...rest] })],
+      [/consumes no bit/, csmt.verifyNode(root, key, own, { ...proof, steps: [{ ...first, consumed: 0.5 }, ...rest] })],
+      [/more bits than the key has/, csmt.verifyNode(root, key, own, { ...proof, steps: [{ ...first, consumed: 9 }, ...rest] })],
+      [/do not add up/, csmt.verifyNode(root, key, own, { ...proof, rootJump: bits('1') })],
       [/the target is not a string/, csmt.verifyExclusion(root, padded, absence)],
-      [/the prefix is not a string/, csmt.verifyCompleteness(root, padded, leaves, set)],
+      [/the prefix is not a string/, csmt.verifySubtree(root, padded, leaves, set)],
       [/there are no leaves/, complete([], set)],
-      [/the tree is empty/, csmt.verifyCompleteness(null, bits('10'), leaves, set)],
+      [/the tree is empty/, csmt.verifySubtree(null, bits('10'), leaves, set)],
       [/not one merge for every leaf/, complete(leaves, withMerges([0, 1], [0, 2], [0, 2]))],
       [/not one merge for every leaf/, complete(leaves, withMerges([0, 1]))],
       [/not there any more/, complete(leaves, withMerges([0, 1], [0, 1]))],
@@ -338,9 +355,9 @@ describe('forgeries with a name', () => {
   test('keys of absurd length', () => {
     const leaf = { key: bits('0'.repeat(1025)), value: value() };
     const proof = { ...leaf, rootJump: leaf.key, steps: [] };
-    assert.equal(csmt.verifyInclusion(dice.bytes(32), leaf.key, leaf.value, proof).ok, false);
+    assert.equal(csmt.verifyNode(dice.bytes(32), leaf.key, leaf.value, proof).ok, false);
     const sibling = { jump: bits('0'.repeat(1024)), value: value() };
     const deep = { key: bits('01'), value: value(), rootJump: bits('0'), steps: [{ consumed: 1, sibling }] };
-    assert.match((csmt.verifyInclusion(dice.bytes(32), deep.key, deep.value, deep) as { why: string }).why, /sibling ends below 1024/);
+    assert.match((csmt.verifyNode(dice.bytes(32), deep.key, deep.value, deep) as { why: string }).why, /sibling ends below 1024/);
   });
 });

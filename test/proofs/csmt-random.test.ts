@@ -147,7 +147,7 @@ function checkKey(nodes: MemoryNodes, root: Uint8Array | null, key: Bits, value:
   assert.equal(inclusion === null, value === undefined);
   assert.equal(exclusion === null, value !== undefined);
   assert.deepEqual(csmt.get(nodes, key), value ?? null);
-  if (inclusion !== null) assert.deepEqual(csmt.verifyInclusion(root, key, value!, inclusion), OK);
+  if (inclusion !== null) assert.deepEqual(csmt.verifyNode(root, key, value!, inclusion), OK);
   if (exclusion !== null) assert.deepEqual(csmt.verifyExclusion(root, key, exclusion), OK);
 }
 
@@ -158,12 +158,12 @@ function checkPrefix(nodes: MemoryNodes, root: Uint8Array | null, prefix: string
     leaves.map(({ key, value }) => [bitsToText(key), toHex(value)]),
     expected.map(([key, value]) => [key, toHex(value)]),
   );
-  assert.deepEqual(csmt.verifyCompleteness(root, bits(prefix), leaves, proof), OK);
+  assert.deepEqual(csmt.verifySubtree(root, bits(prefix), leaves, proof), OK);
   assert.deepEqual(csmt.decodeCompleteness(csmt.encodeCompleteness(proof)), proof);
   assert.deepEqual(csmt.completenessFromJson(JSON.parse(JSON.stringify(csmt.completenessToJson(proof)))), proof);
   if (leaves.length > 1) {
     assert.throws(() => csmt.proveCompleteness(nodes, bits(prefix), leaves.length - 1), { code: 'LIMIT' });
-    assert.equal(csmt.verifyCompleteness(root, bits(prefix), leaves.slice(1), proof).ok, false);
+    assert.equal(csmt.verifySubtree(root, bits(prefix), leaves.slice(1), proof).ok, false);
   }
 }
 

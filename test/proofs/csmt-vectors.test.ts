@@ -144,7 +144,7 @@ describe('CSMT vectors', () => {
       ];
       for (const again of read) {
         assert.deepEqual(again, proof);
-        assert.deepEqual(csmt.verifyInclusion(root, key, leaf.value, again), { ok: true });
+        assert.deepEqual(csmt.verifyNode(root, key, leaf.value, again), { ok: true });
       }
     }
   });
@@ -156,9 +156,9 @@ describe('CSMT vectors', () => {
     assert.equal(bytes[0], 0x85);
     const again = csmt.decodeInclusion(bytes);
     assert.deepEqual(again, proof);
-    assert.deepEqual(csmt.verifyInclusion(fromHex(vectors.root), proof.key, proof.value, again), { ok: true });
+    assert.deepEqual(csmt.verifyNode(fromHex(vectors.root), proof.key, proof.value, again), { ok: true });
     const other = { ...again, statedRoot: new Uint8Array(32) };
-    assert.equal(csmt.verifyInclusion(fromHex(vectors.root), proof.key, proof.value, other).ok, false);
+    assert.equal(csmt.verifyNode(fromHex(vectors.root), proof.key, proof.value, other).ok, false);
   });
 
   test('exclusion proofs', needsVectors, () => {
@@ -192,7 +192,7 @@ describe('CSMT vectors', () => {
       completeness.leaves,
     );
     assert.deepEqual(set.proof, { type: 'witness', merges: completeness.mergeOps, steps: stepsOf(completeness.steps) });
-    assert.deepEqual(csmt.verifyCompleteness(csmt.root(nodes), prefix, set.leaves, set.proof), { ok: true });
+    assert.deepEqual(csmt.verifySubtree(csmt.root(nodes), prefix, set.leaves, set.proof), { ok: true });
   });
 
   test('must be rejected: each of them', needsVectors, () => {
@@ -201,7 +201,7 @@ describe('CSMT vectors', () => {
       const trusted = fromHex(root);
       if (proof !== undefined) {
         const forged = proofOf(proof);
-        assert.equal(csmt.verifyInclusion(trusted, forged.key, forged.value, forged).ok, false, name);
+        assert.equal(csmt.verifyNode(trusted, forged.key, forged.value, forged).ok, false, name);
       } else if (proofCbor !== undefined) {
         assert.equal(csmt.verifyExclusion(trusted, bits('0011'), csmt.decodeExclusion(fromHex(proofCbor))).ok, false, name);
       } else {

@@ -20,6 +20,44 @@ export function spoil(document: unknown, dice: Dice): unknown {
   return dice.pick([...places, ...changesOfFields(fields, dice)])();
 }
 
+/** Every field and every element of a document, one at a time, replaced by each of what might be taken for it, or gone. */
+export function* everyChange(document: unknown): Generator<unknown> {
+  const value = document as Json;
+  if (typeof value === 'object' && value !== null) {
+    const entries: [string, Json][] = Object.entries(value);
+    const from = (parts: [string, Json][]): Json => (isList(value) ? parts.map(([, part]) => part) : Object.fromEntries(parts));
+    for (const [i, [name, part]] of entries.entries()) {
+      yield from(entries.toSpliced(i, 1));
+      for (const changed of everyChange(part)) yield from(entries.with(i, [name, changed as Json]));
+    }
+    if (!isList(value))
+      for (const name of ['more', 'cbor', 'address', 'owner', 'type']) if (!(name in value)) yield { ...value, [name]: '' };
+    return;
+  }
+  yield* substitutes(value).filter((each) => each !== value);
+}
+
+function substitutes(value: Json): Json[] {
+  const strange: Json[] = [null, true, '', [], {}, 0, -1, 0.5];
+  if (typeof value === 'number') return [...strange, value + 1, value - 1, value + 2 ** 32, `${value}`];
+  if (typeof value !== 'string') return [...strange, '00'.repeat(32)];
+  if (!/^[0-9a-f]*$/.test(value)) return [...strange, ...WORDS];
+  const digit = (text: string): string => (text === '0' ? '1' : '0');
+  return [
+    ...strange,
+    digit(value[0]) + value.slice(1),
+    value.slice(0, -1) + digit(value.slice(-1)),
+    `${value}0`,
+    `${value}00`,
+    `0${value}`,
+    value.slice(1),
+    value.slice(2),
+    value.slice(0, -1),
+    value.match(/../g)?.reverse().join('') ?? 'zz',
+    value.toUpperCase(),
+  ];
+}
+
 function changesIn(value: Json, dice: Dice): (() => Json)[] {
   if (typeof value === 'string') return [() => changedText(value, dice)];
   if (typeof value === 'number') return [() => dice.pick([value + 1, value - 1, 2 * value + 1, value + 0.5, -1 - value, `${value}`, null])];

@@ -49,8 +49,8 @@ export function utxoLeaf(owner: Uint8Array, entry: UtxoEntry): Leaf {
 
 /** The output is unspent at the point the root is of. */
 export function verifyUtxo(root: Root, owner: Uint8Array, entry: UtxoEntry, proof: InclusionProof): Verdict {
-  const leaf = claim(() => utxoLeaf(owner, entry));
-  return leaf.ok ? verifyInclusion(root, leaf.key, leaf.value, proof) : leaf;
+  const of = claim(() => ({ key: utxoKey(owner, entry) }));
+  return of.ok ? verifyInclusion(root, of.key, entry.txOut, proof) : of;
 }
 
 /** The owner has no such unspent output at the point the root is of. */
@@ -63,7 +63,7 @@ export function verifyNoUtxo(root: Root, owner: Uint8Array, outpoint: Outpoint, 
 export function verifyOwner(root: Root, owner: Uint8Array, entries: readonly UtxoEntry[], proof: CompletenessProof): Verdict {
   const set = claim(() => ({
     prefix: ownerPrefix(owner),
-    leaves: entries.map((entry) => utxoLeaf(owner, entry)).sort((a, b) => compareBits(a.key, b.key)),
+    entries: entries.map((entry) => ({ key: utxoKey(owner, entry), content: entry.txOut })).sort((a, b) => compareBits(a.key, b.key)),
   }));
-  return set.ok ? verifyCompleteness(root, set.prefix, set.leaves, proof) : set;
+  return set.ok ? verifyCompleteness(root, set.prefix, set.entries, proof) : set;
 }

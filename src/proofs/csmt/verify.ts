@@ -1,7 +1,13 @@
 /**
  * Verifies proofs of a compact sparse Merkle tree against a root that the caller
  * trusts. Everything else is untrusted: each function takes the claim (key and
- * value, target, prefix and leaves) from the caller, never from the proof.
+ * content, target, prefix and entries) from the caller, never from the proof.
+ *
+ * The hash of a branch and the value of an entry look alike, so a verifier that
+ * knows only the 32 bytes cannot tell which of the two it was shown. The bytes
+ * behind them can: `leafValue` refuses what a branch hashes. `verifyInclusion`
+ * and `verifyCompleteness` therefore take those bytes; `verifyNode` and
+ * `verifySubtree` do not, and say so.
  *
  * Two of the checks are missing in earlier verifiers, which accept forgeries
  * without them: that the root jump and the steps account for every bit of the
@@ -9,13 +15,34 @@
  */
 import { equalBytes } from '../../util/bytes.ts';
 import { type Bits, bitAt, commonBits, compareBits, concatBits, equalBits, isBits, sliceBits, startsWith } from '../bits.ts';
-import { check, checkHash, judge, type Verdict } from '../verdict.ts';
-import { branchValue, KEY_BITS_MAX, partOf, type Reference, rootOf, wholeOf } from './hash.ts';
+import { check, checkHash, claim, judge, type Verdict } from '../verdict.ts';
+import { branchValue, KEY_BITS_MAX, leafValue, partOf, type Reference, rootOf, wholeOf } from './hash.ts';
 import type { CompletenessProof, ExclusionProof, InclusionProof, Leaf, Step } from './proof.ts';
 import type { Root } from './tree.ts';
 
-/** The tree with this root has this key with this value. */
-export function verifyInclusion(root: Root, key: Bits, value: Uint8Array, proof: InclusionProof): Verdict {
+/** An entry by the bytes it stands for. */
+export interface Entry {
+  readonly key: Bits;
+  readonly content: Uint8Array;
+}
+
+/** The tree with this root has an entry with this key, and it stands for these bytes. */
+export function verifyInclusion(root: Root, key: Bits, content: Uint8Array, proof: InclusionProof): Verdict {
+  const entry = claim(() => ({ value: leafValue(content) }));
+  return entry.ok ? verifyNode(root, key, entry.value, proof) : entry;
+}
+
+/** The entries of the tree with this root whose keys begin with the prefix are these, in ascending order, and no others. */
+export function verifyCompleteness(root: Root, prefix: Bits, entries: readonly Entry[], proof: CompletenessProof): Verdict {
+  const set = claim(() => ({ leaves: entries.map(({ key, content }) => ({ key, value: leafValue(content) })) }));
+  return set.ok ? verifySubtree(root, prefix, set.leaves, proof) : set;
+}
+
+/**
+ * The tree with this root has a node that ends at this key and has this value: an entry, or a branch, whose key is then the common
+ * beginning of all keys below it. For whoever knows that the value is that of an entry, or all keys to be of one length.
+ */
+export function verifyNode(root: Root, key: Bits, value: Uint8Array, proof: InclusionProof): Verdict {
   return judge(() => {
     checkBits(key, 'the key');
     checkBits(proof.key, 'the key of the proof');
@@ -35,8 +62,8 @@ export function verifyExclusion(root: Root, target: Bits, proof: ExclusionProof)
   });
 }
 
-/** The entries of the tree with this root whose keys begin with the prefix are these leaves, in ascending order, and no others. */
-export function verifyCompleteness(root: Root, prefix: Bits, leaves: readonly Leaf[], proof: CompletenessProof): Verdict {
+/** The nodes below the prefix are made of these, in ascending order, and of no others. Each may be an entry or a branch (`verifyNode`). */
+export function verifySubtree(root: Root, prefix: Bits, leaves: readonly Leaf[], proof: CompletenessProof): Verdict {
   return judge(() => {
     checkBits(prefix, 'the prefix');
     if (proof.type === 'empty') {
