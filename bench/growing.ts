@@ -64,7 +64,7 @@ export class GrowingStore {
       ...settings,
     });
     this.fold = new Fold(this.opened, syntheticLedger, projections, {
-      ...utxo,
+      ...{ pruneDepth: 2160, rollbackWindow: 4320 },
       utxo: true,
       partial: false,
       selfContained: false,

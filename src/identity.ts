@@ -5,8 +5,10 @@
 import type { Config } from './config/schema.ts';
 import { checkNetwork, type Identity, SCHEMA_VERSION } from './engine/directory.ts';
 import { type Network, networkNames, openNetwork, withoutGenesis } from './networks.ts';
+import { type Changes, type StoreSettings, settingsOf } from './settings.ts';
 import type { Shape } from './shape.ts';
 import { type GenesisTexts, readGenesisFiles } from './sources/genesis-files.ts';
+import type { Windows } from './state/pruned.ts';
 import { UnspentError } from './util/errors.ts';
 import { VERSION } from './version.ts';
 
@@ -15,6 +17,8 @@ interface StoreFacts extends Identity {
   readonly parameters: Network['parameters'];
   readonly partial: boolean;
   readonly selfContained: boolean;
+  /** How far below the tip it keeps what it takes to go back. */
+  readonly windows: Windows;
   readonly createdBy: string;
   /** Only while a snapshot is being imported: what is there is not a store yet. */
   readonly importing?: true;
@@ -22,7 +26,7 @@ interface StoreFacts extends Identity {
 
 export interface StoreIdentity extends StoreFacts, Shape {}
 
-interface Wishes {
+export interface Wishes {
   readonly data: string;
   readonly config: Config;
   readonly network?: string | undefined;
@@ -32,26 +36,37 @@ interface Wishes {
   readonly parameters?: Network['parameters'] | undefined;
 }
 
-/** Everything but the shape. `existing` null: of a store that is to be made. */
-export function wantedFacts(existing: StoreIdentity | null, wishes: Wishes): { facts: StoreFacts; network: Network } {
-  const { config } = wishes;
+/** What a store should be, but for its shape. */
+export interface StorePlan extends StoreSettings {
+  readonly facts: StoreFacts;
+  readonly network: Network;
+}
+
+/** `existing` null: of a store that is to be made. Throws STORE_NETWORK, STORE_SHAPE, GENESIS_WRONG and what else cannot be. */
+export function planStore(existing: StoreIdentity | null, wishes: Wishes, may: Changes): StorePlan {
   const name = networkName(existing, wishes);
-  const given = wishes.genesis ?? config.genesis;
+  const given = wishes.genesis ?? wishes.config.genesis;
   const texts = typeof given === 'string' ? (given === '' ? null : readGenesisFiles(given, name)) : given;
   const partial = existing?.partial || (wishes.partial ?? false);
-  const hasRange = existing === null ? config.utxo.store === 'mmr' : existing.projections.includes('mmr');
-  if (partial && hasRange) throw rangeNeedsAll();
   const found = openNetwork(name, texts, existing?.parameters ?? wishes.parameters);
   const network = partial && !found.hasGenesis ? withoutGenesis(found) : found;
-  const { selfContained } = config.utxo.delta;
-  if (existing !== null && existing.selfContained !== selfContained) {
-    throw new UnspentError('STORE_SHAPE', `the store was made with utxo.delta.selfContained = ${existing.selfContained}`);
-  }
+  const { config, ignored } = settingsOf(wishes.config, existing, network, may);
+  if (wishes.partial && config.utxo.store === 'mmr') throw rangeNeedsAll();
+  const { pruneDepth, rollbackWindow, delta } = config.utxo;
+  if (existing !== null) checkFixed(existing, wishes.data, partial, delta.selfContained);
   const facts = {
     ...{ schema: SCHEMA_VERSION, network: name, family: network.family, parameters: network.parameters },
-    ...{ partial, selfContained, createdBy: `unspent ${VERSION}` },
+    ...{ partial, selfContained: delta.selfContained, windows: { pruneDepth, rollbackWindow }, createdBy: `unspent ${VERSION}` },
   };
-  return { facts, network };
+  return { facts, network, config, ignored };
+}
+
+/** What a store cannot become once it has blocks. */
+function checkFixed(existing: StoreIdentity, data: string, partial: boolean, selfContained: boolean): void {
+  if (existing.selfContained !== selfContained)
+    throw new UnspentError('STORE_SHAPE', `the store was made with utxo.delta.selfContained = ${existing.selfContained}`);
+  if (partial && !existing.partial)
+    throw new UnspentError('STORE_SHAPE', `the store in ${data} began at the first block of the chain; only an empty one can be partial`);
 }
 
 function networkName(existing: StoreIdentity | null, { data, config, network }: Wishes): string {

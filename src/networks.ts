@@ -91,6 +91,18 @@ export function ownParameters({ name, family, parameters }: Network): CardanoNet
   return family === 'cardano' && name === PRIVATE ? parameters : null;
 }
 
+/** Blocks that a store keeps where nobody decides: two weeks of Bitcoin, and k of most Cardano networks. */
+const WINDOW_BLOCKS = 2160;
+
+/**
+ * Blocks below the tip that a new store keeps what it spent, where nobody decides: the network's k, below which no
+ * honest rollback goes. A private network often has a k of a handful, and looking back is what one makes it for.
+ */
+export function windowBlocks(network: Network): number {
+  if (network.family === 'bitcoin') return WINDOW_BLOCKS;
+  return network.name === PRIVATE ? Math.max(WINDOW_BLOCKS, network.parameters.k) : network.parameters.k;
+}
+
 /** For a store that starts in the middle of a chain whose genesis nobody has: as if it had granted nothing. */
 export function withoutGenesis(network: Network): Network {
   if (network.family === 'bitcoin') return network;

@@ -64,10 +64,9 @@ function everyProjection(ledger: Ledger): readonly Projection[] {
   return selectProjections({ utxo: true, indexes, balances: true, datums: traits, scripts: traits, ...own }, ledger);
 }
 
-/** `have` null: a new store. `reshape` false: it stays as it is, whatever the settings say. Throws STORE_SHAPE. */
-export function planShape(have: Shape | null, config: Config, ledger: Ledger, reshape: boolean): ShapeChange {
-  const selection = selectionOf(config);
-  const wanted = selectProjections(selection, ledger);
+/** `have` null: a new store. `config`: what it should be, from `settingsOf`; null: as it is. Throws STORE_SHAPE. */
+export function planShape(have: Shape | null, config: Config | null, ledger: Ledger): ShapeChange {
+  const wanted = config === null ? [] : selectProjections(selectionOf(config), ledger);
   const every = everyProjection(ledger);
   if (have === null) return change(wanted, [], [], { projections: [], columns: [] }, every);
   const kept = every.filter((projection) => have.projections.includes(projection.name));
@@ -75,9 +74,8 @@ export function planShape(have: Shape | null, config: Config, ledger: Ledger, re
   if (unknown.length > 0) {
     throw new UnspentError('STORE_SHAPE', `the store keeps ${unknown.join(', ')}, which this version does not know`, { unknown });
   }
-  if (selection.utxo !== have.projections.includes('utxo')) throw shapeError(have, wanted);
   const shape = { projections: have.projections, columns: have.columns ?? columnNames(kept) };
-  if (!reshape) return change(kept, [], [], shape, every);
+  if (config === null) return change(kept, [], [], shape, every);
   const added = wanted.filter((projection) => !have.projections.includes(projection.name));
   const removed = kept.filter((projection) => !wanted.some(({ name }) => name === projection.name));
   if ([...added, ...removed].some((projection) => projection.fillable === undefined)) throw shapeError(have, wanted);

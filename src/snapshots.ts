@@ -7,13 +7,12 @@
  * nothing behind; what is killed leaves the mark, and the next import begins
  * anew.
  */
-import { existsSync, rmdirSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { loadConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
 import { databaseDirectory, readIdentity, removeStore, writeIdentity } from './engine/directory.ts';
 import { openRocks } from './engine/rocks.ts';
-import { type StoreIdentity, wantedFacts } from './identity.ts';
+import { planStore, type StoreIdentity } from './identity.ts';
 import type { Point } from './ledgers/ledger.ts';
 import { type Network, openNetwork, ownParameters } from './networks.ts';
 import { CHAIN } from './projections/chain.ts';
@@ -30,7 +29,8 @@ import { type WriteOptions, writeSnapshot } from './snapshot/write.ts';
 import type { GenesisTexts } from './sources/genesis-files.ts';
 import { DELTA } from './state/delta.ts';
 import { readHead } from './state/head.ts';
-import { openEngine, type Store } from './store.ts';
+import type { Store } from './store.ts';
+import { NewDirectory, openEngine } from './store-directory.ts';
 import { toHex } from './util/bytes.ts';
 import { isUnspentError, UnspentError } from './util/errors.ts';
 
@@ -119,17 +119,17 @@ export async function importSnapshot(folder: string, options: ImportOptions = {}
   const genesis = options.genesis ?? config.genesis;
   // Where genesis files are given they say what the network is, and the manifest must agree.
   const wishes = { data, config, network: name, genesis, ...(genesis === '' ? { parameters } : {}) };
-  const { facts, network } = wantedFacts(null, wishes);
+  const { facts, network } = planStore(null, wishes, { shape: true, windows: true });
   checkFacts(snapshot.manifest, network);
-  const shape = planShape(null, config, network.ledger, true);
+  const shape = planShape(null, config, network.ledger);
   checkLoadable(shape.projections);
   await clearUnfinished(data, readIdentity(data) as StoreIdentity | null);
-  const isNew = !existsSync(data);
+  const made = new NewDirectory(data);
   writeIdentity(data, { ...facts, ...shape.after, importing: true });
   try {
     await load(data, config, shape, snapshot, network, options);
   } catch (error) {
-    if (!isUnspentError(error, 'STORE_LOCKED')) discard(data, isNew);
+    if (!isUnspentError(error, 'STORE_LOCKED')) made.remove();
     throw error;
   }
   writeIdentity(data, { ...facts, ...shape.after });
@@ -170,11 +170,6 @@ async function clearUnfinished(data: string, identity: StoreIdentity | null): Pr
     if (isUnspentError(error, 'STORE_LOCKED')) throw error;
   }
   removeStore(data);
-}
-
-function discard(data: string, withDirectory: boolean): void {
-  removeStore(data);
-  if (withDirectory) rmdirSync(data);
 }
 
 function checkExpected({ manifest }: SnapshotFolder, expected: Expected): void {

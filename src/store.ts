@@ -4,12 +4,12 @@
  * does nothing else.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import { loadConfig } from './config/load.ts';
-import type { Config } from './config/schema.ts';
-import { databaseDirectory, readIdentity, writeIdentity } from './engine/directory.ts';
+import type { Config, SettingKey } from './config/schema.ts';
+import { readIdentity, writeIdentity } from './engine/directory.ts';
 import type { Engine, EngineStats } from './engine/engine.ts';
-import { openRocks } from './engine/rocks.ts';
-import { genesisNeeded, type StoreIdentity, wantedFacts } from './identity.ts';
+import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
 import type { Point } from './ledgers/ledger.ts';
 import type { Network } from './networks.ts';
 import type { ChainRow } from './projections/chain.ts';
@@ -22,18 +22,18 @@ import { parsePlace, pointAt } from './query/place.ts';
 import { Prover, type Roots } from './query/proofs.ts';
 import { Query } from './query/query.ts';
 import { type Verification, verifyStore } from './query/verify.ts';
-import { beginFills, planShape, type ShapeChange } from './shape.ts';
+import { beginFills, type ShapeChange } from './shape.ts';
 import { follow, type Progress, type Pumped, type PumpOptions } from './sources/follow.ts';
 import type { GenesisTexts } from './sources/genesis-files.ts';
 import { openSource } from './sources/open.ts';
 import type { Source } from './sources/source.ts';
 import { readBase } from './state/base.ts';
-import { deltaColumn } from './state/delta.ts';
 import { FIRST_LIMITS, type FillLimits, type FillProgress, Fills, paced } from './state/fill.ts';
 import { Fold } from './state/fold.ts';
 import type { Head } from './state/head.ts';
 import { PruneSchedule } from './state/prune-schedule.ts';
 import { type PruneCounts, type Pruned, readPruned } from './state/pruned.ts';
+import { beginReshape, NewDirectory, openEngine, planOpening } from './store-directory.ts';
 import { UnspentError } from './util/errors.ts';
 import { together } from './util/together.ts';
 
@@ -55,9 +55,11 @@ export interface OpenOptions {
   readonly partial?: boolean;
   /**
    * Whether the store takes the shape the settings ask for: what they switch on is filled, what they switch off is
-   * dropped. Default: as `create`, so that whoever only comes to look changes nothing.
+   * dropped, what they do not name stays. Default: as `create`, so that whoever only comes to look changes nothing.
    */
   readonly reshape?: boolean;
+  /** Whether `utxo.pruneDepth` and `utxo.rollbackWindow`, where the settings give them, replace those of the store. Default: as `reshape`. */
+  readonly windows?: boolean;
 }
 
 export interface FillSettings {
@@ -102,68 +104,55 @@ export interface StoreStatus {
 }
 
 export async function open(options: OpenOptions = {}): Promise<Store> {
-  const config = options.config ?? loadConfig({ env: process.env }).config;
-  const data = options.data ?? config.data;
-  const identity = readIdentity(data) as StoreIdentity | null;
-  if (identity === null && options.create === false) throw new UnspentError('STORE_MISSING', `there is no store in ${data}`, { data });
-  if (identity?.importing)
+  const said = options.config ?? loadConfig({ env: process.env }).config;
+  const data = options.data ?? said.data;
+  const mayCreate = options.create !== false;
+  const present = readIdentity(data) as StoreIdentity | null;
+  if (present === null && !mayCreate) throw new UnspentError('STORE_MISSING', `there is no store in ${data}`, { data });
+  if (present?.importing)
     throw new UnspentError('STORE_UNFINISHED', `a snapshot was being imported into ${data}, and was not finished`, { data });
-  const { facts, network } = wantedFacts(identity, { ...options, data, config });
-  const shape = planShape(identity, config, network.ledger, options.reshape ?? options.create !== false);
-  const isReshaped = identity !== null && shape.added.length + shape.removed.length > 0;
-  if (identity === null) {
-    // Said before anything is made: a store that could never take its first block helps nobody.
-    if (config.utxo.enabled && !network.hasGenesis) throw genesisNeeded(network);
-    writeIdentity(data, { ...facts, ...shape.after });
-  } else if (isReshaped) await beginReshape(data, identity, config, network, shape);
-  const engine = await openEngine(data, config, shape);
+  const reshape = options.reshape ?? mayCreate;
+  const may = { shape: reshape, windows: options.windows ?? reshape };
+  const { identity, plan, shape } = await planOpening(present, { ...options, data, config: said }, may, mayCreate);
+  // Said before anything is made: a store that could never take its first block helps nobody.
+  if (identity === null && plan.config.utxo.enabled && !plan.network.hasGenesis) throw genesisNeeded(plan.network);
+  const made = identity === null ? new NewDirectory(data) : null;
   try {
-    beginFills(engine, shape);
-    if (isReshaped) writeIdentity(data, { ...identity, ...shape.after });
-    const fills = new Fills(engine, shape.projections);
-    const fold = new Fold(engine, network.ledger, fills.projections, {
-      utxo: config.utxo.enabled,
-      partial: facts.partial,
-      selfContained: config.utxo.delta.selfContained,
-      pruneDepth: config.utxo.pruneDepth,
-      rollbackWindow: config.utxo.rollbackWindow,
-      fsync: false,
-    });
-    if (identity !== null && facts.partial && !identity.partial) becomePartial(data, { ...facts, ...shape.after }, fold);
-    return new Store({ data, network, config, engine, fold, fills, shape });
+    return await openPlanned(data, identity, plan, shape, made);
   } catch (error) {
-    await engine.close();
+    made?.remove();
     throw error;
   }
 }
 
-export function openEngine(
+async function openPlanned(
   data: string,
-  { engine }: Config,
-  { projections, retired }: Pick<ShapeChange, 'projections' | 'retired'>,
-): Promise<Engine> {
-  const columns = [...projections.flatMap((projection) => projection.columns), deltaColumn];
-  return openRocks(databaseDirectory(data), columns, {
-    ...{ createIfMissing: true, retired },
-    ...{ memtableBytes: engine.memtableBytes, cacheBytes: engine.cacheBytes, compression: engine.compression },
-  });
-}
-
-/** Only who has the store open may say what it is: another process may be at work on it. */
-async function beginReshape(data: string, identity: StoreIdentity, config: Config, network: Network, shape: ShapeChange): Promise<void> {
-  const engine = await openEngine(data, config, planShape(identity, config, network.ledger, false));
+  identity: StoreIdentity | null,
+  { facts, network, config, ignored }: StorePlan,
+  shape: ShapeChange,
+  made: NewDirectory | null,
+): Promise<Store> {
+  const isReshaped = identity !== null && shape.added.length + shape.removed.length > 0;
+  if (identity === null) writeIdentity(data, { ...facts, ...shape.after });
+  else if (isReshaped) await beginReshape(data, identity, config, network, shape);
+  const engine = await openEngine(data, config, shape);
   try {
-    writeIdentity(data, { ...identity, ...shape.during });
-  } finally {
+    beginFills(engine, shape);
+    if (identity !== null && (isReshaped || !isDeepStrictEqual(identity.windows, facts.windows)))
+      writeIdentity(data, { ...identity, ...shape.after, windows: facts.windows });
+    const fills = new Fills(engine, shape.projections);
+    const fold = new Fold(engine, network.ledger, fills.projections, {
+      utxo: config.utxo.enabled,
+      partial: facts.partial,
+      selfContained: facts.selfContained,
+      ...facts.windows,
+      fsync: false,
+    });
+    return new Store({ data, network, config, ignored, engine, fold, fills, shape, made });
+  } catch (error) {
     await engine.close();
+    throw error;
   }
-}
-
-/** A store that has no block yet may still learn that its chain is partial; a first try without the flag must not spoil it. */
-function becomePartial(data: string, identity: StoreIdentity, fold: Fold): void {
-  if (fold.head !== null)
-    throw new UnspentError('STORE_SHAPE', `the store in ${data} began at the first block of the chain; only an empty one can be partial`);
-  writeIdentity(data, { ...identity });
 }
 
 /** What a store is made of. */
@@ -171,16 +160,21 @@ interface StoreParts {
   readonly data: string;
   readonly network: Network;
   readonly config: Config;
+  readonly ignored: readonly SettingKey[];
   readonly engine: Engine;
   readonly fold: Fold;
   readonly fills: Fills;
   readonly shape: Pick<ShapeChange, 'added' | 'removed'>;
+  readonly made: NewDirectory | null;
 }
 
 export class Store {
   readonly data: string;
   readonly network: Network;
+  /** The settings it runs with: of those it remembers, its own where nobody may change them or nobody said anything. */
   readonly config: Config;
+  /** Settings that were given and are not what the store has. */
+  readonly ignored: readonly SettingKey[];
   readonly fold: Fold;
   readonly engine: Engine;
   /** Names of what was switched on and off when it was opened. */
@@ -192,11 +186,15 @@ export class Store {
   private readonly filling: Fills;
   private readonly schedule: PruneSchedule;
   private readonly overlays = new Overlays();
+  /** Null: it was there before. */
+  private readonly made: NewDirectory | null;
 
-  constructor({ data, network, config, engine, fold, fills, shape }: StoreParts) {
+  constructor({ data, network, config, ignored, engine, fold, fills, shape, made }: StoreParts) {
     this.data = data;
     this.network = network;
     this.config = config;
+    this.ignored = ignored;
+    this.made = made;
     this.engine = engine;
     this.fold = fold;
     this.filling = fills;
@@ -373,6 +371,12 @@ export class Store {
   async close(): Promise<void> {
     await Promise.all([...this.readers].map((reader) => reader.close()));
     await this.engine.close();
+  }
+
+  /** Closes it after a failure: a store that was made by this opening and has no block yet is removed again. */
+  async discard(): Promise<void> {
+    await this.close();
+    if (this.fold.head === null) this.made?.remove();
   }
 
   private needUtxo(what: string): void {

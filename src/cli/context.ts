@@ -40,18 +40,20 @@ function contextOf(command: Command): Context {
     output,
     settings,
     progress: () => createProgress(output.quiet),
-    withStore: (body, more = {}) => useStore({ create: false, config: settings.config, ...more }, body),
+    withStore: (body, more = {}) => useStore(output, { create: false, config: settings.config, ...more }, body),
   };
 }
 
-async function useStore<T>(options: OpenOptions, body: (store: Store) => T | Promise<T>): Promise<T> {
+async function useStore<T>(output: Output, options: OpenOptions, body: (store: Store) => T | Promise<T>): Promise<T> {
   const store = await open(options);
+  if (store.ignored.length > 0)
+    output.remark(`left aside, because the store has its own: ${store.ignored.join(', ')}; sync and start change what can be changed`);
   let result: T;
   try {
     result = await body(store);
   } catch (error) {
     // What went wrong first is what the reader has to know.
-    await store.close().catch(() => {});
+    await store.discard().catch(() => {});
     throw error;
   }
   await store.close();

@@ -15,41 +15,48 @@ export function registerPrune(program: Command): void {
       'after',
       `
 The window is set by utxo.pruneDepth and utxo.rollbackWindow, in blocks below the tip. \`sync\` prunes as it goes;
-this command finishes the work, for instance after the window was made smaller.`,
+this command finishes the work. A window that is given here is the store's from now on.
+
+Examples:
+  $ unspent prune
+  $ unspent prune --utxo-prune-depth 500`,
     )
     .action(
       action(({ output, progress, withStore }) =>
-        withStore((store) => {
-          const line = progress();
-          const started = performance.now();
-          const sum = { batches: 0, blocks: 0, spentOutputs: 0, deltas: 0 };
-          for (let done = false; !done; ) {
-            const step = store.prune();
-            sum.batches++;
-            sum.blocks += step.blocks;
-            sum.spentOutputs += step.spentKeys;
-            sum.deltas += step.deltas;
-            done = step.done;
-            line.update(
-              () => `prune: ${count(sum.blocks)} blocks, ${count(sum.spentOutputs)} spent outputs, ${count(sum.deltas)} undo records`,
-            );
-          }
-          line.done();
-          const seconds = (performance.now() - started) / 1000;
-          const { head } = store.fold;
-          const horizon = store.horizon();
-          if (output.json)
-            output.document({
-              point: renderPoint(head, store.network.dialect),
-              ...sum,
-              seconds,
-              horizon: renderPoint(horizon, store.network.dialect),
-            });
-          else if (!output.quiet) {
-            const what = `${counted(sum.spentOutputs, 'spent output')} of ${counted(sum.blocks, 'block')} and ${counted(sum.deltas, 'undo record')}`;
-            output.line(`forgot ${what} in ${duration(seconds)}; the horizon is ${pointText(horizon, store.network.dialect)}`);
-          }
-        }),
+        withStore(
+          (store) => {
+            const line = progress();
+            const started = performance.now();
+            const sum = { batches: 0, blocks: 0, spentOutputs: 0, deltas: 0 };
+            for (let done = false; !done; ) {
+              const step = store.prune();
+              sum.batches++;
+              sum.blocks += step.blocks;
+              sum.spentOutputs += step.spentKeys;
+              sum.deltas += step.deltas;
+              done = step.done;
+              line.update(
+                () => `prune: ${count(sum.blocks)} blocks, ${count(sum.spentOutputs)} spent outputs, ${count(sum.deltas)} undo records`,
+              );
+            }
+            line.done();
+            const seconds = (performance.now() - started) / 1000;
+            const { head } = store.fold;
+            const horizon = store.horizon();
+            if (output.json)
+              output.document({
+                point: renderPoint(head, store.network.dialect),
+                ...sum,
+                seconds,
+                horizon: renderPoint(horizon, store.network.dialect),
+              });
+            else if (!output.quiet) {
+              const what = `${counted(sum.spentOutputs, 'spent output')} of ${counted(sum.blocks, 'block')} and ${counted(sum.deltas, 'undo record')}`;
+              output.line(`forgot ${what} in ${duration(seconds)}; the horizon is ${pointText(horizon, store.network.dialect)}`);
+            }
+          },
+          { windows: true },
+        ),
       ),
     );
 }

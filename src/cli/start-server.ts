@@ -2,6 +2,9 @@
  * The server beside a follower: on the port that was asked for or, where nobody
  * asked for one, on the next that is free.
  */
+import { createServer } from 'node:net';
+import { isSaid } from '../config/schema.ts';
+import { cannotListen } from '../server/host.ts';
 import { type Served, type ServeOptions, serve } from '../server/serve.ts';
 import type { Store } from '../store.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
@@ -23,11 +26,28 @@ export function isServed({ options, settings }: Context): boolean {
   return (options as ServerFlags).server !== false && settings.config.server.enabled;
 }
 
+/** Before a store is made or changed: throws IO when the port is taken and was asked for. */
+export async function checkPort(context: Context): Promise<void> {
+  const port = givenPort(context);
+  if (!isServed(context) || port === undefined || port === 0) return;
+  const host = (context.options as ServerFlags).host ?? context.settings.config.server.host;
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', (error) => reject(cannotListen(error, host, port)));
+    probe.listen(port, host, () => probe.close(() => resolve()));
+  });
+}
+
+/** Undefined: nobody asked for one. */
+function givenPort({ options, settings }: Context): number | undefined {
+  return portOf((options as ServerFlags).port) ?? (isSaid(settings.config, 'server.port') ? settings.config.server.port : undefined);
+}
+
 /** Throws IO when the port is taken and was asked for. */
 export async function startServer(context: Context, store: Store, more: Pick<ServeOptions, 'electrumPort'> = {}): Promise<Served> {
   const { options, settings, output } = context;
   const flags: ServerFlags = options;
-  const given = portOf(flags.port) ?? (settings.origins['server.port'].from === 'default' ? undefined : settings.config.server.port);
+  const given = givenPort(context);
   const host = flags.host === undefined ? more : { ...more, host: flags.host };
   if (given !== undefined) return serve(store, { ...host, port: given });
   const usual = settings.config.server.port;

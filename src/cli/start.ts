@@ -27,6 +27,7 @@ import { followCommands } from './start-control.ts';
 import { follow, sayer, whileServed } from './start-follow.ts';
 import { FollowLines } from './start-lines.ts';
 import { REGTEST, startRegtest } from './start-regtest.ts';
+import { checkPort } from './start-server.ts';
 
 const NETWORK = 'devnet';
 const JOURNAL = 'devnet.journal';
@@ -80,6 +81,7 @@ function collect(value: string, before: readonly string[] | undefined): readonly
 
 async function start(context: Context): Promise<void> {
   const { source: urls } = context.options as unknown as { readonly source?: readonly string[] };
+  await checkPort(context);
   if (urls !== undefined) return startWith(context, urls);
   const { network, data } = context.settings.config;
   // A store of the other chain that can be made here needs no telling twice.

@@ -72,7 +72,7 @@ export function loadConfig({ flags = {}, env = {}, file }: LoadOptions): LoadedC
   layers.addVariables(env);
   layers.addFlags(flags);
   checkTogether(layers);
-  return Object.freeze({ config: nest(layers.values), values: layers.values, origins: layers.origins, file: readFile });
+  return Object.freeze({ config: nest(layers.values, layers.given), values: layers.values, origins: layers.origins, file: readFile });
 }
 
 export function describeOrigin(origin: Origin): string {
@@ -98,6 +98,10 @@ class Layers {
 
   get origins(): Readonly<Record<SettingKey, Origin>> {
     return Object.freeze(Object.fromEntries(this.#origins)) as Readonly<Record<SettingKey, Origin>>;
+  }
+
+  get given(): readonly SettingKey[] {
+    return SETTING_KEYS.filter((key) => this.#origins.get(key)?.from !== 'default');
   }
 
   addFile(named: string | undefined): string | undefined {
@@ -167,7 +171,7 @@ function setPairs(given: unknown): readonly (readonly [SettingKey, string])[] {
 function checkTogether({ values, origins }: Layers): void {
   const prune = values['utxo.pruneDepth'];
   const window = values['utxo.rollbackWindow'];
-  if (window >= prune) return;
+  if (window >= prune || window === 0) return;
   const named = (key: SettingKey) => `${key} (${values[key]}, from ${describeOrigin(origins[key])})`;
   const message = `${named('utxo.rollbackWindow')} must be at least ${named('utxo.pruneDepth')}`;
   throw new UnspentError('CONFIG', message, { rollbackWindow: window, pruneDepth: prune });
@@ -175,7 +179,7 @@ function checkTogether({ values, origins }: Layers): void {
 
 type Tree = { [name: string]: Tree | SettingValue };
 
-function nest(values: Values): Config {
+function nest(values: Values, given: readonly SettingKey[]): Config {
   const root: Tree = {};
   for (const key of SETTING_KEYS) {
     const parents = key.split('.');
@@ -187,7 +191,7 @@ function nest(values: Values): Config {
     }
     node[leaf] = values[key];
   }
-  return freezeTree(root) as Config;
+  return Object.freeze({ ...freezeTree(root), given: Object.freeze(given) }) as Config;
 }
 
 function freezeTree(tree: Tree): Tree {

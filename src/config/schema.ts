@@ -60,17 +60,19 @@ export const SETTINGS = {
   },
   'utxo.pruneDepth': {
     type: 'integer',
-    default: 2160,
-    min: 1,
+    default: 0,
+    min: 0,
     max: WINDOW_BLOCKS_MAX,
-    doc: 'Blocks below the tip after which a spent output is forgotten.',
+    shapesStore: true,
+    doc: "Blocks below the tip after which a spent output is forgotten. 0: as the store has it; a new one takes the network's k (2160; preview 432), and 2160 where the network is private or has none.",
   },
   'utxo.rollbackWindow': {
     type: 'integer',
-    default: 4320,
-    min: 1,
+    default: 0,
+    min: 0,
     max: WINDOW_BLOCKS_MAX,
-    doc: 'Blocks below the tip for which undo records are kept; at least `utxo.pruneDepth`.',
+    shapesStore: true,
+    doc: 'Blocks below the tip for which undo records are kept; at least `utxo.pruneDepth`. 0: as the store has it; a new one takes twice what `utxo.pruneDepth` would be by itself.',
   },
   'utxo.pruneBatchSize': {
     type: 'integer',
@@ -274,7 +276,10 @@ type Below<T, H extends string> = { readonly [K in keyof T as K extends `${H}.${
 type Nest<T> = { readonly [H in Head<keyof T & string> & string]: H extends keyof T ? T[H] : Nest<Below<T, H>> };
 
 /** Values as a tree: `config.utxo.index.addressHash`. */
-export type Config = Nest<Values>;
+export type Config = Nest<Values> & {
+  /** The settings that somebody named, even if it was to give them their default: a store keeps its own ways in all others. */
+  readonly given: readonly SettingKey[];
+};
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
 
@@ -290,6 +295,29 @@ export function isSettingKey(key: string): key is SettingKey {
 export const GROUPS: ReadonlySet<string> = new Set(
   SETTING_KEYS.flatMap((key) => key.split('.').map((_, depth, parts) => parts.slice(0, depth).join('.'))).filter((group) => group !== ''),
 );
+
+export function settingValue(config: Config, key: SettingKey): SettingValue {
+  return key
+    .split('.')
+    .reduce((inside, part) => inside[part] as Record<string, unknown>, config as Record<string, unknown>) as unknown as SettingValue;
+}
+
+/** Whether somebody decided about it: by naming it, or by a value that is not the default. */
+export function isSaid(config: Config, key: SettingKey): boolean {
+  return config.given.includes(key) || settingValue(config, key) !== SETTINGS[key].default;
+}
+
+/** The same settings with other values in some places. */
+export function withValues(config: Config, changes: Partial<Record<SettingKey, SettingValue>>): Config {
+  const changed = structuredClone(config) as Record<string, unknown>;
+  for (const [key, value] of Object.entries(changes)) {
+    const parts = key.split('.');
+    const leaf = parts.pop() ?? key;
+    const group = parts.reduce((inside, part) => inside[part] as Record<string, unknown>, changed);
+    group[leaf] = value;
+  }
+  return changed as Config;
+}
 
 function kebab(key: SettingKey): string {
   return key.replaceAll('.', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -18,6 +18,9 @@ const DATABASE_FOLDER = 'db';
 const REMOVED_FOLDER = 'db.removed';
 const TEMPORARY_SUFFIX = '.tmp';
 
+/** All that a store itself puts into its directory. */
+export const STORE_ENTRIES: readonly string[] = [IDENTITY_FILE, IDENTITY_FILE + TEMPORARY_SUFFIX, DATABASE_FOLDER, REMOVED_FOLDER];
+
 /** Of unspent.json: a few hundred bytes in truth; anything larger is not ours. */
 const IDENTITY_BYTES_MAX = 64 * 1024;
 

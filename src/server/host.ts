@@ -148,7 +148,7 @@ function urlOf({ address, port, family }: AddressInfo): string {
   return `http://${host}:${port}/`;
 }
 
-function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): UnspentError {
+export function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): UnspentError {
   const { code } = error;
   const where = `${host}:${port}`;
   if (code === 'EADDRINUSE') {

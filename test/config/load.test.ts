@@ -65,8 +65,9 @@ test('defaults are those of the schema, in a frozen tree', () => {
   const { config, values, origins, file } = loadConfig({});
   assert.equal(file, undefined);
   assert.equal(config.utxo.index.addressHash, true);
-  assert.equal(config.utxo.pruneDepth, 2160);
-  assert.equal(config.utxo.rollbackWindow, 4320);
+  assert.equal(config.utxo.pruneDepth, 0);
+  assert.equal(config.utxo.rollbackWindow, 0);
+  assert.deepEqual(config.given, []);
   assert.equal(config.engine.memtableBytes, 96_000_000);
   assert.equal(config.data, './data');
   for (const key of SETTING_KEYS) {
@@ -88,15 +89,17 @@ test('flag over variable over file over default', () => {
   const env = { UNSPENT_UTXO_PRUNE_DEPTH: '11', UNSPENT_UTXO_ROLLBACK_WINDOW: '21' };
   const { config, origins, file: used } = loadConfig({ file, env, flags: { utxoPruneDepth: '12' } });
   assert.deepEqual(
-    [config.utxo.pruneDepth, config.utxo.rollbackWindow, config.utxo.pruneBatchSize, config.utxo.applyQueueSize],
-    [12, 21, 30, 1024],
+    [config.utxo.pruneDepth, config.utxo.rollbackWindow, config.utxo.pruneBatchSize, config.utxo.pruneScheduleSeconds],
+    [12, 21, 30, 5],
   );
   assert.equal(used, file);
+  assert.deepEqual(config.given, ['utxo.pruneDepth', 'utxo.rollbackWindow', 'utxo.pruneBatchSize']);
+  assert.deepEqual(loadConfig({ flags: { set: ['utxo.balances=false'] } }).config.given, ['utxo.balances'], 'even as it would be anyway');
   const from = (key: SettingKey) => describeOrigin(origins[key]);
   assert.equal(from('utxo.pruneDepth'), '--utxo-prune-depth');
   assert.equal(from('utxo.rollbackWindow'), 'UNSPENT_UTXO_ROLLBACK_WINDOW');
   assert.equal(from('utxo.pruneBatchSize'), `${file}:5`);
-  assert.equal(from('utxo.applyQueueSize'), 'default');
+  assert.equal(from('utxo.pruneScheduleSeconds'), 'default');
   assert.equal(loadConfig({ file, env, flags: { set: ['utxo.pruneDepth=13'] } }).config.utxo.pruneDepth, 13);
 });
 
@@ -138,11 +141,11 @@ test('every key is reached by its variable, its flag and --set, through the real
 });
 
 test("a boolean's flag alone means true", () => {
-  assert.equal(loadConfig({ flags: { utxoApplyAsync: true } }).config.utxo.applyAsync, true);
+  assert.equal(loadConfig({ flags: { utxoBalances: true } }).config.utxo.balances, true);
 });
 
 test('a bad value names key, origin and what is allowed', () => {
-  refused({ flags: { utxoPruneDepth: '-3' } }, 'utxo.pruneDepth', '--utxo-prune-depth', 'an integer from 1 to', '"-3"');
+  refused({ flags: { utxoPruneDepth: '-3' } }, 'utxo.pruneDepth', '--utxo-prune-depth', 'an integer from 0 to', '"-3"');
   refused({ flags: { set: ['utxo.enabled=maybe'] } }, 'utxo.enabled', '--set utxo.enabled', 'true or false', '"maybe"');
   refused({ env: { UNSPENT_UTXO_STORE: 'sql' } }, 'utxo.store', 'UNSPENT_UTXO_STORE', 'expected one of classic, mmr');
   refused({ env: { UNSPENT_STATUS_REFRESH_SECONDS: '1e3' } }, 'an integer from 1 to 3600');
@@ -171,18 +174,18 @@ test('values that this version does not have are refused with the reason', () =>
 
 test('the rollback window is at least the prune depth', () => {
   refused(
-    { flags: { utxoPruneDepth: '5000' } },
-    'utxo.rollbackWindow (4320, from default)',
+    { flags: { utxoPruneDepth: '5000', set: ['utxo.rollbackWindow=4320'] } },
+    'utxo.rollbackWindow (4320, from --set utxo.rollbackWindow)',
     'utxo.pruneDepth (5000, from --utxo-prune-depth)',
   );
-  assert.equal(loadConfig({ flags: { utxoPruneDepth: '4320' } }).config.utxo.pruneDepth, 4320);
+  assert.equal(loadConfig({ flags: { utxoPruneDepth: '5000' } }).config.utxo.rollbackWindow, 0, 'it fits itself');
 });
 
 test('unknown variables are errors, empty ones and those of other purposes are not', () => {
   refused({ env: { UNSPENT_UTXO_PRUNEDEPTH: '5' } }, 'UNSPENT_UTXO_PRUNEDEPTH', "did you mean 'UNSPENT_UTXO_PRUNE_DEPTH'?");
   refused({ env: { UNSPENT_NOTHING_LIKE_IT: '' } }, 'UNSPENT_NOTHING_LIKE_IT');
   const env = { UNSPENT_FIXTURES: '/x', UNSPENT_LOG: 'debug', UNSPENT_UTXO_PRUNE_DEPTH: '', PATH: '/bin', UNSPENT: '1' };
-  assert.equal(loadConfig({ env }).config.utxo.pruneDepth, 2160);
+  assert.equal(loadConfig({ env }).config.utxo.pruneDepth, 0);
 });
 
 test('--set: unknown keys, missing =, values holding =, a key given in two ways', () => {

@@ -158,7 +158,7 @@ function networkOf({ chain }: Devnet): Network {
 /** The settings a server has by default, with those of the test, and of its store. */
 function configWith({ server, store = {} }: ServedOptions): Config {
   const { config } = loadConfig({});
-  const { pruneDepth = config.utxo.pruneDepth, rollbackWindow = config.utxo.rollbackWindow } = store;
+  const { pruneDepth = 2160, rollbackWindow = 4320 } = store;
   return { ...config, server: { ...config.server, ...server }, utxo: { ...config.utxo, pruneDepth, rollbackWindow } };
 }
 
