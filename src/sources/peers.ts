@@ -35,6 +35,7 @@ export class Peers<A extends { readonly url: string }> {
   private readonly options: PeerOptions;
   private readonly standing: () => Standing;
   private which = 0;
+  private preferred: A | null = null;
   private state: PeerStatus['state'] = 'stopped';
   private version = '';
   private lastRollback: PeerStatus['lastRollback'] = null;
@@ -61,6 +62,16 @@ export class Peers<A extends { readonly url: string }> {
     const { tip, at } = this.standing();
     const lagBlocks = tip?.height === undefined ? null : Math.max(0, tip.height - (at?.height ?? -1));
     return { state, peer: this.address.url, version, tip, at, lagBlocks, lastRollback, lost, lastError };
+  }
+
+  /** The others, in the order of their turns. */
+  get others(): readonly A[] {
+    return [...this.addresses.slice(this.which + 1), ...this.addresses.slice(0, this.which)];
+  }
+
+  /** When the present one is left, it is this one's turn. */
+  prefer(address: A): void {
+    this.preferred = address;
   }
 
   /** Connected, and this is what it speaks. */
@@ -123,7 +134,8 @@ export class Peers<A extends { readonly url: string }> {
   /** The next node at once; when all were tried, a pause that doubles, with jitter so that many do not come back together. */
   private async pause(signal: AbortSignal): Promise<void> {
     const { length } = this.addresses;
-    this.which = (this.which + 1) % length;
+    this.which = (this.preferred === null ? this.which + 1 : this.addresses.indexOf(this.preferred)) % length;
+    this.preferred = null;
     if (this.failures % length !== 0) return;
     const [first, longest] = this.options.reconnectMs ?? [RECONNECT_MS_MIN, RECONNECT_MS_MAX];
     const delay = Math.min(longest, first * 2 ** Math.min(this.failures / length - 1, 30));

@@ -296,6 +296,13 @@ export const P2P_REORG_BLOCKS_MAX = 10_000;
 export const P2P_HEADERS_AHEAD_MAX = 10_000;
 export const P2P_HEADERS_KEPT_MAX = 50_000;
 
+/**
+ * Milliseconds between looks at the headers of another node, where several are given, and for the one that is followed to
+ * show as much work as the other: a new block takes seconds to reach every node.
+ */
+export const P2P_COMPARE_MS = 60_000;
+export const P2P_COMPARE_GRACE_MS = 15_000;
+
 /** Blocks asked of one node and not arrived yet; bytes of blocks on their way or waiting to be applied. */
 export const P2P_BLOCKS_IN_FLIGHT_MAX = 512;
 export const P2P_BLOCK_BYTES_AHEAD_MAX = 32 * 1024 * 1024;

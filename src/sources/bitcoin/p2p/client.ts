@@ -107,7 +107,7 @@ export class Client {
     }
   }
 
-  close(why: UnspentError): void {
+  close(why: Error): void {
     this.fail(why);
   }
 
@@ -120,7 +120,7 @@ export class Client {
         await this.roomToRead();
       }
     } catch (error) {
-      this.fail(error as Error);
+      this.fail(this.link.named(error as Error));
     }
   }
 
@@ -222,7 +222,7 @@ export class Client {
       }
     } catch (error) {
       // What came before it is good.
-      this.fail(error as Error);
+      this.fail(this.link.named(error as Error));
     }
     if (events.length > 0) {
       this.route.trim();

@@ -2,20 +2,22 @@
  * Nodes of the Bitcoin family as a source: `p2p://host:port[,host:port]`. Goes on
  * where the reader is, hands over checked blocks in runs, turns when the chain
  * turns, and stays: a lost node is tried again with growing pauses, the next one
- * first where there are several.
+ * first where there are several. Of several, the one with the most work is
+ * followed.
  *
  * It stops, and says why, when trying again cannot help: another network, or a
  * chain that has none of our points.
  */
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import { CONNECT_MS } from '../../../util/limits.ts';
+import { CONNECT_MS, P2P_COMPARE_GRACE_MS, P2P_COMPARE_MS } from '../../../util/limits.ts';
 import { dial } from '../../dial.ts';
 import type { NodeSource } from '../../peer.ts';
 import { type PeerOptions, Peers, type Standing } from '../../peers.ts';
 import type { FollowOptions, Run } from '../../source.ts';
 import { type NodeAddress, parseNodes } from './address.ts';
 import { type Batch, Client } from './client.ts';
+import { findBetter } from './comparison.ts';
 import { greet, settled } from './handshake.ts';
 import { Link } from './link.ts';
 import { PROTOCOL_VERSION } from './messages.ts';
@@ -27,6 +29,8 @@ export interface P2pOptions extends PeerOptions {
   readonly connectMs?: number;
   /** Every time limit of the protocol is multiplied by it; tests do not wait a minute. */
   readonly timeScale?: number;
+  /** Milliseconds between looks at another node's headers, and for the followed one to show as much work. */
+  readonly compareMs?: readonly [everyMs: number, graceMs: number];
 }
 
 /** One or more nodes of the same chain, tried in turn. Reads nothing before it is followed. */
@@ -77,6 +81,8 @@ class Follower {
     const onAbort = (): void => link.fail(stopped);
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
+    const left = new AbortController();
+    let isComparing = false;
     try {
       const client = await Client.over(link, { network, route, feed, timeScale, connect: () => this.connect(address, signal) });
       this.client = client;
@@ -85,13 +91,31 @@ class Follower {
         const batch = await client.next();
         yield runOf(batch, client);
         if (signal.aborted || (batch.atTip && !follow)) return;
+        // Before its tip, a node is busy giving us what it has.
+        if (batch.atTip && !isComparing) void this.compare(client, route, AbortSignal.any([signal, left.signal]));
+        isComparing ||= batch.atTip;
       }
     } finally {
+      left.abort();
       signal.removeEventListener('abort', onAbort);
       this.client?.close(stopped);
       this.client = null;
       link.fail(stopped);
     }
+  }
+
+  /** Leaves the node that is followed for one that has more work. */
+  private async compare(client: Client, route: Route, signal: AbortSignal): Promise<void> {
+    const [everyMs, graceMs] = this.options.compareMs ?? [P2P_COMPARE_MS, P2P_COMPARE_GRACE_MS];
+    const { address, others } = this.peers;
+    const connect = (other: NodeAddress): Promise<Greeted> => this.connect(other, signal);
+    const better = await findBetter({ route, others, connect, everyMs, graceMs, timeScale: this.timeScale, signal }).catch(
+      (error) => error,
+    );
+    if (better === null || signal.aborted) return;
+    if (better instanceof Error) return client.close(better);
+    this.peers.prefer(better);
+    client.close(new UnspentError('SOURCE_UNREACHABLE', `${address.url} has less work than ${better.url}`, { peer: address.url }));
   }
 
   private async open(address: NodeAddress, signal: AbortSignal): Promise<Link> {

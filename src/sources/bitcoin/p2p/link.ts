@@ -57,7 +57,9 @@ export class Link {
         for (const frame of frames.read(chunk as Uint8Array)) yield decodeMessage(frame);
       }
     } catch (error) {
-      throw this.failure ?? this.named(error);
+      if (this.failure !== null || error instanceof UnspentError) throw this.failure ?? this.named(error as Error);
+      const why = error instanceof Error ? error.message : String(error);
+      throw new UnspentError('SOURCE_UNREACHABLE', `${this.peer}: the connection broke (${why})`, { peer: this.peer }, error);
     }
     throw this.failure ?? new UnspentError('SOURCE_UNREACHABLE', `${this.peer} closed the connection`, { peer: this.peer });
   }
@@ -68,12 +70,11 @@ export class Link {
     this.socket.destroy();
   }
 
-  private named(error: unknown): UnspentError {
+  /** The same failure with the peer's name in front, where it is the peer's and does not say so; a mistake of ours stays what it is. */
+  named(error: Error): Error {
     const { peer } = this;
-    if (error instanceof UnspentError)
-      return new UnspentError(error.code, `${peer}: ${error.message}`, { ...error.meta, peer }, error.cause);
-    const why = error instanceof Error ? error.message : String(error);
-    return new UnspentError('SOURCE_UNREACHABLE', `${peer}: the connection broke (${why})`, { peer }, error);
+    if (!(error instanceof UnspentError) || error.meta['peer'] !== undefined) return error;
+    return new UnspentError(error.code, `${peer}: ${error.message}`, { ...error.meta, peer }, error.cause);
   }
 }
 

@@ -12,9 +12,9 @@ import { equalBytes } from '../../../util/bytes.ts';
 import { assert, UnspentError } from '../../../util/errors.ts';
 import { P2P_HEADERS_AHEAD_MAX, P2P_REORG_BLOCKS_MAX } from '../../../util/limits.ts';
 import type { OwnChain } from '../../source.ts';
-import { type HeaderBranches, headersOfChain, headersOfNetwork } from '../header-branches.ts';
 import type { HeaderTree } from '../header-tree.ts';
 import { violation } from './frame.ts';
+import { type HeaderBranches, headersOfChain, headersOfNetwork } from './header-branches.ts';
 
 const NONE = -1;
 const PREV_AT = 4;
@@ -83,9 +83,10 @@ export class Route {
     if (this.at !== null && this.at.height - this.tree.lowest > 2 * P2P_REORG_BLOCKS_MAX) this.keep(this.tree.best);
   }
 
-  /** Our own headers and those that lead on from them: for comparing them with what another node has. */
-  copy(): HeaderBranches {
-    return this.headers.branch(this.tree.best, this.lowestFork());
+  /** The best branch alone, for comparing it with what another node has, and the lowest height at which we could turn to that. */
+  best(): { readonly headers: HeaderBranches; readonly lowestFork: number } {
+    const lowestFork = this.lowestFork();
+    return { headers: this.headers.branch(this.tree.best, lowestFork), lowestFork };
   }
 
   /** The header from which blocks are wanted: where we are or, when another branch has more work, where it left ours. -1: before the first block. */

@@ -7,13 +7,14 @@
  * What it holds is bounded: a branch without end, or side branches without
  * number, are PROTOCOL.
  */
-import { RETARGET_BLOCKS } from '../../ledgers/bitcoin/difficulty.ts';
-import { type BitcoinNetwork, formatId, genesisBlock, headerHash, readExtra } from '../../ledgers/bitcoin/index.ts';
-import { UnspentError } from '../../util/errors.ts';
-import { P2P_HEADERS_KEPT_MAX } from '../../util/limits.ts';
-import type { OwnChain } from '../source.ts';
-import { HeaderRules } from './header-rules.ts';
-import { HeaderTree, rootOf } from './header-tree.ts';
+import { RETARGET_BLOCKS } from '../../../ledgers/bitcoin/difficulty.ts';
+import { type BitcoinNetwork, formatId, genesisBlock, headerHash, readExtra } from '../../../ledgers/bitcoin/index.ts';
+import { UnspentError } from '../../../util/errors.ts';
+import { P2P_HEADERS_KEPT_MAX } from '../../../util/limits.ts';
+import type { OwnChain } from '../../source.ts';
+import { HeaderRules } from '../header-rules.ts';
+import { HeaderTree, rootOf } from '../header-tree.ts';
+import { violation } from './frame.ts';
 
 const NONE = -1;
 const PREV_AT = 4;
@@ -57,7 +58,7 @@ export class HeaderBranches {
   take(headers: readonly Uint8Array[]): number {
     const { tree } = this;
     if (tree.size + headers.length > P2P_HEADERS_KEPT_MAX)
-      throw new UnspentError('PROTOCOL', `more headers than are kept (${P2P_HEADERS_KEPT_MAX}), of branches that lead nowhere`);
+      throw violation(`more headers than are kept (${P2P_HEADERS_KEPT_MAX}), of branches that lead nowhere`);
     const now = Math.floor(Date.now() / 1000);
     let last = tree.find(headers[0], PREV_AT);
     for (const header of headers) {
@@ -96,5 +97,5 @@ function neededBelow(height: number): number {
 }
 
 function wrong(hash: Uint8Array, why: string): UnspentError {
-  return new UnspentError('PROTOCOL', `header ${formatId(hash)} ${why}`, { hash: formatId(hash) });
+  return violation(`header ${formatId(hash)} ${why}`, { hash: formatId(hash) });
 }
