@@ -30,7 +30,7 @@ import type { Source } from './sources/source.ts';
 import { readBase } from './state/base.ts';
 import { FIRST_LIMITS, type FillLimits, type FillProgress, Fills, paced } from './state/fill.ts';
 import { Fold } from './state/fold.ts';
-import type { Head } from './state/head.ts';
+import { type Head, NO_TOTALS, type Totals } from './state/head.ts';
 import { PruneSchedule } from './state/prune-schedule.ts';
 import { type PruneCounts, type Pruned, readPruned } from './state/pruned.ts';
 import { beginReshape, NewDirectory, openEngine, planOpening } from './store-directory.ts';
@@ -93,6 +93,8 @@ export interface StoreStatus {
   readonly network: string;
   readonly partial: boolean;
   readonly head: Head | null;
+  /** Of the unspent set; null: none is kept. */
+  readonly totals: Totals | null;
   readonly horizon: Point | null;
   /** The block of the snapshot it began with; null: it began with the first block it saw. */
   readonly base: Point | null;
@@ -347,6 +349,7 @@ export class Store {
       network: this.network.name,
       partial: fold.options.partial,
       head: fold.head,
+      totals: this.totals(),
       horizon: this.horizon(),
       base: readBase(engine),
       pruned: readPruned(engine),
@@ -354,6 +357,11 @@ export class Store {
       fills: this.fills(),
       engine: engine.stats(),
     };
+  }
+
+  /** What the unspent set adds up to; null: the store keeps none (`utxo.enabled`). */
+  totals(): Totals | null {
+    return this.config.utxo.enabled ? (this.fold.head ?? NO_TOTALS) : null;
   }
 
   /** Names of the projections that can be relied on. */

@@ -4,6 +4,7 @@
  */
 import type { Point } from '../ledgers/ledger.ts';
 import type { Currency, Dialect } from '../query/dialect.ts';
+import type { Totals } from '../state/head.ts';
 
 export function count(value: number | bigint): string {
   return value.toLocaleString('en-US');
@@ -85,4 +86,10 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 export function pairs(rows: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** `1,234 outputs worth 5.000000 ada`; null: of a store that keeps none. */
+export function unspentText(totals: Pick<Totals, 'utxos' | 'value'> | null, { currency }: Dialect): string {
+  if (totals === null) return 'not kept (utxo.enabled is off)';
+  return `${counted(totals.utxos, 'output')} worth ${coins(totals.value, currency)}`;
 }

@@ -4,11 +4,13 @@
  */
 import type { Command } from 'commander';
 import type { ChainRow } from '../projections/chain.ts';
+import type { TxRow } from '../projections/transactions.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
 import type { Query } from '../query/query.ts';
 import { renderBalance, renderPoint } from '../query/render.ts';
 import type { Seen } from '../query/seen.ts';
+import type { ChainView } from '../query/view.ts';
 import { fromHex, toHex } from '../util/bytes.ts';
 import { isUnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
@@ -103,21 +105,28 @@ function queryBalance(context: Context, text: string): Promise<void> {
 
 function queryTx(context: Context, text: string): Promise<void> {
   fromHex(text, TX_ID_BYTES);
-  return look(context, ({ view, renderer, dialect }) => {
+  return look(context, ({ query, view, renderer, dialect }) => {
     const txId = dialect.parseId(text);
-    const { row, outputs } = view.tx(txId);
+    const { row, outputs } = query.totals === null ? placeOf(query, view, txId) : view.tx(txId);
     // Genesis outputs have an id, but no transaction made them.
-    if (row === null && outputs.length === 0) throw notFound(`no transaction ${text}`, view, dialect);
+    if (row === null && (outputs ?? []).length === 0) throw notFound(`no transaction ${text}`, view, dialect);
     const tx = row === null ? null : renderer.tx(txId, row);
-    const utxos = outputs.map((output) => renderer.utxo(output));
+    const utxos = outputs?.map((output) => renderer.utxo(output)) ?? null;
     if (context.output.json) {
       context.output.document({ point: renderPoint(view.head, dialect), tx, outputs: utxos });
       return;
     }
     context.output.line(tx === null ? `outputs of the genesis, by the id ${text}` : pairs(txRows(tx)));
-    if (utxos.length > 0) context.output.line(`\n${utxoTable(utxos, dialect)}\n`);
-    context.output.line(`${counted(utxos.length, 'output')} known, read at ${pointText(view.head, dialect)}`);
+    if (utxos !== null && utxos.length > 0) context.output.line(`\n${utxoTable(utxos, dialect)}\n`);
+    const known = utxos === null ? 'outputs are not kept (utxo.enabled is off)' : `${counted(utxos.length, 'output')} known`;
+    context.output.line(`${known}, read at ${pointText(view.head, dialect)}`);
   });
+}
+
+/** Of a store that keeps no outputs: where the transaction stands, and nothing of what it made. */
+function placeOf(query: Query, view: ChainView, txId: Uint8Array): { row: TxRow | null; outputs: null } {
+  const [row] = query.txRows([txId]);
+  return { row: row === null || row.height > (view.head?.height ?? -1) ? null : row, outputs: null };
 }
 
 function queryBlock(context: Context, text: string): Promise<void> {
@@ -133,11 +142,14 @@ function queryBlock(context: Context, text: string): Promise<void> {
   });
 }
 
-/** Null where that was pruned: the block itself is still known. */
+/** Null where that was pruned, or outputs are not kept: the block itself is still known. */
 function changesOf(query: Query, row: ChainRow, { formatId }: Dialect): BlockDeeds {
+  const named = (txs: readonly { readonly id: Uint8Array; readonly valid: boolean }[]) =>
+    txs.map(({ id, valid }) => ({ tx_hash: formatId(id), valid }));
   try {
+    if (query.totals === null) return { txs: named(query.blockTxs(row)), created: null, spent: null };
     const { txs, created, spent } = query.changes(row);
-    return { txs: txs.map(({ id, valid }) => ({ tx_hash: formatId(id), valid })), created: created.length, spent: spent.length };
+    return { txs: named(txs), created: created.length, spent: spent.length };
   } catch (error) {
     if (!isUnspentError(error, 'PRUNED')) throw error;
     return { txs: null, created: null, spent: null };

@@ -8,7 +8,7 @@ import type { Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { ControlCommand } from './control.ts';
 import { fillText } from './fill-text.ts';
-import { coins, counted, pairs, placeText, pointText } from './format.ts';
+import { coins, counted, pairs, placeText, pointText, unspentText } from './format.ts';
 import type { FollowLines } from './start-lines.ts';
 import { sumOf, utxoTable } from './utxo-table.ts';
 
@@ -30,14 +30,14 @@ export function followCommands(store: Store, lines: FollowLines, served: Served 
 }
 
 function statusRows(store: Store, lines: FollowLines, served: Served | null): [string, string][] {
-  const { head, horizon, network, fills } = store.status();
+  const { head, totals, horizon, network, fills } = store.status();
   const { dialect } = store.network;
   const rows: [string, string][] = [
     ['network', network],
     ['tip', head === null ? 'no block yet' : placeText(head, dialect)],
     ...(head === null ? [] : [['block', dialect.formatId(head.hash)] as [string, string]]),
     ['horizon', horizon === null ? 'the origin' : placeText(horizon, dialect)],
-    ['unspent', `${counted(head?.utxos ?? 0, 'output')} worth ${coins(head?.value ?? 0n, store.network.dialect.currency)}`],
+    ['unspent', unspentText(totals, dialect)],
   ];
   if (fills.length > 0) rows.push(['filling', fillText(fills)]);
   return [...rows, ...lines.rows(), ['page', served?.url ?? 'not served']];

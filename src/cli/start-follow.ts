@@ -72,7 +72,11 @@ export async function follow(
   }
   const { head } = store.fold;
   if (output.json)
-    output.document({ point: renderPoint(head, store.network.dialect), utxos: head?.utxos ?? 0, value: (head?.value ?? 0n).toString() });
+    output.document({
+      point: renderPoint(head, store.network.dialect),
+      utxos: store.totals()?.utxos ?? null,
+      value: store.totals()?.value.toString() ?? null,
+    });
   if (interruption.signal.aborted) throw new UnspentError('INTERRUPTED', `stopped at ${pointText(head, store.network.dialect)}`);
   output.remark(`stopped at ${pointText(head, store.network.dialect)}`);
 }

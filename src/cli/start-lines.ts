@@ -46,9 +46,11 @@ export class FollowLines {
       this.say(`${this.place(head)}: ${this.lag()}${speed}`);
     } else {
       const what = blocks === 1 ? `block ${count(head.height)}` : `${counted(blocks, 'block')} up to ${count(head.height)}`;
-      const changes = `${counted(now.txs - this.told.txs, 'transaction')}, +${now.created - this.told.created} -${now.spent - this.told.spent}`;
+      const txs = counted(now.txs - this.told.txs, 'transaction');
+      const totals = this.store.totals();
+      const outputs = `, +${now.created - this.told.created} -${now.spent - this.told.spent}; ${count(totals?.utxos ?? 0)} unspent`;
       const slot = hasSlots(this.store) ? `, slot ${count(head.slot)}` : '';
-      this.say(`${what}${slot}: ${changes}; ${count(head.utxos)} unspent`);
+      this.say(`${what}${slot}: ${txs}${totals === null ? '' : outputs}`);
     }
     this.told = now;
     this.toldAt = at;

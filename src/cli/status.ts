@@ -7,7 +7,7 @@ import type { Head } from '../state/head.ts';
 import type { Store, StoreStatus } from '../store.ts';
 import { action } from './context.ts';
 import { fillText } from './fill-text.ts';
-import { bytes, coins, count, pairs, placeText, utcTime } from './format.ts';
+import { bytes, count, pairs, placeText, unspentText, utcTime } from './format.ts';
 
 export function registerStatus(program: Command): void {
   program
@@ -24,7 +24,7 @@ export function registerStatus(program: Command): void {
     );
 }
 
-function statusJson(store: Store, { head, horizon, base, pruned, engine, ...rest }: StoreStatus): object {
+function statusJson(store: Store, { head, totals, horizon, base, pruned, engine, ...rest }: StoreStatus): object {
   const { dialect } = store.network;
   return {
     ...rest,
@@ -32,9 +32,10 @@ function statusJson(store: Store, { head, horizon, base, pruned, engine, ...rest
     // Null: back to the origin.
     horizon: renderPoint(horizon, dialect),
     ...(base === null ? {} : { snapshot: renderPoint(base, dialect) }),
-    utxos: head?.utxos ?? 0,
-    value: (head?.value ?? 0n).toString(),
-    missingInputs: head?.missing ?? 0,
+    // Null: none are kept.
+    utxos: totals?.utxos ?? null,
+    value: totals?.value.toString() ?? null,
+    missingInputs: totals?.missing ?? null,
     // Heights up to which they are gone; -1: none.
     pruned: { spentOutputs: pruned.spent, deltas: pruned.deltas },
     engine: { kind: engine.kind, bytes: engine.bytes, properties: engine.properties },
@@ -53,7 +54,7 @@ function moment({ fold, network: { dialect } }: Store, { height, slot, era }: He
   };
 }
 
-function statusRows(store: Store, { head, horizon, base, pruned, engine, ...status }: StoreStatus): [string, string][] {
+function statusRows(store: Store, { head, totals, horizon, base, pruned, engine, ...status }: StoreStatus): [string, string][] {
   const { dialect } = store.network;
   const rows: [string, string][] = [
     ['data', status.data],
@@ -69,9 +70,9 @@ function statusRows(store: Store, { head, horizon, base, pruned, engine, ...stat
   rows.push(
     ['horizon', horizon === null ? 'the origin' : placeText(horizon, dialect)],
     ...(base === null ? [] : [['began', `with a snapshot at ${placeText(base, dialect)}`] as [string, string]]),
-    ['unspent', `${count(head?.utxos ?? 0)} outputs worth ${coins(head?.value ?? 0n, dialect.currency)}`],
+    ['unspent', unspentText(totals, dialect)],
   );
-  if ((head?.missing ?? 0) > 0) rows.push(['missing', `${count(head!.missing)} inputs from before the first block`]);
+  if (totals !== null && totals.missing > 0) rows.push(['missing', `${count(totals.missing)} inputs from before the first block`]);
   rows.push(
     ['pruned', `spent outputs ${upTo(pruned.spent)}, undo records ${upTo(pruned.deltas)}`],
     ['projections', status.projections.join(', ')],

@@ -12,7 +12,7 @@ import type { OpenOptions, Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { percent, remarkShape } from './fill-text.ts';
-import { bytes, coins, count, counted, duration, pairs, pointText, rate } from './format.ts';
+import { bytes, count, counted, duration, pairs, pointText, rate, unspentText } from './format.ts';
 import { onInterrupt } from './interrupt.ts';
 import { SyncMeter } from './sync-meter.ts';
 
@@ -133,7 +133,7 @@ function report({ output }: Context, store: Store, pumped: Pumped, seconds: numb
   const { blocks, txs, bytes: size, rollbacks, reason } = pumped;
   const blocksPerSecond = perSecond(blocks, seconds);
   const megabytesPerSecond = perSecond(size / 1e6, seconds);
-  const [utxos, value] = [head?.utxos ?? 0, head?.value ?? 0n];
+  const totals = store.totals();
   if (output.json) {
     const speeds = { blocksPerSecond, megabytesPerSecond };
     output.document({
@@ -143,8 +143,8 @@ function report({ output }: Context, store: Store, pumped: Pumped, seconds: numb
       bytes: size,
       seconds,
       ...speeds,
-      utxos,
-      value: value.toString(),
+      utxos: totals?.utxos ?? null,
+      value: totals?.value.toString() ?? null,
       rollbacks,
       reason,
       // maxRSS is in kilobytes.
@@ -155,7 +155,7 @@ function report({ output }: Context, store: Store, pumped: Pumped, seconds: numb
       ['applied', `${counted(blocks, 'block')} with ${counted(txs, 'transaction')}, ${bytes(size)}, in ${duration(seconds)}`],
       ['speed', `${rate(blocksPerSecond)} blocks/s, ${rate(megabytesPerSecond)} MB/s`],
       ['tip', pointText(head, store.network.dialect)],
-      ['unspent', `${counted(utxos, 'output')} worth ${coins(value, store.network.dialect.currency)}`],
+      ['unspent', unspentText(totals, store.network.dialect)],
     ];
     output.line(pairs(rows));
   }

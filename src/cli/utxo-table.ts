@@ -98,8 +98,8 @@ export function blockRows(block: BlockJson, { txs, created, spent }: BlockDeeds)
     ['previous', block.previous_hash],
     ['issuer', block.issuer],
     ['transactions', count(block.tx_count)],
-    ['created', created === null ? 'not known any more' : counted(created, 'output')],
-    ['spent', spent === null ? 'not known any more' : counted(spent, 'output')],
+    ['created', created === null ? 'not known' : counted(created, 'output')],
+    ['spent', spent === null ? 'not known' : counted(spent, 'output')],
     ...(txs ?? []).map(({ tx_hash, valid }): [string, string] => ['transaction', valid ? tx_hash : `${tx_hash} (invalid)`]),
   ];
   return present(rows);

@@ -25,16 +25,27 @@ export interface BlockChanges {
   readonly mmr: BlockMmr | null;
 }
 
-/** Throws PRUNED when an undo record or a spent output it needs was forgotten. */
+/** Throws PRUNED when an undo record or a spent output it needs was forgotten, UNSUPPORTED when no outputs are kept. */
 export function blockChanges(kept: Kept, row: ChainRow): BlockChanges {
+  kept.needUnspent();
   kept.needDeltas();
   const delta = deltaOf(kept, row);
   return {
-    txs: delta.txs.filter((tx) => tx.kind === 'tx').map(({ id, valid }) => ({ id, valid })),
+    txs: txsOf(delta),
     created: createdOutputs(kept, row, delta),
     spent: spentOutputs(kept, row, delta),
     mmr: blockMmr(kept, delta, row),
   };
+}
+
+/** The transactions of a block, in its order. Throws PRUNED when its undo record was forgotten. */
+export function blockTxs(kept: Kept, row: ChainRow): readonly StepTx[] {
+  kept.needDeltas();
+  return txsOf(deltaOf(kept, row));
+}
+
+function txsOf({ txs }: Delta): readonly StepTx[] {
+  return txs.filter((tx) => tx.kind === 'tx').map(({ id, valid }) => ({ id, valid }));
 }
 
 /** The ids of a block's transactions and the outpoints it spent, without what they hold. */

@@ -105,7 +105,10 @@ export function originView(kept: Kept): ChainView {
       kept.index(kind);
       return [];
     },
-    tx: () => ({ row: null, outputs: [] }),
+    tx: () => {
+      kept.needUnspent();
+      return { row: null, outputs: [] };
+    },
     balance: () => {
       kept.needUnspent();
       return { utxos: 0, value: 0n, assets: [] };

@@ -11,15 +11,16 @@ import type { ChainRow } from '../projections/chain.ts';
 import { readSpent, readStored, TXID_BYTES } from '../projections/coin.ts';
 import { CSMT, csmtNodes } from '../projections/csmt.ts';
 import { MMR, MMR_LEAF } from '../projections/mmr-rows.ts';
+import type { StepTx } from '../projections/projection.ts';
 import { readTxRow, TX, type TxRow } from '../projections/transactions.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { MemoryNodes, mmr } from '../proofs/index.ts';
-import { type Head, readHead } from '../state/head.ts';
+import { type Head, NO_TOTALS, readHead, type Totals } from '../state/head.ts';
 import { type Pruned, readPruned, type Windows } from '../state/pruned.ts';
 import { concatBytes, equalBytes, readU16 } from '../util/bytes.ts';
 import { BalanceSum, keptBalance } from './balance.ts';
 import { blockAtHeight, blockAtSlot, blockByHash, blocksAfter, edgeBlock } from './blocks.ts';
-import { type BlockChanges, type BlockOutline, blockChanges, blockOutline } from './changes.ts';
+import { type BlockChanges, type BlockOutline, blockChanges, blockOutline, blockTxs } from './changes.ts';
 import { History } from './history.ts';
 import { horizonOf, knownPoint } from './horizon.ts';
 import { indexedUtxos, indexRange } from './index-rows.ts';
@@ -82,11 +83,16 @@ export class Query implements Present {
     return indexedUtxos(this.snapshot, this.kept.index(kind), indexRange(key, page), page.limit);
   }
 
-  /** Where a transaction stands, and all its outputs that the store still knows. */
+  /** Where a transaction stands, and all its outputs that the store still knows. Throws UNSUPPORTED when it keeps none. */
   tx(txId: Uint8Array): { row: TxRow | null; outputs: Utxo[] } {
+    this.kept.needUnspent();
     const value = this.snapshot.get(TX, txId);
-    const outputs = this.kept.has(UNSPENT) ? this.outputsOf(txId) : [];
-    return { row: value === undefined ? null : readTxRow(value), outputs };
+    return { row: value === undefined ? null : readTxRow(value), outputs: this.outputsOf(txId) };
+  }
+
+  /** What the unspent set adds up to; null: the store keeps none (`utxo.enabled`), which is not the same as an empty one. */
+  get totals(): Totals | null {
+    return this.kept.has(UNSPENT) ? (this.head ?? NO_TOTALS) : null;
   }
 
   /** Where transactions stand, in the order of their ids; null: in no block of ours. */
@@ -186,9 +192,14 @@ export class Query implements Present {
     return rootsOfBlock(this.kept, row);
   }
 
-  /** What a block of our chain did. Throws PRUNED when that is no longer known. */
+  /** What a block of our chain did. Throws PRUNED when that is no longer known, UNSUPPORTED when no outputs are kept. */
   changes(row: ChainRow): BlockChanges {
     return blockChanges(this.kept, row);
+  }
+
+  /** The transactions of a block, in its order. Throws PRUNED when they are no longer known. */
+  blockTxs(row: ChainRow): readonly StepTx[] {
+    return blockTxs(this.kept, row);
   }
 
   /** Which transactions and outpoints a block touched; null when that is no longer known. */

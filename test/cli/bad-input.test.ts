@@ -150,7 +150,7 @@ describe('bad input', () => {
     await failure(['status', '--utxo-prune-depth', 'many', '--data', data], 'CONFIG', 3);
     await failure(['status', '--config', fresh('none.toml'), '--data', data], 'CONFIG', 3);
     await failure(['status', '--data', data], 'CONFIG', 3, { env: { UNSPENT_UTXO_PRUN_DEPTH: '3' } });
-    await failure(['status', '--data', data, '--utxo-enabled', 'false'], 'STORE_SHAPE', 3);
+    await failure(['sync', '--source', 'devnet:', '--data', data, '--utxo-enabled', 'false'], 'STORE_SHAPE', 3);
   });
 
   test('directory in use', () =>

@@ -67,10 +67,17 @@ export class Metrics {
   constructor(context: ServerContext) {
     this.context = context;
     const registers = [this.registry];
-    for (const [name, [, help]] of Object.entries(SUMS))
+    for (const [name, [, help]] of Object.entries(SUMS)) {
+      // A store that keeps no outputs has not counted any.
+      if (name.startsWith('outputs_') && !context.projections.includes('utxo')) continue;
       this.sums.set(name as keyof typeof SUMS, new Counter({ name: `unspent_${name}_total`, help, registers }));
-    for (const [name, help] of Object.entries(GAUGES))
-      this.gauges.set(name as GaugeName, new Gauge({ name: `unspent_${name}`, help, registers }));
+    }
+    for (const [name, help] of Object.entries(GAUGES)) {
+      const gauge = new Gauge({ name: `unspent_${name}`, help, registers });
+      // It begins at zero, which would be told of what this chain does not have.
+      gauge.remove();
+      this.gauges.set(name as GaugeName, gauge);
+    }
     const timing = (what: string, help: string) =>
       new Histogram({ name: `unspent_${what}_seconds`, help, buckets: STATE_BUCKETS, registers });
     this.timings = {
@@ -134,10 +141,11 @@ export class Metrics {
     const { network, config, mempool } = this.context;
     this.set('tip_height', head?.height);
     this.set('tip_slot', head?.slot);
-    this.set('utxos', head?.utxos ?? 0);
-    this.set(network.family === 'cardano' ? 'value_lovelace' : 'value_satoshi', Number(head?.value ?? 0n));
+    const { totals } = query;
+    this.set('utxos', totals?.utxos);
+    this.set(network.family === 'cardano' ? 'value_lovelace' : 'value_satoshi', totals === null ? null : Number(totals.value));
     this.set('mempool_transactions', mempool?.size);
-    this.set('missing_inputs', head?.missing ?? 0);
+    this.set('missing_inputs', totals?.missing);
     this.set('horizon_height', query.horizon(config.utxo)?.height ?? 0);
     const { spent, deltas } = query.pruned();
     this.pruned.set({ what: 'spent_outputs' }, spent);
@@ -152,7 +160,7 @@ export class Metrics {
   }
 
   private readStatus(status: LiveStatus): void {
-    for (const [name, [field]] of Object.entries(SUMS)) setSum(this.sums.get(name as keyof typeof SUMS)!, status[field]);
+    for (const [name, sum] of this.sums) setSum(sum, status[SUMS[name][0]]);
     this.set('source_tip_height', status.sourceTip?.height);
     this.set('source_tip_slot', status.sourceTip?.slot);
     this.set('queued_blocks', status.queued);

@@ -134,13 +134,13 @@ function statusOf(
     lag_slots: lagSlots(head, live),
     horizon: renderPoint(query.horizon(config.utxo), network.dialect),
     pruned: { spent_outputs: pruned.spent, deltas: pruned.deltas },
-    utxos: head?.utxos ?? 0,
-    value: (head?.value ?? 0n).toString(),
+    utxos: query.totals?.utxos ?? null,
+    value: query.totals?.value.toString() ?? null,
     unit: network.dialect.currency.unit,
-    missing_inputs: head?.missing ?? 0,
+    missing_inputs: query.totals?.missing ?? null,
     ...(mempool === null ? {} : { mempool: mempool.size }),
     projections,
-    following: followingOf(live),
+    following: followingOf(live, query.totals !== null),
     bytes,
     streams,
   };
@@ -159,13 +159,16 @@ function tipOf(head: NonNullable<Query['head']>, query: Query, dialect: Dialect)
   };
 }
 
-function followingOf(live: LiveStatus): object {
-  const { sourceTip, prunedKeys, connectionsLost, lastError, source, ...rest } = live;
+/** `hasOutputs` false: none are kept, so that none were counted. */
+function followingOf(live: LiveStatus, hasOutputs: boolean): object {
+  const { sourceTip, created, spent, prunedKeys, connectionsLost, lastError, source, ...rest } = live;
   return {
     ...rest,
+    created: hasOutputs ? created : null,
+    spent: hasOutputs ? spent : null,
     source: source === null ? null : withoutSecret(source),
     source_tip: sourceTip,
-    pruned_keys: prunedKeys,
+    pruned_keys: hasOutputs ? prunedKeys : null,
     connections_lost: connectionsLost,
     last_error: lastError,
   };

@@ -145,8 +145,8 @@ export class Overview {
     const p99 = this.samples.slice(-RATE_SECONDS).findLast((sample) => sample.p99_ms !== null)?.p99_ms ?? null;
     replace(
       this.figures,
-      fact('Unspent outputs', count(utxos)),
-      fact(`Total ${coinName(unit).toLowerCase()}`, coinText({ quantity: value, unit })),
+      fact('Unspent outputs', utxos === null ? 'not kept' : count(utxos)),
+      ...(value === null ? [] : [fact(`Total ${coinName(unit).toLowerCase()}`, coinText({ quantity: value, unit }))]),
       fact('Lag', lag_blocks === null ? '–' : counted(lag_blocks, 'block')),
       fact('Blocks per second', rate(this.blocksPerSecond())),
       fact('Requests per second', rate(last?.requests_per_second ?? 0), h('small', {}, p99 === null ? '' : `  p99 ${milliseconds(p99)}`)),

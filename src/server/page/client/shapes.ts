@@ -77,9 +77,10 @@ export interface Status {
   readonly horizon: Point | null;
   /** Heights up to which they are gone; -1: none. */
   readonly pruned: { readonly spent_outputs: number; readonly deltas: number };
-  readonly utxos: number;
+  /** Null: the store keeps no outputs. */
+  readonly utxos: number | null;
   /** In the smallest unit of the chain, whose name is `unit`. */
-  readonly value: string;
+  readonly value: string | null;
   readonly unit: string;
   readonly projections: readonly string[];
   readonly following: {
