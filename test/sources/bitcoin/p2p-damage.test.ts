@@ -3,21 +3,25 @@
  * with a reason, none of what it sent is used, and the next node is tried.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { bitcoinNetwork, headerHash } from '../../../src/ledgers/bitcoin/index.ts';
 import { encodeFrame } from '../../../src/sources/bitcoin/p2p/frame.ts';
 import { openP2p } from '../../../src/sources/bitcoin/p2p/index.ts';
-import { encodeMessage, type Message } from '../../../src/sources/bitcoin/p2p/messages.ts';
+import { type Link, ownVersion } from '../../../src/sources/bitcoin/p2p/link.ts';
+import { encodeMessage, ITEM, type Message } from '../../../src/sources/bitcoin/p2p/messages.ts';
 import { type P2pServer, serveP2p } from '../../../src/sources/bitcoin/responder/index.ts';
 import { concatBytes } from '../../../src/util/bytes.ts';
 import { type ErrorCode, UnspentError } from '../../../src/util/errors.ts';
-import { P2P_SILENCE_MS } from '../../../src/util/limits.ts';
-import { u32 } from '../../ledgers/bitcoin/forge.ts';
+import { P2P_INVENTORY_MAX, P2P_SILENCE_MS } from '../../../src/util/limits.ts';
+import { forgeBlock, forgeCoinbase, forgeTx, OP_TRUE, u32, withWork } from '../../ledgers/bitcoin/forge.ts';
 import { regtest } from '../../ledgers/bitcoin/samples.ts';
 import { TestChain } from './p2p-chain.ts';
 import { Reader, until } from './p2p-reader.ts';
+import { ScriptedNode } from './p2p-scripted.ts';
 import { type Spoil, Spoiler } from './p2p-spoiler.ts';
 
 const MAINNET = bitcoinNetwork('bitcoin').magic;
@@ -94,6 +98,19 @@ const CASES: readonly Case[] = [
     'PROTOCOL',
     /does not decode/,
   ],
+  [
+    'more headers than there are numbers for',
+    only('headers', () => encodeFrame(regtest.magic, { command: 'headers', payload: new Uint8Array(9).fill(0xff) })),
+    'PROTOCOL',
+    /does not decode/,
+  ],
+  ['a block of two gigabytes', only('block', (frame) => changed(frame, 16, u32(0x7fff_ffff))), 'PROTOCOL', /'block' of 2147483647 bytes/],
+  [
+    'a block of more transactions than it has bytes',
+    only('block', (frame) => framed({ kind: 'block', raw: concatBytes(frame.subarray(24, 104), Uint8Array.of(0xfe), u32(0xffff_ffff)) })),
+    'PROTOCOL',
+    /not sound/,
+  ],
   ['headers that do not link among themselves', only('headers', () => headersOf(header(1), header(3))), 'PROTOCOL', /does not follow/],
   ['headers that link to nothing', only('headers', () => headersOf(header(7))), 'NETWORK_WRONG', /another network/],
   ['headers without work', only('headers', () => headersOf(idle())), 'PROTOCOL', /has not the work/],
@@ -165,6 +182,64 @@ describe('a node that sends', () => {
       assert.equal(source.status().lastError?.code, code);
     });
   }
+});
+
+describe('a node that gives', () => {
+  it('a block whose last transactions are repeated, under the same Merkle root', async () => {
+    const outputs = [{ value: 1n, script: OP_TRUE }];
+    const spends = [1, 2].map((index) => forgeTx({ inputs: [{ txId: new Uint8Array(32).fill(7), index }], outputs }));
+    const three = withWork(forgeBlock(chain.best[0].hash, [forgeCoinbase(1, outputs), ...spends]));
+    const twice = concatBytes(three.subarray(0, 80), Uint8Array.of(4), three.subarray(81), spends[1]);
+    const node = await ScriptedNode.open(regtest, 1, ({ kind }, link) => {
+      if (kind === 'getheaders') link.send({ kind: 'headers', headers: [three.subarray(0, 80)] });
+      if (kind === 'getdata') link.send({ kind: 'block', raw: twice });
+    });
+    open.push(node);
+    await assert.rejects(new Reader(regtest).sync(openP2p(urls(node), regtest, HASTY)), { code: 'PROTOCOL', message: /are repeated/ });
+  });
+
+  it('its greeting byte by byte', async () => {
+    const version = framed(ownVersion(1n, 30));
+    const server = createServer(async (socket) => {
+      socket.on('error', () => {});
+      for (const byte of version) {
+        socket.write(Uint8Array.of(byte));
+        await sleep(10);
+      }
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    open.push({ close: async () => void server.close() });
+    const { port } = server.address() as AddressInfo;
+    const late = { code: 'SOURCE_UNREACHABLE', message: /did not say its version/ };
+    await assert.rejects(new Reader(regtest).sync(openP2p(urls({ port }), regtest, { ...HASTY, timeScale: 0.001 })), late);
+  });
+
+  it('the ids of transactions without end, and none of them', async () => {
+    let [asked, isThrough] = [0, false];
+    const links: Link[] = [];
+    const node = await ScriptedNode.open(regtest, 0, (message, link) => {
+      if (message.kind === 'getheaders') {
+        links.push(link);
+        link.send({ kind: 'headers', headers: [] });
+      }
+      if (message.kind === 'getdata') asked += message.items.length;
+      isThrough ||= message.kind === 'pong';
+    });
+    open.push(node);
+    const reader = new Reader(regtest);
+    reader.start(openP2p(urls(node), regtest, { ...HASTY, timeScale: 1 }));
+    // At the tip, which is the first block: from now on transactions are of use.
+    await until(() => reader.fold.head !== null);
+    for (let round = 0; round < 4; round++) {
+      const hashOf = (i: number): Uint8Array => concatBytes(u32(i), u32(round), new Uint8Array(24));
+      links[0].send({ kind: 'inv', items: Array.from({ length: P2P_INVENTORY_MAX }, (_, i) => ({ type: ITEM.tx, hash: hashOf(i) })) });
+    }
+    links[0].send({ kind: 'ping', nonce: new Uint8Array(8) });
+    await until(() => isThrough);
+    assert.deepEqual([asked, links.length], [P2P_INVENTORY_MAX, 1]);
+    await reader.end();
+  });
 });
 
 describe('a node that falls silent', () => {
