@@ -39,6 +39,8 @@ export interface ShapeChange {
   readonly after: Shape;
   /** Columns the database may have and nobody asks for. */
   readonly retired: readonly string[];
+  /** Columns the database has if it holds anything: those of the projections that unspent.json relies on. */
+  readonly existing: readonly string[];
   /** Keys of reserved rows it may have and nobody asks for, or that are to begin anew. */
   readonly stale: readonly Uint8Array[];
 }
@@ -96,6 +98,7 @@ function change(
     during: { projections: have.projections.filter((name) => !removed.includes(name)), columns },
     after: { projections: names(projections), columns },
     retired: columns.filter((column) => !opened.includes(column)),
+    existing: have.projections.length === 0 ? [] : columnNames(every.filter(({ name }) => have.projections.includes(name))),
     stale: [...every.filter(({ name }) => !projections.some((kept) => kept.name === name)), ...added].flatMap(
       ({ reserved }) => reserved ?? [],
     ),

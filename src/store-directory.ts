@@ -6,8 +6,7 @@ import { existsSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from './config/schema.ts';
 import { databaseDirectory, removeStore, STORE_ENTRIES, writeIdentity } from './engine/directory.ts';
-import type { Engine } from './engine/engine.ts';
-import { openRocks } from './engine/rocks.ts';
+import { openRocks, type RocksEngine } from './engine/rocks.ts';
 import { planStore, type StoreIdentity, type StorePlan, type Wishes } from './identity.ts';
 import { type Network, openNetwork } from './networks.ts';
 import type { Changes } from './settings.ts';
@@ -19,11 +18,11 @@ import { isUnspentError } from './util/errors.ts';
 export function openEngine(
   data: string,
   { engine }: Config,
-  { projections, retired }: Pick<ShapeChange, 'projections' | 'retired'>,
-): Promise<Engine> {
+  { projections, retired, existing }: Pick<ShapeChange, 'projections' | 'retired' | 'existing'>,
+): Promise<RocksEngine> {
   const columns = [...projections.flatMap((projection) => projection.columns), deltaColumn];
   return openRocks(databaseDirectory(data), columns, {
-    ...{ createIfMissing: true, retired },
+    ...{ createIfMissing: true, retired, existing },
     ...{ memtableBytes: engine.memtableBytes, cacheBytes: engine.cacheBytes, compression: engine.compression },
   });
 }

@@ -9,6 +9,7 @@ import { loadConfig } from './config/load.ts';
 import type { Config, SettingKey } from './config/schema.ts';
 import { readIdentity, writeIdentity } from './engine/directory.ts';
 import type { Engine, EngineStats } from './engine/engine.ts';
+import type { Unclosed } from './engine/seal.ts';
 import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
 import type { Point } from './ledgers/ledger.ts';
 import type { Network } from './networks.ts';
@@ -150,7 +151,7 @@ async function openPlanned(
       ...facts.windows,
       fsync: false,
     });
-    return new Store({ data, network, config, ignored, engine, fold, fills, shape, made });
+    return new Store({ data, network, config, ignored, engine, fold, fills, shape, made, unclosed: engine.unclosed });
   } catch (error) {
     await engine.close();
     throw error;
@@ -168,6 +169,7 @@ interface StoreParts {
   readonly fills: Fills;
   readonly shape: Pick<ShapeChange, 'added' | 'removed'>;
   readonly made: NewDirectory | null;
+  readonly unclosed: Unclosed | null;
 }
 
 export class Store {
@@ -181,6 +183,8 @@ export class Store {
   readonly engine: Engine;
   /** Names of what was switched on and off when it was opened. */
   readonly reshaped: { readonly added: readonly string[]; readonly removed: readonly string[] };
+  /** Who had the store open before and did not close it: it was recovered from its logs. */
+  readonly unclosed: Unclosed | null;
   /** Null: nothing is followed now. */
   following: Following | null = null;
   /** Whoever reads through the engine from another thread: closed first, because the engine must outlive them. */
@@ -191,7 +195,7 @@ export class Store {
   /** Null: it was there before. */
   private readonly made: NewDirectory | null;
 
-  constructor({ data, network, config, ignored, engine, fold, fills, shape, made }: StoreParts) {
+  constructor({ data, network, config, ignored, engine, fold, fills, shape, made, unclosed }: StoreParts) {
     this.data = data;
     this.network = network;
     this.config = config;
@@ -200,6 +204,7 @@ export class Store {
     this.engine = engine;
     this.fold = fold;
     this.filling = fills;
+    this.unclosed = unclosed;
     this.reshaped = { added: shape.added.map((projection) => projection.name), removed: shape.removed };
     const { pruneBatchSize, pruneScheduleSeconds } = config.utxo;
     this.schedule = new PruneSchedule(fold, { batchBlocks: pruneBatchSize, intervalMs: 1000 * pruneScheduleSeconds }, Date.now());

@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import type { Unclosed } from '../engine/seal.ts';
 import { type OpenOptions, open, type Store } from '../store.ts';
 import type { CommandOptions } from './options.ts';
 import { createOutput, type Output } from './output.ts';
@@ -48,6 +49,7 @@ async function useStore<T>(output: Output, options: OpenOptions, body: (store: S
   const store = await open(options);
   if (store.ignored.length > 0)
     output.remark(`left aside, because the store has its own: ${store.ignored.join(', ')}; sync and start change what can be changed`);
+  if (store.unclosed !== null) output.remark(unclosedText(store.unclosed));
   let result: T;
   try {
     result = await body(store);
@@ -58,6 +60,12 @@ async function useStore<T>(output: Output, options: OpenOptions, body: (store: S
   }
   await store.close();
   return result;
+}
+
+/** RocksDB aborts the process where the disk fails under it, and cannot say more than a line of its own: so the next command does. */
+function unclosedText({ process, since }: Unclosed): string {
+  const who = process === null ? 'the last process' : `process ${process}${since === null ? '' : ` (since ${since})`}`;
+  return `${who} ended without closing the store; it was recovered from its logs and is whole`;
 }
 
 let current: Output | undefined;

@@ -9,6 +9,7 @@ import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, readd
 import { join } from 'node:path';
 import { readRegular } from '../files/regular.ts';
 import { UnspentError } from '../util/errors.ts';
+import { checkedText, parseChecked } from './checked-text.ts';
 
 /** Raised when a store of the older schema can no longer be read as it is. */
 export const SCHEMA_VERSION = 1;
@@ -59,10 +60,9 @@ export function readIdentity(directory: string): Identity | null {
 
 /** Makes the directory if need be. On return the identity is on the disk; before, the old one or none is. */
 export function writeIdentity(directory: string, identity: Identity): void {
-  const text = `${JSON.stringify({ format: 'unspent', ...identity }, null, 2)}\n`;
   try {
     mkdirSync(directory, { recursive: true });
-    writeFileAtomically(directory, IDENTITY_FILE, text);
+    writeFileAtomically(directory, IDENTITY_FILE, checkedText({ format: 'unspent', ...identity }));
   } catch (cause) {
     throw systemError(cause, directory, 'cannot be written');
   }
@@ -157,7 +157,9 @@ function parseIdentity(directory: string): Identity {
     throw new UnspentError('STORE_SCHEMA', message, { directory, schema, newest: SCHEMA_VERSION });
   }
   if (typeof network !== 'string' || network === '') throw damaged('has no valid "network"');
-  return { ...identity, schema, network };
+  if (parseChecked(text) === null) throw damaged('is not as it was written: its checksum is wrong');
+  const { checksum: _, ...checked } = identity;
+  return { ...checked, schema, network };
 }
 
 /** Null where there is nothing of that name. */

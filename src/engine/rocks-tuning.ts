@@ -5,6 +5,7 @@
 import { assert } from '../util/errors.ts';
 import type { ColumnSpec } from './engine.ts';
 import type { NativeColumnOptions, NativeOpenOptions } from './rocks-binding.ts';
+import { IDLE_COLUMN } from './rocks-recovery.ts';
 
 const MIB = 1024 * 1024;
 
@@ -12,6 +13,8 @@ export interface RocksOptions {
   readonly createIfMissing: boolean;
   /** Columns the database may have and nobody asks for any more: opened, because RocksDB insists, and emptied. */
   readonly retired?: readonly string[];
+  /** Columns the database has, unless it is empty. RocksDB would make one that is missing anew and say nothing. */
+  readonly existing?: readonly string[];
   /** Memtable budget over all columns, split by weight. RocksDB may hold half as much again while flushes lag. */
   readonly memtableBytes?: number;
   /** Block cache over all columns; it holds the index and filter blocks too, so it bounds what reading costs in memory. */
@@ -75,7 +78,7 @@ export function nativeOptions(columns: readonly ColumnSpec[], options: RocksOpti
   const compression = options.compression ?? COMPRESSION;
   const idle = { ...COLUMN, memtableMemoryBudget: COLUMN_MEMTABLE_BYTES_MIN, cacheSize: COLUMN_CACHE_BYTES_MIN, compression };
   // RocksDB has `default` whether we use it or not.
-  const natives: Record<string, NativeColumnOptions> = { default: idle };
+  const natives: Record<string, NativeColumnOptions> = { default: idle, [IDLE_COLUMN]: idle };
   for (const name of options.retired ?? []) natives[name] = idle;
   for (const [at, column] of columns.entries()) {
     natives[column.name] = {

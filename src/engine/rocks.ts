@@ -3,62 +3,48 @@
  * batch is reused for ever, lookups are one native call for all keys, a scan
  * has an iterator of its own. Tuning, errors and snapshots have their own files.
  */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { UnspentError } from '../util/errors.ts';
 import { SCAN_ROWS } from '../util/limits.ts';
-import { databaseExists } from './directory.ts';
 import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot } from './engine.ts';
-import { binding, type NativeColumn, type NativeColumnRef, type NativeDatabase, type NativeOpenOptions } from './rocks-binding.ts';
+import { binding, type NativeColumn, type NativeColumnRef } from './rocks-binding.ts';
 import { lastPlace, type RocksColumn, RocksDatabase, rowAt, SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH } from './rocks-database.ts';
 import { storeError } from './rocks-errors.ts';
+import { openDatabase } from './rocks-open.ts';
 import { RocksSnapshot, startsWith } from './rocks-snapshot.ts';
 import { columnStats, databaseStats, STATS_ROWS_MAX } from './rocks-stats.ts';
 import { Tables } from './rocks-tables.ts';
 import { nativeOptions, type RocksOptions } from './rocks-tuning.ts';
 import { type ScanRange, scanRange } from './scan-range.ts';
-import { checkSeal, takeSeal, writeSeal } from './seal.ts';
+import { markOpen, type Unclosed, writeSeal } from './seal.ts';
 
 export interface RocksEngine extends Engine {
   /** For `attachRocks` in a worker of this process, as long as this engine is open. */
   readonly handle: bigint;
+  /** Who had the store open before and did not close it: RocksDB has recovered it from its logs. */
+  readonly unclosed: Unclosed | null;
 }
 
 /**
  * Opens or creates the database in the directory. A column it does not have yet
- * is made; one it has and nobody names is STORE_SHAPE. When it fails, the
- * directory is as it was.
+ * is made; one it has and nobody names is STORE_SHAPE. When it fails, the store
+ * is what it was.
  */
 export async function openRocks(directory: string, columns: readonly ColumnSpec[], options: RocksOptions): Promise<RocksEngine> {
   const engine = await openAsIs(directory, columns, options);
   if (!engine.emptied) return engine;
   // Only when it is opened does RocksDB move all it has in memory into tables. Then it gives the space back, and the
   // log, which a column that nobody writes to would keep alive.
+  const { unclosed } = engine;
   await engine.close();
-  return openAsIs(directory, columns, options);
+  return Object.assign(await openAsIs(directory, columns, options), { unclosed });
 }
 
 async function openAsIs(directory: string, columns: readonly ColumnSpec[], options: RocksOptions): Promise<Rocks> {
-  const natives = nativeOptions(columns, options);
-  prepareDirectory(directory, options.createIfMissing);
-  checkSeal(directory);
-  const filesBefore = readdirSync(directory);
-  const restoreSeal = takeSeal(directory);
-  const native = binding.db_init(directory);
-  try {
-    const handles = await openNative(native, natives);
-    const engine = new Rocks(new RocksDatabase(directory, native, columns, handles), columns, true);
-    await engine.empty(options.retired ?? [], handles);
-    return engine;
-  } catch (cause) {
-    const error = storeError(cause, directory);
-    // A lock means the files are another's. Otherwise RocksDB adds at most its lock file before it fails.
-    if (error.code !== 'STORE_LOCKED') {
-      if (!filesBefore.includes('LOCK')) rmSync(join(directory, 'LOCK'), { force: true });
-      restoreSeal();
-    }
-    throw error;
-  }
+  const { native, handles, unclosed } = await openDatabase(directory, nativeOptions(columns, options), options.existing ?? []);
+  const engine = new Rocks(new RocksDatabase(directory, native, columns, handles), columns, { unclosed });
+  markOpen(directory);
+  await engine.empty(options.retired ?? [], handles);
+  return engine;
 }
 
 /**
@@ -69,7 +55,7 @@ export function attachRocks(handle: bigint, columns: readonly ColumnSpec[]): Eng
   const native = binding.db_init(handle);
   const handles = binding.db_open(native, {}, () => {});
   if (handles === undefined) throw new UnspentError('CLOSED', 'the store to attach to is closed');
-  return new Rocks(new RocksDatabase(binding.db_get_location(native), native, columns, handles), columns, false);
+  return new Rocks(new RocksDatabase(binding.db_get_location(native), native, columns, handles), columns, null);
 }
 
 class RocksBatch implements Batch {
@@ -132,24 +118,27 @@ class Rocks implements RocksEngine {
   readonly #batch: RocksBatch;
   readonly #tables: Tables;
   readonly #owner: boolean;
+  unclosed: Unclosed | null;
   /** There was something in a retired column when it was opened. */
   emptied = false;
   #closing: Promise<void> | undefined;
 
-  constructor(database: RocksDatabase, columns: readonly ColumnSpec[], owner: boolean) {
+  /** `opened` null: another thread has opened it, and closes it. */
+  constructor(database: RocksDatabase, columns: readonly ColumnSpec[], opened: { readonly unclosed: Unclosed | null } | null) {
     this.columns = columns;
     this.handle = binding.db_get_handle(database.native);
     this.#database = database;
     this.#batch = new RocksBatch(database);
     this.#tables = new Tables(database.directory);
-    this.#owner = owner;
+    this.#owner = opened !== null;
+    this.unclosed = opened?.unclosed ?? null;
   }
 
   /** Empties columns that nobody asks for; the binding cannot drop them. */
   async empty(retired: readonly string[], handles: Readonly<Record<string, NativeColumn>>): Promise<void> {
     const specs = retired.map((name): ColumnSpec => ({ name, access: 'order', weight: 0 }));
     const { directory, native } = this.#database;
-    const engine = new Rocks(new RocksDatabase(directory, native, specs, handles), specs, false);
+    const engine = new Rocks(new RocksDatabase(directory, native, specs, handles), specs, null);
     try {
       for (const name of retired) {
         if ([...engine.scan(name, { limit: 1 })].length === 0) continue;
@@ -206,13 +195,14 @@ class Rocks implements RocksEngine {
   }
 
   async #close(): Promise<void> {
+    const { directory, native } = this.#database;
+    const sequence = this.#database.sequence();
     this.#batch.letGo();
     this.#database.letGo();
     if (!this.#owner) return;
-    const { directory, native } = this.#database;
     try {
       await new Promise<void>((resolve, reject) => binding.db_close(native, (error) => (error ? reject(error) : resolve())));
-      writeSeal(directory);
+      writeSeal(directory, sequence);
     } catch (error) {
       throw storeError(error, directory);
     }
@@ -248,22 +238,5 @@ class Rocks implements RocksEngine {
     });
     if (leaves) this.#database.run(() => binding.iterator_seek(iterator, lastPlace(prefix)));
     return iterator;
-  }
-}
-
-function openNative(native: NativeDatabase, options: NativeOpenOptions): Promise<Record<string, NativeColumn>> {
-  return new Promise((resolve, reject) => {
-    binding.db_open(native, options, (error, columns) => (error ? reject(error) : resolve(columns)));
-  });
-}
-
-/** RocksDB makes a directory and a lock file even where it then refuses: so we look first. */
-function prepareDirectory(directory: string, create: boolean): void {
-  if (databaseExists(directory)) return;
-  if (!create) throw new UnspentError('STORE_MISSING', `there is no store (${directory})`, { directory });
-  try {
-    mkdirSync(directory, { recursive: true });
-  } catch (error) {
-    throw storeError(error, directory);
   }
 }

@@ -1,67 +1,123 @@
 /**
  * The seal of a store that was closed properly: the names and sizes of its
- * files. RocksDB notices a missing table by itself, but opens happily, and then
- * deletes what it does not know, when a log file is missing or the tail of the
- * manifest is cut off. With the seal both are found before RocksDB runs.
+ * files, and its last sequence number. What differs from it is damage, not the
+ * trace of a crash.
  *
- * The seal is taken away while the store is open: after a crash there is none,
- * and RocksDB's own recovery decides.
+ * A seal must describe what is on the disk now. So there is none while the store
+ * is open: it is renamed, which needs no space, before RocksDB touches a file.
+ * Only a proper close writes one, and a failed open puts it back only where
+ * every file is still as it says.
+ *
+ * The renamed file stays as a mark as long as the store is open, and is given
+ * the process that has it: if that dies, the next one can say so.
  */
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnspentError } from '../util/errors.ts';
+import { checkedText, parseChecked } from './checked-text.ts';
 import { writeFileAtomically } from './directory.ts';
 
 /** RocksDB leaves names it does not know alone. */
 const SEAL_FILE = 'unspent.seal';
+const OPEN_FILE = 'unspent.open';
 
 /** What holds data: tables, logs, the manifest and the pointer to it. */
 const DATA_FILE = /^(\d+\.(sst|log)|MANIFEST-\d+|CURRENT)$/;
 
-type Seal = Readonly<Record<string, number>>;
+interface Seal {
+  readonly files: Readonly<Record<string, number>>;
+  readonly sequence: number;
+}
 
-/** After a proper close. Without a seal a store opens too, so a full disk is no reason to fail here. */
-export function writeSeal(directory: string): void {
+/** The process that had the store open last and did not close it; null: which one is not known. */
+export interface Unclosed {
+  readonly process: number | null;
+  readonly since: string | null;
+}
+
+/** After a proper close. Without a seal a store opens too, so a failing disk is no reason to fail here. */
+export function writeSeal(directory: string, sequence: number): void {
   try {
-    const seal: Record<string, number> = {};
-    for (const name of readdirSync(directory).sort()) {
-      if (DATA_FILE.test(name)) seal[name] = statSync(join(directory, name)).size;
-    }
-    writeFileAtomically(directory, SEAL_FILE, `${JSON.stringify(seal)}\n`);
+    const seal: Seal = { files: dataFiles(directory), sequence };
+    writeFileAtomically(directory, SEAL_FILE, checkedText(seal));
+    rmSync(join(directory, OPEN_FILE), { force: true });
   } catch {
-    rmSync(join(directory, SEAL_FILE), { force: true });
+    // The mark stays, and the next open looks at the logs as after a crash.
   }
 }
 
-/** Compares the files with the seal, if there is one; changes nothing. */
-export function checkSeal(directory: string): void {
-  const seal = readSeal(directory);
-  if (seal === undefined) return;
-  for (const [name, size] of Object.entries(seal)) {
+/** Compares the files with the seal and returns it; null: there is none that can be read. Changes nothing. */
+export function checkSeal(directory: string): Seal | null {
+  const seal = readSeal(join(directory, SEAL_FILE));
+  if (seal === null) return null;
+  for (const [name, size] of Object.entries(seal.files)) {
     const found = statSync(join(directory, name), { throwIfNoEntry: false })?.size;
     if (found === size) continue;
     // Another process may have opened the store since we read the seal; the lock will tell.
-    if (readSeal(directory) === undefined) return;
+    if (readSeal(join(directory, SEAL_FILE)) === null) return null;
     const what = found === undefined ? 'is missing' : `has ${found} bytes instead of ${size}`;
     throw new UnspentError('STORE_DAMAGED', `the store is damaged (${directory}): ${name} ${what}`, { directory, file: name });
   }
+  return seal;
 }
 
-/** Removes the seal before the files change; what it returns undoes that. */
+/** Makes the seal a mark before the files change. What it returns makes it a seal again if they did not. */
 export function takeSeal(directory: string): () => void {
-  const path = join(directory, SEAL_FILE);
-  if (!existsSync(path)) return () => {};
-  const text = readFileSync(path, 'utf8');
-  rmSync(path);
-  return () => writeFileAtomically(directory, SEAL_FILE, text);
+  try {
+    renameSync(join(directory, SEAL_FILE), join(directory, OPEN_FILE));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return () => {};
+  }
+  return () => {
+    try {
+      const seal = readSeal(join(directory, OPEN_FILE));
+      const files = Object.entries(dataFiles(directory));
+      const isUnchanged =
+        seal !== null && Object.keys(seal.files).length === files.length && files.every(([name, size]) => seal.files[name] === size);
+      if (isUnchanged) renameSync(join(directory, OPEN_FILE), join(directory, SEAL_FILE));
+    } catch {
+      // Then there is none: the next open looks at the logs as after a crash.
+    }
+  };
 }
 
-/** A seal that does not parse was cut short by a power failure: as good as none. */
-function readSeal(directory: string): Seal | undefined {
+/** Null: the store was closed, or is new. */
+export function readUnclosed(directory: string): Unclosed | null {
+  const path = join(directory, OPEN_FILE);
+  if (statSync(join(directory, SEAL_FILE), { throwIfNoEntry: false }) !== undefined) return null;
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
+  const mark = parseChecked(readFileSync(path, 'utf8')) as Partial<Unclosed> | null;
+  return {
+    process: typeof mark?.process === 'number' ? mark.process : null,
+    since: typeof mark?.since === 'string' ? mark.since : null,
+  };
+}
+
+/** Says which process has the store. Only for an explanation, so where it cannot be written the store opens all the same. */
+export function markOpen(directory: string): void {
+  const mark: Unclosed = { process: process.pid, since: new Date().toISOString() };
   try {
-    const seal: unknown = JSON.parse(readFileSync(join(directory, SEAL_FILE), 'utf8'));
-    return typeof seal === 'object' && seal !== null ? (seal as Seal) : undefined;
+    writeFileSync(join(directory, OPEN_FILE), checkedText(mark));
   } catch {
-    return undefined;
+    // A mark that cannot be read says as much as an empty one.
+  }
+}
+
+function dataFiles(directory: string): Record<string, number> {
+  const files: Record<string, number> = {};
+  for (const name of readdirSync(directory).sort()) {
+    if (DATA_FILE.test(name)) files[name] = statSync(join(directory, name)).size;
+  }
+  return files;
+}
+
+/** A seal that cannot be read, or whose checksum is wrong, is as good as none. */
+function readSeal(path: string): Seal | null {
+  try {
+    const seal = parseChecked(readFileSync(path, 'utf8')) as Partial<Seal> | null;
+    return seal !== null && typeof seal.files === 'object' && typeof seal.sequence === 'number' ? (seal as Seal) : null;
+  } catch {
+    return null;
   }
 }

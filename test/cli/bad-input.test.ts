@@ -175,10 +175,10 @@ describe('bad input', () => {
     assert.deepEqual(readdirSync(foreign), ['letters.txt']);
     await failure(['status', '--data', join(foreign, 'letters.txt')], 'IO', 1);
     const newer = copy('newer');
-    const identity = JSON.parse(readFileSync(join(newer, 'unspent.json'), 'utf8'));
-    writeFileSync(join(newer, 'unspent.json'), JSON.stringify({ ...identity, schema: 99 }));
+    const identity = readFileSync(join(newer, 'unspent.json'), 'utf8');
+    writeFileSync(join(newer, 'unspent.json'), JSON.stringify({ ...JSON.parse(identity), schema: 99 }));
     await failure(['sync', '--source', 'devnet:', '--data', newer], 'STORE_SCHEMA', 3);
-    writeFileSync(join(newer, 'unspent.json'), JSON.stringify(identity));
+    writeFileSync(join(newer, 'unspent.json'), identity);
     assert.deepEqual(await digestOf(newer), sound);
     const damaged = copy('damaged');
     rmSync(join(damaged, 'db', 'CURRENT'));

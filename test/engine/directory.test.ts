@@ -1,5 +1,5 @@
 /** Every way a data directory can be: ours, new, half made, foreign, damaged, newer, unreadable. */
-import { deepEqual, equal, ok, throws } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, throws } from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,9 @@ describe('identity of a data directory', () => {
     writeIdentity(directory, IDENTITY);
     deepEqual(readIdentity(directory), IDENTITY);
     deepEqual(readdirSync(directory), ['unspent.json']);
-    deepEqual(JSON.parse(readFileSync(join(directory, 'unspent.json'), 'utf8')), { format: 'unspent', ...IDENTITY });
+    const { checksum, ...written } = JSON.parse(readFileSync(join(directory, 'unspent.json'), 'utf8'));
+    deepEqual(written, { format: 'unspent', ...IDENTITY });
+    match(checksum, /^[0-9a-f]{8}$/);
     writeIdentity(directory, { ...IDENTITY, projections: [] });
     deepEqual(readIdentity(directory), { ...IDENTITY, projections: [] });
   });
@@ -97,6 +99,21 @@ describe('identity of a data directory', () => {
     rmSync(join(directory, 'unspent.json'));
     mkdirSync(join(directory, 'unspent.json'));
     fails('STORE_DAMAGED', 'unspent.json');
+  });
+
+  it('is damaged where a bit of unspent.json flipped, wherever that is', () => {
+    writeIdentity(directory, IDENTITY);
+    const bytes = readFileSync(join(directory, 'unspent.json'));
+    for (let bit = 0; bit < 8 * bytes.length; bit++) {
+      const flipped = Buffer.from(bytes);
+      flipped[bit >> 3] ^= 1 << (bit & 7);
+      put('unspent.json', flipped.toString('latin1'));
+      try {
+        deepEqual(readIdentity(directory), IDENTITY, `bit ${bit}`);
+      } catch (error) {
+        ok(error instanceof UnspentError, `bit ${bit}: ${error}`);
+      }
+    }
   });
 
   it('is damaged where the database lost its CURRENT', () => {

@@ -3,9 +3,10 @@
  * change, and a source that fails, ends or turns beside the fill.
  */
 import assert from 'node:assert/strict';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, beforeEach, describe, it } from 'node:test';
+import { type Identity, readIdentity, writeIdentity } from '../../src/engine/directory.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { FollowSettings } from '../../src/store.ts';
 import { FILL_ROWS_MAX, FILL_ROWS_MIN, FILL_STEP_MS } from '../../src/util/limits.ts';
@@ -34,13 +35,11 @@ describe('a crash while switching', () => {
     const half = join(root, 'half');
     cpSync(grown, half, { recursive: true });
     await using(openWith([ASSET], { data: half }), (store) => fillPart(store, 1));
-    const file = (at: string) => join(at, 'unspent.json');
-    const now = JSON.parse(readFileSync(file(half), 'utf8'));
-    const during = { ...JSON.parse(readFileSync(file(grown), 'utf8')), columns: now.columns, projections: names([]) };
-    const copy = (from: string, name: string, says: object): string => {
+    const during = { ...readIdentity(grown)!, columns: readIdentity(half)!['columns'], projections: names([]) };
+    const copy = (from: string, name: string, says: Identity): string => {
       const at = join(root, name);
       cpSync(from, at, { recursive: true });
-      writeFileSync(file(at), JSON.stringify({ format: 'unspent', ...says }));
+      writeIdentity(at, says);
       return at;
     };
     moments = [
@@ -75,8 +74,8 @@ describe('a crash while switching', () => {
 
   it('reads what a version wrote that did not list its columns', async () => {
     cpSync(moments[0].at, data, { recursive: true });
-    const { columns: _, ...old } = identity();
-    writeFileSync(join(data, 'unspent.json'), JSON.stringify(old));
+    const { columns: _, ...old } = readIdentity(data)!;
+    writeIdentity(data, old as Identity);
     await using(openWith([ASSET]), async (store) => {
       assert.deepEqual(store.reshaped, { added: ['index.asset'], removed: ['index.stake'] });
       await store.follow(sourceTo(24, 3));

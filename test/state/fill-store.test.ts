@@ -5,9 +5,10 @@
  * settings and never changed.
  */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { readIdentity, writeIdentity } from '../../src/engine/directory.ts';
 import { KEY_BYTES } from '../../src/ledgers/ledger.ts';
 import type { FollowSettings } from '../../src/store.ts';
 import { switchable } from '../support/fill-rig.ts';
@@ -203,7 +204,8 @@ describe('what cannot be switched', () => {
       await using(openWith([STAKE], { create: false, set }), ({ ignored }) => assert.equal(`${ignored}`, set[0].split('=')[0]));
     }
     assert.equal(readFileSync(join(data, 'unspent.json'), 'utf8'), before);
-    writeFileSync(join(data, 'unspent.json'), before.replace('"index.stake"', '"index.colour"'));
+    const known = readIdentity(data)!;
+    writeIdentity(data, { ...known, projections: [...(known['projections'] as string[]), 'index.colour'] });
     for (const create of [true, false]) await assert.rejects(openWith([STAKE], { create }), coded('STORE_SHAPE'));
   });
 });

@@ -1,0 +1,75 @@
+/**
+ * One random damage to the files of a store: flipped bits, cut, zeroed and
+ * copied bytes, files that are missing or hold another's content, with the seal
+ * and without. Logs and manifests are also cut exactly between two records, where
+ * no checksum can tell.
+ */
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Random } from './forged-chain.ts';
+
+const KINDS: Readonly<Record<string, RegExp>> = {
+  table: /\.sst$/,
+  log: /\.log$/,
+  manifest: /^db\/MANIFEST/,
+  pointer: /^db\/(CURRENT|IDENTITY)$/,
+  options: /^db\/OPTIONS/,
+  own: /^(unspent\.json|db\/unspent\.(seal|open))$/,
+};
+
+/** Logs and the manifest are where RocksDB is silent, so they come more often than the others. */
+const KIND_ORDER = ['log', 'manifest', 'table', 'log', 'manifest', 'table', 'pointer', 'options', 'own'];
+
+const HOWS = ['flip', 'cut', 'cut between records', 'zero', 'copy', 'swap', 'gone', 'gone with the next'] as const;
+
+/** Returns what was done, or null where that cannot be done to such a store. */
+export function damage(directory: string, random: Random): string | null {
+  const all = [...readdirSync(join(directory, 'db')).map((name) => `db/${name}`), ...readdirSync(directory)].filter(
+    (name) => statSync(join(directory, name)).isFile() && statSync(join(directory, name)).size > 0,
+  );
+  const kind = KINDS[KIND_ORDER[random(KIND_ORDER.length)]];
+  const files = all.filter((name) => kind.test(name)).sort();
+  if (files.length === 0) return null;
+  const place = random(files.length);
+  const [name, path] = [files[place], join(directory, files[place])];
+  const how = HOWS[random(HOWS.length)];
+  const isUnsealed = random(2) === 0;
+  const seal = join(directory, 'db/unspent.seal');
+  if (isUnsealed && !files.includes('db/unspent.seal')) rmSync(seal, { force: true });
+  if (how === 'gone with the next') {
+    for (const each of files.slice(place, place + 2)) rmSync(join(directory, each), { force: true });
+  } else if (how === 'gone') rmSync(path);
+  else if (how === 'swap') copyFileSync(join(directory, files[random(files.length)]), path);
+  else if (how === 'cut') truncateSync(path, random(statSync(path).size));
+  else if (how === 'cut between records') {
+    const ends = recordEnds(readFileSync(path));
+    truncateSync(path, ends[random(ends.length)]);
+  } else writeFileSync(path, spoiled(readFileSync(path), how, random));
+  return `${name}: ${how}${isUnsealed ? ', and no seal' : ''}`;
+}
+
+function spoiled(bytes: Buffer, how: 'flip' | 'zero' | 'copy', random: Random): Buffer {
+  if (how === 'flip') for (let flips = 1 + random(3); flips > 0; flips--) bytes[random(bytes.length)] ^= 1 << random(8);
+  else {
+    const at = random(bytes.length);
+    const length = Math.min(bytes.length - at, 1 + random(how === 'zero' ? 40_000 : 600));
+    if (how === 'zero') bytes.fill(0, at, at + length);
+    else bytes.copyWithin(random(bytes.length - length + 1), at, at + length);
+  }
+  return bytes;
+}
+
+/** Where the fragments of a RocksDB log end, the beginning of the file included. */
+function recordEnds(bytes: Buffer): number[] {
+  const ends = [0];
+  for (let at = 0; at + 7 <= bytes.length; ) {
+    const left = 32_768 - (at % 32_768);
+    if (left < 7) {
+      at += left;
+      continue;
+    }
+    at += 7 + bytes.readUInt16LE(at + 4);
+    if (at <= bytes.length) ends.push(at);
+  }
+  return ends;
+}
