@@ -136,9 +136,7 @@ function parseIdentity(directory: string): Identity {
     text = new TextDecoder().decode(readRegular(path, { bytesMax: IDENTITY_BYTES_MAX, links: 'follow' }));
   } catch (cause) {
     if (cause instanceof UnspentError) throw damaged(`cannot be read: ${cause.message}`, cause);
-    throw (cause as NodeJS.ErrnoException).code === 'EACCES'
-      ? systemError(cause, path, 'cannot be read')
-      : damaged('cannot be read', cause);
+    throw systemError(cause, path, 'cannot be read');
   }
   let value: unknown;
   try {

@@ -6,7 +6,8 @@
  *   fragment  masked CRC-32C of type and payload u32 | length u16 | type u8 | payload
  *   record    one fragment FULL, or FIRST, MIDDLE ..., LAST
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
+import { openRegular } from '../files/regular.ts';
 import { crc32c } from '../util/crc32c.ts';
 import { UnspentError } from '../util/errors.ts';
 
@@ -26,7 +27,7 @@ export type LogEnd = 'whole' | 'broken';
  * without a word: zeros, and then records again.
  */
 export function* readLog(path: string, keepBytes: number): Generator<Uint8Array, LogEnd, void> {
-  const file = openSync(path, 'r');
+  const file = openRegular(path);
   try {
     let parts: Uint8Array[] | null = null;
     let zeros = false;

@@ -3,13 +3,17 @@
  * which log on they are still in the logs. It is a log of edits
  * (db/version_edit.cc); each is a run of tagged fields and concerns one column.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegular } from '../files/regular.ts';
 import { ByteReader } from '../util/byte-writer.ts';
 import { UnspentError } from '../util/errors.ts';
 import { readLog } from './rocks-log.ts';
 
 const MANIFEST_NAME = /^MANIFEST-\d+\n$/;
+
+/** CURRENT holds the name of the manifest and nothing else. */
+const CURRENT_BYTES_MAX = 1024;
 
 /** Tags from here on hold a length and bytes that an older reader may pass over. */
 const IGNORABLE = 1 << 13;
@@ -55,7 +59,7 @@ export interface Manifest {
 /** Of the database that CURRENT names. RocksDB reads a manifest that ends in the middle of a record up to there, and so do we. */
 export function readManifest(directory: string): Manifest {
   const current = join(directory, 'CURRENT');
-  const name = readFileSync(current, 'latin1');
+  const name = new TextDecoder().decode(readRegular(current, { bytesMax: CURRENT_BYTES_MAX, links: 'follow' }));
   const path = join(directory, name.trimEnd());
   if (!MANIFEST_NAME.test(name) || !existsSync(path)) throw damaged(current, 'names no manifest');
   const state = new ManifestState();

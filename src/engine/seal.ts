@@ -11,8 +11,9 @@
  * The renamed file stays as a mark as long as the store is open, and is given
  * the process that has it: if that dies, the next one can say so.
  */
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegular } from '../files/regular.ts';
 import { UnspentError } from '../util/errors.ts';
 import { checkedText, parseChecked } from './checked-text.ts';
 import { writeFileAtomically } from './directory.ts';
@@ -23,6 +24,9 @@ const OPEN_FILE = 'unspent.open';
 
 /** What holds data: tables, logs, the manifest and the pointer to it. */
 const DATA_FILE = /^(\d+\.(sst|log)|MANIFEST-\d+|CURRENT)$/;
+
+/** A few dozen bytes a file: room for more tables than any store has. */
+const SEAL_READ = { bytesMax: 16 * 1024 * 1024, links: 'follow' } as const;
 
 interface Seal {
   readonly files: Readonly<Record<string, number>>;
@@ -87,7 +91,7 @@ export function readUnclosed(directory: string): Unclosed | null {
   const path = join(directory, OPEN_FILE);
   if (statSync(join(directory, SEAL_FILE), { throwIfNoEntry: false }) !== undefined) return null;
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
-  const mark = parseChecked(readFileSync(path, 'utf8')) as Partial<Unclosed> | null;
+  const mark = parseChecked(new TextDecoder().decode(readRegular(path, SEAL_READ))) as Partial<Unclosed> | null;
   return {
     process: typeof mark?.process === 'number' ? mark.process : null,
     since: typeof mark?.since === 'string' ? mark.since : null,
@@ -115,7 +119,7 @@ function dataFiles(directory: string): Record<string, number> {
 /** A seal that cannot be read, or whose checksum is wrong, is as good as none. */
 function readSeal(path: string): Seal | null {
   try {
-    const seal = parseChecked(readFileSync(path, 'utf8')) as Partial<Seal> | null;
+    const seal = parseChecked(new TextDecoder().decode(readRegular(path, SEAL_READ))) as Partial<Seal> | null;
     return seal !== null && typeof seal.files === 'object' && typeof seal.sequence === 'number' ? (seal as Seal) : null;
   } catch {
     return null;
