@@ -18,6 +18,7 @@ import type { Lease, ServerContext } from './context.ts';
 import { Remembered } from './remembered.ts';
 import type { ReadQuery, RowQuery } from './schemas.ts';
 import { hasSlot, waitForSlot } from './wait.ts';
+import type { Task } from './work/task.ts';
 
 /** One look at the chain, at one point of it. */
 export interface Look {
@@ -29,6 +30,8 @@ export interface Look {
   readonly recorder: Recorder;
   readonly dialect: Dialect;
   readonly form: Form;
+  /** The work of the request that asks. */
+  readonly task: Task;
 }
 
 export type Body = string | Uint8Array | Readable;
@@ -118,7 +121,7 @@ export class Answers {
     const name = `${form} ${request.raw.url}`;
     const fresh = !isPost && isFresh(request.headers['if-none-match'], stamp.etags[form]);
     const known = fresh || isPost ? undefined : this.#remembered.take(name, reply);
-    const look = fresh || known !== undefined ? null : lookAt(stamp, form);
+    const look = fresh || known !== undefined ? null : lookAt(stamp, form, request.task);
     if (stamp !== present) nameOn(reply, stamp);
     reply.header('etag', stamp.etags[form]).header('cache-control', 'no-cache');
     if (look === null) return known ?? null;
@@ -167,8 +170,8 @@ function isWhole(body: Body | Promise<Body>): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
 
-function lookAt({ query, point, present, renderer, recorder, dialect }: Stamp, form: Form): Look {
-  return { query, view: present ? query : query.at(point), renderer, recorder, dialect, form };
+function lookAt({ query, point, present, renderer, recorder, dialect }: Stamp, form: Form, task: Task): Look {
+  return { query, view: present ? query : query.at(point), renderer, recorder, dialect, form, task };
 }
 
 function later(body: Promise<Body>, lease: Lease, reply: FastifyReply, form: Form): void {

@@ -13,6 +13,7 @@ import {
   SUBMIT_MS_MAX,
   SUBMIT_PACKAGE_MS,
 } from '../util/limits.ts';
+import { admit } from './admission.ts';
 import type { ServerContext } from './context.ts';
 import { registerEsplora } from './esplora/index.ts';
 import { registerEvents } from './events/route.ts';
@@ -45,6 +46,7 @@ export async function buildApp(context: ServerContext, options: AppOptions = {})
     onFailure: (error, { method, routeOptions }) => serving.onFailure(error, `${method} ${routeOptions.url ?? ''}`),
   };
   const app = newFastify(context, trouble);
+  admit(app, context.workload, context.config.server.connectionsMax);
   guard(app, context.config);
   handleErrors(app, trouble);
   await registerOpenApi(app);
@@ -65,7 +67,7 @@ export function connectionMs(waitSecondsMax: number): number {
 }
 
 function newFastify({ config }: ServerContext, trouble: Trouble): FastifyInstance {
-  const { connectionsMax, waitSecondsMax } = config.server;
+  const { waitSecondsMax } = config.server;
   const app = fastify({
     logger: false,
     bodyLimit: HTTP_BODY_BYTES_MAX,
@@ -87,7 +89,6 @@ function newFastify({ config }: ServerContext, trouble: Trouble): FastifyInstanc
   });
   // Answers are text already; their schemas are for the reference.
   app.setSerializerCompiler(() => (document) => JSON.stringify(document));
-  app.server.maxConnections = connectionsMax;
   return app as unknown as FastifyInstance;
 }
 

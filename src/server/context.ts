@@ -7,6 +7,7 @@ import type { Network } from '../networks.ts';
 import type { Mempool } from '../query/mempool/mempool.ts';
 import type { Query } from '../query/query.ts';
 import type { LiveStatus, LiveTiming } from './live.ts';
+import type { Workload } from './work/workload.ts';
 
 /** A query that several requests share while the store does not move. Release it once. */
 export interface Lease {
@@ -45,6 +46,8 @@ export interface ServerContext {
   readonly projections: readonly string[];
   readonly reads: Reads;
   readonly live: Live;
+  /** How requests, over HTTP and Electrum, share the thread. */
+  readonly workload: Workload;
   /** What the node that is followed has in its mempool, at the newest point; null: not of the Bitcoin family. */
   readonly mempool: Mempool | null;
   /** Hands a transaction to the node that is followed; its id. Throws TX_REFUSED, UNSUPPORTED where nothing is followed. */

@@ -16,6 +16,7 @@ import type { LiveStatus, LiveUpdate } from './live.ts';
 import { LiveBoard } from './live-board.ts';
 import { MempoolKeeper, type Submit } from './mempool-keeper.ts';
 import { EngineReads } from './reads.ts';
+import { Workload } from './work/workload.ts';
 
 export interface HostParts {
   readonly engine: Engine;
@@ -104,7 +105,7 @@ function insideOf({ engine, network, config, projections, status, submit }: Host
   // Before everybody else who wants to hear of moves.
   const keeper = keeperOf(network, projections, reads, submit);
   const context: ServerContext = {
-    ...{ network, config, projections, reads, live, mempool: keeper?.mempool ?? null },
+    ...{ network, config, projections, reads, live, mempool: keeper?.mempool ?? null, workload: new Workload() },
     submit: (raw) => (keeper === null ? Promise.reject(noMempool(network)) : keeper.submit(raw)),
   };
   return { reads, live, keeper, context };

@@ -4,9 +4,9 @@
  */
 import { Readable } from 'node:stream';
 import type { IndexedUtxo } from '../query/query.ts';
-import { HTTP_PIECE_CHARS, HTTP_SLICE_MS } from '../util/limits.ts';
+import { HTTP_PIECE_CHARS } from '../util/limits.ts';
 import type { Form } from './conditional.ts';
-import { ROWS_PER_LOOK } from './slices.ts';
+import type { Task } from './work/task.ts';
 
 /** A row as it stands in the answer: text of JSON, or bytes of CBOR. */
 export type Encoded = string | Uint8Array;
@@ -30,16 +30,18 @@ function arrayHead(count: number): Uint8Array {
 
 /** Every row as one array, made when the reader asks for more. CBOR: an array of indefinite length. */
 export class RowStream<Row = IndexedUtxo> extends Readable {
+  readonly #task: Task;
   readonly #source: Iterator<Row>;
   readonly #accept: ((row: Row) => boolean) | undefined;
   readonly #encode: Encode<Row>;
   readonly #json: boolean;
   #begun = false;
   #written = 0;
-  #turn: NodeJS.Immediate | null = null;
+  #waits = false;
 
-  constructor(source: Iterable<Row>, accept: ((row: Row) => boolean) | undefined, encode: Encode<Row>, form: Form) {
+  constructor(task: Task, source: Iterable<Row>, accept: ((row: Row) => boolean) | undefined, encode: Encode<Row>, form: Form) {
     super({ highWaterMark: HTTP_PIECE_CHARS });
+    this.#task = task;
     this.#source = source[Symbol.iterator]();
     this.#accept = accept;
     this.#encode = encode;
@@ -48,24 +50,31 @@ export class RowStream<Row = IndexedUtxo> extends Readable {
 
   /** Always in a turn of its own: a reader that takes everything at once must not be the only one served. */
   override _read(): void {
-    this.#turn ??= setImmediate(() => {
-      this.#turn = null;
-      try {
-        this.#piece();
-      } catch (error) {
-        this.destroy(error as Error);
-      }
-    });
+    if (this.#waits) return;
+    this.#waits = true;
+    this.#task.later(
+      (end) => this.#next(end),
+      () => this.destroy(),
+    );
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    if (this.#turn !== null) clearImmediate(this.#turn);
     this.#source.return?.();
     done(error);
   }
 
-  #piece(): void {
-    const { rows, last } = this.#slice();
+  #next(end: number): void {
+    this.#waits = false;
+    if (this.destroyed) return;
+    try {
+      this.#piece(end);
+    } catch (error) {
+      this.destroy(error as Error);
+    }
+  }
+
+  #piece(end: number): void {
+    const { rows, last } = this.#slice(end);
     const piece = this.#json ? this.#text(rows, last) : this.#bytes(rows, last);
     this.#begun = true;
     this.#written += rows.length;
@@ -75,17 +84,17 @@ export class RowStream<Row = IndexedUtxo> extends Readable {
   }
 
   /** Rows until the piece is large enough, the slice is over, or there are no more. */
-  #slice(): { rows: Encoded[]; last: boolean } {
-    const end = performance.now() + HTTP_SLICE_MS;
+  #slice(end: number): { rows: Encoded[]; last: boolean } {
     const rows: Encoded[] = [];
-    for (let i = 1, size = 0; size < HTTP_PIECE_CHARS && (i % ROWS_PER_LOOK !== 0 || performance.now() < end); i++) {
+    let size = 0;
+    do {
       const { done, value } = this.#source.next();
       if (done === true) return { rows, last: true };
       if (this.#accept?.(value) === false) continue;
       const row = this.#encode(value);
       size += row.length;
       rows.push(row);
-    }
+    } while (size < HTTP_PIECE_CHARS && performance.now() < end);
     return { rows, last: false };
   }
 

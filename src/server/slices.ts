@@ -1,42 +1,10 @@
 /**
- * Long work without keeping others waiting: rows are gone through in slices of
- * a few milliseconds, between which other requests get their turn. What fits
- * into one slice is done at once, without a promise.
+ * Lists of rows, made in slices: between two of them other requests get their
+ * turn, and what a list holds counts among the answers on their way.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IndexedUtxo } from '../query/query.ts';
-import { HTTP_SLICE_MS } from '../util/limits.ts';
 import type { Accept, Encode, Encoded } from './rows.ts';
-
-/** Rows between two looks at the clock. */
-export const ROWS_PER_LOOK = 8;
-
-/** False: that was enough. */
-type Take<Row> = (row: Row) => boolean;
-
-/** Goes through the rows, then gives what `result` says. */
-export function inSlices<Row, T>(source: Iterable<Row>, take: Take<Row>, result: () => T): T | Promise<T> {
-  const rows = source[Symbol.iterator]();
-  return slice(rows, take) ? result() : rest(rows, take).then(result);
-}
-
-async function rest<Row>(rows: Iterator<Row>, take: Take<Row>): Promise<void> {
-  do await nextTurn();
-  while (!slice(rows, take));
-}
-
-/** True: it was the last one. */
-function slice<Row>(rows: Iterator<Row>, take: Take<Row>): boolean {
-  const end = performance.now() + HTTP_SLICE_MS;
-  for (let i = 1; ; i++) {
-    if (i % ROWS_PER_LOOK === 0 && performance.now() > end) return false;
-    const { done, value } = rows.next();
-    if (done === true) return true;
-    if (take(value)) continue;
-    rows.return?.();
-    return true;
-  }
-}
+import type { Task } from './work/task.ts';
 
 export interface Made {
   readonly rows: readonly Encoded[];
@@ -51,7 +19,7 @@ export interface Wanted {
 }
 
 /** A page of the rows of an index. */
-export function makePage(source: Iterable<IndexedUtxo>, wanted: Wanted, encode: Encode<IndexedUtxo>): Made | Promise<Made> {
+export function makePage(task: Task, source: Iterable<IndexedUtxo>, wanted: Wanted, encode: Encode<IndexedUtxo>): Made | Promise<Made> {
   const { limit, accept } = wanted;
   const rows: Encoded[] = [];
   let { skip } = wanted;
@@ -65,19 +33,24 @@ export function makePage(source: Iterable<IndexedUtxo>, wanted: Wanted, encode: 
     }
     more = rows.length === limit;
     if (more) return false;
-    rows.push(encode(row));
+    rows.push(held(task, encode(row)));
     last = row.cursor;
     return true;
   };
-  return inSlices(source, take, () => ({ rows, next: more ? last : null }));
+  return task.inSlices(source, take, () => ({ rows, next: more ? last : null }));
 }
 
 /** All of them. */
-export function makeRows<Row>(source: readonly Row[], encode: Encode<Row>): readonly Encoded[] | Promise<readonly Encoded[]> {
+export function makeRows<Row>(task: Task, source: readonly Row[], encode: Encode<Row>): readonly Encoded[] | Promise<readonly Encoded[]> {
   const rows: Encoded[] = [];
-  return inSlices(
+  return task.inSlices(
     source,
-    (row) => rows.push(encode(row)) > 0,
+    (row) => rows.push(held(task, encode(row))) > 0,
     () => rows,
   );
+}
+
+function held(task: Task, row: Encoded): Encoded {
+  task.hold(row.length);
+  return row;
 }

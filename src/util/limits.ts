@@ -116,6 +116,19 @@ export const HTTP_STALLED_MS = 30_000;
 /** Milliseconds one streamed answer may last, however slowly it is read: as long it pins its snapshot. */
 export const HTTP_STREAM_MS_MAX = 30 * 60_000;
 
+/** Requests that are worked on in turns at the same time, over HTTP and Electrum: each holds a snapshot and what it has made so far. */
+export const LONG_TASKS_MAX = 64;
+
+/** Bytes of whole answers that are being made or wait for their readers, over all connections: a reader that takes nothing keeps one in memory. */
+export const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Requests that one connection may send ahead of the answers (pipelining), and all connections together: some kilobytes each. */
+export const HTTP_PIPELINED_MAX = 16;
+export const HTTP_PIPELINED_ALL_MAX = 1000;
+
+/** Connections beyond `server.connectionsMax` that are accepted while all of those are at work: for questions after health. */
+export const HTTP_CONNECTIONS_RESERVE = 16;
+
 /** Milliseconds of making rows before other requests get their turn. */
 export const HTTP_SLICE_MS = 3;
 

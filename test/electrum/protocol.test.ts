@@ -16,6 +16,7 @@ import { RPC, RpcError, readMessage } from '../../src/server/electrum/rpc.ts';
 import { byStatusOrder, type Entry, StatusHash } from '../../src/server/electrum/scripts.ts';
 import { negotiate } from '../../src/server/electrum/version.ts';
 import { Lines } from '../../src/server/electrum/wire.ts';
+import { Workload } from '../../src/server/work/workload.ts';
 import { concatBytes, toHex } from '../../src/util/bytes.ts';
 import { sha256d } from '../../src/util/sha256.ts';
 import { bitcoin, readRun } from '../ledgers/bitcoin/samples.ts';
@@ -183,6 +184,8 @@ function chainQuery(hashes: readonly Uint8Array[]): Query {
   } as unknown as Query;
 }
 
+const task = new Workload().task(() => false);
+
 test('proofs of headers are right at every width, in any order, across reorganisations', async () => {
   const proofs = new HeaderProofs();
   const first = Array.from({ length: 1300 }, (_, i) => hashOf(i));
@@ -198,19 +201,19 @@ test('proofs of headers are right at every width, in any order, across reorganis
     const widths = [1, 2, 255, 256, 257, 511, 512, 513, hashes.length, ...Array.from({ length: 12 }, () => 1 + below(hashes.length))];
     for (const width of widths) {
       const height = below(width);
-      const { branch, root } = await proofs.prove(query, height, width - 1);
+      const { branch, root } = await proofs.prove(task, query, height, width - 1);
       const tree = new MerkleTree(hashes.slice(0, width));
       assert.deepEqual(root, tree.root(), `root of ${width}`);
       assert.deepEqual(branch, tree.branch(height), `branch of ${height} in ${width}`);
       assert.deepEqual(root, merkleRoot(hashes.slice(0, width)).root);
     }
   }
-  await assert.rejects(proofs.prove(chainQuery(first.slice(0, 300)), 5, 600), { code: 'UNSUPPORTED' });
+  await assert.rejects(async () => proofs.prove(task, chainQuery(first.slice(0, 300)), 5, 600), { code: 'UNSUPPORTED' });
 });
 
 test('the proof of the documentation: header 5 of the main network up to block 8', needsFixtures, async () => {
   const blocks = [genesisBlock(bitcoin), ...readRun('btcd-blocks1-255.dat').slice(0, 8)];
-  const { branch, root } = await new HeaderProofs().prove(chainQuery(blocks.map(headerHash)), 5, 8);
+  const { branch, root } = await new HeaderProofs().prove(task, chainQuery(blocks.map(headerHash)), 5, 8);
   assert.equal(formatId(root), 'e347b1c43fd9b5415bf0d92708db8284b78daf4d0e24f9c3405f45feb85e25db');
   assert.deepEqual(branch.map(formatId), [
     '000000004ebadb55ee9096c9a2f8880e09da59c0d68b1c228da88e48844a1485',

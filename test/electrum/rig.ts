@@ -13,6 +13,7 @@ import { type ElectrumServer, openElectrum, type Patience } from '../../src/serv
 import { NOT_FOLLOWING } from '../../src/server/live.ts';
 import { MempoolKeeper } from '../../src/server/mempool-keeper.ts';
 import { EngineReads } from '../../src/server/reads.ts';
+import { Workload } from '../../src/server/work/workload.ts';
 import { concatBytes, equalBytes, fromHex, toHex } from '../../src/util/bytes.ts';
 import { UnspentError } from '../../src/util/errors.ts';
 import { forgeBlock, forgeCoinbase, forgeTx, u32 } from '../ledgers/bitcoin/forge.ts';
@@ -42,6 +43,7 @@ export interface RigOptions {
   readonly ports?: ElectrumPorts;
   readonly history?: boolean;
   readonly patience?: Patience;
+  readonly workload?: Workload;
 }
 
 export class ElectrumRig {
@@ -58,7 +60,7 @@ export class ElectrumRig {
   readonly context: ServerContext;
   private server: ElectrumServer | null = null;
 
-  private constructor({ seed = 1, electrum, history = true }: RigOptions) {
+  private constructor({ seed = 1, electrum, history = true, workload = new Workload() }: RigOptions) {
     this.random = randomFrom(seed);
     this.store = forgedRig(network.ledger as Parameters<typeof forgedRig>[0], { selection: { history } });
     this.reads = new EngineReads(this.store.engine, null);
@@ -68,6 +70,7 @@ export class ElectrumRig {
       ...{ network, reads: this.reads, mempool: this.keeper.mempool, projections: this.store.projections.map(({ name }) => name) },
       config: { ...config, electrum: { ...config.electrum, ...electrum } },
       live: { status: NOT_FOLLOWING, onTimings: () => () => true },
+      workload,
       submit: (raw) => this.keeper.submit(raw),
     };
     this.apply(genesisBlock(network.parameters as Parameters<typeof genesisBlock>[0]));

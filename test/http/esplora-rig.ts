@@ -17,6 +17,7 @@ import { Mempool } from '../../src/query/mempool/mempool.ts';
 import { buildApp } from '../../src/server/app.ts';
 import { NOT_FOLLOWING } from '../../src/server/live.ts';
 import { EngineReads } from '../../src/server/reads.ts';
+import { Workload } from '../../src/server/work/workload.ts';
 import { deltaColumn } from '../../src/state/delta.ts';
 import { Fold } from '../../src/state/fold.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
@@ -124,6 +125,7 @@ export class EsploraRig {
         projections: projections.map(({ name }) => name),
         reads,
         live: { status: NOT_FOLLOWING, onTimings: () => () => true },
+        workload: new Workload(),
         mempool,
         submit: (raw) => this.take(raw),
       },

@@ -15,6 +15,7 @@ import { type EventOptions, registerEvents } from '../../src/server/events/route
 import { LiveBoard } from '../../src/server/live-board.ts';
 import { handleErrors } from '../../src/server/problem.ts';
 import { EngineReads } from '../../src/server/reads.ts';
+import { Workload } from '../../src/server/work/workload.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { UnspentError } from '../../src/util/errors.ts';
 import type { Rig } from '../support/harness.ts';
@@ -29,6 +30,7 @@ export function contextOf(rig: Rig, reads: EngineReads, server: Partial<Config['
     projections: rig.projections.map((projection) => projection.name),
     reads,
     live: new LiveBoard(),
+    workload: new Workload(),
     mempool: null,
     submit: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
   };

@@ -17,6 +17,7 @@ import { bitsOf, bitsToText, encodeTxIn } from '../../src/proofs/index.ts';
 import { buildApp } from '../../src/server/app.ts';
 import { NOT_FOLLOWING } from '../../src/server/live.ts';
 import { EngineReads } from '../../src/server/reads.ts';
+import { Workload } from '../../src/server/work/workload.ts';
 import { deltaColumn } from '../../src/state/delta.ts';
 import { Fold } from '../../src/state/fold.ts';
 import { concatBytes, fromHex, toHex } from '../../src/util/bytes.ts';
@@ -83,6 +84,7 @@ export class ProofWorld {
     const context = {
       ...{ network, config: loadConfig({}).config, projections: this.projections, reads: this.reads, mempool: null },
       live: { status: NOT_FOLLOWING, onTimings: () => () => true },
+      workload: new Workload(),
       submit: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
     };
     this.app = buildApp(context, { log: (line) => this.logged.push(line) });

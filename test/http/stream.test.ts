@@ -11,6 +11,7 @@ import type { UtxoJson } from '../../src/query/json.ts';
 import { type IndexedUtxo, Query } from '../../src/query/query.ts';
 import { RowStream } from '../../src/server/rows.ts';
 import { Serving } from '../../src/server/serving.ts';
+import { Workload } from '../../src/server/work/workload.ts';
 import { fromHex } from '../../src/util/bytes.ts';
 import { UnspentError } from '../../src/util/errors.ts';
 import { blake2b224 } from '../../src/util/hash.ts';
@@ -195,6 +196,7 @@ describe('a stream that fails', () => {
 });
 
 describe('a stream of rows', () => {
+  const task = new Workload().task(() => false);
   const row = { cursor: new Uint8Array(0) } as unknown as IndexedUtxo;
   const many = function* (count: number): Iterable<IndexedUtxo> {
     for (let i = 0; i < count; i++) yield row;
@@ -206,7 +208,7 @@ describe('a stream of rows', () => {
       made++;
       return '"0123456789"';
     };
-    const stream = new RowStream(many(1_000_000), undefined, encode, 'json');
+    const stream = new RowStream(task, many(1_000_000), undefined, encode, 'json');
     stream.read(0);
     await sleep(50);
     assert.ok(made > 0 && made * 13 < 3 * HTTP_PIECE_CHARS, `${made} rows are waiting`);
@@ -221,6 +223,7 @@ describe('a stream of rows', () => {
     const text = async (count: number, accepted: (i: number) => boolean): Promise<unknown> => {
       let i = 0;
       const stream = new RowStream(
+        task,
         many(count),
         () => accepted(i++),
         () => '7',
@@ -233,7 +236,7 @@ describe('a stream of rows', () => {
     assert.deepEqual(await text(50_000, (i) => i === 49_999), [7], 'nothing for many pieces, then one');
     assert.deepEqual(await text(50_000, (i) => i === 0 || i === 30_000), [7, 7]);
     assert.deepEqual(await text(50_000, () => false), []);
-    const cbor = new RowStream(many(2), undefined, () => Uint8Array.of(7), 'cbor');
+    const cbor = new RowStream(task, many(2), undefined, () => Uint8Array.of(7), 'cbor');
     assert.deepEqual([...Buffer.concat(await cbor.toArray())], [0x9f, 7, 7, 0xff]);
   });
 
@@ -242,6 +245,6 @@ describe('a stream of rows', () => {
       yield row;
       throw new Error('damaged');
     };
-    await assert.rejects(new RowStream(failing(), undefined, () => '7', 'json').toArray(), /damaged/);
+    await assert.rejects(new RowStream(task, failing(), undefined, () => '7', 'json').toArray(), /damaged/);
   });
 });

@@ -13,6 +13,7 @@ import { buildApp } from '../../src/server/app.ts';
 import type { ServerContext } from '../../src/server/context.ts';
 import { type LiveStatus, type LiveTiming, NOT_FOLLOWING } from '../../src/server/live.ts';
 import { EngineReads } from '../../src/server/reads.ts';
+import { Workload } from '../../src/server/work/workload.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
 import { UnspentError } from '../../src/util/errors.ts';
 import { Devnet, devnetOptions, type Flavour, memoryRig, type Rig, type RigOptions, rocksRig } from './harness.ts';
@@ -177,6 +178,7 @@ function contextOf(rig: Rig, network: Network, reads: EngineReads, live: Served[
         return () => live.listeners.delete(listener);
       },
     },
+    workload: new Workload(),
     mempool: null,
     submit: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
   };

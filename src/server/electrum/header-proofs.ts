@@ -6,12 +6,11 @@
  * block, which stands for all before it, so that a proof is right at whatever
  * point it is asked for and needs no news of a reorganisation.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { joined, MerkleTree } from '../../ledgers/bitcoin/merkle.ts';
 import type { Query } from '../../query/query.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { HTTP_SLICE_MS } from '../../util/limits.ts';
+import type { Task } from '../work/task.ts';
 
 /** Rows of the tree inside a group, and its blocks. */
 const GROUP_HEIGHT = 8;
@@ -29,11 +28,19 @@ export class HeaderProofs {
   private readonly ends: Uint8Array[] = [];
 
   /** That the block of this height is below the checkpoint, both of which the query knows. */
-  async prove(query: Query, height: number, checkpoint: number): Promise<HeaderProof> {
+  prove(task: Task, query: Query, height: number, checkpoint: number): HeaderProof | Promise<HeaderProof> {
+    const full = Math.floor((checkpoint + 1) / GROUP);
+    // From the last look at the groups to the proof nobody else gets a turn.
+    return task.inSlices(
+      this.reach(query, full),
+      () => true,
+      () => this.proofOf(query, height, checkpoint),
+    );
+  }
+
+  private proofOf(query: Query, height: number, checkpoint: number): HeaderProof {
     const width = checkpoint + 1;
     const full = Math.floor(width / GROUP);
-    // From the last look at the groups to the proof nobody else gets a turn.
-    while (!this.reach(query, full)) await nextTurn();
     const group = Math.floor(height / GROUP);
     const groups = Math.ceil(width / GROUP);
     const tree = this.treeOf(query, group, width);
@@ -43,17 +50,16 @@ export class HeaderProofs {
     return { branch: [...tree.branch(height % GROUP, GROUP_HEIGHT), ...above.branch], root: above.root };
   }
 
-  /** False: there is more to read than one turn allows. */
-  private reach(query: Query, full: number): boolean {
-    const end = performance.now() + HTTP_SLICE_MS;
-    this.dropForeign(query, full);
-    while (this.ends.length < full) {
-      if (performance.now() > end) return false;
+  /** Reads groups until there are so many of this query's chain. A step for each: another proof may drop some between two of them. */
+  private *reach(query: Query, full: number): Generator<void, void, void> {
+    for (;;) {
+      this.dropForeign(query, full);
+      if (this.ends.length >= full) return;
       const group = this.ends.length;
       this.push(this.treeOf(query, group, GROUP * (group + 1)).root());
       this.ends.push(hashAt(query, GROUP * (group + 1) - 1));
+      yield;
     }
-    return true;
   }
 
   /** Groups that are not of this query's chain, and all behind them. */

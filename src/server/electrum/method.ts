@@ -2,12 +2,15 @@
  * What a method is: its parameters, the versions it is in, and what it does for
  * the session that asks.
  */
+import type { Task } from '../work/task.ts';
 import type { ParamNames } from './params.ts';
 import type { Version } from './version.ts';
 
 /** A session as methods and notifications see it. */
 export interface Asker {
   readonly version: Version;
+  /** The work of what it asks. */
+  readonly task: Task;
   /** Hex of the keys of the scripts it is subscribed to. */
   readonly scripts: Set<string>;
   /** Settles the version. Throws an RpcError when that was done before, or there is none in common. */

@@ -6,7 +6,7 @@ import { formatId, scriptKey } from '../../ledgers/bitcoin/index.ts';
 import type { Mempool } from '../../query/mempool/mempool.ts';
 import type { IndexedUtxo, Query } from '../../query/query.ts';
 import { equalBytes, toHex } from '../../util/bytes.ts';
-import { inSlices } from '../slices.ts';
+import type { Task } from '../work/task.ts';
 import type { Backend } from './backend.ts';
 import type { Asker, Method, Methods } from './method.ts';
 import { type ScriptHash, scriptHash } from './params.ts';
@@ -23,13 +23,13 @@ interface Unspent {
 
 export function scriptMethods(backend: Backend, subscriptions: Subscriptions): Methods {
   const { mempool, historyMax } = backend;
-  const reading = (body: (query: Query, key: Uint8Array) => unknown): Method =>
-    ofScript(({ key }) => backend.read((query) => body(query, key)));
+  const reading = (body: (task: Task, query: Query, key: Uint8Array) => unknown): Method =>
+    ofScript(({ key }, { task }) => backend.read((query) => body(task, query, key)));
   return {
-    'blockchain.scripthash.get_balance': reading((query, key) => balance(query, mempool, key)),
-    'blockchain.scripthash.get_history': reading((query, key) => historyEntries(query, mempool, key, historyMax)),
+    'blockchain.scripthash.get_balance': reading((task, query, key) => balance(task, query, mempool, key)),
+    'blockchain.scripthash.get_history': reading((task, query, key) => historyEntries(task, query, mempool, key, historyMax)),
     'blockchain.scripthash.get_mempool': ofScript(({ key }) => mempoolEntries(mempool, key)),
-    'blockchain.scripthash.listunspent': reading((query, key) => unspent(query, mempool, key, historyMax)),
+    'blockchain.scripthash.listunspent': reading((task, query, key) => unspent(task, query, mempool, key, historyMax)),
     'blockchain.scripthash.subscribe': ofScript((script, asker) => subscriptions.add(asker, script)),
     'blockchain.scripthash.unsubscribe': ofScript((script, asker) => subscriptions.remove(asker, script)),
   };
@@ -40,21 +40,21 @@ function ofScript(body: (script: ScriptHash, asker: Asker) => unknown): Method {
 }
 
 /** `unconfirmed` is what the mempool adds to it, which may be less than nothing. */
-function balance(query: Query, mempool: Mempool, key: Uint8Array): unknown {
+function balance(task: Task, query: Query, mempool: Mempool, key: Uint8Array): unknown {
   const { fundedSum, spentSum } = mempool.totals(key);
   let confirmed = 0n;
   const add = ({ output }: IndexedUtxo): boolean => {
     confirmed += output.value;
     return true;
   };
-  return inSlices(query.byKey('address', key), add, () => ({
+  return task.inSlices(query.byKey('address', key), add, () => ({
     confirmed: Number(confirmed),
     unconfirmed: Number(fundedSum - spentSum),
   }));
 }
 
 /** In the order of the chain, those of the mempool last; what the mempool spends is not among them. */
-function unspent(query: Query, mempool: Mempool, key: Uint8Array, max: number): unknown {
+function unspent(task: Task, query: Query, mempool: Mempool, key: Uint8Array, max: number): unknown {
   // All of the mempool now: by the time the last row is read it may be of another point.
   const spent = spentInMempool(mempool, key);
   const unconfirmed = unspentInMempool(mempool, key);
@@ -65,7 +65,7 @@ function unspent(query: Query, mempool: Mempool, key: Uint8Array, max: number): 
     list.push({ tx_hash: formatId(txId), tx_pos: index, height, value: Number(value) });
     return true;
   };
-  return inSlices(query.byKey('address', key), add, () => list.concat(unconfirmed));
+  return task.inSlices(query.byKey('address', key), add, () => list.concat(unconfirmed));
 }
 
 function spentInMempool(mempool: Mempool, key: Uint8Array): Set<string> {

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { formatId } from '../../ledgers/bitcoin/index.ts';
 import type { Mempool, MempoolTx } from '../../query/mempool/mempool.ts';
 import type { Query } from '../../query/query.ts';
-import { inSlices } from '../slices.ts';
+import type { Task } from '../work/task.ts';
 import { RPC, RpcError } from './rpc.ts';
 
 /** A transaction as clients are told of it. `height` of one in the mempool: 0, or -1 where a parent is in there too. */
@@ -59,10 +59,11 @@ export class StatusHash {
 }
 
 /** Confirmed and unconfirmed. Throws an RpcError when there are more than `max`. */
-export function historyEntries(query: Query, mempool: Mempool, key: Uint8Array, max: number): Entry[] | Promise<Entry[]> {
+export function historyEntries(task: Task, query: Query, mempool: Mempool, key: Uint8Array, max: number): Entry[] | Promise<Entry[]> {
   const entries: Entry[] = [];
   const unconfirmed = mempoolEntries(mempool, key);
   return walk(
+    task,
     query,
     key,
     max,
@@ -78,7 +79,13 @@ export interface ScriptStatus {
   readonly top: number;
 }
 
-export function scriptStatus(query: Query, mempool: Mempool, key: Uint8Array, max: number): ScriptStatus | Promise<ScriptStatus> {
+export function scriptStatus(
+  task: Task,
+  query: Query,
+  mempool: Mempool,
+  key: Uint8Array,
+  max: number,
+): ScriptStatus | Promise<ScriptStatus> {
   const hash = new StatusHash();
   const unconfirmed = mempoolEntries(mempool, key);
   let top = -1;
@@ -86,7 +93,7 @@ export function scriptStatus(query: Query, mempool: Mempool, key: Uint8Array, ma
     hash.add(entry);
     top = entry.height;
   };
-  return walk(query, key, max, unconfirmed.length, take, () => {
+  return walk(task, query, key, max, unconfirmed.length, take, () => {
     for (const entry of unconfirmed) hash.add(entry);
     return { status: hash.end(), top };
   });
@@ -98,7 +105,15 @@ export function newestHeight(query: Query, key: Uint8Array): number {
   return -1;
 }
 
-function walk<T>(query: Query, key: Uint8Array, max: number, more: number, take: (entry: Entry) => void, result: () => T): T | Promise<T> {
+function walk<T>(
+  task: Task,
+  query: Query,
+  key: Uint8Array,
+  max: number,
+  more: number,
+  take: (entry: Entry) => void,
+  result: () => T,
+): T | Promise<T> {
   const history = query.history();
   let left = max - more;
   const each = ({ id, height }: { readonly id: Uint8Array; readonly height: number }): boolean => {
@@ -107,7 +122,7 @@ function walk<T>(query: Query, key: Uint8Array, max: number, more: number, take:
     return true;
   };
   if (left < 0) throw tooLarge(max);
-  return inSlices(history.scriptIds(key), each, result);
+  return task.inSlices(history.scriptIds(key), each, result);
 }
 
 export function tooLarge(max: number): RpcError {

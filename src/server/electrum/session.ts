@@ -6,6 +6,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ELECTRUM_BATCH_BYTES_MAX, ELECTRUM_QUEUE_MAX, ELECTRUM_UNREAD_BYTES, ELECTRUM_UNREAD_BYTES_MAX } from '../../util/limits.ts';
+import type { Task } from '../work/task.ts';
 import type { Backend } from './backend.ts';
 import type { Asker, Methods } from './method.ts';
 import { readParams } from './params.ts';
@@ -19,6 +20,8 @@ const QUEUE_CHARS = 64 * 1024;
 export class Session implements Asker, Receiver {
   version: Version = OLDEST;
   readonly scripts = new Set<string>();
+  /** One for all messages that are answered in one go: who keeps the server busy takes turns. */
+  task: Task;
   /** When it last said something. */
   heardMs = performance.now();
   /** Since when it has not taken what was sent; null: it has. */
@@ -38,6 +41,7 @@ export class Session implements Asker, Receiver {
   constructor(wire: Wire, backend: Backend, methods: Methods, onClosed: (session: Session) => void) {
     this.wire = wire;
     this.backend = backend;
+    this.task = this.newTask();
     this.methods = methods;
     this.onClosed = onClosed;
   }
@@ -98,11 +102,13 @@ export class Session implements Asker, Receiver {
 
   private async work(): Promise<void> {
     this.working = true;
+    this.task = this.newTask();
     try {
       for (let text = this.queue.shift(); text !== undefined && !this.over; text = this.queue.shift()) {
         this.queuedChars -= text.length;
         await this.answer(text);
         await this.taken();
+        this.task.done(0);
         await nextTurn();
         if (!this.isFull && !this.over) this.wire.resume();
       }
@@ -110,6 +116,7 @@ export class Session implements Asker, Receiver {
       this.backend.failed(error, 'session');
       this.destroy();
     } finally {
+      this.task.done(0);
       this.working = false;
     }
   }
@@ -129,7 +136,6 @@ export class Session implements Asker, Receiver {
       const [answer, ends] = bytes > ELECTRUM_BATCH_BYTES_MAX ? tooMuch(call) : await this.call(call);
       if (answer !== null) bytes += answers.push(answer) && answer.length;
       fatal ||= ends;
-      if (batch) await nextTurn();
       if (this.over) return;
     }
     if (answers.length > 0) this.send(batch ? `[${answers.join(',')}]` : answers[0]);
@@ -145,8 +151,11 @@ export class Session implements Asker, Receiver {
   private async call(call: Message['calls'][number]): Promise<[string | null, boolean]> {
     if ('error' in call) return [errorText(call.id, call.error), false];
     try {
-      const result = await this.run(call);
-      return [call.id === undefined ? null : resultText(call.id, result ?? null), false];
+      const result = await this.task.run(() => this.run(call));
+      if (call.id === undefined) return [null, false];
+      const answer = resultText(call.id, result ?? null);
+      this.task.hold(answer.length);
+      return [answer, false];
     } catch (failure) {
       const error = this.errorOf(failure, call.method);
       return [call.id === undefined ? null : errorText(call.id, error), error.fatal];
@@ -161,6 +170,10 @@ export class Session implements Asker, Receiver {
       throw new RpcError(RPC.noMethod, `unknown method '${call.method.slice(0, 80)}' in version ${this.version}`);
     }
     return method.run(readParams(method, call), this);
+  }
+
+  private newTask(): Task {
+    return this.backend.context.workload.task(() => this.over);
   }
 
   private errorOf(failure: unknown, method: string): RpcError {

@@ -7,7 +7,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Query } from '../../query/query.ts';
 import { toHex } from '../../util/bytes.ts';
-import { inSlices } from '../slices.ts';
+import type { Task } from '../work/task.ts';
 import type { Backend } from './backend.ts';
 import { headerEntry } from './headers.ts';
 import type { Asker } from './method.ts';
@@ -35,6 +35,8 @@ class Watched {
 
 export class Subscriptions {
   private readonly backend: Backend;
+  /** The work of telling what has changed, for all sessions: it takes its turns like any other. */
+  private task: Task;
   private readonly scripts = new Map<string, Watched>();
   private readonly headers = new Set<Asker>();
   private readonly recent: Recent;
@@ -49,6 +51,7 @@ export class Subscriptions {
 
   constructor(backend: Backend) {
     this.backend = backend;
+    this.task = this.newTask();
     this.recent = backend.read((query) => new Recent(query)) as Recent;
     const { reads } = backend.context;
     this.stops = [reads.onMove(() => this.wake([])), backend.mempool.onChange((keys) => this.wake(keys))];
@@ -71,7 +74,7 @@ export class Subscriptions {
     asker.scripts.add(name);
     if (watched.seen !== null && !this.stale && !this.working) return watched.seen.status;
     try {
-      return await this.firstLook(watched);
+      return await this.firstLook(asker.task, watched);
     } catch (error) {
       this.drop(watched, asker);
       throw error;
@@ -113,16 +116,16 @@ export class Subscriptions {
   }
 
   /** What was looked up may be old by the time it is there: then it is looked at once more. */
-  private async firstLook(watched: Watched): Promise<string | null> {
+  private async firstLook(task: Task, watched: Watched): Promise<string | null> {
     const before = this.changes;
-    const seen = await this.backend.read((query) => this.look(query, watched));
+    const seen = await this.backend.read((query) => this.look(task, query, watched));
     watched.seen = seen;
     if (this.changes !== before) this.wake([watched.name]);
     return seen.status;
   }
 
-  private look(query: Query, { key }: Watched): ScriptStatus | Promise<ScriptStatus> {
-    return scriptStatus(query, this.backend.mempool, key, this.backend.historyMax);
+  private look(task: Task, query: Query, { key }: Watched): ScriptStatus | Promise<ScriptStatus> {
+    return scriptStatus(task, query, this.backend.mempool, key, this.backend.historyMax);
   }
 
   private wake(names: Iterable<string>): void {
@@ -132,7 +135,9 @@ export class Subscriptions {
     if (this.working || this.closed) return;
     this.working = true;
     this.work()
-      .catch((error) => this.backend.failed(error, 'notifications'))
+      .catch((error) => {
+        if (!this.closed) this.backend.failed(error, 'notifications');
+      })
       .finally(() => {
         this.working = false;
       });
@@ -141,6 +146,7 @@ export class Subscriptions {
   private async work(): Promise<void> {
     // Whoever moves the store also settles the mempool: in the next turn both are of one point.
     await nextTurn();
+    this.task = this.newTask();
     while (this.stale && !this.closed) {
       this.stale = false;
       const touched = this.touched;
@@ -151,6 +157,10 @@ export class Subscriptions {
         await this.tellScripts(query, await this.suspects(query, move, touched));
       });
     }
+  }
+
+  private newTask(): Task {
+    return this.backend.context.workload.ownTask(() => this.closed);
   }
 
   private tellHeaders(query: Query): void {
@@ -172,7 +182,7 @@ export class Subscriptions {
       if (moved || seen.top > move.fork) names.add(watched.name);
       return true;
     };
-    await inSlices([...this.scripts.values()], each, () => undefined);
+    await this.task.inSlices([...this.scripts.values()], each, () => undefined);
     return names;
   }
 
@@ -187,7 +197,7 @@ export class Subscriptions {
 
   private async compare(query: Query, watched: Watched, before: ScriptStatus): Promise<void> {
     try {
-      watched.seen = await this.look(query, watched);
+      watched.seen = await this.look(this.task, query, watched);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
       // It has grown past what may be listed: servers may drop a subscription, and a status that stays would be a lie.

@@ -15,12 +15,15 @@ import { ESPLORA_ROWS_WHOLE_MAX } from '../../util/limits.ts';
 import { etagOf, isFresh, MEDIA_TYPES } from '../conditional.ts';
 import { RowStream } from '../rows.ts';
 import type { Serving } from '../serving.ts';
+import type { Task } from '../work/task.ts';
 
 /** One look at the chain and at what is not in it yet. */
 export interface EsploraLook {
   readonly query: Query;
   readonly mempool: Mempool;
   readonly network: BitcoinNetwork;
+  /** The work of the request that asks. */
+  readonly task: Task;
 }
 
 type Body = string | Uint8Array | Readable;
@@ -60,7 +63,7 @@ export class EsploraAnswers {
       const etag = this.#etag(query.head, manner.mempool);
       reply.header('cache-control', 'no-cache').header('etag', etag);
       if (isFresh(request.headers['if-none-match'], etag)) reply.code(304).send();
-      else body = produce({ query, mempool: this.mempool, network: this.network });
+      else body = produce({ query, mempool: this.mempool, network: this.network, task: request.task });
       if (isWhole(body)) reply.header('content-type', TYPES[manner.type]).send(body);
     } finally {
       // What takes longer releases it when it is done.
@@ -80,7 +83,8 @@ export class EsploraAnswers {
       first.push(encode(value));
     }
     // Nobody reads the body of a HEAD.
-    if (request.method !== 'HEAD') return this.serving.stream(new RowStream(behind(first, rows, encode), undefined, (row) => row, 'json'));
+    if (request.method !== 'HEAD')
+      return this.serving.stream(new RowStream(request.task, behind(first, rows, encode), undefined, (row) => row, 'json'));
     rows.return?.();
     return Readable.from([]);
   }

@@ -29,10 +29,10 @@ export function registerScripts(app: FastifyInstance, answers: EsploraAnswers): 
 
     app.get(path, (request, reply) => {
       const script = named(request);
-      answers.give(request, reply, JSON_OF_BOTH, ({ query, mempool }) => {
+      answers.give(request, reply, JSON_OF_BOTH, ({ query, mempool, task }) => {
         const unconfirmed = mempool.totals(script.key);
         const finish = (confirmed: Totals): string => statsJson(script, confirmed, unconfirmed);
-        const confirmed = stats.of(query, script.key);
+        const confirmed = stats.of(query, script.key, task);
         return confirmed instanceof Promise ? confirmed.then(finish) : finish(confirmed);
       });
     });

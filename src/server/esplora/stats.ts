@@ -9,7 +9,7 @@ import type { HistoryRow, ScriptTotals } from '../../query/history.ts';
 import type { Query } from '../../query/query.ts';
 import { equalBytes, toHex } from '../../util/bytes.ts';
 import { ESPLORA_STATS_MAX } from '../../util/limits.ts';
-import { inSlices } from '../slices.ts';
+import type { Task } from '../work/task.ts';
 
 export interface Totals extends ScriptTotals {
   readonly txs: number;
@@ -27,7 +27,7 @@ const LAST_INDEX = 0xffff_ffff;
 export class ScriptStats {
   readonly #known = new Map<string, Known>();
 
-  of(query: Query, key: Uint8Array): Totals | Promise<Totals> {
+  of(query: Query, key: Uint8Array, task: Task): Totals | Promise<Totals> {
     const history = query.history();
     const { head } = query;
     if (head === null) return NOTHING;
@@ -36,7 +36,7 @@ export class ScriptStats {
     if (known !== null && equalBytes(known.at.hash, head.hash)) return known.totals;
     const after = known === null ? {} : { after: { height: known.at.height, txIndex: LAST_INDEX } };
     const sum: Sum = { ...(known?.totals ?? NOTHING) };
-    return inSlices(
+    return task.inSlices(
       history.script(key, { order: 'asc', ...after }),
       (row) => add(sum, row),
       () => this.#remember(name, head, sum),

@@ -11,7 +11,6 @@ import type { Query } from '../../query/query.ts';
 import { toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { ESPLORA_PARENTS_MAX } from '../../util/limits.ts';
-import { inSlices } from '../slices.ts';
 import type { EsploraLook } from './answer.ts';
 import { statusOf } from './block-json.ts';
 import { type TxStatus, txJson, UNCONFIRMED } from './tx-json.ts';
@@ -19,7 +18,7 @@ import { type TxStatus, txJson, UNCONFIRMED } from './tx-json.ts';
 /** As texts of JSON, in the order given. */
 export function confirmedTxs(look: EsploraLook, txs: Iterable<HistoryTx>): readonly string[] | Promise<readonly string[]> {
   const made: string[] = [];
-  return inSlices(
+  return look.task.inSlices(
     rendering(look, txs, made),
     () => true,
     () => made,

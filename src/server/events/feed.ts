@@ -11,16 +11,18 @@ import type { Query } from '../../query/query.ts';
 import { renderPoint } from '../../query/render.ts';
 import type { Windows } from '../../state/pruned.ts';
 import type { Reads } from '../context.ts';
+import type { Workload } from '../work/workload.ts';
 import { frame } from './announcement.ts';
 import { ALL, type EventId, findPoint, parseEventId } from './event-id.ts';
 import type { EventStream } from './event-stream.ts';
 import { Moment } from './moment.ts';
-import { Pace, Turns } from './pace.ts';
+import { Pace } from './pace.ts';
 import { type Events, Gap, rollbackTo, type Told, type Wanted, walk, walkOn } from './walk.ts';
 
 export interface FeedOptions extends Told {
   readonly reads: Reads;
   readonly windows: Windows;
+  readonly workload: Workload;
   /** Milliseconds of work before others get their turn. */
   readonly sliceMs: number;
   /** Told what went wrong with the store; the readers concerned were told to come back. */
@@ -29,7 +31,6 @@ export interface FeedOptions extends Told {
 
 export class Feed {
   private readonly options: FeedOptions;
-  private readonly turns = new Turns();
   /** Readers who have everything up to `at`. */
   private readonly live = new Set<EventStream>();
   /** Readers who have everything up to `aim` already. */
@@ -118,7 +119,10 @@ export class Feed {
 
   /** To one reader, as fast as it takes them. */
   private async deliver(stream: EventStream, events: Events): Promise<void> {
-    const pace = new Pace(this.turns, this.options.sliceMs);
+    const pace = new Pace(
+      this.options.workload.ownTask(() => stream.ended),
+      this.options.sliceMs,
+    );
     for (const event of events) {
       if (event instanceof Gap) expire(stream, event.why);
       else if (event !== null) stream.offer(event);
@@ -167,7 +171,10 @@ export class Feed {
 
   private async announce(from: Moment, to: Moment): Promise<void> {
     const streams = [...this.live].filter(({ subscription }) => !subscription.wantsTipOnly);
-    const pace = new Pace(this.turns, this.options.sliceMs);
+    const pace = new Pace(
+      this.options.workload.ownTask(() => this.readers === 0),
+      this.options.sliceMs,
+    );
     for (const event of streams.length === 0 ? [] : walk(from.query, to.query, wantedBy(streams), this.options)) {
       if (event instanceof Gap) for (const stream of streams.filter(wantsOutputs)) expire(stream, event.why);
       else if (event !== null) for (const stream of streams) stream.offer(event);

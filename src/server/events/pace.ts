@@ -1,24 +1,16 @@
 /**
- * Work in slices, so that whoever shares the thread gets his turn. Those who
- * work share one queue: between two slices, whoever's they are, the loop goes
- * round once, so that a hundred replays hold a request up no longer than one.
+ * Work on events in slices, so that whoever shares the thread gets his turn. A
+ * replay works between the waits for its reader, so it asks for a whole slice.
  */
-export class Turns {
-  private last: Promise<void> = Promise.resolve();
-
-  next(): Promise<void> {
-    this.last = this.last.then(() => new Promise((resolve) => setImmediate(resolve)));
-    return this.last;
-  }
-}
+import type { Task } from '../work/task.ts';
 
 export class Pace {
-  private readonly turns: Turns;
+  private readonly task: Task;
   private readonly sliceMs: number;
   private began = performance.now();
 
-  constructor(turns: Turns, sliceMs: number) {
-    this.turns = turns;
+  constructor(task: Task, sliceMs: number) {
+    this.task = task;
     this.sliceMs = sliceMs;
   }
 
@@ -28,7 +20,7 @@ export class Pace {
   }
 
   async turn(): Promise<void> {
-    await this.turns.next();
+    await this.task.turn();
     this.began = performance.now();
   }
 }

@@ -88,6 +88,7 @@ export function registerEvents(
   let told = 0;
   const feed = new Feed({
     reads: context.reads,
+    workload: context.workload,
     network: context.network,
     rootsOf: rootsTeller(context),
     windows: context.config.utxo,

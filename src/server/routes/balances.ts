@@ -12,21 +12,20 @@ import { addressKey, stakeKey } from '../keys.ts';
 import { described } from '../openapi.ts';
 import { PATH, ReadQuery, ref } from '../schemas.ts';
 import type { Serving } from '../serving.ts';
-import { inSlices } from '../slices.ts';
 import type { App } from '../typed.ts';
 
 export function registerBalances(app: App, { answers, context }: Serving): void {
   const { dialect, family } = context.network;
   const balanceOf =
     (kind: KeyKind, key: Uint8Array): Produce =>
-    ({ query, view }) => {
+    ({ query, view, task }) => {
       if (query.keptBalance(kind, key) !== null) return JSON.stringify(renderBalance(view.balance(kind, key), dialect));
       const sum = new BalanceSum(context.network.ledger.traits);
       const add = (utxo: Parameters<BalanceSum['add']>[0]): boolean => {
         sum.add(utxo);
         return true;
       };
-      return inSlices(view.byKey(kind, key), add, () => JSON.stringify(renderBalance(sum.end(), dialect)));
+      return task.inSlices(view.byKey(kind, key), add, () => JSON.stringify(renderBalance(sum.end(), dialect)));
     };
 
   const addressSchema = {

@@ -55,7 +55,7 @@ export function registerChanges(app: App, { answers, context }: Serving): void {
       const transactions = JSON.stringify(txs.map(({ id, valid }) => ({ tx_hash: dialect.formatId(id), valid })));
       const join = (rows: readonly Encoded[]): string =>
         `{"transactions":${transactions},"created":[${rows.slice(0, created.length).join()}],"spent":[${rows.slice(created.length).join()}]}`;
-      const rows = makeRows([...created, ...spent], encoderOf(look));
+      const rows = makeRows(look.task, [...created, ...spent], encoderOf(look));
       return rows instanceof Promise ? rows.then(join) : join(rows);
     });
   });

@@ -134,7 +134,7 @@ function onePage(request: FastifyRequest, reply: FastifyReply, look: Look, listi
     if (next !== null) announceNext(request, reply, look, kind, plan, next);
     return joinRows(rows, look.form);
   };
-  const made = makePage(source, { skip, limit, accept }, encoderOf(look));
+  const made = makePage(look.task, source, { skip, limit, accept }, encoderOf(look));
   return made instanceof Promise ? made.then(finish) : finish(made);
 }
 
@@ -142,7 +142,7 @@ function everyRow(serving: Serving, request: FastifyRequest, look: Look, { kind,
   // Nobody reads the body of a HEAD.
   if (request.method === 'HEAD') return Readable.from([]);
   const { order, after } = plan;
-  const rows = new RowStream(look.view.byKey(kind, key, { order, after }), accept, encoderOf(look), look.form);
+  const rows = new RowStream(look.task, look.view.byKey(kind, key, { order, after }), accept, encoderOf(look), look.form);
   return serving.stream(rows);
 }
 

@@ -42,7 +42,7 @@ export function registerOutputs(app: App, { answers, context }: Serving): void {
     const outpoints = request.body.map((text) => parseOutpoint(text, dialect));
     answers.giveRows(request, reply, (look) => {
       const encode = encoderOf(look);
-      const made = makeRows(outpoints, ({ txId, index }) => {
+      const made = makeRows(look.task, outpoints, ({ txId, index }) => {
         const found = look.view.outpoint(txId, index);
         return found === null ? NOTHING[look.form] : encode(found);
       });
@@ -65,7 +65,7 @@ export function registerOutputs(app: App, { answers, context }: Serving): void {
       const { row, outputs } = look.view.tx(txId);
       // Genesis outputs have an id, but no transaction made them.
       if (row === null && outputs.length === 0) throw notFound(`no transaction ${tx}`);
-      const made = makeRows(outputs, encoderOf(look));
+      const made = makeRows(look.task, outputs, encoderOf(look));
       return made instanceof Promise ? made.then((rows) => joinRows(rows, look.form)) : joinRows(made, look.form);
     });
   });

@@ -66,7 +66,7 @@ export function registerStanding(app: App, serving: Serving): void {
   const healthSchema = describedStatus('Is it healthy?', Health, 'Not when the store is damaged, or following failed.', [200, 503]);
   const readySchema = describedStatus('Is it ready?', Ready, 'Not while it is behind the source or an index is being filled.', [200, 503]);
   for (const prefix of ['', API]) {
-    const config = { withoutToken: true };
+    const config = { withoutToken: true, always: true };
     app.get(`${prefix}/health`, { schema: healthSchema, config }, (_request, reply) => {
       const reason = unhealthyBecause(serving.damage, context.live.status);
       // A damaged store may not even say where it is.
