@@ -9,7 +9,7 @@ import { INDEX_KEY_BYTES } from '../projections/index-by-key.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { compareBytes, concatBytes, readU16, toHex, writeU64 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import { SCAN_ROWS } from '../util/limits.ts';
+import { LOOKUP_ROWS } from '../util/limits.ts';
 import { type IndexedUtxo, outpointKey, type Page } from './utxo.ts';
 
 /** Of slot, transaction and output behind the key. */
@@ -35,7 +35,7 @@ export function* indexedUtxos(
   column: string,
   range: IndexRange,
   limit?: number,
-  batchRows = SCAN_ROWS,
+  batchRows = LOOKUP_ROWS,
 ): Generator<IndexedUtxo, void, void> {
   const rows = reader.scan(column, limit === undefined ? range : { ...range, limit });
   let pending: (readonly [Uint8Array, Uint8Array])[] = [];

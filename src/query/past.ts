@@ -8,7 +8,7 @@ import type { ChainRow } from '../projections/chain.ts';
 import { type Coin, readStored, type StoredOutput, TXID_BYTES } from '../projections/coin.ts';
 import type { TxRow } from '../projections/transactions.ts';
 import { compareBytes, equalBytes, readU16 } from '../util/bytes.ts';
-import { SCAN_ROWS } from '../util/limits.ts';
+import { LOOKUP_ROWS } from '../util/limits.ts';
 import { BalanceSum } from './balance.ts';
 import { indexedUtxos, indexRange } from './index-rows.ts';
 import type { Kept } from './kept.ts';
@@ -47,7 +47,7 @@ export class PastQuery implements ChainView {
     const column = this.kept.index(kind);
     const range = indexRange(key, page, 0, this.head.slot + 1);
     // Not limited there: rows of a block in the same slot may still turn out to be later.
-    const rows = indexedUtxos(this.kept.reader, column, range, undefined, Math.min(SCAN_ROWS, page.limit ?? SCAN_ROWS));
+    const rows = indexedUtxos(this.kept.reader, column, range, undefined, Math.min(LOOKUP_ROWS, page.limit ?? LOOKUP_ROWS));
     const restored = pageOf(this.overlay.rows(kind, key, this.kept.traitsFor(kind)), page);
     return limited(merge(this.earlier(rows), restored, range.reverse ? -1 : 1), page.limit);
   }

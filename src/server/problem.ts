@@ -80,8 +80,13 @@ export function handleErrors(app: FastifyInstance, trouble: Trouble): void {
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, trouble: Trouble): FastifyReply {
   const known = isUnspentError(error) ? error : fromFastify(error as FastifyError);
-  if (known === null || known.status === 500) trouble.onFailure(error as Error, request);
+  if (known === null ? !isLeft(error, request) : known.status === 500) trouble.onFailure(error as Error, request);
   return sendProblem(reply, known === null ? UNFORESEEN : problemOf(known));
+}
+
+/** The client hung up before the first piece of its stream: nothing of ours failed. */
+function isLeft(error: unknown, { raw }: FastifyRequest): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE' && raw.socket.destroyed;
 }
 
 /** What fastify refuses, in our words; null: not a refusal. */

@@ -36,6 +36,9 @@ export const DUPLICATE_SCAN_MAX = 32;
 /** Rows fetched from the engine at a time by a scan. */
 export const SCAN_ROWS = 1024;
 
+/** Outputs of a list that are looked up together: about a slice of work, and as fast in all as a thousand at a time. */
+export const LOOKUP_ROWS = 128;
+
 /** Unspent outputs whose balances are summed in memory at a time when a store is checked: some hundred bytes each. */
 export const VERIFY_BALANCE_OUTPUTS = 2_000_000;
 
