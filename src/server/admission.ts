@@ -6,7 +6,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnspentError } from '../util/errors.ts';
-import { HTTP_PIPELINED_MAX } from '../util/limits.ts';
+import { HTTP_PIECE_CHARS, HTTP_PIPELINED_MAX, HTTP_STALLED_MS } from '../util/limits.ts';
 import { Connections } from './connections.ts';
 import type { Task } from './work/task.ts';
 import type { Workload } from './work/workload.ts';
@@ -47,12 +47,23 @@ export function admit(app: FastifyInstance, workload: Workload, connectionsMax: 
     reply.header('connection', 'close');
     done(busy(`a connection may send ${HTTP_PIPELINED_MAX} requests ahead of their answers`, HTTP_PIPELINED_MAX));
   });
-  app.addHook('onSend', (request: FastifyRequest, _reply: FastifyReply, payload: unknown, done: Done) => {
+  app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done) => {
+    const bytes = typeof payload === 'string' || payload instanceof Uint8Array ? payload.length : null;
     // A stream has bounds of its own, and what was refused holds next to nothing.
-    if (request.task?.isStarted) request.task.done(typeof payload === 'string' || payload instanceof Uint8Array ? payload.length : 0);
+    if (request.task?.isStarted) request.task.done(bytes ?? 0);
+    if (bytes === null || bytes > HTTP_PIECE_CHARS) cutWhenStalled(reply);
     done();
   });
   return connections;
+}
+
+/** An answer that may have to wait for its reader: while it is under way a reader that takes nothing is given less time than one that asks. */
+function cutWhenStalled({ raw }: FastifyReply): void {
+  const { socket } = raw;
+  const before = socket?.timeout ?? 0;
+  if (before <= HTTP_STALLED_MS) return;
+  socket?.setTimeout(HTTP_STALLED_MS);
+  raw.once('finish', () => socket?.setTimeout(before));
 }
 
 function busy(message: string, limit: number): UnspentError {

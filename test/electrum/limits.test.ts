@@ -14,6 +14,7 @@ import type { Config } from '../../src/config/schema.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { ELECTRUM_MESSAGE_BYTES_MAX } from '../../src/util/limits.ts';
 import { makeCertificate } from '../support/certificate.ts';
+import { until } from '../support/patience.ts';
 import { LineClient } from './client.ts';
 import { ElectrumRig, type RigOptions, SCRIPTS, watched } from './rig.ts';
 
@@ -170,7 +171,9 @@ test('a session that says nothing ends, and so does one that takes nothing', asy
     slow.socket.pause();
     const line = JSON.stringify({ id: 1, method: 'blockchain.block.headers', params: [0, 2016] });
     for (let i = 0; i < 500; i++) slow.sendLine(line);
-    await sleep(1000);
+    // An answer is held for as long as its reader does not take it, and no longer than the session lasts.
+    await until(() => rig.context.workload.bytes > 0, 'an answer waits for its reader');
+    await until(() => rig.context.workload.bytes === 0, 'the session is over');
     slow.socket.resume();
     await slow.closed;
     assert.ok(slow.received.length < 500);

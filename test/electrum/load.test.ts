@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Workload } from '../../src/server/work/workload.ts';
 import { HTTP_SLICE_MS } from '../../src/util/limits.ts';
-import { until } from '../http/raw-client.ts';
+import { until } from '../support/patience.ts';
 import { LineClient } from './client.ts';
 import { ElectrumRig, type RigOptions, SCRIPTS } from './rig.ts';
 
@@ -48,7 +48,7 @@ function batch(rig: ElectrumRig, size: number): string {
   return JSON.stringify(Array.from({ length: size }, (_, id) => ({ ...call, id })));
 }
 
-test('20 heavy batches do not stand before the request of another', { timeout: 60_000 }, async () => {
+test('20 heavy batches do not stand before the request of another', async () => {
   const workload = new Workload();
   await withRig({ workload }, async (rig) => {
     const modest = await LineClient.open(rig.ports.tcp);
@@ -75,7 +75,7 @@ test('20 heavy batches do not stand before the request of another', { timeout: 6
   });
 });
 
-test('one long request more than there may be is told so; a short one is answered', { timeout: 60_000 }, async () => {
+test('one long request more than there may be is told so; a short one is answered', async () => {
   const workload = new Workload({ longTasksMax: 2, answerBytesMax: 1_000_000 });
   await withRig({ workload }, async (rig) => {
     const clients = await Promise.all(Array.from({ length: 3 }, () => LineClient.open(rig.ports.tcp)));
@@ -90,7 +90,7 @@ test('one long request more than there may be is told so; a short one is answere
   });
 });
 
-test('answers that are held in memory are counted over all sessions', { timeout: 60_000 }, async () => {
+test('answers that are held in memory are counted over all sessions', async () => {
   const workload = new Workload({ longTasksMax: 10, answerBytesMax: 10_000 });
   await withRig({ workload }, async (rig) => {
     const client = await LineClient.open(rig.ports.tcp);

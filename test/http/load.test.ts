@@ -5,9 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { HTTP_CONNECTIONS_RESERVE, HTTP_PIPELINED_ALL_MAX, HTTP_PIPELINED_MAX } from '../../src/util/limits.ts';
+import { HTTP_CONNECTIONS_RESERVE, HTTP_PIPELINED_ALL_MAX, HTTP_PIPELINED_MAX, HTTP_STALLED_MS } from '../../src/util/limits.ts';
+import { until } from '../support/patience.ts';
 import { Served } from '../support/served.ts';
-import { get, RawClient, until } from './raw-client.ts';
+import { get, RawClient } from './raw-client.ts';
 
 /** Every key has endless rows; counts those that were read and the lists that are being read. */
 class Endless {
@@ -105,6 +106,19 @@ describe('one connection', () => {
     await until(() => client.closed, 'it is cut off');
     await until(isIdle, 'the work ends');
     assert.equal((await fetch(`http://127.0.0.1:${port}/health`)).status, 200);
+  });
+
+  test('a reader of a long answer that takes nothing has less time than a request may wait', async () => {
+    const accepted = new Promise<{ timeout?: number }>((resolve) => served.app.server.once('connection', resolve));
+    const reading = (await RawClient.open(port)).read();
+    const socket = await accepted;
+    const before = socket.timeout ?? 0;
+    assert.ok(before > HTTP_STALLED_MS);
+    reading.write(get(`${address}/utxos?limit=all`));
+    await until(() => reading.text.length > 0, 'it streams');
+    assert.equal(socket.timeout, HTTP_STALLED_MS);
+    reading.socket.destroy();
+    await until(isIdle, 'the work ends');
   });
 
   test('a wait for a slot ends with its client', async () => {

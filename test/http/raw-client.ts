@@ -2,18 +2,7 @@
  * A connection that says exactly what the test wants said: several requests at
  * once, and nothing read unless asked.
  */
-import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-
-/** Waits for what must come about, however busy the machine is. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let i = 0; i < 3000; i++) {
-    if (await condition()) return;
-    await sleep(10);
-  }
-  assert.fail(`this did not come about: ${what}`);
-}
 
 export function get(path: string, headers = ''): string {
   return `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${headers}\r\n`;

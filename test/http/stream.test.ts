@@ -9,13 +9,14 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UtxoJson } from '../../src/query/json.ts';
 import { type IndexedUtxo, Query } from '../../src/query/query.ts';
+import { connectionMs } from '../../src/server/app.ts';
 import { RowStream } from '../../src/server/rows.ts';
 import { Serving } from '../../src/server/serving.ts';
 import { Workload } from '../../src/server/work/workload.ts';
 import { fromHex } from '../../src/util/bytes.ts';
 import { UnspentError } from '../../src/util/errors.ts';
 import { blake2b224 } from '../../src/util/hash.ts';
-import { HTTP_PIECE_CHARS, HTTP_STALLED_MS } from '../../src/util/limits.ts';
+import { HTTP_PIECE_CHARS } from '../../src/util/limits.ts';
 import { until } from '../support/patience.ts';
 import { assertProblem, Served } from '../support/served.ts';
 
@@ -105,7 +106,7 @@ describe('every row', () => {
 
   test('ends when the reader stalls', async () => {
     const { timeout } = served.app.server;
-    assert.equal(timeout, 1000 * served.context.config.server.waitSecondsMax + HTTP_STALLED_MS);
+    assert.equal(timeout, connectionMs(served.context.config.server.waitSecondsMax));
     served.app.server.timeout = 200;
     const { response } = await open();
     served.app.server.timeout = timeout;
