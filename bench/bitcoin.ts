@@ -23,7 +23,8 @@ import { bitcoinNetwork } from '../src/ledgers/bitcoin/networks.ts';
 import { openNetwork } from '../src/networks.ts';
 import { open, type Store } from '../src/store.ts';
 import { UnspentError } from '../src/util/errors.ts';
-import { type LitecoinNode, nodeMissing, startNode } from '../test/support/litecoind.ts';
+import { type CoreNode, startNode } from '../test/support/core-node.ts';
+import { nodeMissing } from '../test/support/node-kinds.ts';
 import { feed, OpTrueChain } from '../test/support/op-true-chain.ts';
 import { Crowds, type QueryFigures, queries } from './bitcoin-query.ts';
 import { type FinalRows, finalRows, floor } from './floor.ts';
@@ -78,7 +79,7 @@ export async function run(options: BenchOptions): Promise<void> {
 }
 
 /** The chain, made and handed to the node, which then has it in its files. */
-async function generate(node: LitecoinNode, blocks: number): Promise<Chain> {
+async function generate(node: CoreNode, blocks: number): Promise<Chain> {
   const crowds = new Crowds();
   const chain = new OpTrueChain({ kept: (n) => crowds.scriptOf(n) });
   const raws: Uint8Array[] = [genesisBlock(bitcoinNetwork(NETWORK))];
@@ -88,7 +89,7 @@ async function generate(node: LitecoinNode, blocks: number): Promise<Chain> {
   return { height: chain.height, transactions: chain.transactions, blocks: raws, url: `blk:${node.blocksDir}`, crowds };
 }
 
-async function measure(node: LitecoinNode, chain: Chain, rounds: number): Promise<Figures> {
+async function measure(node: CoreNode, chain: Chain, rounds: number): Promise<Figures> {
   const rows = await rowsOf(chain);
   const times: Record<'decode' | 'floor' | 'sync' | 'start' | 'reindex', number[]> = {
     decode: [],
@@ -186,7 +187,7 @@ async function rowsOf(chain: Chain): Promise<FinalRows> {
 }
 
 /** Seconds from its start until the node has all blocks in its set. */
-async function startUp(node: LitecoinNode, height: number, args: readonly string[]): Promise<number> {
+async function startUp(node: CoreNode, height: number, args: readonly string[]): Promise<number> {
   const { seconds } = await timed(async () => {
     await node.start(args);
     while ((await node.rpc('getblockcount')) !== height) await sleep(POLL_MS);

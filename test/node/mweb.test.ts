@@ -7,7 +7,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type BitcoinBlock, bitcoinLedger, bitcoinNetwork } from '../../src/ledgers/bitcoin/index.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
-import { type LitecoinNode, nodeMissing, startNode } from '../support/litecoind.ts';
+import { type CoreNode, startNode } from '../support/core-node.ts';
+import { nodeMissing } from '../support/node-kinds.ts';
 import { assertParity, assertSound, Follower } from '../support/parity.ts';
 
 /** The first block of the extension; the node cannot make it before somebody wants in. */
@@ -15,7 +16,7 @@ const FIRST_HEIGHT = 432;
 const options = { skip: nodeMissing() };
 
 describe('extension blocks of a real node', () => {
-  let node: LitecoinNode;
+  let node: CoreNode;
   let followers: Follower[] = [];
   const ledger = bitcoinLedger(bitcoinNetwork('litecoin-regtest'));
 
@@ -44,6 +45,11 @@ describe('extension blocks of a real node', () => {
     return ledger.decode(fromHex(await raw(height)), height);
   }
 
+  async function agree(when: string): Promise<void> {
+    for (const follower of followers) await follower.catchUp();
+    await assertParity(node, followers, when);
+  }
+
   test('a block with a peg-in has the extension behind its transactions', options, async () => {
     const first = await block(FIRST_HEIGHT);
     ledger.verify(first);
@@ -54,28 +60,19 @@ describe('extension blocks of a real node', () => {
   });
 
   test('coins that went in', options, async () => {
-    for (const follower of followers) {
-      await follower.catchUp();
-      await assertParity(node, follower.store, follower.url);
-    }
+    await agree('after coins went in');
   });
 
   test('coins that came out again, and a branch that lost', options, async () => {
     await node.rpc('sendtoaddress', await node.rpc('getnewaddress', '', 'bech32'), 3);
     const address = await node.rpc('getnewaddress');
     await node.rpc('generatetoaddress', 8, address);
-    for (const follower of followers) {
-      await follower.catchUp();
-      await assertParity(node, follower.store, follower.url);
-    }
+    await agree('after coins came out');
     await node.rpc('invalidateblock', await node.rpc('getblockhash', (await node.rpc<number>('getblockcount')) - 1));
     // To another address: the same block again would be the one it was told to forget.
     await node.rpc('generatetoaddress', 4, await node.rpc('getnewaddress'));
-    for (const follower of followers) {
-      await follower.catchUp();
-      await assertParity(node, follower.store, `${follower.url}, after a branch lost`);
-      assertSound(follower.store, follower.url);
-    }
+    await agree('after a branch lost');
+    for (const follower of followers) assertSound(follower.store, follower.url);
   });
 
   test('blocks come back out of the store as they went in, the extension included', options, async () => {

@@ -1,24 +1,25 @@
 /**
- * Against a real node: 240,000 transactions, branches that lose in both ways, a
- * restart and a replaced transaction. After each of them our set of coins has
- * the count, the total and the hash that the node's own has, over RPC, P2P and
- * its block files alike.
+ * Against each real node that is there: 240,000 transactions, branches that lose
+ * in both ways, a restart, a replaced transaction and one that we hand over.
+ * After each of them our set of coins has the count, the total and the hash that
+ * the node's own has, over RPC, P2P and its block files alike; in the end also
+ * its MuHash, and every coin of its dump.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { decodeTx } from '../../src/ledgers/bitcoin/index.ts';
+import { decodeTx, formatId } from '../../src/ledgers/bitcoin/index.ts';
 import type { MempoolChange } from '../../src/sources/source.ts';
 import { toHex } from '../../src/util/bytes.ts';
-import { type LitecoinNode, nodeMissing, startNode } from '../support/litecoind.ts';
-import { feed, OP_TRUE_ADDRESS, OpTrueChain, replaceable, type Spendable } from '../support/op-true-chain.ts';
-import { assertParity, assertSound, Follower, until } from '../support/parity.ts';
+import { type CoreNode, startNode } from '../support/core-node.ts';
+import { NODE_KINDS, nodeMissing } from '../support/node-kinds.ts';
+import { feed, OpTrueChain, opTrueAddress, replaceable, type Spendable } from '../support/op-true-chain.ts';
+import { assertDump, assertMuHash, assertParity, assertSound, Follower, until } from '../support/parity.ts';
 
 const BLOCKS = 60;
 const TXS_A_BLOCK = 4000;
 /** Blocks until the first coinbases may be spent, and some more. */
 const RIPE = 120;
 const TIMEOUT_MS = 300_000;
-const options = { skip: nodeMissing(), timeout: TIMEOUT_MS };
 
 /** What a mempool has told so far. */
 class Told {
@@ -31,113 +32,136 @@ class Told {
   }
 }
 
-describe('the set of coins of a real node', () => {
-  let node: LitecoinNode;
-  let spare: Spendable;
-  let steps = 0;
-  const chain = new OpTrueChain();
-  const followers: { rpc?: Follower; p2p?: Follower; blk?: Follower } = {};
-  const all = (): Follower[] => [followers.rpc!, followers.p2p!, followers.blk!];
-  const live = (): Follower[] => [followers.rpc!, followers.p2p!];
+for (const kind of NODE_KINDS)
+  describe(`the set of coins of ${kind.name}`, () => {
+    const options = { skip: nodeMissing(kind), timeout: TIMEOUT_MS };
+    const address = opTrueAddress(kind.network);
+    let node: CoreNode;
+    let spare: Spendable;
+    let handedOver: Spendable;
+    let steps = 0;
+    const chain = new OpTrueChain({ network: kind.network });
+    const followers: { rpc?: Follower; p2p?: Follower; blk?: Follower } = {};
+    const all = (): Follower[] => [followers.rpc!, followers.p2p!, followers.blk!];
+    const live = (): Follower[] => [followers.rpc!, followers.p2p!];
 
-  before(async () => {
-    if (options.skip) return;
-    // Peers that it trusts are told of transactions at once, not after some random seconds.
-    node = await startNode({ args: ['-whitelist=noban@127.0.0.1'] });
-    await feed(node, chain, RIPE, 0);
-    spare = chain.takeOldest();
-    followers.rpc = new Follower(node, node.rpcUrl);
-    followers.p2p = new Follower(node, node.p2pUrl);
-    followers.blk = new Follower(node, `blk:${node.blocksDir}`);
-    for (const follower of all()) await follower.open();
-  });
+    before(async () => {
+      if (options.skip) return;
+      // Peers that it trusts are told of transactions at once, not after some random seconds.
+      node = await startNode({ kind, args: ['-whitelist=noban@127.0.0.1'] });
+      await feed(node, chain, RIPE, 0);
+      spare = chain.takeOldest();
+      handedOver = chain.takeOldest();
+      followers.rpc = new Follower(node, node.rpcUrl, kind.hasMuHash ? ['proofs.setHash=true'] : []);
+      followers.p2p = new Follower(node, node.p2pUrl);
+      followers.blk = new Follower(node, `blk:${node.blocksDir}`);
+      for (const follower of all()) await follower.open();
+    });
 
-  after(async () => {
-    for (const follower of Object.values(followers)) await follower.close();
-    await node?.stop();
-  });
+    after(async () => {
+      for (const follower of Object.values(followers)) await follower.close();
+      await node?.stop();
+    });
 
-  /** Those that stay connected are at the tip by themselves, block files are read again. */
-  async function agree(when: string): Promise<void> {
-    for (const follower of live()) await follower.reachesTip();
-    await followers.blk!.catchUp();
-    for (const follower of all()) await assertParity(node, follower.store, `${when}, ${follower.url}`);
-    // One of them in turn: all of them each time would take longer than all the rest.
-    const checked = all()[steps++ % all().length];
-    assertSound(checked.store, `${when}, ${checked.url}`);
-  }
-
-  test('240,000 transactions', options, async () => {
-    await feed(node, chain, BLOCKS, TXS_A_BLOCK);
-    assert.equal(chain.transactions, 240_000);
-    for (const follower of all()) {
-      const { blocks, txs } = await follower.catchUp();
-      assert.deepEqual({ blocks, txs }, { blocks: 1 + RIPE + BLOCKS, txs: 1 + RIPE + BLOCKS + 240_000 }, follower.url);
-      await assertParity(node, follower.store, `at first, ${follower.url}`);
-      assertSound(follower.store, `at first, ${follower.url}`);
+    /** Those that stay connected are at the tip by themselves, block files are read again. */
+    async function agree(when: string): Promise<void> {
+      for (const follower of live()) await follower.reachesTip();
+      await followers.blk!.catchUp();
+      await assertParity(node, all(), when);
+      // One of them in turn: all of them each time would take longer than all the rest.
+      const checked = all()[steps++ % all().length];
+      assertSound(checked.store, `${when}, ${checked.url}`);
     }
-    for (const follower of live()) follower.stay();
-  });
 
-  test('a block that the node is told to forget, and a longer branch', options, async () => {
-    const height = await node.rpc<number>('getblockcount');
-    await node.rpc('invalidateblock', await node.rpc('getblockhash', height - 2));
-    await node.rpc('generatetoaddress', 5, OP_TRUE_ADDRESS);
-    assert.equal(await node.rpc('getblockcount'), height + 2);
-    await agree('after invalidateblock');
-    for (const follower of live()) {
-      const { rollbacks, undone } = await follower.pause();
-      // The node forgets one block after the other: whoever asks meanwhile sees more than one turn.
-      assert.ok(rollbacks >= 1 && rollbacks <= 3, `${follower.url} turned ${rollbacks} times`);
-      assert.equal(undone, 3, follower.url);
-    }
-  });
-
-  test('another node with a longer branch', options, async () => {
-    const other = await startNode({ args: [`-connect=127.0.0.1:${node.p2pPort}`] });
-    try {
-      const best = await node.rpc<string>('getbestblockhash');
-      await until('the other node has caught up', async () => (await other.rpc('getbestblockhash')) === best);
-      await other.rpc('setnetworkactive', false);
-      await node.rpc('generatetoaddress', 2, OP_TRUE_ADDRESS);
-      // What was read by another process, as it were, is continued with.
-      for (const follower of live()) {
-        await follower.reopen();
-        follower.stay();
+    test('240,000 transactions', options, async () => {
+      await feed(node, chain, BLOCKS, TXS_A_BLOCK);
+      assert.equal(chain.transactions, 240_000);
+      for (const follower of all()) {
+        const { blocks, txs } = await follower.catchUp();
+        assert.deepEqual({ blocks, txs }, { blocks: 1 + RIPE + BLOCKS, txs: 1 + RIPE + BLOCKS + 240_000 }, follower.url);
+        assertSound(follower.store, `at first, ${follower.url}`);
       }
-      await agree('on the branch that is going to lose');
-      for (let i = 0; i < 4; i++) await other.rpc('generateblock', OP_TRUE_ADDRESS, []);
-      const winner = await other.rpc<string>('getbestblockhash');
-      await other.rpc('setnetworkactive', true);
-      await until('the node goes over to the longer branch', async () => (await node.rpc('getbestblockhash')) === winner);
-      await agree('after another node won');
-    } finally {
-      await other.stop();
-    }
-  });
+      await assertParity(node, all(), 'at first');
+      for (const follower of live()) follower.stay();
+    });
 
-  test('a restart of the node', options, async () => {
-    await node.restart();
-    await node.rpc('generatetoaddress', 3, OP_TRUE_ADDRESS);
-    await agree('after a restart');
-  });
+    test('a block that the node is told to forget, and a longer branch', options, async () => {
+      const height = await node.rpc<number>('getblockcount');
+      await node.rpc('invalidateblock', await node.rpc('getblockhash', height - 2));
+      await node.rpc('generatetoaddress', 5, address);
+      assert.equal(await node.rpc('getblockcount'), height + 2);
+      await agree('after invalidateblock');
+      for (const follower of live()) {
+        const { rollbacks, undone } = await follower.pause();
+        // The node forgets one block after the other: whoever asks meanwhile sees more than one turn.
+        assert.ok(rollbacks >= 1 && rollbacks <= 3, `${follower.url} turned ${rollbacks} times`);
+        assert.equal(undone, 3, follower.url);
+      }
+    });
 
-  test('a transaction that is replaced before it is in a block', options, async () => {
-    const [overRpc, overP2p] = [new Told(), new Told()];
-    const stops = [followers.rpc!.mempool.watch((c) => overRpc.take(c)), followers.p2p!.mempool.watch((c) => overP2p.take(c))];
-    const [first, second] = [replaceable(spare, 20_000n), replaceable(spare, 90_000n)];
-    const [firstId, secondId] = [first, second].map((raw) => toHex(decodeTx(raw, true).id));
-    assert.equal(toHex(await followers.rpc!.mempool.submit(first)), firstId);
-    await until('both see the first', () => overRpc.added.has(firstId) && overP2p.added.has(firstId));
-    assert.equal(overRpc.removed.has(firstId), false);
-    await assert.rejects(followers.rpc!.mempool.submit(replaceable(spare, 20_001n)), { code: 'TX_REFUSED', message: /insufficient fee/ });
-    await node.rpc('sendrawtransaction', toHex(second));
-    await until('both see the second', () => overRpc.added.has(secondId) && overP2p.added.has(secondId));
-    await until('the first is gone, over RPC', () => overRpc.removed.has(firstId));
-    await agree('with a transaction in the mempool');
-    await node.rpc('generatetoaddress', 1, OP_TRUE_ADDRESS);
-    await agree('with that transaction in a block');
-    await until('the second is gone, over RPC', () => overRpc.removed.has(secondId));
-    for (const stop of stops) stop();
+    test('another node with a longer branch', options, async () => {
+      const other = await startNode({ kind, args: [`-connect=127.0.0.1:${node.p2pPort}`] });
+      try {
+        const best = await node.rpc<string>('getbestblockhash');
+        await until('the other node has caught up', async () => (await other.rpc('getbestblockhash')) === best);
+        await other.rpc('setnetworkactive', false);
+        await node.rpc('generatetoaddress', 2, address);
+        // What was read by another process, as it were, is continued with.
+        for (const follower of live()) {
+          await follower.reopen();
+          follower.stay();
+        }
+        await agree('on the branch that is going to lose');
+        for (let i = 0; i < 4; i++) await other.rpc('generateblock', address, []);
+        const winner = await other.rpc<string>('getbestblockhash');
+        await other.rpc('setnetworkactive', true);
+        await until('the node goes over to the longer branch', async () => (await node.rpc('getbestblockhash')) === winner);
+        await agree('after another node won');
+      } finally {
+        await other.stop();
+      }
+    });
+
+    test('a restart of the node', options, async () => {
+      await node.restart();
+      await node.rpc('generatetoaddress', 3, address);
+      await agree('after a restart');
+    });
+
+    test('a transaction that is replaced before it is in a block', options, async () => {
+      const [overRpc, overP2p] = [new Told(), new Told()];
+      const stops = [followers.rpc!.mempool.watch((c) => overRpc.take(c)), followers.p2p!.mempool.watch((c) => overP2p.take(c))];
+      const [first, second] = [replaceable(spare, 20_000n), replaceable(spare, 90_000n)];
+      const [firstId, secondId] = [first, second].map((raw) => toHex(decodeTx(raw, true).id));
+      assert.equal(toHex(await followers.rpc!.mempool.submit(first)), firstId);
+      await until('both see the first', () => overRpc.added.has(firstId) && overP2p.added.has(firstId));
+      assert.equal(overRpc.removed.has(firstId), false);
+      await assert.rejects(followers.rpc!.mempool.submit(replaceable(spare, 20_001n)), { code: 'TX_REFUSED', message: /insufficient fee/ });
+      await node.rpc('sendrawtransaction', toHex(second));
+      await until('both see the second', () => overRpc.added.has(secondId) && overP2p.added.has(secondId));
+      await until('the first is gone, over RPC', () => overRpc.removed.has(firstId));
+      await agree('with a transaction in the mempool');
+      await node.rpc('generatetoaddress', 1, address);
+      await agree('with that transaction in a block');
+      await until('the second is gone, over RPC', () => overRpc.removed.has(secondId));
+      for (const stop of stops) stop();
+    });
+
+    test('a transaction with witnesses that we hand over as another node would', options, async () => {
+      const raw = replaceable(handedOver, 20_000n);
+      assert.ok(decodeTx(raw, true).hasWitness);
+      const id = await followers.p2p!.mempool.submit(raw);
+      assert.deepEqual(await node.rpc('getrawmempool'), [formatId(id)]);
+      assert.deepEqual(await followers.p2p!.mempool.submit(raw), id, 'again it is no error');
+      await node.rpc('generatetoaddress', 1, address);
+      await agree('with what we handed over');
+    });
+
+    test('every coin of its dump, and its MuHash', {
+      ...options,
+      skip: options.skip || (!kind.hasMuHash && 'it dumps in an older format'),
+    }, async () => {
+      await assertDump(node, followers.p2p!.store);
+      await assertMuHash(node, followers.rpc!.store, 'after all that');
+    });
   });
-});

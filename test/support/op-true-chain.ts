@@ -8,12 +8,11 @@
  */
 import { scryptSync } from 'node:crypto';
 import { decodeTx, formatAddress, genesisBlock, headerHash } from '../../src/ledgers/bitcoin/index.ts';
-import { bitcoinNetwork } from '../../src/ledgers/bitcoin/networks.ts';
+import { type BitcoinNetwork, bitcoinNetwork } from '../../src/ledgers/bitcoin/networks.ts';
 import { concatBytes, fromHex, toHex, writeU32LE } from '../../src/util/bytes.ts';
 import { sha256 } from '../../src/util/sha256.ts';
 import { type ForgedInput, type ForgedOutput, forgeBlock, forgeCoinbase, forgeTx, NO_BYTES, OP_TRUE } from '../ledgers/bitcoin/forge.ts';
 
-const NETWORK = bitcoinNetwork('litecoin-regtest');
 const SUBSIDY = 50n * 100_000_000n;
 /** Of the first block after genesis; one a minute from then on. Far enough back that no clock is behind it. */
 const FIRST_TIME = 1_700_000_000;
@@ -36,7 +35,11 @@ const WAYS: readonly { readonly script: Uint8Array; readonly spend: Partial<Forg
 ];
 
 /** Where a node can be told to mine to. */
-export const OP_TRUE_ADDRESS = addressOf(WAYS[0].script);
+export function opTrueAddress(network: string): string {
+  const address = formatAddress(bitcoinNetwork(network), WAYS[0].script);
+  if (address === null) throw new Error('a script without an address');
+  return address;
+}
 
 /** An output anybody may spend. */
 export interface Spendable {
@@ -47,6 +50,8 @@ export interface Spendable {
 }
 
 export interface OpTrueOptions {
+  /** Default: litecoin-regtest. */
+  readonly network?: string;
   readonly seed?: number;
   /** The script of the n-th output that is paid and never spent. Default: all kinds in turn, each script twice. */
   readonly kept?: (n: number) => Uint8Array;
@@ -58,13 +63,16 @@ export class OpTrueChain {
   transactions = 0;
   /** Outputs to scripts that nobody spends. */
   keptOutputs = 0;
-  private tipHash = headerHash(genesisBlock(NETWORK));
+  private readonly network: BitcoinNetwork;
+  private tipHash: Uint8Array;
   private readonly pool: Spendable[] = [];
   private readonly coinbases: Spendable[] = [];
   private readonly kept: (n: number) => Uint8Array;
   private state: number;
 
-  constructor({ seed = 1, kept = keptScript }: OpTrueOptions = {}) {
+  constructor({ network = 'litecoin-regtest', seed = 1, kept = keptScript }: OpTrueOptions = {}) {
+    this.network = bitcoinNetwork(network);
+    this.tipHash = headerHash(genesisBlock(this.network));
     this.state = seed;
     this.kept = kept;
   }
@@ -74,14 +82,30 @@ export class OpTrueChain {
     const height = this.height + 1;
     this.ripen(height);
     const txs = Array.from({ length: transactions }, () => this.transaction());
-    const subsidy = SUBSIDY >> BigInt(Math.floor(height / NETWORK.halvingBlocks));
+    const subsidy = SUBSIDY >> BigInt(Math.floor(height / this.network.halvingBlocks));
     const coinbase = forgeCoinbase(height, [{ value: subsidy, script: WAYS[0].script }], txs);
-    const block = mined(forgeBlock(this.tipHash, [coinbase, ...txs]), FIRST_TIME + MINUTE * height);
+    const block = this.mined(forgeBlock(this.tipHash, [coinbase, ...txs]), FIRST_TIME + MINUTE * height);
     this.coinbases.push({ txId: decodeTx(coinbase, false).id, index: 0, value: subsidy, way: 0 });
     this.tipHash = headerHash(block);
     this.height = height;
     this.transactions += transactions;
     return block;
+  }
+
+  /** The block at this time, with a nonce for which the work of its header is below the target of regtest. */
+  private mined(block: Uint8Array, time: number): Uint8Array {
+    const header = block.subarray(0, HEADER_BYTES);
+    writeU32LE(block, TIME_AT, time);
+    for (let nonce = 0; ; nonce++) {
+      writeU32LE(block, NONCE_AT, nonce);
+      const work = this.isScrypt ? scryptSync(header, header, 32, { N: 1024, r: 1, p: 1 }) : headerHash(header);
+      if (work[31] < 0x7f) return block;
+    }
+  }
+
+  /** Litecoin's work is another than the hash of its header. */
+  private get isScrypt(): boolean {
+    return this.network.name.startsWith('litecoin');
   }
 
   /** The oldest output that may be spent, for a test: the chain will not spend it. */
@@ -93,7 +117,7 @@ export class OpTrueChain {
 
   /** Coinbases that may be spent in this block come to the others. */
   private ripen(height: number): void {
-    const place = height - NETWORK.coinbaseMaturity - 1;
+    const place = height - this.network.coinbaseMaturity - 1;
     if (place >= 0 && place < this.coinbases.length) this.pool.push(this.coinbases[place]);
   }
 
@@ -230,20 +254,4 @@ export function keptScript(n: number): Uint8Array {
     default:
       return concatBytes(fromHex('6010'), hash.subarray(16));
   }
-}
-
-/** The block at this time, with a nonce for which scrypt of its header is below the target of regtest. */
-function mined(block: Uint8Array, time: number): Uint8Array {
-  const header = block.subarray(0, HEADER_BYTES);
-  writeU32LE(block, TIME_AT, time);
-  for (let nonce = 0; ; nonce++) {
-    writeU32LE(block, NONCE_AT, nonce);
-    if (scryptSync(header, header, 32, { N: 1024, r: 1, p: 1 })[31] < 0x7f) return block;
-  }
-}
-
-function addressOf(script: Uint8Array): string {
-  const address = formatAddress(NETWORK, script);
-  if (address === null) throw new Error('a script without an address');
-  return address;
 }

@@ -1,7 +1,8 @@
 /**
- * Our set of coins against a node's: count, total and hash as its
- * `gettxoutsetinfo` says them, and the store against itself. And a store that
- * follows the node, once to its tip or for as long as the test lasts.
+ * Our set of coins against a node's: count, total and hashes as its
+ * `gettxoutsetinfo` says them, coin by coin where it dumps them, and the store
+ * against itself. And a store that follows the node, once to its tip or for as
+ * long as the test lasts.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,12 +10,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../src/config/load.ts';
-import { formatId } from '../../src/ledgers/bitcoin/index.ts';
+import { compactBytes } from '../../src/ledgers/bitcoin/cursor.ts';
+import { bitcoinNetwork, formatId, OUTPUT_FLAG } from '../../src/ledgers/bitcoin/index.ts';
+import { bitcoinSetHash } from '../../src/ledgers/bitcoin/set-hash.ts';
 import { commitmentOf } from '../../src/query/commitment.ts';
 import type { Pumped } from '../../src/sources/follow.ts';
 import type { MempoolFeed } from '../../src/sources/source.ts';
 import { open, type Store } from '../../src/store.ts';
-import type { LitecoinNode } from './litecoind.ts';
+import { concatBytes, toHex } from '../../src/util/bytes.ts';
+import type { CoreNode } from './core-node.ts';
+import type { NodeKind } from './node-kinds.ts';
+import { readUtxoDump } from './utxo-dump.ts';
 
 /** Generous: machines that test are busy. */
 const PATIENCE_MS = 120_000;
@@ -28,26 +34,64 @@ interface SetInfo {
   readonly txouts: number;
   readonly bogosize: number;
   readonly total: bigint;
+  /** The one that the node gives. */
   readonly hash: string;
 }
 
-async function nodeSet(node: LitecoinNode): Promise<SetInfo> {
-  const { height, bestblock, transactions, txouts, bogosize, total_amount, hash_serialized_2: hash } = await node.rpc('gettxoutsetinfo');
+async function nodeSet(node: CoreNode): Promise<SetInfo> {
+  const info = await node.rpc('gettxoutsetinfo');
+  const { height, bestblock, transactions, txouts, bogosize, total_amount } = info;
+  const hash: string = info[node.kind.setHash];
   // A number of coins with eight digits behind the point: the nearest double is near enough below 2^53 satoshis.
   return { height, bestblock, transactions, txouts, bogosize, total: BigInt(Math.round(total_amount * SATOSHIS)), hash };
 }
 
-function ourSet(store: Store): SetInfo {
+function ourSet(store: Store, { setHash }: NodeKind): SetInfo {
   const { head } = store.fold;
   assert.ok(head !== null, 'the store has blocks');
-  const { transactions, txouts, bogosize, value, hashSerialized2 } = commitmentOf(store.engine, head.hash, { muhash: false });
+  const { transactions, txouts, bogosize, value, hashSerialized2, hashSerialized3 } = commitmentOf(store.engine, head.hash, {
+    muhash: false,
+  });
   assert.deepEqual({ utxos: head.utxos, value: head.value }, { utxos: txouts, value }, 'the totals of the head');
-  return { height: head.height, bestblock: formatId(head.hash), transactions, txouts, bogosize, total: value, hash: hashSerialized2 };
+  const hash = setHash === 'hash_serialized_2' ? hashSerialized2 : hashSerialized3;
+  return { height: head.height, bestblock: formatId(head.hash), transactions, txouts, bogosize, total: value, hash };
 }
 
-/** The same set, at the same block. */
-export async function assertParity(node: LitecoinNode, store: Store, when: string): Promise<void> {
-  assert.deepEqual(ourSet(store), await nodeSet(node), when);
+/** The same set as the node's, at the same block. */
+export async function assertParity(node: CoreNode, followers: readonly Follower[], when: string): Promise<void> {
+  const wanted = await nodeSet(node);
+  for (const { store, url } of followers) assert.deepEqual(ourSet(store, node.kind), wanted, `${when}, ${url}`);
+}
+
+/** The same MuHash of the set: kept from block to block by us (`proofs.setHash`), made from all coins by the node. */
+export async function assertMuHash(node: CoreNode, store: Store, when: string): Promise<void> {
+  const { bestblock, muhash } = await node.rpc('gettxoutsetinfo', 'muhash');
+  const ours = store.read((query) => query.setHash(bitcoinSetHash));
+  const { head } = store.fold;
+  assert.ok(head !== null);
+  assert.deepEqual({ bestblock: formatId(head.hash), muhash: ours?.hash }, { bestblock, muhash }, when);
+}
+
+/** The node's whole set in a file, coin by coin. */
+export async function assertDump(node: CoreNode, store: Store): Promise<void> {
+  const path = join(node.dir, 'utxo.dump');
+  await node.rpc('dumptxoutset', path, 'latest');
+  const { baseHash, magic, coins } = readUtxoDump(path);
+  rmSync(path);
+  assert.equal(magic, bitcoinNetwork(node.kind.network).magic);
+  assert.deepEqual([toHex(baseHash), coins.length], [toHex(store.fold.head!.hash), store.fold.head!.utxos]);
+  store.read((query) => {
+    for (const { txId, index, height, coinbase, value, script } of coins) {
+      const found = query.outpoint(txId, index);
+      const name = `${formatId(txId)}:${index}`;
+      assert.ok(found !== null && found.spent === null, `${name} is unspent`);
+      const { output } = found;
+      const amount = new Uint8Array(8);
+      new DataView(amount.buffer).setBigUint64(0, value, true);
+      assert.equal(toHex(output.raw), toHex(concatBytes(amount, compactBytes(script.length), script)), name);
+      assert.deepEqual([output.height, (output.flags & OUTPUT_FLAG.coinbase) !== 0], [height, coinbase], name);
+    }
+  });
 }
 
 /** Totals, indexes and whatever else follows from the set do follow from it. */
@@ -60,7 +104,7 @@ export function assertSound(store: Store, when: string): void {
 /** A store in a folder of its own, and the node it follows. */
 export class Follower {
   readonly url: string;
-  private readonly node: LitecoinNode;
+  private readonly node: CoreNode;
   private readonly settings: readonly string[];
   private readonly folder = mkdtempSync(join(tmpdir(), 'unspent-parity-'));
   private opened: Store | null = null;
@@ -68,7 +112,7 @@ export class Follower {
   private running: Promise<Pumped | Error> | null = null;
 
   /** `settings`: as `--set` takes them. */
-  constructor(node: LitecoinNode, url: string, settings: readonly string[] = []) {
+  constructor(node: CoreNode, url: string, settings: readonly string[] = []) {
     this.node = node;
     this.url = url;
     this.settings = settings;
@@ -81,7 +125,7 @@ export class Follower {
 
   async open(): Promise<void> {
     const { config } = loadConfig({ flags: { set: [...this.settings] }, env: {} });
-    this.opened = await open({ network: 'litecoin-regtest', data: join(this.folder, 'data'), config });
+    this.opened = await open({ network: this.node.kind.network, data: join(this.folder, 'data'), config });
   }
 
   /** To the tip, and no further. */

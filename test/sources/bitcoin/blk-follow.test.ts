@@ -12,7 +12,8 @@ import { bitcoinNetwork } from '../../../src/ledgers/bitcoin/index.ts';
 import { openBlk } from '../../../src/sources/bitcoin/blk/index.ts';
 import { concatBytes } from '../../../src/util/bytes.ts';
 import { regtest } from '../../ledgers/bitcoin/samples.ts';
-import { nodeMissing, startNode } from '../../support/litecoind.ts';
+import { startNode } from '../../support/core-node.ts';
+import { nodeMissing } from '../../support/node-kinds.ts';
 import { extend, fileName, folderOf, newChain, newFolder, nextBlock, record, writeFile, zeros } from './blk-folder.ts';
 import { Following, hashOf, stopAll, tell } from './pump.ts';
 

@@ -12,7 +12,8 @@ import type { NodeSource } from '../../../src/sources/peer.ts';
 import type { MempoolChange } from '../../../src/sources/source.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
 import { forgeTx } from '../../ledgers/bitcoin/forge.ts';
-import { type LitecoinNode, nodeMissing, startNode } from '../../support/litecoind.ts';
+import { type CoreNode, startNode } from '../../support/core-node.ts';
+import { nodeMissing } from '../../support/node-kinds.ts';
 import { TestChain } from './p2p-chain.ts';
 import { Reader, until } from './p2p-reader.ts';
 
@@ -24,7 +25,7 @@ const P2WSH = fromHex('00204ae81572f06e1b88fd5ced7a1a000945432e83e1551e6f721ee9c
 const OPTIONS = ['-whitelist=noban,mempool@127.0.0.1', '-peerbloomfilters=1', '-txindex=0'];
 
 describe('a real node over P2P', { skip: missing }, () => {
-  let node: LitecoinNode;
+  let node: CoreNode;
   let source: NodeSource;
   const reader = new Reader(network);
   const changes: MempoolChange[] = [];

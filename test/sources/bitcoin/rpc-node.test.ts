@@ -10,14 +10,15 @@ import { RpcClient, RpcError } from '../../../src/sources/bitcoin/rpc/client.ts'
 import { openRpc } from '../../../src/sources/bitcoin/rpc/index.ts';
 import { fromHex } from '../../../src/util/bytes.ts';
 import { bitcoin } from '../../ledgers/bitcoin/samples.ts';
-import { type LitecoinNode, nodeMissing, startNode } from '../../support/litecoind.ts';
+import { type CoreNode, startNode } from '../../support/core-node.ts';
+import { nodeMissing } from '../../support/node-kinds.ts';
 import { eventually, Following, memoryFold, pump, stopAll, tell } from './pump.ts';
 
 const network = bitcoinNetwork('litecoin-regtest');
 const QUICK = { pollMs: 20, mempoolMs: 20, reconnectMs: [20, 100] } as const;
 
 describe('rpc source: a real node', { skip: nodeMissing() }, () => {
-  let node: LitecoinNode;
+  let node: CoreNode;
   let address = '';
   before(async () => {
     node = await startNode();

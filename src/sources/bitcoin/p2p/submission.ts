@@ -6,7 +6,7 @@
  *   so a second connection, opened before, waits for the announcement. Nodes
  *   let some seconds pass before it, now and then half a minute.
  * - They give it to whoever asks and could have been told of it by then. Core
- *   (from 27 on) reckons that a new connection could, so as soon as the node has
+ *   (from 26 on) reckons that a new connection could, so as soon as the node has
  *   read the transaction we open a third one and ask. If it is given to us it was
  *   taken; if it is not we know nothing, because older nodes keep it back.
  *

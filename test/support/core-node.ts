@@ -1,45 +1,23 @@
 /**
- * A real node for tests: Debian's `litecoind`, a fork of Bitcoin Core, on a
+ * A real node for tests, Bitcoin Core or a fork of it (`node-kinds.ts`), on a
  * chain of its own (regtest), in a folder of its own, on free ports. It does not
  * outlive the process that started it, however that ends: a guard beside it
  * waits for the end of a pipe and then ends the node and removes its folder.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LITECOIND, type NodeKind } from './node-kinds.ts';
 import { PATIENCE_MS } from './patience.ts';
 
-/** The program itself: what stands in /usr/bin is a script that writes into the home directory. */
-const BINARY = process.env['UNSPENT_LITECOIND'] ?? '/usr/lib/litecoin/litecoind';
-const INSTALL = 'apt-get update -qq && apt-get install -y -qq --no-install-recommends litecoind';
 /** Up in 1.5 s on an idle machine. */
 /** A free port may be taken by somebody else before the node has it. */
 const ATTEMPTS = 3;
-
-let reason: string | false | undefined;
-
-/** False, or why there is no node to test with: for `skip`. Installs it where that is allowed (UNSPENT_TEST_INSTALL=1, as root). */
-export function nodeMissing(): string | false {
-  reason ??= findNode();
-  return reason;
-}
-
-function findNode(): string | false {
-  if (existsSync(BINARY)) return false;
-  if (process.env['UNSPENT_TEST_INSTALL'] !== '1' || process.getuid?.() !== 0)
-    return `there is no ${BINARY} (apt-get install litecoind; UNSPENT_TEST_INSTALL=1 lets the tests do it as root)`;
-  // Test files run side by side: one installs, the others wait and find it.
-  const lock = join(tmpdir(), 'unspent-install.lock');
-  const command = `test -e "${BINARY}" || (${INSTALL})`;
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const { status, stderr } = spawnSync('flock', [lock, 'sh', '-c', command], { env, encoding: 'utf8' });
-  return status === 0 && existsSync(BINARY) ? false : `litecoind could not be installed: ${stderr}`;
-}
 
 /** An answer that is an error, in the node's words. */
 export class NodeError extends Error {
@@ -52,6 +30,8 @@ export class NodeError extends Error {
 }
 
 export interface NodeOptions {
+  /** Default: litecoind, which everybody can install. */
+  readonly kind?: NodeKind;
   /** Data directory; default: a new one that `stop` removes. */
   readonly dir?: string;
   /** Further options; one that is also among ours takes its place. */
@@ -60,9 +40,9 @@ export interface NodeOptions {
   readonly mweb?: boolean;
 }
 
-export async function startNode(options: NodeOptions = {}): Promise<LitecoinNode> {
+export async function startNode(options: NodeOptions = {}): Promise<CoreNode> {
   for (let attempt = 1; ; attempt++) {
-    const node = new LitecoinNode(options, await freePort(), await freePort());
+    const node = new CoreNode(options, await freePort(), await freePort());
     try {
       await node.start();
       return node;
@@ -73,7 +53,8 @@ export async function startNode(options: NodeOptions = {}): Promise<LitecoinNode
   }
 }
 
-export class LitecoinNode {
+export class CoreNode {
+  readonly kind: NodeKind;
   readonly dir: string;
   readonly blocksDir: string;
   readonly rpcPort: number;
@@ -90,7 +71,8 @@ export class LitecoinNode {
   private readonly agent = new Agent({ keepAlive: true });
   private output = '';
 
-  constructor({ dir, args = [], mweb = false }: NodeOptions, rpcPort: number, p2pPort: number) {
+  constructor({ kind = LITECOIND, dir, args = [], mweb = false }: NodeOptions, rpcPort: number, p2pPort: number) {
+    this.kind = kind;
     this.isOwnDir = dir === undefined;
     this.dir = dir ?? mkdtempSync(join(tmpdir(), 'unspent-node-'));
     this.blocksDir = join(this.dir, 'regtest', 'blocks');
@@ -99,7 +81,7 @@ export class LitecoinNode {
     this.rpcUrl = `rpc://u:${this.password}@127.0.0.1:${rpcPort}`;
     this.p2pUrl = `p2p://127.0.0.1:${p2pPort}`;
     const named = new Set(args.map(nameOf));
-    const never = mweb ? [] : ['-vbparams=mweb:-2:0:0:0'];
+    const never = mweb || kind !== LITECOIND ? [] : ['-vbparams=mweb:-2:0:0:0'];
     this.args = [...[...this.defaults(), ...never].filter((arg) => !named.has(nameOf(arg))), ...args];
   }
 
@@ -107,15 +89,15 @@ export class LitecoinNode {
     const rpc = [`-rpcport=${this.rpcPort}`, '-rpcbind=127.0.0.1', '-rpcallowip=127.0.0.1', '-rpcuser=u', `-rpcpassword=${this.password}`];
     // Refuses `-listen=0` together with `-bind`; `-connect=0` is how it is told to seek nobody.
     const p2p = [`-bind=127.0.0.1:${this.p2pPort}`, `-port=${this.p2pPort}`, '-listen=1', '-connect=0', '-listenonion=0', '-discover=0'];
-    const alone = ['-dnsseed=0', '-upnp=0', '-printtoconsole=0'];
+    const alone = ['-dnsseed=0', '-printtoconsole=0'];
     // Generated blocks may be older than a day: without `-maxtipage` it would not answer a peer that asks for headers.
-    const chain = ['-regtest', '-maxtipage=1000000000', '-fallbackfee=0.0001', '-mempoolreplacement=1'];
+    const chain = ['-regtest', '-maxtipage=1000000000', ...this.kind.args];
     return [...chain, `-datadir=${this.dir}`, '-server=1', '-rest=1', '-rpcworkqueue=256', ...rpc, ...p2p, ...alone];
   }
 
   /** Returns when the node answers. `extra`: options of this start alone. */
   async start(extra: readonly string[] = []): Promise<void> {
-    const child = spawn(BINARY, [...this.args, ...extra], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(this.kind.binary, [...this.args, ...extra], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
     this.output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (this.output += text));
