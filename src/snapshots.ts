@@ -17,7 +17,6 @@ import type { Point } from './ledgers/ledger.ts';
 import { type Network, openNetwork, ownParameters } from './networks.ts';
 import { CHAIN } from './projections/chain.ts';
 import { SPENT, UNSPENT } from './projections/utxo.ts';
-import { rowKey } from './query/blocks.ts';
 import { knownPoint } from './query/horizon.ts';
 import { Kept } from './query/kept.ts';
 import { unspentAt } from './query/whole-set.ts';
@@ -27,6 +26,7 @@ import type { Manifest } from './snapshot/manifest.ts';
 import { openSnapshot, readSnapshot, type SnapshotFolder } from './snapshot/read.ts';
 import { type WriteOptions, writeSnapshot } from './snapshot/write.ts';
 import type { GenesisTexts } from './sources/genesis-files.ts';
+import { keptHeader } from './state/base.ts';
 import { DELTA } from './state/delta.ts';
 import { readHead } from './state/head.ts';
 import type { Store } from './store.ts';
@@ -55,13 +55,14 @@ export async function exportSnapshot(store: Store, folder: string, options: Expo
     if (store.fold.options.partial || head.missing > 0)
       throw new UnspentError('UNSUPPORTED', 'the store began in the middle of the chain without a snapshot: it lacks outputs from before');
     const row = knownPoint(kept, head, options.at ?? head);
-    const block = row === null ? undefined : reader.get(CHAIN, rowKey(row));
-    if (row === null || block === undefined) throw new UnspentError('STORE_DAMAGED', 'the block of the snapshot has no row');
-    const { height, slot, hash, boundary } = row;
+    if (row === null) throw new UnspentError('STORE_DAMAGED', 'the block of the snapshot has no row');
+    const { height, slot, hash, boundary, era } = row;
+    const header = network.ledger.headers.inExtra(row.extra) ?? keptHeader(reader, row);
+    if (header === undefined) throw new UnspentError('STORE_DAMAGED', `the store lacks the header of the block at height ${height}`);
     const facts = {
       network: networkFacts(network),
       point: { height, slot, hash: network.dialect.formatId(hash), boundary },
-      block: toHex(block),
+      ...{ era, header: toHex(header) },
     };
     return await writeSnapshot(folder, facts, unspentAt(kept, head, row), network.ledger, options);
   } finally {
@@ -80,6 +81,8 @@ export interface Expected {
   /** Of the manifest: it covers every byte. */
   readonly id?: string | undefined;
   readonly setHash?: string | undefined;
+  /** Of the block that the snapshot is of, as people write it: height and slot follow from its header. */
+  readonly block?: string | undefined;
 }
 
 export interface VerifySnapshotOptions extends Expected {
@@ -173,10 +176,11 @@ async function clearUnfinished(data: string, identity: StoreIdentity | null): Pr
 }
 
 function checkExpected({ manifest }: SnapshotFolder, expected: Expected): void {
-  const { id, roots } = manifest;
+  const { id, roots, point } = manifest;
   const pairs = [
     ['id', expected.id, id],
     ['set hash', expected.setHash, roots.setHash],
+    ['block', expected.block, point.hash],
   ] as const;
   for (const [what, wanted, is] of pairs) {
     if (wanted === undefined || wanted.toLowerCase() === is) continue;

@@ -46,6 +46,7 @@ export interface CommandOptions {
   readonly root?: string;
   readonly id?: string;
   readonly setHash?: string;
+  readonly block?: string;
   readonly tree?: 'csmt' | 'mmr';
 }
 

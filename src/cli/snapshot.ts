@@ -6,7 +6,7 @@
 import type { Command } from 'commander';
 import { openNetwork } from '../networks.ts';
 import { parsePlace } from '../query/place.ts';
-import { exportSnapshot, importSnapshot, type Manifest, verifySnapshot } from '../snapshots.ts';
+import { type Expected, exportSnapshot, importSnapshot, type Manifest, verifySnapshot } from '../snapshots.ts';
 import { isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
@@ -49,7 +49,7 @@ of a node's \`gettxoutsetinfo\` at that block. The store cannot go back below th
 
 Examples:
   $ unspent snapshot import ./snapshot --data ./fresh
-  $ unspent snapshot import ./snapshot --data ./fresh --set-hash 5f3c...
+  $ unspent snapshot import ./snapshot --data ./fresh --set-hash 5f3c... --block 00ab...
   $ unspent sync --data ./fresh --source n2n://127.0.0.1:3001 --follow`,
     )
     .action(action(importCommand));
@@ -58,7 +58,8 @@ Examples:
 function expected(command: Command): Command {
   return command
     .option('--id <hex>', 'the id it must have, which covers every byte of it')
-    .option('--set-hash <hex>', 'the hash of the unspent set it must have');
+    .option('--set-hash <hex>', 'the hash of the unspent set it must have')
+    .option('--block <hex>', 'the hash of the block it must be of');
 }
 
 async function exportCommand(context: Context, folder: string): Promise<void> {
@@ -87,15 +88,16 @@ async function importCommand(context: Context, folder: string): Promise<void> {
   await run(context, 'import', ({ signal, show }) => importSnapshot(folder, { config, ...hashes, signal, onRows: show }));
 }
 
-function hashesOf({ options: { id, setHash } }: Context): { id?: string | undefined; setHash?: string | undefined } {
+function hashesOf({ options: { id, setHash, block } }: Context): Expected {
   for (const [flag, value] of [
     ['--id', id],
     ['--set-hash', setHash],
+    ['--block', block],
   ] as const) {
     if (value !== undefined && !isHex(value, 32))
       throw new UnspentError('USAGE', `${flag} takes 64 hex digits, not '${value.slice(0, 80)}'`);
   }
-  return { id, setHash };
+  return { id, setHash, block };
 }
 
 interface Run {

@@ -73,6 +73,26 @@ export interface Block extends Point {
   readonly txs: readonly Tx[];
   /** What the ledger wants kept of it beside that, in its row of the chain: who made it, or its header. At most BLOCK_EXTRA_BYTES_MAX. */
   readonly extra: Uint8Array;
+  /** The header as it stands: what the hash of the block is made from. Absent: `extra` carries it (`HeaderReader.inExtra`). */
+  readonly headerBytes?: Uint8Array;
+}
+
+/** What the header of a block says of it, and its hash commits to. */
+export interface HeaderFacts {
+  readonly hash: Uint8Array;
+  /** Null where the chain says "none". */
+  readonly prevHash: Uint8Array | null;
+  /** Null: such a header does not say where its block stands. */
+  readonly place: { readonly height: number; readonly slot: number; readonly boundary: boolean } | null;
+  /** As `Block.extra`, as far as a header tells. */
+  readonly extra: Uint8Array;
+}
+
+export interface HeaderReader {
+  /** The header in what the row of a block carries; undefined: it is not there. */
+  inExtra(extra: Uint8Array): Uint8Array | undefined;
+  /** A header that stands alone, and nothing behind it. Throws BLOCK_INVALID, and NETWORK_WRONG where that era cannot be there. */
+  read(header: Uint8Array, era: number): HeaderFacts;
 }
 
 /** What of the previous block a ledger needs to know to see a boundary. */
@@ -199,6 +219,7 @@ export interface Ledger {
    * the height of that block. Null for every block but two of all known ones (BIP30). Absent: ids are never repeated.
    */
   repeats?(point: Point): number | null;
+  readonly headers: HeaderReader;
   /** How the set of unspent outputs is summed up as outputs come and go. */
   readonly setHash: SetHash;
   /** How outputs stand in the tree over the unspent set. Absent: there is none for this ledger. */

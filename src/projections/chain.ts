@@ -5,10 +5,17 @@
  *                height, appends 01 and so sorts right behind it
  *   chain value  hash 32 | previous hash 32 (zeros: none) | slot u64 | era u8
  *                | tx count u32 | size u32 | what the ledger adds
+ *
+ * Size 0: the store began at that block with a snapshot, which tells neither its
+ * size nor how many transactions it has.
+ *
+ * A header is kept as long as its block may be asked for as a snapshot: in the
+ * undo record of the block, and of the newest block that has none any more in a
+ * reserved row (its key, its length first; the header).
  */
-import type { ColumnSpec } from '../engine/engine.ts';
-import { BLOCK_EXTRA_BYTES_MAX, type Block, type Point } from '../ledgers/ledger.ts';
-import { copyBytes, readU32, readU64, utf8, writeU32, writeU64 } from '../util/bytes.ts';
+import type { Batch, ColumnSpec, Reader } from '../engine/engine.ts';
+import { BLOCK_EXTRA_BYTES_MAX, type Block, type HeaderFacts, type Point } from '../ledgers/ledger.ts';
+import { concatBytes, copyBytes, equalBytes, readU32, readU64, utf8, writeU32, writeU64 } from '../util/bytes.ts';
 import { Scratch } from '../util/scratch.ts';
 import type { Projection } from './projection.ts';
 
@@ -24,6 +31,8 @@ export const META_PREFIX = 0xff;
 export function metaKey(name: string): Uint8Array {
   return Uint8Array.of(META_PREFIX, ...utf8(name));
 }
+
+const HEADER_KEY = metaKey('header');
 
 const AT = { hash: 0, prev: 32, slot: 64, era: 72, txs: 73, size: 77, extra: 81 } as const;
 const NO_HASH = new Uint8Array(32);
@@ -68,14 +77,14 @@ export function readChainRow(key: Uint8Array, value: Uint8Array): ChainRow {
 export function chainProjection(): Projection {
   const value = new Scratch(AT.extra + BLOCK_EXTRA_BYTES_MAX);
   return {
-    name: 'chain',
+    name: CHAIN,
     columns,
     apply(step, _view, batch) {
       for (const { block, key } of step.blocks) {
         batch.put(CHAIN, key, writeChainRow(block, value));
         batch.put(CHAIN_HASH, block.hash, key);
       }
-      return undefined;
+      return step.blocks.map(({ block }) => block.headerBytes);
     },
     revert(step, _undo, _view, batch) {
       for (const block of step.blocks) {
@@ -83,7 +92,35 @@ export function chainProjection(): Projection {
         batch.del(CHAIN_HASH, block.hash);
       }
     },
+    settle(blocks, _view, batch) {
+      const newest = blocks.at(-1);
+      if (newest?.undo !== undefined) writeOldestHeader(batch, newest.key, newest.undo);
+    },
   };
+}
+
+/** Of the oldest block whose past is known: behind it everything is forgotten, its own undo record too. */
+export function writeOldestHeader(batch: Batch, key: Uint8Array, header: Uint8Array): void {
+  batch.put(CHAIN, HEADER_KEY, concatBytes(Uint8Array.of(key.length), key, header));
+}
+
+/** The same for the block with this key; undefined: it is another. */
+export function readOldestHeader(reader: Reader, key: Uint8Array): Uint8Array | undefined {
+  const row = reader.get(CHAIN, HEADER_KEY);
+  if (row === undefined) return undefined;
+  const end = 1 + row[0];
+  return equalBytes(row.subarray(1, end), key) ? row.subarray(end) : undefined;
+}
+
+/** The row of a block of which only the header is known. */
+export function headerRow({ hash, prevHash, extra }: HeaderFacts, slot: number, era: number): Uint8Array {
+  const bytes = new Uint8Array(AT.extra + extra.length);
+  bytes.set(hash, AT.hash);
+  bytes.set(prevHash ?? NO_HASH, AT.prev);
+  writeU64(bytes, AT.slot, slot);
+  bytes[AT.era] = era;
+  bytes.set(extra, AT.extra);
+  return bytes;
 }
 
 function writeChainRow(block: Block, scratch: Scratch): Uint8Array {

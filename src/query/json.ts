@@ -73,9 +73,10 @@ export interface BlockJson extends PointJson {
   /** Unix seconds. */
   readonly block_time?: number;
   readonly era?: string;
-  readonly tx_count: number;
+  /** Absent of the block with which a store began as a snapshot; so is its size. */
+  readonly tx_count?: number;
   /** Bytes. */
-  readonly size: number;
+  readonly size?: number;
   /** Absent where the chain says "none". */
   readonly previous_hash?: string;
   /** Absent where the chain does not say who made it. */

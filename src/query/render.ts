@@ -73,8 +73,11 @@ export class Renderer {
     if (epoch !== null) json.epoch = epoch;
     if (time !== null) json.block_time = time;
     if (name !== null) json.era = name;
-    json.tx_count = txCount;
-    json.size = size;
+    // A store that began with a snapshot knows neither of the block it began with.
+    if (size > 0) {
+      json.tx_count = txCount;
+      json.size = size;
+    }
     if (prevHash.some((byte) => byte !== 0)) json.previous_hash = formatId(prevHash);
     return Object.assign(json, blockFields(row));
   }

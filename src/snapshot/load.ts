@@ -11,7 +11,7 @@ import type { Projection } from '../projections/projection.ts';
 import { readSetHash, SET_HASH } from '../projections/set-hash.ts';
 import { writeBase } from '../state/base.ts';
 import { UnspentError } from '../util/errors.ts';
-import { blockRow } from './manifest.ts';
+import { baseOf } from './base.ts';
 import { type ReadOptions, readSnapshot, type SnapshotFolder } from './read.ts';
 
 /** These begin with the first block after the snapshot. */
@@ -49,8 +49,7 @@ export async function loadSnapshot(
   const setHash = keepsHash ? (): string => ledger.setHash.summary(readSetHash(engine) ?? null).hash : undefined;
   await readSnapshot(snapshot, ledger, { ...options, take, setHash });
   const { utxos, value } = snapshot.manifest;
-  const { row, value: bytes } = blockRow(snapshot.manifest);
   const batch = engine.batch();
-  writeBase(batch, row, bytes, { utxos, value: BigInt(value), missing: 0 });
+  writeBase(batch, baseOf(snapshot.manifest, ledger), { utxos, value: BigInt(value), missing: 0 });
   batch.commit({ fsync: true });
 }

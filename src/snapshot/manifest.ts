@@ -9,19 +9,15 @@
  */
 import { createHash } from 'node:crypto';
 import { type CardanoNetwork, cardanoNetwork } from '../ledgers/cardano/index.ts';
-import { BLOCK_EXTRA_BYTES_MAX } from '../ledgers/ledger.ts';
-import { type ChainRow, chainKey, readChainRow } from '../projections/chain.ts';
 import { OUTPOINT_BYTES } from '../projections/coin.ts';
-import { fromHex, isHex } from '../util/bytes.ts';
+import { isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import { SNAPSHOT_CHUNK_BYTES } from '../util/limits.ts';
+import { SNAPSHOT_CHUNK_BYTES, SNAPSHOT_HEADER_BYTES_MAX } from '../util/limits.ts';
 
 export const MANIFEST_FILE = 'manifest.json';
 const FORMAT = 'unspent-snapshot';
 const VERSION = 1;
 
-/** Of the row in `chain` before what the ledger adds. */
-const ROW_BYTES_MIN = 81;
 const SHA256_BYTES = 32;
 
 export interface ManifestChunk {
@@ -54,8 +50,10 @@ export interface Manifest {
     readonly hash: string;
     readonly boundary: boolean;
   };
-  /** The row of that block in the column `chain`, in hex. */
-  readonly block: string;
+  /** The era of that block (0 where the chain has none), without which its header cannot be read. */
+  readonly era: number;
+  /** Its header, in hex: hash, previous hash and, on Cardano, height and slot follow from it. */
+  readonly header: string;
   readonly utxos: number;
   /** Decimal. */
   readonly value: string;
@@ -68,12 +66,12 @@ export interface Manifest {
 
 export type ManifestFacts = Omit<Manifest, 'format' | 'version' | 'id'>;
 
-export function manifestText({ network, point, block, utxos, value, roots, chunkBytes, chunks }: ManifestFacts): string {
+export function manifestText({ network, point, era, header, utxos, value, roots, chunkBytes, chunks }: ManifestFacts): string {
   const { name, family, magic, parameters } = network;
   const facts: ManifestFacts = {
     network: { name, family, magic, ...(parameters === undefined ? {} : { parameters: sorted(parameters) }) },
     point: { height: point.height, slot: point.slot, hash: point.hash, boundary: point.boundary },
-    ...{ block, utxos, value },
+    ...{ era, header, utxos, value },
     roots: { setHash: roots.setHash, digest: roots.digest },
     chunkBytes,
     chunks: chunks.map(({ file, rows, bytes, first, last, sha256 }) => ({ file, rows, bytes, first, last, sha256 })),
@@ -111,23 +109,18 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   return manifest;
 }
 
-/** The row of the block the snapshot is of, and its bytes. Throws SNAPSHOT_INVALID. */
-export function blockRow({ point, block }: Manifest): { readonly row: ChainRow; readonly value: Uint8Array } {
-  const value = fromHex(block);
-  return { row: readChainRow(chainKey(point.height, point.boundary), value), value };
-}
-
 export function invalid(what: string, cause?: unknown): UnspentError {
   return new UnspentError('SNAPSHOT_INVALID', `${MANIFEST_FILE} ${what}`, { file: MANIFEST_FILE }, cause);
 }
 
-function checkFields({ network, point, block, utxos, value, roots, chunkBytes, chunks }: Manifest): void {
+function checkFields({ network, point, era, header, utxos, value, roots, chunkBytes, chunks }: Manifest): void {
   const { name, family, magic, parameters } = object(network, '"network"');
   need(typeof name === 'string' && (family === 'cardano' || family === 'bitcoin') && isCount(magic), '"network"');
   if (parameters !== undefined) checkParameters(object(parameters, '"network.parameters"'));
   const { height, slot, hash, boundary } = object(point, '"point"');
   need(isCount(height) && height < 2 ** 32 && isCount(slot) && typeof boundary === 'boolean' && isHexText(hash, 32), '"point"');
-  need(isHexText(block) && block.length >= 2 * ROW_BYTES_MIN && block.length <= 2 * (ROW_BYTES_MIN + BLOCK_EXTRA_BYTES_MAX), '"block"');
+  need(isCount(era) && era < 0x100, '"era"');
+  need(isHexText(header) && header.length <= 2 * SNAPSHOT_HEADER_BYTES_MAX, '"header"');
   need(isCount(utxos), '"utxos"');
   need(typeof value === 'string' && /^(0|[1-9]\d{0,38})$/.test(value), '"value"');
   const { setHash, digest } = object(roots, '"roots"');

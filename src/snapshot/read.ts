@@ -2,22 +2,23 @@
  * Reads a snapshot and believes nothing in it: each chunk has the size and the
  * hash the manifest gives before a row of it is looked at; rows ascend, each is
  * an output whose header says what its own bytes say, of no later block than the
- * snapshot's; and in the end the set adds up to what the manifest claims.
+ * snapshot's, about which only its header is asked (`base.ts`); and in the end the
+ * set adds up to what the manifest claims.
  */
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRegularLater } from '../files/regular.ts';
-import { headerHash, readExtra } from '../ledgers/bitcoin/index.ts';
 import type { Ledger } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { AT, type Coin, OUTPOINT_BYTES, TXID_BYTES } from '../projections/coin.ts';
 import { OutputCheck } from '../query/verify-output.ts';
-import { equalBytes, readU16, readU32, readU64, toHex } from '../util/bytes.ts';
+import { readU16, readU32, readU64, toHex } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { SNAPSHOT_CHUNK_BYTES_MAX, SNAPSHOT_MANIFEST_BYTES_MAX } from '../util/limits.ts';
+import { baseOf, isPlaced } from './base.ts';
 import { readRows, rowBytes } from './chunk.ts';
-import { blockRow, invalid, MANIFEST_FILE, type Manifest, type ManifestChunk, parseManifest } from './manifest.ts';
+import { invalid, MANIFEST_FILE, type Manifest, type ManifestChunk, parseManifest } from './manifest.ts';
 import { SetSum } from './sum.ts';
 
 export interface SnapshotFolder {
@@ -47,7 +48,7 @@ export interface ReadOptions {
 
 /** Resolves when all of it has been read and is right. Throws SNAPSHOT_INVALID. */
 export async function readSnapshot({ folder, manifest }: SnapshotFolder, ledger: Ledger, options: ReadOptions = {}): Promise<void> {
-  const check = new RowCheck(ledger, checkedRow(manifest, ledger));
+  const check = new RowCheck(ledger, baseOf(manifest, ledger).row);
   const sum = new SetSum(ledger, options.setHash === undefined);
   let next = manifest.chunks.length > 0 ? readChunk(folder, manifest.chunks[0]) : null;
   for (let i = 0; next !== null; i++) {
@@ -65,19 +66,10 @@ export async function readSnapshot({ folder, manifest }: SnapshotFolder, ledger:
     options.take?.(coins);
     options.onRows?.(sum.rows);
   }
+  if (!isPlaced(manifest, ledger, sum.newest))
+    throw invalid(`says height ${manifest.point.height}, and the newest output is of height ${sum.newest}`);
   const { setHash, ...found } = sum.end();
   compare(manifest, { ...found, setHash: setHash ?? options.setHash?.() ?? '' });
-}
-
-/** The row of the snapshot's block, which must be that of the point. */
-function checkedRow(manifest: Manifest, ledger: Ledger): ChainRow {
-  const { row } = blockRow(manifest);
-  if (ledger.formatId(row.hash) !== manifest.point.hash || row.slot !== manifest.point.slot)
-    throw invalid('has a "block" that is not its "point"');
-  if (ledger.family !== 'bitcoin') return row;
-  const { header } = readExtra(row.extra);
-  if (!equalBytes(headerHash(header), row.hash)) throw invalid('has a "block" whose header is not of that hash');
-  return row;
 }
 
 async function readChunk(folder: string, { file, bytes, sha256 }: ManifestChunk): Promise<Uint8Array> {

@@ -1,17 +1,20 @@
 /**
  * What a set of outputs adds up to, told one by one in the order of their keys:
- * how many, their value, the digest, and the hash of the set. Whoever exports
+ * how many, their value, the digest, the hash of the set, the greatest height. Whoever exports
  * writes it down; whoever imports works it out again.
  */
 import type { Ledger, SetHashMove } from '../ledgers/ledger.ts';
-import type { Coin } from '../projections/coin.ts';
+import { AT, type Coin } from '../projections/coin.ts';
 import { memberOf } from '../projections/set-hash.ts';
 import { type Digest, DigestSum } from '../query/digest.ts';
+import { readU32 } from '../util/bytes.ts';
 
 export class SetSum {
   private readonly ledger: Pick<Ledger, 'setHash'>;
   private readonly digest = new DigestSum();
   private readonly set: SetHashMove | null;
+  /** Of the blocks that made them; -1: there are none. */
+  newest = -1;
 
   /** `hashed` false: somebody else sees to the hash of the set, which costs most of it. */
   constructor(ledger: Pick<Ledger, 'setHash'>, hashed = true) {
@@ -26,6 +29,7 @@ export class SetSum {
   add(coin: Coin): void {
     this.digest.add(coin.keyBytes, coin.keyAt, coin.bytes, coin.at);
     this.set?.add(memberOf(coin));
+    this.newest = Math.max(this.newest, readU32(coin.bytes, coin.at + AT.height));
   }
 
   end(): Digest & { readonly setHash: string | null } {

@@ -12,6 +12,7 @@ import { Coin } from '../projections/coin.ts';
 import { toHex, utf8 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { SNAPSHOT_CHUNK_BYTES } from '../util/limits.ts';
+import { isPlaced } from './base.ts';
 import { ChunkWriter } from './chunk.ts';
 import {
   chunkFile,
@@ -32,14 +33,14 @@ export interface WriteOptions {
   readonly chunkBytes?: number | undefined;
 }
 
-type BlockFacts = Pick<ManifestFacts, 'network' | 'point' | 'block'>;
+type BlockFacts = Pick<ManifestFacts, 'network' | 'point' | 'era' | 'header'>;
 
-/** `rows` in the order of their keys. Throws STORE_FOREIGN when the folder is there and not empty. */
+/** `rows` in the order of their keys. Throws STORE_FOREIGN when the folder is there and not empty, UNSUPPORTED when nobody could check the height. */
 export async function writeSnapshot(
   folder: string,
   block: BlockFacts,
   rows: Iterable<Row>,
-  ledger: Pick<Ledger, 'setHash'>,
+  ledger: Ledger,
   options: WriteOptions = {},
 ): Promise<Manifest> {
   const wanted = resolve(folder);
@@ -62,11 +63,13 @@ class SnapshotWriter {
   private readonly options: WriteOptions;
   private readonly chunkBytes: number;
   private readonly chunk: ChunkWriter;
+  private readonly ledger: Ledger;
   private readonly sum: SetSum;
   private readonly chunks: ManifestChunk[] = [];
 
-  constructor(folder: string, ledger: Pick<Ledger, 'setHash'>, options: WriteOptions) {
+  constructor(folder: string, ledger: Ledger, options: WriteOptions) {
     this.folder = folder;
+    this.ledger = ledger;
     this.options = options;
     this.chunkBytes = options.chunkBytes ?? SNAPSHOT_CHUNK_BYTES;
     this.chunk = new ChunkWriter(this.chunkBytes);
@@ -87,6 +90,10 @@ class SnapshotWriter {
       last = key;
     }
     if (this.chunk.rows > 0) await this.flush(first, last);
+    if (!isPlaced(block, this.ledger, this.sum.newest)) {
+      const message = `the block at height ${block.point.height} left no unspent output, and without one nobody could check that height`;
+      throw new UnspentError('UNSUPPORTED', `${message}: take the snapshot at another block`, { height: block.point.height });
+    }
     const { utxos, value, digest, setHash } = this.sum.end();
     const roots = { setHash: setHash ?? '', digest };
     const text = manifestText({ ...block, utxos, value: value.toString(), roots, chunkBytes: this.chunkBytes, chunks: this.chunks });

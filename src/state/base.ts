@@ -9,9 +9,19 @@
  * snapshots.
  */
 import type { Batch, Reader } from '../engine/engine.ts';
-import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, metaKey, readChainRow } from '../projections/chain.ts';
+import {
+  CHAIN,
+  CHAIN_HASH,
+  type ChainRow,
+  chainKey,
+  metaKey,
+  readChainRow,
+  readOldestHeader,
+  writeOldestHeader,
+} from '../projections/chain.ts';
 import { toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
+import { DELTA, readDelta } from './delta.ts';
 import { type Totals, writeHead } from './head.ts';
 import { writePruned } from './pruned.ts';
 
@@ -26,12 +36,29 @@ export function readBase(reader: Reader): ChainRow | null {
   return readChainRow(key, value);
 }
 
-/** Into an empty store: it is at that block now, and can go back no further. `value` is the block's row in `chain`. */
-export function writeBase(batch: Batch, { height, slot, hash, boundary, era }: ChainRow, value: Uint8Array, totals: Totals): void {
+/** The block that a store begins with: its row in `chain`, also as bytes, and its header where the row does not carry it. */
+export interface Base {
+  readonly row: ChainRow;
+  readonly value: Uint8Array;
+  readonly header: Uint8Array | undefined;
+}
+
+/** Into an empty store: it is at that block now, and can go back no further. */
+export function writeBase(batch: Batch, { row, value, header }: Base, totals: Totals): void {
+  const { height, slot, hash, boundary, era } = row;
   const key = chainKey(height, boundary);
+  if (header !== undefined) writeOldestHeader(batch, key, header);
   batch.put(CHAIN, key, value);
   batch.put(CHAIN_HASH, hash, key);
   batch.put(CHAIN, BASE_KEY, key);
   writePruned(batch, { spent: height, deltas: height });
   writeHead(batch, { height, slot, hash, boundary, era, ...totals });
+}
+
+/** The header of a block whose past is known, where its row does not carry it; undefined: it was forgotten. */
+export function keptHeader(reader: Reader, { height, boundary }: Pick<ChainRow, 'height' | 'boundary'>): Uint8Array | undefined {
+  const key = chainKey(height, boundary);
+  const delta = reader.get(DELTA, key);
+  const undo = delta === undefined ? undefined : readDelta(delta, `the delta of block ${height}`).undo.get(CHAIN);
+  return undo ?? readOldestHeader(reader, key);
 }

@@ -19,7 +19,7 @@ import { planBack, type UndoneBlock } from './back.ts';
 import { DELTA, type DeltaInput, readDelta, writeDelta } from './delta.ts';
 import { ForwardPlanner, type PlannedBlock } from './forward.ts';
 import { type Head, headKey, META_PREFIX, NO_TOTALS, readHead, type Totals, writeHead } from './head.ts';
-import { horizonDepth, horizonHeight, readHorizonMark, writeHorizonMark } from './horizon.ts';
+import { forgottenHeight, horizonDepth, horizonHeight, readHorizonMark, writeHorizonMark } from './horizon.ts';
 import { keepFrom, type PruneCounts, readPruned } from './pruned.ts';
 
 export interface FoldOptions {
@@ -242,7 +242,9 @@ export class Fold {
   /** One atomic step back towards the block at `floor`, which stays. */
   private stepBack(floor: Uint8Array | null): number {
     assert(this.current !== null, 'there is a block to undo');
-    const horizon = this.horizonHeight;
+    // What is forgotten says as much, and for ever: a store that goes back to its base is then what it was.
+    const horizon = this.horizonHeight ?? -1;
+    const mark = horizon > forgottenHeight(this.engine, this.outlivesSpent) ? horizon : -1;
     const undone = this.undoable(headKey(this.current), floor);
     const step = planBack(undone, this.options.utxo, this.engine);
     const batch = this.engine.batch();
@@ -260,7 +262,7 @@ export class Fold {
     keepFrom(below?.height ?? -1, this.engine, batch);
     this.commit(
       batch,
-      horizon ?? -1,
+      mark,
       below === null ? null : { ...point(below), boundary: below.boundary, era: below.era, ...moved(this.current, step, -missing) },
     );
     return undone.length;

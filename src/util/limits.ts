@@ -375,6 +375,9 @@ export const SNAPSHOT_CHUNK_BYTES = 4 * 1024 * 1024;
 /** Bytes of one chunk as it is read: a row larger than a chunk has one of its own, and no output is larger than a block. */
 export const SNAPSHOT_CHUNK_BYTES_MAX = SNAPSHOT_CHUNK_BYTES + BLOCK_BYTES_MAX;
 
+/** Bytes of the header in a manifest: those of Cardano have some 900, a Byron one with every field at its longest a few thousand. */
+export const SNAPSHOT_HEADER_BYTES_MAX = 64 * 1024;
+
 /** Bytes of the manifest of a snapshot: 350 a chunk, so this is the list of a terabyte. */
 export const SNAPSHOT_MANIFEST_BYTES_MAX = 128 * 1024 * 1024;
 

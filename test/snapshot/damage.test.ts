@@ -192,14 +192,30 @@ function suite(bench: Bench): void {
     await bench.forged('not cut at all', () => {}, { cutAt: 1 << 20 });
   });
 
-  it('a block that is not the one of the point', async () => {
-    const { point, block } = manifestOf(bench.good);
-    const other = block.replace(/^../, (byte) => (byte === '00' ? '01' : '00'));
-    await bench.refused('another hash', (folder) => rewrite(folder, (manifest) => ({ ...manifest, block: other })));
-    await bench.refused('another slot', (folder) =>
-      rewrite(folder, (manifest) => ({ ...manifest, point: { ...point, slot: point.slot + 1 } })),
-    );
-    await bench.refused('too short', (folder) => rewrite(folder, (manifest) => ({ ...manifest, block: block.slice(0, 100) })));
+  it('a block of which the manifest says what its header does not', async () => {
+    const { point, era, header } = manifestOf(bench.good);
+    const { family } = bench.ledger;
+    const changed = (change: Partial<Manifest>) => (folder: string) => rewrite(folder, (manifest) => ({ ...manifest, ...change }));
+    const moved = (change: Partial<Manifest['point']>) => changed({ point: { ...point, ...change } });
+    const another = (text: string): string => (text.startsWith('0') ? '1' : '0') + text.slice(1);
+    await bench.refused('another hash', moved({ hash: another(point.hash) }));
+    await bench.refused('another slot', moved({ slot: point.slot + 1 }));
+    await bench.refused('a boundary block', moved({ boundary: true }));
+    // Where height and slot are one thing both are changed: only then is nothing but the height wrong.
+    for (const height of [point.height + 1, point.height - 1, 0, 2 ** 31]) {
+      const message = await bench.refused(`height ${height}`, moved(family === 'bitcoin' ? { height, slot: height } : { height }));
+      if (height > point.height) assert.match(message, new RegExp(`says height ${height}, and `));
+    }
+    // The fault that was: with the true hash of the set such a store was made, and could never follow.
+    const { setHash } = manifestOf(bench.good).roots;
+    const higher = copied(bench.good, join(temporary(), 'higher'));
+    moved({ height: point.height + 1, slot: family === 'bitcoin' ? point.height + 1 : point.slot })(higher);
+    await assertFails(() => verifySnapshot(higher, { setHash, block: point.hash }), 'SNAPSHOT_INVALID', 'a false height, all hashes true');
+    await bench.refused('another header', changed({ header: another(header) }));
+    await bench.refused('a header cut', changed({ header: header.slice(0, -2) }));
+    await bench.refused('bytes behind the header', changed({ header: `${header}00` }));
+    await bench.refused('no header', changed({ header: '' }));
+    if (family === 'cardano') for (const other of [era - 2, 0, 9, 255]) await bench.refused(`era ${other}`, changed({ era: other }));
   });
 
   it('another network', async () => {
@@ -212,9 +228,10 @@ function suite(bench: Bench): void {
   });
 
   it('not the one that was promised', async () => {
-    const { id, roots } = await verifySnapshot(bench.good);
+    const { id, roots, point } = await verifySnapshot(bench.good);
     const { setHash } = roots;
-    await verifySnapshot(bench.good, { id: id.toUpperCase(), setHash });
+    await verifySnapshot(bench.good, { id: id.toUpperCase(), setHash, block: point.hash });
+    await assertFails(() => verifySnapshot(bench.good, { setHash, block: setHash }), 'SNAPSHOT_INVALID', 'of another block');
     const folder = copied(bench.good, join(temporary(), 'less'));
     // Consistent in itself: only who knows the hash can tell.
     forge(folder, rowsOf(folder).slice(1), bench.ledger);

@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
-import type { Block } from '../../src/ledgers/ledger.ts';
+import type { Block, Point } from '../../src/ledgers/ledger.ts';
 import { exportSnapshot, importSnapshot } from '../../src/snapshots.ts';
 import { open, type Store } from '../../src/store.ts';
 import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
@@ -133,8 +133,8 @@ export function wander(store: Store, { blocks, fork }: World, count: number): vo
   applyIn(store, blocks.slice(count - 29, count), 2);
 }
 
-export async function exported(store: Store, folder: string, at?: Block): Promise<ReadonlyMap<string, string>> {
-  await exportSnapshot(store, folder, { chunkBytes: CHUNK_BYTES[store.network.family], ...(at === undefined ? {} : { at }) });
+export async function exported(store: Store, folder: string, at?: Point | null): Promise<ReadonlyMap<string, string>> {
+  await exportSnapshot(store, folder, { chunkBytes: CHUNK_BYTES[store.network.family], at: at ?? undefined });
   return filesOf(folder);
 }
 

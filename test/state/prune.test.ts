@@ -69,8 +69,8 @@ describe('one call', () => {
       assert.equal(engine.commits, 1, 'one batch');
       assert.deepEqual(
         engine.puts.map(({ column }) => column),
-        ['chain'],
-        'the cursor is in it',
+        ['chain', 'chain'],
+        'the cursor is in it, and the header of the oldest block whose past is known',
       );
       assert.ok(counts.done || counts.blocks === 1000);
       assertIsModel(rig);

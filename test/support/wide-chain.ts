@@ -23,7 +23,7 @@ export const plainLedger: Ledger = {
     keys.mask = 0;
   },
   readOutput: (_raw, start, end) => create(0, start, end),
-  ...{ decode: nothing, setHash: { from: nothing, summary: nothing } },
+  ...{ decode: nothing, setHash: { from: nothing, summary: nothing }, headers: { inExtra: nothing, read: nothing } },
 };
 
 function create(index: number, start: number, end: number): Create {

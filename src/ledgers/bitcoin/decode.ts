@@ -9,9 +9,10 @@
  */
 
 import { readU32LE, writeU32LE } from '../../util/bytes.ts';
+import { UnspentError } from '../../util/errors.ts';
 import { BLOCK_BYTES_MAX, BLOCK_TXS_MAX } from '../../util/limits.ts';
 import { sha256d, sha256dWithout } from '../../util/sha256.ts';
-import type { Block, Create, Spend, Tx } from '../ledger.ts';
+import type { Block, Create, HeaderFacts, Spend, Tx } from '../ledger.ts';
 import { Cursor } from './cursor.ts';
 
 /** Bits of `Create.flags`. */
@@ -123,10 +124,7 @@ export class BitcoinBlock implements Block {
 
   /** Its weight and its header: what a reader asks of a block without asking for its transactions. */
   get extra(): Uint8Array {
-    const bytes = new Uint8Array(BLOCK_EXTRA_BYTES);
-    writeU32LE(bytes, 0, this.weight);
-    bytes.set(this.raw.subarray(0, HEADER_BYTES), 4);
-    return bytes;
+    return writeExtra(this.weight, this.raw);
   }
 
   /** BIP141. What Litecoin writes behind the transactions is not counted. */
@@ -149,6 +147,21 @@ export interface Header {
   readonly time: number;
   readonly bits: number;
   readonly nonce: number;
+}
+
+function writeExtra(weight: number, raw: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(BLOCK_EXTRA_BYTES);
+  writeU32LE(bytes, 0, weight);
+  bytes.set(raw.subarray(0, HEADER_BYTES), 4);
+  return bytes;
+}
+
+/** From a header alone: its weight is then not known, and 0; that nothing comes before it is all it may say of its place. Throws BLOCK_INVALID. */
+export function readFacts(header: Uint8Array): HeaderFacts {
+  if (header.length !== HEADER_BYTES) throw new UnspentError('BLOCK_INVALID', `a header has ${HEADER_BYTES} bytes, not ${header.length}`);
+  const prevHash = prevHashOf(header);
+  const place = prevHash === null ? { height: 0, slot: 0, boundary: false } : null;
+  return { hash: headerHash(header), prevHash, place, extra: writeExtra(0, header) };
 }
 
 /** What a block's row in the chain carries (`BitcoinBlock.extra`). */

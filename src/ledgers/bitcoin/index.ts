@@ -8,7 +8,7 @@ import { UnspentError } from '../../util/errors.ts';
 import { sha256, sha256Into } from '../../util/sha256.ts';
 import { type Block, type Create, KEY_BYTES, type Ledger, type OutputKeys } from '../ledger.ts';
 import { Cursor } from './cursor.ts';
-import { type BitcoinBlock, decodeBlock, headerHash, prevHashOf, readOutput } from './decode.ts';
+import { type BitcoinBlock, decodeBlock, headerHash, prevHashOf, readExtra, readFacts, readOutput } from './decode.ts';
 import { formatId, parseId } from './ids.ts';
 import { bitcoinLeaf } from './leaf.ts';
 import type { BitcoinNetwork } from './networks.ts';
@@ -79,6 +79,7 @@ export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
       const found = repeated.get(point.height);
       return found !== undefined && equalBytes(found.hash, point.hash) ? found.height : null;
     },
+    headers: { inExtra: (extra) => readExtra(extra).header, read: readFacts },
     setHash: bitcoinSetHash,
     leaf: bitcoinLeaf,
     tailBytes: (block) => block.raw.subarray((block as BitcoinBlock).bodyEnd),

@@ -65,6 +65,10 @@ export class CardanoBlock implements Block {
   get extra(): Uint8Array {
     return this.header.issuer;
   }
+
+  get headerBytes(): Uint8Array {
+    return this.header.bytes;
+  }
 }
 
 const EMPTY_ID = new Uint8Array(32);

@@ -57,6 +57,8 @@ export class Header {
   /** How long the header says the body is; -1 in Byron, which does not say. */
   readonly bodyBytes: number;
   private readonly raw: Uint8Array;
+  private readonly start: number;
+  private readonly end: number;
   private readonly issuerAt: number;
   private readonly proofStart: number;
   private readonly proofEnd: number;
@@ -78,6 +80,8 @@ export class Header {
     this.prevHash = prevHash;
     this.bodyParts = bodyParts;
     this.bodyBytes = spans.bodyBytes;
+    this.start = spans.start;
+    this.end = spans.end;
     this.issuerAt = spans.issuerAt;
     this.proofStart = spans.proofStart;
     this.proofEnd = spans.proofEnd;
@@ -92,6 +96,11 @@ export class Header {
     return this.issuerAt < 0 ? NO_BYTES : this.raw.subarray(this.issuerAt, this.issuerAt + 32);
   }
 
+  /** The header as it stands: its hash is that of the block. */
+  get bytes(): Uint8Array {
+    return this.raw.subarray(this.start, this.end);
+  }
+
   /** What the header says the body hashes to (Shelley family), or the body proof as encoded (Byron). */
   get bodyProof(): Uint8Array {
     return this.raw.subarray(this.proofStart, this.proofEnd);
@@ -99,6 +108,8 @@ export class Header {
 }
 
 interface HeaderSpans {
+  readonly start: number;
+  readonly end: number;
   readonly issuerAt: number;
   readonly proofStart: number;
   readonly proofEnd: number;
@@ -159,7 +170,7 @@ function shelleyHeader(c: Cursor, era: number, shape: EraShape): Header {
   c.skip();
   c.close(header);
   const hash = blake2b256(c.bytes, start, c.at);
-  const spans = { issuerAt, proofStart, proofEnd: proofStart + 32, bodyBytes };
+  const spans = { start, end: c.at, issuerAt, proofStart, proofEnd: proofStart + 32, bodyBytes };
   return new Header(c.bytes, era, { height, slot }, hash, prevHash, spans, shape.bodyParts);
 }
 
@@ -176,7 +187,8 @@ function byronHeader(c: Cursor, era: number, epochSlots: number): Header {
   c.skip();
   c.close(header);
   const hash = blake2b256Prefixed(boundary ? PREFIX_BOUNDARY : PREFIX_BYRON, c.bytes, start, c.at);
-  return new Header(c.bytes, era, place, hash, prevHash, { issuerAt: -1, proofStart, proofEnd, bodyBytes: -1 }, BYRON_PARTS);
+  const spans = { start, end: c.at, issuerAt: -1, proofStart, proofEnd, bodyBytes: -1 };
+  return new Header(c.bytes, era, place, hash, prevHash, spans, BYRON_PARTS);
 }
 
 function boundaryPlace(c: Cursor, epochSlots: number): Place {

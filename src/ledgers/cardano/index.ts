@@ -13,6 +13,7 @@ import {
   type Block,
   type Create,
   type Grant,
+  type HeaderFacts,
   KEY_BYTES,
   KEY_KINDS,
   type Ledger,
@@ -22,7 +23,7 @@ import {
 import { verifyBody } from './body-proof.ts';
 import { byronOutput, type CardanoBlock, decodeBlock, output } from './decode.ts';
 import { type GenesisUtxos, isRedeemOutput, isZeroOutput } from './genesis.ts';
-import { ERA, eraName } from './header.ts';
+import { bareHeaderAt, ERA, eraName } from './header.ts';
 import { cardanoLeaf } from './leaf.ts';
 import { type CardanoNetwork, ERA_NAMES } from './networks.ts';
 import { cardanoSetHash } from './set-hash.ts';
@@ -58,6 +59,7 @@ export function cardanoLedger(network: CardanoNetwork, genesis: Genesis | null):
     isFirst: (block) => block.height === 0,
     transition: (before, block) => transition(network, genesis, before, block),
     readOutput: storedOutput,
+    headers: { inExtra: () => undefined, read: (header, era) => readFacts(network, header, era) },
     setHash: cardanoSetHash,
     leaf: cardanoLeaf,
     findKeys,
@@ -70,6 +72,15 @@ function storedOutput(raw: Uint8Array, start: number, end: number): Create {
   if (look.peek() === MAP) return output(new Cursor(raw, start, end), 0, 0);
   look.array();
   return look.peek() === ARRAY ? byronOutput(new Cursor(raw, start, end), 0, 0) : output(new Cursor(raw, start, end), 0, 0);
+}
+
+function readFacts(network: CardanoNetwork, bytes: Uint8Array, era: number): HeaderFacts {
+  const c = new Cursor(bytes);
+  const header = bareHeaderAt(c, era, network.byronEpochSlots);
+  if (c.at !== bytes.length) c.fail('bytes behind the header');
+  const { height, slot, boundary, hash, prevHash, issuer } = header;
+  checkEra(network, { era, slot, hash });
+  return { hash, prevHash, place: { height, slot, boundary }, extra: issuer };
 }
 
 function transition(network: CardanoNetwork, genesis: Genesis | null, before: Before | undefined, block: Block): Transition | null {
@@ -86,7 +97,7 @@ function transition(network: CardanoNetwork, genesis: Genesis | null, before: Be
 }
 
 /** Where a network's eras began is known: a block of another era at that slot is another network's. */
-function checkEra({ name, eraStartSlots }: CardanoNetwork, { era, slot, hash }: Block): void {
+function checkEra({ name, eraStartSlots }: CardanoNetwork, { era, slot, hash }: Pick<Block, 'era' | 'slot' | 'hash'>): void {
   const starts = ERA_NAMES.map((eraOf) => eraStartSlots[eraOf]);
   const at = Math.max(0, era - 1);
   const [first, next] = [starts[at], starts[at + 1]];

@@ -119,5 +119,6 @@ function outputFields(utxo: Utxo): OutputFields {
 function blockFields(row: ChainRow): Partial<BlockJson> {
   const { weight } = readExtra(row.extra);
   const { version, merkleRoot, bits, nonce } = headerOf(row);
-  return { weight, version, merkle_root: idText(merkleRoot), bits, nonce };
+  // Where only the header of a block is known its weight is not.
+  return { ...(weight > 0 ? { weight } : {}), version, merkle_root: idText(merkleRoot), bits, nonce };
 }

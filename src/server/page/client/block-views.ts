@@ -4,7 +4,7 @@
  */
 import { get, type Problem, problem } from './api.ts';
 import { type Child, h } from './dom.ts';
-import { bytes, count, counted, shortHash, slotText } from './format.ts';
+import { contentText, count, shortHash, slotText } from './format.ts';
 import { problemNotice } from './notice.ts';
 import { outputSection } from './outputs.ts';
 import { blockLink, coinText, copyButton, fact, hrefOf, linkTo, moment } from './parts.ts';
@@ -20,7 +20,7 @@ export async function showBlock(place: string): Promise<View> {
 }
 
 function blockFacts(block: Block): Child[] {
-  const { height, slot, previous_hash: previous, epoch, block_time, tx_count, size, era, issuer } = block;
+  const { height, slot, previous_hash: previous, epoch, block_time, era, issuer } = block;
   const next = hrefOf('block', `height:${height + 1}`);
   return [
     fact('Height', h('span', { class: 'big' }, count(height))),
@@ -31,7 +31,7 @@ function blockFacts(block: Block): Child[] {
         h('small', {}, ` epoch ${count(epoch)}${era === undefined ? '' : `, ${era}`}`),
       ),
     fact('Time', moment(block_time)),
-    fact('Content', `${counted(tx_count, 'transaction')}, ${bytes(size)}`),
+    fact('Content', contentText(block)),
     fact('Before it', previous === undefined ? 'nothing: the first block' : linkTo('block', previous)),
     fact('Behind it', h('a', { href: next }, `block ${count(height + 1)}`)),
     issuer !== undefined && fact('Made by', h('span', { class: 'mono', title: issuer }, shortHash(issuer)), copyButton(issuer, 'issuer')),

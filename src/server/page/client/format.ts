@@ -23,6 +23,12 @@ export function counted(value: number | bigint, what: string): string {
   return `${count(value)} ${what}${Number(value) === 1 ? '' : 's'}`;
 }
 
+/** What a block holds; where the store began with it as a snapshot, nobody knows. */
+export function contentText({ tx_count, size }: { readonly tx_count?: number; readonly size?: number }): string {
+  if (tx_count === undefined || size === undefined) return 'content not known';
+  return `${counted(tx_count, 'transaction')}, ${bytes(size)}`;
+}
+
 /** Exact, with all decimals, of a decimal string of the smallest unit. */
 export function coins(quantity: string, unit = 'lovelace'): string {
   const amount = BigInt(quantity);

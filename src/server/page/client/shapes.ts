@@ -116,8 +116,9 @@ export interface Block extends Point {
   readonly previous_hash?: string;
   readonly issuer?: string;
   readonly era?: string;
-  readonly tx_count: number;
-  readonly size: number;
+  /** Absent: the store began with this block as a snapshot. */
+  readonly tx_count?: number;
+  readonly size?: number;
   readonly epoch?: number;
   readonly block_time: number;
 }

@@ -4,7 +4,7 @@
  */
 import { get, open, Problem } from './api.ts';
 import { h, replace } from './dom.ts';
-import { bytes, count, counted, utc } from './format.ts';
+import { contentText, count, counted, utc } from './format.ts';
 import { hrefOf } from './parts.ts';
 import type { Block } from './shapes.ts';
 import { eventsOf } from './stream.ts';
@@ -75,19 +75,19 @@ export class BlockStrip {
   private draw(rising: ReadonlySet<number>): void {
     // A narrow screen has room for the newest only.
     const shown = this.blocks.slice(-Math.max(1, Math.floor((this.list.clientWidth || BLOCKS * BAR_PX) / BAR_PX)));
-    const most = Math.max(1, ...shown.map((block) => block.tx_count));
+    const most = Math.max(1, ...shown.map((block) => block.tx_count ?? 0));
     const bars = shown.map((block) => this.bar(block, most, rising.has(block.height)));
     // One stop for the keyboard is enough: from a block's page its neighbours can be reached.
     bars.at(-1)?.firstElementChild?.removeAttribute('tabindex');
     replace(this.list, bars);
     const [first, last] = [shown[0], shown.at(-1)];
     this.from.textContent = first === undefined ? '' : `block ${count(first.height)}`;
-    this.to.textContent = last === undefined ? '' : `${count(last.height)}: ${counted(last.tx_count, 'transaction')}, ${bytes(last.size)}`;
+    this.to.textContent = last === undefined ? '' : `${count(last.height)}: ${contentText(last)}`;
   }
 
   private bar(block: Block, most: number, rising: boolean): HTMLElement {
-    const { height, hash, tx_count, size, block_time } = block;
-    const title = `block ${count(height)}\n${counted(tx_count, 'transaction')}, ${bytes(size)}\n${utc(block_time)}`;
+    const { height, hash, tx_count = 0, block_time } = block;
+    const title = `block ${count(height)}\n${contentText(block)}\n${utc(block_time)}`;
     const label = `Block ${count(height)}, ${counted(tx_count, 'transaction')}`;
     const bar = h('a', { href: hrefOf('block', hash), title, 'aria-label': label, tabindex: -1, 'data-empty': tx_count === 0 });
     bar.style.setProperty('--tall', `${Math.round(8 + 100 * TALL_SHARE * (tx_count / most))}%`);
