@@ -19,6 +19,8 @@ export interface ColumnSpec {
   readonly prefixBytes?: number;
   /** Share of all written bytes this column receives, roughly; memtables are sized by it. */
   readonly weight: number;
+  /** The one column that speed depends on most: where an engine can tell figures of one column only, it is this one. */
+  readonly main?: boolean;
 }
 
 export interface ScanOptions {

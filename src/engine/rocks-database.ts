@@ -17,6 +17,7 @@ import {
   type NativeRows,
 } from './rocks-binding.ts';
 import { storeError } from './rocks-errors.ts';
+import { nativeName } from './rocks-tuning.ts';
 
 /** A column with its option objects, made once: the binding reads them at every call. */
 export interface RocksColumn {
@@ -57,7 +58,7 @@ export class RocksDatabase {
     this.native = native;
     this.#columns = new Map(
       specs.map((spec) => {
-        const column = columns[spec.name];
+        const column = columns[nativeName(spec)];
         assert(column !== undefined, `column '${spec.name}' is open`);
         return [spec.name, { spec, write: { column }, read: { column, fillCache: true } }];
       }),

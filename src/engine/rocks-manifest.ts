@@ -56,18 +56,38 @@ export interface Manifest {
   readonly logSequences: ReadonlyMap<number, number>;
 }
 
-/** Of the database that CURRENT names. RocksDB reads a manifest that ends in the middle of a record up to there, and so do we. */
+/** Of the database that CURRENT names. */
 export function readManifest(directory: string): Manifest {
-  const current = join(directory, 'CURRENT');
-  const name = new TextDecoder().decode(readRegular(current, { bytesMax: CURRENT_BYTES_MAX, links: 'follow' }));
-  const path = join(directory, name.trimEnd());
-  if (!MANIFEST_NAME.test(name) || !existsSync(path)) throw damaged(current, 'names no manifest');
-  const state = new ManifestState();
-  for (const edit of readLog(path, Number.POSITIVE_INFINITY)) {
-    state.apply(readEdit(new ByteReader(edit, path), path), path);
+  return new ManifestReader(directory).read();
+}
+
+/** Reads it again and again while RocksDB adds to it: of what it has read before, no more than the last block. */
+export class ManifestReader {
+  readonly #directory: string;
+  #path = '';
+  #resumeAt = 0;
+  #state = new ManifestState();
+
+  constructor(directory: string) {
+    this.#directory = directory;
   }
-  const { minLogToKeep, lastSequence, logSequences } = state;
-  return { columns: [...state.columns.values()], minLogToKeep, lastSequence, logSequences };
+
+  /** RocksDB reads a manifest that ends in the middle of a record up to there, and so do we. */
+  read(): Manifest {
+    const current = join(this.#directory, 'CURRENT');
+    const name = new TextDecoder().decode(readRegular(current, { bytesMax: CURRENT_BYTES_MAX, links: 'follow' }));
+    const path = join(this.#directory, name.trimEnd());
+    if (!MANIFEST_NAME.test(name) || !existsSync(path)) throw damaged(current, 'names no manifest');
+    if (path !== this.#path) {
+      [this.#path, this.#resumeAt, this.#state] = [path, 0, new ManifestState()];
+    }
+    const edits = readLog(path, Number.POSITIVE_INFINITY, this.#resumeAt);
+    let next = edits.next();
+    for (; !next.done; next = edits.next()) this.#state.apply(readEdit(new ByteReader(next.value, path), path), path);
+    this.#resumeAt = next.value.resumeAt;
+    const { minLogToKeep, lastSequence, logSequences, columns } = this.#state;
+    return { columns: [...columns.values()], minLogToKeep, lastSequence, logSequences };
+  }
 }
 
 interface Edit {
@@ -90,7 +110,8 @@ class ManifestState {
   apply(edit: Edit, path: string): void {
     this.lastSequence = Math.max(this.lastSequence, edit.lastSequence ?? 0);
     this.minLogToKeep = Math.max(this.minLogToKeep, edit.minLogToKeep ?? 0);
-    if (edit.added !== undefined && edit.column !== 0) this.columns.set(edit.column, newColumn(edit.added));
+    // An edit may be read twice, and says the same then.
+    if (edit.added !== undefined && !this.columns.has(edit.column)) this.columns.set(edit.column, newColumn(edit.added));
     if (edit.dropped) {
       this.columns.delete(edit.column);
       return;

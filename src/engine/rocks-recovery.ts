@@ -14,7 +14,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnspentError } from '../util/errors.ts';
-import { type LogEnd, readLog } from './rocks-log.ts';
+import { readLog } from './rocks-log.ts';
 import { readManifest } from './rocks-manifest.ts';
 
 /**
@@ -47,7 +47,7 @@ export function checkRecovery(directory: string, expected: RecoveryExpectation):
   if (first !== undefined) throw damaged(`log ${first.logNumber} is missing (for ${[first, ...later].map(({ name }) => name).join(', ')})`);
   const idle = manifest.columns.find(({ name }) => name === IDLE_COLUMN)?.logNumber ?? 0;
   const behind = manifest.columns.filter(({ name, logNumber }) => logNumber < idle && name !== 'default');
-  // When it opens, RocksDB gives every column the same number in one go. (A new database has `default` before it has a log.)
+  // When it opens, RocksDB gives every column the same number in one go. (A new database has `default` before it has a log, and says its number first.)
   if (behind.length > 0) throw damaged(`the manifest ends before ${behind.map(({ name }) => name).join(', ')}`);
   // The last sequence number before the oldest log; null where that log is known by its number instead. A new database
   // begins with the first operation.
@@ -55,10 +55,10 @@ export function checkRecovery(directory: string, expected: RecoveryExpectation):
   if (begin === null && !logs.includes(oldest)) throw damaged(`log ${oldest} is missing`);
   if (logs.length === 0 && manifest.lastSequence > 0) throw damaged('there is no log');
 
-  const { last, end } = walk(directory, logs, begin, damaged);
+  const { last, isBroken } = walk(directory, logs, begin, damaged);
   const ahead = last === null ? undefined : manifest.columns.find(({ tableSequence }) => tableSequence > last);
   if (ahead !== undefined) throw damaged(`the tables of ${ahead.name} are ahead of the logs`);
-  if (expected.sequence !== null && (end === 'broken' || (last !== null && last !== expected.sequence))) {
+  if (expected.sequence !== null && (isBroken || (last !== null && last !== expected.sequence))) {
     throw damaged(`it was closed after operation ${expected.sequence}, and its logs can be read up to ${last}`);
   }
   if (Math.max(last ?? 0, manifest.lastSequence) === 0) return;
@@ -72,9 +72,9 @@ function walk(
   logs: readonly number[],
   begin: number | null,
   damaged: (what: string) => UnspentError,
-): { last: number | null; end: LogEnd } {
+): { last: number | null; isBroken: boolean } {
   let last: number | null = null;
-  let end: LogEnd = 'whole';
+  let isBroken = false;
   let emptyLog: string | null = null;
   for (const number of logs) {
     const name = logName(number);
@@ -86,19 +86,19 @@ function walk(
       const sequence = Number(header.readBigUInt64LE(0));
       const follows = last === null ? begin === null || sequence <= begin + 1 : sequence === last + 1;
       // After a broken record RocksDB goes on only with the very next operation, and leaves out everything else.
-      if (end === 'broken' && (last === null || !follows)) break;
+      if (isBroken && (last === null || !follows)) break;
       if (!follows || emptyLog !== null) {
         throw damaged(`operations are missing before ${sequence} (${emptyLog ?? name})`);
       }
-      end = 'whole';
+      isBroken = false;
       last = sequence + header.readUInt32LE(8) - 1;
     }
-    if (!next.done) records.return('whole');
-    else if (next.value === 'broken') end = 'broken';
+    if (next.done) isBroken ||= next.value.isBroken;
+    else records.return({ isBroken, resumeAt: 0 });
     // A new log is begun only when the one before has something in it.
-    if (last === null && end === 'whole') emptyLog = name;
+    if (last === null && !isBroken) emptyLog = name;
   }
-  return { last: last ?? begin, end };
+  return { last: last ?? begin, isBroken };
 }
 
 function logNumbers(directory: string): number[] {

@@ -1,6 +1,7 @@
 /**
  * What a RocksDB says about itself, and about one column of it. Of a column the
- * binding tells nothing, so that is read from its tables (rocks-tables.ts).
+ * binding tells nothing, so that is read from its tables (rocks-tables.ts), and
+ * what is in none yet from the writer's counters (write-counters.ts).
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,9 +12,11 @@ import type { TableTotals } from './rocks-tables.ts';
 
 const KIND = 'rocksdb';
 
-/** What a person asks first when a store is slow; of the default column or of the whole database. */
+/** What a person asks first when a store is slow; of RocksDB's default column (MAIN_COLUMN) or of the whole database. */
 const PROPERTIES = [
+  'rocksdb.block-cache-capacity',
   'rocksdb.block-cache-usage',
+  'rocksdb.block-cache-pinned-usage',
   'rocksdb.num-running-compactions',
   'rocksdb.num-running-flushes',
   'rocksdb.num-snapshots',
@@ -22,7 +25,7 @@ const PROPERTIES = [
   'rocksdb.background-errors',
 ];
 
-/** Rows counted of a column that has no table yet: a few milliseconds. */
+/** Rows looked at of a column that has no table yet, for the size of one: a few milliseconds. */
 export const STATS_ROWS_MAX = 1000;
 
 export function databaseStats({ native, directory }: RocksDatabase): EngineStats {
@@ -34,41 +37,31 @@ export function databaseStats({ native, directory }: RocksDatabase): EngineStats
   };
 }
 
-/** `rows` are read only of a column without tables: all it has is in memory and the log, and that is little. */
-export function columnStats(tables: TableTotals, rows: Iterable<Row>): EngineStats {
-  if (tables.files === 0) return youngStats(rows);
-  const { files, bytes, entries, deletions, rawBytes } = tables;
+/** `added`: rows that are in no table yet. `rows` are read only of a column without tables, for the size of one. */
+export function columnStats(tables: TableTotals, added: number, rows: Iterable<Row>): EngineStats {
+  // As RocksDB estimates it: each deletion stands for itself and for the row it deletes, and a row written twice is two.
+  const keys = Math.max(0, tables.entries - 2 * tables.deletions + added);
+  const bytes = tables.files === 0 ? Math.round(keys * meanBytes(rows)) : tables.bytes;
   return {
     kind: KIND,
     bytes,
     properties: {
-      'rocksdb.total-sst-files-size': `${bytes}`,
-      // As RocksDB estimates it: each deletion stands for itself and for the row it deletes.
-      'rocksdb.estimate-num-keys': `${Math.max(0, entries - 2 * deletions)}`,
-      'rocksdb.num-sst-files': `${files}`,
-      'rocksdb.num-deletions': `${deletions}`,
-      'rocksdb.raw-size': `${rawBytes}`,
+      'rocksdb.total-sst-files-size': `${tables.bytes}`,
+      'rocksdb.estimate-num-keys': `${keys}`,
+      'rocksdb.num-sst-files': `${tables.files}`,
+      'rocksdb.num-deletions': `${tables.deletions}`,
+      'rocksdb.raw-size': `${tables.files === 0 ? bytes : tables.rawBytes}`,
     },
   };
 }
 
-function youngStats(rows: Iterable<Row>): EngineStats {
+function meanBytes(rows: Iterable<Row>): number {
   let [count, bytes] = [0, 0];
   for (const [key, value] of rows) {
     bytes += key.length + value.length;
     count++;
   }
-  return {
-    kind: KIND,
-    bytes,
-    properties: {
-      'rocksdb.total-sst-files-size': '0',
-      'rocksdb.estimate-num-keys': `${count}`,
-      'rocksdb.num-sst-files': '0',
-      'rocksdb.num-deletions': '0',
-      'rocksdb.raw-size': `${bytes}`,
-    },
-  };
+  return count === 0 ? 0 : bytes / count;
 }
 
 function directoryBytes(directory: string): number {

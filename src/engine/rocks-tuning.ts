@@ -72,16 +72,27 @@ const DATABASE = {
   walCompression: false,
 } as const;
 
+/** What RocksDB calls its first column. It is always there, and the only one the binding tells properties of. */
+const DEFAULT_COLUMN = 'default';
+
+export function nativeName({ name, main }: ColumnSpec): string {
+  return main === true ? DEFAULT_COLUMN : name;
+}
+
+export function nativeNames(columns: readonly ColumnSpec[], names: readonly string[]): string[] {
+  return names.map((name) => nativeName(columns.find((column) => column.name === name) ?? { name, access: 'order', weight: 0 }));
+}
+
 export function nativeOptions(columns: readonly ColumnSpec[], options: RocksOptions): NativeOpenOptions {
   const memtables = shares(columns, options.memtableBytes ?? MEMTABLE_BYTES, (column) => column.weight);
   const caches = shares(columns, options.cacheBytes ?? CACHE_BYTES, (column) => column.weight * CACHE_SHARE[column.access]);
   const compression = options.compression ?? COMPRESSION;
   const idle = { ...COLUMN, memtableMemoryBudget: COLUMN_MEMTABLE_BYTES_MIN, cacheSize: COLUMN_CACHE_BYTES_MIN, compression };
-  // RocksDB has `default` whether we use it or not.
-  const natives: Record<string, NativeColumnOptions> = { default: idle, [IDLE_COLUMN]: idle };
+  // RocksDB has its first column whether we use it or not.
+  const natives: Record<string, NativeColumnOptions> = { [DEFAULT_COLUMN]: idle, [IDLE_COLUMN]: idle };
   for (const name of options.retired ?? []) natives[name] = idle;
   for (const [at, column] of columns.entries()) {
-    natives[column.name] = {
+    natives[nativeName(column)] = {
       ...COLUMN,
       ...BY_ACCESS[column.access],
       ...(column.access === 'prefix' ? { prefixExtractor: prefixExtractor(column) } : {}),

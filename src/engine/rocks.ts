@@ -9,17 +9,25 @@ import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot
 import { binding, type NativeColumn, type NativeColumnRef } from './rocks-binding.ts';
 import { lastPlace, type RocksColumn, RocksDatabase, rowAt, SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH } from './rocks-database.ts';
 import { storeError } from './rocks-errors.ts';
+import { ManifestReader } from './rocks-manifest.ts';
 import { openDatabase } from './rocks-open.ts';
 import { RocksSnapshot, startsWith } from './rocks-snapshot.ts';
 import { columnStats, databaseStats, STATS_ROWS_MAX } from './rocks-stats.ts';
 import { Tables } from './rocks-tables.ts';
-import { nativeOptions, type RocksOptions } from './rocks-tuning.ts';
+import { nativeName, nativeNames, nativeOptions, type RocksOptions } from './rocks-tuning.ts';
 import { type ScanRange, scanRange } from './scan-range.ts';
 import { markOpen, type Unclosed, writeSeal } from './seal.ts';
+import { WriteCounters } from './write-counters.ts';
+
+/** What another thread needs to read the same database. */
+export interface RocksHandle {
+  readonly database: bigint;
+  readonly counters: SharedArrayBuffer;
+}
 
 export interface RocksEngine extends Engine {
   /** For `attachRocks` in a worker of this process, as long as this engine is open. */
-  readonly handle: bigint;
+  readonly handle: RocksHandle;
   /** Who had the store open before and did not close it: RocksDB has recovered it from its logs. */
   readonly unclosed: Unclosed | null;
 }
@@ -40,7 +48,11 @@ export async function openRocks(directory: string, columns: readonly ColumnSpec[
 }
 
 async function openAsIs(directory: string, columns: readonly ColumnSpec[], options: RocksOptions): Promise<Rocks> {
-  const { native, handles, unclosed } = await openDatabase(directory, nativeOptions(columns, options), options.existing ?? []);
+  const { native, handles, unclosed } = await openDatabase(
+    directory,
+    nativeOptions(columns, options),
+    nativeNames(columns, options.existing ?? []),
+  );
   const engine = new Rocks(new RocksDatabase(directory, native, columns, handles), columns, { unclosed });
   markOpen(directory);
   await engine.empty(options.retired ?? [], handles);
@@ -51,30 +63,42 @@ async function openAsIs(directory: string, columns: readonly ColumnSpec[], optio
  * The same database in another thread, to read. It must be closed before the
  * engine whose handle it is; closing it closes only what it opened itself.
  */
-export function attachRocks(handle: bigint, columns: readonly ColumnSpec[]): Engine {
-  const native = binding.db_init(handle);
+export function attachRocks(handle: RocksHandle, columns: readonly ColumnSpec[]): Engine {
+  const native = binding.db_init(handle.database);
   const handles = binding.db_open(native, {}, () => {});
   if (handles === undefined) throw new UnspentError('CLOSED', 'the store to attach to is closed');
-  return new Rocks(new RocksDatabase(binding.db_get_location(native), native, columns, handles), columns, null);
+  return new Rocks(new RocksDatabase(binding.db_get_location(native), native, columns, handles), columns, null, handle.counters);
+}
+
+/** What the binding is given with each operation, and how many there were since the batch was empty. */
+interface BatchColumn extends NativeColumnRef {
+  puts: number;
+  deletions: number;
 }
 
 class RocksBatch implements Batch {
   readonly #database: RocksDatabase;
   readonly #native = binding.batch_init();
-  readonly #columns: Map<string, NativeColumnRef>;
+  readonly #counters: WriteCounters;
+  readonly #columns: Map<string, BatchColumn>;
 
-  constructor(database: RocksDatabase) {
+  constructor(database: RocksDatabase, counters: WriteCounters) {
     this.#database = database;
-    this.#columns = database.writeOptions();
+    this.#counters = counters;
+    this.#columns = new Map([...database.writeOptions()].map(([name, { column }]) => [name, { column, puts: 0, deletions: 0 }]));
   }
 
-  // Called for every key the fold writes: a map lookup and the native call, nothing else.
+  // Called for every key the fold writes: a map lookup, a count and the native call, nothing else.
   put(column: string, key: Uint8Array, value: Uint8Array): void {
-    binding.batch_put(this.#native, key, value, this.#columns.get(column) ?? this.#unknown(column));
+    const target = this.#columns.get(column) ?? this.#unknown(column);
+    target.puts++;
+    binding.batch_put(this.#native, key, value, target);
   }
 
   del(column: string, key: Uint8Array): void {
-    binding.batch_del(this.#native, key, this.#columns.get(column) ?? this.#unknown(column));
+    const target = this.#columns.get(column) ?? this.#unknown(column);
+    target.deletions++;
+    binding.batch_del(this.#native, key, target);
   }
 
   get size(): number {
@@ -85,15 +109,24 @@ class RocksBatch implements Batch {
     this.#database.assertOpen();
     try {
       binding.batch_write(this.#database.native, this.#native, options?.fsync === true ? SYNC : NO_SYNC);
+      this.#count();
     } catch (error) {
       throw storeError(error, this.#database.directory);
     } finally {
-      binding.batch_clear(this.#native);
+      this.clear();
     }
   }
 
   clear(): void {
     binding.batch_clear(this.#native);
+    for (const target of this.#columns.values()) target.puts = target.deletions = 0;
+  }
+
+  #count(): void {
+    const sequence = () => this.#database.sequence();
+    for (const [name, { puts, deletions }] of this.#columns) {
+      if (puts + deletions > 0) this.#counters.add(name, puts - deletions, puts + deletions, sequence);
+    }
   }
 
   /** Column handles die with the database; without them no put can reach one. */
@@ -113,10 +146,12 @@ const NO_SYNC = { sync: false } as const;
 
 class Rocks implements RocksEngine {
   readonly columns: readonly ColumnSpec[];
-  readonly handle: bigint;
+  readonly handle: RocksHandle;
   readonly #database: RocksDatabase;
   readonly #batch: RocksBatch;
   readonly #tables: Tables;
+  readonly #manifest: ManifestReader;
+  readonly #counters: WriteCounters;
   readonly #owner: boolean;
   unclosed: Unclosed | null;
   /** There was something in a retired column when it was opened. */
@@ -124,12 +159,22 @@ class Rocks implements RocksEngine {
   #closing: Promise<void> | undefined;
 
   /** `opened` null: another thread has opened it, and closes it. */
-  constructor(database: RocksDatabase, columns: readonly ColumnSpec[], opened: { readonly unclosed: Unclosed | null } | null) {
+  constructor(
+    database: RocksDatabase,
+    columns: readonly ColumnSpec[],
+    opened: { readonly unclosed: Unclosed | null } | null,
+    counters?: SharedArrayBuffer,
+  ) {
     this.columns = columns;
-    this.handle = binding.db_get_handle(database.native);
     this.#database = database;
-    this.#batch = new RocksBatch(database);
+    this.#counters = new WriteCounters(
+      columns.map(({ name }) => name),
+      counters,
+    );
+    this.handle = { database: binding.db_get_handle(database.native), counters: this.#counters.shared };
+    this.#batch = new RocksBatch(database, this.#counters);
     this.#tables = new Tables(database.directory);
+    this.#manifest = new ManifestReader(database.directory);
     this.#owner = opened !== null;
     this.unclosed = opened?.unclosed ?? null;
   }
@@ -180,13 +225,16 @@ class Rocks implements RocksEngine {
   clear(column: string): void {
     const { write } = this.#database.column(column);
     this.#database.run(() => binding.db_clear(this.#database.native, { ...write, lt: lastPlace(new Uint8Array(0)) }));
+    this.#counters.cleared(column);
   }
 
   stats(column?: string): EngineStats {
     this.#database.assertOpen();
     if (column === undefined) return databaseStats(this.#database);
+    const name = nativeName(this.#database.column(column).spec);
+    const inTables = this.#manifest.read().columns.find((each) => each.name === name)?.tableSequence ?? 0;
     const rows = this.scan(column, { limit: STATS_ROWS_MAX });
-    return columnStats(this.#tables.of(column), rows);
+    return columnStats(this.#tables.of(name), this.#counters.addedAfter(column, inTables), rows);
   }
 
   close(): Promise<void> {

@@ -15,7 +15,7 @@ export const UNSPENT = 'utxo_unspent';
 export const SPENT = 'utxo_spent';
 
 const columns: readonly ColumnSpec[] = [
-  { name: UNSPENT, access: 'point', weight: 30 },
+  { name: UNSPENT, access: 'point', weight: 30, main: true },
   { name: SPENT, access: 'archive', weight: 25 },
 ];
 

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { ColumnSpec } from '../../src/engine/engine.ts';
-import { attachRocks, openRocks } from '../../src/engine/rocks.ts';
+import { attachRocks, openRocks, type RocksHandle } from '../../src/engine/rocks.ts';
 import { readU32, writeU32 } from '../../src/util/bytes.ts';
 
 const COLUMNS: readonly ColumnSpec[] = ['a', 'b', 'c', 'd'].map((name) => ({ name, access: 'point', weight: 1 }));
@@ -27,7 +27,7 @@ async function takesConsistentSnapshots(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'unspent-threads-'));
   const writer = new Worker(new URL(import.meta.url), { workerData: directory });
   try {
-    const [handle] = (await once(writer, 'message')) as [bigint];
+    const [handle] = (await once(writer, 'message')) as [RocksHandle];
     const reader = attachRocks(handle, COLUMNS);
     let newest = 0;
     for (let taken = 0; taken < SNAPSHOTS; taken++) {

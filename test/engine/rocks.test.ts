@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine } from '../../src/engine/engine.ts';
-import { openRocks } from '../../src/engine/rocks.ts';
+import { attachRocks, openRocks } from '../../src/engine/rocks.ts';
 import { Tables } from '../../src/engine/rocks-tables.ts';
 import { toHex, utf8, writeU32 } from '../../src/util/bytes.ts';
 import { until } from '../support/patience.ts';
@@ -46,7 +46,7 @@ describe('a rocks store', () => {
     const directory = newDirectory();
     const engine = await open(directory);
     await rejects(open(directory), coded('STORE_LOCKED', directory));
-    const script = `import { openRocks } from ${JSON.stringify(SOURCE)};
+    const script = `import { attachRocks, openRocks } from ${JSON.stringify(SOURCE)};
       await openRocks(${JSON.stringify(directory)}, ${JSON.stringify(COLUMNS)}, ${JSON.stringify(SMALL)})
         .then(() => console.log('opened'), (error) => console.log(error.code));`;
     equal(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }).trim(), 'STORE_LOCKED');
@@ -125,7 +125,7 @@ describe('a rocks store', () => {
     const first = await open(directory);
     fill(first, 20, 20);
     await first.close();
-    const script = `import { openRocks } from ${JSON.stringify(SOURCE)};
+    const script = `import { attachRocks, openRocks } from ${JSON.stringify(SOURCE)};
       const opening = openRocks(${JSON.stringify(directory)}, ${JSON.stringify(COLUMNS.slice(0, 1))},
         ${JSON.stringify({ ...SMALL, retired: ['prefixes', 'ordered'] })});
       for (;;) await new Promise((resolve) => setImmediate(resolve));`;
@@ -141,6 +141,46 @@ describe('a rocks store', () => {
     await reading(directory, COLUMNS, (all) => {
       deepEqual([...all.scan('prefixes'), ...all.scan('ordered')], []);
     });
+  });
+
+  it('tells how many rows a column has, in memory and in tables, from another thread too', async () => {
+    const directory = newDirectory();
+    const engine = await open(directory);
+    for (let row = 1; row <= 80; row++) {
+      const batch = engine.batch();
+      for (let at = 0; at < 500; at++) batch.put('points', keyOf(row * 1000 + at, 34), keyOf(at, 60));
+      for (let at = 0; at < 100 && row > 40; at++) batch.del('points', keyOf((row - 20) * 1000 + at, 34));
+      batch.commit();
+      if (row % 10 !== 0) continue;
+      const rows = 500 * row - 100 * Math.max(0, row - 40);
+      const reader = attachRocks(engine.handle, COLUMNS);
+      for (const each of [engine, reader]) {
+        const said = Number(each.stats('points').properties['rocksdb.estimate-num-keys']);
+        // While tables are being merged both those and the merged ones count.
+        ok(said >= 0.9 * rows && said <= 2.5 * rows, `${said} said of ${rows}`);
+        equal(each.stats('ordered').properties['rocksdb.estimate-num-keys'], '0');
+      }
+      await reader.close();
+    }
+    ok(readdirSync(directory).some((name) => name.endsWith('.sst')));
+    for (let last = ''; last !== readdirSync(directory).join(); await sleep(200)) last = readdirSync(directory).join();
+    const said = Number(engine.stats('points').properties['rocksdb.estimate-num-keys']);
+    ok(said >= 0.95 * 36_000 && said <= 1.25 * 36_000, `${said} said of 36000`);
+    await engine.close();
+  });
+
+  it('tells the cache of its main column', async () => {
+    const columns = COLUMNS.map((column) => ({ ...column, main: column.name === 'points' }));
+    const directory = newDirectory();
+    await reading(directory, columns, (engine) => fill(engine, 100, 50));
+    const engine = await openRocks(directory, columns, { ...SMALL, cacheBytes: 60_000_000 });
+    const figure = (name: string) => Number(engine.stats().properties[`rocksdb.block-cache-${name}`]);
+    // Eight of the twelve parts are the looked-up column's.
+    equal(Math.round(figure('capacity') / 1e6), 40);
+    const before = figure('usage');
+    equal([...engine.scan('points')].length, 5000);
+    ok(figure('usage') > before + 100_000, `${before}, then ${figure('usage')}`);
+    await engine.close();
   });
 
   it('tells of each column what its tables say', async () => {

@@ -25,7 +25,7 @@ export interface DamageBase {
 const BYTES = { busy: 6000, middling: 1500, seldom: 300 } as const;
 const SELDOM_EVERY = 7;
 const COLUMNS: readonly ColumnSpec[] = [
-  { name: 'busy', access: 'point', weight: 3 },
+  { name: 'busy', access: 'point', weight: 3, main: true },
   { name: 'middling', access: 'prefix', prefixBytes: 2, weight: 1 },
   { name: 'seldom', access: 'order', weight: 1 },
 ];
