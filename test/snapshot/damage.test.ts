@@ -23,9 +23,10 @@ import type { Ledger } from '../../src/ledgers/ledger.ts';
 import { openNetwork } from '../../src/networks.ts';
 import { AT } from '../../src/projections/coin.ts';
 import type { Manifest } from '../../src/snapshot/manifest.ts';
+import { writeSnapshot } from '../../src/snapshot/write.ts';
 import { importSnapshot, verifySnapshot } from '../../src/snapshots.ts';
 import { Random } from '../../src/sources/devnet/random.ts';
-import { writeU32 } from '../../src/util/bytes.ts';
+import { readU32, writeU32 } from '../../src/util/bytes.ts';
 import type { ErrorCode } from '../../src/util/errors.ts';
 import { TEST_SEED } from '../support/harness.ts';
 import { copied, type ForgedRow, type ForgeOptions, forge, manifestOf, rewrite, rowsOf } from './forge.ts';
@@ -216,6 +217,21 @@ function suite(bench: Bench): void {
     await bench.refused('bytes behind the header', changed({ header: `${header}00` }));
     await bench.refused('no header', changed({ header: '' }));
     if (family === 'cardano') for (const other of [era - 2, 0, 9, 255]) await bench.refused(`era ${other}`, changed({ era: other }));
+  });
+
+  it('a height that neither header nor set shows', {
+    skip: bench.ledger.family === 'bitcoin' ? false : 'a Cardano header says it',
+  }, async () => {
+    const { network, point, era, header } = manifestOf(bench.good);
+    const isOlder = ({ value }: ForgedRow): boolean => readU32(value, AT.height) < point.height;
+    const message = await bench.forged('no output of the block itself', (rows) => rows.splice(0, rows.length, ...rows.filter(isOlder)));
+    assert.match(message, new RegExp(`says height ${point.height}, and the newest output is of height`));
+    const older = rowsOf(bench.good)
+      .filter(isOlder)
+      .map(({ key, value }) => [key, value] as const);
+    const folder = join(temporary(), 'none');
+    await assertFails(() => writeSnapshot(folder, { network, point, era, header }, older, bench.ledger), 'UNSUPPORTED', 'export');
+    assert.ok(!existsSync(folder));
   });
 
   it('another network', async () => {
