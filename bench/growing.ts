@@ -70,11 +70,7 @@ export class GrowingStore {
       selfContained: false,
       fsync: false,
     });
-    this.prune = new PruneSchedule(
-      this.fold,
-      { batchBlocks: utxo.pruneBatchSize, intervalMs: 1000 * utxo.pruneScheduleSeconds },
-      Date.now(),
-    );
+    this.prune = new PruneSchedule(this.fold, { batchBlocks: utxo.pruneBatchSize, intervalMs: 1000 * utxo.pruneScheduleSeconds });
   }
 
   async close(): Promise<void> {
@@ -104,8 +100,8 @@ export class GrowingStore {
     if (fold === null || prune === null) throw new Error('not open');
     const { seconds } = await timed(() => {
       for (let i = 0; i < blocks.length; i += group) {
-        prune.applied(fold.apply(blocks.slice(i, i + group)).blocks);
-        prune.tick(Date.now());
+        fold.apply(blocks.slice(i, i + group));
+        prune.tick();
       }
     });
     return seconds;

@@ -3,6 +3,7 @@
  * query, close. Everything else the package has is reached from here.
  */
 
+export { type Compacted, type CompactOptions, compact } from './compact.ts';
 export { loadConfig } from './config/load.ts';
 export type { Config } from './config/schema.ts';
 export type { Engine, Reader, Row, ScanOptions, Snapshot } from './engine/engine.ts';

@@ -207,16 +207,15 @@ export class Store {
     this.unclosed = unclosed;
     this.reshaped = { added: shape.added.map((projection) => projection.name), removed: shape.removed };
     const { pruneBatchSize, pruneScheduleSeconds } = config.utxo;
-    this.schedule = new PruneSchedule(fold, { batchBlocks: pruneBatchSize, intervalMs: 1000 * pruneScheduleSeconds }, Date.now());
+    this.schedule = new PruneSchedule(fold, { batchBlocks: pruneBatchSize, intervalMs: 1000 * pruneScheduleSeconds });
   }
 
   /**
    * Follows a source until it ends, `until` is reached, or the signal says so. Stops at a block. What was switched on
-   * is filled meanwhile, and to its end where the source ends first.
+   * is filled meanwhile, and to its end where the source ends first; what leaves the window is pruned.
    */
   async follow(source: string | Source, settings: FollowSettings = {}): Promise<Pumped> {
     if (this.config.utxo.enabled && this.fold.head === null && !this.network.hasGenesis) throw genesisNeeded(this.network);
-    const { applyAsync, applyQueueSize } = this.config.utxo;
     const from = typeof source === 'string' ? openSource(source, this.network) : source;
     const following: Following = { source: from, progress: null };
     const pump = (signal: AbortSignal): Promise<Pumped> =>
@@ -225,8 +224,6 @@ export class Store {
         follow: settings.follow ?? false,
         signal,
         groupBlocks: this.config.sync.groupBlocks,
-        queueSize: applyAsync ? applyQueueSize : 0,
-        prune: this.schedule,
         onProgress(progress) {
           following.progress = progress;
           settings.onProgress?.(progress);
@@ -234,8 +231,13 @@ export class Store {
         onRollback: settings.onRollback,
       });
     this.following = following;
+    const ended = new AbortController();
+    const pumpToEnd = (signal: AbortSignal): Promise<Pumped> =>
+      this.pumpAndFill(pump, { ...settings, signal }).finally(() => ended.abort());
     try {
-      return await this.pumpAndFill(pump, settings);
+      const signal = settings.signal ?? ended.signal;
+      const [pumped] = await together(signal, pumpToEnd, (stop) => this.keepPruned(AbortSignal.any([stop, ended.signal])));
+      return pumped;
     } finally {
       this.following = null;
     }
@@ -314,6 +316,11 @@ export class Store {
   /** Returns the number of blocks undone. */
   rollback(to: Point | null): number {
     return this.fold.rollback(to);
+  }
+
+  /** Prunes on schedule until the signal comes. `follow` does so itself. */
+  keepPruned(signal: AbortSignal): Promise<void> {
+    return this.schedule.run(signal);
   }
 
   /** One bounded batch of pruning. */

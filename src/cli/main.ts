@@ -5,6 +5,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../version.ts';
 import { registerBench } from './bench.ts';
+import { registerCompact } from './compact.ts';
 import { registerConfig } from './config.ts';
 import { currentOutput } from './context.ts';
 import { registerDevnet } from './devnet.ts';
@@ -57,6 +58,7 @@ function createProgram(): Command {
   const operate = [
     registerRollback,
     registerPrune,
+    registerCompact,
     registerVerify,
     registerSnapshot,
     registerDevnet,

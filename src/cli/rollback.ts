@@ -5,6 +5,8 @@
 import type { Command } from 'commander';
 import { parsePlace } from '../query/place.ts';
 import { renderPoint } from '../query/render.ts';
+import { COMPACT_UNDONE_BLOCKS_MIN } from '../util/limits.ts';
+import { compactStore } from './compact.ts';
 import { action } from './context.ts';
 import { counted, duration, pointText } from './format.ts';
 
@@ -23,11 +25,12 @@ Examples:
   $ unspent rollback --to 84242334`,
     )
     .action(
-      action(({ options, output, withStore }) => {
+      action(async (context) => {
+        const { options, output, withStore } = context;
         const place = options.to ?? '';
         // A mistyped place is a usage error, whatever the store is like.
         parsePlace(place);
-        return withStore((store) => {
+        const blocks = await withStore((store) => {
           const started = performance.now();
           const undone = store.rollback(store.locate(place));
           const seconds = (performance.now() - started) / 1000;
@@ -35,7 +38,9 @@ Examples:
           if (output.json) output.document({ point: renderPoint(head, store.network.dialect), undone, seconds });
           else if (!output.quiet)
             output.line(`undid ${counted(undone, 'block')} in ${duration(seconds)}; now at ${pointText(head, store.network.dialect)}`);
+          return undone;
         });
+        if (blocks >= COMPACT_UNDONE_BLOCKS_MIN) await compactStore(context);
       }),
     );
 }

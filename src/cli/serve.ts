@@ -1,9 +1,11 @@
 /**
  * `serve`: an existing store over HTTP, without following anything. What was
- * switched on and is not filled yet is filled meanwhile.
+ * switched on and is not filled yet is filled meanwhile, what is outside the
+ * window is pruned.
  */
 import type { Command } from 'commander';
 import { renderPoint } from '../query/render.ts';
+import type { Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { together } from '../util/together.ts';
 import { action, type Context } from './context.ts';
@@ -51,10 +53,11 @@ function serveStore(context: Context): Promise<void> {
             ['store', `${store.data}, ${pointText(head, store.network.dialect)}; Ctrl-C stops`],
           ]),
         );
+      const ended = new AbortController();
       await together(
         interruption.signal,
-        (signal) => Promise.race([aborted(signal), served.ended]),
-        (signal) => store.fill({ signal }),
+        (signal) => Promise.race([aborted(signal), served.ended]).finally(() => ended.abort()),
+        (signal) => upkeep(store, AbortSignal.any([signal, ended.signal])),
       );
       await served.close();
     } finally {
@@ -62,4 +65,13 @@ function serveStore(context: Context): Promise<void> {
     }
     throw new UnspentError('INTERRUPTED', 'stopped serving');
   });
+}
+
+/** What a store needs that nothing is followed into. */
+function upkeep(store: Store, signal: AbortSignal): Promise<unknown> {
+  return together(
+    signal,
+    (stop) => store.fill({ signal: stop }),
+    (stop) => store.keepPruned(stop),
+  );
 }

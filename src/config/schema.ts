@@ -79,9 +79,15 @@ export const SETTINGS = {
     default: 500,
     min: 1,
     max: 1_000_000,
-    doc: 'Blocks pruned at most in one batch.',
+    doc: 'Blocks pruned at most in one batch; a batch is bounded by rows as well.',
   },
-  'utxo.pruneScheduleSeconds': { type: 'integer', default: 5, min: 1, max: 86_400, doc: 'Seconds between pruning batches.' },
+  'utxo.pruneScheduleSeconds': {
+    type: 'integer',
+    default: 5,
+    min: 1,
+    max: 86_400,
+    doc: 'Seconds between prunings, whether blocks come or not. While there is more to forget than fits into a few milliseconds, it goes on without a pause.',
+  },
   'utxo.index.addressHash': {
     type: 'boolean',
     default: true,
@@ -157,14 +163,6 @@ export const SETTINGS = {
     default: false,
     shapesStore: true,
     doc: 'Put spent outputs into the undo records, so that rollback reaches past `utxo.pruneDepth`.',
-  },
-  'utxo.applyAsync': { type: 'boolean', default: false, doc: 'Let the source read ahead while blocks are applied.' },
-  'utxo.applyQueueSize': {
-    type: 'integer',
-    default: 1024,
-    min: 1,
-    max: 65_536,
-    doc: 'Blocks that may wait to be applied when `utxo.applyAsync` is on.',
   },
   'utxo.disableWal': {
     type: 'boolean',

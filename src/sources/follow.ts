@@ -5,8 +5,6 @@
  */
 import type { Block, Ledger, Point } from '../ledgers/ledger.ts';
 import type { Fold } from '../state/fold.ts';
-import type { PruneSchedule } from '../state/prune-schedule.ts';
-import { BoundedQueue } from '../util/bounded-queue.ts';
 import { equalBytes } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { GROUP_BYTES_MAX } from '../util/limits.ts';
@@ -25,7 +23,7 @@ export interface Progress {
   readonly spent: number;
   readonly rollbacks: number;
   readonly undone: number;
-  /** Events waiting to be applied. */
+  /** Blocks that came and wait for others to be applied with. */
   readonly queued: number;
   readonly tip: SourceTip | undefined;
 }
@@ -35,10 +33,7 @@ export interface PumpOptions {
   /** Stay at the tip and wait for more. */
   readonly follow: boolean;
   readonly groupBlocks: number;
-  /** Events read ahead of the fold; 0: none, each run is applied as it comes. */
-  readonly queueSize: number;
   readonly signal: AbortSignal;
-  readonly prune: PruneSchedule;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly onRollback?: ((to: Point | null, undone: number) => void) | undefined;
 }
@@ -56,12 +51,9 @@ export async function follow(source: Source, fold: Fold, ledger: Ledger, options
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const runs = source.runs({ from: fold.recentPoints(), chain: fold, signal, follow: options.follow });
   try {
-    if (options.queueSize > 0) await throughQueue(runs, pump, options, stop);
-    else {
-      for await (const run of runs) {
-        if (!pump.take(run)) break;
-        await turn();
-      }
+    for await (const run of runs) {
+      if (!pump.take(run)) break;
+      await turn();
     }
   } finally {
     stop.abort();
@@ -77,46 +69,6 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The source reads ahead into a bounded queue; the fold takes what is there, in order. */
-async function throughQueue(
-  runs: AsyncIterable<Run>,
-  pump: Pump,
-  { queueSize, groupBlocks }: PumpOptions,
-  stop: AbortController,
-): Promise<void> {
-  const queue = new BoundedQueue<{ event: ChainEvent | null; run: Run; last: boolean }>(queueSize);
-  pump.queue = queue;
-  const reading = (async () => {
-    try {
-      for await (const run of runs) {
-        // A run without events takes its turn too: it may say that this is the tip.
-        const events = run.events.length === 0 ? [null] : run.events;
-        for (let i = 0; i < events.length; i++) {
-          if (!(await queue.push({ event: events[i], run, last: i === events.length - 1 }))) return;
-        }
-      }
-    } finally {
-      queue.end();
-    }
-  })();
-  // It is awaited below, after what came before it was applied; until then its failure is not an unhandled one.
-  reading.catch(() => {});
-  try {
-    for (let items = await queue.take(groupBlocks); items !== undefined; items = await queue.take(groupBlocks)) {
-      const run = items[items.length - 1].run;
-      const atTip = run.atTip && items[items.length - 1].last;
-      if (!pump.take({ events: items.flatMap(({ event }) => event ?? []), atTip, ...(run.tip ? { tip: run.tip } : {}) })) break;
-      // The source's turn: it fills the queue as far as it may.
-      await turn();
-    }
-  } finally {
-    queue.end();
-    // The source may be waiting for a block that nobody takes any more.
-    stop.abort();
-    await reading;
-  }
-}
-
 type Forward = Extract<ChainEvent, { kind: 'forward' }>;
 
 class Pump {
@@ -129,7 +81,6 @@ class Pump {
   private groupBytes = 0;
   private tip: SourceTip | undefined;
   private readonly counts = { blocks: 0, bytes: 0, txs: 0, created: 0, spent: 0, rollbacks: 0, undone: 0 };
-  queue: { readonly length: number } | null = null;
   reachedUntil = false;
 
   constructor(fold: Fold, ledger: Ledger, isFinal: boolean, options: PumpOptions) {
@@ -141,7 +92,7 @@ class Pump {
   }
 
   progress(): Progress {
-    return { ...this.counts, queued: this.queue?.length ?? 0, tip: this.tip };
+    return { ...this.counts, queued: this.group.length, tip: this.tip };
   }
 
   /** Takes a run of events; false when we have what we came for. */
@@ -153,7 +104,6 @@ class Pump {
     }
     // At the tip a block is not kept waiting for others.
     if (run.atTip) this.flush();
-    this.options.prune.tick(Date.now());
     this.options.onProgress?.(this.progress());
     return !this.options.signal.aborted;
   }
@@ -219,7 +169,6 @@ class Pump {
     this.group = [];
     this.groupBytes = 0;
     const applied = this.fold.apply(group);
-    this.options.prune.applied(applied.blocks);
     this.counts.blocks += applied.blocks;
     this.counts.created += applied.created;
     this.counts.spent += applied.spent;

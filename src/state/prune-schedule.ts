@@ -1,8 +1,12 @@
 /**
- * When to prune: every few seconds, a bounded number of blocks. While the fold
- * runs at full speed a tick may take twice what was applied since the last one,
- * so that pruning keeps up without ever being a pause one can notice.
+ * When to prune: every few seconds, whether blocks come or not. One tick is
+ * bounded by milliseconds, each of its batches by blocks and rows, so that no
+ * block and no reader on this thread waits for long. While something is left
+ * the next tick comes after one turn of everybody else, so that pruning keeps up
+ * with a fold at full speed.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PRUNE_ROWS_MAX, PRUNE_TICK_MS } from '../util/limits.ts';
 import type { Fold } from './fold.ts';
 import { type PruneCounts, pruneStep } from './pruned.ts';
 
@@ -14,40 +18,40 @@ export interface PruneSettings {
 export class PruneSchedule {
   private readonly fold: Fold;
   private readonly settings: PruneSettings;
-  private last: number;
-  private appliedSince = 0;
+  /** Milliseconds from some moment on. */
+  private readonly now: () => number;
   /** Spent outputs and deltas forgotten since this was made. */
   spentKeys = 0;
   deltas = 0;
 
-  constructor(fold: Fold, settings: PruneSettings, now: number) {
+  constructor(fold: Fold, settings: PruneSettings, now: () => number = () => performance.now()) {
     this.fold = fold;
     this.settings = settings;
-    this.last = now;
+    this.now = now;
   }
 
-  applied(blocks: number): void {
-    this.appliedSince += blocks;
-  }
-
-  /** Prunes when it is time. */
-  tick(now: number): void {
-    if (now - this.last < this.settings.intervalMs) return;
-    this.last = now;
-    let budget = Math.max(this.settings.batchBlocks, 2 * this.appliedSince);
-    this.appliedSince = 0;
-    for (let done = false; !done && budget > 0; ) {
-      const counts = this.step(Math.min(budget, this.settings.batchBlocks));
-      budget -= Math.max(counts.blocks, counts.deltas);
-      done = counts.done;
+  /** Prunes until the signal comes. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (!this.tick()) await new Promise((resolve) => setImmediate(resolve));
+      else await sleep(this.settings.intervalMs, undefined, { signal, ref: false }).catch(() => {});
     }
+  }
+
+  /** Batches until nothing is left to forget or the time of a tick is over. True: nothing is left. */
+  tick(): boolean {
+    const until = this.now() + PRUNE_TICK_MS;
+    do {
+      if (this.step().done) return true;
+    } while (this.now() < until);
+    return false;
   }
 
   /** One bounded batch, now. */
   step(blocksMax = this.settings.batchBlocks): PruneCounts {
     const { engine, projections, options, head, watchers } = this.fold;
     const started = performance.now();
-    const counts = pruneStep(engine, projections, head?.height ?? 0, options, blocksMax);
+    const counts = pruneStep(engine, projections, head?.height ?? 0, options, blocksMax, PRUNE_ROWS_MAX);
     this.spentKeys += counts.spentKeys;
     this.deltas += counts.deltas;
     if (counts.visited > 0) for (const watcher of watchers) watcher.pruned?.(counts, (performance.now() - started) / 1000);

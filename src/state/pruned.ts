@@ -62,13 +62,17 @@ export interface Windows {
   readonly rollbackWindow: number;
 }
 
-/** Prunes at most `blocksMax` blocks of each kind, in one batch. */
+/**
+ * Prunes in one batch: at most `blocksMax` blocks of each kind, and no further block after `rowsMax` rows. Heights stay
+ * whole, so that one more block may go than asked for, and one block goes however many rows it has.
+ */
 export function pruneStep(
   engine: Engine,
   projections: readonly Projection[],
   tipHeight: number,
   windows: Windows,
   blocksMax: number,
+  rowsMax = Number.POSITIVE_INFINITY,
 ): PruneCounts {
   const before = readPruned(engine);
   const batch = engine.batch();
@@ -79,9 +83,14 @@ export function pruneStep(
   let blocks = 0;
   let spentKeys = 0;
   let dropped = 0;
+  let isCut = false;
+  const cut = (): void => {
+    isCut = true;
+  };
+  const isFull = (count: number): boolean => count >= blocksMax || batch.size >= rowsMax;
   const settling = projections.filter((projection) => projection.settle !== undefined);
   const settled: Settled[] = [];
-  for (const [key, value] of leaving(engine, before.spent, spentEnd, blocksMax)) {
+  for (const [key, value] of leaving(engine, before.spent, spentEnd, blocksMax, isFull, cut)) {
     const delta = readDelta(value, 'a delta that leaves the window');
     const block = { key, spentKeys: delta.spent.map((spend) => spend.key) };
     for (const projection of projections) spentKeys += projection.prune?.(block, batch) ?? 0;
@@ -91,7 +100,7 @@ export function pruneStep(
     blocks++;
   }
   // A delta goes only after what it lists is gone.
-  for (const [key, value] of leaving(engine, before.deltas, Math.min(deltasEnd, spent), blocksMax)) {
+  for (const [key, value] of leaving(engine, before.deltas, Math.min(deltasEnd, spent), blocksMax, isFull, cut)) {
     if (settling.length > 0 && isSelfContained(value)) settled.push([key, readDelta(value, 'a delta that goes')]);
     batch.del(DELTA, key);
     deltas = readU64(key, 0);
@@ -102,8 +111,7 @@ export function pruneStep(
     writePruned(batch, { spent, deltas });
     batch.commit();
   }
-  const done = blocks < blocksMax && dropped < blocksMax;
-  return { blocks, spentKeys, deltas: dropped, visited: blocks + dropped, done };
+  return { blocks, spentKeys, deltas: dropped, visited: blocks + dropped, done: !isCut };
 }
 
 type Settled = readonly [key: Uint8Array, delta: Delta];
@@ -119,14 +127,23 @@ function settle(engine: Engine, projections: readonly Projection[], settled: rea
  * Deltas of heights `from` (exclusive) to `to` (inclusive), whole heights only:
  * the cursor is a height, and a boundary block has that of the block before it,
  * so such a pair is never parted even if it is one block more than asked for.
+ * `cut` is called where there are more.
  */
-function* leaving(engine: Engine, from: number, to: number, blocksMax: number): Iterable<readonly [Uint8Array, Uint8Array]> {
+function* leaving(
+  engine: Engine,
+  from: number,
+  to: number,
+  blocksMax: number,
+  isFull: (count: number) => boolean,
+  cut: () => void,
+): Iterable<readonly [Uint8Array, Uint8Array]> {
   if (to <= from) return;
   let last = from;
   let count = 0;
-  for (const row of engine.scan(DELTA, { gte: chainKey(from + 1, false), lt: chainKey(to + 1, false), limit: blocksMax + 1 })) {
+  // Two more than asked for: the second half of a pair, and the block that shows that there are more.
+  for (const row of engine.scan(DELTA, { gte: chainKey(from + 1, false), lt: chainKey(to + 1, false), limit: blocksMax + 2 })) {
     const height = readU64(row[0], 0);
-    if (count >= blocksMax && height !== last) return;
+    if (count > 0 && height !== last && isFull(count)) return cut();
     last = height;
     count++;
     yield row;

@@ -167,6 +167,23 @@ export const FILL_ROWS_MIN = 50;
 export const FILL_ROWS_MAX = 2000;
 export const FILL_BYTES_MAX = 1024 * 1024;
 
+/** Rows that one batch of pruning deletes, whole blocks of them: about as many milliseconds as a commit at the tip takes. */
+export const PRUNE_ROWS_MAX = 5000;
+
+/** Milliseconds after which a tick of pruning begins no further batch: in that time no block is applied. */
+export const PRUNE_TICK_MS = 10;
+
+/** Rows deleted, or blocks undone, by one command from which on it compacts the store when it is done: below, little space is gained. */
+export const COMPACT_PRUNED_ROWS_MIN = 100_000;
+export const COMPACT_UNDONE_BLOCKS_MIN = 1000;
+
+/** Bytes of memtables with which a store is opened to be compacted: levels are sized by it, so that all of them are too large. */
+export const COMPACT_MEMTABLE_BYTES = 1_000_000;
+
+/** Milliseconds between looks at a compaction, and looks without any change after which it has ended. */
+export const COMPACT_LOOK_MS = 250;
+export const COMPACT_QUIET_LOOKS = 4;
+
 /** Milliseconds between signs of life of an event stream: proxies cut what is silent for a minute. */
 export const EVENT_HEARTBEAT_MS = 15_000;
 

@@ -19,7 +19,7 @@ const { UNSPENT_TEST_SEED = '1' } = process.env;
 const SEED = Number(UNSPENT_TEST_SEED);
 const KILLS = 42;
 const CUTS = 25;
-const KIND = { selfContained: false, applyAsync: false };
+const KIND = { selfContained: false };
 
 describe('kill -9 (Bitcoin family)', () => {
   it(`leaves the state of some block, ${KILLS} times (seed ${SEED})`, (t) =>

@@ -157,7 +157,6 @@ class Campaign {
   private async open<T>(body: (store: Store) => T | Promise<T>, reshape = true): Promise<T> {
     const store = await openStore(this.data, this.story.tree.genesis, {
       selfContained: false,
-      applyAsync: false,
       set: this.settings(),
       reshape,
     });

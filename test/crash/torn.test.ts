@@ -18,7 +18,7 @@ import { Witness } from '../support/crash-witness.ts';
 
 const { UNSPENT_TEST_SEED = '1' } = process.env;
 const SEED = Number(UNSPENT_TEST_SEED);
-const KIND = { selfContained: false, applyAsync: false };
+const KIND = { selfContained: false };
 const CREATIONS = 12;
 const CUTS = 60;
 /** Of any log: where tables are already ahead of it, that is damage, and must be said. */

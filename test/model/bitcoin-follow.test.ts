@@ -9,7 +9,6 @@ import { bitcoinNetwork, formatId } from '../../src/ledgers/bitcoin/index.ts';
 import { Random } from '../../src/sources/devnet/random.ts';
 import { follow, type PumpOptions } from '../../src/sources/follow.ts';
 import type { ChainEvent, Run, Source } from '../../src/sources/source.ts';
-import { PruneSchedule } from '../../src/state/prune-schedule.ts';
 import { type PlainBlock, PlainChain } from '../support/bitcoin-chain.ts';
 import { assertIsAccount, type BitcoinRig, memoryBitcoin } from '../support/bitcoin-rig.ts';
 import { assertSameDump, TEST_SEED } from '../support/harness.ts';
@@ -49,29 +48,22 @@ function telling(events: readonly ChainEvent[], random: Random): Source {
 
 function pump({ fold, ledger }: BitcoinRig, source: Source, options: Partial<PumpOptions>): ReturnType<typeof follow> {
   return follow(source, fold, ledger, {
-    ...{ until: { kind: 'end' }, follow: false, groupBlocks: 10, queueSize: 0 },
+    ...{ until: { kind: 'end' }, follow: false, groupBlocks: 10 },
     signal: new AbortController().signal,
-    prune: new PruneSchedule(fold, { batchBlocks: 10, intervalMs: 1_000_000 }, Date.now()),
     ...options,
   });
 }
 
 describe('follow (Bitcoin family)', () => {
   for (const [i, network] of (['bitcoin-regtest', 'litecoin-regtest', 'bitcoin-regtest'] as const).entries()) {
-    it(`ends in the same store with and without a queue (${network}, story ${i})`, async () => {
+    it(`ends in the same store whatever the groups (${network}, story ${i})`, async () => {
       const { chain, events } = story(TEST_SEED + i, network);
       const random = new Random(TEST_SEED + i, 6);
       const results = [];
-      for (const [queueSize, groupBlocks] of [
-        [0, 1],
-        [0, 10],
-        [1, 7],
-        [64, 3],
-        [1024, 1000],
-      ]) {
+      for (const groupBlocks of [1, 3, 7, 10, 1000]) {
         const rig = memoryBitcoin(chain);
-        const { blocks, rollbacks, undone, reason } = await pump(rig, telling(events, random), { queueSize, groupBlocks });
-        const rows = assertIsAccount(rig, `queue ${queueSize}, groups of ${groupBlocks}`);
+        const { blocks, rollbacks, undone, reason } = await pump(rig, telling(events, random), { groupBlocks });
+        const rows = assertIsAccount(rig, `groups of ${groupBlocks}`);
         results.push({ rows, told: { blocks, rollbacks, undone, reason } });
       }
       for (const { rows, told } of results) {
@@ -82,23 +74,21 @@ describe('follow (Bitcoin family)', () => {
     });
   }
 
-  for (const queueSize of [0, 8]) {
-    it(`tells of a bad block by the name people write, and keeps the good ones (queue ${queueSize})`, async () => {
-      const chain = new PlainChain(TEST_SEED);
-      for (let i = 0; i < 9; i++) chain.mine();
-      const { blocks } = chain;
-      const torn = { ...blocks[5], raw: blocks[5].raw.slice() };
-      torn.raw[40] ^= 1;
-      for (const [bad, code, name] of [
-        [forward(blocks[8], true), 'BLOCK_UNLINKED', formatId(blocks[8].hash)],
-        [forward(torn, false), 'BLOCK_INVALID', /Merkle|merkle/],
-      ] as const) {
-        const rig = memoryBitcoin(chain);
-        const events = [...blocks.slice(0, 5).map((block) => forward(block, false)), bad];
-        const failing = pump(rig, telling(events, new Random(1)), { queueSize });
-        await assert.rejects(failing, { code, message: new RegExp(name) });
-        assert.equal(rig.fold.head?.height, 4);
-      }
-    });
-  }
+  it(`tells of a bad block by the name people write, and keeps the good ones`, async () => {
+    const chain = new PlainChain(TEST_SEED);
+    for (let i = 0; i < 9; i++) chain.mine();
+    const { blocks } = chain;
+    const torn = { ...blocks[5], raw: blocks[5].raw.slice() };
+    torn.raw[40] ^= 1;
+    for (const [bad, code, name] of [
+      [forward(blocks[8], true), 'BLOCK_UNLINKED', formatId(blocks[8].hash)],
+      [forward(torn, false), 'BLOCK_INVALID', /Merkle|merkle/],
+    ] as const) {
+      const rig = memoryBitcoin(chain);
+      const events = [...blocks.slice(0, 5).map((block) => forward(block, false)), bad];
+      const failing = pump(rig, telling(events, new Random(1)), {});
+      await assert.rejects(failing, { code, message: new RegExp(name) });
+      assert.equal(rig.fold.head?.height, 4);
+    }
+  });
 });

@@ -7,9 +7,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Point } from '../../src/ledgers/ledger.ts';
 import { Random } from '../../src/sources/devnet/random.ts';
-import { follow, type Progress, type PumpOptions } from '../../src/sources/follow.ts';
+import { follow, type PumpOptions } from '../../src/sources/follow.ts';
 import type { ChainEvent, FollowOptions, Run, Source } from '../../src/sources/source.ts';
-import { PruneSchedule } from '../../src/state/prune-schedule.ts';
 import { isUnspentError, UnspentError } from '../../src/util/errors.ts';
 import { assertIsModel } from '../support/expected.ts';
 import { assertSameDump, Devnet, devnetOptions, dump, type Flavour, memoryRig, type Rig, TEST_SEED } from '../support/harness.ts';
@@ -67,34 +66,24 @@ function pump(rig: Rig, source: Source, options: Partial<PumpOptions>): ReturnTy
     until: { kind: 'end' },
     follow: false,
     groupBlocks: 10,
-    queueSize: 0,
     signal: new AbortController().signal,
-    prune: new PruneSchedule(rig.fold, { batchBlocks: 10, intervalMs: 1_000_000 }, Date.now()),
     ...options,
   });
 }
 
 describe('follow', () => {
   for (const [i, flavour] of (['conway', 'ancient', 'conway', 'ancient'] as const).entries()) {
-    it(`ends in the same store with and without a queue (${flavour}, story ${i})`, async () => {
+    it(`ends in the same store whatever the groups (${flavour}, story ${i})`, async () => {
       const seed = TEST_SEED + i;
       const { devnet, events } = story(seed, flavour);
       const random = new Random(seed, 6);
       const results = [];
-      for (const [queueSize, groupBlocks] of [
-        [0, 1],
-        [0, 10],
-        [1, 1],
-        [1, 7],
-        [4, 10],
-        [64, 3],
-        [1024, 1000],
-      ]) {
+      for (const groupBlocks of [1, 3, 7, 10, 1000]) {
         const rig = memoryRig(devnet);
         const turns: string[] = [];
         const onRollback = (to: Point | null, undone: number) => turns.push(`${to?.height ?? 'origin'} -${undone}`);
-        const { blocks, rollbacks, undone, reason } = await pump(rig, telling(cut(events, random)), { queueSize, groupBlocks, onRollback });
-        assertIsModel(rig, `queue ${queueSize}, groups of ${groupBlocks}`);
+        const { blocks, rollbacks, undone, reason } = await pump(rig, telling(cut(events, random)), { groupBlocks, onRollback });
+        assertIsModel(rig, `groups of ${groupBlocks}`);
         results.push({ dump: dump(rig.engine), told: { turns, blocks, rollbacks, undone, reason } });
       }
       for (const { dump: other, told } of results) {
@@ -104,31 +93,6 @@ describe('follow', () => {
       assert.equal(results[0].told.rollbacks, events.filter(({ kind }) => kind === 'back').length);
     });
   }
-
-  it('never has more waiting than the queue holds', async () => {
-    const { devnet, events } = story(TEST_SEED, 'conway');
-    for (const queueSize of [1, 5, 17]) {
-      const rig = memoryRig(devnet);
-      let handedOver = 0;
-      let most = 0;
-      let applied = 0;
-      const source = scripted(async function* () {
-        for (const run of cut(events, new Random(1))) {
-          yield run;
-          handedOver += run.events.length;
-          most = Math.max(most, handedOver - applied);
-        }
-      });
-      const onProgress = ({ blocks, rollbacks, queued }: Progress) => {
-        applied = blocks + rollbacks;
-        assert.ok(queued <= queueSize);
-      };
-      await pump(rig, source, { queueSize, groupBlocks: 1, onProgress });
-      assert.ok(most <= queueSize, `${most} events waited in a queue of ${queueSize}`);
-      assert.ok(most > 0);
-      assertIsModel(rig);
-    }
-  });
 
   it('leaves a branch that a settled source, coming from behind, does not have', async () => {
     const devnet = new Devnet(devnetOptions(1, 'conway'));
@@ -150,66 +114,64 @@ describe('follow', () => {
     assertIsModel(rig);
   });
 
-  for (const queueSize of [0, 8]) {
-    it(`commits what it has when the source says it is at its tip (queue ${queueSize})`, async () => {
-      const devnet = new Devnet(devnetOptions(1, 'conway'));
-      devnet.mine(5);
-      const rig = memoryRig(devnet);
-      const stop = new AbortController();
+  it(`commits what it has when the source says it is at its tip`, async () => {
+    const devnet = new Devnet(devnetOptions(1, 'conway'));
+    devnet.mine(5);
+    const rig = memoryRig(devnet);
+    const stop = new AbortController();
+    const source = scripted(async function* ({ signal }) {
+      yield { events: devnet.chain.blocks.map(({ raw }) => ({ kind: 'forward' as const, raw, intact: true })), atTip: false };
+      yield { events: [], atTip: true };
+      await wait(signal);
+    });
+    const following = pump(rig, source, { groupBlocks: 1000, follow: true, signal: stop.signal });
+    for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+    const { head } = rig.fold;
+    stop.abort();
+    assert.equal((await following).reason, 'interrupted');
+    assert.equal(head?.height, 4, 'before the reader was stopped');
+  });
+
+  it(`lets a waiting source go when it has what it came for`, async () => {
+    const devnet = new Devnet(devnetOptions(1, 'conway'));
+    devnet.mine(8);
+    const rig = memoryRig(devnet);
+    const source = scripted(async function* ({ signal }) {
+      yield { events: devnet.chain.blocks.map(({ raw }) => ({ kind: 'forward' as const, raw, intact: true })), atTip: true };
+      await wait(signal);
+    });
+    const pumped = await pump(rig, source, { follow: true, until: { kind: 'height', height: 6 } });
+    assert.equal(pumped.reason, 'until');
+    assert.equal(rig.fold.head?.height, 6);
+  });
+
+  it(`tells of a bad block at once, and keeps the good ones`, async () => {
+    const devnet = new Devnet(devnetOptions(1, 'conway'));
+    devnet.mine(9);
+    const rig = memoryRig(devnet);
+    const raws = devnet.chain.blocks.map(({ raw }) => raw);
+    for (const [bad, code] of [
+      [raws[8], 'BLOCK_UNLINKED'],
+      [raws[4].subarray(0, 100), 'BLOCK_INVALID'],
+    ] as const) {
       const source = scripted(async function* ({ signal }) {
-        yield { events: devnet.chain.blocks.map(({ raw }) => ({ kind: 'forward' as const, raw, intact: true })), atTip: false };
-        yield { events: [], atTip: true };
+        yield { events: [...raws.slice(0, 4), bad].map((raw) => ({ kind: 'forward' as const, raw, intact: true })), atTip: true };
         await wait(signal);
       });
-      const following = pump(rig, source, { queueSize, groupBlocks: 1000, follow: true, signal: stop.signal });
-      for (let i = 0; i < 5; i++) await new Promise(setImmediate);
-      const { head } = rig.fold;
-      stop.abort();
-      assert.equal((await following).reason, 'interrupted');
-      assert.equal(head?.height, 4, 'before the reader was stopped');
-    });
+      await assert.rejects(pump(rig, source, { follow: true }), (error) => isUnspentError(error, code));
+      assert.equal(rig.fold.head?.height, 3);
+    }
+  });
 
-    it(`lets a waiting source go when it has what it came for (queue ${queueSize})`, async () => {
-      const devnet = new Devnet(devnetOptions(1, 'conway'));
-      devnet.mine(8);
-      const rig = memoryRig(devnet);
-      const source = scripted(async function* ({ signal }) {
-        yield { events: devnet.chain.blocks.map(({ raw }) => ({ kind: 'forward' as const, raw, intact: true })), atTip: true };
-        await wait(signal);
-      });
-      const pumped = await pump(rig, source, { queueSize, follow: true, until: { kind: 'height', height: 6 } });
-      assert.equal(pumped.reason, 'until');
-      assert.equal(rig.fold.head?.height, 6);
+  it(`passes on what goes wrong in the source, behind what came before`, async () => {
+    const devnet = new Devnet(devnetOptions(1, 'conway'));
+    devnet.mine(9);
+    const rig = memoryRig(devnet);
+    const source = scripted(async function* () {
+      yield { events: devnet.chain.blocks.map(({ raw }) => ({ kind: 'forward' as const, raw, intact: true })), atTip: false };
+      throw new UnspentError('SOURCE_DAMAGED', 'the disk is old');
     });
-
-    it(`tells of a bad block at once, and keeps the good ones (queue ${queueSize})`, async () => {
-      const devnet = new Devnet(devnetOptions(1, 'conway'));
-      devnet.mine(9);
-      const rig = memoryRig(devnet);
-      const raws = devnet.chain.blocks.map(({ raw }) => raw);
-      for (const [bad, code] of [
-        [raws[8], 'BLOCK_UNLINKED'],
-        [raws[4].subarray(0, 100), 'BLOCK_INVALID'],
-      ] as const) {
-        const source = scripted(async function* ({ signal }) {
-          yield { events: [...raws.slice(0, 4), bad].map((raw) => ({ kind: 'forward' as const, raw, intact: true })), atTip: true };
-          await wait(signal);
-        });
-        await assert.rejects(pump(rig, source, { queueSize, follow: true }), (error) => isUnspentError(error, code));
-        assert.equal(rig.fold.head?.height, 3);
-      }
-    });
-
-    it(`passes on what goes wrong in the source, behind what came before (queue ${queueSize})`, async () => {
-      const devnet = new Devnet(devnetOptions(1, 'conway'));
-      devnet.mine(9);
-      const rig = memoryRig(devnet);
-      const source = scripted(async function* () {
-        yield { events: devnet.chain.blocks.map(({ raw }) => ({ kind: 'forward' as const, raw, intact: true })), atTip: false };
-        throw new UnspentError('SOURCE_DAMAGED', 'the disk is old');
-      });
-      await assert.rejects(pump(rig, source, { queueSize }), (error) => isUnspentError(error, 'SOURCE_DAMAGED'));
-      assertIsModel(rig);
-    });
-  }
+    await assert.rejects(pump(rig, source, {}), (error) => isUnspentError(error, 'SOURCE_DAMAGED'));
+    assertIsModel(rig);
+  });
 });

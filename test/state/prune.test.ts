@@ -9,6 +9,7 @@ import { Random } from '../../src/sources/devnet/random.ts';
 import { PruneSchedule } from '../../src/state/prune-schedule.ts';
 import { type PruneCounts, pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { UnspentError } from '../../src/util/errors.ts';
+import { PRUNE_TICK_MS } from '../../src/util/limits.ts';
 import { assertIsModel, Expected } from '../support/expected.ts';
 import {
   assertRefused,
@@ -22,6 +23,7 @@ import {
   type RigOptions,
   TEST_SEED,
 } from '../support/harness.ts';
+import { until } from '../support/patience.ts';
 import { WatchedEngine } from '../support/watched-engine.ts';
 
 const WINDOWS = { pruneDepth: 15, rollbackWindow: 30 } as const;
@@ -204,23 +206,58 @@ describe('after pruning', () => {
 });
 
 describe('the schedule', () => {
-  it('prunes when it is time, a bounded part, and counts', () => {
+  /** A clock that moves when it is looked at, so that a tick ends after so many looks whatever the machine does. */
+  const clock = (stepMs: number) => {
+    let now = 0;
+    return () => {
+      now += stepMs;
+      return now;
+    };
+  };
+
+  it('ends a tick when its time is over, and says that there is more', () => {
     const rig = grown(100);
-    const schedule = new PruneSchedule(rig.fold, { batchBlocks: 10, intervalMs: 1000 }, 0);
-    schedule.tick(999);
-    assert.equal(readPruned(rig.engine).spent, -1);
-    schedule.tick(1000);
-    assert.equal(readPruned(rig.engine).spent, 9);
-    schedule.tick(1500);
-    assert.equal(readPruned(rig.engine).spent, 9);
-    // A busy fold is followed at twice its own speed.
-    schedule.applied(20);
-    schedule.tick(2000);
-    assert.equal(readPruned(rig.engine).spent, 49);
-    for (let now = 3000; now < 20_000; now += 1000) schedule.tick(now);
+    const schedule = new PruneSchedule(rig.fold, { batchBlocks: 10, intervalMs: 1000 }, clock(PRUNE_TICK_MS / 2));
+    assert.equal(schedule.tick(), false);
+    assert.equal(readPruned(rig.engine).spent, 19, 'two batches');
+    while (!schedule.tick()) assertIsModel(rig);
     assert.equal(readPruned(rig.engine).spent, 84);
     assert.equal(schedule.deltas, 70);
     assert.equal(schedule.spentKeys, new Expected(rig.devnet).spentRows(-1).length - new Expected(rig.devnet).spentRows(84).length);
+    assertIsModel(rig);
+  });
+
+  it('makes a batch of so many rows and no more than the last block of them', () => {
+    for (const flavour of ['conway', 'ancient'] as const) {
+      const whole = grown(90, {}, flavour);
+      prune(whole);
+      const rig = grown(90, { wrap: (engine) => new WatchedEngine(engine) }, flavour);
+      const engine = rig.engine as WatchedEngine;
+      const rows = Math.max(...rig.devnet.chain.blocks.map(({ txs }) => txs.reduce((sum, { spends }) => sum + spends.length, 1)));
+      for (let calls = 0, done = false; !done; calls++) {
+        engine.forget();
+        done = pruneStep(rig.engine, rig.projections, rig.fold.head!.height, rig.options, 1000, 5).done;
+        assert.ok(engine.dels.length <= 5 + 2 * rows, `${engine.dels.length} rows`);
+        assertIsModel(rig);
+        assert.ok(calls < 500 && (done || engine.dels.length > 0), 'it gets on');
+      }
+      assertSameDump(dump(rig.engine), dump(whole.engine), flavour);
+    }
+  });
+
+  it('prunes also when no block comes', async () => {
+    const rig = grown(100);
+    const stop = new AbortController();
+    const schedule = new PruneSchedule(rig.fold, { batchBlocks: 10, intervalMs: 1 });
+    const running = schedule.run(stop.signal);
+    await until(() => readPruned(rig.engine).spent === 84, 'what is there');
+    rig.forward(10);
+    await until(() => readPruned(rig.engine).spent === 94, 'what came meanwhile');
+    stop.abort();
+    await running;
+    rig.forward(10);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(readPruned(rig.engine).spent, 94, 'and stops when it is told to');
     assertIsModel(rig);
   });
 });

@@ -171,7 +171,6 @@ export class CrashCampaign {
       creates,
       selfContained: subject.selfContained,
       set: this.proofs ? KEEP_PROOFS : [],
-      applyAsync: random.chance(0.3),
       focus: OPERATIONS.includes(aim) ? (aim as Operation) : null,
       steps: aim === 'close' ? random.int(12) : NEVER,
     };
@@ -238,7 +237,7 @@ export class CrashCampaign {
 
   private open(data: string, selfContained: boolean): Promise<Store> {
     const set = this.proofs ? KEEP_PROOFS : [];
-    return openStore(data, this.story.tree.genesis, { selfContained, applyAsync: false, set });
+    return openStore(data, this.story.tree.genesis, { selfContained, set });
   }
 
   private check(store: Store): TreeBlock | null {

@@ -10,7 +10,6 @@ import type { GenesisPair } from './crash-tree.ts';
 export interface StoreKind {
   readonly selfContained: boolean;
   /** How it is worked on this time. */
-  readonly applyAsync: boolean;
   /** Further settings, as `key=value`. */
   readonly set?: readonly string[];
   /** False: it keeps its shape, whatever the settings say. */
@@ -43,8 +42,6 @@ export function openStore(data: string, genesis: GenesisPair | null, kind: Store
     'engine.memtableBytes=1000000',
     'engine.cacheBytes=1000000',
     `utxo.delta.selfContained=${kind.selfContained}`,
-    `utxo.applyAsync=${kind.applyAsync}`,
-    'utxo.applyQueueSize=16',
     ...(genesis === null ? KEEP_BITCOIN : []),
     ...(kind.set ?? []),
   ];

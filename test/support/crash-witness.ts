@@ -19,7 +19,6 @@ export interface Job {
   readonly selfContained: boolean;
   /** Further settings, as `key=value`. */
   readonly set?: readonly string[];
-  readonly applyAsync: boolean;
   readonly focus: Operation | null;
   /** Operations until it closes the store. */
   readonly steps: number;

@@ -64,7 +64,7 @@ const [text] = (await once(process.stdin, 'data')) as [Buffer];
 const job = JSON.parse(text.toString()) as FillJob;
 const born = Date.now();
 say('opening');
-const store = await openStore(job.data, tree.genesis, { selfContained: job.selfContained, applyAsync: false, set: job.set });
+const store = await openStore(job.data, tree.genesis, { selfContained: job.selfContained, set: job.set });
 say('opened');
 acknowledge(store);
 const random = new Random(job.seed, 13);

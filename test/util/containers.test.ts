@@ -1,10 +1,8 @@
-/** The small machinery of the hot path: prefix order, scratch, arena, queue. */
+/** The small machinery of the hot path: prefix order, scratch, arena. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Arena } from '../../src/util/arena.ts';
-import { BoundedQueue } from '../../src/util/bounded-queue.ts';
 import { inPrefixOrder } from '../../src/util/key-order.ts';
 import { Scratch } from '../../src/util/scratch.ts';
 
@@ -89,60 +87,5 @@ describe('arena', () => {
     arena.take(10);
     assert.notEqual(arena.slab, small);
     assert.equal(arena.slab.length, small.length);
-  });
-});
-
-describe('bounded queue', () => {
-  test('order is kept and never more than its size waits', async () => {
-    const queue = new BoundedQueue<number>(5);
-    const producing = (async () => {
-      for (let i = 0; i < 1000; i++) {
-        assert.equal(await queue.push(i), true);
-        assert.ok(queue.length <= 5);
-        if (i % 7 === 0) await turn();
-      }
-      queue.end();
-    })();
-    const taken: number[] = [];
-    for (let items = await queue.take(); items !== undefined; items = await queue.take()) {
-      assert.ok(items.length > 0 && items.length <= 5);
-      taken.push(...items);
-      if (taken.length % 3 === 0) await turn();
-    }
-    await producing;
-    assert.deepEqual(
-      taken,
-      Array.from({ length: 1000 }, (_, i) => i),
-    );
-  });
-
-  test('full: the producer waits until something is taken', async () => {
-    const queue = new BoundedQueue<string>(1);
-    await queue.push('a');
-    let pushed = false;
-    const second = queue.push('b').then(() => {
-      pushed = true;
-    });
-    await turn();
-    assert.equal(pushed, false);
-    assert.deepEqual(await queue.take(), ['a']);
-    await second;
-    assert.deepEqual(await queue.take(), ['b']);
-  });
-
-  test('ended: what waits can still be taken, nothing more goes in, and nobody is left waiting', async () => {
-    const queue = new BoundedQueue<number>(1);
-    await queue.push(1);
-    const waiting = queue.push(2);
-    queue.end();
-    assert.equal(await waiting, false);
-    assert.equal(await queue.push(3), false);
-    assert.deepEqual(await queue.take(), [1]);
-    assert.equal(await queue.take(), undefined);
-
-    const empty = new BoundedQueue<number>(1);
-    const consumer = empty.take();
-    empty.end();
-    assert.equal(await consumer, undefined);
   });
 });

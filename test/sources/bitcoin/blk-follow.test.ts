@@ -108,10 +108,10 @@ describe('blk source: following', () => {
 
   test('however a tree of blocks arrives, the reader ends at its best', async () => {
     const growth = fc.array(fc.record({ on: fc.nat(1000), wait: fc.boolean() }), { minLength: 1, maxLength: 25 });
-    const property = fc.asyncProperty(growth, fc.boolean(), async (story, queued) => {
+    const property = fc.asyncProperty(growth, async (story) => {
       const blocks = [{ raw: newChain(0)[0], height: 0 }];
       const folder = folderOf([blocks[0].raw]);
-      const following = new Following(openBlk(folder, regtest, { pollMs: 1 }), regtest, undefined, { queueSize: queued ? 3 : 0 });
+      const following = new Following(openBlk(folder, regtest, { pollMs: 1 }), regtest);
       // The first to reach a height has the most work there.
       let best = blocks[0];
       for (const [i, { on, wait }] of story.entries()) {

@@ -34,14 +34,14 @@ export class Reader {
   }
 
   /** Reads to the tip and stops there. */
-  sync(source: Source, queueSize = 0): Promise<Pumped> {
-    return this.pump(source, false, queueSize);
+  sync(source: Source): Promise<Pumped> {
+    return this.pump(source, false);
   }
 
   /** Follows until `end`. */
-  start(source: Source, queueSize = 0): void {
+  start(source: Source): void {
     this.stop = new AbortController();
-    this.running = this.pump(source, true, queueSize);
+    this.running = this.pump(source, true);
     // What it ends with is told by `end`.
     this.running.catch(() => {});
   }
@@ -60,14 +60,14 @@ export class Reader {
     );
   }
 
-  private pump(source: Source, forEver: boolean, queueSize: number): Promise<Pumped> {
+  private pump(source: Source, forEver: boolean): Promise<Pumped> {
+    const schedule = new PruneSchedule(this.fold, { batchBlocks: 1000, intervalMs: 0 });
     return follow(source, this.fold, this.ledger, {
       until: { kind: 'end' },
       follow: forEver,
       groupBlocks: 100,
-      queueSize,
       signal: this.stop.signal,
-      prune: new PruneSchedule(this.fold, { batchBlocks: 1000, intervalMs: 0 }, 0),
+      onProgress: () => schedule.tick(),
       onRollback: () => this.rollbacks++,
     });
   }

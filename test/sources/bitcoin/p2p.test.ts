@@ -55,18 +55,16 @@ function assertSame(reader: Reader, chain: TestChain): void {
 }
 
 describe('the P2P source', () => {
-  for (const queueSize of [0, 64]) {
-    it(`reads a chain to its tip and stops there, through a queue of ${queueSize}`, async () => {
-      const chain = new TestChain(4500);
-      const source = opened(await served(chain));
-      const reader = reading();
-      const { reason, tip } = await reader.sync(source, queueSize);
-      assert.equal(reason, 'end');
-      assert.deepEqual(tip, { slot: 4500, height: 4500 });
-      assertSame(reader, chain);
-      assert.equal(source.status().state, 'stopped');
-    });
-  }
+  it('reads a chain to its tip and stops there', async () => {
+    const chain = new TestChain(4500);
+    const source = opened(await served(chain));
+    const reader = reading();
+    const { reason, tip } = await reader.sync(source);
+    assert.equal(reason, 'end');
+    assert.deepEqual(tip, { slot: 4500, height: 4500 });
+    assertSame(reader, chain);
+    assert.equal(source.status().state, 'stopped');
+  });
 
   it('follows new blocks and turns of every depth', async () => {
     const chain = new TestChain(300);

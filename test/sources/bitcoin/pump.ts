@@ -15,7 +15,6 @@ import { follow, type Pumped, type PumpOptions } from '../../../src/sources/foll
 import type { FollowOptions, OwnChain, Run, Source } from '../../../src/sources/source.ts';
 import { deltaColumn } from '../../../src/state/delta.ts';
 import { Fold } from '../../../src/state/fold.ts';
-import { PruneSchedule } from '../../../src/state/prune-schedule.ts';
 import { equalBytes } from '../../../src/util/bytes.ts';
 import { isUnspentError, type UnspentError } from '../../../src/util/errors.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
@@ -32,9 +31,7 @@ export function pump(source: Source, fold: Fold, network: BitcoinNetwork, option
     until: { kind: 'end' },
     follow: false,
     groupBlocks: 50,
-    queueSize: 0,
     signal: new AbortController().signal,
-    prune: new PruneSchedule(fold, { batchBlocks: 10, intervalMs: 1_000_000 }, Date.now()),
     ...options,
   });
 }

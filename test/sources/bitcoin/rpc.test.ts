@@ -49,13 +49,11 @@ describe('rpc source: reading', () => {
     assert.ok(node.connections <= 4, `${node.connections} connections`);
   });
 
-  test('into the fold, with a queue and without', async () => {
+  test('into the fold', async () => {
     node.chain = newChain(120);
-    for (const queueSize of [0, 8]) {
-      const fold = memoryFold(regtest);
-      const { blocks, reason } = await pump(open(), fold, regtest, { queueSize });
-      assert.deepEqual([blocks, reason, fold.head?.height, fold.head?.utxos], [121, 'end', 120, 120]);
-    }
+    const fold = memoryFold(regtest);
+    const { blocks, reason } = await pump(open(), fold, regtest);
+    assert.deepEqual([blocks, reason, fold.head?.height, fold.head?.utxos], [121, 'end', 120, 120]);
   });
 
   test('batches follow the size of the blocks: large ones come a few at a time', async () => {
@@ -138,9 +136,9 @@ describe('rpc source: following', () => {
 
   test('however the chain turns, also while it is read, the reader ends at its tip', async () => {
     const turn = fc.record({ keep: fc.nat(12), grow: fc.integer({ min: 1, max: 12 }), pauseMs: fc.nat(12) });
-    const property = fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 8 }), fc.boolean(), async (turns, queued) => {
+    const property = fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 8 }), async (turns) => {
       node.chain = newChain(30);
-      const following = new Following(open(), regtest, undefined, { queueSize: queued ? 4 : 0 });
+      const following = new Following(open(), regtest);
       for (const [i, { keep, grow, pauseMs }] of turns.entries()) {
         await sleep(pauseMs);
         node.chain = extend(node.chain.slice(0, Math.max(1, node.chain.length - keep)), grow, 1 + i);

@@ -1,0 +1,47 @@
+/**
+ * `compact`: gives back the space of what was forgotten. `prune` and `rollback`
+ * do the same at their end when they have deleted much.
+ */
+import type { Command } from 'commander';
+import { type Compacted, compact } from '../compact.ts';
+import { UnspentError } from '../util/errors.ts';
+import { action, type Context } from './context.ts';
+import { bytes, duration } from './format.ts';
+import { onInterrupt } from './interrupt.ts';
+
+export function registerCompact(program: Command): void {
+  program
+    .command('compact')
+    .description('give back the disk space of what was forgotten')
+    .addHelpText(
+      'after',
+      `
+What a store forgets is merged away in the background, level by level, and the last of it only when a level has grown.
+This command has all levels merged now; nobody else may have the store open. It may be stopped at any moment.`,
+    )
+    .action(
+      action(async (context) => {
+        const { output } = context;
+        const started = performance.now();
+        const { before, after } = await compactStore(context);
+        const seconds = (performance.now() - started) / 1000;
+        if (output.json) output.document({ bytesBefore: before, bytesAfter: after, seconds });
+        else if (!output.quiet) output.line(`${bytes(before)} before, ${bytes(after)} now, in ${duration(seconds)}`);
+      }),
+    );
+}
+
+/** The store must be closed. Throws INTERRUPTED. */
+export async function compactStore({ settings, progress }: Context): Promise<Compacted> {
+  const line = progress();
+  const interruption = onInterrupt(() => line.note('stopping; once more to end at once'));
+  try {
+    const { signal } = interruption;
+    const done = await compact({ config: settings.config, signal, onProgress: (size) => line.update(() => `compact: ${bytes(size)}`) });
+    if (signal.aborted) throw new UnspentError('INTERRUPTED', 'stopped compacting; the store is whole');
+    return done;
+  } finally {
+    line.done();
+    interruption.release();
+  }
+}
