@@ -23,17 +23,17 @@ import { parsePlace, pointAt } from './query/place.ts';
 import { Prover, type Roots } from './query/proofs.ts';
 import { Query } from './query/query.ts';
 import { type Verification, verifyStore } from './query/verify.ts';
+import { keyEstimates, type StoreSummary, summaryOf } from './server/store-summary.ts';
 import { beginFills, type ShapeChange } from './shape.ts';
 import { follow, type Progress, type Pumped, type PumpOptions } from './sources/follow.ts';
 import type { GenesisTexts } from './sources/genesis-files.ts';
 import { openSource } from './sources/open.ts';
 import type { Source } from './sources/source.ts';
-import { readBase } from './state/base.ts';
 import { FIRST_LIMITS, type FillLimits, type FillProgress, Fills, paced } from './state/fill.ts';
 import { Fold } from './state/fold.ts';
-import { type Head, NO_TOTALS, type Totals } from './state/head.ts';
+import { NO_TOTALS, type Totals } from './state/head.ts';
 import { PruneSchedule } from './state/prune-schedule.ts';
-import { type PruneCounts, type Pruned, readPruned } from './state/pruned.ts';
+import type { PruneCounts } from './state/pruned.ts';
 import { beginReshape, NewDirectory, openEngine, planOpening } from './store-directory.ts';
 import { UnspentError } from './util/errors.ts';
 import { together } from './util/together.ts';
@@ -89,21 +89,15 @@ export interface Following {
   progress: Progress | null;
 }
 
-export interface StoreStatus {
+export interface StoreStatus extends StoreSummary {
   readonly data: string;
   readonly network: string;
-  readonly partial: boolean;
-  readonly head: Head | null;
-  /** Of the unspent set; null: none is kept. */
-  readonly totals: Totals | null;
-  readonly horizon: Point | null;
-  /** The block of the snapshot it began with; null: it began with the first block it saw. */
-  readonly base: Point | null;
-  readonly pruned: Pruned;
   readonly projections: readonly string[];
   /** Those of them that are not ready yet. */
   readonly fills: readonly FillProgress[];
   readonly engine: EngineStats;
+  /** Rows of each column, as the engine estimates them. */
+  readonly keys: Readonly<Record<string, number>>;
 }
 
 export async function open(options: OpenOptions = {}): Promise<Store> {
@@ -356,18 +350,15 @@ export class Store {
 
   status(): StoreStatus {
     const { fold, engine } = this;
+    const columns = engine.columns.map(({ name }) => name);
     return {
+      ...this.read((query) => summaryOf(query, this.config)),
       data: this.data,
       network: this.network.name,
-      partial: fold.options.partial,
-      head: fold.head,
-      totals: this.totals(),
-      horizon: this.horizon(),
-      base: readBase(engine),
-      pruned: readPruned(engine),
       projections: fold.projections.map((projection) => projection.name),
       fills: this.fills(),
       engine: engine.stats(),
+      keys: keyEstimates(columns, (column) => engine.stats(column)),
     };
   }
 

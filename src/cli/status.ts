@@ -31,7 +31,8 @@ function statusJson(store: Store, { head, totals, horizon, base, pruned, engine,
     tip: head === null ? null : { ...renderPoint(head, dialect), ...moment(store, head) },
     // Null: back to the origin.
     horizon: renderPoint(horizon, dialect),
-    ...(base === null ? {} : { snapshot: renderPoint(base, dialect) }),
+    // Null: it did not begin with one.
+    snapshot: renderPoint(base, dialect),
     // Null: none are kept.
     utxos: totals?.utxos ?? null,
     value: totals?.value.toString() ?? null,
@@ -59,6 +60,7 @@ function statusRows(store: Store, { head, totals, horizon, base, pruned, engine,
   const rows: [string, string][] = [
     ['data', status.data],
     ['network', status.partial ? `${status.network} (began in the middle of the chain)` : status.network],
+    ['store', storeText(status)],
   ];
   if (head === null) rows.push(['tip', 'no block yet']);
   else {
@@ -74,14 +76,42 @@ function statusRows(store: Store, { head, totals, horizon, base, pruned, engine,
   );
   if (totals !== null && totals.missing > 0) rows.push(['missing', `${count(totals.missing)} inputs from before the first block`]);
   rows.push(
+    ['window', windowText(status)],
     ['pruned', `spent outputs ${upTo(pruned.spent)}, undo records ${upTo(pruned.deltas)}`],
     ['projections', status.projections.join(', ')],
     ...(status.fills.length === 0 ? [] : [['filling', fillText(status.fills)] as [string, string]]),
+    ...(status.mmr === null ? [] : [['range', `${count(status.mmr.size)} nodes, root ${status.mmr.root}`] as [string, string]]),
+    ['work', workText(status)],
     ['on disk', `${bytes(engine.bytes)} (${engine.kind})`],
+    [
+      'rows',
+      `about ${Object.entries(status.keys)
+        .map(([column, rows]) => `${column} ${count(rows)}`)
+        .join(', ')}`,
+    ],
   );
   return rows;
 }
 
 function upTo(height: number): string {
   return height < 0 ? 'none' : `up to height ${count(height)}`;
+}
+
+type Settings = Pick<StoreStatus, 'settings'>;
+
+function storeText({ settings }: Settings): string {
+  if (settings['utxo.enabled'] !== true) return 'the chain alone (utxo.enabled is off)';
+  const undo = settings['utxo.delta.selfContained'] === true ? 'self-contained' : 'compact';
+  return `${settings['utxo.store']}, ${undo} undo records`;
+}
+
+function windowText({ settings }: Settings): string {
+  const blocks = (key: string): string => count(Number(settings[key]));
+  return `spent outputs for ${blocks('utxo.pruneDepth')} blocks, undo records for ${blocks('utxo.rollbackWindow')}`;
+}
+
+function workText({ settings }: Settings): string {
+  const number = (key: string): string => count(Number(settings[key]));
+  const prune = `prunes up to ${number('utxo.pruneBatchSize')} blocks a batch, every ${number('utxo.pruneScheduleSeconds')} s`;
+  return `applies up to ${number('sync.groupBlocks')} blocks a commit while behind, one at the tip; ${prune}`;
 }

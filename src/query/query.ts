@@ -15,6 +15,7 @@ import type { StepTx } from '../projections/projection.ts';
 import { readTxRow, TX, type TxRow } from '../projections/transactions.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { MemoryNodes, mmr } from '../proofs/index.ts';
+import { readBase } from '../state/base.ts';
 import { type Head, NO_TOTALS, readHead, type Totals } from '../state/head.ts';
 import { type Pruned, readPruned, type Windows } from '../state/pruned.ts';
 import { concatBytes, equalBytes, readU16 } from '../util/bytes.ts';
@@ -223,6 +224,11 @@ export class Query implements Present {
   /** Heights up to which spent outputs and undo records are gone; -1: none. */
   pruned(): Pruned {
     return readPruned(this.snapshot);
+  }
+
+  /** The block of the snapshot that the store began with; null: it began with the first block it saw. */
+  base(): ChainRow | null {
+    return readBase(this.snapshot);
   }
 
   /** Projections that were switched on later and still lack rows, with how far each is. */

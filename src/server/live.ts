@@ -41,6 +41,7 @@ export interface LiveStatus {
   readonly spent: number;
   readonly undone: number;
   readonly prunedKeys: number;
+  readonly prunedDeltas: number;
   readonly queued: number;
   /** Newest last, a bounded number. */
   readonly rollbacks: readonly LiveRollback[];
@@ -67,6 +68,6 @@ export interface LiveUpdate {
 
 export const NOT_FOLLOWING: LiveStatus = {
   ...{ state: 'idle', source: null, peer: null, version: null, sourceTip: null },
-  ...{ blocks: 0, txs: 0, bytes: 0, created: 0, spent: 0, undone: 0, prunedKeys: 0, queued: 0 },
+  ...{ blocks: 0, txs: 0, bytes: 0, created: 0, spent: 0, undone: 0, prunedKeys: 0, prunedDeltas: 0, queued: 0 },
   ...{ rollbacks: [], fills: [], connectionsLost: 0, lastError: null },
 };

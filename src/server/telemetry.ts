@@ -28,7 +28,7 @@ export class Telemetry implements FoldWatcher {
   private readonly store: Watched;
   private readonly tell: (update: LiveUpdate) => void;
   private readonly tick: NodeJS.Timeout;
-  private readonly counts = { blocks: 0, created: 0, spent: 0, undone: 0, prunedKeys: 0 };
+  private readonly counts = { blocks: 0, created: 0, spent: 0, undone: 0, prunedKeys: 0, prunedDeltas: 0 };
   private rollbacks: readonly LiveRollback[] = [];
   private timings: LiveTiming[] = [];
   private moved = false;
@@ -69,8 +69,9 @@ export class Telemetry implements FoldWatcher {
     this.took({ what: 'rollback', seconds, blocks: undone });
   }
 
-  pruned({ spentKeys, visited }: PruneCounts, seconds: number): void {
+  pruned({ spentKeys, deltas, visited }: PruneCounts, seconds: number): void {
     this.counts.prunedKeys += spentKeys;
+    this.counts.prunedDeltas += deltas;
     this.took({ what: 'prune', seconds, blocks: visited });
   }
 

@@ -12,6 +12,8 @@ import { VERSION } from '../../src/version.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const LINES_MAX = 400;
+/** One list, however long, is one thought. */
+const LISTS: readonly string[] = ['util/limits.ts'];
 
 /** What each room may import besides itself. A new room is added here first. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -197,6 +199,7 @@ describe('imports', () => {
 describe('files', () => {
   test(`have at most ${LINES_MAX} lines`, () => {
     for (const [file, text] of sources) {
+      if (LISTS.includes(file)) continue;
       const lines = text.split('\n').length - 1;
       assert.ok(lines <= LINES_MAX, `${file} has ${lines} lines: look for the second thought`);
     }

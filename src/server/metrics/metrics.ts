@@ -11,6 +11,7 @@ import type { ServerContext } from '../context.ts';
 import { eventCounts } from '../events/route.ts';
 import type { LiveStatus, LiveTiming } from '../live.ts';
 import { lagBlocks } from '../standing.ts';
+import { summaryOf } from '../store-summary.ts';
 
 /** From a commit at the tip (a millisecond) to a rollback of a whole window. */
 const STATE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -25,6 +26,7 @@ const SUMS = {
   outputs_created: ['created', 'Outputs created by the applied blocks.'],
   outputs_spent: ['spent', 'Outputs spent by the applied blocks.'],
   outputs_pruned: ['prunedKeys', 'Spent outputs forgotten because their block left the window.'],
+  deltas_pruned: ['prunedDeltas', 'Undo records forgotten because their block left the window.'],
   blocks_rolled_back: ['undone', 'Blocks undone.'],
   connections_lost: ['connectionsLost', 'Connections to nodes that were lost.'],
 } as const satisfies Record<string, readonly [keyof LiveStatus, string]>;
@@ -39,11 +41,14 @@ const GAUGES = {
   lag_seconds: "Seconds of the chain's own time between the store and the source.",
   queued_blocks: 'Blocks read ahead that wait to be applied.',
   horizon_height: 'Oldest height the store can go back to; 0: the origin.',
+  prune_depth_blocks: 'Blocks below the tip after which a spent output is forgotten.',
+  rollback_window_blocks: 'Blocks below the tip for which undo records are kept.',
   utxos: 'Unspent outputs.',
   value_lovelace: 'What the unspent outputs are worth, as near as a floating point number gets. Cardano.',
   value_satoshi: 'The same for the Bitcoin family.',
   mempool_transactions: 'Transactions known that are in no block yet. Bitcoin family.',
   missing_inputs: 'Inputs from before the first block, of a store that began in the middle of its chain.',
+  mmr_nodes: 'Nodes of the mountain range over all outputs.',
   following: '1 while blocks of a source are being followed, 0 otherwise.',
   http_connections: 'Open connections.',
   event_streams: 'Open streams of events.',
@@ -61,6 +66,7 @@ export class Metrics {
   private readonly requests: Histogram<'method' | 'route' | 'status'>;
   private readonly pruned: Gauge<'what'>;
   private readonly fills: Gauge<'projection'>;
+  private readonly mmrRoot: Gauge<'root'>;
   private readonly eventsSent: Counter;
   private readonly streamsEnded: Counter<'reason'>;
 
@@ -101,6 +107,10 @@ export class Metrics {
       ...{ name: 'unspent_fill_ratio', help: 'Share of the unspent set that an index switched on later has seen.' },
       ...{ labelNames: ['projection'] as const, registers },
     });
+    this.mmrRoot = new Gauge({
+      ...{ name: 'unspent_mmr_root', help: 'Always 1; the label is the merged root of the mountain range at the newest block.' },
+      ...{ labelNames: ['root'] as const, registers },
+    });
     this.eventsSent = new Counter({ name: 'unspent_events_sent_total', help: 'Events sent to all readers.', registers });
     this.streamsEnded = new Counter({
       ...{ name: 'unspent_event_streams_ended_total', help: 'Streams of events that ended, by why.' },
@@ -137,19 +147,22 @@ export class Metrics {
   }
 
   private readChain(query: Query, status: LiveStatus): void {
-    const { head } = query;
     const { network, config, mempool } = this.context;
+    const { head, totals, horizon, pruned, mmr } = summaryOf(query, config);
     this.set('tip_height', head?.height);
     this.set('tip_slot', head?.slot);
-    const { totals } = query;
     this.set('utxos', totals?.utxos);
     this.set(network.family === 'cardano' ? 'value_lovelace' : 'value_satoshi', totals === null ? null : Number(totals.value));
     this.set('mempool_transactions', mempool?.size);
     this.set('missing_inputs', totals?.missing);
-    this.set('horizon_height', query.horizon(config.utxo)?.height ?? 0);
-    const { spent, deltas } = query.pruned();
-    this.pruned.set({ what: 'spent_outputs' }, spent);
-    this.pruned.set({ what: 'deltas' }, deltas);
+    this.set('horizon_height', horizon?.height ?? 0);
+    this.set('prune_depth_blocks', config.utxo.pruneDepth);
+    this.set('rollback_window_blocks', config.utxo.rollbackWindow);
+    this.pruned.set({ what: 'spent_outputs' }, pruned.spent);
+    this.pruned.set({ what: 'deltas' }, pruned.deltas);
+    this.set('mmr_nodes', mmr?.size);
+    this.mmrRoot.reset();
+    if (mmr !== null) this.mmrRoot.set({ root: mmr.root }, 1);
     const { sourceTip } = status;
     this.set('lag_blocks', lagBlocks(head, status));
     const { clock } = network.dialect;

@@ -16,15 +16,19 @@ import { API, describedStatus } from '../openapi.ts';
 import { EngineStatus, Health, Ready, Status } from '../schemas-status.ts';
 import type { Serving } from '../serving.ts';
 import { lagBlocks, lagSlots, unhealthyBecause, unreadyBecause } from '../standing.ts';
+import { keyEstimates, summaryOf } from '../store-summary.ts';
 import type { App } from '../typed.ts';
 
 export function registerStatus(app: App, serving: Serving): void {
   const { context, answers } = serving;
   const { reads, live, config } = context;
   const refreshMs = 1000 * config.status.refreshSeconds;
-  const size = every(refreshMs, () => reads.engine().bytes);
-  const status = whileSame((query: Query, following: LiveStatus, bytes: number, damage: string | null, streams: number) =>
-    JSON.stringify(statusOf(context, query, following, bytes, damage, streams)),
+  const size = every(refreshMs, () => ({
+    bytes: reads.engine().bytes,
+    keys: keyEstimates(reads.columns, (column) => reads.engine(column)),
+  }));
+  const status = whileSame((query: Query, following: LiveStatus, onDisk: OnDisk, damage: string | null, streams: number) =>
+    JSON.stringify(statusOf(context, query, following, onDisk, damage, streams)),
   );
 
   const statusSchema = describedStatus('Where the store is and what it does', Status, 'Tip, horizon, what is kept, what is followed.');
@@ -111,16 +115,21 @@ function whileSame<A extends readonly unknown[]>(make: (...of: A) => string): (.
   };
 }
 
+/** What looking at files has shown. */
+interface OnDisk {
+  readonly bytes: number;
+  readonly keys: Readonly<Record<string, number>>;
+}
+
 function statusOf(
   { network, projections, config, mempool }: ServerContext,
   query: Query,
   live: LiveStatus,
-  bytes: number,
+  { bytes, keys }: OnDisk,
   damage: string | null,
   streams: number,
 ): object {
-  const { head } = query;
-  const pruned = query.pruned();
+  const { head, totals, horizon, pruned, partial, base, mmr, settings } = summaryOf(query, config);
   const reason = unhealthyBecause(damage, live);
   const notReady = unreadyBecause(head, live, [...query.filling().keys()]);
   return {
@@ -132,16 +141,21 @@ function statusOf(
     tip: head === null ? null : tipOf(head, query, network.dialect),
     lag_blocks: lagBlocks(head, live),
     lag_slots: lagSlots(head, live),
-    horizon: renderPoint(query.horizon(config.utxo), network.dialect),
+    horizon: renderPoint(horizon, network.dialect),
     pruned: { spent_outputs: pruned.spent, deltas: pruned.deltas },
-    utxos: query.totals?.utxos ?? null,
-    value: query.totals?.value.toString() ?? null,
+    utxos: totals?.utxos ?? null,
+    value: totals?.value.toString() ?? null,
     unit: network.dialect.currency.unit,
-    missing_inputs: query.totals?.missing ?? null,
+    missing_inputs: totals?.missing ?? null,
     ...(mempool === null ? {} : { mempool: mempool.size }),
+    partial,
+    snapshot: renderPoint(base, network.dialect),
+    mmr,
     projections,
-    following: followingOf(live, query.totals !== null),
+    settings,
+    following: followingOf(live, totals !== null),
     bytes,
+    keys,
     streams,
   };
 }
@@ -161,7 +175,7 @@ function tipOf(head: NonNullable<Query['head']>, query: Query, dialect: Dialect)
 
 /** `hasOutputs` false: none are kept, so that none were counted. */
 function followingOf(live: LiveStatus, hasOutputs: boolean): object {
-  const { sourceTip, created, spent, prunedKeys, connectionsLost, lastError, source, ...rest } = live;
+  const { sourceTip, created, spent, prunedKeys, prunedDeltas, connectionsLost, lastError, source, ...rest } = live;
   return {
     ...rest,
     created: hasOutputs ? created : null,
@@ -169,6 +183,7 @@ function followingOf(live: LiveStatus, hasOutputs: boolean): object {
     source: source === null ? null : withoutSecret(source),
     source_tip: sourceTip,
     pruned_keys: hasOutputs ? prunedKeys : null,
+    pruned_deltas: prunedDeltas,
     connections_lost: connectionsLost,
     last_error: lastError,
   };
