@@ -38,6 +38,7 @@ describe('a rocks store', () => {
     const file = readdirSync(directory).find((name) => name.startsWith('OPTIONS-'));
     const sections = readFileSync(join(directory, file!), 'utf8').split('[CFOptions ');
     match(sections.find((text) => text.startsWith('"prefixes"'))!, /prefix_extractor=(\{id=)?rocksdb\.FixedPrefix\.28/);
+    match(sections.find((text) => text.startsWith('"prefixes"'))!, /memtable_prefix_bloom_size_ratio=0\.02/);
     match(sections.find((text) => text.startsWith('"points"'))!, /prefix_extractor=nullptr/);
     match(sections.find((text) => text.startsWith('"points"'))!, /filter_policy=.*bloomfilter:10/);
   });
