@@ -179,8 +179,9 @@ export class Store {
   readonly reshaped: { readonly added: readonly string[]; readonly removed: readonly string[] };
   /** Who had the store open before and did not close it: it was recovered from its logs. */
   readonly unclosed: Unclosed | null;
-  /** Null: nothing is followed now. */
+  /** What is followed now, and why following ended, if it failed. */
   following: Following | null = null;
+  followFailure: Error | null = null;
   /** Whoever reads through the engine from another thread: closed first, because the engine must outlive them. */
   readonly readers = new Set<{ close(): Promise<void> }>();
   private readonly filling: Fills;
@@ -225,13 +226,18 @@ export class Store {
         onRollback: settings.onRollback,
       });
     this.following = following;
+    this.followFailure = null;
     const ended = new AbortController();
     const pumpToEnd = (signal: AbortSignal): Promise<Pumped> =>
       this.pumpAndFill(pump, { ...settings, signal }).finally(() => ended.abort());
     try {
-      const signal = settings.signal ?? ended.signal;
-      const [pumped] = await together(signal, pumpToEnd, (stop) => this.keepPruned(AbortSignal.any([stop, ended.signal])));
+      const [pumped] = await together(settings.signal ?? ended.signal, pumpToEnd, (stop) =>
+        this.keepPruned(AbortSignal.any([stop, ended.signal])),
+      );
       return pumped;
+    } catch (error) {
+      this.followFailure = error as Error;
+      throw error;
     } finally {
       this.following = null;
     }

@@ -3,7 +3,7 @@
  */
 import { type Command, Option } from 'commander';
 import { parseCredential } from '../ledgers/cardano/index.ts';
-import { assetKey } from '../projections/index-by-key.ts';
+import { assetKey, INDEX_KEY_BYTES } from '../projections/index-by-key.ts';
 import type { Dialect } from '../query/dialect.ts';
 import type { IndexedUtxo, Page } from '../query/query.ts';
 import { renderPoint, type UtxoJson } from '../query/render.ts';
@@ -18,7 +18,6 @@ import { sumOf, utxoTable } from './utxo-table.ts';
 const LIMIT_FOR_PEOPLE = 100;
 const POLICY_BYTES = 28;
 /** Of an index key, which is what a cursor is: key, slot, transaction, output. */
-const CURSOR_BYTES = 28 + 8 + 4 + 2;
 
 export function paged(command: Command): Command {
   return command
@@ -93,7 +92,7 @@ function parseLimit(text: string | undefined): number | undefined {
 /** A cursor of another address would answer with that one's outputs. */
 function parseCursor(text: string | undefined, key: Uint8Array): Uint8Array | undefined {
   if (text === undefined) return undefined;
-  const cursor = isHex(text, CURSOR_BYTES) ? fromHex(text) : undefined;
+  const cursor = isHex(text, INDEX_KEY_BYTES) ? fromHex(text) : undefined;
   if (cursor === undefined || !equalBytes(cursor.subarray(0, key.length), key)) {
     throw new UnspentError('USAGE', `'${text.slice(0, 120)}' is not a cursor of this query; use the one its last page ended with`);
   }

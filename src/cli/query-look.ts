@@ -4,6 +4,7 @@
  */
 import { parseAddress, parseCredential, readAddress } from '../ledgers/cardano/index.ts';
 import type { KeyKind } from '../ledgers/ledger.ts';
+import { parseOutputIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { Network } from '../networks.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
@@ -16,10 +17,8 @@ import { blake2b224 } from '../util/hash.ts';
 import type { Context } from './context.ts';
 import { pointText } from './format.ts';
 
-export const TX_ID_BYTES = 32;
 const POLICY_BYTES = 28;
 const ASSET_NAME_BYTES_MAX = 32;
-const OUTPUT_INDEX_MAX = 0xffff;
 
 export interface Look {
   /** The present: blocks, datums and scripts. */
@@ -58,12 +57,11 @@ export function notFound(what: string, { head }: ChainView, dialect: Dialect): U
 
 /** The id as it is written: which bytes that means, the chain says. */
 export function parseOutpoint(text: string): { id: string; index: number } {
-  const [, id, digits] = /^([^#]*)#(\d{1,5})$/.exec(text) ?? [];
-  const index = Number(digits);
-  if (id === undefined || !isHex(id, TX_ID_BYTES) || index > OUTPUT_INDEX_MAX) {
-    throw new UnspentError('USAGE', `an outpoint is TXID#INDEX with ${2 * TX_ID_BYTES} hex digits, not '${text.slice(0, 120)}'`);
+  const [, id, digits] = /^([^#]*)#(\d+)$/.exec(text) ?? [];
+  if (id === undefined || digits === undefined || !isHex(id, TXID_BYTES)) {
+    throw new UnspentError('USAGE', `an outpoint is TXID#INDEX with ${2 * TXID_BYTES} hex digits, not '${text.slice(0, 120)}'`);
   }
-  return { id, index };
+  return { id, index: parseOutputIndex(digits) };
 }
 
 /** Policy and name in hex, joined or with a dot between them. */

@@ -3,6 +3,7 @@
  * names. Lists of outputs are in `query-list.ts`.
  */
 import type { Command } from 'commander';
+import { TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import type { TxRow } from '../projections/transactions.ts';
 import type { Dialect } from '../query/dialect.ts';
@@ -16,7 +17,7 @@ import { isUnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { counted, pairs, pointText } from './format.ts';
 import { paged, queryAddress, queryAsset, queryCredential, queryPolicy } from './query-list.ts';
-import { type Look, look, notFound, parseHolder, parseOutpoint, parseScriptHash, TX_ID_BYTES } from './query-look.ts';
+import { type Look, look, notFound, parseHolder, parseOutpoint, parseScriptHash } from './query-look.ts';
 import { type BlockDeeds, balanceRows, blockRows, seenRows, txRows, utxoRows, utxoTable } from './utxo-table.ts';
 
 const DATUM_HASH_BYTES = 32;
@@ -104,7 +105,7 @@ function queryBalance(context: Context, text: string): Promise<void> {
 }
 
 function queryTx(context: Context, text: string): Promise<void> {
-  fromHex(text, TX_ID_BYTES);
+  fromHex(text, TXID_BYTES);
   return look(context, ({ query, view, renderer, dialect }) => {
     const txId = dialect.parseId(text);
     const { row, outputs } = query.totals === null ? placeOf(query, view, txId) : view.tx(txId);

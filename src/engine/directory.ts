@@ -12,7 +12,7 @@ import { UnspentError } from '../util/errors.ts';
 import { checkedText, parseChecked } from './checked-text.ts';
 
 /** Raised when a store of the older schema can no longer be read as it is. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 const IDENTITY_FILE = 'unspent.json';
 const DATABASE_FOLDER = 'db';
@@ -149,9 +149,9 @@ function parseIdentity(directory: string): Identity {
   const { schema, network } = identity as Partial<Identity>;
   if (format !== 'unspent') throw damaged(`has no "format": "unspent"`);
   if (typeof schema !== 'number' || !Number.isInteger(schema) || schema < 1) throw damaged('has no valid "schema"');
-  // Before the rest is looked at: a newer schema may have changed it.
-  if (schema > SCHEMA_VERSION) {
-    const message = `the store in ${directory} has schema ${schema}; this version reads up to ${SCHEMA_VERSION}`;
+  // Before the rest is looked at: another schema may have changed it.
+  if (schema !== SCHEMA_VERSION) {
+    const message = `the store in ${directory} has schema ${schema}; this version reads ${SCHEMA_VERSION}`;
     throw new UnspentError('STORE_SCHEMA', message, { directory, schema, newest: SCHEMA_VERSION });
   }
   if (typeof network !== 'string' || network === '') throw damaged('has no valid "network"');

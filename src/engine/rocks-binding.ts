@@ -59,6 +59,8 @@ export interface NativeIteratorOptions extends NativeReadOptions {
   readonly lt?: Uint8Array;
   /** A 32-bit number. */
   readonly limit?: number;
+  /** A call for rows ends behind the one that passes this. */
+  readonly highWaterMarkBytes: number;
 }
 
 export interface NativeRows {
@@ -80,7 +82,7 @@ export interface RocksBinding {
   db_close(database: NativeDatabase, callback: (error: Error | null) => void): void;
   db_get_handle(database: NativeDatabase): bigint;
   db_get_location(database: NativeDatabase): string;
-  db_get_many_sync(database: NativeDatabase, keys: readonly Uint8Array[], options: NativeReadOptions): (Uint8Array | undefined)[];
+  db_get_many_sync(database: NativeDatabase, keys: readonly Uint8Array[], options: NativeReadOptions): (Uint8Array | undefined | null)[];
   /** Of the default column only. */
   db_get_property(database: NativeDatabase, name: string): string;
   /** One range tombstone over all keys of the column from `gte` (the first) to below `lt`. */

@@ -5,6 +5,7 @@
  * takes the iterators away before the database.
  */
 import { assert, UnspentError } from '../util/errors.ts';
+import { SCAN_BYTES } from '../util/limits.ts';
 import type { ColumnSpec, Row } from './engine.ts';
 import {
   binding,
@@ -88,7 +89,22 @@ export class RocksDatabase {
   getMany(column: RocksColumn, keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
     this.assertOpen();
     if (keys.length === 0) return [];
-    return this.run(() => binding.db_get_many_sync(this.native, keys, column.read));
+    const values = this.run(() => binding.db_get_many_sync(this.native, keys, column.read));
+    return values.includes(null) ? this.#getRest(column, keys, values) : (values as (Uint8Array | undefined)[]);
+  }
+
+  /** One native call gives up after 2 GiB of values and says null for the rest; each call returns one at the least. */
+  #getRest(
+    column: RocksColumn,
+    keys: readonly Uint8Array[],
+    values: readonly (Uint8Array | undefined | null)[],
+  ): (Uint8Array | undefined)[] {
+    const rest = this.getMany(
+      column,
+      keys.filter((_, i) => values[i] === null),
+    );
+    let next = 0;
+    return values.map((value) => (value === null ? rest[next++] : value));
   }
 
   /** Grows with every committed operation: equal numbers mean equal stores. */
@@ -97,10 +113,13 @@ export class RocksDatabase {
     return binding.db_get_latest_sequence(this.native);
   }
 
-  openIterator(column: RocksColumn, options: Omit<NativeIteratorOptions, keyof NativeReadOptions | 'keyEncoding' | 'valueEncoding'>) {
+  openIterator(
+    column: RocksColumn,
+    options: Omit<NativeIteratorOptions, keyof NativeReadOptions | 'keyEncoding' | 'valueEncoding' | 'highWaterMarkBytes'>,
+  ) {
     this.assertOpen();
     // Blocks read by a scan are kept: index and filter blocks live in that cache too.
-    const native = { ...options, ...column.read, keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
+    const native = { ...options, ...column.read, keyEncoding: 'buffer', valueEncoding: 'buffer', highWaterMarkBytes: SCAN_BYTES } as const;
     const iterator = this.run(() => binding.iterator_init(this.native, native));
     this.#iterators.add(iterator);
     return iterator;

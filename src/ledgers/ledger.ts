@@ -152,7 +152,7 @@ export interface OutputTraits {
   hashOf(kind: WitnessKind, bytes: Uint8Array): Uint8Array;
 }
 
-/** An output as a member of the set: its outpoint at `keyBytes[keyAt..]` (id 32, index u16), `raw[start..end]` as it stood in its block. */
+/** An output as a member of the set: its outpoint at `keyBytes[keyAt..]` (`outpoint.ts`), `raw[start..end]` as it stood in its block. */
 export interface SetMember {
   readonly keyBytes: Uint8Array;
   readonly keyAt: number;

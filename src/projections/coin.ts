@@ -1,5 +1,5 @@
 /**
- * A coin is an output on its way through a step: its 34-byte key and its stored
+ * A coin is an output on its way through a step: its outpoint key and its stored
  * value. Every projection works on these two byte runs, whether the output was
  * created a moment ago or read from the store, forward or back.
  *
@@ -14,24 +14,23 @@
  *
  * Spent value: who spent it, then the stored value:
  *
- *   0  spending tx id 32   32 input index u16   34 slot u64   42 height u32
+ *   0  spending tx id 32   32 input index u32   36 slot u64   44 height u32
  *
- * An output that the ledger itself removed has an id of zeros and input 0xffff.
+ * An output that the ledger itself removed has an id of zeros and input 0xffffffff.
  */
 import { KEY_BYTES, KEY_KINDS, type KeyKind, type OutputKeys } from '../ledgers/ledger.ts';
-import { copyBytes, readBigU64, readU16, readU32, readU64 } from '../util/bytes.ts';
+import { TXID_BYTES } from '../ledgers/outpoint.ts';
+import { copyBytes, readBigU64, readU32, readU64 } from '../util/bytes.ts';
 
-export const OUTPOINT_BYTES = 34;
-export const TXID_BYTES = 32;
 export const VALUE_HEADER_BYTES = 25;
-export const SPENT_HEADER_BYTES = 46;
+export const SPENT_HEADER_BYTES = 48;
 export const LEDGER_FLAGS_MASK = 0x1f;
 export const KEY_MASK_SHIFT = 5;
-export const NO_INPUT = 0xffff;
+export const NO_INPUT = 0xffff_ffff;
 
 /** Where the fields stand. */
 export const AT = { flags: 0, height: 1, slot: 5, txIndex: 13, value: 17, keys: 25 } as const;
-export const SPENT_AT = { txId: 0, input: 32, slot: 34, height: 42, value: 46 } as const;
+export const SPENT_AT = { txId: 0, input: 32, slot: 36, height: 44, value: SPENT_HEADER_BYTES } as const;
 
 export interface Spender {
   readonly txId: Uint8Array;
@@ -42,7 +41,7 @@ export interface Spender {
 }
 
 export class Coin {
-  /** The 34 bytes of its outpoint. */
+  /** The OUTPOINT_BYTES of its outpoint. */
   readonly keyBytes: Uint8Array;
   readonly keyAt: number;
   /** The bytes its stored value is in, and where. Empty until resolved. */
@@ -156,7 +155,7 @@ export interface StoredSpend {
 }
 
 export function readSpent(bytes: Uint8Array): StoredSpend {
-  const input = readU16(bytes, SPENT_AT.input);
+  const input = readU32(bytes, SPENT_AT.input);
   return {
     txId: input === NO_INPUT ? null : bytes.subarray(0, TXID_BYTES),
     input,

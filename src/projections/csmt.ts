@@ -9,12 +9,13 @@
  */
 import type { Batch, ColumnSpec, Reader } from '../engine/engine.ts';
 import type { OutputLeaf } from '../ledgers/ledger.ts';
+import { outpointIndex } from '../ledgers/outpoint.ts';
 import { type Bits, bitsOf, csmt, type NodeReader, type NodeSink } from '../proofs/index.ts';
 import { UpperRecords } from '../proofs/radix/upper.ts';
 import { txInBytes, writeTxIn } from '../proofs/utxo.ts';
-import { copyBytes, readU16 } from '../util/bytes.ts';
+import { copyBytes } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
-import { type Coin, outputOffset, TXID_BYTES } from './coin.ts';
+import { type Coin, outputOffset } from './coin.ts';
 import type { Projection, Step } from './projection.ts';
 
 export const CSMT = 'csmt';
@@ -33,7 +34,7 @@ function sinkOf(batch: Batch): NodeSink {
 
 /** Where an output stands in the tree: the hash of its owner and the input. */
 export function csmtKey(leaf: OutputLeaf, { keyBytes, keyAt, bytes, at, end }: Coin): Bits {
-  const index = readU16(keyBytes, keyAt + TXID_BYTES);
+  const index = outpointIndex(keyBytes, keyAt);
   const key = new Uint8Array(OWNER_BYTES + txInBytes(index));
   copyBytes(leaf.owner(bytes, outputOffset(bytes, at), end), 0, key, 0, OWNER_BYTES);
   writeTxIn(key, OWNER_BYTES, keyBytes, keyAt, index);

@@ -6,7 +6,7 @@
  *                   height u32 | ffffffff      ->  what stands behind the last transaction, if anything does
  *   history_script  script key 28 | height u32 | tx index u32
  *                     ->  funded u32 | their sum u64 | spent u32 | their sum u64
- *   history_spend   outpoint 34  ->  height u32 | tx index u32 | input u32
+ *   history_spend   outpoint 36  ->  height u32 | tx index u32 | input u32
  *
  * Outputs that nothing can spend never enter the set, and so have no row by
  * script. All keys are new ones, and a block that is undone still knows what it
@@ -14,11 +14,12 @@
  */
 import type { Batch, ColumnSpec, Reader } from '../engine/engine.ts';
 import { KEY_BYTES, type Ledger } from '../ledgers/ledger.ts';
+import { OUTPOINT_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
 import { copyBytes, readBigU64, readU32, toHex, writeU32 } from '../util/bytes.ts';
 import { assert, UnspentError } from '../util/errors.ts';
 import { inPrefixOrder } from '../util/key-order.ts';
 import { Scratch } from '../util/scratch.ts';
-import { AT, type Coin, OUTPOINT_BYTES, TXID_BYTES } from './coin.ts';
+import { AT, type Coin } from './coin.ts';
 import type { ForwardBlock, Projection, Step, StepBlock } from './projection.ts';
 import { type ScriptRow, scriptKeyAt, scriptRows } from './script-rows.ts';
 

@@ -2,18 +2,19 @@
  * Unspent outputs by a 28-byte key (address hash, payment or stake credential),
  * in the order they came to the chain (DESIGN decision 5):
  *
- *   key28 | slot u64 | tx index u32 | output index u16  ->  tx id
+ *   key28 | slot u64 | tx index u32 | output index u32  ->  tx id
  *
  * An index is a function of the unspent set, so forward and back are one body.
  * Keys that only some outputs have are in `index-by-trait.ts`, in the same rows.
  */
 import type { Batch } from '../engine/engine.ts';
 import { KEY_BYTES, KEY_KINDS, type KeyKind } from '../ledgers/ledger.ts';
+import { OUTPUT_INDEX_BYTES, readOutputIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
 import { concatBytes, copyBytes, readU32 } from '../util/bytes.ts';
 import { blake2b224 } from '../util/hash.ts';
 import { inPrefixOrder } from '../util/key-order.ts';
 import { Scratch } from '../util/scratch.ts';
-import { AT, type Coin, keyOffset, TXID_BYTES } from './coin.ts';
+import { AT, type Coin, keyOffset } from './coin.ts';
 import type { Projection, Step } from './projection.ts';
 
 /** Kinds of key that only outputs with assets, a datum or a script have. */
@@ -24,8 +25,14 @@ export type TraitKind = (typeof TRAIT_KINDS)[number];
 export const INDEX_KINDS = [...KEY_KINDS, ...TRAIT_KINDS] as const;
 export type IndexKind = (typeof INDEX_KINDS)[number];
 
-export const INDEX_KEY_BYTES = KEY_BYTES + 8 + 4 + 2;
-const PLACE_BYTES = 12;
+export const INDEX_KEY_BYTES = KEY_BYTES + 8 + 4 + OUTPUT_INDEX_BYTES;
+/** Of slot and tx index. */
+const BLOCK_PLACE_BYTES = 12;
+
+/** The output index of a row, from its key. */
+export function indexKeyOutput(key: Uint8Array): number {
+  return readOutputIndex(key, INDEX_KEY_BYTES - OUTPUT_INDEX_BYTES);
+}
 
 export function indexColumn(kind: IndexKind): string {
   return `utxo_${kind}`;
@@ -77,8 +84,7 @@ export function writeIndexKey(coin: Coin, kind: KeyKind, scratch: Scratch): Uint
 export function writeRowKey(from: Uint8Array, at: number, coin: Coin, scratch: Scratch): Uint8Array {
   const { bytes } = scratch;
   copyBytes(from, at, bytes, 0, KEY_BYTES);
-  copyBytes(coin.bytes, coin.at + AT.slot, bytes, KEY_BYTES, PLACE_BYTES);
-  bytes[KEY_BYTES + PLACE_BYTES] = coin.keyBytes[coin.keyAt + TXID_BYTES];
-  bytes[KEY_BYTES + PLACE_BYTES + 1] = coin.keyBytes[coin.keyAt + TXID_BYTES + 1];
+  copyBytes(coin.bytes, coin.at + AT.slot, bytes, KEY_BYTES, BLOCK_PLACE_BYTES);
+  copyBytes(coin.keyBytes, coin.keyAt + TXID_BYTES, bytes, KEY_BYTES + BLOCK_PLACE_BYTES, OUTPUT_INDEX_BYTES);
   return scratch.view(INDEX_KEY_BYTES);
 }

@@ -10,10 +10,11 @@
  */
 import type { Batch } from '../engine/engine.ts';
 import { KEY_BYTES, type OutputTraits } from '../ledgers/ledger.ts';
+import { TXID_BYTES } from '../ledgers/outpoint.ts';
 import { copyBytes, equalBytes, readU32 } from '../util/bytes.ts';
 import { inPrefixOrder } from '../util/key-order.ts';
 import { Scratch } from '../util/scratch.ts';
-import { type Coin, outputOffset, TXID_BYTES } from './coin.ts';
+import { type Coin, outputOffset } from './coin.ts';
 import { assetKey, datumKey, INDEX_KEY_BYTES, indexColumn, type TraitKind, writeRowKey } from './index-by-key.ts';
 import type { Projection, Step } from './projection.ts';
 

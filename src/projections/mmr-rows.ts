@@ -3,7 +3,7 @@
  * of a block in its delta:
  *
  *   mmr_nodes    position u64 of a parent -> hashes of its children, 32 each
- *   mmr_leaf     outpoint 34, unspent     -> leaf index u40
+ *   mmr_leaf     outpoint 36, unspent     -> leaf index u40
  *   mmr_bitmap   00 | chunk u32           -> 128 bytes, one bit a leaf
  *                01 | position u64        -> hash 32 of the range over the chunks, from STORED_LEVEL up
  *   mmr_prune    position u64             -> nothing: all below it was freed

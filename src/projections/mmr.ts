@@ -12,6 +12,7 @@
  */
 import type { Batch, Reader } from '../engine/engine.ts';
 import type { OutputLeaf } from '../ledgers/ledger.ts';
+import { OUTPOINT_BYTES } from '../ledgers/outpoint.ts';
 import { mmr } from '../proofs/index.ts';
 import { ByteWriter } from '../util/byte-writer.ts';
 import { copyBytes, equalBytes, readU32, toHex, writeU64 } from '../util/bytes.ts';
@@ -20,7 +21,7 @@ import { inPrefixOrder } from '../util/key-order.ts';
 import { MMR_ROWS_KEPT } from '../util/limits.ts';
 import { Scratch } from '../util/scratch.ts';
 import { CHAIN } from './chain.ts';
-import { type Coin, OUTPOINT_BYTES } from './coin.ts';
+import type { Coin } from './coin.ts';
 import { LeafHasher } from './mmr-leaf.ts';
 import { PAIR_BYTES } from './mmr-nodes.ts';
 import {

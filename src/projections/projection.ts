@@ -76,7 +76,7 @@ export interface SettledBlock {
   readonly undo: Uint8Array | undefined;
 }
 
-/** A block that leaves the window: the outpoints it spent, one after another, 34 bytes each. */
+/** A block that leaves the window: the outpoints it spent, one after another. */
 export interface PrunedBlock {
   readonly key: Uint8Array;
   readonly spentKeys: readonly Uint8Array[];

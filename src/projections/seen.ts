@@ -2,9 +2,9 @@
  * Datums and scripts by hash, with where each was seen first: in an output that
  * carries it, or beside a transaction that uses it.
  *
- *   hash  ->  height u32 | slot u64 | tx id 32 | output index u16 | its bytes
+ *   hash  ->  height u32 | slot u64 | tx id 32 | output index u32 | its bytes
  *
- * Output index ffff: it stood among the witnesses of the transaction. In a block
+ * Output index ffffffff: it stood among the witnesses of the transaction. In a block
  * outputs come before witnesses. The earliest place wins and its block's undo
  * takes the row away again: outputs are known from the delta anyway, of the
  * witnesses the undo lists the hashes that were new.
@@ -16,15 +16,24 @@
  */
 import type { Batch, Reader } from '../engine/engine.ts';
 import type { NamedBytes, OutputTraits, Point, WitnessKind } from '../ledgers/ledger.ts';
-import { concatBytes, copyBytes, readU16, readU32, readU64, toHex, writeU16, writeU32, writeU64 } from '../util/bytes.ts';
+import {
+  OUTPUT_INDEX_BYTES,
+  OUTPUT_INDEX_MAX,
+  outpointIndex,
+  outpointTxId,
+  readOutputIndex,
+  TXID_BYTES,
+  writeOutputIndex,
+} from '../ledgers/outpoint.ts';
+import { concatBytes, copyBytes, readU32, readU64, toHex, writeU32, writeU64 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { Scratch } from '../util/scratch.ts';
-import { AT, type Coin, outputOffset, TXID_BYTES } from './coin.ts';
+import { AT, type Coin, outputOffset } from './coin.ts';
 import type { ForwardBlock, Projection, Step, StepBlock, Undo } from './projection.ts';
 
 /** Output index of what was seen among witnesses. */
-const IN_WITNESSES = 0xffff;
-const ROW_AT = { height: 0, slot: 4, txId: 12, index: 44, bytes: 46 } as const;
+const IN_WITNESSES = OUTPUT_INDEX_MAX;
+const ROW_AT = { height: 0, slot: 4, txId: 12, index: 44, bytes: 44 + OUTPUT_INDEX_BYTES } as const;
 const HASH_BYTES: Readonly<Record<WitnessKind, number>> = { datum: 32, script: 28 };
 
 export function seenColumn(kind: WitnessKind): string {
@@ -41,7 +50,7 @@ export interface SeenRow {
 }
 
 export function readSeen(value: Uint8Array): SeenRow {
-  const index = readU16(value, ROW_AT.index);
+  const index = readOutputIndex(value, ROW_AT.index);
   return {
     height: readU32(value, ROW_AT.height),
     slot: readU64(value, ROW_AT.slot),
@@ -148,8 +157,8 @@ function placeOf({ keyBytes, keyAt, bytes, at }: Coin): Omit<Sight, 'item' | 'bl
   return {
     height: readU32(bytes, at + AT.height),
     slot: readU64(bytes, at + AT.slot),
-    txId: keyBytes.subarray(keyAt, keyAt + TXID_BYTES),
-    index: readU16(keyBytes, keyAt + TXID_BYTES),
+    txId: outpointTxId(keyBytes, keyAt),
+    index: outpointIndex(keyBytes, keyAt),
   };
 }
 
@@ -171,7 +180,7 @@ function writeSight({ item, height, slot, txId, index }: Sight, scratch: Scratch
   writeU32(bytes, ROW_AT.height, height);
   writeU64(bytes, ROW_AT.slot, slot);
   copyBytes(txId, 0, bytes, ROW_AT.txId, TXID_BYTES);
-  writeU16(bytes, ROW_AT.index, index);
+  writeOutputIndex(bytes, ROW_AT.index, index);
   bytes.set(item.bytes, ROW_AT.bytes);
   return scratch.view(length);
 }

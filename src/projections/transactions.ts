@@ -8,10 +8,10 @@
  */
 import type { Reader } from '../engine/engine.ts';
 import type { Ledger } from '../ledgers/ledger.ts';
+import { TXID_BYTES } from '../ledgers/outpoint.ts';
 import { concatBytes, equalBytes, readU32, writeU32 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { Scratch } from '../util/scratch.ts';
-import { TXID_BYTES } from './coin.ts';
 import type { Projection, StepBlock, StepTx } from './projection.ts';
 
 export const TX = 'tx';

@@ -4,11 +4,12 @@
  * block read the same row.
  */
 import type { Batch, ColumnSpec } from '../engine/engine.ts';
-import { copyBytes, readU32, writeU16, writeU32, writeU64 } from '../util/bytes.ts';
+import { OUTPOINT_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
+import { copyBytes, readU32, writeU32, writeU64 } from '../util/bytes.ts';
 import { assert } from '../util/errors.ts';
 import { inPrefixOrder } from '../util/key-order.ts';
 import { Scratch } from '../util/scratch.ts';
-import { type Coin, OUTPOINT_BYTES, SPENT_AT, SPENT_HEADER_BYTES, TXID_BYTES } from './coin.ts';
+import { type Coin, SPENT_AT, SPENT_HEADER_BYTES } from './coin.ts';
 import type { Projection, Step } from './projection.ts';
 
 export const UNSPENT = 'utxo_unspent';
@@ -75,7 +76,7 @@ function spentValue(coin: Coin, scratch: Scratch): Uint8Array {
   copyValue(coin, scratch, SPENT_HEADER_BYTES, length);
   const { bytes } = scratch;
   copyBytes(spender.txId, 0, bytes, SPENT_AT.txId, TXID_BYTES);
-  writeU16(bytes, SPENT_AT.input, coin.input);
+  writeU32(bytes, SPENT_AT.input, coin.input);
   writeU64(bytes, SPENT_AT.slot, spender.slot);
   writeU32(bytes, SPENT_AT.height, spender.height);
   return scratch.view(length);

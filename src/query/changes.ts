@@ -3,18 +3,18 @@
  * spent, as they stood right after it, whatever has happened to them since. The
  * same answer each time it is asked, for as long as it can be given at all.
  */
+import { outpointIndex, outpointKey, outpointTxId } from '../ledgers/outpoint.ts';
 import { CHAIN, type ChainRow } from '../projections/chain.ts';
-import { OUTPOINT_BYTES, readSpent, readStored, TXID_BYTES } from '../projections/coin.ts';
+import { readSpent, readStored } from '../projections/coin.ts';
 import type { StepTx } from '../projections/projection.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { DELTA, type Delta, readDelta } from '../state/delta.ts';
 import { readPruned } from '../state/pruned.ts';
-import { readU16 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 import { type BlockMmr, blockMmr } from './proofs-mmr.ts';
-import { outpointKey, type Utxo } from './utxo.ts';
+import type { Utxo } from './utxo.ts';
 
 export interface BlockChanges {
   readonly txs: readonly StepTx[];
@@ -51,7 +51,7 @@ function txsOf({ txs }: Delta): readonly StepTx[] {
 /** The ids of a block's transactions and the outpoints it spent, without what they hold. */
 export interface BlockOutline {
   readonly txIds: readonly Uint8Array[];
-  /** 34 bytes each. */
+  /** Outpoint keys. */
   readonly spent: readonly Uint8Array[];
 }
 
@@ -100,7 +100,7 @@ function spentOutputs(kept: Kept, row: ChainRow, delta: Delta): Utxo[] {
 }
 
 function nameOf(key: Uint8Array): Pick<Utxo, 'txId' | 'index'> {
-  return { txId: key.subarray(0, TXID_BYTES), index: readU16(key, OUTPOINT_BYTES - 2) };
+  return { txId: outpointTxId(key), index: outpointIndex(key) };
 }
 
 function pruned(kept: Kept, { height }: ChainRow, why: string): UnspentError {

@@ -6,9 +6,10 @@
 import { createHash } from 'node:crypto';
 import type { Reader } from '../engine/engine.ts';
 import { type CoinRecord, formatId, OUTPUT_FLAG, SerializedHash2, SerializedHash3, SetTotals } from '../ledgers/bitcoin/index.ts';
-import { readStored, TXID_BYTES } from '../projections/coin.ts';
+import { outpointIndex, outpointTxId } from '../ledgers/outpoint.ts';
+import { readStored } from '../projections/coin.ts';
 import { UNSPENT } from '../projections/utxo.ts';
-import { equalBytes, readU16 } from '../util/bytes.ts';
+import { equalBytes } from '../util/bytes.ts';
 
 export interface Commitment {
   readonly txouts: number;
@@ -56,5 +57,5 @@ export function commitmentOf(reader: Reader, tipHash: Uint8Array, { muhash = tru
 function recordOf(key: Uint8Array, bytes: Uint8Array): CoinRecord {
   const { height, flags, raw } = readStored(bytes);
   const coinbase = (flags & OUTPUT_FLAG.coinbase) !== 0;
-  return { txId: key.subarray(0, TXID_BYTES), index: readU16(key, TXID_BYTES), height, coinbase, output: raw };
+  return { txId: outpointTxId(key), index: outpointIndex(key), height, coinbase, output: raw };
 }

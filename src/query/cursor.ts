@@ -4,8 +4,8 @@
  * our chain the rows before the cursor are still before it, so pages neither
  * skip nor repeat; when it was rolled back, the cursor is refused.
  *
- *   version u8 (1) | index u8 | order u8 (0 asc, 1 desc) | slot u64 | tx index
- *   u32 | output index u16 | height u32 | first 8 bytes of the block's hash
+ *   version u8 (2) | index u8 | order u8 (0 asc, 1 desc) | slot u64 | tx index
+ *   u32 | output index u32 | height u32 | first 8 bytes of the block's hash
  */
 import { KEY_BYTES, type Point } from '../ledgers/ledger.ts';
 import { concatBytes, equalBytes, readU32, writeU32 } from '../util/bytes.ts';
@@ -14,7 +14,7 @@ import { PLACE_BYTES } from './index-rows.ts';
 import type { Query } from './query.ts';
 import { INDEX_KINDS, type IndexKind } from './view.ts';
 
-const VERSION = 1;
+const VERSION = 2;
 const HASH_BYTES = 8;
 const AT = { version: 0, kind: 1, order: 2, place: 3, height: 3 + PLACE_BYTES, hash: 7 + PLACE_BYTES } as const;
 const CURSOR_BYTES = AT.hash + HASH_BYTES;

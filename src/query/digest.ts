@@ -5,9 +5,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../engine/engine.ts';
-import { AT, TXID_BYTES } from '../projections/coin.ts';
+import { outpointIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
+import { AT } from '../projections/coin.ts';
 import { UNSPENT } from '../projections/utxo.ts';
-import { readBigU64, readU16, toHex } from '../util/bytes.ts';
+import { readBigU64, toHex } from '../util/bytes.ts';
 
 export interface Digest {
   readonly utxos: number;
@@ -31,7 +32,7 @@ export class DigestSum {
       this.id = txId;
     }
     const amount = readBigU64(bytes, at + AT.value);
-    this.lines.push(`${txId}#${readU16(key, keyAt + TXID_BYTES)} ${amount}\n`);
+    this.lines.push(`${txId}#${outpointIndex(key, keyAt)} ${amount}\n`);
     this.value += amount;
     this.utxos++;
   }

@@ -8,8 +8,8 @@ import type { Reader, Row } from '../engine/engine.ts';
 import { compactBytes } from '../ledgers/bitcoin/cursor.ts';
 import { formatId, readExtra } from '../ledgers/bitcoin/index.ts';
 import { KEY_BYTES } from '../ledgers/ledger.ts';
+import { outpointKey, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { TXID_BYTES } from '../projections/coin.ts';
 import {
   HISTORY_SCRIPT,
   HISTORY_SCRIPT_KEY_BYTES,
@@ -27,7 +27,7 @@ import { readTxRow, TX } from '../projections/transactions.ts';
 import { concatBytes, readU32, toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Kept } from './kept.ts';
-import { checkKey, outpointKey } from './utxo.ts';
+import { checkKey } from './utxo.ts';
 
 export type { HistorySpend, ScriptTotals } from '../projections/history.ts';
 

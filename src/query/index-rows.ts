@@ -4,13 +4,14 @@
  */
 import type { Reader } from '../engine/engine.ts';
 import { KEY_BYTES } from '../ledgers/ledger.ts';
+import { outpointKey } from '../ledgers/outpoint.ts';
 import { readStored } from '../projections/coin.ts';
-import { INDEX_KEY_BYTES } from '../projections/index-by-key.ts';
+import { INDEX_KEY_BYTES, indexKeyOutput } from '../projections/index-by-key.ts';
 import { UNSPENT } from '../projections/utxo.ts';
-import { compareBytes, concatBytes, readU16, toHex, writeU64 } from '../util/bytes.ts';
+import { compareBytes, concatBytes, toHex, writeU64 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { LOOKUP_ROWS } from '../util/limits.ts';
-import { type IndexedUtxo, outpointKey, type Page } from './utxo.ts';
+import type { IndexedUtxo, Page } from './utxo.ts';
 
 /** Of slot, transaction and output behind the key. */
 export const PLACE_BYTES = INDEX_KEY_BYTES - KEY_BYTES;
@@ -53,7 +54,7 @@ function* resolve(
   column: string,
   rows: readonly (readonly [Uint8Array, Uint8Array])[],
 ): Generator<IndexedUtxo, void, void> {
-  const keys = rows.map(([cursor, txId]) => outpointKey(txId, readU16(cursor, INDEX_KEY_BYTES - 2)));
+  const keys = rows.map(([cursor, txId]) => outpointKey(txId, indexKeyOutput(cursor)));
   const values = reader.getMany(UNSPENT, keys);
   for (let i = 0; i < rows.length; i++) {
     const [cursor, txId] = rows[i];
@@ -61,7 +62,7 @@ function* resolve(
     if (value === undefined) {
       throw new UnspentError('STORE_DAMAGED', `${column} names ${toHex(keys[i])}, which is not unspent`, { column, key: toHex(cursor) });
     }
-    yield { txId, index: readU16(cursor, INDEX_KEY_BYTES - 2), output: readStored(value), spent: null, cursor };
+    yield { txId, index: indexKeyOutput(cursor), output: readStored(value), spent: null, cursor };
   }
 }
 

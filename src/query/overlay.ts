@@ -7,8 +7,9 @@
  * last and of what the new blocks spent.
  */
 import type { OutputTraits } from '../ledgers/ledger.ts';
+import { OUTPOINT_BYTES, OUTPUT_INDEX_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { AT, Coin, OUTPOINT_BYTES, SPENT_AT, TXID_BYTES } from '../projections/coin.ts';
+import { AT, Coin, SPENT_AT } from '../projections/coin.ts';
 import { INDEX_KEY_BYTES } from '../projections/index-by-key.ts';
 import { SPENT } from '../projections/utxo.ts';
 import { CoinTable } from '../state/coin-table.ts';
@@ -80,7 +81,7 @@ function cursorOf(key: Uint8Array, { keyBytes, keyAt, bytes, at }: Coin): Uint8A
   const cursor = new Uint8Array(INDEX_KEY_BYTES);
   cursor.set(key);
   copyBytes(bytes, at + AT.slot, cursor, key.length, AT.value - AT.slot);
-  copyBytes(keyBytes, keyAt + TXID_BYTES, cursor, INDEX_KEY_BYTES - 2, 2);
+  copyBytes(keyBytes, keyAt + TXID_BYTES, cursor, INDEX_KEY_BYTES - OUTPUT_INDEX_BYTES, OUTPUT_INDEX_BYTES);
   return cursor;
 }
 

@@ -4,10 +4,11 @@
  * answers as at that time, pages and their cursors included.
  */
 import type { KeyKind } from '../ledgers/ledger.ts';
+import { outpointIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { type Coin, readStored, type StoredOutput, TXID_BYTES } from '../projections/coin.ts';
+import { type Coin, readStored, type StoredOutput } from '../projections/coin.ts';
 import type { TxRow } from '../projections/transactions.ts';
-import { compareBytes, equalBytes, readU16 } from '../util/bytes.ts';
+import { compareBytes, equalBytes } from '../util/bytes.ts';
 import { LOOKUP_ROWS } from '../util/limits.ts';
 import { BalanceSum } from './balance.ts';
 import { indexedUtxos, indexRange } from './index-rows.ts';
@@ -119,7 +120,7 @@ export function originView(kept: Kept): ChainView {
 function restoredUtxo({ keyBytes, keyAt, bytes, at, end }: Coin): Utxo {
   return {
     txId: keyBytes.subarray(keyAt, keyAt + TXID_BYTES),
-    index: readU16(keyBytes, keyAt + TXID_BYTES),
+    index: outpointIndex(keyBytes, keyAt),
     output: readStored(bytes.subarray(at, end)),
     spent: null,
   };

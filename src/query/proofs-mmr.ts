@@ -3,6 +3,7 @@
  * and what single blocks did to it. Whoever gives a proof out verifies it first
  * (`proofs.ts`): the range does not check its rows while it reads them.
  */
+import { outpointKey } from '../ledgers/outpoint.ts';
 import { type ChainRow, chainKey } from '../projections/chain.ts';
 import { SPENT_AT } from '../projections/coin.ts';
 import {
@@ -25,7 +26,6 @@ import { rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 import type { RangeAt } from './past-range.ts';
 import type { MmrProofs } from './proofs.ts';
-import { outpointKey } from './utxo.ts';
 
 export interface RangeRoots extends mmr.UtxoRoots {
   /** Nodes of the range. */

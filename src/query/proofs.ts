@@ -4,6 +4,7 @@
  * from are switched on one by one; what is not kept is UNSUPPORTED, by name.
  */
 import type { Ledger, OutputLeaf } from '../ledgers/ledger.ts';
+import { outpointKey } from '../ledgers/outpoint.ts';
 import { CSMT } from '../projections/csmt.ts';
 import { MMR } from '../projections/mmr-rows.ts';
 import { SET_HASH } from '../projections/set-hash.ts';
@@ -25,7 +26,7 @@ import { isUnspentError, UnspentError } from '../util/errors.ts';
 import type { Dialect, NamedOwner } from './dialect.ts';
 import type { Query } from './query.ts';
 import { renderPoint } from './render.ts';
-import { outpointKey, type Utxo } from './utxo.ts';
+import type { Utxo } from './utxo.ts';
 import type { ChainView } from './view.ts';
 
 /** The tree over the unspent set, as it was at one point (`proofs-csmt.ts`). */

@@ -7,8 +7,9 @@
  */
 import type { Snapshot } from '../engine/engine.ts';
 import type { KeyKind, OutputLeaf, OutputTraits, Point, SetHash, SetSummary } from '../ledgers/ledger.ts';
+import { outpointIndex, outpointKey } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { readSpent, readStored, TXID_BYTES } from '../projections/coin.ts';
+import { readSpent, readStored } from '../projections/coin.ts';
 import { CSMT, csmtNodes } from '../projections/csmt.ts';
 import { MMR, MMR_LEAF } from '../projections/mmr-rows.ts';
 import type { StepTx } from '../projections/projection.ts';
@@ -18,7 +19,7 @@ import { MemoryNodes, mmr } from '../proofs/index.ts';
 import { readBase } from '../state/base.ts';
 import { type Head, NO_TOTALS, readHead, type Totals } from '../state/head.ts';
 import { type Pruned, readPruned, type Windows } from '../state/pruned.ts';
-import { concatBytes, equalBytes, readU16 } from '../util/bytes.ts';
+import { concatBytes, equalBytes } from '../util/bytes.ts';
 import { BalanceSum, keptBalance } from './balance.ts';
 import { blockAtHeight, blockAtSlot, blockByHash, blocksAfter, edgeBlock } from './blocks.ts';
 import { type BlockChanges, type BlockOutline, blockChanges, blockOutline, blockTxs } from './changes.ts';
@@ -34,10 +35,10 @@ import { TreeProofs } from './proofs-csmt.ts';
 import { RangeProofs, type RangeRoots, rootsOfBlock } from './proofs-mmr.ts';
 import { type Seen, seenByHash } from './seen.ts';
 import { keptSetHash, pastSetHash } from './set-hash.ts';
-import { checkKey, type IndexedUtxo, outpointKey, outpointsOf, type Page, type Utxo } from './utxo.ts';
+import { checkKey, type IndexedUtxo, outpointsOf, type Page, type Utxo } from './utxo.ts';
 import type { Balance, ChainView, IndexKind } from './view.ts';
 
-export { type IndexedUtxo, outpointKey, type Page, type Utxo } from './utxo.ts';
+export type { IndexedUtxo, Page, Utxo } from './utxo.ts';
 
 export class Query implements Present {
   readonly head: Head | null;
@@ -72,7 +73,7 @@ export class Query implements Present {
     return { txId, index, output: record.output, spent: record };
   }
 
-  /** The same for many at once, by their 34-byte keys and in their order. */
+  /** The same for many at once, by their outpoint keys and in their order. */
   outpoints(keys: readonly Uint8Array[]): (Utxo | null)[] {
     this.kept.needUnspent();
     return outpointsOf(this.snapshot, keys);
@@ -106,11 +107,11 @@ export class Query implements Present {
     const range = { gte: txId, lt: concatBytes(txId, Uint8Array.of(0xff, 0xff, 0xff)) };
     const outputs: Utxo[] = [];
     for (const [key, value] of this.snapshot.scan(UNSPENT, range)) {
-      outputs.push({ txId, index: readU16(key, TXID_BYTES), output: readStored(value), spent: null });
+      outputs.push({ txId, index: outpointIndex(key), output: readStored(value), spent: null });
     }
     for (const [key, value] of this.snapshot.scan(SPENT, range)) {
       const spent = readSpent(value);
-      outputs.push({ txId, index: readU16(key, TXID_BYTES), output: spent.output, spent });
+      outputs.push({ txId, index: outpointIndex(key), output: spent.output, spent });
     }
     return outputs.sort((a, b) => a.index - b.index);
   }

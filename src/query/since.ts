@@ -3,6 +3,7 @@
  * of the blocks above it. With what was spent since (`Overlay`) that is all in
  * which the two sets differ.
  */
+import { outpointKey } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { Coin } from '../projections/coin.ts';
 import { UNSPENT } from '../projections/utxo.ts';
@@ -12,7 +13,6 @@ import { toHex } from '../util/bytes.ts';
 import { SCAN_ROWS } from '../util/limits.ts';
 import { behind, rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
-import { outpointKey } from './utxo.ts';
 
 /** For a block of our chain whose undo records above it are all there. */
 export function* addedSince(kept: Kept, point: ChainRow, head: Head): Generator<Coin, void, void> {

@@ -4,9 +4,9 @@
  */
 import type { Reader } from '../engine/engine.ts';
 import { KEY_BYTES } from '../ledgers/ledger.ts';
-import { OUTPOINT_BYTES, readSpent, readStored, type StoredOutput, type StoredSpend, TXID_BYTES } from '../projections/coin.ts';
+import { outpointIndex, outpointTxId } from '../ledgers/outpoint.ts';
+import { readSpent, readStored, type StoredOutput, type StoredSpend } from '../projections/coin.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
-import { readU16, writeU16 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 
 export interface Utxo {
@@ -30,14 +30,7 @@ export interface IndexedUtxo extends Utxo {
   readonly cursor: Uint8Array;
 }
 
-export function outpointKey(txId: Uint8Array, index: number): Uint8Array {
-  const key = new Uint8Array(OUTPOINT_BYTES);
-  key.set(txId);
-  writeU16(key, TXID_BYTES, index);
-  return key;
-}
-
-/** Outputs by their 34-byte keys, unspent or spent; null where the store knows none. */
+/** Outputs by their keys, unspent or spent; null where the store knows none. */
 export function outpointsOf(reader: Reader, keys: readonly Uint8Array[]): (Utxo | null)[] {
   if (keys.length === 0) return [];
   const unspent = reader.getMany(UNSPENT, keys);
@@ -45,7 +38,7 @@ export function outpointsOf(reader: Reader, keys: readonly Uint8Array[]): (Utxo 
   const spent = gone.length === 0 ? [] : reader.getMany(SPENT, gone);
   let next = 0;
   return keys.map((key, i) => {
-    const name = { txId: key.subarray(0, TXID_BYTES), index: readU16(key, TXID_BYTES) };
+    const name = { txId: outpointTxId(key), index: outpointIndex(key) };
     const value = unspent[i];
     if (value !== undefined) return { ...name, output: readStored(value), spent: null };
     const record = spent[next++];

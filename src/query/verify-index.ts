@@ -5,11 +5,12 @@
 
 import type { Row } from '../engine/engine.ts';
 import { KEY_BYTES, KEY_KINDS, type KeyKind } from '../ledgers/ledger.ts';
-import { type Coin, keyOffset, TXID_BYTES } from '../projections/coin.ts';
-import { INDEX_KEY_BYTES, type IndexKind, indexColumn, type TraitKind, writeRowKey } from '../projections/index-by-key.ts';
+import { outpointKey, TXID_BYTES } from '../ledgers/outpoint.ts';
+import { type Coin, keyOffset } from '../projections/coin.ts';
+import { INDEX_KEY_BYTES, type IndexKind, indexColumn, indexKeyOutput, type TraitKind, writeRowKey } from '../projections/index-by-key.ts';
 import { traitKeys } from '../projections/index-by-trait.ts';
 import { UNSPENT } from '../projections/utxo.ts';
-import { concatBytes, equalBytes, toHex } from '../util/bytes.ts';
+import { equalBytes, toHex } from '../util/bytes.ts';
 import { assert } from '../util/errors.ts';
 import { SCAN_ROWS } from '../util/limits.ts';
 import { Scratch } from '../util/scratch.ts';
@@ -88,7 +89,7 @@ export class IndexCheck {
   /** Each row names an unspent output that has its key. */
   private outputs(rows: readonly Row[]): void {
     const { column, inspection } = this;
-    const outpoints = rows.map(([key, txId]) => concatBytes(txId, key.subarray(INDEX_KEY_BYTES - 2)));
+    const outpoints = rows.map(([key, txId]) => outpointKey(txId, indexKeyOutput(key)));
     const values = inspection.reader.getMany(UNSPENT, outpoints);
     for (let i = 0; i < rows.length; i++) {
       const key = rows[i][0].subarray(0, KEY_BYTES);

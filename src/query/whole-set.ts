@@ -4,8 +4,9 @@
  * an earlier block what is there now and came no later, and what was spent since.
  */
 import type { Row } from '../engine/engine.ts';
+import { OUTPOINT_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { AT, type Coin, OUTPOINT_BYTES } from '../projections/coin.ts';
+import { AT, type Coin } from '../projections/coin.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import type { Head } from '../state/head.ts';
 import { compareBytes, equalBytes, readU32 } from '../util/bytes.ts';

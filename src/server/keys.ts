@@ -4,6 +4,7 @@
  */
 import { parseCredential, readAddress } from '../ledgers/cardano/index.ts';
 import { KEY_BYTES } from '../ledgers/ledger.ts';
+import { parseOutputIndex } from '../ledgers/outpoint.ts';
 import { assetKey, datumKey } from '../projections/index-by-key.ts';
 import type { Dialect, NamedOwner } from '../query/dialect.ts';
 import type { Place } from '../query/place.ts';
@@ -75,9 +76,7 @@ export function datumHashKey(text: string): Uint8Array {
 /** `transaction#number`, as the schema has checked it. */
 export function parseOutpoint(text: string, { parseId }: Dialect): Outpoint {
   const [id, digits] = text.split('#');
-  const index = Number(digits);
-  if (index > 0xffff) throw new UnspentError('USAGE', `an output has a number up to 65535, not ${index}`, { field: 'body' });
-  return { txId: parseId(id), index };
+  return named('body', () => ({ txId: parseId(id), index: parseOutputIndex(digits) }));
 }
 
 /** Of a block in a path a bare number is a height; in `at` it is a slot. */

@@ -47,6 +47,8 @@ export interface LiveStatus {
   readonly rollbacks: readonly LiveRollback[];
   readonly fills: readonly LiveFill[];
   readonly connectionsLost: number;
+  /** Times since the last block that what the peer had sent was refused. */
+  readonly refusals: number;
   readonly lastError: string | null;
 }
 
@@ -69,5 +71,5 @@ export interface LiveUpdate {
 export const NOT_FOLLOWING: LiveStatus = {
   ...{ state: 'idle', source: null, peer: null, version: null, sourceTip: null },
   ...{ blocks: 0, txs: 0, bytes: 0, created: 0, spent: 0, undone: 0, prunedKeys: 0, prunedDeltas: 0, queued: 0 },
-  ...{ rollbacks: [], fills: [], connectionsLost: 0, lastError: null },
+  ...{ rollbacks: [], fills: [], connectionsLost: 0, refusals: 0, lastError: null },
 };

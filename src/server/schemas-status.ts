@@ -46,6 +46,7 @@ const Following = Type.Object(
     rollbacks: Type.Array(Rollback, { description: 'The last ones, newest last.' }),
     fills: Type.Array(Type.Object({ projection: Type.String(), done: Type.Number({ minimum: 0, maximum: 1 }) }, closed)),
     connections_lost: count('Since the process started.'),
+    refusals: count('Times since the last block that what the peer had sent was refused; several in a row mean that following is stuck.'),
     last_error: orNull(text('What went wrong last.')),
   },
   closed,

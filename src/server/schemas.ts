@@ -4,6 +4,7 @@
  * Bytes are hex, amounts are decimal strings, absent fields are left out.
  */
 import Type, { type Static, type TSchema } from 'typebox';
+import { OUTPUT_INDEX_MAX } from '../ledgers/outpoint.ts';
 import { HTTP_PARAM_CHARS_MAX } from '../util/limits.ts';
 import { PROOF_COMPONENTS } from './schemas-proofs.ts';
 
@@ -34,7 +35,7 @@ export const PATH = {
   script: hash28('The hash of a script.'),
   datum: hash32('The hash of a datum.'),
   tx: hash32('The id of a transaction.'),
-  index: Type.Integer({ minimum: 0, maximum: 0xffff, description: 'The number of the output.' }),
+  index: Type.Integer({ minimum: 0, maximum: OUTPUT_INDEX_MAX, description: 'The number of the output.' }),
   block: part('A block: its hash, its height (`1234` or `height:1234`), or `slot:1234` for the newest up to a slot.', '1234'),
 };
 
@@ -94,7 +95,7 @@ export function listQuery(rowsMax: number) {
 export type ListQuery = Static<ReturnType<typeof listQuery>>;
 
 export function outpointsBody(rowsMax: number) {
-  const outpoint = Type.String({ pattern: '^[0-9a-fA-F]{64}#[0-9]{1,5}$', examples: [`${'00'.repeat(32)}#0`] });
+  const outpoint = Type.String({ pattern: '^[0-9a-fA-F]{64}#[0-9]{1,10}$', examples: [`${'00'.repeat(32)}#0`] });
   return Type.Array(outpoint, { minItems: 1, maxItems: rowsMax, description: 'Outputs, each as `transaction#number`.' });
 }
 

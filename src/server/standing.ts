@@ -1,18 +1,21 @@
 /**
  * How the server is doing, in one word each: healthy, as long as nothing is
- * damaged and following has not failed; ready, when its answers are those of
+ * damaged and following has neither failed nor is stuck; ready, when its answers are those of
  * the newest blocks. Both are asked by machines without a token, so a reason
  * names no file and no peer; the status says more.
  */
 import type { Point } from '../ledgers/ledger.ts';
-import { READY_BLOCKS_BEHIND_MAX } from '../util/limits.ts';
+import { FOLLOW_REFUSALS_MAX, READY_BLOCKS_BEHIND_MAX } from '../util/limits.ts';
 import type { LiveStatus } from './live.ts';
+
+const STUCK = 'what the source sends is refused again and again';
 
 /** Null: yes. */
 export type Reason = string | null;
 
-export function unhealthyBecause(damage: string | null, { state, lastError }: LiveStatus): Reason {
+export function unhealthyBecause(damage: string | null, { state, lastError, refusals }: LiveStatus): Reason {
   if (damage !== null) return 'the store is damaged';
+  if (refusals >= FOLLOW_REFUSALS_MAX) return STUCK;
   return state === 'stopped' && lastError !== null ? 'following stopped with an error' : null;
 }
 
@@ -32,6 +35,7 @@ export function unreadyBecause(head: Point | null, live: LiveStatus, filling: re
   if (filling.length > 0) return `still filling: ${filling.join(', ')}`;
   if (live.state === 'idle') return null;
   if (live.state === 'stopped') return 'nothing is followed any more';
+  if (live.refusals >= FOLLOW_REFUSALS_MAX) return STUCK;
   if (live.sourceTip === null) return 'the source has not said where it is';
   const behind = lagBlocks(head, live);
   if (behind !== null) return behind <= READY_BLOCKS_BEHIND_MAX ? null : `${behind} blocks behind the source`;

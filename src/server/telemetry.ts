@@ -12,7 +12,7 @@ import type { Following, Store } from '../store.ts';
 import { LIVE_ROLLBACKS_MAX, LIVE_TIMINGS_MAX, LIVE_UPDATE_MS, LIVE_UPDATE_MS_MAX } from '../util/limits.ts';
 import { type LiveRollback, type LiveStatus, type LiveTiming, type LiveUpdate, NOT_FOLLOWING } from './live.ts';
 
-type Watched = Pick<Store, 'fold' | 'following' | 'fills' | 'network'>;
+type Watched = Pick<Store, 'fold' | 'following' | 'followFailure' | 'fills' | 'network'>;
 
 /** What a source that is a connection to a node says of it. */
 interface Peer {
@@ -22,6 +22,7 @@ interface Peer {
   readonly tip: { readonly slot: number; readonly height?: number } | null;
   readonly lost: number;
   readonly lastError: Error | null;
+  readonly refusals?: number;
 }
 
 export class Telemetry implements FoldWatcher {
@@ -81,12 +82,14 @@ export class Telemetry implements FoldWatcher {
   }
 
   status(): LiveStatus {
-    const { following } = this.store;
+    const { following, followFailure } = this.store;
     if (following !== this.following) this.another(following);
     const progress = following?.progress ?? null;
     const peer = following === null ? null : peerOf(following);
     const tip = progress?.tip ?? peer?.tip ?? null;
-    const state = following === null ? (this.last.state === 'idle' ? 'idle' : 'stopped') : (peer?.state ?? 'following');
+    // What failed at once was never seen to be followed.
+    const stopped = this.last.state === 'idle' && followFailure === null ? 'idle' : 'stopped';
+    const state = following === null ? stopped : (peer?.state ?? 'following');
     this.last = {
       state,
       source: following?.source.name ?? this.last.source,
@@ -100,7 +103,8 @@ export class Telemetry implements FoldWatcher {
       rollbacks: this.rollbacks,
       fills: this.store.fills().map(({ projection, done }) => ({ projection, done })),
       connectionsLost: this.before.lost + (peer?.lost ?? 0),
-      lastError: peer?.lastError?.message ?? null,
+      refusals: peer?.refusals ?? 0,
+      lastError: (following === null ? followFailure : peer?.lastError)?.message ?? null,
     };
     return this.last;
   }

@@ -1,13 +1,14 @@
 /**
  * Chunks of a snapshot: rows of `utxo_unspent` in the order of their keys,
  *
- *   outpoint 34 | length varint | stored value
+ *   outpoint 36 | length varint | stored value
  *
  * one after another and not compressed, because only then are the bytes the same
  * whoever writes them. A chunk ends before the row that would take it past
  * SNAPSHOT_CHUNK_BYTES: where the cuts are follows from the rows.
  */
-import { Coin, OUTPOINT_BYTES } from '../projections/coin.ts';
+import { OUTPOINT_BYTES } from '../ledgers/outpoint.ts';
+import { Coin } from '../projections/coin.ts';
 import { ByteWriter } from '../util/byte-writer.ts';
 import { UnspentError } from '../util/errors.ts';
 import { SNAPSHOT_CHUNK_BYTES } from '../util/limits.ts';

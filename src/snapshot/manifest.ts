@@ -9,14 +9,14 @@
  */
 import { createHash } from 'node:crypto';
 import { type CardanoNetwork, cardanoNetwork } from '../ledgers/cardano/index.ts';
-import { OUTPOINT_BYTES } from '../projections/coin.ts';
+import { OUTPOINT_BYTES } from '../ledgers/outpoint.ts';
 import { isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { SNAPSHOT_CHUNK_BYTES, SNAPSHOT_HEADER_BYTES_MAX } from '../util/limits.ts';
 
 export const MANIFEST_FILE = 'manifest.json';
 const FORMAT = 'unspent-snapshot';
-const VERSION = 1;
+const VERSION = 2;
 
 const SHA256_BYTES = 32;
 

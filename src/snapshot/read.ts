@@ -10,10 +10,11 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRegularLater } from '../files/regular.ts';
 import type { Ledger } from '../ledgers/ledger.ts';
+import { OUTPOINT_BYTES, outpointIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { AT, type Coin, OUTPOINT_BYTES, TXID_BYTES } from '../projections/coin.ts';
+import { AT, type Coin } from '../projections/coin.ts';
 import { OutputCheck } from '../query/verify-output.ts';
-import { readU16, readU32, readU64, toHex } from '../util/bytes.ts';
+import { readU32, readU64, toHex } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { SNAPSHOT_CHUNK_BYTES_MAX, SNAPSHOT_MANIFEST_BYTES_MAX } from '../util/limits.ts';
 import { baseOf, isPlaced } from './base.ts';
@@ -128,7 +129,7 @@ class RowCheck {
 
   private fault({ keyBytes, keyAt }: Coin, file: string, what: string, cause?: unknown): UnspentError {
     const id = this.ledger.formatId(keyBytes.subarray(keyAt, keyAt + TXID_BYTES));
-    return wrong(file, `has an output ${id}#${readU16(keyBytes, keyAt + TXID_BYTES)} that ${what}`, cause);
+    return wrong(file, `has an output ${id}#${outpointIndex(keyBytes, keyAt)} that ${what}`, cause);
   }
 }
 

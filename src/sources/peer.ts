@@ -21,6 +21,8 @@ export interface PeerStatus {
   /** Connections lost so far, and why the last one was. */
   readonly lost: number;
   readonly lastError: UnspentError | null;
+  /** How often since the last block we have ended a connection because of what the peer had sent. */
+  readonly refusals: number;
 }
 
 /** Stays connected: a lost peer is tried again, the next one first where there are several. */

@@ -6,7 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Point } from '../ledgers/ledger.ts';
-import { UnspentError } from '../util/errors.ts';
+import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { RECONNECT_ATTEMPTS, RECONNECT_MS_MAX, RECONNECT_MS_MIN } from '../util/limits.ts';
 import type { PeerStatus } from './peer.ts';
 import type { ChainEvent, Run, SourceTip } from './source.ts';
@@ -41,8 +41,9 @@ export class Peers<A extends { readonly url: string }> {
   private lastRollback: PeerStatus['lastRollback'] = null;
   private lost = 0;
   private lastError: UnspentError | null = null;
-  /** Connections that failed since the last block. */
+  /** Connections that failed since the last block, and those of them that we ended, because of what the node had sent. */
   private failures = 0;
+  private refusals = 0;
   /** Nodes whose chain we cannot follow, since the last event. */
   private readonly strangers = new Set<A>();
 
@@ -58,10 +59,10 @@ export class Peers<A extends { readonly url: string }> {
   }
 
   status(): PeerStatus {
-    const { state, version, lastRollback, lost, lastError } = this;
+    const { state, version, lastRollback, lost, lastError, refusals } = this;
     const { tip, at } = this.standing();
     const lagBlocks = tip?.height === undefined ? null : Math.max(0, tip.height - (at?.height ?? -1));
-    return { state, peer: this.address.url, version, tip, at, lagBlocks, lastRollback, lost, lastError };
+    return { state, peer: this.address.url, version, tip, at, lagBlocks, lastRollback, lost, lastError, refusals };
   }
 
   /** The others, in the order of their turns. */
@@ -86,6 +87,7 @@ export class Peers<A extends { readonly url: string }> {
     talk: () => AsyncGenerator<Run, void, undefined>,
   ): AsyncGenerator<Run, void, undefined> {
     this.failures = 0;
+    this.refusals = 0;
     try {
       while (!signal.aborted) {
         this.become('connecting');
@@ -111,8 +113,10 @@ export class Peers<A extends { readonly url: string }> {
   private note(events: readonly ChainEvent[]): void {
     if (events.length > 0) this.strangers.clear();
     for (const event of events) {
-      if (event.kind === 'forward') this.failures = 0;
-      else this.lastRollback = { time: Date.now(), to: event.point };
+      if (event.kind === 'forward') {
+        this.failures = 0;
+        this.refusals = 0;
+      } else this.lastRollback = { time: Date.now(), to: event.point };
     }
   }
 
@@ -120,6 +124,7 @@ export class Peers<A extends { readonly url: string }> {
   private giveUp(error: UnspentError, follow: boolean): void {
     this.lost++;
     this.lastError = error;
+    if (error.code === 'PROTOCOL') this.refusals++;
     this.become('waiting');
     if (isAdapted(error)) return;
     this.failures++;
@@ -128,7 +133,8 @@ export class Peers<A extends { readonly url: string }> {
       this.strangers.add(this.address);
       if (this.strangers.size === length) throw error;
     } else if (!PASSING.includes(error.code) || error.meta['refused'] === true) throw error;
-    if (!follow && this.failures >= (this.options.attempts ?? RECONNECT_ATTEMPTS) * length) throw error;
+    if (!follow && this.failures >= (this.options.attempts ?? RECONNECT_ATTEMPTS) * length)
+      throw this.refusals > 1 ? blamed(error, this.refusals) : error;
   }
 
   /** The next node at once; when all were tried, a pause that doubles, with jitter so that many do not come back together. */
@@ -152,4 +158,11 @@ export class Peers<A extends { readonly url: string }> {
 /** The source asks this node differently from now on: it is tried again at once, and that is not a failure to reach it. */
 function isAdapted({ meta }: UnspentError): boolean {
   return meta['adapted'] === true;
+}
+
+/** Bytes that do not decode are a peer's fault the first time. If they come again and again, they are what the chain has, and this version cannot read them. */
+function blamed(error: UnspentError, times: number): UnspentError {
+  const { cause } = error;
+  if (!isUnspentError(cause, 'BLOCK_INVALID')) return error;
+  return new UnspentError('BLOCK_INVALID', `${error.message}; so it came ${times} times`, error.meta, cause);
 }

@@ -4,11 +4,12 @@
  * created and spent inside the run never reappears. It reads and never writes.
  */
 import type { Reader } from '../engine/engine.ts';
+import { OUTPOINT_BYTES, outpointIndex, outpointKey, outpointTxId } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { Coin, OUTPOINT_BYTES, SPENT_AT, TXID_BYTES } from '../projections/coin.ts';
+import { Coin, SPENT_AT } from '../projections/coin.ts';
 import type { Step, StepBlock } from '../projections/projection.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
-import { readU16, toHex, writeU16 } from '../util/bytes.ts';
+import { toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { CoinTable } from './coin-table.ts';
 import type { Delta } from './delta.ts';
@@ -66,7 +67,7 @@ function createdCoins(undone: readonly UndoneBlock[], table: CoinTable, netted: 
     const into: Coin[] = [];
     for (const tx of delta.txs) {
       for (let i = 0; i < tx.count; i++) {
-        const key = outpoint(tx.id, tx.firstIndex + i);
+        const key = outpointKey(tx.id, tx.firstIndex + i);
         const spent = table.find(key, 0, tx.firstIndex + i);
         if (spent !== undefined) netted.add(spent);
         else wanted.push({ key, into, at: into.length, row });
@@ -90,15 +91,8 @@ function createdCoins(undone: readonly UndoneBlock[], table: CoinTable, netted: 
 
 const PLACEHOLDER = new Coin(new Uint8Array(OUTPOINT_BYTES), 0, new Uint8Array(0), 0, 0, false);
 
-function outpoint(txId: Uint8Array, index: number): Uint8Array {
-  const key = new Uint8Array(OUTPOINT_BYTES);
-  key.set(txId);
-  writeU16(key, TXID_BYTES, index);
-  return key;
-}
-
 function damaged(column: string, key: Uint8Array, row: ChainRow): UnspentError {
-  const name = `${toHex(key, 0, TXID_BYTES)}#${readU16(key, TXID_BYTES)}`;
+  const name = `${toHex(outpointTxId(key))}#${outpointIndex(key)}`;
   return new UnspentError('STORE_DAMAGED', `${column} lacks ${name}, which undoing block ${row.height} (${toHex(row.hash)}) needs`, {
     column,
     key: toHex(key),

@@ -4,7 +4,8 @@
  * string is ever made of a key.
  */
 
-import { type Coin, TXID_BYTES } from '../projections/coin.ts';
+import { outpointIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
+import type { Coin } from '../projections/coin.ts';
 import { readU32 } from '../util/bytes.ts';
 
 const INDEX_SPREAD = 0x9e37_79b1;
@@ -42,8 +43,7 @@ export class CoinTable {
   }
 
   private enter({ keyBytes, keyAt }: Coin, number: number): void {
-    const index = (keyBytes[keyAt + TXID_BYTES] << 8) | keyBytes[keyAt + TXID_BYTES + 1];
-    let slot = this.place(keyBytes, keyAt, index);
+    let slot = this.place(keyBytes, keyAt, outpointIndex(keyBytes, keyAt));
     while (this.slots[slot] !== 0) slot = (slot + 1) & this.mask;
     this.slots[slot] = number;
   }
@@ -63,5 +63,5 @@ export class CoinTable {
 function sameOutpoint(coin: Coin, bytes: Uint8Array, at: number, index: number): boolean {
   const { keyBytes, keyAt } = coin;
   for (let i = 0; i < TXID_BYTES; i++) if (keyBytes[keyAt + i] !== bytes[at + i]) return false;
-  return keyBytes[keyAt + TXID_BYTES] === index >> 8 && keyBytes[keyAt + TXID_BYTES + 1] === (index & 0xff);
+  return outpointIndex(keyBytes, keyAt) === index;
 }

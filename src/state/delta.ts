@@ -5,7 +5,7 @@
  *   | n varint, then per transaction: flags u8 (1: phase-2 invalid, 2: a grant
  *     of the ledger, not a transaction, 4: more of the transaction before, whose
  *     outputs are not all kept), id 32, first output index, outputs
- *   | m varint, then per spent output: outpoint 34 [, length varint, value]
+ *   | m varint, then per spent output: outpoint 36 [, length varint, value]
  *   | u varint, then per projection with an undo of its own: name, bytes
  *
  * Compact by default: bodies of spent outputs are in `utxo_spent`. A
@@ -13,7 +13,8 @@
  */
 
 import type { ColumnSpec } from '../engine/engine.ts';
-import { type Coin, OUTPOINT_BYTES, TXID_BYTES } from '../projections/coin.ts';
+import { OUTPOINT_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
+import type { Coin } from '../projections/coin.ts';
 import { ByteReader, type ByteWriter } from '../util/byte-writer.ts';
 import { utf8 } from '../util/bytes.ts';
 

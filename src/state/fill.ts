@@ -12,8 +12,9 @@
  * crash.
  */
 import type { Batch, Engine, Reader } from '../engine/engine.ts';
+import { OUTPOINT_BYTES } from '../ledgers/outpoint.ts';
 import { CHAIN } from '../projections/chain.ts';
-import { Coin, OUTPOINT_BYTES } from '../projections/coin.ts';
+import { Coin } from '../projections/coin.ts';
 import type { ForwardBlock, Projection, PrunedBlock, SettledBlock, Step, StepBlock, Undo } from '../projections/projection.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { compareBytes, concatBytes, equalBytes } from '../util/bytes.ts';

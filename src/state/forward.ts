@@ -6,6 +6,7 @@
 import type { Reader } from '../engine/engine.ts';
 import type { Before, Block, Create, Grant, Ledger, Transition, Tx } from '../ledgers/ledger.ts';
 import { OutputKeys } from '../ledgers/ledger.ts';
+import { OUTPOINT_BYTES, outpointIndex, outpointTxId, TXID_BYTES, writeOutpoint } from '../ledgers/outpoint.ts';
 import { chainKey } from '../projections/chain.ts';
 import {
   AT,
@@ -14,16 +15,14 @@ import {
   KEYS_BYTES_MAX,
   LEDGER_FLAGS_MASK,
   NO_INPUT,
-  OUTPOINT_BYTES,
   outputOffset,
-  TXID_BYTES,
   VALUE_HEADER_BYTES,
   writeKeys,
 } from '../projections/coin.ts';
 import type { ForwardBlock, Step, StepTx } from '../projections/projection.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { Arena } from '../util/arena.ts';
-import { copyBytes, readU16, writeU16, writeU32, writeU64 } from '../util/bytes.ts';
+import { copyBytes, writeU32, writeU64 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { CoinTable } from './coin-table.ts';
 import type { DeltaTx } from './delta.ts';
@@ -204,8 +203,7 @@ export class ForwardPlanner {
   private want(raw: Uint8Array, at: number, index: number, number: number): Coin {
     const keyAt = this.arena.take(OUTPOINT_BYTES);
     const { slab } = this.arena;
-    copyBytes(raw, at, slab, keyAt, TXID_BYTES);
-    writeU16(slab, keyAt + TXID_BYTES, index);
+    writeOutpoint(slab, keyAt, raw, at, index);
     const coin = new Coin(slab, keyAt, slab, 0, 0, false);
     this.table.add(coin);
     this.wanted.push(coin);
@@ -240,8 +238,7 @@ export class ForwardPlanner {
     const rawLength = create.end - create.start;
     const keyAt = this.arena.take(OUTPOINT_BYTES + VALUE_HEADER_BYTES + KEYS_BYTES_MAX + rawLength);
     const { slab } = this.arena;
-    copyBytes(txId, 0, slab, keyAt, TXID_BYTES);
-    writeU16(slab, keyAt + TXID_BYTES, create.index);
+    writeOutpoint(slab, keyAt, txId, 0, create.index);
     const at = keyAt + OUTPOINT_BYTES;
     this.ledger.findKeys(raw, create, this.keys);
     slab[at] = (create.flags & LEDGER_FLAGS_MASK) | (this.keys.mask << KEY_MASK_SHIFT);
@@ -323,8 +320,7 @@ export class ForwardPlanner {
   }
 
   private outpointText({ keyBytes, keyAt }: Coin): string {
-    const id = this.ledger.formatId(keyBytes.subarray(keyAt, keyAt + TXID_BYTES));
-    return `${id}#${readU16(keyBytes, keyAt + TXID_BYTES)}`;
+    return `${this.ledger.formatId(outpointTxId(keyBytes, keyAt))}#${outpointIndex(keyBytes, keyAt)}`;
   }
 
   private where({ height, slot, hash }: Block, txId: Uint8Array): string {

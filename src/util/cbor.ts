@@ -1,12 +1,13 @@
 /**
  * A bounds-checked cursor over CBOR (RFC 8949). It allocates nothing, copies
  * nothing and trusts nothing: every head checks the end, every count is bounded
- * by the bytes left, depth is limited, indefinite lengths are taken everywhere.
+ * by the bytes left, nesting never overflows the stack, indefinite lengths are
+ * taken everywhere.
  *
  * Why by hand: docs/adr/0004. Errors carry the position in the given bytes.
  */
 import { UnspentError } from './errors.ts';
-import { CBOR_BIG_BYTES_MAX, CBOR_DEPTH_MAX } from './limits.ts';
+import { CBOR_BIG_BYTES_MAX, CBOR_RECURSION_MAX } from './limits.ts';
 
 export const UINT = 0;
 export const NEGINT = 1;
@@ -22,6 +23,14 @@ export const INDEFINITE = -1;
 
 const BREAK = 0xff;
 const TWO_32 = 0x1_0000_0000;
+
+/** An open container on the way through deep nesting. */
+interface Level {
+  /** Items until it ends, or until a break may stand. */
+  left: number;
+  readonly each: number;
+  readonly indefinite: boolean;
+}
 
 export class Cursor {
   readonly bytes: Uint8Array;
@@ -272,11 +281,38 @@ export class Cursor {
   }
 
   private skipItems(count: number, each: number, depth: number): void {
-    if (depth > CBOR_DEPTH_MAX) this.fail(`nested deeper than ${CBOR_DEPTH_MAX}`);
-    if (count !== INDEFINITE) {
-      for (let i = 0; i < count; i++) this.skip(depth);
-      return;
+    if (depth > CBOR_RECURSION_MAX) this.skipDeep(count, each);
+    else if (count !== INDEFINITE) for (let i = 0; i < count; i++) this.skip(depth);
+    else while (this.more(INDEFINITE, 0)) for (let i = 0; i < each; i++) this.skip(depth);
+  }
+
+  /** The same without recursion. A level takes a byte at least, so there are no more of them than bytes. */
+  private skipDeep(count: number, each: number): void {
+    const open: Level[] = [{ left: count === INDEFINITE ? 0 : count, each, indefinite: count === INDEFINITE }];
+    while (open.length > 0) {
+      const level = open[open.length - 1];
+      if (level.left === 0) {
+        if (!level.indefinite || !this.more(INDEFINITE, 0)) {
+          open.pop();
+          continue;
+        }
+        level.left = level.each;
+      }
+      level.left--;
+      const inner = this.peek() === ARRAY || this.peek() === MAP || this.peek() === TAG ? this.level() : null;
+      if (inner === null) this.skip();
+      else open.push(inner);
     }
-    while (this.more(INDEFINITE, 0)) for (let i = 0; i < each; i++) this.skip(depth);
+  }
+
+  /** Opens the array, map or tag that begins here. */
+  private level(): Level {
+    if (this.peek() === TAG) {
+      this.head();
+      return { left: 1, each: 1, indefinite: false };
+    }
+    const each = this.peek() === MAP ? 2 : 1;
+    const count = each === 2 ? this.map() : this.array();
+    return { left: count === INDEFINITE ? 0 : count * each, each, indefinite: count === INDEFINITE };
   }
 }

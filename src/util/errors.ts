@@ -170,8 +170,8 @@ export const ERROR_CODES = {
   STORE_SCHEMA: {
     exit: 3,
     status: 500,
-    meaning: 'The store was written by a newer version.',
-    advice: 'Use the newer version of unspent, or another --data DIR.',
+    meaning: 'The store was written by another version, in a form that this one does not read.',
+    advice: 'Use the version that wrote it, or sync into another --data DIR.',
   },
   STORE_SHAPE: {
     exit: 3,

@@ -3,14 +3,14 @@
  * here is a limit nobody can find.
  */
 
-/** Bytes of one block. Cardano's largest today is a Byron EBB of 648,087 bytes, Bitcoin's 4 MB; block-fetch allows 2.5 MB. */
-export const BLOCK_BYTES_MAX = 8 * 1024 * 1024;
+/** Bytes of one block. Cardano: a Byron EBB of 648,087; block-fetch allows 2.5 MB. Bitcoin: 4 MB; Litecoin: 4 MB and an extension block of 12 MB. */
+export const BLOCK_BYTES_MAX = 16_000_000;
 
-/** Transactions of one block. A real one has a hundred bytes at least; an empty one takes one byte and, decoded, four hundred. */
+/** Transactions of one block. Bitcoin's weight allows 16,666 (60 bytes is the shortest), Byron's 2 MB fewer; undone, an empty one of a byte takes four hundred decoded. */
 export const BLOCK_TXS_MAX = 65_536;
 
-/** Levels of CBOR nesting. Plutus data on chain stays below 100; a stack frame each, so bounded. */
-export const CBOR_DEPTH_MAX = 512;
+/** Levels of CBOR nesting passed by recursion, a stack frame each; ledgers set no limit, so deeper ones are counted on the heap. */
+export const CBOR_RECURSION_MAX = 512;
 
 /** Bytes of one big number. Ledgers allow 8 for a quantity; turning bytes into a number is quadratic, so bounded. */
 export const CBOR_BIG_BYTES_MAX = 1024;
@@ -38,6 +38,9 @@ export const SCAN_ROWS = 1024;
 
 /** Outputs of a list that are looked up together: about a slice of work, and as fast in all as a thousand at a time. */
 export const LOOKUP_ROWS = 128;
+
+/** Bytes of rows after which a scan fetches no further ones at a time: transactions of 4 MB would make 4 GB of them. */
+export const SCAN_BYTES = 8 * 1024 * 1024;
 
 /** Unspent outputs whose balances are summed in memory at a time when a store is checked: some hundred bytes each. */
 export const VERIFY_BALANCE_OUTPUTS = 2_000_000;
@@ -140,6 +143,9 @@ export const HTTP_PIECE_CHARS = 64 * 1024;
 
 /** Rows that `page` may pass over: beyond, a cursor costs less than one page and this costs all of them. */
 export const HTTP_SKIPPED_ROWS_MAX = 100_000;
+
+/** Times in a row that what peers send may be refused before following counts as stuck: damaged bytes come right when asked for again. */
+export const FOLLOW_REFUSALS_MAX = 3;
 
 /** Blocks behind the source with which a store still counts as ready: what arrives while a block is on its way. */
 export const READY_BLOCKS_BEHIND_MAX = 5;

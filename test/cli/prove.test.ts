@@ -8,11 +8,12 @@ import { openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
+import { outpointIndex } from '../../src/ledgers/outpoint.ts';
 import { documentFromJson, type ProofDocumentJson, verifyDocument } from '../../src/proofs/index.ts';
 import type { UtxoProofJson } from '../../src/proofs/mmr/unspent.ts';
 import type { Roots } from '../../src/query/proofs.ts';
 import { open } from '../../src/store.ts';
-import { fromHex, readU16 } from '../../src/util/bytes.ts';
+import { fromHex } from '../../src/util/bytes.ts';
 import { PlainChain } from '../support/bitcoin-chain.ts';
 import { document, failure, temporary, unspent, withStore } from './run.ts';
 
@@ -40,7 +41,7 @@ interface Names {
 function namesIn(data: string): Promise<Names> {
   return withStore(data, ({ engine, network }) => {
     const names = (column: string) =>
-      [...engine.scan(column)].map(([key]) => `${network.dialect.formatId(key.slice(0, 32))}#${readU16(key, 32)}`);
+      [...engine.scan(column)].map(([key]) => `${network.dialect.formatId(key.slice(0, 32))}#${outpointIndex(key)}`);
     return { unspent: names('utxo_unspent'), spent: names('utxo_spent') };
   });
 }

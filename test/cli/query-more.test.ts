@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import { outpointIndex } from '../../src/ledgers/outpoint.ts';
 import { type BalanceJson, type BlockJson, Renderer, type SeenJson, type TxJson, type UtxoJson } from '../../src/query/render.ts';
-import { readU16 } from '../../src/util/bytes.ts';
 import { document, failure, temporary, unspent, withStore } from './run.ts';
 
 interface PageJson {
@@ -36,7 +36,7 @@ describe('query', () => {
     utxos = await withStore(now, (store) =>
       store.read((query) => {
         const renderer = new Renderer(query, store.network.dialect);
-        return [...store.engine.scan('utxo_unspent')].map(([key]) => renderer.utxo(query.outpoint(key.slice(0, 32), readU16(key, 32))!));
+        return [...store.engine.scan('utxo_unspent')].map(([key]) => renderer.utxo(query.outpoint(key.slice(0, 32), outpointIndex(key))!));
       }),
     );
   });

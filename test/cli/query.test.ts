@@ -6,11 +6,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { cardanoNetwork } from '../../src/ledgers/cardano/index.ts';
+import { outpointIndex } from '../../src/ledgers/outpoint.ts';
 import type { ChainRow } from '../../src/projections/chain.ts';
 import { cardanoDialect } from '../../src/query/cardano/dialect.ts';
 import type { Query } from '../../src/query/query.ts';
 import { Renderer, type TxJson, type UtxoJson } from '../../src/query/render.ts';
-import { readU16, toHex } from '../../src/util/bytes.ts';
+import { toHex } from '../../src/util/bytes.ts';
 import { document, failure, temporary, unspent, withStore } from './run.ts';
 
 interface PageJson {
@@ -38,7 +39,7 @@ describe('query', () => {
       store.read((query) => {
         const renderer = new Renderer(query, store.network.dialect);
         const all = (column: string) =>
-          [...store.engine.scan(column)].map(([key]) => renderer.utxo(query.outpoint(key.slice(0, 32), readU16(key, 32))!));
+          [...store.engine.scan(column)].map(([key]) => renderer.utxo(query.outpoint(key.slice(0, 32), outpointIndex(key))!));
         unspentRows = all('utxo_unspent');
         spentRows = all('utxo_spent');
       }),
@@ -88,7 +89,7 @@ describe('query', () => {
     const { stdout } = await unspent(['query', 'address', address, '--data', data, '--limit', '1']);
     assert.match(
       stdout,
-      /^OUTPUT +ADDRESS +ADA +SLOT +ASSETS\n.+1 unspent output worth [\d,.]+ ada, read at height 399, .+--after [0-9a-f]{84}\n$/s,
+      /^OUTPUT +ADDRESS +ADA +SLOT +ASSETS\n.+1 unspent output worth [\d,.]+ ada, read at height 399, .+--after [0-9a-f]{88}\n$/s,
     );
     const other = unspentRows.find((row) => row.owner_addr !== address)!;
     const page = await document<PageJson>(['query', 'address', address, '--data', data, '--limit', '1']);
@@ -138,7 +139,7 @@ describe('query', () => {
     await failure(['query', 'tx', nobody, '--data', data], 'NOT_FOUND', 1);
     assert.equal((await document<PageJson>(['query', 'credential', nobody.slice(0, 56), '--data', data])).count, 0);
     for (const args of [
-      ['outpoint', `${nobody}#70000`],
+      ['outpoint', `${nobody}#4294967296`],
       ['tx', 'abc'],
       ['address', 'addr_test1nonsense'],
       ['credential', 'abcd'],

@@ -89,8 +89,8 @@ describe('identity of a data directory', () => {
     for (const text of [
       ...texts,
       ...more,
-      '{"format":"unspent","schema":1}',
-      '{"format":"unspent","schema":1,"network":""}',
+      '{"format":"unspent","schema":2}',
+      '{"format":"unspent","schema":2,"network":""}',
       ' '.repeat(70_000),
     ]) {
       put('unspent.json', text);
@@ -124,9 +124,11 @@ describe('identity of a data directory', () => {
     fails('STORE_DAMAGED', 'CURRENT');
   });
 
-  it('is of a newer version where the schema is', () => {
-    writeIdentity(directory, { schema: SCHEMA_VERSION + 1, network: 'preview' });
-    fails('STORE_SCHEMA', `schema ${SCHEMA_VERSION + 1}`);
+  it('is of another version where the schema is', () => {
+    for (const schema of [SCHEMA_VERSION + 1, SCHEMA_VERSION - 1]) {
+      writeIdentity(directory, { schema, network: 'preview' });
+      fails('STORE_SCHEMA', `schema ${schema}`);
+    }
   });
 
   it('is a plain error where the system refuses', () => {

@@ -19,6 +19,7 @@ import { cardanoNetwork, networkFromGenesis } from '../../src/ledgers/cardano/ne
 import { cardanoTraits } from '../../src/ledgers/cardano/traits.ts';
 import { describeByronTx, describeTx } from '../../src/ledgers/cardano/transaction.ts';
 import { OutputKeys } from '../../src/ledgers/ledger.ts';
+import { OUTPOINT_BYTES } from '../../src/ledgers/outpoint.ts';
 import { readDelta, writeDelta } from '../../src/state/delta.ts';
 import { ByteWriter } from '../../src/util/byte-writer.ts';
 import { concatBytes, fromHex, toHex, utf8 } from '../../src/util/bytes.ts';
@@ -131,7 +132,7 @@ function assertInside({ raw, height, slot, hash, txs, parts }: CardanoBlock): vo
   assert.ok(parts.every((at, i) => at <= raw.length && (i === 0 || at >= parts[i - 1])));
   for (const { start, end, spends, creates, id } of txs) {
     assert.ok(start < end && end <= raw.length && id.length === 32);
-    for (const spend of spends) assert.ok(spend.at + 32 <= raw.length && spend.index <= 0xffff);
+    for (const spend of spends) assert.ok(spend.at + 32 <= raw.length && spend.index <= 0xffff_ffff);
     for (const create of creates) {
       assert.ok(start < create.start && create.start < create.addressStart && create.addressEnd <= create.end && create.end <= end);
       assert.ok(create.addressStart <= create.addressEnd && create.valueHi >= 0 && create.valueLo >= 0);
@@ -176,7 +177,7 @@ function someDelta(dice: Dice): Uint8Array {
   });
   const list = <T>(make: () => T): T[] => Array.from({ length: dice.below(6) }, make);
   const coin = () => ({
-    keyBytes: dice.bytes(34),
+    keyBytes: dice.bytes(OUTPOINT_BYTES),
     keyAt: 0,
     bytes: dice.bytes(60),
     at: 0,
@@ -334,7 +335,6 @@ describe('damaged input', () => {
   test(`nested ${LEVELS} levels deep`, () => {
     for (const deep of deepItems()) {
       tryOut('skip', deep, 'deep');
-      assert.throws(() => new Cursor(deep).skip(), { code: 'BLOCK_INVALID' });
       for (const raw of [madeBlocks[0], ...realBlocks.slice(0, 1)]) {
         // In place of each part of the block, of its header, and of the whole.
         const [, block] = readTree(raw).items;
@@ -343,11 +343,7 @@ describe('damaged input', () => {
       const body = new CborWriter().map(2).uint(0).array(0).uint(99).raw(deep).take();
       const output = new CborWriter().map(3).uint(0).bytes(addresses[0]).uint(1).uint(5).uint(77).raw(deep).take();
       const assets = new CborWriter().array(2).bytes(addresses[0]).array(2).uint(1).raw(deep).take();
-      assert.throws(() => describeTx(body, 0, body.length, true), { code: 'BLOCK_INVALID' });
-      assert.throws(() => describeOutput(output), { code: 'BLOCK_INVALID' });
-      assert.throws(() => describeOutput(assets), { code: 'BLOCK_INVALID' });
-      tryOut('tx', body, 'deep');
-      tryOut('output', output, 'deep');
+      for (const bytes of [body, output, assets]) for (const name of ['tx', 'output'] as const) tryOut(name, bytes, 'deep');
       tryOut('address', concatBytes(fromHex('82d8185a000186a0'), deep), 'deep');
     }
   });

@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { outpointKey } from '../../src/ledgers/outpoint.ts';
 import { UNSPENT } from '../../src/projections/utxo.ts';
-import { outpointKey } from '../../src/query/query.ts';
 import { problemOf } from '../../src/server/problem.ts';
 import { writeFillStart } from '../../src/state/fill.ts';
 import { ERROR_CODES, type ErrorCode, UnspentError } from '../../src/util/errors.ts';
@@ -88,8 +88,11 @@ describe('health and readiness', () => {
     assert.deepEqual(await state(), [200, 200, null]);
     served.say({ sourceTip: { slot: tip.slot + 1, height: null } });
     assert.deepEqual(await state(), [200, 503, 'behind the source']);
-    served.say({ sourceTip: { slot: tip.slot, height: null } });
+    served.say({ sourceTip: { slot: tip.slot, height: null }, refusals: 2 });
     assert.deepEqual(await state(), [200, 200, null]);
+    served.say({ refusals: 3 });
+    assert.deepEqual(await state(), [503, 503, 'what the source sends is refused again and again']);
+    served.say({ refusals: 0 });
     served.say({ state: 'stopped', lastError: 'cannot read /home/me/chain' });
     assert.deepEqual(await state(), [503, 503, 'nothing is followed any more']);
     assert.doesNotMatch((await served.get('//health')).text, /home/);

@@ -231,7 +231,7 @@ for (const [family, open] of WORLDS) {
         [`/csmt/absence?address=nobody&tx=${tx}&index=${index}`, 'USAGE', 'address'],
         [`/csmt/absence?address=${addressText}&tx=${tx}`, 'USAGE', 'index'],
         [`/csmt/absence?address=${addressText}&tx=abc&index=0`, 'USAGE', 'tx'],
-        [`/csmt/utxo/${tx}/70000/proof`, 'USAGE', 'index'],
+        [`/csmt/utxo/${tx}/4294967296/proof`, 'USAGE', 'index'],
         [`/utxo/mmr/proof/${tx.slice(2)}/0`, 'USAGE', 'tx'],
         ['/csmt/root?limit=1', 'USAGE', 'limit'],
       ];

@@ -176,13 +176,13 @@ describe('routes', () => {
       ['/datums/abcd/utxos', 'hash'],
       ['/datums/abcd', 'hash'],
       ['/utxos/abcd/0', 'tx'],
-      [`/utxos/${'ab'.repeat(32)}/70000`, 'index'],
+      [`/utxos/${'ab'.repeat(32)}/4294967296`, 'index'],
       [`/utxos/${'ab'.repeat(32)}/-1`, 'index'],
       ['/txs/abcd/utxos', 'tx'],
     ]) {
       assertProblem(await served.get(path), 'USAGE', 400, field);
     }
-    for (const body of [[], {}, ['abcd#0'], [`${'ab'.repeat(32)}#70000`], [7], '{"a":', 'null'])
+    for (const body of [[], {}, ['abcd#0'], [`${'ab'.repeat(32)}#4294967296`], [7], '{"a":', 'null'])
       assertProblem(await served.post('/utxos', body), 'USAGE', 400);
     assertProblem(await served.post('/utxos', [`${'ab'.repeat(32)}#0`], { 'content-type': 'text/plain' }), 'USAGE', 400);
   });

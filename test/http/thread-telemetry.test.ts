@@ -16,13 +16,13 @@ import { until } from '../support/patience.ts';
 class Desk {
   readonly updates: LiveUpdate[] = [];
   readonly watchers = new Set<FoldWatcher>();
-  readonly store: Pick<Store, 'fold' | 'following' | 'fills' | 'network'>;
+  readonly store: Pick<Store, 'fold' | 'following' | 'followFailure' | 'fills' | 'network'>;
   fills: { projection: string; done: number; rows: number }[] = [];
   readonly telemetry: Telemetry;
 
   constructor() {
     const network = openNetwork('preview', null);
-    this.store = { fold: { watchers: this.watchers } as Fold, following: null, fills: () => this.fills, network };
+    this.store = { fold: { watchers: this.watchers } as Fold, following: null, followFailure: null, fills: () => this.fills, network };
     this.telemetry = new Telemetry(this.store, (update) => this.updates.push(structuredClone(update)));
   }
 
@@ -95,6 +95,8 @@ describe('telemetry', () => {
     assert.deepEqual(desk.telemetry.status().fills, [{ projection: 'datums', done: 0.5 }]);
     (desk.store as { following: null }).following = null;
     assert.deepEqual([desk.telemetry.status().state, desk.telemetry.status().txs, desk.telemetry.status().lastError], ['stopped', 8, null]);
+    (desk.store as { followFailure: Error }).followFailure = new Error('the disk is gone');
+    assert.equal(desk.telemetry.status().lastError, 'the disk is gone');
     desk.telemetry.close();
   });
 

@@ -41,7 +41,7 @@ function rowsOf(kind: TraitKind, body: (at: { move: (added: (typeof rich)[], rem
 }
 
 /** Slot 258, transaction 7 of its block, output 3. */
-const PLACE = '0000000000000102000000070003';
+const PLACE = '00000000000001020000000700000003';
 const TX_ID = `00000007${'00'.repeat(28)}`;
 const keys: Readonly<Record<TraitKind, readonly string[]>> = {
   policy: [POLICY_A, POLICY_B],

@@ -24,7 +24,7 @@ const CHAINS: readonly ((seed: number) => TestChain)[] = [
 function assertIsModel(rig: MmrRig, model: MmrModel, when: string): void {
   assert.deepEqual(rig.roots(), model.roots, when);
   const rows = Array.from(rig.engine.scan(MMR_LEAF), ([key, value]) => `${toHex(key)} ${readLeafIndex(value)}`);
-  const wanted = [...model.unspent.values()].map(({ txId, index, leaf }) => `${toHex(txId)}${index.toString(16).padStart(4, '0')} ${leaf}`);
+  const wanted = [...model.unspent.values()].map(({ txId, index, leaf }) => `${toHex(txId)}${index.toString(16).padStart(8, '0')} ${leaf}`);
   assert.deepEqual(rows, wanted.sort(), `${when}: leaves`);
 }
 

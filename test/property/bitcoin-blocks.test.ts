@@ -58,7 +58,7 @@ function seedsOf({ block, spent, coinbase }: Given): SeedCoin[] {
 }
 
 function unspentNames(rows: Dump): string[] {
-  return rows.get('utxo_unspent')!.map((row) => `${row.slice(0, 64)}#${Number.parseInt(row.slice(64, 68), 16)}`);
+  return rows.get('utxo_unspent')!.map((row) => `${row.slice(0, 64)}#${Number.parseInt(row.slice(64, 72), 16)}`);
 }
 
 /** Connects the block, compares, disconnects, compares; a small one twice. */

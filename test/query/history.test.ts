@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { bitcoinNetwork, scriptKey } from '../../src/ledgers/bitcoin/index.ts';
+import { OUTPOINT_BYTES } from '../../src/ledgers/outpoint.ts';
 import { CHAIN, metaKey } from '../../src/projections/chain.ts';
 import { HISTORY_SCRIPT, HISTORY_SPEND, HISTORY_TX, historyTxKey } from '../../src/projections/history.ts';
 import { TX } from '../../src/projections/transactions.ts';
@@ -198,7 +199,7 @@ describe('history, checked', () => {
         firstOf(rig, HISTORY_SPEND)[0],
         changed(firstOf(rig, HISTORY_SPEND)[1], 11),
       ],
-      'a spend of nothing': () => [HISTORY_SPEND, new Uint8Array(34), new Uint8Array(12)],
+      'a spend of nothing': () => [HISTORY_SPEND, new Uint8Array(OUTPOINT_BYTES), new Uint8Array(12)],
       'an id leads elsewhere': () => [TX, chain.blocks[last].txs[0].id, new Uint8Array(9)],
       'the hash of the set is of another set': (rig) => [
         CHAIN,

@@ -77,7 +77,7 @@ export class ChainModel {
     }
     for (const utxo of this.expected.dropped()) {
       const era = utxo.lovelace === 0n ? ERA_SHELLEY : ERA_ALLEGRA;
-      this.ends.set(utxo.key, { by: null, input: 0xffff, block: this.blocks.find((block) => block.era >= era)! });
+      this.ends.set(utxo.key, { by: null, input: 0xffff_ffff, block: this.blocks.find((block) => block.era >= era)! });
     }
   }
 

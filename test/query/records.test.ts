@@ -65,7 +65,7 @@ const spents: fc.Arbitrary<SpentRecord> = fc.record({
 
 const entries: fc.Arbitrary<OutputEntry> = fc.record({
   txId: bytes(32),
-  index: fc.nat({ max: 0xffff }),
+  index: fc.nat({ max: 0xffff_ffff }),
   record: fc.oneof(fc.constant(null), utxos, spents),
 });
 

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SetHash, SetSummary } from '../../src/ledgers/ledger.ts';
+import { outpointKey } from '../../src/ledgers/outpoint.ts';
 import { readSetHash } from '../../src/projections/set-hash.ts';
 import { Kept } from '../../src/query/kept.ts';
 import { Overlays } from '../../src/query/overlay.ts';
@@ -103,7 +104,11 @@ describe('the hash of the set, Cardano', () => {
   it('of one known output is this', () => {
     const { setHash } = new Devnet(devnetOptions(1, 'conway')).ledger;
     const set = setHash.from(null);
-    const [key, raw] = [Uint8Array.from({ length: 34 }, (_, i) => i), Uint8Array.of(9, 0x82, 1, 2, 9)];
+    const key = outpointKey(
+      Uint8Array.from({ length: 32 }, (_, i) => i),
+      0x2021,
+    );
+    const raw = Uint8Array.of(9, 0x82, 1, 2, 9);
     const member = { keyBytes: key, keyAt: 0, height: 7, slot: 0x1_0000_0005, flags: 0, raw, start: 1, end: 4 };
     set.add(member);
     const element = concatBytes(key.subarray(0, 32), Uint8Array.of(0x21, 0x20, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 0x82, 1, 2));

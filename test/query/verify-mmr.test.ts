@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { OUTPOINT_BYTES } from '../../src/ledgers/outpoint.ts';
 import { CHAIN } from '../../src/projections/chain.ts';
 import { MMR_BITMAP, MMR_LEAF, MMR_NODES, MMR_PRUNE, MMR_STATE_KEY } from '../../src/projections/mmr-rows.ts';
 import { type Fault, verifyStore } from '../../src/query/verify.ts';
@@ -78,7 +79,7 @@ describe('verify, of a mountain range', () => {
     const pair = new Uint8Array(64).fill(1);
     assertFound(rig, MMR_NODES, position(1_000_000), pair, 'behind the end');
     assertFound(rig, MMR_PRUNE, position(1_000_000), new Uint8Array(0), 'behind the end');
-    assertFound(rig, MMR_LEAF, new Uint8Array(34), new Uint8Array(5), 'of no output');
+    assertFound(rig, MMR_LEAF, new Uint8Array(OUTPOINT_BYTES), new Uint8Array(5), 'of no output');
     assertFound(rig, MMR_BITMAP, Uint8Array.of(0, 0, 0, 1, 0), new Uint8Array(128).fill(1), 'a chunk behind the last');
     assertFound(rig, MMR_BITMAP, Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 9, 9), hash, 'a node of no chunk');
     const nodes = new Set(Array.from(rig.engine.scan(MMR_NODES), ([key]) => key.join()));

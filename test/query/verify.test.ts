@@ -175,7 +175,7 @@ describe('verify', () => {
       const later = [...rig.engine.scan(column)].find(([hash]) => !carried.some((own) => equalBytes(own, hash)))!;
       for (const damage of [
         (batch: Batch) => batch.del(column, carried[0]),
-        (batch: Batch) => batch.put(column, carried[0], concatBytes(later[1].subarray(0, 46), Uint8Array.of(1))),
+        (batch: Batch) => batch.put(column, carried[0], concatBytes(later[1].subarray(0, 48), Uint8Array.of(1))),
       ]) {
         const damaged = grown();
         write(damaged, damage);

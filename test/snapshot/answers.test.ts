@@ -7,13 +7,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { scriptKey } from '../../src/ledgers/bitcoin/index.ts';
+import { outpointIndex } from '../../src/ledgers/outpoint.ts';
 import { AT, outputOffset } from '../../src/projections/coin.ts';
 import { UNSPENT } from '../../src/projections/utxo.ts';
 import { Renderer } from '../../src/query/render.ts';
 import { txStatus } from '../../src/server/esplora/txs.ts';
 import { utxoWriter } from '../../src/server/esplora/utxo.ts';
 import type { Store } from '../../src/store.ts';
-import { readU16, readU32 } from '../../src/util/bytes.ts';
+import { readU32 } from '../../src/util/bytes.ts';
 import { TEST_SEED } from '../support/harness.ts';
 import { applyIn, bitcoin, cardano, exported, imported, synced, temporary, type World, withStore } from './world.ts';
 
@@ -44,7 +45,7 @@ describe('an output from before the snapshot', () => {
       const { older, newer } = keysOf(store, chain.blocks[TAKEN].height);
       store.read((query) => {
         const renderer = new Renderer(query, store.network.dialect);
-        const shown = (key: Uint8Array) => renderer.utxo(query.outpoint(key.subarray(0, 32), readU16(key, 32))!);
+        const shown = (key: Uint8Array) => renderer.utxo(query.outpoint(key.subarray(0, 32), outpointIndex(key))!);
         for (const key of older) {
           const { block_hash, block_time, slot, block } = shown(key);
           assert.equal(block_hash, undefined);
@@ -68,7 +69,7 @@ describe('an output from before the snapshot', () => {
         store.read((query) => {
           const renderer = new Renderer(query, store.network.dialect);
           for (const [key] of here) {
-            const { block, block_hash } = renderer.utxo(query.outpoint(key.subarray(0, 32), readU16(key, 32))!);
+            const { block, block_hash } = renderer.utxo(query.outpoint(key.subarray(0, 32), outpointIndex(key))!);
             assert.deepEqual([block, block_hash], [height, undefined]);
           }
         });
@@ -89,7 +90,7 @@ describe('an output from before the snapshot', () => {
           [newer, true],
         ] as const) {
           for (const key of keys) {
-            const [txId, index] = [key.subarray(0, 32), readU16(key, 32)];
+            const [txId, index] = [key.subarray(0, 32), outpointIndex(key)];
             const utxo = query.outpoint(txId, index)!;
             const { block_hash, block_time, block } = renderer.utxo(utxo);
             assert.deepEqual([block_hash !== undefined, block_time !== undefined, block], [known, known, utxo.output.height]);

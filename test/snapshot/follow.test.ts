@@ -8,11 +8,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Block } from '../../src/ledgers/ledger.ts';
+import { outpointIndex, outpointTxId } from '../../src/ledgers/outpoint.ts';
 import { CHAIN } from '../../src/projections/chain.ts';
-import { TXID_BYTES } from '../../src/projections/coin.ts';
+import { SPENT_AT } from '../../src/projections/coin.ts';
 import { SPENT } from '../../src/projections/utxo.ts';
 import type { Store } from '../../src/store.ts';
-import { readU16, readU32, toHex } from '../../src/util/bytes.ts';
+import { readU32, toHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { assertSameRows, dump, TEST_SEED } from '../support/harness.ts';
 import { applyIn, bitcoin, cardano, exported, imported, synced, temporary, type World, withStore } from './world.ts';
@@ -38,7 +39,7 @@ function reserved({ rows }: Side): Map<string, string> {
 /** The spent row of an output names the block that spent it. */
 function isSpentAbove(row: string, height: number): boolean {
   const value = Buffer.from(row.split(' ')[1], 'hex');
-  return readU32(value, 42) > height;
+  return readU32(value, SPENT_AT.height) > height;
 }
 
 function isTxAbove(row: string, height: number): boolean {
@@ -187,7 +188,7 @@ function assertPast(begun: Store, whole: Store, base: Block, when: string): void
   const then = (store: Store) =>
     store.read((query) => {
       const past = query.at(base);
-      return keys.map((key) => past.outpoint(key.subarray(0, TXID_BYTES), readU16(key, TXID_BYTES)));
+      return keys.map((key) => past.outpoint(outpointTxId(key), outpointIndex(key)));
     });
   const expected = then(whole);
   // What was spent before the snapshot it never saw.

@@ -169,7 +169,7 @@ function inChainOrder(a: PlainOutput, b: PlainOutput): number {
 }
 
 function outpoint({ txId, index }: PlainOutput): string {
-  return toHex(txId) + unsigned(index, 2);
+  return toHex(txId) + unsigned(index, 4);
 }
 
 function stored({ coinbase, height, txIndex, value, key, raw }: PlainOutput): string {
@@ -179,11 +179,11 @@ function stored({ coinbase, height, txIndex, value, key, raw }: PlainOutput): st
 }
 
 function spentRow({ output, by, input, height }: PlainSpend): string {
-  return `${outpoint(output)} ${toHex(by.id)}${unsigned(input, 2)}${unsigned(height, 8)}${unsigned(height, 4)}${stored(output)}`;
+  return `${outpoint(output)} ${toHex(by.id)}${unsigned(input, 4)}${unsigned(height, 8)}${unsigned(height, 4)}${stored(output)}`;
 }
 
 function indexRow({ key, height, txIndex, index, txId }: PlainOutput): string {
-  return `${key}${unsigned(height, 8)}${unsigned(txIndex, 4)}${unsigned(index, 2)} ${toHex(txId)}`;
+  return `${key}${unsigned(height, 8)}${unsigned(txIndex, 4)}${unsigned(index, 4)} ${toHex(txId)}`;
 }
 
 function balanceRows(unspent: readonly PlainOutput[]): string[] {

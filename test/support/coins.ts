@@ -8,9 +8,10 @@ import { openMemory } from '../../src/engine/memory.ts';
 import { cardanoLedger } from '../../src/ledgers/cardano/index.ts';
 import { cardanoNetwork } from '../../src/ledgers/cardano/networks.ts';
 import { OutputKeys } from '../../src/ledgers/ledger.ts';
-import { AT, Coin, KEY_MASK_SHIFT, KEYS_BYTES_MAX, OUTPOINT_BYTES, writeKeys } from '../../src/projections/coin.ts';
+import { OUTPOINT_BYTES, TXID_BYTES, writeOutputIndex } from '../../src/ledgers/outpoint.ts';
+import { AT, Coin, KEY_MASK_SHIFT, KEYS_BYTES_MAX, writeKeys } from '../../src/projections/coin.ts';
 import type { Projection } from '../../src/projections/projection.ts';
-import { concatBytes, fromHex, writeU16, writeU32, writeU64 } from '../../src/util/bytes.ts';
+import { concatBytes, fromHex, writeU32, writeU64 } from '../../src/util/bytes.ts';
 import { CborWriter } from '../../src/util/cbor-write.ts';
 
 export const ledger = cardanoLedger(cardanoNetwork('preview'), null);
@@ -41,7 +42,7 @@ export function makeCoin(made: Made): Coin {
   const raw = outputBytes(made, lovelace);
   const outpoint = new Uint8Array(OUTPOINT_BYTES);
   writeU32(outpoint, 0, tx);
-  writeU16(outpoint, 32, index);
+  writeOutputIndex(outpoint, TXID_BYTES, index);
   const create = ledger.readOutput(raw, 0, raw.length);
   ledger.findKeys(raw, create, keys);
   const head = new Uint8Array(AT.keys + KEYS_BYTES_MAX);

@@ -3,13 +3,14 @@
  * its head: a store that mixes two blocks, or lost or kept a single row, fails.
  */
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { outpointIndex, readOutputIndex } from '../../src/ledgers/outpoint.ts';
 import { readChainRow } from '../../src/projections/chain.ts';
 import { readSpent, readStored, type StoredOutput } from '../../src/projections/coin.ts';
 import { readTxRow } from '../../src/projections/transactions.ts';
 import { META_PREFIX } from '../../src/state/head.ts';
 import { readPruned } from '../../src/state/pruned.ts';
 import type { Store } from '../../src/store.ts';
-import { equalBytes, fromHex, readU16, readU64, toHex } from '../../src/util/bytes.ts';
+import { equalBytes, fromHex, readU64, toHex } from '../../src/util/bytes.ts';
 import { blake2b224 } from '../../src/util/hash.ts';
 import type { Story, StoryOutput, StoryState } from './crash-story.ts';
 import { ORIGIN, type TreeBlock } from './crash-tree.ts';
@@ -120,7 +121,7 @@ function checkIndexes({ engine }: Store, state: StoryState): void {
   for (const [kind, rows] of Object.entries(expected)) {
     let count = 0;
     for (const [key, txId] of engine.scan(`utxo_${kind}`)) {
-      const row = `${toHex(key, 0, 28)} ${readU64(key, 28)} ${toHex(txId)}#${readU16(key, 40)}`;
+      const row = `${toHex(key, 0, 28)} ${readU64(key, 28)} ${toHex(txId)}#${readOutputIndex(key, 40)}`;
       ok(rows.has(row), `the ${kind} index has a row of its own: ${row}`);
       count++;
     }
@@ -139,5 +140,5 @@ function checkTransactions({ engine }: Store, state: StoryState): void {
 }
 
 function outpointName(key: Uint8Array): string {
-  return `${toHex(key, 0, 32)}#${readU16(key, 32)}`;
+  return `${toHex(key, 0, 32)}#${outpointIndex(key)}`;
 }

@@ -99,7 +99,7 @@ export function seenRows(devnet: Devnet, kind: WitnessKind): string[] {
   const rows = new Map<string, string>();
   for (const { hash, height, slot, txId, index, bytes } of sights(devnet, kind)) {
     if (rows.has(hash)) continue;
-    rows.set(hash, `${hash} ${unsigned(height, 4)}${unsigned(slot, 8)}${txId}${unsigned(index ?? 0xffff, 2)}${toHex(bytes)}`);
+    rows.set(hash, `${hash} ${unsigned(height, 4)}${unsigned(slot, 8)}${txId}${unsigned(index ?? 0xffff_ffff, 4)}${toHex(bytes)}`);
   }
   return [...rows.values()].sort(byKey);
 }

@@ -53,7 +53,7 @@ const unsigned = (value: number | bigint, bytes: number) =>
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 export function outpointHex(utxo: ModelUtxo): string {
-  return hex(utxo.txId) + unsigned(utxo.index, 2);
+  return hex(utxo.txId) + unsigned(utxo.index, 4);
 }
 
 type Where = { readonly height: number; readonly slot: number; readonly txIndex: number; readonly flags: number };
@@ -105,7 +105,7 @@ export class Expected {
     for (const utxo of this.unspent()) {
       const key = keysOf(utxo)[kind];
       const { slot, txIndex } = this.where(utxo);
-      if (key) rows.push(`${hex(key)}${unsigned(slot, 8)}${unsigned(txIndex, 4)}${unsigned(utxo.index, 2)} ${hex(utxo.txId)}`);
+      if (key) rows.push(`${hex(key)}${unsigned(slot, 8)}${unsigned(txIndex, 4)}${unsigned(utxo.index, 4)} ${hex(utxo.txId)}`);
     }
     return rows.sort();
   }
@@ -114,7 +114,7 @@ export class Expected {
     const rows: string[] = [];
     for (const utxo of this.unspent()) {
       const { slot, txIndex } = this.where(utxo);
-      const place = unsigned(slot, 8) + unsigned(txIndex, 4) + unsigned(utxo.index, 2);
+      const place = unsigned(slot, 8) + unsigned(txIndex, 4) + unsigned(utxo.index, 4);
       for (const key of traitKeysOf(utxo, kind)) rows.push(`${key}${place} ${hex(utxo.txId)}`);
     }
     return rows.sort();
@@ -131,7 +131,7 @@ export class Expected {
   spentRows(above: number): string[] {
     const rows: string[] = [];
     const add = (utxo: ModelUtxo, txId: string, input: number, block: { slot: number; height: number }) => {
-      const spent = txId + unsigned(input, 2) + unsigned(block.slot, 8) + unsigned(block.height, 4);
+      const spent = txId + unsigned(input, 4) + unsigned(block.slot, 8) + unsigned(block.height, 4);
       if (block.height > above) rows.push(`${outpointHex(utxo)} ${spent}${this.stored(utxo)}`);
     };
     const { blocks } = this.devnet.chain;
@@ -140,7 +140,7 @@ export class Expected {
     }
     for (const utxo of this.dropped()) {
       const era = utxo.lovelace === 0n ? ERA_SHELLEY : ERA_ALLEGRA;
-      add(utxo, '00'.repeat(32), 0xffff, blocks.find((block) => block.era >= era)!);
+      add(utxo, '00'.repeat(32), 0xffff_ffff, blocks.find((block) => block.era >= era)!);
     }
     return rows.sort();
   }

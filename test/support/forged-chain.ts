@@ -224,7 +224,7 @@ export function expectedHistory(chain: ForgedChain): ReadonlyMap<string, readonl
         return row;
       };
       tx.spends.forEach(({ at, index }, input) => {
-        const outpoint = toHex(block.raw, at, at + 32) + hex16(index);
+        const outpoint = toHex(block.raw, at, at + 32) + hex32(index);
         const { key, value } = made.get(outpoint)!;
         spends.push(`${outpoint} ${place}${hex32(input)}`);
         of(key).spent.push(value);
@@ -232,7 +232,7 @@ export function expectedHistory(chain: ForgedChain): ReadonlyMap<string, readonl
       for (const { index, addressStart, addressEnd, valueHi, valueLo } of tx.creates) {
         const key = toHex(scriptKey(block.raw.subarray(addressStart, addressEnd)));
         const value = (BigInt(valueHi) << 32n) | BigInt(valueLo);
-        made.set(toHex(tx.id) + hex16(index), { key, value });
+        made.set(toHex(tx.id) + hex32(index), { key, value });
         of(key).funded.push(value);
       }
     });
@@ -248,6 +248,5 @@ export function expectedHistory(chain: ForgedChain): ReadonlyMap<string, readonl
   ]);
 }
 
-const hex16 = (value: number): string => value.toString(16).padStart(4, '0');
 const hex32 = (value: number): string => value.toString(16).padStart(8, '0');
 const hex64 = (value: bigint): string => value.toString(16).padStart(16, '0');

@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { concatBytes, fromHex, toHex } from '../../src/util/bytes.ts';
 import { ARRAY, BYTES, Cursor, INDEFINITE, MAP, NEGINT, SIMPLE, TAG, TEXT, UINT } from '../../src/util/cbor.ts';
 import { CborWriter } from '../../src/util/cbor-write.ts';
-import { CBOR_BIG_BYTES_MAX, CBOR_DEPTH_MAX } from '../../src/util/limits.ts';
+import { CBOR_BIG_BYTES_MAX, CBOR_RECURSION_MAX } from '../../src/util/limits.ts';
 
 const cursor = (hex: string): Cursor => new Cursor(fromHex(hex));
 const invalid = { code: 'BLOCK_INVALID', message: /at byte \d+$/ } as const;
@@ -216,12 +216,20 @@ describe('containers', () => {
 });
 
 describe('limits', () => {
-  test('depth: the last level allowed, and one more', () => {
-    for (const nest of ['81', 'c1', 'a100']) {
-      cursor(`${nest.repeat(CBOR_DEPTH_MAX)}00`).skip();
-      assert.throws(() => cursor(`${nest.repeat(CBOR_DEPTH_MAX + 1)}00`).skip(), /nested deeper than/);
+  test('depth: as deep as there are bytes, and what is wrong far down is still found', () => {
+    for (const depth of [CBOR_RECURSION_MAX, CBOR_RECURSION_MAX + 1, 200_000]) {
+      for (const nest of ['81', 'c1', 'a100', '8200', 'bf00']) {
+        const close = nest === 'bf00' ? 'ff'.repeat(depth) : '';
+        const c = cursor(`${nest.repeat(depth)}00${close}f6`);
+        c.skip();
+        assert.equal(c.at, c.end - 1, `${nest} ${depth}`);
+        assert.throws(() => cursor(`${nest.repeat(depth)}`).skip(), /unexpected end|longer than the bytes left/);
+        assert.throws(() => cursor(`${nest.repeat(depth)}ff`).skip(), invalid);
+      }
+      cursor('9f'.repeat(depth) + 'ff'.repeat(depth)).skip();
+      assert.throws(() => cursor(`${'9f'.repeat(depth)}bf00ff`).skip(), /unexpected break/);
+      assert.throws(() => cursor(`${'81'.repeat(depth)}5f41006100ff`).skip(), /definite piece/);
     }
-    cursor('9f'.repeat(CBOR_DEPTH_MAX) + 'ff'.repeat(CBOR_DEPTH_MAX)).skip();
   });
 
   test('big numbers: the longest allowed, and one byte more', () => {

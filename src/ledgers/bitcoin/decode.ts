@@ -29,8 +29,6 @@ const OUTPUT_BYTES_MIN = 9;
 const TX_BYTES_MIN = 10;
 /** What a coinbase names as the output it spends. */
 const NO_OUTPUT = 0xffff_ffff;
-/** The stored key of an output has two bytes for its index (docs/adr/0010). */
-const OUTPUT_INDEX_MAX = 0xffff;
 /** Core's MAX_SCRIPT_SIZE: nothing can spend an output whose script is longer. */
 const SCRIPT_BYTES_MAX = 10_000;
 const OP_RETURN = 0x6a;
@@ -265,19 +263,19 @@ function readInputs(c: Cursor, tx: BitcoinTx): number {
   for (let i = 0; i < count; i++) {
     const at = c.take(HASH_BYTES);
     const index = c.u32();
-    if (index > OUTPUT_INDEX_MAX) tx.coinbase = nullOutpoint(c, at, index, count);
-    else spends.push({ at, index });
+    if (index === NO_OUTPUT && isZero(c.bytes, at)) {
+      if (count > 1) c.fail('a null outpoint among other inputs', at);
+      tx.coinbase = true;
+    } else spends.push({ at, index });
     c.span();
     c.take(4);
   }
-  if (!tx.coinbase) tx.spends = spends;
+  tx.spends = spends;
   return count;
 }
 
-function nullOutpoint(c: Cursor, at: number, index: number, inputs: number): boolean {
-  let zero = index === NO_OUTPUT && inputs === 1;
-  for (let i = 0; zero && i < HASH_BYTES; i++) zero = c.bytes[at + i] === 0;
-  if (!zero) c.fail(`spends output ${index}; indexes above ${OUTPUT_INDEX_MAX} are not kept`, at + HASH_BYTES);
+function isZero(bytes: Uint8Array, at: number): boolean {
+  for (let i = 0; i < HASH_BYTES; i++) if (bytes[at + i] !== 0) return false;
   return true;
 }
 
@@ -290,9 +288,18 @@ function readOutputs(c: Cursor, tx: BitcoinTx): void {
     const create = readOutput(c, index, flags);
     if (!isUnspendable(c.bytes, create.addressStart, create.addressEnd)) creates.push(create);
   }
-  if (creates.length > 0 && creates[creates.length - 1].index > OUTPUT_INDEX_MAX)
-    c.fail(`an output index above ${OUTPUT_INDEX_MAX}`, tx.start);
   tx.creates = creates;
+}
+
+/** The output of that number, if it can ever be spent. They stand in order, with gaps where some cannot. */
+export function createOf({ creates }: Tx, index: number): Create | undefined {
+  let [low, high] = [0, creates.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (creates[middle].index < index) low = middle + 1;
+    else high = middle;
+  }
+  return creates[low]?.index === index ? creates[low] : undefined;
 }
 
 /** Value and script: what is stored, byte for byte. The script is what an address is to other chains. */

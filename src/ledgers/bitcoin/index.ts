@@ -22,6 +22,7 @@ export { type CoinRecord, coinBytes, type Hasher, SerializedHash2, SerializedHas
 export {
   BitcoinBlock,
   BitcoinTx,
+  createOf,
   decodeBlock,
   decodeTx,
   HEADER_BYTES,

@@ -11,12 +11,12 @@ import { concatBytes, copyBytes, readU64, writeU64 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { MUHASH_BYTES, MuHash } from '../../util/muhash.ts';
 import type { SetHash, SetHashMove, SetMember } from '../ledger.ts';
+import { outpointIndex } from '../outpoint.ts';
 import { bogosizeOf, COIN_HEAD_BYTES, writeCoinHead } from './commitment.ts';
 import { OUTPUT_FLAG } from './decode.ts';
 import { formatId } from './ids.ts';
 
 const STATE_BYTES = MUHASH_BYTES + 8;
-const ID_BYTES = 32;
 
 function readState(state: Uint8Array | null): { readonly muhash: MuHash; readonly bogosize: number } {
   if (state === null) return { muhash: new MuHash(), bogosize: 0 };
@@ -62,8 +62,7 @@ class Move implements SetHashMove {
   private write({ keyBytes, keyAt, height, flags, raw, start, end }: SetMember): number {
     const length = COIN_HEAD_BYTES + end - start;
     if (length > this.coin.length) this.coin = new Uint8Array(2 * length);
-    const index = (keyBytes[keyAt + ID_BYTES] << 8) | keyBytes[keyAt + ID_BYTES + 1];
-    writeCoinHead(this.coin, keyBytes, keyAt, index, height, (flags & OUTPUT_FLAG.coinbase) !== 0);
+    writeCoinHead(this.coin, keyBytes, keyAt, outpointIndex(keyBytes, keyAt), height, (flags & OUTPUT_FLAG.coinbase) !== 0);
     copyBytes(raw, start, this.coin, COIN_HEAD_BYTES, end - start);
     return length;
   }

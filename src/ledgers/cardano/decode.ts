@@ -10,6 +10,7 @@ import { ARRAY, Cursor as CborCursor, type Cursor, MAP, TAG, UINT } from '../../
 import { blake2b256 } from '../../util/hash.ts';
 import { BLOCK_TXS_MAX, DUPLICATE_SCAN_MAX } from '../../util/limits.ts';
 import type { Block, Create, Spend, Tx } from '../ledger.ts';
+import { OUTPUT_INDEX_MAX } from '../outpoint.ts';
 import { ERA, type Header, headerAt } from './header.ts';
 
 /** Bits of `Create.flags`. */
@@ -168,7 +169,7 @@ function inputs(c: Cursor): readonly Spend[] {
     c.span(32);
     const at = c.start;
     const index = c.uint();
-    if (index > 0xffff) c.fail('output index above 65535');
+    if (index > OUTPUT_INDEX_MAX) c.fail('an output index of more than 32 bits');
     c.close(pair);
     spends.push({ at, index });
   }
@@ -208,7 +209,6 @@ function outputs(c: Cursor): readonly Create[] {
   if (count === 0) return NONE;
   const creates: Create[] = [];
   for (let i = 0; c.more(count, i); i++) creates.push(output(c, i, 0));
-  if (creates.length > 0x10000) c.fail('more than 65536 outputs');
   return creates;
 }
 
@@ -306,7 +306,7 @@ function byronInputs(c: Cursor): readonly Spend[] {
     inner.span(32);
     const at = inner.start;
     const index = inner.uint();
-    if (index > 0xffff) inner.fail('output index above 65535');
+    if (index > OUTPUT_INDEX_MAX) inner.fail('an output index of more than 32 bits');
     inner.close(fields);
     c.close(pair);
     spends.push({ at, index });
@@ -318,7 +318,6 @@ function byronOutputs(c: Cursor): readonly Create[] {
   const creates: Create[] = [];
   const count = c.array();
   for (let i = 0; c.more(count, i); i++) creates.push(byronOutput(c, i, 0));
-  if (creates.length > 0x10000) c.fail('more than 65536 outputs');
   return creates;
 }
 

@@ -9,9 +9,10 @@
  * The slot is that of the block that brought it (of the first block for what
  * genesis grants): two stores that agree also agree on where outputs came from.
  */
-import { copyBytes, readU16, toHex, writeU32LE } from '../../util/bytes.ts';
+import { copyBytes, toHex, writeU32LE } from '../../util/bytes.ts';
 import { MuHash } from '../../util/muhash.ts';
 import type { SetHash, SetHashMove, SetMember } from '../ledger.ts';
+import { outpointIndex } from '../outpoint.ts';
 
 const ID_BYTES = 32;
 const HEAD_BYTES = ID_BYTES + 4 + 8;
@@ -50,7 +51,7 @@ class Move implements SetHashMove {
     if (length > this.element.length) this.element = new Uint8Array(2 * length);
     const { element } = this;
     copyBytes(keyBytes, keyAt, element, 0, ID_BYTES);
-    writeU32LE(element, ID_BYTES, readU16(keyBytes, keyAt + ID_BYTES));
+    writeU32LE(element, ID_BYTES, outpointIndex(keyBytes, keyAt));
     writeU32LE(element, ID_BYTES + 4, slot >>> 0);
     writeU32LE(element, ID_BYTES + 8, Math.floor(slot / TWO_32));
     copyBytes(raw, start, element, HEAD_BYTES, end - start);

@@ -3,9 +3,10 @@
  * all that are asked for in one read, and what the answers mean.
  */
 import { describeOutput, scriptKey } from '../../ledgers/bitcoin/index.ts';
+import { outpointKey } from '../../ledgers/outpoint.ts';
 import { hexOf } from '../dialect.ts';
 import type { Query } from '../query.ts';
-import { outpointKey, type Utxo } from '../utxo.ts';
+import type { Utxo } from '../utxo.ts';
 import type { Entry, SpentCoin } from './entry.ts';
 import type { MempoolTable } from './table.ts';
 

@@ -10,8 +10,7 @@
  */
 import type { DescribedOutput } from '../../ledgers/bitcoin/index.ts';
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
-import { TXID_BYTES } from '../../projections/coin.ts';
-import { readU16 } from '../../util/bytes.ts';
+import { outpointIndex, outpointTxId } from '../../ledgers/outpoint.ts';
 import { isUnspentError } from '../../util/errors.ts';
 import { MEMPOOL_BYTES_MAX, MEMPOOL_SECONDS_MAX, MEMPOOL_TXS_MAX } from '../../util/limits.ts';
 import type { BlockOutline } from '../changes.ts';
@@ -237,7 +236,7 @@ export class Mempool {
       for (const child of this.table.children(hexId)) doubtful.add(child);
     }
     for (const key of spent) {
-      const spender = this.table.spender(hexOf(key.subarray(0, TXID_BYTES)), readU16(key, TXID_BYTES));
+      const spender = this.table.spender(hexOf(outpointTxId(key)), outpointIndex(key));
       if (spender !== undefined) doubtful.add(spender.entry);
     }
   }

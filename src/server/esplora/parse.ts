@@ -5,6 +5,7 @@
  */
 import { type BitcoinNetwork, parseAddress, parseId, scriptKey } from '../../ledgers/bitcoin/index.ts';
 import { KEY_BYTES } from '../../ledgers/ledger.ts';
+import { OUTPUT_INDEX_MAX } from '../../ledgers/outpoint.ts';
 import { fromHex, isHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 
@@ -19,6 +20,12 @@ export function hashOf(text: string): Uint8Array {
 export function numberOf(text: string): number {
   if (!/^\d{1,10}$/.test(text)) throw wrong('Invalid number');
   return Number(text);
+}
+
+export function outputIndexOf(text: string): number {
+  const index = numberOf(text);
+  if (index > OUTPUT_INDEX_MAX) throw wrong('Invalid number');
+  return index;
 }
 
 /** A script as a path names it: `/address/...` or `/scripthash/...`. */

@@ -14,17 +14,37 @@ import { blockAt } from './txs.ts';
 
 const UNSPENT = '{"spent":false}';
 
-/** Indexes above are never kept, and nothing on these chains has them. */
-const INDEX_MAX = 0xffff;
+/** Ids of spending transactions of one answer. The row of a transaction has all of it, so each is read once. */
+export class SpenderIds {
+  readonly #ids = new Map<string, Uint8Array>();
+
+  of(history: History, { height, txIndex }: HistorySpend): Uint8Array {
+    const name = `${height} ${txIndex}`;
+    let id = this.#ids.get(name);
+    if (id === undefined) {
+      const tx = history.txAt(height, txIndex);
+      if (tx === null)
+        throw new UnspentError('STORE_DAMAGED', `transaction ${txIndex} of block ${height} spends and is not there`, { height });
+      id = tx.id.slice();
+      this.#ids.set(name, id);
+    }
+    return id;
+  }
+}
 
 /** `unconfirmed`: who spends it in the mempool. */
-export function outspendJson(query: Query, txId: Uint8Array, index: number, unconfirmed: ReturnType<Mempool['spender']>): string {
-  if (index > INDEX_MAX) return UNSPENT;
+export function outspendJson(
+  query: Query,
+  txId: Uint8Array,
+  index: number,
+  unconfirmed: ReturnType<Mempool['spender']>,
+  spenders = new SpenderIds(),
+): string {
   if (unconfirmed !== null) return spentJson(unconfirmed.tx.id, unconfirmed.input, UNCONFIRMED);
   const history = historyOf(query);
   if (history === null) return rememberedSpend(query, txId, index);
   const spend = history.spend(txId, index);
-  return spend === null ? UNSPENT : spentJson(spenderId(history, spend), spend.input, statusOf(blockAt(query, spend.height)));
+  return spend === null ? UNSPENT : spentJson(spenders.of(history, spend), spend.input, statusOf(blockAt(query, spend.height)));
 }
 
 /** Null: the store keeps none. */
@@ -35,12 +55,6 @@ function historyOf(query: Query): History | null {
     if (isUnspentError(error, 'UNSUPPORTED')) return null;
     throw error;
   }
-}
-
-function spenderId(history: History, { height, txIndex }: HistorySpend): Uint8Array {
-  const tx = history.txAt(height, txIndex);
-  if (tx === null) throw new UnspentError('STORE_DAMAGED', `transaction ${txIndex} of block ${height} spends and is not there`, { height });
-  return tx.id;
 }
 
 /** From the outputs themselves. One that is not there was never made, or was spent and forgotten; only the history could tell. */

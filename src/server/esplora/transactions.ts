@@ -11,8 +11,8 @@ import { equalBytes, toHex } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
 import type { EsploraAnswers, EsploraLook } from './answer.ts';
 import { merkleBlock } from './merkle.ts';
-import { hashOf, notFound, numberOf } from './parse.ts';
-import { outspendJson } from './spends.ts';
+import { hashOf, notFound, outputIndexOf } from './parse.ts';
+import { outspendJson, SpenderIds } from './spends.ts';
 import { blockAt, confirmedTxs, mempoolTx, txStatus } from './txs.ts';
 
 const JSON_OF_BOTH = { type: 'json', mempool: true } as const;
@@ -70,7 +70,7 @@ function registerProofs(app: FastifyInstance, answers: EsploraAnswers): void {
 function registerSpends(app: FastifyInstance, answers: EsploraAnswers): void {
   app.get('/tx/:txid/outspend/:vout', (request, reply) => {
     const id = idIn(request);
-    const index = numberOf((request.params as Params)['vout']);
+    const index = outputIndexOf((request.params as Params)['vout']);
     answers.give(request, reply, JSON_OF_BOTH, ({ query, mempool }) => outspendJson(query, id, index, mempool.spender(id, index)));
   });
   app.get('/tx/:txid/outspends', (request, reply) => {
@@ -79,7 +79,8 @@ function registerSpends(app: FastifyInstance, answers: EsploraAnswers): void {
       const { outputs } = describeTx(decodeTx(rawTx(look, id), look.network.mweb));
       // The mempool as it is now: a long list is written while it changes.
       const spenders = outputs.map(({ index }) => look.mempool.spender(id, index));
-      return answers.rows(request, spenders.entries(), ([index, spender]) => outspendJson(look.query, id, index, spender));
+      const ids = new SpenderIds();
+      return answers.rows(request, spenders.entries(), ([index, spender]) => outspendJson(look.query, id, index, spender, ids));
     });
   });
 }

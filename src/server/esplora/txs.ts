@@ -3,7 +3,15 @@
  * the mempool, and lists of confirmed ones. What they spend is looked up in the
  * history, in slices, because one transaction may have thousands of inputs.
  */
-import { type BitcoinTx, type DescribedOutput, decodeTx, describeOutput, describeTx, type TxInput } from '../../ledgers/bitcoin/index.ts';
+import {
+  type BitcoinTx,
+  createOf,
+  type DescribedOutput,
+  decodeTx,
+  describeOutput,
+  describeTx,
+  type TxInput,
+} from '../../ledgers/bitcoin/index.ts';
 import type { ChainRow } from '../../projections/chain.ts';
 import type { History, HistoryTx } from '../../query/history.ts';
 import type { MempoolTx } from '../../query/mempool/mempool.ts';
@@ -58,7 +66,7 @@ class Parents {
   /** Null: not known, in a store that began in the middle of the chain. */
   output({ txId, index }: TxInput): DescribedOutput | null {
     const parent = this.#parent(txId);
-    const create = parent?.creates.find((output) => output.index === index);
+    const create = parent === null ? undefined : createOf(parent, index);
     return parent === null || create === undefined ? null : describeOutput(parent.raw, create.start, create.end);
   }
 

@@ -5,15 +5,14 @@
  *
  * It checks nesting and size only; whoever decodes the message checks the rest.
  */
-import { CBOR_DEPTH_MAX } from '../../util/limits.ts';
 import { violation } from './protocol.ts';
 
 const INDEFINITE = -1;
 const BREAK = 0xff;
 
 export class MessageScanner {
-  /** Items still to come, per open container. */
-  private readonly left = new Float64Array(CBOR_DEPTH_MAX);
+  /** Items still to come, per open container. A level takes a byte of the message at least, which bounds them. */
+  private left = new Float64Array(64);
   private depth = 0;
   /** Bytes of string content still to step over. */
   private content = 0;
@@ -79,8 +78,14 @@ export class MessageScanner {
   }
 
   private open(items: number): void {
-    if (this.depth === CBOR_DEPTH_MAX) throw violation(`nested deeper than ${CBOR_DEPTH_MAX}`);
+    if (this.depth === this.left.length) this.grow();
     this.left[this.depth++] = items;
+  }
+
+  private grow(): void {
+    const more = new Float64Array(2 * this.left.length);
+    more.set(this.left);
+    this.left = more;
   }
 
   /** An item is complete; so are the containers it was the last of. True: the message is. */

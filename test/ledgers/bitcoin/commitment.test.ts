@@ -125,7 +125,7 @@ describe('reorganisations', () => {
 describe('the hashes of a set', () => {
   const coin = fc.record({
     txId: fc.uint8Array({ minLength: 32, maxLength: 32 }),
-    index: fc.nat(0xffff),
+    index: fc.nat(0xffff_ffff),
     height: fc.nat(900_000),
     coinbase: fc.boolean(),
     output: fc

@@ -17,12 +17,12 @@ import {
   scriptKey,
 } from '../../../src/ledgers/bitcoin/index.ts';
 import { type Create, OutputKeys } from '../../../src/ledgers/ledger.ts';
+import { outpointKey } from '../../../src/ledgers/outpoint.ts';
 import { chainProjection } from '../../../src/projections/chain.ts';
 import { readStored } from '../../../src/projections/coin.ts';
 import { indexColumn, indexProjection } from '../../../src/projections/index-by-key.ts';
 import { transactionsProjection } from '../../../src/projections/transactions.ts';
 import { UNSPENT, utxoProjection } from '../../../src/projections/utxo.ts';
-import { outpointKey } from '../../../src/query/query.ts';
 import { deltaColumn } from '../../../src/state/delta.ts';
 import { Fold } from '../../../src/state/fold.ts';
 import { concatBytes, fromHex, toHex } from '../../../src/util/bytes.ts';
@@ -123,16 +123,26 @@ describe('outputs', () => {
     });
   });
 
-  test('an index that the store cannot keep is refused, not cut short', () => {
-    const spend = forgeTx({ inputs: [{ txId: PREV, index: 65_536 }], outputs: paid });
-    assert.throws(() => ledger.decode(forgeBlock(PREV, [forgeCoinbase(600, paid), spend]), 600), {
+  test('an index is as wide as the rules have it', () => {
+    for (const index of [65_535, 65_536, 0xffff_ffff]) {
+      const spend = forgeTx({ inputs: [{ txId: PREV, index }], outputs: paid });
+      assert.equal(ledger.decode(forgeBlock(PREV, [forgeCoinbase(600, paid), spend]), 600).txs[1].spends[0].index, index);
+    }
+    // What a block of 4,000,000 units of weight has room for.
+    const most = 111_000;
+    const { creates } = ledger.decode(forgeBlock(PREV, [forgeCoinbase(600, Array<typeof empty>(most).fill(empty))]), 600).txs[0];
+    assert.deepEqual([creates.length, creates[most - 1].index], [most, most - 1]);
+  });
+
+  test('only a coinbase names no output, and then nothing else', () => {
+    const none = { txId: new Uint8Array(32), index: 0xffff_ffff };
+    const mixed = forgeTx({ inputs: [{ txId: PREV, index: 0 }, none], outputs: paid });
+    assert.throws(() => ledger.decode(forgeBlock(PREV, [forgeCoinbase(600, paid), mixed]), 600), {
       code: 'BLOCK_INVALID',
-      message: /output 65536/,
+      message: /null outpoint/,
     });
-    const many = Array.from({ length: 65_537 }, () => empty);
-    assert.throws(() => ledger.decode(forgeBlock(PREV, [forgeCoinbase(600, many)]), 600), { code: 'BLOCK_INVALID', message: /index/ });
-    const most = ledger.decode(forgeBlock(PREV, [forgeCoinbase(600, many.slice(1))]), 600);
-    assert.equal(most.txs[0].creates.length, 65_536);
+    const zero = forgeTx({ inputs: [{ ...none, index: 0xffff_fffe }], outputs: paid });
+    assert.equal(ledger.decode(forgeBlock(PREV, [forgeCoinbase(600, paid), zero]), 600).txs[1].spends.length, 1);
   });
 
   test('the coinbases that were overwritten (BIP30) are not in the set', () => {

@@ -9,7 +9,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decode } from 'cborg';
 import { encodeLedgerOutput } from '../../../src/ledgers/cardano/ledger-output.ts';
-import { readStored, TXID_BYTES } from '../../../src/projections/coin.ts';
+import { outpointIndex, TXID_BYTES } from '../../../src/ledgers/outpoint.ts';
+import { readStored } from '../../../src/projections/coin.ts';
 import { UNSPENT } from '../../../src/projections/utxo.ts';
 import { makeWallet } from '../../../src/sources/devnet/wallet.ts';
 import { LOCAL_TX_MONITOR } from '../../../src/sources/ouroboros/local-tx-monitor.ts';
@@ -17,7 +18,7 @@ import { Mux } from '../../../src/sources/ouroboros/mux.ts';
 import { N2cClient } from '../../../src/sources/ouroboros/n2c-client.ts';
 import { type EraQuestion, readEraResult, type UtxoEntry } from '../../../src/sources/ouroboros/queries.ts';
 import { Session } from '../../../src/sources/ouroboros/session.ts';
-import { fromHex, readU16, toHex } from '../../../src/util/bytes.ts';
+import { fromHex, toHex } from '../../../src/util/bytes.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
 import { until } from '../../support/patience.ts';
 import { assertNothingHeld, assertSame, later, type Net, openFollower, SMALL, serveDevnet, source } from './net.ts';
@@ -65,7 +66,7 @@ describe('questions to the ledger', () => {
     });
     const ours: string[] = [];
     for (const [key, value] of store.engine.scan(UNSPENT)) {
-      ours.push(`${toHex(key, 0, TXID_BYTES)}#${readU16(key, TXID_BYTES)} ${toHex(encodeLedgerOutput(readStored(value).raw))}`);
+      ours.push(`${toHex(key, 0, TXID_BYTES)}#${outpointIndex(key)} ${toHex(encodeLedgerOutput(readStored(value).raw))}`);
     }
     assert.ok(ours.length > 200, `${ours.length} outputs`);
     assert.deepEqual(answered, ours.sort());

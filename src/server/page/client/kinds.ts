@@ -13,7 +13,7 @@ export interface Place {
 
 const HASH = /^[0-9a-f]{64}$/;
 const CREDENTIAL = /^[0-9a-f]{56}$/;
-const OUTPOINT = /^([0-9a-f]{64})[#:./@-](\d{1,5})$/;
+const OUTPOINT = /^([0-9a-f]{64})[#:./@-](\d{1,10})$/;
 const ASSET = /^([0-9a-f]{56})\.?((?:[0-9a-f]{2}){0,32})$/;
 /** Of the Bitcoin family from 26 characters on, of Byron from 59. */
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{26,200}$/;

@@ -128,7 +128,7 @@ export class Downloads {
       return block;
     } catch (error) {
       if (!isUnspentError(error, 'BLOCK_INVALID')) throw error;
-      throw violation(`the block at height ${height} is not sound: ${error.message}`, { height }, error);
+      throw violation(`the block at height ${height} is not sound, or cannot be read: ${error.message}`, { height }, error);
     }
   }
 
