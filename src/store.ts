@@ -3,13 +3,13 @@
  * (`open`), and what every command works on. It wires the rooms together and
  * does nothing else.
  */
-
 import { isDeepStrictEqual } from 'node:util';
 import { loadConfig } from './config/load.ts';
 import type { Config, SettingKey } from './config/schema.ts';
 import { readIdentity, writeIdentity } from './engine/directory.ts';
 import type { Engine, EngineStats } from './engine/engine.ts';
 import type { Unclosed } from './engine/seal.ts';
+import type { FillSettings, Following, FollowSettings } from './following.ts';
 import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
 import type { Point } from './ledgers/ledger.ts';
 import type { Network } from './networks.ts';
@@ -25,11 +25,11 @@ import { Query } from './query/query.ts';
 import { type Verification, verifyStore } from './query/verify.ts';
 import { keyEstimates, type StoreSummary, summaryOf } from './server/store-summary.ts';
 import { beginFills, type ShapeChange } from './shape.ts';
-import { follow, type Progress, type Pumped, type PumpOptions } from './sources/follow.ts';
+import { follow, type Pumped } from './sources/follow.ts';
 import type { GenesisTexts } from './sources/genesis-files.ts';
 import { openSource } from './sources/open.ts';
 import type { Source } from './sources/source.ts';
-import { FIRST_LIMITS, type FillLimits, type FillProgress, Fills, paced } from './state/fill.ts';
+import { FIRST_LIMITS, type FillProgress, Fills, paced } from './state/fill.ts';
 import { Fold } from './state/fold.ts';
 import { NO_TOTALS, type Totals } from './state/head.ts';
 import { PruneSchedule } from './state/prune-schedule.ts';
@@ -40,6 +40,8 @@ import { together } from './util/together.ts';
 
 /** What a set is at before the first block. */
 const NO_HASH = new Uint8Array(32);
+
+export type { FillSettings, Following, FollowSettings } from './following.ts';
 
 export interface OpenOptions {
   /** Directory of the store. Default: the setting `data` (./data). */
@@ -61,32 +63,6 @@ export interface OpenOptions {
   readonly reshape?: boolean;
   /** Whether `utxo.pruneDepth` and `utxo.rollbackWindow`, where the settings give them, replace those of the store. Default: as `reshape`. */
   readonly windows?: boolean;
-}
-
-export interface FillSettings {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((fills: readonly FillProgress[]) => void) | undefined;
-  /** After each step, with what it took and the outputs it went through. */
-  readonly onStep?: ((seconds: number, rows: number) => void) | undefined;
-  /** Of one step. Default: some milliseconds of work. */
-  readonly limits?: FillLimits | undefined;
-}
-
-export interface FollowSettings {
-  readonly until?: PumpOptions['until'];
-  readonly follow?: boolean;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: PumpOptions['onProgress'];
-  readonly onRollback?: PumpOptions['onRollback'];
-  /** Of the fill beside it, where something was switched on. */
-  readonly onFill?: FillSettings['onProgress'];
-  readonly onFillStep?: FillSettings['onStep'];
-}
-
-/** What is being followed, and how far that has come. */
-export interface Following {
-  readonly source: Source;
-  progress: Progress | null;
 }
 
 export interface StoreStatus extends StoreSummary {
