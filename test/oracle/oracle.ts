@@ -56,6 +56,9 @@ export function chunks(...path: readonly string[]): string {
   return `immutable:${fixtures('cardano', 'immutable', ...path)}`;
 }
 
+/** Wider than a network's own where that is small: many checkpoints are to be gone back to. */
+const WINDOWS = ['utxo.pruneDepth=2160', 'utxo.rollbackWindow=4320'];
+
 /** Opens stores, one after the other, in a directory of its own; the last is closed and the directory removed when the test ends. */
 export function opener(t: TestContext): (options: OpenOptions, flags?: Readonly<Record<string, unknown>>) => Promise<Store> {
   const data = mkdtempSync(join(tmpdir(), 'unspent-oracle-'));
@@ -67,7 +70,8 @@ export function opener(t: TestContext): (options: OpenOptions, flags?: Readonly<
   return async (options, flags = {}) => {
     await store?.close();
     store = undefined;
-    store = await open({ config: loadConfig({ flags }).config, ...options, data });
+    const set = [...WINDOWS, ...((flags['set'] as readonly string[] | undefined) ?? [])];
+    store = await open({ config: loadConfig({ flags: { ...flags, set } }).config, ...options, data });
     return store;
   };
 }
