@@ -96,6 +96,8 @@ test('a replaced transaction is gone, and what it spent is spent by the other', 
 test('a transaction handed over', async () => {
   const rig = wealthy();
   const raw = rig.spend([...rig.coins], 1);
+  const foreign = await rig.post('/tx', toHex(raw), { 'content-type': 'text/plain', origin: 'https://evil.example' });
+  assert.deepEqual([foreign.status, rig.submitted.length], [403, 0], 'not from a page of another origin');
   for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded', 'application/json']) {
     const answer = await rig.post('/tx', `${toHex(raw)}\n`, type === undefined ? {} : { 'content-type': type });
     assert.deepEqual([answer.status, answer.type, answer.text], [200, 'text/plain', idOf(raw)], type);

@@ -80,6 +80,47 @@ describe('the name it is asked by', () => {
   });
 });
 
+describe('a request on the wire', () => {
+  test('names one host, and a target that names a host names ours', async () => {
+    const served = await Served.open({ blocks: 2 });
+    const { port } = await served.listen();
+    const ask = (target: string, headers: readonly string[]): Promise<string> =>
+      raw(port, `GET ${target} HTTP/1.1\r\n${headers.join('\r\n')}\r\nconnection: close\r\n\r\n`);
+    const own = `host: localhost:${port}`;
+    assert.match(await ask('/health', [own]), /^HTTP\/1\.1 200 /);
+    assert.match(await ask(`http://localhost:${port}/health`, [own]), /^HTTP\/1\.1 200 /);
+    for (const more of ['host: evil.example', own, 'HOST: localhost']) {
+      assert.match(await ask('/health', [own, more]), /^HTTP\/1\.1 400 .*"code":"USAGE"/s, more);
+      assert.match(await ask('/health', [more, 'x: y', own]), /^HTTP\/1\.1 400 /, more);
+    }
+    for (const target of ['http://evil.example/health', 'http://evil.example', 'https://user@localhost/health'])
+      assert.match(await ask(target, [own]), /^HTTP\/1\.1 403 .*"code":"FORBIDDEN"/s, target);
+    assert.match(await ask(`http://localhost:${port}/health`, ['host: evil.example']), /^HTTP\/1\.1 403 /);
+    await served.close();
+  });
+
+  test('what sends something does not come from a page of another origin', async () => {
+    const served = await Served.open({ blocks: 2, server: { hosts: 'api.example.org' } });
+    const send = (origin: string | null, host = 'localhost:8437') =>
+      served.post('/utxos', [`${'00'.repeat(32)}#0`], { host, 'content-type': 'application/json', ...(origin === null ? {} : { origin }) });
+    const own = [null, 'http://localhost:8437', 'http://LOCALHOST:8437', 'https://api.example.org', 'https://api.example.org:8443'];
+    for (const origin of own) assert.equal((await send(origin)).status, 200, `${origin}`);
+    assert.equal((await send('http://127.0.0.1:8437', '127.0.0.1:8437')).status, 200);
+    const others = [
+      'https://evil.example',
+      'null',
+      '',
+      'http://localhost:3000',
+      'http://localhost',
+      'file://',
+      'localhost:8437',
+      'http://127.0.0.1:8437',
+    ];
+    for (const origin of others) assertProblem(await send(origin), 'FORBIDDEN', 403, 'origin');
+    await served.close();
+  });
+});
+
 describe('the token', () => {
   test('is needed for everything but health, readiness and files that say nothing', async () => {
     const served = await Served.open({ blocks: 2, server: { token: 'correct horse'.replace(' ', '-') } });
