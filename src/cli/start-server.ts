@@ -48,7 +48,7 @@ export async function startServer(context: Context, store: Store, more: Pick<Ser
   const { options, settings, output } = context;
   const flags: ServerFlags = options;
   const given = givenPort(context);
-  const host = flags.host === undefined ? more : { ...more, host: flags.host };
+  const host = { ...more, follows: true, ...(flags.host === undefined ? {} : { host: flags.host }) };
   if (given !== undefined) return serve(store, { ...host, port: given });
   const usual = settings.config.server.port;
   for (let port = usual; ; port++) {

@@ -10,7 +10,7 @@ import type { Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { ElectrumPorts } from './context.ts';
 import { Host, type Listening } from './host.ts';
-import { type LiveUpdate, NOT_FOLLOWING } from './live.ts';
+import { type LiveStatus, type LiveUpdate, NOT_FOLLOWING } from './live.ts';
 import type { Submit } from './mempool-keeper.ts';
 import { MempoolLink } from './mempool-link.ts';
 import { checkBind } from './safety.ts';
@@ -27,6 +27,8 @@ export interface ServeOptions {
   readonly electrumPort?: number;
   readonly electrumTlsPort?: number;
   readonly electrumWsPort?: number;
+  /** True: a source will be followed, so that the server is not ready before that has said where it is. Default false. */
+  readonly follows?: boolean;
   /** False: in the caller's thread. Default true. */
   readonly thread?: boolean;
 }
@@ -47,9 +49,10 @@ export async function serve(store: Store, options: ServeOptions = {}): Promise<S
   const config = configOf(store.config, options);
   checkBind(config.server);
   const link = new MempoolLink(store);
-  const wanted: Wanted = { config, electrum: electrumPorts(config, options), submit: (raw) => link.submit(raw) };
+  const status: LiveStatus = options.follows === true ? { ...NOT_FOLLOWING, state: 'connecting' } : NOT_FOLLOWING;
+  const wanted: Wanted = { config, status, electrum: electrumPorts(config, options), submit: (raw) => link.submit(raw) };
   const listener = options.thread === false ? here(store, wanted) : inThread(store, wanted);
-  const telemetry = new Telemetry(store, (update) => listener.tell(update));
+  const telemetry = new Telemetry(store, (update) => listener.tell(update), status);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     link.close();
@@ -75,6 +78,7 @@ export async function serve(store: Store, options: ServeOptions = {}): Promise<S
 /** What `serve` asks of the side that listens. */
 interface Wanted {
   readonly config: Config;
+  readonly status: LiveStatus;
   readonly electrum: ElectrumPorts;
   readonly submit: Submit;
 }
@@ -89,7 +93,7 @@ interface Listener {
   close(): Promise<void>;
 }
 
-function inThread({ engine, network, fold }: Store, { config, electrum, submit }: Wanted): Listener {
+function inThread({ engine, network, fold }: Store, { config, status, electrum, submit }: Wanted): Listener {
   const { handle } = engine as Partial<RocksEngine>;
   if (handle === undefined) throw new UnspentError('UNSUPPORTED', 'only a store on RocksDB can be served from another thread');
   const data = {
@@ -98,7 +102,7 @@ function inThread({ engine, network, fold }: Store, { config, electrum, submit }
     network: { name: network.name, parameters: network.parameters },
     config,
     projections: fold.projections.map((projection) => projection.name),
-    status: NOT_FOLLOWING,
+    status,
     electrum,
   };
   return new ServerThread(data, submit);
@@ -109,7 +113,7 @@ function here({ engine, network, fold }: Store, wanted: Wanted): Listener {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   let last: LiveUpdate | null = null;
   let host: Host | null = null;
-  const opening = Host.open({ engine, network, projections, status: NOT_FOLLOWING, ...wanted });
+  const opening = Host.open({ engine, network, projections, ...wanted });
   const listening = opening.then((opened) => {
     host = opened;
     // Blocks may have come while it was being put together.

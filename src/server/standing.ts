@@ -29,7 +29,7 @@ export function lagSlots(head: Point | null, { sourceTip }: LiveStatus): number 
   return sourceTip === null ? null : Math.max(0, sourceTip.slot - (head?.slot ?? 0));
 }
 
-/** `filling`: projections that still lack rows. */
+/** `filling`: projections that still lack rows. A store that nothing follows is as new as it will ever be: ready. */
 export function unreadyBecause(head: Point | null, live: LiveStatus, filling: readonly string[]): Reason {
   if (head === null) return 'the store has no block yet';
   if (filling.length > 0) return `still filling: ${filling.join(', ')}`;
@@ -37,6 +37,8 @@ export function unreadyBecause(head: Point | null, live: LiveStatus, filling: re
   if (live.state === 'stopped') return 'nothing is followed any more';
   if (live.refusals >= FOLLOW_REFUSALS_MAX) return STUCK;
   if (live.sourceTip === null) return 'the source has not said where it is';
+  // Where the source was is known; where it is now is not.
+  if (live.state !== 'following') return 'not connected to the source';
   const behind = lagBlocks(head, live);
   if (behind !== null) return behind <= READY_BLOCKS_BEHIND_MAX ? null : `${behind} blocks behind the source`;
   // Slots say nothing about blocks: without a height only the tip itself will do.

@@ -38,9 +38,11 @@ export class Telemetry implements FoldWatcher {
   /** What was followed when last looked at, and the sums of what was followed before. */
   private following: Following | null = null;
   private before = { txs: 0, bytes: 0, lost: 0 };
-  private last: LiveStatus = NOT_FOLLOWING;
+  private last: LiveStatus;
 
-  constructor(store: Watched, tell: (update: LiveUpdate) => void) {
+  /** `first`: what is told until something is followed. */
+  constructor(store: Watched, tell: (update: LiveUpdate) => void, first: LiveStatus = NOT_FOLLOWING) {
+    this.last = first;
     this.store = store;
     this.tell = tell;
     store.fold.watchers.add(this);
@@ -88,8 +90,8 @@ export class Telemetry implements FoldWatcher {
     const peer = following === null ? null : peerOf(following);
     const tip = progress?.tip ?? peer?.tip ?? null;
     // What failed at once was never seen to be followed.
-    const stopped = this.last.state === 'idle' && followFailure === null ? 'idle' : 'stopped';
-    const state = following === null ? stopped : (peer?.state ?? 'following');
+    const hasFollowed = this.last.source !== null || followFailure !== null;
+    const state = following === null ? (hasFollowed ? 'stopped' : this.last.state) : (peer?.state ?? 'following');
     this.last = {
       state,
       source: following?.source.name ?? this.last.source,

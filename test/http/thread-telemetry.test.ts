@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openNetwork } from '../../src/networks.ts';
-import type { LiveUpdate } from '../../src/server/live.ts';
+import { type LiveStatus, type LiveUpdate, NOT_FOLLOWING } from '../../src/server/live.ts';
 import { Telemetry } from '../../src/server/telemetry.ts';
 import type { Source } from '../../src/sources/source.ts';
 import type { Fold, FoldWatcher } from '../../src/state/fold.ts';
@@ -20,10 +20,10 @@ class Desk {
   fills: { projection: string; done: number; rows: number }[] = [];
   readonly telemetry: Telemetry;
 
-  constructor() {
+  constructor(first?: LiveStatus) {
     const network = openNetwork('preview', null);
     this.store = { fold: { watchers: this.watchers } as Fold, following: null, followFailure: null, fills: () => this.fills, network };
-    this.telemetry = new Telemetry(this.store, (update) => this.updates.push(structuredClone(update)));
+    this.telemetry = new Telemetry(this.store, (update) => this.updates.push(structuredClone(update)), first);
   }
 
   get last(): LiveUpdate {
@@ -45,6 +45,18 @@ class Desk {
 }
 
 describe('telemetry', () => {
+  it('is connecting from the start where something will be followed, and stopped when that ends', () => {
+    const idle = new Desk();
+    assert.equal(idle.last.status.state, 'idle');
+    const desk = new Desk({ ...NOT_FOLLOWING, state: 'connecting' });
+    assert.deepEqual([desk.last.status.state, desk.last.status.sourceTip], ['connecting', null]);
+    desk.follow(null, { tip: { slot: 9, height: 3 } });
+    assert.deepEqual(desk.telemetry.status().state, 'following');
+    (desk.store as { following: Following | null }).following = null;
+    assert.equal(desk.telemetry.status().state, 'stopped');
+    for (const { telemetry } of [idle, desk]) telemetry.close();
+  });
+
   it('one commit is told at once, a thousand in a few messages, and nothing is lost', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
     const desk = new Desk();

@@ -205,3 +205,40 @@ describe('a server that cannot start', () => {
       assert.equal(store.readers.size, 0);
     }));
 });
+
+describe('whether it is ready', () => {
+  it('not from the moment it listens until the source has said where it is', () =>
+    withStore(async (store, chain) => {
+      mine(store, chain, 3);
+      const alone = await serve(store, { port: 0 });
+      assert.equal((await fetch(`${alone.url}ready`)).status, 200, 'nothing is followed: as new as it will ever be');
+      await alone.close();
+      for (const thread of [true, false]) {
+        const served = await serve(store, { port: 0, thread, follows: true });
+        const ready = async (): Promise<unknown> => {
+          const response = await fetch(`${served.url}ready`);
+          return [response.status, ((await response.json()) as { reason: string | null }).reason];
+        };
+        assert.deepEqual(await ready(), [503, 'the source has not said where it is']);
+        const gate = Promise.withResolvers<void>();
+        const made = openDevnet('devnet:?blocks=40&seed=3&interval=0');
+        const source: Source = {
+          name: 'devnet:, slow to answer',
+          async *runs(options) {
+            await gate.promise;
+            yield* made.runs(options);
+          },
+        };
+        const stop = new AbortController();
+        const following = store.follow(source, { follow: true, signal: stop.signal });
+        await until(async () => (await status(served)).following.source !== null, 'it follows');
+        assert.deepEqual(await ready(), [503, 'the source has not said where it is']);
+        gate.resolve();
+        await until(async () => JSON.stringify(await ready()) === '[200,null]', 'it is ready');
+        assert.equal((await status(served)).lag_blocks, 0);
+        stop.abort();
+        await following;
+        await served.close();
+      }
+    }));
+});
