@@ -79,7 +79,7 @@ export function handleErrors(app: FastifyInstance, trouble: Trouble): void {
 }
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, trouble: Trouble): FastifyReply {
-  const known = isUnspentError(error) ? error : fromFastify(error as FastifyError);
+  const known = isUnspentError(error) ? error : fromFastify(error as FastifyError, request);
   if (known === null ? !isLeft(error, request) : known.status === 500) trouble.onFailure(error as Error, request);
   return sendProblem(reply, known === null ? UNFORESEEN : problemOf(known));
 }
@@ -90,12 +90,12 @@ function isLeft(error: unknown, { raw }: FastifyRequest): boolean {
 }
 
 /** What fastify refuses, in our words; null: not a refusal. */
-function fromFastify(error: FastifyError): UnspentError | null {
+function fromFastify(error: FastifyError, { routeOptions }: FastifyRequest): UnspentError | null {
   const { validation, validationContext, statusCode = 500, code, message } = error;
   if (validation !== undefined) return invalid(validation[0], validationContext ?? 'request');
   if (statusCode === 413) {
-    const detail = `the body of a request has at most ${HTTP_BODY_BYTES_MAX} bytes`;
-    return new UnspentError('LIMIT', detail, { limit: HTTP_BODY_BYTES_MAX, field: 'body' });
+    const limit = routeOptions?.bodyLimit ?? HTTP_BODY_BYTES_MAX;
+    return new UnspentError('LIMIT', `the body of a request has at most ${limit} bytes here`, { limit, field: 'body' });
   }
   if (statusCode === 414) {
     const detail = `one part of a path has at most ${HTTP_PARAM_CHARS_MAX} characters`;

@@ -73,6 +73,7 @@ export const Status = Type.Object(
     utxos: orNull(count('Unspent outputs; null: the store keeps none (`utxo.enabled` is off).')),
     value: orNull(Type.String({ pattern: '^[0-9]+$', description: 'What they are worth, in the smallest unit of the chain.' })),
     unit: text('The name of that unit.'),
+    coin: text('What people call the coin: `ada`, `BTC`, `LTC`.'),
     missing_inputs: orNull(count('Inputs from before the first block, of a store that began in the middle.')),
     mempool: Type.Optional(count('Transactions known that are in no block yet. Bitcoin family.')),
     partial: Type.Boolean({ description: 'It began in the middle of the chain, and not with a snapshot.' }),
@@ -91,6 +92,7 @@ export const Status = Type.Object(
     bytes: count('On disk.'),
     keys: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: 'Rows of each column, as the engine estimates them.' }),
     streams: count('Answers being streamed.'),
+    refresh_seconds: count('Seconds after which it is worth asking again (`status.refreshSeconds`).'),
   },
   closed,
 );

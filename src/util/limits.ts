@@ -105,8 +105,11 @@ export const RECONNECT_MS_MAX = 60_000;
 /** Rounds over all peers without a single block, after which a sync that does not follow gives up. */
 export const RECONNECT_ATTEMPTS = 5;
 
-/** Bytes of a request's body: a thousand outpoints with room to spare. */
+/** Bytes of a request's body, where a route does not say otherwise. */
 export const HTTP_BODY_BYTES_MAX = 64 * 1024;
+
+/** Bytes of one outpoint in a body: 64 digits, a sign, an index of ten digits, quotes, a comma, a line break and some indentation. */
+export const HTTP_OUTPOINT_BYTES_MAX = 96;
 
 /** Characters of a request's URL, and of one part of its path: the longest address on a chain, in hex, fits. */
 export const HTTP_URL_CHARS_MAX = 4096;

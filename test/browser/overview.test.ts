@@ -13,16 +13,19 @@ import { assertNarrow, chartPixels, faintTexts } from './measure.ts';
 import { World } from './world.ts';
 
 const TIP = '#our-tip .big';
-/** Timers by which the page asks without being told to: switched off where events alone must do. */
-const WITHOUT_ASKING =
-  'const every = setInterval; window.setInterval = (body, ms, ...rest) => (ms === 2000 ? 0 : every(body, ms, ...rest));';
+const REFRESH_SECONDS = 3;
+/** Timers by which the page asks without being told to, from before and after it knows how often to: off where events alone must do. */
+const WITHOUT_ASKING = `const every = setInterval; window.timers = []; window.setInterval = (body, ms, ...rest) => {
+  window.timers.push(ms);
+  return ms === 2000 || ms === ${1000 * REFRESH_SECONDS} ? 0 : every(body, ms, ...rest);
+};`;
 
 describe('the overview', () => {
   let world: World;
   let browser: Browser;
   before(async () => {
     if (withoutChromium) return;
-    world = await World.open({ blocks: 400 });
+    world = await World.open({ blocks: 400, set: [`status.refreshSeconds=${REFRESH_SECONDS}`] });
     await world.listen();
     browser = await launch();
   });
@@ -39,6 +42,11 @@ describe('the overview', () => {
     const { utxos, value, hash } = world.store.fold.head!;
     await reads(page, TIP, height());
     assert.equal(await page.textContent('#source-tip .big'), height());
+    const { slot } = world.store.fold.head!;
+    assert.ok(slot > 1000, 'a number with a comma in it');
+    await reads(page, '#source-tip', `${height()}slot ${count(slot)}n2n://`);
+    // A devnet has a time of its own; its blocks were not made a year ago.
+    await reads(page, '#our-tip', /made \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
     assert.equal(await page.getAttribute('#our-tip a', 'title'), toHex(hash));
     await reads(page, '#network', 'devnet');
     await reads(page, '.tiles', `Unspent outputs${count(utxos)}`);
@@ -81,6 +89,8 @@ describe('the overview', () => {
   browserTest('moves when blocks come, by events alone', async () => {
     const { page, close } = await openTab(browser, world.url, { init: WITHOUT_ASKING });
     await reads(page, TIP, height());
+    const timers = (await page.evaluate('window.timers')) as number[];
+    assert.equal(timers.at(-1), 1000 * REFRESH_SECONDS, 'it asks again as often as the server was told');
     await reads(page, '#line', 'live');
     for (let i = 0; i < 3; i++) {
       await world.mine(1 + i);
@@ -205,10 +215,31 @@ describe('the overview', () => {
     // Following a link takes the browser a moment; the next key must not come before.
     const followed = await becomes(page, 'location.hash', (hash) => hash === '#main');
     assert.ok(followed.fits, `the skip link leads to ${followed.value}`);
+    // What is drawn meanwhile does not take the place away.
+    await world.mine(1);
+    await reads(page, TIP, height());
     await page.keyboard.press('Tab');
-    const inside = await becomes(page, 'document.activeElement.closest("main") !== null', (is) => is === true);
-    assert.ok(inside.fits, 'the skip link leads into the content');
+    assert.ok(await page.evaluate('document.activeElement.closest("main") !== null'), 'the skip link leads into the content');
     assert.equal(await page.locator('#verdict').count(), 1, 'and not away from it');
+    await close();
+  });
+
+  browserTest('keeps the focus, whatever is drawn again', async () => {
+    const { page, close } = await openTab(browser, world.url);
+    await reads(page, TIP, height());
+    await reads(page, '.strip .scale span:last-child', new RegExp(`^${height()}:`));
+    for (const selector of ['#our-tip a', '#window a', '.strip li:last-child a']) {
+      await page.focus(selector);
+      await page.evaluate(`window.held = document.querySelector('${selector}')`);
+      await world.mine(1);
+      await reads(page, TIP, height());
+      await reads(page, '.strip .scale span:last-child', new RegExp(`^${height()}:`));
+      assert.ok(await page.evaluate(`document.activeElement === document.querySelector('${selector}')`), selector);
+    }
+    assert.equal(
+      await page.getAttribute('.strip li:last-child a', 'aria-label').then((label) => label?.split(',')[0]),
+      `Block ${height()}`.split(',')[0],
+    );
     await close();
   });
 });

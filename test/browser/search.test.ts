@@ -9,6 +9,7 @@ import { describeOutput, formatAddress, readAddress, stakeAddressOf } from '../.
 import { coins, count } from '../../src/server/page/client/format.ts';
 import type { ModelUtxo } from '../../src/sources/devnet/model.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
+import { until } from '../support/patience.ts';
 import { becomes, browserTest, launch, openTab, reads, type Tab, withoutChromium } from './browser.ts';
 import { assertNarrow, faintTexts } from './measure.ts';
 import { World } from './world.ts';
@@ -23,7 +24,7 @@ describe('searching', () => {
   let utxos: readonly ModelUtxo[];
   before(async () => {
     if (withoutChromium) return;
-    world = await World.open({ blocks: 260 });
+    world = await World.open({ blocks: 260, set: ['utxo.rollbackWindow=200'] });
     await world.listen();
     browser = await launch();
     tab = await openTab(browser, world.url, { permissions: ['clipboard-read', 'clipboard-write'] });
@@ -234,6 +235,23 @@ describe('searching', () => {
       }
       await phone.close();
     }
+  });
+
+  browserTest('a block so old that what it did is forgotten is no failure', async () => {
+    const pruned = async (): Promise<number> =>
+      ((await (await fetch(`${world.url}api/v1/status`)).json()) as { pruned: { deltas: number } }).pruned.deltas;
+    await until(async () => {
+      await world.mine(1);
+      return (await pruned()) > 30;
+    }, 'old blocks are forgotten');
+    const old = world.devnet.blocks.filter(({ height, boundary }) => height < 30 && !boundary);
+    const [empty, full] = [old.find(({ txs }) => txs.length === 0)!, old.find(({ txs }) => txs.length > 1)!];
+    await search(toHex(empty.hash), subjectOf('Block'));
+    await reads(page, '#contents', 'TransactionsNone.');
+    await search(toHex(full.hash), subjectOf('Block'));
+    await reads(page, '#contents', new RegExp(`Transactions${full.txs.length} transactions. What the block did is no longer kept`));
+    assert.equal(await page.locator('.notice.bad').count(), 0);
+    tab.complaints.splice(0, Number.POSITIVE_INFINITY, ...tab.complaints.filter((complaint) => !/status of 410/.test(complaint)));
   });
 });
 

@@ -7,12 +7,57 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { ago, bytes, coins, count, duration, nameText, rate, shortAddress, shortened, utc } from '../../src/server/page/client/format.ts';
+import { isolated, withGaps } from '../../src/server/page/client/gaps.ts';
 import { placesOf } from '../../src/server/page/client/kinds.ts';
 import type { Status } from '../../src/server/page/client/shapes.ts';
 import { SseParser, type StreamEvent } from '../../src/server/page/client/sse.ts';
 import { verdictOf } from '../../src/server/page/client/verdict.ts';
 
 const hex = (text: string): string => Buffer.from(text).toString('hex');
+
+describe('lines of a chart', () => {
+  const x = null;
+  const o = undefined;
+
+  test('go over a short pause, and end at a long one', () => {
+    assert.deepEqual(
+      withGaps([
+        [1, 2, 3, 4, 5],
+        [7, x, x, 8, x],
+      ]),
+      [
+        [1, 2, 3, 4, 5],
+        [7, o, o, 8, x],
+      ],
+    );
+    const times = Array.from({ length: 40 }, (_, i) => i);
+    const values = times.map((i) => (i === 0 || i === 39 ? 1 : x));
+    assert.deepEqual(withGaps([times, values]), [times, values]);
+  });
+
+  test('do not go over time without samples', () => {
+    assert.deepEqual(
+      withGaps([
+        [1, 2, 10, 11],
+        [5, 6, 7, 8],
+        [x, 1, 2, x],
+      ]),
+      [
+        [1, 2, 3, 10, 11],
+        [5, 6, x, 7, 8],
+        [x, 1, x, 2, x],
+      ],
+    );
+    assert.deepEqual(withGaps([[], []]), [[], []]);
+  });
+
+  test('a value without a neighbour is a dot', () => {
+    assert.deepEqual(isolated([5, x, 6, o, 7, x, 8, x]), [0, 6]);
+    assert.deepEqual(isolated([1, 2]), []);
+    assert.deepEqual(isolated([1]), [0]);
+    assert.deepEqual(isolated([x, o, x]), []);
+  });
+});
 
 describe('numbers and names', () => {
   test('ada is exact, whatever its size', () => {
@@ -97,7 +142,7 @@ describe('what a search could mean', () => {
   });
 
   test('texts that are nothing', () => {
-    for (const text of ['', ' ', 'hello', 'abc', `${tx}#`, `${tx}#123456`, '9'.repeat(20), '<script>']) assert.equal(kinds(text), '', text);
+    for (const text of ['', ' ', 'hello', 'abc', `${tx}#`, `${tx}#12345678901`, '9'.repeat(20), '<script>']) assert.equal(kinds(text), '', text);
     fc.assert(fc.property(fc.string(), (text) => placesOf(text).length < 9));
   });
 });
@@ -128,6 +173,8 @@ describe('the verdict', () => {
       version: '0',
       network: 'devnet',
       unit: 'lovelace',
+      coin: 'ada',
+      refresh_seconds: 5,
       healthy: true,
       reason: null,
       lag_blocks: 0,

@@ -128,6 +128,11 @@ describe('routes', () => {
     assert.deepEqual([nameOf(spent), spent.spent_tx_hash, spent.spent_at_slot], [gone.key, tx.id, spend.slot]);
     const [unspent] = utxos;
     const unknown = `${'ab'.repeat(32)}#7`;
+    // As many as a page may have, however they are spelled.
+    const most = Array<string>(served.context.config.server.rowsMax).fill(`${'ab'.repeat(32)}#65535`);
+    for (const text of [JSON.stringify(most), JSON.stringify(most, null, 2)])
+      assert.equal((await served.post('/utxos', text)).json<unknown[]>().length, most.length);
+    assertProblem(await served.post('/utxos', [...most, most[0]]), 'USAGE', 400, 'body');
     const answer = await served.post('/utxos', [unspent.key, unknown, gone.key, unspent.key]);
     const many = answer.json<(UtxoJson | null)[]>();
     assert.deepEqual(

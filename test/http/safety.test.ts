@@ -11,7 +11,7 @@ import type { Config } from '../../src/config/schema.ts';
 import { buildApp } from '../../src/server/app.ts';
 import { checkBind, isLoopback } from '../../src/server/safety.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
-import { HTTP_BODY_BYTES_MAX, HTTP_PARAM_CHARS_MAX, HTTP_URL_CHARS_MAX } from '../../src/util/limits.ts';
+import { HTTP_OUTPOINT_BYTES_MAX, HTTP_PARAM_CHARS_MAX, HTTP_URL_CHARS_MAX } from '../../src/util/limits.ts';
 import { assertCode } from '../support/harness.ts';
 import { assertProblem, Served } from '../support/served.ts';
 
@@ -177,7 +177,7 @@ describe('limits', () => {
     assertProblem(await served.get(`/status?x=${'a'.repeat(HTTP_URL_CHARS_MAX)}`), 'LIMIT', 413, 'url');
     assert.equal((await served.get(`/addresses/${'61'.repeat(HTTP_PARAM_CHARS_MAX / 2)}/utxos`)).status, 200);
     assertProblem(await served.get(`/addresses/${'61'.repeat(HTTP_PARAM_CHARS_MAX / 2 + 1)}/utxos`), 'LIMIT', 413, 'path');
-    assertProblem(await served.post('/utxos', `["${'a'.repeat(HTTP_BODY_BYTES_MAX)}"]`), 'LIMIT', 413, 'body');
+    assertProblem(await served.post('/utxos', `["${'a'.repeat(HTTP_OUTPOINT_BYTES_MAX * 1000)}"]`), 'LIMIT', 413, 'body');
     assertProblem(await served.get('/addresses/%zz/utxos'), 'USAGE', 400);
     assertProblem(await served.post('/utxos', '{"__proto__":{}}'), 'USAGE', 400);
     await served.close();

@@ -31,7 +31,7 @@ export function documentOf(base: string, modules: readonly string[]): string {
         <label class="unseen" for="query">Search the chain</label>
         <svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="8.5" cy="8.5" r="5.5"/><path d="m13 13 4.5 4.5"/></svg>
         <input id="query" type="search" autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search"
-          placeholder="Address, tx#index, transaction, block, asset, policy" title="Press / to search">
+          placeholder="Address, tx#index, transaction, block" title="Press / to search">
         <kbd aria-hidden="true">/</kbd>
       </form>
       <span class="line" id="line" role="status" data-state="connecting"><i aria-hidden="true"></i><span>connecting</span></span>

@@ -4,6 +4,7 @@
  */
 import Type from 'typebox';
 import { UnspentError } from '../../util/errors.ts';
+import { HTTP_BODY_BYTES_MAX, HTTP_OUTPOINT_BYTES_MAX } from '../../util/limits.ts';
 import { encoderOf, NOTHING } from '../encode.ts';
 import { parseOutpoint } from '../keys.ts';
 import { described } from '../openapi.ts';
@@ -38,7 +39,8 @@ export function registerOutputs(app: App, { answers, context }: Serving): void {
     body: outpointsBody(context.config.server.rowsMax),
     querystring: RowQuery,
   };
-  app.post('/utxos', { schema: batchSchema }, (request, reply) => {
+  const bodyLimit = Math.max(HTTP_BODY_BYTES_MAX, HTTP_OUTPOINT_BYTES_MAX * context.config.server.rowsMax);
+  app.post('/utxos', { schema: batchSchema, bodyLimit }, (request, reply) => {
     const outpoints = request.body.map((text) => parseOutpoint(text, dialect));
     answers.giveRows(request, reply, (look) => {
       const encode = encoderOf(look);

@@ -146,6 +146,7 @@ function statusOf(
     utxos: totals?.utxos ?? null,
     value: totals?.value.toString() ?? null,
     unit: network.dialect.currency.unit,
+    coin: network.dialect.currency.name,
     missing_inputs: totals?.missing ?? null,
     ...(mempool === null ? {} : { mempool: mempool.size }),
     partial,
@@ -157,6 +158,7 @@ function statusOf(
     bytes,
     keys,
     streams,
+    refresh_seconds: config.status.refreshSeconds,
   };
 }
 

@@ -14,9 +14,9 @@ import { frame, subject, type View } from './subject.ts';
 /** `place` is a hash, `height:N` or `slot:N`. */
 export async function showBlock(place: string): Promise<View> {
   const { body: block } = await get<Block>(`/blocks/${encodeURIComponent(place)}`);
-  const changes = await changesOf(block.hash);
-  const { height, hash } = block;
-  return { title: `Block ${count(height)}`, element: frame(subject('Block', hash, ...blockFacts(block)), blockContents(changes)) };
+  const { height, hash, tx_count } = block;
+  const contents = tx_count === 0 ? contentCard('None.') : blockContents(block, await changesOf(hash));
+  return { title: `Block ${count(height)}`, element: frame(subject('Block', hash, ...blockFacts(block)), contents) };
 }
 
 function blockFacts(block: Block): Child[] {
@@ -38,15 +38,21 @@ function blockFacts(block: Block): Child[] {
   ];
 }
 
-function blockContents(changes: Changes | Problem): Child {
+/** What is no longer known is no failure: every store forgets what is old enough. */
+function blockContents({ tx_count }: Block, changes: Changes | Problem): Child {
+  if (changes instanceof Error && changes.code === 'PRUNED')
+    return contentCard(`${counted(tx_count, 'transaction')}. What the block did is no longer kept: ${changes.message}`);
   if (changes instanceof Error) return problemNotice(changes);
-  const { transactions, created, spent } = changes;
-  if (transactions.length === 0) return h('section', { class: 'card' }, h('h2', {}, 'Transactions'), h('p', { class: 'empty' }, 'None.'));
+  const { created, spent } = changes;
   return [
     transactionTable(changes),
     created.length > 0 && outputSection(created, { title: 'Created', owner: true, place: false, state: false }),
     spent.length > 0 && outputSection(spent, { title: 'Spent', owner: true, place: true, state: true }),
   ];
+}
+
+function contentCard(text: string): HTMLElement {
+  return h('section', { class: 'card', id: 'contents' }, h('h2', {}, 'Transactions'), h('p', { class: 'empty' }, text));
 }
 
 function transactionTable({ transactions, created, spent }: Changes): HTMLElement {

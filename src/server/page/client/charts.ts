@@ -3,7 +3,8 @@
  * heading (the newest, or those under the cursor), one cursor over all charts.
  * Colours are read from the stylesheet again when the theme changes.
  */
-import { h, replace } from './dom.ts';
+import { h, update } from './dom.ts';
+import { isolated, withGaps } from './gaps.ts';
 
 export interface Line {
   readonly label: string;
@@ -20,12 +21,15 @@ export interface Line {
 
 /** Seconds, then one row of values for each line; null: nothing was measured. */
 export type Series = readonly (readonly (number | null)[])[];
+type Drawn = readonly (readonly (number | null | undefined)[])[];
 
 const HEIGHT = 142;
 const CURSOR_GROUP = 'time';
 const FONT = '11px system-ui, sans-serif';
 const FILL_ALPHA = '22';
 const DOT = 5;
+/** Of a value that no line leads to. */
+const ALONE = 3;
 const MINUTE = 60;
 /** Counts have no halves. */
 const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7];
@@ -37,7 +41,7 @@ export class Chart {
   private readonly plotHost = h('div', { class: 'plot', 'aria-hidden': 'true' });
   private readonly title: string;
   private plot: uPlot | null = null;
-  private series: Series = [];
+  private series: Drawn = [];
 
   constructor(title: string, lines: readonly Line[]) {
     this.title = title;
@@ -47,8 +51,8 @@ export class Chart {
   }
 
   show(series: Series): void {
-    this.series = series;
-    this.plot?.setData(series as unknown as uPlot.AlignedData);
+    this.series = withGaps(series);
+    this.plot?.setData(this.series as unknown as uPlot.AlignedData);
     if (this.plot === null) this.fit();
     this.read();
   }
@@ -74,7 +78,7 @@ export class Chart {
     const at = this.plot?.cursor.idx ?? null;
     const readings = this.lines.map(({ label, ink, text, dots }, i) => {
       const values = this.series[i + 1] ?? [];
-      const newest = dots ? values.findLast((value) => value !== null) : values.at(-1);
+      const newest = dots ? values.findLast((value) => value != null) : values.at(-1);
       const value = at === null ? newest : values[at];
       const mark = h('i', {});
       mark.style.setProperty('--ink', `var(${ink})`);
@@ -87,7 +91,7 @@ export class Chart {
       );
     });
     const time = at === null ? undefined : this.series[0]?.[at];
-    replace(this.reading, time != null && h('span', {}, utcTime(time, 1)), readings);
+    update(this.reading, time != null && h('span', {}, utcTime(time, 1)), readings);
   }
 
   private options(width: number): uPlot.Options {
@@ -149,7 +153,9 @@ export class Chart {
     const stroke = colour(ink);
     if (dots) return { stroke, paths: () => null, points: { show: true, size: DOT, fill: stroke, width: 0 }, scale: 'y' };
     const soft = this.lines.length === 1 ? { fill: stroke + FILL_ALPHA } : {};
-    return { stroke, width: 1.5, points: { show: false }, spanGaps: true, scale: right ? 'right' : 'y', ...soft };
+    const alone = (_: uPlot, line: number): number[] => isolated(this.series[line] ?? []);
+    const points = { show: false, filter: alone, size: ALONE, fill: stroke, width: 0 };
+    return { stroke, width: 1.5, points, spanGaps: false, scale: right ? 'right' : 'y', ...soft };
   }
 }
 

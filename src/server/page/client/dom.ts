@@ -1,6 +1,6 @@
 /**
- * Elements without a framework: `h` makes one, `replace` fills one, and that is
- * all. Text only ever becomes text nodes, so nothing a chain holds can become
+ * Elements without a framework: `h` makes one, `replace` fills one anew, `update`
+ * fills it again and keeps what can stay. Text only ever becomes text nodes, so nothing a chain holds can become
  * markup.
  */
 
@@ -32,6 +32,38 @@ export function replace(parent: Element, ...children: Child[]): void {
   const next = document.createDocumentFragment();
   append(next, children);
   parent.replaceChildren(next);
+}
+
+/**
+ * Makes what an element holds look like this and keeps every element that can stay, so that the focus, a selection
+ * and a screen reader keep their place. Listeners stay with their elements: what differs must be in attributes.
+ */
+export function update(parent: Element, ...children: Child[]): void {
+  const next = document.createDocumentFragment();
+  append(next, children);
+  match(parent, next);
+}
+
+function match(have: Node, want: Node): void {
+  const [old, wanted] = [[...have.childNodes], [...want.childNodes]];
+  wanted.forEach((node, i) => {
+    const there = old[i];
+    if (there === undefined) have.appendChild(node);
+    else if (there.nodeName !== node.nodeName) have.replaceChild(node, there);
+    else if (there instanceof Element && node instanceof Element) {
+      matchAttributes(there, node);
+      match(there, node);
+    } else if (there.nodeValue !== node.nodeValue) there.nodeValue = node.nodeValue;
+  });
+  for (const extra of old.slice(wanted.length)) extra.remove();
+}
+
+/** A style is set by itself: the policy of the page forbids it as an attribute. */
+function matchAttributes(have: Element, want: Element): void {
+  for (const { name } of [...have.attributes]) if (name !== 'style' && !want.hasAttribute(name)) have.removeAttribute(name);
+  for (const { name, value } of want.attributes) if (name !== 'style' && have.getAttribute(name) !== value) have.setAttribute(name, value);
+  if (have instanceof HTMLElement && want instanceof HTMLElement && have.style.cssText !== want.style.cssText)
+    have.style.cssText = want.style.cssText;
 }
 
 /** Sets the text only where it differs: what did not change is not announced or drawn again. */

@@ -37,9 +37,9 @@ export function coins(quantity: string, unit = 'lovelace'): string {
   return `${count(amount / whole)}.${(amount % whole).toString().padStart(decimals, '0')}`;
 }
 
-/** What people call the coin of that unit. */
-export function coinName(unit: string | undefined): string {
-  return unit === 'satoshi' ? 'Coins' : 'Ada';
+/** The heading of a column of amounts, by what people call the coin. */
+export function coinTitle(coin: string): string {
+  return coin === 'ada' ? 'Ada' : coin;
 }
 
 /** Chains without epochs have no slots of their own either. */

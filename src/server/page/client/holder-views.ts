@@ -4,10 +4,10 @@
  */
 import { get, problem } from './api.ts';
 import { type Child, h } from './dom.ts';
-import { coinName, count, nameText, shortAddress, shortHash } from './format.ts';
+import { coinTitle, count, nameText, shortAddress, shortHash } from './format.ts';
 import { problemNotice } from './notice.ts';
 import { pagedOutputs } from './outputs.ts';
-import { addressLink, assetChips, blockLink, coinText, copyButton, fact, linkTo, outputLink } from './parts.ts';
+import { addressLink, assetChips, blockLink, chain, coinText, copyButton, fact, linkTo, outputLink } from './parts.ts';
 import type { Balance, Seen } from './shapes.ts';
 import { frame, subject, type View, wide } from './subject.ts';
 
@@ -34,7 +34,7 @@ async function owned(what: string, value: string, path: string): Promise<View> {
   const stake = first[0]?.owner_stake_addr;
   const payment = first[0]?.owner_payment_credential;
   const facts = [
-    fact(coinName(amounts[0].unit), h('span', { class: 'big' }, coinText(amounts[0]))),
+    fact(coinTitle(chain.coin), h('span', { class: 'big' }, coinText(amounts[0]))),
     fact(UNSPENT, h('span', { class: 'big' }, count(utxo_count))),
     isAddress && stake !== undefined && fact('Stake address', addressLink(stake), copyButton(stake, 'stake address')),
     isAddress && payment !== undefined && fact('Payment credential', linkTo('credential', payment), copyButton(payment, 'credential')),

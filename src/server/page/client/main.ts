@@ -9,7 +9,8 @@ import { explore } from './explorer.ts';
 import { ago } from './format.ts';
 import { problemNotice } from './notice.ts';
 import { Overview } from './overview.ts';
-import { hrefOf } from './parts.ts';
+import { chain, hrefOf } from './parts.ts';
+import type { Status } from './shapes.ts';
 import { toggle } from './theme.ts';
 import { askToken } from './token.ts';
 import { Watch } from './watch.ts';
@@ -17,6 +18,7 @@ import { Watch } from './watch.ts';
 /** A view that comes sooner than this needs no word about its coming. */
 const PATIENCE_MS = 250;
 const CLOCK_MS = 1000;
+const SEARCHED = 'Address, tx#index, transaction, block';
 
 const main = byId('main');
 const query = byId('query') as HTMLInputElement;
@@ -40,6 +42,7 @@ async function navigate(): Promise<void> {
   }
   const waiting = setTimeout(() => mine === turn && replace(main, h('p', { class: 'loading', role: 'status' }, 'Looking …')), PATIENCE_MS);
   try {
+    await watch.chainKnown;
     const { title, element } = await explore(kind, rest.join('/'));
     if (mine === turn) show(`${title} – Unspent`, element);
   } catch (error) {
@@ -94,12 +97,13 @@ function overviewTitle(): string {
   return overview.verdictTitle === '' ? 'Unspent' : `${overview.verdictTitle} – Unspent`;
 }
 
-function showNames(network: string, version: string): void {
+function showNames({ network, version }: Status): void {
   if (overview.element.isConnected) document.title = overviewTitle();
   const chip = byId('network');
   chip.hidden = false;
   say(chip, network);
   say(byId('version'), `Unspent ${version}`);
+  query.placeholder = chain.hasAssets ? `${SEARCHED}, asset, policy` : SEARCHED;
 }
 
 function listen(): void {

@@ -1,9 +1,9 @@
 /** One output: what it holds, whose it is, where it came from, and who spent it. */
 import { get } from './api.ts';
 import { type Child, h } from './dom.ts';
-import { coinName, shortHash, slotText } from './format.ts';
+import { coinTitle, shortHash, slotText } from './format.ts';
 import { spentState } from './outputs.ts';
-import { addressLink, assetChips, blockLink, coinText, copyButton, fact, linkTo, moment } from './parts.ts';
+import { addressLink, assetChips, blockLink, chain, coinText, copyButton, fact, linkTo, moment } from './parts.ts';
 import type { Utxo } from './shapes.ts';
 import { frame, subject, type View, wide } from './subject.ts';
 
@@ -18,7 +18,7 @@ export async function showOutput(value: string): Promise<View> {
 
 function worth(row: Utxo): Child[] {
   return [
-    fact(coinName(row.amounts[0].unit), h('span', { class: 'big' }, coinText(row.amounts[0]))),
+    fact(coinTitle(chain.coin), h('span', { class: 'big' }, coinText(row.amounts[0]))),
     fact('State', spentState(row)),
     row.spent_at_slot !== undefined && fact('Spent by', spender(row)),
     row.is_collateral_return && fact('Kind', 'what came back of a collateral'),

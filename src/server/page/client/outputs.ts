@@ -5,9 +5,9 @@
  */
 import { get, problem } from './api.ts';
 import { h, replace } from './dom.ts';
-import { coinName, count, shortHash } from './format.ts';
+import { coinTitle, count, shortHash } from './format.ts';
 import { problemNotice } from './notice.ts';
-import { addressLink, assetChips, blockLink, coinText, copyButton, hrefOf, outputLink, timeAgo } from './parts.ts';
+import { addressLink, assetChips, blockLink, blockTime, chain, coinText, copyButton, hrefOf, outputLink } from './parts.ts';
 import type { Utxo } from './shapes.ts';
 
 const PAGE_ROWS = 25;
@@ -26,8 +26,9 @@ export interface TableOptions {
 
 function outputTable(rows: readonly Utxo[], options: TableOptions): { element: HTMLElement; body: HTMLElement; note: HTMLElement } {
   const { title, owner, place, state } = options;
-  const coin = coinName(rows[0]?.amounts[0].unit);
-  const names = ['Output', ...(owner ? ['Owner'] : []), coin, 'Assets', ...(place ? ['Block'] : []), ...(state ? ['State'] : [])];
+  const coin = coinTitle(chain.coin);
+  const holdings = chain.hasAssets ? [coin, 'Assets'] : [coin];
+  const names = ['Output', ...(owner ? ['Owner'] : []), ...holdings, ...(place ? ['Block'] : []), ...(state ? ['State'] : [])];
   const body = h(
     'tbody',
     {},
@@ -58,10 +59,10 @@ function outputRow(row: Utxo, { owner, place, state }: TableOptions): HTMLElemen
     { 'data-output': name },
     cell('Output', h('div', {}, outputLink(row), copyButton(name, 'output'), marks(row))),
     owner && cell('Owner', ownerOf(row)),
-    h('td', { 'data-label': coinName(row.amounts[0].unit), class: 'number' }, h('span', {}, coinText(row.amounts[0]))),
-    assets === null ? h('td', {}) : cell('Assets', assets),
+    h('td', { 'data-label': coinTitle(chain.coin), class: 'number' }, h('span', {}, coinText(row.amounts[0]))),
+    chain.hasAssets && (assets === null ? h('td', {}) : cell('Assets', assets)),
     place &&
-      cell('Block', h('div', { class: 'place' }, blockLink(row.block, row.block_hash), ' ', h('small', {}, timeAgo(row.block_time)))),
+      cell('Block', h('div', { class: 'place' }, blockLink(row.block, row.block_hash), ' ', h('small', {}, blockTime(row.block_time)))),
     state && cell('State', spentState(row)),
   );
 }

@@ -3,10 +3,10 @@
  * rests on. It is built once and filled again and again, so that the eye, the
  * focus and the screen reader keep their place.
  */
-import { h, replace, say } from './dom.ts';
-import { bytes, coinName, count, counted, milliseconds, rate, shortHash, slotText } from './format.ts';
+import { h, say, update } from './dom.ts';
+import { bytes, count, counted, milliseconds, rate, shortHash, slotText } from './format.ts';
 import { ColumnPanel, ProjectionPanel, RollbackPanel, RootPanel, SourcePanel, WindowPanel } from './panels.ts';
-import { coinText, fact, hrefOf, timeAgo } from './parts.ts';
+import { blockTime, coinText, fact, hrefOf, timeAgo } from './parts.ts';
 import type { Column, Point, Roots, Sample, Status } from './shapes.ts';
 import { BlockStrip } from './strip.ts';
 import { Trends } from './trends.ts';
@@ -120,11 +120,11 @@ export class Overview {
   }
 
   private showTips({ tip, following }: Status): void {
-    if (tip === null) replace(this.ourTip, h('div', { class: 'big' }, 'none'));
+    if (tip === null) update(this.ourTip, h('div', { class: 'big' }, 'none'));
     else {
       const hash = h('a', { class: 'mono', href: hrefOf('block', tip.hash), title: tip.hash }, shortHash(tip.hash));
-      const when = this.arrived === null ? ['made ', timeAgo(tip.block_time)] : ['came ', timeAgo(this.arrived)];
-      replace(
+      const when = this.arrived === null ? ['made ', blockTime(tip.block_time)] : ['came ', timeAgo(this.arrived)];
+      update(
         this.ourTip,
         h('div', { class: 'big' }, count(tip.height)),
         h('div', { class: 'rest' }, slotText(tip.slot, tip.epoch, tip.era)),
@@ -132,21 +132,21 @@ export class Overview {
       );
     }
     const theirs = following.source_tip;
-    replace(
+    update(
       this.sourceTip,
       h('div', { class: 'big' }, theirs === null ? '–' : theirs.height === null ? `slot ${count(theirs.slot)}` : count(theirs.height)),
-      h('div', { class: 'rest' }, theirs === null ? 'nothing is followed' : slotText(theirs.slot, tip?.epoch).replace(/,.*/, '')),
+      h('div', { class: 'rest' }, theirs === null ? 'nothing is followed' : tip?.epoch !== undefined && `slot ${count(theirs.slot)}`),
       h('div', { class: 'rest', title: following.peer ?? '' }, following.peer ?? following.source ?? ''),
     );
   }
 
-  private showFigures({ utxos, value, unit, lag_blocks, bytes: size }: Status): void {
+  private showFigures({ utxos, value, unit, coin, lag_blocks, bytes: size }: Status): void {
     const last = this.samples.at(-1);
     const p99 = this.samples.slice(-RATE_SECONDS).findLast((sample) => sample.p99_ms !== null)?.p99_ms ?? null;
-    replace(
+    update(
       this.figures,
       fact('Unspent outputs', utxos === null ? 'not kept' : count(utxos)),
-      ...(value === null ? [] : [fact(`Total ${coinName(unit).toLowerCase()}`, coinText({ quantity: value, unit }))]),
+      ...(value === null ? [] : [fact(`Total ${coin}`, coinText({ quantity: value, unit }))]),
       fact('Lag', lag_blocks === null ? '–' : counted(lag_blocks, 'block')),
       fact('Blocks per second', rate(this.blocksPerSecond())),
       fact('Requests per second', rate(last?.requests_per_second ?? 0), h('small', {}, p99 === null ? '' : `  p99 ${milliseconds(p99)}`)),

@@ -2,7 +2,7 @@
  * The panels below the charts: what happened, what is kept, how much room it
  * takes, and whom it listens to. Each fills itself from the status.
  */
-import { type Child, h, replace } from './dom.ts';
+import { type Child, h, update } from './dom.ts';
 import { bytes, count, counted, percent } from './format.ts';
 import { blockLink, copyButton, timeAgo } from './parts.ts';
 import type { Column, Point, Rollback, Roots, Status } from './shapes.ts';
@@ -20,7 +20,7 @@ class Panel {
   }
 
   protected fill(...children: Child[]): void {
-    replace(this.body, ...children);
+    update(this.body, ...children);
   }
 }
 

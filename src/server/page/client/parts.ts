@@ -8,6 +8,16 @@ import { ago, coins, count, nameText, shortAddress, shortened, shortHash, utc } 
 import type { Kind } from './kinds.ts';
 import type { Amount, Utxo } from './shapes.ts';
 
+/** What the server says of the chain as a whole; every view is drawn with it. */
+export const chain = {
+  /** `ada`, `BTC`, `LTC`. */
+  coin: 'ada',
+  /** Whether its outputs can hold more than that. */
+  hasAssets: true,
+  /** False: its blocks are of a time of their own, as a devnet's are, and how long ago that is says nothing. */
+  hasOurTime: true,
+};
+
 const COPIED_MS = 1500;
 const POLICY_CHARS = 56;
 /** More assets than this are a number and a link. */
@@ -48,14 +58,15 @@ export function copyButton(value: string, what: string): HTMLElement {
     path.setAttribute('d', d);
     icon.append(path);
   }
-  const button = h('button', { class: 'copy', type: 'button', 'aria-label': `Copy ${what}`, title: `Copy ${what}` }, icon);
+  const title = `Copy ${what}`;
+  const button = h('button', { class: 'copy', type: 'button', 'aria-label': title, title, 'data-value': value }, icon);
   button.addEventListener('click', async () => {
-    await copy(value);
+    await copy(button.dataset['value'] ?? '');
     button.dataset['done'] = '';
     button.title = 'Copied';
     setTimeout(() => {
       delete button.dataset['done'];
-      button.title = `Copy ${what}`;
+      button.title = title;
     }, COPIED_MS);
   });
   return button;
@@ -74,17 +85,22 @@ async function copy(text: string): Promise<void> {
 
 /** `<time>` in words, with the exact moment on hover; `main` keeps the words true. */
 export function timeAgo(unixSeconds: number): HTMLElement {
-  const exact = utc(unixSeconds);
-  return h(
-    'time',
-    { datetime: exact.replace(' UTC', 'Z').replace(' ', 'T'), title: exact, 'data-ago': unixSeconds },
-    ago(unixSeconds, Date.now() / 1000),
-  );
+  return timeElement(unixSeconds, ago(unixSeconds, Date.now() / 1000), { 'data-ago': unixSeconds });
 }
 
-/** The moment itself and how long ago that is. */
+/** Of a block: how long ago that was, or when, where the chain has a time of its own. */
+export function blockTime(unixSeconds: number): HTMLElement {
+  return chain.hasOurTime ? timeAgo(unixSeconds) : timeElement(unixSeconds, utc(unixSeconds));
+}
+
+function timeElement(unixSeconds: number, text: string, more: Readonly<Record<string, number>> = {}): HTMLElement {
+  const exact = utc(unixSeconds);
+  return h('time', { datetime: exact.replace(' UTC', 'Z').replace(' ', 'T'), title: exact, ...more }, text);
+}
+
+/** The moment a block was made, and how long ago that is. */
 export function moment(unixSeconds: number): Child[] {
-  return [utc(unixSeconds), ' ', h('small', {}, timeAgo(unixSeconds))];
+  return [utc(unixSeconds), chain.hasOurTime && [' ', h('small', {}, timeAgo(unixSeconds))]];
 }
 
 /** An amount of the chain's own coin. */

@@ -82,6 +82,10 @@ export interface Status {
   /** In the smallest unit of the chain, whose name is `unit`. */
   readonly value: string | null;
   readonly unit: string;
+  /** What people call the coin: `ada`, `BTC`, `LTC`. */
+  readonly coin: string;
+  /** Seconds after which to ask again. */
+  readonly refresh_seconds: number;
   readonly projections: readonly string[];
   readonly following: {
     readonly state: 'idle' | 'connecting' | 'following' | 'waiting' | 'stopped';

@@ -79,7 +79,9 @@ export class BlockStrip {
     const bars = shown.map((block) => this.bar(block, most, rising.has(block.height)));
     // One stop for the keyboard is enough: from a block's page its neighbours can be reached.
     bars.at(-1)?.firstElementChild?.removeAttribute('tabindex');
+    const hadFocus = this.list.contains(document.activeElement);
     replace(this.list, bars);
+    if (hadFocus) (bars.at(-1)?.firstElementChild as HTMLElement | null | undefined)?.focus({ preventScroll: true });
     const [first, last] = [shown[0], shown.at(-1)];
     this.from.textContent = first === undefined ? '' : `block ${count(first.height)}`;
     this.to.textContent = last === undefined ? '' : `${count(last.height)}: ${contentText(last)}`;

@@ -5,11 +5,15 @@
  */
 import { get, type Problem, problem } from './api.ts';
 import type { Overview } from './overview.ts';
+import { chain } from './parts.ts';
 import type { Column, Point, Roots, Sample, Status } from './shapes.ts';
 import type { StreamEvent } from './sse.ts';
 import { LiveStream } from './stream.ts';
 
+/** Until the server has said how often. */
 const REFRESH_MS = 2000;
+/** A chain whose newest block, which we are at, is of another day than ours has a time of its own. */
+const OWN_TIME_SECONDS = 86_400;
 /** However many blocks come, the status is asked for this often at most. */
 const STATUS_LEAST_MS = 300;
 /** Sizes change slowly, and the engine has to look for them. */
@@ -17,7 +21,7 @@ const COLUMNS_MS = 60_000;
 
 export interface WatchListener {
   onLine(state: 'live' | 'lost' | 'connecting', text: string): void;
-  onStatus(network: string, version: string): void;
+  onStatus(status: Status): void;
   onTokenNeeded(): void;
 }
 
@@ -32,8 +36,10 @@ export class Watch {
   private shown = 0;
   private soon = 0;
   private isLost = false;
+  private refreshMs = REFRESH_MS;
   /** The name of the network at least, which every view shows. */
-  private known = false;
+  private isKnown = false;
+  private known = Promise.withResolvers<void>();
 
   constructor(overview: Overview, listener: WatchListener) {
     this.overview = overview;
@@ -45,11 +51,16 @@ export class Watch {
     });
   }
 
+  /** Resolves when the server has said which chain it is, or has not answered. */
+  get chainKnown(): Promise<void> {
+    return this.known.promise;
+  }
+
   restart(): void {
     this.pause();
     this.columnsAt = Number.NEGATIVE_INFINITY;
     this.stream.start();
-    this.timer = setInterval(() => this.refresh(), REFRESH_MS);
+    this.repeat();
     this.refresh();
   }
 
@@ -87,7 +98,7 @@ export class Watch {
   }
 
   private askStatus(): void {
-    if (!this.overview.element.isConnected && this.known) return;
+    if (!this.overview.element.isConnected && this.isKnown) return;
     this.asked = Date.now();
     const turn = ++this.turn;
     void this.ask(async () => {
@@ -95,10 +106,27 @@ export class Watch {
       // An answer that took longer than the one asked for after it is of the past.
       if (turn < this.shown) return;
       this.shown = turn;
-      this.known = true;
+      this.learn(body);
       this.overview.show(body);
-      this.listener.onStatus(body.network, body.version);
+      this.listener.onStatus(body);
     });
+  }
+
+  private learn(status: Status): void {
+    chain.coin = status.coin;
+    chain.hasAssets = status.unit === 'lovelace';
+    if (hasOwnTime(status, Date.now() / 1000)) chain.hasOurTime = false;
+    if (this.refreshMs !== 1000 * status.refresh_seconds) {
+      this.refreshMs = 1000 * status.refresh_seconds;
+      this.repeat();
+    }
+    this.known.resolve();
+    this.isKnown = true;
+  }
+
+  private repeat(): void {
+    clearInterval(this.timer);
+    this.timer = setInterval(() => this.refresh(), this.refreshMs);
   }
 
   private askColumns(): void {
@@ -114,6 +142,7 @@ export class Watch {
     try {
       await body();
     } catch (error) {
+      this.known.resolve();
       const why = problem(error);
       if (why.status === 401) this.needToken();
       else if (why.status >= 400) this.overview.fail(why.title, `${why.message} ${why.advice}`);
@@ -121,6 +150,8 @@ export class Watch {
   }
 
   private needToken(): void {
+    this.known.resolve();
+    this.known = Promise.withResolvers();
     this.pause();
     this.listener.onLine('lost', 'token needed');
     this.listener.onTokenNeeded();
@@ -144,4 +175,9 @@ export class Watch {
     const detail = `Trying again in ${seconds} s. What is below was true when it was last seen. (${why.message})`;
     this.overview.fail('Connection lost', detail);
   }
+}
+
+/** `now` in Unix seconds. */
+function hasOwnTime({ following, lag_blocks, tip }: Status, now: number): boolean {
+  return following.state === 'following' && lag_blocks === 0 && tip !== null && Math.abs(now - tip.block_time) > OWN_TIME_SECONDS;
 }
