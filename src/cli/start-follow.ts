@@ -24,7 +24,7 @@ export async function whileServed(
   more: Pick<ServeOptions, 'electrumPort'> = {},
 ): Promise<void> {
   if (!isServed(context)) return body(null);
-  const served = await startServer(context, store, more);
+  const served = await startServer(context, store, { ...more, follows: true });
   try {
     await body(served);
   } finally {

@@ -44,11 +44,15 @@ function givenPort({ options, settings }: Context): number | undefined {
 }
 
 /** Throws IO when the port is taken and was asked for. */
-export async function startServer(context: Context, store: Store, more: Pick<ServeOptions, 'electrumPort'> = {}): Promise<Served> {
+export async function startServer(
+  context: Context,
+  store: Store,
+  more: Pick<ServeOptions, 'electrumPort' | 'follows'> = {},
+): Promise<Served> {
   const { options, settings, output } = context;
   const flags: ServerFlags = options;
   const given = givenPort(context);
-  const host = { ...more, follows: true, ...(flags.host === undefined ? {} : { host: flags.host }) };
+  const host = flags.host === undefined ? more : { ...more, host: flags.host };
   if (given !== undefined) return serve(store, { ...host, port: given });
   const usual = settings.config.server.port;
   for (let port = usual; ; port++) {

@@ -142,7 +142,8 @@ describe('what a search could mean', () => {
   });
 
   test('texts that are nothing', () => {
-    for (const text of ['', ' ', 'hello', 'abc', `${tx}#`, `${tx}#12345678901`, '9'.repeat(20), '<script>']) assert.equal(kinds(text), '', text);
+    for (const text of ['', ' ', 'hello', 'abc', `${tx}#`, `${tx}#12345678901`, '9'.repeat(20), '<script>'])
+      assert.equal(kinds(text), '', text);
     fc.assert(fc.property(fc.string(), (text) => placesOf(text).length < 9));
   });
 });

@@ -39,9 +39,9 @@ function blockFacts(block: Block): Child[] {
 }
 
 /** What is no longer known is no failure: every store forgets what is old enough. */
-function blockContents({ tx_count }: Block, changes: Changes | Problem): Child {
+function blockContents(block: Block, changes: Changes | Problem): Child {
   if (changes instanceof Error && changes.code === 'PRUNED')
-    return contentCard(`${counted(tx_count, 'transaction')}. What the block did is no longer kept: ${changes.message}`);
+    return contentCard(`${contentText(block)}. What the block did is no longer kept: ${changes.message}`);
   if (changes instanceof Error) return problemNotice(changes);
   const { created, spent } = changes;
   return [
