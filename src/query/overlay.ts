@@ -19,6 +19,7 @@ import { Arena } from '../util/arena.ts';
 import { compareBytes, copyBytes, equalBytes, readU32, toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { PAST_BYTES_MAX, PAST_POINTS_MAX, SCAN_ROWS } from '../util/limits.ts';
+import { finish, type Steps } from '../util/steps.ts';
 import { behind, blockByHash, rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 import { outputKeys } from './output-keys.ts';
@@ -110,6 +111,16 @@ export class Overlays {
 
   /** For a block of our chain whose undo records above it are all there. */
   at(point: ChainRow, head: Head, kept: Kept): Overlay {
+    return finish(this.making(point, head, kept));
+  }
+
+  /** Whether it is remembered. */
+  has(point: ChainRow, head: Head): boolean {
+    return this.entries.some((entry) => equalBytes(entry.point.hash, point.hash) && equalBytes(entry.tip, head.hash));
+  }
+
+  /** The same in steps, one for each block that is read. */
+  *making(point: ChainRow, head: Head, kept: Kept): Steps<Overlay> {
     const mine = this.entries.filter((entry) => equalBytes(entry.point.hash, point.hash));
     const exact = mine.find((entry) => equalBytes(entry.tip, head.hash));
     if (exact !== undefined) {
@@ -117,7 +128,7 @@ export class Overlays {
       return exact.overlay;
     }
     const older = mine.map((entry) => ({ entry, tip: blockByHash(kept.reader, entry.tip) })).find(({ tip }) => tip !== null);
-    const overlay = this.read(point, older?.tip ?? point, older?.entry.overlay ?? NOTHING, head, kept);
+    const overlay = yield* this.reading(point, older?.tip ?? point, older?.entry.overlay ?? NOTHING, head, kept);
     if (older === undefined) this.built++;
     else this.extended++;
     this.remember({ point, tip: head.hash, overlay }, older?.entry);
@@ -134,11 +145,12 @@ export class Overlays {
     });
   }
 
-  private read(point: ChainRow, above: ChainRow, base: Overlay, head: Head, kept: Kept): Overlay {
+  private *reading(point: ChainRow, above: ChainRow, base: Overlay, head: Head, kept: Kept): Steps<Overlay> {
     const reading = new Reading(point, base, kept, this.bytesMax);
     for (const [key, value] of kept.reader.scan(DELTA, { gte: behind(rowKey(above)), lt: behind(headKey(head)) })) {
       const delta = readDelta(value, `the delta of block ${toHex(key)}`);
       for (const spend of delta.spent) reading.add(spend.key, spend.value);
+      yield;
     }
     return reading.end();
   }

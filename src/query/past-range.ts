@@ -16,6 +16,7 @@ import { type Head, headKey } from '../state/head.ts';
 import { equalBytes, toHex } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { PAST_POINTS_MAX } from '../util/limits.ts';
+import { finish, type Steps } from '../util/steps.ts';
 import { behind, rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 
@@ -52,21 +53,26 @@ export class PastRanges {
 
   /** For a block of our chain whose undo records above it are all there. */
   at(point: ChainRow, head: Head, kept: Kept): RangeAt {
+    return finish(this.making(point, head, kept));
+  }
+
+  /** The same in steps, one for each block that is undone. */
+  *making(point: ChainRow, head: Head, kept: Kept): Steps<RangeAt> {
     const known = this.entries.find((entry) => equalBytes(entry.point, point.hash) && equalBytes(entry.tip, head.hash));
-    const entry = known ?? this.make(point, head, kept);
+    const entry = known ?? (yield* this.make(point, head, kept));
     this.entries = [entry, ...this.entries.filter((each) => each !== entry)].slice(0, PAST_POINTS_MAX);
     const { chunks, chunkNodes } = bitmapRows(kept.reader);
     const rows = { chunks: entry.chunks.over(chunks), chunkNodes: entry.chunkNodes.over(chunkNodes) };
     return rangeAt(rangeNodes(kept.reader, readMmrState(kept.reader).range), rows, entry.state);
   }
 
-  private make(point: ChainRow, head: Head, kept: Kept): Remembered {
+  private *make(point: ChainRow, head: Head, kept: Kept): Steps<Remembered> {
     this.built++;
     const rows = bitmapRows(kept.reader);
     const now = readMmrState(kept.reader);
     const overlays = { chunks: new Overlay(rows.chunks), chunkNodes: new Overlay(rows.chunkNodes) };
     const tree = new mmr.BitTree(now.bitmap, rows);
-    const first = undo(tree, recordsAbove(point, head, kept));
+    const first = yield* undo(tree, recordsAbove(point, head, kept));
     const nodes = rangeNodes(kept.reader, now.range);
     const range = first === null ? now.range : mmr.readRange(nodes, mmr.sizeOf(first.leavesBefore));
     const state = { range, bitmap: tree.hash(), cutoff: now.cutoff };
@@ -86,7 +92,7 @@ function* recordsAbove(point: ChainRow, head: Head, kept: Kept): Generator<MmrRe
 }
 
 /** Takes the blocks of these records, oldest first, out of the bitmap; returns the first of them. */
-function undo(tree: mmr.BitTree, records: Iterable<MmrRecord>): MmrRecord | null {
+function* undo(tree: mmr.BitTree, records: Iterable<MmrRecord>): Steps<MmrRecord | null> {
   let first: MmrRecord | null = null;
   try {
     for (const record of records) {
@@ -97,6 +103,7 @@ function undo(tree: mmr.BitTree, records: Iterable<MmrRecord>): MmrRecord | null
       const spent = record.spent.filter((leaf) => leaf < leavesBefore);
       tree.prepare(spent);
       for (const leaf of spent) tree.set(leaf);
+      yield;
     }
   } catch (error) {
     if (!isUnspentError(error)) throw error;

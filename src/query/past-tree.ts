@@ -15,9 +15,13 @@ import type { Head } from '../state/head.ts';
 import { equalBytes } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { PAST_POINTS_MAX, PAST_TREE_CHANGES_MAX } from '../util/limits.ts';
+import { finish, type Steps } from '../util/steps.ts';
 import { blockByHash } from './blocks.ts';
 import type { Kept } from './kept.ts';
 import { addedSince } from './since.ts';
+
+/** Outputs undone in one step: a few milliseconds. */
+const STEP_CHANGES = 500;
 
 /** Outputs that a block had and that are spent now (`Overlays`). */
 type SpentSince = (point: ChainRow) => readonly Coin[];
@@ -44,6 +48,11 @@ export class PastTrees {
 
   /** For a block of our chain whose undo records above it are all there. */
   at(point: ChainRow, head: Head, kept: Kept, leaf: OutputLeaf, spentSince: SpentSince): NodeReader {
+    return finish(this.making(point, head, kept, leaf, spentSince));
+  }
+
+  /** The same in steps of so many outputs. */
+  *making(point: ChainRow, head: Head, kept: Kept, leaf: OutputLeaf, spentSince: SpentSince): Steps<NodeReader> {
     const nodes = csmtNodes(kept.reader);
     const mine = this.entries.filter((entry) => equalBytes(entry.point, point.hash));
     const exact = mine.find((entry) => equalBytes(entry.tip, head.hash));
@@ -54,7 +63,7 @@ export class PastTrees {
     const older = mine.map((entry) => ({ entry, tip: blockByHash(kept.reader, entry.tip) })).find(({ tip }) => tip !== null);
     const from = older?.tip ?? point;
     const changes = this.changes(point, leaf, spentSince(from), addedSince(kept, from, head), older?.entry.changes ?? 0);
-    const tree = undone(nodes, changes);
+    const tree = yield* undone(nodes, changes);
     // What the older one has was written over the tree that `tree` is.
     if (older !== undefined) writeAll(older.entry.tree.pendingWrites(), tree);
     if (older === undefined) this.built++;
@@ -86,10 +95,14 @@ export class PastTrees {
   }
 }
 
-function undone(nodes: NodeReader, changes: readonly csmt.Change[]): Overlay {
+/** In portions: each output stands in the changes once, so that it does not matter in which. */
+function* undone(nodes: NodeReader, changes: readonly csmt.Change[]): Steps<Overlay> {
   const tree = new Overlay(nodes);
   try {
-    csmt.update(tree, tree, changes);
+    for (let at = 0; at < changes.length; at += STEP_CHANGES) {
+      csmt.update(tree, tree, changes.slice(at, at + STEP_CHANGES));
+      yield;
+    }
   } catch (error) {
     if (!isUnspentError(error)) throw error;
     throw new UnspentError('STORE_DAMAGED', `${CSMT} is not the tree of the unspent set: ${error.message}`, { column: CSMT }, error);

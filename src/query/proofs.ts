@@ -24,7 +24,7 @@ import { equalBytes, toHex } from '../util/bytes.ts';
 import { Cursor } from '../util/cbor.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import type { Dialect, NamedOwner } from './dialect.ts';
-import type { Query } from './query.ts';
+import type { PastParts, Query } from './query.ts';
 import { renderPoint } from './render.ts';
 import type { Utxo } from './utxo.ts';
 import type { ChainView } from './view.ts';
@@ -151,6 +151,16 @@ export class Prover {
     const tree = this.csmt();
     const proof = tree.absence(owner, { txId, index }) ?? this.lost(txId, index, 'is unspent and belongs to this owner: it is not absent');
     return { ...this.head(tree.root()), kind: 'csmt-absent', claim: { owner, address, txId, index }, proof };
+  }
+
+  /** What of a past these take (`Query.pastSteps`): those of them that there are. */
+  static partsOf(query: Query, { network: { ledger }, projections }: Provable, names: readonly string[]): PastParts {
+    const has = (name: string): boolean => names.includes(name) && projections.includes(name) && !query.filling().has(name);
+    return {
+      ...(has(SET_HASH) && ledger.setHash !== undefined ? { setHash: ledger.setHash } : {}),
+      ...(has(CSMT) && ledger.leaf !== undefined ? { leaf: ledger.leaf } : {}),
+      mmr: has(MMR),
+    };
   }
 
   private get dialect(): Dialect {

@@ -9,7 +9,7 @@ import type { Snapshot } from '../engine/engine.ts';
 import type { KeyKind, OutputLeaf, OutputTraits, Point, SetHash, SetSummary } from '../ledgers/ledger.ts';
 import { outpointIndex, outpointKey } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { readSpent, readStored } from '../projections/coin.ts';
+import { type Coin, readSpent, readStored } from '../projections/coin.ts';
 import { CSMT, csmtNodes } from '../projections/csmt.ts';
 import { MMR, MMR_LEAF } from '../projections/mmr-rows.ts';
 import type { StepTx } from '../projections/projection.ts';
@@ -20,6 +20,7 @@ import { readBase } from '../state/base.ts';
 import { type Head, NO_TOTALS, readHead, type Totals } from '../state/head.ts';
 import { type Pruned, readPruned, type Windows } from '../state/pruned.ts';
 import { concatBytes, equalBytes } from '../util/bytes.ts';
+import { finish, type Steps } from '../util/steps.ts';
 import { BalanceSum, keptBalance } from './balance.ts';
 import { blockAtHeight, blockAtSlot, blockByHash, blocksAfter, edgeBlock } from './blocks.ts';
 import { type BlockChanges, type BlockOutline, blockChanges, blockOutline, blockTxs } from './changes.ts';
@@ -39,6 +40,14 @@ import { checkKey, type IndexedUtxo, outpointsOf, type Page, type Utxo } from '.
 import type { Balance, ChainView, IndexKind } from './view.ts';
 
 export type { IndexedUtxo, Page, Utxo } from './utxo.ts';
+
+/** What of a past is wanted besides its outputs. */
+export interface PastParts {
+  readonly setHash?: SetHash;
+  /** For the tree over the set. */
+  readonly leaf?: OutputLeaf;
+  readonly mmr?: boolean;
+}
 
 export class Query implements Present {
   readonly head: Head | null;
@@ -157,7 +166,7 @@ export class Query implements Present {
     const row = knownPoint(this.kept, this.head, point);
     if (row === null || this.head === null) return this.setHash(hash) === null ? null : hash.summary(null);
     if (equalBytes(row.hash, this.head.hash)) return this.setHash(hash);
-    return pastSetHash(this.kept, hash, row, this.head, this.overlays.at(row, this.head, this.kept));
+    return finish(pastSetHash(this.kept, hash, row, this.head, this.overlays.at(row, this.head, this.kept)));
   }
 
   /**
@@ -170,9 +179,7 @@ export class Query implements Present {
     if (head !== null && point !== null && equalBytes(point.hash, head.hash)) return new TreeProofs(csmtNodes(this.snapshot));
     const row = knownPoint(kept, head, point);
     if (row === null || head === null) return new TreeProofs(new MemoryNodes());
-    // What is spent since the point is remembered; since another block it is needed once.
-    const spentSince = (from: ChainRow) => (from === row ? overlays : new Overlays()).at(from, head, kept).coins;
-    return new TreeProofs(overlays.trees.at(row, head, kept, leaf, spentSince));
+    return new TreeProofs(overlays.trees.at(row, head, kept, leaf, this.spentSince(row, head)));
   }
 
   /**
@@ -215,6 +222,30 @@ export class Query implements Present {
     if (row === null || this.head === null) return originView(this.kept);
     if (equalBytes(row.hash, this.head.hash)) return this;
     return new PastQuery(row, this, this.kept, this.overlays.at(row, this.head, this.kept));
+  }
+
+  /**
+   * Makes that past, and what is wanted of it, so that whoever asks for it next finds it made. In steps, because it
+   * may take seconds; null: there is nothing to make. Throws POINT_UNKNOWN or PRUNED.
+   */
+  pastSteps(point: Point | null, { setHash, leaf, mmr: wantsMmr }: PastParts = {}): Steps<void> | null {
+    const { head, kept, overlays } = this;
+    const row = knownPoint(kept, head, point);
+    if (row === null || head === null || equalBytes(row.hash, head.hash)) return null;
+    const isPlain = setHash === undefined && leaf === undefined && wantsMmr !== true;
+    if (isPlain && overlays.has(row, head)) return null;
+    const spentSince = this.spentSince(row, head);
+    return (function* (): Steps<void> {
+      const overlay = yield* overlays.making(row, head, kept);
+      if (setHash !== undefined) yield* pastSetHash(kept, setHash, row, head, overlay);
+      if (leaf !== undefined) yield* overlays.trees.making(row, head, kept, leaf, spentSince);
+      if (wantsMmr === true) yield* overlays.ranges.making(row, head, kept);
+    })();
+  }
+
+  /** What is spent since the point is remembered; since another block it is needed once. */
+  private spentSince(row: ChainRow, head: Head): (from: ChainRow) => readonly Coin[] {
+    return (from) => (from === row ? this.overlays : new Overlays()).at(from, head, this.kept).coins;
   }
 
   /** The oldest block we can go back to; null: the origin. */

@@ -10,6 +10,7 @@ import { memberOf, readSetHash, SET_HASH } from '../projections/set-hash.ts';
 import type { Head } from '../state/head.ts';
 import { UnspentError } from '../util/errors.ts';
 import { PAST_SET_CHANGES_MAX } from '../util/limits.ts';
+import type { Steps } from '../util/steps.ts';
 import type { Kept } from './kept.ts';
 import type { Overlay } from './overlay.ts';
 import { addedSince } from './since.ts';
@@ -24,14 +25,14 @@ export function keptSetHash(kept: Kept, hash: SetHash, utxos: number): SetSummar
 const known = new WeakMap<Overlay, SetSummary>();
 
 /** As it was after an earlier block; `overlay` is of that block. Null: see above. Throws LIMIT. */
-export function pastSetHash(
+export function* pastSetHash(
   kept: Kept,
   hash: SetHash,
   point: ChainRow,
   head: Head,
   overlay: Overlay,
   changesMax = PAST_SET_CHANGES_MAX,
-): SetSummary | null {
+): Steps<SetSummary | null> {
   const state = keptState(kept, head.utxos);
   if (state === undefined) return null;
   const worked = known.get(overlay);
@@ -39,10 +40,14 @@ export function pastSetHash(
   const set = hash.from(state);
   let changes = overlay.coins.length;
   if (changes > changesMax) throw tooMany(point, changesMax);
-  for (const coin of overlay.coins) set.add(memberOf(coin));
+  for (const coin of overlay.coins) {
+    set.add(memberOf(coin));
+    yield;
+  }
   for (const coin of addedSince(kept, point, head)) {
     if (++changes > changesMax) throw tooMany(point, changesMax);
     set.remove(memberOf(coin));
+    yield;
   }
   const summary = hash.summary(set.state());
   known.set(overlay, summary);

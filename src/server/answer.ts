@@ -9,12 +9,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Point } from '../ledgers/ledger.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
-import type { Query } from '../query/query.ts';
+import type { PastParts, Query } from '../query/query.ts';
 import { Recorder } from '../query/recorder.ts';
 import { Renderer } from '../query/render.ts';
 import type { ChainView } from '../query/view.ts';
 import { etagOf, type Form, formOf, isFresh, MEDIA_TYPES } from './conditional.ts';
 import type { Lease, ServerContext } from './context.ts';
+import { PastMaker } from './past-maker.ts';
 import { Remembered } from './remembered.ts';
 import type { ReadQuery, RowQuery } from './schemas.ts';
 import { hasSlot, waitForSlot } from './wait.ts';
@@ -36,6 +37,7 @@ export interface Look {
 
 export type Body = string | Uint8Array | Readable;
 export type Produce = (look: Look) => Body | Promise<Body>;
+export type PartsOf = (query: Query) => PastParts;
 
 /** What all answers at one point have in common. */
 interface Stamp {
@@ -56,6 +58,7 @@ interface Stamp {
 export class Answers {
   readonly #context: ServerContext;
   readonly #remembered = new Remembered();
+  readonly #pasts = new PastMaker();
   /** Of the query leased last. */
   #stamp: Stamp | null = null;
 
@@ -63,9 +66,9 @@ export class Answers {
     this.#context = context;
   }
 
-  /** Answers a read in JSON. */
-  give(request: FastifyRequest, reply: FastifyReply, produce: Produce): void {
-    this.#begin(request, reply, 'json', produce);
+  /** Answers a read in JSON. `partsOf`: what of a past it takes besides the outputs. */
+  give(request: FastifyRequest, reply: FastifyReply, produce: Produce, partsOf?: PartsOf): void {
+    this.#begin(request, reply, 'json', produce, partsOf);
   }
 
   /** Answers a read in the form the caller wants. */
@@ -84,24 +87,24 @@ export class Answers {
     }
   }
 
-  #begin(request: FastifyRequest, reply: FastifyReply, form: Form, produce: Produce): void {
+  #begin(request: FastifyRequest, reply: FastifyReply, form: Form, produce: Produce, partsOf?: PartsOf): void {
     const { min_slot: slot } = request.query as ReadQuery;
     const { reads, config } = this.#context;
     if (slot === undefined || hasSlot(reads, slot)) {
-      this.#answer(request, reply, form, produce);
+      this.#answer(request, reply, form, produce, partsOf);
       return;
     }
     waitForSlot(reads, slot, reply, config.server.waitSecondsMax)
       .finally(() => this.name(reply))
-      .then(() => this.#answer(request, reply, form, produce))
+      .then(() => this.#answer(request, reply, form, produce, partsOf))
       .catch((error: Error) => reply.send(error));
   }
 
-  #answer(request: FastifyRequest, reply: FastifyReply, form: Form, produce: Produce): void {
+  #answer(request: FastifyRequest, reply: FastifyReply, form: Form, produce: Produce, partsOf?: PartsOf): void {
     const lease = this.#context.reads.lease();
     let body: Body | Promise<Body> | null = null;
     try {
-      body = this.#body(request, reply, this.#stampOf(lease.query), form, produce);
+      body = this.#body(request, reply, this.#stampOf(lease.query), form, produce, partsOf);
       if (body === null) reply.code(304).send();
       else if (isWhole(body)) reply.header('content-type', MEDIA_TYPES[form]).send(body);
     } finally {
@@ -113,7 +116,14 @@ export class Answers {
   }
 
   /** Null: the client has it already. */
-  #body(request: FastifyRequest, reply: FastifyReply, present: Stamp, form: Form, produce: Produce): Body | Promise<Body> | null {
+  #body(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    present: Stamp,
+    form: Form,
+    produce: Produce,
+    partsOf?: PartsOf,
+  ): Body | Promise<Body> | null {
     // Also what goes wrong from here on is said of a point.
     nameOn(reply, present);
     const stamp = stampAt(present, (request.query as ReadQuery).at);
@@ -121,11 +131,17 @@ export class Answers {
     const name = `${form} ${request.raw.url}`;
     const fresh = !isPost && isFresh(request.headers['if-none-match'], stamp.etags[form]);
     const known = fresh || isPost ? undefined : this.#remembered.take(name, reply);
-    const look = fresh || known !== undefined ? null : lookAt(stamp, form, request.task);
+    const isKnown = fresh || known !== undefined;
+    const steps = isKnown || stamp.present ? null : stamp.query.pastSteps(stamp.point, partsOf?.(stamp.query));
     if (stamp !== present) nameOn(reply, stamp);
     reply.header('etag', stamp.etags[form]).header('cache-control', 'no-cache');
-    if (look === null) return known ?? null;
-    const body = produce(look);
+    if (isKnown) return known ?? null;
+    const make = (): Body | Promise<Body> => produce(lookAt(stamp, form, request.task));
+    const failed = (error: unknown): never => {
+      nameOn(reply, present);
+      throw error;
+    };
+    const body = steps === null ? make() : this.#pasts.make(request.task, steps).then(make).catch(failed);
     if (isPost) return body;
     const keep = <B extends Body>(made: B): B => {
       // What took longer may be of a point that was left meanwhile.
@@ -175,12 +191,17 @@ function lookAt({ query, point, present, renderer, recorder, dialect }: Stamp, f
 }
 
 function later(body: Promise<Body>, lease: Lease, reply: FastifyReply, form: Form): void {
-  body
-    .finally(() => lease.release())
-    .then(
-      (made) => reply.header('content-type', MEDIA_TYPES[form]).send(made),
-      (error: Error) => reply.send(error),
-    );
+  body.then(
+    (made) => {
+      if (made instanceof Readable) return flow(made, lease, reply, form);
+      lease.release();
+      reply.header('content-type', MEDIA_TYPES[form]).send(made);
+    },
+    (error: Error) => {
+      lease.release();
+      reply.send(error);
+    },
+  );
 }
 
 /** The snapshot stays as long as the stream does, and the stream no longer than its reader. */

@@ -21,6 +21,7 @@ import { pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { concatBytes, equalBytes, toHex } from '../../src/util/bytes.ts';
 import { MuHash } from '../../src/util/muhash.ts';
 import { sha256 } from '../../src/util/sha256.ts';
+import { finish } from '../../src/util/steps.ts';
 import { ForgedChain, forgedRig, randomFrom } from '../support/forged-chain.ts';
 import { assertCode, assertSameDump, Devnet, devnetOptions, dump, memoryRig, type Rig, rocksRig, TEST_SEED } from '../support/harness.ts';
 
@@ -235,7 +236,7 @@ describe('the hash of the set at an earlier block', () => {
     const kept = new Kept(rig.engine, columns, ledger.traits);
     const [head, row] = [rig.fold.head!, rig.fold.rowAt(chain.blocks[10].height)!];
     const overlay = new Overlays().at(row, head, kept);
-    const ask = (most: number) => () => pastSetHash(kept, ledger.setHash, row, head, overlay, most);
+    const ask = (most: number) => () => finish(pastSetHash(kept, ledger.setHash, row, head, overlay, most));
     const changes = overlay.coins.length + [...addedSince(kept, row, head)].length;
     assert.ok(overlay.coins.length > 0 && changes > overlay.coins.length);
     for (const most of [0, overlay.coins.length - 1, overlay.coins.length, changes - 1]) assertCode(ask(most), 'LIMIT');

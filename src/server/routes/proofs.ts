@@ -3,7 +3,11 @@
  * browser can check, each with the block it is at. For the present and, with
  * `at`, for an earlier block.
  */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import { CSMT } from '../../projections/csmt.ts';
+import { MMR } from '../../projections/mmr-rows.ts';
+import { SET_HASH } from '../../projections/set-hash.ts';
 import { documentToJson } from '../../proofs/index.ts';
 import { Prover } from '../../query/proofs.ts';
 import { HTTP_PROOF_OUTPUTS_MAX } from '../../util/limits.ts';
@@ -19,25 +23,32 @@ const OUTPOINT = Type.Object({ tx: PATH.tx, index: PATH.index });
 
 export function registerProofs(app: App, serving: Serving): void {
   const { answers, context } = serving;
-  const prover = ({ query, view }: Look): Prover => new Prover(query, view, context);
+  const giveFrom =
+    (names: readonly string[]): Give =>
+    (request, reply, make) => {
+      const produce = ({ query, view }: Look): string => JSON.stringify(make(new Prover(query, view, context)));
+      answers.give(request, reply, produce, (query) => Prover.partsOf(query, context, names));
+    };
+  const give = giveFrom([MMR, CSMT, SET_HASH]);
   const schema = { ...described('Proofs', 'Every root that is kept', { json: ref('Roots') }), querystring: ReadQuery };
   app.get('/roots', { schema }, (request, reply) => {
-    answers.give(request, reply, (look) => JSON.stringify({ point: prover(look).point, ...prover(look).roots() }));
+    give(request, reply, (prover) => ({ point: prover.point, ...prover.roots() }));
   });
-  registerRange(app, serving, prover);
-  registerTree(app, serving, prover);
+  registerRange(app, serving, giveFrom([MMR]));
+  registerTree(app, serving, giveFrom([CSMT]));
 }
 
-type ProverOf = (look: Look) => Prover;
+/** Answers with what is made of the roots and proofs at the point that is asked for. */
+type Give = (request: FastifyRequest, reply: FastifyReply, make: (prover: Prover) => object) => void;
 
 /** The mountain range over all outputs (`utxo.store = "mmr"`). */
-function registerRange(app: App, { answers, context }: Serving, prover: ProverOf): void {
+function registerRange(app: App, { context }: Serving, give: Give): void {
   const { dialect } = context.network;
   const rootSchema = { ...described('Proofs', 'The roots of the mountain range', { json: RangeRoot }), querystring: ReadQuery };
   app.get('/utxo/mmr/root', { schema: rootSchema }, (request, reply) => {
-    answers.give(request, reply, (look) => {
-      const { merged, root, bitmap, size } = prover(look).mmrRoots();
-      return JSON.stringify({ point: prover(look).point, root: merged, range_root: root, bitmap_root: bitmap, size });
+    give(request, reply, (prover) => {
+      const { merged, root, bitmap, size } = prover.mmrRoots();
+      return { point: prover.point, root: merged, range_root: root, bitmap_root: bitmap, size };
     });
   });
 
@@ -47,7 +58,7 @@ function registerRange(app: App, { answers, context }: Serving, prover: ProverOf
   };
   app.get('/utxo/mmr/proof/:tx/:index', { schema: proofSchema }, (request, reply) => {
     const [txId, index] = [dialect.parseId(request.params.tx), request.params.index];
-    answers.give(request, reply, (look) => JSON.stringify(documentToJson(prover(look).outpoint(txId, index, 'mmr'))));
+    give(request, reply, (prover) => documentToJson(prover.outpoint(txId, index, 'mmr')));
   });
 
   const indexSchema = {
@@ -56,19 +67,19 @@ function registerRange(app: App, { answers, context }: Serving, prover: ProverOf
   };
   app.get('/utxo/mmr/leaf-index/:tx/:index', { schema: indexSchema }, (request, reply) => {
     const [txId, index] = [dialect.parseId(request.params.tx), request.params.index];
-    answers.give(request, reply, (look) => {
-      const leaf = prover(look).leafIndex(txId, index);
-      return JSON.stringify({ point: prover(look).point, tx_hash: dialect.formatId(txId), output_index: index, leaf_index: leaf });
+    give(request, reply, (prover) => {
+      const leaf = prover.leafIndex(txId, index);
+      return { point: prover.point, tx_hash: dialect.formatId(txId), output_index: index, leaf_index: leaf };
     });
   });
 }
 
 /** The tree over the unspent set (`proofs.csmt`). */
-function registerTree(app: App, { answers, context }: Serving, prover: ProverOf): void {
+function registerTree(app: App, { context }: Serving, give: Give): void {
   const { dialect } = context.network;
   const rootSchema = { ...described('Proofs', 'The root of the tree over the unspent set', { json: TreeRoot }), querystring: ReadQuery };
   app.get('/csmt/root', { schema: rootSchema }, (request, reply) => {
-    answers.give(request, reply, (look) => JSON.stringify({ point: prover(look).point, root: prover(look).csmtRoot() }));
+    give(request, reply, (prover) => ({ point: prover.point, root: prover.csmtRoot() }));
   });
 
   const outputSchema = {
@@ -77,7 +88,7 @@ function registerTree(app: App, { answers, context }: Serving, prover: ProverOf)
   };
   app.get('/csmt/utxo/:tx/:index/proof', { schema: outputSchema }, (request, reply) => {
     const [txId, index] = [dialect.parseId(request.params.tx), request.params.index];
-    answers.give(request, reply, (look) => JSON.stringify(documentToJson(prover(look).outpoint(txId, index, 'csmt'))));
+    give(request, reply, (prover) => documentToJson(prover.outpoint(txId, index, 'csmt')));
   });
 
   const addressSchema = {
@@ -90,7 +101,7 @@ function registerTree(app: App, { answers, context }: Serving, prover: ProverOf)
   app.get('/csmt/addresses/:address/proof', { schema: addressSchema }, (request, reply) => {
     const { address } = request.params;
     const owner = addressOwner(address, dialect);
-    answers.give(request, reply, (look) => JSON.stringify(documentToJson(prover(look).address(owner, HTTP_PROOF_OUTPUTS_MAX))));
+    give(request, reply, (prover) => documentToJson(prover.address(owner, HTTP_PROOF_OUTPUTS_MAX)));
   });
 
   const absenceSchema = {
@@ -103,6 +114,6 @@ function registerTree(app: App, { answers, context }: Serving, prover: ProverOf)
   app.get('/csmt/absence', { schema: absenceSchema }, (request, reply) => {
     const { address, tx, index } = request.query;
     const owner = addressOwner(address, dialect);
-    answers.give(request, reply, (look) => JSON.stringify(documentToJson(prover(look).absent(owner, dialect.parseId(tx), index))));
+    give(request, reply, (prover) => documentToJson(prover.absent(owner, dialect.parseId(tx), index)));
   });
 }
