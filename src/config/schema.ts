@@ -162,7 +162,7 @@ export const SETTINGS = {
     type: 'boolean',
     default: false,
     shapesStore: true,
-    doc: 'Put spent outputs into the undo records, so that rollback reaches past `utxo.pruneDepth`.',
+    doc: 'Keep what spent outputs held in the undo records instead of `utxo_spent`, so that rollback reaches past `utxo.pruneDepth`.',
   },
   'utxo.disableWal': {
     type: 'boolean',

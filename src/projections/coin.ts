@@ -12,7 +12,8 @@
  *   .. those keys that do not, 28 bytes each
  *   .. the output exactly as it stood in the block
  *
- * Spent value: who spent it, then the stored value:
+ * Spent value: who spent it, then the stored value, unless the undo record of
+ * the block that spent it carries that:
  *
  *   0  spending tx id 32   32 input index u32   36 slot u64   44 height u32
  *
@@ -154,13 +155,19 @@ export interface StoredSpend {
   readonly output: StoredOutput;
 }
 
-export function readSpent(bytes: Uint8Array): StoredSpend {
+/** The block that spent it, from a row of `utxo_spent`. */
+export function spentHeight(bytes: Uint8Array): number {
+  return readU32(bytes, SPENT_AT.height);
+}
+
+/** `body`: the stored value, where the row itself has none. */
+export function readSpent(bytes: Uint8Array, body = bytes.subarray(SPENT_AT.value)): StoredSpend {
   const input = readU32(bytes, SPENT_AT.input);
   return {
     txId: input === NO_INPUT ? null : bytes.subarray(0, TXID_BYTES),
     input,
     slot: readU64(bytes, SPENT_AT.slot),
-    height: readU32(bytes, SPENT_AT.height),
-    output: readStored(bytes, SPENT_AT.value),
+    height: spentHeight(bytes),
+    output: readStored(body),
   };
 }

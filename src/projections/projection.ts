@@ -41,6 +41,8 @@ export interface Step<B extends StepBlock = StepBlock> {
   readonly added: readonly Coin[];
   /** Unspent before the step and not after it. */
   readonly removed: readonly Coin[];
+  /** Forward: the undo records of its blocks carry the outputs they spent (`utxo.delta.selfContained`). */
+  readonly carriesSpent?: boolean;
 }
 
 /** A projection's own undo, one entry a block (undefined: nothing to remember). */

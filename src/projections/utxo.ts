@@ -1,7 +1,7 @@
 /**
  * The unspent set and the history of spending: `utxo_unspent` and `utxo_spent`.
  * A spent output moves, it is not copied: "who spent this" and the undo of a
- * block read the same row.
+ * block read the same row. Where undo records carry spent outputs, it moves there.
  */
 import type { Batch, ColumnSpec } from '../engine/engine.ts';
 import { OUTPOINT_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
@@ -39,7 +39,7 @@ export function utxoProjection(): Projection {
     columns,
     apply(step, _view, batch) {
       moveUnspent(step, batch);
-      for (const coin of ordered(spentIn(step))) batch.put(SPENT, keyOf(coin), spentValue(coin, value));
+      for (const coin of ordered(spentIn(step))) batch.put(SPENT, keyOf(coin), spentValue(coin, value, step.carriesSpent === true));
       return undefined;
     },
     revert(step, _undo, _view, batch) {
@@ -69,11 +69,13 @@ function storedValue(coin: Coin, scratch: Scratch): Uint8Array {
   return scratch.view(length);
 }
 
-function spentValue(coin: Coin, scratch: Scratch): Uint8Array {
+/** `isCarried`: what the output held is in the undo record. */
+function spentValue(coin: Coin, scratch: Scratch, isCarried: boolean): Uint8Array {
   const { spender } = coin;
   assert(spender !== null && coin.length > 0, 'a spent coin has a spender and a value');
-  const length = SPENT_HEADER_BYTES + coin.length;
-  copyValue(coin, scratch, SPENT_HEADER_BYTES, length);
+  const length = SPENT_HEADER_BYTES + (isCarried ? 0 : coin.length);
+  if (isCarried) scratch.need(length);
+  else copyValue(coin, scratch, SPENT_HEADER_BYTES, length);
   const { bytes } = scratch;
   copyBytes(spender.txId, 0, bytes, SPENT_AT.txId, TXID_BYTES);
   writeU32(bytes, SPENT_AT.input, coin.input);

@@ -5,15 +5,17 @@
  */
 import { outpointIndex, outpointKey, outpointTxId } from '../ledgers/outpoint.ts';
 import { CHAIN, type ChainRow } from '../projections/chain.ts';
-import { readSpent, readStored } from '../projections/coin.ts';
+import { readStored } from '../projections/coin.ts';
 import type { StepTx } from '../projections/projection.ts';
-import { SPENT, UNSPENT } from '../projections/utxo.ts';
-import { DELTA, type Delta, readDelta } from '../state/delta.ts';
+import { UNSPENT } from '../projections/utxo.ts';
+import { DELTA, type Delta, isSelfContained, readDelta } from '../state/delta.ts';
 import { readPruned } from '../state/pruned.ts';
+import { toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 import { type BlockMmr, blockMmr } from './proofs-mmr.ts';
+import { type CarriedOutputs, SpentRows } from './spent-rows.ts';
 import type { Utxo } from './utxo.ts';
 
 export interface BlockChanges {
@@ -26,13 +28,13 @@ export interface BlockChanges {
 }
 
 /** Throws PRUNED when an undo record or a spent output it needs was forgotten, UNSUPPORTED when no outputs are kept. */
-export function blockChanges(kept: Kept, row: ChainRow): BlockChanges {
+export function blockChanges(kept: Kept, row: ChainRow, carried: CarriedOutputs): BlockChanges {
   kept.needUnspent();
   kept.needDeltas();
   const delta = deltaOf(kept, row);
   return {
     txs: txsOf(delta),
-    created: createdOutputs(kept, row, delta),
+    created: createdOutputs(kept, row, delta, carried),
     spent: spentOutputs(kept, row, delta),
     mmr: blockMmr(kept, delta, row),
   };
@@ -71,31 +73,46 @@ function deltaOf(kept: Kept, row: ChainRow): Delta {
   throw new UnspentError('STORE_DAMAGED', `the delta of block ${row.height} is missing`, { column: DELTA });
 }
 
-function createdOutputs(kept: Kept, row: ChainRow, delta: Delta): Utxo[] {
+/** As they stood after the block: of those it spent itself its own undo record may be all that is left, of others that of a later block. */
+function createdOutputs(kept: Kept, row: ChainRow, delta: Delta, carried: CarriedOutputs): Utxo[] {
   const keys = delta.txs.flatMap((tx) => Array.from({ length: tx.count }, (_, i) => outpointKey(tx.id, tx.firstIndex + i)));
   if (keys.length === 0) return [];
   const unspent = kept.reader.getMany(UNSPENT, keys);
   const gone = keys.filter((_, i) => unspent[i] === undefined);
-  const spent = kept.reader.getMany(SPENT, gone);
+  const spent = new SpentRows(kept.reader).many(gone);
+  const own = new Map(carriedSpends(row, delta).map((utxo, i) => [toHex(delta.spent[i].key), utxo]));
   let next = 0;
   return keys.map((key, i) => {
     const value = unspent[i];
     if (value !== undefined) return { ...nameOf(key), output: readStored(value), spent: null };
-    const record = spent[next++];
-    if (record === undefined) throw pruned(kept, row, 'an output it created was spent and pruned');
-    const read = readSpent(record);
-    return { ...nameOf(key), output: read.output, spent: read.height === row.height ? read : null };
+    const read = spent[next++];
+    if (read !== undefined) return { ...nameOf(key), output: read.output, spent: read.height === row.height ? read : null };
+    const mine = own.get(toHex(key));
+    if (mine !== undefined) return mine;
+    const later = delta.isSelfContained ? carried.find(kept.reader, key) : undefined;
+    if (later === undefined) throw pruned(kept, row, 'an output it created was spent and pruned');
+    return { ...nameOf(key), output: readStored(later), spent: null };
   });
 }
 
 function spentOutputs(kept: Kept, row: ChainRow, delta: Delta): Utxo[] {
-  if (delta.spent.length === 0) return [];
+  if (delta.isSelfContained) return carriedSpends(row, delta);
   const keys = delta.spent.map((spend) => spend.key);
-  // Not from the undo record, even where it carries them: it does not say who spent them.
-  return kept.reader.getMany(SPENT, keys).map((record, i) => {
-    if (record === undefined) throw pruned(kept, row, 'outputs it spent were pruned');
-    const spent = readSpent(record);
+  return new SpentRows(kept.reader).many(keys).map((spent, i) => {
+    if (spent === undefined) throw pruned(kept, row, 'outputs it spent were pruned');
     return { ...nameOf(keys[i]), output: spent.output, spent };
+  });
+}
+
+/** What the block spent, from its undo record alone; nothing where that does not carry it. */
+function carriedSpends({ height, slot }: ChainRow, delta: Delta): Utxo[] {
+  if (!delta.isSelfContained) return [];
+  const txs = txsOf(delta);
+  return delta.spent.flatMap(({ key, carried }) => {
+    if (carried === undefined) return [];
+    const output = readStored(carried.value);
+    const txId = carried.txIndex === null ? null : txs[carried.txIndex].id;
+    return [{ ...nameOf(key), output, spent: { txId, input: carried.input, slot, height, output } }];
   });
 }
 
@@ -105,7 +122,8 @@ function nameOf(key: Uint8Array): Pick<Utxo, 'txId' | 'index'> {
 
 function pruned(kept: Kept, { height }: ChainRow, why: string): UnspentError {
   const { spent, deltas } = readPruned(kept.reader);
-  const knownAbove = Math.max(spent, deltas);
+  const [oldest] = kept.reader.scan(DELTA, { limit: 1 });
+  const knownAbove = oldest !== undefined && isSelfContained(oldest[1]) ? deltas : Math.max(spent, deltas);
   return new UnspentError('PRUNED', `what block ${height} did is not known any more: ${why}; it is above height ${knownAbove}`, {
     column: CHAIN,
     height,

@@ -25,6 +25,7 @@ import type { Kept } from './kept.ts';
 import { outputKeys } from './output-keys.ts';
 import { PastRanges } from './past-range.ts';
 import { PastTrees } from './past-tree.ts';
+import { CarriedOutputs } from './spent-rows.ts';
 import type { IndexKind } from './view.ts';
 
 /** A restored output where an index would have it. */
@@ -101,6 +102,9 @@ export class Overlays {
   built = 0;
   extended = 0;
 
+  /** What undo records carry and `utxo_spent` has forgotten. */
+  readonly carried = new CarriedOutputs();
+
   /** The trees of the same pasts. */
   readonly trees: PastTrees;
 
@@ -149,7 +153,7 @@ export class Overlays {
     const reading = new Reading(point, base, kept, this.bytesMax);
     for (const [key, value] of kept.reader.scan(DELTA, { gte: behind(rowKey(above)), lt: behind(headKey(head)) })) {
       const delta = readDelta(value, `the delta of block ${toHex(key)}`);
-      for (const spend of delta.spent) reading.add(spend.key, spend.value);
+      for (const { key: outpoint, carried } of delta.spent) reading.add(outpoint, carried?.value);
       yield;
     }
     return reading.end();

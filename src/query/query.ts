@@ -7,9 +7,9 @@
  */
 import type { Snapshot } from '../engine/engine.ts';
 import type { KeyKind, OutputLeaf, OutputTraits, Point, SetHash, SetSummary } from '../ledgers/ledger.ts';
-import { outpointIndex, outpointKey } from '../ledgers/outpoint.ts';
+import { OUTPUT_INDEX_BYTES, outpointIndex, outpointKey } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { type Coin, readSpent, readStored } from '../projections/coin.ts';
+import { type Coin, readStored } from '../projections/coin.ts';
 import { CSMT, csmtNodes } from '../projections/csmt.ts';
 import { MMR, MMR_LEAF } from '../projections/mmr-rows.ts';
 import type { StepTx } from '../projections/projection.ts';
@@ -36,6 +36,7 @@ import { TreeProofs } from './proofs-csmt.ts';
 import { RangeProofs, type RangeRoots, rootsOfBlock } from './proofs-mmr.ts';
 import { type Seen, seenByHash } from './seen.ts';
 import { keptSetHash, pastSetHash } from './set-hash.ts';
+import { SpentRows } from './spent-rows.ts';
 import { checkKey, type IndexedUtxo, outpointsOf, type Page, type Utxo } from './utxo.ts';
 import type { Balance, ChainView, IndexKind } from './view.ts';
 
@@ -48,6 +49,9 @@ export interface PastParts {
   readonly leaf?: OutputLeaf;
   readonly mmr?: boolean;
 }
+
+/** Behind every output of a transaction. */
+const BEHIND_ALL = new Uint8Array(OUTPUT_INDEX_BYTES + 1).fill(0xff);
 
 export class Query implements Present {
   readonly head: Head | null;
@@ -76,10 +80,8 @@ export class Query implements Present {
     const key = outpointKey(txId, index);
     const unspent = this.snapshot.get(UNSPENT, key);
     if (unspent !== undefined) return { txId, index, output: readStored(unspent), spent: null };
-    const spent = this.snapshot.get(SPENT, key);
-    if (spent === undefined) return null;
-    const record = readSpent(spent);
-    return { txId, index, output: record.output, spent: record };
+    const [spent] = new SpentRows(this.snapshot).many([key]);
+    return spent === undefined ? null : { txId, index, output: spent.output, spent };
   }
 
   /** The same for many at once, by their outpoint keys and in their order. */
@@ -113,13 +115,14 @@ export class Query implements Present {
   }
 
   private outputsOf(txId: Uint8Array): Utxo[] {
-    const range = { gte: txId, lt: concatBytes(txId, Uint8Array.of(0xff, 0xff, 0xff)) };
+    const range = { gte: txId, lt: concatBytes(txId, BEHIND_ALL) };
     const outputs: Utxo[] = [];
     for (const [key, value] of this.snapshot.scan(UNSPENT, range)) {
       outputs.push({ txId, index: outpointIndex(key), output: readStored(value), spent: null });
     }
+    const rows = new SpentRows(this.snapshot);
     for (const [key, value] of this.snapshot.scan(SPENT, range)) {
-      const spent = readSpent(value);
+      const spent = rows.read(key, value);
       outputs.push({ txId, index: outpointIndex(key), output: spent.output, spent });
     }
     return outputs.sort((a, b) => a.index - b.index);
@@ -203,7 +206,7 @@ export class Query implements Present {
 
   /** What a block of our chain did. Throws PRUNED when that is no longer known, UNSUPPORTED when no outputs are kept. */
   changes(row: ChainRow): BlockChanges {
-    return blockChanges(this.kept, row);
+    return blockChanges(this.kept, row, this.overlays.carried);
   }
 
   /** The transactions of a block, in its order. Throws PRUNED when they are no longer known. */

@@ -5,9 +5,10 @@
 import type { Reader } from '../engine/engine.ts';
 import { KEY_BYTES } from '../ledgers/ledger.ts';
 import { outpointIndex, outpointTxId } from '../ledgers/outpoint.ts';
-import { readSpent, readStored, type StoredOutput, type StoredSpend } from '../projections/coin.ts';
-import { SPENT, UNSPENT } from '../projections/utxo.ts';
+import { readStored, type StoredOutput, type StoredSpend } from '../projections/coin.ts';
+import { UNSPENT } from '../projections/utxo.ts';
 import { UnspentError } from '../util/errors.ts';
+import { SpentRows } from './spent-rows.ts';
 
 export interface Utxo {
   readonly txId: Uint8Array;
@@ -35,16 +36,14 @@ export function outpointsOf(reader: Reader, keys: readonly Uint8Array[]): (Utxo 
   if (keys.length === 0) return [];
   const unspent = reader.getMany(UNSPENT, keys);
   const gone = keys.filter((_, i) => unspent[i] === undefined);
-  const spent = gone.length === 0 ? [] : reader.getMany(SPENT, gone);
+  const spent = new SpentRows(reader).many(gone);
   let next = 0;
   return keys.map((key, i) => {
     const name = { txId: outpointTxId(key), index: outpointIndex(key) };
     const value = unspent[i];
     if (value !== undefined) return { ...name, output: readStored(value), spent: null };
-    const record = spent[next++];
-    if (record === undefined) return null;
-    const read = readSpent(record);
-    return { ...name, output: read.output, spent: read };
+    const read = spent[next++];
+    return read === undefined ? null : { ...name, output: read.output, spent: read };
   });
 }
 

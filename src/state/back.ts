@@ -43,11 +43,12 @@ function stepBlock({ key, row, delta }: UndoneBlock, created: readonly Coin[], s
 
 /** The coins each block spent, with the value they had: from the delta itself or from `utxo_spent`. */
 function spentCoins(undone: readonly UndoneBlock[], table: CoinTable, reader: Reader): Coin[][] {
-  const keys = undone.flatMap(({ delta }) => delta.spent.filter((spend) => spend.value === undefined).map((spend) => spend.key));
+  const keys = undone.flatMap(({ delta }) => delta.spent.filter((spend) => spend.carried === undefined).map((spend) => spend.key));
   const rows = reader.getMany(SPENT, keys);
   let next = 0;
   return undone.map(({ delta, row }) =>
-    delta.spent.map(({ key, value }) => {
+    delta.spent.map(({ key, carried }) => {
+      const value = carried?.value;
       const coin = value === undefined ? fromSpentRow(key, rows[next++], row) : new Coin(key, 0, value, 0, value.length, false);
       table.add(coin);
       return coin;

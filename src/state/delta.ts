@@ -5,18 +5,21 @@
  *   | n varint, then per transaction: flags u8 (1: phase-2 invalid, 2: a grant
  *     of the ledger, not a transaction, 4: more of the transaction before, whose
  *     outputs are not all kept), id 32, first output index, outputs
- *   | m varint, then per spent output: outpoint 36 [, length varint, value]
+ *   | m varint, then per spent output: outpoint 36 [, who spent it varint (0:
+ *     the ledger itself, 1: the first transaction, ...), input varint, length
+ *     varint, value]
  *   | u varint, then per projection with an undo of its own: name, bytes
  *
- * Compact by default: bodies of spent outputs are in `utxo_spent`. A
- * self-contained delta carries them, so that it outlives the pruning there.
+ * Compact by default: spent outputs are in `utxo_spent`. A self-contained delta
+ * carries them instead, so that it outlives the pruning there; then `utxo_spent`
+ * has only who spent them.
  */
-
 import type { ColumnSpec } from '../engine/engine.ts';
 import { OUTPOINT_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
-import type { Coin } from '../projections/coin.ts';
+import { type Coin, NO_INPUT } from '../projections/coin.ts';
 import { ByteReader, type ByteWriter } from '../util/byte-writer.ts';
 import { utf8 } from '../util/bytes.ts';
+import { assert } from '../util/errors.ts';
 
 export const DELTA = 'delta';
 export const deltaColumn: ColumnSpec = { name: DELTA, access: 'order', weight: 8 };
@@ -38,12 +41,24 @@ export interface DeltaTx {
 
 const KIND_FLAG: Readonly<Record<DeltaTx['kind'], number>> = { tx: 0, grant: TX_GRANT, more: TX_MORE };
 
+/** A spent output in the delta itself. */
+export interface CarriedSpend {
+  /** Place of the spending transaction in the block; null: the ledger itself removed it. */
+  readonly txIndex: number | null;
+  readonly input: number;
+  /** Its stored value. */
+  readonly value: Uint8Array;
+}
+
 export interface DeltaSpend {
   readonly key: Uint8Array;
-  readonly value: Uint8Array | undefined;
+  /** Undefined: it is in `utxo_spent`. */
+  readonly carried: CarriedSpend | undefined;
 }
 
 export interface Delta {
+  /** It carries every output it lists as spent. */
+  readonly isSelfContained: boolean;
   readonly missing: number;
   readonly txs: readonly DeltaTx[];
   readonly spent: readonly DeltaSpend[];
@@ -71,10 +86,7 @@ export function writeDelta(w: ByteWriter, delta: DeltaInput, selfContained: bool
   w.varint(delta.spent.length);
   for (const coin of delta.spent) {
     w.run(coin.keyBytes, coin.keyAt, coin.keyAt + OUTPOINT_BYTES);
-    if (selfContained) {
-      w.varint(coin.length);
-      w.run(coin.bytes, coin.at, coin.end);
-    }
+    if (selfContained) writeCarried(w, coin);
   }
   w.varint(delta.undo.length);
   for (const [name, bytes] of delta.undo) {
@@ -84,6 +96,22 @@ export function writeDelta(w: ByteWriter, delta: DeltaInput, selfContained: bool
     w.run(bytes);
   }
   return w.view();
+}
+
+function writeCarried(w: ByteWriter, coin: Coin): void {
+  const { spender, input } = coin;
+  assert(spender !== null, 'a spent coin has a spender');
+  const isLedgers = input === NO_INPUT;
+  w.varint(isLedgers ? 0 : spender.txIndex + 1);
+  w.varint(isLedgers ? 0 : input);
+  w.varint(coin.length);
+  w.run(coin.bytes, coin.at, coin.end);
+}
+
+function readCarried(r: ByteReader): CarriedSpend {
+  const [place, input] = [r.varint(), r.varint()];
+  const value = r.run(r.varint());
+  return place === 0 ? { txIndex: null, input: NO_INPUT, value } : { txIndex: place - 1, input, value };
 }
 
 const names = new Map<string, Uint8Array>();
@@ -116,7 +144,7 @@ export function readDelta(bytes: Uint8Array, what: string): Delta {
   const spent: DeltaSpend[] = [];
   for (let m = r.varint(); m > 0; m--) {
     const key = r.run(OUTPOINT_BYTES);
-    spent.push({ key, value: selfContained ? r.run(r.varint()) : undefined });
+    spent.push({ key, carried: selfContained ? readCarried(r) : undefined });
   }
   const undo = new Map<string, Uint8Array>();
   for (let u = r.varint(); u > 0; u--) {
@@ -124,5 +152,5 @@ export function readDelta(bytes: Uint8Array, what: string): Delta {
     undo.set(name, r.run(r.varint()));
   }
   r.end();
-  return { missing, txs, spent, undo };
+  return { isSelfContained: selfContained, missing, txs, spent, undo };
 }

@@ -92,6 +92,8 @@ export interface ForwardOptions {
   readonly utxo: boolean;
   /** True: the store began in the middle of the chain; unknown inputs are counted, not refused. */
   readonly partial: boolean;
+  /** True: undo records carry what was spent. */
+  readonly selfContained: boolean;
 }
 
 export class ForwardPlanner {
@@ -134,7 +136,7 @@ export class ForwardPlanner {
     if (firstMissing < planned.length && !this.options.partial) {
       return this.cut(before, planned.slice(0, firstMissing), this.missingInput(planned[firstMissing]), reader);
     }
-    return { step: net(planned), taken: planned.length, failure: null };
+    return { step: net(planned, this.options.selfContained), taken: planned.length, failure: null };
   }
 
   /** The run fails at a block: plan again the ones before it, which are good. */
@@ -341,12 +343,12 @@ function addRuns(into: DeltaTx[], { id, valid, creates }: Tx): void {
   into.push({ id, valid, kind: from === 0 ? 'tx' : 'more', firstIndex, count: creates.length - from });
 }
 
-function net(planned: readonly PlannedBlock[]): Step<PlannedBlock> {
+function net(planned: readonly PlannedBlock[], carriesSpent: boolean): Step<PlannedBlock> {
   const added: Coin[] = [];
   const removed: Coin[] = [];
   for (const entry of planned) {
     for (const coin of entry.created) if (coin.spender === null) added.push(coin);
     for (const coin of entry.spent) if (!coin.born) removed.push(coin);
   }
-  return { blocks: planned, added: added.length > 0 ? added : NONE, removed };
+  return { blocks: planned, added: added.length > 0 ? added : NONE, removed, carriesSpent };
 }

@@ -82,28 +82,62 @@ describe('what a block did', () => {
   }
 
   it('is refused when it was pruned, and not before', () => {
-    for (const selfContained of [false, true]) {
-      const rig = grown(12, 'conway', 60, { selfContained, pruneDepth: 10, rollbackWindow: 25 });
+    const rig = grown(12, 'conway', 60, { pruneDepth: 10, rollbackWindow: 25 });
+    prune(rig);
+    const { spent, deltas } = readPruned(rig.engine);
+    const model = new ChainModel(rig.devnet);
+    const outcomes = { told: 0, refused: 0 };
+    rig.read((query) => {
+      for (const block of model.blocks) {
+        const row = query.blockByHash(block.hash)!;
+        const needed = [...block.txs.flatMap(({ spends }) => spends), ...block.txs.flatMap(({ creates }) => creates)];
+        const gone = needed.some(({ key }) => (rig.devnet.chain.spentBy(key)?.height ?? Number.POSITIVE_INFINITY) <= spent);
+        if (block.height <= deltas || gone || block.height === 0) {
+          assertSays(() => query.changes(row), 'PRUNED', `above height ${spent}`);
+          outcomes.refused++;
+        } else {
+          assert.equal(query.changes(row).txs.length, block.txs.length);
+          outcomes.told++;
+        }
+      }
+    });
+    assert.ok(outcomes.told >= 10 && outcomes.refused >= 30, JSON.stringify(outcomes));
+  });
+
+  it('is the same after spent outputs were pruned, for as long as undo records carry them', () => {
+    for (const flavour of ['conway', 'ancient'] as const) {
+      const rig = grown(12, flavour, 90, { selfContained: true, pruneDepth: 8, rollbackWindow: 60 });
+      const rows = rig.devnet.chain.blocks.map(({ hash }) => hash);
+      const told = (query: Query, hash: Uint8Array) => {
+        const { txs, created, spent } = query.changes(query.blockByHash(hash)!);
+        return { txs, created, spent };
+      };
+      const before = rig.read((query) => rows.map((hash) => told(query, hash)));
       prune(rig);
       const { spent, deltas } = readPruned(rig.engine);
-      const model = new ChainModel(rig.devnet);
-      const outcomes = { told: 0, refused: 0 };
+      let forgotten = 0;
       rig.read((query) => {
-        for (const block of model.blocks) {
-          const row = query.blockByHash(block.hash)!;
-          const needed = [...block.txs.flatMap(({ spends }) => spends), ...block.txs.flatMap(({ creates }) => creates)];
-          const gone = needed.some(({ key }) => (rig.devnet.chain.spentBy(key)?.height ?? Number.POSITIVE_INFINITY) <= spent);
-          if (block.height <= deltas || gone || block.height === 0) {
-            assertSays(() => query.changes(row), 'PRUNED', `above height ${spent}`);
-            outcomes.refused++;
-          } else {
-            assert.equal(query.changes(row).txs.length, block.txs.length);
-            outcomes.told++;
-          }
+        for (const [i, hash] of rows.entries()) {
+          const { height } = query.blockByHash(hash)!;
+          if (height <= deltas) assertSays(() => query.changes(query.blockByHash(hash)!), 'PRUNED', `above height ${deltas}`);
+          else assert.deepEqual(told(query, hash), before[i], `block ${height}`);
+          if (height > deltas && height <= spent) forgotten += before[i].spent.length;
         }
       });
-      assert.ok(outcomes.told >= 10 && outcomes.refused >= 30, JSON.stringify(outcomes));
+      assert.ok(forgotten > 20, `${forgotten} outputs come from undo records only`);
     }
+  });
+
+  it('costs one copy of what was spent, whichever way it is kept', () => {
+    const sizes = [false, true].map((selfContained) => {
+      const rig = grown(14, 'conway', 60, { selfContained });
+      const bytes = (column: string) => [...rig.engine.scan(column)].reduce((sum, [, value]) => sum + value.length, 0);
+      const rows = [...rig.engine.scan('utxo_spent')].length;
+      return { rows, bytes: bytes('utxo_spent') + bytes('delta') };
+    });
+    assert.equal(sizes[0].rows, sizes[1].rows);
+    // Who spent it and how long it is: a few bytes each.
+    assert.ok(sizes[1].bytes - sizes[0].bytes <= 6 * sizes[0].rows, JSON.stringify(sizes));
   });
 
   it('of a chain without the unspent set is its transactions, and no empty lists of outputs', () => {

@@ -130,8 +130,8 @@ export class Account {
     return { row: this.unspent.size === 0 ? '' : toHex(set.toBytes()) + unsigned(bogosize, 8), bogosize };
   }
 
-  /** Rows as `key value` in hex, in order, by column. Spent outputs of blocks above a height only. */
-  rows(spentAbove: number): ReadonlyMap<string, readonly string[]> {
+  /** Rows as `key value` in hex, in order, by column. Spent outputs of blocks above a height only; `carried`: what they held is in the undo records. */
+  rows(spentAbove: number, carried = false): ReadonlyMap<string, readonly string[]> {
     const { blocks } = this;
     const unspent = [...this.unspent.values()];
     const spent = [...this.spends.values()];
@@ -145,7 +145,7 @@ export class Account {
         'utxo_spent',
         spent
           .filter(({ height }) => height > spentAbove)
-          .map(spentRow)
+          .map((spend) => spentRow(spend, carried))
           .sort(),
       ],
       ['utxo_address', unspent.map(indexRow).sort()],
@@ -178,8 +178,9 @@ function stored({ coinbase, height, txIndex, value, key, raw }: PlainOutput): st
   return `${header}00${key}${toHex(raw)}`;
 }
 
-function spentRow({ output, by, input, height }: PlainSpend): string {
-  return `${outpoint(output)} ${toHex(by.id)}${unsigned(input, 4)}${unsigned(height, 8)}${unsigned(height, 4)}${stored(output)}`;
+function spentRow({ output, by, input, height }: PlainSpend, carried: boolean): string {
+  const spender = toHex(by.id) + unsigned(input, 4) + unsigned(height, 8) + unsigned(height, 4);
+  return `${outpoint(output)} ${spender}${carried ? '' : stored(output)}`;
 }
 
 function indexRow({ key, height, txIndex, index, txId }: PlainOutput): string {

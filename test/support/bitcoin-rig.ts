@@ -15,7 +15,7 @@ import { selectProjections } from '../../src/projections/registry.ts';
 import { digestOf } from '../../src/query/digest.ts';
 import { Overlays } from '../../src/query/overlay.ts';
 import { Query } from '../../src/query/query.ts';
-import { deltaColumn } from '../../src/state/delta.ts';
+import { DELTA, deltaColumn, isSelfContained } from '../../src/state/delta.ts';
 import { Fold, type FoldOptions } from '../../src/state/fold.ts';
 import type { Head } from '../../src/state/head.ts';
 import { readPruned } from '../../src/state/pruned.ts';
@@ -137,7 +137,8 @@ export async function rocksBitcoin(chain: PlainChain, options: Partial<FoldOptio
 export function assertRows(engine: Engine, account: Account, when: string): Dump {
   const pruned = readPruned(engine);
   const actual = dump(engine);
-  for (const [column, wanted] of account.rows(pruned.spent)) {
+  const [newest] = engine.scan(DELTA, { reverse: true, limit: 1 });
+  for (const [column, wanted] of account.rows(pruned.spent, newest !== undefined && isSelfContained(newest[1]))) {
     const rows = actual.get(column) ?? assert.fail(`${when}: there is no ${column}`);
     assertSameRows(column === 'chain' ? rows.filter((row) => !row.startsWith('ff')) : rows, wanted, `${when}: ${column}`);
   }

@@ -5,8 +5,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { outpointIndex, readOutputIndex } from '../../src/ledgers/outpoint.ts';
 import { readChainRow } from '../../src/projections/chain.ts';
-import { readSpent, readStored, type StoredOutput } from '../../src/projections/coin.ts';
+import { readStored, type StoredOutput } from '../../src/projections/coin.ts';
 import { readTxRow } from '../../src/projections/transactions.ts';
+import { SpentRows } from '../../src/query/spent-rows.ts';
 import { META_PREFIX } from '../../src/state/head.ts';
 import { readPruned } from '../../src/state/pruned.ts';
 import type { Store } from '../../src/store.ts';
@@ -85,12 +86,13 @@ function checkUnspent(store: Store, story: Story, state: StoryState): void {
 function checkSpent({ engine }: Store, story: Story, state: StoryState): void {
   const { spent: forgotten } = readPruned(engine);
   let count = 0;
+  const rows = new SpentRows(engine);
   for (const [key, value] of engine.scan('utxo_spent')) {
     const name = outpointName(key);
     const expected = state.spent.get(name);
     ok(expected !== undefined, `${name} is spent in the store only`);
     ok(expected.spentHeight > forgotten, `${name}, spent at height ${expected.spentHeight}, was to be forgotten up to ${forgotten}`);
-    const { txId, input, height, slot, output } = readSpent(value);
+    const { txId, input, height, slot, output } = rows.read(key, value);
     deepEqual({ height, slot }, { height: expected.spentHeight, slot: expected.spentSlot }, `where ${name} was spent`);
     deepEqual(txId === null ? null : { txId: toHex(txId), input }, expected.by, `who spent ${name}`);
     checkOutput(name, output, expected, story);
