@@ -40,6 +40,23 @@ export function blockChanges(kept: Kept, row: ChainRow, carried: CarriedOutputs)
   };
 }
 
+/** The same, with the names of the outputs only: known for as long as the undo record of the block is. */
+export interface BlockNames extends Pick<BlockChanges, 'txs' | 'mmr'> {
+  readonly created: readonly Pick<Utxo, 'txId' | 'index'>[];
+  readonly spent: readonly Pick<Utxo, 'txId' | 'index'>[];
+}
+
+/** Throws PRUNED when the undo record was forgotten, UNSUPPORTED when no outputs are kept. */
+export function blockNames(kept: Kept, row: ChainRow): BlockNames {
+  kept.needUnspent();
+  kept.needDeltas();
+  const delta = deltaOf(kept, row);
+  const created = delta.txs.flatMap(({ id, firstIndex, count }) =>
+    Array.from({ length: count }, (_, i) => ({ txId: id, index: firstIndex + i })),
+  );
+  return { txs: txsOf(delta), created, spent: delta.spent.map(({ key }) => nameOf(key)), mmr: blockMmr(kept, delta, row) };
+}
+
 /** The transactions of a block, in its order. Throws PRUNED when its undo record was forgotten. */
 export function blockTxs(kept: Kept, row: ChainRow): readonly StepTx[] {
   kept.needDeltas();

@@ -23,7 +23,7 @@ import { concatBytes, equalBytes } from '../util/bytes.ts';
 import { finish, type Steps } from '../util/steps.ts';
 import { BalanceSum, keptBalance } from './balance.ts';
 import { blockAtHeight, blockAtSlot, blockByHash, blocksAfter, edgeBlock } from './blocks.ts';
-import { type BlockChanges, type BlockOutline, blockChanges, blockOutline, blockTxs } from './changes.ts';
+import { type BlockChanges, type BlockNames, type BlockOutline, blockChanges, blockNames, blockOutline, blockTxs } from './changes.ts';
 import { History } from './history.ts';
 import { horizonOf, knownPoint } from './horizon.ts';
 import { indexedUtxos, indexRange } from './index-rows.ts';
@@ -212,6 +212,11 @@ export class Query implements Present {
   /** The transactions of a block, in its order. Throws PRUNED when they are no longer known. */
   blockTxs(row: ChainRow): readonly StepTx[] {
     return blockTxs(this.kept, row);
+  }
+
+  /** What a block did, with the names of the outputs only. Throws PRUNED. */
+  names(row: ChainRow): BlockNames {
+    return blockNames(this.kept, row);
   }
 
   /** Which transactions and outpoints a block touched; null when that is no longer known. */

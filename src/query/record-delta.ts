@@ -1,69 +1,182 @@
 /**
  * The interchange record of a block: which outputs it created and which it
- * spent, with their records or without (docs/reference/records.md).
+ * spent (docs/reference/records.md). Compact it only names them; self-contained
+ * it has their records, and who spent what.
  */
-import type { Cursor } from '../util/cbor.ts';
+import { type Cursor, MAP } from '../util/cbor.ts';
 import type { CborWriter } from '../util/cbor-write.ts';
 import type { BlockMmr } from './proofs-mmr.ts';
 import { bytesIf, count, type Draft, decode, encode, type Form, readFields, readList, readTrue, required } from './record-form.ts';
-import { ENTRY, type OutputEntry } from './records.ts';
+import { UTXO, type UtxoRecord } from './records.ts';
 
 export interface InvalidTx {
   readonly txId: Uint8Array;
   readonly hadCollateralReturn: boolean;
 }
 
-export interface BlockDelta {
+interface DeltaHead {
   readonly block: number;
   readonly slot: number;
   readonly blockHash: Uint8Array;
-  readonly created: readonly OutputEntry[];
-  readonly spent: readonly OutputEntry[];
   readonly invalid: readonly InvalidTx[];
   /** Of stores that keep a Merkle mountain range. */
   readonly mmr: BlockMmr | null;
 }
 
-export const encodeDelta = (delta: BlockDelta): Uint8Array => encode(DELTA, delta);
-export const decodeDelta = (bytes: Uint8Array): BlockDelta => decode(DELTA, bytes);
+export interface RecordedOutpoint {
+  readonly txId: Uint8Array;
+  readonly index: number;
+}
+
+export interface CreatedOutput extends RecordedOutpoint {
+  readonly record: UtxoRecord;
+}
+
+export interface SpentOutput extends RecordedOutpoint {
+  readonly before: UtxoRecord;
+  /** Null: the ledger itself removed it. */
+  readonly spentBy: Uint8Array | null;
+}
+
+export interface CompactDelta extends DeltaHead {
+  readonly form: 'compact';
+  readonly created: readonly RecordedOutpoint[];
+  readonly spent: readonly RecordedOutpoint[];
+}
+
+export interface SelfContainedDelta extends DeltaHead {
+  readonly form: 'self-contained';
+  readonly created: readonly CreatedOutput[];
+  readonly spent: readonly SpentOutput[];
+}
+
+/** The bytes of a block that did nothing are the same in both forms, and are read as compact. */
+export type BlockDelta = CompactDelta | SelfContainedDelta;
+
+export const encodeBlockDelta = (delta: BlockDelta): Uint8Array => encode(DELTA, delta);
+export const decodeBlockDelta = (bytes: Uint8Array): BlockDelta => decode(DELTA, bytes);
 
 const DELTA: Form<BlockDelta> = {
   name: 'BlockDelta',
-  write(w, { block, slot, blockHash, created, spent, invalid, mmr }) {
+  write(w, delta) {
+    const { block, slot, blockHash, invalid, mmr } = delta;
     w.map((invalid.length > 0 ? 7 : 5) + (mmr === null ? 0 : 1));
     w.uint(0).uint(block).uint(1).uint(slot).uint(2).bytes(blockHash);
-    w.uint(3).array(created.length);
-    for (const entry of created) ENTRY.write(w, entry);
-    w.uint(4).array(spent.length);
-    for (const entry of spent) ENTRY.write(w, entry);
+    if (delta.form === 'compact') {
+      writeList(w.uint(3), delta.created, writeOutpoint);
+      writeList(w.uint(4), delta.spent, writeOutpoint);
+    } else {
+      writeList(w.uint(3), delta.created, writeCreated);
+      writeList(w.uint(4), delta.spent, writeSpent);
+    }
     if (invalid.length > 0) writeInvalid(w, invalid);
     if (mmr !== null) writeMmr(w, mmr);
   },
   read(c) {
-    const d: Draft<BlockDelta> = { block: null, slot: null, blockHash: null, created: null, spent: null, invalid: null, mmr: null };
+    const d: Draft<DeltaHead> = { block: null, slot: null, blockHash: null, invalid: null, mmr: null };
+    const lists: Draft<Lists> = { created: null, spent: null };
     readFields(c, 'a BlockDelta', (key) => {
       if (key === 0) d.block = c.uint();
       else if (key === 1) d.slot = c.uint();
       else if (key === 2) d.blockHash = c.byteString();
-      else if (key === 3) d.created = readList(c, () => ENTRY.read(c));
-      else if (key === 4) d.spent = readList(c, () => ENTRY.read(c));
+      else if (key === 3) lists.created = readListed(c, readCreated);
+      else if (key === 4) lists.spent = readListed(c, readSpent);
       else if (key === 5) readFlags(c);
       else if (key === 6) d.invalid = readList(c, () => readInvalid(c));
       else if (key === 7) d.mmr = readMmr(c);
       else return false;
       return true;
     });
-    return {
+    const head = {
       block: required(c, d.block, 'the block number'),
       slot: required(c, d.slot, 'the slot'),
       blockHash: required(c, d.blockHash, 'the block hash'),
-      created: required(c, d.created, 'the list of created outputs'),
-      spent: required(c, d.spent, 'the list of spent outputs'),
       invalid: d.invalid ?? [],
       mmr: d.mmr,
     };
+    const created = required(c, lists.created, 'the list of created outputs');
+    return withLists(c, head, { created, spent: required(c, lists.spent, 'the list of spent outputs') });
   },
 };
+
+/** A list in one of both forms; an empty one is of either. */
+interface Listed<T> {
+  readonly names: readonly RecordedOutpoint[];
+  readonly whole: readonly T[];
+}
+
+interface Lists {
+  readonly created: Listed<CreatedOutput>;
+  readonly spent: Listed<SpentOutput>;
+}
+
+function withLists(c: Cursor, head: DeltaHead, { created, spent }: Lists): BlockDelta {
+  const isCompact = created.whole.length + spent.whole.length === 0;
+  if (isCompact) return { ...head, form: 'compact', created: created.names, spent: spent.names };
+  if (created.names.length + spent.names.length > 0) c.fail('one list has records and the other has not');
+  return { ...head, form: 'self-contained', created: created.whole, spent: spent.whole };
+}
+
+function writeList<T>(w: CborWriter, list: readonly T[], write: (w: CborWriter, each: T) => void): void {
+  w.array(list.length);
+  for (const each of list) write(w, each);
+}
+
+/** What the first element is decides the form; another one behind it does not read as that. */
+function readListed<T>(c: Cursor, read: (c: Cursor) => T): Listed<T> {
+  const from = c.at;
+  const count = c.array();
+  const isWhole = c.more(count, 0) && c.peek() === MAP;
+  c.at = from;
+  return isWhole ? { names: [], whole: readList(c, () => read(c)) } : { names: readList(c, () => readOutpoint(c)), whole: [] };
+}
+
+function writeOutpoint(w: CborWriter, { txId, index }: RecordedOutpoint): void {
+  w.array(2).bytes(txId).uint(index);
+}
+
+function readOutpoint(c: Cursor): RecordedOutpoint {
+  const pair = c.tuple(2, 'an outpoint');
+  const outpoint = { txId: readHash(c), index: c.uint() };
+  c.close(pair);
+  return outpoint;
+}
+
+function writeCreated(w: CborWriter, output: CreatedOutput): void {
+  writeOutpoint(w.map(2).uint(0), output);
+  UTXO.write(w.uint(1), output.record);
+}
+
+function readCreated(c: Cursor): CreatedOutput {
+  const d: Draft<{ readonly outpoint: RecordedOutpoint; readonly record: UtxoRecord }> = { outpoint: null, record: null };
+  readFields(c, 'a created output', (key) => {
+    if (key === 0) d.outpoint = readOutpoint(c);
+    else if (key === 1) d.record = UTXO.read(c);
+    else return false;
+    return true;
+  });
+  return { ...required(c, d.outpoint, 'the outpoint'), record: required(c, d.record, 'the record of a created output') };
+}
+
+function writeSpent(w: CborWriter, output: SpentOutput): void {
+  writeOutpoint(w.map(2 + count(output.spentBy !== null)).uint(0), output);
+  UTXO.write(w.uint(1), output.before);
+  bytesIf(w, 2, output.spentBy);
+}
+
+function readSpent(c: Cursor): SpentOutput {
+  const d: Draft<{ readonly outpoint: RecordedOutpoint } & Pick<SpentOutput, 'before' | 'spentBy'>> = {
+    ...{ outpoint: null, before: null, spentBy: null },
+  };
+  readFields(c, 'a spent output', (key) => {
+    if (key === 0) d.outpoint = readOutpoint(c);
+    else if (key === 1) d.before = UTXO.read(c);
+    else if (key === 2) d.spentBy = readHash(c);
+    else return false;
+    return true;
+  });
+  return { ...required(c, d.outpoint, 'the outpoint'), before: required(c, d.before, 'the record of a spent output'), spentBy: d.spentBy };
+}
 
 function writeInvalid(w: CborWriter, invalid: readonly InvalidTx[]): void {
   w.uint(5).map(1).uint(0).bool(true);

@@ -2,12 +2,13 @@
  * Query rows as interchange records: what `render.ts` is to JSON.
  */
 import type { ChainRow } from '../projections/chain.ts';
+import type { StepTx } from '../projections/projection.ts';
 import { toHex } from '../util/bytes.ts';
 import { assert } from '../util/errors.ts';
-import type { BlockChanges } from './changes.ts';
+import type { BlockChanges, BlockNames } from './changes.ts';
 import type { Dialect } from './dialect.ts';
 import { type Blocks, Places } from './places.ts';
-import type { BlockDelta } from './record-delta.ts';
+import type { BlockDelta, CompactDelta, RecordedOutpoint, SelfContainedDelta } from './record-delta.ts';
 import type { OutputEntry, SpentRecord, UtxoRecord } from './records.ts';
 import type { Utxo } from './utxo.ts';
 
@@ -34,18 +35,16 @@ export class Recorder {
     return { ...this.dialect.outputFields(utxo), slot, block: height, blockHash: block?.row.hash ?? null, epoch, blockTime: whole(time) };
   }
 
-  /** `carried`: with the records of the outputs, not only their names. */
-  delta(row: ChainRow, { txs, created, spent, mmr }: BlockChanges, carried: boolean): BlockDelta {
-    const entry = (utxo: Utxo, record: () => UtxoRecord | SpentRecord): OutputEntry => {
-      return { txId: utxo.txId, index: utxo.index, record: carried ? record() : null };
-    };
-    const creators = new Set(created.map(({ txId }) => toHex(txId)));
+  /** With the records of the outputs. */
+  delta(row: ChainRow, { txs, created, spent, mmr }: BlockChanges): SelfContainedDelta {
     return {
-      ...{ block: row.height, slot: row.slot, blockHash: row.hash },
-      created: created.map((utxo) => entry(utxo, () => this.utxo(utxo))),
-      spent: spent.map((utxo) => entry(utxo, () => this.spent(utxo, utxo.spent))),
-      // All that an invalid transaction can create is what comes back of its collateral.
-      invalid: txs.filter((tx) => !tx.valid).map(({ id }) => ({ txId: id, hadCollateralReturn: creators.has(toHex(id)) })),
+      ...headOf(row, txs, created),
+      form: 'self-contained',
+      created: created.map((utxo) => ({ txId: utxo.txId, index: utxo.index, record: this.utxo(utxo) })),
+      spent: spent.map((utxo) => {
+        assert(utxo.spent !== null, 'an output in the list of spent ones is spent');
+        return { txId: utxo.txId, index: utxo.index, before: this.utxo(utxo), spentBy: utxo.spent.txId };
+      }),
       mmr,
     };
   }
@@ -63,4 +62,20 @@ export class Recorder {
 
 function whole(seconds: number | null): number | null {
   return seconds === null ? null : Math.floor(seconds);
+}
+
+/** With the names of the outputs only. */
+export function compactDelta(row: ChainRow, { txs, created, spent, mmr }: BlockNames): CompactDelta {
+  return { ...headOf(row, txs, created), form: 'compact', created, spent, mmr };
+}
+
+/** All that an invalid transaction can create is what comes back of its collateral. */
+function headOf(
+  { height, slot, hash }: ChainRow,
+  txs: readonly StepTx[],
+  created: readonly RecordedOutpoint[],
+): Pick<BlockDelta, 'block' | 'slot' | 'blockHash' | 'invalid'> {
+  const creators = new Set(created.map(({ txId }) => toHex(txId)));
+  const invalid = txs.filter((tx) => !tx.valid).map(({ id }) => ({ txId: id, hadCollateralReturn: creators.has(toHex(id)) }));
+  return { block: height, slot, blockHash: hash, invalid };
 }

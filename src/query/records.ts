@@ -46,21 +46,21 @@ export interface SpentRecord {
   readonly before: UtxoRecord;
 }
 
-/** An output by name, with its record; null: only the name, as in a delta that does not carry them. */
+/** An output by name, with its record. */
 export interface OutputEntry {
   readonly txId: Uint8Array;
   readonly index: number;
-  readonly record: UtxoRecord | SpentRecord | null;
+  readonly record: UtxoRecord | SpentRecord;
 }
 
-export const encodeUtxo = (record: UtxoRecord): Uint8Array => encode(UTXO, record);
-export const decodeUtxo = (bytes: Uint8Array): UtxoRecord => decode(UTXO, bytes);
-export const encodeSpent = (record: SpentRecord): Uint8Array => encode(SPENT, record);
-export const decodeSpent = (bytes: Uint8Array): SpentRecord => decode(SPENT, bytes);
-export const encodeEntry = (entry: OutputEntry): Uint8Array => encode(ENTRY, entry);
-export const decodeEntry = (bytes: Uint8Array): OutputEntry => decode(ENTRY, bytes);
+export const encodeUtxoRecord = (record: UtxoRecord): Uint8Array => encode(UTXO, record);
+export const decodeUtxoRecord = (bytes: Uint8Array): UtxoRecord => decode(UTXO, bytes);
+export const encodeSpentRecord = (record: SpentRecord): Uint8Array => encode(SPENT, record);
+export const decodeSpentRecord = (bytes: Uint8Array): SpentRecord => decode(SPENT, bytes);
+export const encodeOutputEntry = (entry: OutputEntry): Uint8Array => encode(ENTRY, entry);
+export const decodeOutputEntry = (bytes: Uint8Array): OutputEntry => decode(ENTRY, bytes);
 
-const UTXO: Form<UtxoRecord> = {
+export const UTXO: Form<UtxoRecord> = {
   name: 'UtxoRecord',
   write(w, r) {
     const optional = [r.datumHash, r.inlineDatum, r.scriptRef, r.scriptHash, r.blockHash];
@@ -171,21 +171,17 @@ const SPENT: Form<SpentRecord> = {
   },
 };
 
-/** `[tx id, index]` or `[tx id, index, record]`. */
-export const ENTRY: Form<OutputEntry> = {
+/** `[tx id, index, record]`. */
+const ENTRY: Form<OutputEntry> = {
   name: 'OutputEntry',
   write(w, { txId, index, record }) {
-    w.array(record === null ? 2 : 3)
-      .bytes(txId)
-      .uint(index);
-    if (record !== null) writeRecord(w, record);
+    writeRecord(w.array(3).bytes(txId).uint(index), record);
   },
   read(c) {
-    const fields = c.array();
-    const [txId, index] = [c.byteString(), c.uint()];
-    if (fields === 2) return { txId, index, record: null };
-    if (fields !== 3) c.fail('an output is two or three fields');
-    return { txId, index, record: readRecord(c) };
+    const fields = c.tuple(3, 'an output of a list');
+    const entry = { txId: c.byteString(), index: c.uint(), record: readRecord(c) };
+    c.close(fields);
+    return entry;
   },
 };
 

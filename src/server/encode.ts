@@ -3,7 +3,7 @@
  * interchange record with the name of its output.
  */
 import type { Utxo } from '../query/query.ts';
-import { encodeEntry } from '../query/records.ts';
+import { encodeOutputEntry } from '../query/records.ts';
 import type { Look } from './answer.ts';
 import type { Encode, Encoded } from './rows.ts';
 
@@ -12,5 +12,5 @@ export const NOTHING: Readonly<Record<Look['form'], Encoded>> = { json: 'null', 
 
 export function encoderOf({ form, renderer, recorder }: Look): Encode<Utxo> {
   if (form === 'json') return (utxo) => JSON.stringify(renderer.utxo(utxo));
-  return (utxo) => encodeEntry(recorder.entry(utxo));
+  return (utxo) => encodeOutputEntry(recorder.entry(utxo));
 }

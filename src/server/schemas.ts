@@ -62,7 +62,19 @@ const FORMAT = {
 
 /** Where the past is not asked for. */
 export const NowQuery = Type.Object({ min_slot: READ.min_slot }, closed);
-export const NowRowQuery = Type.Object({ min_slot: READ.min_slot, ...FORMAT }, closed);
+export const BlockQuery = Type.Object(
+  {
+    min_slot: READ.min_slot,
+    ...FORMAT,
+    delta: Type.Optional(
+      Type.Union([Type.Literal('compact'), Type.Literal('self-contained')], {
+        description: 'Of the CBOR form: only the names of the outputs (unless said), or the outputs themselves and who spent them.',
+      }),
+    ),
+  },
+  closed,
+);
+export type BlockQuery = Static<typeof BlockQuery>;
 export const ReadQuery = Type.Object(READ, closed);
 export const RowQuery = Type.Object({ ...READ, ...FORMAT }, closed);
 export type ReadQuery = Static<typeof ReadQuery>;

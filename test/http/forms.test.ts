@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { decode } from 'cborg';
 import type { BlockJson, UtxoJson } from '../../src/query/json.ts';
-import { decodeDelta } from '../../src/query/record-delta.ts';
-import { decodeEntry, encodeEntry } from '../../src/query/records.ts';
+import { type BlockDelta, decodeBlockDelta, encodeBlockDelta } from '../../src/query/record-delta.ts';
+import { decodeOutputEntry, encodeOutputEntry } from '../../src/query/records.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { type Answer, Served } from '../support/served.ts';
 
@@ -55,7 +55,7 @@ describe('records in CBOR', () => {
     const row = (await served.get(path)).json<UtxoJson>();
     const one = await served.get(path, CBOR);
     assertSameRow(read(one) as Entry, row);
-    assert.deepEqual(encodeEntry(decodeEntry(one.bytes)), one.bytes, 'our own reader takes it');
+    assert.deepEqual(encodeOutputEntry(decodeOutputEntry(one.bytes)), one.bytes, 'our own reader takes it');
     const many = read(await served.post('/utxos', [utxo.key, `${'ab'.repeat(32)}#0`], CBOR)) as (Entry | null)[];
     assert.equal(many.length, 2);
     assertSameRow(many[0] as Entry, row);
@@ -68,13 +68,27 @@ describe('records in CBOR', () => {
 
   test('a block is what it did', async () => {
     for (const { height, txs, hash } of served.devnet.chain.blocks.slice(-15)) {
-      const { created, spent, blockHash } = decodeDelta((await served.get(`/blocks/${height}`, CBOR)).bytes);
-      assert.equal(toHex(blockHash), toHex(hash));
-      const names = (list: typeof created) => list.map(({ txId, index }) => `${toHex(txId)}#${index}`);
+      const [names, whole] = await Promise.all(
+        ['', '?delta=self-contained'].map(async (query) => decodeBlockDelta((await served.get(`/blocks/${height}${query}`, CBOR)).bytes)),
+      );
+      assert.deepEqual((await served.get(`/blocks/${height}?delta=compact`, CBOR)).bytes, encodeBlockDelta(names));
+      assert.equal(names.form, 'compact');
       const wanted = (list: { key: string }[]) => list.map(({ key }) => key);
-      assert.deepEqual(names(created), wanted(txs.flatMap((tx) => [...tx.creates])));
-      assert.deepEqual(names(spent), wanted(txs.flatMap((tx) => [...tx.spends])));
+      const named = (list: BlockDelta['created']) => list.map(({ txId, index }) => `${toHex(txId)}#${index}`);
+      for (const { created, spent, blockHash } of [names, whole]) {
+        assert.equal(toHex(blockHash), toHex(hash));
+        assert.deepEqual(named(created), wanted(txs.flatMap((tx) => [...tx.creates])));
+        assert.deepEqual(named(spent), wanted(txs.flatMap((tx) => [...tx.spends])));
+      }
+      if (whole.form === 'self-contained')
+        assert.deepEqual(
+          whole.spent.map(({ spentBy }) => toHex(spentBy!)),
+          txs.flatMap((tx) => tx.spends.map(() => tx.id)),
+        );
+      else assert.equal(txs.length, 0);
     }
+    const misplaced = await served.get('/blocks/latest?delta=compact');
+    assert.deepEqual([misplaced.status, misplaced.json<{ field: string }>().field], [400, 'delta']);
     assert.equal((await served.get('/blocks/latest?format=json', CBOR)).json<BlockJson>().height, served.devnet.chain.tip?.height);
   });
 

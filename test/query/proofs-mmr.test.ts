@@ -9,7 +9,7 @@ import type { Block } from '../../src/ledgers/ledger.ts';
 import { MMR_BITMAP } from '../../src/projections/mmr-rows.ts';
 import { mmr } from '../../src/proofs/index.ts';
 import type { MmrProofs } from '../../src/query/proofs.ts';
-import { decodeDelta, encodeDelta } from '../../src/query/record-delta.ts';
+import { decodeBlockDelta, encodeBlockDelta } from '../../src/query/record-delta.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { assertCode, Devnet, devnetOptions, memoryRig, TEST_SEED } from '../support/harness.ts';
 import { bitcoinChain, cardanoChain, MmrModel, type MmrRig, type ModelLeaf, mmrRig, type TestChain } from '../support/mmr-rig.ts';
@@ -159,8 +159,17 @@ describe('what a block did to the mountain range', () => {
             spent.map(({ txId, index }) => leaves.get(nameOf(txId, index))),
           );
           assert.equal(toHex(mmr.rangeRoot({ size, peaks: done.peaks })), pmmrRoot);
-          const record = { block: block.height, slot: block.slot, blockHash: block.hash, created: [], spent: [], invalid: [], mmr: done };
-          assert.deepEqual(decodeDelta(encodeDelta(record)).mmr, done);
+          const record = {
+            form: 'compact' as const,
+            block: block.height,
+            slot: block.slot,
+            blockHash: block.hash,
+            created: [],
+            spent: [],
+            invalid: [],
+            mmr: done,
+          };
+          assert.deepEqual(decodeBlockDelta(encodeBlockDelta(record)).mmr, done);
           assert.equal(rest.txs.length, block.txs.length);
         }
       });

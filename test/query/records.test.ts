@@ -9,19 +9,26 @@ import { decode as cborgDecode, encode as cborgEncode } from 'cborg';
 import fc from 'fast-check';
 import { cardanoNetwork, slotToEpoch, slotToTime } from '../../src/ledgers/cardano/index.ts';
 import { cardanoDialect } from '../../src/query/cardano/dialect.ts';
-import { type BlockDelta, decodeDelta, encodeDelta } from '../../src/query/record-delta.ts';
-import { Recorder } from '../../src/query/recorder.ts';
+import { compactDelta, Recorder } from '../../src/query/recorder.ts';
 import {
-  decodeEntry,
-  decodeSpent,
-  decodeUtxo,
-  encodeEntry,
-  encodeSpent,
-  encodeUtxo,
+  type BlockDelta,
+  type CompactDelta,
+  type CreatedOutput,
+  decodeBlockDelta,
+  decodeOutputEntry,
+  decodeSpentRecord,
+  decodeUtxoRecord,
+  encodeBlockDelta,
+  encodeOutputEntry,
+  encodeSpentRecord,
+  encodeUtxoRecord,
   type OutputEntry,
+  type RecordedOutpoint,
+  type SelfContainedDelta,
+  type SpentOutput,
   type SpentRecord,
   type UtxoRecord,
-} from '../../src/query/records.ts';
+} from '../../src/records.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { keysOf } from '../support/expected.ts';
@@ -66,15 +73,16 @@ const spents: fc.Arbitrary<SpentRecord> = fc.record({
 const entries: fc.Arbitrary<OutputEntry> = fc.record({
   txId: bytes(32),
   index: fc.nat({ max: 0xffff_ffff }),
-  record: fc.oneof(fc.constant(null), utxos, spents),
+  record: fc.oneof(utxos, spents),
 });
 
-const deltas: fc.Arbitrary<BlockDelta> = fc.record({
+const outpoints = fc.record({ txId: bytes(32), index: fc.nat({ max: 0xffff_ffff }) });
+const few = <T>(value: fc.Arbitrary<T>) => fc.array(value, { maxLength: 3 });
+
+const heads = {
   block: number,
   slot: number,
   blockHash: bytes(32),
-  created: fc.array(entries, { maxLength: 3 }),
-  spent: fc.array(entries, { maxLength: 3 }),
   invalid: fc.array(fc.record({ txId: bytes(32), hadCollateralReturn: fc.boolean() }), { maxLength: 2 }),
   mmr: maybe(
     fc.record({
@@ -84,7 +92,25 @@ const deltas: fc.Arbitrary<BlockDelta> = fc.record({
       root: bytes(32),
     }),
   ),
+};
+
+const compact: fc.Arbitrary<CompactDelta> = fc.record({
+  ...heads,
+  form: fc.constant('compact'),
+  created: few(outpoints),
+  spent: few(outpoints),
 });
+
+const created: fc.Arbitrary<CreatedOutput> = fc.tuple(outpoints, utxos).map(([outpoint, record]) => ({ ...outpoint, record }));
+const spentOutputs: fc.Arbitrary<SpentOutput> = fc
+  .tuple(outpoints, utxos, maybe(bytes(32)))
+  .map(([outpoint, before, spentBy]) => ({ ...outpoint, before, spentBy }));
+/** One without any output is written as a compact one. */
+const selfContained: fc.Arbitrary<SelfContainedDelta> = fc
+  .record({ ...heads, form: fc.constant('self-contained' as const), created: few(created), spent: few(spentOutputs) })
+  .filter((delta) => delta.created.length + delta.spent.length > 0);
+
+const deltas: fc.Arbitrary<BlockDelta> = fc.oneof(compact, selfContained);
 
 /** Views of other bytes and copies of them are the same to a reader. */
 function plain(value: unknown): unknown {
@@ -95,10 +121,10 @@ function plain(value: unknown): unknown {
 }
 
 const FORMS = [
-  ['UtxoRecord', utxos, encodeUtxo, decodeUtxo],
-  ['SpentRecord', spents, encodeSpent, decodeSpent],
-  ['OutputEntry', entries, encodeEntry, decodeEntry],
-  ['BlockDelta', deltas, encodeDelta, decodeDelta],
+  ['UtxoRecord', utxos, encodeUtxoRecord, decodeUtxoRecord],
+  ['SpentRecord', spents, encodeSpentRecord, decodeSpentRecord],
+  ['OutputEntry', entries, encodeOutputEntry, decodeOutputEntry],
+  ['BlockDelta', deltas, encodeBlockDelta, decodeBlockDelta],
 ] as const;
 
 describe('records', () => {
@@ -145,7 +171,7 @@ describe('records', () => {
       utxos.filter((each) => Object.values(each).every((field) => field !== null && field !== false) && each.assets.length > 0),
       { seed: 5, numRuns: 1 },
     );
-    const map = cborgDecode(encodeUtxo(record), { useMaps: true }) as Map<number, unknown>;
+    const map = cborgDecode(encodeUtxoRecord(record), { useMaps: true }) as Map<number, unknown>;
     assert.deepEqual([...map.keys()], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
     const [{ policy, name, quantity }] = record.assets;
     assert.deepEqual(
@@ -154,7 +180,7 @@ describe('records', () => {
     );
     assert.deepEqual([plain(map.get(0)), map.get(7), map.get(8)], [plain(record.address), true, record.slot]);
     const bare = { ...record, assets: [], datumHash: null, inlineDatum: null, scriptRef: null, scriptHash: null, blockHash: null };
-    const few = encodeUtxo({
+    const few = encodeUtxoRecord({
       ...bare,
       isCollateralReturn: false,
       isCoinbase: false,
@@ -164,9 +190,65 @@ describe('records', () => {
     });
     assert.deepEqual([...(cborgDecode(few, { useMaps: true }) as Map<number, unknown>).keys()], [0, 1, 8, 9, 11, 12]);
     const spent = { spentBy: new Uint8Array(32), slot: 1, block: 2, blockHash: new Uint8Array(32), time: 3, epoch: 4, before: record };
-    const spentMap = cborgDecode(encodeSpent(spent), { useMaps: true }) as Map<number, unknown>;
+    const spentMap = cborgDecode(encodeSpentRecord(spent), { useMaps: true }) as Map<number, unknown>;
     assert.deepEqual([...spentMap.keys()], [0, 1, 2, 3, 4, 5, 6]);
     assert.deepEqual(plain(spentMap.get(6)), plain(map));
+  });
+});
+
+describe('the record of a block', () => {
+  const head = { block: 7, slot: 9, blockHash: new Uint8Array(32).fill(1), invalid: [], mmr: null };
+  const outpoint = { txId: new Uint8Array(32).fill(2), index: 70_000 };
+  const [record] = fc.sample(utxos, { seed: 8, numRuns: 1 });
+  const read = (delta: BlockDelta) => cborgDecode(encodeBlockDelta(delta), { useMaps: true, strict: true }) as Map<number, unknown>;
+
+  it('compact has lists of outpoints', () => {
+    const map = read({ ...head, form: 'compact', created: [outpoint], spent: [outpoint] });
+    assert.deepEqual([...map.keys()], [0, 1, 2, 3, 4]);
+    for (const key of [3, 4]) assert.deepEqual(plain(map.get(key)), plain([[outpoint.txId, 70_000]]));
+  });
+
+  it('self-contained has maps: the outpoint, the record, and who spent it', () => {
+    const spentBy = new Uint8Array(32).fill(3);
+    const map = read({
+      ...{ ...head, form: 'self-contained', created: [{ ...outpoint, record }] },
+      spent: [
+        { ...outpoint, before: record, spentBy },
+        { ...outpoint, before: record, spentBy: null },
+      ],
+    });
+    const [made] = map.get(3) as Map<number, unknown>[];
+    const [spent, dropped] = map.get(4) as Map<number, unknown>[];
+    const wanted = plain(cborgDecode(encodeUtxoRecord(record), { useMaps: true }));
+    assert.deepEqual([...made.keys()], [0, 1]);
+    assert.deepEqual([...spent.keys()], [0, 1, 2]);
+    assert.deepEqual([...dropped.keys()], [0, 1]);
+    for (const entry of [made, spent, dropped]) {
+      assert.deepEqual(plain(entry.get(0)), plain([outpoint.txId, 70_000]));
+      assert.deepEqual(plain(entry.get(1)), wanted);
+    }
+    assert.deepEqual(plain(spent.get(2)), plain(spentBy));
+  });
+
+  it('is of one form, not of both', () => {
+    const created = [[outpoint.txId, outpoint.index]];
+    const spent = [
+      new Map<number, unknown>([
+        [0, [outpoint.txId, 0]],
+        [1, cborgDecode(encodeUtxoRecord(record), { useMaps: true })],
+      ]),
+    ];
+    const whole = new Map<number, unknown>([
+      [0, 7],
+      [1, 9],
+      [2, head.blockHash],
+      [3, created],
+      [4, spent],
+    ]);
+    assertCode(() => decodeBlockDelta(cborgEncode(whole)), 'USAGE');
+    whole.set(3, [...created, ...spent]).set(4, []);
+    assertCode(() => decodeBlockDelta(cborgEncode(whole)), 'USAGE');
+    assertCode(() => decodeBlockDelta(cborgEncode(whole.set(3, [...spent, ...created]))), 'USAGE');
   });
 });
 
@@ -182,7 +264,7 @@ describe('records of a chain', () => {
       for (const block of chain.blocks) {
         for (const tx of block.txs) {
           for (const utxo of tx.creates) {
-            const entry = decodeEntry(encodeEntry(recorder.entry(query.outpoint(utxo.txId, utxo.index)!)));
+            const entry = decodeOutputEntry(encodeOutputEntry(recorder.entry(query.outpoint(utxo.txId, utxo.index)!)));
             assert.deepEqual([toHex(entry.txId), entry.index], [tx.id, utxo.index]);
             const by = chain.spentBy(utxo.key);
             const record = entry.record as UtxoRecord | SpentRecord;
@@ -220,16 +302,17 @@ describe('records of a chain', () => {
       for (const block of chain.blocks) {
         const row = query.blockByHash(block.hash)!;
         const changes = query.changes(row);
-        const whole = decodeDelta(encodeDelta(recorder.delta(row, changes, true)));
-        const names = decodeDelta(encodeDelta(recorder.delta(row, changes, false)));
-        const name = ({ txId, index }: OutputEntry) => `${toHex(txId)}#${index}`;
+        const whole = decodeBlockDelta(encodeBlockDelta(recorder.delta(row, changes)));
+        const names = decodeBlockDelta(encodeBlockDelta(compactDelta(row, query.names(row))));
+        const name = ({ txId, index }: RecordedOutpoint) => `${toHex(txId)}#${index}`;
         const granted = block.height === 0 ? rig.devnet.genesis.map(({ key }) => key) : [];
         const created = [...granted.sort(), ...block.txs.flatMap((tx) => tx.creates.map(({ key }) => key))];
         const spent = block.txs.flatMap((tx) => tx.spends.map(({ key }) => key));
+        const made = whole.created.length;
         for (const delta of [whole, names]) {
           assert.deepEqual([delta.block, delta.slot, toHex(delta.blockHash)], [block.height, block.slot, toHex(block.hash)]);
-          const made = delta.created.map(name);
-          assert.deepEqual([...made.slice(0, granted.length).sort(), ...made.slice(granted.length)], created);
+          const named = delta.created.map(name);
+          assert.deepEqual([...named.slice(0, granted.length).sort(), ...named.slice(granted.length)], created);
           assert.deepEqual(delta.spent.map(name), spent);
           assert.deepEqual(
             delta.invalid.map(({ txId, hadCollateralReturn }) => [toHex(txId), hadCollateralReturn]),
@@ -237,9 +320,20 @@ describe('records of a chain', () => {
           );
         }
         invalid += whole.invalid.length;
-        assert.ok(names.created.every(({ record }) => record === null) && names.spent.every(({ record }) => record === null));
-        assert.ok(whole.created.every(({ record }) => record !== null && !('before' in record)));
-        assert.ok(whole.spent.every(({ record }) => record !== null && 'before' in record));
+        assert.equal(names.form, 'compact');
+        if (made + whole.spent.length === 0) continue;
+        assert.ok(whole.form === 'self-contained');
+        whole.created.forEach(({ record }, i) => {
+          assert.deepEqual(plain(record), plain(recorder.utxo(changes.created[i])));
+        });
+        const spenders = block.txs.flatMap((tx) => tx.spends.map(() => tx.id));
+        assert.deepEqual(
+          whole.spent.map(({ spentBy }) => toHex(spentBy!)),
+          spenders,
+        );
+        whole.spent.forEach(({ before }, i) => {
+          assert.deepEqual(plain(before), plain(recorder.utxo(changes.spent[i])));
+        });
       }
     });
     assert.ok(invalid > 0);

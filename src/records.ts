@@ -1,0 +1,26 @@
+/**
+ * `unspent/records`: the interchange records that the server gives as CBOR,
+ * written and read. Pure; docs/reference/records.md has the format.
+ */
+export {
+  type BlockDelta,
+  type CompactDelta,
+  type CreatedOutput,
+  decodeBlockDelta,
+  encodeBlockDelta,
+  type InvalidTx,
+  type RecordedOutpoint,
+  type SelfContainedDelta,
+  type SpentOutput,
+} from './query/record-delta.ts';
+export {
+  decodeOutputEntry,
+  decodeSpentRecord,
+  decodeUtxoRecord,
+  encodeOutputEntry,
+  encodeSpentRecord,
+  encodeUtxoRecord,
+  type OutputEntry,
+  type SpentRecord,
+  type UtxoRecord,
+} from './query/records.ts';
