@@ -122,21 +122,12 @@ describe('one connection', () => {
   });
 
   test('a wait for a slot ends with its client', async () => {
-    let waiting = 0;
-    const onMove = served.reads.onMove.bind(served.reads);
-    served.reads.onMove = (listener) => {
-      waiting++;
-      const stop = onMove(listener);
-      return () => {
-        waiting--;
-        stop();
-      };
-    };
+    const waiting = countWaits(served);
     const client = await RawClient.open(port);
     client.write(get('/api/v1/blocks/latest?min_slot=99999999').repeat(2));
-    await until(() => waiting === 1, 'the first one waits, and the second for the first');
+    await until(() => waiting() === 1, 'the first one waits, and the second for the first');
     client.socket.destroy();
-    await until(() => waiting === 0, 'nobody waits');
+    await until(() => waiting() === 0, 'nobody waits');
   });
 });
 
@@ -165,8 +156,19 @@ describe('answers that nobody takes', () => {
   });
 });
 
-async function connectionsOf(served: Served): Promise<number> {
-  return await new Promise((resolve) => served.app.server.getConnections((_, count) => resolve(count)));
+/** How many requests wait for a slot. */
+function countWaits(served: Served): () => number {
+  let waiting = 0;
+  const onMove = served.reads.onMove.bind(served.reads);
+  served.reads.onMove = (listener) => {
+    waiting++;
+    const stop = onMove(listener);
+    return () => {
+      waiting--;
+      stop();
+    };
+  };
+  return () => waiting;
 }
 
 describe('as many connections as there may be', () => {
@@ -195,11 +197,12 @@ describe('as many connections as there may be', () => {
   });
 
   test('while all are at work, health is still answered, and everything else is told BUSY', async () => {
-    const served = await Served.open({ blocks: 2, server: { connectionsMax: MAX } });
+    const served = await Served.open({ blocks: 2, server: { connectionsMax: MAX, waitSecondsMax: 600 } });
+    const waiting = countWaits(served);
     const { port } = await served.listen();
     const busy = await Promise.all(Array.from({ length: MAX }, () => RawClient.open(port)));
     for (const client of busy) client.write(get('/api/v1/blocks/latest?min_slot=99999999'));
-    await until(async () => (await connectionsOf(served)) === MAX, 'all are connected');
+    await until(() => waiting() === MAX, 'all are at work');
     // Those of the reserve make room for each other.
     for (let i = 0; i < 2 * HTTP_CONNECTIONS_RESERVE; i++) {
       const client = (await RawClient.open(port)).read();
