@@ -184,8 +184,9 @@ function someDelta(dice: Dice): Uint8Array {
     end: 60,
     length: 60,
     born: false,
-    spender: null,
-    input: 0,
+
+    spender: { txId: dice.bytes(32), txIndex: dice.below(300), slot: dice.below(1000), height: dice.below(1000) },
+    input: dice.below(300),
   });
   const undo = list(() => ['mmr', dice.bytes(dice.below(50))] as const);
   return writeDelta(new ByteWriter(), { missing: dice.below(3), txs: list(tx), spent: list(coin), undo }, dice.below(2) === 0).slice();
