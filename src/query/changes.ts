@@ -128,8 +128,10 @@ function carriedSpends({ height, slot }: ChainRow, delta: Delta): Utxo[] {
   return delta.spent.flatMap(({ key, carried }) => {
     if (carried === undefined) return [];
     const output = readStored(carried.value);
-    const txId = carried.txIndex === null ? null : txs[carried.txIndex].id;
-    return [{ ...nameOf(key), output, spent: { txId, input: carried.input, slot, height, output } }];
+    const spender = carried.txIndex === null ? null : txs[carried.txIndex];
+    if (spender === undefined)
+      throw new UnspentError('STORE_DAMAGED', `the delta of block ${height} names a transaction it does not have`, { column: DELTA });
+    return [{ ...nameOf(key), output, spent: { txId: spender?.id ?? null, input: carried.input, slot, height, output } }];
   });
 }
 

@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Channel } from '../../../src/sources/ouroboros/channel.ts';
 import { Ingress } from '../../../src/sources/ouroboros/ingress.ts';
+import { MessageScanner } from '../../../src/sources/ouroboros/message-scanner.ts';
 import { Mux } from '../../../src/sources/ouroboros/mux.ts';
 import { concatBytes, equalBytes, readU16, writeU16 } from '../../../src/util/bytes.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
@@ -211,6 +212,16 @@ describe('what ends a connection', () => {
       for (const event of ['data', 'end', 'error', 'close', 'drain']) assert.equal(stream.listenerCount(event), 0, event);
     });
   }
+
+  it('a message may be nested as deep as it has bytes', () => {
+    const deep = Uint8Array.from({ length: 20_001 }, (_, i) => (i === 20_000 ? 0 : 0x81));
+    for (const step of [20_001, 777]) {
+      const scanner = new MessageScanner();
+      let end = -1;
+      for (let at = 0; at < deep.length; at += step) end = scanner.scan(deep.subarray(at, at + step), 0, 30_000);
+      assert.ok(end > 0, 'it ends with its last byte');
+    }
+  });
 
   it('a message just inside its limit passes, one byte more does not', () => {
     const message = new CborWriter().bytes(new Uint8Array(500)).take();
