@@ -168,7 +168,9 @@ export class Asked {
     const created = block.txs.flatMap(({ creates }) => creates);
     const spent = block.txs.flatMap(({ spends }) => spends);
     const row = query.blockByHash(block.hash)!;
-    const isGone = ({ name }: PlainOutput): boolean => (account.spends.get(name)?.height ?? Number.POSITIVE_INFINITY) <= pruned.spent;
+    // A self-contained undo record holds what its block spent for as long as it is there itself.
+    const goneUpTo = this.rig.options.selfContained ? pruned.deltas : pruned.spent;
+    const isGone = ({ name }: PlainOutput): boolean => (account.spends.get(name)?.height ?? Number.POSITIVE_INFINITY) <= goneUpTo;
     if (block.height <= pruned.deltas || [...created, ...spent].some(isGone)) {
       refused(() => query.changes(row), 'PRUNED');
       this.counts.changesPruned++;

@@ -217,4 +217,4 @@ function assertNoneInvented(actual: readonly string[], whole: readonly string[],
 }
 
 /** Of height, slot, transaction and output index. */
-const PLACE_DIGITS = 2 * (4 + 8 + 32 + 2);
+const PLACE_DIGITS = 2 * (4 + 8 + 32 + 4);
