@@ -110,7 +110,7 @@ describe('immutable source: damage', () => {
 
   test('a block that never ends is damage, once it is longer than a block can be', async () => {
     const folder = newFolder();
-    writeFileSync(join(folder, '00000.chunk'), Buffer.concat([Buffer.from('82009f', 'hex'), Buffer.alloc(9_000_000)]));
+    writeFileSync(join(folder, '00000.chunk'), Buffer.concat([Buffer.from('82009f', 'hex'), Buffer.alloc(17_000_000)]));
     assertFailed(await collect(folder), 'SOURCE_DAMAGED', /^00000\.chunk, byte 0: the block is longer than/);
   });
 });
