@@ -11,7 +11,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { loadConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
 import { databaseDirectory, readIdentity, removeStore, writeIdentity } from './engine/directory.ts';
-import { openRocks } from './engine/rocks.ts';
+import { openEngineIn } from './engine/open.ts';
 import { planStore, type StoreIdentity } from './identity.ts';
 import type { Point } from './ledgers/ledger.ts';
 import { type Network, openNetwork, ownParameters } from './networks.ts';
@@ -167,7 +167,8 @@ async function clearUnfinished(data: string, identity: StoreIdentity | null): Pr
   }
   try {
     // Whoever is at work in there holds its lock.
-    await (await openRocks(databaseDirectory(data), [], { createIfMissing: true, retired: identity.columns ?? [] })).close();
+    const engine = await openEngineIn(databaseDirectory(data), [], { createIfMissing: true, retired: identity.columns ?? [] });
+    await engine.close();
   } catch (error) {
     // Whatever else is wrong with it goes with it.
     if (isUnspentError(error, 'STORE_LOCKED')) throw error;

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from './config/schema.ts';
 import { databaseDirectory, removeStore, STORE_ENTRIES, writeIdentity } from './engine/directory.ts';
-import { openRocks, type RocksEngine } from './engine/rocks.ts';
+import { type OwnedEngine, openEngineIn } from './engine/open.ts';
 import { planStore, type StoreIdentity, type StorePlan, type Wishes } from './identity.ts';
 import { type Network, openNetwork } from './networks.ts';
 import type { Changes } from './settings.ts';
@@ -19,12 +19,9 @@ export function openEngine(
   data: string,
   { engine }: Config,
   { projections, retired, existing }: Pick<ShapeChange, 'projections' | 'retired' | 'existing'>,
-): Promise<RocksEngine> {
+): Promise<OwnedEngine> {
   const columns = [...projections.flatMap((projection) => projection.columns), deltaColumn];
-  return openRocks(databaseDirectory(data), columns, {
-    ...{ createIfMissing: true, retired, existing },
-    ...{ memtableBytes: engine.memtableBytes, cacheBytes: engine.cacheBytes, compression: engine.compression },
-  });
+  return openEngineIn(databaseDirectory(data), columns, { ...engine, createIfMissing: true, retired, existing });
 }
 
 /** A plan of the store that is there, or of one to be made; `identity` null: of one to be made. */

@@ -14,6 +14,9 @@ const WINDOW_BLOCKS_MAX = 100_000_000;
 /** Memory budgets reach the engine as 32-bit numbers. */
 const ENGINE_BYTES_MAX = 4_000 * MB;
 
+/** What SQLite, as Node compiles it, maps at most. */
+const SQLITE_MMAP_BYTES_MAX = 2_000 * MB;
+
 export type SettingValue = boolean | number | string;
 
 type Kind =
@@ -177,24 +180,37 @@ export const SETTINGS = {
     max: GROUP_BLOCKS_MAX,
     doc: 'Blocks in one commit while far behind the tip; 1: every block its own commit.',
   },
+  'engine.kind': {
+    type: 'oneOf',
+    values: ['auto', 'rocks', 'sqlite'],
+    default: 'auto',
+    doc: 'The engine of a new store; `auto`: RocksDB, or SQLite where RocksDB does not run. A store keeps the engine it was made with.',
+  },
   'engine.memtableBytes': {
     type: 'bytes',
     default: 96 * MB,
     min: MB,
     max: ENGINE_BYTES_MAX,
-    doc: 'Memory for writes not yet sorted onto the disk, over all columns.',
+    doc: 'Memory for writes not yet sorted onto the disk, over all columns. SQLite: size of the log, on disk, at which it is moved into the tables.',
   },
   'engine.cacheBytes': {
     type: 'bytes',
     default: 160 * MB,
     min: MB,
     max: ENGINE_BYTES_MAX,
-    doc: 'Memory for blocks read from the disk, over all columns.',
+    doc: 'Memory for blocks read from the disk, over all columns. SQLite: of the writer; each reader has a sixteenth of it beside that.',
+  },
+  'engine.mmapBytes': {
+    type: 'bytes',
+    default: 0,
+    min: 0,
+    max: SQLITE_MMAP_BYTES_MAX,
+    doc: 'SQLite: how much of its file is mapped into memory to be read. Lookups take less, but a disk that fails kills the process.',
   },
   'engine.compression': {
     type: 'boolean',
     default: false,
-    doc: 'Zstd dictionaries on top of plain zstd: for chains whose outputs resemble each other more than hashes do.',
+    doc: 'RocksDB: zstd dictionaries on top of plain zstd, for chains whose outputs resemble each other more than hashes do.',
   },
   'server.enabled': { type: 'boolean', default: true, doc: 'Whether `start` serves HTTP.' },
   'server.host': { type: 'string', default: '127.0.0.1', filled: true, doc: 'Address to listen on.' },

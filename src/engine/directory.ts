@@ -28,8 +28,14 @@ const IDENTITY_BYTES_MAX = 64 * 1024;
 /** What an interrupted write of ours, or a fresh file system, leaves in a directory that is otherwise empty. */
 const NOT_CONTENT = new Set([IDENTITY_FILE + TEMPORARY_SUFFIX, 'lost+found']);
 
-/** What RocksDB writes before CURRENT when it creates a database; a crash may leave these alone. */
-const BEFORE_CURRENT = /^(LOCK|IDENTITY|MANIFEST-000001|\d+\.dbtmp)$/;
+const DATABASE_KINDS = ['rocks', 'sqlite'] as const;
+export type DatabaseKind = (typeof DATABASE_KINDS)[number];
+
+/** The file without which the others are nothing. */
+const FIRST_FILE: Readonly<Record<DatabaseKind, string>> = { rocks: 'CURRENT', sqlite: 'store.sqlite' };
+
+/** What an engine writes before that file when it creates a database; a crash may leave these alone. */
+const BEFORE_FIRST_FILE = /^(LOCK|IDENTITY|MANIFEST-000001|\d+\.dbtmp)$/;
 
 export interface Identity {
   readonly schema: number;
@@ -54,7 +60,7 @@ export function readIdentity(directory: string): Identity | null {
     throw new UnspentError('STORE_FOREIGN', `${directory} is not a store and not empty: it holds ${some}`, { directory });
   }
   const identity = parseIdentity(directory);
-  databaseExists(databaseDirectory(directory));
+  databaseKind(databaseDirectory(directory));
   return identity;
 }
 
@@ -95,17 +101,18 @@ export function checkNetwork(identity: Identity, network: string): void {
 }
 
 /**
- * Whether a database is there (absent, empty and half created count as no). One
- * whose CURRENT is gone must not be opened: RocksDB would create another over
- * its files.
+ * Which engine made the database that is there; null: none is, or one that was
+ * only half created. One that lacks the file it begins with must not be opened:
+ * either engine would create another over what is left.
  */
-export function databaseExists(database: string): boolean {
-  const files = listDirectory(database);
-  if (files?.includes('CURRENT')) return true;
-  if (files === null || files.every((name) => BEFORE_CURRENT.test(name))) return false;
-  throw new UnspentError('STORE_DAMAGED', `the store is damaged (${database}): CURRENT is missing beside ${files.length} other files`, {
-    directory: database,
-  });
+export function databaseKind(database: string): DatabaseKind | null {
+  const files = listDirectory(database) ?? [];
+  const kinds = DATABASE_KINDS.filter((kind) => files.includes(FIRST_FILE[kind]));
+  if (kinds.length === 1) return kinds[0];
+  if (files.every((name) => BEFORE_FIRST_FILE.test(name))) return null;
+  const what =
+    kinds.length > 1 ? `it has files of ${kinds.join(' and ')}` : `${FIRST_FILE.rocks} is missing beside ${files.length} other files`;
+  throw new UnspentError('STORE_DAMAGED', `the store is damaged (${database}): ${what}`, { directory: database });
 }
 
 /** Temporary file, fsync, rename, fsync of the directory: the whole text or the file as it was. */
@@ -119,6 +126,8 @@ export function writeFileAtomically(directory: string, name: string, text: strin
     closeSync(file);
   }
   renameSync(temporary, join(directory, name));
+  // Windows has no descriptors of directories, and writes their entries by itself.
+  if (process.platform === 'win32') return;
   const folder = openSync(directory, 'r');
   try {
     fsyncSync(folder);

@@ -27,12 +27,6 @@ export interface RocksColumn {
   readonly read: NativeReadOptions;
 }
 
-/** Rows of the first chunk of a scan: most scans end within it. Later chunks grow to SCAN_ROWS. */
-export const SCAN_ROWS_FIRST = 32;
-
-/** How fast chunks grow: from 32 to 1024 in three steps. */
-export const SCAN_ROWS_GROWTH = 4;
-
 /** No key is longer: so this many 0xff bytes, after a prefix or alone, sort at or after every key. */
 const KEY_BYTES_MAX = 1024;
 

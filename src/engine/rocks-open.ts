@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnspentError } from '../util/errors.ts';
-import { databaseExists } from './directory.ts';
+import { databaseKind } from './directory.ts';
 import { binding, type NativeColumn, type NativeDatabase, type NativeOpenOptions } from './rocks-binding.ts';
 import { storeError } from './rocks-errors.ts';
 import { checkRecovery } from './rocks-recovery.ts';
@@ -78,7 +78,7 @@ function openNative(native: NativeDatabase, options: NativeOpenOptions): Promise
 
 /** Whether there is a database. RocksDB makes a directory and a lock file even where it then refuses: so we look first. */
 function prepareDirectory(directory: string, create: boolean): boolean {
-  if (databaseExists(directory)) return true;
+  if (databaseKind(directory) !== null) return true;
   if (!create) throw new UnspentError('STORE_MISSING', `there is no store (${directory})`, { directory });
   mkdirSync(directory, { recursive: true });
   return false;

@@ -12,8 +12,8 @@ import { assert, UnspentError } from '../util/errors.ts';
 import { SCAN_ROWS } from '../util/limits.ts';
 import type { ColumnSpec, Row, ScanOptions, Snapshot } from './engine.ts';
 import { binding, type NativeIterator, type NativeRows } from './rocks-binding.ts';
-import { lastPlace, type RocksColumn, type RocksDatabase, rowAt, SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH } from './rocks-database.ts';
-import { type ScanRange, scanRange } from './scan-range.ts';
+import { lastPlace, type RocksColumn, type RocksDatabase, rowAt } from './rocks-database.ts';
+import { SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH, type ScanRange, scanRange } from './scan-range.ts';
 
 /**
  * Only a writer on another thread can come between two readings of the

@@ -7,7 +7,7 @@ import { UnspentError } from '../util/errors.ts';
 import { SCAN_ROWS } from '../util/limits.ts';
 import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot } from './engine.ts';
 import { binding, type NativeColumn, type NativeColumnRef } from './rocks-binding.ts';
-import { lastPlace, type RocksColumn, RocksDatabase, rowAt, SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH } from './rocks-database.ts';
+import { lastPlace, type RocksColumn, RocksDatabase, rowAt } from './rocks-database.ts';
 import { storeError } from './rocks-errors.ts';
 import { ManifestReader } from './rocks-manifest.ts';
 import { openDatabase } from './rocks-open.ts';
@@ -15,12 +15,13 @@ import { RocksSnapshot, startsWith } from './rocks-snapshot.ts';
 import { columnStats, databaseStats, STATS_ROWS_MAX } from './rocks-stats.ts';
 import { Tables } from './rocks-tables.ts';
 import { nativeName, nativeNames, nativeOptions, type RocksOptions } from './rocks-tuning.ts';
-import { type ScanRange, scanRange } from './scan-range.ts';
+import { SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH, type ScanRange, scanRange } from './scan-range.ts';
 import { markOpen, type Unclosed, writeSeal } from './seal.ts';
 import { WriteCounters } from './write-counters.ts';
 
 /** What another thread needs to read the same database. */
 export interface RocksHandle {
+  readonly kind: 'rocks';
   readonly database: bigint;
   readonly counters: SharedArrayBuffer;
 }
@@ -171,7 +172,7 @@ class Rocks implements RocksEngine {
       columns.map(({ name }) => name),
       counters,
     );
-    this.handle = { database: binding.db_get_handle(database.native), counters: this.#counters.shared };
+    this.handle = { kind: 'rocks', database: binding.db_get_handle(database.native), counters: this.#counters.shared };
     this.#batch = new RocksBatch(database, this.#counters);
     this.#tables = new Tables(database.directory);
     this.#manifest = new ManifestReader(database.directory);

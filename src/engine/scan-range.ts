@@ -10,6 +10,12 @@ import { compareBytes } from '../util/bytes.ts';
 import { assert } from '../util/errors.ts';
 import type { ColumnSpec, ScanOptions } from './engine.ts';
 
+/** Rows of the first chunk of a scan: most scans end within it. Later chunks grow to SCAN_ROWS. */
+export const SCAN_ROWS_FIRST = 32;
+
+/** How fast chunks grow: from 32 to 1024 in three steps. */
+export const SCAN_ROWS_GROWTH = 4;
+
 export interface ScanRange {
   readonly gte: Uint8Array | undefined;
   readonly lt: Uint8Array | undefined;

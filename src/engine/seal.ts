@@ -22,8 +22,8 @@ import { writeFileAtomically } from './directory.ts';
 const SEAL_FILE = 'unspent.seal';
 const OPEN_FILE = 'unspent.open';
 
-/** What holds data: tables, logs, the manifest and the pointer to it. */
-const DATA_FILE = /^(\d+\.(sst|log)|MANIFEST-\d+|CURRENT)$/;
+/** What holds data: RocksDB's tables, logs, manifest and the pointer to it; SQLite's one file. */
+const DATA_FILE = /^(\d+\.(sst|log)|MANIFEST-\d+|CURRENT|store\.sqlite)$/;
 
 /** A few dozen bytes a file: room for more tables than any store has. */
 const SEAL_READ = { bytesMax: 16 * 1024 * 1024, links: 'follow' } as const;
@@ -106,6 +106,11 @@ export function markOpen(directory: string): void {
   } catch {
     // A mark that cannot be read says as much as an empty one.
   }
+}
+
+/** Where it is not known what a close will leave: neither sealed nor open. */
+export function removeMark(directory: string): void {
+  rmSync(join(directory, OPEN_FILE), { force: true });
 }
 
 function dataFiles(directory: string): Record<string, number> {

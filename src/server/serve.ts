@@ -4,7 +4,7 @@
  * requests a second do not get in each other's way.
  */
 import type { Config } from '../config/schema.ts';
-import type { RocksEngine } from '../engine/rocks.ts';
+import type { OwnedEngine } from '../engine/open.ts';
 import type { MempoolChange } from '../ledgers/mempool-change.ts';
 import type { Store } from '../store.ts';
 import { UnspentError } from '../util/errors.ts';
@@ -94,8 +94,8 @@ interface Listener {
 }
 
 function inThread({ engine, network, fold }: Store, { config, status, electrum, submit }: Wanted): Listener {
-  const { handle } = engine as Partial<RocksEngine>;
-  if (handle === undefined) throw new UnspentError('UNSUPPORTED', 'only a store on RocksDB can be served from another thread');
+  const { handle } = engine as Partial<OwnedEngine>;
+  if (handle === undefined) throw new UnspentError('UNSUPPORTED', 'a store in memory cannot be served from another thread');
   const data = {
     handle,
     columns: engine.columns,

@@ -8,7 +8,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/schema.ts';
 import type { ColumnSpec } from '../engine/engine.ts';
-import type { RocksHandle } from '../engine/rocks.ts';
+import type { EngineHandle } from '../engine/open.ts';
 import type { MempoolChange } from '../ledgers/mempool-change.ts';
 import type { Network } from '../networks.ts';
 import type { ElectrumPorts } from './context.ts';
@@ -20,7 +20,7 @@ import { errorOf, type Failure, failureOf } from './thread-failure.ts';
 
 /** What the thread is given. Only what can be sent: a ledger is made anew over there. */
 export interface ThreadData {
-  readonly handle: RocksHandle;
+  readonly handle: EngineHandle;
   readonly columns: readonly ColumnSpec[];
   readonly network: { readonly name: string; readonly parameters: Network['parameters'] };
   readonly config: Config;

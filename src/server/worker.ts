@@ -3,7 +3,7 @@
  * open, serves, and lets go of everything when it is told to.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { attachRocks } from '../engine/rocks.ts';
+import { attachEngine } from '../engine/open.ts';
 import { openNetwork } from '../networks.ts';
 import { assert } from '../util/errors.ts';
 import { Host } from './host.ts';
@@ -35,7 +35,7 @@ function obey(host: Host, submits: ThreadSubmit): Promise<void> {
 }
 
 async function run(): Promise<void> {
-  const engine = attachRocks(handle, columns);
+  const engine = await attachEngine(handle, columns);
   const submits = new ThreadSubmit((number, raw) => report({ kind: 'submit', number, raw }));
   try {
     const submit = (raw: Uint8Array): Promise<Uint8Array> => submits.submit(raw);

@@ -179,6 +179,12 @@ export const ERROR_CODES = {
     meaning: 'The store was built with other projections switched on.',
     advice: 'Use the settings the message names, or build a new store.',
   },
+  STORE_ENGINE: {
+    exit: 3,
+    status: 500,
+    meaning: 'The store was made with another engine than the settings name, or an engine does not run on this machine.',
+    advice: 'Leave `engine.kind` at auto. A store cannot change its engine: make a new one from the chain or from a snapshot.',
+  },
   STORE_FOREIGN: {
     exit: 1,
     status: 500,

@@ -42,6 +42,18 @@ export const LOOKUP_ROWS = 128;
 /** Bytes of rows after which a scan fetches no further ones at a time: transactions of 4 MB would make 4 GB of them. */
 export const SCAN_BYTES = 8 * 1024 * 1024;
 
+/** Milliseconds a connection to a SQLite store waits for a lock that another one holds: for the length of a recovery or a checkpoint. */
+export const SQLITE_BUSY_MS = 10_000;
+
+/** Connections of a SQLite store that wait for the next reader: more are seldom used at once, and each has a cache. */
+export const SQLITE_READERS_IDLE_MAX = 8;
+
+/** Milliseconds between looks whether snapshots keep the log of a SQLite store from beginning anew. */
+export const SQLITE_RENEW_MS = 50;
+
+/** Milliseconds a commit may wait for readers to leave a log that has grown too long: two such looks and some. */
+export const SQLITE_RESTART_MS = 150;
+
 /** Unspent outputs whose balances are summed in memory at a time when a store is checked: some hundred bytes each. */
 export const VERIFY_BALANCE_OUTPUTS = 2_000_000;
 

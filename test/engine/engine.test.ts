@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openMemory } from '../../src/engine/memory.ts';
-import { openRocks } from '../../src/engine/rocks.ts';
+import { openEngineIn } from '../../src/engine/open.ts';
 import { engineConformance } from '../conformance/engine.ts';
 import { CONFORMANCE_COLUMNS } from '../conformance/engine-support.ts';
 
@@ -12,20 +12,23 @@ engineConformance('memory', async () => {
   return { engine, cleanup: () => engine.close() };
 });
 
-engineConformance('rocks', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'unspent-engine-'));
-  const open = () => openRocks(directory, CONFORMANCE_COLUMNS, { createIfMissing: true, memtableBytes: 4 << 20, cacheBytes: 8 << 20 });
-  let engine = await open();
-  return {
-    engine,
-    reopen: async () => {
-      await engine.close();
-      engine = await open();
-      return engine;
-    },
-    cleanup: async () => {
-      await engine.close();
-      rmSync(directory, { recursive: true });
-    },
-  };
-});
+for (const kind of ['rocks', 'sqlite'] as const) {
+  engineConformance(kind, async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'unspent-engine-'));
+    const open = () =>
+      openEngineIn(directory, CONFORMANCE_COLUMNS, { kind, createIfMissing: true, memtableBytes: 4 << 20, cacheBytes: 8 << 20 });
+    let engine = await open();
+    return {
+      engine,
+      reopen: async () => {
+        await engine.close();
+        engine = await open();
+        return engine;
+      },
+      cleanup: async () => {
+        await engine.close();
+        rmSync(directory, { recursive: true });
+      },
+    };
+  });
+}

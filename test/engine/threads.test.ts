@@ -1,7 +1,7 @@
 /**
- * A reader on another thread through the shared handle: every snapshot it takes
- * is one moment of all columns while the owner commits without pause. This
- * file is also the owner's thread.
+ * A reader on another thread through the handle of the engine, on each engine:
+ * every snapshot it takes is one moment of all columns while the owner commits
+ * without pause. This file is also the owner's thread.
  */
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { ColumnSpec } from '../../src/engine/engine.ts';
-import { attachRocks, openRocks, type RocksHandle } from '../../src/engine/rocks.ts';
+import { attachEngine, type EngineHandle, openEngineIn } from '../../src/engine/open.ts';
 import { readU32, writeU32 } from '../../src/util/bytes.ts';
 
 const COLUMNS: readonly ColumnSpec[] = ['a', 'b', 'c', 'd'].map((name) => ({ name, access: 'point', weight: 1 }));
@@ -20,15 +20,22 @@ const ROWS = 60;
 const KEY = Uint8Array.of(1, 0);
 const SNAPSHOTS = 300;
 
-if (isMainThread) it('takes consistent snapshots beside a busy writer', takesConsistentSnapshots);
-else await writeUntilTold(workerData as string);
+interface Work {
+  readonly directory: string;
+  readonly kind: 'rocks' | 'sqlite';
+}
 
-async function takesConsistentSnapshots(): Promise<void> {
+if (isMainThread)
+  for (const kind of ['rocks', 'sqlite'] as const) it(`takes consistent snapshots beside a busy writer: ${kind}`, () => takesConsistentSnapshots(kind));
+else await writeUntilTold(workerData as Work);
+
+async function takesConsistentSnapshots(kind: Work['kind']): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'unspent-threads-'));
-  const writer = new Worker(new URL(import.meta.url), { workerData: directory });
+  const writer = new Worker(new URL(import.meta.url), { workerData: { directory, kind } satisfies Work });
   try {
-    const [handle] = (await once(writer, 'message')) as [RocksHandle];
-    const reader = attachRocks(handle, COLUMNS);
+    const [handle] = (await once(writer, 'message')) as [EngineHandle];
+    equal(handle.kind, kind);
+    const reader = await attachEngine(handle, COLUMNS);
     let newest = 0;
     for (let taken = 0; taken < SNAPSHOTS; taken++) {
       const snapshot = reader.snapshot(NAMES);
@@ -54,8 +61,8 @@ async function takesConsistentSnapshots(): Promise<void> {
   }
 }
 
-async function writeUntilTold(directory: string): Promise<void> {
-  const engine = await openRocks(directory, COLUMNS, { createIfMissing: true });
+async function writeUntilTold({ directory, kind }: Work): Promise<void> {
+  const engine = await openEngineIn(directory, COLUMNS, { kind, createIfMissing: true });
   let told = false;
   parentPort!.once('message', () => {
     told = true;

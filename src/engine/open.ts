@@ -1,0 +1,78 @@
+/**
+ * The one way to an engine on disk: `openEngineIn` for the thread that writes,
+ * `attachEngine` for one that reads the same store. Nobody else names an engine.
+ *
+ * A store's files say which engine made it, and that one opens it. For a new
+ * store RocksDB is taken, or SQLite where RocksDB does not run; `kind` decides
+ * otherwise. Each engine is loaded when it is first used: merely to load
+ * RocksDB's binding kills the process on some machines (rocks-support.ts).
+ */
+import { UnspentError } from '../util/errors.ts';
+import { type DatabaseKind, databaseKind } from './directory.ts';
+import type { ColumnSpec, Engine } from './engine.ts';
+import type * as RocksModule from './rocks.ts';
+import { rocksObstacle, thisMachine } from './rocks-support.ts';
+import type { RocksOptions } from './rocks-tuning.ts';
+import type { Unclosed } from './seal.ts';
+import type { SqliteHandle, SqliteOptions } from './sqlite.ts';
+
+export interface EngineOptions extends RocksOptions, SqliteOptions {
+  /** Default: auto. */
+  readonly kind?: 'auto' | DatabaseKind;
+}
+
+/** What another thread needs to read the same store; it can be sent there. */
+export type EngineHandle = RocksModule.RocksHandle | SqliteHandle;
+
+/** An engine in the thread that opened it. */
+export interface OwnedEngine extends Engine {
+  /** Good as long as this engine is open. */
+  readonly handle: EngineHandle;
+  /** Who had the store open before and did not close it. */
+  readonly unclosed: Unclosed | null;
+}
+
+/**
+ * Opens or creates the database in the directory. A column it does not have yet
+ * is made; one it has and nobody names is STORE_SHAPE. When it fails, the store
+ * is what it was. Throws STORE_ENGINE where the store, `kind` and the machine do
+ * not go together.
+ */
+export async function openEngineIn(directory: string, columns: readonly ColumnSpec[], options: EngineOptions): Promise<OwnedEngine> {
+  const kind = await chooseKind(directory, options.kind ?? 'auto');
+  if (kind === 'sqlite') return (await import('./sqlite.ts')).openSqlite(directory, columns, options);
+  const rocks = await loadRocks();
+  if (typeof rocks === 'string') throw unfit(`the engine 'rocks' does not run here: ${rocks}`, directory);
+  return rocks.openRocks(directory, columns, options);
+}
+
+/** To read, in a thread of the process that has it open. It must be closed before the engine whose handle it is. */
+export async function attachEngine(handle: EngineHandle, columns: readonly ColumnSpec[]): Promise<Engine> {
+  if (handle.kind === 'sqlite') return (await import('./sqlite.ts')).attachSqlite(handle, columns);
+  return (await import('./rocks.ts')).attachRocks(handle, columns);
+}
+
+async function chooseKind(directory: string, wanted: 'auto' | DatabaseKind): Promise<DatabaseKind> {
+  const made = databaseKind(directory);
+  if (made !== null && wanted !== 'auto' && wanted !== made)
+    throw unfit(`the store was made with the engine '${made}', and engine.kind says '${wanted}'`, directory);
+  if (made !== null) return made;
+  if (wanted !== 'auto') return wanted;
+  return typeof (await loadRocks()) === 'string' ? 'sqlite' : 'rocks';
+}
+
+/** The engine on RocksDB, or why it cannot be had. */
+async function loadRocks(): Promise<typeof RocksModule | string> {
+  const obstacle = rocksObstacle(thisMachine());
+  if (obstacle !== null) return obstacle;
+  try {
+    return await import('./rocks.ts');
+  } catch (error) {
+    // No build for this C library, or one that is older than the build needs.
+    return `its binding cannot be loaded: ${(error as Error).message}`;
+  }
+}
+
+function unfit(what: string, directory: string): UnspentError {
+  return new UnspentError('STORE_ENGINE', `${what} (${directory})`, { directory });
+}

@@ -1,0 +1,138 @@
+/**
+ * The way into a SQLite store and out of it. As with RocksDB, what is there is
+ * looked at before the database touches it, and a failed open leaves a store
+ * that opens again and is what it was.
+ *
+ *   LOCK              locked while a process has the store open
+ *   store.sqlite      the tables
+ *   store.sqlite-wal  the log: commits that are not in the tables yet
+ *   store.sqlite-shm  an index of the log, made anew at every start
+ *   unspent.seal      of a closed store: the size of store.sqlite and the number of commits
+ *   unspent.open      of an open one, or one that was not closed: by which process
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { UnspentError } from '../util/errors.ts';
+import { SQLITE_BUSY_MS } from '../util/limits.ts';
+import { checkSeal, markOpen, readUnclosed, removeMark, takeSeal, type Unclosed, writeSeal } from './seal.ts';
+import { PAGE_BYTES, SQLITE_FILE, SQLITE_LOG_FILE, SqliteConnection, sizeOf } from './sqlite-connection.ts';
+import { sqliteError } from './sqlite-errors.ts';
+import type { SqlitePlace } from './sqlite-readers.ts';
+import { arrangeTables, COMMIT_COUNT, commitsOf, type WantedTables } from './sqlite-schema.ts';
+
+const LOCK_FILE = 'LOCK';
+
+export interface OpenedSqlite {
+  readonly connection: SqliteConnection;
+  readonly lock: DatabaseSync;
+  readonly unclosed: Unclosed | null;
+}
+
+export function openSqliteFile(place: SqlitePlace, tables: WantedTables, create: boolean): OpenedSqlite {
+  const { directory } = place;
+  let lock: DatabaseSync | undefined;
+  try {
+    const isThere = sizeOf(directory, SQLITE_FILE) > 0;
+    if (!isThere && !create) throw new UnspentError('STORE_MISSING', `there is no store (${directory})`, { directory });
+    mkdirSync(directory, { recursive: true });
+    lock = takeLock(directory);
+    const unclosed = readUnclosed(directory);
+    const commits = checkFiles(directory, unclosed);
+    return { lock, unclosed, connection: openChecked(place, tables, commits) };
+  } catch (error) {
+    lock?.close();
+    throw sqliteError(error, directory);
+  }
+}
+
+/**
+ * After this the store is whole in store.sqlite alone, and sealed. The seal is
+ * written before SQLite removes the log, so that a log which is missing beside
+ * the mark of a process was taken away by somebody else.
+ */
+export function closeSqliteFile({ connection, lock }: Pick<OpenedSqlite, 'connection' | 'lock'>): void {
+  closeConnection(connection);
+  lock.close();
+}
+
+function closeConnection(connection: SqliteConnection): void {
+  const { directory } = connection;
+  try {
+    const [isBusy] = connection.first('PRAGMA wal_checkpoint(TRUNCATE)');
+    if (isBusy === 0) writeSeal(directory, commitsOf(connection));
+    else removeMark(directory);
+  } catch {
+    // The log could not be moved; closing tries again, and may remove it.
+    removeMark(directory);
+  }
+  connection.close();
+}
+
+/** A transaction of SQLite's on a file of its own: it ends with the process, and works wherever SQLite does. */
+function takeLock(directory: string): DatabaseSync {
+  const lock = new DatabaseSync(join(directory, LOCK_FILE), { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** Returns the number of commits the seal knows of. Throws STORE_DAMAGED. */
+function checkFiles(directory: string, unclosed: Unclosed | null): number | null {
+  const damaged = (what: string) => new UnspentError('STORE_DAMAGED', `the store is damaged (${directory}): ${what}`, { directory });
+  const seal = checkSeal(directory);
+  const logBytes = sizeOf(directory, SQLITE_LOG_FILE);
+  if (seal !== null && logBytes > 0) throw damaged(`${SQLITE_LOG_FILE} has ${logBytes} bytes beside the seal of a closed store`);
+  // A process marks the store as its own when its log is on the disk.
+  if (unclosed !== null && unclosed.process !== null) {
+    if (logBytes === 0) throw damaged(`${SQLITE_LOG_FILE} is missing, with the commits since the last checkpoint`);
+    if (sizeOf(directory, SQLITE_FILE) === 0) throw damaged(`${SQLITE_FILE} is empty or missing beside its log`);
+  }
+  return seal?.sequence ?? null;
+}
+
+/** `commits`: as many as there must have been; null: nobody knows. */
+function openChecked(place: SqlitePlace, tables: WantedTables, commits: number | null): SqliteConnection {
+  const { directory } = place;
+  const restoreSeal = takeSeal(directory);
+  let connection: SqliteConnection;
+  try {
+    connection = new SqliteConnection(directory, { ...place, readOnly: false, busyMs: SQLITE_BUSY_MS });
+  } catch (error) {
+    restoreSeal();
+    throw error;
+  }
+  try {
+    arrange(connection, place, tables, commits);
+  } catch (error) {
+    connection.rollback();
+    if (commits === null) closeConnection(connection);
+    else connection.close();
+    restoreSeal();
+    throw error;
+  }
+  markOpen(directory);
+  return connection;
+}
+
+function arrange(connection: SqliteConnection, { directory, logBytes }: SqlitePlace, tables: WantedTables, commits: number | null): void {
+  connection.exec(`PRAGMA page_size = ${PAGE_BYTES};
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA wal_autocheckpoint = ${Math.ceil(logBytes / PAGE_BYTES)};
+    PRAGMA journal_size_limit = ${logBytes}`);
+  // Opening is a commit, on the disk when it returns: from now on there must be a log.
+  connection.exec('BEGIN IMMEDIATE');
+  arrangeTables(connection, tables);
+  if (commits !== null && commitsOf(connection) !== commits) {
+    const message = `the store is damaged (${directory}): ${SQLITE_FILE} has ${commitsOf(connection)} commits, its seal ${commits}`;
+    throw new UnspentError('STORE_DAMAGED', message, { directory });
+  }
+  connection.statement(COMMIT_COUNT).run();
+  connection.end();
+  connection.exec('PRAGMA synchronous = NORMAL');
+}
