@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import type { Config } from '../src/config/schema.ts';
 import type { Batch, Engine } from '../src/engine/engine.ts';
-import { openRocks } from '../src/engine/rocks.ts';
+import { openEngineIn } from '../src/engine/open.ts';
 import { Scratch } from '../src/util/scratch.ts';
 import { temporary, timed } from './support.ts';
 
@@ -70,14 +70,9 @@ function recordOrder(engine: Engine): Map<string, Map<string, { key: Uint8Array;
 }
 
 /** Seconds to write them. */
-export async function floor(rows: FinalRows, { memtableBytes, cacheBytes, compression }: Config['engine']): Promise<number> {
+export async function floor(rows: FinalRows, settings: Config['engine']): Promise<number> {
   const folder = temporary('floor');
-  const engine = await openRocks(join(folder.path, 'db'), rows.engineColumns, {
-    createIfMissing: true,
-    memtableBytes,
-    cacheBytes,
-    compression,
-  });
+  const engine = await openEngineIn(join(folder.path, 'db'), rows.engineColumns, { ...settings, createIfMissing: true });
   const key = new Scratch(64);
   const value = new Scratch(64 * 1024);
   const batch = engine.batch();

@@ -7,7 +7,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/load.ts';
 import type { Engine } from '../src/engine/engine.ts';
-import { openRocks } from '../src/engine/rocks.ts';
+import { openEngineIn } from '../src/engine/open.ts';
 import { cardanoLedger, cardanoNetwork } from '../src/ledgers/cardano/index.ts';
 import type { Block } from '../src/ledgers/ledger.ts';
 import { type Selection, selectProjections } from '../src/projections/registry.ts';
@@ -59,7 +59,7 @@ export class GrowingStore {
   async open(): Promise<void> {
     const { engine: settings, utxo } = loadConfig({ env: {} }).config;
     const projections = selectProjections(this.selection, syntheticLedger);
-    this.opened = await openRocks(this.directory, [...projections.flatMap((projection) => projection.columns), deltaColumn], {
+    this.opened = await openEngineIn(this.directory, [...projections.flatMap((projection) => projection.columns), deltaColumn], {
       createIfMissing: true,
       ...settings,
     });

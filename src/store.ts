@@ -8,7 +8,7 @@ import { loadConfig } from './config/load.ts';
 import type { Config, SettingKey } from './config/schema.ts';
 import { readIdentity, writeIdentity } from './engine/directory.ts';
 import type { Engine, EngineStats } from './engine/engine.ts';
-import type { Unclosed } from './engine/seal.ts';
+import type { Unclosed } from './engine/open.ts';
 import type { FillSettings, Following, FollowSettings } from './following.ts';
 import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
 import type { Point } from './ledgers/ledger.ts';

@@ -110,8 +110,8 @@ export function databaseKind(database: string): DatabaseKind | null {
   const kinds = DATABASE_KINDS.filter((kind) => files.includes(FIRST_FILE[kind]));
   if (kinds.length === 1) return kinds[0];
   if (files.every((name) => BEFORE_FIRST_FILE.test(name))) return null;
-  const what =
-    kinds.length > 1 ? `it has files of ${kinds.join(' and ')}` : `${FIRST_FILE.rocks} is missing beside ${files.length} other files`;
+  const first = files.some((name) => name.startsWith(FIRST_FILE.sqlite)) ? FIRST_FILE.sqlite : FIRST_FILE.rocks;
+  const what = kinds.length > 1 ? `it has files of ${kinds.join(' and ')}` : `${first} is missing beside ${files.length} other files`;
   throw new UnspentError('STORE_DAMAGED', `the store is damaged (${database}): ${what}`, { directory: database });
 }
 

@@ -16,6 +16,8 @@ import type { RocksOptions } from './rocks-tuning.ts';
 import type { Unclosed } from './seal.ts';
 import type { SqliteHandle, SqliteOptions } from './sqlite.ts';
 
+export type { Unclosed } from './seal.ts';
+
 export interface EngineOptions extends RocksOptions, SqliteOptions {
   /** Default: auto. */
   readonly kind?: 'auto' | DatabaseKind;

@@ -37,16 +37,20 @@ interface Seal {
 export interface Unclosed {
   readonly process: number | null;
   readonly since: string | null;
+  /** Of SQLite: as many commits as the store must still have. */
+  readonly commits: number | null;
 }
 
-/** After a proper close. Without a seal a store opens too, so a failing disk is no reason to fail here. */
-export function writeSeal(directory: string, sequence: number): void {
+/** After a proper close. Without a seal a store opens too, so a failing disk is no reason to fail here: then false. */
+export function writeSeal(directory: string, sequence: number): boolean {
   try {
     const seal: Seal = { files: dataFiles(directory), sequence };
     writeFileAtomically(directory, SEAL_FILE, checkedText(seal));
     rmSync(join(directory, OPEN_FILE), { force: true });
+    return true;
   } catch {
     // The mark stays, and the next open looks at the logs as after a crash.
+    return false;
   }
 }
 
@@ -95,12 +99,13 @@ export function readUnclosed(directory: string): Unclosed | null {
   return {
     process: typeof mark?.process === 'number' ? mark.process : null,
     since: typeof mark?.since === 'string' ? mark.since : null,
+    commits: typeof mark?.commits === 'number' ? mark.commits : null,
   };
 }
 
-/** Says which process has the store. Only for an explanation, so where it cannot be written the store opens all the same. */
-export function markOpen(directory: string): void {
-  const mark: Unclosed = { process: process.pid, since: new Date().toISOString() };
+/** Says which process has the store. Where that cannot be written the store opens all the same: less is known after a crash. */
+export function markOpen(directory: string, { since = new Date(), commits = null }: { since?: Date; commits?: number | null } = {}): void {
+  const mark: Unclosed = { process: process.pid, since: since.toISOString(), commits };
   try {
     writeFileSync(join(directory, OPEN_FILE), checkedText(mark));
   } catch {

@@ -113,7 +113,12 @@ export class SqliteConnection {
     return found.map(([key, stored]) => [key, checkedValue(column, key, stored, this.directory)]);
   }
 
-  /** Moves the whole log into the tables and has the next commit begin it anew, if all readers leave it in that time. */
+  /** Moves of the log what readers allow. */
+  checkpoint(): void {
+    this.first('PRAGMA wal_checkpoint(PASSIVE)');
+  }
+
+  /** Moves the whole log and has the next commit begin it anew, if all readers leave it in that time. */
   restartLog(waitMs: number): void {
     this.exec(`PRAGMA busy_timeout = ${waitMs}`);
     try {

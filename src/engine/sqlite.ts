@@ -12,7 +12,7 @@ import type { Unclosed } from './seal.ts';
 import { SqliteBatch, type Transact } from './sqlite-batch.ts';
 import { SQLITE_FILE, type SqliteConnection, sizeOf } from './sqlite-connection.ts';
 import { sqliteError } from './sqlite-errors.ts';
-import { closeSqliteFile, type OpenedSqlite, openSqliteFile } from './sqlite-open.ts';
+import { closeSqliteFile, moveLog, type OpenedSqlite, openSqliteFile } from './sqlite-open.ts';
 import { isLogLong, logBytesOf, openReader, type SqlitePlace, SqliteReaders } from './sqlite-readers.ts';
 import { type SqliteColumn, sqliteColumn } from './sqlite-row.ts';
 import { COMMIT_COUNT, columnStats, EMPTY_TALLY } from './sqlite-schema.ts';
@@ -74,8 +74,8 @@ class Sqlite implements SqliteEngine {
   readonly #owned: OpenedSqlite | null;
   readonly #readers: SqliteReaders;
   readonly #batch: SqliteBatch;
-  /** Bytes of the log when it was last tried to begin it anew, and readers were in the way. */
-  #logTried = 0;
+  /** Bytes of the log when it was last moved, if it could not begin anew since; else 0. */
+  #logMoved = 0;
   #open = true;
 
   constructor(place: SqlitePlace, columns: readonly ColumnSpec[], connection: SqliteConnection, owned: OpenedSqlite | null) {
@@ -164,7 +164,7 @@ class Sqlite implements SqliteEngine {
     if (this.#owned === null) throw new Error('assertion failed: an attached engine only reads');
     const { connection } = this.#owned;
     try {
-      this.#shortenLog();
+      this.#shortenLog(this.#owned);
       if (fsync) connection.exec('PRAGMA synchronous = FULL');
       connection.statement('BEGIN IMMEDIATE').run();
       body(connection);
@@ -179,15 +179,19 @@ class Sqlite implements SqliteEngine {
   };
 
   /**
-   * Where snapshots were always held when the log could have begun anew, waits a little for those of other threads to
-   * be renewed. A snapshot of an older commit may stay for long, and is not waited for: the log grows on.
+   * Moves a log that is long enough into the tables, so that this commit can begin it anew. Where snapshots that are
+   * always held have kept it from that, those of this thread are renewed, which then need it no more, and a little time
+   * is given to other threads to do the same. A snapshot of an older commit may stay for long, and is not waited for:
+   * the log grows on.
    */
-  #shortenLog(): void {
+  #shortenLog(owned: OpenedSqlite): void {
+    const { logBytes } = this.handle;
     const bytes = logBytesOf(this.handle);
-    if (!isLogLong(this.handle)) this.#logTried = 0;
-    else if (bytes >= this.#logTried + this.handle.logBytes) {
-      this.#logTried = bytes;
-      if (this.#readers.renew()) this.#connection.restartLog(SQLITE_RESTART_MS);
+    if (bytes <= logBytes) this.#logMoved = 0;
+    else if (this.#logMoved === 0 || bytes > this.#logMoved + logBytes / 2) {
+      this.#logMoved = bytes;
+      moveLog(owned);
+      if (isLogLong(this.handle) && this.#readers.renew()) owned.connection.restartLog(SQLITE_RESTART_MS);
     }
   }
 

@@ -49,6 +49,12 @@ const VALUES_ONLY_FROM: readonly (readonly [from: string, to: string, files: rea
   ['server', 'top', ['networks.ts', 'version.ts']],
 ];
 
+/** The files of a room that the others may import; the rest is its own affair. */
+const DOORS: Readonly<Record<string, readonly string[]>> = {
+  // Which engine a store has is decided in engine/open.ts alone.
+  engine: ['engine/engine.ts', 'engine/open.ts', 'engine/directory.ts', 'engine/memory.ts'],
+};
+
 /** Whole files are read by these without `files/`: our own assets, and files of a store that its lock guards. */
 const READ_FILES: readonly string[] = ['server/page/assets.ts', 'sources/regtest/journal.ts'];
 
@@ -151,6 +157,25 @@ describe('imports', () => {
     for (const [room, into, through] of ONLY_FROM) {
       for (const { file, to } of ours) {
         if (roomOf(file) === room && roomOf(to) === into) assert.equal(file, through, `${file} imports ${to}`);
+      }
+    }
+  });
+
+  test('some rooms are entered by their doors only', () => {
+    for (const [room, doors] of Object.entries(DOORS)) {
+      for (const { file, to } of ours) {
+        if (roomOf(to) === room && roomOf(file) !== room) assert.ok(doors.includes(to), `${file} imports ${to}`);
+      }
+    }
+  });
+
+  test('engines are opened through engine/open.ts, by tests and benchmarks, too', () => {
+    const inside = /^test\/(engine|support\/(damage|fault))/;
+    for (const folder of ['test', 'bench']) {
+      const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => withSlashes(join(folder, name)));
+      for (const name of names.filter((path) => path.endsWith('.ts') && !inside.test(path))) {
+        const text = withoutComments(readFileSync(join(root, name), 'utf8'));
+        for (const { target } of importsOf(name, text)) assert.doesNotMatch(target, /engine\/(rocks|sqlite)/, name);
       }
     }
   });

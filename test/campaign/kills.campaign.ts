@@ -7,15 +7,15 @@
  * course; a failure names its seed.
  */
 import { test } from 'node:test';
-import { CrashCampaign, type Family } from '../support/crash-campaign.ts';
+import { type CampaignOptions, CrashCampaign, type Family } from '../support/crash-campaign.ts';
 
 const KILLS = Number(process.env['UNSPENT_CAMPAIGN_KILLS'] ?? 200);
 const FIRST_SEED = Number(process.env['UNSPENT_CAMPAIGN_SEED'] ?? 1);
 const KILLS_PER_SEED = 100;
 
 /** Kills until there are enough, or throws with the seed of the first failure. */
-async function run(seed: number, kills: number, family: Family, proofs: boolean): Promise<string> {
-  const campaign = new CrashCampaign(seed, family, { proofs });
+async function run(seed: number, kills: number, family: Family, options: CampaignOptions): Promise<string> {
+  const campaign = new CrashCampaign(seed, family, options);
   try {
     while (campaign.kills < kills) await campaign.round();
     await campaign.end();
@@ -27,12 +27,14 @@ async function run(seed: number, kills: number, family: Family, proofs: boolean)
   }
 }
 
-for (const family of ['cardano', 'bitcoin'] as const) {
-  for (const proofs of [false, true]) {
-    test(`kills: ${family}, ${proofs ? 'with every Merkle structure' : 'plain'}`, async (t) => {
-      for (let done = 0, seed = FIRST_SEED; done < KILLS; done += KILLS_PER_SEED, seed++) {
-        t.diagnostic(await run(seed, Math.min(KILLS_PER_SEED, KILLS - done), family, proofs));
-      }
-    });
+for (const engine of ['rocks', 'sqlite'] as const) {
+  for (const family of ['cardano', 'bitcoin'] as const) {
+    for (const proofs of [false, true]) {
+      test(`kills: ${engine}, ${family}, ${proofs ? 'with every Merkle structure' : 'plain'}`, async (t) => {
+        for (let done = 0, seed = FIRST_SEED; done < KILLS; done += KILLS_PER_SEED, seed++) {
+          t.diagnostic(await run(seed, Math.min(KILLS_PER_SEED, KILLS - done), family, { proofs, engine }));
+        }
+      });
+    }
   }
 }

@@ -26,7 +26,8 @@ interface Work {
 }
 
 if (isMainThread)
-  for (const kind of ['rocks', 'sqlite'] as const) it(`takes consistent snapshots beside a busy writer: ${kind}`, () => takesConsistentSnapshots(kind));
+  for (const kind of ['rocks', 'sqlite'] as const)
+    it(`takes consistent snapshots beside a busy writer: ${kind}`, () => takesConsistentSnapshots(kind));
 else await writeUntilTold(workerData as Work);
 
 async function takesConsistentSnapshots(kind: Work['kind']): Promise<void> {

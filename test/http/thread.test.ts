@@ -1,5 +1,5 @@
 /**
- * The server in a thread of its own, on RocksDB: it answers while the fold
+ * The server in a thread of its own, on each engine: it answers while the fold
  * commits beside it, sees every move, and is gone before the engine is.
  */
 import assert from 'node:assert/strict';
@@ -32,11 +32,16 @@ interface Status {
   };
 }
 
-async function withStore(body: (store: Store, chain: DevnetChain) => Promise<void>): Promise<void> {
+async function withStore(body: (store: Store, chain: DevnetChain) => Promise<void>, engineKind = 'rocks'): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'unspent-thread-'));
   const chain = new DevnetChain({ seed: 3 });
   const genesis = { byron: chain.genesisByron, shelley: chain.genesisShelley };
-  const store = await open({ data: join(folder, 'data'), network: 'devnet', genesis, config: loadConfig({}).config });
+  const store = await open({
+    data: join(folder, 'data'),
+    network: 'devnet',
+    genesis,
+    config: loadConfig({ flags: { engineKind } }).config,
+  });
   try {
     await body(store, chain);
   } finally {
@@ -64,55 +69,59 @@ async function refused(attempt: Promise<unknown>): Promise<UnspentError> {
   return error;
 }
 
+async function answersWhileBlocksCome(store: Store, chain: DevnetChain): Promise<void> {
+  const served = await serve(store, { port: 0 });
+  assert.match(served.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
+  const points = new Map<string, number>();
+  let asking = true;
+  const asked = (async () => {
+    while (asking) {
+      const { tip, utxos } = await status(served);
+      if (tip === null) continue;
+      const known = points.get(tip.hash);
+      // What a point adds up to is the same whenever it is asked for.
+      if (known !== undefined) assert.equal(utxos, known);
+      points.set(tip.hash, utxos);
+    }
+  })();
+  const truth = new Map<string, number>();
+  for (let round = 0; round < 40; round++) {
+    mine(store, chain, 3);
+    truth.set(toHex(store.fold.head!.hash), store.fold.head!.utxos);
+    if (round % 10 === 9) {
+      store.rollback(chain.blocks.at(-3)!);
+      chain.rollback(2);
+      truth.set(toHex(store.fold.head!.hash), store.fold.head!.utxos);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+  const { height, hash } = store.fold.head!;
+  await until(() => points.has(toHex(hash)), 'the server is at the tip');
+  asking = false;
+  await asked;
+  for (const [point, utxos] of truth) if (points.has(point)) assert.equal(points.get(point), utxos);
+  assert.ok(points.size > 10, `${points.size} points were seen`);
+  // A snapshot may be newer than the message that goes with it.
+  let last = await status(served);
+  for (let i = 0; i < 500 && last.following.blocks < 120; i++) last = await status(served);
+  const { following, tip } = last;
+  assert.equal(tip?.height, height);
+  assert.deepEqual(
+    following.rollbacks.map(({ undone }) => undone),
+    [2, 2, 2, 2],
+  );
+  assert.equal(following.undone, 8);
+  assert.equal(following.blocks, 120);
+  await served.close();
+  await served.ended;
+  await assert.rejects(fetch(served.url));
+}
+
 describe('a server in its own thread', () => {
-  it('answers at one point each while blocks come and go, and is at the tip right after', () =>
-    withStore(async (store, chain) => {
-      const served = await serve(store, { port: 0 });
-      assert.match(served.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
-      const points = new Map<string, number>();
-      let asking = true;
-      const asked = (async () => {
-        while (asking) {
-          const { tip, utxos } = await status(served);
-          if (tip === null) continue;
-          const known = points.get(tip.hash);
-          // What a point adds up to is the same whenever it is asked for.
-          if (known !== undefined) assert.equal(utxos, known);
-          points.set(tip.hash, utxos);
-        }
-      })();
-      const truth = new Map<string, number>();
-      for (let round = 0; round < 40; round++) {
-        mine(store, chain, 3);
-        truth.set(toHex(store.fold.head!.hash), store.fold.head!.utxos);
-        if (round % 10 === 9) {
-          store.rollback(chain.blocks.at(-3)!);
-          chain.rollback(2);
-          truth.set(toHex(store.fold.head!.hash), store.fold.head!.utxos);
-        }
-        await new Promise((resolve) => setTimeout(resolve, 3));
-      }
-      const { height, hash } = store.fold.head!;
-      await until(() => points.has(toHex(hash)), 'the server is at the tip');
-      asking = false;
-      await asked;
-      for (const [point, utxos] of truth) if (points.has(point)) assert.equal(points.get(point), utxos);
-      assert.ok(points.size > 10, `${points.size} points were seen`);
-      // A snapshot may be newer than the message that goes with it.
-      let last = await status(served);
-      for (let i = 0; i < 500 && last.following.blocks < 120; i++) last = await status(served);
-      const { following, tip } = last;
-      assert.equal(tip?.height, height);
-      assert.deepEqual(
-        following.rollbacks.map(({ undone }) => undone),
-        [2, 2, 2, 2],
-      );
-      assert.equal(following.undone, 8);
-      assert.equal(following.blocks, 120);
-      await served.close();
-      await served.ended;
-      await assert.rejects(fetch(served.url));
-    }));
+  for (const kind of ['rocks', 'sqlite']) {
+    it(`answers at one point each while blocks come and go, and is at the tip right after: ${kind}`, () =>
+      withStore(answersWhileBlocksCome, kind));
+  }
 
   it('tells what is followed, from where, and that it has ended', () =>
     withStore(async (store) => {

@@ -29,9 +29,11 @@ test('a made chain of every era, from a folder of chunks', async (t) => {
     assert.deepEqual([store.fold.head?.hash, store.digest().utxos, store.digest().digest], [hash, utxos.size, digest], `${blocks} blocks`);
   };
 
-  for (const syncGroupBlocks of [1, 1000]) {
-    await t.test(`${syncGroupBlocks} blocks a commit`, async (t) => {
-      const store = await opener(t)({ network: 'devnet', genesis }, { syncGroupBlocks });
+  const runs = [1, 1000].flatMap((syncGroupBlocks) => ['rocks', 'sqlite'].map((engineKind) => ({ syncGroupBlocks, engineKind })));
+  for (const flags of runs) {
+    await t.test(`${flags.syncGroupBlocks} blocks a commit, ${flags.engineKind}`, async (t) => {
+      const store = await opener(t)({ network: 'devnet', genesis }, flags);
+      assert.equal(store.status().engine.kind, flags.engineKind === 'rocks' ? 'rocksdb' : 'sqlite');
       for (const [i, block] of chain.blocks.entries()) {
         // A boundary block shares its slot with the one after it, or may; then the next stop is there.
         if (i % 7 !== 0 || block.slot === chain.blocks[i + 1]?.slot) continue;

@@ -4,7 +4,7 @@
  * and once more with every block its own commit.
  */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Store } from '../../src/index.ts';
 import { OUTPUT_FLAG } from '../../src/ledgers/cardano/decode.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
@@ -39,11 +39,14 @@ function assertInvalid(store: Store, tx: InvalidTransaction): void {
   });
 }
 
-test('preview from genesis', needsFixtures, async (t) => {
+for (const engineKind of ['rocks', 'sqlite'])
+  test(`preview from genesis, ${engineKind}`, needsFixtures, (t) => followPreview(t, engineKind));
+
+async function followPreview(t: TestContext, engineKind: string): Promise<void> {
   const oracle = readOracle(ORACLE);
   const { checkpoints } = oracle;
   const last = checkpoints[checkpoints.length - 1];
-  const store = await opener(t)({ network: 'preview' });
+  const store = await opener(t)({ network: 'preview' }, { engineKind });
 
   await t.test('stopping at each checkpoint gives its count, value and digest, with the effects of invalid transactions', async (t) => {
     assert.equal(checkpoints.length, 280);
@@ -110,7 +113,7 @@ test('preview from genesis', needsFixtures, async (t) => {
     assertCheckpoint(store, last);
     assertSound(store);
   });
-});
+}
 
 test('the last chunks with every block its own commit', needsFixtures, async (t) => {
   const { checkpoints } = readOracle(ORACLE);

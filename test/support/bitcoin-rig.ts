@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
 import { openMemory } from '../../src/engine/memory.ts';
-import { openRocks } from '../../src/engine/rocks.ts';
+import { openEngineIn } from '../../src/engine/open.ts';
 import { type BitcoinBlock, type BitcoinLedger, bitcoinLedger } from '../../src/ledgers/bitcoin/index.ts';
 import type { Projection } from '../../src/projections/projection.ts';
 import { selectProjections } from '../../src/projections/registry.ts';
@@ -129,7 +129,8 @@ export function memoryBitcoin(chain: PlainChain, options: Partial<FoldOptions> =
 /** On RocksDB, in a directory of its own that `close` removes. */
 export async function rocksBitcoin(chain: PlainChain, options: Partial<FoldOptions> = {}): Promise<BitcoinRig> {
   const directory = mkdtempSync(join(tmpdir(), 'unspent-bitcoin-'));
-  const open = () => openRocks(directory, columnsFor(chain), { createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 });
+  const open = () =>
+    openEngineIn(directory, columnsFor(chain), { kind: 'rocks', createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 });
   return new BitcoinRig(chain, options, { engine: await open(), directory, open });
 }
 

@@ -82,10 +82,17 @@ interface Subject {
   forgotten: { readonly spent: number; readonly deltas: number };
 }
 
+export interface CampaignOptions {
+  readonly proofs?: boolean;
+  readonly engine?: 'rocks' | 'sqlite';
+}
+
 export class CrashCampaign {
   readonly seed: number;
   /** Whether stores keep the Merkle structures and the set hash, too. */
   private readonly proofs: boolean;
+  /** Settings of every store, as `key=value`. */
+  private readonly set: readonly string[];
   private readonly story: Told;
   private readonly random: Random;
   /** Where new stores are taken. */
@@ -103,9 +110,10 @@ export class CrashCampaign {
   private acknowledged = 0;
   private ahead = 0;
 
-  constructor(seed: number, family: Family = 'cardano', { proofs = false }: { readonly proofs?: boolean } = {}) {
+  constructor(seed: number, family: Family = 'cardano', { proofs = false, engine = 'rocks' }: CampaignOptions = {}) {
     this.seed = seed;
     this.proofs = proofs;
+    this.set = [`engine.kind=${engine}`, ...(proofs ? KEEP_PROOFS : [])];
     this.random = new Random(seed, 3);
     this.story = tell(seed, family);
     this.grown = pathTo(this.story.end)[GROWN_BLOCKS];
@@ -170,7 +178,7 @@ export class CrashCampaign {
       seed: random.next(),
       creates,
       selfContained: subject.selfContained,
-      set: this.proofs ? KEEP_PROOFS : [],
+      set: this.set,
       focus: OPERATIONS.includes(aim) ? (aim as Operation) : null,
       steps: aim === 'close' ? random.int(12) : NEVER,
     };
@@ -236,8 +244,7 @@ export class CrashCampaign {
   }
 
   private open(data: string, selfContained: boolean): Promise<Store> {
-    const set = this.proofs ? KEEP_PROOFS : [];
-    return openStore(data, this.story.tree.genesis, { selfContained, set });
+    return openStore(data, this.story.tree.genesis, { selfContained, set: this.set });
   }
 
   private check(store: Store): TreeBlock | null {

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
 import { openMemory } from '../../src/engine/memory.ts';
-import { openRocks } from '../../src/engine/rocks.ts';
+import { openEngineIn } from '../../src/engine/open.ts';
 import { CHAIN } from '../../src/projections/chain.ts';
 import { Coin } from '../../src/projections/coin.ts';
 import type { Projection } from '../../src/projections/projection.ts';
@@ -61,7 +61,8 @@ export class FillRig {
 
   static async rocks(devnet: Devnet, options: RigOptions = {}): Promise<FillRig> {
     const directory = mkdtempSync(join(tmpdir(), 'unspent-fill-'));
-    const open = () => openRocks(directory, columnsOf(devnet), { createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 });
+    const open = () =>
+      openEngineIn(directory, columnsOf(devnet), { kind: 'rocks', createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 });
     return new FillRig(devnet, options, await open(), directory, open);
   }
 

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
 import { openMemory } from '../../src/engine/memory.ts';
-import { openRocks } from '../../src/engine/rocks.ts';
+import { openEngineIn } from '../../src/engine/open.ts';
 import {
   type BitcoinBlock,
   type BitcoinLedger,
@@ -199,8 +199,8 @@ export function forgedRig(ledger: BitcoinLedger, { selection, ...options }: Forg
 export async function forgedRocksRig(ledger: BitcoinLedger, { selection, ...options }: ForgedRigOptions = {}): Promise<ForgedRig> {
   const projections = selectProjections({ ...KEEP_ALL_BITCOIN, ...selection }, ledger);
   const directory = mkdtempSync(join(tmpdir(), 'unspent-forged-'));
-  const small = { createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 };
-  return new ForgedRig(await openRocks(directory, columnsOf(projections), small), ledger, projections, options, directory);
+  const small = { kind: 'rocks', createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 } as const;
+  return new ForgedRig(await openEngineIn(directory, columnsOf(projections), small), ledger, projections, options, directory);
 }
 
 function columnsOf(projections: readonly Projection[]): ColumnSpec[] {

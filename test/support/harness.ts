@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
 import { openMemory } from '../../src/engine/memory.ts';
-import { openRocks } from '../../src/engine/rocks.ts';
+import { openEngineIn } from '../../src/engine/open.ts';
 import type { Block, Ledger, Point } from '../../src/ledgers/ledger.ts';
 import { openNetwork } from '../../src/networks.ts';
 import { INDEX_KINDS, type IndexKind } from '../../src/projections/index-by-key.ts';
@@ -222,7 +222,14 @@ export async function rocksRig(devnet: Devnet, options: RigOptions = {}): Promis
   const { wrap = (engine) => engine } = options;
   const directory = mkdtempSync(join(tmpdir(), 'unspent-fold-'));
   const open = async () =>
-    wrap(await openRocks(directory, columnsOf(devnet, options), { createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 }));
+    wrap(
+      await openEngineIn(directory, columnsOf(devnet, options), {
+        kind: 'rocks',
+        createIfMissing: true,
+        memtableBytes: 8 << 20,
+        cacheBytes: 8 << 20,
+      }),
+    );
   return new Rig(devnet, options, await open(), directory, open);
 }
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Engine } from '../../src/engine/engine.ts';
 import { openMemory } from '../../src/engine/memory.ts';
-import { openRocks } from '../../src/engine/rocks.ts';
+import { openEngineIn } from '../../src/engine/open.ts';
 import type { Block, Ledger, Point } from '../../src/ledgers/ledger.ts';
 import type { Projection } from '../../src/projections/projection.ts';
 import { type Selection, selectProjections } from '../../src/projections/registry.ts';
@@ -230,6 +230,6 @@ export function mmrRig(ledger: Ledger, { wrap = (engine) => engine, ...options }
 /** On RocksDB, in a directory of its own that `close` removes. */
 export async function mmrRocksRig(ledger: Ledger, options: Partial<FoldOptions> = {}): Promise<MmrRig> {
   const directory = mkdtempSync(join(tmpdir(), 'unspent-mmr-'));
-  const small = { createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 };
-  return new MmrRig(await openRocks(directory, columnsOf(ledger), small), ledger, options, directory);
+  const small = { kind: 'rocks', createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 } as const;
+  return new MmrRig(await openEngineIn(directory, columnsOf(ledger), small), ledger, options, directory);
 }
