@@ -1,5 +1,5 @@
 /**
- * A store that grows: a synthetic chain folded into RocksDB, pruned as a real
+ * A store that grows: a synthetic chain folded into an engine, pruned as a real
  * one is, and what a block costs it at a size. What is kept is up to whoever
  * measures.
  */
@@ -7,7 +7,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/load.ts';
 import type { Engine } from '../src/engine/engine.ts';
-import { openEngineIn } from '../src/engine/open.ts';
+import { type EngineOptions, openEngineIn } from '../src/engine/open.ts';
 import { cardanoLedger, cardanoNetwork } from '../src/ledgers/cardano/index.ts';
 import type { Block } from '../src/ledgers/ledger.ts';
 import { type Selection, selectProjections } from '../src/projections/registry.ts';
@@ -37,17 +37,25 @@ export const PLAIN: Selection = {
   ...{ balances: false, datums: false, scripts: false },
 };
 
+export interface GrowingOptions {
+  /** Default: PLAIN. */
+  readonly selection?: Selection;
+  readonly kind?: NonNullable<EngineOptions['kind']>;
+}
+
 export class GrowingStore {
   readonly chain: SyntheticChain;
   private readonly directory: string;
   private readonly selection: Selection;
+  private readonly kind: NonNullable<EngineOptions['kind']>;
   private opened: Engine | null = null;
   private fold: Fold | null = null;
   private prune: PruneSchedule | null = null;
 
-  constructor(directory: string, largest: number, selection: Selection = PLAIN) {
+  constructor(directory: string, largest: number, { selection = PLAIN, kind = 'auto' }: GrowingOptions = {}) {
     this.directory = directory;
     this.selection = selection;
+    this.kind = kind;
     this.chain = new SyntheticChain(Math.ceil(1.2 * largest) + 2_000_000);
   }
 
@@ -60,8 +68,8 @@ export class GrowingStore {
     const { engine: settings, utxo } = loadConfig({ env: {} }).config;
     const projections = selectProjections(this.selection, syntheticLedger);
     this.opened = await openEngineIn(this.directory, [...projections.flatMap((projection) => projection.columns), deltaColumn], {
-      createIfMissing: true,
       ...settings,
+      ...{ createIfMissing: true, kind: this.kind },
     });
     this.fold = new Fold(this.opened, syntheticLedger, projections, {
       ...{ pruneDepth: 2160, rollbackWindow: 4320 },

@@ -152,7 +152,7 @@ async function measureTrees(names: readonly string[], outputs: number, options: 
 async function measureStructure(name: string, sizes: readonly number[], options: BenchOptions): Promise<TreeFigures> {
   const { selection, tree } = STRUCTURES[name];
   const folder = temporary('trees');
-  const store = new GrowingStore(join(folder.path, 'db'), sizes[sizes.length - 1], selection);
+  const store = new GrowingStore(join(folder.path, 'db'), sizes[sizes.length - 1], { selection });
   try {
     await store.open();
     const figures: SizeFigures[] = [];

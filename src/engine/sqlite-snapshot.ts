@@ -18,16 +18,15 @@ export function* pinnedRows(pin: Pin, column: SqliteColumn, range: ScanRange, as
   let bounds: ChunkBounds = { gte: range.gte?.length === 0 ? undefined : range.gte, lt: range.lt, reverse };
   for (let asked = SCAN_ROWS_FIRST, left = range.limit; ; asked = Math.min(SCAN_ROWS, asked * SCAN_ROWS_GROWTH)) {
     assertUsable();
-    const rows = Math.min(asked, left);
-    const chunk = connectionOf(pin).chunk(column, bounds, rows);
+    const { rows, isLast } = connectionOf(pin).chunk(column, bounds, Math.min(asked, left));
     // Before the rows are handed out: they are the caller's to change.
-    const last = chunk.at(-1)?.[0].slice();
-    for (const row of chunk) {
+    const last = rows.at(-1)?.[0].slice();
+    for (const row of rows) {
       assertUsable();
       yield row;
     }
-    left -= chunk.length;
-    if (last === undefined || chunk.length < rows || left === 0) return;
+    left -= rows.length;
+    if (last === undefined || isLast || left === 0) return;
     bounds = reverse ? { ...bounds, lt: last } : { ...bounds, gte: successor(last) };
   }
 }
