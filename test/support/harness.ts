@@ -217,14 +217,17 @@ export function memoryRig(devnet: Devnet, options: RigOptions = {}): Rig {
   return new Rig(devnet, options, engine, null, async () => engine);
 }
 
-/** On RocksDB, in a directory of its own that `close` removes. Small budgets: there is little in it. */
-export async function rocksRig(devnet: Devnet, options: RigOptions = {}): Promise<Rig> {
+/** On RocksDB, in a directory of its own that `close` removes. */
+export const rocksRig = (devnet: Devnet, options: RigOptions = {}): Promise<Rig> => diskRig('rocks', devnet, options);
+
+/** On an engine of that kind, in a directory of its own that `close` removes. Small budgets: there is little in it. */
+export async function diskRig(kind: 'rocks' | 'sqlite', devnet: Devnet, options: RigOptions = {}): Promise<Rig> {
   const { wrap = (engine) => engine } = options;
   const directory = mkdtempSync(join(tmpdir(), 'unspent-fold-'));
   const open = async () =>
     wrap(
       await openEngineIn(directory, columnsOf(devnet, options), {
-        kind: 'rocks',
+        kind,
         createIfMissing: true,
         memtableBytes: 8 << 20,
         cacheBytes: 8 << 20,

@@ -16,14 +16,14 @@ import { EngineReads } from '../../src/server/reads.ts';
 import { Workload } from '../../src/server/work/workload.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
 import { UnspentError } from '../../src/util/errors.ts';
-import { Devnet, devnetOptions, type Flavour, memoryRig, type Rig, type RigOptions, rocksRig } from './harness.ts';
+import { Devnet, devnetOptions, diskRig, type Flavour, memoryRig, type Rig, type RigOptions } from './harness.ts';
 import { OpenApiCheck } from './openapi-check.ts';
 
 export interface ServedOptions {
   readonly seed?: number;
   readonly flavour?: Flavour;
   /** Default: memory. */
-  readonly engine?: 'memory' | 'rocks';
+  readonly engine?: 'memory' | 'rocks' | 'sqlite';
   /** Blocks there are at the start. Default: 40. */
   readonly blocks?: number;
   /** What the store keeps; default: everything. */
@@ -61,7 +61,8 @@ export class Served {
 
   static async open(options: ServedOptions = {}): Promise<Served> {
     const devnet = new Devnet(devnetOptions(options.seed ?? 1, options.flavour ?? 'conway'), { dressed: true });
-    const rig = options.engine === 'rocks' ? await rocksRig(devnet, options.store) : memoryRig(devnet, options.store);
+    const { engine = 'memory', store } = options;
+    const rig = engine === 'memory' ? memoryRig(devnet, store) : await diskRig(engine, devnet, store);
     rig.forward(options.blocks ?? 40, [7]);
     const network = networkOf(devnet);
     const reads = new EngineReads(rig.engine, network.ledger.traits);
