@@ -4,11 +4,11 @@
  * after another. The server is in its own thread, the client in this one.
  */
 import { request } from 'node:http';
+import { sha256 } from '../src/crypto/sha256.ts';
 import { scriptKey } from '../src/ledgers/bitcoin/index.ts';
 import { serve } from '../src/server/serve.ts';
-import type { Store } from '../src/store.ts';
+import type { Store } from '../src/store/store.ts';
 import { concatBytes, toHex, utf8 } from '../src/util/bytes.ts';
-import { sha256 } from '../src/util/sha256.ts';
 import { keptScript } from '../test/support/op-true-chain.ts';
 import { round } from './support.ts';
 

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../src/config/load.ts';
 import type { Config } from '../src/config/schema.ts';
 import { decodeBlock } from '../src/ledgers/cardano/index.ts';
-import { type OpenOptions, open, type Store } from '../src/store.ts';
+import { type OpenOptions, open, type Store } from '../src/store/store.ts';
 import { Cursor } from '../src/util/cbor.ts';
 import { UnspentError } from '../src/util/errors.ts';
 import { type FinalRows, finalRows, floor } from './floor.ts';

@@ -19,7 +19,7 @@ import { loadConfig } from '../src/config/load.ts';
 import type { DatabaseKind } from '../src/engine/directory.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { UNSPENT } from '../src/projections/utxo.ts';
-import { type OpenOptions, open, type Store } from '../src/store.ts';
+import { type OpenOptions, open, type Store } from '../src/store/store.ts';
 import { GROUP, GrowingStore } from './growing.ts';
 import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
 

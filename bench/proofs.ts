@@ -14,13 +14,13 @@
  */
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/load.ts';
-import { openNetwork } from '../src/networks.ts';
+import { openNetwork } from '../src/families/networks.ts';
 import { type Selection, selectProjections } from '../src/projections/registry.ts';
 import { documentToJson, type ProofDocument, verifyDocument } from '../src/proofs/index.ts';
 import { Prover, type Tree } from '../src/query/proofs.ts';
 import { Query } from '../src/query/query.ts';
 import { deltaColumn } from '../src/state/delta.ts';
-import { open } from '../src/store.ts';
+import { open } from '../src/store/store.ts';
 import { GROUP, GrowingStore, PLAIN, syntheticLedger } from './growing.ts';
 import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
 

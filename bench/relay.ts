@@ -11,9 +11,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { LiveDevnet } from '../src/sources/devnet/live.ts';
-import { serveChain } from '../src/sources/responder/index.ts';
-import { open } from '../src/store.ts';
+import { LiveDevnet } from '../src/chains/cardano/devnet/live.ts';
+import { serveChain } from '../src/chains/cardano/responder/index.ts';
+import { open } from '../src/store/store.ts';
 import { UnspentError } from '../src/util/errors.ts';
 import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
 

@@ -7,10 +7,10 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DevnetChain } from '../src/chains/cardano/devnet/index.ts';
 import { loadConfig } from '../src/config/load.ts';
-import { exportSnapshot, importSnapshot, verifySnapshot } from '../src/snapshots.ts';
-import { DevnetChain } from '../src/sources/devnet/index.ts';
-import { open, type Store } from '../src/store.ts';
+import { exportSnapshot, importSnapshot, verifySnapshot } from '../src/store/snapshots.ts';
+import { open, type Store } from '../src/store/store.ts';
 import { type BenchOptions, best, option, round, say, temporary, timed } from './support.ts';
 import { OUTPUTS_PER_TX, SyntheticChain } from './synthetic.ts';
 

@@ -4,10 +4,11 @@
  * bytes) without the cost of encoding and decoding whole blocks. Everything
  * follows from counters, so twenty million outputs need 80 MB of memory.
  */
+
+import { blake2b256 } from '../src/crypto/hash.ts';
 import type { Block, Create, Spend, Tx } from '../src/ledgers/ledger.ts';
 import { writeU32 } from '../src/util/bytes.ts';
 import { CborWriter } from '../src/util/cbor-write.ts';
-import { blake2b256 } from '../src/util/hash.ts';
 
 export const OUTPUTS_PER_TX = 3;
 const ADDRESS_BYTES = 57;

@@ -3,19 +3,21 @@
  * query, close. Everything else the package has is reached from here.
  */
 
-export { type Compacted, type CompactOptions, compact } from './compact.ts';
 export { loadConfig } from './config/load.ts';
 export type { Config } from './config/schema.ts';
 export type { Engine, Reader, Row, ScanOptions, Snapshot } from './engine/engine.ts';
+export { networkNames } from './families/networks.ts';
 export type { Block, Ledger, Point } from './ledgers/ledger.ts';
-export { networkNames } from './networks.ts';
 export type { StoredOutput, StoredSpend } from './projections/coin.ts';
 export type { Projection, Step, Undo } from './projections/projection.ts';
 export type { Digest } from './query/digest.ts';
 export type { Prover, Roots } from './query/proofs.ts';
 export type { IndexedUtxo, Page, Query, Utxo } from './query/query.ts';
-export type { Verification } from './query/verify.ts';
 export { type Served, type ServeOptions, serve } from './server/serve.ts';
+export type { Progress, Pumped, Until } from './sources/follow.ts';
+export type { ChainEvent, Run, Source } from './sources/source.ts';
+export type { FillProgress } from './state/fill.ts';
+export { type Compacted, type CompactOptions, compact } from './store/compact.ts';
 export {
   type ExportOptions,
   exportSnapshot,
@@ -24,10 +26,8 @@ export {
   type Manifest,
   type VerifySnapshotOptions,
   verifySnapshot,
-} from './snapshots.ts';
-export type { Progress, Pumped, Until } from './sources/follow.ts';
-export type { ChainEvent, Run, Source } from './sources/source.ts';
-export type { FillProgress } from './state/fill.ts';
-export { type FillSettings, type FollowSettings, type OpenOptions, open, type Store, type StoreStatus } from './store.ts';
+} from './store/snapshots.ts';
+export { type FillSettings, type FollowSettings, type OpenOptions, open, type Store, type StoreStatus } from './store/store.ts';
+export type { Verification } from './store/verify/verify.ts';
 export { ERROR_CODES, type ErrorCode, isUnspentError, UnspentError } from './util/errors.ts';
-export { VERSION } from './version.ts';
+export { VERSION } from './util/version.ts';

@@ -3,7 +3,7 @@
  * do the same at their end when they have deleted much.
  */
 import type { Command } from 'commander';
-import { type Compacted, compact } from '../compact.ts';
+import { type Compacted, compact } from '../store/compact.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { bytes, duration } from './format.ts';

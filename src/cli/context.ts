@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Unclosed } from '../engine/open.ts';
-import { type OpenOptions, open, type Store } from '../store.ts';
+import { type OpenOptions, open, type Store } from '../store/store.ts';
 import type { CommandOptions } from './options.ts';
 import { createOutput, type Output } from './output.ts';
 import { createProgress, type ProgressLine } from './progress.ts';

@@ -2,8 +2,9 @@
  * What a running devnet can be told: mine, roll back, fork, pause, fund. The
  * same words in `unspent devnet` and in `unspent start`.
  */
+
+import type { LiveDevnet, Turn } from '../chains/cardano/devnet/live.ts';
 import { formatAddress, parseAddress } from '../ledgers/cardano/index.ts';
-import type { LiveDevnet, Turn } from '../sources/devnet/live.ts';
 import { toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { type ControlCommand, countOperand } from './control.ts';

@@ -3,9 +3,10 @@
  * chain of one's own, served over P2P as a node serves it, and steered by lines
  * on standard input.
  */
+
+import { GUEST_SCRIPT, RegtestDevnet } from '../chains/bitcoin/regtest/index.ts';
+import { type P2pServer, serveP2p } from '../chains/bitcoin/responder/index.ts';
 import { formatAddress, formatId } from '../ledgers/bitcoin/index.ts';
-import { type P2pServer, serveP2p } from '../sources/bitcoin/responder/index.ts';
-import { GUEST_SCRIPT, RegtestDevnet } from '../sources/regtest/index.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
 import { type ControlCommand, readControl } from './control.ts';

@@ -6,10 +6,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { LiveDevnet, type LiveOptions } from '../chains/cardano/devnet/live.ts';
+import { keyFiles, makeWallet, type Wallet } from '../chains/cardano/devnet/wallet.ts';
+import { type Responder, serveChain } from '../chains/cardano/responder/index.ts';
 import { formatAddress } from '../ledgers/cardano/index.ts';
-import { LiveDevnet, type LiveOptions } from '../sources/devnet/live.ts';
-import { keyFiles, makeWallet, type Wallet } from '../sources/devnet/wallet.ts';
-import { type Responder, serveChain } from '../sources/responder/index.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { type ControlCommand, readControl } from './control.ts';

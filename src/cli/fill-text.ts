@@ -2,7 +2,7 @@
  * A change of what the store keeps, in words: what is being filled and how far
  * it is, what was dropped.
  */
-import type { Store, StoreStatus } from '../store.ts';
+import type { Store, StoreStatus } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { counted } from './format.ts';
 

@@ -3,7 +3,7 @@
  * exit codes are here; whatever a command does is in its own file.
  */
 import { Command } from 'commander';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../util/version.ts';
 import { registerBench } from './bench.ts';
 import { registerCompact } from './compact.ts';
 import { registerConfig } from './config.ts';

@@ -6,7 +6,7 @@
 import { type Command, Option } from 'commander';
 import { CONFIG_FLAGS } from '../config/load.ts';
 import type { SettingKey } from '../config/schema.ts';
-import { networkNames } from '../networks.ts';
+import { networkNames } from '../families/networks.ts';
 
 const SHOWN: Partial<Record<SettingKey, readonly [syntax: string, doc: string]>> = {
   data: ['--data <dir>', 'directory of the store (default: ./data)'],

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { renderPoint } from '../query/render.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { COMPACT_PRUNED_ROWS_MIN } from '../util/limits.ts';
 import { compactStore } from './compact.ts';
 import { action, type Context } from './context.ts';

@@ -3,7 +3,7 @@
  */
 import { type Command, Option } from 'commander';
 import { parseCredential } from '../ledgers/cardano/index.ts';
-import { assetKey, INDEX_KEY_BYTES } from '../projections/index-by-key.ts';
+import { assetKey, INDEX_KEY_BYTES } from '../projections/index/by-key.ts';
 import type { Dialect } from '../query/dialect.ts';
 import type { IndexedUtxo, Page } from '../query/query.ts';
 import { renderPoint, type UtxoJson } from '../query/render.ts';

@@ -2,10 +2,12 @@
  * What the query commands share: a look at the store that is pinned to one
  * point of the chain, and how things are named on the command line.
  */
+
+import { blake2b224 } from '../crypto/hash.ts';
+import type { Network } from '../families/networks.ts';
 import { parseAddress, parseCredential, readAddress } from '../ledgers/cardano/index.ts';
 import type { KeyKind } from '../ledgers/ledger.ts';
 import { parseOutputIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
-import type { Network } from '../networks.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
 import type { Query } from '../query/query.ts';
@@ -13,7 +15,6 @@ import { Renderer, renderPoint } from '../query/render.ts';
 import type { ChainView } from '../query/view.ts';
 import { fromHex, isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import { blake2b224 } from '../util/hash.ts';
 import type { Context } from './context.ts';
 import { pointText } from './format.ts';
 

@@ -2,8 +2,9 @@
  * What a running regtest chain can be told: mine, fork, pause, pay somebody,
  * take a transaction. The same words in `unspent devnet` and in `unspent start`.
  */
+
+import type { RegtestDevnet } from '../chains/bitcoin/regtest/index.ts';
 import { formatAddress, formatId, parseAddress } from '../ledgers/bitcoin/index.ts';
-import type { RegtestDevnet } from '../sources/regtest/index.ts';
 import { fromHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { type ControlCommand, countOperand } from './control.ts';

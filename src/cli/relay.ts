@@ -4,9 +4,9 @@
  * other programs from a copy of a node's database.
  */
 import type { Command } from 'commander';
-import { needCardano, openNetwork } from '../networks.ts';
-import { readGenesisFiles } from '../sources/genesis-files.ts';
-import { openImmutableChain, serveChain } from '../sources/responder/index.ts';
+import { openImmutableChain, serveChain } from '../chains/cardano/responder/index.ts';
+import { needCardano, openNetwork } from '../families/networks.ts';
+import { readGenesisFiles } from '../sources/cardano/genesis-files.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { wholeNumber } from './devnet-flags.ts';

@@ -5,7 +5,7 @@
  */
 import type { Command } from 'commander';
 import { renderPoint } from '../query/render.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { together } from '../util/together.ts';
 import { action, type Context } from './context.ts';

@@ -4,9 +4,9 @@
  * from such a folder, when all of it was found to be right.
  */
 import type { Command } from 'commander';
-import { openNetwork } from '../networks.ts';
+import { openNetwork } from '../families/networks.ts';
 import { parsePlace } from '../query/place.ts';
-import { type Expected, exportSnapshot, importSnapshot, type Manifest, verifySnapshot } from '../snapshots.ts';
+import { type Expected, exportSnapshot, importSnapshot, type Manifest, verifySnapshot } from '../store/snapshots.ts';
 import { isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';

@@ -4,7 +4,7 @@
  */
 import { Renderer } from '../query/render.ts';
 import type { Served } from '../server/serve.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { ControlCommand } from './control.ts';
 import { fillText } from './fill-text.ts';

@@ -6,7 +6,7 @@
 import { renderPoint } from '../query/render.ts';
 import type { Served, ServeOptions } from '../server/serve.ts';
 import type { Source } from '../sources/source.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { together } from '../util/together.ts';
 import type { Context } from './context.ts';

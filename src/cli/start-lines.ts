@@ -5,7 +5,7 @@
 import type { Point } from '../ledgers/ledger.ts';
 import type { Progress } from '../sources/follow.ts';
 import type { PeerStatus } from '../sources/peer.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { count, counted, duration, placeText, rate } from './format.ts';
 
 const BEHIND_LINE_MS = 2000;

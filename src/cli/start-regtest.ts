@@ -7,13 +7,13 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { GUEST_SCRIPT, RegtestDevnet } from '../chains/bitcoin/regtest/index.ts';
+import { serveP2p } from '../chains/bitcoin/responder/index.ts';
 import type { SettingKey } from '../config/schema.ts';
+import { openSource } from '../families/open-source.ts';
 import { bitcoinNetwork, formatAddress } from '../ledgers/bitcoin/index.ts';
 import type { Served } from '../server/serve.ts';
-import { serveP2p } from '../sources/bitcoin/responder/index.ts';
-import { openSource } from '../sources/open.ts';
-import { GUEST_SCRIPT, RegtestDevnet } from '../sources/regtest/index.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
 import { withSwitches } from './everything.ts';

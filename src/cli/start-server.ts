@@ -4,9 +4,9 @@
  */
 import { createServer } from 'node:net';
 import { isSaid } from '../config/schema.ts';
-import { cannotListen } from '../server/host.ts';
 import { type Served, type ServeOptions, serve } from '../server/serve.ts';
-import type { Store } from '../store.ts';
+import { cannotListen } from '../server/thread/host.ts';
+import type { Store } from '../store/store.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
 import type { CommandOptions } from './options.ts';

@@ -4,7 +4,7 @@
 import type { Command } from 'commander';
 import { renderPoint } from '../query/render.ts';
 import type { Head } from '../state/head.ts';
-import type { Store, StoreStatus } from '../store.ts';
+import type { Store, StoreStatus } from '../store/store.ts';
 import { action } from './context.ts';
 import { fillText } from './fill-text.ts';
 import { bytes, count, pairs, placeText, unspentText, utcTime } from './format.ts';

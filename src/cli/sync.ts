@@ -3,12 +3,12 @@
  * and stops at a block: at the source's end, at --until, or on Ctrl-C.
  */
 import type { Command } from 'commander';
+import { openEmbedded, openSource, SOURCE_SCHEMES } from '../families/open-source.ts';
 import { parsePlace } from '../query/place.ts';
 import { renderPoint } from '../query/render.ts';
 import type { Progress, Pumped, Until } from '../sources/follow.ts';
-import { openEmbedded, openSource, SOURCE_SCHEMES } from '../sources/open.ts';
 import type { Source } from '../sources/source.ts';
-import type { OpenOptions, Store } from '../store.ts';
+import type { OpenOptions, Store } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { percent, remarkShape } from './fill-text.ts';

@@ -6,8 +6,8 @@
  * command fails after it has shown what the document claims.
  */
 import type { Command } from 'commander';
+import { familyOf } from '../families/networks.ts';
 import { readRegularLater } from '../files/regular.ts';
-import { familyOf } from '../networks.ts';
 import { documentFromText, documentToJson, type ProofDocument, type ProofKind, type Trusted, verifyDocument } from '../proofs/index.ts';
 import { fromHex, isHex } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';

@@ -5,8 +5,8 @@
 import type { Command } from 'commander';
 import type { Dialect } from '../query/dialect.ts';
 import { renderPoint } from '../query/render.ts';
-import type { Verification } from '../query/verify.ts';
 import type { Head } from '../state/head.ts';
+import type { Verification } from '../store/verify/verify.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action } from './context.ts';
 import { coins, count, counted, duration, pairs, pointText, table } from './format.ts';

@@ -10,11 +10,11 @@
 import { UnspentError } from '../util/errors.ts';
 import { type DatabaseKind, databaseKind } from './directory.ts';
 import type { ColumnSpec, Engine } from './engine.ts';
-import type * as RocksModule from './rocks.ts';
-import { rocksObstacle, thisMachine } from './rocks-support.ts';
-import type { RocksOptions } from './rocks-tuning.ts';
+import type * as RocksModule from './rocks/rocks.ts';
+import { rocksObstacle, thisMachine } from './rocks/support.ts';
+import type { RocksOptions } from './rocks/tuning.ts';
 import type { Unclosed } from './seal.ts';
-import type { SqliteHandle, SqliteOptions } from './sqlite.ts';
+import type { SqliteHandle, SqliteOptions } from './sqlite/sqlite.ts';
 
 export type { Unclosed } from './seal.ts';
 
@@ -42,7 +42,7 @@ export interface OwnedEngine extends Engine {
  */
 export async function openEngineIn(directory: string, columns: readonly ColumnSpec[], options: EngineOptions): Promise<OwnedEngine> {
   const kind = await chooseKind(directory, options.kind ?? 'auto');
-  if (kind === 'sqlite') return (await import('./sqlite.ts')).openSqlite(directory, columns, options);
+  if (kind === 'sqlite') return (await import('./sqlite/sqlite.ts')).openSqlite(directory, columns, options);
   const rocks = await loadRocks();
   if (typeof rocks === 'string') throw unfit(`the engine 'rocks' does not run here: ${rocks}`, directory);
   return rocks.openRocks(directory, columns, options);
@@ -50,8 +50,8 @@ export async function openEngineIn(directory: string, columns: readonly ColumnSp
 
 /** To read, in a thread of the process that has it open. It must be closed before the engine whose handle it is. */
 export async function attachEngine(handle: EngineHandle, columns: readonly ColumnSpec[]): Promise<Engine> {
-  if (handle.kind === 'sqlite') return (await import('./sqlite.ts')).attachSqlite(handle, columns);
-  return (await import('./rocks.ts')).attachRocks(handle, columns);
+  if (handle.kind === 'sqlite') return (await import('./sqlite/sqlite.ts')).attachSqlite(handle, columns);
+  return (await import('./rocks/rocks.ts')).attachRocks(handle, columns);
 }
 
 async function chooseKind(directory: string, wanted: 'auto' | DatabaseKind): Promise<DatabaseKind> {
@@ -68,7 +68,7 @@ async function loadRocks(): Promise<typeof RocksModule | string> {
   const obstacle = rocksObstacle(thisMachine());
   if (obstacle !== null) return obstacle;
   try {
-    return await import('./rocks.ts');
+    return await import('./rocks/rocks.ts');
   } catch (error) {
     // No build for this C library, or one that is older than the build needs.
     return `its binding cannot be loaded: ${(error as Error).message}`;

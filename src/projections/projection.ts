@@ -14,6 +14,9 @@ import type { Batch, ColumnSpec, Reader } from '../engine/engine.ts';
 import type { Block, Point } from '../ledgers/ledger.ts';
 import type { Coin } from './coin.ts';
 
+/** The column of the undo records: one a block, with what every projection wants remembered of it (`state/delta.ts`). */
+export const DELTA = 'delta';
+
 /** A transaction as the delta remembers it. */
 export interface StepTx {
   readonly id: Uint8Array;

@@ -4,16 +4,16 @@
  */
 import type { Ledger, OutputTraits } from '../ledgers/ledger.ts';
 import { UnspentError } from '../util/errors.ts';
-import { BALANCE_KINDS, type BalanceKind, balanceProjection } from './balance.ts';
+import { BALANCE_KINDS, type BalanceKind, balanceProjection } from './balance/balance.ts';
 import { chainProjection } from './chain.ts';
-import { csmtProjection } from './csmt.ts';
-import { historyProjection } from './history.ts';
-import { type IndexKind, indexProjection, TRAIT_KINDS } from './index-by-key.ts';
-import { traitIndexProjection } from './index-by-trait.ts';
-import { mmrProjection } from './mmr.ts';
+import { csmtProjection } from './csmt/csmt.ts';
+import { historyProjection } from './history/history.ts';
+import { type IndexKind, indexProjection, TRAIT_KINDS } from './index/by-key.ts';
+import { traitIndexProjection } from './index/by-trait.ts';
+import { mmrProjection } from './mmr/mmr.ts';
 import type { Projection } from './projection.ts';
-import { seenProjection } from './seen.ts';
-import { setHashProjection } from './set-hash.ts';
+import { seenProjection } from './seen/seen.ts';
+import { setHashProjection } from './set-hash/set-hash.ts';
 import { transactionsProjection } from './transactions.ts';
 import { utxoProjection } from './utxo.ts';
 

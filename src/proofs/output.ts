@@ -5,9 +5,10 @@
  * that begins with an address is Cardano's. So a verifier that reads the owner
  * in the output has also seen which family it is of.
  */
+
+import { blake2b256 } from '../crypto/hash.ts';
+import { sha256 } from '../crypto/sha256.ts';
 import { ARRAY, BYTES, Cursor, MAP } from '../util/cbor.ts';
-import { blake2b256 } from '../util/hash.ts';
-import { sha256 } from '../util/sha256.ts';
 
 export type Family = 'cardano' | 'bitcoin';
 

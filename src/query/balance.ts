@@ -4,7 +4,7 @@
  * there are.
  */
 import type { KeyKind, OutputTraits } from '../ledgers/ledger.ts';
-import { BALANCE_KINDS, balanceColumn, readBalance } from '../projections/balance.ts';
+import { BALANCE_KINDS, balanceColumn, readBalance } from '../projections/balance/balance.ts';
 import { toHex } from '../util/bytes.ts';
 import { assert, UnspentError } from '../util/errors.ts';
 import { BALANCE_ASSETS_MAX } from '../util/limits.ts';

@@ -6,7 +6,7 @@ import type { Reader } from '../engine/engine.ts';
 import { KEY_BYTES } from '../ledgers/ledger.ts';
 import { outpointKey } from '../ledgers/outpoint.ts';
 import { readStored } from '../projections/coin.ts';
-import { INDEX_KEY_BYTES, indexKeyOutput } from '../projections/index-by-key.ts';
+import { INDEX_KEY_BYTES, indexKeyOutput } from '../projections/index/by-key.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { compareBytes, concatBytes, toHex, writeU64 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';

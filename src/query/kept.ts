@@ -5,7 +5,7 @@
  */
 import type { Reader } from '../engine/engine.ts';
 import type { OutputTraits } from '../ledgers/ledger.ts';
-import { indexColumn } from '../projections/index-by-key.ts';
+import { indexColumn } from '../projections/index/by-key.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { DELTA } from '../state/delta.ts';
 import { readFills } from '../state/fill.ts';

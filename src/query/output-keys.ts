@@ -4,8 +4,8 @@
  */
 import { KEY_BYTES, KEY_KINDS, type KeyKind, type OutputTraits } from '../ledgers/ledger.ts';
 import { keyOffset } from '../projections/coin.ts';
-import type { IndexKind } from '../projections/index-by-key.ts';
-import { traitKeys } from '../projections/index-by-trait.ts';
+import type { IndexKind } from '../projections/index/by-key.ts';
+import { traitKeys } from '../projections/index/by-trait.ts';
 import { UnspentError } from '../util/errors.ts';
 
 const NONE: readonly Uint8Array[] = [];

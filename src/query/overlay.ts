@@ -10,7 +10,7 @@ import type { OutputTraits } from '../ledgers/ledger.ts';
 import { OUTPOINT_BYTES, OUTPUT_INDEX_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { AT, Coin, SPENT_AT } from '../projections/coin.ts';
-import { INDEX_KEY_BYTES } from '../projections/index-by-key.ts';
+import { INDEX_KEY_BYTES } from '../projections/index/by-key.ts';
 import { SPENT } from '../projections/utxo.ts';
 import { CoinTable } from '../state/coin-table.ts';
 import { DELTA, readDelta } from '../state/delta.ts';

@@ -9,7 +9,7 @@
  */
 import type { Reader } from '../engine/engine.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { bitmapRows, decodeMmrRecord, MMR, MMR_BITMAP, type MmrRecord, rangeNodes, readMmrState } from '../projections/mmr-rows.ts';
+import { bitmapRows, decodeMmrRecord, MMR, MMR_BITMAP, type MmrRecord, rangeNodes, readMmrState } from '../projections/mmr/rows.ts';
 import { mmr, type NodeReader, Overlay } from '../proofs/index.ts';
 import { DELTA, readDelta } from '../state/delta.ts';
 import { type Head, headKey } from '../state/head.ts';

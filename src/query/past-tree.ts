@@ -9,7 +9,7 @@
 import type { OutputLeaf } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import type { Coin } from '../projections/coin.ts';
-import { CSMT, csmtKey, csmtNodes, csmtValue } from '../projections/csmt.ts';
+import { CSMT, csmtKey, csmtNodes, csmtValue } from '../projections/csmt/csmt.ts';
 import { csmt, type NodeReader, Overlay, writeAll } from '../proofs/index.ts';
 import type { Head } from '../state/head.ts';
 import { equalBytes } from '../util/bytes.ts';

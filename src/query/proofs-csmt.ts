@@ -3,7 +3,7 @@
  * does not check its records while it reads them, so each proof is verified
  * before it is given out: a wrong one is STORE_DAMAGED here, not a liar there.
  */
-import { CSMT } from '../projections/csmt.ts';
+import { CSMT } from '../projections/csmt/csmt.ts';
 import { csmt, type NodeReader, type Verdict } from '../proofs/index.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { CsmtProofs } from './proofs.ts';

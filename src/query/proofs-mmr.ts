@@ -15,7 +15,7 @@ import {
   rangeNodes,
   readLeafIndex,
   readMmrState,
-} from '../projections/mmr-rows.ts';
+} from '../projections/mmr/rows.ts';
 import { SPENT } from '../projections/utxo.ts';
 import { mmr } from '../proofs/index.ts';
 import { DELTA, type Delta, isSelfContained, readDelta } from '../state/delta.ts';

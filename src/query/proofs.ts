@@ -5,9 +5,9 @@
  */
 import type { Ledger, OutputLeaf } from '../ledgers/ledger.ts';
 import { outpointKey } from '../ledgers/outpoint.ts';
-import { CSMT } from '../projections/csmt.ts';
-import { MMR } from '../projections/mmr-rows.ts';
-import { SET_HASH } from '../projections/set-hash.ts';
+import { CSMT } from '../projections/csmt/csmt.ts';
+import { MMR } from '../projections/mmr/rows.ts';
+import { SET_HASH } from '../projections/set-hash/set-hash.ts';
 import {
   type AbsenceDocument,
   type CompleteDocument,

@@ -3,7 +3,7 @@
  * are still being collected a hash that is not there yet is not "never seen".
  */
 import type { WitnessKind } from '../ledgers/ledger.ts';
-import { readSeen, type SeenRow, seenColumn } from '../projections/seen.ts';
+import { readSeen, type SeenRow, seenColumn } from '../projections/seen/seen.ts';
 import type { Kept } from './kept.ts';
 
 /** `bytes`: the datum's CBOR, or CBOR `[kind, script]`. */

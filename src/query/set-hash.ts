@@ -6,7 +6,7 @@
  */
 import type { SetHash, SetSummary } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { memberOf, readSetHash, SET_HASH } from '../projections/set-hash.ts';
+import { memberOf, readSetHash, SET_HASH } from '../projections/set-hash/set-hash.ts';
 import type { Head } from '../state/head.ts';
 import { UnspentError } from '../util/errors.ts';
 import { PAST_SET_CHANGES_MAX } from '../util/limits.ts';

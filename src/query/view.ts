@@ -3,12 +3,12 @@
  * present, `PastQuery` for an earlier block; whoever asks need not know which.
  */
 import type { KeyKind } from '../ledgers/ledger.ts';
-import type { IndexKind } from '../projections/index-by-key.ts';
+import type { IndexKind } from '../projections/index/by-key.ts';
 import type { TxRow } from '../projections/transactions.ts';
 import type { Head } from '../state/head.ts';
 import type { IndexedUtxo, Page, Utxo } from './utxo.ts';
 
-export { INDEX_KINDS, type IndexKind } from '../projections/index-by-key.ts';
+export { INDEX_KINDS, type IndexKind } from '../projections/index/by-key.ts';
 
 export interface Balance {
   readonly utxos: number;

@@ -13,26 +13,26 @@ import {
   SUBMIT_MS_MAX,
   SUBMIT_PACKAGE_MS,
 } from '../util/limits.ts';
-import { admit } from './admission.ts';
+import { registerEsplora } from './bitcoin/esplora/index.ts';
 import type { ServerContext } from './context.ts';
-import { registerEsplora } from './esplora/index.ts';
-import { registerEvents } from './events/route.ts';
+import { admit } from './http/admission.ts';
+import { answerError, handleErrors, PROBLEM_TYPE, problemOf, type Trouble } from './http/problem.ts';
+import { guard, protect } from './http/safety.ts';
+import { Serving } from './http/serving.ts';
+import type { App, Typebox } from './http/typed.ts';
 import { registerMetrics } from './metrics/route.ts';
-import { API, registerDocument, registerOpenApi } from './openapi.ts';
+import { registerEvents } from './native/events/route.ts';
+import { API, registerDocument, registerOpenApi } from './native/openapi.ts';
+import { registerReference } from './native/reference.ts';
+import { registerBalances } from './native/routes/balances.ts';
+import { registerBlocks } from './native/routes/blocks.ts';
+import { registerChanges } from './native/routes/changes.ts';
+import { registerLists } from './native/routes/lists.ts';
+import { registerOutputs } from './native/routes/outputs.ts';
+import { registerProofs } from './native/routes/proofs.ts';
+import { registerSeen } from './native/routes/seen.ts';
+import { registerStanding, registerStatus } from './native/routes/status.ts';
 import { registerPage } from './page/route.ts';
-import { answerError, handleErrors, PROBLEM_TYPE, problemOf, type Trouble } from './problem.ts';
-import { registerReference } from './reference.ts';
-import { registerBalances } from './routes/balances.ts';
-import { registerBlocks } from './routes/blocks.ts';
-import { registerChanges } from './routes/changes.ts';
-import { registerLists } from './routes/lists.ts';
-import { registerOutputs } from './routes/outputs.ts';
-import { registerProofs } from './routes/proofs.ts';
-import { registerSeen } from './routes/seen.ts';
-import { registerStanding, registerStatus } from './routes/status.ts';
-import { guard, protect } from './safety.ts';
-import { Serving } from './serving.ts';
-import type { App, Typebox } from './typed.ts';
 
 export interface AppOptions {
   /** One line for each failure of the server itself. */

@@ -3,11 +3,11 @@
  * the server: in the thread of the fold or in one of its own (`worker.ts`).
  */
 import type { Config } from '../config/schema.ts';
-import type { Network } from '../networks.ts';
-import type { Mempool } from '../query/mempool/mempool.ts';
+import type { Network } from '../families/networks.ts';
+import type { Mempool } from '../query/bitcoin/mempool/mempool.ts';
 import type { Query } from '../query/query.ts';
-import type { LiveStatus, LiveTiming } from './live.ts';
-import type { Workload } from './work/workload.ts';
+import type { Workload } from './http/work/workload.ts';
+import type { LiveStatus, LiveTiming } from './thread/live.ts';
 
 /** A query that several requests share while the store does not move. Release it once. */
 export interface Lease {

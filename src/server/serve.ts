@@ -6,16 +6,16 @@
 import type { Config } from '../config/schema.ts';
 import type { OwnedEngine } from '../engine/open.ts';
 import type { MempoolChange } from '../ledgers/mempool-change.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
+import type { Submit } from './bitcoin/mempool/keeper.ts';
+import { MempoolLink } from './bitcoin/mempool/link.ts';
 import type { ElectrumPorts } from './context.ts';
-import { Host, type Listening } from './host.ts';
-import { type LiveStatus, type LiveUpdate, NOT_FOLLOWING } from './live.ts';
-import type { Submit } from './mempool-keeper.ts';
-import { MempoolLink } from './mempool-link.ts';
-import { checkBind } from './safety.ts';
-import { Telemetry } from './telemetry.ts';
-import { ServerThread } from './thread.ts';
+import { checkBind } from './http/safety.ts';
+import { Host, type Listening } from './thread/host.ts';
+import { type LiveStatus, type LiveUpdate, NOT_FOLLOWING } from './thread/live.ts';
+import { Telemetry } from './thread/telemetry.ts';
+import { ServerThread } from './thread/thread.ts';
 
 const PORT_MAX = 65_535;
 

@@ -8,7 +8,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Ledger } from '../ledgers/ledger.ts';
 import type { Coin } from '../projections/coin.ts';
 import type { Projection } from '../projections/projection.ts';
-import { readSetHash, SET_HASH } from '../projections/set-hash.ts';
+import { readSetHash, SET_HASH } from '../projections/set-hash/set-hash.ts';
 import { writeBase } from '../state/base.ts';
 import { UnspentError } from '../util/errors.ts';
 import { baseOf } from './base.ts';

@@ -13,7 +13,7 @@ import type { Ledger } from '../ledgers/ledger.ts';
 import { OUTPOINT_BYTES, outpointIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { AT, type Coin } from '../projections/coin.ts';
-import { OutputCheck } from '../query/verify-output.ts';
+import { OutputCheck } from '../store/verify/output.ts';
 import { readU32, readU64, toHex } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { SNAPSHOT_CHUNK_BYTES_MAX, SNAPSHOT_MANIFEST_BYTES_MAX } from '../util/limits.ts';

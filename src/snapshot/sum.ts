@@ -5,7 +5,7 @@
  */
 import type { Ledger, SetHashMove } from '../ledgers/ledger.ts';
 import { AT, type Coin } from '../projections/coin.ts';
-import { memberOf } from '../projections/set-hash.ts';
+import { memberOf } from '../projections/set-hash/set-hash.ts';
 import { type Digest, DigestSum } from '../query/digest.ts';
 import { readU32 } from '../util/bytes.ts';
 

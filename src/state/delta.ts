@@ -17,11 +17,12 @@
 import type { ColumnSpec } from '../engine/engine.ts';
 import { OUTPOINT_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
 import { type Coin, NO_INPUT } from '../projections/coin.ts';
+import { DELTA } from '../projections/projection.ts';
 import { ByteReader, type ByteWriter } from '../util/byte-writer.ts';
 import { utf8 } from '../util/bytes.ts';
 import { assert } from '../util/errors.ts';
 
-export const DELTA = 'delta';
+export { DELTA };
 export const deltaColumn: ColumnSpec = { name: DELTA, access: 'order', weight: 8 };
 
 const SELF_CONTAINED = 1;

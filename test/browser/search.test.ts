@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import type { ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
 import { describeOutput, formatAddress, readAddress, stakeAddressOf } from '../../src/ledgers/cardano/index.ts';
 import { coins, count } from '../../src/server/page/client/format.ts';
-import type { ModelUtxo } from '../../src/sources/devnet/model.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { until } from '../support/patience.ts';
 import { becomes, browserTest, launch, openTab, reads, type Tab, withoutChromium } from './browser.ts';

@@ -6,12 +6,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LiveDevnet, type LiveOptions } from '../../src/chains/cardano/devnet/live.ts';
+import { type Responder, serveChain } from '../../src/chains/cardano/responder/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { type Served, type ServeOptions, serve } from '../../src/server/serve.ts';
-import { LiveDevnet, type LiveOptions } from '../../src/sources/devnet/live.ts';
-import { type Responder, serveChain } from '../../src/sources/responder/index.ts';
-import { open, type Store } from '../../src/store.ts';
+import { open, type Store } from '../../src/store/store.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
 import { until } from '../support/patience.ts';
 

@@ -14,7 +14,21 @@ import { after, before, test } from 'node:test';
 const REPEATS = Number(process.env['UNSPENT_CAMPAIGN_REPEATS'] ?? 20);
 const ONLY = new RegExp(process.env['UNSPENT_CAMPAIGN_FILES'] ?? '');
 const ROOT = join(import.meta.dirname, '../..');
-const WAITING = ['browser', 'cli', 'crash', 'electrum', 'engine', 'http', 'model', 'node', 'soak', 'sources', 'state'];
+const WAITING = [
+  'browser',
+  'chains',
+  'cli',
+  'crash',
+  'engine',
+  'events',
+  'interop',
+  'model',
+  'server',
+  'soak',
+  'sources',
+  'state',
+  'store',
+];
 const BUSY_LOOP = 'for (;;) Math.sqrt(Math.random())';
 
 const load: ChildProcess[] = [];

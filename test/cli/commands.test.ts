@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { toHex } from '../../src/util/bytes.ts';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/util/version.ts';
 import { BIN, digestOf, document, ended, failure, start, temporary, unspent, withStore } from './run.ts';
 
 const SOURCE = 'devnet:?blocks=500&seed=1&rollbacks=1';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
-import { open } from '../../src/store.ts';
+import { open } from '../../src/store/store.ts';
 import { document, temporary, unspent } from './run.ts';
 
 interface Status {

@@ -12,7 +12,7 @@ import { outpointIndex } from '../../src/ledgers/outpoint.ts';
 import { documentFromJson, type ProofDocumentJson, verifyDocument } from '../../src/proofs/index.ts';
 import type { UtxoProofJson } from '../../src/proofs/mmr/unspent.ts';
 import type { Roots } from '../../src/query/proofs.ts';
-import { open } from '../../src/store.ts';
+import { open } from '../../src/store/store.ts';
 import { fromHex } from '../../src/util/bytes.ts';
 import { PlainChain } from '../support/bitcoin-chain.ts';
 import { document, failure, temporary, unspent, withStore } from './run.ts';

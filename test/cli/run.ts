@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Digest } from '../../src/query/digest.ts';
-import { open, type Store } from '../../src/store.ts';
+import { open, type Store } from '../../src/store/store.ts';
 
 export const BIN = join(import.meta.dirname, '../../bin/unspent');
 

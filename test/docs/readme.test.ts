@@ -20,7 +20,7 @@ describe('README', () => {
     try {
       const library = join(root, 'src', 'index.ts');
       const program = [
-        `import { openDevnet } from ${JSON.stringify(join(root, 'src', 'sources', 'devnet', 'index.ts'))};`,
+        `import { openDevnet } from ${JSON.stringify(join(root, 'src', 'chains', 'cardano', 'devnet', 'index.ts'))};`,
         "const source = openDevnet('devnet:?blocks=2000');",
         example.replace("from 'unspent'", `from ${JSON.stringify(library)}`),
       ].join('\n');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ColumnSpec } from '../../src/engine/engine.ts';
 import { openEngineIn } from '../../src/engine/open.ts';
-import { rocksObstacle, thisMachine } from '../../src/engine/rocks-support.ts';
+import { rocksObstacle, thisMachine } from '../../src/engine/rocks/support.ts';
 
 const COLUMNS: readonly ColumnSpec[] = [{ name: 'a', access: 'point', weight: 1 }];
 const FACTORY = new URL('../../src/engine/open.ts', import.meta.url).href;

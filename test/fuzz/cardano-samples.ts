@@ -1,7 +1,7 @@
 /** Blocks to damage and to write otherwise: of a devnet, and real ones of every era where they are at hand. */
 import { readdirSync } from 'node:fs';
+import { DevnetChain } from '../../src/chains/cardano/devnet/index.ts';
 import { decodeBlock } from '../../src/ledgers/cardano/decode.ts';
-import { DevnetChain } from '../../src/sources/devnet/index.ts';
 import { Cursor } from '../../src/util/cbor.ts';
 import { fixtures, hasFixtures, readFixture } from '../support/fixtures.ts';
 

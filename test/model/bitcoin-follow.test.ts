@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { bitcoinNetwork, formatId } from '../../src/ledgers/bitcoin/index.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { follow, type PumpOptions } from '../../src/sources/follow.ts';
 import type { ChainEvent, Run, Source } from '../../src/sources/source.ts';
 import { type PlainBlock, PlainChain } from '../support/bitcoin-chain.ts';

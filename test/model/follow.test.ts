@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import type { Point } from '../../src/ledgers/ledger.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { follow, type PumpOptions } from '../../src/sources/follow.ts';
 import type { ChainEvent, FollowOptions, Run, Source } from '../../src/sources/source.ts';
 import { isUnspentError, UnspentError } from '../../src/util/errors.ts';

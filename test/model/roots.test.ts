@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Block } from '../../src/ledgers/ledger.ts';
 import type { Roots } from '../../src/query/proofs.ts';
-import type { Store } from '../../src/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { applyIn, bitcoin, cardano, exported, imported, synced, temporary, type World, wander, withStore } from '../snapshot/world.ts';
 import { KEEP_PROOFS } from '../support/crash-roots.ts';
 import { TEST_SEED } from '../support/harness.ts';

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Store } from '../../src/index.ts';
 import { Coin } from '../../src/projections/coin.ts';
-import { csmtKey, csmtValue } from '../../src/projections/csmt.ts';
+import { csmtKey, csmtValue } from '../../src/projections/csmt/csmt.ts';
 import { csmt, MemoryNodes } from '../../src/proofs/index.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { needsFixtures } from '../support/fixtures.ts';

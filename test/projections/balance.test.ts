@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type BalanceKind, balanceProjection, readBalance } from '../../src/projections/balance.ts';
+import { blake2b224 } from '../../src/crypto/hash.ts';
+import { type BalanceKind, balanceProjection, readBalance } from '../../src/projections/balance/balance.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
-import { blake2b224 } from '../../src/util/hash.ts';
 import { baseAddress, engineFor, ledger, type Made, makeCoin, move } from '../support/coins.ts';
 import { keysOf } from '../support/expected.ts';
 import { assertCode, assertSameDump, Devnet, dump, memoryRig, TEST_SEED } from '../support/harness.ts';

@@ -6,9 +6,9 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { selectProjections } from '../../src/projections/registry.ts';
 import { csmt } from '../../src/proofs/index.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { Fold } from '../../src/state/fold.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { PlainChain } from '../support/bitcoin-chain.ts';

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assetKey, datumKey, type TraitKind } from '../../src/projections/index-by-key.ts';
-import { traitIndexProjection } from '../../src/projections/index-by-trait.ts';
+import { blake2b224, blake2b256 } from '../../src/crypto/hash.ts';
+import { assetKey, datumKey, type TraitKind } from '../../src/projections/index/by-key.ts';
+import { traitIndexProjection } from '../../src/projections/index/by-trait.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
-import { blake2b224, blake2b256 } from '../../src/util/hash.ts';
 import { engineFor, ledger, makeCoin, move } from '../support/coins.ts';
 
 const POLICY_A = 'aa'.repeat(28);

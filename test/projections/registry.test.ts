@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openNetwork } from '../../src/networks.ts';
-import { INDEX_KINDS } from '../../src/projections/index-by-key.ts';
+import { openNetwork } from '../../src/families/networks.ts';
+import { INDEX_KINDS } from '../../src/projections/index/by-key.ts';
 import { type Selection, selectProjections } from '../../src/projections/registry.ts';
 import { ledger } from '../support/coins.ts';
 import { assertCode, KEEP_ALL } from '../support/harness.ts';

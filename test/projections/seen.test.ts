@@ -6,13 +6,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { blake2b224, blake2b256 } from '../../src/crypto/hash.ts';
 import type { Block, NamedBytes, OutputTraits } from '../../src/ledgers/ledger.ts';
 import { chainKey } from '../../src/projections/chain.ts';
 import type { Coin } from '../../src/projections/coin.ts';
 import type { ForwardBlock, Projection, Undo } from '../../src/projections/projection.ts';
-import { readSeen, seenProjection } from '../../src/projections/seen.ts';
+import { readSeen, seenProjection } from '../../src/projections/seen/seen.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
-import { blake2b224, blake2b256 } from '../../src/util/hash.ts';
 import { engineFor, ledger, makeCoin, move } from '../support/coins.ts';
 import { assertCode, assertSameDump, dump, TEST_SEED } from '../support/harness.ts';
 

@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { blake2b256 } from '../../src/crypto/hash.ts';
 import { branchValue, partOf, rootOf } from '../../src/proofs/csmt/hash.ts';
 import { type Bits, bitsToText, csmt, MemoryNodes, type Verdict } from '../../src/proofs/index.ts';
 import { concatBytes, toHex } from '../../src/util/bytes.ts';
-import { blake2b256 } from '../../src/util/hash.ts';
 import { forge, textOf } from './forge.ts';
 import { bits, Dice, PROOFS } from './support.ts';
 

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { blake2b256 } from '../../src/crypto/hash.ts';
 import { type Bits, bitsOf, bitsToText, csmt, MemoryNodes, type Verdict } from '../../src/proofs/index.ts';
 import { branchKey, decodeRecord, jumpOf, type TreeNode, valueBytes } from '../../src/proofs/radix/record.ts';
 import { pathOf, readTop } from '../../src/proofs/radix/walk.ts';
 import { fromHex, toHex, utf8 } from '../../src/util/bytes.ts';
-import { blake2b256 } from '../../src/util/hash.ts';
 import { serialize } from './reference.ts';
 import { bits, needsVectors, readVectors } from './support.ts';
 

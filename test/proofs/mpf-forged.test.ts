@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { blake2b256 } from '../../src/crypto/hash.ts';
 import { bitsOf, MemoryNodes, mpf, type Verdict } from '../../src/proofs/index.ts';
 import { EMPTY_PARTS, leafHash } from '../../src/proofs/mpf/hash.ts';
 import { concatBytes, toHex, utf8 } from '../../src/util/bytes.ts';
-import { blake2b256 } from '../../src/util/hash.ts';
 import { forge, textOf } from './forge.ts';
 import { Dice, PROOFS } from './support.ts';
 

@@ -5,12 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { blake2b256 } from '../../src/crypto/hash.ts';
 import { MemoryNodes, mpf } from '../../src/proofs/index.ts';
 import { EMPTY_PARTS, nodeHash } from '../../src/proofs/mpf/hash.ts';
 import { branchKey, decodeRecord, jumpOf, type TreeNode, valueBytes } from '../../src/proofs/radix/record.ts';
 import { readTop } from '../../src/proofs/radix/walk.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
-import { blake2b256 } from '../../src/util/hash.ts';
 import { mpfRoot } from './reference.ts';
 import { bits, needsVectors, readVectors } from './support.ts';
 

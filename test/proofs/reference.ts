@@ -3,8 +3,9 @@
  * set to a root, on text of digits, sharing nothing with the sources but the
  * hash. What the sources do step by step must end where this ends.
  */
+
+import { blake2b256 } from '../../src/crypto/hash.ts';
 import { concatBytes, fromHex, toHex } from '../../src/util/bytes.ts';
-import { blake2b256 } from '../../src/util/hash.ts';
 
 const H = (...parts: readonly Uint8Array[]): Uint8Array => blake2b256(concatBytes(...parts));
 const u16 = (value: number): Uint8Array => Uint8Array.of(value >> 8, value & 0xff);

@@ -5,11 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { blake2b256 } from '../../src/crypto/hash.ts';
 import { bitsOf, csmt, MemoryNodes, type NodeReader, Overlay, writeAll } from '../../src/proofs/index.ts';
 import { UpperRecords } from '../../src/proofs/radix/upper.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { toHex } from '../../src/util/bytes.ts';
-import { blake2b256 } from '../../src/util/hash.ts';
 import { TEST_SEED } from '../support/harness.ts';
 
 const rowsOf = (nodes: MemoryNodes): string[] => Array.from(nodes.entries(), ([key, value]) => `${toHex(key)} ${toHex(value!)}`).sort();

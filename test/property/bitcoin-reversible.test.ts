@@ -7,11 +7,11 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { bitcoinNetwork } from '../../src/ledgers/bitcoin/index.ts';
 import { Coin } from '../../src/projections/coin.ts';
-import { verifyStore } from '../../src/query/verify.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { Fold } from '../../src/state/fold.ts';
+import { verifyStore } from '../../src/store/verify/verify.ts';
 import { type PlainBlock, PlainChain, type PlainOutput } from '../support/bitcoin-chain.ts';
 import { assertIsAccount, type BitcoinRig, memoryBitcoin, type OpenRig, rocksBitcoin, VERIFY_ALL_BITCOIN } from '../support/bitcoin-rig.ts';
 import { assertSameDump, assertSameRows, dump, TEST_SEED } from '../support/harness.ts';

@@ -6,12 +6,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { Coin } from '../../src/projections/coin.ts';
-import { INDEX_KINDS } from '../../src/projections/index-by-key.ts';
+import { INDEX_KINDS } from '../../src/projections/index/by-key.ts';
 import type { Projection } from '../../src/projections/projection.ts';
-import { verifyStore } from '../../src/query/verify.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { Fold } from '../../src/state/fold.ts';
+import { verifyStore } from '../../src/store/verify/verify.ts';
 import { assertIsModel, Expected } from '../support/expected.ts';
 import {
   assertSameRows,

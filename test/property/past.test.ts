@@ -6,10 +6,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { INDEX_KINDS } from '../../src/projections/index-by-key.ts';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { INDEX_KINDS } from '../../src/projections/index/by-key.ts';
 import { parsePlace, pointAt } from '../../src/query/place.ts';
 import type { IndexedUtxo, Query } from '../../src/query/query.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { assertViewIs, ChainModel, nameOf } from '../query/model.ts';

@@ -4,15 +4,15 @@
  * second time and share no code with the projections or the queries.
  */
 import assert from 'node:assert/strict';
+import type { DevnetBlock } from '../../src/chains/cardano/devnet/index.ts';
+import type { ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
+import { blake2b224, blake2b256 } from '../../src/crypto/hash.ts';
 import { describeOutput } from '../../src/ledgers/cardano/index.ts';
 import { KEY_KINDS, type KeyKind } from '../../src/ledgers/ledger.ts';
-import { INDEX_KINDS, type IndexKind } from '../../src/projections/index-by-key.ts';
+import { INDEX_KINDS, type IndexKind } from '../../src/projections/index/by-key.ts';
 import type { Utxo } from '../../src/query/query.ts';
 import type { Balance, ChainView } from '../../src/query/view.ts';
-import type { DevnetBlock } from '../../src/sources/devnet/index.ts';
-import type { ModelUtxo } from '../../src/sources/devnet/model.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
-import { blake2b224, blake2b256 } from '../../src/util/hash.ts';
 import { Expected, keysOf } from '../support/expected.ts';
 import type { Devnet } from '../support/harness.ts';
 

@@ -7,12 +7,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { INDEX_KINDS, type IndexKind } from '../../src/projections/index-by-key.ts';
+import type { ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { INDEX_KINDS, type IndexKind } from '../../src/projections/index/by-key.ts';
 import { afterCursor, checkCursor, decodeCursor, encodeCursor, type PageCursor, pageCursor } from '../../src/query/cursor.ts';
 import { PLACE_BYTES } from '../../src/query/index-rows.ts';
 import type { Query } from '../../src/query/query.ts';
-import type { ModelUtxo } from '../../src/sources/devnet/model.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { assertCode, Devnet, devnetOptions, memoryRig, type Rig, TEST_SEED } from '../support/harness.ts';

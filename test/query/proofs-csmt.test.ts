@@ -5,16 +5,16 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import type { Batch } from '../../src/engine/engine.ts';
 import type { Point } from '../../src/ledgers/ledger.ts';
 import { csmt } from '../../src/proofs/index.ts';
 import { Overlays } from '../../src/query/overlay.ts';
 import { PastTrees } from '../../src/query/past-tree.ts';
 import { Query } from '../../src/query/query.ts';
-import { type Fault, verifyStore } from '../../src/query/verify.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { writeFillStart } from '../../src/state/fill.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
+import { type Fault, verifyStore } from '../../src/store/verify/verify.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { PlainChain } from '../support/bitcoin-chain.ts';
 import { memoryBitcoin, VERIFY_ALL_BITCOIN } from '../support/bitcoin-rig.ts';

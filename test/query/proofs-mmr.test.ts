@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Block } from '../../src/ledgers/ledger.ts';
-import { MMR_BITMAP } from '../../src/projections/mmr-rows.ts';
+import { MMR_BITMAP } from '../../src/projections/mmr/rows.ts';
 import { mmr } from '../../src/proofs/index.ts';
 import type { MmrProofs } from '../../src/query/proofs.ts';
 import { decodeBlockDelta, encodeBlockDelta } from '../../src/query/record-delta.ts';

@@ -7,11 +7,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
 import { KEY_KINDS, type KeyKind } from '../../src/ledgers/ledger.ts';
 import { digestOf } from '../../src/query/digest.ts';
 import { parsePlace, pointAt } from '../../src/query/place.ts';
 import type { IndexedUtxo, Query, Utxo } from '../../src/query/query.ts';
-import type { ModelUtxo } from '../../src/sources/devnet/model.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { Expected, keysOf } from '../support/expected.ts';
 import { assertCode, Devnet, devnetOptions, memoryRig, type Rig, rocksRig, TEST_SEED } from '../support/harness.ts';

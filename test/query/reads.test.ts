@@ -5,10 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { blake2b224, blake2b256 } from '../../src/crypto/hash.ts';
 import { cardanoNetwork, describeOutput, eraName, slotToEpoch } from '../../src/ledgers/cardano/index.ts';
 import { KEY_KINDS } from '../../src/ledgers/ledger.ts';
 import { CHAIN } from '../../src/projections/chain.ts';
-import { INDEX_KINDS, type IndexKind } from '../../src/projections/index-by-key.ts';
+import { INDEX_KINDS, type IndexKind } from '../../src/projections/index/by-key.ts';
 import { cardanoDialect } from '../../src/query/cardano/dialect.ts';
 import { Overlays } from '../../src/query/overlay.ts';
 import { Query, type Utxo } from '../../src/query/query.ts';
@@ -18,7 +19,6 @@ import { metaKey } from '../../src/state/head.ts';
 import { pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { concatBytes, fromHex, toHex } from '../../src/util/bytes.ts';
 import { type ErrorCode, isUnspentError, type UnspentError } from '../../src/util/errors.ts';
-import { blake2b224, blake2b256 } from '../../src/util/hash.ts';
 import { assertCode, Devnet, devnetOptions, type Flavour, memoryRig, type Rig, type RigOptions } from '../support/harness.ts';
 import { assertBalance, balanceOf, ChainModel, nameOf } from './model.ts';
 

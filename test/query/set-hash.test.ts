@@ -6,21 +6,21 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { MuHash } from '../../src/crypto/muhash.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import type { SetHash, SetSummary } from '../../src/ledgers/ledger.ts';
 import { outpointKey } from '../../src/ledgers/outpoint.ts';
-import { readSetHash } from '../../src/projections/set-hash.ts';
+import { readSetHash } from '../../src/projections/set-hash/set-hash.ts';
 import { Kept } from '../../src/query/kept.ts';
 import { Overlays } from '../../src/query/overlay.ts';
 import type { Query } from '../../src/query/query.ts';
 import { pastSetHash } from '../../src/query/set-hash.ts';
 import { addedSince } from '../../src/query/since.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { Fills, writeFillStart } from '../../src/state/fill.ts';
 import { Fold } from '../../src/state/fold.ts';
 import { pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { concatBytes, equalBytes, toHex } from '../../src/util/bytes.ts';
-import { MuHash } from '../../src/util/muhash.ts';
-import { sha256 } from '../../src/util/sha256.ts';
 import { finish } from '../../src/util/steps.ts';
 import { ForgedChain, forgedRig, randomFrom } from '../support/forged-chain.ts';
 import { assertCode, assertSameDump, Devnet, devnetOptions, dump, memoryRig, type Rig, rocksRig, TEST_SEED } from '../support/harness.ts';

@@ -19,13 +19,13 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { openNetwork } from '../../src/families/networks.ts';
 import type { Ledger } from '../../src/ledgers/ledger.ts';
-import { openNetwork } from '../../src/networks.ts';
 import { AT } from '../../src/projections/coin.ts';
 import type { Manifest } from '../../src/snapshot/manifest.ts';
 import { writeSnapshot } from '../../src/snapshot/write.ts';
-import { importSnapshot, verifySnapshot } from '../../src/snapshots.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
+import { importSnapshot, verifySnapshot } from '../../src/store/snapshots.ts';
 import { readU32, writeU32 } from '../../src/util/bytes.ts';
 import type { ErrorCode } from '../../src/util/errors.ts';
 import { TEST_SEED } from '../support/harness.ts';

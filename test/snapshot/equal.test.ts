@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { verifySnapshot } from '../../src/snapshots.ts';
+import { verifySnapshot } from '../../src/store/snapshots.ts';
 import { TEST_SEED } from '../support/harness.ts';
 import { applyIn, bitcoin, cardano, exported, imported, synced, temporary, type World, wander, withStore } from './world.ts';
 

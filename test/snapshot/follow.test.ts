@@ -12,7 +12,7 @@ import { outpointIndex, outpointTxId } from '../../src/ledgers/outpoint.ts';
 import { CHAIN } from '../../src/projections/chain.ts';
 import { SPENT_AT } from '../../src/projections/coin.ts';
 import { SPENT } from '../../src/projections/utxo.ts';
-import type { Store } from '../../src/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { readU32, toHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { assertSameRows, dump, TEST_SEED } from '../support/harness.ts';

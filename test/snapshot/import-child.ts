@@ -1,6 +1,6 @@
 /** The process that is killed while it imports a snapshot: it says when it begins, and after each chunk. */
 import { writeSync } from 'node:fs';
-import { importSnapshot } from '../../src/snapshots.ts';
+import { importSnapshot } from '../../src/store/snapshots.ts';
 import { configOf } from './world.ts';
 
 const [, , folder, data] = process.argv;

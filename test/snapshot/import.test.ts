@@ -10,10 +10,10 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { readIdentity } from '../../src/engine/directory.ts';
-import { exportSnapshot, importSnapshot } from '../../src/snapshots.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
-import { open } from '../../src/store.ts';
+import { exportSnapshot, importSnapshot } from '../../src/store/snapshots.ts';
+import { open } from '../../src/store/store.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { TEST_SEED } from '../support/harness.ts';
 import { assertFails, bitcoin, cardano, configOf, exported, filesOf, imported, synced, temporary, withStore } from './world.ts';

@@ -6,10 +6,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { importSnapshot } from '../../src/snapshots.ts';
+import { type P2pServer, serveP2p } from '../../src/chains/bitcoin/responder/index.ts';
 import { openP2p } from '../../src/sources/bitcoin/p2p/index.ts';
-import { type P2pServer, serveP2p } from '../../src/sources/bitcoin/responder/index.ts';
-import { open, type Store } from '../../src/store.ts';
+import { importSnapshot } from '../../src/store/snapshots.ts';
+import { open, type Store } from '../../src/store/store.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
 import { regtest } from '../ledgers/bitcoin/samples.ts';
 import { TestChain } from '../sources/bitcoin/p2p-chain.ts';

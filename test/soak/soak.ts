@@ -11,12 +11,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { LiveDevnet } from '../../src/chains/cardano/devnet/live.ts';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { makeWallet } from '../../src/chains/cardano/devnet/wallet.ts';
+import { type Responder, serveChain } from '../../src/chains/cardano/responder/index.ts';
 import { loadConfig, open, type Store } from '../../src/index.ts';
-import { LiveDevnet } from '../../src/sources/devnet/live.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
-import { makeWallet } from '../../src/sources/devnet/wallet.ts';
-import { type OuroborosSource, openOuroboros } from '../../src/sources/ouroboros/index.ts';
-import { type Responder, serveChain } from '../../src/sources/responder/index.ts';
+import { type OuroborosSource, openOuroboros } from '../../src/sources/cardano/ouroboros/index.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 

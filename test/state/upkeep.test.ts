@@ -7,14 +7,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { compact } from '../../src/compact.ts';
+import { openDevnet } from '../../src/chains/cardano/devnet/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { blake2b256 } from '../../src/crypto/hash.ts';
 import type { Batch } from '../../src/engine/engine.ts';
-import { openDevnet } from '../../src/sources/devnet/index.ts';
 import type { Run, Source } from '../../src/sources/source.ts';
 import { readPruned } from '../../src/state/pruned.ts';
-import { open, type Store } from '../../src/store.ts';
-import { blake2b256 } from '../../src/util/hash.ts';
+import { compact } from '../../src/store/compact.ts';
+import { open, type Store } from '../../src/store/store.ts';
 import { until } from '../support/patience.ts';
 
 const BLOCKS = 1500;

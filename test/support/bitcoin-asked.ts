@@ -4,10 +4,10 @@
  * did, the chain as it was at an earlier block, and the history.
  */
 import assert from 'node:assert/strict';
+import type { Random } from '../../src/chains/cardano/devnet/random.ts';
 import type { SetSummary } from '../../src/ledgers/ledger.ts';
 import type { Query, Utxo } from '../../src/query/query.ts';
 import type { ChainView } from '../../src/query/view.ts';
-import type { Random } from '../../src/sources/devnet/random.ts';
 import { type Pruned, readPruned } from '../../src/state/pruned.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';

@@ -7,10 +7,10 @@
  * outputs worth nothing, Litecoin's extension blocks.
  */
 import { createHash } from 'node:crypto';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { compactBytes } from '../../src/ledgers/bitcoin/cursor.ts';
 import { type BitcoinNetwork, bitcoinNetwork, genesisBlock } from '../../src/ledgers/bitcoin/index.ts';
 import type { Point } from '../../src/ledgers/ledger.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { concatBytes, toHex } from '../../src/util/bytes.ts';
 import { type ForgedOutput, forgeBlock, forgeCoinbase, forgeTx, NO_BYTES } from '../ledgers/bitcoin/forge.ts';
 

@@ -3,9 +3,9 @@
  * what every block of it adds up to by the producer's own account.
  */
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { formatId, MUHASH_BYTES, MuHash } from '../../src/ledgers/bitcoin/index.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
-import type { Store } from '../../src/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { Account } from './bitcoin-account.ts';
 import { type PlainBlock, PlainChain } from './bitcoin-chain.ts';

@@ -5,11 +5,11 @@
  * is one walk.
  */
 import assert from 'node:assert/strict';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { type BitcoinBlock, bitcoinNetwork, decodeTx, formatId } from '../../src/ledgers/bitcoin/index.ts';
-import { verifyStore } from '../../src/query/verify.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import type { FoldOptions } from '../../src/state/fold.ts';
 import { type Pruned, pruneStep, readPruned } from '../../src/state/pruned.ts';
+import { verifyStore } from '../../src/store/verify/verify.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { forgeBlock, forgeCoinbase, forgeTx, OP_TRUE } from '../ledgers/bitcoin/forge.ts';
 import { Account } from './bitcoin-account.ts';

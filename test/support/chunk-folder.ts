@@ -8,7 +8,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, gzipSync } from 'node:zlib';
-import type { DevnetBlock, DevnetChain } from '../../src/sources/devnet/index.ts';
+import type { DevnetBlock, DevnetChain } from '../../src/chains/cardano/devnet/index.ts';
 import { concatBytes, writeU32, writeU64 } from '../../src/util/bytes.ts';
 
 const ENTRY_BYTES = 56;

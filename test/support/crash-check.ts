@@ -3,6 +3,7 @@
  * its head: a store that mixes two blocks, or lost or kept a single row, fails.
  */
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { blake2b224 } from '../../src/crypto/hash.ts';
 import { outpointIndex, readOutputIndex } from '../../src/ledgers/outpoint.ts';
 import { readChainRow } from '../../src/projections/chain.ts';
 import { readStored, type StoredOutput } from '../../src/projections/coin.ts';
@@ -10,9 +11,8 @@ import { readTxRow } from '../../src/projections/transactions.ts';
 import { SpentRows } from '../../src/query/spent-rows.ts';
 import { META_PREFIX } from '../../src/state/head.ts';
 import { readPruned } from '../../src/state/pruned.ts';
-import type { Store } from '../../src/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { equalBytes, fromHex, readU64, toHex } from '../../src/util/bytes.ts';
-import { blake2b224 } from '../../src/util/hash.ts';
 import type { Story, StoryOutput, StoryState } from './crash-story.ts';
 import { ORIGIN, type TreeBlock } from './crash-tree.ts';
 

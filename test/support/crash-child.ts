@@ -7,9 +7,9 @@
  */
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
-import { Random } from '../../src/sources/devnet/random.ts';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { readPruned } from '../../src/state/pruned.ts';
-import type { Store } from '../../src/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { headOf } from './crash-check.ts';
 import { openStore, PRUNE_DEPTH } from './crash-store.ts';

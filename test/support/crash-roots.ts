@@ -3,9 +3,9 @@
  * the story says was unspent at the block the store is at.
  */
 import { deepEqual } from 'node:assert/strict';
-import type { Store } from '../../src/store.ts';
+import { MuHash } from '../../src/crypto/muhash.ts';
+import type { Store } from '../../src/store/store.ts';
 import { concatBytes, toHex } from '../../src/util/bytes.ts';
-import { MuHash } from '../../src/util/muhash.ts';
 import type { StoryState } from './crash-story.ts';
 import { pathTo, type TreeBlock } from './crash-tree.ts';
 import { MmrModel } from './mmr-rig.ts';

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
-import { open, type Store } from '../../src/store.ts';
+import { open, type Store } from '../../src/store/store.ts';
 import type { GenesisPair } from './crash-tree.ts';
 
 /** What a store of the crash tests is like. */

@@ -3,12 +3,12 @@
  * producer's own account of each transaction is folded along the branch here:
  * nothing on this side decodes a block or reads a store.
  */
-import { type DevnetBlock, DevnetChain } from '../../src/sources/devnet/index.ts';
-import { GENESIS_HEIGHT, type ModelUtxo } from '../../src/sources/devnet/model.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
+import { type DevnetBlock, DevnetChain } from '../../src/chains/cardano/devnet/index.ts';
+import { GENESIS_HEIGHT, type ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { sha256 } from '../../src/crypto/hash.ts';
 import { toHex, utf8 } from '../../src/util/bytes.ts';
 import { assert } from '../../src/util/errors.ts';
-import { sha256 } from '../../src/util/hash.ts';
 import { pathTo, Tree, type TreeBlock } from './crash-tree.ts';
 
 /** Heights between two comparisons of our fold with the producer's own digest. */

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
-import { openRocks } from '../../src/engine/rocks.ts';
+import { openRocks } from '../../src/engine/rocks/rocks.ts';
 import { readU32, toHex, writeU32 } from '../../src/util/bytes.ts';
 import { checkStore, headOf } from './crash-check.ts';
 import { openStore } from './crash-store.ts';

@@ -4,13 +4,14 @@
  * outputs and in other blocks. Which ones follows from the block's hash. The
  * header stays, so hash and links do too; only its proof of the body is void.
  */
+
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { blake2b224, blake2b256 } from '../../src/crypto/hash.ts';
 import { type CardanoBlock, decodeBlock } from '../../src/ledgers/cardano/decode.ts';
 import { describeOutput } from '../../src/ledgers/cardano/describe.ts';
 import type { WitnessKind } from '../../src/ledgers/ledger.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { concatBytes, fromHex, readU32 } from '../../src/util/bytes.ts';
 import { CborWriter } from '../../src/util/cbor-write.ts';
-import { blake2b224, blake2b256 } from '../../src/util/hash.ts';
 
 const ERA_ALONZO = 5;
 const TAG_SET = 258;

@@ -1,5 +1,5 @@
 /** A devnet that has been through every era, from Byron with its boundary blocks to Conway: the smallest chain that shows them all. */
-import { DevnetChain } from '../../src/sources/devnet/index.ts';
+import { DevnetChain } from '../../src/chains/cardano/devnet/index.ts';
 
 export const EVERY_ERA_BLOCKS = 240;
 

@@ -4,12 +4,13 @@
  * balances, and of everything seen. Sums and keys are written here a second
  * time, from the documented layouts.
  */
+
+import type { ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
+import { blake2b224, blake2b256 } from '../../src/crypto/hash.ts';
 import { type DescribedOutput, describeOutput } from '../../src/ledgers/cardano/describe.ts';
 import type { WitnessKind } from '../../src/ledgers/ledger.ts';
-import type { TraitKind } from '../../src/projections/index-by-key.ts';
-import type { ModelUtxo } from '../../src/sources/devnet/model.ts';
+import type { TraitKind } from '../../src/projections/index/by-key.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
-import { blake2b224, blake2b256 } from '../../src/util/hash.ts';
 import type { Devnet } from './harness.ts';
 
 const KEY_HEX = 56;

@@ -5,11 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { base58, base64url } from '@scure/base';
-import { TRAIT_KINDS, type TraitKind } from '../../src/projections/index-by-key.ts';
+import type { ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
+import { blake2b224 } from '../../src/crypto/hash.ts';
+import { TRAIT_KINDS, type TraitKind } from '../../src/projections/index/by-key.ts';
 import { digestOf } from '../../src/query/digest.ts';
-import type { ModelUtxo } from '../../src/sources/devnet/model.ts';
 import { type Pruned, readPruned } from '../../src/state/pruned.ts';
-import { blake2b224 } from '../../src/util/hash.ts';
 import { balanceRows, seenRows, traitKeysOf } from './expected-traits.ts';
 import { assertSameRows, type Devnet, dump, type Rig } from './harness.ts';
 

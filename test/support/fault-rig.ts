@@ -9,7 +9,7 @@ import fs, { cpSync, readdirSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
-import { openRocks, type RocksEngine } from '../../src/engine/rocks.ts';
+import { openRocks, type RocksEngine } from '../../src/engine/rocks/rocks.ts';
 import { toHex, writeU32 } from '../../src/util/bytes.ts';
 
 const COLUMNS: readonly ColumnSpec[] = [

@@ -6,8 +6,8 @@
  */
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
-import { Random } from '../../src/sources/devnet/random.ts';
-import type { Store } from '../../src/store.ts';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import type { Store } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { headOf } from './crash-check.ts';
 import { openStore } from './crash-store.ts';

@@ -16,10 +16,10 @@ import { Coin } from '../../src/projections/coin.ts';
 import type { Projection } from '../../src/projections/projection.ts';
 import { selectProjections } from '../../src/projections/registry.ts';
 import { UNSPENT } from '../../src/projections/utxo.ts';
-import { verifyStore } from '../../src/query/verify.ts';
 import { deltaColumn } from '../../src/state/delta.ts';
 import { deleteFill, type FillLimits, Fills, readFills, writeFillStart } from '../../src/state/fill.ts';
 import { Fold } from '../../src/state/fold.ts';
+import { verifyStore } from '../../src/store/verify/verify.ts';
 import { compareBytes, toHex } from '../../src/util/bytes.ts';
 import { assertSameRows, type Devnet, dump, KEEP_ALL, memoryRig, type RigOptions } from './harness.ts';
 

@@ -3,8 +3,9 @@
  * The fold takes decoded blocks, so what a block says can be forged without
  * forging its bytes.
  */
+
+import { blake2b256 } from '../../src/crypto/hash.ts';
 import type { Block, Tx } from '../../src/ledgers/ledger.ts';
-import { blake2b256 } from '../../src/util/hash.ts';
 
 /** A copy with some fields changed. It has a hash of its own unless one is given. */
 export function forge(block: Block, changes: Partial<Block>): Block {

@@ -7,10 +7,10 @@
  * never spent. Everything follows from the seed.
  */
 import { scryptSync } from 'node:crypto';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { decodeTx, formatAddress, genesisBlock, headerHash } from '../../src/ledgers/bitcoin/index.ts';
 import { type BitcoinNetwork, bitcoinNetwork } from '../../src/ledgers/bitcoin/networks.ts';
 import { concatBytes, fromHex, toHex, writeU32LE } from '../../src/util/bytes.ts';
-import { sha256 } from '../../src/util/sha256.ts';
 import { type ForgedInput, type ForgedOutput, forgeBlock, forgeCoinbase, forgeTx, NO_BYTES, OP_TRUE } from '../ledgers/bitcoin/forge.ts';
 
 const SUBSIDY = 50n * 100_000_000n;

@@ -6,13 +6,13 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { blake2b256 } from '../../src/crypto/hash.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Ledger, OutputLeaf, Point } from '../../src/ledgers/ledger.ts';
 import { bitsToText, type csmt } from '../../src/proofs/index.ts';
 import type { Query } from '../../src/query/query.ts';
 import type { Fold } from '../../src/state/fold.ts';
 import { concatBytes, fromHex, toHex } from '../../src/util/bytes.ts';
-import { blake2b256 } from '../../src/util/hash.ts';
 import { csmtRoot } from '../proofs/reference.ts';
 import type { PlainOutput } from './bitcoin-chain.ts';
 import type { BitcoinRig } from './bitcoin-rig.ts';

@@ -3,13 +3,13 @@
  * every step against the producer's plain model. One seed is one walk.
  */
 import assert from 'node:assert/strict';
+import type { DevnetBlock } from '../../src/chains/cardano/devnet/index.ts';
+import type { ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
+import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { KEY_KINDS, type Point } from '../../src/ledgers/ledger.ts';
 import type { Utxo } from '../../src/query/query.ts';
-import { verifyStore } from '../../src/query/verify.ts';
-import type { DevnetBlock } from '../../src/sources/devnet/index.ts';
-import type { ModelUtxo } from '../../src/sources/devnet/model.ts';
-import { Random } from '../../src/sources/devnet/random.ts';
 import { type Pruned, pruneStep, readPruned } from '../../src/state/pruned.ts';
+import { verifyStore } from '../../src/store/verify/verify.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { assertIsModel, Expected, keysOf } from './expected.ts';
 import { assertCode, assertRefused, Devnet, devnetOptions, type Rig, type RigOptions, VERIFY_ALL } from './harness.ts';

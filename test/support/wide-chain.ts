@@ -4,10 +4,10 @@
  * for tests that bring their own blocks.
  */
 import assert from 'node:assert/strict';
+import { blake2b256 } from '../../src/crypto/hash.ts';
 import { cardanoLeaf } from '../../src/ledgers/cardano/leaf.ts';
 import type { Block, Create, Ledger, Spend, Tx } from '../../src/ledgers/ledger.ts';
 import { concatBytes, toHex, writeU32 } from '../../src/util/bytes.ts';
-import { blake2b256 } from '../../src/util/hash.ts';
 import { type Random, randomFrom } from './forged-chain.ts';
 
 const nothing = (): never => assert.fail('not asked here');

@@ -5,9 +5,9 @@
  * kind has no address. Parsing what a person typed throws USAGE.
  */
 import { bech32, bech32m, createBase58check } from '@scure/base';
+import { sha256 } from '../../crypto/sha256.ts';
 import { concatBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { sha256 } from '../../util/sha256.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import { HASH160_BYTES, isMweb, OPCODE, readScript } from './script.ts';
 

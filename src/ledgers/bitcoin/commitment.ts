@@ -4,10 +4,10 @@
  * the two older hashes, which take a walk over all coins in key order.
  */
 import { sha256 as sha2 } from '@noble/hashes/sha2.js';
+import { MuHash } from '../../crypto/muhash.ts';
+import { sha256 } from '../../crypto/sha256.ts';
 import { compareBytes, copyBytes, writeU32LE } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
-import { MuHash } from '../../util/muhash.ts';
-import { sha256 } from '../../util/sha256.ts';
 import { Cursor } from './cursor.ts';
 
 /** An unspent output: `output` is its value and script as they stood in the block. */

@@ -8,10 +8,10 @@
  * BIP34, so whoever has it says where it stands.
  */
 
+import { sha256d, sha256dWithout } from '../../crypto/sha256.ts';
 import { readU32LE, writeU32LE } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { BLOCK_BYTES_MAX, BLOCK_TXS_MAX } from '../../util/limits.ts';
-import { sha256d, sha256dWithout } from '../../util/sha256.ts';
 import type { Block, Create, HeaderFacts, Spend, Tx } from '../ledger.ts';
 import { Cursor } from './cursor.ts';
 

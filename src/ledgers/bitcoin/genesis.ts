@@ -2,9 +2,10 @@
  * The first block of each network, built from the few things that tell them
  * apart. Nodes have it built in too, and some sources never hand it over.
  */
+
+import { sha256d } from '../../crypto/sha256.ts';
 import { concatBytes, fromHex, utf8, writeU32LE } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
-import { sha256d } from '../../util/sha256.ts';
 import { compactBytes } from './cursor.ts';
 import { formatId } from './ids.ts';
 import type { BitcoinNetwork, GenesisFacts } from './networks.ts';

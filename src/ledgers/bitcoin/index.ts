@@ -3,9 +3,10 @@
  * says (the output of the first block, and two coinbases that were overwritten,
  * are not in the set).
  */
+
+import { sha256, sha256Into } from '../../crypto/sha256.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { sha256, sha256Into } from '../../util/sha256.ts';
 import { type Block, type Create, KEY_BYTES, type Ledger, type OutputKeys } from '../ledger.ts';
 import { Cursor } from './cursor.ts';
 import { type BitcoinBlock, decodeBlock, headerHash, prevHashOf, readExtra, readFacts, readOutput } from './decode.ts';
@@ -15,7 +16,7 @@ import type { BitcoinNetwork } from './networks.ts';
 import { saidHeight, verifyBody } from './proof.ts';
 import { bitcoinSetHash } from './set-hash.ts';
 
-export { MUHASH_BYTES, MuHash } from '../../util/muhash.ts';
+export { MUHASH_BYTES, MuHash } from '../../crypto/muhash.ts';
 export { formatAddress, p2pkhScript, p2shScript, parseAddress } from './address.ts';
 export { coreAsm, esploraAsm } from './asm.ts';
 export { type CoinRecord, coinBytes, type Hasher, SerializedHash2, SerializedHash3, SetTotals } from './commitment.ts';

@@ -4,8 +4,9 @@
  * script hash), its content the CBOR `[value, script]`. The bytes of a block
  * would not do: the content must begin as no branch of the tree can.
  */
+
+import { sha256 } from '../../crypto/sha256.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
-import { sha256 } from '../../util/sha256.ts';
 import type { OutputLeaf } from '../ledger.ts';
 import { Cursor } from './cursor.ts';
 

@@ -5,9 +5,9 @@
  * root is wanted, of blocks as they come, `proof.ts` needs less.
  */
 
+import { sha256dInto } from '../../crypto/sha256.ts';
 import { copyBytes } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
-import { sha256dInto } from '../../util/sha256.ts';
 
 const HASH_BYTES = 32;
 

@@ -3,9 +3,10 @@
  * transactions, the commitment to their witnesses (BIP141) and the height in
  * the coinbase (BIP34). For bytes that nobody has checked yet.
  */
+
+import { sha256d, sha256dInto } from '../../crypto/sha256.ts';
 import { copyBytes, equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { sha256d, sha256dInto } from '../../util/sha256.ts';
 import { Cursor } from './cursor.ts';
 import { type BitcoinBlock, type BitcoinTx, HEADER_BYTES } from './decode.ts';
 import { formatId } from './ids.ts';

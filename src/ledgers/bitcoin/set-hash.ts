@@ -7,9 +7,10 @@
  * Both depend on the set alone, so the row is the same however the blocks were
  * grouped and whatever was undone in between.
  */
+
+import { MUHASH_BYTES, MuHash } from '../../crypto/muhash.ts';
 import { concatBytes, copyBytes, readU64, writeU64 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { MUHASH_BYTES, MuHash } from '../../util/muhash.ts';
 import type { SetHash, SetHashMove, SetMember } from '../ledger.ts';
 import { outpointIndex } from '../outpoint.ts';
 import { bogosizeOf, COIN_HEAD_BYTES, writeCoinHead } from './commitment.ts';

@@ -3,10 +3,11 @@
  * checked the bytes does not need this; for all others it is what stands
  * between a flipped bit and a wrong transaction id.
  */
+
+import { blake2b256, blake2b256Prefixed } from '../../crypto/hash.ts';
 import { concatBytes, equalBytes } from '../../util/bytes.ts';
 import { Cursor } from '../../util/cbor.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { blake2b256, blake2b256Prefixed } from '../../util/hash.ts';
 import type { CardanoBlock } from './decode.ts';
 import { ERA } from './header.ts';
 

@@ -3,10 +3,11 @@
  * `[root, attributes, type]` (CDDL: byron.cddl, `address`). They live on in
  * every later era as the outputs of old wallets, and as genesis.
  */
+
+import { blake2b224, sha3_256 } from '../../crypto/hash.ts';
 import { Cursor } from '../../util/cbor.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
 import { isUnspentError } from '../../util/errors.ts';
-import { blake2b224, sha3_256 } from '../../util/hash.ts';
 import { crc32 } from './crc32.ts';
 
 const ROOT_BYTES = 28;

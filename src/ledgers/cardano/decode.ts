@@ -6,8 +6,9 @@
  * Whatever a person wants to read (assets, datum, fee, mint) is decoded on
  * demand by `transaction.ts` and `describe.ts`.
  */
+
+import { blake2b256 } from '../../crypto/hash.ts';
 import { ARRAY, Cursor as CborCursor, type Cursor, MAP, TAG, UINT } from '../../util/cbor.ts';
-import { blake2b256 } from '../../util/hash.ts';
 import { BLOCK_TXS_MAX, DUPLICATE_SCAN_MAX } from '../../util/limits.ts';
 import type { Block, Create, Spend, Tx } from '../ledger.ts';
 import { OUTPUT_INDEX_MAX } from '../outpoint.ts';

@@ -4,9 +4,10 @@
  * `[address, coin]`, the array of Shelley to Alonzo, the map of Babbage on.
  * Nothing here is on the path of the fold.
  */
+
+import { blake2b224 } from '../../crypto/hash.ts';
 import { concatBytes } from '../../util/bytes.ts';
 import { ARRAY, Cursor, MAP, UINT } from '../../util/cbor.ts';
-import { blake2b224 } from '../../util/hash.ts';
 
 const TAG_ENCODED_CBOR = 24;
 const HASH_BYTES = 32;

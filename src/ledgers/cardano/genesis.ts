@@ -6,10 +6,10 @@
  * Source: cardano-ledger, Byron `GenesisUTxO.hs` and Shelley `Genesis.hs`.
  */
 import { base64url } from '@scure/base';
+import { blake2b256 } from '../../crypto/hash.ts';
 import { fromHex, isHex, utf8 } from '../../util/bytes.ts';
 import { ARRAY, Cursor } from '../../util/cbor.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
-import { blake2b256 } from '../../util/hash.ts';
 import type { Grant } from '../ledger.ts';
 import { isRedeemAddress, parseAddress, readAddress } from './address.ts';
 import { redeemAddress } from './byron-address.ts';

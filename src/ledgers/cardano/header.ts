@@ -5,9 +5,10 @@
  *
  * CDDL: cardano-ledger eras/<era>/impl/cddl; wrapped form: `[eraTag, block]`.
  */
+
+import { blake2b256, blake2b256Prefixed } from '../../crypto/hash.ts';
 import { Cursor } from '../../util/cbor.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { blake2b256, blake2b256Prefixed } from '../../util/hash.ts';
 import { ERA_NAMES } from './networks.ts';
 
 export const ERA = { byronBoundary: 0, byron: 1, shelley: 2, allegra: 3, mary: 4, alonzo: 5, babbage: 6, conway: 7 } as const;

@@ -4,10 +4,10 @@
  * Allegra; DESIGN decision 9).
  */
 
+import { blake2b224 } from '../../crypto/hash.ts';
 import { copyBytes, equalBytes, toHex } from '../../util/bytes.ts';
 import { ARRAY, Cursor, MAP } from '../../util/cbor.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { blake2b224 } from '../../util/hash.ts';
 import {
   type Before,
   type Block,

@@ -4,8 +4,9 @@
  * bytes of the output as they stood in the block. They are not brought into the
  * form of a later era, so roots differ from those of services that do.
  */
+
+import { blake2b256 } from '../../crypto/hash.ts';
 import { ARRAY, Cursor, MAP } from '../../util/cbor.ts';
-import { blake2b256 } from '../../util/hash.ts';
 import type { OutputLeaf } from '../ledger.ts';
 
 export const cardanoLeaf: OutputLeaf = {

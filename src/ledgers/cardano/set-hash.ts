@@ -1,6 +1,6 @@
 /**
  * The set of unspent outputs in one row, kept as outputs come and go: MuHash3072
- * (`util/muhash.ts`, docs/adr/0014), 384 bytes. Cardano has no convention for
+ * (`crypto/muhash.ts`, docs/adr/0014), 384 bytes. Cardano has no convention for
  * such a hash, so what stands for an output is ours:
  *
  *   0  transaction id 32   32  index u32 LE   36  slot u64 LE
@@ -9,8 +9,9 @@
  * The slot is that of the block that brought it (of the first block for what
  * genesis grants): two stores that agree also agree on where outputs came from.
  */
+
+import { MuHash } from '../../crypto/muhash.ts';
 import { copyBytes, toHex, writeU32LE } from '../../util/bytes.ts';
-import { MuHash } from '../../util/muhash.ts';
 import type { SetHash, SetHashMove, SetMember } from '../ledger.ts';
 import { outpointIndex } from '../outpoint.ts';
 

@@ -4,8 +4,9 @@
  * an era has used, as `describe.ts` does; but each question reads only its own
  * field, because here the fold asks.
  */
+
+import { blake2b256 } from '../../crypto/hash.ts';
 import { ARRAY, Cursor, MAP, UINT } from '../../util/cbor.ts';
-import { blake2b256 } from '../../util/hash.ts';
 import type { AssetVisitor, NamedBytes, OutputTraits } from '../ledger.ts';
 import { readEncoded, readHash, scriptRefHash } from './describe.ts';
 import { readScript, readWitnesses } from './witnesses.ts';

@@ -4,8 +4,9 @@
  * everything else is here. Which part took effect depends on `valid`: of an
  * invalid one only the collateral is spent and its return comes into being.
  */
+
+import { blake2b256 } from '../../crypto/hash.ts';
 import { Cursor, TAG } from '../../util/cbor.ts';
-import { blake2b256 } from '../../util/hash.ts';
 import { type Asset, type DescribedOutput, readAssets, readOutput } from './describe.ts';
 
 const TX_ID_BYTES = 32;

@@ -6,10 +6,11 @@
  * A script is given as CBOR `[kind, script]`, written one way only, so that it
  * is the same bytes whether it came as a witness or as a reference script.
  */
+
+import { blake2b224, blake2b256 } from '../../crypto/hash.ts';
 import { concatBytes } from '../../util/bytes.ts';
 import { ARRAY, Cursor, TAG } from '../../util/cbor.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
-import { blake2b224, blake2b256 } from '../../util/hash.ts';
 import type { Block, NamedBytes, Witness, WitnessKind } from '../ledger.ts';
 import type { CardanoBlock } from './decode.ts';
 import { ERA } from './header.ts';

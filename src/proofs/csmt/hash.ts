@@ -5,9 +5,10 @@
  * references, the root that of the top's reference, so every skipped bit is
  * committed to.
  */
+
+import { blake2b256, blake2b256Into } from '../../crypto/hash.ts';
 import { copyBytes, writeU16 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { blake2b256, blake2b256Into } from '../../util/hash.ts';
 import { type Bits, copyBits } from '../bits.ts';
 import type { Kids, Reference as RawReference } from '../radix/record.ts';
 import type { RadixRule } from '../radix/update.ts';

@@ -7,9 +7,10 @@
  * These verifiers make key and value themselves from what the caller knows. An
  * absence is of an output at an owner: without the owner it cannot be shown.
  */
+
+import { blake2b256 } from '../../crypto/hash.ts';
 import { concatBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { blake2b256 } from '../../util/hash.ts';
 import { type Bits, bitsOf, compareBits } from '../bits.ts';
 import { encodeTxIn } from '../utxo.ts';
 import { claim, HASH_BYTES, type Verdict } from '../verdict.ts';

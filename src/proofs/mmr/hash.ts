@@ -4,8 +4,9 @@
  * for another. The plain rule is that of another public library and is here for
  * the arithmetic they share.
  */
+
+import { blake2b256, blake2b256Prefixed } from '../../crypto/hash.ts';
 import { concatBytes, writeU64 } from '../../util/bytes.ts';
-import { blake2b256, blake2b256Prefixed } from '../../util/hash.ts';
 import { HASH_BYTES } from '../verdict.ts';
 
 export interface MmrRule {

@@ -6,9 +6,10 @@
  *
  * All state is in `UtxoMmr` and the node store; a block's record takes it back.
  */
+
+import { blake2b256 } from '../../crypto/hash.ts';
 import { concatBytes, equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { blake2b256 } from '../../util/hash.ts';
 import type { NodeReader, NodeSink } from '../node-store.ts';
 import { encodeTxIn } from '../utxo.ts';
 import { type Bitmap, type BitmapSpaces, changeBits, EMPTY_BITMAP, isUnspent } from './bitmap.ts';

@@ -6,8 +6,9 @@
  * Faults: the last `fork` of an absence forgets the nibbles it skips; a `leaf`
  * before the last of an absence takes its slot from the wrong nibble.
  */
+
+import { blake2b256 } from '../../crypto/hash.ts';
 import { concatBytes } from '../../util/bytes.ts';
-import { blake2b256 } from '../../util/hash.ts';
 import { type Bits, bitsOf } from '../bits.ts';
 import { check, judge } from '../verdict.ts';
 import { foldBranch, foldPair, type Placed, placed } from './fold.ts';

@@ -4,8 +4,9 @@
  * its prefix and the root of a fixed binary tree over its 16 slots. Empty slots
  * count as 32 zero bytes, also the root of the empty trie.
  */
+
+import { blake2b256 } from '../../crypto/hash.ts';
 import { copyBytes } from '../../util/bytes.ts';
-import { blake2b256 } from '../../util/hash.ts';
 import { type Bits, bitsOf, digitAt } from '../bits.ts';
 import type { Kids, TreeNode } from '../radix/record.ts';
 import type { RadixRule } from '../radix/update.ts';

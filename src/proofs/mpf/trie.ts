@@ -3,7 +3,7 @@
  * time or many together. It keeps hashes only: whoever wants the keys and
  * values back keeps them beside it, in the same batch.
  */
-import { blake2b256 } from '../../util/hash.ts';
+import { blake2b256 } from '../../crypto/hash.ts';
 import type { NodeReader, NodeSink } from '../node-store.ts';
 import { type TreeNode, valueBytes } from '../radix/record.ts';
 import { updateTree } from '../radix/update.ts';

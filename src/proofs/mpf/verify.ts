@@ -3,8 +3,9 @@
  * trusts, and computes from a proof alone the root after a change: what a script
  * on chain does.
  */
+
+import { blake2b256 } from '../../crypto/hash.ts';
 import { equalBytes } from '../../util/bytes.ts';
-import { blake2b256 } from '../../util/hash.ts';
 import { check, checkHash, judge, type Refused, type Verdict } from '../verdict.ts';
 import { fold } from './fold.ts';
 import { pathOfKey } from './hash.ts';

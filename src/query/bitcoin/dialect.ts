@@ -3,6 +3,8 @@
  * the first, addresses where a script has one, satoshi, and times as the
  * headers of blocks say them. There are neither slots nor epochs.
  */
+
+import { sha256 } from '../../crypto/hash.ts';
 import {
   type BitcoinNetwork,
   coreType,
@@ -20,7 +22,6 @@ import { KEY_BYTES } from '../../ledgers/ledger.ts';
 import type { ChainRow } from '../../projections/chain.ts';
 import { fromHex, isHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { sha256 } from '../../util/hash.ts';
 import { amountsJson } from '../amounts.ts';
 import { bufferOf, type Dialect, type Draft, hexOf, type OutputFields } from '../dialect.ts';
 import type { BlockJson, UtxoJson } from '../json.ts';

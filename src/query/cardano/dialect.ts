@@ -2,6 +2,8 @@
  * What Cardano's readers expect: bech32 addresses with their credentials,
  * lovelace and assets, datums and scripts, slots and epochs.
  */
+
+import { blake2b224, blake2b256 } from '../../crypto/hash.ts';
 import {
   type CardanoNetwork,
   eraName,
@@ -15,7 +17,6 @@ import {
 } from '../../ledgers/cardano/index.ts';
 import type { ChainRow } from '../../projections/chain.ts';
 import { fromHex } from '../../util/bytes.ts';
-import { blake2b224, blake2b256 } from '../../util/hash.ts';
 import { amountsJson } from '../amounts.ts';
 import { bufferOf, type Dialect, type Draft, hexOf, type OutputFields } from '../dialect.ts';
 import type { BlockJson, UtxoJson } from '../json.ts';

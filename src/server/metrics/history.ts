@@ -5,8 +5,8 @@
 import Type, { type Static } from 'typebox';
 import { HISTORY_SAMPLES_MAX, HISTORY_TIMINGS_MAX } from '../../util/limits.ts';
 import type { ServerContext } from '../context.ts';
-import type { LiveTiming } from '../live.ts';
-import { lagBlocks } from '../standing.ts';
+import type { LiveTiming } from '../thread/live.ts';
+import { lagBlocks } from './standing.ts';
 
 const orNull = (schema: Type.TSchema) => Type.Union([schema, Type.Null()]);
 const milliseconds = (description: string) => Type.Number({ minimum: 0, description });

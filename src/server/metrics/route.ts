@@ -6,7 +6,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { ServerContext } from '../context.ts';
-import { API, describedStatus, PROBLEM } from '../openapi.ts';
+import { API, describedStatus, PROBLEM } from '../native/openapi.ts';
 import { EngineMetrics } from './engine-metrics.ts';
 import { History, Sample } from './history.ts';
 import { Metrics } from './metrics.ts';

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 import fc from 'fast-check';
+import { sha256 } from '../../../src/crypto/sha256.ts';
 import {
   BITCOIN_NETWORKS,
   bitcoinNetwork,
@@ -20,7 +21,6 @@ import {
   scriptKey,
 } from '../../../src/ledgers/bitcoin/index.ts';
 import { concatBytes, fromHex, toHex } from '../../../src/util/bytes.ts';
-import { sha256 } from '../../../src/util/sha256.ts';
 import { bitcoin, regtest, testnet3 } from './samples.ts';
 
 const litecoin = bitcoinNetwork('litecoin');

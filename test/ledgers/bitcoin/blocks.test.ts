@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { ripemd160 } from '@noble/hashes/legacy.js';
+import { sha256 } from '../../../src/crypto/sha256.ts';
 import { compactBytes } from '../../../src/ledgers/bitcoin/cursor.ts';
 import {
   type BitcoinBlock,
@@ -25,7 +26,6 @@ import {
 } from '../../../src/ledgers/bitcoin/index.ts';
 import { verifyBody } from '../../../src/ledgers/bitcoin/proof.ts';
 import { concatBytes, equalBytes, fromHex, toHex } from '../../../src/util/bytes.ts';
-import { sha256 } from '../../../src/util/sha256.ts';
 import { fixtures, needsFixtures, readFixtureText } from '../../support/fixtures.ts';
 import { bitcoin, readRun, type Sample, sampleBytes, samples } from './samples.ts';
 

@@ -2,10 +2,11 @@
  * Makes blocks of the family for tests: whatever transactions are given, under
  * a header whose Merkle root is theirs. Work is done only where it is asked for.
  */
+
+import { sha256d } from '../../../src/crypto/sha256.ts';
 import { compactBytes } from '../../../src/ledgers/bitcoin/cursor.ts';
 import { decodeTx, headerHash, merkleRoot } from '../../../src/ledgers/bitcoin/index.ts';
 import { concatBytes, fromHex } from '../../../src/util/bytes.ts';
-import { sha256d } from '../../../src/util/sha256.ts';
 
 export interface ForgedInput {
   readonly txId: Uint8Array;

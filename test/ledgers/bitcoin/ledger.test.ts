@@ -20,7 +20,7 @@ import { type Create, OutputKeys } from '../../../src/ledgers/ledger.ts';
 import { outpointKey } from '../../../src/ledgers/outpoint.ts';
 import { chainProjection } from '../../../src/projections/chain.ts';
 import { readStored } from '../../../src/projections/coin.ts';
-import { indexColumn, indexProjection } from '../../../src/projections/index-by-key.ts';
+import { indexColumn, indexProjection } from '../../../src/projections/index/by-key.ts';
 import { transactionsProjection } from '../../../src/projections/transactions.ts';
 import { UNSPENT, utxoProjection } from '../../../src/projections/utxo.ts';
 import { deltaColumn } from '../../../src/state/delta.ts';

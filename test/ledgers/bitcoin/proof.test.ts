@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { sha256d } from '../../../src/crypto/sha256.ts';
 import { type BitcoinBlock, bitcoinLedger, decodeBlock, decodeTx, merkleRoot, saidHeight } from '../../../src/ledgers/bitcoin/index.ts';
 import { concatBytes, toHex } from '../../../src/util/bytes.ts';
-import { sha256d } from '../../../src/util/sha256.ts';
 import { needsFixtures } from '../../support/fixtures.ts';
 import { forgeBlock, forgeCoinbase, forgeTx, OP_TRUE } from './forge.ts';
 import { bitcoin, regtest, sampleBytes, samples } from './samples.ts';

@@ -1,10 +1,10 @@
 /** What a second CBOR library reads in a block: its transactions, their effects, their ids and where they stand. */
 import assert from 'node:assert/strict';
 import { decode, decodeFirst, Tagged } from 'cborg';
+import { blake2b256 } from '../../../src/crypto/hash.ts';
 import type { CardanoBlock, CardanoTx } from '../../../src/ledgers/cardano/decode.ts';
 import { ERA } from '../../../src/ledgers/cardano/header.ts';
 import { toHex } from '../../../src/util/bytes.ts';
-import { blake2b256 } from '../../../src/util/hash.ts';
 
 /** cborg's reading, with every tag kept. */
 const tags = Object.fromEntries(Array.from({ length: 1500 }, (_, tag) => [tag, Tagged.decoder(tag)]));

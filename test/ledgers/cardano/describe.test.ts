@@ -8,6 +8,7 @@ import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { decode, Tagged } from 'cborg';
 import fc from 'fast-check';
+import { blake2b224 } from '../../../src/crypto/hash.ts';
 import { readAddress } from '../../../src/ledgers/cardano/address.ts';
 import { type Asset, type DescribedOutput, describeOutput, scriptRefHash } from '../../../src/ledgers/cardano/describe.ts';
 import { type DescribedTx, describeByronTx, describeTx, type OutRef } from '../../../src/ledgers/cardano/transaction.ts';
@@ -15,7 +16,6 @@ import { concatBytes, fromHex, toHex } from '../../../src/util/bytes.ts';
 import { Cursor } from '../../../src/util/cbor.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
 import { isUnspentError } from '../../../src/util/errors.ts';
-import { blake2b224 } from '../../../src/util/hash.ts';
 import { fixtures, hasFixtures, needsFixtures, readFixture } from '../../support/fixtures.ts';
 
 const FIRST_SHELLEY_TAG = 2;

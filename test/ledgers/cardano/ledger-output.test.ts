@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decode } from 'cborg';
+import { DevnetChain } from '../../../src/chains/cardano/devnet/index.ts';
 import { encodeLedgerOutput } from '../../../src/ledgers/cardano/ledger-output.ts';
-import { DevnetChain } from '../../../src/sources/devnet/index.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
 

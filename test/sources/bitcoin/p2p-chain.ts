@@ -3,8 +3,9 @@
  * can turn. Each block after the second spends the coinbase of the one before,
  * with a witness, so that a fold over it has something to do and to undo.
  */
+
+import type { ChainNews, ServedChain } from '../../../src/chains/bitcoin/responder/index.ts';
 import { type BitcoinNetwork, decodeBlock, decodeTx, genesisBlock, headerHash } from '../../../src/ledgers/bitcoin/index.ts';
-import type { ChainNews, ServedChain } from '../../../src/sources/bitcoin/responder/index.ts';
 import { concatBytes, toHex } from '../../../src/util/bytes.ts';
 import { UnspentError } from '../../../src/util/errors.ts';
 import { atTime, forgeBlock, forgeCoinbase, forgeTx, OP_TRUE, u32, withWork } from '../../ledgers/bitcoin/forge.ts';

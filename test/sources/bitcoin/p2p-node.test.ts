@@ -5,9 +5,9 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { serveP2p } from '../../../src/chains/bitcoin/responder/index.ts';
 import { bitcoinNetwork, decodeTx, formatId, headerHash, parseId } from '../../../src/ledgers/bitcoin/index.ts';
 import { openP2p } from '../../../src/sources/bitcoin/p2p/index.ts';
-import { serveP2p } from '../../../src/sources/bitcoin/responder/index.ts';
 import type { NodeSource } from '../../../src/sources/peer.ts';
 import type { MempoolChange } from '../../../src/sources/source.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';

@@ -7,9 +7,9 @@
 import assert from 'node:assert/strict';
 import { scryptSync } from 'node:crypto';
 import { afterEach, describe, it } from 'node:test';
+import { serveP2p } from '../../../src/chains/bitcoin/responder/index.ts';
 import { bitcoinNetwork, genesisBlock, headerHash } from '../../../src/ledgers/bitcoin/index.ts';
 import { openP2p, type P2pOptions } from '../../../src/sources/bitcoin/p2p/index.ts';
-import { serveP2p } from '../../../src/sources/bitcoin/responder/index.ts';
 import type { NodeSource } from '../../../src/sources/peer.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import type { UnspentError } from '../../../src/util/errors.ts';

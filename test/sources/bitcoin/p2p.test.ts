@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type P2pServer, serveP2p } from '../../../src/chains/bitcoin/responder/index.ts';
 import { bitcoinNetwork } from '../../../src/ledgers/bitcoin/index.ts';
 import { openP2p, type P2pOptions } from '../../../src/sources/bitcoin/p2p/index.ts';
-import { type P2pServer, serveP2p } from '../../../src/sources/bitcoin/responder/index.ts';
 import type { NodeSource } from '../../../src/sources/peer.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { P2P_BLOCK_BYTES_AHEAD_MAX } from '../../../src/util/limits.ts';

@@ -8,7 +8,7 @@ import { openMemory } from '../../../src/engine/memory.ts';
 import { type BitcoinNetwork, bitcoinLedger, decodeBlock, formatId, headerHash } from '../../../src/ledgers/bitcoin/index.ts';
 import type { Point } from '../../../src/ledgers/ledger.ts';
 import { chainProjection } from '../../../src/projections/chain.ts';
-import { indexProjection } from '../../../src/projections/index-by-key.ts';
+import { indexProjection } from '../../../src/projections/index/by-key.ts';
 import { transactionsProjection } from '../../../src/projections/transactions.ts';
 import { utxoProjection } from '../../../src/projections/utxo.ts';
 import { follow, type Pumped, type PumpOptions } from '../../../src/sources/follow.ts';

@@ -6,10 +6,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { openSource } from '../../../src/families/open-source.ts';
 import { RpcClient } from '../../../src/sources/bitcoin/rpc/client.ts';
 import { openRpc } from '../../../src/sources/bitcoin/rpc/index.ts';
 import { nodeSetInfo } from '../../../src/sources/bitcoin/rpc/set-info.ts';
-import { openSource } from '../../../src/sources/open.ts';
 import { regtest } from '../../ledgers/bitcoin/samples.ts';
 import { type Certificate, makeCertificate } from '../../support/certificate.ts';
 import { Reader } from './p2p-reader.ts';

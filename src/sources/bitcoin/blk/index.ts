@@ -12,7 +12,7 @@ import type { Point } from '../../../ledgers/ledger.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { FOLLOW_POLL_MS } from '../../../util/limits.ts';
-import { oneAhead } from '../../immutable/ahead.ts';
+import { oneAhead } from '../../cardano/immutable/ahead.ts';
 import type { ChainEvent, FollowOptions, Run, Source } from '../../source.ts';
 import { BlockIndex, type Place } from './block-index.ts';
 import { findBlocks, readKey } from './folder.ts';

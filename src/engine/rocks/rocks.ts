@@ -1,0 +1,291 @@
+/**
+ * The engine on RocksDB: where every byte of a store rests. One native write
+ * batch is reused for ever, lookups are one native call for all keys, a scan
+ * has an iterator of its own. Tuning, errors and snapshots have their own files.
+ */
+import { UnspentError } from '../../util/errors.ts';
+import { SCAN_ROWS } from '../../util/limits.ts';
+import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot } from '../engine.ts';
+import { SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH, type ScanRange, scanRange } from '../scan-range.ts';
+import { markOpen, type Unclosed, writeSeal } from '../seal.ts';
+import { WriteCounters } from '../write-counters.ts';
+import { binding, type NativeColumn, type NativeColumnRef } from './binding.ts';
+import { lastPlace, type RocksColumn, RocksDatabase, rowAt } from './database.ts';
+import { storeError } from './errors.ts';
+import { ManifestReader } from './manifest.ts';
+import { openDatabase } from './open.ts';
+import { RocksSnapshot, startsWith } from './snapshot.ts';
+import { columnStats, databaseStats, STATS_ROWS_MAX } from './stats.ts';
+import { Tables } from './tables.ts';
+import { nativeName, nativeNames, nativeOptions, type RocksOptions } from './tuning.ts';
+
+/** What another thread needs to read the same database. */
+export interface RocksHandle {
+  readonly kind: 'rocks';
+  readonly database: bigint;
+  readonly counters: SharedArrayBuffer;
+}
+
+export interface RocksEngine extends Engine {
+  /** For `attachRocks` in a worker of this process, as long as this engine is open. */
+  readonly handle: RocksHandle;
+  /** Who had the store open before and did not close it: RocksDB has recovered it from its logs. */
+  readonly unclosed: Unclosed | null;
+}
+
+/**
+ * Opens or creates the database in the directory. A column it does not have yet
+ * is made; one it has and nobody names is STORE_SHAPE. When it fails, the store
+ * is what it was.
+ */
+export async function openRocks(directory: string, columns: readonly ColumnSpec[], options: RocksOptions): Promise<RocksEngine> {
+  const engine = await openAsIs(directory, columns, options);
+  if (!engine.emptied) return engine;
+  // Only when it is opened does RocksDB move all it has in memory into tables. Then it gives the space back, and the
+  // log, which a column that nobody writes to would keep alive.
+  const { unclosed } = engine;
+  await engine.close();
+  return Object.assign(await openAsIs(directory, columns, options), { unclosed });
+}
+
+async function openAsIs(directory: string, columns: readonly ColumnSpec[], options: RocksOptions): Promise<Rocks> {
+  const { native, handles, unclosed } = await openDatabase(
+    directory,
+    nativeOptions(columns, options),
+    nativeNames(columns, options.existing ?? []),
+  );
+  const engine = new Rocks(new RocksDatabase(directory, native, columns, handles), columns, { unclosed });
+  markOpen(directory);
+  await engine.empty(options.retired ?? [], handles);
+  return engine;
+}
+
+/**
+ * The same database in another thread, to read. It must be closed before the
+ * engine whose handle it is; closing it closes only what it opened itself.
+ */
+export function attachRocks(handle: RocksHandle, columns: readonly ColumnSpec[]): Engine {
+  const native = binding.db_init(handle.database);
+  const handles = binding.db_open(native, {}, () => {});
+  if (handles === undefined) throw new UnspentError('CLOSED', 'the store to attach to is closed');
+  return new Rocks(new RocksDatabase(binding.db_get_location(native), native, columns, handles), columns, null, handle.counters);
+}
+
+/** What the binding is given with each operation, and how many there were since the batch was empty. */
+interface BatchColumn extends NativeColumnRef {
+  puts: number;
+  deletions: number;
+}
+
+class RocksBatch implements Batch {
+  readonly #database: RocksDatabase;
+  readonly #native = binding.batch_init();
+  readonly #counters: WriteCounters;
+  readonly #columns: Map<string, BatchColumn>;
+
+  constructor(database: RocksDatabase, counters: WriteCounters) {
+    this.#database = database;
+    this.#counters = counters;
+    this.#columns = new Map([...database.writeOptions()].map(([name, { column }]) => [name, { column, puts: 0, deletions: 0 }]));
+  }
+
+  // Called for every key the fold writes: a map lookup, a count and the native call, nothing else.
+  put(column: string, key: Uint8Array, value: Uint8Array): void {
+    const target = this.#columns.get(column) ?? this.#unknown(column);
+    target.puts++;
+    binding.batch_put(this.#native, key, value, target);
+  }
+
+  del(column: string, key: Uint8Array): void {
+    const target = this.#columns.get(column) ?? this.#unknown(column);
+    target.deletions++;
+    binding.batch_del(this.#native, key, target);
+  }
+
+  get size(): number {
+    return binding.batch_count(this.#native);
+  }
+
+  commit(options?: { readonly fsync?: boolean }): void {
+    this.#database.assertOpen();
+    try {
+      binding.batch_write(this.#database.native, this.#native, options?.fsync === true ? SYNC : NO_SYNC);
+      this.#count();
+    } catch (error) {
+      throw storeError(error, this.#database.directory);
+    } finally {
+      this.clear();
+    }
+  }
+
+  clear(): void {
+    binding.batch_clear(this.#native);
+    for (const target of this.#columns.values()) target.puts = target.deletions = 0;
+  }
+
+  #count(): void {
+    const sequence = () => this.#database.sequence();
+    for (const [name, { puts, deletions }] of this.#columns) {
+      if (puts + deletions > 0) this.#counters.add(name, puts - deletions, puts + deletions, sequence);
+    }
+  }
+
+  /** Column handles die with the database; without them no put can reach one. */
+  letGo(): void {
+    this.#columns.clear();
+    binding.batch_clear(this.#native);
+  }
+
+  #unknown(column: string): never {
+    this.#database.assertOpen();
+    throw new Error(`assertion failed: there is no column '${column}'`);
+  }
+}
+
+const SYNC = { sync: true } as const;
+const NO_SYNC = { sync: false } as const;
+
+class Rocks implements RocksEngine {
+  readonly columns: readonly ColumnSpec[];
+  readonly handle: RocksHandle;
+  readonly #database: RocksDatabase;
+  readonly #batch: RocksBatch;
+  readonly #tables: Tables;
+  readonly #manifest: ManifestReader;
+  readonly #counters: WriteCounters;
+  readonly #owner: boolean;
+  unclosed: Unclosed | null;
+  /** There was something in a retired column when it was opened. */
+  emptied = false;
+  #closing: Promise<void> | undefined;
+
+  /** `opened` null: another thread has opened it, and closes it. */
+  constructor(
+    database: RocksDatabase,
+    columns: readonly ColumnSpec[],
+    opened: { readonly unclosed: Unclosed | null } | null,
+    counters?: SharedArrayBuffer,
+  ) {
+    this.columns = columns;
+    this.#database = database;
+    this.#counters = new WriteCounters(
+      columns.map(({ name }) => name),
+      counters,
+    );
+    this.handle = { kind: 'rocks', database: binding.db_get_handle(database.native), counters: this.#counters.shared };
+    this.#batch = new RocksBatch(database, this.#counters);
+    this.#tables = new Tables(database.directory);
+    this.#manifest = new ManifestReader(database.directory);
+    this.#owner = opened !== null;
+    this.unclosed = opened?.unclosed ?? null;
+  }
+
+  /** Empties columns that nobody asks for; the binding cannot drop them. */
+  async empty(retired: readonly string[], handles: Readonly<Record<string, NativeColumn>>): Promise<void> {
+    const specs = retired.map((name): ColumnSpec => ({ name, access: 'order', weight: 0 }));
+    const { directory, native } = this.#database;
+    const engine = new Rocks(new RocksDatabase(directory, native, specs, handles), specs, null);
+    try {
+      for (const name of retired) {
+        if ([...engine.scan(name, { limit: 1 })].length === 0) continue;
+        engine.clear(name);
+        this.emptied = true;
+      }
+      await engine.close();
+    } catch (error) {
+      await engine.close();
+      await this.close();
+      throw error;
+    }
+  }
+
+  get(column: string, key: Uint8Array): Uint8Array | undefined {
+    return this.#database.getMany(this.#database.column(column), [key])[0];
+  }
+
+  getMany(column: string, keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    return this.#database.getMany(this.#database.column(column), keys);
+  }
+
+  scan(name: string, options?: ScanOptions): Iterable<Row> {
+    const column = this.#database.column(name);
+    return this.#rows(column, scanRange(column.spec, options));
+  }
+
+  batch(): Batch {
+    this.#database.assertOpen();
+    this.#batch.clear();
+    return this.#batch;
+  }
+
+  snapshot(columns: readonly string[]): Snapshot {
+    this.#database.assertOpen();
+    return new RocksSnapshot(this.#database, columns);
+  }
+
+  clear(column: string): void {
+    const { write } = this.#database.column(column);
+    this.#database.run(() => binding.db_clear(this.#database.native, { ...write, lt: lastPlace(new Uint8Array(0)) }));
+    this.#counters.cleared(column);
+  }
+
+  stats(column?: string): EngineStats {
+    this.#database.assertOpen();
+    if (column === undefined) return databaseStats(this.#database);
+    const name = nativeName(this.#database.column(column).spec);
+    const inTables = this.#manifest.read().columns.find((each) => each.name === name)?.tableSequence ?? 0;
+    const rows = this.scan(column, { limit: STATS_ROWS_MAX });
+    return columnStats(this.#tables.of(name), this.#counters.addedAfter(column, inTables), rows);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { directory, native } = this.#database;
+    const sequence = this.#database.sequence();
+    this.#batch.letGo();
+    this.#database.letGo();
+    if (!this.#owner) return;
+    try {
+      await new Promise<void>((resolve, reject) => binding.db_close(native, (error) => (error ? reject(error) : resolve())));
+      writeSeal(directory, sequence);
+    } catch (error) {
+      throw storeError(error, directory);
+    }
+  }
+
+  *#rows(column: RocksColumn, range: ScanRange): Generator<Row, void, void> {
+    if (range.empty) return;
+    const iterator = this.#openIterator(column, range);
+    try {
+      for (let rows = SCAN_ROWS_FIRST, left = range.limit; ; rows = Math.min(SCAN_ROWS, rows * SCAN_ROWS_GROWTH)) {
+        const chunk = this.#database.nextRows(iterator, Math.min(rows, left));
+        for (let at = 0; at < chunk.rows.length; at += 2) yield rowAt(chunk, at);
+        left -= chunk.rows.length / 2;
+        if (chunk.finished || left === 0) return;
+      }
+    } finally {
+      this.#database.closeIterator(iterator);
+    }
+  }
+
+  /**
+   * With bounds, RocksDB itself stops at the end and does not walk the deleted
+   * keys beyond it. It starts a bounded reverse iterator by seeking to `lt`, and
+   * when that is in the next prefix the filter is asked about the wrong one: so
+   * such a scan has no upper bound and seeks to the last place of its own prefix.
+   */
+  #openIterator(column: RocksColumn, { gte, lt, reverse, prefix }: ScanRange) {
+    const leaves = reverse && prefix !== undefined && lt !== undefined && !startsWith(lt, prefix);
+    const iterator = this.#database.openIterator(column, {
+      reverse,
+      ...(gte === undefined ? {} : { gte }),
+      ...(lt === undefined || leaves ? {} : { lt }),
+    });
+    if (leaves) this.#database.run(() => binding.iterator_seek(iterator, lastPlace(prefix)));
+    return iterator;
+  }
+}

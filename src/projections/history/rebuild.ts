@@ -1,0 +1,36 @@
+/**
+ * Blocks from the history: byte by byte as they came, from the header in the
+ * row of the chain, the transactions and what stood behind them.
+ */
+import type { Reader, Row } from '../../engine/engine.ts';
+import { compactBytes } from '../../ledgers/bitcoin/cursor.ts';
+import { readExtra } from '../../ledgers/bitcoin/index.ts';
+import { TXID_BYTES } from '../../ledgers/outpoint.ts';
+import { concatBytes, toHex } from '../../util/bytes.ts';
+import { UnspentError } from '../../util/errors.ts';
+import type { ChainRow } from '../chain.ts';
+import { HISTORY_TX, historyTxKey, TAIL_INDEX } from './history.ts';
+
+/** A block from its transactions, and their ids as they are kept beside them. Throws STORE_DAMAGED. */
+export function rebuiltBlock(reader: Reader, row: ChainRow): { readonly ids: readonly Uint8Array[]; readonly raw: Uint8Array } {
+  const { height, txCount } = row;
+  const values = Array.from(txRows(reader, height), ([, value]) => value);
+  if (values.length !== txCount) missingRow(historyTxKey(height, values.length), `a block of ${txCount} transactions`);
+  const tail = reader.get(HISTORY_TX, historyTxKey(height, TAIL_INDEX));
+  const txs = values.map((value) => value.subarray(TXID_BYTES));
+  return {
+    ids: values.map((value) => value.subarray(0, TXID_BYTES)),
+    raw: concatBytes(readExtra(row.extra).header, compactBytes(txCount), ...txs, ...(tail === undefined ? [] : [tail])),
+  };
+}
+
+/** The rows of a block's transactions, from the one at that index on. */
+export function txRows(reader: Reader, height: number, from = 0, limit?: number): Iterable<Row> {
+  const range = { gte: historyTxKey(height, from), lt: historyTxKey(height, TAIL_INDEX) };
+  return reader.scan(HISTORY_TX, limit === undefined ? range : { ...range, limit });
+}
+
+/** Throws STORE_DAMAGED. */
+export function missingRow(key: Uint8Array, what: string): never {
+  throw new UnspentError('STORE_DAMAGED', `${HISTORY_TX} lacks the row ${toHex(key)} of ${what}`, { column: HISTORY_TX, key: toHex(key) });
+}

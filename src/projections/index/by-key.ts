@@ -1,0 +1,91 @@
+/**
+ * Unspent outputs by a 28-byte key (address hash, payment or stake credential),
+ * in the order they came to the chain (DESIGN decision 5):
+ *
+ *   key28 | slot u64 | tx index u32 | output index u32  ->  tx id
+ *
+ * An index is a function of the unspent set, so forward and back are one body.
+ * Keys that only some outputs have are in `index-by-trait.ts`, in the same rows.
+ */
+
+import { blake2b224 } from '../../crypto/hash.ts';
+import type { Batch } from '../../engine/engine.ts';
+import { KEY_BYTES, KEY_KINDS, type KeyKind } from '../../ledgers/ledger.ts';
+import { OUTPUT_INDEX_BYTES, readOutputIndex, TXID_BYTES } from '../../ledgers/outpoint.ts';
+import { concatBytes, copyBytes, readU32 } from '../../util/bytes.ts';
+import { inPrefixOrder } from '../../util/key-order.ts';
+import { Scratch } from '../../util/scratch.ts';
+import { AT, type Coin, keyOffset } from '../coin.ts';
+import type { Projection, Step } from '../projection.ts';
+
+/** Kinds of key that only outputs with assets, a datum or a script have. */
+export const TRAIT_KINDS = ['policy', 'asset', 'datum', 'script'] as const;
+export type TraitKind = (typeof TRAIT_KINDS)[number];
+
+/** Every way to look for unspent outputs: the keys each output has, and those some have. */
+export const INDEX_KINDS = [...KEY_KINDS, ...TRAIT_KINDS] as const;
+export type IndexKind = (typeof INDEX_KINDS)[number];
+
+export const INDEX_KEY_BYTES = KEY_BYTES + 8 + 4 + OUTPUT_INDEX_BYTES;
+/** Of slot and tx index. */
+const BLOCK_PLACE_BYTES = 12;
+
+/** The output index of a row, from its key. */
+export function indexKeyOutput(key: Uint8Array): number {
+  return readOutputIndex(key, INDEX_KEY_BYTES - OUTPUT_INDEX_BYTES);
+}
+
+export function indexColumn(kind: IndexKind): string {
+  return `utxo_${kind}`;
+}
+
+/** The key of an asset; those of policies and scripts are their own hashes. */
+export function assetKey(policy: Uint8Array, name: Uint8Array): Uint8Array {
+  return blake2b224(concatBytes(policy, name));
+}
+
+export function datumKey(hash: Uint8Array): Uint8Array {
+  return hash.subarray(0, KEY_BYTES);
+}
+
+export function indexProjection(kind: KeyKind): Projection {
+  const column = indexColumn(kind);
+  const key = new Scratch(INDEX_KEY_BYTES);
+  const txId = new Scratch(TXID_BYTES);
+
+  function move(step: Step, batch: Batch): undefined {
+    for (const coin of keyed(step.removed, kind)) batch.del(column, writeIndexKey(coin, kind, key));
+    for (const coin of keyed(step.added, kind)) {
+      copyBytes(coin.keyBytes, coin.keyAt, txId.bytes, 0, TXID_BYTES);
+      batch.put(column, writeIndexKey(coin, kind, key), txId.view(TXID_BYTES));
+    }
+  }
+
+  return {
+    name: `index.${kind}`,
+    columns: [{ name: column, access: 'prefix', prefixBytes: KEY_BYTES, weight: 12 }],
+    fillable: 'exact',
+    apply: (step, _view, batch) => move(step, batch),
+    revert: (step, _undo, _view, batch) => move(step, batch),
+  };
+}
+
+/** The coins that have a key of this kind, in the order of that key. */
+function keyed(coins: readonly Coin[], kind: KeyKind): readonly Coin[] {
+  if (coins.length === 0) return coins;
+  const having = coins.filter((coin) => keyOffset(coin.bytes, coin.at, kind) >= 0);
+  return inPrefixOrder(having, (coin) => readU32(coin.bytes, keyOffset(coin.bytes, coin.at, kind)));
+}
+
+export function writeIndexKey(coin: Coin, kind: KeyKind, scratch: Scratch): Uint8Array {
+  return writeRowKey(coin.bytes, keyOffset(coin.bytes, coin.at, kind), coin, scratch);
+}
+
+/** The row of a coin under the key at `from[at..]`. Slot and tx index stand side by side in the stored value, in the order the row wants them. */
+export function writeRowKey(from: Uint8Array, at: number, coin: Coin, scratch: Scratch): Uint8Array {
+  const { bytes } = scratch;
+  copyBytes(from, at, bytes, 0, KEY_BYTES);
+  copyBytes(coin.bytes, coin.at + AT.slot, bytes, KEY_BYTES, BLOCK_PLACE_BYTES);
+  copyBytes(coin.keyBytes, coin.keyAt + TXID_BYTES, bytes, KEY_BYTES + BLOCK_PLACE_BYTES, OUTPUT_INDEX_BYTES);
+  return scratch.view(INDEX_KEY_BYTES);
+}

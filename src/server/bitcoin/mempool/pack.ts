@@ -1,0 +1,38 @@
+/**
+ * Changes of the mempool on their way between two threads: one run of bytes and
+ * the lengths of its parts. A thousand transactions sent one by one would each
+ * take along all of the buffer it stands in.
+ */
+import type { MempoolChange } from '../../../ledgers/mempool-change.ts';
+import { concatBytes } from '../../../util/bytes.ts';
+
+export interface PackedChanges {
+  readonly changes: readonly { readonly kind: MempoolChange['kind']; readonly lengths: readonly number[] }[];
+  /** Its buffer is nobody else's: it can be handed over. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export function packChanges(changes: readonly MempoolChange[]): PackedChanges {
+  const parts = changes.map(partsOf);
+  return {
+    changes: changes.map(({ kind }, i) => ({ kind, lengths: parts[i].map(({ length }) => length) })),
+    bytes: concatBytes(...parts.flat()) as Uint8Array<ArrayBuffer>,
+  };
+}
+
+export function unpackChanges({ changes, bytes }: PackedChanges): MempoolChange[] {
+  let at = 0;
+  return changes.map(({ kind, lengths }) => {
+    const parts = lengths.map((length) => {
+      at += length;
+      return bytes.subarray(at - length, at);
+    });
+    if (kind === 'reset') return { kind };
+    return kind === 'add' ? { kind, txs: parts } : { kind, ids: parts };
+  });
+}
+
+function partsOf(change: MempoolChange): readonly Uint8Array[] {
+  if (change.kind === 'reset') return [];
+  return change.kind === 'add' ? change.txs : change.ids;
+}

@@ -1,0 +1,56 @@
+/**
+ * Lists of rows, made in slices: between two of them other requests get their
+ * turn, and what a list holds counts among the answers on their way.
+ */
+import type { IndexedUtxo } from '../../query/query.ts';
+import type { Accept, Encode, Encoded } from './rows.ts';
+import type { Task } from './work/task.ts';
+
+export interface Made {
+  readonly rows: readonly Encoded[];
+  /** Where the last row stands, if there are rows behind it. */
+  readonly next: Uint8Array | null;
+}
+
+export interface Wanted {
+  readonly skip: number;
+  readonly limit: number;
+  readonly accept?: Accept | undefined;
+}
+
+/** A page of the rows of an index. */
+export function makePage(task: Task, source: Iterable<IndexedUtxo>, wanted: Wanted, encode: Encode<IndexedUtxo>): Made | Promise<Made> {
+  const { limit, accept } = wanted;
+  const rows: Encoded[] = [];
+  let { skip } = wanted;
+  let last: Uint8Array | null = null;
+  let more = false;
+  const take = (row: IndexedUtxo): boolean => {
+    if (accept?.(row) === false) return true;
+    if (skip > 0) {
+      skip--;
+      return true;
+    }
+    more = rows.length === limit;
+    if (more) return false;
+    rows.push(held(task, encode(row)));
+    last = row.cursor;
+    return true;
+  };
+  return task.inSlices(source, take, () => ({ rows, next: more ? last : null }));
+}
+
+/** All of them. */
+export function makeRows<Row>(task: Task, source: readonly Row[], encode: Encode<Row>): readonly Encoded[] | Promise<readonly Encoded[]> {
+  const rows: Encoded[] = [];
+  return task.inSlices(
+    source,
+    (row) => rows.push(held(task, encode(row))) > 0,
+    () => rows,
+  );
+}
+
+function held(task: Task, row: Encoded): Encoded {
+  task.hold(row.length);
+  return row;
+}

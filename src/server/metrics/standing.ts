@@ -1,0 +1,46 @@
+/**
+ * How the server is doing, in one word each: healthy, as long as nothing is
+ * damaged and following has neither failed nor is stuck; ready, when its answers are those of
+ * the newest blocks. Both are asked by machines without a token, so a reason
+ * names no file and no peer; the status says more.
+ */
+import type { Point } from '../../ledgers/ledger.ts';
+import { FOLLOW_REFUSALS_MAX, READY_BLOCKS_BEHIND_MAX } from '../../util/limits.ts';
+import type { LiveStatus } from '../thread/live.ts';
+
+const STUCK = 'what the source sends is refused again and again';
+
+/** Null: yes. */
+export type Reason = string | null;
+
+export function unhealthyBecause(damage: string | null, { state, lastError, refusals }: LiveStatus): Reason {
+  if (damage !== null) return 'the store is damaged';
+  if (refusals >= FOLLOW_REFUSALS_MAX) return STUCK;
+  return state === 'stopped' && lastError !== null ? 'following stopped with an error' : null;
+}
+
+/** Blocks our tip is behind the source's; null where the source does not say. */
+export function lagBlocks(head: Point | null, { sourceTip }: LiveStatus): number | null {
+  if (sourceTip === null || sourceTip.height === null) return null;
+  return Math.max(0, sourceTip.height - (head?.height ?? -1));
+}
+
+export function lagSlots(head: Point | null, { sourceTip }: LiveStatus): number | null {
+  return sourceTip === null ? null : Math.max(0, sourceTip.slot - (head?.slot ?? 0));
+}
+
+/** `filling`: projections that still lack rows. A store that nothing follows is as new as it will ever be: ready. */
+export function unreadyBecause(head: Point | null, live: LiveStatus, filling: readonly string[]): Reason {
+  if (head === null) return 'the store has no block yet';
+  if (filling.length > 0) return `still filling: ${filling.join(', ')}`;
+  if (live.state === 'idle') return null;
+  if (live.state === 'stopped') return 'nothing is followed any more';
+  if (live.refusals >= FOLLOW_REFUSALS_MAX) return STUCK;
+  if (live.sourceTip === null) return 'the source has not said where it is';
+  // Where the source was is known; where it is now is not.
+  if (live.state !== 'following') return 'not connected to the source';
+  const behind = lagBlocks(head, live);
+  if (behind !== null) return behind <= READY_BLOCKS_BEHIND_MAX ? null : `${behind} blocks behind the source`;
+  // Slots say nothing about blocks: without a height only the tip itself will do.
+  return lagSlots(head, live) === 0 ? null : 'behind the source';
+}

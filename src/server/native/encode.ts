@@ -1,0 +1,16 @@
+/**
+ * Outputs as they stand in an answer: a JSON document, or an entry in CBOR, the
+ * interchange record with the name of its output.
+ */
+import type { Utxo } from '../../query/query.ts';
+import { encodeOutputEntry } from '../../query/records.ts';
+import type { Look } from '../http/answer.ts';
+import type { Encode, Encoded } from '../http/rows.ts';
+
+/** What stands for an output that is not known. */
+export const NOTHING: Readonly<Record<Look['form'], Encoded>> = { json: 'null', cbor: Uint8Array.of(0xf6) };
+
+export function encoderOf({ form, renderer, recorder }: Look): Encode<Utxo> {
+  if (form === 'json') return (utxo) => JSON.stringify(renderer.utxo(utxo));
+  return (utxo) => encodeOutputEntry(recorder.entry(utxo));
+}

@@ -1,0 +1,117 @@
+/**
+ * Ids of events, from which a stream resumes. An id says where its reader then
+ * is: at a block, with so many of its changes seen. Because that block may be
+ * rolled back before the reader comes back, the id carries older blocks too,
+ * each about four times as deep as the one before.
+ *
+ *   changes seen (base 36, or `-`: all of them) . base64url of, per block,
+ *   newest first: height u32, first 8 bytes of the hash
+ *
+ * `-.` alone is the origin. To a reader all of it is opaque.
+ */
+import type { ChainRow } from '../../../projections/chain.ts';
+import type { Dialect } from '../../../query/dialect.ts';
+import type { Query } from '../../../query/query.ts';
+import { equalBytes, isHex, readU32, writeU32 } from '../../../util/bytes.ts';
+import { UnspentError } from '../../../util/errors.ts';
+
+/** Of a block: every change of it was seen. */
+export const ALL = -1;
+
+const HASH_BYTES = 8;
+const POINT_BYTES = 4 + HASH_BYTES;
+
+/** Each gives a block between one and two times as deep; together they reach below any window one would keep for undoing. */
+const DEPTHS = [1, 4, 16, 64, 256, 1024, 4096, 16_384] as const;
+
+const POINTS_MAX = 1 + DEPTHS.length;
+const FORM = /^(-|[0-9a-z]{1,6})\.([A-Za-z0-9_-]*)$/;
+
+interface IdPoint {
+  readonly height: number;
+  /** The beginning of the hash, or all of it. */
+  readonly hash: Uint8Array;
+}
+
+export interface EventId {
+  /** Changes of the newest block that were seen. */
+  readonly seen: number;
+  /** Newest first; none: the origin. */
+  readonly points: readonly IdPoint[];
+}
+
+/** Writes ids for the blocks of one chain, as one query sees it. */
+export class EventIds {
+  private readonly query: Query;
+  /** For each depth the block used last: they stand at round heights, so that the next block mostly needs the same ones. */
+  private readonly known = new Map<number, { readonly height: number; readonly row: ChainRow | null }>();
+  private last: { readonly row: ChainRow; readonly text: string } | null = null;
+
+  constructor(query: Query) {
+    this.query = query;
+  }
+
+  /** The id of a reader that has seen this many changes of the block (null: is at the origin). */
+  at(row: ChainRow | null, seen: number): string {
+    if (row === null) return '-.';
+    if (this.last?.row !== row) this.last = { row, text: this.pointsOf(row) };
+    return `${seen === ALL ? '-' : seen.toString(36)}.${this.last.text}`;
+  }
+
+  private pointsOf(row: ChainRow): string {
+    const rows = [row, ...DEPTHS.flatMap((depth) => this.olderBy(row, depth) ?? [])];
+    const bytes = Buffer.alloc(POINT_BYTES * rows.length);
+    rows.forEach(({ height, hash }, i) => {
+      writeU32(bytes, POINT_BYTES * i, height);
+      bytes.set(hash.subarray(0, HASH_BYTES), POINT_BYTES * i + 4);
+    });
+    return bytes.toString('base64url');
+  }
+
+  private olderBy({ height }: ChainRow, depth: number): ChainRow | null {
+    const older = (Math.floor(height / depth) - 1) * depth;
+    if (older < 0) return null;
+    let known = this.known.get(depth);
+    if (known?.height !== older) {
+      // On the way up, the block before is the one we come from.
+      const row = this.last?.row.height === older ? this.last.row : this.query.blockAtHeight(older);
+      known = { height: older, row };
+      this.known.set(depth, known);
+    }
+    return known.row;
+  }
+}
+
+/** An id, or the hash of a block whose changes were all seen. Throws USAGE. */
+export function parseEventId(text: string, query: Query, { parseId }: Pick<Dialect, 'parseId'>): EventId {
+  if (isHex(text, 32)) {
+    const hash = parseId(text);
+    return { seen: ALL, points: [{ height: query.blockByHash(hash)?.height ?? 0, hash }] };
+  }
+  const [, seen, encoded] = FORM.exec(text) ?? [];
+  const bytes = encoded === undefined ? undefined : Buffer.from(encoded, 'base64url');
+  if (
+    bytes === undefined ||
+    bytes.length % POINT_BYTES !== 0 ||
+    bytes.length > POINT_BYTES * POINTS_MAX ||
+    (seen !== '-' && bytes.length === 0)
+  )
+    throw new UnspentError('USAGE', `'${text.slice(0, 80)}' is neither the id of an event nor the hash of a block`, { field: 'after' });
+  const points: IdPoint[] = [];
+  for (let at = 0; at < bytes.length; at += POINT_BYTES)
+    points.push({ height: readU32(bytes, at), hash: bytes.subarray(at + 4, at + POINT_BYTES) });
+  return { seen: seen === '-' ? ALL : Number.parseInt(seen, 36), points };
+}
+
+/** The block of that height and hash on the chain of this query, or null. */
+export function findPoint(query: Query, { height, hash }: IdPoint): ChainRow | null {
+  const newest = query.blockAtHeight(height);
+  if (newest === null || startsWith(newest, hash)) return newest;
+  // A boundary block hides the one whose height it shares.
+  const hidden = newest.boundary ? query.blockByHash(newest.prevHash) : null;
+  return hidden !== null && hidden.height === height && startsWith(hidden, hash) ? hidden : null;
+}
+
+function startsWith(row: ChainRow, hash: Uint8Array): boolean {
+  return equalBytes(row.hash.subarray(0, hash.length), hash);
+}

@@ -1,0 +1,95 @@
+/**
+ * What stands in a path, as the index keys and places it names. Whatever cannot
+ * be one is USAGE, and says what was expected.
+ */
+import { parseCredential, readAddress } from '../../ledgers/cardano/index.ts';
+import { KEY_BYTES } from '../../ledgers/ledger.ts';
+import { parseOutputIndex } from '../../ledgers/outpoint.ts';
+import { assetKey, datumKey } from '../../projections/index/by-key.ts';
+import type { Dialect, NamedOwner } from '../../query/dialect.ts';
+import type { Place } from '../../query/place.ts';
+import { parsePlace } from '../../query/place.ts';
+import { fromHex, isHex } from '../../util/bytes.ts';
+import { UnspentError } from '../../util/errors.ts';
+
+const REWARD_ADDRESS_BYTES = 1 + KEY_BYTES;
+
+export interface AssetName {
+  readonly policy: Uint8Array;
+  readonly name: Uint8Array;
+}
+
+export interface Outpoint {
+  readonly txId: Uint8Array;
+  readonly index: number;
+}
+
+/** Of text that a schema has found to be hex. The platform's own decoder: a path may be asked many times a second. */
+export function hexBytes(text: string): Uint8Array {
+  return Buffer.from(text, 'hex');
+}
+
+export function addressKey(text: string, dialect: Dialect): Uint8Array {
+  return named('address', () => dialect.addressKey(text));
+}
+
+/** Of an address in whichever form, for the trees. */
+export function addressOwner(text: string, dialect: Dialect): NamedOwner {
+  return named('address', () => dialect.owner(text));
+}
+
+export function paymentKey(text: string): Uint8Array {
+  return named('credential', () => {
+    const { hash, part } = parseCredential(text);
+    if (part === 'stake') throw new UnspentError('USAGE', 'this is a stake credential; ask /stake/{stake}/utxos');
+    return hash;
+  });
+}
+
+/** Of a stake address (bech32 or hex) or of a credential. */
+export function stakeKey(text: string): Uint8Array {
+  return named('stake', () => {
+    if (isHex(text, REWARD_ADDRESS_BYTES)) {
+      const { stake } = readAddress(fromHex(text));
+      if (stake !== null) return stake.hash;
+    }
+    const { hash, part } = parseCredential(text);
+    if (part === 'payment') throw new UnspentError('USAGE', 'this is a payment credential; ask /credentials/{credential}/utxos');
+    return hash;
+  });
+}
+
+export function parseUnit(text: string): AssetName {
+  const bytes = hexBytes(text);
+  return { policy: bytes.subarray(0, KEY_BYTES), name: bytes.subarray(KEY_BYTES) };
+}
+
+export function unitKey(text: string): Uint8Array {
+  const { policy, name } = parseUnit(text);
+  return assetKey(policy, name);
+}
+
+export function datumHashKey(text: string): Uint8Array {
+  return datumKey(hexBytes(text));
+}
+
+/** `transaction#number`, as the schema has checked it. */
+export function parseOutpoint(text: string, { parseId }: Dialect): Outpoint {
+  const [id, digits] = text.split('#');
+  return named('body', () => ({ txId: parseId(id), index: parseOutputIndex(digits) }));
+}
+
+/** Of a block in a path a bare number is a height; in `at` it is a slot. */
+export function parseBlock(text: string, { parseId }: Dialect): Place {
+  return named('block', () => parsePlace(/^\d{1,15}$/.test(text) ? `height:${text}` : text, parseId));
+}
+
+/** Says which part of the path is meant. */
+function named<T>(field: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof UnspentError)) throw error;
+    throw new UnspentError(error.code, error.message, { ...error.meta, field }, error);
+  }
+}

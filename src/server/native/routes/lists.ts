@@ -1,0 +1,160 @@
+/**
+ * Lists of unspent outputs: by address, credential, stake, asset, policy, script
+ * and datum. They differ in how a path names a key and share everything else:
+ * pages, streams, forms.
+ */
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type, { type TObject } from 'typebox';
+import type { Dialect } from '../../../query/dialect.ts';
+import type { IndexKind } from '../../../query/view.ts';
+import { equalBytes } from '../../../util/bytes.ts';
+import type { Body, Look } from '../../http/answer.ts';
+import { announceNext, type PagePlan, planPage } from '../../http/paging.ts';
+import { type Accept, joinRows, RowStream } from '../../http/rows.ts';
+import type { Serving } from '../../http/serving.ts';
+import { type Made, makePage } from '../../http/slices.ts';
+import type { App } from '../../http/typed.ts';
+import { encoderOf } from '../encode.ts';
+import { type AssetName, addressKey, datumHashKey, hexBytes, parseUnit, paymentKey, stakeKey, unitKey } from '../keys.ts';
+import { described } from '../openapi.ts';
+import { listQuery, PATH, ref } from '../schemas.ts';
+
+type Params = Readonly<Record<string, string>>;
+
+interface ListRoute {
+  readonly path: string;
+  readonly params: TObject;
+  readonly kind: IndexKind;
+  readonly summary: string;
+  key(params: Params, dialect: Dialect): Uint8Array;
+  /** Only outputs that hold this. */
+  asset?(params: Params): AssetName;
+}
+
+const LISTS: readonly ListRoute[] = [
+  {
+    path: '/addresses/:address/utxos',
+    params: Type.Object({ address: PATH.address }),
+    kind: 'address',
+    summary: 'Unspent outputs of an address',
+    key: ({ address }, dialect) => addressKey(address, dialect),
+  },
+  {
+    path: '/addresses/:address/utxos/:asset',
+    params: Type.Object({ address: PATH.address, asset: PATH.unit }),
+    kind: 'address',
+    summary: 'Unspent outputs of an address that hold an asset',
+    key: ({ address }, dialect) => addressKey(address, dialect),
+    asset: ({ asset }) => parseUnit(asset),
+  },
+  {
+    path: '/credentials/:credential/utxos',
+    params: Type.Object({ credential: PATH.credential }),
+    kind: 'payment',
+    summary: 'Unspent outputs of a payment credential',
+    key: ({ credential }) => paymentKey(credential),
+  },
+  {
+    path: '/stake/:stake/utxos',
+    params: Type.Object({ stake: PATH.stake }),
+    kind: 'stake',
+    summary: 'Unspent outputs of a stake credential',
+    key: ({ stake }) => stakeKey(stake),
+  },
+  {
+    path: '/assets/:unit/utxos',
+    params: Type.Object({ unit: PATH.unit }),
+    kind: 'asset',
+    summary: 'Unspent outputs that hold an asset',
+    key: ({ unit }) => unitKey(unit),
+  },
+  {
+    path: '/policies/:policy/utxos',
+    params: Type.Object({ policy: PATH.policy }),
+    kind: 'policy',
+    summary: 'Unspent outputs that hold assets of a policy',
+    key: ({ policy }) => hexBytes(policy),
+  },
+  {
+    path: '/scripts/:hash/utxos',
+    params: Type.Object({ hash: PATH.script }),
+    kind: 'script',
+    summary: 'Unspent outputs that carry a script for others to refer to',
+    key: ({ hash }) => hexBytes(hash),
+  },
+  {
+    path: '/datums/:hash/utxos',
+    params: Type.Object({ hash: PATH.datum }),
+    kind: 'datum',
+    summary: 'Unspent outputs with a datum, inline or by its hash',
+    key: ({ hash }) => datumHashKey(hash),
+  },
+];
+
+export function registerLists(app: App, serving: Serving): void {
+  const { rowsMax } = serving.context.config.server;
+  const querystring = listQuery(rowsMax);
+  const { family, dialect } = serving.context.network;
+  // Of the Bitcoin family, what owns an output is all that outputs can be found by.
+  const routes = family === 'cardano' ? LISTS : LISTS.filter(({ kind, asset }) => kind === 'address' && asset === undefined);
+  for (const route of routes) {
+    const schema = {
+      ...described('Outputs', route.summary, { rows: Type.Array(ref('Utxo')), paged: true }),
+      params: route.params,
+      querystring,
+    };
+    app.get(route.path, { schema }, (request, reply) => {
+      const params = request.params as Params;
+      const [key, asset] = [route.key(params, dialect), route.asset?.(params)];
+      const accept = asset === undefined ? undefined : holderOf(serving, asset);
+      serving.answers.giveRows(request, reply, (look) => {
+        const plan = planPage(request.query, look, route.kind, key, rowsMax);
+        const listing = { kind: route.kind, key, plan, accept };
+        return plan.limit === null ? everyRow(serving, request, look, listing) : onePage(request, reply, look, listing, plan.limit);
+      });
+    });
+  }
+}
+
+interface Listing {
+  readonly kind: IndexKind;
+  readonly key: Uint8Array;
+  readonly plan: PagePlan;
+  readonly accept: Accept | undefined;
+}
+
+function onePage(request: FastifyRequest, reply: FastifyReply, look: Look, listing: Listing, limit: number): Body | Promise<Body> {
+  const { kind, key, plan, accept } = listing;
+  const { order, after, skip } = plan;
+  // One more than asked for, to know whether there is a next page.
+  const scanned = accept === undefined ? skip + limit + 1 : undefined;
+  const source = look.view.byKey(kind, key, { order, after, limit: scanned });
+  const finish = ({ rows, next }: Made): Body => {
+    if (next !== null) announceNext(request, reply, look, kind, plan, next);
+    return joinRows(rows, look.form);
+  };
+  const made = makePage(look.task, source, { skip, limit, accept }, encoderOf(look));
+  return made instanceof Promise ? made.then(finish) : finish(made);
+}
+
+function everyRow(serving: Serving, request: FastifyRequest, look: Look, { kind, key, plan, accept }: Listing): Readable {
+  // Nobody reads the body of a HEAD.
+  if (request.method === 'HEAD') return Readable.from([]);
+  const { order, after } = plan;
+  const rows = new RowStream(look.task, look.view.byKey(kind, key, { order, after }), accept, encoderOf(look), look.form);
+  return serving.stream(rows);
+}
+
+/** Whether an output holds the asset. */
+function holderOf({ context }: Serving, { policy, name }: AssetName): Accept {
+  const { traits } = context.network.ledger;
+  return ({ output: { raw } }) => {
+    let held = false;
+    if (traits === null || traits.isPlain(raw, 0, raw.length)) return held;
+    traits.assets(raw, 0, raw.length, (itsPolicy, itsName) => {
+      held ||= equalBytes(itsPolicy, policy) && equalBytes(itsName, name);
+    });
+    return held;
+  };
+}

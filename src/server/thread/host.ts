@@ -1,0 +1,167 @@
+/**
+ * A server that listens, over an engine, in whichever thread this runs: what
+ * `worker.ts` does in a thread of its own and `serve` in the caller's.
+ */
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../../config/schema.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Network } from '../../families/networks.ts';
+import type { MempoolChange } from '../../ledgers/mempool-change.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { buildApp } from '../app.ts';
+import { type ElectrumServer, openElectrum } from '../bitcoin/electrum/index.ts';
+import { MempoolKeeper, type Submit } from '../bitcoin/mempool/keeper.ts';
+import type { ElectrumPorts, ServerContext } from '../context.ts';
+import { Workload } from '../http/work/workload.ts';
+import { EngineReads } from '../reads.ts';
+import type { LiveStatus, LiveUpdate } from './live.ts';
+import { LiveBoard } from './live-board.ts';
+
+export interface HostParts {
+  readonly engine: Engine;
+  readonly network: Network;
+  readonly config: Config;
+  /** Names of the projections the store keeps. */
+  readonly projections: readonly string[];
+  readonly status: LiveStatus;
+  /** Hands a transaction to the node that is followed. */
+  readonly submit: Submit;
+  readonly electrum: ElectrumPorts;
+}
+
+export interface Listening {
+  /** Where the page is; the API is below it. */
+  readonly url: string;
+  readonly electrum: ElectrumPorts;
+}
+
+/** Something that was opened and must be closed. */
+interface Closable {
+  close(): Promise<void>;
+}
+
+export class Host {
+  readonly listening: Listening;
+  private readonly servers: readonly Closable[];
+  private readonly reads: EngineReads;
+  private readonly live: LiveBoard;
+  private readonly keeper: MempoolKeeper | null;
+
+  private constructor(parts: Pick<HostInside, 'reads' | 'live' | 'keeper'>, servers: readonly Closable[], listening: Listening) {
+    ({ reads: this.reads, live: this.live, keeper: this.keeper } = parts);
+    this.servers = servers;
+    this.listening = listening;
+  }
+
+  /** Resolves when it listens. Throws CONFIG for a setting that is not safe, IO where the system does not let it listen. */
+  static async open(parts: HostParts): Promise<Host> {
+    const inside = insideOf(parts);
+    const servers: Closable[] = [];
+    try {
+      const app = await buildApp(inside.context);
+      servers.push(app);
+      const url = await listen(app, parts.config.server);
+      const electrum = await startElectrum(inside.context, parts.electrum);
+      if (electrum !== null) servers.push(electrum);
+      return new Host(inside, servers, { url, electrum: electrum?.ports ?? {} });
+    } catch (error) {
+      await closeAll(servers);
+      inside.keeper?.close();
+      inside.reads.close();
+      throw error;
+    }
+  }
+
+  take(update: LiveUpdate): void {
+    this.live.take(update);
+    if (update.moved) this.reads.moved();
+  }
+
+  takeMempool(changes: readonly MempoolChange[]): void {
+    this.keeper?.take(changes);
+  }
+
+  /** When it resolves, nobody reads any more. */
+  async close(): Promise<void> {
+    this.keeper?.close();
+    await closeAll(this.servers);
+    // Streams that were cut give back what they hold in turns of their own.
+    for (let turns = 0; this.reads.snapshots > 1 && turns < 100; turns++) await new Promise((resolve) => setImmediate(resolve));
+    this.reads.close();
+  }
+}
+
+interface HostInside {
+  readonly reads: EngineReads;
+  readonly live: LiveBoard;
+  readonly keeper: MempoolKeeper | null;
+  readonly context: ServerContext;
+}
+
+function insideOf({ engine, network, config, projections, status, submit }: HostParts): HostInside {
+  const reads = new EngineReads(engine, network.ledger.traits);
+  const live = new LiveBoard(status);
+  // Before everybody else who wants to hear of moves.
+  const keeper = keeperOf(network, projections, reads, submit);
+  const context: ServerContext = {
+    ...{ network, config, projections, reads, live, mempool: keeper?.mempool ?? null, workload: new Workload() },
+    submit: (raw) => (keeper === null ? Promise.reject(noMempool(network)) : keeper.submit(raw)),
+  };
+  return { reads, live, keeper, context };
+}
+
+/** Null where there is no mempool to speak of, or no unspent set to hold it against. */
+function keeperOf(network: Network, projections: readonly string[], reads: EngineReads, submit: Submit): MempoolKeeper | null {
+  if (network.family !== 'bitcoin' || !projections.includes('utxo')) return null;
+  return new MempoolKeeper(reads, network.parameters.mweb, submit);
+}
+
+function noMempool({ name }: Network): UnspentError {
+  return new UnspentError('UNSUPPORTED', `transactions of '${name}' are not submitted here: no mempool is kept`);
+}
+
+async function startElectrum(context: ServerContext, ports: ElectrumPorts): Promise<ElectrumServer | null> {
+  const isWanted = Object.values(ports).some((port) => port !== undefined);
+  if (context.network.family !== 'bitcoin' || !isWanted) return null;
+  return await openElectrum(context, ports, (line) => process.stderr.write(`unspent: ${line}\n`));
+}
+
+async function listen(app: FastifyInstance, { host, port }: Config['server']): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw cannotListen(error as NodeJS.ErrnoException, host, port);
+  }
+  return urlOf(app.server.address() as AddressInfo);
+}
+
+/** All of them, whatever one of them says; what the first says is thrown then. */
+async function closeAll(servers: readonly Closable[]): Promise<void> {
+  const closed = await Promise.allSettled(servers.map((server) => server.close()));
+  for (const result of closed) if (result.status === 'rejected') throw result.reason;
+}
+
+/** As a person on this machine would type it. */
+function urlOf({ address, port, family }: AddressInfo): string {
+  const everywhere = address === '0.0.0.0' || address === '::';
+  const host = everywhere ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
+  return `http://${host}:${port}/`;
+}
+
+export function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): UnspentError {
+  const { code } = error;
+  const where = `${host}:${port}`;
+  if (code === 'EADDRINUSE') {
+    const message = `port ${port} on ${host} is taken, perhaps by another unspent; stop that one, or choose a port with --port N`;
+    return new UnspentError('IO', message, { host, port, taken: true }, error);
+  }
+  if (code === 'EACCES')
+    return new UnspentError('IO', `listening on ${where} is not permitted; ports from 1024 on are free to use`, { host, port }, error);
+  return new UnspentError(
+    'IO',
+    `cannot listen on ${where}: ${error.message}; server.host must be an address of this machine`,
+    { host, port },
+    error,
+  );
+}

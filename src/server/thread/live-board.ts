@@ -1,0 +1,25 @@
+/**
+ * The serving side of the telemetry: the status as it was told last, and the
+ * timings to whoever counts them.
+ */
+import type { Live } from '../context.ts';
+import { type LiveStatus, type LiveTiming, type LiveUpdate, NOT_FOLLOWING } from './live.ts';
+
+export class LiveBoard implements Live {
+  status: LiveStatus;
+  private readonly listeners = new Set<(timings: readonly LiveTiming[]) => void>();
+
+  constructor(status: LiveStatus = NOT_FOLLOWING) {
+    this.status = status;
+  }
+
+  take({ status, timings }: LiveUpdate): void {
+    this.status = status;
+    if (timings.length > 0) for (const listener of this.listeners) listener(timings);
+  }
+
+  onTimings(listener: (timings: readonly LiveTiming[]) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * The server in a thread of its own, seen from the thread of the fold: so that
+ * neither starves the other (DESIGN decision 12). The two share the open
+ * database and send each other plain data. The thread ends before the engine
+ * does; whoever owns the engine closes last.
+ */
+
+import { Worker } from 'node:worker_threads';
+import type { Config } from '../../config/schema.ts';
+import type { ColumnSpec } from '../../engine/engine.ts';
+import type { EngineHandle } from '../../engine/open.ts';
+import type { Network } from '../../families/networks.ts';
+import type { MempoolChange } from '../../ledgers/mempool-change.ts';
+import type { Submit } from '../bitcoin/mempool/keeper.ts';
+import { type PackedChanges, packChanges } from '../bitcoin/mempool/pack.ts';
+import type { ElectrumPorts } from '../context.ts';
+import { errorOf, type Failure, failureOf } from './failure.ts';
+import type { Listening } from './host.ts';
+import type { LiveStatus, LiveUpdate } from './live.ts';
+
+/** What the thread is given. Only what can be sent: a ledger is made anew over there. */
+export interface ThreadData {
+  readonly handle: EngineHandle;
+  readonly columns: readonly ColumnSpec[];
+  readonly network: { readonly name: string; readonly parameters: Network['parameters'] };
+  readonly config: Config;
+  readonly projections: readonly string[];
+  readonly status: LiveStatus;
+  readonly electrum: ElectrumPorts;
+}
+
+/** To the thread. */
+export type Order =
+  | { readonly kind: 'update'; readonly update: LiveUpdate }
+  | { readonly kind: 'mempool'; readonly packed: PackedChanges }
+  /** The answer to the `submit` of that number. */
+  | { readonly kind: 'submitted'; readonly number: number; readonly answer: Uint8Array | Failure }
+  | { readonly kind: 'close' };
+
+/** From the thread. */
+export type Report =
+  | { readonly kind: 'listening'; readonly listening: Listening }
+  /** The changes of the mempool sent last are taken in. */
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'submit'; readonly number: number; readonly raw: Uint8Array }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+export class ServerThread {
+  /** Resolves when the server listens. */
+  readonly listening: Promise<Listening>;
+  /** Resolves when the thread has ended as it was told to; rejects when it ended by itself. */
+  readonly ended: Promise<void>;
+  private readonly worker: Worker;
+  private readonly submit: Submit;
+  private closing = false;
+  private onTaken: (() => void) | null = null;
+
+  /** `submit` hands what readers over there submit to the node that is followed here. */
+  constructor(data: ThreadData, submit: Submit) {
+    this.submit = submit;
+    // The same file as it stands beside this one: a source in a checkout, compiled in a package.
+    const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
+    this.worker = new Worker(new URL(file, import.meta.url), { workerData: data, name: 'unspent http' });
+    let failure: Error | null = null;
+    this.ended = new Promise((resolve, reject) => {
+      this.worker.once('error', (error) => {
+        failure = error instanceof Error ? error : new Error(String(error));
+      });
+      this.worker.once('exit', () =>
+        this.closing && failure === null ? resolve() : reject(failure ?? new Error('the server thread ended')),
+      );
+    });
+    this.listening = new Promise((resolve, reject) => {
+      this.worker.on('message', (report: Report) => {
+        if (report.kind === 'listening') resolve(report.listening);
+        else if (report.kind === 'taken') this.onTaken?.();
+        else if (report.kind === 'submit') void this.hand(report.number, report.raw);
+        else {
+          failure = errorOf(report.failure);
+          reject(failure);
+        }
+      });
+      this.ended.catch(reject);
+    });
+  }
+
+  tell(update: LiveUpdate): void {
+    this.order({ kind: 'update', update });
+  }
+
+  /** Resolves when they are taken in. One call at a time. */
+  change(changes: readonly MempoolChange[]): Promise<void> {
+    const packed = packChanges(changes);
+    this.worker.postMessage({ kind: 'mempool', packed } satisfies Order, [packed.bytes.buffer]);
+    return new Promise((resolve) => {
+      this.onTaken = resolve;
+    });
+  }
+
+  /** Resolves when nobody over there holds on to the engine any more. */
+  async close(): Promise<void> {
+    if (!this.closing) {
+      this.closing = true;
+      this.order({ kind: 'close' });
+    }
+    // Whether as told or not, it has ended; why is for those who wait for `ended`.
+    await this.ended.catch(() => {});
+  }
+
+  private async hand(number: number, raw: Uint8Array): Promise<void> {
+    const answer = await this.submit(raw).then((id) => new Uint8Array(id), failureOf);
+    this.order({ kind: 'submitted', number, answer });
+  }
+
+  private order(order: Order): void {
+    this.worker.postMessage(order);
+  }
+}

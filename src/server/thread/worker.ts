@@ -1,0 +1,59 @@
+/**
+ * The server's thread, from within: attaches to the engine that the fold has
+ * open, serves, and lets go of everything when it is told to.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { attachEngine } from '../../engine/open.ts';
+import { openNetwork } from '../../families/networks.ts';
+import { assert } from '../../util/errors.ts';
+import { unpackChanges } from '../bitcoin/mempool/pack.ts';
+import { failureOf } from './failure.ts';
+import { Host } from './host.ts';
+import { ThreadSubmit } from './submit.ts';
+import type { Order, Report, ThreadData } from './thread.ts';
+
+assert(parentPort !== null, 'this file is the entry of a thread');
+const port = parentPort;
+const { handle, columns, network, ...parts } = workerData as ThreadData;
+
+function report(message: Report): void {
+  port.postMessage(message);
+}
+
+/** Resolves when it is told to close. */
+function obey(host: Host, submits: ThreadSubmit): Promise<void> {
+  return new Promise((resolve) => {
+    port.on('message', (order: Order) => {
+      if (order.kind === 'update') host.take(order.update);
+      else if (order.kind === 'mempool') {
+        host.takeMempool(unpackChanges(order.packed));
+        report({ kind: 'taken' });
+      } else if (order.kind === 'submitted') submits.answered(order.number, order.answer);
+      else resolve();
+    });
+  });
+}
+
+async function run(): Promise<void> {
+  const engine = await attachEngine(handle, columns);
+  const submits = new ThreadSubmit((number, raw) => report({ kind: 'submit', number, raw }));
+  try {
+    const submit = (raw: Uint8Array): Promise<Uint8Array> => submits.submit(raw);
+    const host = await Host.open({ ...parts, engine, submit, network: openNetwork(network.name, null, network.parameters) });
+    const closed = obey(host, submits);
+    report({ kind: 'listening', listening: host.listening });
+    await closed;
+    submits.close();
+    await host.close();
+  } finally {
+    await engine.close();
+  }
+}
+
+try {
+  await run();
+} catch (error) {
+  report({ kind: 'failed', failure: failureOf(error) });
+}
+// With nothing left to listen to, the thread ends.
+port.close();

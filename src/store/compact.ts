@@ -1,0 +1,67 @@
+/**
+ * Gives back the space of what a store has forgotten. RocksDB deletes by writing
+ * that something is gone; the bytes go when it merges tables, and it merges those
+ * of a level when the level is too large. Its binding cannot ask for a merge, so
+ * the store is opened with levels so small that all of them are too large, and
+ * RocksDB does the rest (docs/adr/0025-compaction.md). Nothing else is written:
+ * to stop in the middle is to have compacted less.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../config/load.ts';
+import { type Config, withValues } from '../config/schema.ts';
+import { COMPACT_LOOK_MS, COMPACT_MEMTABLE_BYTES, COMPACT_QUIET_LOOKS } from '../util/limits.ts';
+import { open } from './store.ts';
+
+export interface CompactOptions {
+  /** Directory of the store. Default: the setting `data`. */
+  readonly data?: string | undefined;
+  readonly config?: Config | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Told now and then how large it is. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+export interface Compacted {
+  /** Bytes on disk. */
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Nobody else may have the store open. */
+export async function compact(options: CompactOptions = {}): Promise<Compacted> {
+  const config = options.config ?? loadConfig({ env: process.env }).config;
+  const data = options.data ?? config.data;
+  const small = withValues(config, { 'engine.memtableBytes': COMPACT_MEMTABLE_BYTES });
+  const before = await opened(data, config, async () => {});
+  await opened(data, small, (measure, isBusy) => untilQuiet(measure, isBusy, options));
+  // What it wrote in between, its log above all, goes when it is opened once more.
+  const after = await opened(data, config, async () => {});
+  return { before, after };
+}
+
+type Look = (measure: () => number, isBusy: () => boolean) => Promise<void>;
+
+/** The bytes on disk before the body. */
+async function opened(data: string, config: Config, body: Look): Promise<number> {
+  const store = await open({ data, config, create: false });
+  try {
+    const measure = (): number => store.engine.stats().bytes;
+    const bytes = measure();
+    await body(measure, () => store.engine.stats().properties['rocksdb.num-running-compactions'] !== '0');
+    return bytes;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Until the size has not changed and nothing was being merged for some looks. */
+async function untilQuiet(measure: () => number, isBusy: () => boolean, { signal, onProgress }: CompactOptions): Promise<void> {
+  let last = -1;
+  for (let quiet = 0; quiet < COMPACT_QUIET_LOOKS && !signal?.aborted; ) {
+    const bytes = measure();
+    onProgress?.(bytes);
+    quiet = bytes === last && !isBusy() ? quiet + 1 : 0;
+    last = bytes;
+    await sleep(COMPACT_LOOK_MS, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * What opening a store does to its directory: makes it, changes its shape, and
+ * takes back what it made where it came to nothing.
+ */
+import { existsSync, readdirSync, rmdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Config } from '../config/schema.ts';
+import { databaseDirectory, removeStore, STORE_ENTRIES, writeIdentity } from '../engine/directory.ts';
+import { type OwnedEngine, openEngineIn } from '../engine/open.ts';
+import { type Network, openNetwork } from '../families/networks.ts';
+import { deltaColumn } from '../state/delta.ts';
+import { readHead } from '../state/head.ts';
+import { isUnspentError } from '../util/errors.ts';
+import { planStore, type StoreIdentity, type StorePlan, type Wishes } from './identity.ts';
+import type { Changes } from './settings.ts';
+import { planShape, type ShapeChange } from './shape.ts';
+
+export function openEngine(
+  data: string,
+  { engine }: Config,
+  { projections, retired, existing }: Pick<ShapeChange, 'projections' | 'retired' | 'existing'>,
+): Promise<OwnedEngine> {
+  const columns = [...projections.flatMap((projection) => projection.columns), deltaColumn];
+  return openEngineIn(databaseDirectory(data), columns, { ...engine, createIfMissing: true, retired, existing });
+}
+
+/** A plan of the store that is there, or of one to be made; `identity` null: of one to be made. */
+interface Planned {
+  readonly identity: StoreIdentity | null;
+  readonly plan: StorePlan;
+  readonly shape: ShapeChange;
+}
+
+/**
+ * Plans the store. One that has no block yet may become anything, even of
+ * another network: it is removed, and begins anew. Only where `mayCreate`.
+ */
+export async function planOpening(identity: StoreIdentity | null, wishes: Wishes, may: Changes, mayCreate: boolean): Promise<Planned> {
+  const planFor = (known: StoreIdentity | null, wanted: Wishes): Planned => {
+    const plan = planStore(known, wanted, may);
+    return { identity: known, plan, shape: planShape(known, known === null || may.shape ? plan.config : null, plan.network.ledger) };
+  };
+  try {
+    return planFor(identity, wishes);
+  } catch (error) {
+    const isAtOdds =
+      isUnspentError(error, 'STORE_NETWORK') || isUnspentError(error, 'STORE_SHAPE') || isUnspentError(error, 'GENESIS_WRONG');
+    if (identity === null || !mayCreate || !isAtOdds || !(await isEmpty(wishes.data, identity, wishes.config))) throw error;
+    const anew = planFor(null, { ...wishes, ...remembered(identity, wishes) });
+    removeStore(wishes.data);
+    return anew;
+  }
+}
+
+/** What an empty store that begins anew keeps of itself where nobody says otherwise: its network, with its parameters. */
+function remembered({ network, parameters }: StoreIdentity, wishes: Wishes): Pick<Wishes, 'network' | 'parameters'> {
+  const wanted = wishes.network ?? wishes.config.network;
+  if (wanted !== '' && wanted !== network) return {};
+  return (wishes.genesis ?? wishes.config.genesis) === '' ? { network, parameters } : { network };
+}
+
+async function isEmpty(data: string, identity: StoreIdentity, config: Config): Promise<boolean> {
+  const { ledger } = openNetwork(identity.network, null, identity.parameters);
+  const engine = await openEngine(data, config, planShape(identity, null, ledger));
+  try {
+    return readHead(engine) === null;
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Only who has the store open may say what it is: another process may be at work on it. */
+export async function beginReshape(
+  data: string,
+  identity: StoreIdentity,
+  config: Config,
+  network: Network,
+  shape: ShapeChange,
+): Promise<void> {
+  const engine = await openEngine(data, config, planShape(identity, null, network.ledger));
+  try {
+    writeIdentity(data, { ...identity, ...shape.during });
+  } finally {
+    await engine.close();
+  }
+}
+
+/** What there is before a store is made, so that a store which comes to nothing can be taken back without a trace. */
+export class NewDirectory {
+  private readonly data: string;
+  /** Directories that are not there yet, the innermost first. */
+  private readonly missing: readonly string[];
+
+  constructor(data: string) {
+    this.data = data;
+    const missing: string[] = [];
+    for (let path = resolve(data); !existsSync(path); path = dirname(path)) missing.push(path);
+    this.missing = missing;
+  }
+
+  /** The store must be closed. If somebody has put something else beside it, all of it stays. */
+  remove(): void {
+    if (!existsSync(this.data)) return;
+    if (readdirSync(this.data).some((name) => !STORE_ENTRIES.includes(name))) return;
+    removeStore(this.data);
+    for (const path of this.missing) {
+      if (readdirSync(path).length > 0) return;
+      rmdirSync(path);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * What a store remembers about itself in unspent.json, and what it should be:
+ * from the settings where it is new, from what it remembers where it is not.
+ */
+import type { Config } from '../config/schema.ts';
+import { checkNetwork, type Identity, SCHEMA_VERSION } from '../engine/directory.ts';
+import { type Network, networkNames, openNetwork, withoutGenesis } from '../families/networks.ts';
+import { type GenesisTexts, readGenesisFiles } from '../sources/cardano/genesis-files.ts';
+import type { Windows } from '../state/pruned.ts';
+import { UnspentError } from '../util/errors.ts';
+import { VERSION } from '../util/version.ts';
+import { type Changes, type StoreSettings, settingsOf } from './settings.ts';
+import type { Shape } from './shape.ts';
+
+interface StoreFacts extends Identity {
+  readonly family: string;
+  readonly parameters: Network['parameters'];
+  readonly partial: boolean;
+  readonly selfContained: boolean;
+  /** How far below the tip it keeps what it takes to go back. */
+  readonly windows: Windows;
+  readonly createdBy: string;
+  /** Only while a snapshot is being imported: what is there is not a store yet. */
+  readonly importing?: true;
+}
+
+export interface StoreIdentity extends StoreFacts, Shape {}
+
+export interface Wishes {
+  readonly data: string;
+  readonly config: Config;
+  readonly network?: string | undefined;
+  readonly genesis?: string | GenesisTexts | undefined;
+  readonly partial?: boolean | undefined;
+  /** Of a private network whose genesis files are not at hand. */
+  readonly parameters?: Network['parameters'] | undefined;
+}
+
+/** What a store should be, but for its shape. */
+export interface StorePlan extends StoreSettings {
+  readonly facts: StoreFacts;
+  readonly network: Network;
+}
+
+/** `existing` null: of a store that is to be made. Throws STORE_NETWORK, STORE_SHAPE, GENESIS_WRONG and what else cannot be. */
+export function planStore(existing: StoreIdentity | null, wishes: Wishes, may: Changes): StorePlan {
+  const name = networkName(existing, wishes);
+  const given = wishes.genesis ?? wishes.config.genesis;
+  const texts = typeof given === 'string' ? (given === '' ? null : readGenesisFiles(given, name)) : given;
+  const partial = existing?.partial || (wishes.partial ?? false);
+  const found = openNetwork(name, texts, existing?.parameters ?? wishes.parameters);
+  const network = partial && !found.hasGenesis ? withoutGenesis(found) : found;
+  const { config, ignored } = settingsOf(wishes.config, existing, network, may);
+  if (wishes.partial && config.utxo.store === 'mmr') throw rangeNeedsAll();
+  const { pruneDepth, rollbackWindow, delta } = config.utxo;
+  if (existing !== null) checkFixed(existing, wishes.data, partial, delta.selfContained);
+  const facts = {
+    ...{ schema: SCHEMA_VERSION, network: name, family: network.family, parameters: network.parameters },
+    ...{ partial, selfContained: delta.selfContained, windows: { pruneDepth, rollbackWindow }, createdBy: `unspent ${VERSION}` },
+  };
+  return { facts, network, config, ignored };
+}
+
+/** What a store cannot become once it has blocks. */
+function checkFixed(existing: StoreIdentity, data: string, partial: boolean, selfContained: boolean): void {
+  if (existing.selfContained !== selfContained)
+    throw new UnspentError('STORE_SHAPE', `the store was made with utxo.delta.selfContained = ${existing.selfContained}`);
+  if (partial && !existing.partial)
+    throw new UnspentError('STORE_SHAPE', `the store in ${data} began at the first block of the chain; only an empty one can be partial`);
+}
+
+function networkName(existing: StoreIdentity | null, { data, config, network }: Wishes): string {
+  const name = network ?? config.network;
+  if (existing !== null) {
+    if (name !== '') checkNetwork(existing, name);
+    return existing.network;
+  }
+  if (name !== '') return name;
+  throw new UnspentError(
+    'NETWORK_NEEDED',
+    `there is no store in ${data} yet, and no network was named; there are ${networkNames().join(', ')}`,
+  );
+}
+
+function rangeNeedsAll(): UnspentError {
+  return new UnspentError(
+    'UNSUPPORTED',
+    'a mountain range stands on every block from the first: a partial store cannot keep one (utxo.store)',
+  );
+}
+
+export function genesisNeeded({ name }: Network): UnspentError {
+  return new UnspentError('GENESIS_NEEDED', `the genesis of '${name}' is not built in, and the store is empty`, {
+    network: name,
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * The settings a store is opened with: what somebody said, else what the store
+ * was made with or changed to, else the default. So a store that is opened again
+ * stays as it is, whatever flags it was made with.
+ */
+import {
+  type Config,
+  isSaid,
+  SETTING_KEYS,
+  SETTINGS,
+  type SettingKey,
+  type SettingValue,
+  settingValue,
+  withValues,
+} from '../config/schema.ts';
+import { type Network, windowBlocks } from '../families/networks.ts';
+import type { Windows } from '../state/pruned.ts';
+import type { StoreIdentity } from './identity.ts';
+
+/** Which of the settings that a store remembers may be changed by what is said. */
+export interface Changes {
+  /** What it keeps: projections and how it writes undo records. */
+  readonly shape: boolean;
+  readonly windows: boolean;
+}
+
+export interface StoreSettings {
+  readonly config: Config;
+  /** Said, and not what the store has or may become. */
+  readonly ignored: readonly SettingKey[];
+}
+
+const WINDOW_KEYS: readonly SettingKey[] = ['utxo.pruneDepth', 'utxo.rollbackWindow'];
+
+/** `identity` null: of a new store. */
+export function settingsOf(config: Config, identity: StoreIdentity | null, network: Network, may: Changes): StoreSettings {
+  const windows = windowsOf(config, identity?.windows ?? null, network, identity === null || may.windows);
+  const kept = identity === null ? {} : keptSettings(identity);
+  const keys = SETTING_KEYS.filter((key) => key in kept);
+  const isKept = (key: SettingKey): boolean => !may.shape || !isSaid(config, key);
+  const effective = withValues(config, {
+    ...Object.fromEntries(keys.filter(isKept).map((key) => [key, kept[key]])),
+    ...{ 'utxo.pruneDepth': windows.pruneDepth, 'utxo.rollbackWindow': windows.rollbackWindow },
+  });
+  const ignored = [...keys, ...WINDOW_KEYS].filter((key) => isSaid(config, key) && isOther(config, effective, key));
+  return { config: effective, ignored };
+}
+
+function isOther(said: Config, effective: Config, key: SettingKey): boolean {
+  const value = settingValue(said, key);
+  return value !== settingValue(effective, key) && !(WINDOW_KEYS.includes(key) && value === 0);
+}
+
+/** The settings that a store answers for itself. */
+function keptSettings({ projections, selfContained }: StoreIdentity): Partial<Record<SettingKey, SettingValue>> {
+  const has = (name: string): boolean => projections.includes(name);
+  return {
+    'utxo.enabled': has('utxo'),
+    'utxo.store': has('mmr') ? 'mmr' : 'classic',
+    'utxo.index.addressHash': has('index.address'),
+    'utxo.index.paymentCredential': has('index.payment'),
+    'utxo.index.stakeCredential': has('index.stake'),
+    'utxo.index.policy': has('index.policy'),
+    'utxo.index.asset': has('index.asset'),
+    'utxo.index.datumHash': has('index.datum'),
+    'utxo.index.referenceScript': has('index.script'),
+    'utxo.balances': projections.some((name) => name.startsWith('balance.')),
+    'utxo.datums': has('datums'),
+    'utxo.scripts': has('scripts'),
+    'utxo.history': has('history'),
+    'proofs.setHash': has('setHash'),
+    'proofs.csmt': has('csmt'),
+    'utxo.delta.selfContained': selfContained,
+    // It only says which switches count; those above are what came of it.
+    'utxo.indexingStrategy': SETTINGS['utxo.indexingStrategy'].default,
+  };
+}
+
+/** What is not said fits itself to what is. */
+function windowsOf(config: Config, kept: Windows | null, network: Network, may: boolean): Windows {
+  const blocks = windowBlocks(network);
+  const { pruneDepth, rollbackWindow } = kept ?? { pruneDepth: blocks, rollbackWindow: 2 * blocks };
+  if (!may) return { pruneDepth, rollbackWindow };
+  const { pruneDepth: depth, rollbackWindow: window } = config.utxo;
+  return {
+    pruneDepth: depth > 0 ? depth : window > 0 ? Math.min(pruneDepth, window) : pruneDepth,
+    rollbackWindow: window > 0 ? window : Math.max(rollbackWindow, depth),
+  };
+}

@@ -1,0 +1,203 @@
+/**
+ * Snapshots of a store: out of one, checked by themselves, and into a new one.
+ *
+ * An import writes into the directory the store will have, under a mark in
+ * unspent.json that keeps everybody from opening it. The mark goes when all of
+ * the snapshot was found to be right and is on the disk. What fails leaves
+ * nothing behind; what is killed leaves the mark, and the next import begins
+ * anew.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { databaseDirectory, readIdentity, removeStore, writeIdentity } from '../engine/directory.ts';
+import { openEngineIn } from '../engine/open.ts';
+import { type Network, openNetwork, ownParameters } from '../families/networks.ts';
+import type { Point } from '../ledgers/ledger.ts';
+import { CHAIN } from '../projections/chain.ts';
+import { SPENT, UNSPENT } from '../projections/utxo.ts';
+import { knownPoint } from '../query/horizon.ts';
+import { Kept } from '../query/kept.ts';
+import { unspentAt } from '../query/whole-set.ts';
+import { checkLoadable, loadSnapshot } from '../snapshot/load.ts';
+import type { Manifest } from '../snapshot/manifest.ts';
+import { openSnapshot, readSnapshot, type SnapshotFolder } from '../snapshot/read.ts';
+import { type WriteOptions, writeSnapshot } from '../snapshot/write.ts';
+import type { GenesisTexts } from '../sources/cardano/genesis-files.ts';
+import { keptHeader } from '../state/base.ts';
+import { DELTA } from '../state/delta.ts';
+import { readHead } from '../state/head.ts';
+import { toHex } from '../util/bytes.ts';
+import { isUnspentError, UnspentError } from '../util/errors.ts';
+import { NewDirectory, openEngine } from './directory.ts';
+import { planStore, type StoreIdentity } from './identity.ts';
+import { planShape, type ShapeChange } from './shape.ts';
+import type { Store } from './store.ts';
+
+export type { Manifest } from '../snapshot/manifest.ts';
+
+export interface ExportOptions extends WriteOptions {
+  /** A block of the store's chain; default: the one it is at. */
+  readonly at?: Point | undefined;
+}
+
+/** Writes the unspent set of a store, as it is at this moment, to a new folder; the store may be followed meanwhile. */
+export async function exportSnapshot(store: Store, folder: string, options: ExportOptions = {}): Promise<Manifest> {
+  const { network, engine } = store;
+  const columns = [CHAIN, 'chain_hash', UNSPENT, SPENT, DELTA];
+  if (!store.config.utxo.enabled) throw new UnspentError('UNSUPPORTED', 'a snapshot is of the unspent set, and utxo.enabled is off');
+  const reader = engine.snapshot(columns);
+  try {
+    const kept = new Kept(reader, columns, network.ledger.traits);
+    const head = readHead(reader);
+    if (head === null) throw new UnspentError('UNSUPPORTED', 'the store has no block yet: there is nothing to take a snapshot of');
+    // It would be passed on as the whole set, and it is not.
+    if (store.fold.options.partial || head.missing > 0)
+      throw new UnspentError('UNSUPPORTED', 'the store began in the middle of the chain without a snapshot: it lacks outputs from before');
+    const row = knownPoint(kept, head, options.at ?? head);
+    if (row === null) throw new UnspentError('STORE_DAMAGED', 'the block of the snapshot has no row');
+    const { height, slot, hash, boundary, era } = row;
+    const header = network.ledger.headers.inExtra(row.extra) ?? keptHeader(reader, row);
+    if (header === undefined) throw new UnspentError('STORE_DAMAGED', `the store lacks the header of the block at height ${height}`);
+    const facts = {
+      network: networkFacts(network),
+      point: { height, slot, hash: network.dialect.formatId(hash), boundary },
+      ...{ era, header: toHex(header) },
+    };
+    return await writeSnapshot(folder, facts, unspentAt(kept, head, row), network.ledger, options);
+  } finally {
+    reader.release();
+  }
+}
+
+function networkFacts(network: Network): Manifest['network'] {
+  const { name, family, parameters } = network;
+  const own = ownParameters(network);
+  return { name, family, magic: parameters.magic, ...(own === null ? {} : { parameters: own }) };
+}
+
+/** Hashes that somebody trusted gave, in hex: the snapshot must have them. */
+export interface Expected {
+  /** Of the manifest: it covers every byte. */
+  readonly id?: string | undefined;
+  readonly setHash?: string | undefined;
+  /** Of the block that the snapshot is of, as people write it: height and slot follow from its header. */
+  readonly block?: string | undefined;
+}
+
+export interface VerifySnapshotOptions extends Expected {
+  readonly network?: string | undefined;
+  readonly genesis?: string | GenesisTexts | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onRows?: ((rows: number, total: number) => void) | undefined;
+}
+
+/** Checks all of a snapshot, without a store. Throws SNAPSHOT_INVALID. */
+export async function verifySnapshot(folder: string, options: VerifySnapshotOptions = {}): Promise<Manifest> {
+  const snapshot = await openSnapshot(folder);
+  checkExpected(snapshot, options);
+  const { name, parameters } = snapshot.manifest.network;
+  checkName(name, options.network ?? '');
+  const network = openNetwork(name, null, parameters);
+  checkFacts(snapshot.manifest, network);
+  await readSnapshot(snapshot, network.ledger, progress(snapshot, options));
+  return snapshot.manifest;
+}
+
+export interface ImportOptions extends VerifySnapshotOptions {
+  /** Directory of the new store. Default: the setting `data`. */
+  readonly data?: string | undefined;
+  /** Settings; default: defaults, environment and ./unspent.toml. */
+  readonly config?: Config | undefined;
+}
+
+/** Makes a store of a snapshot. Throws SNAPSHOT_INVALID, STORE_EXISTS, UNSUPPORTED, and leaves nothing behind. */
+export async function importSnapshot(folder: string, options: ImportOptions = {}): Promise<Manifest> {
+  const config = options.config ?? loadConfig({ env: process.env }).config;
+  const data = options.data ?? config.data;
+  const snapshot = await openSnapshot(folder);
+  checkExpected(snapshot, options);
+  const { name, parameters } = snapshot.manifest.network;
+  checkName(name, options.network ?? config.network);
+  const genesis = options.genesis ?? config.genesis;
+  // Where genesis files are given they say what the network is, and the manifest must agree.
+  const wishes = { data, config, network: name, genesis, ...(genesis === '' ? { parameters } : {}) };
+  const { facts, network } = planStore(null, wishes, { shape: true, windows: true });
+  checkFacts(snapshot.manifest, network);
+  const shape = planShape(null, config, network.ledger);
+  checkLoadable(shape.projections);
+  await clearUnfinished(data, readIdentity(data) as StoreIdentity | null);
+  const made = new NewDirectory(data);
+  writeIdentity(data, { ...facts, ...shape.after, importing: true });
+  try {
+    await load(data, config, shape, snapshot, network, options);
+  } catch (error) {
+    if (!isUnspentError(error, 'STORE_LOCKED')) made.remove();
+    throw error;
+  }
+  writeIdentity(data, { ...facts, ...shape.after });
+  return snapshot.manifest;
+}
+
+async function load(
+  data: string,
+  config: Config,
+  shape: ShapeChange,
+  snapshot: SnapshotFolder,
+  network: Network,
+  options: ImportOptions,
+): Promise<void> {
+  const engine = await openEngine(data, config, shape);
+  try {
+    await loadSnapshot(engine, shape.projections, snapshot, network.ledger, progress(snapshot, options));
+  } finally {
+    await engine.close();
+  }
+}
+
+function progress({ manifest }: SnapshotFolder, { signal, onRows }: VerifySnapshotOptions) {
+  return { signal, onRows: (rows: number): void => onRows?.(rows, manifest.utxos) };
+}
+
+/** What an import that was killed has left goes; whatever else is there stays. Throws STORE_EXISTS or STORE_LOCKED. */
+async function clearUnfinished(data: string, identity: StoreIdentity | null): Promise<void> {
+  if (identity === null) return;
+  if (!identity.importing) {
+    throw new UnspentError('STORE_EXISTS', `there is a store of '${identity.network}' in ${data} already`, { data });
+  }
+  try {
+    // Whoever is at work in there holds its lock.
+    const engine = await openEngineIn(databaseDirectory(data), [], { createIfMissing: true, retired: identity.columns ?? [] });
+    await engine.close();
+  } catch (error) {
+    // Whatever else is wrong with it goes with it.
+    if (isUnspentError(error, 'STORE_LOCKED')) throw error;
+  }
+  removeStore(data);
+}
+
+function checkExpected({ manifest }: SnapshotFolder, expected: Expected): void {
+  const { id, roots, point } = manifest;
+  const pairs = [
+    ['id', expected.id, id],
+    ['set hash', expected.setHash, roots.setHash],
+    ['block', expected.block, point.hash],
+  ] as const;
+  for (const [what, wanted, is] of pairs) {
+    if (wanted === undefined || wanted.toLowerCase() === is) continue;
+    throw new UnspentError('SNAPSHOT_INVALID', `the snapshot has the ${what} ${is}, not ${wanted}`, { wanted, is });
+  }
+}
+
+function checkName(name: string, wanted: string): void {
+  if (wanted === '' || wanted === name) return;
+  throw new UnspentError('STORE_NETWORK', `the snapshot is of network '${name}', not of '${wanted}'`, { snapshot: name, wanted });
+}
+
+/** The manifest says of its network what we know of it. */
+function checkFacts({ network: said }: Manifest, network: Network): void {
+  const known = networkFacts(network);
+  if (isDeepStrictEqual({ ...said }, { ...known })) return;
+  const message = `the snapshot is of a network '${said.name}' with other parameters (magic ${said.magic}) than ours (magic ${known.magic})`;
+  throw new UnspentError('STORE_NETWORK', message, { magic: said.magic, known: known.magic });
+}

@@ -1,0 +1,378 @@
+/**
+ * A store: one data directory, one network, one fold. The library's front door
+ * (`open`), and what every command works on. It wires the rooms together and
+ * does nothing else.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { loadConfig } from '../config/load.ts';
+import type { Config, SettingKey } from '../config/schema.ts';
+import { readIdentity, writeIdentity } from '../engine/directory.ts';
+import type { Engine, EngineStats } from '../engine/engine.ts';
+import type { Unclosed } from '../engine/open.ts';
+import type { Network } from '../families/networks.ts';
+import { openSource } from '../families/open-source.ts';
+import type { Point } from '../ledgers/ledger.ts';
+import type { ChainRow } from '../projections/chain.ts';
+import { INDEX_KINDS } from '../projections/index/by-key.ts';
+import { balanceKinds } from '../projections/registry.ts';
+import { type Commitment, type CommitmentOptions, commitmentOf } from '../query/bitcoin/commitment.ts';
+import { type Digest, digestOf } from '../query/digest.ts';
+import { Overlays } from '../query/overlay.ts';
+import { parsePlace, pointAt } from '../query/place.ts';
+import { Prover, type Roots } from '../query/proofs.ts';
+import { Query } from '../query/query.ts';
+import type { GenesisTexts } from '../sources/cardano/genesis-files.ts';
+import { follow, type Pumped } from '../sources/follow.ts';
+import type { Source } from '../sources/source.ts';
+import { FIRST_LIMITS, type FillProgress, Fills, paced } from '../state/fill.ts';
+import { Fold } from '../state/fold.ts';
+import { NO_TOTALS, type Totals } from '../state/head.ts';
+import { PruneSchedule } from '../state/prune-schedule.ts';
+import type { PruneCounts } from '../state/pruned.ts';
+import { UnspentError } from '../util/errors.ts';
+import { together } from '../util/together.ts';
+import { beginReshape, NewDirectory, openEngine, planOpening } from './directory.ts';
+import type { FillSettings, Following, FollowSettings } from './following.ts';
+import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
+import { beginFills, type ShapeChange } from './shape.ts';
+import { keyEstimates, type StoreSummary, summaryOf } from './summary.ts';
+import { type Verification, verifyStore } from './verify/verify.ts';
+
+/** What a set is at before the first block. */
+const NO_HASH = new Uint8Array(32);
+
+export type { FillSettings, Following, FollowSettings } from './following.ts';
+
+export interface OpenOptions {
+  /** Directory of the store. Default: the setting `data` (./data). */
+  readonly data?: string;
+  /** Needed only to create a store. */
+  readonly network?: string;
+  /** Folder with the genesis files, or their texts. */
+  readonly genesis?: string | GenesisTexts;
+  /** Settings; default: defaults, environment and ./unspent.toml. */
+  readonly config?: Config;
+  /** Make the store when there is none. Default true. */
+  readonly create?: boolean;
+  /** A new store may start in the middle of the chain; inputs from before are then counted as missing. */
+  readonly partial?: boolean;
+  /**
+   * Whether the store takes the shape the settings ask for: what they switch on is filled, what they switch off is
+   * dropped, what they do not name stays. Default: as `create`, so that whoever only comes to look changes nothing.
+   */
+  readonly reshape?: boolean;
+  /** Whether `utxo.pruneDepth` and `utxo.rollbackWindow`, where the settings give them, replace those of the store. Default: as `reshape`. */
+  readonly windows?: boolean;
+}
+
+export interface StoreStatus extends StoreSummary {
+  readonly data: string;
+  readonly network: string;
+  readonly projections: readonly string[];
+  /** Those of them that are not ready yet. */
+  readonly fills: readonly FillProgress[];
+  readonly engine: EngineStats;
+  /** Rows of each column, as the engine estimates them. */
+  readonly keys: Readonly<Record<string, number>>;
+}
+
+export async function open(options: OpenOptions = {}): Promise<Store> {
+  const said = options.config ?? loadConfig({ env: process.env }).config;
+  const data = options.data ?? said.data;
+  const mayCreate = options.create !== false;
+  const present = readIdentity(data) as StoreIdentity | null;
+  if (present === null && !mayCreate) throw new UnspentError('STORE_MISSING', `there is no store in ${data}`, { data });
+  if (present?.importing)
+    throw new UnspentError('STORE_UNFINISHED', `a snapshot was being imported into ${data}, and was not finished`, { data });
+  const reshape = options.reshape ?? mayCreate;
+  const may = { shape: reshape, windows: options.windows ?? reshape };
+  const { identity, plan, shape } = await planOpening(present, { ...options, data, config: said }, may, mayCreate);
+  // Said before anything is made: a store that could never take its first block helps nobody.
+  if (identity === null && plan.config.utxo.enabled && !plan.network.hasGenesis) throw genesisNeeded(plan.network);
+  const made = identity === null ? new NewDirectory(data) : null;
+  try {
+    return await openPlanned(data, identity, plan, shape, made);
+  } catch (error) {
+    made?.remove();
+    throw error;
+  }
+}
+
+async function openPlanned(
+  data: string,
+  identity: StoreIdentity | null,
+  { facts, network, config, ignored }: StorePlan,
+  shape: ShapeChange,
+  made: NewDirectory | null,
+): Promise<Store> {
+  const isReshaped = identity !== null && shape.added.length + shape.removed.length > 0;
+  if (identity === null) writeIdentity(data, { ...facts, ...shape.after });
+  else if (isReshaped) await beginReshape(data, identity, config, network, shape);
+  const engine = await openEngine(data, config, shape);
+  try {
+    beginFills(engine, shape);
+    if (identity !== null && (isReshaped || !isDeepStrictEqual(identity.windows, facts.windows)))
+      writeIdentity(data, { ...identity, ...shape.after, windows: facts.windows });
+    const fills = new Fills(engine, shape.projections);
+    const fold = new Fold(engine, network.ledger, fills.projections, {
+      utxo: config.utxo.enabled,
+      partial: facts.partial,
+      selfContained: facts.selfContained,
+      ...facts.windows,
+      fsync: false,
+    });
+    return new Store({ data, network, config, ignored, engine, fold, fills, shape, made, unclosed: engine.unclosed });
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+/** What a store is made of. */
+interface StoreParts {
+  readonly data: string;
+  readonly network: Network;
+  readonly config: Config;
+  readonly ignored: readonly SettingKey[];
+  readonly engine: Engine;
+  readonly fold: Fold;
+  readonly fills: Fills;
+  readonly shape: Pick<ShapeChange, 'added' | 'removed'>;
+  readonly made: NewDirectory | null;
+  readonly unclosed: Unclosed | null;
+}
+
+export class Store {
+  readonly data: string;
+  readonly network: Network;
+  /** The settings it runs with: of those it remembers, its own where nobody may change them or nobody said anything. */
+  readonly config: Config;
+  /** Settings that were given and are not what the store has. */
+  readonly ignored: readonly SettingKey[];
+  readonly fold: Fold;
+  readonly engine: Engine;
+  /** Names of what was switched on and off when it was opened. */
+  readonly reshaped: { readonly added: readonly string[]; readonly removed: readonly string[] };
+  /** Who had the store open before and did not close it: it was recovered from its logs. */
+  readonly unclosed: Unclosed | null;
+  /** What is followed now, and why following ended, if it failed. */
+  following: Following | null = null;
+  followFailure: Error | null = null;
+  /** Whoever reads through the engine from another thread: closed first, because the engine must outlive them. */
+  readonly readers = new Set<{ close(): Promise<void> }>();
+  private readonly filling: Fills;
+  private readonly schedule: PruneSchedule;
+  private readonly overlays = new Overlays();
+  /** Null: it was there before. */
+  private readonly made: NewDirectory | null;
+
+  constructor({ data, network, config, ignored, engine, fold, fills, shape, made, unclosed }: StoreParts) {
+    this.data = data;
+    this.network = network;
+    this.config = config;
+    this.ignored = ignored;
+    this.made = made;
+    this.engine = engine;
+    this.fold = fold;
+    this.filling = fills;
+    this.unclosed = unclosed;
+    this.reshaped = { added: shape.added.map((projection) => projection.name), removed: shape.removed };
+    const { pruneBatchSize, pruneScheduleSeconds } = config.utxo;
+    this.schedule = new PruneSchedule(fold, { batchBlocks: pruneBatchSize, intervalMs: 1000 * pruneScheduleSeconds });
+  }
+
+  /**
+   * Follows a source until it ends, `until` is reached, or the signal says so. Stops at a block. What was switched on
+   * is filled meanwhile, and to its end where the source ends first; what leaves the window is pruned.
+   */
+  async follow(source: string | Source, settings: FollowSettings = {}): Promise<Pumped> {
+    if (this.config.utxo.enabled && this.fold.head === null && !this.network.hasGenesis) throw genesisNeeded(this.network);
+    const from = typeof source === 'string' ? openSource(source, this.network) : source;
+    const following: Following = { source: from, progress: null };
+    const pump = (signal: AbortSignal): Promise<Pumped> =>
+      follow(from, this.fold, this.network.ledger, {
+        until: settings.until ?? { kind: 'end' },
+        follow: settings.follow ?? false,
+        signal,
+        groupBlocks: this.config.sync.groupBlocks,
+        onProgress(progress) {
+          following.progress = progress;
+          settings.onProgress?.(progress);
+        },
+        onRollback: settings.onRollback,
+      });
+    this.following = following;
+    this.followFailure = null;
+    const ended = new AbortController();
+    const pumpToEnd = (signal: AbortSignal): Promise<Pumped> =>
+      this.pumpAndFill(pump, { ...settings, signal }).finally(() => ended.abort());
+    try {
+      const [pumped] = await together(settings.signal ?? ended.signal, pumpToEnd, (stop) =>
+        this.keepPruned(AbortSignal.any([stop, ended.signal])),
+      );
+      return pumped;
+    } catch (error) {
+      this.followFailure = error as Error;
+      throw error;
+    } finally {
+      this.following = null;
+    }
+  }
+
+  private async pumpAndFill(pump: (signal: AbortSignal) => Promise<Pumped>, settings: FollowSettings): Promise<Pumped> {
+    const signal = settings.signal ?? new AbortController().signal;
+    if (this.filling.isDone) return pump(signal);
+    const fill = (fillSignal: AbortSignal): Promise<boolean> =>
+      this.fill({ signal: fillSignal, onProgress: settings.onFill, onStep: settings.onFillStep });
+    const [pumped, isFilled] = await together(signal, pump, fill);
+    return isFilled ? pumped : { ...pumped, reason: 'interrupted' };
+  }
+
+  /**
+   * Fills what was switched on, a step of some milliseconds at a time: blocks, rollbacks and readers get their turn
+   * in between. False: the signal came first; the next call goes on from there.
+   */
+  async fill({ signal, onProgress, onStep, limits }: FillSettings = {}): Promise<boolean> {
+    let pace = limits ?? FIRST_LIMITS;
+    while (!this.filling.isDone) {
+      if (signal?.aborted) return false;
+      const started = performance.now();
+      const rows = this.filling.step(pace);
+      const seconds = (performance.now() - started) / 1000;
+      pace = limits ?? paced(pace, seconds);
+      onStep?.(seconds, rows);
+      for (const watcher of this.fold.watchers) watcher.filled?.(rows, seconds);
+      onProgress?.(this.filling.progress());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return true;
+  }
+
+  /** What is not ready yet, and how far it is. */
+  fills(): readonly FillProgress[] {
+    return this.filling.progress();
+  }
+
+  /** Reads pinned to this moment. Release it, or use `read`. */
+  query(): Query {
+    const columns = this.engine.columns.map((column) => column.name);
+    return new Query(this.engine.snapshot(columns), columns, this.network.ledger.traits, this.overlays);
+  }
+
+  read<T>(body: (query: Query) => T): T {
+    const query = this.query();
+    try {
+      return body(query);
+    } finally {
+      query.release();
+    }
+  }
+
+  /** `slot:N`, `height:N`, a block hash, `origin`, or a bare number, which is a slot. */
+  locate(place: string): Point | null {
+    const { dialect } = this.network;
+    return this.read((query) => pointAt(query, parsePlace(place, dialect.parseId), dialect));
+  }
+
+  /** Proofs of what the store says now, or said at a place (as `locate` reads it). */
+  prove<T>(body: (prover: Prover) => T, place?: string): T {
+    const { network, fold } = this;
+    const projections = fold.projections.map(({ name }) => name);
+    return this.read((query) => {
+      const point = place === undefined ? null : pointAt(query, parsePlace(place, network.dialect.parseId), network.dialect);
+      return body(new Prover(query, place === undefined ? query : query.at(point), { network, projections }));
+    });
+  }
+
+  /** Of the structures that are on and ready. */
+  roots(place?: string): Roots {
+    return this.prove((prover) => prover.roots(), place);
+  }
+
+  /** Returns the number of blocks undone. */
+  rollback(to: Point | null): number {
+    return this.fold.rollback(to);
+  }
+
+  /** Prunes on schedule until the signal comes. `follow` does so itself. */
+  keepPruned(signal: AbortSignal): Promise<void> {
+    return this.schedule.run(signal);
+  }
+
+  /** One bounded batch of pruning. */
+  prune(blocksMax = this.config.utxo.pruneBatchSize): PruneCounts {
+    return this.schedule.step(blocksMax);
+  }
+
+  digest(onRows?: (rows: number) => void): Digest {
+    this.needUtxo('a digest');
+    return digestOf(this.engine, onRows);
+  }
+
+  /** What a node of the Bitcoin family says of its set, from one walk over ours; null for other families. MuHash costs most of it. */
+  commitment(options: CommitmentOptions = {}): Commitment | null {
+    this.needUtxo('a commitment');
+    if (this.network.family !== 'bitcoin') return null;
+    const kept = this.read((query) => query.setHash(this.network.ledger.setHash));
+    const found = commitmentOf(this.engine, this.fold.head?.hash ?? NO_HASH, { ...options, muhash: options.muhash ?? kept === null });
+    return { ...found, muhash: found.muhash ?? kept?.hash ?? null };
+  }
+
+  /** Checks what is ready against the unspent set. */
+  verify(onProgress?: (what: string, rows: number) => void): Verification {
+    const ready = this.ready();
+    return verifyStore(this.engine, this.network.ledger, {
+      utxo: this.config.utxo.enabled,
+      indexes: INDEX_KINDS.filter((kind) => ready.has(`index.${kind}`)),
+      balances: balanceKinds(this.network.ledger).every((kind) => ready.has(`balance.${kind}`)),
+      ...{ datums: ready.has('datums'), scripts: ready.has('scripts') },
+      ...{ history: ready.has('history'), setHash: ready.has('setHash'), csmt: ready.has('csmt'), mmr: ready.has('mmr'), onProgress },
+    });
+  }
+
+  status(): StoreStatus {
+    const { fold, engine } = this;
+    const columns = engine.columns.map(({ name }) => name);
+    return {
+      ...this.read((query) => summaryOf(query, this.config)),
+      data: this.data,
+      network: this.network.name,
+      projections: fold.projections.map((projection) => projection.name),
+      fills: this.fills(),
+      engine: engine.stats(),
+      keys: keyEstimates(columns, (column) => engine.stats(column)),
+    };
+  }
+
+  /** What the unspent set adds up to; null: the store keeps none (`utxo.enabled`). */
+  totals(): Totals | null {
+    return this.config.utxo.enabled ? (this.fold.head ?? NO_TOTALS) : null;
+  }
+
+  /** Names of the projections that can be relied on. */
+  private ready(): ReadonlySet<string> {
+    const filling = this.fills().map((fill) => fill.projection);
+    return new Set(this.fold.projections.map(({ name }) => name).filter((name) => !filling.includes(name)));
+  }
+
+  /** The oldest point we can go back to; null: the origin. */
+  horizon(): ChainRow | null {
+    const height = this.fold.horizonHeight;
+    return height === null ? null : this.fold.rowAt(height);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.readers].map((reader) => reader.close()));
+    await this.engine.close();
+  }
+
+  /** Closes it after a failure: a store that was made by this opening and has no block yet is removed again. */
+  async discard(): Promise<void> {
+    await this.close();
+    if (this.fold.head === null) this.made?.remove();
+  }
+
+  private needUtxo(what: string): void {
+    if (!this.config.utxo.enabled) throw new UnspentError('UNSUPPORTED', `${what} needs the unspent set, and utxo.enabled is off`);
+  }
+}

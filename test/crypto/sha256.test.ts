@@ -1,0 +1,55 @@
+/** SHA-256 as we assemble it, against the platform's. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { sha256, sha256d, sha256dInto, sha256dWithout, sha256Into } from '../../src/crypto/sha256.ts';
+import { concatBytes, toHex, utf8 } from '../../src/util/bytes.ts';
+
+const platform = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash('sha256').update(bytes).digest());
+const twice = (bytes: Uint8Array): string => toHex(platform(platform(bytes)));
+const pattern = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => i * 31 + length);
+
+describe('SHA-256', () => {
+  test('the vectors of FIPS 180-4', () => {
+    assert.equal(toHex(sha256(utf8('abc'))), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    assert.equal(toHex(sha256(new Uint8Array(0))), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+    assert.equal(
+      toHex(sha256(utf8('abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq'))),
+      '248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1',
+    );
+  });
+
+  test('every length up to 600, and some long ones', () => {
+    for (let length = 0; length <= 600; length++) {
+      const bytes = pattern(length);
+      assert.equal(toHex(sha256(bytes)), toHex(platform(bytes)), `${length} bytes`);
+      assert.equal(toHex(sha256d(bytes)), twice(bytes), `${length} bytes`);
+    }
+    for (const length of [65_536, 131_000, 1_000_001, 4_194_304]) {
+      assert.equal(toHex(sha256(pattern(length))), toHex(platform(pattern(length))), `${length} bytes`);
+    }
+  });
+
+  test('a run of a buffer, and written into another', () => {
+    const bytes = pattern(300);
+    assert.equal(toHex(sha256(bytes, 10, 150)), toHex(platform(bytes.subarray(10, 150))));
+    assert.equal(toHex(sha256d(bytes, 10, 150)), twice(bytes.subarray(10, 150)));
+    const to = new Uint8Array(40);
+    sha256Into(bytes, 3, 90, to, 5, 28);
+    assert.equal(toHex(to), `${'00'.repeat(5)}${toHex(platform(bytes.subarray(3, 90)), 0, 28)}${'00'.repeat(7)}`);
+    sha256dInto(bytes, 0, 64, bytes, 0);
+    assert.equal(toHex(bytes, 0, 32), twice(pattern(300).subarray(0, 64)));
+  });
+
+  test('without two runs inside', () => {
+    fc.assert(
+      fc.property(fc.nat(400), fc.array(fc.nat(400), { minLength: 6, maxLength: 6 }), (length, points) => {
+        const bytes = pattern(length);
+        const [start, a, b, c, d, end] = points.map((point) => Math.min(point, length)).sort((x, y) => x - y);
+        const rest = concatBytes(bytes.subarray(start, a), bytes.subarray(b, c), bytes.subarray(d, end));
+        assert.equal(toHex(sha256dWithout(bytes, start, end, [a, b], [c, d])), twice(rest));
+      }),
+    );
+  });
+});
