@@ -7,7 +7,7 @@ import { request } from 'node:http';
 import { sha256 } from '../src/crypto/sha256.ts';
 import { scriptKey } from '../src/ledgers/bitcoin/index.ts';
 import { serve } from '../src/server/serve.ts';
-import type { Store } from '../src/store/store.ts';
+import type { OpenStore } from '../src/store/store.ts';
 import { concatBytes, toHex, utf8 } from '../src/util/bytes.ts';
 import { keptScript } from '../test/support/op-true-chain.ts';
 import { round } from './support.ts';
@@ -46,7 +46,7 @@ export class Crowds {
   }
 }
 
-export async function queries(store: Store, crowds: Crowds): Promise<QueryFigures[]> {
+export async function queries(store: OpenStore, crowds: Crowds): Promise<QueryFigures[]> {
   if (!crowds.isComplete) throw new Error('the chain is too short for 100,000 outputs to one script: --sync-only, or more --blocks');
   const served = await serve(store, { port: 0 });
   try {

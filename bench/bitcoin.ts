@@ -21,7 +21,7 @@ import type { Config } from '../src/config/schema.ts';
 import { openNetwork } from '../src/families/networks.ts';
 import { genesisBlock } from '../src/ledgers/bitcoin/index.ts';
 import { bitcoinNetwork } from '../src/ledgers/bitcoin/networks.ts';
-import { open, type Store } from '../src/store/store.ts';
+import { type OpenStore, open } from '../src/store/store.ts';
 import { UnspentError } from '../src/util/errors.ts';
 import { type CoreNode, startNode } from '../test/support/core-node.ts';
 import { nodeMissing } from '../test/support/node-kinds.ts';
@@ -160,7 +160,7 @@ function settings(groupBlocks: number): Config {
 }
 
 /** A fresh store, synced; whatever is done with it then is not measured. */
-async function sync(chain: Chain, then?: (store: Store) => Promise<void>): Promise<number> {
+async function sync(chain: Chain, then?: (store: OpenStore) => Promise<void>): Promise<number> {
   const folder = temporary('store');
   try {
     const store = await open({ network: NETWORK, data: join(folder.path, 'data'), config: settings(1000) });

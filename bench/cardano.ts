@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../src/config/load.ts';
 import type { Config } from '../src/config/schema.ts';
 import { decodeBlock } from '../src/ledgers/cardano/index.ts';
-import { type OpenOptions, open, type Store } from '../src/store/store.ts';
+import { type OpenOptions, type OpenStore, open } from '../src/store/store.ts';
 import { Cursor } from '../src/util/cbor.ts';
 import { UnspentError } from '../src/util/errors.ts';
 import { type FinalRows, finalRows, floor } from './floor.ts';
@@ -163,7 +163,7 @@ function settings(groupBlocks: number): Config {
   return loadConfig({ flags: { set: [`sync.groupBlocks=${groupBlocks}`] }, env: {} }).config;
 }
 
-async function sync(chain: Chain, groupBlocks: number, then?: (store: Store) => Promise<void>): Promise<number> {
+async function sync(chain: Chain, groupBlocks: number, then?: (store: OpenStore) => Promise<void>): Promise<number> {
   const folder = temporary('store');
   try {
     const store = await open({ ...chain.open, data: join(folder.path, 'data'), config: settings(groupBlocks) });
@@ -200,7 +200,7 @@ function peakOfOwnProcess(chain: Chain): number {
   }
 }
 
-async function backAndForth(store: Store, chain: Chain): Promise<{ back: number; again: number }> {
+async function backAndForth(store: OpenStore, chain: Chain): Promise<{ back: number; again: number }> {
   const tip = store.fold.head;
   if (tip === null) return { back: 0, again: 0 };
   const blocks = Math.min(ROLLBACK_BLOCKS, tip.height, store.status().head === null ? 0 : blocksOf(chain) - 1);

@@ -19,7 +19,7 @@ import { loadConfig } from '../src/config/load.ts';
 import type { DatabaseKind } from '../src/engine/directory.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { UNSPENT } from '../src/projections/utxo.ts';
-import { type OpenOptions, open, type Store } from '../src/store/store.ts';
+import { type OpenOptions, type OpenStore, open } from '../src/store/store.ts';
 import { GROUP, GrowingStore } from './growing.ts';
 import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
 
@@ -83,7 +83,12 @@ function bestOf(rounds: readonly Figures[]): Figures {
   return Object.fromEntries(names.map((name) => [name, round(best(rounds.flatMap((figures) => figures[name] ?? [])))]));
 }
 
-async function withStore<T>(kind: DatabaseKind, groupBlocks: number, options: OpenOptions, body: (store: Store) => Promise<T>): Promise<T> {
+async function withStore<T>(
+  kind: DatabaseKind,
+  groupBlocks: number,
+  options: OpenOptions,
+  body: (store: OpenStore) => Promise<T>,
+): Promise<T> {
   const folder = temporary(kind);
   try {
     const config = loadConfig({ flags: { set: [`sync.groupBlocks=${groupBlocks}`, `engine.kind=${kind}`] }, env: {} }).config;

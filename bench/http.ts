@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { LiveDevnet } from '../src/chains/cardano/devnet/live.ts';
 import { serve } from '../src/server/serve.ts';
-import { open, type Store } from '../src/store/store.ts';
+import { type OpenStore, open } from '../src/store/store.ts';
 import { toHex } from '../src/util/bytes.ts';
 import type { Load, LoadResult, Order } from './http-load.ts';
 import { type BenchOptions, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
@@ -76,7 +76,7 @@ async function atRest(options: BenchOptions, rounds: number, seconds: number): P
 }
 
 /** A set in which one address has the rows to stream. */
-function grow(store: Store): { address: string; outpoints: string[] } {
+function grow(store: OpenStore): { address: string; outpoints: string[] } {
   const outputs = STREAM_ROWS * HOT;
   const chain = new SyntheticChain(2 * outputs, HOT);
   const outpoints: string[] = [];

@@ -27,7 +27,14 @@ export {
   type VerifySnapshotOptions,
   verifySnapshot,
 } from './store/snapshots.ts';
-export { type FillSettings, type FollowSettings, type OpenOptions, open, type Store, type StoreStatus } from './store/store.ts';
+export {
+  type FillSettings,
+  type FollowSettings,
+  type OpenOptions,
+  type OpenStore as Store,
+  open,
+  type StoreStatus,
+} from './store/store.ts';
 export type { Verification } from './store/verify/verify.ts';
 export { ERROR_CODES, type ErrorCode, isUnspentError, UnspentError } from './util/errors.ts';
 export { VERSION } from './util/version.ts';

@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Unclosed } from '../engine/open.ts';
-import { type OpenOptions, open, type Store } from '../store/store.ts';
+import { type OpenOptions, type OpenStore, open } from '../store/store.ts';
 import type { CommandOptions } from './options.ts';
 import { createOutput, type Output } from './output.ts';
 import { createProgress, type ProgressLine } from './progress.ts';
@@ -17,7 +17,7 @@ export interface Context {
   readonly settings: LoadedConfig;
   progress(): ProgressLine;
   /** Opens the store (which must exist unless `create` says otherwise), and closes it after the body. */
-  withStore<T>(body: (store: Store) => T | Promise<T>, options?: OpenOptions): Promise<T>;
+  withStore<T>(body: (store: OpenStore) => T | Promise<T>, options?: OpenOptions): Promise<T>;
 }
 
 export type Body = (context: Context, ...operands: string[]) => void | Promise<void>;
@@ -45,7 +45,7 @@ function contextOf(command: Command): Context {
   };
 }
 
-async function useStore<T>(output: Output, options: OpenOptions, body: (store: Store) => T | Promise<T>): Promise<T> {
+async function useStore<T>(output: Output, options: OpenOptions, body: (store: OpenStore) => T | Promise<T>): Promise<T> {
   const store = await open(options);
   if (store.ignored.length > 0)
     output.remark(`left aside, because the store has its own: ${store.ignored.join(', ')}; sync and start change what can be changed`);

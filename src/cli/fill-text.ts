@@ -2,7 +2,7 @@
  * A change of what the store keeps, in words: what is being filled and how far
  * it is, what was dropped.
  */
-import type { Store, StoreStatus } from '../store/store.ts';
+import type { OpenStore, StoreStatus } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { counted } from './format.ts';
 
@@ -17,7 +17,7 @@ export function percent(share: number): string {
 }
 
 /** Said once, before the work begins. */
-export function remarkShape({ output }: Context, store: Store): void {
+export function remarkShape({ output }: Context, store: OpenStore): void {
   const { removed } = store.reshaped;
   if (removed.length > 0) output.remark(`switched off, and dropped: ${removed.join(', ')}`);
   const fills = store.fills();

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { renderPoint } from '../query/render.ts';
-import type { Store } from '../store/store.ts';
+import type { OpenStore } from '../store/store.ts';
 import { COMPACT_PRUNED_ROWS_MIN } from '../util/limits.ts';
 import { compactStore } from './compact.ts';
 import { action, type Context } from './context.ts';
@@ -34,7 +34,7 @@ async function prune(context: Context): Promise<void> {
 }
 
 /** Rows deleted. */
-function pruneAll({ output, progress }: Context, store: Store): number {
+function pruneAll({ output, progress }: Context, store: OpenStore): number {
   const line = progress();
   const started = performance.now();
   const sum = { batches: 0, blocks: 0, spentOutputs: 0, deltas: 0 };

@@ -5,7 +5,7 @@
  */
 import type { Command } from 'commander';
 import { renderPoint } from '../query/render.ts';
-import type { Store } from '../store/store.ts';
+import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { together } from '../util/together.ts';
 import { action, type Context } from './context.ts';
@@ -68,7 +68,7 @@ function serveStore(context: Context): Promise<void> {
 }
 
 /** What a store needs that nothing is followed into. */
-function upkeep(store: Store, signal: AbortSignal): Promise<unknown> {
+function upkeep(store: OpenStore, signal: AbortSignal): Promise<unknown> {
   return together(
     signal,
     (stop) => store.fill({ signal: stop }),

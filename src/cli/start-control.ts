@@ -4,7 +4,7 @@
  */
 import { Renderer } from '../query/render.ts';
 import type { Served } from '../server/serve.ts';
-import type { Store } from '../store/store.ts';
+import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { ControlCommand } from './control.ts';
 import { fillText } from './fill-text.ts';
@@ -14,7 +14,7 @@ import { sumOf, utxoTable } from './utxo-table.ts';
 
 const ROWS_MAX = 100;
 
-export function followCommands(store: Store, lines: FollowLines, served: Served | null): ControlCommand[] {
+export function followCommands(store: OpenStore, lines: FollowLines, served: Served | null): ControlCommand[] {
   return [
     { syntax: 'status', doc: 'tip, lag, peer, last rollback', run: () => pairs(statusRows(store, lines, served)) },
     {
@@ -29,7 +29,7 @@ export function followCommands(store: Store, lines: FollowLines, served: Served 
   ];
 }
 
-function statusRows(store: Store, lines: FollowLines, served: Served | null): [string, string][] {
+function statusRows(store: OpenStore, lines: FollowLines, served: Served | null): [string, string][] {
   const { head, totals, horizon, network, fills } = store.status();
   const { dialect } = store.network;
   const rows: [string, string][] = [
@@ -43,7 +43,7 @@ function statusRows(store: Store, lines: FollowLines, served: Served | null): [s
   return [...rows, ...lines.rows(), ['page', served?.url ?? 'not served']];
 }
 
-function queryAddress(store: Store, what: string, text: string): string {
+function queryAddress(store: OpenStore, what: string, text: string): string {
   if (what !== 'address') throw new UnspentError('USAGE', 'query address ADDRESS');
   const { dialect } = store.network;
   const key = dialect.addressKey(text);

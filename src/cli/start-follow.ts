@@ -6,7 +6,7 @@
 import { renderPoint } from '../query/render.ts';
 import type { Served, ServeOptions } from '../server/serve.ts';
 import type { Source } from '../sources/source.ts';
-import type { Store } from '../store/store.ts';
+import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { together } from '../util/together.ts';
 import type { Context } from './context.ts';
@@ -19,7 +19,7 @@ import { isServed, startServer } from './start-server.ts';
 /** A server that is there for as long as the body is, where one is wanted. */
 export async function whileServed(
   context: Context,
-  store: Store,
+  store: OpenStore,
   body: (served: Served | null) => Promise<void>,
   more: Pick<ServeOptions, 'electrumPort'> = {},
 ): Promise<void> {
@@ -38,7 +38,7 @@ export function sayer({ output }: Context): (text: string) => void {
 
 export async function follow(
   context: Context,
-  store: Store,
+  store: OpenStore,
   source: Source,
   lines: FollowLines,
   commands: readonly ControlCommand[],

@@ -5,7 +5,7 @@
 import type { Point } from '../ledgers/ledger.ts';
 import type { Progress } from '../sources/follow.ts';
 import type { PeerStatus } from '../sources/peer.ts';
-import type { Store } from '../store/store.ts';
+import type { OpenStore } from '../store/store.ts';
 import { count, counted, duration, placeText, rate } from './format.ts';
 
 const BEHIND_LINE_MS = 2000;
@@ -16,7 +16,7 @@ const NOTHING: Progress = {
 };
 
 export class FollowLines {
-  private readonly store: Store;
+  private readonly store: OpenStore;
   private readonly say: (text: string) => void;
   /** As of the last line. */
   private told = NOTHING;
@@ -26,7 +26,7 @@ export class FollowLines {
   private filling: ReadonlySet<string>;
   private rollback: { readonly at: number; readonly to: Point | null; readonly undone: number } | null = null;
 
-  constructor(store: Store, say: (text: string) => void) {
+  constructor(store: OpenStore, say: (text: string) => void) {
     this.store = store;
     this.say = say;
     this.filling = new Set(store.fills().map(({ projection }) => projection));
@@ -112,7 +112,7 @@ export class FollowLines {
 }
 
 /** Chains without slots of their own give the height as one. */
-function hasSlots({ network: { dialect } }: Store): boolean {
+function hasSlots({ network: { dialect } }: OpenStore): boolean {
   return dialect.clock.epoch(0) !== null;
 }
 

@@ -13,7 +13,7 @@ import type { SettingKey } from '../config/schema.ts';
 import { openSource } from '../families/open-source.ts';
 import { bitcoinNetwork, formatAddress } from '../ledgers/bitcoin/index.ts';
 import type { Served } from '../server/serve.ts';
-import type { Store } from '../store/store.ts';
+import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
 import { withSwitches } from './everything.ts';
@@ -48,7 +48,7 @@ export async function startRegtest(context: Context): Promise<void> {
   await context.withStore((store) => startIn(context, store), { create: true, network: REGTEST, config: withSwitches(context, SWITCHES) });
 }
 
-async function startIn(context: Context, store: Store): Promise<void> {
+async function startIn(context: Context, store: OpenStore): Promise<void> {
   const { output } = context;
   const devnet = openChain(store);
   const responder = await serveP2p(devnet, { port: 0 });
@@ -75,7 +75,7 @@ async function startIn(context: Context, store: Store): Promise<void> {
 }
 
 /** Throws SOURCE_FORK when the store is not of the chain beside it. */
-function openChain(store: Store): RegtestDevnet {
+function openChain(store: OpenStore): RegtestDevnet {
   const journal = join(store.data, JOURNAL);
   if (store.fold.head !== null && !existsSync(journal)) {
     throw new UnspentError('SOURCE_FORK', `${store.data} holds another regtest chain, and this one begins anew; use another --data DIR`);
@@ -108,7 +108,7 @@ function isFree(port: number, host: string): Promise<boolean> {
   });
 }
 
-function introduction(url: string, store: Store, served: Served | null): string {
+function introduction(url: string, store: OpenStore, served: Served | null): string {
   const address = formatAddress(bitcoinNetwork(REGTEST), GUEST_SCRIPT)!;
   const tcp = served?.electrum?.tcp;
   const rows: [string, string][] = [

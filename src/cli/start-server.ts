@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { isSaid } from '../config/schema.ts';
 import { type Served, type ServeOptions, serve } from '../server/serve.ts';
 import { cannotListen } from '../server/thread/host.ts';
-import type { Store } from '../store/store.ts';
+import type { OpenStore } from '../store/store.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
 import type { CommandOptions } from './options.ts';
@@ -46,7 +46,7 @@ function givenPort({ options, settings }: Context): number | undefined {
 /** Throws IO when the port is taken and was asked for. */
 export async function startServer(
   context: Context,
-  store: Store,
+  store: OpenStore,
   more: Pick<ServeOptions, 'electrumPort' | 'follows'> = {},
 ): Promise<Served> {
   const { options, settings, output } = context;

@@ -16,7 +16,7 @@ import { readIdentity } from '../engine/directory.ts';
 import { openEmbedded, openSource, SOURCE_SCHEMES } from '../families/open-source.ts';
 import { formatAddress } from '../ledgers/cardano/index.ts';
 import type { Served } from '../server/serve.ts';
-import type { OpenOptions, Store } from '../store/store.ts';
+import type { OpenOptions, OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { devnetCommands } from './devnet-control.ts';
@@ -156,7 +156,7 @@ async function startDevnet(context: Context): Promise<void> {
   );
 }
 
-function introduction(url: string, store: Store, address: string, served: Served | null): string {
+function introduction(url: string, store: OpenStore, address: string, served: Served | null): string {
   const rows: [string, string][] = [
     ...(served === null ? [] : [['page', `open ${served.url} in a browser`] as [string, string]]),
     ['devnet', `a chain of your own, a block every ${INTERVAL_MS / 1000} s, served at ${url}`],

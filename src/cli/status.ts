@@ -4,7 +4,7 @@
 import type { Command } from 'commander';
 import { renderPoint } from '../query/render.ts';
 import type { Head } from '../state/head.ts';
-import type { Store, StoreStatus } from '../store/store.ts';
+import type { OpenStore, StoreStatus } from '../store/store.ts';
 import { action } from './context.ts';
 import { fillText } from './fill-text.ts';
 import { bytes, count, pairs, placeText, unspentText, utcTime } from './format.ts';
@@ -24,7 +24,7 @@ export function registerStatus(program: Command): void {
     );
 }
 
-function statusJson(store: Store, { head, totals, horizon, base, pruned, engine, ...rest }: StoreStatus): object {
+function statusJson(store: OpenStore, { head, totals, horizon, base, pruned, engine, ...rest }: StoreStatus): object {
   const { dialect } = store.network;
   return {
     ...rest,
@@ -44,7 +44,7 @@ function statusJson(store: Store, { head, totals, horizon, base, pruned, engine,
 }
 
 /** When that was, in the chain's own words; what it has no words for is left out. */
-function moment({ fold, network: { dialect } }: Store, { height, slot, era }: Head): { epoch?: number; time?: string; era?: string } {
+function moment({ fold, network: { dialect } }: OpenStore, { height, slot, era }: Head): { epoch?: number; time?: string; era?: string } {
   const epoch = dialect.clock.epoch(slot);
   const time = dialect.clock.time(slot, fold.rowAt(height));
   const name = dialect.eraName(era);
@@ -55,7 +55,7 @@ function moment({ fold, network: { dialect } }: Store, { height, slot, era }: He
   };
 }
 
-function statusRows(store: Store, { head, totals, horizon, base, pruned, engine, ...status }: StoreStatus): [string, string][] {
+function statusRows(store: OpenStore, { head, totals, horizon, base, pruned, engine, ...status }: StoreStatus): [string, string][] {
   const { dialect } = store.network;
   const rows: [string, string][] = [
     ['data', status.data],

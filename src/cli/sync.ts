@@ -8,7 +8,7 @@ import { parsePlace } from '../query/place.ts';
 import { renderPoint } from '../query/render.ts';
 import type { Progress, Pumped, Until } from '../sources/follow.ts';
 import type { Source } from '../sources/source.ts';
-import type { OpenOptions, Store } from '../store/store.ts';
+import type { OpenOptions, OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { percent, remarkShape } from './fill-text.ts';
@@ -89,7 +89,7 @@ function parseUntil(text: string): Until {
   throw new UnspentError('USAGE', `--until takes end, slot:N, height:N or a slot number, not '${text.slice(0, 80)}'`);
 }
 
-function isBeyond(store: Store, until: Until, { output }: Context): boolean {
+function isBeyond(store: OpenStore, until: Until, { output }: Context): boolean {
   const { head } = store.fold;
   if (head === null || until.kind === 'end') return false;
   const [at, wanted] = until.kind === 'slot' ? [head.slot, until.slot] : [head.height, until.height];
@@ -100,7 +100,7 @@ function isBeyond(store: Store, until: Until, { output }: Context): boolean {
 }
 
 /** `source` null: there is nothing to follow, but there may be something to fill. */
-async function pump({ options, progress }: Context, store: Store, source: Source | null, until: Until): Promise<Pumped> {
+async function pump({ options, progress }: Context, store: OpenStore, source: Source | null, until: Until): Promise<Pumped> {
   const line = progress();
   const meter = new SyncMeter(until, store.fold.head);
   const interruption = onInterrupt(() => line.note('stopping at the next block; once more to end at once'));
@@ -128,7 +128,7 @@ async function pump({ options, progress }: Context, store: Store, source: Source
   }
 }
 
-function report({ output }: Context, store: Store, pumped: Pumped, seconds: number): void {
+function report({ output }: Context, store: OpenStore, pumped: Pumped, seconds: number): void {
   const { head } = store.fold;
   const { blocks, txs, bytes: size, rollbacks, reason } = pumped;
   const blocksPerSecond = perSecond(blocks, seconds);

@@ -6,7 +6,7 @@
 import { needBitcoin } from '../families/networks.ts';
 import { RpcClient } from '../sources/bitcoin/rpc/client.ts';
 import { type NodeSetInfo, nodeSetInfo, nodeSetInfoAt } from '../sources/bitcoin/rpc/set-info.ts';
-import type { Store } from '../store/store.ts';
+import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { count } from './format.ts';
 
@@ -17,7 +17,7 @@ export interface NodeComparison {
 }
 
 /** Throws VERIFY_FAILED where the two differ, POINT_UNKNOWN where they are at different blocks. */
-export async function compareWithNode(store: Store, url: string, onRows?: (rows: number) => void): Promise<NodeComparison> {
+export async function compareWithNode(store: OpenStore, url: string, onRows?: (rows: number) => void): Promise<NodeComparison> {
   const { parameters, dialect } = needBitcoin(store.network, 'verify --node');
   const { head } = store.fold;
   if (head === null) throw new UnspentError('POINT_UNKNOWN', 'the store has no block yet; there is nothing to compare');

@@ -6,7 +6,7 @@
 import type { Config } from '../config/schema.ts';
 import type { OwnedEngine } from '../engine/open.ts';
 import type { MempoolChange } from '../ledgers/mempool-change.ts';
-import type { Store } from '../store/store.ts';
+import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Submit } from './bitcoin/mempool/keeper.ts';
 import { MempoolLink } from './bitcoin/mempool/link.ts';
@@ -45,7 +45,7 @@ export interface Served {
 }
 
 /** Resolves when it listens. Throws CONFIG where others could reach it and nobody said so, IO where the port is taken. */
-export async function serve(store: Store, options: ServeOptions = {}): Promise<Served> {
+export async function serve(store: OpenStore, options: ServeOptions = {}): Promise<Served> {
   const config = configOf(store.config, options);
   checkBind(config.server);
   const link = new MempoolLink(store);
@@ -93,7 +93,7 @@ interface Listener {
   close(): Promise<void>;
 }
 
-function inThread({ engine, network, fold }: Store, { config, status, electrum, submit }: Wanted): Listener {
+function inThread({ engine, network, fold }: OpenStore, { config, status, electrum, submit }: Wanted): Listener {
   const { handle } = engine as Partial<OwnedEngine>;
   if (handle === undefined) throw new UnspentError('UNSUPPORTED', 'a store in memory cannot be served from another thread');
   const data = {
@@ -108,7 +108,7 @@ function inThread({ engine, network, fold }: Store, { config, status, electrum, 
   return new ServerThread(data, submit);
 }
 
-function here({ engine, network, fold }: Store, wanted: Wanted): Listener {
+function here({ engine, network, fold }: OpenStore, wanted: Wanted): Listener {
   const projections = fold.projections.map((projection) => projection.name);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   let last: LiveUpdate | null = null;

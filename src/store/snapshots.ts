@@ -32,7 +32,7 @@ import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { NewDirectory, openEngine } from './directory.ts';
 import { planStore, type StoreIdentity } from './identity.ts';
 import { planShape, type ShapeChange } from './shape.ts';
-import type { Store } from './store.ts';
+import type { OpenStore } from './store.ts';
 
 export type { Manifest } from '../snapshot/manifest.ts';
 
@@ -42,7 +42,7 @@ export interface ExportOptions extends WriteOptions {
 }
 
 /** Writes the unspent set of a store, as it is at this moment, to a new folder; the store may be followed meanwhile. */
-export async function exportSnapshot(store: Store, folder: string, options: ExportOptions = {}): Promise<Manifest> {
+export async function exportSnapshot(store: OpenStore, folder: string, options: ExportOptions = {}): Promise<Manifest> {
   const { network, engine } = store;
   const columns = [CHAIN, 'chain_hash', UNSPENT, SPENT, DELTA];
   if (!store.config.utxo.enabled) throw new UnspentError('UNSUPPORTED', 'a snapshot is of the unspent set, and utxo.enabled is off');

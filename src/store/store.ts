@@ -76,7 +76,7 @@ export interface StoreStatus extends StoreSummary {
   readonly keys: Readonly<Record<string, number>>;
 }
 
-export async function open(options: OpenOptions = {}): Promise<Store> {
+export async function open(options: OpenOptions = {}): Promise<OpenStore> {
   const said = options.config ?? loadConfig({ env: process.env }).config;
   const data = options.data ?? said.data;
   const mayCreate = options.create !== false;
@@ -104,7 +104,7 @@ async function openPlanned(
   { facts, network, config, ignored }: StorePlan,
   shape: ShapeChange,
   made: NewDirectory | null,
-): Promise<Store> {
+): Promise<OpenStore> {
   const isReshaped = identity !== null && shape.added.length + shape.removed.length > 0;
   if (identity === null) writeIdentity(data, { ...facts, ...shape.after });
   else if (isReshaped) await beginReshape(data, identity, config, network, shape);
@@ -121,7 +121,7 @@ async function openPlanned(
       ...facts.windows,
       fsync: false,
     });
-    return new Store({ data, network, config, ignored, engine, fold, fills, shape, made, unclosed: engine.unclosed });
+    return new OpenStore({ data, network, config, ignored, engine, fold, fills, shape, made, unclosed: engine.unclosed });
   } catch (error) {
     await engine.close();
     throw error;
@@ -142,7 +142,8 @@ interface StoreParts {
   readonly unclosed: Unclosed | null;
 }
 
-export class Store {
+/** A store that this process has open, with all its parts: what the commands and the server work on. */
+export class OpenStore {
   readonly data: string;
   readonly network: Network;
   /** The settings it runs with: of those it remembers, its own where nobody may change them or nobody said anything. */

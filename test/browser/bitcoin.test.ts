@@ -13,7 +13,7 @@ import { serveP2p } from '../../src/chains/bitcoin/responder/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { bitcoinNetwork, formatAddress, formatId } from '../../src/ledgers/bitcoin/index.ts';
 import { type Served, serve } from '../../src/server/serve.ts';
-import { open, type Store } from '../../src/store/store.ts';
+import { type OpenStore, open } from '../../src/store/store.ts';
 import { until } from '../support/patience.ts';
 import { browserTest, launch, openTab, reads, withoutChromium } from './browser.ts';
 import { assertNarrow } from './measure.ts';
@@ -27,7 +27,7 @@ describe('the page of a Bitcoin chain', () => {
   const stop = new AbortController();
   const address = formatAddress(bitcoinNetwork(NETWORK), GUEST_SCRIPT)!;
   const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
-  let [store, served, browser]: [Store | null, Served | null, Browser | null] = [null, null, null];
+  let [store, served, browser]: [OpenStore | null, Served | null, Browser | null] = [null, null, null];
 
   before(async () => {
     if (withoutChromium) return;

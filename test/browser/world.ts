@@ -11,7 +11,7 @@ import { type Responder, serveChain } from '../../src/chains/cardano/responder/i
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { type Served, type ServeOptions, serve } from '../../src/server/serve.ts';
-import { open, type Store } from '../../src/store/store.ts';
+import { type OpenStore, open } from '../../src/store/store.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
 import { until } from '../support/patience.ts';
 
@@ -31,14 +31,14 @@ export interface WorldOptions extends Partial<LiveOptions> {
 
 export class World {
   readonly devnet: LiveDevnet;
-  readonly store: Store;
+  readonly store: OpenStore;
   private readonly responder: Responder;
   private readonly folder: string;
   private readonly stopped = new AbortController();
   private readonly following: Promise<unknown>;
   private served: Served | null = null;
 
-  private constructor(devnet: LiveDevnet, responder: Responder, store: Store, folder: string) {
+  private constructor(devnet: LiveDevnet, responder: Responder, store: OpenStore, folder: string) {
     this.devnet = devnet;
     this.responder = responder;
     this.store = store;

@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { selectProjections } from '../../src/projections/registry.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { headOf } from '../support/crash-check.ts';
 import { openStore, temporaryFolder } from '../support/crash-store.ts';
 import { Story } from '../support/crash-story.ts';
@@ -142,7 +142,7 @@ class Campaign {
     });
   }
 
-  private check(store: Store, when: string): void {
+  private check(store: OpenStore, when: string): void {
     const block = this.story.tree.find(headOf(store));
     ok(block, `${when}: the head is a block of the story`);
     equal(store.digest().digest, this.story.stateAt(block).digest, `${when}: the unspent set`);
@@ -156,7 +156,7 @@ class Campaign {
     return SWITCHES.map((name) => `utxo.${name}=${this.on.includes(name)}`);
   }
 
-  private async open<T>(body: (store: Store) => T | Promise<T>, reshape = true): Promise<T> {
+  private async open<T>(body: (store: OpenStore) => T | Promise<T>, reshape = true): Promise<T> {
     const store = await openStore(this.data, this.story.tree.genesis, {
       selfContained: false,
       set: this.settings(),

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Block } from '../../src/ledgers/ledger.ts';
 import type { Roots } from '../../src/query/proofs.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { applyIn, bitcoin, cardano, exported, imported, synced, temporary, type World, wander, withStore } from '../snapshot/world.ts';
 import { KEEP_PROOFS } from '../support/crash-roots.ts';
 import { TEST_SEED } from '../support/harness.ts';
@@ -32,7 +32,7 @@ interface Said {
   readonly later: Roots;
 }
 
-function say(store: Store, { blocks }: World): Said {
+function say(store: OpenStore, { blocks }: World): Said {
   assert.deepEqual(store.fold.head?.hash, blocks[COUNT - 1].hash);
   const at = ({ hash }: Block): string => store.network.dialect.formatId(hash);
   const said = { now: store.roots(), past: PAST.map((place) => store.roots(at(blocks[place]))) };
@@ -52,19 +52,19 @@ function fromOutputs({ now, past, later }: Said): Said {
 /** By name, each a way to block COUNT. */
 async function everyWay(world: World, folder: string): Promise<Map<string, Said>> {
   const place = (name: string): string => join(folder, name);
-  const tell = (store: Store): Said => say(store, world);
+  const tell = (store: OpenStore): Said => say(store, world);
   const found = new Map<string, Said>();
   const { blocks } = world;
   found.set('grouped', await synced(world, place('grouped'), COUNT, 1000, tell, KEEP_PROOFS));
   found.set('one by one', await synced(world, place('single'), COUNT, 1, tell, KEEP_PROOFS));
-  const roam = (store: Store): Said => {
+  const roam = (store: OpenStore): Said => {
     wander(store, world, COUNT);
     return tell(store);
   };
   found.set('through rollbacks', await withStore(world, place('wandered'), roam, KEEP_PROOFS));
   for (const count of [20, 60, 101]) await withStore(world, place('reopened'), (store) => goOn(store, blocks, count, 3), KEEP_PROOFS);
   found.set('in several sittings', await withStore(world, place('reopened'), (store) => tell(goOn(store, blocks, COUNT, 6)), KEEP_PROOFS));
-  const prune = (store: Store): Said => {
+  const prune = (store: OpenStore): Said => {
     for (let count = 10; count <= COUNT; count += 10) while (!goOn(store, blocks, count, 4).prune().done);
     return tell(store);
   };
@@ -81,7 +81,7 @@ async function everyWay(world: World, folder: string): Promise<Map<string, Said>
 }
 
 /** To the first `count` blocks, from wherever it is. */
-function goOn(store: Store, blocks: readonly Block[], count: number, size: number): Store {
+function goOn(store: OpenStore, blocks: readonly Block[], count: number, size: number): OpenStore {
   const head = store.fold.head;
   const done = head === null ? 0 : 1 + blocks.findIndex(({ hash }) => Buffer.from(hash).equals(head.hash));
   applyIn(store, blocks.slice(done, count), size);
@@ -89,7 +89,7 @@ function goOn(store: Store, blocks: readonly Block[], count: number, size: numbe
 }
 
 /** A few outputs between any two blocks. */
-async function fillMeanwhile(store: Store, blocks: readonly Block[]): Promise<Store> {
+async function fillMeanwhile(store: OpenStore, blocks: readonly Block[]): Promise<OpenStore> {
   assert.deepEqual(store.roots(), {}, 'nothing is said before it is ready');
   let count = EARLIER;
   const onStep = (): void => void goOn(store, blocks, Math.min(COUNT, ++count), 2);

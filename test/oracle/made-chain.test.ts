@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Store } from '../../src/index.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { makeChunkFiles, writeChunkFolder } from '../support/chunk-folder.ts';
 import { mineEveryEra } from '../support/every-era.ts';
 import { assertSound, opener } from './oracle.ts';
@@ -21,7 +21,7 @@ test('a made chain of every era, from a folder of chunks', async (t) => {
   t.after(() => rmSync(folder, { recursive: true }));
   writeChunkFolder(folder, makeChunkFiles(chain, 50));
   const genesis = { byron: chain.genesisByron, shelley: chain.genesisShelley };
-  const assertAt = (store: Store, blocks: number): void => {
+  const assertAt = (store: OpenStore, blocks: number): void => {
     const utxos = chain.utxosAt(blocks);
     const lines = [...utxos.values()].map(({ key, lovelace }) => `${key} ${lovelace}\n`);
     const digest = createHash('sha256').update(lines.sort().join('')).digest('hex');

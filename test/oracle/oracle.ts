@@ -7,7 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { loadConfig, type OpenOptions, open, type Store } from '../../src/index.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { type OpenOptions, type OpenStore, open } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { fixtures, readFixtureText } from '../support/fixtures.ts';
 
@@ -60,9 +61,9 @@ export function chunks(...path: readonly string[]): string {
 const WINDOWS = ['utxo.pruneDepth=2160', 'utxo.rollbackWindow=4320'];
 
 /** Opens stores, one after the other, in a directory of its own; the last is closed and the directory removed when the test ends. */
-export function opener(t: TestContext): (options: OpenOptions, flags?: Readonly<Record<string, unknown>>) => Promise<Store> {
+export function opener(t: TestContext): (options: OpenOptions, flags?: Readonly<Record<string, unknown>>) => Promise<OpenStore> {
   const data = mkdtempSync(join(tmpdir(), 'unspent-oracle-'));
-  let store: Store | undefined;
+  let store: OpenStore | undefined;
   t.after(async () => {
     await store?.close();
     rmSync(data, { recursive: true, force: true });
@@ -76,7 +77,7 @@ export function opener(t: TestContext): (options: OpenOptions, flags?: Readonly<
   };
 }
 
-function assertTotals(store: Store, expected: Required<Checkpoint>): void {
+function assertTotals(store: OpenStore, expected: Required<Checkpoint>): void {
   const { head } = store.fold;
   assert.ok(head !== null);
   const found = { slot: head.slot, blockNo: head.height, hash: toHex(head.hash), utxos: head.utxos, lovelace: String(head.value) };
@@ -86,7 +87,7 @@ function assertTotals(store: Store, expected: Required<Checkpoint>): void {
 }
 
 /** Point, totals and a digest of the whole unspent set. */
-export function assertCheckpoint(store: Store, expected: Required<Checkpoint>): void {
+export function assertCheckpoint(store: OpenStore, expected: Required<Checkpoint>): void {
   assertTotals(store, expected);
   const { utxos, value, digest } = store.digest();
   assert.deepEqual(
@@ -96,7 +97,7 @@ export function assertCheckpoint(store: Store, expected: Required<Checkpoint>): 
   );
 }
 
-export function assertSound(store: Store): void {
+export function assertSound(store: OpenStore): void {
   const { faults, utxos } = store.verify();
   assert.deepEqual(faults, []);
   assert.equal(utxos, store.fold.head?.utxos ?? 0);

@@ -7,7 +7,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Store } from '../../src/index.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { fixtures, needsFixtures } from '../support/fixtures.ts';
 import { assertSound, chunks, opener } from './oracle.ts';
@@ -25,7 +25,7 @@ function oneChunk(t: TestContext, network: string, chunk: string): string {
   return `immutable:${folder}`;
 }
 
-const headOf = ({ fold }: Store) => ({ ...fold.head, hash: toHex(fold.head?.hash ?? new Uint8Array()) });
+const headOf = ({ fold }: OpenStore) => ({ ...fold.head, hash: toHex(fold.head?.hash ?? new Uint8Array()) });
 
 const CASES = [
   { network: 'mainnet', chunk: '00500', blocks: 1078, last: 4_803_226, txs: 701 },

@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Store } from '../../src/index.ts';
 import { OUTPUT_FLAG } from '../../src/ledgers/cardano/decode.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { needsFixtures } from '../support/fixtures.ts';
 import { assertCheckpoint, assertSound, type Checkpoint, chunks, type InvalidTransaction, opener, readOracle } from './oracle.ts';
@@ -16,10 +16,10 @@ const ORACLE = 'preview-from-genesis.json';
 /** Chunks of the run that are applied one block a commit. */
 const SINGLY = 20;
 
-const followTo = (store: Store, { slot }: Required<Checkpoint>) => store.follow(chunks(SOURCE), { until: { kind: 'slot', slot } });
+const followTo = (store: OpenStore, { slot }: Required<Checkpoint>) => store.follow(chunks(SOURCE), { until: { kind: 'slot', slot } });
 
 /** Of a phase-2 invalid transaction the collateral is spent and its return created; declared inputs and outputs do not count. */
-function assertInvalid(store: Store, tx: InvalidTransaction): void {
+function assertInvalid(store: OpenStore, tx: InvalidTransaction): void {
   const txId = fromHex(tx.txId);
   store.read((query) => {
     assert.equal(query.tx(txId).row?.height, tx.blockNo);

@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Store } from '../../src/index.ts';
 import { Coin } from '../../src/projections/coin.ts';
 import { csmtKey, csmtValue } from '../../src/projections/csmt/csmt.ts';
 import { csmt, MemoryNodes } from '../../src/proofs/index.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { needsFixtures } from '../support/fixtures.ts';
 import { assertCheckpoint, assertSound, type Checkpoint, chunks, opener, readOracle } from './oracle.ts';
@@ -18,9 +18,9 @@ const SOURCE = 'preview-from-genesis';
 /** Checkpoints between two trees that are built from nothing. */
 const BUILT_EVERY = 40;
 
-const followTo = (store: Store, { slot }: Required<Checkpoint>) => store.follow(chunks(SOURCE), { until: { kind: 'slot', slot } });
+const followTo = (store: OpenStore, { slot }: Required<Checkpoint>) => store.follow(chunks(SOURCE), { until: { kind: 'slot', slot } });
 
-function rootOf(store: Store, place?: string): string | null {
+function rootOf(store: OpenStore, place?: string): string | null {
   const leaf = store.network.ledger.leaf!;
   const point = place === undefined ? undefined : store.locate(place);
   const root = store.read((query) => (point === undefined ? query.csmt(leaf) : query.csmt(leaf, point)).root());
@@ -28,7 +28,7 @@ function rootOf(store: Store, place?: string): string | null {
 }
 
 /** Of a tree that is made at once, from the outputs that are unspent now. */
-function rootFromScratch(store: Store): string {
+function rootFromScratch(store: OpenStore): string {
   const leaf = store.network.ledger.leaf!;
   const changes = Array.from(store.engine.scan('utxo_unspent'), ([key, stored]) => {
     const coin = new Coin(key, 0, stored, 0, stored.length, false);

@@ -8,7 +8,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { exportSnapshot, importSnapshot, loadConfig, open, type Store } from '../../src/index.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { exportSnapshot, importSnapshot } from '../../src/store/snapshots.ts';
+import { type OpenStore, open } from '../../src/store/store.ts';
 import { needsFixtures } from '../support/fixtures.ts';
 import { assertCheckpoint, assertSound, chunks, opener, readOracle } from './oracle.ts';
 
@@ -21,7 +23,7 @@ test('a snapshot of preview', needsFixtures, async (t) => {
   const { checkpoints } = readOracle('preview-from-genesis.json');
   const [taken, last] = [checkpoints[TAKEN], checkpoints[checkpoints.length - 1]];
   const folder = mkdtempSync(join(tmpdir(), 'unspent-preview-'));
-  let store: Store | undefined;
+  let store: OpenStore | undefined;
   t.after(async () => {
     await store?.close();
     rmSync(folder, { recursive: true, force: true });

@@ -13,14 +13,14 @@ import { UNSPENT } from '../../src/projections/utxo.ts';
 import { Renderer } from '../../src/query/render.ts';
 import { txStatus } from '../../src/server/bitcoin/esplora/txs.ts';
 import { utxoWriter } from '../../src/server/bitcoin/esplora/utxo.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { readU32 } from '../../src/util/bytes.ts';
 import { TEST_SEED } from '../support/harness.ts';
 import { applyIn, bitcoin, cardano, exported, imported, synced, temporary, type World, withStore } from './world.ts';
 
 const TAKEN = 130;
 
-async function begun(world: World, body: (store: Store) => void, taken = TAKEN): Promise<void> {
+async function begun(world: World, body: (store: OpenStore) => void, taken = TAKEN): Promise<void> {
   const folder = temporary();
   await synced(world, join(folder, 'first'), taken + 1, 50, (store) => exported(store, join(folder, 'snapshot')));
   await imported(world, join(folder, 'snapshot'), join(folder, 'begun'));
@@ -31,7 +31,7 @@ async function begun(world: World, body: (store: Store) => void, taken = TAKEN):
 }
 
 /** Unspent outputs from below, of and above the snapshot's block. */
-function keysOf(store: Store, base: number): { older: Uint8Array[]; newer: Uint8Array[] } {
+function keysOf(store: OpenStore, base: number): { older: Uint8Array[]; newer: Uint8Array[] } {
   const [older, newer]: [Uint8Array[], Uint8Array[]] = [[], []];
   for (const [key, value] of store.engine.scan(UNSPENT)) (readU32(value, AT.height) < base ? older : newer).push(key);
   assert.ok(older.length > 0 && newer.length > 0);

@@ -12,7 +12,7 @@ import { outpointIndex, outpointTxId } from '../../src/ledgers/outpoint.ts';
 import { CHAIN } from '../../src/projections/chain.ts';
 import { SPENT_AT } from '../../src/projections/coin.ts';
 import { SPENT } from '../../src/projections/utxo.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { readU32, toHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { assertSameRows, dump, TEST_SEED } from '../support/harness.ts';
@@ -25,11 +25,11 @@ const FROM_THERE_ON = ['chain', 'chain_hash', 'tx', 'utxo_spent', 'delta', 'datu
 const RESERVED = 'ff';
 
 interface Side {
-  readonly store: Store;
+  readonly store: OpenStore;
   readonly rows: ReadonlyMap<string, readonly string[]>;
 }
 
-const sideOf = (store: Store): Side => ({ store, rows: dump(store.engine) });
+const sideOf = (store: OpenStore): Side => ({ store, rows: dump(store.engine) });
 
 function reserved({ rows }: Side): Map<string, string> {
   const found = rows.get(CHAIN)!.filter((row) => row.startsWith(RESERVED));
@@ -47,7 +47,7 @@ function isTxAbove(row: string, height: number): boolean {
 }
 
 /** A row of `chain` without what its header does not say: transactions, size and (Bitcoin family) weight. */
-function headerOnly(row: string, { network }: Store): string {
+function headerOnly(row: string, { network }: OpenStore): string {
   const [key, value] = row.split(' ');
   const bytes = Buffer.from(value, 'hex');
   bytes.fill(0, 73, network.family === 'bitcoin' ? 85 : 81);
@@ -77,7 +77,7 @@ function assertSame(begun: Side, whole: Side, base: Block, when: string): void {
   assert.deepEqual(begun.store.verify().faults, [], `${when}: verify`);
 }
 
-function assertRefused(store: Store, to: Block | null, code: 'HORIZON' | 'POINT_UNKNOWN'): void {
+function assertRefused(store: OpenStore, to: Block | null, code: 'HORIZON' | 'POINT_UNKNOWN'): void {
   const before = dump(store.engine);
   assert.throws(
     () => store.rollback(to),
@@ -138,10 +138,10 @@ async function pruned(world: World, carried: boolean): Promise<void> {
   const windows = ['utxo.pruneDepth=15', 'utxo.rollbackWindow=30', `utxo.delta.selfContained=${carried}`];
   await synced(world, join(folder, 'first'), place + 1, 20, (store) => exported(store, join(folder, 'snapshot')));
   await imported(world, join(folder, 'snapshot'), join(folder, 'begun'), windows);
-  const forget = (store: Store): void => {
+  const forget = (store: OpenStore): void => {
     while (!store.prune(7).done);
   };
-  const horizonOf = (store: Store): number => store.horizon()?.height ?? -1;
+  const horizonOf = (store: OpenStore): number => store.horizon()?.height ?? -1;
   await synced(
     world,
     join(folder, 'whole'),
@@ -183,9 +183,9 @@ async function pruned(world: World, carried: boolean): Promise<void> {
 }
 
 /** The snapshot's own block can be asked about from above, and nothing before it. */
-function assertPast(begun: Store, whole: Store, base: Block, when: string): void {
+function assertPast(begun: OpenStore, whole: OpenStore, base: Block, when: string): void {
   const keys = [...whole.engine.scan(SPENT)].map(([key]) => key);
-  const then = (store: Store) =>
+  const then = (store: OpenStore) =>
     store.read((query) => {
       const past = query.at(base);
       return keys.map((key) => past.outpoint(outpointTxId(key), outpointIndex(key)));

@@ -9,7 +9,7 @@ import { after, describe, it } from 'node:test';
 import { type P2pServer, serveP2p } from '../../src/chains/bitcoin/responder/index.ts';
 import { openP2p } from '../../src/sources/bitcoin/p2p/index.ts';
 import { importSnapshot } from '../../src/store/snapshots.ts';
-import { open, type Store } from '../../src/store/store.ts';
+import { type OpenStore, open } from '../../src/store/store.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
 import { regtest } from '../ledgers/bitcoin/samples.ts';
 import { TestChain } from '../sources/bitcoin/p2p-chain.ts';
@@ -23,12 +23,12 @@ describe('following a node from a snapshot', () => {
   let server: P2pServer | undefined;
   after(() => server?.close());
 
-  const follow = async (store: Store): Promise<void> => {
+  const follow = async (store: OpenStore): Promise<void> => {
     server ??= await serveP2p(chain, { port: 0 });
     await store.follow(openP2p([`p2p://127.0.0.1:${server.port}`], regtest, QUICK));
   };
 
-  async function using<T>(name: string, body: (store: Store) => Promise<T>): Promise<T> {
+  async function using<T>(name: string, body: (store: OpenStore) => Promise<T>): Promise<T> {
     const store = await open({ data: join(folder, name), network: regtest.name, config: configOf([]) });
     try {
       return await body(store);
@@ -37,7 +37,7 @@ describe('following a node from a snapshot', () => {
     }
   }
 
-  const assertAtTip = (store: Store): void => assert.ok(equalBytes(store.fold.head!.hash, chain.tip.hash));
+  const assertAtTip = (store: OpenStore): void => assert.ok(equalBytes(store.fold.head!.hash, chain.tip.hash));
 
   it('goes on to the tip, through turns, and says what a store from the first block says', async () => {
     await using('first', async (store) => {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Block, Point } from '../../src/ledgers/ledger.ts';
 import { exportSnapshot, importSnapshot } from '../../src/store/snapshots.ts';
-import { open, type Store } from '../../src/store/store.ts';
+import { type OpenStore, open } from '../../src/store/store.ts';
 import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
 import { ForgedChain, randomFrom } from '../support/forged-chain.ts';
 import { Devnet, devnetOptions } from '../support/harness.ts';
@@ -87,7 +87,7 @@ function remove(folder: string): void {
 export async function withStore<T>(
   world: World,
   data: string,
-  body: (store: Store) => T | Promise<T>,
+  body: (store: OpenStore) => T | Promise<T>,
   set: readonly string[] = [],
 ): Promise<T> {
   const { network, genesis } = world;
@@ -105,7 +105,7 @@ export function synced<T>(
   data: string,
   count: number,
   size: number,
-  body: (store: Store) => T | Promise<T>,
+  body: (store: OpenStore) => T | Promise<T>,
   set: readonly string[] = [],
 ): Promise<T> {
   return withStore(
@@ -119,12 +119,12 @@ export function synced<T>(
   );
 }
 
-export function applyIn(store: Store, blocks: readonly Block[], size: number): void {
+export function applyIn(store: OpenStore, blocks: readonly Block[], size: number): void {
   for (let at = 0; at < blocks.length; at += size) store.fold.apply(blocks.slice(at, at + size));
 }
 
 /** By way of the other branch, and back and forth on the main one. */
-export function wander(store: Store, { blocks, fork }: World, count: number): void {
+export function wander(store: OpenStore, { blocks, fork }: World, count: number): void {
   applyIn(store, blocks.slice(0, fork.from + 1), 7);
   applyIn(store, fork.blocks, 3);
   store.rollback(blocks[fork.from]);
@@ -133,7 +133,7 @@ export function wander(store: Store, { blocks, fork }: World, count: number): vo
   applyIn(store, blocks.slice(count - 29, count), 2);
 }
 
-export async function exported(store: Store, folder: string, at?: Point | null): Promise<ReadonlyMap<string, string>> {
+export async function exported(store: OpenStore, folder: string, at?: Point | null): Promise<ReadonlyMap<string, string>> {
   await exportSnapshot(store, folder, { chunkBytes: CHUNK_BYTES[store.network.family], at: at ?? undefined });
   return filesOf(folder);
 }

@@ -15,8 +15,9 @@ import { LiveDevnet } from '../../src/chains/cardano/devnet/live.ts';
 import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { makeWallet } from '../../src/chains/cardano/devnet/wallet.ts';
 import { type Responder, serveChain } from '../../src/chains/cardano/responder/index.ts';
-import { loadConfig, open, type Store } from '../../src/index.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { type OuroborosSource, openOuroboros } from '../../src/sources/cardano/ouroboros/index.ts';
+import { type OpenStore, open } from '../../src/store/store.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
@@ -78,7 +79,7 @@ class Soak {
   private devnet: LiveDevnet;
   private responder: Responder | null = null;
   private port = 0;
-  private store: Store | null = null;
+  private store: OpenStore | null = null;
   private source: OuroborosSource | null = null;
   private quit = new AbortController();
   private following: Promise<unknown> = Promise.resolve();

@@ -14,7 +14,7 @@ import type { Batch } from '../../src/engine/engine.ts';
 import type { Run, Source } from '../../src/sources/source.ts';
 import { readPruned } from '../../src/state/pruned.ts';
 import { compact } from '../../src/store/compact.ts';
-import { open, type Store } from '../../src/store/store.ts';
+import { type OpenStore, open } from '../../src/store/store.ts';
 import { until } from '../support/patience.ts';
 
 const BLOCKS = 1500;
@@ -27,7 +27,7 @@ before(() => {
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const openIn = (name: string, ...set: string[]): Promise<Store> =>
+const openIn = (name: string, ...set: string[]): Promise<OpenStore> =>
   open({ data: join(folder, name), network: 'devnet', genesis: devnet.genesis!, config: config(...set) });
 
 /** The devnet's blocks at once, and then nothing for ever. */
@@ -71,7 +71,7 @@ describe('upkeep', () => {
     await first.follow(devnet);
     const digest = first.digest();
     await first.close();
-    const using = async <T>(body: (store: Store) => T): Promise<T> => {
+    const using = async <T>(body: (store: OpenStore) => T): Promise<T> => {
       const store = await open({ data, create: false, config: config() });
       try {
         return body(store);

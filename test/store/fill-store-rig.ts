@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, beforeEach } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ChainEvent, Run, Source } from '../../src/sources/source.ts';
-import { type OpenOptions, open, type Store } from '../../src/store/store.ts';
+import { type OpenOptions, type OpenStore, open } from '../../src/store/store.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
 import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
 import { assertSameRows, Devnet, devnetOptions, dump, TEST_SEED } from '../support/harness.ts';
@@ -46,7 +46,7 @@ beforeEach(() => {
 });
 
 /** A store whose switches are these, and no others. */
-export function openWith(on: readonly string[], options: OpenOptions & { readonly set?: readonly string[] } = {}): Promise<Store> {
+export function openWith(on: readonly string[], options: OpenOptions & { readonly set?: readonly string[] } = {}): Promise<OpenStore> {
   const set = [...ALL.map((name) => `${name}=${on.includes(name)}`), 'engine.memtableBytes=2000000', 'utxo.rollbackWindow=2160'];
   const { config } = loadConfig({ flags: { set: [...set, ...(options.set ?? [])] } });
   const genesis = { byron: devnet.chain.genesisByron, shelley: devnet.chain.genesisShelley };
@@ -54,7 +54,7 @@ export function openWith(on: readonly string[], options: OpenOptions & { readonl
   return open({ data, network: 'devnet', genesis, config, ...rest });
 }
 
-export async function using<T>(opening: Promise<Store>, body: (store: Store) => T | Promise<T>): Promise<T> {
+export async function using<T>(opening: Promise<OpenStore>, body: (store: OpenStore) => T | Promise<T>): Promise<T> {
   const store = await opening;
   try {
     return await body(store);
@@ -104,7 +104,7 @@ function isExact(column: string, on: readonly string[]): boolean {
   return column !== 'datum' && column !== 'script';
 }
 
-export async function assertStraight(store: Store, on: readonly string[], when: string): Promise<void> {
+export async function assertStraight(store: OpenStore, on: readonly string[], when: string): Promise<void> {
   assert.deepEqual(store.fills(), [], `${when}: all is ready`);
   const expected = await straight(on, store.fold.head!.height + 1);
   const actual = dump(store.engine);
@@ -124,7 +124,7 @@ export const names = (on: readonly string[]) => [
 const STEP = { rows: 1000, bytes: 1_000_000 };
 
 /** So many steps of the fill, then a stop; true when that was all. */
-export function fillSome(store: Store, steps: number): Promise<boolean> {
+export function fillSome(store: OpenStore, steps: number): Promise<boolean> {
   const stop = new AbortController();
   let count = 0;
   return store.fill({
@@ -138,7 +138,7 @@ export function fillSome(store: Store, steps: number): Promise<boolean> {
 }
 
 /** The same, of a fill that takes more. */
-export async function fillPart(store: Store, steps: number): Promise<void> {
+export async function fillPart(store: OpenStore, steps: number): Promise<void> {
   assert.equal(await fillSome(store, steps), false, 'the fill takes more steps than that');
 }
 

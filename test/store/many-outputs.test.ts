@@ -17,7 +17,7 @@ import { documentFromText, verifyDocument } from '../../src/proofs/index.ts';
 import { digestOf } from '../../src/query/digest.ts';
 import { type Served, serve } from '../../src/server/serve.ts';
 import { exportSnapshot, importSnapshot } from '../../src/store/snapshots.ts';
-import { open, type Store } from '../../src/store/store.ts';
+import { type OpenStore, open } from '../../src/store/store.ts';
 import { concatBytes, fromHex, toHex } from '../../src/util/bytes.ts';
 import { atTime, forgeBlock, forgeCoinbase, forgeTx, OP_TRUE, withWork } from '../ledgers/bitcoin/forge.ts';
 import { LineClient } from '../server/bitcoin/electrum/client.ts';
@@ -58,7 +58,7 @@ function mine(tx: Uint8Array): void {
 
 describe('a transaction of 70,000 outputs', () => {
   let node: P2pServer;
-  let store: Store;
+  let store: OpenStore;
   let served: Served;
 
   before(async () => {

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { MMR_BITMAP } from '../../src/projections/mmr/rows.ts';
-import { type OpenOptions, open, type Store } from '../../src/store/store.ts';
+import { type OpenOptions, type OpenStore, open } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { Devnet, devnetOptions, TEST_SEED } from '../support/harness.ts';
@@ -22,7 +22,7 @@ after(() => rmSync(root, { recursive: true }));
 const devnet = new Devnet(devnetOptions(TEST_SEED, 'ancient'));
 const blocks = devnet.mine(90);
 
-function openAs(name: string, store: string, options: OpenOptions = {}): Promise<Store> {
+function openAs(name: string, store: string, options: OpenOptions = {}): Promise<OpenStore> {
   const windows = ['utxo.pruneDepth=10', 'utxo.rollbackWindow=20'];
   const { config } = loadConfig({ flags: { set: [`utxo.store=${store}`, ...windows] }, env: {} });
   const genesis = { byron: devnet.chain.genesisByron, shelley: devnet.chain.genesisShelley };
@@ -30,13 +30,13 @@ function openAs(name: string, store: string, options: OpenOptions = {}): Promise
 }
 
 /** With a block: an empty one may become anything. */
-async function made(opening: Promise<Store>): Promise<void> {
+async function made(opening: Promise<OpenStore>): Promise<void> {
   const store = await opening;
   store.fold.apply(blocks.slice(0, 1));
   await store.close();
 }
 
-async function refused(opening: Promise<Store>, code: string, ...words: readonly string[]): Promise<void> {
+async function refused(opening: Promise<OpenStore>, code: string, ...words: readonly string[]): Promise<void> {
   await assert.rejects(opening, (error) => {
     assert.ok(isUnspentError(error));
     assert.equal(error.code, code);
@@ -45,7 +45,7 @@ async function refused(opening: Promise<Store>, code: string, ...words: readonly
   });
 }
 
-const rootOf = (store: Store): string => toHex(store.read((query) => query.mmr().roots().merged));
+const rootOf = (store: OpenStore): string => toHex(store.read((query) => query.mmr().roots().merged));
 
 describe('a store with a mountain range', () => {
   it('keeps it over restarts, pruning and a rollback, and verifies it', async () => {

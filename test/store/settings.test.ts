@@ -12,7 +12,7 @@ import { after, before, describe, it } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { openEmbedded } from '../../src/families/open-source.ts';
-import { type OpenOptions, open, type Store } from '../../src/store/store.ts';
+import { type OpenOptions, type OpenStore, open } from '../../src/store/store.ts';
 import type { ErrorCode } from '../../src/util/errors.ts';
 
 const SOURCE = 'devnet:?blocks=40&seed=3';
@@ -28,7 +28,7 @@ before(() => {
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-async function using<T>(options: OpenOptions, body: (store: Store) => T | Promise<T>): Promise<T> {
+async function using<T>(options: OpenOptions, body: (store: OpenStore) => T | Promise<T>): Promise<T> {
   const store = await open(options);
   try {
     return await body(store);
@@ -44,7 +44,7 @@ async function made(name: string, ...set: string[]): Promise<string> {
   return data;
 }
 
-const kept = (store: Store): readonly string[] => store.fold.projections.map(({ name }) => name);
+const kept = (store: OpenStore): readonly string[] => store.fold.projections.map(({ name }) => name);
 
 describe('a store that is opened again', () => {
   it('stays as it is where nothing is said, whether one looks or follows', async () => {

@@ -14,7 +14,7 @@ import { type Served, serve } from '../../src/server/serve.ts';
 import { openP2p } from '../../src/sources/bitcoin/p2p/index.ts';
 import type { NodeSource } from '../../src/sources/peer.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { open, type Store } from '../../src/store/store.ts';
+import { type OpenStore, open } from '../../src/store/store.ts';
 import { concatBytes } from '../../src/util/bytes.ts';
 import { regtest } from '../ledgers/bitcoin/samples.ts';
 import { TestChain } from '../sources/bitcoin/p2p-chain.ts';
@@ -34,7 +34,7 @@ describe('following that is stuck', () => {
   const folder = mkdtempSync(join(tmpdir(), 'unspent-stuck-'));
   const chain = new SpoiltChain(5);
   let node: P2pServer;
-  let store: Store;
+  let store: OpenStore;
   let served: Served;
 
   before(async () => {

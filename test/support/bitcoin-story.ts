@@ -5,7 +5,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { formatId, MUHASH_BYTES, MuHash } from '../../src/ledgers/bitcoin/index.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { Account } from './bitcoin-account.ts';
 import { type PlainBlock, PlainChain } from './bitcoin-chain.ts';
@@ -40,7 +40,7 @@ export class BitcoinStory {
   }
 
   /** Every row of the store against the account of the block at its head. Returns that block. */
-  check(store: Store): TreeBlock | null {
+  check(store: OpenStore): TreeBlock | null {
     const block = this.tree.find(headOf(store));
     ok(block !== undefined, `the head ${headOf(store)} is a block of the story`);
     const account = this.accountAt(block);
@@ -65,7 +65,7 @@ export class BitcoinStory {
   }
 
   /** As its readers get it: the newest block byte by byte, and what the last transactions did. */
-  private checkHistory(store: Store, account: Account): void {
+  private checkHistory(store: OpenStore, account: Account): void {
     const { tip } = account;
     if (tip === undefined) return;
     store.read((query) => {

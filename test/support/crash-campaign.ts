@@ -11,7 +11,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { readPruned } from '../../src/state/pruned.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { BitcoinStory } from './bitcoin-story.ts';
 import { checkStore, headOf } from './crash-check.ts';
 import { Child, pause } from './crash-process.ts';
@@ -45,7 +45,7 @@ interface Told {
   readonly end: TreeBlock;
   digestAt(block: TreeBlock): string;
   /** Holds a store against it; returns the block the store is at. */
-  check(store: Store): TreeBlock | null;
+  check(store: OpenStore): TreeBlock | null;
   setAt(block: TreeBlock | null): SetOf;
 }
 
@@ -243,18 +243,18 @@ export class CrashCampaign {
     }
   }
 
-  private open(data: string, selfContained: boolean): Promise<Store> {
+  private open(data: string, selfContained: boolean): Promise<OpenStore> {
     return openStore(data, this.story.tree.genesis, { selfContained, set: this.set });
   }
 
-  private check(store: Store): TreeBlock | null {
+  private check(store: OpenStore): TreeBlock | null {
     const block = this.story.check(store);
     if (this.proofs) checkRoots(store, block, this.story.setAt(block));
     return block;
   }
 
   /** Following goes on by itself. */
-  private async resume(store: Store, tip: TreeBlock | null): Promise<void> {
+  private async resume(store: OpenStore, tip: TreeBlock | null): Promise<void> {
     if (tip === null) return;
     await store.follow(sourceTo(tip, 1000));
     equal(headOf(store), tip.hash, 'following resumes');

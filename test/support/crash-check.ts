@@ -11,7 +11,7 @@ import { readTxRow } from '../../src/projections/transactions.ts';
 import { SpentRows } from '../../src/query/spent-rows.ts';
 import { META_PREFIX } from '../../src/state/head.ts';
 import { readPruned } from '../../src/state/pruned.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { equalBytes, fromHex, readU64, toHex } from '../../src/util/bytes.ts';
 import type { Story, StoryOutput, StoryState } from './crash-story.ts';
 import { ORIGIN, type TreeBlock } from './crash-tree.ts';
@@ -19,12 +19,12 @@ import { ORIGIN, type TreeBlock } from './crash-tree.ts';
 const BASE_BYTES = 57;
 const SINGLE_BYTES = 29;
 
-export function headOf(store: Store): string {
+export function headOf(store: OpenStore): string {
   return store.fold.head === null ? ORIGIN : toHex(store.fold.head.hash);
 }
 
 /** Returns the block the store is at. */
-export function checkStore(store: Store, story: Story): TreeBlock | null {
+export function checkStore(store: OpenStore, story: Story): TreeBlock | null {
   const block = story.tree.find(headOf(store));
   ok(block !== undefined, `the head ${headOf(store)} is a block of the story`);
   const state = story.stateAt(block);
@@ -38,7 +38,7 @@ export function checkStore(store: Store, story: Story): TreeBlock | null {
   return block;
 }
 
-function checkHead({ fold: { head } }: Store, story: Story, block: TreeBlock | null, state: StoryState): void {
+function checkHead({ fold: { head } }: OpenStore, story: Story, block: TreeBlock | null, state: StoryState): void {
   if (block === null || head === null) {
     equal(head, block);
     return;
@@ -50,7 +50,7 @@ function checkHead({ fold: { head } }: Store, story: Story, block: TreeBlock | n
 }
 
 /** `chain`, `chain_hash` and `delta` hold the blocks of the branch, the deltas those above the cursor. */
-function checkChain({ engine }: Store, { path }: StoryState): void {
+function checkChain({ engine }: OpenStore, { path }: StoryState): void {
   const rows = [...engine.scan('chain', { lt: Uint8Array.of(META_PREFIX) })];
   deepEqual(
     rows.map(([key, value]) => toHex(readChainRow(key, value).hash)),
@@ -69,7 +69,7 @@ function checkChain({ engine }: Store, { path }: StoryState): void {
   );
 }
 
-function checkUnspent(store: Store, story: Story, state: StoryState): void {
+function checkUnspent(store: OpenStore, story: Story, state: StoryState): void {
   let count = 0;
   for (const [key, value] of store.engine.scan('utxo_unspent')) {
     const name = outpointName(key);
@@ -83,7 +83,7 @@ function checkUnspent(store: Store, story: Story, state: StoryState): void {
 }
 
 /** Spent outputs are there for the blocks above the cursor and for no other. */
-function checkSpent({ engine }: Store, story: Story, state: StoryState): void {
+function checkSpent({ engine }: OpenStore, story: Story, state: StoryState): void {
   const { spent: forgotten } = readPruned(engine);
   let count = 0;
   const rows = new SpentRows(engine);
@@ -109,7 +109,7 @@ function checkOutput(name: string, stored: StoredOutput, expected: StoryOutput, 
   ok(story.isGenesis(expected) || stored.txIndex === utxo.txIndex, `the place of ${name} in its block`);
 }
 
-function checkIndexes({ engine }: Store, state: StoryState): void {
+function checkIndexes({ engine }: OpenStore, state: StoryState): void {
   const expected = { address: new Set<string>(), payment: new Set<string>(), stake: new Set<string>() };
   for (const { utxo, slot } of state.unspent.values()) {
     const address = fromHex(utxo.addressHex);
@@ -131,7 +131,7 @@ function checkIndexes({ engine }: Store, state: StoryState): void {
   }
 }
 
-function checkTransactions({ engine }: Store, state: StoryState): void {
+function checkTransactions({ engine }: OpenStore, state: StoryState): void {
   let count = 0;
   for (const [key, value] of engine.scan('tx')) {
     const { height, txIndex, valid } = readTxRow(value);

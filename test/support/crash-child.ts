@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { readPruned } from '../../src/state/pruned.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { headOf } from './crash-check.ts';
 import { openStore, PRUNE_DEPTH } from './crash-store.ts';
@@ -34,10 +34,10 @@ function say(line: string): void {
 
 class Worker {
   private readonly tree: Tree;
-  private readonly store: Store;
+  private readonly store: OpenStore;
   private readonly random: Random;
 
-  constructor(tree: Tree, store: Store, random: Random) {
+  constructor(tree: Tree, store: OpenStore, random: Random) {
     this.tree = tree;
     this.store = store;
     this.random = random;

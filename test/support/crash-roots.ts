@@ -4,7 +4,7 @@
  */
 import { deepEqual } from 'node:assert/strict';
 import { MuHash } from '../../src/crypto/muhash.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { concatBytes, toHex } from '../../src/util/bytes.ts';
 import type { StoryState } from './crash-story.ts';
 import { pathTo, type TreeBlock } from './crash-tree.ts';
@@ -32,7 +32,7 @@ function little(value: number, bytes: number): Uint8Array {
   return Uint8Array.from({ length: bytes }, (_, i) => Math.floor(value / 256 ** i) % 256);
 }
 
-export function checkRoots(store: Store, block: TreeBlock | null, { outputs, setHash }: SetOf): void {
+export function checkRoots(store: OpenStore, block: TreeBlock | null, { outputs, setHash }: SetOf): void {
   const { ledger } = store.network;
   const blocks = pathTo(block).map(({ raw, height }) => ledger.decode(raw, height));
   const { size, pmmrRoot: root, bitmapRoot: bitmap, merged } = new MmrModel(ledger, blocks).roots;

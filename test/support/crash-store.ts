@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
-import { open, type Store } from '../../src/store/store.ts';
+import { type OpenStore, open } from '../../src/store/store.ts';
 import type { GenesisPair } from './crash-tree.ts';
 
 /** What a store of the crash tests is like. */
@@ -32,7 +32,7 @@ export function temporaryFolder(): string {
 const KEEP_BITCOIN = ['utxo.history=true', 'utxo.balances=true', 'proofs.setHash=true'];
 
 /** `genesis` null: of the Bitcoin family (`Tree.genesis`). */
-export function openStore(data: string, genesis: GenesisPair | null, kind: StoreKind): Promise<Store> {
+export function openStore(data: string, genesis: GenesisPair | null, kind: StoreKind): Promise<OpenStore> {
   const set = [
     `utxo.pruneDepth=${PRUNE_DEPTH}`,
     `utxo.rollbackWindow=${ROLLBACK_WINDOW}`,

@@ -7,7 +7,7 @@
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { Random } from '../../src/chains/cardano/devnet/random.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { OpenStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { headOf } from './crash-check.ts';
 import { openStore } from './crash-store.ts';
@@ -28,7 +28,7 @@ function say(line: string): void {
   writeSync(1, `${line}\n`);
 }
 
-async function work(tree: Tree, store: Store, random: Random): Promise<void> {
+async function work(tree: Tree, store: OpenStore, random: Random): Promise<void> {
   const head = tree.find(headOf(store)) ?? null;
   const horizon = store.horizon();
   const turn = random.int(4);
@@ -55,7 +55,7 @@ async function work(tree: Tree, store: Store, random: Random): Promise<void> {
   }
 }
 
-function acknowledge(store: Store): void {
+function acknowledge(store: OpenStore): void {
   say(`filled ${JSON.stringify(Object.fromEntries(store.fills().map(({ projection, done }) => [projection, done])))}`);
 }
 

@@ -16,7 +16,7 @@ import { bitcoinSetHash } from '../../src/ledgers/bitcoin/set-hash.ts';
 import { commitmentOf } from '../../src/query/bitcoin/commitment.ts';
 import type { Pumped } from '../../src/sources/follow.ts';
 import type { MempoolFeed } from '../../src/sources/source.ts';
-import { open, type Store } from '../../src/store/store.ts';
+import { type OpenStore, open } from '../../src/store/store.ts';
 import { concatBytes, toHex } from '../../src/util/bytes.ts';
 import type { CoreNode } from './core-node.ts';
 import type { NodeKind } from './node-kinds.ts';
@@ -46,7 +46,7 @@ async function nodeSet(node: CoreNode): Promise<SetInfo> {
   return { height, bestblock, transactions, txouts, bogosize, total: BigInt(Math.round(total_amount * SATOSHIS)), hash };
 }
 
-function ourSet(store: Store, { setHash }: NodeKind): SetInfo {
+function ourSet(store: OpenStore, { setHash }: NodeKind): SetInfo {
   const { head } = store.fold;
   assert.ok(head !== null, 'the store has blocks');
   const { transactions, txouts, bogosize, value, hashSerialized2, hashSerialized3 } = commitmentOf(store.engine, head.hash, {
@@ -64,7 +64,7 @@ export async function assertParity(node: CoreNode, followers: readonly Follower[
 }
 
 /** The same MuHash of the set: kept from block to block by us (`proofs.setHash`), made from all coins by the node. */
-export async function assertMuHash(node: CoreNode, store: Store, when: string): Promise<void> {
+export async function assertMuHash(node: CoreNode, store: OpenStore, when: string): Promise<void> {
   const { bestblock, muhash } = await node.rpc('gettxoutsetinfo', 'muhash');
   const ours = store.read((query) => query.setHash(bitcoinSetHash));
   const { head } = store.fold;
@@ -73,7 +73,7 @@ export async function assertMuHash(node: CoreNode, store: Store, when: string): 
 }
 
 /** The node's whole set in a file, coin by coin. */
-export async function assertDump(node: CoreNode, store: Store): Promise<void> {
+export async function assertDump(node: CoreNode, store: OpenStore): Promise<void> {
   const path = join(node.dir, 'utxo.dump');
   await node.rpc('dumptxoutset', path, 'latest');
   const { baseHash, magic, coins } = readUtxoDump(path);
@@ -95,7 +95,7 @@ export async function assertDump(node: CoreNode, store: Store): Promise<void> {
 }
 
 /** Totals, indexes and whatever else follows from the set do follow from it. */
-export function assertSound(store: Store, when: string): void {
+export function assertSound(store: OpenStore, when: string): void {
   const { faults, utxos, value } = store.verify();
   assert.deepEqual(faults, [], `${when}: verify`);
   assert.deepEqual({ utxos, value }, { utxos: store.fold.head?.utxos, value: store.fold.head?.value }, `${when}: totals`);
@@ -107,7 +107,7 @@ export class Follower {
   private readonly node: CoreNode;
   private readonly settings: readonly string[];
   private readonly folder = mkdtempSync(join(tmpdir(), 'unspent-parity-'));
-  private opened: Store | null = null;
+  private opened: OpenStore | null = null;
   private stopping: AbortController | null = null;
   private running: Promise<Pumped | Error> | null = null;
 
@@ -118,7 +118,7 @@ export class Follower {
     this.settings = settings;
   }
 
-  get store(): Store {
+  get store(): OpenStore {
     assert.ok(this.opened !== null, 'the store is open');
     return this.opened;
   }

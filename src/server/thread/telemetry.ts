@@ -8,11 +8,11 @@ import type { Point } from '../../ledgers/ledger.ts';
 import { renderPoint } from '../../query/render.ts';
 import type { Applied, FoldWatcher } from '../../state/fold.ts';
 import type { PruneCounts } from '../../state/pruned.ts';
-import type { Following, Store } from '../../store/store.ts';
+import type { Following, OpenStore } from '../../store/store.ts';
 import { LIVE_ROLLBACKS_MAX, LIVE_TIMINGS_MAX, LIVE_UPDATE_MS, LIVE_UPDATE_MS_MAX } from '../../util/limits.ts';
 import { type LiveRollback, type LiveStatus, type LiveTiming, type LiveUpdate, NOT_FOLLOWING } from './live.ts';
 
-type Watched = Pick<Store, 'fold' | 'following' | 'followFailure' | 'fills' | 'network'>;
+type Watched = Pick<OpenStore, 'fold' | 'following' | 'followFailure' | 'fills' | 'network'>;
 
 /** What a source that is a connection to a node says of it. */
 interface Peer {

@@ -10,14 +10,14 @@ import { after, before, describe, it } from 'node:test';
 import { openDevnet } from '../../../src/chains/cardano/devnet/index.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { type Served, serve } from '../../../src/server/serve.ts';
-import { open, type Store } from '../../../src/store/store.ts';
+import { type OpenStore, open } from '../../../src/store/store.ts';
 import { until } from '../../support/patience.ts';
 
 const SET = ['utxo.store=mmr', 'utxo.pruneDepth=10', 'utxo.rollbackWindow=20', 'utxo.pruneBatchSize=7', 'sync.groupBlocks=9'];
 const devnet = openDevnet('devnet:?blocks=60&seed=4');
 
 let folder: string;
-let store: Store;
+let store: OpenStore;
 let served: Served;
 
 before(async () => {

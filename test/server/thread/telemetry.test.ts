@@ -9,14 +9,14 @@ import { type LiveStatus, type LiveUpdate, NOT_FOLLOWING } from '../../../src/se
 import { Telemetry } from '../../../src/server/thread/telemetry.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import type { Fold, FoldWatcher } from '../../../src/state/fold.ts';
-import type { Following, Store } from '../../../src/store/store.ts';
+import type { Following, OpenStore } from '../../../src/store/store.ts';
 import { LIVE_UPDATE_MS } from '../../../src/util/limits.ts';
 import { until } from '../../support/patience.ts';
 
 class Desk {
   readonly updates: LiveUpdate[] = [];
   readonly watchers = new Set<FoldWatcher>();
-  readonly store: Pick<Store, 'fold' | 'following' | 'followFailure' | 'fills' | 'network'>;
+  readonly store: Pick<OpenStore, 'fold' | 'following' | 'followFailure' | 'fills' | 'network'>;
   fills: { projection: string; done: number; rows: number }[] = [];
   readonly telemetry: Telemetry;
 

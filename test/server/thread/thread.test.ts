@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { DevnetChain, openDevnet } from '../../../src/chains/cardano/devnet/index.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { type Served, serve } from '../../../src/index.ts';
+import { type Served, serve } from '../../../src/server/serve.ts';
 import type { Source } from '../../../src/sources/source.ts';
-import { open, type Store } from '../../../src/store/store.ts';
+import { type OpenStore, open } from '../../../src/store/store.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { isUnspentError, type UnspentError } from '../../../src/util/errors.ts';
 import { until } from '../../support/patience.ts';
@@ -32,7 +32,7 @@ interface Status {
   };
 }
 
-async function withStore(body: (store: Store, chain: DevnetChain) => Promise<void>, engineKind = 'rocks'): Promise<void> {
+async function withStore(body: (store: OpenStore, chain: DevnetChain) => Promise<void>, engineKind = 'rocks'): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'unspent-thread-'));
   const chain = new DevnetChain({ seed: 3 });
   const genesis = { byron: chain.genesisByron, shelley: chain.genesisShelley };
@@ -50,7 +50,7 @@ async function withStore(body: (store: Store, chain: DevnetChain) => Promise<voi
   }
 }
 
-function mine({ fold, network }: Store, chain: DevnetChain, count: number): void {
+function mine({ fold, network }: OpenStore, chain: DevnetChain, count: number): void {
   for (let i = 0; i < count; i++) fold.apply([network.ledger.decode(chain.mine())]);
 }
 
@@ -69,7 +69,7 @@ async function refused(attempt: Promise<unknown>): Promise<UnspentError> {
   return error;
 }
 
-async function answersWhileBlocksCome(store: Store, chain: DevnetChain): Promise<void> {
+async function answersWhileBlocksCome(store: OpenStore, chain: DevnetChain): Promise<void> {
   const served = await serve(store, { port: 0 });
   assert.match(served.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
   const points = new Map<string, number>();
@@ -209,7 +209,7 @@ describe('a server that cannot start', () => {
       assert.equal((await refused(serve(store, { port: 70_000 }))).code, 'USAGE');
       const { config } = store;
       const open = { ...config, server: { ...config.server, allowPublic: true } };
-      const elsewhere = Object.assign(Object.create(store) as Store, { config: open });
+      const elsewhere = Object.assign(Object.create(store) as OpenStore, { config: open });
       assert.equal((await refused(serve(elsewhere, { host: '192.0.2.1', port: 0 }))).code, 'IO');
       assert.equal(store.readers.size, 0);
     }));

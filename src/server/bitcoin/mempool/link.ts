@@ -8,7 +8,7 @@
  * last were taken: a node may have a hundred megabytes to tell.
  */
 import type { MempoolChange } from '../../../ledgers/mempool-change.ts';
-import type { Following, Store } from '../../../store/store.ts';
+import type { Following, OpenStore } from '../../../store/store.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import {
   MEMPOOL_BEHIND_BLOCKS_MAX,
@@ -19,7 +19,7 @@ import {
   SUBMIT_MS_MAX,
 } from '../../../util/limits.ts';
 
-type Watched = { readonly following: Following | null; readonly fold: Pick<Store['fold'], 'head'> };
+type Watched = { readonly following: Following | null; readonly fold: Pick<OpenStore['fold'], 'head'> };
 
 /** Takes changes in; resolves when there is room for the next ones. */
 type Take = (changes: readonly MempoolChange[]) => Promise<void>;

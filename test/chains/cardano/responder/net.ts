@@ -9,9 +9,10 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { LiveDevnet, type LiveOptions } from '../../../../src/chains/cardano/devnet/live.ts';
 import { type Responder, type ServedChain, serveChain } from '../../../../src/chains/cardano/responder/index.ts';
-import { loadConfig, open, type Store } from '../../../../src/index.ts';
+import { loadConfig } from '../../../../src/config/load.ts';
 import { type OuroborosSource, openOuroboros } from '../../../../src/sources/cardano/ouroboros/index.ts';
 import type { Pumped } from '../../../../src/sources/follow.ts';
+import { type OpenStore, open } from '../../../../src/store/store.ts';
 import { toHex } from '../../../../src/util/bytes.ts';
 import type { UnspentError } from '../../../../src/util/errors.ts';
 import { type Faults, wiringWith } from '../../../support/faults.ts';
@@ -83,7 +84,7 @@ export async function serveFor(
   return { responder, data, url: (wire) => (wire === 'n2n' ? `n2n://127.0.0.1:${responder.port}` : `n2c:${socket}`) };
 }
 
-export async function openFollower(t: TestContext, data: string, name: string, devnet: Pick<LiveDevnet, 'genesis'>): Promise<Store> {
+export async function openFollower(t: TestContext, data: string, name: string, devnet: Pick<LiveDevnet, 'genesis'>): Promise<OpenStore> {
   const store = await open({ data: join(data, name), network: 'devnet', genesis: devnet.genesis, config: loadConfig({}).config });
   later(t, () => store.close());
   return store;
@@ -102,7 +103,7 @@ export interface Following {
   stop(): Promise<Pumped>;
 }
 
-export function follow(store: Store, from: OuroborosSource): Following {
+export function follow(store: OpenStore, from: OuroborosSource): Following {
   const quit = new AbortController();
   const ended = store.follow(from, { follow: true, signal: quit.signal });
   // Awaited later, or in `stop`; until then a failure is not an unhandled one.
@@ -117,12 +118,12 @@ export function follow(store: Store, from: OuroborosSource): Following {
   };
 }
 
-export function isAtTip(store: Store, { tip }: ServedChain): boolean {
+export function isAtTip(store: OpenStore, { tip }: ServedChain): boolean {
   return toHex(store.fold.head?.hash ?? new Uint8Array()) === toHex(tip.point?.hash ?? new Uint8Array());
 }
 
 /** Waits for the follower to be where the devnet is; throws what has stopped it, if anything has. */
-export async function settled(store: Store, devnet: LiveDevnet, { ended }: Following): Promise<void> {
+export async function settled(store: OpenStore, devnet: LiveDevnet, { ended }: Following): Promise<void> {
   let hasEnded = false;
   const note = (): void => {
     hasEnded = true;
@@ -135,7 +136,7 @@ export async function settled(store: Store, devnet: LiveDevnet, { ended }: Follo
 }
 
 /** Count, value and digest are those of the devnet's own account. */
-export function assertSame(store: Store, devnet: LiveDevnet, when = ''): void {
+export function assertSame(store: OpenStore, devnet: LiveDevnet, when = ''): void {
   const { utxos, digest } = store.digest();
   assert.deepEqual({ utxos, digest }, { utxos: devnet.utxos.size, digest: devnet.digest() }, when);
 }

@@ -10,9 +10,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadConfig } from '../../../../src/config/load.ts';
-import { type Served, type ServeOptions, serve } from '../../../../src/index.ts';
 import { formatId } from '../../../../src/ledgers/bitcoin/index.ts';
-import { open, type Store } from '../../../../src/store/store.ts';
+import { type Served, type ServeOptions, serve } from '../../../../src/server/serve.ts';
+import { type OpenStore, open } from '../../../../src/store/store.ts';
 import { toHex } from '../../../../src/util/bytes.ts';
 import { UnspentError } from '../../../../src/util/errors.ts';
 import { FakeNode } from '../../../support/fake-node.ts';
@@ -20,7 +20,7 @@ import { until } from '../../../support/patience.ts';
 import { type Made, makeTx, PoolChain } from '../../../support/pool-chain.ts';
 
 interface Rig {
-  readonly store: Store;
+  readonly store: OpenStore;
   readonly chain: PoolChain;
   readonly node: FakeNode;
   readonly served: Served;
