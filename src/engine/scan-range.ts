@@ -8,6 +8,7 @@
  */
 import { compareBytes } from '../util/bytes.ts';
 import { assert } from '../util/errors.ts';
+import { keyAfterPrefix } from '../util/key-range.ts';
 import type { ColumnSpec, ScanOptions } from './engine.ts';
 
 /** Rows of the first chunk of a scan: most scans end within it. Later chunks grow to SCAN_ROWS. */
@@ -45,18 +46,7 @@ function scanPrefix(column: ColumnSpec, gte: Uint8Array | undefined, lt: Uint8Ar
   const length = column.prefixBytes ?? 0;
   assert(gte !== undefined && gte.length >= length, `scan of prefix column '${column.name}' needs a gte of ${length} bytes or more`);
   const prefix = gte.subarray(0, length);
-  const end = prefixEnd(prefix);
-  // At or below the prefix's successor, so no key of another prefix is in the range.
+  const end = keyAfterPrefix(prefix);
   assert(lt !== undefined && (end === undefined || compareBytes(lt, end) <= 0), `scan of '${column.name}' leaves its prefix`);
   return prefix;
-}
-
-/** The first bytes of the same length after the prefix, undefined after the last. */
-function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
-  const end = Uint8Array.from(prefix);
-  for (let at = end.length - 1; at >= 0; at--) {
-    end[at] = (end[at] + 1) & 0xff;
-    if (end[at] !== 0) return end;
-  }
-  return undefined;
 }

@@ -8,11 +8,12 @@ import { CHAIN, type ChainRow } from '../projections/chain.ts';
 import { readStored } from '../projections/coin.ts';
 import type { StepTx } from '../projections/projection.ts';
 import { UNSPENT } from '../projections/utxo.ts';
+import { rowKey } from '../state/blocks.ts';
 import { DELTA, type Delta, isSelfContained, readDelta } from '../state/delta.ts';
+import { forgottenHeight } from '../state/horizon.ts';
 import { readPruned } from '../state/pruned.ts';
 import { toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import { rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 import { type BlockMmr, blockMmr } from './proofs-mmr.ts';
 import { type CarriedOutputs, SpentRows } from './spent-rows.ts';
@@ -140,9 +141,8 @@ function nameOf(key: Uint8Array): Pick<Utxo, 'txId' | 'index'> {
 }
 
 function pruned(kept: Kept, { height }: ChainRow, why: string): UnspentError {
-  const { spent, deltas } = readPruned(kept.reader);
   const [oldest] = kept.reader.scan(DELTA, { limit: 1 });
-  const knownAbove = oldest !== undefined && isSelfContained(oldest[1]) ? deltas : Math.max(spent, deltas);
+  const knownAbove = forgottenHeight(kept.reader, oldest === undefined || !isSelfContained(oldest[1]));
   return new UnspentError('PRUNED', `what block ${height} did is not known any more: ${why}; it is above height ${knownAbove}`, {
     column: CHAIN,
     height,

@@ -8,8 +8,9 @@ import { outpointKey } from '../ledgers/outpoint.ts';
 import { readStored } from '../projections/coin.ts';
 import { INDEX_KEY_BYTES, indexKeyOutput } from '../projections/index/by-key.ts';
 import { UNSPENT } from '../projections/utxo.ts';
-import { compareBytes, concatBytes, toHex, writeU64 } from '../util/bytes.ts';
+import { compareBytes, toHex, writeU64 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
+import { keyAfter, prefixEnd } from '../util/key-range.ts';
 import { LOOKUP_ROWS } from '../util/limits.ts';
 import type { IndexedUtxo, Page } from './utxo.ts';
 
@@ -25,9 +26,9 @@ export interface IndexRange {
 /** Of all outputs with this key, or of those from one slot on and before another. */
 export function indexRange(key: Uint8Array, page: Page, fromSlot = 0, endSlot?: number): IndexRange {
   const gte = placeAt(key, fromSlot);
-  const lt = endSlot === undefined ? concatBytes(key, new Uint8Array(PLACE_BYTES + 1).fill(0xff)) : placeAt(key, endSlot);
+  const lt = endSlot === undefined ? prefixEnd(key, PLACE_BYTES) : placeAt(key, endSlot);
   if (page.order === 'desc') return { gte, lt: smaller(page.after ?? lt, lt), reverse: true };
-  return { gte: page.after === undefined ? gte : concatBytes(page.after, Uint8Array.of(0)), lt, reverse: false };
+  return { gte: page.after === undefined ? gte : keyAfter(page.after), lt, reverse: false };
 }
 
 /** `limit` ends the scan; `batchRows` says how many to look up together, for a reader that may stop before. */

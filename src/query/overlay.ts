@@ -12,15 +12,16 @@ import type { ChainRow } from '../projections/chain.ts';
 import { AT, Coin, SPENT_AT } from '../projections/coin.ts';
 import { INDEX_KEY_BYTES } from '../projections/index/by-key.ts';
 import { SPENT } from '../projections/utxo.ts';
+import { blockByHash, rowKey } from '../state/blocks.ts';
 import { CoinTable } from '../state/coin-table.ts';
 import { DELTA, readDelta } from '../state/delta.ts';
 import { type Head, headKey } from '../state/head.ts';
 import { Arena } from '../util/arena.ts';
 import { compareBytes, copyBytes, equalBytes, readU32, toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
+import { keyAfter } from '../util/key-range.ts';
 import { PAST_BYTES_MAX, PAST_POINTS_MAX, SCAN_ROWS } from '../util/limits.ts';
 import { finish, type Steps } from '../util/steps.ts';
-import { behind, blockByHash, rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 import { outputKeys } from './output-keys.ts';
 import { PastRanges } from './past-range.ts';
@@ -151,7 +152,7 @@ export class Overlays {
 
   private *reading(point: ChainRow, above: ChainRow, base: Overlay, head: Head, kept: Kept): Steps<Overlay> {
     const reading = new Reading(point, base, kept, this.bytesMax);
-    for (const [key, value] of kept.reader.scan(DELTA, { gte: behind(rowKey(above)), lt: behind(headKey(head)) })) {
+    for (const [key, value] of kept.reader.scan(DELTA, { gte: keyAfter(rowKey(above)), lt: keyAfter(headKey(head)) })) {
       const delta = readDelta(value, `the delta of block ${toHex(key)}`);
       for (const { key: outpoint, carried } of delta.spent) reading.add(outpoint, carried?.value);
       yield;

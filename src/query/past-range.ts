@@ -11,13 +11,14 @@ import type { Reader } from '../engine/engine.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { bitmapRows, decodeMmrRecord, MMR, MMR_BITMAP, type MmrRecord, rangeNodes, readMmrState } from '../projections/mmr/rows.ts';
 import { mmr, type NodeReader, Overlay } from '../proofs/index.ts';
+import { rowKey } from '../state/blocks.ts';
 import { DELTA, readDelta } from '../state/delta.ts';
 import { type Head, headKey } from '../state/head.ts';
 import { equalBytes, toHex } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
+import { keyAfter } from '../util/key-range.ts';
 import { PAST_POINTS_MAX } from '../util/limits.ts';
 import { finish, type Steps } from '../util/steps.ts';
-import { behind, rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 
 /** A range at one point, and where its rows are. */
@@ -85,7 +86,7 @@ export class PastRanges {
 }
 
 function* recordsAbove(point: ChainRow, head: Head, kept: Kept): Generator<MmrRecord, void, void> {
-  for (const [key, value] of kept.reader.scan(DELTA, { gte: behind(rowKey(point)), lt: behind(headKey(head)) })) {
+  for (const [key, value] of kept.reader.scan(DELTA, { gte: keyAfter(rowKey(point)), lt: keyAfter(headKey(head)) })) {
     const what = `the delta of block ${toHex(key)}`;
     yield decodeMmrRecord(readDelta(value, what).undo.get(MMR), what);
   }

@@ -11,12 +11,12 @@ import type { ChainRow } from '../projections/chain.ts';
 import type { Coin } from '../projections/coin.ts';
 import { CSMT, csmtKey, csmtNodes, csmtValue } from '../projections/csmt/csmt.ts';
 import { csmt, type NodeReader, Overlay, writeAll } from '../proofs/index.ts';
+import { blockByHash } from '../state/blocks.ts';
 import type { Head } from '../state/head.ts';
 import { equalBytes } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { PAST_POINTS_MAX, PAST_TREE_CHANGES_MAX } from '../util/limits.ts';
 import { finish, type Steps } from '../util/steps.ts';
-import { blockByHash } from './blocks.ts';
 import type { Kept } from './kept.ts';
 import { addedSince } from './since.ts';
 

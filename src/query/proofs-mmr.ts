@@ -18,11 +18,11 @@ import {
 } from '../projections/mmr/rows.ts';
 import { SPENT } from '../projections/utxo.ts';
 import { mmr } from '../proofs/index.ts';
+import { rowKey } from '../state/blocks.ts';
 import { DELTA, type Delta, isSelfContained, readDelta } from '../state/delta.ts';
 import { readPruned } from '../state/pruned.ts';
 import { equalBytes, readU32, toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import { rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 import type { RangeAt } from './past-range.ts';
 import type { MmrProofs } from './proofs.ts';

@@ -17,17 +17,18 @@ import { readTxRow, TX, type TxRow } from '../projections/transactions.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { MemoryNodes, mmr } from '../proofs/index.ts';
 import { readBase } from '../state/base.ts';
+import { blockAtHeight, blockAtSlot, blockByHash, blocksAfter, edgeBlock } from '../state/blocks.ts';
 import { type Head, NO_TOTALS, readHead, type Totals } from '../state/head.ts';
 import { type Pruned, readPruned, type Windows } from '../state/pruned.ts';
-import { concatBytes, equalBytes } from '../util/bytes.ts';
+import { equalBytes } from '../util/bytes.ts';
+import { prefixEnd } from '../util/key-range.ts';
 import { finish, type Steps } from '../util/steps.ts';
 import { BalanceSum, keptBalance } from './balance.ts';
 import { History } from './bitcoin/history.ts';
-import { blockAtHeight, blockAtSlot, blockByHash, blocksAfter, edgeBlock } from './blocks.ts';
 import { type BlockChanges, type BlockNames, type BlockOutline, blockChanges, blockNames, blockOutline, blockTxs } from './changes.ts';
-import { horizonOf, knownPoint } from './horizon.ts';
 import { indexedUtxos, indexRange } from './index-rows.ts';
 import { Kept } from './kept.ts';
+import { horizonOf, knownPoint } from './known-point.ts';
 import { Overlays } from './overlay.ts';
 import { originView, PastQuery, type Present } from './past.ts';
 import { presentRange } from './past-range.ts';
@@ -49,9 +50,6 @@ export interface PastParts {
   readonly leaf?: OutputLeaf;
   readonly mmr?: boolean;
 }
-
-/** Behind every output of a transaction. */
-const BEHIND_ALL = new Uint8Array(OUTPUT_INDEX_BYTES + 1).fill(0xff);
 
 export class Query implements Present {
   readonly head: Head | null;
@@ -115,7 +113,7 @@ export class Query implements Present {
   }
 
   private outputsOf(txId: Uint8Array): Utxo[] {
-    const range = { gte: txId, lt: concatBytes(txId, BEHIND_ALL) };
+    const range = { gte: txId, lt: prefixEnd(txId, OUTPUT_INDEX_BYTES) };
     const outputs: Utxo[] = [];
     for (const [key, value] of this.snapshot.scan(UNSPENT, range)) {
       outputs.push({ txId, index: outpointIndex(key), output: readStored(value), spent: null });

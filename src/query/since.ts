@@ -7,17 +7,18 @@ import { outpointKey } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { Coin } from '../projections/coin.ts';
 import { UNSPENT } from '../projections/utxo.ts';
+import { rowKey } from '../state/blocks.ts';
 import { DELTA, readDelta } from '../state/delta.ts';
 import { type Head, headKey } from '../state/head.ts';
 import { toHex } from '../util/bytes.ts';
+import { keyAfter } from '../util/key-range.ts';
 import { SCAN_ROWS } from '../util/limits.ts';
-import { behind, rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 
 /** For a block of our chain whose undo records above it are all there. */
 export function* addedSince(kept: Kept, point: ChainRow, head: Head): Generator<Coin, void, void> {
   let keys: Uint8Array[] = [];
-  for (const [key, value] of kept.reader.scan(DELTA, { gte: behind(rowKey(point)), lt: behind(headKey(head)) })) {
+  for (const [key, value] of kept.reader.scan(DELTA, { gte: keyAfter(rowKey(point)), lt: keyAfter(headKey(head)) })) {
     for (const { id, firstIndex, count } of readDelta(value, `the delta of block ${toHex(key)}`).txs) {
       for (let i = 0; i < count; i++) keys.push(outpointKey(id, firstIndex + i));
     }

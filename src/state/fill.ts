@@ -17,8 +17,9 @@ import { CHAIN } from '../projections/chain.ts';
 import { Coin } from '../projections/coin.ts';
 import type { ForwardBlock, Projection, PrunedBlock, SettledBlock, Step, StepBlock, Undo } from '../projections/projection.ts';
 import { UNSPENT } from '../projections/utxo.ts';
-import { compareBytes, concatBytes, equalBytes } from '../util/bytes.ts';
+import { compareBytes, equalBytes } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
+import { keyAfter } from '../util/key-range.ts';
 import { FILL_BYTES_MAX, FILL_ROWS_MAX, FILL_ROWS_MIN, FILL_STEP_MS } from '../util/limits.ts';
 import { metaKey } from './head.ts';
 
@@ -166,7 +167,7 @@ export class Fills {
   private read(from: Uint8Array, to: Uint8Array | null, limits: FillLimits): { coins: Coin[]; ended: boolean } {
     const coins: Coin[] = [];
     let bytes = 0;
-    const range = { gte: from.length === 0 ? from : after(from), limit: limits.rows, ...(to === null ? {} : { lt: after(to) }) };
+    const range = { gte: from.length === 0 ? from : keyAfter(from), limit: limits.rows, ...(to === null ? {} : { lt: keyAfter(to) }) };
     for (const [key, value] of this.engine.scan(UNSPENT, range)) {
       coins.push(new Coin(key, 0, value, 0, value.length, false));
       bytes += value.length;
@@ -194,11 +195,6 @@ export class Fills {
 
 function cursorOf({ cursor }: FillingProjection): Uint8Array {
   return cursor ?? NOTHING;
-}
-
-/** The smallest key behind `key`: keys of `utxo_unspent` are all of one length. */
-function after(key: Uint8Array): Uint8Array {
-  return concatBytes(key, Uint8Array.of(0));
 }
 
 const SHARE_BYTES = 6;

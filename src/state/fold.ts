@@ -12,15 +12,26 @@ import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../pro
 import { AT, type Coin } from '../projections/coin.ts';
 import type { Projection, Step, Undo } from '../projections/projection.ts';
 import { ByteWriter } from '../util/byte-writer.ts';
-import { compareBytes, concatBytes, equalBytes, readU32, readU64, toHex } from '../util/bytes.ts';
+import { compareBytes, equalBytes, readU32, toHex } from '../util/bytes.ts';
 import { assert, UnspentError } from '../util/errors.ts';
+import { keyAfter } from '../util/key-range.ts';
 import { ROLLBACK_BLOCKS_MAX } from '../util/limits.ts';
 import { planBack, type UndoneBlock } from './back.ts';
+import { blockAtHeight, blockAtKey, blockBelow, blocksFrom } from './blocks.ts';
 import { DELTA, type DeltaInput, readDelta, writeDelta } from './delta.ts';
 import { ForwardPlanner, type PlannedBlock } from './forward.ts';
 import { type Head, headKey, META_PREFIX, NO_TOTALS, readHead, type Totals, writeHead } from './head.ts';
-import { forgottenHeight, horizonDepth, horizonHeight, readHorizonMark, writeHorizonMark } from './horizon.ts';
-import { keepFrom, type PruneCounts, readPruned } from './pruned.ts';
+import {
+  canUndoAbove,
+  forgottenHeight,
+  horizonBlock,
+  horizonDepth,
+  horizonHeight,
+  readHorizonMark,
+  undoNeedsSpent,
+  writeHorizonMark,
+} from './horizon.ts';
+import { keepFrom, type PruneCounts } from './pruned.ts';
 
 export interface FoldOptions {
   readonly utxo: boolean;
@@ -56,6 +67,7 @@ export class Fold {
   readonly options: FoldOptions;
   private readonly ledger: Ledger;
   private readonly planner: ForwardPlanner;
+  private readonly needsSpent: boolean;
   private readonly deltaWriter = new ByteWriter();
   private current: Head | null;
   /** As the store has it. */
@@ -67,6 +79,7 @@ export class Fold {
     this.projections = projections;
     this.options = options;
     this.planner = new ForwardPlanner(ledger, options);
+    this.needsSpent = undoNeedsSpent(options);
     this.current = recover(engine);
     this.horizonMark = readHorizonMark(engine);
   }
@@ -78,11 +91,12 @@ export class Fold {
 
   /** The oldest height we can go back to; null: all the way to the origin. */
   get horizonHeight(): number | null {
-    return horizonHeight(this.engine, this.current?.height ?? 0, this.options, this.outlivesSpent);
+    return horizonHeight(this.engine, this.current?.height ?? 0, this.options, this.needsSpent);
   }
 
-  private get outlivesSpent(): boolean {
-    return this.options.selfContained || !this.options.utxo;
+  /** The block there; null: the origin. */
+  get horizon(): ChainRow | null {
+    return horizonBlock(this.engine, this.current?.height ?? 0, this.options, this.needsSpent);
   }
 
   /**
@@ -149,15 +163,12 @@ export class Fold {
 
   /** The newest block of that height, or null. */
   rowAt(height: number): ChainRow | null {
-    const range = { gte: chainKey(height, false), lt: chainKey(height + 1, false), reverse: true, limit: 1 };
-    for (const [key, value] of this.engine.scan(CHAIN, range)) return readChainRow(key, value);
-    return null;
+    return blockAtHeight(this.engine, height);
   }
 
   /** From the first of that height up to the tip. */
-  *blocksFrom(height: number): Generator<ChainRow, void, undefined> {
-    const range = { gte: chainKey(height, false), lt: Uint8Array.of(META_PREFIX) };
-    for (const [key, value] of this.engine.scan(CHAIN, range)) yield readChainRow(key, value);
+  blocksFrom(height: number): Iterable<ChainRow> {
+    return blocksFrom(this.engine, height);
   }
 
   has(hash: Uint8Array): boolean {
@@ -167,7 +178,7 @@ export class Fold {
   /** The block of that hash on our chain, or null. */
   pointOf(hash: Uint8Array): Point | null {
     const key = this.engine.get(CHAIN_HASH, hash);
-    return key === undefined ? null : point(this.row(key));
+    return key === undefined ? null : point(blockAtKey(this.engine, key));
   }
 
   private commitForward(step: Step<PlannedBlock>): Applied {
@@ -188,7 +199,7 @@ export class Fold {
     }
     const { block } = step.blocks[step.blocks.length - 1];
     // From here on the window alone says as much.
-    const isPassed = block.height - horizonDepth(this.options, this.outlivesSpent) >= this.horizonMark;
+    const isPassed = block.height - horizonDepth(this.options, this.needsSpent) >= this.horizonMark;
     this.commit(batch, isPassed ? -1 : this.horizonMark, {
       ...point(block),
       boundary: block.boundary,
@@ -205,7 +216,7 @@ export class Fold {
     const target = to === null ? null : this.locate(to.hash);
     const horizon = this.horizonHeight;
     if (this.current === null || (target !== null && equalBytes(target.row.hash, this.current.hash))) return 0;
-    if (horizon !== null && (target === null || target.row.height < horizon || this.isForgottenAbove(target.key))) {
+    if (horizon !== null && (target === null || target.row.height < horizon || !canUndoAbove(this.engine, target.row, this.needsSpent))) {
       const wanted = target === null ? 'the origin' : `height ${target.row.height}`;
       throw new UnspentError('HORIZON', `cannot go back to ${wanted}: the horizon is at height ${horizon} (tip ${this.current.height})`, {
         horizon,
@@ -220,23 +231,11 @@ export class Fold {
     return undone;
   }
 
-  /** A boundary block has the height of the one before it: at the horizon itself its delta may be gone, or be the first there is. */
-  private isForgottenAbove(key: Uint8Array): boolean {
-    const [next] = this.engine.scan(CHAIN, { gte: after(key), limit: 1 });
-    return readU64(next[0], 0) <= readPruned(this.engine).deltas && this.engine.get(DELTA, next[0]) === undefined;
-  }
-
   private locate(hash: Uint8Array): { key: Uint8Array; row: ChainRow } {
     const key = this.engine.get(CHAIN_HASH, hash);
-    if (key !== undefined) return { key, row: this.row(key) };
+    if (key !== undefined) return { key, row: blockAtKey(this.engine, key) };
     const name = this.ledger.formatId(hash);
     throw new UnspentError('POINT_UNKNOWN', `block ${name} is not on our chain`, { hash: name });
-  }
-
-  private row(key: Uint8Array): ChainRow {
-    const value = this.engine.get(CHAIN, key);
-    if (value === undefined) throw new UnspentError('STORE_DAMAGED', `chain lacks the row ${toHex(key)}`, { key: toHex(key) });
-    return readChainRow(key, value);
   }
 
   /** One atomic step back towards the block at `floor`, which stays. */
@@ -244,7 +243,7 @@ export class Fold {
     assert(this.current !== null, 'there is a block to undo');
     // What is forgotten says as much, and for ever: a store that goes back to its base is then what it was.
     const horizon = this.horizonHeight ?? -1;
-    const mark = horizon > forgottenHeight(this.engine, this.outlivesSpent) ? horizon : -1;
+    const mark = horizon > forgottenHeight(this.engine, this.needsSpent) ? horizon : -1;
     const undone = this.undoable(headKey(this.current), floor);
     const step = planBack(undone, this.options.utxo, this.engine);
     const batch = this.engine.batch();
@@ -258,7 +257,7 @@ export class Fold {
       batch.del(DELTA, key);
       missing += delta.missing;
     }
-    const below = this.below(undone[undone.length - 1].key);
+    const below = blockBelow(this.engine, undone[undone.length - 1].key);
     keepFrom(below?.height ?? -1, this.engine, batch);
     this.commit(
       batch,
@@ -270,7 +269,7 @@ export class Fold {
 
   /** Rows and deltas from the tip down, newest first, at most ROLLBACK_BLOCKS_MAX. */
   private undoable(tip: Uint8Array, floor: Uint8Array | null): UndoneBlock[] {
-    const range = { lt: after(tip), reverse: true, limit: ROLLBACK_BLOCKS_MAX, ...(floor === null ? {} : { gte: after(floor) }) };
+    const range = { lt: keyAfter(tip), reverse: true, limit: ROLLBACK_BLOCKS_MAX, ...(floor === null ? {} : { gte: keyAfter(floor) }) };
     const rows = [...this.engine.scan(CHAIN, range)];
     const deltas = [...this.engine.scan(DELTA, range)];
     return rows.map(([key, value], i) => {
@@ -280,11 +279,6 @@ export class Fold {
       }
       return { key, row: readChainRow(key, value), delta: readDelta(delta[1], `the delta of block ${toHex(key)}`) };
     });
-  }
-
-  private below(key: Uint8Array): ChainRow | null {
-    for (const [found, value] of this.engine.scan(CHAIN, { lt: key, reverse: true, limit: 1 })) return readChainRow(found, value);
-    return null;
   }
 
   private commit(batch: Batch, horizonMark: number, head: Head | null): void {
@@ -308,11 +302,6 @@ function ownUndo(own: readonly (readonly [string, Undo])[], i: number): DeltaInp
 }
 
 const NO_UNDO: DeltaInput['undo'] = [];
-
-/** The smallest key behind `key` in the chain's columns. */
-function after(key: Uint8Array): Uint8Array {
-  return concatBytes(key, Uint8Array.of(0));
-}
 
 function point({ height, slot, hash }: Point): Point {
   // Not `slice`: of a Buffer that would be a view.

@@ -1,22 +1,28 @@
 /**
- * The horizon: the oldest block the store promises to go back to. It is a
- * window below the tip, or what pruning has forgotten where that is higher, and
- * it never moves down: going back leaves a mark at the horizon there was, so
- * that a second rollback cannot reach what the first one was refused.
+ * The horizon rule: down to which block the store can be rolled back. The fold
+ * obeys it, status and metrics report it, and reads of the past use the same
+ * functions to say how far back the past is known.
  *
- * The mark is a reserved row of `chain`, in the batch of the rollback that needs
- * it. The batch that brings the tip back to where the window alone says as much
- * deletes it: then the store is byte for byte what it would be without the
- * detour. No projection ever sees it.
+ * The horizon is the highest of three heights: the tip less the window of the
+ * settings; the last block whose undo pruning has deleted; and the mark. The
+ * mark keeps the horizon from moving down: a rollback lowers the tip, and
+ * without it a second rollback could go below what the first one was refused.
+ *
+ * The mark is a reserved row of `chain`, written in the batch of the rollback.
+ * The batch that brings the tip back to where the window alone gives the same
+ * height deletes it, so that the store is then byte for byte what it would be
+ * without the rollback. No projection sees it.
  */
 import type { Batch, Reader } from '../engine/engine.ts';
-import { CHAIN, META_PREFIX, metaKey } from '../projections/chain.ts';
+import { CHAIN, type ChainRow, metaKey } from '../projections/chain.ts';
 import { readU64, writeU64 } from '../util/bytes.ts';
+import { blockAfter, blockAtHeight, edgeBlock, rowKey } from './blocks.ts';
+import { DELTA } from './delta.ts';
 import { readPruned, type Windows } from './pruned.ts';
 
 const HORIZON_KEY = metaKey('horizon');
 
-/** Height below which an earlier rollback was not allowed to go; -1: there is none to remember. */
+/** The height of the mark; -1: there is none. */
 export function readHorizonMark(reader: Reader): number {
   const bytes = reader.get(CHAIN, HORIZON_KEY);
   return bytes === undefined ? -1 : readU64(bytes, 0);
@@ -32,25 +38,43 @@ export function writeHorizonMark(batch: Batch, height: number): void {
   batch.put(CHAIN, HORIZON_KEY, bytes);
 }
 
-/** Blocks below the tip. `outlivesSpent`: undoing a block needs nothing that is pruned with the spent outputs. */
-export function horizonDepth({ pruneDepth, rollbackWindow }: Windows, outlivesSpent: boolean): number {
-  return outlivesSpent ? rollbackWindow : Math.min(pruneDepth, rollbackWindow);
+/** Whether undoing a block reads `utxo_spent`: not if there is no unspent set, nor if the undo records carry the outputs. */
+export function undoNeedsSpent({ utxo, selfContained }: { readonly utxo: boolean; readonly selfContained: boolean }): boolean {
+  return utxo && !selfContained;
 }
 
-/** Height up to which blocks can no longer be undone; -1: none. */
-export function forgottenHeight(reader: Reader, outlivesSpent: boolean): number {
+/** How many blocks below the tip the window of the settings reaches. */
+export function horizonDepth({ pruneDepth, rollbackWindow }: Windows, needsSpent: boolean): number {
+  return needsSpent ? Math.min(pruneDepth, rollbackWindow) : rollbackWindow;
+}
+
+/** Height up to which pruning has deleted what undoing a block takes; -1: nothing yet. */
+export function forgottenHeight(reader: Reader, needsSpent: boolean): number {
   const { spent, deltas } = readPruned(reader);
-  return outlivesSpent ? deltas : Math.max(spent, deltas);
+  return needsSpent ? Math.max(spent, deltas) : deltas;
 }
 
-/** The oldest height that can be gone back to; null: all the way to the origin. */
-export function horizonHeight(reader: Reader, tipHeight: number, windows: Windows, outlivesSpent: boolean): number | null {
-  const byWindow = tipHeight - horizonDepth(windows, outlivesSpent);
-  const height = Math.max(byWindow, forgottenHeight(reader, outlivesSpent), readHorizonMark(reader));
-  return height < firstHeight(reader) ? null : height;
+/** The oldest height that can be rolled back to; null: the origin, before the first block. */
+export function horizonHeight(reader: Reader, tipHeight: number, windows: Windows, needsSpent: boolean): number | null {
+  const byWindow = tipHeight - horizonDepth(windows, needsSpent);
+  const height = Math.max(byWindow, forgottenHeight(reader, needsSpent), readHorizonMark(reader));
+  return height < (edgeBlock(reader, false)?.height ?? 0) ? null : height;
 }
 
-function firstHeight(reader: Reader): number {
-  for (const [key] of reader.scan(CHAIN, { lt: Uint8Array.of(META_PREFIX), limit: 1 })) return readU64(key, 0);
-  return 0;
+/** The oldest block that can be rolled back to; null: the origin. */
+export function horizonBlock(reader: Reader, tipHeight: number, windows: Windows, needsSpent: boolean): ChainRow | null {
+  const height = horizonHeight(reader, tipHeight, windows, needsSpent);
+  return height === null ? null : blockAtHeight(reader, height);
+}
+
+/**
+ * Whether every block above this one can still be undone, as far as pruning is concerned. Pruning goes by height, and a
+ * boundary block (Byron) has the height of the block before it: at the last height forgotten its undo record may still be
+ * there, and as a boundary block spends nothing, the record is all that undoing it takes.
+ */
+export function canUndoAbove(reader: Reader, row: ChainRow, needsSpent: boolean): boolean {
+  const forgotten = forgottenHeight(reader, needsSpent);
+  const next = blockAfter(reader, row);
+  if (next === null || next.height > forgotten) return true;
+  return row.height === forgotten && reader.get(DELTA, rowKey(next)) !== undefined;
 }

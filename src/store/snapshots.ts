@@ -16,8 +16,8 @@ import { type Network, openNetwork, ownParameters } from '../families/networks.t
 import type { Point } from '../ledgers/ledger.ts';
 import { CHAIN } from '../projections/chain.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
-import { knownPoint } from '../query/horizon.ts';
 import { Kept } from '../query/kept.ts';
+import { knownPoint } from '../query/known-point.ts';
 import { unspentAt } from '../query/whole-set.ts';
 import { checkLoadable, loadSnapshot } from '../snapshot/load.ts';
 import type { Manifest } from '../snapshot/manifest.ts';

@@ -358,8 +358,7 @@ export class OpenStore {
 
   /** The oldest point we can go back to; null: the origin. */
   horizon(): ChainRow | null {
-    const height = this.fold.horizonHeight;
-    return height === null ? null : this.fold.rowAt(height);
+    return this.fold.horizon;
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,7 @@
  * takes the iterators away before the database.
  */
 import { assert, UnspentError } from '../../util/errors.ts';
+import { prefixEnd } from '../../util/key-range.ts';
 import { SCAN_BYTES } from '../../util/limits.ts';
 import type { ColumnSpec, Row } from '../engine.ts';
 import {
@@ -27,14 +28,12 @@ export interface RocksColumn {
   readonly read: NativeReadOptions;
 }
 
-/** No key is longer: so this many 0xff bytes, after a prefix or alone, sort at or after every key. */
+/** No key is longer. */
 const KEY_BYTES_MAX = 1024;
 
-/** A place at or after every key that starts with the prefix, and itself inside the prefix. */
+/** A place after every key that starts with the prefix, and itself inside the prefix. */
 export function lastPlace(prefix: Uint8Array): Uint8Array {
-  const place = new Uint8Array(prefix.length + KEY_BYTES_MAX).fill(0xff);
-  place.set(prefix);
-  return place;
+  return prefixEnd(prefix, KEY_BYTES_MAX);
 }
 
 export function rowAt(chunk: NativeRows, at: number): Row {

@@ -4,6 +4,7 @@
  * the moment, so scans and lookups may be interleaved freely.
  */
 import { assert, UnspentError } from '../../util/errors.ts';
+import { keyAfter } from '../../util/key-range.ts';
 import { SCAN_ROWS } from '../../util/limits.ts';
 import type { Row, ScanOptions, Snapshot } from '../engine.ts';
 import { SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH, type ScanRange, scanRange } from '../scan-range.ts';
@@ -27,15 +28,8 @@ export function* pinnedRows(pin: Pin, column: SqliteColumn, range: ScanRange, as
     }
     left -= rows.length;
     if (last === undefined || isLast || left === 0) return;
-    bounds = reverse ? { ...bounds, lt: last } : { ...bounds, gte: successor(last) };
+    bounds = reverse ? { ...bounds, lt: last } : { ...bounds, gte: keyAfter(last) };
   }
-}
-
-/** The first key after this one. */
-function successor(key: Uint8Array): Uint8Array {
-  const next = new Uint8Array(key.length + 1);
-  next.set(key);
-  return next;
 }
 
 function connectionOf({ connection }: Pin): SqliteConnection {

@@ -11,9 +11,10 @@
  */
 import type { Batch, Reader } from '../../engine/engine.ts';
 import { type AssetVisitor, KEY_BYTES, type OutputTraits } from '../../ledgers/ledger.ts';
-import { concatBytes, copyBytes, readU32, toHex, writeU32 } from '../../util/bytes.ts';
+import { copyBytes, readU32, toHex, writeU32 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { inPrefixOrder } from '../../util/key-order.ts';
+import { keyAfter, prefixEnd } from '../../util/key-range.ts';
 import { AT, type Coin, keyOffset, outputOffset } from '../coin.ts';
 import type { Projection, Step } from '../projection.ts';
 
@@ -57,8 +58,8 @@ export function readBalance(reader: Reader, kind: BalanceKind, key: Uint8Array):
   const column = balanceColumn(kind);
   const totals = reader.get(column, key);
   const assets: BalanceAsset[] = [];
-  // Behind every asset stands the policy of all ones, which is the hash of nothing.
-  const range = { gte: concatBytes(key, Uint8Array.of(0)), lt: concatBytes(key, new Uint8Array(POLICY_BYTES + 1).fill(0xff)) };
+  // The row of the key alone holds its totals. No policy is all 0xff, so no asset's row reaches the end of the range.
+  const range = { gte: keyAfter(key), lt: prefixEnd(key, POLICY_BYTES) };
   for (const [row, value] of reader.scan(column, range)) assets.push(readBalanceAsset(row, value));
   return { ...(totals === undefined ? NOTHING : readBalanceTotals(totals)), assets };
 }

@@ -23,8 +23,9 @@ import {
 } from '../../projections/history/history.ts';
 import { missingRow, rebuiltBlock, txRows } from '../../projections/history/rebuild.ts';
 import { readTxRow, TX } from '../../projections/transactions.ts';
-import { concatBytes, readU32, toHex } from '../../util/bytes.ts';
+import { readU32, toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
+import { keyAfter, prefixEnd } from '../../util/key-range.ts';
 import type { Kept } from '../kept.ts';
 import { checkKey } from '../utxo.ts';
 
@@ -149,7 +150,7 @@ function readHistoryTx(key: Uint8Array, value: Uint8Array): HistoryTx {
 function scriptRange(key: Uint8Array, { order, after, limit }: HistoryPage): { gte: Uint8Array; lt: Uint8Array; reverse: boolean } {
   const reverse = order === 'desc';
   const place = after === undefined ? undefined : historyScriptKey(key, after.height, after.txIndex);
-  const end = concatBytes(key, new Uint8Array(HISTORY_SCRIPT_KEY_BYTES - KEY_BYTES + 1).fill(0xff));
-  const gte = place === undefined || reverse ? historyScriptKey(key, 0, 0) : concatBytes(place, Uint8Array.of(0));
+  const end = prefixEnd(key, HISTORY_SCRIPT_KEY_BYTES - KEY_BYTES);
+  const gte = place === undefined || reverse ? historyScriptKey(key, 0, 0) : keyAfter(place);
   return { gte, lt: place === undefined || !reverse ? end : place, reverse, ...(limit === undefined ? {} : { limit }) };
 }

@@ -4,8 +4,10 @@
  */
 import type { Reader } from '../engine/engine.ts';
 import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../projections/chain.ts';
-import { META_PREFIX } from '../state/head.ts';
-import { concatBytes } from '../util/bytes.ts';
+import { toHex } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
+import { keyAfter } from '../util/key-range.ts';
+import { META_PREFIX } from './head.ts';
 
 export function blockByHash(reader: Reader, hash: Uint8Array): ChainRow | null {
   const key = reader.get(CHAIN_HASH, hash);
@@ -20,12 +22,18 @@ export function blockAtHeight(reader: Reader, height: number): ChainRow | null {
 
 /** The block right behind that one; null at the tip. */
 export function blockAfter(reader: Reader, row: ChainRow): ChainRow | null {
-  return firstOf(reader, { gte: behind(rowKey(row)), lt: Uint8Array.of(META_PREFIX), reverse: false });
+  return firstOf(reader, { gte: keyAfter(rowKey(row)), lt: Uint8Array.of(META_PREFIX), reverse: false });
+}
+
+/** Every block from the first of that height on, oldest first. */
+export function* blocksFrom(reader: Reader, height: number): Iterable<ChainRow> {
+  const range = { gte: chainKey(height, false), lt: Uint8Array.of(META_PREFIX) };
+  for (const [key, value] of reader.scan(CHAIN, range)) yield readChainRow(key, value);
 }
 
 /** Every block behind that one, oldest first; null: every block. */
 export function* blocksAfter(reader: Reader, row: ChainRow | null): Iterable<ChainRow> {
-  const range = { lt: Uint8Array.of(META_PREFIX), ...(row === null ? {} : { gte: behind(rowKey(row)) }) };
+  const range = { lt: Uint8Array.of(META_PREFIX), ...(row === null ? {} : { gte: keyAfter(rowKey(row)) }) };
   for (const [key, value] of reader.scan(CHAIN, range)) yield readChainRow(key, value);
 }
 
@@ -58,9 +66,16 @@ export function rowKey(row: ChainRow): Uint8Array {
   return chainKey(row.height, row.boundary);
 }
 
-/** The smallest key behind `key`. */
-export function behind(key: Uint8Array): Uint8Array {
-  return concatBytes(key, Uint8Array.of(0));
+/** The block of a key of `chain`, which some other row names. */
+export function blockAtKey(reader: Reader, key: Uint8Array): ChainRow {
+  const value = reader.get(CHAIN, key);
+  if (value === undefined) throw new UnspentError('STORE_DAMAGED', `chain lacks the row ${toHex(key)}`, { key: toHex(key) });
+  return readChainRow(key, value);
+}
+
+/** The block right below a key of `chain`; null: there is none. */
+export function blockBelow(reader: Reader, key: Uint8Array): ChainRow | null {
+  return firstOf(reader, { lt: key, reverse: true });
 }
 
 function firstOf(reader: Reader, range: { gte?: Uint8Array; lt: Uint8Array; reverse: boolean }): ChainRow | null {

@@ -1,28 +1,26 @@
 /**
- * How far back a store reaches: which block it could still go back to, and from
- * which block on it knows what the chain looked like. The first is bounded by
- * the windows of the settings, the second only by what was really pruned.
+ * Which past can be read: the state as of a block is known if the block is on
+ * our chain and every block above it can still be undone (`state/horizon.ts`).
+ * Only what was really pruned limits it, not the windows of the settings.
  */
 
 import type { Point } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { UNSPENT } from '../projections/utxo.ts';
+import { blockByHash, edgeBlock } from '../state/blocks.ts';
 import { DELTA, isSelfContained } from '../state/delta.ts';
 import { type Head, headKey } from '../state/head.ts';
-import { forgottenHeight, horizonHeight } from '../state/horizon.ts';
+import { canUndoAbove, forgottenHeight, horizonBlock, undoNeedsSpent } from '../state/horizon.ts';
 import type { Windows } from '../state/pruned.ts';
 import { UnspentError } from '../util/errors.ts';
-import { blockAfter, blockAtHeight, blockByHash, edgeBlock, rowKey } from './blocks.ts';
 import type { Kept } from './kept.ts';
 
-/** The oldest block the fold can go back to, as `Fold.horizonHeight` says it; null: the origin. */
+/** The oldest block the fold can roll back to; null: the origin. */
 export function horizonOf(kept: Kept, head: Head | null, windows: Windows): ChainRow | null {
-  if (head === null) return null;
-  const height = horizonHeight(kept.reader, head.height, windows, outlivesSpent(kept, head));
-  return height === null ? null : blockAtHeight(kept.reader, height);
+  return head === null ? null : horizonBlock(kept.reader, head.height, windows, needsSpent(kept, head));
 }
 
-/** The block of a point if its past is known; null: before the first block. Throws POINT_UNKNOWN or PRUNED. */
+/** The block of a point if the state as of it is known; null: before the first block. Throws POINT_UNKNOWN or PRUNED. */
 export function knownPoint(kept: Kept, head: Head | null, point: Point | null): ChainRow | null {
   kept.needDeltas();
   if (point === null) {
@@ -39,23 +37,16 @@ export function knownPoint(kept: Kept, head: Head | null, point: Point | null): 
       height: point.height,
     });
   }
-  const next = blockAfter(kept.reader, row);
-  const forgotten = forgottenHeight(kept.reader, outlivesSpent(kept, head));
-  if (next !== null && next.height <= forgotten && !isBoundaryAt(kept, row, next, forgotten)) throw pruned(row, forgotten);
+  if (!canUndoAbove(kept.reader, row, needsSpent(kept, head))) throw pruned(row, forgottenHeight(kept.reader, needsSpent(kept, head)));
   return row;
 }
 
-/** A boundary block spends nothing: right above the last block forgotten its undo record is all that is needed. */
-function isBoundaryAt(kept: Kept, row: ChainRow, next: ChainRow, forgotten: number): boolean {
-  return next.boundary && row.height === forgotten && kept.reader.get(DELTA, rowKey(next)) !== undefined;
-}
-
-/** Undo reaches past the pruning of spent outputs: nothing is looked up there. */
-function outlivesSpent(kept: Kept, head: Head): boolean {
-  if (!kept.has(UNSPENT)) return true;
+/** What the fold knows from its settings, a query reads from the newest undo record. */
+function needsSpent(kept: Kept, head: Head): boolean {
+  if (!kept.has(UNSPENT)) return false;
   kept.needDeltas();
   const newest = kept.reader.get(DELTA, headKey(head));
-  return newest !== undefined && isSelfContained(newest);
+  return undoNeedsSpent({ utxo: true, selfContained: newest !== undefined && isSelfContained(newest) });
 }
 
 function pruned({ height }: ChainRow, knownFrom: number): UnspentError {
