@@ -19,19 +19,11 @@ import { admit } from './http/admission.ts';
 import { answerError, handleErrors, PROBLEM_TYPE, problemOf, type Trouble } from './http/problem.ts';
 import { guard, protect } from './http/safety.ts';
 import { Serving } from './http/serving.ts';
-import type { App, Typebox } from './http/typed.ts';
 import { registerMetrics } from './metrics/route.ts';
 import { registerEvents } from './native/events/route.ts';
-import { API, registerDocument, registerOpenApi } from './native/openapi.ts';
+import { registerDocument, registerOpenApi } from './native/openapi.ts';
 import { registerReference } from './native/reference.ts';
-import { registerBalances } from './native/routes/balances.ts';
-import { registerBlocks } from './native/routes/blocks.ts';
-import { registerChanges } from './native/routes/changes.ts';
-import { registerLists } from './native/routes/lists.ts';
-import { registerOutputs } from './native/routes/outputs.ts';
-import { registerProofs } from './native/routes/proofs.ts';
-import { registerSeen } from './native/routes/seen.ts';
-import { registerStanding, registerStatus } from './native/routes/status.ts';
+import { registerNative } from './native/routes/index.ts';
 import { registerPage } from './page/route.ts';
 
 export interface AppOptions {
@@ -50,7 +42,7 @@ export async function buildApp(context: ServerContext, options: AppOptions = {})
   guard(app, context.config);
   handleErrors(app, trouble);
   await registerOpenApi(app);
-  registerRoutes(app.withTypeProvider<Typebox>(), serving);
+  registerNative(app, serving);
   registerEsplora(app, serving);
   registerEvents(app, context, { onFailure: (error) => serving.onFailure(error, 'events') });
   registerMetrics(app, context, { onFailure: (error) => serving.onFailure(error, 'metrics') });
@@ -90,24 +82,6 @@ function newFastify({ config }: ServerContext, trouble: Trouble): FastifyInstanc
   // Answers are text already; their schemas are for the reference.
   app.setSerializerCompiler(() => (document) => JSON.stringify(document));
   return app as unknown as FastifyInstance;
-}
-
-function registerRoutes(app: App, serving: Serving): void {
-  app.register(
-    async (api) => {
-      const typed = api.withTypeProvider<Typebox>();
-      registerLists(typed, serving);
-      registerOutputs(typed, serving);
-      registerBalances(typed, serving);
-      if (serving.context.network.ledger.traits !== null) registerSeen(typed, serving);
-      registerBlocks(typed, serving);
-      registerChanges(typed, serving);
-      registerProofs(typed, serving);
-    },
-    { prefix: API },
-  );
-  registerStatus(app, serving);
-  registerStanding(app, serving);
 }
 
 /** For what is not even HTTP. */

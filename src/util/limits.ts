@@ -231,9 +231,9 @@ export const LIVE_UPDATE_MS_MAX = 1000;
 export const LIVE_ROLLBACKS_MAX = 20;
 export const LIVE_TIMINGS_MAX = 1000;
 
-/** Characters of one answer that is remembered until the store moves, and of all of them together. */
-export const REMEMBERED_ANSWER_CHARS_MAX = 64 * 1024;
-export const REMEMBERED_CHARS_MAX = 8 * 1024 * 1024;
+/** Characters of one answer that is cached until the store moves, and of all of them together. */
+export const CACHED_RESPONSE_CHARS_MAX = 64 * 1024;
+export const RESPONSE_CACHE_CHARS_MAX = 8 * 1024 * 1024;
 
 /** Transactions and bytes of a mempool that a reader keeps: a third of what nodes hold, since unpacked it takes thrice as much. */
 export const MEMPOOL_TXS_MAX = 300_000;

@@ -1,16 +1,14 @@
 /**
- * What the routes share: the context, how answers are given, how many streams
- * are open, and whether anything has shown the store to be damaged.
+ * What the routes of every wire shape share: the context, how many streams are
+ * open, and whether anything has shown the store to be damaged.
  */
 import type { Readable } from 'node:stream';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import { HTTP_STREAM_MS_MAX } from '../../util/limits.ts';
 import type { ServerContext } from '../context.ts';
-import { Answers } from './answer.ts';
 
 export class Serving {
   readonly context: ServerContext;
-  readonly answers: Answers;
   readonly #log: (line: string) => void;
   #streams = 0;
   #damage: string | null = null;
@@ -18,7 +16,6 @@ export class Serving {
 
   constructor(context: ServerContext, log: (line: string) => void) {
     this.context = context;
-    this.answers = new Answers(context);
     this.#log = log;
   }
 

@@ -8,20 +8,19 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnspentError } from '../../util/errors.ts';
+import { isKnownTo, setValidator } from '../http/read-answer.ts';
 import { type Asset, type Page, readPage } from './assets.ts';
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const ASK_AGAIN = 'no-cache';
 
-/** Read when somebody first looks, most servers being asked by programs only, and then for the whole process. */
-let page: Promise<Page> | undefined;
-
-function load(): Promise<Page> {
-  page ??= readPage();
-  return page;
-}
-
 export function registerPage(app: FastifyInstance): void {
+  // Read with the first request for it, because most servers are asked by programs only.
+  let page: Promise<Page> | undefined;
+  const load = (): Promise<Page> => {
+    page ??= readPage();
+    return page;
+  };
   const options = { schema: { hide: true }, config: { withoutToken: true } };
   app.get('/', options, async (request, reply) => send((await load()).document, ASK_AGAIN, request, reply));
   app.get<{ Params: { digest: string; name: string } }>('/page/:digest/:name', options, async (request, reply) => {
@@ -35,7 +34,7 @@ export function registerPage(app: FastifyInstance): void {
 }
 
 function send({ type, body, etag }: Asset, cache: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  reply.header('etag', etag).header('cache-control', cache);
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  setValidator(reply, etag, cache);
+  if (isKnownTo(request, etag)) return reply.code(304).send();
   return reply.type(type).send(body);
 }

@@ -12,22 +12,22 @@ import type { Point } from '../../../ledgers/ledger.ts';
 import type { Mempool } from '../../../query/bitcoin/mempool/mempool.ts';
 import type { Query } from '../../../query/query.ts';
 import { ESPLORA_ROWS_WHOLE_MAX } from '../../../util/limits.ts';
-import { etagOf, isFresh, MEDIA_TYPES } from '../../http/conditional.ts';
+import { etagOf, MEDIA_TYPES } from '../../http/conditional.ts';
+import { answerRead, type Body, isKnownTo, nameBlock, setValidator } from '../../http/read-answer.ts';
 import { RowStream } from '../../http/rows.ts';
 import type { Serving } from '../../http/serving.ts';
 import type { Task } from '../../http/work/task.ts';
 
-/** One look at the chain and at what is not in it yet. */
-export interface EsploraLook {
+/** What a route of Esplora reads from: the chain at its newest block, and the mempool. */
+export interface EsploraRead {
   readonly query: Query;
   readonly mempool: Mempool;
   readonly network: BitcoinNetwork;
-  /** The work of the request that asks. */
+  /** The work of the request. */
   readonly task: Task;
 }
 
-type Body = string | Uint8Array | Readable;
-type Produce = (look: EsploraLook) => Body | Promise<Body>;
+type Produce = (read: EsploraRead) => Body | Promise<Body>;
 
 interface Manner {
   readonly type: 'json' | 'text' | 'bytes';
@@ -55,22 +55,15 @@ export class EsploraAnswers {
   }
 
   give(request: FastifyRequest, reply: FastifyReply, manner: Manner, produce: Produce): void {
-    const lease = this.serving.context.reads.lease();
-    let body: Body | Promise<Body> | null = null;
-    try {
-      const { query } = lease;
-      nameOn(reply, query.head);
-      const etag = this.#etag(query.head, manner.mempool);
-      reply.header('cache-control', 'no-cache').header('etag', etag);
-      if (isFresh(request.headers['if-none-match'], etag)) reply.code(304).send();
-      else body = produce({ query, mempool: this.mempool, network: this.network, task: request.task });
-      if (isWhole(body)) reply.header('content-type', TYPES[manner.type]).send(body);
-    } finally {
-      // What takes longer releases it when it is done.
-      if (body === null || isWhole(body)) lease.release();
-    }
-    if (body instanceof Readable) flow(body, reply, manner, () => lease.release());
-    else if (body instanceof Promise) this.#later(body, reply, manner, () => lease.release());
+    answerRead(this.serving.context.reads, reply, (query) => {
+      const { head } = query;
+      nameBlock(reply, head === null ? null : { height: `${head.height}`, hash: formatId(head.hash) });
+      const etag = this.#etag(head, manner.mempool);
+      setValidator(reply, etag);
+      if (isKnownTo(request, etag)) return null;
+      const body = produce({ query, mempool: this.mempool, network: this.network, task: request.task });
+      return { type: TYPES[manner.type], body };
+    });
   }
 
   /** A list: at once when it is short, else as a stream no faster than its reader. */
@@ -93,20 +86,6 @@ export class EsploraAnswers {
     const hash = head === null ? null : formatId(head.hash);
     return etagOf(mempool ? `${hash ?? 'origin'}-${this.#run}-${this.#changes}` : hash, 'json');
   }
-
-  #later(body: Promise<Body>, reply: FastifyReply, manner: Manner, release: () => void): void {
-    body.then(
-      (made) => {
-        if (made instanceof Readable) return flow(made, reply, manner, release);
-        release();
-        reply.header('content-type', TYPES[manner.type]).send(made);
-      },
-      (error: Error) => {
-        release();
-        reply.send(error);
-      },
-    );
-  }
 }
 
 /** What was made already, then the rest; closed with its reader. */
@@ -117,19 +96,4 @@ function* behind<Row>(first: readonly string[], rows: Iterator<Row>, encode: (ro
   } finally {
     rows.return?.();
   }
-}
-
-function nameOn(reply: FastifyReply, head: Point | null): void {
-  if (head !== null) reply.header('x-block-height', `${head.height}`).header('x-block-hash', formatId(head.hash));
-}
-
-function isWhole(body: Body | Promise<Body> | null): body is string | Uint8Array {
-  return typeof body === 'string' || body instanceof Uint8Array;
-}
-
-/** The snapshot stays as long as the stream does, and the stream no longer than its reader. */
-function flow(body: Readable, reply: FastifyReply, manner: Manner, release: () => void): void {
-  body.once('close', release);
-  reply.raw.once('close', () => body.destroy());
-  reply.header('content-type', TYPES[manner.type]).send(body);
 }

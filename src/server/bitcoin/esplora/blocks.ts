@@ -73,10 +73,10 @@ function registerContents(app: FastifyInstance, answers: EsploraAnswers): void {
       const hash = hashIn(request);
       const start = numberOf((request.params as Params)['start'] ?? '0');
       if (start % PAGE_TXS !== 0) throw wrong(`start index must be a multiple of ${PAGE_TXS}`);
-      answers.give(request, reply, JSON_OF_CHAIN, (look) => {
-        const { height, txCount } = blockOf(look.query, hash);
+      answers.give(request, reply, JSON_OF_CHAIN, (read) => {
+        const { height, txCount } = blockOf(read.query, hash);
         if (start >= txCount) throw wrong('start index out of range');
-        const made = confirmedTxs(look, look.query.history().txs(height, start, PAGE_TXS));
+        const made = confirmedTxs(read, read.query.history().txs(height, start, PAGE_TXS));
         return made instanceof Promise ? made.then(listOf) : listOf(made);
       });
     });

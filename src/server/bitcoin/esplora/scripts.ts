@@ -6,7 +6,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { HistoryTx } from '../../../query/bitcoin/history.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import type { EsploraAnswers, EsploraLook } from './answer.ts';
+import type { EsploraAnswers, EsploraRead } from './answer.ts';
 import { hashOf, type NamedScript, notFound, scriptOf } from './parse.ts';
 import { ScriptStats, type Totals } from './stats.ts';
 import { confirmedTxs, mempoolTx } from './txs.ts';
@@ -41,29 +41,29 @@ export function registerScripts(app: FastifyInstance, answers: EsploraAnswers): 
       const script = named(request);
       const { after_txid: after } = request.query as Params;
       if (after === undefined)
-        answers.give(request, reply, JSON_OF_BOTH, (look) => page(look, script.key, null, unconfirmedTxs(look, script.key)));
-      else answers.give(request, reply, JSON_OF_BOTH, (look) => page(look, script.key, hashOf(after), []));
+        answers.give(request, reply, JSON_OF_BOTH, (read) => page(read, script.key, null, unconfirmedTxs(read, script.key)));
+      else answers.give(request, reply, JSON_OF_BOTH, (read) => page(read, script.key, hashOf(after), []));
     });
 
     app.get(`${path}/txs/chain`, (request, reply) => {
       const script = named(request);
-      answers.give(request, reply, JSON_OF_CHAIN, (look) => page(look, script.key, null, []));
+      answers.give(request, reply, JSON_OF_CHAIN, (read) => page(read, script.key, null, []));
     });
 
     app.get(`${path}/txs/chain/:last`, (request, reply) => {
       const script = named(request);
       const last = hashOf((request.params as Params)['last']);
-      answers.give(request, reply, JSON_OF_BOTH, (look) => page(look, script.key, last, []));
+      answers.give(request, reply, JSON_OF_BOTH, (read) => page(read, script.key, last, []));
     });
 
     app.get(`${path}/txs/mempool`, (request, reply) => {
       const script = named(request);
-      answers.give(request, reply, JSON_OF_BOTH, (look) => `[${unconfirmedTxs(look, script.key).join(',')}]`);
+      answers.give(request, reply, JSON_OF_BOTH, (read) => `[${unconfirmedTxs(read, script.key).join(',')}]`);
     });
 
     app.get(`${path}/utxo`, (request, reply) => {
       const script = named(request);
-      answers.give(request, reply, JSON_OF_BOTH, (look) => answers.rows(request, unspentRows(look, script.key), utxoWriter(look.query)));
+      answers.give(request, reply, JSON_OF_BOTH, (read) => answers.rows(request, unspentRows(read, script.key), utxoWriter(read.query)));
     });
   }
 }
@@ -75,21 +75,21 @@ function statsJson({ by, text }: NamedScript, confirmed: Totals, unconfirmed: To
   return `{"${by}":${JSON.stringify(text)},"chain_stats":${part(confirmed)},"mempool_stats":${part(unconfirmed)}}`;
 }
 
-function unconfirmedTxs(look: EsploraLook, key: Uint8Array): string[] {
-  const newestFirst = [...look.mempool.byScript(key)].reverse();
-  return newestFirst.slice(0, MEMPOOL_TXS).map((tx) => mempoolTx(look, tx));
+function unconfirmedTxs(read: EsploraRead, key: Uint8Array): string[] {
+  const newestFirst = [...read.mempool.byScript(key)].reverse();
+  return newestFirst.slice(0, MEMPOOL_TXS).map((tx) => mempoolTx(read, tx));
 }
 
 /** Confirmed transactions behind one that was seen last, behind those that are given. */
-function page(look: EsploraLook, key: Uint8Array, last: Uint8Array | null, before: readonly string[]): string | Promise<string> {
+function page(read: EsploraRead, key: Uint8Array, last: Uint8Array | null, before: readonly string[]): string | Promise<string> {
   const finish = (made: readonly string[]): string => `[${[...before, ...made].join(',')}]`;
   // Clients go on behind whatever stood last, also where nothing is confirmed.
-  if (last !== null && look.mempool.get(last) !== undefined) return finish([]);
-  const made = confirmedTxs(look, chainTxs(look, key, last));
+  if (last !== null && read.mempool.get(last) !== undefined) return finish([]);
+  const made = confirmedTxs(read, chainTxs(read, key, last));
   return made instanceof Promise ? made.then(finish) : finish(made);
 }
 
-function* chainTxs({ query }: EsploraLook, key: Uint8Array, last: Uint8Array | null): Generator<HistoryTx, void, void> {
+function* chainTxs({ query }: EsploraRead, key: Uint8Array, last: Uint8Array | null): Generator<HistoryTx, void, void> {
   const history = query.history();
   const seen = last === null ? null : history.tx(last);
   // It was there when the client saw it, and is no longer: what follows it is not the rest.

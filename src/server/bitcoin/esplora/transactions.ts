@@ -9,7 +9,7 @@ import type { ChainRow } from '../../../projections/chain.ts';
 import type { Query } from '../../../query/query.ts';
 import { equalBytes, toHex } from '../../../util/bytes.ts';
 import { assert } from '../../../util/errors.ts';
-import type { EsploraAnswers, EsploraLook } from './answer.ts';
+import type { EsploraAnswers, EsploraRead } from './answer.ts';
 import { merkleBlock } from './merkle.ts';
 import { hashOf, notFound, outputIndexOf } from './parse.ts';
 import { outspendJson, SpenderIds } from './spends.ts';
@@ -26,12 +26,12 @@ export function registerTransactions(app: FastifyInstance, answers: EsploraAnswe
 
   app.get('/tx/:txid', (request, reply) => {
     const id = idIn(request);
-    answers.give(request, reply, JSON_OF_BOTH, (look) => {
-      const unconfirmed = look.mempool.get(id);
-      if (unconfirmed !== undefined) return mempoolTx(look, unconfirmed);
-      const tx = look.query.history().tx(id);
+    answers.give(request, reply, JSON_OF_BOTH, (read) => {
+      const unconfirmed = read.mempool.get(id);
+      if (unconfirmed !== undefined) return mempoolTx(read, unconfirmed);
+      const tx = read.query.history().tx(id);
       if (tx === null) throw notFound('Transaction not found');
-      const made = confirmedTxs(look, [tx]);
+      const made = confirmedTxs(read, [tx]);
       return made instanceof Promise ? made.then(([text]) => text) : made[0];
     });
   });
@@ -42,11 +42,11 @@ export function registerTransactions(app: FastifyInstance, answers: EsploraAnswe
   });
   app.get('/tx/:txid/hex', (request, reply) => {
     const id = idIn(request);
-    answers.give(request, reply, { type: 'text', mempool: true }, (look) => toHex(rawTx(look, id)));
+    answers.give(request, reply, { type: 'text', mempool: true }, (read) => toHex(rawTx(read, id)));
   });
   app.get('/tx/:txid/raw', (request, reply) => {
     const id = idIn(request);
-    answers.give(request, reply, { type: 'bytes', mempool: true }, (look) => rawTx(look, id));
+    answers.give(request, reply, { type: 'bytes', mempool: true }, (read) => rawTx(read, id));
   });
 }
 
@@ -75,12 +75,12 @@ function registerSpends(app: FastifyInstance, answers: EsploraAnswers): void {
   });
   app.get('/tx/:txid/outspends', (request, reply) => {
     const id = idIn(request);
-    answers.give(request, reply, JSON_OF_BOTH, (look) => {
-      const { outputs } = describeTx(decodeTx(rawTx(look, id), look.network.mweb));
+    answers.give(request, reply, JSON_OF_BOTH, (read) => {
+      const { outputs } = describeTx(decodeTx(rawTx(read, id), read.network.mweb));
       // The mempool as it is now: a long list is written while it changes.
-      const spenders = outputs.map(({ index }) => look.mempool.spender(id, index));
+      const spenders = outputs.map(({ index }) => read.mempool.spender(id, index));
       const ids = new SpenderIds();
-      return answers.rows(request, spenders.entries(), ([index, spender]) => outspendJson(look.query, id, index, spender, ids));
+      return answers.rows(request, spenders.entries(), ([index, spender]) => outspendJson(read.query, id, index, spender, ids));
     });
   });
 }
@@ -89,7 +89,7 @@ function idIn(request: FastifyRequest): Uint8Array {
   return hashOf((request.params as Params)['txid']);
 }
 
-function rawTx({ query, mempool }: EsploraLook, id: Uint8Array): Uint8Array {
+function rawTx({ query, mempool }: EsploraRead, id: Uint8Array): Uint8Array {
   const raw = mempool.get(id)?.raw ?? query.history().tx(id)?.raw;
   if (raw === undefined) throw notFound('Transaction not found');
   return raw;

@@ -19,22 +19,22 @@ import type { Query } from '../../../query/query.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { ESPLORA_PARENTS_MAX } from '../../../util/limits.ts';
-import type { EsploraLook } from './answer.ts';
+import type { EsploraRead } from './answer.ts';
 import { statusOf } from './block-json.ts';
 import { type TxStatus, txJson, UNCONFIRMED } from './tx-json.ts';
 
 /** As texts of JSON, in the order given. */
-export function confirmedTxs(look: EsploraLook, txs: Iterable<HistoryTx>): readonly string[] | Promise<readonly string[]> {
+export function confirmedTxs(read: EsploraRead, txs: Iterable<HistoryTx>): readonly string[] | Promise<readonly string[]> {
   const made: string[] = [];
-  return look.task.inSlices(
-    rendering(look, txs, made),
+  return read.task.inSlices(
+    rendering(read, txs, made),
     () => true,
     () => made,
   );
 }
 
 /** One step for each input and each transaction, so that there is a place to stop between them. */
-function* rendering({ query, network }: EsploraLook, txs: Iterable<HistoryTx>, made: string[]): Generator<void, void, void> {
+function* rendering({ query, network }: EsploraRead, txs: Iterable<HistoryTx>, made: string[]): Generator<void, void, void> {
   const parents = new Parents(query.history(), network.mweb);
   for (const tx of txs) {
     const described = describeTx(decodeTx(tx.raw, network.mweb));
@@ -48,7 +48,7 @@ function* rendering({ query, network }: EsploraLook, txs: Iterable<HistoryTx>, m
   }
 }
 
-export function mempoolTx({ network }: EsploraLook, { described, prevouts }: MempoolTx): string {
+export function mempoolTx({ network }: EsploraRead, { described, prevouts }: MempoolTx): string {
   return JSON.stringify(txJson(network, described, prevouts, UNCONFIRMED));
 }
 

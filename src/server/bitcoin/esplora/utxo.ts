@@ -8,7 +8,7 @@ import { formatId, scriptKey } from '../../../ledgers/bitcoin/index.ts';
 import type { Mempool } from '../../../query/bitcoin/mempool/mempool.ts';
 import type { Query } from '../../../query/query.ts';
 import { equalBytes } from '../../../util/bytes.ts';
-import type { EsploraLook } from './answer.ts';
+import type { EsploraRead } from './answer.ts';
 import { statusAt } from './txs.ts';
 
 interface UnspentRow {
@@ -19,7 +19,7 @@ interface UnspentRow {
   readonly height: number | null;
 }
 
-export function unspentRows({ query, mempool }: EsploraLook, key: Uint8Array): Iterable<UnspentRow> {
+export function unspentRows({ query, mempool }: EsploraRead, key: Uint8Array): Iterable<UnspentRow> {
   const funded = fundedBy(mempool, key);
   const spent = spentBy(mempool, key);
   return rows(query, key, funded, spent);

@@ -7,20 +7,19 @@ import Type from 'typebox';
 import type { KeyKind } from '../../../ledgers/ledger.ts';
 import { BalanceSum } from '../../../query/balance.ts';
 import { renderBalance } from '../../../query/render.ts';
-import type { Produce } from '../../http/answer.ts';
-import type { Serving } from '../../http/serving.ts';
 import type { App } from '../../http/typed.ts';
+import type { NativeAnswers, Produce } from '../answer.ts';
 import { addressKey, stakeKey } from '../keys.ts';
 import { described } from '../openapi.ts';
 import { PATH, ReadQuery, ref } from '../schemas.ts';
 
-export function registerBalances(app: App, { answers, context }: Serving): void {
-  const { dialect, family } = context.network;
+export function registerBalances(app: App, answers: NativeAnswers): void {
+  const { dialect, family } = answers.context.network;
   const balanceOf =
     (kind: KeyKind, key: Uint8Array): Produce =>
     ({ query, view, task }) => {
       if (query.keptBalance(kind, key) !== null) return JSON.stringify(renderBalance(view.balance(kind, key), dialect));
-      const sum = new BalanceSum(context.network.ledger.traits);
+      const sum = new BalanceSum(answers.context.network.ledger.traits);
       const add = (utxo: Parameters<BalanceSum['add']>[0]): boolean => {
         sum.add(utxo);
         return true;

@@ -9,10 +9,9 @@ import { pointAt } from '../../../query/place.ts';
 import { encodeBlockDelta } from '../../../query/record-delta.ts';
 import { compactDelta } from '../../../query/recorder.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import type { Look } from '../../http/answer.ts';
 import type { Encoded } from '../../http/rows.ts';
-import type { Serving } from '../../http/serving.ts';
 import type { App } from '../../http/typed.ts';
+import type { NativeAnswers, ReadContext } from '../answer.ts';
 import { parseBlock } from '../keys.ts';
 import { described } from '../openapi.ts';
 import { BlockQuery, PATH, ref } from '../schemas.ts';
@@ -20,13 +19,18 @@ import { BlockQuery, PATH, ref } from '../schemas.ts';
 const DESCRIPTION =
   'In CBOR a block is a record of the outputs it created and spent: their names, or (`delta=self-contained`) all of them, as long as the store knows that.';
 
-export function registerBlocks(app: App, { answers, context }: Serving): void {
-  const { dialect } = context.network;
-  const give = (request: FastifyRequest, reply: FastifyReply, delta: BlockQuery['delta'], find: (look: Look) => Point | null): void => {
-    answers.giveRows(request, reply, (look) => {
-      const point = find(look);
+export function registerBlocks(app: App, answers: NativeAnswers): void {
+  const { dialect } = answers.context.network;
+  const give = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    delta: BlockQuery['delta'],
+    find: (read: ReadContext) => Point | null,
+  ): void => {
+    answers.giveRows(request, reply, (read) => {
+      const point = find(read);
       if (point === null) throw new UnspentError('NOT_FOUND', 'there is no block before the first one');
-      return encodeBlock(look, point.hash, delta);
+      return encodeBlock(read, point.hash, delta);
     });
   };
 
@@ -46,7 +50,7 @@ export function registerBlocks(app: App, { answers, context }: Serving): void {
   });
 }
 
-function encodeBlock({ query, renderer, recorder, dialect, form }: Look, hash: Uint8Array, delta: BlockQuery['delta']): Encoded {
+function encodeBlock({ query, renderer, recorder, dialect, form }: ReadContext, hash: Uint8Array, delta: BlockQuery['delta']): Encoded {
   const row = query.blockByHash(hash);
   if (row === null) throw new UnspentError('STORE_DAMAGED', `block ${dialect.formatId(hash)} is named and has no row`);
   if (form === 'json') {

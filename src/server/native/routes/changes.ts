@@ -7,9 +7,9 @@ import Type from 'typebox';
 import { pointAt } from '../../../query/place.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import type { Encoded } from '../../http/rows.ts';
-import type { Serving } from '../../http/serving.ts';
 import { makeRows } from '../../http/slices.ts';
 import type { App } from '../../http/typed.ts';
+import type { NativeAnswers } from '../answer.ts';
 import { encoderOf } from '../encode.ts';
 import { parseBlock } from '../keys.ts';
 import { described } from '../openapi.ts';
@@ -35,8 +35,8 @@ const Changes = Type.Object(
   closed,
 );
 
-export function registerChanges(app: App, { answers, context }: Serving): void {
-  const { dialect } = context.network;
+export function registerChanges(app: App, answers: NativeAnswers): void {
+  const { dialect } = answers.context.network;
   const schema = {
     ...described('Blocks', 'What a block did', {
       json: Changes,
@@ -47,15 +47,15 @@ export function registerChanges(app: App, { answers, context }: Serving): void {
   };
   app.get('/blocks/:block/changes', { schema }, (request, reply) => {
     const place = parseBlock(request.params.block, dialect);
-    answers.give(request, reply, (look) => {
-      const point = pointAt(look.query, place, dialect);
-      const row = point === null ? null : look.query.blockByHash(point.hash);
+    answers.give(request, reply, (read) => {
+      const point = pointAt(read.query, place, dialect);
+      const row = point === null ? null : read.query.blockByHash(point.hash);
       if (row === null) throw new UnspentError('NOT_FOUND', 'there is no block before the first one');
-      const { txs, created, spent } = look.query.changes(row);
+      const { txs, created, spent } = read.query.changes(row);
       const transactions = JSON.stringify(txs.map(({ id, valid }) => ({ tx_hash: dialect.formatId(id), valid })));
       const join = (rows: readonly Encoded[]): string =>
         `{"transactions":${transactions},"created":[${rows.slice(0, created.length).join()}],"spent":[${rows.slice(created.length).join()}]}`;
-      const rows = makeRows(look.task, [...created, ...spent], encoderOf(look));
+      const rows = makeRows(read.task, [...created, ...spent], encoderOf(read));
       return rows instanceof Promise ? rows.then(join) : join(rows);
     });
   });

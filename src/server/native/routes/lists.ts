@@ -9,15 +9,15 @@ import Type, { type TObject } from 'typebox';
 import type { Dialect } from '../../../query/dialect.ts';
 import type { IndexKind } from '../../../query/view.ts';
 import { equalBytes } from '../../../util/bytes.ts';
-import type { Body, Look } from '../../http/answer.ts';
-import { announceNext, type PagePlan, planPage } from '../../http/paging.ts';
+import type { Body } from '../../http/read-answer.ts';
 import { type Accept, joinRows, RowStream } from '../../http/rows.ts';
-import type { Serving } from '../../http/serving.ts';
 import { type Made, makePage } from '../../http/slices.ts';
 import type { App } from '../../http/typed.ts';
+import type { NativeAnswers, ReadContext } from '../answer.ts';
 import { encoderOf } from '../encode.ts';
 import { type AssetName, addressKey, datumHashKey, hexBytes, parseUnit, paymentKey, stakeKey, unitKey } from '../keys.ts';
 import { described } from '../openapi.ts';
+import { announceNext, type PagePlan, planPage } from '../paging.ts';
 import { listQuery, PATH, ref } from '../schemas.ts';
 
 type Params = Readonly<Record<string, string>>;
@@ -92,10 +92,10 @@ const LISTS: readonly ListRoute[] = [
   },
 ];
 
-export function registerLists(app: App, serving: Serving): void {
-  const { rowsMax } = serving.context.config.server;
+export function registerLists(app: App, answers: NativeAnswers): void {
+  const { rowsMax } = answers.context.config.server;
   const querystring = listQuery(rowsMax);
-  const { family, dialect } = serving.context.network;
+  const { family, dialect } = answers.context.network;
   // Of the Bitcoin family, what owns an output is all that outputs can be found by.
   const routes = family === 'cardano' ? LISTS : LISTS.filter(({ kind, asset }) => kind === 'address' && asset === undefined);
   for (const route of routes) {
@@ -107,11 +107,11 @@ export function registerLists(app: App, serving: Serving): void {
     app.get(route.path, { schema }, (request, reply) => {
       const params = request.params as Params;
       const [key, asset] = [route.key(params, dialect), route.asset?.(params)];
-      const accept = asset === undefined ? undefined : holderOf(serving, asset);
-      serving.answers.giveRows(request, reply, (look) => {
-        const plan = planPage(request.query, look, route.kind, key, rowsMax);
+      const accept = asset === undefined ? undefined : holderOf(answers, asset);
+      answers.giveRows(request, reply, (read) => {
+        const plan = planPage(request.query, read, route.kind, key, rowsMax);
         const listing = { kind: route.kind, key, plan, accept };
-        return plan.limit === null ? everyRow(serving, request, look, listing) : onePage(request, reply, look, listing, plan.limit);
+        return plan.limit === null ? everyRow(answers, request, read, listing) : onePage(request, reply, read, listing, plan.limit);
       });
     });
   }
@@ -124,30 +124,30 @@ interface Listing {
   readonly accept: Accept | undefined;
 }
 
-function onePage(request: FastifyRequest, reply: FastifyReply, look: Look, listing: Listing, limit: number): Body | Promise<Body> {
+function onePage(request: FastifyRequest, reply: FastifyReply, read: ReadContext, listing: Listing, limit: number): Body | Promise<Body> {
   const { kind, key, plan, accept } = listing;
   const { order, after, skip } = plan;
   // One more than asked for, to know whether there is a next page.
   const scanned = accept === undefined ? skip + limit + 1 : undefined;
-  const source = look.view.byKey(kind, key, { order, after, limit: scanned });
+  const source = read.view.byKey(kind, key, { order, after, limit: scanned });
   const finish = ({ rows, next }: Made): Body => {
-    if (next !== null) announceNext(request, reply, look, kind, plan, next);
-    return joinRows(rows, look.form);
+    if (next !== null) announceNext(request, reply, read, kind, plan, next);
+    return joinRows(rows, read.form);
   };
-  const made = makePage(look.task, source, { skip, limit, accept }, encoderOf(look));
+  const made = makePage(read.task, source, { skip, limit, accept }, encoderOf(read));
   return made instanceof Promise ? made.then(finish) : finish(made);
 }
 
-function everyRow(serving: Serving, request: FastifyRequest, look: Look, { kind, key, plan, accept }: Listing): Readable {
+function everyRow(answers: NativeAnswers, request: FastifyRequest, read: ReadContext, { kind, key, plan, accept }: Listing): Readable {
   // Nobody reads the body of a HEAD.
   if (request.method === 'HEAD') return Readable.from([]);
   const { order, after } = plan;
-  const rows = new RowStream(look.task, look.view.byKey(kind, key, { order, after }), accept, encoderOf(look), look.form);
-  return serving.stream(rows);
+  const rows = new RowStream(read.task, read.view.byKey(kind, key, { order, after }), accept, encoderOf(read), read.form);
+  return answers.serving.stream(rows);
 }
 
 /** Whether an output holds the asset. */
-function holderOf({ context }: Serving, { policy, name }: AssetName): Accept {
+function holderOf({ context }: NativeAnswers, { policy, name }: AssetName): Accept {
   const { traits } = context.network.ledger;
   return ({ output: { raw } }) => {
     let held = false;

@@ -6,16 +6,16 @@ import Type from 'typebox';
 import { UnspentError } from '../../../util/errors.ts';
 import { HTTP_BODY_BYTES_MAX, HTTP_OUTPOINT_BYTES_MAX } from '../../../util/limits.ts';
 import { joinRows } from '../../http/rows.ts';
-import type { Serving } from '../../http/serving.ts';
 import { makeRows } from '../../http/slices.ts';
 import type { App } from '../../http/typed.ts';
+import type { NativeAnswers } from '../answer.ts';
 import { encoderOf, NOTHING } from '../encode.ts';
 import { parseOutpoint } from '../keys.ts';
 import { described } from '../openapi.ts';
 import { outpointsBody, PATH, RowQuery, ref } from '../schemas.ts';
 
-export function registerOutputs(app: App, { answers, context }: Serving): void {
-  const { dialect } = context.network;
+export function registerOutputs(app: App, answers: NativeAnswers): void {
+  const { dialect } = answers.context.network;
   const oneSchema = {
     ...described('Outputs', 'An output, unspent or spent', { rows: ref('Utxo') }),
     params: Type.Object({ tx: PATH.tx, index: PATH.index }),
@@ -24,10 +24,10 @@ export function registerOutputs(app: App, { answers, context }: Serving): void {
   app.get('/utxos/:tx/:index', { schema: oneSchema }, (request, reply) => {
     const { tx, index } = request.params;
     const txId = dialect.parseId(tx);
-    answers.giveRows(request, reply, (look) => {
-      const found = look.view.outpoint(txId, index);
+    answers.giveRows(request, reply, (read) => {
+      const found = read.view.outpoint(txId, index);
       if (found === null) throw notFound(`no output ${tx}#${index} (it never was, or was spent and forgotten)`);
-      return encoderOf(look)(found);
+      return encoderOf(read)(found);
     });
   });
 
@@ -36,19 +36,19 @@ export function registerOutputs(app: App, { answers, context }: Serving): void {
       rows: Type.Array(Type.Union([ref('Utxo'), Type.Null()])),
       description: 'In the order asked for; null stands for one that is not known.',
     }),
-    body: outpointsBody(context.config.server.rowsMax),
+    body: outpointsBody(answers.context.config.server.rowsMax),
     querystring: RowQuery,
   };
-  const bodyLimit = Math.max(HTTP_BODY_BYTES_MAX, HTTP_OUTPOINT_BYTES_MAX * context.config.server.rowsMax);
+  const bodyLimit = Math.max(HTTP_BODY_BYTES_MAX, HTTP_OUTPOINT_BYTES_MAX * answers.context.config.server.rowsMax);
   app.post('/utxos', { schema: batchSchema, bodyLimit }, (request, reply) => {
     const outpoints = request.body.map((text) => parseOutpoint(text, dialect));
-    answers.giveRows(request, reply, (look) => {
-      const encode = encoderOf(look);
-      const made = makeRows(look.task, outpoints, ({ txId, index }) => {
-        const found = look.view.outpoint(txId, index);
-        return found === null ? NOTHING[look.form] : encode(found);
+    answers.giveRows(request, reply, (read) => {
+      const encode = encoderOf(read);
+      const made = makeRows(read.task, outpoints, ({ txId, index }) => {
+        const found = read.view.outpoint(txId, index);
+        return found === null ? NOTHING[read.form] : encode(found);
       });
-      return made instanceof Promise ? made.then((rows) => joinRows(rows, look.form)) : joinRows(made, look.form);
+      return made instanceof Promise ? made.then((rows) => joinRows(rows, read.form)) : joinRows(made, read.form);
     });
   });
 
@@ -63,12 +63,12 @@ export function registerOutputs(app: App, { answers, context }: Serving): void {
   app.get('/txs/:tx/utxos', { schema: txSchema }, (request, reply) => {
     const { tx } = request.params;
     const txId = dialect.parseId(tx);
-    answers.giveRows(request, reply, (look) => {
-      const { row, outputs } = look.view.tx(txId);
+    answers.giveRows(request, reply, (read) => {
+      const { row, outputs } = read.view.tx(txId);
       // Genesis outputs have an id, but no transaction made them.
       if (row === null && outputs.length === 0) throw notFound(`no transaction ${tx}`);
-      const made = makeRows(look.task, outputs, encoderOf(look));
-      return made instanceof Promise ? made.then((rows) => joinRows(rows, look.form)) : joinRows(made, look.form);
+      const made = makeRows(read.task, outputs, encoderOf(read));
+      return made instanceof Promise ? made.then((rows) => joinRows(rows, read.form)) : joinRows(made, read.form);
     });
   });
 }

@@ -11,9 +11,8 @@ import { SET_HASH } from '../../../projections/set-hash/set-hash.ts';
 import { documentToJson } from '../../../proofs/index.ts';
 import { Prover } from '../../../query/proofs.ts';
 import { HTTP_PROOF_OUTPUTS_MAX } from '../../../util/limits.ts';
-import type { Look } from '../../http/answer.ts';
-import type { Serving } from '../../http/serving.ts';
 import type { App } from '../../http/typed.ts';
+import type { NativeAnswers, ReadContext } from '../answer.ts';
 import { addressOwner } from '../keys.ts';
 import { described } from '../openapi.ts';
 import { PATH, ReadQuery, ref } from '../schemas.ts';
@@ -21,12 +20,12 @@ import { LeafIndex, RangeRoot, TreeRoot } from '../schemas-proofs.ts';
 
 const OUTPOINT = Type.Object({ tx: PATH.tx, index: PATH.index });
 
-export function registerProofs(app: App, serving: Serving): void {
-  const { answers, context } = serving;
+export function registerProofs(app: App, answers: NativeAnswers): void {
+  const { context } = answers;
   const giveFrom =
     (names: readonly string[]): Give =>
     (request, reply, make) => {
-      const produce = ({ query, view }: Look): string => JSON.stringify(make(new Prover(query, view, context)));
+      const produce = ({ query, view }: ReadContext): string => JSON.stringify(make(new Prover(query, view, context)));
       answers.give(request, reply, produce, (query) => Prover.partsOf(query, context, names));
     };
   const give = giveFrom([MMR, CSMT, SET_HASH]);
@@ -34,15 +33,15 @@ export function registerProofs(app: App, serving: Serving): void {
   app.get('/roots', { schema }, (request, reply) => {
     give(request, reply, (prover) => ({ point: prover.point, ...prover.roots() }));
   });
-  registerRange(app, serving, giveFrom([MMR]));
-  registerTree(app, serving, giveFrom([CSMT]));
+  registerRange(app, answers, giveFrom([MMR]));
+  registerTree(app, answers, giveFrom([CSMT]));
 }
 
 /** Answers with what is made of the roots and proofs at the point that is asked for. */
 type Give = (request: FastifyRequest, reply: FastifyReply, make: (prover: Prover) => object) => void;
 
 /** The mountain range over all outputs (`utxo.store = "mmr"`). */
-function registerRange(app: App, { context }: Serving, give: Give): void {
+function registerRange(app: App, { context }: NativeAnswers, give: Give): void {
   const { dialect } = context.network;
   const rootSchema = { ...described('Proofs', 'The roots of the mountain range', { json: RangeRoot }), querystring: ReadQuery };
   app.get('/utxo/mmr/root', { schema: rootSchema }, (request, reply) => {
@@ -75,7 +74,7 @@ function registerRange(app: App, { context }: Serving, give: Give): void {
 }
 
 /** The tree over the unspent set (`proofs.csmt`). */
-function registerTree(app: App, { context }: Serving, give: Give): void {
+function registerTree(app: App, { context }: NativeAnswers, give: Give): void {
   const { dialect } = context.network;
   const rootSchema = { ...described('Proofs', 'The root of the tree over the unspent set', { json: TreeRoot }), querystring: ReadQuery };
   app.get('/csmt/root', { schema: rootSchema }, (request, reply) => {

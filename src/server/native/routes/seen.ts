@@ -4,13 +4,13 @@
 import Type from 'typebox';
 import type { Seen } from '../../../query/seen.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import type { Serving } from '../../http/serving.ts';
 import type { App } from '../../http/typed.ts';
+import type { NativeAnswers } from '../answer.ts';
 import { hexBytes } from '../keys.ts';
 import { described } from '../openapi.ts';
 import { NowQuery, PATH, ref } from '../schemas.ts';
 
-export function registerSeen(app: App, { answers }: Serving): void {
+export function registerSeen(app: App, answers: NativeAnswers): void {
   const datumSchema = {
     ...described('Datums and scripts', 'A datum by its hash', { json: ref('Datum') }),
     params: Type.Object({ hash: PATH.datum }),

@@ -12,15 +12,15 @@ import { keyEstimates, summaryOf } from '../../../store/summary.ts';
 import { withoutSecret } from '../../../util/secret.ts';
 import { VERSION } from '../../../util/version.ts';
 import type { ServerContext } from '../../context.ts';
-import type { Serving } from '../../http/serving.ts';
 import type { App } from '../../http/typed.ts';
 import { lagBlocks, lagSlots, unhealthyBecause, unreadyBecause } from '../../metrics/standing.ts';
 import type { LiveStatus } from '../../thread/live.ts';
+import type { NativeAnswers } from '../answer.ts';
 import { API, describedStatus } from '../openapi.ts';
 import { EngineStatus, Health, Ready, Status } from '../schemas-status.ts';
 
-export function registerStatus(app: App, serving: Serving): void {
-  const { context, answers } = serving;
+export function registerStatus(app: App, answers: NativeAnswers): void {
+  const { context, serving } = answers;
   const { reads, live, config } = context;
   const refreshMs = 1000 * config.status.refreshSeconds;
   const size = every(refreshMs, () => ({
@@ -65,8 +65,8 @@ export function registerStatus(app: App, serving: Serving): void {
 }
 
 /** At the root for whoever watches over machines, and under the API for everybody else. */
-export function registerStanding(app: App, serving: Serving): void {
-  const { context, answers } = serving;
+export function registerStanding(app: App, answers: NativeAnswers): void {
+  const { context, serving } = answers;
   const healthSchema = describedStatus('Is it healthy?', Health, 'Not when the store is damaged, or following failed.', [200, 503]);
   const readySchema = describedStatus('Is it ready?', Ready, 'Not while it is behind the source or an index is being filled.', [200, 503]);
   for (const prefix of ['', API]) {

@@ -9,8 +9,8 @@ import { afterCursor, checkCursor, decodeCursor, encodeCursor, pageCursor } from
 import type { IndexKind } from '../../query/view.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { HTTP_SKIPPED_ROWS_MAX } from '../../util/limits.ts';
-import type { ListQuery } from '../native/schemas.ts';
-import type { Look } from './answer.ts';
+import type { ReadContext } from './answer.ts';
+import type { ListQuery } from './schemas.ts';
 
 const ROWS_DEFAULT = 100;
 
@@ -23,7 +23,7 @@ export interface PagePlan {
 }
 
 /** Throws USAGE, LIMIT or CURSOR_STALE. */
-export function planPage(given: ListQuery, look: Look, kind: IndexKind, key: Uint8Array, rowsMax: number): PagePlan {
+export function planPage(given: ListQuery, read: ReadContext, kind: IndexKind, key: Uint8Array, rowsMax: number): PagePlan {
   const order = given.order ?? 'asc';
   const all = given.all === true || given.limit === 'all';
   if (given.after !== undefined && given.page !== undefined) throw contradiction('page', 'after');
@@ -34,7 +34,7 @@ export function planPage(given: ListQuery, look: Look, kind: IndexKind, key: Uin
     limit: all ? null : limit,
     skip: skipped(given.page ?? 1, limit),
     order,
-    after: given.after === undefined ? undefined : placeOf(given.after, look, kind, order, key),
+    after: given.after === undefined ? undefined : placeOf(given.after, read, kind, order, key),
   };
 }
 
@@ -47,7 +47,7 @@ function skipped(page: number, limit: number): number {
   });
 }
 
-function placeOf(text: string, { query }: Look, kind: IndexKind, order: 'asc' | 'desc', key: Uint8Array): Uint8Array {
+function placeOf(text: string, { query }: ReadContext, kind: IndexKind, order: 'asc' | 'desc', key: Uint8Array): Uint8Array {
   const cursor = decodeCursor(text);
   const after = afterCursor(cursor, kind, order, key);
   checkCursor(query, cursor);
@@ -62,12 +62,12 @@ function contradiction(field: string, other: string): UnspentError {
 export function announceNext(
   request: FastifyRequest,
   reply: FastifyReply,
-  look: Look,
+  read: ReadContext,
   kind: IndexKind,
   plan: PagePlan,
   next: Uint8Array,
 ): void {
-  const { head } = look.view;
+  const { head } = read.view;
   if (head === null) return;
   const cursor = encodeCursor(pageCursor(kind, plan.order, next, head));
   const [path, search] = (request.raw.url ?? '').split('?');

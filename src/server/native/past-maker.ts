@@ -4,7 +4,7 @@
  * megabytes. What nobody waits for any more is given up halfway.
  */
 import type { Steps } from '../../util/steps.ts';
-import type { Task } from './work/task.ts';
+import type { Task } from '../http/work/task.ts';
 
 export class PastMaker {
   private last: Promise<void> = Promise.resolve();

@@ -1,0 +1,34 @@
+/** The routes of the native API, except its event stream: under `/api/v1`, and health and readiness at the root too. */
+import type { FastifyInstance } from 'fastify';
+import type { Serving } from '../../http/serving.ts';
+import type { Typebox } from '../../http/typed.ts';
+import { NativeAnswers } from '../answer.ts';
+import { API } from '../openapi.ts';
+import { registerBalances } from './balances.ts';
+import { registerBlocks } from './blocks.ts';
+import { registerChanges } from './changes.ts';
+import { registerLists } from './lists.ts';
+import { registerOutputs } from './outputs.ts';
+import { registerProofs } from './proofs.ts';
+import { registerSeen } from './seen.ts';
+import { registerStanding, registerStatus } from './status.ts';
+
+export function registerNative(app: FastifyInstance, serving: Serving): void {
+  const answers = new NativeAnswers(serving);
+  app.register(
+    async (api) => {
+      const typed = api.withTypeProvider<Typebox>();
+      registerLists(typed, answers);
+      registerOutputs(typed, answers);
+      registerBalances(typed, answers);
+      if (serving.context.network.ledger.traits !== null) registerSeen(typed, answers);
+      registerBlocks(typed, answers);
+      registerChanges(typed, answers);
+      registerProofs(typed, answers);
+    },
+    { prefix: API },
+  );
+  const root = app.withTypeProvider<Typebox>();
+  registerStatus(root, answers);
+  registerStanding(root, answers);
+}
