@@ -3,10 +3,11 @@
  * whoever trusts a root and not the store. `verify-proof` reads it.
  */
 import { type Command, Option } from 'commander';
+import { parseOutpoint } from '../ledgers/outpoint.ts';
 import { documentToJson, type ProofDocument } from '../proofs/index.ts';
 import { Prover } from '../query/proofs.ts';
 import { action, type Context } from './context.ts';
-import { type Look, look, parseOutpoint } from './query-look.ts';
+import { type Look, look } from './query-look.ts';
 
 export function registerProve(program: Command): void {
   const prove = program
@@ -43,13 +44,19 @@ function inTime(command: Command): Command {
 }
 
 function proveOutpoint(context: Context, text: string): Promise<void> {
-  const { id, index } = parseOutpoint(text);
-  return proveWith(context, (prover, { dialect }) => prover.outpoint(dialect.parseId(id), index, context.options.tree));
+  parseOutpoint(text);
+  return proveWith(context, (prover, { dialect }) => {
+    const { txId, index } = parseOutpoint(text, dialect.parseId);
+    return prover.outpoint(txId, index, context.options.tree);
+  });
 }
 
 function proveAbsent(context: Context, address: string, text: string): Promise<void> {
-  const { id, index } = parseOutpoint(text);
-  return proveWith(context, (prover, { dialect }) => prover.absent(dialect.owner(address), dialect.parseId(id), index));
+  parseOutpoint(text);
+  return proveWith(context, (prover, { dialect }) => {
+    const { txId, index } = parseOutpoint(text, dialect.parseId);
+    return prover.absent(dialect.owner(address), txId, index);
+  });
 }
 
 function proveWith(context: Context, body: (prover: Prover, looked: Look) => ProofDocument): Promise<void> {

@@ -2,6 +2,7 @@
  * `query address|credential|asset|policy`: unspent outputs, page by page.
  */
 import { type Command, Option } from 'commander';
+import { POLICY_BYTES, parseUnit } from '../ledgers/asset.ts';
 import { parseCredential } from '../ledgers/cardano/index.ts';
 import { assetKey, INDEX_KEY_BYTES } from '../projections/index/by-key.ts';
 import type { Dialect } from '../query/dialect.ts';
@@ -12,11 +13,10 @@ import { equalBytes, fromHex, isHex, toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
 import { counted, pointText } from './format.ts';
-import { look, parseUnit } from './query-look.ts';
+import { look } from './query-look.ts';
 import { sumOf, utxoTable } from './utxo-table.ts';
 
 const LIMIT_FOR_PEOPLE = 100;
-const POLICY_BYTES = 28;
 /** Of an index key, which is what a cursor is: key, slot, transaction, output. */
 
 export function paged(command: Command): Command {

@@ -7,19 +7,14 @@ import { blake2b224 } from '../crypto/hash.ts';
 import type { Network } from '../families/networks.ts';
 import { parseAddress, parseCredential, readAddress } from '../ledgers/cardano/index.ts';
 import type { KeyKind } from '../ledgers/ledger.ts';
-import { parseOutputIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
 import type { Query } from '../query/query.ts';
 import { Renderer, renderPoint } from '../query/render.ts';
 import type { ChainView } from '../query/view.ts';
-import { fromHex, isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
 import { pointText } from './format.ts';
-
-const POLICY_BYTES = 28;
-const ASSET_NAME_BYTES_MAX = 32;
 
 export interface Look {
   /** The present: blocks, datums and scripts. */
@@ -54,26 +49,6 @@ export function look(context: Context, body: (look: Look) => void | Promise<void
 
 export function notFound(what: string, { head }: ChainView, dialect: Dialect): UnspentError {
   return new UnspentError('NOT_FOUND', `${what}; read at ${pointText(head, dialect)}`, { point: renderPoint(head, dialect) });
-}
-
-/** The id as it is written: which bytes that means, the chain says. */
-export function parseOutpoint(text: string): { id: string; index: number } {
-  const [, id, digits] = /^([^#]*)#(\d+)$/.exec(text) ?? [];
-  if (id === undefined || digits === undefined || !isHex(id, TXID_BYTES)) {
-    throw new UnspentError('USAGE', `an outpoint is TXID#INDEX with ${2 * TXID_BYTES} hex digits, not '${text.slice(0, 120)}'`);
-  }
-  return { id, index: parseOutputIndex(digits) };
-}
-
-/** Policy and name in hex, joined or with a dot between them. */
-export function parseUnit(text: string): { policy: Uint8Array; name: Uint8Array } {
-  const joined = text.replace(/^([0-9a-fA-F]{56})\./, '$1');
-  const bytes = isHex(joined) ? fromHex(joined) : null;
-  if (bytes === null || bytes.length < POLICY_BYTES || bytes.length > POLICY_BYTES + ASSET_NAME_BYTES_MAX) {
-    const wanted = `policy (${2 * POLICY_BYTES} hex digits) and name (up to ${2 * ASSET_NAME_BYTES_MAX})`;
-    throw new UnspentError('USAGE', `an asset is ${wanted}, not '${text.slice(0, 140)}'`);
-  }
-  return { policy: bytes.subarray(0, POLICY_BYTES), name: bytes.subarray(POLICY_BYTES) };
 }
 
 /** Whose balance: an address, or a stake address or key. */

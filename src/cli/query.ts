@@ -3,7 +3,7 @@
  * names. Lists of outputs are in `query-list.ts`.
  */
 import type { Command } from 'commander';
-import { TXID_BYTES } from '../ledgers/outpoint.ts';
+import { parseOutpoint, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import type { TxRow } from '../projections/transactions.ts';
 import type { Dialect } from '../query/dialect.ts';
@@ -17,7 +17,7 @@ import { isUnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { counted, pairs, pointText } from './format.ts';
 import { paged, queryAddress, queryAsset, queryCredential, queryPolicy } from './query-list.ts';
-import { type Look, look, notFound, parseHolder, parseOutpoint, parseScriptHash } from './query-look.ts';
+import { type Look, look, notFound, parseHolder, parseScriptHash } from './query-look.ts';
 import { type BlockDeeds, balanceRows, blockRows, seenRows, txRows, utxoRows, utxoTable } from './utxo-table.ts';
 
 const DATUM_HASH_BYTES = 32;
@@ -85,9 +85,11 @@ function inTime(command: Command): Command {
 }
 
 function queryOutpoint(context: Context, text: string): Promise<void> {
-  const { id, index } = parseOutpoint(text);
+  // A mistyped outpoint is a usage error, whatever the store is like.
+  parseOutpoint(text);
   return look(context, ({ view, renderer, dialect }) => {
-    const found = view.outpoint(dialect.parseId(id), index);
+    const { txId, index } = parseOutpoint(text, dialect.parseId);
+    const found = view.outpoint(txId, index);
     if (found === null) throw notFound(`no output ${text} (it never was, or was spent and forgotten)`, view, dialect);
     const utxo = renderer.utxo(found);
     if (context.output.json) context.output.document({ point: renderPoint(view.head, dialect), utxo });

@@ -1,11 +1,15 @@
 /**
- * An outpoint as a key of the store: transaction id, then the index of the
- * output, big-endian, so that the outputs of a transaction stand together and
- * in order. Nothing else knows how wide an index is (docs/adr/0021).
+ * An outpoint names an output: the id of its transaction and its index there.
+ *
+ * As a key of the store: transaction id, then the index, big-endian, so that the
+ * outputs of a transaction stand together and in order. Nothing else knows how
+ * wide an index is (docs/adr/0021).
  *
  *   0  transaction id 32   32  output index u32
+ *
+ * As text: `txid#index`. The command line and the HTTP API read it here.
  */
-import { copyBytes, readU32, writeU32 } from '../util/bytes.ts';
+import { copyBytes, fromHex, isHex, readU32, writeU32 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 
 export const TXID_BYTES = 32;
@@ -14,6 +18,20 @@ export const OUTPOINT_BYTES = TXID_BYTES + OUTPUT_INDEX_BYTES;
 
 /** Bitcoin writes an index in four bytes; Cardano's ledger has two, Byron's format four. */
 export const OUTPUT_INDEX_MAX = 0xffff_ffff;
+
+export interface Outpoint {
+  readonly txId: Uint8Array;
+  readonly index: number;
+}
+
+/** `txid#index`. `parseId` turns the id as text into bytes, in the order of the chain's family. Throws USAGE. */
+export function parseOutpoint(text: string, parseId: (id: string) => Uint8Array = fromHex): Outpoint {
+  const [, id, digits] = /^([^#]*)#(\d+)$/.exec(text) ?? [];
+  if (id === undefined || digits === undefined || !isHex(id, TXID_BYTES)) {
+    throw new UnspentError('USAGE', `an outpoint is TXID#INDEX with ${2 * TXID_BYTES} hex digits, not '${text.slice(0, 120)}'`);
+  }
+  return { txId: parseId(id), index: parseOutputIndex(digits) };
+}
 
 /** For readers. Throws USAGE for a number that no output can have, because cut to four bytes it would name another output. */
 export function outpointKey(txId: Uint8Array, index: number): Uint8Array {

@@ -23,7 +23,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   config: ['util', 'files'],
   engine: ['util', 'files'],
   ledgers: ['util', 'crypto'],
-  proofs: ['util', 'crypto'],
+  proofs: ['util', 'crypto', 'ledgers'],
   projections: ['util', 'crypto', 'engine', 'ledgers', 'proofs'],
   state: ['util', 'engine', 'ledgers', 'projections'],
   query: ['util', 'crypto', 'engine', 'ledgers', 'proofs', 'projections', 'state'],
@@ -45,7 +45,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 const WITHOUT_NODE = ['util', 'crypto', 'ledgers', 'proofs', 'projections'];
 
 /** From one room these see only the shapes of another. */
-const TYPES_ONLY: readonly (readonly [from: string, to: string])[] = [['projections', 'engine']];
+const TYPES_ONLY: readonly (readonly [from: string, to: string])[] = [
+  ['projections', 'engine'],
+  ['proofs', 'ledgers'],
+];
 
 /** The one file of a room that may reach into another. */
 const ONLY_FROM: readonly (readonly [room: string, to: string, file: string])[] = [['sources', 'state', 'sources/follow.ts']];

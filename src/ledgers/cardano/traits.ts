@@ -7,11 +7,11 @@
 
 import { blake2b256 } from '../../crypto/hash.ts';
 import { ARRAY, Cursor, MAP, UINT } from '../../util/cbor.ts';
+import { POLICY_BYTES } from '../asset.ts';
 import type { AssetVisitor, NamedBytes, OutputTraits } from '../ledger.ts';
 import { readEncoded, readHash, scriptRefHash } from './describe.ts';
 import { readScript, readWitnesses } from './witnesses.ts';
 
-const POLICY_BYTES = 28;
 /** CDDL: `asset_name = bytes .size (0 .. 32)`. */
 const NAME_BYTES_MAX = 32;
 

@@ -10,6 +10,7 @@
  * the unspent set, so forward and back are one body.
  */
 import type { Batch, Reader } from '../../engine/engine.ts';
+import { POLICY_BYTES } from '../../ledgers/asset.ts';
 import { type AssetVisitor, KEY_BYTES, type OutputTraits } from '../../ledgers/ledger.ts';
 import { copyBytes, readU32, toHex, writeU32 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
@@ -22,7 +23,6 @@ import type { Projection, Step } from '../projection.ts';
 export const BALANCE_KINDS = ['address', 'stake'] as const;
 export type BalanceKind = (typeof BALANCE_KINDS)[number];
 
-const POLICY_BYTES = 28;
 const COUNT_BYTES = 4;
 
 export function balanceColumn(kind: BalanceKind): string {

@@ -9,6 +9,7 @@
  */
 
 import { blake2b256 } from '../../crypto/hash.ts';
+import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { concatBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { type Bits, bitsOf, compareBits } from '../bits.ts';
@@ -19,10 +20,7 @@ import type { CompletenessProof, ExclusionProof, InclusionProof, Leaf } from './
 import type { Root } from './tree.ts';
 import { verifyCompleteness, verifyExclusion, verifyInclusion } from './verify.ts';
 
-export interface Outpoint {
-  readonly txId: Uint8Array;
-  readonly index: number;
-}
+export type { Outpoint };
 
 export interface UtxoEntry extends Outpoint {
   /** The output, byte for byte as it went into the tree. */

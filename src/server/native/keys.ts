@@ -2,9 +2,11 @@
  * What stands in a path, as the index keys and places it names. Whatever cannot
  * be one is USAGE, and says what was expected.
  */
+
+import { parseUnit } from '../../ledgers/asset.ts';
 import { parseCredential, readAddress } from '../../ledgers/cardano/index.ts';
 import { KEY_BYTES } from '../../ledgers/ledger.ts';
-import { parseOutputIndex } from '../../ledgers/outpoint.ts';
+import { type Outpoint, parseOutpoint } from '../../ledgers/outpoint.ts';
 import { assetKey, datumKey } from '../../projections/index/by-key.ts';
 import type { Dialect, NamedOwner } from '../../query/dialect.ts';
 import type { Place } from '../../query/place.ts';
@@ -13,16 +15,6 @@ import { fromHex, isHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 
 const REWARD_ADDRESS_BYTES = 1 + KEY_BYTES;
-
-export interface AssetName {
-  readonly policy: Uint8Array;
-  readonly name: Uint8Array;
-}
-
-export interface Outpoint {
-  readonly txId: Uint8Array;
-  readonly index: number;
-}
 
 /** Of text that a schema has found to be hex. The platform's own decoder: a path may be asked many times a second. */
 export function hexBytes(text: string): Uint8Array {
@@ -59,11 +51,6 @@ export function stakeKey(text: string): Uint8Array {
   });
 }
 
-export function parseUnit(text: string): AssetName {
-  const bytes = hexBytes(text);
-  return { policy: bytes.subarray(0, KEY_BYTES), name: bytes.subarray(KEY_BYTES) };
-}
-
 export function unitKey(text: string): Uint8Array {
   const { policy, name } = parseUnit(text);
   return assetKey(policy, name);
@@ -73,10 +60,9 @@ export function datumHashKey(text: string): Uint8Array {
   return datumKey(hexBytes(text));
 }
 
-/** `transaction#number`, as the schema has checked it. */
-export function parseOutpoint(text: string, { parseId }: Dialect): Outpoint {
-  const [id, digits] = text.split('#');
-  return named('body', () => ({ txId: parseId(id), index: parseOutputIndex(digits) }));
+/** Of an outpoint in the body of a request. */
+export function outpointOf(text: string, { parseId }: Dialect): Outpoint {
+  return named('body', () => parseOutpoint(text, parseId));
 }
 
 /** Of a block in a path a bare number is a height; in `at` it is a slot. */

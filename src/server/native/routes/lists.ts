@@ -6,6 +6,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TObject } from 'typebox';
+import { type AssetId, parseUnit } from '../../../ledgers/asset.ts';
 import type { Dialect } from '../../../query/dialect.ts';
 import type { IndexKind } from '../../../query/view.ts';
 import { equalBytes } from '../../../util/bytes.ts';
@@ -15,7 +16,7 @@ import { type Made, makePage } from '../../http/slices.ts';
 import type { App } from '../../http/typed.ts';
 import type { NativeAnswers, ReadContext } from '../answer.ts';
 import { encoderOf } from '../encode.ts';
-import { type AssetName, addressKey, datumHashKey, hexBytes, parseUnit, paymentKey, stakeKey, unitKey } from '../keys.ts';
+import { addressKey, datumHashKey, hexBytes, paymentKey, stakeKey, unitKey } from '../keys.ts';
 import { described } from '../openapi.ts';
 import { announceNext, type PagePlan, planPage } from '../paging.ts';
 import { listQuery, PATH, ref } from '../schemas.ts';
@@ -29,7 +30,7 @@ interface ListRoute {
   readonly summary: string;
   key(params: Params, dialect: Dialect): Uint8Array;
   /** Only outputs that hold this. */
-  asset?(params: Params): AssetName;
+  asset?(params: Params): AssetId;
 }
 
 const LISTS: readonly ListRoute[] = [
@@ -147,7 +148,7 @@ function everyRow(answers: NativeAnswers, request: FastifyRequest, read: ReadCon
 }
 
 /** Whether an output holds the asset. */
-function holderOf({ context }: NativeAnswers, { policy, name }: AssetName): Accept {
+function holderOf({ context }: NativeAnswers, { policy, name }: AssetId): Accept {
   const { traits } = context.network.ledger;
   return ({ output: { raw } }) => {
     let held = false;

@@ -10,7 +10,7 @@ import { makeRows } from '../../http/slices.ts';
 import type { App } from '../../http/typed.ts';
 import type { NativeAnswers } from '../answer.ts';
 import { encoderOf, NOTHING } from '../encode.ts';
-import { parseOutpoint } from '../keys.ts';
+import { outpointOf } from '../keys.ts';
 import { described } from '../openapi.ts';
 import { outpointsBody, PATH, RowQuery, ref } from '../schemas.ts';
 
@@ -41,7 +41,7 @@ export function registerOutputs(app: App, answers: NativeAnswers): void {
   };
   const bodyLimit = Math.max(HTTP_BODY_BYTES_MAX, HTTP_OUTPOINT_BYTES_MAX * answers.context.config.server.rowsMax);
   app.post('/utxos', { schema: batchSchema, bodyLimit }, (request, reply) => {
-    const outpoints = request.body.map((text) => parseOutpoint(text, dialect));
+    const outpoints = request.body.map((text) => outpointOf(text, dialect));
     answers.giveRows(request, reply, (read) => {
       const encode = encoderOf(read);
       const made = makeRows(read.task, outpoints, ({ txId, index }) => {
