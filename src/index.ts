@@ -1,40 +1,35 @@
 /**
- * The library: `import { open } from 'unspent'`. Open a store, follow a source,
- * query, close. Everything else the package has is reached from here.
+ * `unspent`: open a store, follow a source, read, undo, serve, close. What else
+ * the package has is behind its other doors: `unspent/sources`,
+ * `unspent/cardano`, `unspent/bitcoin`, `unspent/proofs`, `unspent/records` and
+ * `unspent/testing`.
  */
-
-export { loadConfig } from './config/load.ts';
-export type { Config } from './config/schema.ts';
-export type { Engine, Reader, Row, ScanOptions, Snapshot } from './engine/engine.ts';
 export { networkNames } from './families/networks.ts';
-export type { Block, Ledger, Point } from './ledgers/ledger.ts';
-export type { StoredOutput, StoredSpend } from './projections/coin.ts';
-export type { Projection, Step, Undo } from './projections/projection.ts';
+export { open } from './library/open.ts';
+export type { PageOptions, UtxoPage } from './library/page.ts';
+export type { StoreReads, TxOutputs } from './library/reads.ts';
+export type { PruneOptions, SnapshotExportOptions, Store, StoreFollowOptions } from './library/store.ts';
+export type { BlockPlace } from './library/text.ts';
+export type { StoreView } from './library/view.ts';
 export type { Digest } from './query/digest.ts';
-export type { Prover, Roots } from './query/proofs.ts';
-export type { IndexedUtxo, Page, Query, Utxo } from './query/query.ts';
-export { type Served, type ServeOptions, serve } from './server/serve.ts';
-export type { Progress, Pumped, Until } from './sources/follow.ts';
-export type { ChainEvent, Run, Source } from './sources/source.ts';
+export type { AmountJson, BalanceJson, BlockJson, PlaceJson, PointJson, SpentJson, TxJson, UtxoJson } from './query/json.ts';
+export type { MmrDetails, Roots } from './query/proofs.ts';
+export type { Served, ServeOptions } from './server/serve.ts';
+export type { FollowProgress, FollowResult, StopReason, Until } from './sources/follow.ts';
 export type { FillProgress } from './state/fill.ts';
+export type { Totals } from './state/head.ts';
+export type { PruneCounts } from './state/pruned.ts';
 export { type Compacted, type CompactOptions, compact } from './store/compact.ts';
+export type { OpenOptions, SettingValues } from './store/options.ts';
 export {
-  type ExportOptions,
-  exportSnapshot,
+  type Expected,
   type ImportOptions,
   importSnapshot,
   type Manifest,
   type VerifySnapshotOptions,
   verifySnapshot,
 } from './store/snapshots.ts';
-export {
-  type FillSettings,
-  type FollowSettings,
-  type OpenOptions,
-  type OpenStore as Store,
-  open,
-  type StoreStatus,
-} from './store/store.ts';
-export type { Verification } from './store/verify/verify.ts';
+export type { BlockTime, StatusJson } from './store/status-json.ts';
+export type { Fault, Verification } from './store/verify/verify.ts';
 export { ERROR_CODES, type ErrorCode, isUnspentError, UnspentError } from './util/errors.ts';
 export { VERSION } from './util/version.ts';

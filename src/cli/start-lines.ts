@@ -3,14 +3,14 @@
  * at the tip, each rollback, and what becomes of its peer.
  */
 import type { Point } from '../ledgers/ledger.ts';
-import type { Progress } from '../sources/follow.ts';
+import type { FollowProgress } from '../sources/follow.ts';
 import type { PeerStatus } from '../sources/peer.ts';
 import type { OpenStore } from '../store/store.ts';
 import { count, counted, duration, placeText, rate } from './format.ts';
 
 const BEHIND_LINE_MS = 2000;
 
-const NOTHING: Progress = {
+const NOTHING: FollowProgress = {
   ...{ blocks: 0, bytes: 0, txs: 0, created: 0, spent: 0, rollbacks: 0, undone: 0, queued: 0 },
   tip: undefined,
 };
@@ -32,7 +32,7 @@ export class FollowLines {
     this.filling = new Set(store.fills().map(({ projection }) => projection));
   }
 
-  progress(now: Progress): void {
+  progress(now: FollowProgress): void {
     this.now = now;
     const { head } = this.store.fold;
     if (head === null || now.blocks === this.told.blocks) return;

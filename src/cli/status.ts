@@ -2,8 +2,7 @@
  * `status`: where the store is, how far it can go back, what it holds.
  */
 import type { Command } from 'commander';
-import { renderPoint } from '../query/render.ts';
-import type { Head } from '../state/head.ts';
+import { blockTime, statusJson } from '../store/status-json.ts';
 import type { OpenStore, StoreStatus } from '../store/store.ts';
 import { action } from './context.ts';
 import { fillText } from './fill-text.ts';
@@ -24,37 +23,6 @@ export function registerStatus(program: Command): void {
     );
 }
 
-function statusJson(store: OpenStore, { head, totals, horizon, base, pruned, engine, ...rest }: StoreStatus): object {
-  const { dialect } = store.network;
-  return {
-    ...rest,
-    tip: head === null ? null : { ...renderPoint(head, dialect), ...moment(store, head) },
-    // Null: back to the origin.
-    horizon: renderPoint(horizon, dialect),
-    // Null: it did not begin with one.
-    snapshot: renderPoint(base, dialect),
-    // Null: none are kept.
-    utxos: totals?.utxos ?? null,
-    value: totals?.value.toString() ?? null,
-    missingInputs: totals?.missing ?? null,
-    // Heights up to which they are gone; -1: none.
-    pruned: { spentOutputs: pruned.spent, deltas: pruned.deltas },
-    engine: { kind: engine.kind, bytes: engine.bytes, properties: engine.properties },
-  };
-}
-
-/** When that was, in the chain's own words; what it has no words for is left out. */
-function moment({ fold, network: { dialect } }: OpenStore, { height, slot, era }: Head): { epoch?: number; time?: string; era?: string } {
-  const epoch = dialect.clock.epoch(slot);
-  const time = dialect.clock.time(slot, fold.rowAt(height));
-  const name = dialect.eraName(era);
-  return {
-    ...(epoch === null ? {} : { epoch }),
-    ...(time === null ? {} : { time: new Date(1000 * time).toISOString() }),
-    ...(name === null ? {} : { era: name }),
-  };
-}
-
 function statusRows(store: OpenStore, { head, totals, horizon, base, pruned, engine, ...status }: StoreStatus): [string, string][] {
   const { dialect } = store.network;
   const rows: [string, string][] = [
@@ -64,7 +32,7 @@ function statusRows(store: OpenStore, { head, totals, horizon, base, pruned, eng
   ];
   if (head === null) rows.push(['tip', 'no block yet']);
   else {
-    const { epoch, time, era } = moment(store, head);
+    const { epoch, time, era } = blockTime(store, head);
     const inEpoch = epoch === undefined ? '' : `, epoch ${count(epoch)} (${era})`;
     rows.push(['tip', placeText(head, dialect) + inEpoch], ['block', dialect.formatId(head.hash)]);
     if (time !== undefined) rows.push(['time', utcTime(Date.parse(time) / 1000)]);

@@ -4,7 +4,7 @@
  * different years differ a hundredfold.
  */
 import type { Point } from '../ledgers/ledger.ts';
-import type { Progress, Until } from '../sources/follow.ts';
+import type { FollowProgress, Until } from '../sources/follow.ts';
 import { count, duration, rate } from './format.ts';
 
 const WINDOW_MS = 8000;
@@ -32,7 +32,7 @@ export class SyncMeter {
   }
 
   /** `columns` 0: a plain line without a bar. */
-  line(progress: Progress, head: Point | null, columns: number, now = performance.now()): string {
+  line(progress: FollowProgress, head: Point | null, columns: number, now = performance.now()): string {
     const goal = this.goal(progress);
     this.sample(progress, head, now);
     const [first, last] = [this.samples[0], this.samples[this.samples.length - 1]];
@@ -53,7 +53,7 @@ export class SyncMeter {
   }
 
   /** Heights are the better measure, where both ends are known in them. */
-  private goal({ tip }: Progress): Goal | undefined {
+  private goal({ tip }: FollowProgress): Goal | undefined {
     const { until } = this;
     if (until.kind === 'slot') return { unit: 'slot', place: Math.min(until.slot, tip?.slot ?? until.slot) };
     if (until.kind === 'height') return { unit: 'height', place: Math.min(until.height, tip?.height ?? until.height) };
@@ -61,7 +61,7 @@ export class SyncMeter {
     return tip.height === undefined ? { unit: 'slot', place: tip.slot } : { unit: 'height', place: tip.height };
   }
 
-  private sample({ blocks, bytes }: Progress, head: Point | null, now: number): void {
+  private sample({ blocks, bytes }: FollowProgress, head: Point | null, now: number): void {
     this.samples.push({ at: now, blocks, bytes, height: head?.height ?? 0, slot: head?.slot ?? 0 });
     while (this.samples.length > 2 && now - this.samples[0].at > WINDOW_MS) this.samples.shift();
   }

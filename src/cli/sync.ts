@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { openEmbedded, openSource, SOURCE_SCHEMES } from '../families/open-source.ts';
 import { parsePlace } from '../query/place.ts';
 import { renderPoint } from '../query/render.ts';
-import type { Progress, Pumped, Until } from '../sources/follow.ts';
+import type { FollowProgress, FollowResult, Until } from '../sources/follow.ts';
 import type { Source } from '../sources/source.ts';
 import type { OpenOptions, OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
@@ -72,7 +72,7 @@ async function sync(context: Context): Promise<void> {
   }, making);
 }
 
-const NOTHING: Pumped = {
+const NOTHING: FollowResult = {
   ...{ blocks: 0, bytes: 0, txs: 0, created: 0, spent: 0, rollbacks: 0, undone: 0, queued: 0 },
   tip: undefined,
   reason: 'until',
@@ -100,19 +100,19 @@ function isBeyond(store: OpenStore, until: Until, { output }: Context): boolean 
 }
 
 /** `source` null: there is nothing to follow, but there may be something to fill. */
-async function pump({ options, progress }: Context, store: OpenStore, source: Source | null, until: Until): Promise<Pumped> {
+async function pump({ options, progress }: Context, store: OpenStore, source: Source | null, until: Until): Promise<FollowResult> {
   const line = progress();
   const meter = new SyncMeter(until, store.fold.head);
   const interruption = onInterrupt(() => line.note('stopping at the next block; once more to end at once'));
   const { signal } = interruption;
-  let last: Progress = NOTHING;
+  let last: FollowProgress = NOTHING;
   const show = (): void =>
     line.update(() => {
       // Short and in front: the names were said before, and what does not fit on a line is cut off.
       const first = store.fills().length === 0 ? '' : `filling ${percent(Math.min(...store.fills().map(({ done }) => done)))}  `;
       return first + meter.line(last, store.fold.head, Math.max(0, line.columns - first.length));
     });
-  const onProgress = (now: Progress): void => {
+  const onProgress = (now: FollowProgress): void => {
     last = now;
     show();
   };
@@ -128,7 +128,7 @@ async function pump({ options, progress }: Context, store: OpenStore, source: So
   }
 }
 
-function report({ output }: Context, store: OpenStore, pumped: Pumped, seconds: number): void {
+function report({ output }: Context, store: OpenStore, pumped: FollowResult, seconds: number): void {
   const { head } = store.fold;
   const { blocks, txs, bytes: size, rollbacks, reason } = pumped;
   const blocksPerSecond = perSecond(blocks, seconds);

@@ -15,7 +15,7 @@ export type Until =
   | { readonly kind: 'slot'; readonly slot: number }
   | { readonly kind: 'height'; readonly height: number };
 
-export interface Progress {
+export interface FollowProgress {
   readonly blocks: number;
   readonly bytes: number;
   readonly txs: number;
@@ -34,17 +34,17 @@ export interface PumpOptions {
   readonly follow: boolean;
   readonly groupBlocks: number;
   readonly signal: AbortSignal;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly onProgress?: ((progress: FollowProgress) => void) | undefined;
   readonly onRollback?: ((to: Point | null, undone: number) => void) | undefined;
 }
 
 export type StopReason = 'end' | 'until' | 'interrupted';
 
-export interface Pumped extends Progress {
+export interface FollowResult extends FollowProgress {
   readonly reason: StopReason;
 }
 
-export async function follow(source: Source, fold: Fold, ledger: Ledger, options: PumpOptions): Promise<Pumped> {
+export async function follow(source: Source, fold: Fold, ledger: Ledger, options: PumpOptions): Promise<FollowResult> {
   const pump = new Pump(fold, ledger, source.final === true, options);
   // Ends the source too when the fold stops early.
   const stop = new AbortController();
@@ -91,7 +91,7 @@ class Pump {
     this.keepsBlocks = fold.projections.some((projection) => projection.keepsBlocks === true);
   }
 
-  progress(): Progress {
+  progress(): FollowProgress {
     return { ...this.counts, queued: this.group.length, tip: this.tip };
   }
 

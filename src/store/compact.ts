@@ -7,15 +7,22 @@
  * to stop in the middle is to have compacted less.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '../config/load.ts';
 import { type Config, withValues } from '../config/schema.ts';
 import { COMPACT_LOOK_MS, COMPACT_MEMTABLE_BYTES, COMPACT_QUIET_LOOKS } from '../util/limits.ts';
+import { configFrom, type SettingValues } from './options.ts';
 import { open } from './store.ts';
 
 export interface CompactOptions {
   /** Directory of the store. Default: the setting `data`. */
   readonly data?: string | undefined;
+  /** Settings of the store. They go before environment variables (`UNSPENT_*`) and ./unspent.toml. */
+  readonly settings?: SettingValues | undefined;
+  /**
+   * All settings, loaded already; `settings` is then left aside.
+   * @internal
+   */
   readonly config?: Config | undefined;
+  /** Aborting it ends the work: the store is then compacted less. */
   readonly signal?: AbortSignal | undefined;
   /** Told now and then how large it is. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
@@ -29,7 +36,7 @@ export interface Compacted {
 
 /** Nobody else may have the store open. */
 export async function compact(options: CompactOptions = {}): Promise<Compacted> {
-  const config = options.config ?? loadConfig({ env: process.env }).config;
+  const config = configFrom(options);
   const data = options.data ?? config.data;
   const small = withValues(config, { 'engine.memtableBytes': COMPACT_MEMTABLE_BYTES });
   const before = await opened(data, config, async () => {});

@@ -2,7 +2,7 @@
  * How a store is told to follow a source and to fill what was switched on, and
  * what it tells of that while it does.
  */
-import type { Progress, PumpOptions } from '../sources/follow.ts';
+import type { FollowProgress, PumpOptions } from '../sources/follow.ts';
 import type { Source } from '../sources/source.ts';
 import type { FillLimits, FillProgress } from '../state/fill.ts';
 
@@ -29,5 +29,5 @@ export interface FollowSettings {
 /** What is being followed, and how far that has come. */
 export interface Following {
   readonly source: Source;
-  progress: Progress | null;
+  progress: FollowProgress | null;
 }

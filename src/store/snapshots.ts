@@ -8,7 +8,6 @@
  * anew.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { databaseDirectory, readIdentity, removeStore, writeIdentity } from '../engine/directory.ts';
 import { openEngineIn } from '../engine/open.ts';
@@ -31,6 +30,7 @@ import { toHex } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { NewDirectory, openEngine } from './directory.ts';
 import { planStore, type StoreIdentity } from './identity.ts';
+import { configFrom, type SettingValues } from './options.ts';
 import { planShape, type ShapeChange } from './shape.ts';
 import type { OpenStore } from './store.ts';
 
@@ -107,13 +107,18 @@ export async function verifySnapshot(folder: string, options: VerifySnapshotOpti
 export interface ImportOptions extends VerifySnapshotOptions {
   /** Directory of the new store. Default: the setting `data`. */
   readonly data?: string | undefined;
-  /** Settings; default: defaults, environment and ./unspent.toml. */
+  /** Settings of the new store. They go before environment variables (`UNSPENT_*`) and ./unspent.toml. */
+  readonly settings?: SettingValues | undefined;
+  /**
+   * All settings, loaded already; `settings` is then left aside.
+   * @internal
+   */
   readonly config?: Config | undefined;
 }
 
 /** Makes a store of a snapshot. Throws SNAPSHOT_INVALID, STORE_EXISTS, UNSUPPORTED, and leaves nothing behind. */
 export async function importSnapshot(folder: string, options: ImportOptions = {}): Promise<Manifest> {
-  const config = options.config ?? loadConfig({ env: process.env }).config;
+  const config = configFrom(options);
   const data = options.data ?? config.data;
   const snapshot = await openSnapshot(folder);
   checkExpected(snapshot, options);

@@ -4,7 +4,6 @@
  * does nothing else.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { loadConfig } from '../config/load.ts';
 import type { Config, SettingKey } from '../config/schema.ts';
 import { readIdentity, writeIdentity } from '../engine/directory.ts';
 import type { Engine, EngineStats } from '../engine/engine.ts';
@@ -21,8 +20,7 @@ import { Overlays } from '../query/overlay.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
 import { Prover, type Roots } from '../query/proofs.ts';
 import { Query } from '../query/query.ts';
-import type { GenesisTexts } from '../sources/cardano/genesis-files.ts';
-import { follow, type Pumped } from '../sources/follow.ts';
+import { type FollowResult, follow } from '../sources/follow.ts';
 import type { Source } from '../sources/source.ts';
 import { FIRST_LIMITS, type FillProgress, Fills, paced } from '../state/fill.ts';
 import { Fold } from '../state/fold.ts';
@@ -34,6 +32,7 @@ import { together } from '../util/together.ts';
 import { beginReshape, NewDirectory, openEngine, planOpening } from './directory.ts';
 import type { FillSettings, Following, FollowSettings } from './following.ts';
 import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
+import { configFrom, type OpenOptions } from './options.ts';
 import { beginFills, type ShapeChange } from './shape.ts';
 import { keyEstimates, type StoreSummary, summaryOf } from './summary.ts';
 import { type Verification, verifyStore } from './verify/verify.ts';
@@ -42,28 +41,7 @@ import { type Verification, verifyStore } from './verify/verify.ts';
 const NO_HASH = new Uint8Array(32);
 
 export type { FillSettings, Following, FollowSettings } from './following.ts';
-
-export interface OpenOptions {
-  /** Directory of the store. Default: the setting `data` (./data). */
-  readonly data?: string;
-  /** Needed only to create a store. */
-  readonly network?: string;
-  /** Folder with the genesis files, or their texts. */
-  readonly genesis?: string | GenesisTexts;
-  /** Settings; default: defaults, environment and ./unspent.toml. */
-  readonly config?: Config;
-  /** Make the store when there is none. Default true. */
-  readonly create?: boolean;
-  /** A new store may start in the middle of the chain; inputs from before are then counted as missing. */
-  readonly partial?: boolean;
-  /**
-   * Whether the store takes the shape the settings ask for: what they switch on is filled, what they switch off is
-   * dropped, what they do not name stays. Default: as `create`, so that whoever only comes to look changes nothing.
-   */
-  readonly reshape?: boolean;
-  /** Whether `utxo.pruneDepth` and `utxo.rollbackWindow`, where the settings give them, replace those of the store. Default: as `reshape`. */
-  readonly windows?: boolean;
-}
+export type { OpenOptions } from './options.ts';
 
 export interface StoreStatus extends StoreSummary {
   readonly data: string;
@@ -77,7 +55,7 @@ export interface StoreStatus extends StoreSummary {
 }
 
 export async function open(options: OpenOptions = {}): Promise<OpenStore> {
-  const said = options.config ?? loadConfig({ env: process.env }).config;
+  const said = configFrom(options);
   const data = options.data ?? said.data;
   const mayCreate = options.create !== false;
   const present = readIdentity(data) as StoreIdentity | null;
@@ -186,11 +164,11 @@ export class OpenStore {
    * Follows a source until it ends, `until` is reached, or the signal says so. Stops at a block. What was switched on
    * is filled meanwhile, and to its end where the source ends first; what leaves the window is pruned.
    */
-  async follow(source: string | Source, settings: FollowSettings = {}): Promise<Pumped> {
+  async follow(source: string | Source, settings: FollowSettings = {}): Promise<FollowResult> {
     if (this.config.utxo.enabled && this.fold.head === null && !this.network.hasGenesis) throw genesisNeeded(this.network);
     const from = typeof source === 'string' ? openSource(source, this.network) : source;
     const following: Following = { source: from, progress: null };
-    const pump = (signal: AbortSignal): Promise<Pumped> =>
+    const pump = (signal: AbortSignal): Promise<FollowResult> =>
       follow(from, this.fold, this.network.ledger, {
         until: settings.until ?? { kind: 'end' },
         follow: settings.follow ?? false,
@@ -205,7 +183,7 @@ export class OpenStore {
     this.following = following;
     this.followFailure = null;
     const ended = new AbortController();
-    const pumpToEnd = (signal: AbortSignal): Promise<Pumped> =>
+    const pumpToEnd = (signal: AbortSignal): Promise<FollowResult> =>
       this.pumpAndFill(pump, { ...settings, signal }).finally(() => ended.abort());
     try {
       const [pumped] = await together(settings.signal ?? ended.signal, pumpToEnd, (stop) =>
@@ -220,7 +198,7 @@ export class OpenStore {
     }
   }
 
-  private async pumpAndFill(pump: (signal: AbortSignal) => Promise<Pumped>, settings: FollowSettings): Promise<Pumped> {
+  private async pumpAndFill(pump: (signal: AbortSignal) => Promise<FollowResult>, settings: FollowSettings): Promise<FollowResult> {
     const signal = settings.signal ?? new AbortController().signal;
     if (this.filling.isDone) return pump(signal);
     const fill = (fillSignal: AbortSignal): Promise<boolean> =>

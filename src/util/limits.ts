@@ -424,3 +424,6 @@ export const MMR_ROWS_KEPT = 200_000;
 
 /** Outputs in one proof over HTTP that an owner has no others: it is made in one piece, some 20 µs each, and meanwhile nobody else is answered. */
 export const HTTP_PROOF_OUTPUTS_MAX = 2000;
+
+/** Outputs of a page of the library where the program does not say: enough for most addresses, and little to hold. */
+export const LIBRARY_PAGE_ROWS = 100;

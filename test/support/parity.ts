@@ -14,7 +14,7 @@ import { compactBytes } from '../../src/ledgers/bitcoin/cursor.ts';
 import { bitcoinNetwork, formatId, OUTPUT_FLAG } from '../../src/ledgers/bitcoin/index.ts';
 import { bitcoinSetHash } from '../../src/ledgers/bitcoin/set-hash.ts';
 import { commitmentOf } from '../../src/query/bitcoin/commitment.ts';
-import type { Pumped } from '../../src/sources/follow.ts';
+import type { FollowResult } from '../../src/sources/follow.ts';
 import type { MempoolFeed } from '../../src/sources/source.ts';
 import { type OpenStore, open } from '../../src/store/store.ts';
 import { concatBytes, toHex } from '../../src/util/bytes.ts';
@@ -109,7 +109,7 @@ export class Follower {
   private readonly folder = mkdtempSync(join(tmpdir(), 'unspent-parity-'));
   private opened: OpenStore | null = null;
   private stopping: AbortController | null = null;
-  private running: Promise<Pumped | Error> | null = null;
+  private running: Promise<FollowResult | Error> | null = null;
 
   /** `settings`: as `--set` takes them. */
   constructor(node: CoreNode, url: string, settings: readonly string[] = []) {
@@ -129,7 +129,7 @@ export class Follower {
   }
 
   /** To the tip, and no further. */
-  async catchUp(): Promise<Pumped> {
+  async catchUp(): Promise<FollowResult> {
     return this.store.follow(this.url);
   }
 
@@ -140,7 +140,7 @@ export class Follower {
     this.running = this.store.follow(this.url, { follow: true, signal: this.stopping.signal }).catch((error: Error) => error);
   }
 
-  async pause(): Promise<Pumped> {
+  async pause(): Promise<FollowResult> {
     this.stopping?.abort();
     const result = await this.running;
     this.running = null;

@@ -19,7 +19,7 @@ import { bitcoinSetHash } from './set-hash.ts';
 export { MUHASH_BYTES, MuHash } from '../../crypto/muhash.ts';
 export { formatAddress, p2pkhScript, p2shScript, parseAddress } from './address.ts';
 export { coreAsm, esploraAsm } from './asm.ts';
-export { type CoinRecord, coinBytes, type Hasher, SerializedHash2, SerializedHash3, SetTotals } from './commitment.ts';
+export { type CoinRecord, coinBytes, SerializedHash2, SerializedHash3, SetTotals } from './commitment.ts';
 export {
   BitcoinBlock,
   BitcoinTx,

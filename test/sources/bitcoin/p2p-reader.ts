@@ -6,7 +6,7 @@ import { type BitcoinLedger, type BitcoinNetwork, bitcoinLedger } from '../../..
 import { chainProjection } from '../../../src/projections/chain.ts';
 import { transactionsProjection } from '../../../src/projections/transactions.ts';
 import { utxoProjection } from '../../../src/projections/utxo.ts';
-import { follow, type Pumped } from '../../../src/sources/follow.ts';
+import { type FollowResult, follow } from '../../../src/sources/follow.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import { deltaColumn } from '../../../src/state/delta.ts';
 import { Fold } from '../../../src/state/fold.ts';
@@ -19,7 +19,7 @@ export class Reader {
   readonly fold: Fold;
   rollbacks = 0;
   private stop = new AbortController();
-  private running: Promise<Pumped> | null = null;
+  private running: Promise<FollowResult> | null = null;
 
   constructor(network: BitcoinNetwork, window = 1000) {
     this.ledger = bitcoinLedger(network);
@@ -34,7 +34,7 @@ export class Reader {
   }
 
   /** Reads to the tip and stops there. */
-  sync(source: Source): Promise<Pumped> {
+  sync(source: Source): Promise<FollowResult> {
     return this.pump(source, false);
   }
 
@@ -60,7 +60,7 @@ export class Reader {
     );
   }
 
-  private pump(source: Source, forEver: boolean): Promise<Pumped> {
+  private pump(source: Source, forEver: boolean): Promise<FollowResult> {
     const schedule = new PruneSchedule(this.fold, { batchBlocks: 1000, intervalMs: 0 });
     return follow(source, this.fold, this.ledger, {
       until: { kind: 'end' },

@@ -11,7 +11,7 @@ import { chainProjection } from '../../../src/projections/chain.ts';
 import { indexProjection } from '../../../src/projections/index/by-key.ts';
 import { transactionsProjection } from '../../../src/projections/transactions.ts';
 import { utxoProjection } from '../../../src/projections/utxo.ts';
-import { follow, type Pumped, type PumpOptions } from '../../../src/sources/follow.ts';
+import { type FollowResult, follow, type PumpOptions } from '../../../src/sources/follow.ts';
 import type { FollowOptions, OwnChain, Run, Source } from '../../../src/sources/source.ts';
 import { deltaColumn } from '../../../src/state/delta.ts';
 import { Fold } from '../../../src/state/fold.ts';
@@ -26,7 +26,7 @@ export function memoryFold(network: BitcoinNetwork, window = 300): Fold {
   return new Fold(engine, bitcoinLedger(network), projections, options);
 }
 
-export function pump(source: Source, fold: Fold, network: BitcoinNetwork, options: Partial<PumpOptions> = {}): Promise<Pumped> {
+export function pump(source: Source, fold: Fold, network: BitcoinNetwork, options: Partial<PumpOptions> = {}): Promise<FollowResult> {
   return follow(source, fold, bitcoinLedger(network), {
     until: { kind: 'end' },
     follow: false,
@@ -48,7 +48,7 @@ export class Following {
   readonly fold: Fold;
   readonly turns: string[] = [];
   private readonly stopping = new AbortController();
-  private readonly done: Promise<Pumped | UnspentError>;
+  private readonly done: Promise<FollowResult | UnspentError>;
 
   constructor(source: Source, network: BitcoinNetwork, fold = memoryFold(network), options: Partial<PumpOptions> = {}) {
     this.fold = fold;
@@ -66,7 +66,7 @@ export class Following {
     await eventually(() => assert.equal(this.fold.head === null ? null : formatId(this.fold.head.hash), hash));
   }
 
-  async stop(): Promise<Pumped | UnspentError> {
+  async stop(): Promise<FollowResult | UnspentError> {
     this.stopping.abort();
     running.delete(this);
     return this.done;

@@ -8,9 +8,10 @@
  * Followed at its tip it mines on, one block every `interval` seconds (0: never).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { formatAddress } from '../../../ledgers/cardano/index.ts';
 import type { Point } from '../../../ledgers/ledger.ts';
 import type { ChainEvent, FollowOptions, Run, Source, SourceTip } from '../../../sources/source.ts';
-import { equalBytes, toHex } from '../../../util/bytes.ts';
+import { equalBytes, fromHex, toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { DevnetChain, slotOf } from './producer.ts';
 import { Random } from './random.ts';
@@ -42,16 +43,22 @@ interface Reorganisation {
   readonly depth: number;
 }
 
+/** The embedded devnet as a source, with what a program needs to begin with it. */
 export interface DevnetSource extends Source {
+  /** Addresses of those who pay each other on this chain, in bech32 or base58: the ones its genesis grants coins to. */
+  readonly addresses: readonly string[];
   /** Texts of the genesis files this chain starts from. */
   readonly genesis: { readonly byron: string; readonly shelley: string };
 }
 
+/** Opens `devnet:?blocks=N&seed=N&rollbacks=N&interval=SECONDS`. The same URL gives the same chain on every machine. Throws USAGE. */
 export function openDevnet(url: string): DevnetSource {
   const settings = parseSettings(url);
-  const { genesisByron, genesisShelley } = new DevnetChain({ seed: settings.seed });
+  const { genesisByron, genesisShelley, utxos } = new DevnetChain({ seed: settings.seed });
+  const owners = new Set(Array.from(utxos.values(), ({ addressHex }) => addressHex));
   return {
     name: url,
+    addresses: Array.from(owners, (hex) => formatAddress(fromHex(hex))),
     genesis: { byron: genesisByron, shelley: genesisShelley },
     runs: (options) => runs(settings, options),
   };

@@ -11,7 +11,7 @@ import { LiveDevnet, type LiveOptions } from '../../../../src/chains/cardano/dev
 import { type Responder, type ServedChain, serveChain } from '../../../../src/chains/cardano/responder/index.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import { type OuroborosSource, openOuroboros } from '../../../../src/sources/cardano/ouroboros/index.ts';
-import type { Pumped } from '../../../../src/sources/follow.ts';
+import type { FollowResult } from '../../../../src/sources/follow.ts';
 import { type OpenStore, open } from '../../../../src/store/store.ts';
 import { toHex } from '../../../../src/util/bytes.ts';
 import type { UnspentError } from '../../../../src/util/errors.ts';
@@ -99,8 +99,8 @@ export function source(url: string | readonly string[], { network }: ServedChain
 export interface Following {
   readonly source: OuroborosSource;
   /** Resolves when it has stopped; rejects with what stopped it. */
-  readonly ended: Promise<Pumped>;
-  stop(): Promise<Pumped>;
+  readonly ended: Promise<FollowResult>;
+  stop(): Promise<FollowResult>;
 }
 
 export function follow(store: OpenStore, from: OuroborosSource): Following {

@@ -1,0 +1,34 @@
+/**
+ * `unspent/bitcoin`: what blocks, scripts and addresses of the Bitcoin family
+ * say. Pure: no I/O, nothing of Node's, so it runs in a browser too.
+ */
+export {
+  BITCOIN_NETWORKS,
+  BitcoinBlock,
+  type BitcoinNetwork,
+  BitcoinTx,
+  bitcoinNetwork,
+  coreAsm,
+  coreType,
+  type DescribedOutput,
+  type DescribedTx,
+  decodeBlock,
+  decodeTx,
+  describeOutput,
+  describeTx,
+  descriptorOf,
+  formatAddress,
+  formatId,
+  genesisBlock,
+  type Header,
+  headerHash,
+  merkleRoot,
+  parseAddress,
+  parseId,
+  readHeader,
+  readScript,
+  type Script,
+  scriptKey,
+  type TxInput,
+  type TxOutput,
+} from './ledgers/bitcoin/index.ts';

@@ -1,0 +1,35 @@
+/**
+ * `unspent/cardano`: what Cardano's blocks, addresses and networks say. Pure: no
+ * I/O, nothing of Node's, so it runs in a browser too.
+ */
+export {
+  type Address,
+  type Asset,
+  type ByronAddress,
+  CARDANO_NETWORKS,
+  type CardanoBlock,
+  type CardanoNetwork,
+  type CardanoTx,
+  type Credential,
+  type CredentialKind,
+  type CredentialQuery,
+  cardanoNetwork,
+  type DescribedOutput,
+  type DescribedTx,
+  decodeBlock,
+  describeByronTx,
+  describeOutput,
+  describeTx,
+  epochToSlot,
+  eraName,
+  formatAddress,
+  networkFromGenesis,
+  type Pointer,
+  parseAddress,
+  parseCredential,
+  readAddress,
+  slotToEpoch,
+  slotToTime,
+  stakeAddressOf,
+  timeToSlot,
+} from './ledgers/cardano/index.ts';

@@ -1,0 +1,117 @@
+/**
+ * What a program can ask of a store: text in, documents out (`query/json.ts`),
+ * the same ones that the command line and the server give. `Store` answers each
+ * question at the block it is at; a `StoreView` answers all of them at one block.
+ */
+import type { AbsenceDocument, CompleteDocument, InclusionDocument, RangeDocument } from '../proofs/index.ts';
+import { Prover, type Roots } from '../query/proofs.ts';
+import {
+  type BalanceJson,
+  type BlockJson,
+  type PointJson,
+  renderBalance,
+  renderPoint,
+  type TxJson,
+  type UtxoJson,
+} from '../query/render.ts';
+import type { Moment } from './moment.ts';
+import { type PageOptions, pageOf, type UtxoPage } from './page.ts';
+import { type BlockPlace, parseOutpoint } from './text.ts';
+
+/** A transaction and those of its outputs that the store still knows. */
+export interface TxOutputs {
+  /** Where it stands on the chain. Null: the outputs are of the genesis, which no transaction made. */
+  readonly tx: TxJson | null;
+  /** Its outputs by their index, unspent and spent; spent ones are forgotten when they leave the window. */
+  readonly outputs: readonly UtxoJson[];
+}
+
+/** The questions that both a `Store` and a `StoreView` answer. */
+export abstract class StoreReads {
+  readonly #read: <T>(body: (moment: Moment) => T) => T;
+
+  /** @internal */
+  constructor(read: <T>(body: (moment: Moment) => T) => T) {
+    this.#read = read;
+  }
+
+  /** The block that answers are of; null before the first block. */
+  get head(): PointJson | null {
+    return this.#read(({ view, dialect }) => renderPoint(view.head, dialect));
+  }
+
+  /**
+   * One output by `TXID#INDEX`, unspent or spent (then with who spent it). Null: it never was, or was spent and has
+   * left the window. Throws USAGE.
+   */
+  utxo(outpoint: string): UtxoJson | null {
+    return this.#read(({ view, renderer, dialect }) => {
+      const { txId, index } = parseOutpoint(outpoint, dialect);
+      const found = view.outpoint(txId, index);
+      return found === null ? null : renderer.utxo(found);
+    });
+  }
+
+  /**
+   * A page of the unspent outputs of an address, in the order they came to the chain. Pass `next` of a page as `after`
+   * of the following one: while the block it was read at is on the chain, pages put together are the whole, nothing
+   * skipped and nothing repeated. Throws USAGE, and CURSOR_STALE when that block was rolled back.
+   */
+  utxos(address: string, options: PageOptions = {}): UtxoPage {
+    return this.#read((moment) => pageOf(moment, 'address', moment.dialect.addressKey(address), options));
+  }
+
+  /** What the unspent outputs of an address add up to. Throws USAGE. */
+  balance(address: string): BalanceJson {
+    return this.#read(({ view, dialect }) => renderBalance(view.balance('address', dialect.addressKey(address)), dialect));
+  }
+
+  /** A transaction by its id. Null: it is in no block of ours. Throws USAGE. */
+  tx(id: string): TxOutputs | null {
+    return this.#read(({ view, renderer, dialect }) => {
+      const txId = dialect.parseId(id);
+      const { row, outputs } = view.tx(txId);
+      if (row === null && outputs.length === 0) return null;
+      return { tx: row === null ? null : renderer.tx(txId, row), outputs: outputs.map((output) => renderer.utxo(output)) };
+    });
+  }
+
+  /** A block of the chain. Null: the origin. Throws USAGE or POINT_UNKNOWN. */
+  block(place: BlockPlace): BlockJson | null {
+    return this.#read((moment) => {
+      const point = moment.find(place);
+      const row = point === null ? null : moment.query.blockByHash(point.hash);
+      return row === null ? null : moment.renderer.block(row);
+    });
+  }
+
+  /** The roots of the structures that are switched on and ready (docs/proofs.md), in hex. */
+  roots(): Roots {
+    return this.#read((moment) => proverOf(moment).roots());
+  }
+
+  /** A proof that an output is unspent or, where the store keeps a mountain range, that it is spent. Throws NOT_FOUND, UNSUPPORTED. */
+  proveOutput(outpoint: string): InclusionDocument | RangeDocument {
+    return this.#read((moment) => {
+      const { txId, index } = parseOutpoint(outpoint, moment.dialect);
+      return proverOf(moment).outpoint(txId, index);
+    });
+  }
+
+  /** A proof of all unspent outputs of an address: that they are unspent, and that there are no others. Throws UNSUPPORTED. */
+  proveAddress(address: string): CompleteDocument {
+    return this.#read((moment) => proverOf(moment).address(moment.dialect.owner(address)));
+  }
+
+  /** A proof that an address has no such unspent output. Throws NOT_FOUND when it has, UNSUPPORTED. */
+  proveAbsent(address: string, outpoint: string): AbsenceDocument {
+    return this.#read((moment) => {
+      const { txId, index } = parseOutpoint(outpoint, moment.dialect);
+      return proverOf(moment).absent(moment.dialect.owner(address), txId, index);
+    });
+  }
+}
+
+function proverOf({ query, view, provable }: Moment): Prover {
+  return new Prover(query, view, provable);
+}

@@ -1,0 +1,160 @@
+/**
+ * The library's store: what a program does with one. It shows no engine, no fold
+ * and no bytes; the open store behind it (`store/store.ts`) has all of that, and
+ * is reached from this room only (`internals.ts`).
+ */
+import type { Digest } from '../query/digest.ts';
+import { type PointJson, renderPoint } from '../query/render.ts';
+import type { Served, ServeOptions } from '../server/serve.ts';
+import type { FollowProgress, FollowResult, Until } from '../sources/follow.ts';
+import type { Source } from '../sources/source.ts';
+import type { Totals } from '../state/head.ts';
+import type { PruneCounts } from '../state/pruned.ts';
+import { exportSnapshot, type Manifest } from '../store/snapshots.ts';
+import { type StatusJson, statusJson } from '../store/status-json.ts';
+import type { OpenStore } from '../store/store.ts';
+import type { Verification } from '../store/verify/verify.ts';
+import { openedOf, setOpened } from './internals.ts';
+import { readNow, takeMoment } from './moment.ts';
+import { StoreReads } from './reads.ts';
+import { type BlockPlace, findBlock } from './text.ts';
+import { StoreView } from './view.ts';
+
+/** How a source is followed. */
+export interface StoreFollowOptions {
+  /** Where to stop: at the source's tip (the default, see `stay`), or before the first block above a slot or a height. */
+  readonly until?: Until | undefined;
+  /** Stay at the source's tip and take new blocks as they come, until the signal says otherwise. Default: false. */
+  readonly stay?: boolean | undefined;
+  /** Aborting it ends the following at a block; what was applied stays. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told after each run of blocks. */
+  readonly onProgress?: ((progress: FollowProgress) => void) | undefined;
+  /** Told of each rollback: the block it went back to (null: the origin), and how many blocks were undone. */
+  readonly onRollback?: ((to: PointJson | null, undone: number) => void) | undefined;
+}
+
+/** How the unspent set is written to files. */
+export interface SnapshotExportOptions {
+  /** A block of the chain inside the window; default: the one the store is at. */
+  readonly at?: BlockPlace | undefined;
+  /** Aborting it stops the export, which then leaves no snapshot behind. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told now and then how many outputs were written. */
+  readonly onRows?: ((rows: number) => void) | undefined;
+}
+
+/** How much of a store is to be pruned. */
+export interface PruneOptions {
+  /** Blocks at most; default: the setting `utxo.pruneBatchSize`. */
+  readonly blocksMax?: number | undefined;
+}
+
+/**
+ * One data directory that this process has open: the unspent outputs of a chain, and what else is switched on. Every
+ * read here is of the block the store is at when it is asked; `view` gives reads that are all of one block.
+ */
+export class Store extends StoreReads implements AsyncDisposable {
+  /** @internal */
+  constructor(opened: OpenStore) {
+    super((body) => readNow(opened, body));
+    setOpened(this, opened);
+  }
+
+  /** The directory it is in. */
+  get data(): string {
+    return openedOf(this).data;
+  }
+
+  /** The name of its network. */
+  get network(): string {
+    return openedOf(this).network.name;
+  }
+
+  /** What the unspent outputs add up to; null: the store keeps none (`utxo.enabled` is off). */
+  totals(): Totals | null {
+    return openedOf(this).totals();
+  }
+
+  /**
+   * The store at one block: now, or at an earlier one inside the window. Release it, or declare it with `using`.
+   * Throws USAGE, POINT_UNKNOWN or PRUNED.
+   */
+  view(place?: BlockPlace): StoreView {
+    return new StoreView(takeMoment(openedOf(this), place));
+  }
+
+  /**
+   * Takes blocks from a source, each in one atomic batch, until the source ends, `until` is reached or the signal comes;
+   * the next call goes on from there. A source is a URL (docs/operating.md) or an object of your own (`unspent/sources`).
+   */
+  follow(source: string | Source, options: StoreFollowOptions = {}): Promise<FollowResult> {
+    const opened = openedOf(this);
+    const { until, stay, signal, onProgress, onRollback } = options;
+    return opened.follow(source, {
+      ...(until === undefined ? {} : { until }),
+      ...(signal === undefined ? {} : { signal }),
+      follow: stay === true,
+      onProgress,
+      onRollback: onRollback && ((to, undone) => onRollback(renderPoint(to, opened.network.dialect), undone)),
+    });
+  }
+
+  /** Undoes blocks, newest first, until `to` is the head; returns how many. Throws POINT_UNKNOWN or HORIZON, having changed nothing. */
+  rollback(to: BlockPlace): number {
+    const opened = openedOf(this);
+    return opened.rollback(opened.read((query) => findBlock(query, to, opened.network.dialect)));
+  }
+
+  /** Forgets what only blocks below the window could need, one bounded batch at a time. `follow` does so by itself. */
+  prune(options: PruneOptions = {}): PruneCounts {
+    return openedOf(this).prune(options.blocksMax);
+  }
+
+  /** Checks everything the store keeps against the unspent set. It reads all of it. */
+  verify(): Verification {
+    return openedOf(this).verify();
+  }
+
+  /** Count, sum and digest of the whole unspent set: equal sets have equal digests. It reads all of it. Throws UNSUPPORTED. */
+  digest(): Digest {
+    return openedOf(this).digest();
+  }
+
+  /** Where the store is, how far back it can go, what it keeps and how large it is. */
+  status(): StatusJson {
+    const opened = openedOf(this);
+    return statusJson(opened, opened.status());
+  }
+
+  /**
+   * Writes the unspent set to a new folder, as files that others can check and start from (docs/reference/snapshot.md);
+   * the store may be followed meanwhile. Returns the manifest, which is also in the folder.
+   */
+  exportSnapshot(folder: string, options: SnapshotExportOptions = {}): Promise<Manifest> {
+    const opened = openedOf(this);
+    const { at, signal, onRows } = options;
+    const point = at === undefined ? null : opened.read((query) => findBlock(query, at, opened.network.dialect));
+    return exportSnapshot(opened, folder, { at: point ?? undefined, signal, onRows });
+  }
+
+  /**
+   * Serves it over HTTP: the API, events, metrics and the page. Resolves when it listens. Throws CONFIG where others
+   * could reach it and the settings do not say so, IO where the port is taken.
+   */
+  async serve(options: ServeOptions = {}): Promise<Served> {
+    // Loaded when it is first needed: most programs never serve.
+    const { serve } = await import('../server/serve.ts');
+    return serve(openedOf(this), options);
+  }
+
+  /** Ends servers of it, then closes it. Views that are still held answer no more. */
+  close(): Promise<void> {
+    return openedOf(this).close();
+  }
+
+  /** The same as `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

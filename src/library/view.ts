@@ -1,0 +1,44 @@
+/**
+ * A store seen at one block: every answer is of that block, whatever the store
+ * does meanwhile. It holds a snapshot of the engine, so it has to be released.
+ */
+import type { UtxoJson } from '../query/render.ts';
+import { UnspentError } from '../util/errors.ts';
+import type { Moment } from './moment.ts';
+import { StoreReads } from './reads.ts';
+
+/**
+ * A store seen at one block: every answer is of that block, whatever the store does meanwhile. `store.view()` gives
+ * one. Release it when you are done, or declare it with `using`: it holds disk space that pruning could free.
+ */
+export class StoreView extends StoreReads implements Disposable {
+  readonly #moment: Moment;
+  #isReleased = false;
+
+  /** @internal */
+  constructor(moment: Moment) {
+    super((body) => {
+      if (this.#isReleased) throw new UnspentError('CLOSED', 'the view was released');
+      return body(moment);
+    });
+    this.#moment = moment;
+  }
+
+  /** All unspent outputs of an address, one by one, in the order they came to the chain. Throws USAGE. */
+  *eachUtxo(address: string): Generator<UtxoJson, void, undefined> {
+    const { view, renderer, dialect } = this.#moment;
+    for (const utxo of view.byKey('address', dialect.addressKey(address))) yield renderer.utxo(utxo);
+  }
+
+  /** Gives back what it holds. A released view answers nothing more (CLOSED); releasing it again does nothing. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#moment.query.release();
+  }
+
+  /** The same as `release`, for `using`. */
+  [Symbol.dispose](): void {
+    this.release();
+  }
+}

@@ -1,0 +1,47 @@
+/** How a store is opened, and the settings it is opened with. */
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import type { GenesisTexts } from '../sources/cardano/genesis-files.ts';
+
+/** Settings by their key, as docs/reference/config.md lists them: `{ 'utxo.balances': true }`. */
+export type SettingValues = Readonly<Record<string, string | number | boolean>>;
+
+/** How a store is opened. */
+export interface OpenOptions {
+  /** Directory of the store. Default: the setting `data` (./data). */
+  readonly data?: string | undefined;
+  /** Needed only to create a store. */
+  readonly network?: string | undefined;
+  /** Folder with the genesis files, or their texts. */
+  readonly genesis?: string | GenesisTexts | undefined;
+  /** Settings of this opening. They go before environment variables (`UNSPENT_*`) and ./unspent.toml. */
+  readonly settings?: SettingValues | undefined;
+  /** Make the store when there is none. Default true. */
+  readonly create?: boolean | undefined;
+  /** A new store may start in the middle of the chain; inputs from before are then counted as missing. */
+  readonly partial?: boolean | undefined;
+  /**
+   * Whether the store takes the shape the settings ask for: what they switch on is filled, what they switch off is
+   * dropped, what they do not name stays. Default: as `create`, so that whoever only comes to look changes nothing.
+   */
+  readonly reshape?: boolean | undefined;
+  /** Whether `utxo.pruneDepth` and `utxo.rollbackWindow`, where the settings give them, replace those of the store. Default: as `reshape`. */
+  readonly windows?: boolean | undefined;
+  /**
+   * All settings, loaded already; `settings` is then left aside.
+   * @internal
+   */
+  readonly config?: Config;
+}
+
+/** Whoever takes settings takes them as a program gives them, or loaded already. */
+interface Configured {
+  readonly settings?: SettingValues | undefined;
+  readonly config?: Config | undefined;
+}
+
+/** Throws CONFIG. */
+export function configFrom({ config, settings = {} }: Configured): Config {
+  const set = Object.entries(settings).map(([key, value]) => `${key}=${value}`);
+  return config ?? loadConfig({ env: process.env, flags: { set } }).config;
+}

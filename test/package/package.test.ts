@@ -1,0 +1,67 @@
+/**
+ * What strangers get works: every program in `examples/` and every TypeScript
+ * block of the README is type-checked and run from the packed package, in an
+ * empty project, without a network.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { VERSION } from '../../src/util/version.ts';
+import { PackedProject } from './packed.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** What each program prints, in part: it did what it is an example of. */
+const PRINTS: Readonly<Record<string, readonly RegExp[]>> = {
+  'balance.ts': [/blocks \(end\)/, /holds \d+ lovelace/, /at height 100 it held \d+ lovelace/, /9 blocks undone; now at height 290/],
+  'serve.ts': [/listening on http:\/\/127\.0\.0\.1:\d+\//, /200 addr_test1\w+ has [1-9]\d* unspent outputs/, /stopped at height \d+/],
+  'verify-proof.ts': [/bytes: \{ ok: true/, /with another root: the document is about another root/],
+};
+
+const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.ts'));
+const readmeBlocks = Array.from(readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g), ([, text]) => text);
+
+describe('the packed package, in an empty project', () => {
+  let project: PackedProject;
+
+  before(() => {
+    project = new PackedProject();
+    for (const name of examples) project.write(name, readFileSync(join(root, 'examples', name), 'utf8'));
+    readmeBlocks.forEach((text, i) => {
+      project.write(`readme-${i + 1}.ts`, text);
+    });
+  });
+  after(() => project?.remove());
+
+  it('type-checks, declarations included', () => {
+    const { status, stdout } = project.typeCheck();
+    assert.equal(status, 0, stdout);
+  });
+
+  it('has every program of examples/, and each says what it prints', () => {
+    assert.deepEqual(examples.sort(), Object.keys(PRINTS).sort());
+    assert.deepEqual(readdirSync(join(project.installed, 'examples')).sort(), readdirSync(join(root, 'examples')).sort());
+  });
+
+  for (const name of examples) {
+    it(`runs examples/${name}`, () => {
+      const { status, stdout, stderr } = project.runProgram(name);
+      assert.equal(status, 0, stderr);
+      for (const expected of PRINTS[name] ?? []) assert.match(stdout, expected);
+    });
+  }
+
+  it('runs the blocks of the README', () => {
+    assert.ok(readmeBlocks.length > 0);
+    const runs = readmeBlocks.map((_, i) => project.runProgram(`readme-${i + 1}.ts`));
+    for (const { status, stderr } of runs) assert.equal(status, 0, stderr);
+    assert.match(runs[0].stdout, /^\d+ blocks, \d+ unspent outputs\n\w+ holds \d+ lovelace\n/);
+  });
+
+  it('runs the command', () => {
+    const { status, stdout, stderr } = project.run(join(project.installed, 'bin', 'unspent'), ['--version']);
+    assert.equal(status, 0, stderr);
+    assert.equal(stdout.trim(), VERSION);
+  });
+});
