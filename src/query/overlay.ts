@@ -6,7 +6,7 @@
  * An overlay never changes. When the chain grows, the next one is made of the
  * last and of what the new blocks spent.
  */
-import type { OutputTraits } from '../ledgers/ledger.ts';
+import type { OutputTraits, SetSummary } from '../ledgers/ledger.ts';
 import { OUTPOINT_BYTES, OUTPUT_INDEX_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { AT, Coin, SPENT_AT } from '../projections/coin.ts';
@@ -39,6 +39,8 @@ export class Overlay {
   readonly coins: readonly Coin[];
   /** Of their keys and values. */
   readonly bytes: number;
+  /** The hash of the unspent set as of this past, once it was worked out (`set-hash.ts`). */
+  setSummary: SetSummary | null = null;
   private readonly table = new CoinTable();
   private readonly indexes = new Map<IndexKind, ReadonlyMap<string, readonly RestoredRow[]>>();
 

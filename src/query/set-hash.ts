@@ -21,9 +21,6 @@ export function keptSetHash(kept: Kept, hash: SetHash, utxos: number): SetSummar
   return state === undefined ? null : hash.summary(state);
 }
 
-/** An overlay is of one block of the past and one of the present, so what was worked out with it stays so. */
-const known = new WeakMap<Overlay, SetSummary>();
-
 /** As it was after an earlier block; `overlay` is of that block. Null: see above. Throws LIMIT. */
 export function* pastSetHash(
   kept: Kept,
@@ -35,8 +32,7 @@ export function* pastSetHash(
 ): Steps<SetSummary | null> {
   const state = keptState(kept, head.utxos);
   if (state === undefined) return null;
-  const worked = known.get(overlay);
-  if (worked !== undefined) return worked;
+  if (overlay.setSummary !== null) return overlay.setSummary;
   const set = hash.from(state);
   let changes = overlay.coins.length;
   if (changes > changesMax) throw tooMany(point, changesMax);
@@ -50,7 +46,7 @@ export function* pastSetHash(
     yield;
   }
   const summary = hash.summary(set.state());
-  known.set(overlay, summary);
+  overlay.setSummary = summary;
   return summary;
 }
 

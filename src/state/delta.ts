@@ -18,7 +18,7 @@ import type { ColumnSpec } from '../engine/engine.ts';
 import { OUTPOINT_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
 import { type Coin, NO_INPUT } from '../projections/coin.ts';
 import { DELTA } from '../projections/projection.ts';
-import { ByteReader, type ByteWriter } from '../util/byte-writer.ts';
+import { ByteReader, ByteWriter } from '../util/byte-writer.ts';
 import { utf8 } from '../util/bytes.ts';
 import { assert } from '../util/errors.ts';
 
@@ -73,30 +73,47 @@ export interface DeltaInput {
   readonly undo: readonly (readonly [name: string, bytes: Uint8Array])[];
 }
 
-export function writeDelta(w: ByteWriter, delta: DeltaInput, selfContained: boolean): Uint8Array {
-  w.reset();
-  w.u8(selfContained ? SELF_CONTAINED : 0);
-  w.varint(delta.missing);
-  w.varint(delta.txs.length);
-  for (const tx of delta.txs) {
-    w.u8((tx.valid ? 0 : TX_INVALID) | KIND_FLAG[tx.kind]);
-    w.run(tx.id);
-    w.varint(tx.firstIndex);
-    w.varint(tx.count);
+/** Writes deltas one after the other into the same buffer. */
+export class DeltaWriter {
+  private readonly w = new ByteWriter();
+  /** A few names of projections, written with every block. */
+  private readonly names = new Map<string, Uint8Array>();
+
+  /** The delta, valid until the next one is written. */
+  write(delta: DeltaInput, selfContained: boolean): Uint8Array {
+    const { w } = this;
+    w.reset();
+    w.u8(selfContained ? SELF_CONTAINED : 0);
+    w.varint(delta.missing);
+    w.varint(delta.txs.length);
+    for (const tx of delta.txs) {
+      w.u8((tx.valid ? 0 : TX_INVALID) | KIND_FLAG[tx.kind]);
+      w.run(tx.id);
+      w.varint(tx.firstIndex);
+      w.varint(tx.count);
+    }
+    w.varint(delta.spent.length);
+    for (const coin of delta.spent) {
+      w.run(coin.keyBytes, coin.keyAt, coin.keyAt + OUTPOINT_BYTES);
+      if (selfContained) writeCarried(w, coin);
+    }
+    w.varint(delta.undo.length);
+    for (const [name, bytes] of delta.undo) {
+      w.u8(name.length);
+      w.run(this.nameBytes(name));
+      w.varint(bytes.length);
+      w.run(bytes);
+    }
+    return w.view();
   }
-  w.varint(delta.spent.length);
-  for (const coin of delta.spent) {
-    w.run(coin.keyBytes, coin.keyAt, coin.keyAt + OUTPOINT_BYTES);
-    if (selfContained) writeCarried(w, coin);
+
+  private nameBytes(name: string): Uint8Array {
+    const known = this.names.get(name);
+    if (known !== undefined) return known;
+    const bytes = utf8(name);
+    this.names.set(name, bytes);
+    return bytes;
   }
-  w.varint(delta.undo.length);
-  for (const [name, bytes] of delta.undo) {
-    w.u8(name.length);
-    w.run(nameBytes(name));
-    w.varint(bytes.length);
-    w.run(bytes);
-  }
-  return w.view();
 }
 
 function writeCarried(w: ByteWriter, coin: Coin): void {
@@ -113,17 +130,6 @@ function readCarried(r: ByteReader): CarriedSpend {
   const [place, input] = [r.varint(), r.varint()];
   const value = r.run(r.varint());
   return place === 0 ? { txIndex: null, input: NO_INPUT, value } : { txIndex: place - 1, input, value };
-}
-
-const names = new Map<string, Uint8Array>();
-
-/** A few names, written with every block. */
-function nameBytes(name: string): Uint8Array {
-  const known = names.get(name);
-  if (known !== undefined) return known;
-  const bytes = utf8(name);
-  names.set(name, bytes);
-  return bytes;
 }
 
 /** Whether a delta carries what it spent; every delta of a store does, or none. */

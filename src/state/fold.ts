@@ -11,14 +11,13 @@ import type { Block, Ledger, Point } from '../ledgers/ledger.ts';
 import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../projections/chain.ts';
 import { AT, type Coin } from '../projections/coin.ts';
 import type { Projection, Step, Undo } from '../projections/projection.ts';
-import { ByteWriter } from '../util/byte-writer.ts';
 import { compareBytes, equalBytes, readU32, toHex } from '../util/bytes.ts';
 import { assert, UnspentError } from '../util/errors.ts';
 import { keyAfter } from '../util/key-range.ts';
 import { ROLLBACK_BLOCKS_MAX } from '../util/limits.ts';
 import { planBack, type UndoneBlock } from './back.ts';
 import { blockAtHeight, blockAtKey, blockBelow, blocksFrom } from './blocks.ts';
-import { DELTA, type DeltaInput, readDelta, writeDelta } from './delta.ts';
+import { DELTA, type DeltaInput, DeltaWriter, readDelta } from './delta.ts';
 import { ForwardPlanner, type PlannedBlock } from './forward.ts';
 import { type Head, headKey, META_PREFIX, NO_TOTALS, readHead, type Totals, writeHead } from './head.ts';
 import {
@@ -68,7 +67,7 @@ export class Fold {
   private readonly ledger: Ledger;
   private readonly planner: ForwardPlanner;
   private readonly needsSpent: boolean;
-  private readonly deltaWriter = new ByteWriter();
+  private readonly deltaWriter = new DeltaWriter();
   private current: Head | null;
   /** As the store has it. */
   private horizonMark: number;
@@ -192,7 +191,7 @@ export class Fold {
     for (let i = 0; i < step.blocks.length; i++) {
       const entry = step.blocks[i];
       const delta = { missing: entry.missing, txs: entry.deltaTxs, spent: entry.spent, undo: ownUndo(own, i) };
-      batch.put(DELTA, entry.key, writeDelta(this.deltaWriter, delta, this.options.selfContained));
+      batch.put(DELTA, entry.key, this.deltaWriter.write(delta, this.options.selfContained));
       missing += entry.missing;
       created += entry.created.length;
       spent += entry.spent.length;

@@ -24,6 +24,16 @@ export const INDEFINITE = -1;
 const BREAK = 0xff;
 const TWO_32 = 0x1_0000_0000;
 
+/** Why reading failed, for callers that do not only pass the error on. */
+export interface CborFailure {
+  readonly what: string;
+  /**
+   * If the bytes ended too early: how many bytes at least the head before `at` announced, 0 if the end came
+   * inside a head. Null: the bytes are wrong, and more of them would not help.
+   */
+  readonly announced: number | null;
+}
+
 /** An open container on the way through deep nesting. */
 interface Level {
   /** Items until it ends, or until a break may stand. */
@@ -43,6 +53,8 @@ export class Cursor {
   /** Of the string read last by `span`: where its content stands. */
   start = 0;
   stop = 0;
+  /** Of the error thrown last. */
+  failure: CborFailure | null = null;
 
   constructor(bytes: Uint8Array, at = 0, end = bytes.length) {
     this.bytes = bytes;
@@ -50,15 +62,25 @@ export class Cursor {
     this.end = end;
   }
 
-  fail(what: string, at = this.at): never {
+  fail(what: string, at = this.at, announced: number | null = null): never {
+    this.failure = { what, announced };
     throw new UnspentError('BLOCK_INVALID', `${what} at byte ${at}`, { at });
+  }
+
+  private failEnd(): never {
+    this.fail('unexpected end', this.at, 0);
+  }
+
+  /** `count`: what the head read last announced. */
+  private failShort(what: string, at: number, count: number): never {
+    this.fail(`${what} longer than the bytes left`, at, this.hi === 0 ? count : Number.POSITIVE_INFINITY);
   }
 
   /** Reads a head into `major`, `hi`, `lo`; returns false when its length is indefinite (or it is a break). */
   head(): boolean {
     const { bytes } = this;
     const at = this.at;
-    if (at >= this.end) this.fail('unexpected end');
+    if (at >= this.end) this.failEnd();
     const first = bytes[at];
     this.major = first >> 5;
     const info = first & 0x1f;
@@ -74,20 +96,20 @@ export class Cursor {
   private longHead(info: number, at: number): boolean {
     const { bytes } = this;
     if (info === 24) {
-      if (at + 2 > this.end) this.fail('unexpected end');
+      if (at + 2 > this.end) this.failEnd();
       this.lo = bytes[at + 1];
       this.at = at + 2;
       return true;
     }
     if (info === 25) {
-      if (at + 3 > this.end) this.fail('unexpected end');
+      if (at + 3 > this.end) this.failEnd();
       this.lo = (bytes[at + 1] << 8) | bytes[at + 2];
       this.at = at + 3;
       return true;
     }
     if (info === 26 || info === 27) {
       const width = info === 26 ? 4 : 8;
-      if (at + 1 + width > this.end) this.fail('unexpected end');
+      if (at + 1 + width > this.end) this.failEnd();
       let p = at + 1;
       if (width === 8) {
         this.hi = ((bytes[p] << 24) | (bytes[p + 1] << 16) | (bytes[p + 2] << 8) | bytes[p + 3]) >>> 0;
@@ -110,7 +132,7 @@ export class Cursor {
 
   /** The major type of the next item, without reading it. */
   peek(): number {
-    if (this.at >= this.end) this.fail('unexpected end');
+    if (this.at >= this.end) this.failEnd();
     return this.bytes[this.at] >> 5;
   }
 
@@ -154,7 +176,7 @@ export class Cursor {
     const definite = this.head();
     if (this.major !== major) this.fail(`expected ${what}`, at);
     if (!definite) return INDEFINITE;
-    if (this.hi !== 0 || this.lo * bytesEach > this.end - this.at) this.fail(`${what} longer than the bytes left`, at);
+    if (this.hi !== 0 || this.lo * bytesEach > this.end - this.at) this.failShort(what, at, this.lo * bytesEach);
     return this.lo;
   }
 
@@ -171,7 +193,7 @@ export class Cursor {
   /** `for (let i = 0, n = c.array(); c.more(n, i); i++)`: true while there is an element; eats the break. */
   more(count: number, i: number): boolean {
     if (count !== INDEFINITE) return i < count;
-    if (this.at >= this.end) this.fail('unexpected end');
+    if (this.at >= this.end) this.failEnd();
     if (this.bytes[this.at] !== BREAK) return true;
     this.at++;
     return false;
@@ -203,7 +225,7 @@ export class Cursor {
   span(length = -1): void {
     const at = this.at;
     if (!this.head() || this.major !== BYTES) this.fail('expected a byte string', at);
-    if (this.hi !== 0 || this.lo > this.end - this.at) this.fail('byte string longer than the bytes left', at);
+    if (this.hi !== 0 || this.lo > this.end - this.at) this.failShort('byte string', at, this.lo);
     if (length >= 0 && this.lo !== length) this.fail(`expected ${length} bytes, found ${this.lo}`, at);
     this.start = this.at;
     this.stop = this.at + this.lo;
@@ -237,7 +259,7 @@ export class Cursor {
 
   /** True, and eaten, when the next byte is null (f6) or undefined (f7). */
   nullish(): boolean {
-    if (this.at >= this.end) this.fail('unexpected end');
+    if (this.at >= this.end) this.failEnd();
     if (this.bytes[this.at] !== 0xf6 && this.bytes[this.at] !== 0xf7) return false;
     this.at++;
     return true;
@@ -246,7 +268,7 @@ export class Cursor {
   /** Steps over one whole item. The commonest items are stepped over without a call. */
   skip(depth = 0): void {
     const { bytes, end } = this;
-    const first = this.at < end ? bytes[this.at] : this.fail('unexpected end');
+    const first = this.at < end ? bytes[this.at] : this.failEnd();
     if (first < 0x18 || (first >= 0x20 && first < 0x38)) {
       this.at++;
       return;
@@ -259,13 +281,13 @@ export class Cursor {
         this.skipPieces(major);
         return;
       }
-      if (this.hi !== 0 || this.lo > end - this.at) this.fail('string longer than the bytes left', at);
+      if (this.hi !== 0 || this.lo > end - this.at) this.failShort('string', at, this.lo);
       this.at += this.lo;
       return;
     }
     if (major === ARRAY || major === MAP) {
       const each = major === MAP ? 2 : 1;
-      if (definite && (this.hi !== 0 || this.lo * each > end - this.at)) this.fail('container longer than the bytes left', at);
+      if (definite && (this.hi !== 0 || this.lo * each > end - this.at)) this.failShort('container', at, this.lo * each);
       this.skipItems(definite ? this.lo * each : INDEFINITE, each, depth + 1);
     } else if (major === TAG) this.skipItems(1, 1, depth + 1);
     else if (major === SIMPLE && !definite) this.fail('unexpected break', at);
@@ -275,7 +297,7 @@ export class Cursor {
     while (this.more(INDEFINITE, 0)) {
       const at = this.at;
       if (!this.head() || this.major !== major) this.fail('expected a definite piece of a string', at);
-      if (this.hi !== 0 || this.lo > this.end - this.at) this.fail('string longer than the bytes left', at);
+      if (this.hi !== 0 || this.lo > this.end - this.at) this.failShort('string', at, this.lo);
       this.at += this.lo;
     }
   }

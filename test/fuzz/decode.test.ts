@@ -20,8 +20,7 @@ import { cardanoTraits } from '../../src/ledgers/cardano/traits.ts';
 import { describeByronTx, describeTx } from '../../src/ledgers/cardano/transaction.ts';
 import { OutputKeys } from '../../src/ledgers/ledger.ts';
 import { OUTPOINT_BYTES } from '../../src/ledgers/outpoint.ts';
-import { readDelta, writeDelta } from '../../src/state/delta.ts';
-import { ByteWriter } from '../../src/util/byte-writer.ts';
+import { DeltaWriter, readDelta } from '../../src/state/delta.ts';
 import { concatBytes, fromHex, toHex, utf8 } from '../../src/util/bytes.ts';
 import { ARRAY, Cursor } from '../../src/util/cbor.ts';
 import { CborWriter } from '../../src/util/cbor-write.ts';
@@ -189,7 +188,7 @@ function someDelta(dice: Dice): Uint8Array {
     input: dice.below(300),
   });
   const undo = list(() => ['mmr', dice.bytes(dice.below(50))] as const);
-  return writeDelta(new ByteWriter(), { missing: dice.below(3), txs: list(tx), spent: list(coin), undo }, dice.below(2) === 0).slice();
+  return new DeltaWriter().write({ missing: dice.below(3), txs: list(tx), spent: list(coin), undo }, dice.below(2) === 0).slice();
 }
 
 /** Inputs that once did harm, and near misses; they are tried before anything else. */

@@ -172,19 +172,17 @@ class Walk {
       cursor.skip();
     } catch (error) {
       if (!(error instanceof UnspentError)) throw error;
-      if (this.isCut(error, at)) return SHORT;
-      this.fail(`not CBOR (${error.message.replace(/ at byte \d+$/, '')} at byte ${this.slabStart + cursor.at})`, offset, error);
+      if (this.isCut(at)) return SHORT;
+      this.fail(`not CBOR (${cursor.failure?.what} at byte ${this.slabStart + cursor.at})`, offset, error);
     }
     return cursor.at;
   }
 
   /** True when the bytes were good as far as they went, and the block may yet be completed by more of them. */
-  private isCut(error: UnspentError, at: number): boolean {
-    const { cursor } = this;
-    if (error.message.startsWith('unexpected end')) return true;
-    if (!error.message.includes('longer than the bytes left')) return false;
-    // The cursor still holds the head that asked for too much.
-    return cursor.hi === 0 && cursor.at - at + cursor.lo <= BLOCK_BYTES_MAX;
+  private isCut(at: number): boolean {
+    const announced = this.cursor.failure?.announced ?? null;
+    if (announced === null) return false;
+    return announced === 0 || this.cursor.at - at + announced <= BLOCK_BYTES_MAX;
   }
 
   private failChecksum(index: SecondaryIndex, offset: number): never {

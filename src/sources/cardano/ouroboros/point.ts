@@ -35,32 +35,7 @@ export function readPoint(c: Cursor): WirePoint {
   return { slot, hash };
 }
 
-/** The tip read last, with its encoding: while a client is far behind, message after message carries the same one. */
-let lastTip: { readonly encoded: Uint8Array; readonly tip: WireTip } | null = null;
-
 export function readTip(c: Cursor): WireTip {
-  if (lastTip !== null && startsWith(c, lastTip.encoded)) {
-    c.at += lastTip.encoded.length;
-    return lastTip.tip;
-  }
-  const start = c.at;
-  const tip = readNewTip(c);
-  // Copied, for the bytes are a view of a message that should not stay.
-  if (tip.point !== null) {
-    const kept = { point: { slot: tip.point.slot, hash: tip.point.hash.slice() }, height: tip.height };
-    lastTip = { encoded: c.bytes.slice(start, c.at), tip: kept };
-  }
-  return tip;
-}
-
-function startsWith(c: Cursor, encoded: Uint8Array): boolean {
-  const { bytes, at } = c;
-  if (c.end - at < encoded.length) return false;
-  for (let i = 0; i < encoded.length; i++) if (bytes[at + i] !== encoded[i]) return false;
-  return true;
-}
-
-function readNewTip(c: Cursor): WireTip {
   const count = c.tuple(2, 'tip');
   const point = readPoint(c);
   const height = c.uint();
