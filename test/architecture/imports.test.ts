@@ -4,7 +4,7 @@
  * this is where it is kept.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix, relative, resolve, sep } from 'node:path';
 import { describe, test } from 'node:test';
 import { ERROR_CODES } from '../../src/util/errors.ts';
@@ -136,6 +136,20 @@ describe('imports', () => {
 
   test('lead to files that exist', () => {
     for (const { file, to } of ours) assert.ok(sources.has(to), `${file} imports ${to}`);
+  });
+
+  test('ARCHITECTURE.md has every room, with what it may import', () => {
+    const path = join(root, 'ARCHITECTURE.md');
+    const page = readFileSync(path, 'utf8');
+    const told: string[] = [];
+    const wanted = page.replace(/^\| `([a-z]+)` \| ([^|]*) \|.*\|$/gm, (_row, room: string, holds: string) => {
+      told.push(room);
+      return `| \`${room}\` | ${holds} | ${(ROOMS[room] ?? []).filter((name) => name !== 'top').join(', ') || 'nothing'} |`;
+    });
+    const rooms = readdirSync(join(root, 'src'), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+    assert.deepEqual(told.toSorted(), rooms.toSorted(), 'the table of rooms has each folder of src/ once');
+    if (process.env['UNSPENT_TEST_UPDATE']) writeFileSync(path, wanted);
+    else assert.equal(page, wanted, 'write it again with UNSPENT_TEST_UPDATE=1');
   });
 
   test('every room is known', () => {
