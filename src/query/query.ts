@@ -17,7 +17,7 @@ import { readTxRow, TX, type TxRow } from '../projections/transactions.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { MemoryNodes, mmr } from '../proofs/index.ts';
 import { readBase } from '../state/base.ts';
-import { blockAtHeight, blockAtSlot, blockByHash, blocksAfter, edgeBlock } from '../state/blocks.ts';
+import { blockAfter, blockAtHeight, blockAtSlot, blockByHash, blocksAfter, edgeBlock } from '../state/blocks.ts';
 import { type Head, NO_TOTALS, readHead, type Totals } from '../state/head.ts';
 import { type Pruned, readPruned, type Windows } from '../state/pruned.ts';
 import { equalBytes } from '../util/bytes.ts';
@@ -281,6 +281,21 @@ export class Query implements Present {
   /** The newest block of that height. */
   blockAtHeight(height: number): ChainRow | null {
     return blockAtHeight(this.snapshot, height);
+  }
+
+  /** The block right behind that one (null: the first there is); null at the tip. */
+  blockAfter(row: ChainRow | null): ChainRow | null {
+    return row === null ? edgeBlock(this.snapshot, false) : blockAfter(this.snapshot, row);
+  }
+
+  /** The newest block; null: there is none yet. */
+  headRow(): ChainRow | null {
+    return this.head === null ? null : this.blockByHash(this.head.hash);
+  }
+
+  /** The block of a point (null: before the first) after which every change is known. Throws POINT_UNKNOWN or PRUNED. */
+  knownBlock(point: Point | null): ChainRow | null {
+    return knownPoint(this.kept, this.head, point);
   }
 
   /** Every block behind that one, oldest first; null: every block. */

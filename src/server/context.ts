@@ -3,17 +3,11 @@
  * the server: in the thread of the fold or in one of its own (`worker.ts`).
  */
 import type { Config } from '../config/schema.ts';
+import type { Lease } from '../events/shared-snapshots.ts';
 import type { Network } from '../families/networks.ts';
 import type { Mempool } from '../query/bitcoin/mempool/mempool.ts';
-import type { Query } from '../query/query.ts';
 import type { Workload } from './http/work/workload.ts';
 import type { LiveStatus, LiveTiming } from './thread/live.ts';
-
-/** A query that several requests share while the store does not move. Release it once. */
-export interface Lease {
-  readonly query: Query;
-  release(): void;
-}
 
 export interface Reads {
   /** The newest point, pinned. Cheap: while the store does not move, everybody gets the same query. */
@@ -23,7 +17,7 @@ export interface Reads {
   /** Called after each move, with the new lease still to be taken. */
   onMove(listener: () => void): () => void;
   /** What the engine says about itself, or about one column. */
-  engine(column?: string): { readonly bytes: number; readonly properties: Readonly<Record<string, string>> };
+  engineStats(column?: string): { readonly bytes: number; readonly properties: Readonly<Record<string, string>> };
   readonly columns: readonly string[];
 }
 

@@ -8,6 +8,8 @@ import type { Config, SettingKey } from '../config/schema.ts';
 import { readIdentity, writeIdentity } from '../engine/directory.ts';
 import type { Engine, EngineStats } from '../engine/engine.ts';
 import type { Unclosed } from '../engine/open.ts';
+import { EventReaders } from '../events/event-readers.ts';
+import type { StoreEvents, StoreEventsOptions } from '../events/store-events.ts';
 import type { Network } from '../families/networks.ts';
 import { openSource } from '../families/open-source.ts';
 import type { Point } from '../ledgers/ledger.ts';
@@ -142,6 +144,7 @@ export class OpenStore {
   private readonly filling: Fills;
   private readonly schedule: PruneSchedule;
   private readonly overlays = new Overlays();
+  private readonly eventReaders: EventReaders;
   /** Null: it was there before. */
   private readonly made: NewDirectory | null;
 
@@ -156,6 +159,7 @@ export class OpenStore {
     this.filling = fills;
     this.unclosed = unclosed;
     this.reshaped = { added: shape.added.map((projection) => projection.name), removed: shape.removed };
+    this.eventReaders = new EventReaders(fold, network.ledger.traits, network.dialect, this.overlays);
     const { pruneBatchSize, pruneScheduleSeconds } = config.utxo;
     this.schedule = new PruneSchedule(fold, { batchBlocks: pruneBatchSize, intervalMs: 1000 * pruneScheduleSeconds });
   }
@@ -245,6 +249,15 @@ export class OpenStore {
     } finally {
       query.release();
     }
+  }
+
+  /**
+   * The blocks that are applied and undone from now on, or since `after`, with what they created and spent: see
+   * `StoreEvents`. Throws USAGE when `after` is no position, EXPIRED when the events after it cannot be told any more,
+   * UNSUPPORTED when the store keeps no outputs.
+   */
+  events(options: StoreEventsOptions = {}): StoreEvents {
+    return this.eventReaders.read(options);
   }
 
   /** `slot:N`, `height:N`, a block hash, `origin`, or a bare number, which is a slot. */
@@ -341,6 +354,7 @@ export class OpenStore {
 
   async close(): Promise<void> {
     await Promise.all([...this.readers].map((reader) => reader.close()));
+    this.eventReaders.close();
     await this.engine.close();
   }
 

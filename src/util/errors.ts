@@ -233,6 +233,12 @@ export const ERROR_CODES = {
     meaning: 'The store no longer knows what the chain looked like there.',
     advice: 'Ask for a newer point; utxo.pruneDepth says how much of the past is kept.',
   },
+  EXPIRED: {
+    exit: 1,
+    status: 410,
+    meaning: 'The events after that position cannot be told any more.',
+    advice: 'Read the state anew, and begin with the events after its block.',
+  },
   INDEX_NOT_READY: {
     exit: 1,
     status: 503,

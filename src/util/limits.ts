@@ -214,6 +214,9 @@ export const EVENT_BUFFER_BYTES_MAX = 4 * 1024 * 1024;
 /** Milliseconds after which a reader whose stream broke should come back. */
 export const EVENT_RETRY_MS = 1000;
 
+/** Milliseconds of reading events for a program before the others on its thread, the fold among them, get their turn. */
+export const EVENTS_SLICE_MS = 3;
+
 /** Addresses, credentials and assets that one stream of events may name: they come in a URL. */
 export const EVENT_FILTERS_MAX = 100;
 

@@ -7,8 +7,9 @@
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Lease } from '../../events/shared-snapshots.ts';
 import type { Query } from '../../query/query.ts';
-import type { Lease, Reads } from '../context.ts';
+import type { Reads } from '../context.ts';
 import { isFresh } from './conditional.ts';
 
 export type Body = string | Uint8Array | Readable;

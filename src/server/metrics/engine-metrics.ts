@@ -44,7 +44,7 @@ export class EngineMetrics {
 
   /** A turn for each column: a request need not wait for all of them. */
   private async sample(): Promise<void> {
-    const { bytes, properties } = this.reads.engine();
+    const { bytes, properties } = this.reads.engineStats();
     this.bytes.set(bytes);
     for (const [property, value] of numbers(properties)) this.properties.set({ property }, value);
     for (const column of this.reads.columns) {
@@ -55,7 +55,7 @@ export class EngineMetrics {
   }
 
   private sampleColumn(column: string): void {
-    const { bytes, properties } = this.reads.engine(column);
+    const { bytes, properties } = this.reads.engineStats(column);
     this.columnBytes.set({ column }, bytes);
     for (const [property, value] of numbers(properties)) this.columnProperties.set({ column, property }, value);
   }

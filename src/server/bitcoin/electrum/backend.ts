@@ -3,12 +3,13 @@
  * behind them, what is remembered between requests, and who is counted.
  */
 
+import type { Lease } from '../../../events/shared-snapshots.ts';
 import { needBitcoin } from '../../../families/networks.ts';
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import type { Mempool } from '../../../query/bitcoin/mempool/mempool.ts';
 import type { Query } from '../../../query/query.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import type { ElectrumPorts, Lease, ServerContext } from '../../context.ts';
+import type { ElectrumPorts, ServerContext } from '../../context.ts';
 
 export type Log = (line: string) => void;
 

@@ -7,13 +7,14 @@
  * A reader who comes back replays on its own until it is where the feed is, and
  * joins there, so that it neither misses an event nor gets one twice.
  */
+
+import { type Position, parsePosition, resume } from '../../../events/position.ts';
 import type { Query } from '../../../query/query.ts';
 import { renderPoint } from '../../../query/render.ts';
 import type { Windows } from '../../../state/pruned.ts';
 import type { Reads } from '../../context.ts';
 import type { Workload } from '../../http/work/workload.ts';
 import { frame } from './announcement.ts';
-import { ALL, type EventId, findPoint, parseEventId } from './event-id.ts';
 import type { EventStream } from './event-stream.ts';
 import { Moment } from './moment.ts';
 import { Pace } from './pace.ts';
@@ -59,7 +60,7 @@ export class Feed {
     const moment = this.aim.hold();
     try {
       const from =
-        after === null || stream.subscription.wantsTipOnly ? null : parseEventId(after, moment.query, this.options.network.dialect);
+        after === null || stream.subscription.wantsTipOnly ? null : parsePosition(after, moment.query, this.options.network.dialect);
       this.catching.add(stream);
       stream.place = () => this.placeOf(stream);
       void this.catchUp(stream, moment, from);
@@ -81,7 +82,7 @@ export class Feed {
     for (const stream of [...this.live, ...this.ahead, ...this.catching]) stream.finish('closed', ': the server stops\n\n');
   }
 
-  private async catchUp(stream: EventStream, first: Moment, from: EventId | null): Promise<void> {
+  private async catchUp(stream: EventStream, first: Moment, from: Position | null): Promise<void> {
     let moment = first;
     try {
       if (from !== null) await this.replay(stream, moment.query, from);
@@ -104,17 +105,13 @@ export class Feed {
   }
 
   /** From the newest block of the id that is still on our chain. */
-  private async replay(stream: EventStream, query: Query, { seen, points }: EventId): Promise<void> {
-    const { windows } = this.options;
-    const rows = points.map((point) => findPoint(query, point));
-    const row = rows.find((found) => found !== null) ?? null;
-    // The origin is common ground as well, as long as we could have gone back that far.
-    if (row === null && points.length > 0 && query.horizon(windows) !== null)
-      return expire(stream, 'none of the blocks it names is on the chain any more');
-    const isThere = points.length === 0 || rows[0] !== null;
+  private async replay(stream: EventStream, query: Query, position: Position): Promise<void> {
+    const start = resume(position, query, this.options.windows);
+    if (start === null) return expire(stream, 'none of the blocks it names is on the chain any more');
+    const { row, seen, lost } = start;
     // What it saw of the lost blocks is not stored any more; whatever its types, it must know.
-    if (!isThere) stream.tell(rollbackTo(query, row, points[0].height - (row?.height ?? -1), this.options).text);
-    await this.deliver(stream, walkOn(query, row, isThere ? seen : ALL, wantedBy([stream]), this.options));
+    if (lost > 0) stream.tell(rollbackTo(query, row, lost, this.options).text);
+    await this.deliver(stream, walkOn(query, row, seen, wantedBy([stream]), this.options));
   }
 
   /** To one reader, as fast as it takes them. */

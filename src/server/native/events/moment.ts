@@ -2,11 +2,12 @@
  * One moment of the store that several hold on to: the feed, and readers on
  * their way to where it is. Let go by all of them, its lease is released.
  */
+
+import { ALL, PositionWriter } from '../../../events/position.ts';
+import type { Lease } from '../../../events/shared-snapshots.ts';
 import type { Query } from '../../../query/query.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { assert } from '../../../util/errors.ts';
-import type { Lease } from '../../context.ts';
-import { ALL, EventIds } from './event-id.ts';
 import { headRow } from './walk.ts';
 
 export class Moment {
@@ -38,7 +39,7 @@ export class Moment {
 
   /** The id of a reader who has seen everything up to here. */
   get id(): string {
-    this.headId ??= new EventIds(this.query).at(headRow(this.query), ALL);
+    this.headId ??= new PositionWriter(this.query).at(headRow(this.query), ALL);
     return this.headId;
   }
 }

@@ -10,6 +10,8 @@
  * Roots are told of the newest block only: the snapshot is at that one, and to
  * have those of the blocks before it would mean to undo what came since.
  */
+
+import { ALL, PositionWriter } from '../../../events/position.ts';
 import type { Network } from '../../../families/networks.ts';
 import type { ChainRow } from '../../../projections/chain.ts';
 import type { BlockChanges } from '../../../query/changes.ts';
@@ -19,7 +21,6 @@ import { Renderer, renderPoint } from '../../../query/render.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { isUnspentError } from '../../../util/errors.ts';
 import { Announcement, type EventName, frame } from './announcement.ts';
-import { ALL, EventIds } from './event-id.ts';
 import { OutputKeys } from './subscription.ts';
 
 /** What somebody listens to: the rest is not worked out. */
@@ -85,7 +86,7 @@ class Teller {
   private readonly query: Query;
   private readonly wanted: Wanted;
   private readonly told: Told;
-  private readonly ids: EventIds;
+  private readonly ids: PositionWriter;
   private readonly renderer: Renderer;
   /** Set once a block was met whose changes are not known. */
   private gap = false;
@@ -94,7 +95,7 @@ class Teller {
     this.query = query;
     this.wanted = wanted;
     this.told = told;
-    this.ids = new EventIds(query);
+    this.ids = new PositionWriter(query);
     this.renderer = new Renderer(query, told.network.dialect);
   }
 

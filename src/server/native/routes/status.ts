@@ -24,8 +24,8 @@ export function registerStatus(app: App, answers: NativeAnswers): void {
   const { reads, live, config } = context;
   const refreshMs = 1000 * config.status.refreshSeconds;
   const size = every(refreshMs, () => ({
-    bytes: reads.engine().bytes,
-    keys: keyEstimates(reads.columns, (column) => reads.engine(column)),
+    bytes: reads.engineStats().bytes,
+    keys: keyEstimates(reads.columns, (column) => reads.engineStats(column)),
   }));
   const status = whileSame((query: Query, following: LiveStatus, onDisk: OnDisk, damage: string | null, streams: number) =>
     JSON.stringify(statusOf(context, query, following, onDisk, damage, streams)),
@@ -54,13 +54,13 @@ export function registerStatus(app: App, answers: NativeAnswers): void {
     ),
   };
   const engine = every(refreshMs, () => {
-    const columns = reads.columns.map((name) => ({ name, bytes: reads.engine(name).bytes }));
-    return JSON.stringify({ ...reads.engine(), columns });
+    const columns = reads.columns.map((name) => ({ name, bytes: reads.engineStats(name).bytes }));
+    return JSON.stringify({ ...reads.engineStats(), columns });
   });
   app.get(`${API}/status/engine`, { schema: engineSchema }, (request, reply) => {
     const { column } = request.query;
     answers.name(reply);
-    send(reply, 200, column === undefined ? engine() : JSON.stringify({ column, ...reads.engine(column) }));
+    send(reply, 200, column === undefined ? engine() : JSON.stringify({ column, ...reads.engineStats(column) }));
   });
 }
 

@@ -1,7 +1,8 @@
 /**
- * Ids of events, from which a stream resumes. An id says where its reader then
- * is: at a block, with so many of its changes seen. Because that block may be
- * rolled back before the reader comes back, the id carries older blocks too,
+ * Positions: where a reader of events is, as a text that it stores and comes
+ * back with. The ids of server-sent events are positions too. A position names
+ * a block and how many of its changes were seen. Because that block may be
+ * rolled back before the reader comes back, older blocks are named as well,
  * each about four times as deep as the one before.
  *
  *   changes seen (base 36, or `-`: all of them) . base64url of, per block,
@@ -9,13 +10,14 @@
  *
  * `-.` alone is the origin. To a reader all of it is opaque.
  */
-import type { ChainRow } from '../../../projections/chain.ts';
-import type { Dialect } from '../../../query/dialect.ts';
-import type { Query } from '../../../query/query.ts';
-import { equalBytes, isHex, readU32, writeU32 } from '../../../util/bytes.ts';
-import { UnspentError } from '../../../util/errors.ts';
+import type { ChainRow } from '../projections/chain.ts';
+import type { Dialect } from '../query/dialect.ts';
+import type { Query } from '../query/query.ts';
+import type { Windows } from '../state/pruned.ts';
+import { equalBytes, isHex, readU32, writeU32 } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
 
-/** Of a block: every change of it was seen. */
+/** Changes seen of a block: every one. */
 export const ALL = -1;
 
 const HASH_BYTES = 8;
@@ -27,21 +29,21 @@ const DEPTHS = [1, 4, 16, 64, 256, 1024, 4096, 16_384] as const;
 const POINTS_MAX = 1 + DEPTHS.length;
 const FORM = /^(-|[0-9a-z]{1,6})\.([A-Za-z0-9_-]*)$/;
 
-interface IdPoint {
+interface PositionPoint {
   readonly height: number;
   /** The beginning of the hash, or all of it. */
   readonly hash: Uint8Array;
 }
 
-export interface EventId {
+export interface Position {
   /** Changes of the newest block that were seen. */
   readonly seen: number;
   /** Newest first; none: the origin. */
-  readonly points: readonly IdPoint[];
+  readonly points: readonly PositionPoint[];
 }
 
-/** Writes ids for the blocks of one chain, as one query sees it. */
-export class EventIds {
+/** Writes positions at blocks of one chain, as one query sees it. */
+export class PositionWriter {
   private readonly query: Query;
   /** For each depth the block used last: they stand at round heights, so that the next block mostly needs the same ones. */
   private readonly known = new Map<number, { readonly height: number; readonly row: ChainRow | null }>();
@@ -51,7 +53,7 @@ export class EventIds {
     this.query = query;
   }
 
-  /** The id of a reader that has seen this many changes of the block (null: is at the origin). */
+  /** The position of a reader that has seen this many changes of the block (null: is at the origin). */
   at(row: ChainRow | null, seen: number): string {
     if (row === null) return '-.';
     if (this.last?.row !== row) this.last = { row, text: this.pointsOf(row) };
@@ -82,8 +84,8 @@ export class EventIds {
   }
 }
 
-/** An id, or the hash of a block whose changes were all seen. Throws USAGE. */
-export function parseEventId(text: string, query: Query, { parseId }: Pick<Dialect, 'parseId'>): EventId {
+/** A position, or the hash of a block whose changes were all seen. Throws USAGE. */
+export function parsePosition(text: string, query: Query, { parseId }: Pick<Dialect, 'parseId'>): Position {
   if (isHex(text, 32)) {
     const hash = parseId(text);
     return { seen: ALL, points: [{ height: query.blockByHash(hash)?.height ?? 0, hash }] };
@@ -97,14 +99,34 @@ export function parseEventId(text: string, query: Query, { parseId }: Pick<Diale
     (seen !== '-' && bytes.length === 0)
   )
     throw new UnspentError('USAGE', `'${text.slice(0, 80)}' is neither the id of an event nor the hash of a block`, { field: 'after' });
-  const points: IdPoint[] = [];
+  const points: PositionPoint[] = [];
   for (let at = 0; at < bytes.length; at += POINT_BYTES)
     points.push({ height: readU32(bytes, at), hash: bytes.subarray(at + 4, at + POINT_BYTES) });
   return { seen: seen === '-' ? ALL : Number.parseInt(seen, 36), points };
 }
 
+/** Where a reader goes on. */
+export interface Resumption {
+  /** The newest block of its position that is still on our chain; null: the origin. */
+  readonly row: ChainRow | null;
+  /** Changes of that block that it has seen. */
+  readonly seen: number;
+  /** Blocks above it that the reader has seen and we may have lost: they were rolled back while it was away. */
+  readonly lost: number;
+}
+
+/** Null: no block of the position is on our chain, and we could not have gone back to the origin. */
+export function resume({ seen, points }: Position, query: Query, windows: Windows): Resumption | null {
+  if (points.length === 0) return { row: null, seen: ALL, lost: 0 };
+  const rows = points.map((point) => findPoint(query, point));
+  if (rows[0] !== null) return { row: rows[0], seen, lost: 0 };
+  const row = rows.find((found) => found !== null) ?? null;
+  if (row === null && query.horizon(windows) !== null) return null;
+  return { row, seen: ALL, lost: points[0].height - (row?.height ?? -1) };
+}
+
 /** The block of that height and hash on the chain of this query, or null. */
-export function findPoint(query: Query, { height, hash }: IdPoint): ChainRow | null {
+function findPoint(query: Query, { height, hash }: PositionPoint): ChainRow | null {
   const newest = query.blockAtHeight(height);
   if (newest === null || startsWith(newest, hash)) return newest;
   // A boundary block hides the one whose height it shares.

@@ -1,0 +1,44 @@
+/**
+ * The readers of one store's events: what they share, how they hear of commits,
+ * and that all of them end when the store closes.
+ */
+import type { OutputTraits } from '../ledgers/ledger.ts';
+import type { Dialect } from '../query/dialect.ts';
+import type { Overlays } from '../query/overlay.ts';
+import type { Fold } from '../state/fold.ts';
+import { SharedSnapshots } from './shared-snapshots.ts';
+import { StoreEvents, type StoreEventsOptions } from './store-events.ts';
+
+export class EventReaders {
+  private readonly fold: Fold;
+  private readonly dialect: Pick<Dialect, 'parseId'>;
+  private readonly snapshots: SharedSnapshots;
+  private readonly open = new Set<StoreEvents>();
+
+  constructor(fold: Fold, traits: OutputTraits | null, dialect: Pick<Dialect, 'parseId'>, overlays?: Overlays) {
+    this.fold = fold;
+    this.dialect = dialect;
+    this.snapshots = new SharedSnapshots(fold.engine, traits, overlays);
+    const moved = (): void => this.snapshots.moved();
+    fold.watchers.add({ applied: moved, rolledBack: moved });
+  }
+
+  /** Throws USAGE, EXPIRED, UNSUPPORTED where the store keeps no outputs, CLOSED. */
+  read(options: StoreEventsOptions): StoreEvents {
+    const { snapshots, dialect, fold } = this;
+    const events = new StoreEvents({ snapshots, dialect, windows: fold.options }, options, () => this.open.delete(events));
+    this.open.add(events);
+    return events;
+  }
+
+  /** Snapshots that are held for them. */
+  get heldSnapshots(): number {
+    return this.snapshots.snapshots;
+  }
+
+  /** Every reader is told that it is over, and nothing is held any more. */
+  close(): void {
+    for (const events of [...this.open]) events.end();
+    this.snapshots.close();
+  }
+}
