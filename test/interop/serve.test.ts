@@ -10,7 +10,7 @@ import { type P2pServer, serveP2p } from '../../src/chains/bitcoin/responder/ind
 import { formatId } from '../../src/ledgers/bitcoin/index.ts';
 import { type CoreNode, startNode } from '../support/core-node.ts';
 import { BITCOIND, nodeMissing } from '../support/node-kinds.ts';
-import { until } from '../support/parity.ts';
+import { until } from '../support/patience.ts';
 
 const options = { skip: nodeMissing(BITCOIND) };
 
@@ -36,7 +36,7 @@ describe('bitcoind follows our regtest chain', () => {
 
   async function assertSame(): Promise<void> {
     const tip = formatId(devnet.tip.hash);
-    await until(`it has block ${devnet.height}`, async () => (await node.rpc('getbestblockhash')) === tip);
+    await until(async () => (await node.rpc('getbestblockhash')) === tip, `it has block ${devnet.height}`);
     const { bestblock, txouts } = await node.rpc('gettxoutsetinfo', 'none');
     assert.deepEqual([bestblock, txouts], [tip, devnet.utxos.size]);
     assert.ok(ends.length <= 1 && server.clients === 1, `it is still connected: ${ends}`);

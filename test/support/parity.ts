@@ -8,7 +8,6 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../src/config/load.ts';
 import { compactBytes } from '../../src/ledgers/bitcoin/cursor.ts';
 import { bitcoinNetwork, formatId, OUTPUT_FLAG } from '../../src/ledgers/bitcoin/index.ts';
@@ -20,10 +19,9 @@ import { type OpenStore, open } from '../../src/store/store.ts';
 import { concatBytes, toHex } from '../../src/util/bytes.ts';
 import type { CoreNode } from './core-node.ts';
 import type { NodeKind } from './node-kinds.ts';
+import { until } from './patience.ts';
 import { readUtxoDump } from './utxo-dump.ts';
 
-/** Generous: machines that test are busy. */
-const PATIENCE_MS = 120_000;
 const SATOSHIS = 100_000_000;
 
 /** What both say of their set. */
@@ -151,11 +149,11 @@ export class Follower {
   /** When it has the node's best block. */
   async reachesTip(): Promise<void> {
     const wanted = await this.node.rpc<string>('getbestblockhash');
-    await until(`${this.url} has block ${wanted}`, async () => {
+    await until(async () => {
       if (this.running !== null) await Promise.race([this.running, null]).then((ended) => assert.equal(ended, null, `${ended}`));
       const { head } = this.store.fold;
       return head !== null && formatId(head.hash) === wanted;
-    });
+    }, `${this.url} has block ${wanted}`);
   }
 
   get mempool(): MempoolFeed {
@@ -175,14 +173,5 @@ export class Follower {
     await this.running;
     await this.opened?.close();
     rmSync(this.folder, { recursive: true, force: true });
-  }
-}
-
-/** Waits until it is so; fails, and says what was expected, when it does not come to that. */
-export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
-  while (!(await check())) {
-    assert.ok(Date.now() < deadline, `not in ${PATIENCE_MS / 1000} s: ${what}`);
-    await sleep(20);
   }
 }
