@@ -5,6 +5,15 @@
 export { type DevnetSource, openDevnet } from './chains/cardano/devnet/index.ts';
 export type { Block, Point, Tx } from './ledgers/ledger.ts';
 export { openSource, type Regtest, type RegtestStartOptions, type SourceOpenOptions, startRegtest } from './library/sources.ts';
-export type { GenesisTexts } from './sources/cardano/genesis-files.ts';
 export type { PeerStatus } from './sources/peer.ts';
-export type { ChainEvent, FollowOptions, MempoolChange, MempoolFeed, OwnChain, Run, Source, SourceTip } from './sources/source.ts';
+export type {
+  ChainEvent,
+  FollowOptions,
+  GenesisTexts,
+  MempoolChange,
+  MempoolFeed,
+  OwnChain,
+  Run,
+  Source,
+  SourceTip,
+} from './sources/source.ts';

@@ -3,28 +3,21 @@
  * the proof is about, and from nothing else the document says. Bytes that do not
  * read as an output are shown as they are.
  */
-import { BITCOIN_NETWORKS, formatAddress as formatBitcoinAddress } from '../ledgers/bitcoin/index.ts';
-import { describeOutput, formatAddress } from '../ledgers/cardano/index.ts';
-import { documentToJson, type Family, type ProofDocument } from '../proofs/index.ts';
+import type { Family, LeafDescription } from '../families/family.ts';
+import { familyNamed } from '../families/networks.ts';
+import { documentToJson, type ProofDocument } from '../proofs/index.ts';
 import { toHex } from '../util/bytes.ts';
-import { Cursor } from '../util/cbor.ts';
 import { isUnspentError } from '../util/errors.ts';
-import { bareCoins, counted } from './format.ts';
+import { counted } from './format.ts';
 
 /** Outputs of a complete set that are shown one by one. */
 const OUTPUTS_SHOWN = 20;
 
 type Row = [name: string, value: string];
 
-interface ReadOutput {
-  /** Raw address, or script. */
-  readonly owner: Uint8Array;
-  readonly amount: string;
-  readonly assets: number;
-}
-
 export function claimRows(document: ProofDocument): Row[] {
-  const { family, network } = document;
+  const { network } = document;
+  const family = familyNamed(document.family);
   switch (document.kind) {
     case 'csmt-absent': {
       const { owner, address } = document.claim;
@@ -55,14 +48,14 @@ function names(document: ProofDocument): string[] {
 
 function ownerRows(owner: Uint8Array, address: Uint8Array | null, family: Family, network: string): Row[] {
   if (address === null) return [['owner', `${toHex(owner)} (a hash; of which address, the proof does not say)`]];
-  return [['owner', addressText(address, family, network)]];
+  return [['owner', family.ownerText(address, network)]];
 }
 
 function outputRows(txOut: Uint8Array, family: Family, network: string): Row[] {
   const read = readOutput(txOut, family);
   if (read === null) return [['bytes', toHex(txOut)]];
   return [
-    ['owner', addressText(read.owner, family, network)],
+    ['owner', family.ownerText(read.owner, network)],
     ['amount', amountOf(txOut, family)],
   ];
 }
@@ -73,31 +66,11 @@ function amountOf(txOut: Uint8Array, family: Family): string {
   return read.assets === 0 ? read.amount : `${read.amount} and ${counted(read.assets, 'asset')}`;
 }
 
-function readOutput(txOut: Uint8Array, family: Family): ReadOutput | null {
+function readOutput(txOut: Uint8Array, family: Family): LeafDescription | null {
   try {
-    return family === 'bitcoin' ? readCoin(txOut) : readTxOut(txOut);
+    return family.describeLeaf(txOut);
   } catch (error) {
     if (!isUnspentError(error, 'BLOCK_INVALID')) throw error;
     return null;
   }
-}
-
-function readTxOut(txOut: Uint8Array): ReadOutput {
-  const { address, lovelace, assets } = describeOutput(txOut);
-  return { owner: address, amount: `${bareCoins(lovelace, { decimals: 6 })} ada`, assets: assets.length };
-}
-
-/** CDDL: `[value, script]`. */
-function readCoin(txOut: Uint8Array): ReadOutput {
-  const c = new Cursor(txOut);
-  c.tuple(2, 'output');
-  const value = c.bigUint();
-  return { owner: c.byteString(), amount: `${value} satoshi`, assets: 0 };
-}
-
-function addressText(address: Uint8Array, family: Family, network: string): string {
-  if (family === 'cardano') return formatAddress(address);
-  const known = BITCOIN_NETWORKS.find(({ name }) => name === network);
-  const text = known === undefined ? null : formatBitcoinAddress(known, address);
-  return text === null ? `script ${toHex(address)}` : `${text} (script ${toHex(address)})`;
 }

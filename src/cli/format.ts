@@ -3,6 +3,7 @@
  * by a program: that is what --json is for.
  */
 import type { Point } from '../ledgers/ledger.ts';
+import { bareCoins } from '../query/amounts.ts';
 import type { Currency, Dialect } from '../query/dialect.ts';
 import type { Totals } from '../state/head.ts';
 
@@ -18,12 +19,6 @@ export function counted(value: number, what: string): string {
 /** Exact, with all decimals: `12.500000 ada`. */
 export function coins(amount: bigint, currency: Currency): string {
   return `${bareCoins(amount, currency)} ${currency.name}`;
-}
-
-/** The same without the name, for where a heading says it. */
-export function bareCoins(amount: bigint, { decimals }: Pick<Currency, 'decimals'>): string {
-  const whole = 10n ** BigInt(decimals);
-  return `${count(amount / whole)}.${(amount % whole).toString().padStart(decimals, '0')}`;
 }
 
 /** Of the devnet, which is Cardano's: all six decimals. */

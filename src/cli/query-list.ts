@@ -3,9 +3,8 @@
  */
 import { type Command, Option } from 'commander';
 import { POLICY_BYTES, parseUnit } from '../ledgers/asset.ts';
-import { parseCredential } from '../ledgers/cardano/index.ts';
 import { assetKey, INDEX_KEY_BYTES } from '../projections/index/by-key.ts';
-import type { Dialect } from '../query/dialect.ts';
+import { credentialsOf, type Dialect } from '../query/dialect.ts';
 import type { IndexedUtxo, Page } from '../query/query.ts';
 import { renderPoint, type UtxoJson } from '../query/render.ts';
 import type { IndexKind } from '../query/view.ts';
@@ -17,7 +16,6 @@ import { look } from './query-look.ts';
 import { sumOf, utxoTable } from './utxo-table.ts';
 
 const LIMIT_FOR_PEOPLE = 100;
-/** Of an index key, which is what a cursor is: key, slot, transaction, output. */
 
 export function paged(command: Command): Command {
   return command
@@ -27,31 +25,39 @@ export function paged(command: Command): Command {
 }
 
 export function queryAddress(context: Context, text: string): Promise<void> {
-  return queryIndex(context, 'address', ({ addressKey }) => addressKey(text));
+  return queryIndex(context, ({ addressKey }) => ({ kind: 'address', key: addressKey(text) }));
 }
 
 export function queryCredential(context: Context, text: string): Promise<void> {
-  const { hash, part } = parseCredential(text);
   const stake = context.options.stake === true;
-  if (stake && part === 'payment') throw new UnspentError('USAGE', `'${text.slice(0, 80)}' is a payment credential; leave --stake out`);
-  return queryIndex(context, stake || part === 'stake' ? 'stake' : 'payment', () => hash);
+  return queryIndex(context, (dialect) => {
+    const { hash, part } = credentialsOf(dialect).parse(text);
+    if (stake && part === 'payment') throw new UnspentError('USAGE', `'${text.slice(0, 80)}' is a payment credential; leave --stake out`);
+    return { kind: stake || part === 'stake' ? 'stake' : 'payment', key: hash };
+  });
 }
 
 export function queryAsset(context: Context, text: string): Promise<void> {
   const { policy, name } = parseUnit(text);
-  return queryIndex(context, 'asset', () => assetKey(policy, name));
+  return queryIndex(context, () => ({ kind: 'asset', key: assetKey(policy, name) }));
 }
 
 export function queryPolicy(context: Context, text: string): Promise<void> {
   const policy = fromHex(text, POLICY_BYTES);
-  return queryIndex(context, 'policy', () => policy);
+  return queryIndex(context, () => ({ kind: 'policy', key: policy }));
 }
 
-function queryIndex(context: Context, kind: IndexKind, keyOf: (dialect: Dialect) => Uint8Array): Promise<void> {
+/** What an index is asked for. */
+interface IndexLookup {
+  readonly kind: IndexKind;
+  readonly key: Uint8Array;
+}
+
+function queryIndex(context: Context, lookup: (dialect: Dialect) => IndexLookup): Promise<void> {
   const { output, options } = context;
   const limit = parseLimit(options.limit) ?? (output.json ? undefined : LIMIT_FOR_PEOPLE);
   return look(context, async ({ view, renderer, dialect }) => {
-    const key = keyOf(dialect);
+    const { kind, key } = lookup(dialect);
     const after = parseCursor(options.after, key);
     const page: Page = { limit: limit === undefined ? undefined : limit + 1, order: options.order, after };
     let next: string | null = null;

@@ -3,11 +3,8 @@
  * point of the chain, and how things are named on the command line.
  */
 
-import { blake2b224 } from '../crypto/hash.ts';
-import type { Network } from '../families/networks.ts';
-import { parseAddress, parseCredential, readAddress } from '../ledgers/cardano/index.ts';
-import type { KeyKind } from '../ledgers/ledger.ts';
-import type { Dialect } from '../query/dialect.ts';
+import type { Network } from '../families/family.ts';
+import { credentialsOf, type Dialect } from '../query/dialect.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
 import type { Query } from '../query/query.ts';
 import { Renderer, renderPoint } from '../query/render.ts';
@@ -51,18 +48,9 @@ export function notFound(what: string, { head }: ChainView, dialect: Dialect): U
   return new UnspentError('NOT_FOUND', `${what}; read at ${pointText(head, dialect)}`, { point: renderPoint(head, dialect) });
 }
 
-/** Whose balance: an address, or a stake address or key. */
-export function parseHolder(text: string, network: Network): { kind: KeyKind; key: Uint8Array } {
-  if (network.family !== 'cardano') return { kind: 'address', key: network.dialect.addressKey(text) };
-  if (/^stake_(shared_)?vkh1/i.test(text)) return { kind: 'stake', key: parseCredential(text).hash };
-  const address = parseAddress(text);
-  const read = readAddress(address);
-  return read.kind === 'reward' ? { kind: 'stake', key: read.stake.hash } : { kind: 'address', key: blake2b224(address) };
-}
-
 /** Of a script: 28 bytes of hex, or script1... */
-export function parseScriptHash(text: string): Uint8Array {
-  const { hash, kind } = parseCredential(text);
+export function parseScriptHash(text: string, dialect: Dialect): Uint8Array {
+  const { hash, kind } = credentialsOf(dialect).parse(text);
   if (kind === 'key') throw new UnspentError('USAGE', `'${text.slice(0, 80)}' is the hash of a key, not of a script`);
   return hash;
 }

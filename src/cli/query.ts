@@ -17,7 +17,7 @@ import { isUnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { counted, pairs, pointText } from './format.ts';
 import { paged, queryAddress, queryAsset, queryCredential, queryPolicy } from './query-list.ts';
-import { type Look, look, notFound, parseHolder, parseScriptHash } from './query-look.ts';
+import { type Look, look, notFound, parseScriptHash } from './query-look.ts';
 import { type BlockDeeds, balanceRows, blockRows, seenRows, txRows, utxoRows, utxoTable } from './utxo-table.ts';
 
 const DATUM_HASH_BYTES = 32;
@@ -98,8 +98,8 @@ function queryOutpoint(context: Context, text: string): Promise<void> {
 }
 
 function queryBalance(context: Context, text: string): Promise<void> {
-  return look(context, ({ view, network, dialect }) => {
-    const { kind, key } = parseHolder(text, network);
+  return look(context, ({ view, dialect }) => {
+    const { kind, key } = dialect.holder(text);
     const balance = renderBalance(view.balance(kind, key), dialect);
     if (context.output.json) context.output.document({ point: renderPoint(view.head, dialect), balance });
     else context.output.line(pairs([...balanceRows(balance, dialect.currency), ['read at', pointText(view.head, dialect)]]));
@@ -160,21 +160,33 @@ function changesOf(query: Query, row: ChainRow, { formatId }: Dialect): BlockDee
 }
 
 function queryDatum(context: Context, text: string): Promise<void> {
-  return querySeen(context, 'datum', fromHex(text, DATUM_HASH_BYTES), ({ query }, hash) => query.datum(hash));
+  const hash = fromHex(text, DATUM_HASH_BYTES);
+  return querySeen(
+    context,
+    'datum',
+    () => hash,
+    ({ query }) => query.datum(hash),
+  );
 }
 
 function queryScript(context: Context, text: string): Promise<void> {
-  return querySeen(context, 'script', parseScriptHash(text), ({ query }, hash) => query.script(hash));
+  return querySeen(
+    context,
+    'script',
+    (dialect) => parseScriptHash(text, dialect),
+    ({ query }, hash) => query.script(hash),
+  );
 }
 
 function querySeen(
   context: Context,
   kind: 'datum' | 'script',
-  hash: Uint8Array,
+  hashOf: (dialect: Dialect) => Uint8Array,
   find: (look: Look, hash: Uint8Array) => Seen | null,
 ): Promise<void> {
   return look(context, (looked) => {
     const { query, renderer, dialect } = looked;
+    const hash = hashOf(dialect);
     const found = find(looked, hash);
     if (found === null) throw notFound(`no ${kind} with the hash ${toHex(hash)} was seen`, query, dialect);
     const seen = renderer.seen(hash, found);

@@ -5,8 +5,8 @@
  */
 import type { Command } from 'commander';
 import { openImmutableChain, serveChain } from '../chains/cardano/responder/index.ts';
-import { needCardano, openNetwork } from '../families/networks.ts';
-import { readGenesisFiles } from '../sources/cardano/genesis-files.ts';
+import { needCardano } from '../families/cardano.ts';
+import { familyOfNetwork, openNetwork } from '../families/networks.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { wholeNumber } from './devnet-flags.ts';
@@ -49,7 +49,7 @@ async function relay(context: Context): Promise<void> {
   const source = typeof flags.source === 'string' ? flags.source : '';
   if (!source.startsWith(SCHEME)) throw new UnspentError('USAGE', `relay serves ${SCHEME}PATH, not '${source.slice(0, 80)}'`);
   if (name === '') throw new UnspentError('NETWORK_NEEDED', 'relay must know whose blocks these are');
-  const network = openNetwork(name, genesis === '' ? null : readGenesisFiles(genesis, name));
+  const network = openNetwork(name, genesis === '' ? null : familyOfNetwork(name).readGenesis(genesis, name));
   const { parameters } = needCardano(network, 'relay');
   const port = wholeNumber(flags.port, '--port', 65_535);
   const chain = await openImmutableChain(source.slice(SCHEME.length), parameters);

@@ -21,7 +21,7 @@ export async function whileServed(
   context: Context,
   store: OpenStore,
   body: (served: Served | null) => Promise<void>,
-  more: Pick<ServeOptions, 'electrumPort'> = {},
+  more: Pick<ServeOptions, 'ports'> = {},
 ): Promise<void> {
   if (!isServed(context)) return body(null);
   const served = await startServer(context, store, { ...more, follows: true });

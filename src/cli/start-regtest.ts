@@ -12,7 +12,7 @@ import { serveP2p } from '../chains/bitcoin/responder/index.ts';
 import type { SettingKey } from '../config/schema.ts';
 import { openSource } from '../families/open-source.ts';
 import { bitcoinNetwork, formatAddress } from '../ledgers/bitcoin/index.ts';
-import type { Served } from '../server/serve.ts';
+import type { Served, ServeOptions } from '../server/serve.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
@@ -65,7 +65,7 @@ async function startIn(context: Context, store: OpenStore): Promise<void> {
       const source = openSource(url, store.network, { onPeer: (status) => lines.peer(status) });
       await follow(context, store, source, lines, commands, served);
     };
-    await whileServed(context, store, body, await electrumPort(context));
+    await whileServed(context, store, body, await electrumPorts(context));
   } finally {
     clearTimeout(firstFork);
     devnet.pause();
@@ -94,10 +94,10 @@ function openChain(store: OpenStore): RegtestDevnet {
 }
 
 /** The one that is set; else the usual one where it is free, or any: any too for who wants any for the page. */
-async function electrumPort({ options, settings: { config, origins } }: Context): Promise<{ electrumPort?: number }> {
+async function electrumPorts({ options, settings: { config, origins } }: Context): Promise<Pick<ServeOptions, 'ports'>> {
   if (origins['electrum.port'].from !== 'default') return {};
   const isUsual = (options as { readonly port?: string }).port !== '0' && (await isFree(ELECTRUM_PORT, config.electrum.host));
-  return { electrumPort: isUsual ? ELECTRUM_PORT : 0 };
+  return { ports: { electrum: { tcp: isUsual ? ELECTRUM_PORT : 0 } } };
 }
 
 function isFree(port: number, host: string): Promise<boolean> {
@@ -110,7 +110,7 @@ function isFree(port: number, host: string): Promise<boolean> {
 
 function introduction(url: string, store: OpenStore, served: Served | null): string {
   const address = formatAddress(bitcoinNetwork(REGTEST), GUEST_SCRIPT)!;
-  const tcp = served?.electrum?.tcp;
+  const tcp = served?.ports['electrum']?.['tcp'];
   const rows: [string, string][] = [
     ...(served === null ? [] : [['page', `open ${served.url} in a browser`] as [string, string]]),
     ...(served === null ? [] : [['esplora', `${served.url}api`] as [string, string]]),

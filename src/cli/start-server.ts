@@ -44,11 +44,7 @@ function givenPort({ options, settings }: Context): number | undefined {
 }
 
 /** Throws IO when the port is taken and was asked for. */
-export async function startServer(
-  context: Context,
-  store: OpenStore,
-  more: Pick<ServeOptions, 'electrumPort' | 'follows'> = {},
-): Promise<Served> {
+export async function startServer(context: Context, store: OpenStore, more: Pick<ServeOptions, 'ports' | 'follows'> = {}): Promise<Served> {
   const { options, settings, output } = context;
   const flags: ServerFlags = options;
   const given = givenPort(context);

@@ -13,7 +13,7 @@ import { makeWallet } from '../chains/cardano/devnet/wallet.ts';
 import { serveChain } from '../chains/cardano/responder/index.ts';
 import type { SettingKey } from '../config/schema.ts';
 import { readIdentity } from '../engine/directory.ts';
-import { openEmbedded, openSource, SOURCE_SCHEMES } from '../families/open-source.ts';
+import { openEmbedded, openSource, SOURCE_FORMS } from '../families/open-source.ts';
 import { formatAddress } from '../ledgers/cardano/index.ts';
 import type { Served } from '../server/serve.ts';
 import type { OpenOptions, OpenStore } from '../store/store.ts';
@@ -58,7 +58,7 @@ export function registerStart(program: Command): void {
   program
     .command('start')
     .description('follow a chain, stay at its tip, and serve it; without arguments, a devnet of its own')
-    .option('--source <url>', `where blocks come from: ${SOURCE_SCHEMES.join(', ')}; may be repeated for nodes`, collect)
+    .option('--source <url>', `where blocks come from: ${SOURCE_FORMS.join(', ')}; may be repeated for nodes`, collect)
     .option('--port <n>', 'port of the page and the API; 0 takes a free one (default: 8437, or the next that is free)')
     .option('--no-server', 'follow only')
     .addHelpText(
@@ -99,12 +99,12 @@ function startWith(context: Context, urls: readonly string[]): Promise<void> {
   const embedded = openEmbedded(urls);
   const making: OpenOptions = {
     create: true,
-    ...(embedded?.genesis !== undefined && settings.config.genesis === '' ? { genesis: embedded.genesis } : {}),
-    ...(embedded !== null && settings.config.network === '' ? { network: NETWORK } : {}),
+    ...(embedded?.source.genesis !== undefined && settings.config.genesis === '' ? { genesis: embedded.source.genesis } : {}),
+    ...(embedded !== null && settings.config.network === '' ? { network: embedded.network } : {}),
   };
   return context.withStore(async (store) => {
     const lines = new FollowLines(store, sayer(context));
-    const source = embedded ?? openSource(urls, store.network, { onPeer: (status) => lines.peer(status) });
+    const source = embedded?.source ?? openSource(urls, store.network, { onPeer: (status) => lines.peer(status) });
     remarkShape(context, store);
     await whileServed(context, store, async (served) => {
       if (!output.json) output.remark(`following ${source.name} into ${store.data}; type help`);

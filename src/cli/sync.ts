@@ -3,7 +3,7 @@
  * and stops at a block: at the source's end, at --until, or on Ctrl-C.
  */
 import type { Command } from 'commander';
-import { openEmbedded, openSource, SOURCE_SCHEMES } from '../families/open-source.ts';
+import { openEmbedded, openSource, SOURCE_FORMS } from '../families/open-source.ts';
 import { parsePlace } from '../query/place.ts';
 import { renderPoint } from '../query/render.ts';
 import type { FollowProgress, FollowResult, Until } from '../sources/follow.ts';
@@ -16,14 +16,11 @@ import { bytes, count, counted, duration, pairs, pointText, rate, unspentText } 
 import { onInterrupt } from './interrupt.ts';
 import { SyncMeter } from './sync-meter.ts';
 
-/** The network whose chain an embedded source makes up. */
-const PRIVATE_NETWORK = 'devnet';
-
 export function registerSync(program: Command): void {
   program
     .command('sync')
     .description('follow a source of blocks into the store, then stop')
-    .requiredOption('--source <url>', `where blocks come from: ${SOURCE_SCHEMES.join(', ')}; several nodes for failover`, collect)
+    .requiredOption('--source <url>', `where blocks come from: ${SOURCE_FORMS.join(', ')}; several nodes for failover`, collect)
     .option('--until <place>', 'stop at end, slot:N, height:N, or a slot number', 'end')
     .option('--follow', 'stay at the tip and wait for more blocks')
     .option('--partial', 'a new store may begin in the middle of the chain; inputs from before are counted as missing')
@@ -57,11 +54,11 @@ async function sync(context: Context): Promise<void> {
   const making: OpenOptions = {
     create: true,
     ...(options.partial ? { partial: true } : {}),
-    ...(embedded?.genesis !== undefined && settings.config.genesis === '' ? { genesis: embedded.genesis } : {}),
-    ...(embedded !== null && settings.config.network === '' ? { network: PRIVATE_NETWORK } : {}),
+    ...(embedded?.source.genesis !== undefined && settings.config.genesis === '' ? { genesis: embedded.source.genesis } : {}),
+    ...(embedded !== null && settings.config.network === '' ? { network: embedded.network } : {}),
   };
   await context.withStore(async (store) => {
-    const source = embedded ?? openSource(urls, store.network);
+    const source = embedded?.source ?? openSource(urls, store.network);
     const started = performance.now();
     remarkShape(context, store);
     const pumped = await pump(context, store, isBeyond(store, until, context) ? null : source, until);

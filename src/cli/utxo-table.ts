@@ -3,10 +3,11 @@
  * field by field. Names of assets come from strangers, so only what prints
  * safely is shown as text.
  */
+import { bareCoins } from '../query/amounts.ts';
 import type { Currency, Dialect } from '../query/dialect.ts';
 import type { AmountJson, BalanceJson, BlockJson, SeenJson, TxJson, UtxoJson } from '../query/render.ts';
 import { fromHex } from '../util/bytes.ts';
-import { bareCoins, coins, count, counted, shortened, table, utcTime } from './format.ts';
+import { coins, count, counted, shortened, table, utcTime } from './format.ts';
 
 /** Of one output, in a table. */
 const ASSETS_SHOWN = 2;

@@ -3,7 +3,7 @@
  * what the node itself computes of it. What either of the two does not know is
  * not compared, and what was compared is said.
  */
-import { needBitcoin } from '../families/networks.ts';
+import { needBitcoin } from '../families/bitcoin.ts';
 import { RpcClient } from '../sources/bitcoin/rpc/client.ts';
 import { type NodeSetInfo, nodeSetInfo, nodeSetInfoAt } from '../sources/bitcoin/rpc/set-info.ts';
 import type { OpenStore } from '../store/store.ts';

@@ -6,7 +6,7 @@
  * command fails after it has shown what the document claims.
  */
 import type { Command } from 'commander';
-import { familyOf } from '../families/networks.ts';
+import { familyOfNetwork } from '../families/networks.ts';
 import { readRegularLater } from '../files/regular.ts';
 import { documentFromText, documentToJson, type ProofDocument, type ProofKind, type Trusted, verifyDocument } from '../proofs/index.ts';
 import { fromHex, isHex } from '../util/bytes.ts';
@@ -54,7 +54,7 @@ Exit codes: 0 the proof holds for that root, 1 it does not, or there was no root
 async function verifyProof({ options, output, settings }: Context, file: string): Promise<void> {
   const root = parseRoot(options.root);
   const { network } = settings.config;
-  const known = network === '' ? null : { network, family: familyOf(network) };
+  const known = network === '' ? null : { network, family: familyOfNetwork(network).name };
   const document = documentFromText(await readText(file));
   const isVerified = root !== undefined && known !== null;
   // Where something is missing the document's own word shows at least whether it agrees with itself.
@@ -69,7 +69,7 @@ async function verifyProof({ options, output, settings }: Context, file: string)
 /** Its family is the one of the network it names, where that is known: a document may not disagree with itself either. */
 function ownNetwork({ network, family }: ProofDocument): Pick<Trusted, 'network' | 'family'> {
   try {
-    return { network, family: familyOf(network) };
+    return { network, family: familyOfNetwork(network).name };
   } catch (error) {
     if (!isUnspentError(error, 'NETWORK_UNKNOWN')) throw error;
     return { network, family };

@@ -1,86 +1,80 @@
 /**
- * From a source's URL to the source: the one place that knows the schemes, and
- * which family of chains each of them serves.
+ * From a source's URL to the source. Which kinds there are the descriptors say;
+ * a new one is a folder below `sources/` and a line in its family's table.
  */
-
-import { openDevnet } from '../chains/cardano/devnet/index.ts';
-import type { BitcoinNetwork } from '../ledgers/bitcoin/index.ts';
-import { openBlk } from '../sources/bitcoin/blk/index.ts';
-import { openP2p } from '../sources/bitcoin/p2p/index.ts';
-import { openRpc } from '../sources/bitcoin/rpc/index.ts';
-import { openImmutable } from '../sources/cardano/immutable/index.ts';
-import { openOuroboros } from '../sources/cardano/ouroboros/index.ts';
-import type { PeerStatus } from '../sources/peer.ts';
 import type { Source } from '../sources/source.ts';
 import { UnspentError } from '../util/errors.ts';
 import { withoutSecret } from '../util/secret.ts';
+import type { Family, Network, SourceKind, SourceOptions } from './family.ts';
+import { FAMILIES } from './networks.ts';
 
 /** What a source needs to know of the network it serves. */
-export type SourceNetwork =
-  | { readonly family: 'cardano'; readonly name: string; readonly parameters: { readonly byronEpochSlots: number; readonly magic: number } }
-  | { readonly family: 'bitcoin'; readonly name: string; readonly parameters: BitcoinNetwork };
+type SourceNetwork = Pick<Network, 'name' | 'family' | 'parameters'>;
 
-export interface SourceOptions {
-  /** Told whenever the connection to a node changes. */
-  readonly onPeer?: ((status: PeerStatus) => void) | undefined;
+interface FamilySource {
+  readonly kind: SourceKind;
+  readonly family: Family;
 }
 
-/** `nodes`: several of them may be given, of the same chain; when one fails, the next is tried. */
-const SCHEMES: Readonly<Record<string, { readonly form: string; readonly family: SourceNetwork['family']; readonly nodes?: true }>> = {
-  immutable: { form: 'immutable:PATH', family: 'cardano' },
-  n2n: { form: 'n2n://HOST:PORT', family: 'cardano', nodes: true },
-  n2c: { form: 'n2c:PATH', family: 'cardano', nodes: true },
-  devnet: { form: 'devnet:?blocks=N&seed=N', family: 'cardano' },
-  p2p: { form: 'p2p://HOST:PORT', family: 'bitcoin', nodes: true },
-  rpc: { form: 'rpc://USER:PASSWORD@HOST:PORT', family: 'bitcoin' },
-  rpcs: { form: 'rpcs://USER:PASSWORD@HOST:PORT?cert=FILE', family: 'bitcoin' },
-  blk: { form: 'blk:PATH', family: 'bitcoin' },
-};
+const KINDS: readonly FamilySource[] = FAMILIES.flatMap((family) => family.sources.map((kind) => ({ kind, family })));
 
-export const SOURCE_SCHEMES: readonly string[] = Object.values(SCHEMES).map(({ form }) => form);
+const BY_SCHEME: ReadonlyMap<string, FamilySource> = new Map(
+  KINDS.flatMap((source) => source.kind.forms.map((form) => [form.slice(0, form.indexOf(':')), source] as const)),
+);
 
-/** The source that makes its own chain, where the URL names one; null for all others, whose network must be known to open them. Throws SOURCE_UNKNOWN. */
-export function openEmbedded(urls: readonly string[]): Source | null {
-  const [scheme] = checkUrls(urls);
-  return scheme === 'devnet' ? openDevnet(urls[0]) : null;
+/** The form of every URL that is understood. */
+export const SOURCE_FORMS: readonly string[] = KINDS.flatMap(({ kind }) => kind.forms);
+
+/** A source that makes its own chain, and the network that chain is of. */
+export interface EmbeddedSource {
+  readonly source: Source;
+  readonly network: string;
+}
+
+/** Null where the URLs name a source that serves another's chain: its network must be known to open it. Throws SOURCE_UNKNOWN. */
+export function openEmbedded(urls: readonly string[]): EmbeddedSource | null {
+  const { kind, family } = kindOf(urls);
+  const network = family.networks.find(({ name }) => name === kind.makes);
+  return network === undefined ? null : { source: openKind(kind, urls, network, {}), network: network.name };
 }
 
 /** Throws SOURCE_UNKNOWN, and USAGE where the source cannot be of this network. */
 export function openSource(given: string | readonly string[], network: SourceNetwork, options: SourceOptions = {}): Source {
   const urls = typeof given === 'string' ? [given] : given;
-  for (const scheme of checkUrls(urls)) checkFamily(scheme, network);
-  const [url] = urls;
-  const path = url.slice(url.indexOf(':') + 1);
-  if (network.family === 'bitcoin') {
-    if (url.startsWith('p2p:')) return openP2p(urls, network.parameters, options);
-    return /^rpcs?:/.test(url) ? openRpc(url, network.parameters, options) : openBlk(path, network.parameters);
-  }
-  const { byronEpochSlots, magic } = network.parameters;
-  if (url.startsWith('immutable:')) return openImmutable(path, { byronEpochSlots });
-  if (url.startsWith('devnet:')) return openDevnet(url);
-  return openOuroboros(urls, { magic, byronEpochSlots, ...options });
+  const { kind, family } = kindOf(urls);
+  if (family !== network.family) throw wrongNetwork(schemeOf(urls[0]), network);
+  return openKind(kind, urls, network.parameters, options);
 }
 
-/** The scheme of each. */
-function checkUrls(urls: readonly string[]): string[] {
-  const schemes = urls.map(schemeOf);
-  if (schemes.length > 1 && !schemes.every((scheme) => SCHEMES[scheme].nodes && SCHEMES[scheme].family === SCHEMES[schemes[0]].family)) {
-    throw new UnspentError('USAGE', 'only nodes of one chain can be several sources: n2n://HOST:PORT and n2c:PATH, or p2p://HOST:PORT');
+function openKind(kind: SourceKind, urls: readonly string[], parameters: SourceNetwork['parameters'], options: SourceOptions): Source {
+  const [url] = urls;
+  return kind.open(urls, parameters, { ...options, path: url.slice(url.indexOf(':') + 1) });
+}
+
+/** The one kind that all of the URLs are of. */
+function kindOf(urls: readonly string[]): FamilySource {
+  if (urls.length === 0) throw new UnspentError('USAGE', 'no source was given');
+  const [first, ...others] = urls.map(sourceAt);
+  if (others.length > 0 && !(first.kind.several && others.every(({ kind }) => kind === first.kind))) {
+    const forms = KINDS.filter(({ kind }) => kind.several).map(({ kind }) => kind.forms.join(' and '));
+    throw new UnspentError('USAGE', `only nodes of one chain can be several sources: ${forms.join(', or ')}`);
   }
-  return schemes;
+  return first;
 }
 
 function schemeOf(url: string): string {
-  const scheme = /^([a-z0-9]+):/.exec(url)?.[1] ?? '';
-  if (Object.hasOwn(SCHEMES, scheme)) return scheme;
-  // It may be a mistyped one with a password in it.
-  const shown = withoutSecret(url);
-  throw new UnspentError('SOURCE_UNKNOWN', `'${shown}' is not a source; there are ${SOURCE_SCHEMES.join(', ')}`, { url: shown });
+  return /^([a-z0-9]+):/.exec(url)?.[1] ?? '';
 }
 
-function checkFamily(scheme: string, { family, name }: SourceNetwork): void {
-  if (SCHEMES[scheme].family === family) return;
-  const fitting = Object.values(SCHEMES).filter((entry) => entry.family === family);
-  const forms = fitting.map(({ form }) => form).join(', ');
-  throw new UnspentError('USAGE', `${scheme}: cannot be a source of '${name}'; its sources are ${forms}`, { scheme, network: name });
+function sourceAt(url: string): FamilySource {
+  const found = BY_SCHEME.get(schemeOf(url));
+  if (found !== undefined) return found;
+  // It may be a mistyped one with a password in it.
+  const shown = withoutSecret(url);
+  throw new UnspentError('SOURCE_UNKNOWN', `'${shown}' is not a source; there are ${SOURCE_FORMS.join(', ')}`, { url: shown });
+}
+
+function wrongNetwork(scheme: string, { name, family }: SourceNetwork): UnspentError {
+  const forms = family.sources.flatMap((kind) => kind.forms).join(', ');
+  return new UnspentError('USAGE', `${scheme}: cannot be a source of '${name}'; its sources are ${forms}`, { scheme, network: name });
 }

@@ -205,7 +205,10 @@ export interface Ledger {
   readonly traits: OutputTraits | null;
   /** The kinds of index key that outputs of this family can have. */
   readonly keyKinds: readonly KeyKind[];
-  readonly family: 'cardano' | 'bitcoin';
+  /** The name of its family, for messages. */
+  readonly family: string;
+  /** False: the chain has no clock of slots, and the slot of a block is its height. */
+  readonly hasSlots: boolean;
   /** Ids of transactions and hashes of blocks as people write them. */
   formatId(id: Uint8Array): string;
   /** `height`: where the block stands, for chains whose blocks do not say so. Throws BLOCK_INVALID. */

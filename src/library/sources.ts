@@ -7,9 +7,8 @@ import { serveP2p } from '../chains/bitcoin/responder/index.ts';
 import { openNetwork } from '../families/networks.ts';
 import { openEmbedded, openSource as openSourceOf } from '../families/open-source.ts';
 import { formatId, parseAddress } from '../ledgers/bitcoin/index.ts';
-import type { GenesisTexts } from '../sources/cardano/genesis-files.ts';
 import type { PeerStatus } from '../sources/peer.ts';
-import type { Source } from '../sources/source.ts';
+import type { GenesisTexts, Source } from '../sources/source.ts';
 import { UnspentError } from '../util/errors.ts';
 
 /** What a source has to know of the chain it serves. */
@@ -30,7 +29,7 @@ export interface SourceOpenOptions {
 export function openSource(url: string | readonly string[], options: SourceOpenOptions = {}): Source {
   const { network, genesis, onPeer } = options;
   const embedded = network === undefined ? openEmbedded(typeof url === 'string' ? [url] : url) : null;
-  if (embedded !== null) return embedded;
+  if (embedded !== null) return embedded.source;
   if (network === undefined) throw new UnspentError('NETWORK_NEEDED', `the source ${url} needs to know its network`);
   return openSourceOf(url, openNetwork(network, genesis ?? null), { onPeer });
 }

@@ -18,10 +18,10 @@ import {
 } from './csmt/json.ts';
 import type { Outpoint, UtxoEntry } from './csmt/utxo.ts';
 import type { DocumentPoint, OwnerClaim, ProofDocument, ProofKind } from './document.ts';
+import { FAMILY_NAMES, type FamilyName, writtenOrder } from './families.ts';
 import { arrayAt, countAt, type Fields, hexAt, objectAt } from './json.ts';
 import { parseExactJson } from './json-text.ts';
 import { type UtxoProofJson, utxoProofFromJson, utxoProofToJson } from './mmr/unspent.ts';
-import type { Family } from './output.ts';
 import { HASH_BYTES, malformed } from './verdict.ts';
 
 export interface OutpointJson {
@@ -43,7 +43,7 @@ export interface OwnerJson {
 export interface ProofDocumentJson {
   readonly kind: ProofKind;
   readonly network: string;
-  readonly family: Family;
+  readonly family: FamilyName;
   readonly point: DocumentPoint | null;
   readonly root: string | null;
   readonly claim: OutpointJson | EntryJson | (OwnerJson & { readonly outputs: readonly EntryJson[] });
@@ -52,7 +52,6 @@ export interface ProofDocumentJson {
 }
 
 const KINDS: readonly ProofKind[] = ['csmt-inclusion', 'csmt-absent', 'csmt-complete', 'mmr-unspent', 'mmr-spent'];
-const FAMILIES: readonly Family[] = ['cardano', 'bitcoin'];
 const FIELDS = ['kind', 'network', 'family', 'point', 'root', 'claim', 'proof'] as const;
 const NAME_CHARS_MAX = 100;
 
@@ -87,7 +86,7 @@ export function documentFromText(text: string): ProofDocument {
 export function documentFromJson(json: unknown): ProofDocument {
   const fields = withOptional(json, 'the document', FIELDS, 'cbor');
   const kind = wordAt(fields['kind'], 'kind', KINDS);
-  const family = wordAt(fields['family'], 'family', FAMILIES);
+  const family = wordAt(fields['family'], 'family', FAMILY_NAMES);
   const root = fields['root'] === null ? null : hexAt(fields['root'], 'root', HASH_BYTES);
   const head = { network: nameAt(fields['network']), family, point: pointAt(fields['point']), root };
   const { claim, proof } = fields;
@@ -117,16 +116,11 @@ export function documentFromJson(json: unknown): ProofDocument {
   }
 }
 
-/** The bytes of an id as the chain has them, written as people do; and the other way round. */
-function turned(id: Uint8Array, family: Family): Uint8Array {
-  return family === 'bitcoin' ? id.toReversed() : id;
+function outpointJson({ txId, index }: Outpoint, family: FamilyName): OutpointJson {
+  return { tx_hash: toHex(writtenOrder(txId, family)), output_index: index };
 }
 
-function outpointJson({ txId, index }: Outpoint, family: Family): OutpointJson {
-  return { tx_hash: toHex(turned(txId, family)), output_index: index };
-}
-
-function entryJson(entry: UtxoEntry, family: Family): EntryJson {
+function entryJson(entry: UtxoEntry, family: FamilyName): EntryJson {
   return { ...outpointJson(entry, family), output: toHex(entry.txOut) };
 }
 
@@ -134,16 +128,16 @@ function ownerJson({ owner, address }: OwnerClaim): OwnerJson {
   return { owner: toHex(owner), ...(address === null ? {} : { address: toHex(address) }) };
 }
 
-function outpointAt(fields: Fields, at: string, family: Family): Outpoint {
+function outpointAt(fields: Fields, at: string, family: FamilyName): Outpoint {
   const id = hashAt(fields['tx_hash'], `${at}.tx_hash`);
-  return { txId: turned(id, family), index: countAt(fields['output_index'], `${at}.output_index`) };
+  return { txId: writtenOrder(id, family), index: countAt(fields['output_index'], `${at}.output_index`) };
 }
 
-function entryAt(fields: Fields, at: string, family: Family): UtxoEntry {
+function entryAt(fields: Fields, at: string, family: FamilyName): UtxoEntry {
   return { ...outpointAt(fields, at, family), txOut: hexAt(fields['output'], `${at}.output`) };
 }
 
-function entriesAt(value: unknown, family: Family): UtxoEntry[] {
+function entriesAt(value: unknown, family: FamilyName): UtxoEntry[] {
   return arrayAt(value, 'claim.outputs').map((entry, i) => {
     const at = `claim.outputs[${i}]`;
     return entryAt(objectAt(entry, at, ['tx_hash', 'output_index', 'output']), at, family);

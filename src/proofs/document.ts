@@ -15,9 +15,9 @@ import { isUnspentError } from '../util/errors.ts';
 import type { CompletenessProof, ExclusionProof, InclusionProof } from './csmt/proof.ts';
 import type { Root } from './csmt/tree.ts';
 import { type Outpoint, type UtxoEntry, verifyNoUtxo, verifyOwner, verifyUtxo } from './csmt/utxo.ts';
+import { addressIn, type FamilyName, namesOwnersByHash, ownerHash } from './families.ts';
 import { type UtxoProof, verifySpent, verifyUnspent } from './mmr/unspent.ts';
 import { leafContent } from './mmr/utxo.ts';
-import { addressIn, type Family, ownerHash } from './output.ts';
 import { claim, isHash, type Refused, type Verdict } from './verdict.ts';
 
 /** What the verifier knows from elsewhere than the document. */
@@ -26,7 +26,7 @@ export interface Trusted {
   readonly root: Root;
   /** The network that root is of, and its family. */
   readonly network: string;
-  readonly family: Family;
+  readonly family: FamilyName;
 }
 
 /** Where the root is said to be from; the hash as people write it. */
@@ -39,7 +39,7 @@ export interface DocumentPoint {
 interface Head {
   readonly network: string;
   /** How ids are written, how the bytes of an owner become its hash, and what an output looks like. */
-  readonly family: Family;
+  readonly family: FamilyName;
   /** Null: before the first block. */
   readonly point: DocumentPoint | null;
   /** Null: of the empty tree. */
@@ -140,13 +140,13 @@ function claimRefused(document: ProofDocument): Refused | null {
 }
 
 /** The owner of a Cardano output is an address, so it has to be said which; of the Bitcoin family a script hash is a name of its own. */
-function ownerRefused(family: Family, { owner, address }: OwnerClaim): Refused | null {
-  if (address === null) return family === 'bitcoin' ? null : refuse('the address of the owner is missing');
+function ownerRefused(family: FamilyName, { owner, address }: OwnerClaim): Refused | null {
+  if (address === null) return namesOwnersByHash(family) ? null : refuse('the address of the owner is missing');
   return equalBytes(ownerHash(family, address), owner) ? null : refuse('the address is not that of the owner');
 }
 
 /** The bytes are an output of that family, and its own address or script is that of the owner. */
-function outputRefused(family: Family, txOut: Uint8Array, owner: Uint8Array | null): Refused | null {
+function outputRefused(family: FamilyName, txOut: Uint8Array, owner: Uint8Array | null): Refused | null {
   try {
     const address = addressIn(family, txOut);
     return owner === null || equalBytes(ownerHash(family, address), owner) ? null : refuse('the output is not of that owner');

@@ -21,6 +21,7 @@ export {
 export * as csmt from './csmt/index.ts';
 export * from './document.ts';
 export * from './document-json.ts';
+export { addressIn, FAMILY_NAMES, type FamilyName, ownerHash } from './families.ts';
 export * as mmr from './mmr/index.ts';
 export * as mpf from './mpf/index.ts';
 export {
@@ -33,6 +34,5 @@ export {
   within,
   writeAll,
 } from './node-store.ts';
-export { addressIn, type Family, ownerHash } from './output.ts';
 export { encodeTxIn } from './utxo.ts';
 export type { Refused, Verdict } from './verdict.ts';

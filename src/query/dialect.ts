@@ -3,7 +3,9 @@
  * time. The documents and records are the same for all; what differs is here,
  * once for each family.
  */
+import type { KeyKind } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
+import { UnspentError } from '../util/errors.ts';
 import type { BlockJson, UtxoJson } from './json.ts';
 import type { UtxoRecord } from './records.ts';
 import type { Utxo } from './utxo.ts';
@@ -39,6 +41,27 @@ export interface NamedOwner {
   readonly bytes: Uint8Array | null;
 }
 
+/** A credential: the hash of a key or a script, and what the text that names it says of it (null: nothing). */
+export interface NamedCredential {
+  readonly hash: Uint8Array;
+  readonly kind: 'key' | 'script' | null;
+  readonly part: 'payment' | 'stake' | null;
+}
+
+/** Of families whose addresses are made of credentials. */
+export interface CredentialReader {
+  /** A credential in whichever form people write it. Throws USAGE. */
+  parse(text: string): NamedCredential;
+  /** The hash of the stake credential in a raw address; null: it has none. */
+  stakeIn(address: Uint8Array): Uint8Array | null;
+}
+
+/** Whoever can have a balance, as index keys name it. */
+export interface Holder {
+  readonly kind: KeyKind;
+  readonly key: Uint8Array;
+}
+
 export interface Dialect {
   /** Ids of transactions and hashes of blocks. */
   formatId(id: Uint8Array): string;
@@ -48,6 +71,10 @@ export interface Dialect {
   readonly clock: Clock;
   /** The index key of an address in whichever form people write it. Throws USAGE. */
   addressKey(text: string): Uint8Array;
+  /** Whose balance it is: of an address or, where there is stake, of a stake address or key. Throws USAGE. */
+  holder(text: string): Holder;
+  /** Null: addresses of this family are not made of credentials. */
+  readonly credentials: CredentialReader | null;
   /** Whom an address names in the trees. Throws USAGE. */
   owner(text: string): NamedOwner;
   /** Sets the fields between an output's name and its place. Made for each query: answers are full of the same owners, which it remembers. */
@@ -57,6 +84,12 @@ export interface Dialect {
   blockFields(row: ChainRow): Partial<BlockJson>;
   /** Null: the chain has no eras. */
   eraName(era: number): string | null;
+}
+
+/** Throws UNSUPPORTED where the chain has none. */
+export function credentialsOf({ credentials }: Dialect): CredentialReader {
+  if (credentials !== null) return credentials;
+  throw new UnspentError('UNSUPPORTED', 'addresses of this chain are not made of credentials');
 }
 
 /** A view: the platform's own loops beat ours from a few bytes on. */

@@ -13,7 +13,7 @@ import {
   type CompleteDocument,
   csmt,
   type DocumentPoint,
-  type Family,
+  type FamilyName,
   type InclusionDocument,
   type mmr,
   type ProofDocument,
@@ -71,7 +71,12 @@ export interface MmrDetails {
 
 /** What proofs have to know of the chain and the store. */
 export interface Provable {
-  readonly network: { readonly name: string; readonly family: Family; readonly ledger: Ledger; readonly dialect: Dialect };
+  readonly network: {
+    readonly name: string;
+    readonly family: { readonly name: FamilyName };
+    readonly ledger: Ledger;
+    readonly dialect: Dialect;
+  };
   /** Names of the projections the store keeps. */
   readonly projections: readonly string[];
 }
@@ -192,7 +197,7 @@ export class Prover {
 
   private head(root: csmt.Root): Pick<ProofDocument, 'network' | 'family' | 'point' | 'root'> {
     const { name: network, family } = this.provable.network;
-    return { network, family, point: this.point, root };
+    return { network, family: family.name, point: this.point, root };
   }
 
   private inTree({ txId, index, output: { raw }, spent }: Utxo): InclusionDocument {

@@ -13,7 +13,6 @@ import {
   SUBMIT_MS_MAX,
   SUBMIT_PACKAGE_MS,
 } from '../util/limits.ts';
-import { registerEsplora } from './bitcoin/esplora/index.ts';
 import type { ServerContext } from './context.ts';
 import { admit } from './http/admission.ts';
 import { answerError, handleErrors, PROBLEM_TYPE, problemOf, type Trouble } from './http/problem.ts';
@@ -25,6 +24,7 @@ import { registerDocument, registerOpenApi } from './native/openapi.ts';
 import { registerReference } from './native/reference.ts';
 import { registerNative } from './native/routes/index.ts';
 import { registerPage } from './page/route.ts';
+import { shapesOf } from './shapes.ts';
 
 export interface AppOptions {
   /** One line for each failure of the server itself. */
@@ -43,7 +43,7 @@ export async function buildApp(context: ServerContext, options: AppOptions = {})
   handleErrors(app, trouble);
   await registerOpenApi(app);
   registerNative(app, serving);
-  registerEsplora(app, serving);
+  for (const shape of shapesOf(context.network)) shape.routes?.(app, serving);
   registerEvents(app, context, { onFailure: (error) => serving.onFailure(error, 'events') });
   registerMetrics(app, context, { onFailure: (error) => serving.onFailure(error, 'metrics') });
   await registerPage(app);

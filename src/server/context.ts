@@ -4,8 +4,8 @@
  */
 import type { Config } from '../config/schema.ts';
 import type { Lease } from '../events/shared-snapshots.ts';
-import type { Network } from '../families/networks.ts';
-import type { Mempool } from '../query/bitcoin/mempool/mempool.ts';
+import type { Network } from '../families/family.ts';
+import type { MempoolView } from '../query/mempool.ts';
 import type { Workload } from './http/work/workload.ts';
 import type { LiveStatus, LiveTiming } from './thread/live.ts';
 
@@ -26,13 +26,6 @@ export interface Live {
   onTimings(listener: (timings: readonly LiveTiming[]) => void): () => void;
 }
 
-/** Where an Electrum server listens: absent, not at all; asked for 0, at any port that is free. */
-export interface ElectrumPorts {
-  readonly tcp?: number | undefined;
-  readonly tls?: number | undefined;
-  readonly ws?: number | undefined;
-}
-
 export interface ServerContext {
   readonly network: Network;
   readonly config: Config;
@@ -42,8 +35,8 @@ export interface ServerContext {
   readonly live: Live;
   /** How requests, over HTTP and Electrum, share the thread. */
   readonly workload: Workload;
-  /** What the node that is followed has in its mempool, at the newest point; null: not of the Bitcoin family. */
-  readonly mempool: Mempool | null;
+  /** What the node that is followed has in its mempool, at the newest point; null: none is kept. */
+  readonly mempool: MempoolView | null;
   /** Hands a transaction to the node that is followed; its id. Throws TX_REFUSED, UNSUPPORTED where nothing is followed. */
   submit(raw: Uint8Array): Promise<Uint8Array>;
 }

@@ -8,10 +8,10 @@ import type { OwnedEngine } from '../engine/open.ts';
 import type { MempoolChange } from '../ledgers/mempool-change.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
-import type { Submit } from './bitcoin/mempool/keeper.ts';
-import { MempoolLink } from './bitcoin/mempool/link.ts';
-import type { ElectrumPorts } from './context.ts';
 import { checkBind } from './http/safety.ts';
+import type { Submit } from './mempool/keeper.ts';
+import { MempoolLink } from './mempool/link.ts';
+import { type PortsByShape, portsOf } from './shapes.ts';
 import { Host, type Listening } from './thread/host.ts';
 import { type LiveStatus, type LiveUpdate, NOT_FOLLOWING } from './thread/live.ts';
 import { Telemetry } from './thread/telemetry.ts';
@@ -23,10 +23,8 @@ export interface ServeOptions {
   /** Default: the settings `server.host` and `server.port`. Port 0: any that is free. */
   readonly host?: string;
   readonly port?: number;
-  /** Of the Electrum server of a store of the Bitcoin family. Default: the settings `electrum.*`; 0: any that is free. */
-  readonly electrumPort?: number;
-  readonly electrumTlsPort?: number;
-  readonly electrumWsPort?: number;
+  /** Of wire shapes that listen on ports of their own, such as `{ electrum: { tcp: 0 } }`. Default: their settings; 0: any that is free. */
+  readonly ports?: PortsByShape;
   /** True: a source will be followed, so that the server is not ready before that has said where it is. Default false. */
   readonly follows?: boolean;
   /** False: in the caller's thread. Default true. */
@@ -36,8 +34,8 @@ export interface ServeOptions {
 export interface Served {
   /** Where the page is; the API is below it. */
   readonly url: string;
-  /** The ports an Electrum server listens on, where there is one. */
-  readonly electrum?: ElectrumPorts;
+  /** The ports that wire shapes with listeners of their own listen on, such as `{ electrum: { tcp: 50001 } }`. */
+  readonly ports: PortsByShape;
   /** Resolves when it was closed; rejects when the server failed by itself. */
   readonly ended: Promise<void>;
   /** Ends every stream and answer. The store is not closed, and must not be before this resolves; `store.close()` sees to it. */
@@ -50,7 +48,7 @@ export async function serve(store: OpenStore, options: ServeOptions = {}): Promi
   checkBind(config.server);
   const link = new MempoolLink(store);
   const status: LiveStatus = options.follows === true ? { ...NOT_FOLLOWING, state: 'connecting' } : NOT_FOLLOWING;
-  const wanted: Wanted = { config, status, electrum: electrumPorts(config, options), submit: (raw) => link.submit(raw) };
+  const wanted: Wanted = { config, status, ports: checkedPorts(store, config, options), submit: (raw) => link.submit(raw) };
   const listener = options.thread === false ? here(store, wanted) : inThread(store, wanted);
   const telemetry = new Telemetry(store, (update) => listener.tell(update), status);
   let closing: Promise<void> | undefined;
@@ -65,10 +63,10 @@ export async function serve(store: OpenStore, options: ServeOptions = {}): Promi
   const reader = { close };
   store.readers.add(reader);
   try {
-    const { url, electrum } = await listener.listening;
-    if (store.network.family === 'bitcoin') link.start((changes) => listener.change(changes));
+    const { url, ports } = await listener.listening;
+    if (store.network.family.mempool !== undefined) link.start((changes) => listener.change(changes));
     // A promise of its own: if the server fails and nobody has asked to be told, the process is.
-    return { url, ended: listener.ended.then(() => {}), close, ...(Object.keys(electrum).length > 0 ? { electrum } : {}) };
+    return { url, ports, ended: listener.ended.then(() => {}), close };
   } catch (error) {
     await close();
     throw error;
@@ -79,7 +77,7 @@ export async function serve(store: OpenStore, options: ServeOptions = {}): Promi
 interface Wanted {
   readonly config: Config;
   readonly status: LiveStatus;
-  readonly electrum: ElectrumPorts;
+  readonly ports: PortsByShape;
   readonly submit: Submit;
 }
 
@@ -93,7 +91,7 @@ interface Listener {
   close(): Promise<void>;
 }
 
-function inThread({ engine, network, fold }: OpenStore, { config, status, electrum, submit }: Wanted): Listener {
+function inThread({ engine, network, fold }: OpenStore, { config, status, ports, submit }: Wanted): Listener {
   const { handle } = engine as Partial<OwnedEngine>;
   if (handle === undefined) throw new UnspentError('UNSUPPORTED', 'a store in memory cannot be served from another thread');
   const data = {
@@ -103,7 +101,7 @@ function inThread({ engine, network, fold }: OpenStore, { config, status, electr
     config,
     projections: fold.projections.map((projection) => projection.name),
     status,
-    electrum,
+    ports,
   };
   return new ServerThread(data, submit);
 }
@@ -148,15 +146,9 @@ function configOf(config: Config, { host, port }: ServeOptions): Config {
   return { ...config, server: { ...server, host: host ?? server.host, port: port ?? server.port } };
 }
 
-/** In the settings 0 means none. */
-function electrumPorts({ electrum }: Config, { electrumPort, electrumTlsPort, electrumWsPort }: ServeOptions): ElectrumPorts {
-  const [tcp, tls, ws] = [electrumPort, electrumTlsPort, electrumWsPort];
-  for (const port of [tcp, tls, ws]) checkPort(port);
-  return { tcp: tcp ?? set(electrum.port), tls: tls ?? set(electrum.tlsPort), ws: ws ?? set(electrum.wsPort) };
-}
-
-function set(port: number): number | undefined {
-  return port === 0 ? undefined : port;
+function checkedPorts({ network }: OpenStore, config: Config, { ports }: ServeOptions): PortsByShape {
+  for (const given of Object.values(ports ?? {})) for (const port of Object.values(given)) checkPort(port);
+  return portsOf(network, config, ports);
 }
 
 function checkPort(port: number | undefined): void {

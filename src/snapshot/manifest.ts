@@ -8,8 +8,10 @@
  * down to the last byte of the last chunk.
  */
 import { createHash } from 'node:crypto';
-import { type CardanoNetwork, cardanoNetwork } from '../ledgers/cardano/index.ts';
+import type { NetworkParameters } from '../families/family.ts';
+import { familyNamed } from '../families/networks.ts';
 import { OUTPOINT_BYTES } from '../ledgers/outpoint.ts';
+import type { FamilyName } from '../proofs/index.ts';
 import { isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { SNAPSHOT_CHUNK_BYTES, SNAPSHOT_HEADER_BYTES_MAX } from '../util/limits.ts';
@@ -32,10 +34,10 @@ export interface ManifestChunk {
 
 export interface ManifestNetwork {
   readonly name: string;
-  readonly family: 'cardano' | 'bitcoin';
+  readonly family: FamilyName;
   readonly magic: number;
   /** Only of a private network, which has no others than these. */
-  readonly parameters?: CardanoNetwork;
+  readonly parameters?: NetworkParameters;
 }
 
 export interface Manifest {
@@ -114,9 +116,11 @@ export function invalid(what: string, cause?: unknown): UnspentError {
 }
 
 function checkFields({ network, point, era, header, utxos, value, roots, chunkBytes, chunks }: Manifest): void {
-  const { name, family, magic, parameters } = object(network, '"network"');
-  need(typeof name === 'string' && (family === 'cardano' || family === 'bitcoin') && isCount(magic), '"network"');
-  if (parameters !== undefined) checkParameters(object(parameters, '"network.parameters"'));
+  const { name, family: familyName, magic, parameters } = object(network, '"network"');
+  const family = familyNamed(familyName);
+  need(typeof name === 'string' && family !== undefined && isCount(magic), '"network"');
+  const what = '"network.parameters"';
+  if (parameters !== undefined) need(family.canBeOwnParameters(object(parameters, what)), what);
   const { height, slot, hash, boundary } = object(point, '"point"');
   need(isCount(height) && height < 2 ** 32 && isCount(slot) && typeof boundary === 'boolean' && isHexText(hash, 32), '"point"');
   need(isCount(era) && era < 0x100, '"era"');
@@ -128,19 +132,6 @@ function checkFields({ network, point, era, header, utxos, value, roots, chunkBy
   need(isCount(chunkBytes) && chunkBytes > 0 && chunkBytes <= SNAPSHOT_CHUNK_BYTES, '"chunkBytes"');
   need(Array.isArray(chunks), '"chunks"');
   chunks.forEach(checkChunk);
-}
-
-/** Every one that such a network has, and no other; none of them may stop a clock. */
-function checkParameters(given: Readonly<Record<string, unknown>>): void {
-  const what = '"network.parameters"';
-  const { eraStartSlots, name, ...numbers } = given;
-  const names = Object.keys(cardanoNetwork('devnet')).sort();
-  need(Object.keys(given).sort().join() === names.join() && typeof name === 'string', what);
-  need(Object.values(object(eraStartSlots, what)).every(isCount), what);
-  for (const [each, value] of Object.entries(numbers)) {
-    const divides = each.endsWith('Ms') || each.endsWith('EpochSlots') || each.endsWith('ChunkSlots');
-    need(typeof value === 'number' && Number.isFinite(value) && value >= (divides ? 1 : 0), what);
-  }
 }
 
 function checkChunk(chunk: ManifestChunk, i: number): void {

@@ -122,7 +122,7 @@ class RowCheck {
     if (faults.length > 0) throw this.fault(coin, file, `is stored wrong: ${faults[0]}`);
     const height = readU32(coin.bytes, coin.at + AT.height);
     const slot = readU64(coin.bytes, coin.at + AT.slot);
-    const isPlaced = this.ledger.family !== 'bitcoin' || slot === height;
+    const isPlaced = this.ledger.hasSlots || slot === height;
     if (height > this.block.height || slot > this.block.slot || !isPlaced)
       throw this.fault(coin, file, `names height ${height} and slot ${slot}, where it cannot have come from`);
   }

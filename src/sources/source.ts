@@ -67,11 +67,17 @@ export interface MempoolFeed {
   submit(raw: Uint8Array): Promise<Uint8Array>;
 }
 
+/** The texts of a chain's genesis files. Only Cardano has such: what a chain of the Bitcoin family begins with is built in. */
+export interface GenesisTexts {
+  readonly byron: string;
+  readonly shelley: string;
+}
+
 export interface Source {
   /** The URL it was made from, for messages. */
   readonly name: string;
   /** The text of the genesis files of the chain it serves, where it makes that chain itself. */
-  readonly genesis?: { readonly byron: string; readonly shelley: string };
+  readonly genesis?: GenesisTexts;
   /**
    * True: its blocks are settled and it never goes back. It may lag behind us,
    * and then hands over blocks we have; where one of its blocks has another

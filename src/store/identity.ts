@@ -4,8 +4,9 @@
  */
 import type { Config } from '../config/schema.ts';
 import { checkNetwork, type Identity, SCHEMA_VERSION } from '../engine/directory.ts';
-import { type Network, networkNames, openNetwork, withoutGenesis } from '../families/networks.ts';
-import { type GenesisTexts, readGenesisFiles } from '../sources/cardano/genesis-files.ts';
+import type { Network } from '../families/family.ts';
+import { familyOfNetwork, networkNames, openNetwork } from '../families/networks.ts';
+import type { GenesisTexts } from '../sources/source.ts';
 import type { Windows } from '../state/pruned.ts';
 import { UnspentError } from '../util/errors.ts';
 import { VERSION } from '../util/version.ts';
@@ -46,16 +47,16 @@ export interface StorePlan extends StoreSettings {
 export function planStore(existing: StoreIdentity | null, wishes: Wishes, may: Changes): StorePlan {
   const name = networkName(existing, wishes);
   const given = wishes.genesis ?? wishes.config.genesis;
-  const texts = typeof given === 'string' ? (given === '' ? null : readGenesisFiles(given, name)) : given;
+  const texts = typeof given === 'string' ? (given === '' ? null : familyOfNetwork(name).readGenesis(given, name)) : given;
   const partial = existing?.partial || (wishes.partial ?? false);
   const found = openNetwork(name, texts, existing?.parameters ?? wishes.parameters);
-  const network = partial && !found.hasGenesis ? withoutGenesis(found) : found;
+  const network = partial && !found.hasGenesis ? found.family.withoutGenesis(found) : found;
   const { config, ignored } = settingsOf(wishes.config, existing, network, may);
   if (wishes.partial && config.utxo.store === 'mmr') throw rangeNeedsAll();
   const { pruneDepth, rollbackWindow, delta } = config.utxo;
   if (existing !== null) checkFixed(existing, wishes.data, partial, delta.selfContained);
   const facts = {
-    ...{ schema: SCHEMA_VERSION, network: name, family: network.family, parameters: network.parameters },
+    ...{ schema: SCHEMA_VERSION, network: name, family: network.family.name, parameters: network.parameters },
     ...{ partial, selfContained: delta.selfContained, windows: { pruneDepth, rollbackWindow }, createdBy: `unspent ${VERSION}` },
   };
   return { facts, network, config, ignored };

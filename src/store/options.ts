@@ -1,7 +1,7 @@
 /** How a store is opened, and the settings it is opened with. */
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import type { GenesisTexts } from '../sources/cardano/genesis-files.ts';
+import type { GenesisTexts } from '../sources/source.ts';
 
 /** Settings by their key, as docs/reference/config.md lists them: `{ 'utxo.balances': true }`. */
 export type SettingValues = Readonly<Record<string, string | number | boolean>>;

@@ -13,7 +13,7 @@ import {
   settingValue,
   withValues,
 } from '../config/schema.ts';
-import { type Network, windowBlocks } from '../families/networks.ts';
+import type { Network } from '../families/family.ts';
 import type { Windows } from '../state/pruned.ts';
 import type { StoreIdentity } from './identity.ts';
 
@@ -78,7 +78,7 @@ function keptSettings({ projections, selfContained }: StoreIdentity): Partial<Re
 
 /** What is not said fits itself to what is. */
 function windowsOf(config: Config, kept: Windows | null, network: Network, may: boolean): Windows {
-  const blocks = windowBlocks(network);
+  const blocks = network.family.windowBlocks(network);
   const { pruneDepth, rollbackWindow } = kept ?? { pruneDepth: blocks, rollbackWindow: 2 * blocks };
   if (!may) return { pruneDepth, rollbackWindow };
   const { pruneDepth: depth, rollbackWindow: window } = config.utxo;

@@ -11,7 +11,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.ts';
 import { databaseDirectory, readIdentity, removeStore, writeIdentity } from '../engine/directory.ts';
 import { openEngineIn } from '../engine/open.ts';
-import { type Network, openNetwork, ownParameters } from '../families/networks.ts';
+import type { Network } from '../families/family.ts';
+import { openNetwork } from '../families/networks.ts';
 import type { Point } from '../ledgers/ledger.ts';
 import { CHAIN } from '../projections/chain.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
@@ -22,7 +23,7 @@ import { checkLoadable, loadSnapshot } from '../snapshot/load.ts';
 import type { Manifest } from '../snapshot/manifest.ts';
 import { openSnapshot, readSnapshot, type SnapshotFolder } from '../snapshot/read.ts';
 import { type WriteOptions, writeSnapshot } from '../snapshot/write.ts';
-import type { GenesisTexts } from '../sources/cardano/genesis-files.ts';
+import type { GenesisTexts } from '../sources/source.ts';
 import { keptHeader } from '../state/base.ts';
 import { DELTA } from '../state/delta.ts';
 import { readHead } from '../state/head.ts';
@@ -72,8 +73,8 @@ export async function exportSnapshot(store: OpenStore, folder: string, options: 
 
 function networkFacts(network: Network): Manifest['network'] {
   const { name, family, parameters } = network;
-  const own = ownParameters(network);
-  return { name, family, magic: parameters.magic, ...(own === null ? {} : { parameters: own }) };
+  const own = family.ownParameters(network);
+  return { name, family: family.name, magic: parameters.magic, ...(own === null ? {} : { parameters: own }) };
 }
 
 /** Hashes that somebody trusted gave, in hex: the snapshot must have them. */

@@ -10,13 +10,12 @@ import type { Engine, EngineStats } from '../engine/engine.ts';
 import type { Unclosed } from '../engine/open.ts';
 import { EventReaders } from '../events/event-readers.ts';
 import type { StoreEvents, StoreEventsOptions } from '../events/store-events.ts';
-import type { Network } from '../families/networks.ts';
+import type { Commitment, CommitmentOptions, Network } from '../families/family.ts';
 import { openSource } from '../families/open-source.ts';
 import type { Point } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { INDEX_KINDS } from '../projections/index/by-key.ts';
 import { balanceKinds } from '../projections/registry.ts';
-import { type Commitment, type CommitmentOptions, commitmentOf } from '../query/bitcoin/commitment.ts';
 import { type Digest, digestOf } from '../query/digest.ts';
 import { Overlays } from '../query/overlay.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
@@ -301,12 +300,13 @@ export class OpenStore {
     return digestOf(this.engine, onRows);
   }
 
-  /** What a node of the Bitcoin family says of its set, from one walk over ours; null for other families. MuHash costs most of it. */
+  /** What a node says of its unspent set, from one walk over ours; null where nodes of the family say nothing of the kind. MuHash costs most of it. */
   commitment(options: CommitmentOptions = {}): Commitment | null {
     this.needUtxo('a commitment');
-    if (this.network.family !== 'bitcoin') return null;
+    const { family } = this.network;
+    if (family.commitment === undefined) return null;
     const kept = this.read((query) => query.setHash(this.network.ledger.setHash));
-    const found = commitmentOf(this.engine, this.fold.head?.hash ?? NO_HASH, { ...options, muhash: options.muhash ?? kept === null });
+    const found = family.commitment(this.engine, this.fold.head?.hash ?? NO_HASH, { ...options, muhash: options.muhash ?? kept === null });
     return { ...found, muhash: found.muhash ?? kept?.hash ?? null };
   }
 

@@ -430,3 +430,6 @@ export const HTTP_PROOF_OUTPUTS_MAX = 2000;
 
 /** Outputs of a page of the library where the program does not say: enough for most addresses, and little to hold. */
 export const LIBRARY_PAGE_ROWS = 100;
+
+/** Blocks below the tip whose spent outputs a new store keeps, where neither settings nor the network decide: two weeks of Bitcoin, and k of most Cardano networks. */
+export const WINDOW_BLOCKS = 2160;

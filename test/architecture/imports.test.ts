@@ -28,10 +28,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   state: ['util', 'engine', 'ledgers', 'projections'],
   query: ['util', 'crypto', 'engine', 'ledgers', 'proofs', 'projections', 'state'],
   events: ['util', 'engine', 'ledgers', 'projections', 'state', 'query'],
-  snapshot: ['util', 'files', 'engine', 'ledgers', 'projections', 'state', 'query', 'store'],
+  snapshot: ['util', 'files', 'engine', 'ledgers', 'proofs', 'projections', 'state', 'query', 'families', 'store'],
   sources: ['util', 'crypto', 'files', 'ledgers', 'state'],
   chains: ['util', 'crypto', 'files', 'ledgers', 'sources'],
-  families: ['util', 'ledgers', 'query', 'sources', 'chains'],
+  families: ['util', 'engine', 'ledgers', 'proofs', 'query', 'sources', 'chains'],
   store: ['util', 'files', 'config', 'engine', 'ledgers', 'projections', 'state', 'query', 'sources', 'families', 'snapshot', 'events'],
   server: [
     'util',

@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimRows } from '../../src/cli/claim-rows.ts';
-import type { Family, ProofDocument } from '../../src/proofs/index.ts';
+import type { FamilyName, ProofDocument } from '../../src/proofs/index.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { CborWriter } from '../../src/util/cbor-write.ts';
 import { Dice } from '../proofs/support.ts';
 
-const FAMILIES: readonly Family[] = ['cardano', 'bitcoin'];
+const FAMILIES: readonly FamilyName[] = ['cardano', 'bitcoin'];
 
-function documents(family: Family, network: string, bytes: Uint8Array): ProofDocument[] {
+function documents(family: FamilyName, network: string, bytes: Uint8Array): ProofDocument[] {
   const head = { network, family, point: null, root: new Uint8Array(32) };
   const owner = new Uint8Array(32);
   const outpoint = { txId: new Uint8Array(32), index: 0 };

@@ -9,7 +9,7 @@ import {
   csmt,
   documentFromJson,
   documentToJson,
-  type Family,
+  type FamilyName,
   type ProofDocument,
   type ProofDocumentJson,
   verifyDocument,
@@ -19,7 +19,7 @@ import { DocumentWorld, FAMILIES, meaningOf, NETWORKS } from './document-world.t
 import { everyChange } from './spoil.ts';
 import { Dice } from './support.ts';
 
-const other = (family: Family): Family => (family === 'cardano' ? 'bitcoin' : 'cardano');
+const other = (family: FamilyName): FamilyName => (family === 'cardano' ? 'bitcoin' : 'cardano');
 
 /** The same bytes said to be of the other family: the ids of the claim are then read from the other end. */
 function turned(json: ProofDocumentJson): ProofDocumentJson {

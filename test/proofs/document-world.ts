@@ -4,7 +4,7 @@
  */
 import {
   csmt,
-  type Family,
+  type FamilyName,
   MemoryNodes,
   mmr,
   ownerHash,
@@ -15,8 +15,8 @@ import {
 import { CborWriter } from '../../src/util/cbor-write.ts';
 import { type Dice, memorySpaces } from './support.ts';
 
-export const FAMILIES: readonly Family[] = ['cardano', 'bitcoin'];
-export const NETWORKS: Readonly<Record<Family, string>> = { cardano: 'devnet', bitcoin: 'bitcoin-regtest' };
+export const FAMILIES: readonly FamilyName[] = ['cardano', 'bitcoin'];
+export const NETWORKS: Readonly<Record<FamilyName, string>> = { cardano: 'devnet', bitcoin: 'bitcoin-regtest' };
 
 export interface Output extends csmt.UtxoEntry {
   readonly address: Uint8Array;
@@ -29,14 +29,14 @@ export interface Case {
 }
 
 export class DocumentWorld {
-  readonly family: Family;
+  readonly family: FamilyName;
   readonly cases: Case[] = [];
   readonly outputs: readonly Output[];
   readonly tree = new MemoryNodes();
   readonly treeRoot: Uint8Array;
   private readonly dice: Dice;
 
-  constructor(dice: Dice, family: Family, owners = 6) {
+  constructor(dice: Dice, family: FamilyName, owners = 6) {
     this.dice = dice;
     this.family = family;
     const addresses = Array.from({ length: owners }, () => Uint8Array.of(0x60, ...dice.bytes(28)));

@@ -189,7 +189,7 @@ function suite(bench: Bench): void {
     await bench.refused('another first key', changed({ chunks: [{ ...chunks[0], first: chunks[0].last }, ...chunks.slice(1)] }));
     await bench.refused('other sizes', changed({ chunks: [{ ...chunks[0], bytes: 2 ** 40 }, ...chunks.slice(1)] }));
     await bench.forged('a row taken out, sums as before', (rows) => rows.splice(9, 1), { summed: false });
-    await bench.forged('cut elsewhere', () => {}, { cutAt: CHUNK_BYTES[bench.ledger.family] / 2 });
+    await bench.forged('cut elsewhere', () => {}, { cutAt: CHUNK_BYTES[bench.ledger.family as keyof typeof CHUNK_BYTES] / 2 });
     await bench.forged('not cut at all', () => {}, { cutAt: 1 << 20 });
   });
 

@@ -50,7 +50,7 @@ function isTxAbove(row: string, height: number): boolean {
 function headerOnly(row: string, { network }: OpenStore): string {
   const [key, value] = row.split(' ');
   const bytes = Buffer.from(value, 'hex');
-  bytes.fill(0, 73, network.family === 'bitcoin' ? 85 : 81);
+  bytes.fill(0, 73, network.family.name === 'bitcoin' ? 85 : 81);
   return `${key} ${bytes.toString('hex')}`;
 }
 
@@ -71,7 +71,7 @@ function assertSame(begun: Side, whole: Side, base: Block, when: string): void {
   assert.equal(begun.rows.get('delta')!.length, all.length - from - 1, `${when}: undo records`);
   const [ours, theirs] = [reserved(begun), reserved(whole)];
   for (const name of ['head', 'set_hash']) assert.equal(ours.get(name), theirs.get(name), `${when}: ${name}`);
-  const kept = begun.store.network.family === 'cardano' ? ['header'] : [];
+  const kept = begun.store.network.family.name === 'cardano' ? ['header'] : [];
   assert.deepEqual([...ours.keys()].filter((name) => !theirs.has(name)).sort(), ['base', ...kept, 'pruned'], when);
   assert.deepEqual(begun.store.digest(), whole.store.digest(), when);
   assert.deepEqual(begun.store.verify().faults, [], `${when}: verify`);

@@ -134,7 +134,7 @@ export function wander(store: OpenStore, { blocks, fork }: World, count: number)
 }
 
 export async function exported(store: OpenStore, folder: string, at?: Point | null): Promise<ReadonlyMap<string, string>> {
-  await exportSnapshot(store, folder, { chunkBytes: CHUNK_BYTES[store.network.family], at: at ?? undefined });
+  await exportSnapshot(store, folder, { chunkBytes: CHUNK_BYTES[store.network.family.name], at: at ?? undefined });
   return filesOf(folder);
 }
 

@@ -67,7 +67,7 @@ describe('a transaction of 70,000 outputs', () => {
     store = await open({ data: join(folder, 'store'), network: NETWORK, config });
     mine(wide);
     await catchUp();
-    served = await serve(store, { port: 0, electrumPort: 0, thread: false });
+    served = await serve(store, { port: 0, ports: { electrum: { tcp: 0 } }, thread: false });
   });
 
   after(async () => {
@@ -160,7 +160,7 @@ describe('a transaction of 70,000 outputs', () => {
       [0, FIRST_WIDE, LAST],
     );
     assert.equal((await fetch(new URL(`api/tx/${id}/outspend/${2 ** 32}`, served.url))).status, 400);
-    const client = await LineClient.open(served.electrum?.tcp);
+    const client = await LineClient.open(served.ports['electrum']?.['tcp']);
     try {
       const hash = toHex(sha256(OWNER).reverse());
       const unspent = await client.ask<{ tx_hash: string; tx_pos: number }[]>('blockchain.scripthash.listunspent', hash);

@@ -16,7 +16,7 @@ import { type OpenOptions, type OpenStore, open } from '../../src/store/store.ts
 import type { ErrorCode } from '../../src/util/errors.ts';
 
 const SOURCE = 'devnet:?blocks=40&seed=3';
-const { genesis } = openEmbedded([SOURCE])!;
+const { genesis } = openEmbedded([SOURCE])!.source;
 const MADE = ['utxo.delta.selfContained=true', 'proofs.csmt=true', 'utxo.index.stakeCredential=false', 'utxo.pruneDepth=11'];
 
 const config = (...set: string[]): Config => loadConfig({ flags: { set: ['engine.memtableBytes=2000000', ...set] } }).config;

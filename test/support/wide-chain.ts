@@ -14,7 +14,7 @@ const nothing = (): never => assert.fail('not asked here');
 
 /** Blocks mean what they say, and outputs are what their bytes are. */
 export const plainLedger: Ledger = {
-  ...{ family: 'cardano', traits: null, keyKinds: [], leaf: cardanoLeaf },
+  ...{ family: 'cardano', hasSlots: true, traits: null, keyKinds: [], leaf: cardanoLeaf },
   formatId: (id) => toHex(id),
   transition: () => null,
   isFirst: (block) => block.prevHash === null,

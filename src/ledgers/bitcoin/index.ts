@@ -44,7 +44,6 @@ export { coreType, esploraType, readScript, type Script } from './script.ts';
 
 /** A ledger that can be told where a block stands, because its blocks do not say so before BIP34. */
 export interface BitcoinLedger extends Ledger {
-  readonly family: 'bitcoin';
   decode(raw: Uint8Array, height?: number): BitcoinBlock;
 }
 
@@ -56,6 +55,7 @@ export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
   const repeated = new Map(network.overwritten.map(({ height, by }) => [by.height, { height, hash: parseId(by.hash) }]));
   return {
     family: 'bitcoin',
+    hasSlots: false,
     keyKinds: ['address'],
     formatId,
     traits: null,

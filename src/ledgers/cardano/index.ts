@@ -51,6 +51,7 @@ export interface Genesis {
 export function cardanoLedger(network: CardanoNetwork, genesis: Genesis | null): Ledger {
   return {
     family: 'cardano',
+    hasSlots: true,
     keyKinds: KEY_KINDS,
     formatId: (id) => toHex(id),
     traits: cardanoTraits,

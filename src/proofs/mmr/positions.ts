@@ -61,14 +61,14 @@ export function leavesIn(size: number): number {
   return leavesBefore;
 }
 
-export interface Family {
+export interface NodeFamily {
   readonly parent: number;
   readonly sibling: number;
   /** True when the node itself is the right child. */
   readonly right: boolean;
 }
 
-export function familyOf(position: number): Family {
+export function familyOf(position: number): NodeFamily {
   const { leavesBefore, height } = placeOf(position);
   const half = 2 ** height;
   const right = Math.floor(leavesBefore / half) % 2 === 1;
@@ -94,13 +94,13 @@ export function peaksOf(size: number): number[] {
 
 /** The way from a node up to its peak, and where that peak stands among the others. */
 export interface Climb {
-  readonly families: readonly Family[];
+  readonly families: readonly NodeFamily[];
   readonly peaks: readonly number[];
   readonly peak: number;
 }
 
 export function climbFrom(position: number, size: number): Climb {
-  const families: Family[] = [];
+  const families: NodeFamily[] = [];
   let at = position;
   for (let family = familyOf(at); family.parent < size && family.sibling < size; family = familyOf(at)) {
     families.push(family);

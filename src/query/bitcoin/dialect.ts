@@ -27,7 +27,7 @@ import { bufferOf, type Dialect, type Draft, hexOf, type OutputFields } from '..
 import type { BlockJson, UtxoJson } from '../json.ts';
 import type { Utxo } from '../utxo.ts';
 
-const UNIT = 'satoshi';
+export const BITCOIN_UNIT = 'satoshi';
 /** Owners remembered at most: a few hundred bytes each. */
 const OWNERS_MAX = 4096;
 const SCRIPT_HASH_BYTES = 32;
@@ -38,9 +38,11 @@ export function bitcoinDialect(network: BitcoinNetwork): Dialect {
   return {
     formatId: idText,
     parseId,
-    currency: { unit: UNIT, name: network.unit, decimals: 8, field: 'satoshi_amount' },
+    currency: { unit: BITCOIN_UNIT, name: network.unit, decimals: 8, field: 'satoshi_amount' },
     clock: { epoch: () => null, time: (_slot, row) => (row === null ? null : headerOf(row).time) },
     addressKey: (text) => addressKey(text, network),
+    holder: (text) => ({ kind: 'address', key: addressKey(text, network) }),
+    credentials: null,
     owner(text) {
       if (isHex(text, SCRIPT_HASH_BYTES)) return { hash: fromHex(text), bytes: null };
       const bytes = parseAddress(network, text);
@@ -88,7 +90,7 @@ function writeOutput(utxo: Utxo, network: BitcoinNetwork, owners: Map<string, Ow
   if (owner.script_type !== undefined) json.script_type = owner.script_type;
   const amount = value.toString();
   json.satoshi_amount = amount;
-  json.amounts = amountsJson(UNIT, amount, []);
+  json.amounts = amountsJson(BITCOIN_UNIT, amount, []);
   json.is_coinbase = (utxo.output.flags & OUTPUT_FLAG.coinbase) !== 0;
 }
 

@@ -10,6 +10,7 @@ import {
   formatAddress,
   OUTPUT_FLAG,
   parseAddress,
+  parseCredential,
   readAddress,
   slotToEpoch,
   slotToTime,
@@ -18,7 +19,7 @@ import {
 import type { ChainRow } from '../../projections/chain.ts';
 import { fromHex } from '../../util/bytes.ts';
 import { amountsJson } from '../amounts.ts';
-import { bufferOf, type Dialect, type Draft, hexOf, type OutputFields } from '../dialect.ts';
+import { bufferOf, type Dialect, type Draft, type Holder, hexOf, type OutputFields } from '../dialect.ts';
 import type { BlockJson, UtxoJson } from '../json.ts';
 import type { Utxo } from '../utxo.ts';
 import { describeStored } from './describe-stored.ts';
@@ -26,7 +27,7 @@ import { describeStored } from './describe-stored.ts';
 const HASH_BYTES = 32;
 /** Owners remembered at most: a few hundred bytes each. */
 const OWNERS_MAX = 4096;
-const CURRENCY = { unit: 'lovelace', name: 'ada', decimals: 6, field: 'lovelace_amount' } as const;
+export const CARDANO_CURRENCY = { unit: 'lovelace', name: 'ada', decimals: 6, field: 'lovelace_amount' } as const;
 
 type Owner = Pick<UtxoJson, 'owner_addr' | 'owner_stake_addr' | 'owner_payment_credential' | 'owner_stake_credential'>;
 
@@ -34,9 +35,11 @@ export function cardanoDialect(network: CardanoNetwork): Dialect {
   return {
     formatId: hexOf,
     parseId: (text) => fromHex(text, HASH_BYTES),
-    currency: CURRENCY,
+    currency: CARDANO_CURRENCY,
     clock: { epoch: (slot) => slotToEpoch(network, slot), time: (slot) => slotToTime(network, slot) },
     addressKey: (text) => blake2b224(parseAddress(text)),
+    holder,
+    credentials: { parse: parseCredential, stakeIn: (address) => readAddress(address).stake?.hash ?? null },
     owner(text) {
       const bytes = parseAddress(text);
       return { hash: blake2b256(bytes), bytes };
@@ -51,6 +54,13 @@ export function cardanoDialect(network: CardanoNetwork): Dialect {
   };
 }
 
+function holder(text: string): Holder {
+  if (/^stake_(shared_)?vkh1/i.test(text)) return { kind: 'stake', key: parseCredential(text).hash };
+  const address = parseAddress(text);
+  const read = readAddress(address);
+  return read.kind === 'reward' ? { kind: 'stake', key: read.stake.hash } : { kind: 'address', key: blake2b224(address) };
+}
+
 function writeOutput({ txId, index, output }: Utxo, owners: Owners, json: Draft<UtxoJson>): void {
   const described = describeStored(txId, index, output.raw);
   const { datumHash, inlineDatum, scriptRef, scriptHash } = described;
@@ -61,7 +71,7 @@ function writeOutput({ txId, index, output }: Utxo, owners: Owners, json: Draft<
   if (owner.owner_payment_credential !== undefined) json.owner_payment_credential = owner.owner_payment_credential;
   if (owner.owner_stake_credential !== undefined) json.owner_stake_credential = owner.owner_stake_credential;
   json.lovelace_amount = lovelace;
-  json.amounts = amountsJson(CURRENCY.unit, lovelace, described.assets);
+  json.amounts = amountsJson(CARDANO_CURRENCY.unit, lovelace, described.assets);
   if (datumHash !== null) json.data_hash = hexOf(datumHash);
   if (inlineDatum !== null) json.inline_datum = hexOf(inlineDatum);
   if (scriptRef !== null) json.script_ref = hexOf(scriptRef);

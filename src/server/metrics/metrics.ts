@@ -5,6 +5,8 @@
  * not known is left out rather than told as zero.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Family } from '../../families/family.ts';
+import { FAMILIES } from '../../families/networks.ts';
 import type { Query } from '../../query/query.ts';
 import { summaryOf } from '../../store/summary.ts';
 import { VERSION } from '../../util/version.ts';
@@ -44,8 +46,6 @@ const GAUGES = {
   prune_depth_blocks: 'Blocks below the tip after which a spent output is forgotten.',
   rollback_window_blocks: 'Blocks below the tip for which undo records are kept.',
   utxos: 'Unspent outputs.',
-  value_lovelace: 'What the unspent outputs are worth, as near as a floating point number gets. Cardano.',
-  value_satoshi: 'The same for the Bitcoin family.',
   mempool_transactions: 'Transactions known that are in no block yet. Bitcoin family.',
   missing_inputs: 'Inputs from before the first block, of a store that began in the middle of its chain.',
   mmr_nodes: 'Nodes of the mountain range over all outputs.',
@@ -54,7 +54,18 @@ const GAUGES = {
   event_streams: 'Open streams of events.',
 } as const;
 
-type GaugeName = keyof typeof GAUGES;
+/** What the unspent outputs are worth is told in the unit of their chain. */
+type ValueName = `value_${string}`;
+const valueName = ({ unit }: Pick<Family, 'unit'>): ValueName => `value_${unit}`;
+
+const VALUES: Readonly<Record<ValueName, string>> = Object.fromEntries(
+  FAMILIES.map((family) => [
+    valueName(family),
+    `What the unspent outputs are worth in ${family.unit}, as near as a floating point number gets. Stores of ${family.title}.`,
+  ]),
+);
+
+type GaugeName = keyof typeof GAUGES | ValueName;
 
 export class Metrics {
   readonly registry = new Registry();
@@ -78,7 +89,7 @@ export class Metrics {
       if (name.startsWith('outputs_') && !context.projections.includes('utxo')) continue;
       this.sums.set(name as keyof typeof SUMS, new Counter({ name: `unspent_${name}_total`, help, registers }));
     }
-    for (const [name, help] of Object.entries(GAUGES)) {
+    for (const [name, help] of Object.entries({ ...GAUGES, ...VALUES })) {
       const gauge = new Gauge({ name: `unspent_${name}`, help, registers });
       // It begins at zero, which would be told of what this chain does not have.
       gauge.remove();
@@ -152,7 +163,7 @@ export class Metrics {
     this.set('tip_height', head?.height);
     this.set('tip_slot', head?.slot);
     this.set('utxos', totals?.utxos);
-    this.set(network.family === 'cardano' ? 'value_lovelace' : 'value_satoshi', totals === null ? null : Number(totals.value));
+    this.set(valueName(network.family), totals === null ? null : Number(totals.value));
     this.set('mempool_transactions', mempool?.size);
     this.set('missing_inputs', totals?.missing);
     this.set('horizon_height', horizon?.height ?? 0);

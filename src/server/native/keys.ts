@@ -4,11 +4,10 @@
  */
 
 import { parseUnit } from '../../ledgers/asset.ts';
-import { parseCredential, readAddress } from '../../ledgers/cardano/index.ts';
 import { KEY_BYTES } from '../../ledgers/ledger.ts';
 import { type Outpoint, parseOutpoint } from '../../ledgers/outpoint.ts';
 import { assetKey, datumKey } from '../../projections/index/by-key.ts';
-import type { Dialect, NamedOwner } from '../../query/dialect.ts';
+import { credentialsOf, type Dialect, type NamedOwner } from '../../query/dialect.ts';
 import type { Place } from '../../query/place.ts';
 import { parsePlace } from '../../query/place.ts';
 import { fromHex, isHex } from '../../util/bytes.ts';
@@ -30,22 +29,21 @@ export function addressOwner(text: string, dialect: Dialect): NamedOwner {
   return named('address', () => dialect.owner(text));
 }
 
-export function paymentKey(text: string): Uint8Array {
+export function paymentKey(text: string, dialect: Dialect): Uint8Array {
   return named('credential', () => {
-    const { hash, part } = parseCredential(text);
+    const { hash, part } = credentialsOf(dialect).parse(text);
     if (part === 'stake') throw new UnspentError('USAGE', 'this is a stake credential; ask /stake/{stake}/utxos');
     return hash;
   });
 }
 
 /** Of a stake address (bech32 or hex) or of a credential. */
-export function stakeKey(text: string): Uint8Array {
+export function stakeKey(text: string, dialect: Dialect): Uint8Array {
   return named('stake', () => {
-    if (isHex(text, REWARD_ADDRESS_BYTES)) {
-      const { stake } = readAddress(fromHex(text));
-      if (stake !== null) return stake.hash;
-    }
-    const { hash, part } = parseCredential(text);
+    const { parse, stakeIn } = credentialsOf(dialect);
+    const stake = isHex(text, REWARD_ADDRESS_BYTES) ? stakeIn(fromHex(text)) : null;
+    if (stake !== null) return stake;
+    const { hash, part } = parse(text);
     if (part === 'payment') throw new UnspentError('USAGE', 'this is a payment credential; ask /credentials/{credential}/utxos');
     return hash;
   });

@@ -3,6 +3,7 @@
  * What they mean, and how they are checked: docs/proofs.md.
  */
 import Type, { type TSchema } from 'typebox';
+import { FAMILY_NAMES } from '../../proofs/index.ts';
 
 const closed = { additionalProperties: false } as const;
 const hash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });
@@ -100,7 +101,7 @@ function documentOf(kinds: readonly string[], claim: TSchema, proof: TSchema, ro
     {
       kind: Type.Union(kinds.map((kind) => Type.Literal(kind))),
       network: Type.String({ description: 'Its name. No root commits to it, nor to the point.' }),
-      family: Type.Union([Type.Literal('cardano'), Type.Literal('bitcoin')]),
+      family: Type.Union(FAMILY_NAMES.map((name) => Type.Literal(name))),
       ...POINT,
       root,
       claim,

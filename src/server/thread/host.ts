@@ -6,15 +6,15 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/schema.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Network } from '../../families/networks.ts';
+import type { Network } from '../../families/family.ts';
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { buildApp } from '../app.ts';
-import { type ElectrumServer, openElectrum } from '../bitcoin/electrum/index.ts';
-import { MempoolKeeper, type Submit } from '../bitcoin/mempool/keeper.ts';
-import type { ElectrumPorts, ServerContext } from '../context.ts';
+import type { ServerContext } from '../context.ts';
 import { Workload } from '../http/work/workload.ts';
+import { MempoolKeeper, type Submit } from '../mempool/keeper.ts';
 import { EngineReads } from '../reads.ts';
+import { openShapes, type PortsByShape, type ShapeServer } from '../shapes.ts';
 import type { LiveStatus, LiveUpdate } from './live.ts';
 import { LiveBoard } from './live-board.ts';
 
@@ -27,13 +27,15 @@ export interface HostParts {
   readonly status: LiveStatus;
   /** Hands a transaction to the node that is followed. */
   readonly submit: Submit;
-  readonly electrum: ElectrumPorts;
+  /** Those that wire shapes with listeners of their own shall listen on. */
+  readonly ports: PortsByShape;
 }
 
 export interface Listening {
   /** Where the page is; the API is below it. */
   readonly url: string;
-  readonly electrum: ElectrumPorts;
+  /** Those that wire shapes with listeners of their own listen on. */
+  readonly ports: PortsByShape;
 }
 
 /** Something that was opened and must be closed. */
@@ -58,15 +60,16 @@ export class Host {
   static async open(parts: HostParts): Promise<Host> {
     const inside = insideOf(parts);
     const servers: Closable[] = [];
+    const shapes = new Map<string, ShapeServer>();
     try {
       const app = await buildApp(inside.context);
       servers.push(app);
       const url = await listen(app, parts.config.server);
-      const electrum = await startElectrum(inside.context, parts.electrum);
-      if (electrum !== null) servers.push(electrum);
-      return new Host(inside, servers, { url, electrum: electrum?.ports ?? {} });
+      await openShapes(inside.context, parts.ports, shapes, (line) => process.stderr.write(`unspent: ${line}\n`));
+      const ports = Object.fromEntries([...shapes].map(([name, server]) => [name, server.ports]));
+      return new Host(inside, [...servers, ...shapes.values()], { url, ports });
     } catch (error) {
-      await closeAll(servers);
+      await closeAll([...servers, ...shapes.values()]);
       inside.keeper?.close();
       inside.reads.close();
       throw error;
@@ -113,18 +116,12 @@ function insideOf({ engine, network, config, projections, status, submit }: Host
 
 /** Null where there is no mempool to speak of, or no unspent set to hold it against. */
 function keeperOf(network: Network, projections: readonly string[], reads: EngineReads, submit: Submit): MempoolKeeper | null {
-  if (network.family !== 'bitcoin' || !projections.includes('utxo')) return null;
-  return new MempoolKeeper(reads, network.parameters.mweb, submit);
+  const mempool = network.family.mempool?.(network);
+  return mempool === undefined || !projections.includes('utxo') ? null : new MempoolKeeper(reads, mempool, submit);
 }
 
 function noMempool({ name }: Network): UnspentError {
   return new UnspentError('UNSUPPORTED', `transactions of '${name}' are not submitted here: no mempool is kept`);
-}
-
-async function startElectrum(context: ServerContext, ports: ElectrumPorts): Promise<ElectrumServer | null> {
-  const isWanted = Object.values(ports).some((port) => port !== undefined);
-  if (context.network.family !== 'bitcoin' || !isWanted) return null;
-  return await openElectrum(context, ports, (line) => process.stderr.write(`unspent: ${line}\n`));
 }
 
 async function listen(app: FastifyInstance, { host, port }: Config['server']): Promise<string> {

@@ -9,11 +9,11 @@ import { Worker } from 'node:worker_threads';
 import type { Config } from '../../config/schema.ts';
 import type { ColumnSpec } from '../../engine/engine.ts';
 import type { EngineHandle } from '../../engine/open.ts';
-import type { Network } from '../../families/networks.ts';
+import type { Network } from '../../families/family.ts';
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
-import type { Submit } from '../bitcoin/mempool/keeper.ts';
-import { type PackedChanges, packChanges } from '../bitcoin/mempool/pack.ts';
-import type { ElectrumPorts } from '../context.ts';
+import type { Submit } from '../mempool/keeper.ts';
+import { type PackedChanges, packChanges } from '../mempool/pack.ts';
+import type { PortsByShape } from '../shapes.ts';
 import { errorOf, type Failure, failureOf } from './failure.ts';
 import type { Listening } from './host.ts';
 import type { LiveStatus, LiveUpdate } from './live.ts';
@@ -26,7 +26,7 @@ export interface ThreadData {
   readonly config: Config;
   readonly projections: readonly string[];
   readonly status: LiveStatus;
-  readonly electrum: ElectrumPorts;
+  readonly ports: PortsByShape;
 }
 
 /** To the thread. */

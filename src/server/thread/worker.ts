@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { attachEngine } from '../../engine/open.ts';
 import { openNetwork } from '../../families/networks.ts';
 import { assert } from '../../util/errors.ts';
-import { unpackChanges } from '../bitcoin/mempool/pack.ts';
+import { unpackChanges } from '../mempool/pack.ts';
 import { failureOf } from './failure.ts';
 import { Host } from './host.ts';
 import { ThreadSubmit } from './submit.ts';

@@ -8,11 +8,7 @@ import { join } from 'node:path';
 import { readRegular } from '../../files/regular.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { GENESIS_FILE_BYTES_MAX } from '../../util/limits.ts';
-
-export interface GenesisTexts {
-  readonly byron: string;
-  readonly shelley: string;
-}
+import type { GenesisTexts } from '../source.ts';
 
 /** Throws GENESIS_NEEDED when the folder cannot be read or lacks one of the two. */
 export function readGenesisFiles(folder: string, network: string): GenesisTexts {

@@ -9,7 +9,9 @@ import type { FastifyInstance } from 'fastify';
 import { loadConfig } from '../../../src/config/load.ts';
 import { blake2b256, sha256 } from '../../../src/crypto/hash.ts';
 import { openMemory } from '../../../src/engine/memory.ts';
-import { type Network, needBitcoin, openNetwork } from '../../../src/families/networks.ts';
+import { needBitcoin } from '../../../src/families/bitcoin.ts';
+import type { Network } from '../../../src/families/family.ts';
+import { openNetwork } from '../../../src/families/networks.ts';
 import { formatAddress as formatBitcoinAddress } from '../../../src/ledgers/bitcoin/index.ts';
 import { formatAddress } from '../../../src/ledgers/cardano/index.ts';
 import type { Block, Point } from '../../../src/ledgers/ledger.ts';
@@ -123,7 +125,7 @@ export class ProofWorld {
   }
 
   ownerOf(address: Uint8Array): Uint8Array {
-    return this.network.family === 'bitcoin' ? sha256(address) : blake2b256(address);
+    return this.network.family.name === 'bitcoin' ? sha256(address) : blake2b256(address);
   }
 
   /** Built anew from all there was. */

@@ -74,9 +74,9 @@ class Walk {
     const roots = world.rootsOf(frozen);
     const root = document.kind.startsWith('mmr') ? roots.mmr : roots.csmt;
     const trusted = root === null ? null : fromHex(root);
-    assert.deepEqual([document.network, document.family], [world.network.name, world.network.family]);
+    assert.deepEqual([document.network, document.family], [world.network.name, world.network.family.name]);
     assert.deepEqual(document.point, frozen.point, path);
-    const known = { root: trusted, network: world.network.name, family: world.network.family };
+    const known = { root: trusted, network: world.network.name, family: world.network.family.name };
     assert.ok(verifyDocument(document, known).ok, path);
     this.documents.push({ json: body, trusted: known });
     this.counts.set(document.kind, (this.counts.get(document.kind) ?? 0) + 1);
@@ -194,7 +194,7 @@ for (const [family, open] of WORLDS) {
       ]) {
         const document = documentFromJson((await world.get(path)).body);
         assert.deepEqual(
-          [document.point, verifyDocument(document, { root: null, network: world.network.name, family: world.network.family }).ok],
+          [document.point, verifyDocument(document, { root: null, network: world.network.name, family: world.network.family.name }).ok],
           [null, true],
           path,
         );

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { openNetwork } from '../../../src/families/networks.ts';
 import { openSource } from '../../../src/families/open-source.ts';
 import { RpcClient } from '../../../src/sources/bitcoin/rpc/client.ts';
 import { openRpc } from '../../../src/sources/bitcoin/rpc/index.ts';
@@ -40,7 +41,7 @@ describe('a node such as btcd, over RPC', () => {
   test('is followed over TLS, without a version', async () => {
     const versions = new Set<string | null>();
     const url = `${node.url}?cert=${certificate.tlsCert}`;
-    const network = { family: 'bitcoin', name: regtest.name, parameters: regtest } as const;
+    const network = openNetwork(regtest.name, null);
     const reader = new Reader(regtest);
     await reader.sync(openSource(url, network, { onPeer: ({ version }) => versions.add(version) }));
     assert.equal(reader.fold.head?.height, 10);

@@ -8,13 +8,14 @@
  * `take` and `settle` bring it to the point of the query they are given; what
  * that costs depends on what changed, not on how much there is.
  */
-import type { DescribedOutput } from '../../../ledgers/bitcoin/index.ts';
+import { type DescribedOutput, decodeTx } from '../../../ledgers/bitcoin/index.ts';
 import type { MempoolChange } from '../../../ledgers/mempool-change.ts';
 import { outpointIndex, outpointTxId } from '../../../ledgers/outpoint.ts';
 import { isUnspentError } from '../../../util/errors.ts';
 import { MEMPOOL_BYTES_MAX, MEMPOOL_SECONDS_MAX, MEMPOOL_TXS_MAX } from '../../../util/limits.ts';
 import type { BlockOutline } from '../../changes.ts';
 import { hexOf } from '../../dialect.ts';
+import type { MempoolView } from '../../mempool.ts';
 import type { Query } from '../../query.ts';
 import type { ScriptTotals } from '../history.ts';
 import { Entry, type MempoolTx } from './entry.ts';
@@ -44,7 +45,7 @@ interface Touched {
   readonly doubtful: Set<Entry>;
 }
 
-export class Mempool {
+export class Mempool implements MempoolView {
   /** Transactions whose bytes were not understood. */
   refused = 0;
   private readonly options: Required<MempoolOptions>;
@@ -142,6 +143,10 @@ export class Mempool {
   /** The store is at another point: drops what is in a block or cannot get into one any more, and looks up the rest anew. */
   settle(query: Query): void {
     this.changing(() => this.move(query));
+  }
+
+  check(raw: Uint8Array): void {
+    decodeTx(raw, this.options.mweb);
   }
 
   /** Told after each change, with the hex of every script key whose transactions or their inputs are others now. */

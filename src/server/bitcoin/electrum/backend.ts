@@ -4,14 +4,22 @@
  */
 
 import type { Lease } from '../../../events/shared-snapshots.ts';
-import { needBitcoin } from '../../../families/networks.ts';
+import { needBitcoin } from '../../../families/bitcoin.ts';
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import type { Mempool } from '../../../query/bitcoin/mempool/mempool.ts';
 import type { Query } from '../../../query/query.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import type { ElectrumPorts, ServerContext } from '../../context.ts';
+import type { ServerContext } from '../../context.ts';
+import { mempoolOf } from '../mempool.ts';
 
 export type Log = (line: string) => void;
+
+/** Where the server listens, by transport. Undefined: not at all; asked for 0: at any port that is free. */
+export type ElectrumPorts = {
+  readonly tcp?: number | undefined;
+  readonly tls?: number | undefined;
+  readonly ws?: number | undefined;
+};
 
 export class Backend {
   readonly context: ServerContext;
@@ -27,8 +35,9 @@ export class Backend {
     this.context = context;
     this.log = log;
     this.network = needBitcoin(context.network, 'the Electrum server').parameters;
-    if (context.mempool === null) throw new UnspentError('UNSUPPORTED', 'the Electrum server needs the mempool of its network');
-    this.mempool = context.mempool;
+    const mempool = mempoolOf(context);
+    if (mempool === null) throw new UnspentError('UNSUPPORTED', 'the Electrum server needs the mempool of its network');
+    this.mempool = mempool;
     needKept(context, 'history', 'utxo.history');
     needKept(context, 'index.address', 'utxo.index.addressHash');
   }

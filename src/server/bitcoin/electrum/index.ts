@@ -5,8 +5,9 @@
  */
 import type { Server } from 'node:net';
 import { ELECTRUM_IDLE_MS, ELECTRUM_STALLED_MS } from '../../../util/limits.ts';
-import type { ElectrumPorts, ServerContext } from '../../context.ts';
-import { Backend, type Log } from './backend.ts';
+import type { ServerContext } from '../../context.ts';
+import type { WireShape } from '../../shapes.ts';
+import { Backend, type ElectrumPorts, type Log } from './backend.ts';
 import { headerMethods } from './header-methods.ts';
 import { checkElectrumBind, Listener, tcpServer, tlsServer, webSocketServer } from './listeners.ts';
 import type { Methods } from './method.ts';
@@ -26,6 +27,15 @@ export interface Patience {
 }
 
 const PATIENCE: Patience = { idleMs: ELECTRUM_IDLE_MS, stalledMs: ELECTRUM_STALLED_MS, sweepMs: 15_000 };
+
+/** Its ports are named `tcp`, `tls` and `ws`; in the settings 0 means none. */
+export const electrum: WireShape = {
+  name: 'electrum',
+  listener: {
+    ports: ({ electrum: { port, tlsPort, wsPort } }) => ({ tcp: port || undefined, tls: tlsPort || undefined, ws: wsPort || undefined }),
+    open: (context, ports, log) => openElectrum(context, ports, log),
+  },
+};
 
 export interface ElectrumServer {
   /** Those it listens on. */

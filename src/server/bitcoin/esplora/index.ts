@@ -6,9 +6,12 @@
  * ours: docs/reference/esplora.md says what is answered.
  */
 import type { FastifyError, FastifyInstance } from 'fastify';
+import { needBitcoin } from '../../../families/bitcoin.ts';
 import type { ErrorCode } from '../../../util/errors.ts';
 import { isUnspentError } from '../../../util/errors.ts';
 import type { Serving } from '../../http/serving.ts';
+import type { WireShape } from '../../shapes.ts';
+import { mempoolOf } from '../mempool.ts';
 import { EsploraAnswers } from './answer.ts';
 import { registerBlocks } from './blocks.ts';
 import { registerMempool } from './mempool.ts';
@@ -21,10 +24,14 @@ const BASE = '/api';
 /** Failures that clients of this API know how to read. */
 const PLAIN: ReadonlySet<ErrorCode> = new Set(['USAGE', 'NOT_FOUND', 'TX_REFUSED']);
 
-export function registerEsplora(app: FastifyInstance, serving: Serving): void {
-  const { network, mempool } = serving.context;
-  if (network.family !== 'bitcoin' || mempool === null) return;
-  const answers = new EsploraAnswers(serving, network.parameters, mempool);
+export const esplora: WireShape = { name: 'esplora', routes: registerEsplora };
+
+function registerEsplora(app: FastifyInstance, serving: Serving): void {
+  const mempool = mempoolOf(serving.context);
+  // A store without an unspent set has nothing that this API could answer with.
+  if (mempool === null) return;
+  const { parameters } = needBitcoin(serving.context.network, 'Esplora');
+  const answers = new EsploraAnswers(serving, parameters, mempool);
   app.register(
     async (api) => {
       hideFromDocument(api);

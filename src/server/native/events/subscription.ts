@@ -69,8 +69,8 @@ export class Subscription {
   constructor(params: SubscriptionParams, dialect: Dialect) {
     this.keys = {
       address: new Set(listOf(params.address).map((text) => toHex(addressKey(text, dialect)))),
-      payment: new Set(listOf(params.credential).map((text) => toHex(paymentKey(text)))),
-      stake: new Set(listOf(params.stake).map((text) => toHex(stakeKey(text)))),
+      payment: new Set(listOf(params.credential).map((text) => toHex(paymentKey(text, dialect)))),
+      stake: new Set(listOf(params.stake).map((text) => toHex(stakeKey(text, dialect)))),
     };
     this.policies = new Set(listOf(params.policy).map(policyOf));
     this.units = new Set(listOf(params.asset).map(unitOf));

@@ -12,7 +12,7 @@
  */
 
 import { ALL, PositionWriter } from '../../../events/position.ts';
-import type { Network } from '../../../families/networks.ts';
+import type { Network } from '../../../families/family.ts';
 import type { ChainRow } from '../../../projections/chain.ts';
 import type { BlockChanges } from '../../../query/changes.ts';
 import type { Roots } from '../../../query/proofs.ts';

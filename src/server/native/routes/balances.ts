@@ -14,12 +14,12 @@ import { described } from '../openapi.ts';
 import { PATH, ReadQuery, ref } from '../schemas.ts';
 
 export function registerBalances(app: App, answers: NativeAnswers): void {
-  const { dialect, family } = answers.context.network;
+  const { dialect, ledger } = answers.context.network;
   const balanceOf =
     (kind: KeyKind, key: Uint8Array): Produce =>
     ({ query, view, task }) => {
       if (query.keptBalance(kind, key) !== null) return JSON.stringify(renderBalance(view.balance(kind, key), dialect));
-      const sum = new BalanceSum(answers.context.network.ledger.traits);
+      const sum = new BalanceSum(ledger.traits);
       const add = (utxo: Parameters<BalanceSum['add']>[0]): boolean => {
         sum.add(utxo);
         return true;
@@ -36,13 +36,13 @@ export function registerBalances(app: App, answers: NativeAnswers): void {
     answers.give(request, reply, balanceOf('address', addressKey(request.params.address, dialect)));
   });
 
-  if (family !== 'cardano') return;
+  if (!ledger.keyKinds.includes('stake')) return;
   const stakeSchema = {
     ...described('Balances', 'What a stake credential holds', { json: ref('Balance') }),
     params: Type.Object({ stake: PATH.stake }),
     querystring: ReadQuery,
   };
   app.get('/stake/:stake/balance', { schema: stakeSchema }, (request, reply) => {
-    answers.give(request, reply, balanceOf('stake', stakeKey(request.params.stake)));
+    answers.give(request, reply, balanceOf('stake', stakeKey(request.params.stake, dialect)));
   });
 }

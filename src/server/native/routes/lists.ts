@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TObject } from 'typebox';
 import { type AssetId, parseUnit } from '../../../ledgers/asset.ts';
+import { KEY_KINDS, type Ledger } from '../../../ledgers/ledger.ts';
 import type { Dialect } from '../../../query/dialect.ts';
 import type { IndexKind } from '../../../query/view.ts';
 import { equalBytes } from '../../../util/bytes.ts';
@@ -54,14 +55,14 @@ const LISTS: readonly ListRoute[] = [
     params: Type.Object({ credential: PATH.credential }),
     kind: 'payment',
     summary: 'Unspent outputs of a payment credential',
-    key: ({ credential }) => paymentKey(credential),
+    key: ({ credential }, dialect) => paymentKey(credential, dialect),
   },
   {
     path: '/stake/:stake/utxos',
     params: Type.Object({ stake: PATH.stake }),
     kind: 'stake',
     summary: 'Unspent outputs of a stake credential',
-    key: ({ stake }) => stakeKey(stake),
+    key: ({ stake }, dialect) => stakeKey(stake, dialect),
   },
   {
     path: '/assets/:unit/utxos',
@@ -96,10 +97,8 @@ const LISTS: readonly ListRoute[] = [
 export function registerLists(app: App, answers: NativeAnswers): void {
   const { rowsMax } = answers.context.config.server;
   const querystring = listQuery(rowsMax);
-  const { family, dialect } = answers.context.network;
-  // Of the Bitcoin family, what owns an output is all that outputs can be found by.
-  const routes = family === 'cardano' ? LISTS : LISTS.filter(({ kind, asset }) => kind === 'address' && asset === undefined);
-  for (const route of routes) {
+  const { ledger, dialect } = answers.context.network;
+  for (const route of LISTS.filter((list) => isAnswerable(list, ledger))) {
     const schema = {
       ...described('Outputs', route.summary, { rows: Type.Array(ref('Utxo')), paged: true }),
       params: route.params,
@@ -116,6 +115,12 @@ export function registerLists(app: App, answers: NativeAnswers): void {
       });
     });
   }
+}
+
+/** Outputs of some chains have only an owner: no credentials, and nothing like assets, datums or scripts that they could be found by. */
+function isAnswerable({ kind, asset }: ListRoute, { keyKinds, traits }: Ledger): boolean {
+  const isOfOwner = keyKinds.some((known) => known === kind);
+  return traits === null ? isOfOwner && asset === undefined : isOfOwner || !KEY_KINDS.some((known) => known === kind);
 }
 
 interface Listing {

@@ -186,7 +186,7 @@ test('a package goes to the node one by one', async () => {
 });
 
 test('fees, and what each version has of them', async () => {
-  const rate = rig.keeper.mempool.feeRate(2);
+  const rate = rig.mempool.feeRate(2);
   assert.equal(await old.ask('blockchain.estimatefee', 2), (rate * 1000) / 1e8);
   assert.equal(await recent.ask('blockchain.estimatefee', 2, 'CONSERVATIVE'), (rate * 1000) / 1e8);
   for (const params of [[-1], ['x'], [2, 'whatever']]) assert.equal(await recent.refusal('blockchain.estimatefee', ...params), 1);

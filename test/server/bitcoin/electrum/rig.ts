@@ -8,10 +8,12 @@ import { loadConfig } from '../../../../src/config/load.ts';
 import type { Config } from '../../../../src/config/schema.ts';
 import { openNetwork } from '../../../../src/families/networks.ts';
 import { type BitcoinBlock, decodeTx, genesisBlock } from '../../../../src/ledgers/bitcoin/index.ts';
+import { Mempool } from '../../../../src/query/bitcoin/mempool/mempool.ts';
+import type { ElectrumPorts } from '../../../../src/server/bitcoin/electrum/backend.ts';
 import { type ElectrumServer, openElectrum, type Patience } from '../../../../src/server/bitcoin/electrum/index.ts';
-import { MempoolKeeper } from '../../../../src/server/bitcoin/mempool/keeper.ts';
-import type { ElectrumPorts, ServerContext } from '../../../../src/server/context.ts';
+import type { ServerContext } from '../../../../src/server/context.ts';
 import { Workload } from '../../../../src/server/http/work/workload.ts';
+import { MempoolKeeper } from '../../../../src/server/mempool/keeper.ts';
 import { EngineReads } from '../../../../src/server/reads.ts';
 import { NOT_FOLLOWING } from '../../../../src/server/thread/live.ts';
 import { concatBytes, equalBytes, fromHex, toHex } from '../../../../src/util/bytes.ts';
@@ -56,6 +58,7 @@ export class ElectrumRig {
   readonly random: Random;
   readonly store: ForgedRig;
   readonly reads: EngineReads;
+  readonly mempool = new Mempool();
   readonly keeper: MempoolKeeper;
   readonly context: ServerContext;
   private server: ElectrumServer | null = null;
@@ -64,10 +67,10 @@ export class ElectrumRig {
     this.random = randomFrom(seed);
     this.store = forgedRig(network.ledger as Parameters<typeof forgedRig>[0], { selection: { history } });
     this.reads = new EngineReads(this.store.engine, null);
-    this.keeper = new MempoolKeeper(this.reads, false, (raw) => this.hand(raw));
+    this.keeper = new MempoolKeeper(this.reads, this.mempool, (raw) => this.hand(raw));
     const { config } = loadConfig({});
     this.context = {
-      ...{ network, reads: this.reads, mempool: this.keeper.mempool, projections: this.store.projections.map(({ name }) => name) },
+      ...{ network, reads: this.reads, mempool: this.mempool, projections: this.store.projections.map(({ name }) => name) },
       config: { ...config, electrum: { ...config.electrum, ...electrum } },
       live: { status: NOT_FOLLOWING, onTimings: () => () => true },
       workload,

@@ -10,7 +10,8 @@ import type { Config } from '../../../../src/config/schema.ts';
 import { sha256 } from '../../../../src/crypto/sha256.ts';
 import type { Engine } from '../../../../src/engine/engine.ts';
 import { openMemory } from '../../../../src/engine/memory.ts';
-import { type BitcoinChain, needBitcoin, openNetwork } from '../../../../src/families/networks.ts';
+import { needBitcoin } from '../../../../src/families/bitcoin.ts';
+import { openNetwork } from '../../../../src/families/networks.ts';
 import { decodeTx, genesisBlock, p2pkhScript, p2shScript } from '../../../../src/ledgers/bitcoin/index.ts';
 import { INDEX_KINDS } from '../../../../src/projections/index/by-key.ts';
 import { selectProjections } from '../../../../src/projections/registry.ts';
@@ -90,7 +91,7 @@ export interface EsploraOptions {
 }
 
 export class EsploraRig {
-  readonly network: BitcoinChain = needBitcoin(openNetwork('bitcoin-regtest', null), 'this');
+  readonly network = needBitcoin(openNetwork('bitcoin-regtest', null), 'this');
   readonly model = new EsploraModel();
   readonly mempool = new Mempool();
   readonly logged: string[] = [];

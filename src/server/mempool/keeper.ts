@@ -3,30 +3,27 @@
  * lets them submit. It hears of each move before other readers do, so that what
  * they are told of both belongs together.
  */
-import { decodeTx } from '../../../ledgers/bitcoin/index.ts';
-import type { MempoolChange } from '../../../ledgers/mempool-change.ts';
-import { Mempool } from '../../../query/bitcoin/mempool/mempool.ts';
-import type { Query } from '../../../query/query.ts';
-import { isUnspentError, UnspentError } from '../../../util/errors.ts';
-import { SUBMITS_MAX } from '../../../util/limits.ts';
-import type { Reads } from '../../context.ts';
+import type { MempoolChange } from '../../ledgers/mempool-change.ts';
+import type { MempoolView } from '../../query/mempool.ts';
+import type { Query } from '../../query/query.ts';
+import { isUnspentError, UnspentError } from '../../util/errors.ts';
+import { SUBMITS_MAX } from '../../util/limits.ts';
+import type { Reads } from '../context.ts';
 
 /** Hands a transaction to the node, wherever that is known. */
 export type Submit = (raw: Uint8Array) => Promise<Uint8Array>;
 
 export class MempoolKeeper {
-  readonly mempool: Mempool;
+  readonly mempool: MempoolView;
   private readonly reads: Reads;
-  private readonly mweb: boolean;
   private readonly hand: Submit;
   private readonly stop: () => void;
   private closed = false;
   private submits = 0;
 
-  constructor(reads: Reads, mweb: boolean, hand: Submit) {
-    this.mempool = new Mempool({ mweb });
+  constructor(reads: Reads, mempool: MempoolView, hand: Submit) {
+    this.mempool = mempool;
     this.reads = reads;
-    this.mweb = mweb;
     this.hand = hand;
     this.stop = reads.onMove(() => this.settle());
   }
@@ -71,7 +68,7 @@ export class MempoolKeeper {
 
   private check(raw: Uint8Array): void {
     try {
-      decodeTx(raw, this.mweb);
+      this.mempool.check(raw);
     } catch (error) {
       if (!isUnspentError(error, 'BLOCK_INVALID')) throw error;
       throw new UnspentError('TX_REFUSED', `the bytes are not a transaction: ${error.message}`, error.meta, error);

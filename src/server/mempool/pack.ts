@@ -3,8 +3,8 @@
  * the lengths of its parts. A thousand transactions sent one by one would each
  * take along all of the buffer it stands in.
  */
-import type { MempoolChange } from '../../../ledgers/mempool-change.ts';
-import { concatBytes } from '../../../util/bytes.ts';
+import type { MempoolChange } from '../../ledgers/mempool-change.ts';
+import { concatBytes } from '../../util/bytes.ts';
 
 export interface PackedChanges {
   readonly changes: readonly { readonly kind: MempoolChange['kind']; readonly lengths: readonly number[] }[];

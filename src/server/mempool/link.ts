@@ -7,9 +7,9 @@
  * store is far from it. Changes are gathered, and the next ones wait until the
  * last were taken: a node may have a hundred megabytes to tell.
  */
-import type { MempoolChange } from '../../../ledgers/mempool-change.ts';
-import type { Following, OpenStore } from '../../../store/store.ts';
-import { UnspentError } from '../../../util/errors.ts';
+import type { MempoolChange } from '../../ledgers/mempool-change.ts';
+import type { Following, OpenStore } from '../../store/store.ts';
+import { UnspentError } from '../../util/errors.ts';
 import {
   MEMPOOL_BEHIND_BLOCKS_MAX,
   MEMPOOL_LOOK_MS,
@@ -17,7 +17,7 @@ import {
   MEMPOOL_UPDATE_MS,
   READY_BLOCKS_BEHIND_MAX,
   SUBMIT_MS_MAX,
-} from '../../../util/limits.ts';
+} from '../../util/limits.ts';
 
 type Watched = { readonly following: Following | null; readonly fold: Pick<OpenStore['fold'], 'head'> };
 

@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { MempoolChange } from '../../../../src/ledgers/mempool-change.ts';
-import { MempoolLink } from '../../../../src/server/bitcoin/mempool/link.ts';
-import { packChanges, unpackChanges } from '../../../../src/server/bitcoin/mempool/pack.ts';
-import type { Following } from '../../../../src/store/store.ts';
-import { isUnspentError } from '../../../../src/util/errors.ts';
-import { MEMPOOL_BEHIND_BLOCKS_MAX, MEMPOOL_UPDATE_BYTES_MAX, READY_BLOCKS_BEHIND_MAX } from '../../../../src/util/limits.ts';
-import { TEST_SEED } from '../../../support/harness.ts';
-import { until } from '../../../support/patience.ts';
+import type { MempoolChange } from '../../../src/ledgers/mempool-change.ts';
+import { MempoolLink } from '../../../src/server/mempool/link.ts';
+import { packChanges, unpackChanges } from '../../../src/server/mempool/pack.ts';
+import type { Following } from '../../../src/store/store.ts';
+import { isUnspentError } from '../../../src/util/errors.ts';
+import { MEMPOOL_BEHIND_BLOCKS_MAX, MEMPOOL_UPDATE_BYTES_MAX, READY_BLOCKS_BEHIND_MAX } from '../../../src/util/limits.ts';
+import { TEST_SEED } from '../../support/harness.ts';
+import { until } from '../../support/patience.ts';
 
 type Watched = ConstructorParameters<typeof MempoolLink>[0];
 

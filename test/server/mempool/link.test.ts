@@ -9,15 +9,15 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { loadConfig } from '../../../../src/config/load.ts';
-import { formatId } from '../../../../src/ledgers/bitcoin/index.ts';
-import { type Served, type ServeOptions, serve } from '../../../../src/server/serve.ts';
-import { type OpenStore, open } from '../../../../src/store/store.ts';
-import { toHex } from '../../../../src/util/bytes.ts';
-import { UnspentError } from '../../../../src/util/errors.ts';
-import { FakeNode } from '../../../support/fake-node.ts';
-import { until } from '../../../support/patience.ts';
-import { type Made, makeTx, PoolChain } from '../../../support/pool-chain.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { formatId } from '../../../src/ledgers/bitcoin/index.ts';
+import { type Served, type ServeOptions, serve } from '../../../src/server/serve.ts';
+import { type OpenStore, open } from '../../../src/store/store.ts';
+import { toHex } from '../../../src/util/bytes.ts';
+import { UnspentError } from '../../../src/util/errors.ts';
+import { FakeNode } from '../../support/fake-node.ts';
+import { until } from '../../support/patience.ts';
+import { type Made, makeTx, PoolChain } from '../../support/pool-chain.ts';
 
 interface Rig {
   readonly store: OpenStore;
@@ -165,10 +165,10 @@ for (const [where, options] of [
       }));
 
     it('has an Electrum server beside it, when asked', () =>
-      withNode({ ...options, electrumPort: 0 }, async ({ chain, node, served, follow }) => {
-        const { tcp } = served.electrum ?? {};
+      withNode({ ...options, ports: { electrum: { tcp: 0 } } }, async ({ chain, node, served, follow }) => {
+        const { tcp } = served.ports['electrum'] ?? {};
         assert.ok(tcp !== undefined && tcp > 0);
-        assert.deepEqual(Object.keys(served.electrum ?? {}), ['tcp']);
+        assert.deepEqual(Object.keys(served.ports['electrum'] ?? {}), ['tcp']);
         const stop = follow();
         const tx = spend(chain.blocks[1], 10_000n);
         node.add(tx.raw);
