@@ -21,7 +21,7 @@ import type { Config } from '../src/config/schema.ts';
 import { openNetwork } from '../src/families/networks.ts';
 import { genesisBlock } from '../src/ledgers/bitcoin/index.ts';
 import { bitcoinNetwork } from '../src/ledgers/bitcoin/networks.ts';
-import { type OpenStore, open } from '../src/store/store.ts';
+import { type OpenStore, openStore } from '../src/store/store.ts';
 import { UnspentError } from '../src/util/errors.ts';
 import { type CoreNode, startNode } from '../test/support/core-node.ts';
 import { nodeMissing } from '../test/support/node-kinds.ts';
@@ -163,7 +163,7 @@ function settings(groupBlocks: number): Config {
 async function sync(chain: Chain, then?: (store: OpenStore) => Promise<void>): Promise<number> {
   const folder = temporary('store');
   try {
-    const store = await open({ network: NETWORK, data: join(folder.path, 'data'), config: settings(1000) });
+    const store = await openStore({ network: NETWORK, data: join(folder.path, 'data'), config: settings(1000) });
     const { seconds } = await timed(() => store.follow(chain.url));
     if (store.fold.head?.height !== chain.height) throw new Error(`the sync stopped at ${store.fold.head?.height}, not ${chain.height}`);
     await then?.(store);
@@ -177,7 +177,7 @@ async function sync(chain: Chain, then?: (store: OpenStore) => Promise<void>): P
 async function rowsOf(chain: Chain): Promise<FinalRows> {
   const folder = temporary('record');
   try {
-    const store = await open({ network: NETWORK, data: join(folder.path, 'data'), config: settings(1) });
+    const store = await openStore({ network: NETWORK, data: join(folder.path, 'data'), config: settings(1) });
     const rows = await finalRows(store.engine, () => store.follow(chain.url));
     await store.close();
     return rows;

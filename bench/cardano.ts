@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../src/config/load.ts';
 import type { Config } from '../src/config/schema.ts';
 import { decodeBlock } from '../src/ledgers/cardano/index.ts';
-import { type OpenOptions, type OpenStore, open } from '../src/store/store.ts';
+import { type OpenOptions, type OpenStore, openStore } from '../src/store/store.ts';
 import { Cursor } from '../src/util/cbor.ts';
 import { UnspentError } from '../src/util/errors.ts';
 import { type FinalRows, finalRows, floor } from './floor.ts';
@@ -166,7 +166,7 @@ function settings(groupBlocks: number): Config {
 async function sync(chain: Chain, groupBlocks: number, then?: (store: OpenStore) => Promise<void>): Promise<number> {
   const folder = temporary('store');
   try {
-    const store = await open({ ...chain.open, data: join(folder.path, 'data'), config: settings(groupBlocks) });
+    const store = await openStore({ ...chain.open, data: join(folder.path, 'data'), config: settings(groupBlocks) });
     const { seconds } = await timed(() => store.follow(`immutable:${chain.chunks}`));
     await then?.(store);
     await store.close();
@@ -223,7 +223,7 @@ function blocksOf(chain: Chain): number {
 async function rowsOf(chain: Chain): Promise<FinalRows> {
   const folder = temporary('record');
   try {
-    const store = await open({ ...chain.open, data: join(folder.path, 'data'), config: settings(1) });
+    const store = await openStore({ ...chain.open, data: join(folder.path, 'data'), config: settings(1) });
     const rows = await finalRows(store.engine, () => store.follow(`immutable:${chain.chunks}`));
     await store.close();
     return rows;

@@ -19,7 +19,7 @@ import { loadConfig } from '../src/config/load.ts';
 import type { DatabaseKind } from '../src/engine/directory.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { UNSPENT } from '../src/projections/utxo.ts';
-import { type OpenOptions, type OpenStore, open } from '../src/store/store.ts';
+import { type OpenOptions, type OpenStore, openStore } from '../src/store/store.ts';
 import { GROUP, GrowingStore } from './growing.ts';
 import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
 
@@ -92,7 +92,7 @@ async function withStore<T>(
   const folder = temporary(kind);
   try {
     const config = loadConfig({ flags: { set: [`sync.groupBlocks=${groupBlocks}`, `engine.kind=${kind}`] }, env: {} }).config;
-    const store = await open({ ...options, data: join(folder.path, 'data'), config });
+    const store = await openStore({ ...options, data: join(folder.path, 'data'), config });
     try {
       return await body(store);
     } finally {

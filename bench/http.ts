@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { LiveDevnet } from '../src/chains/cardano/devnet/live.ts';
 import { serve } from '../src/server/serve.ts';
-import { type OpenStore, open } from '../src/store/store.ts';
+import { type OpenStore, openStore } from '../src/store/store.ts';
 import { toHex } from '../src/util/bytes.ts';
 import type { Load, LoadResult, Order } from './http-load.ts';
 import { type BenchOptions, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
@@ -50,7 +50,7 @@ export async function run(options: BenchOptions): Promise<void> {
 async function atRest(options: BenchOptions, rounds: number, seconds: number): Promise<object> {
   const folder = temporary('http');
   const devnet = new LiveDevnet({ seed: 1 });
-  const store = await open({ network: 'devnet', genesis: devnet.genesis, data: join(folder.path, 'data') });
+  const store = await openStore({ network: 'devnet', genesis: devnet.genesis, data: join(folder.path, 'data') });
   const { address, outpoints } = grow(store);
   const served = await serve(store, { port: 0 });
   try {
@@ -188,7 +188,7 @@ const MIXED = [
 
 async function syncOnce(chunks: string, perSecond: number): Promise<{ seconds: number; result: LoadResult | null }> {
   const folder = temporary('store');
-  const store = await open({ network: 'preview', data: join(folder.path, 'data') });
+  const store = await openStore({ network: 'preview', data: join(folder.path, 'data') });
   const served = await serve(store, { port: 0 });
   try {
     const port = Number(new URL(served.url).port);

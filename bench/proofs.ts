@@ -20,7 +20,7 @@ import { documentToJson, type ProofDocument, verifyDocument } from '../src/proof
 import { Prover, type Tree } from '../src/query/proofs.ts';
 import { Query } from '../src/query/query.ts';
 import { deltaColumn } from '../src/state/delta.ts';
-import { open } from '../src/store/store.ts';
+import { openStore } from '../src/store/store.ts';
 import { GROUP, GrowingStore, PLAIN, syntheticLedger } from './growing.ts';
 import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
 
@@ -87,7 +87,7 @@ async function sync(chunks: string, { setting }: Structure): Promise<number> {
   const folder = temporary('store');
   try {
     const { config } = loadConfig({ flags: { set: ['sync.groupBlocks=1000', ...(setting === null ? [] : [setting])] }, env: {} });
-    const store = await open({ network: 'preview', data: join(folder.path, 'data'), config });
+    const store = await openStore({ network: 'preview', data: join(folder.path, 'data'), config });
     const { seconds } = await timed(() => store.follow(`immutable:${chunks}`));
     await store.close();
     return seconds;

@@ -13,7 +13,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { LiveDevnet } from '../src/chains/cardano/devnet/live.ts';
 import { serveChain } from '../src/chains/cardano/responder/index.ts';
-import { open } from '../src/store/store.ts';
+import { openStore } from '../src/store/store.ts';
 import { UnspentError } from '../src/util/errors.ts';
 import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
 
@@ -94,7 +94,7 @@ async function startRelay(chunks: string, socket: string): Promise<{ n2n: string
 async function sync(source: string): Promise<number> {
   const folder = temporary('store');
   try {
-    const store = await open({ network: NETWORK, data: join(folder.path, 'data') });
+    const store = await openStore({ network: NETWORK, data: join(folder.path, 'data') });
     const { seconds } = await timed(() => store.follow(source));
     await store.close();
     return seconds;
@@ -108,7 +108,7 @@ async function latencies(): Promise<Latency> {
   const devnet = new LiveDevnet({ seed: 1 });
   devnet.mine(20);
   const responder = await serveChain(devnet, { port: 0 });
-  const store = await open({ network: 'devnet', genesis: devnet.genesis, data: join(folder.path, 'data') });
+  const store = await openStore({ network: 'devnet', genesis: devnet.genesis, data: join(folder.path, 'data') });
   const minedAt: number[] = [];
   const taken: number[] = [];
   const stop = new AbortController();

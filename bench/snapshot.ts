@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { DevnetChain } from '../src/chains/cardano/devnet/index.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { exportSnapshot, importSnapshot, verifySnapshot } from '../src/store/snapshots.ts';
-import { type OpenStore, open } from '../src/store/store.ts';
+import { type OpenStore, openStore } from '../src/store/store.ts';
 import { type BenchOptions, best, option, round, say, temporary, timed } from './support.ts';
 import { OUTPUTS_PER_TX, SyntheticChain } from './synthetic.ts';
 
@@ -57,7 +57,7 @@ export async function run(options: BenchOptions): Promise<void> {
 async function filled(data: string, outputs: number): Promise<OpenStore> {
   const { genesisByron, genesisShelley } = new DevnetChain({ seed: 1, addresses: 3 });
   const config = loadConfig({ flags: {} }).config;
-  const store = await open({ data, network: 'devnet', genesis: { byron: genesisByron, shelley: genesisShelley }, config });
+  const store = await openStore({ data, network: 'devnet', genesis: { byron: genesisByron, shelley: genesisShelley }, config });
   const chain = new SyntheticChain(outputs + OUTPUTS_PER_TX * BLOCK_TXS);
   while (chain.liveCount < outputs) store.fold.apply([chain.block(BLOCK_TXS, 0)]);
   return store;

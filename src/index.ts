@@ -19,13 +19,13 @@ export type { FollowProgress, FollowResult, StopReason, Until } from './sources/
 export type { FillProgress } from './state/fill.ts';
 export type { Totals } from './state/head.ts';
 export type { PruneCounts } from './state/pruned.ts';
-export { type Compacted, type CompactOptions, compact } from './store/compact.ts';
+export { type CompactOptions, type CompactResult, compactDirectory as compact } from './store/compact.ts';
 export type { OpenOptions, SettingValues } from './store/options.ts';
 export {
   type Expected,
   type ImportOptions,
   importSnapshot,
-  type Manifest,
+  type SnapshotManifest,
   type VerifySnapshotOptions,
   verifySnapshot,
 } from './store/snapshots.ts';

@@ -3,7 +3,7 @@
  * do the same at their end when they have deleted much.
  */
 import type { Command } from 'commander';
-import { type Compacted, compact } from '../store/compact.ts';
+import { type CompactResult, compactDirectory } from '../store/compact.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { bytes, duration } from './format.ts';
@@ -32,12 +32,16 @@ This command has all levels merged now; nobody else may have the store open. It 
 }
 
 /** The store must be closed. Throws INTERRUPTED. */
-export async function compactStore({ settings, progress }: Context): Promise<Compacted> {
+export async function compactStore({ settings, progress }: Context): Promise<CompactResult> {
   const line = progress();
   const interruption = onInterrupt(() => line.note('stopping; once more to end at once'));
   try {
     const { signal } = interruption;
-    const done = await compact({ config: settings.config, signal, onProgress: (size) => line.update(() => `compact: ${bytes(size)}`) });
+    const done = await compactDirectory({
+      config: settings.config,
+      signal,
+      onProgress: (size) => line.update(() => `compact: ${bytes(size)}`),
+    });
     if (signal.aborted) throw new UnspentError('INTERRUPTED', 'stopped compacting; the store is whole');
     return done;
   } finally {

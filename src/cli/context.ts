@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Unclosed } from '../engine/open.ts';
-import { type OpenOptions, type OpenStore, open } from '../store/store.ts';
+import { type OpenOptions, type OpenStore, openStore } from '../store/store.ts';
 import type { CommandOptions } from './options.ts';
 import { createOutput, type Output } from './output.ts';
 import { createProgress, type ProgressLine } from './progress.ts';
@@ -20,10 +20,10 @@ export interface Context {
   withStore<T>(body: (store: OpenStore) => T | Promise<T>, options?: OpenOptions): Promise<T>;
 }
 
-export type Body = (context: Context, ...operands: string[]) => void | Promise<void>;
+export type CommandBody = (context: Context, ...operands: string[]) => void | Promise<void>;
 
 /** From a command's body to what the parser calls with operands, options and the command. */
-export function action(body: Body): (...given: unknown[]) => Promise<void> {
+export function action(body: CommandBody): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
     const command = given.at(-1) as Command;
     await body(contextOf(command), ...(given.slice(0, -2) as string[]));
@@ -46,7 +46,7 @@ function contextOf(command: Command): Context {
 }
 
 async function useStore<T>(output: Output, options: OpenOptions, body: (store: OpenStore) => T | Promise<T>): Promise<T> {
-  const store = await open(options);
+  const store = await openStore(options);
   if (store.ignored.length > 0)
     output.remark(`left aside, because the store has its own: ${store.ignored.join(', ')}; sync and start change what can be changed`);
   if (store.unclosed !== null) output.remark(unclosedText(store.unclosed));

@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { POLICY_BYTES, parseUnit } from '../ledgers/asset.ts';
 import { assetKey, INDEX_KEY_BYTES } from '../projections/index/by-key.ts';
 import { credentialsOf, type Dialect } from '../query/dialect.ts';
-import type { IndexedUtxo, Page } from '../query/query.ts';
+import type { IndexedUtxo, PageRequest } from '../query/query.ts';
 import { renderPoint, type UtxoJson } from '../query/render.ts';
 import type { IndexKind } from '../query/view.ts';
 import { equalBytes, fromHex, isHex, toHex } from '../util/bytes.ts';
@@ -59,7 +59,7 @@ function queryIndex(context: Context, lookup: (dialect: Dialect) => IndexLookup)
   return look(context, async ({ view, renderer, dialect }) => {
     const { kind, key } = lookup(dialect);
     const after = parseCursor(options.after, key);
-    const page: Page = { limit: limit === undefined ? undefined : limit + 1, order: options.order, after };
+    const page: PageRequest = { limit: limit === undefined ? undefined : limit + 1, order: options.order, after };
     let next: string | null = null;
     let shown = 0;
     // Asked before the document is begun: what is not kept is an error, not half a document.

@@ -6,7 +6,7 @@
 import type { Command } from 'commander';
 import { openNetwork } from '../families/networks.ts';
 import { parsePlace } from '../query/place.ts';
-import { type Expected, exportSnapshot, importSnapshot, type Manifest, verifySnapshot } from '../store/snapshots.ts';
+import { type Expected, exportSnapshot, importSnapshot, type SnapshotManifest, verifySnapshot } from '../store/snapshots.ts';
 import { isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
@@ -106,13 +106,13 @@ interface Run {
 }
 
 /** With progress and an interruption, and the report when it is done. */
-async function run(context: Context, what: 'export' | 'verify' | 'import', body: (run: Run) => Promise<Manifest>): Promise<void> {
+async function run(context: Context, what: 'export' | 'verify' | 'import', body: (run: Run) => Promise<SnapshotManifest>): Promise<void> {
   const line = context.progress();
   const interruption = onInterrupt(() => line.note('stopping at the next chunk; again to end at once'));
   const started = performance.now();
   const show = (rows: number, total: number): void =>
     line.update(() => `${what}: ${count(rows)} of ${count(total)} outputs (${Math.floor((100 * rows) / Math.max(rows, total))}%)`);
-  let done: Manifest;
+  let done: SnapshotManifest;
   try {
     done = await body({ signal: interruption.signal, show });
   } finally {
@@ -124,7 +124,7 @@ async function run(context: Context, what: 'export' | 'verify' | 'import', body:
 
 const DONE = { export: 'written', verify: 'good', import: 'imported' } as const;
 
-function report({ output, settings }: Context, what: keyof typeof DONE, manifest: Manifest, seconds: number): void {
+function report({ output, settings }: Context, what: keyof typeof DONE, manifest: SnapshotManifest, seconds: number): void {
   const { id, network, point, utxos, value, roots, chunks } = manifest;
   const size = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
   const { height, slot, hash } = point;

@@ -36,7 +36,7 @@ export function sayer({ output }: Context): (text: string) => void {
   return output.json ? (text) => output.remark(text) : (text) => output.line(text);
 }
 
-export async function follow(
+export async function followAndReport(
   context: Context,
   store: OpenStore,
   source: Source,

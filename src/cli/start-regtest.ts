@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { GUEST_SCRIPT, RegtestDevnet } from '../chains/bitcoin/regtest/index.ts';
 import { serveP2p } from '../chains/bitcoin/responder/index.ts';
 import type { SettingKey } from '../config/schema.ts';
-import { openSource } from '../families/open-source.ts';
+import { openNetworkSource } from '../families/open-source.ts';
 import { bitcoinNetwork, formatAddress } from '../ledgers/bitcoin/index.ts';
 import type { Served, ServeOptions } from '../server/serve.ts';
 import type { OpenStore } from '../store/store.ts';
@@ -21,7 +21,7 @@ import { remarkShape } from './fill-text.ts';
 import { pairs } from './format.ts';
 import { btc, regtestCommands } from './regtest-control.ts';
 import { followCommands } from './start-control.ts';
-import { follow, sayer, whileServed } from './start-follow.ts';
+import { followAndReport, sayer, whileServed } from './start-follow.ts';
 import { FollowLines } from './start-lines.ts';
 
 export const REGTEST = 'bitcoin-regtest';
@@ -44,7 +44,7 @@ const ELECTRUM_PORT = 50_001;
 const SWITCHES: readonly SettingKey[] = ['utxo.balances', 'utxo.history', 'proofs.csmt', 'proofs.setHash'];
 
 /** The chain remembers itself beside the store, so that the two still fit after a restart. */
-export async function startRegtest(context: Context): Promise<void> {
+export async function startRegtestStore(context: Context): Promise<void> {
   await context.withStore((store) => startIn(context, store), { create: true, network: REGTEST, config: withSwitches(context, SWITCHES) });
 }
 
@@ -62,8 +62,8 @@ async function startIn(context: Context, store: OpenStore): Promise<void> {
       devnet.setInterval(INTERVAL_MS);
       const lines = new FollowLines(store, sayer(context));
       const commands = [...followCommands(store, lines, served), ...regtestCommands(devnet)];
-      const source = openSource(url, store.network, { onPeer: (status) => lines.peer(status) });
-      await follow(context, store, source, lines, commands, served);
+      const source = openNetworkSource(url, store.network, { onPeer: (status) => lines.peer(status) });
+      await followAndReport(context, store, source, lines, commands, served);
     };
     await whileServed(context, store, body, await electrumPorts(context));
   } finally {

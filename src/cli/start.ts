@@ -13,7 +13,7 @@ import { makeWallet } from '../chains/cardano/devnet/wallet.ts';
 import { serveChain } from '../chains/cardano/responder/index.ts';
 import type { SettingKey } from '../config/schema.ts';
 import { readIdentity } from '../engine/directory.ts';
-import { openEmbedded, openSource, SOURCE_FORMS } from '../families/open-source.ts';
+import { openEmbedded, openNetworkSource, SOURCE_FORMS } from '../families/open-source.ts';
 import { formatAddress } from '../ledgers/cardano/index.ts';
 import type { Served } from '../server/serve.ts';
 import type { OpenOptions, OpenStore } from '../store/store.ts';
@@ -24,9 +24,9 @@ import { withSwitches } from './everything.ts';
 import { remarkShape } from './fill-text.ts';
 import { ada, pairs } from './format.ts';
 import { followCommands } from './start-control.ts';
-import { follow, sayer, whileServed } from './start-follow.ts';
+import { followAndReport, sayer, whileServed } from './start-follow.ts';
 import { FollowLines } from './start-lines.ts';
-import { REGTEST, startRegtest } from './start-regtest.ts';
+import { REGTEST, startRegtestStore } from './start-regtest.ts';
 import { checkPort } from './start-server.ts';
 
 const NETWORK = 'devnet';
@@ -86,7 +86,7 @@ async function start(context: Context): Promise<void> {
   const { network, data } = context.settings.config;
   // A store of the other chain that can be made here needs no telling twice.
   const wanted = network === '' && readIdentity(data)?.network === REGTEST ? REGTEST : network;
-  if (wanted === REGTEST) return startRegtest(context);
+  if (wanted === REGTEST) return startRegtestStore(context);
   if (wanted === '' || wanted === NETWORK) return startDevnet(context);
   throw new UnspentError(
     'USAGE',
@@ -104,12 +104,12 @@ function startWith(context: Context, urls: readonly string[]): Promise<void> {
   };
   return context.withStore(async (store) => {
     const lines = new FollowLines(store, sayer(context));
-    const source = embedded?.source ?? openSource(urls, store.network, { onPeer: (status) => lines.peer(status) });
+    const source = embedded?.source ?? openNetworkSource(urls, store.network, { onPeer: (status) => lines.peer(status) });
     remarkShape(context, store);
     await whileServed(context, store, async (served) => {
       if (!output.json) output.remark(`following ${source.name} into ${store.data}; type help`);
       if (served !== null) output.remark(`to look at it, open ${served.url}`);
-      await follow(context, store, source, lines, followCommands(store, lines, served), served);
+      await followAndReport(context, store, source, lines, followCommands(store, lines, served), served);
     });
   }, making);
 }
@@ -144,7 +144,14 @@ async function startDevnet(context: Context): Promise<void> {
           devnet.setInterval(INTERVAL_MS);
           const lines = new FollowLines(store, sayer(context));
           const commands = [...followCommands(store, lines, served), ...devnetCommands(devnet)];
-          await follow(context, store, openSource(url, store.network, { onPeer: (status) => lines.peer(status) }), lines, commands, served);
+          await followAndReport(
+            context,
+            store,
+            openNetworkSource(url, store.network, { onPeer: (status) => lines.peer(status) }),
+            lines,
+            commands,
+            served,
+          );
         });
       } finally {
         clearTimeout(firstFork);

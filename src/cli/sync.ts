@@ -3,7 +3,7 @@
  * and stops at a block: at the source's end, at --until, or on Ctrl-C.
  */
 import type { Command } from 'commander';
-import { openEmbedded, openSource, SOURCE_FORMS } from '../families/open-source.ts';
+import { openEmbedded, openNetworkSource, SOURCE_FORMS } from '../families/open-source.ts';
 import { parsePlace } from '../query/place.ts';
 import { renderPoint } from '../query/render.ts';
 import type { FollowProgress, FollowResult, Until } from '../sources/follow.ts';
@@ -58,7 +58,7 @@ async function sync(context: Context): Promise<void> {
     ...(embedded !== null && settings.config.network === '' ? { network: embedded.network } : {}),
   };
   await context.withStore(async (store) => {
-    const source = embedded?.source ?? openSource(urls, store.network);
+    const source = embedded?.source ?? openNetworkSource(urls, store.network);
     const started = performance.now();
     remarkShape(context, store);
     const pumped = await pump(context, store, isBeyond(store, until, context) ? null : source, until);

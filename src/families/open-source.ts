@@ -39,7 +39,7 @@ export function openEmbedded(urls: readonly string[]): EmbeddedSource | null {
 }
 
 /** Throws SOURCE_UNKNOWN, and USAGE where the source cannot be of this network. */
-export function openSource(given: string | readonly string[], network: SourceNetwork, options: SourceOptions = {}): Source {
+export function openNetworkSource(given: string | readonly string[], network: SourceNetwork, options: SourceOptions = {}): Source {
   const urls = typeof given === 'string' ? [given] : given;
   const { kind, family } = kindOf(urls);
   if (family !== network.family) throw wrongNetwork(schemeOf(urls[0]), network);

@@ -1,6 +1,6 @@
 /** Opening a store for a program. */
 import type { OpenOptions } from '../store/options.ts';
-import { open as openStore } from '../store/store.ts';
+import { openStore } from '../store/store.ts';
 import { Store } from './store.ts';
 
 /** Opens the store in a directory, or makes one there. One process at a time can have it open. */

@@ -7,7 +7,7 @@ import type { UtxoJson } from '../query/render.ts';
 import type { IndexKind } from '../query/view.ts';
 import { UnspentError } from '../util/errors.ts';
 import { LIBRARY_PAGE_ROWS } from '../util/limits.ts';
-import type { Moment } from './moment.ts';
+import type { PinnedRead } from './pinned-read.ts';
 
 /** Which outputs of a list a page has. */
 export interface PageOptions {
@@ -28,11 +28,11 @@ export interface UtxoPage {
 }
 
 /** Throws USAGE or CURSOR_STALE. */
-export function pageOf(moment: Moment, kind: IndexKind, key: Uint8Array, options: PageOptions): UtxoPage {
+export function pageOf(pinned: PinnedRead, kind: IndexKind, key: Uint8Array, options: PageOptions): UtxoPage {
   const { limit = LIBRARY_PAGE_ROWS, order = 'asc' } = options;
   if (!(Number.isInteger(limit) && limit > 0)) throw new UnspentError('USAGE', `a page has 1 output or more, not ${limit}`);
-  const { view, renderer } = moment;
-  const after = options.after === undefined ? undefined : placeBehind(moment, options.after, kind, order, key);
+  const { view, renderer } = pinned;
+  const after = options.after === undefined ? undefined : placeBehind(pinned, options.after, kind, order, key);
   // One more than asked for, to know whether there is a next page.
   const rows = [...view.byKey(kind, key, { order, after, limit: limit + 1 })];
   const last = rows.length > limit ? rows[limit - 1] : undefined;
@@ -40,7 +40,7 @@ export function pageOf(moment: Moment, kind: IndexKind, key: Uint8Array, options
   return { utxos: rows.slice(0, limit).map((row) => renderer.utxo(row)), next };
 }
 
-function placeBehind({ query }: Moment, text: string, kind: IndexKind, order: 'asc' | 'desc', key: Uint8Array): Uint8Array {
+function placeBehind({ query }: PinnedRead, text: string, kind: IndexKind, order: 'asc' | 'desc', key: Uint8Array): Uint8Array {
   const cursor = decodeCursor(text);
   const place = afterCursor(cursor, kind, order, key);
   checkCursor(query, cursor);

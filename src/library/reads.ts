@@ -3,6 +3,8 @@
  * the same ones that the command line and the server give. `Store` answers each
  * question at the block it is at; a `StoreView` answers all of them at one block.
  */
+
+import { parseOutpoint } from '../ledgers/outpoint.ts';
 import type { AbsenceDocument, CompleteDocument, InclusionDocument, RangeDocument } from '../proofs/index.ts';
 import { Prover, type Roots } from '../query/proofs.ts';
 import {
@@ -14,9 +16,9 @@ import {
   type TxJson,
   type UtxoJson,
 } from '../query/render.ts';
-import type { Moment } from './moment.ts';
 import { type PageOptions, pageOf, type UtxoPage } from './page.ts';
-import { type BlockPlace, parseOutpoint } from './text.ts';
+import type { PinnedRead } from './pinned-read.ts';
+import type { BlockPlace } from './text.ts';
 
 /** A transaction and those of its outputs that the store still knows. */
 export interface TxOutputs {
@@ -28,10 +30,10 @@ export interface TxOutputs {
 
 /** The questions that both a `Store` and a `StoreView` answer. */
 export abstract class StoreReads {
-  readonly #read: <T>(body: (moment: Moment) => T) => T;
+  readonly #read: <T>(body: (pinned: PinnedRead) => T) => T;
 
   /** @internal */
-  constructor(read: <T>(body: (moment: Moment) => T) => T) {
+  constructor(read: <T>(body: (pinned: PinnedRead) => T) => T) {
     this.#read = read;
   }
 
@@ -46,7 +48,7 @@ export abstract class StoreReads {
    */
   utxo(outpoint: string): UtxoJson | null {
     return this.#read(({ view, renderer, dialect }) => {
-      const { txId, index } = parseOutpoint(outpoint, dialect);
+      const { txId, index } = parseOutpoint(outpoint, dialect.parseId);
       const found = view.outpoint(txId, index);
       return found === null ? null : renderer.utxo(found);
     });
@@ -58,7 +60,7 @@ export abstract class StoreReads {
    * skipped and nothing repeated. Throws USAGE, and CURSOR_STALE when that block was rolled back.
    */
   utxos(address: string, options: PageOptions = {}): UtxoPage {
-    return this.#read((moment) => pageOf(moment, 'address', moment.dialect.addressKey(address), options));
+    return this.#read((pinned) => pageOf(pinned, 'address', pinned.dialect.addressKey(address), options));
   }
 
   /** What the unspent outputs of an address add up to. Throws USAGE. */
@@ -78,40 +80,40 @@ export abstract class StoreReads {
 
   /** A block of the chain. Null: the origin. Throws USAGE or POINT_UNKNOWN. */
   block(place: BlockPlace): BlockJson | null {
-    return this.#read((moment) => {
-      const point = moment.find(place);
-      const row = point === null ? null : moment.query.blockByHash(point.hash);
-      return row === null ? null : moment.renderer.block(row);
+    return this.#read((pinned) => {
+      const point = pinned.find(place);
+      const row = point === null ? null : pinned.query.blockByHash(point.hash);
+      return row === null ? null : pinned.renderer.block(row);
     });
   }
 
   /** The roots of the structures that are switched on and ready (docs/proofs.md), in hex. */
   roots(): Roots {
-    return this.#read((moment) => proverOf(moment).roots());
+    return this.#read((pinned) => proverOf(pinned).roots());
   }
 
   /** A proof that an output is unspent or, where the store keeps a mountain range, that it is spent. Throws NOT_FOUND, UNSUPPORTED. */
   proveOutput(outpoint: string): InclusionDocument | RangeDocument {
-    return this.#read((moment) => {
-      const { txId, index } = parseOutpoint(outpoint, moment.dialect);
-      return proverOf(moment).outpoint(txId, index);
+    return this.#read((pinned) => {
+      const { txId, index } = parseOutpoint(outpoint, pinned.dialect.parseId);
+      return proverOf(pinned).outpoint(txId, index);
     });
   }
 
   /** A proof of all unspent outputs of an address: that they are unspent, and that there are no others. Throws UNSUPPORTED. */
   proveAddress(address: string): CompleteDocument {
-    return this.#read((moment) => proverOf(moment).address(moment.dialect.owner(address)));
+    return this.#read((pinned) => proverOf(pinned).address(pinned.dialect.owner(address)));
   }
 
   /** A proof that an address has no such unspent output. Throws NOT_FOUND when it has, UNSUPPORTED. */
   proveAbsent(address: string, outpoint: string): AbsenceDocument {
-    return this.#read((moment) => {
-      const { txId, index } = parseOutpoint(outpoint, moment.dialect);
-      return proverOf(moment).absent(moment.dialect.owner(address), txId, index);
+    return this.#read((pinned) => {
+      const { txId, index } = parseOutpoint(outpoint, pinned.dialect.parseId);
+      return proverOf(pinned).absent(pinned.dialect.owner(address), txId, index);
     });
   }
 }
 
-function proverOf({ query, view, provable }: Moment): Prover {
+function proverOf({ query, view, provable }: PinnedRead): Prover {
   return new Prover(query, view, provable);
 }

@@ -5,7 +5,7 @@
 import { RegtestDevnet } from '../chains/bitcoin/regtest/index.ts';
 import { serveP2p } from '../chains/bitcoin/responder/index.ts';
 import { openNetwork } from '../families/networks.ts';
-import { openEmbedded, openSource as openSourceOf } from '../families/open-source.ts';
+import { openEmbedded, openNetworkSource as openSourceOf } from '../families/open-source.ts';
 import { formatId, parseAddress } from '../ledgers/bitcoin/index.ts';
 import type { PeerStatus } from '../sources/peer.ts';
 import type { GenesisTexts, Source } from '../sources/source.ts';

@@ -10,12 +10,12 @@ import type { FollowProgress, FollowResult, Until } from '../sources/follow.ts';
 import type { Source } from '../sources/source.ts';
 import type { Totals } from '../state/head.ts';
 import type { PruneCounts } from '../state/pruned.ts';
-import { exportSnapshot, type Manifest } from '../store/snapshots.ts';
+import { exportSnapshot, type SnapshotManifest } from '../store/snapshots.ts';
 import { type StatusJson, statusJson } from '../store/status-json.ts';
 import type { OpenStore } from '../store/store.ts';
 import type { Verification } from '../store/verify/verify.ts';
 import { openedOf, setOpened } from './internals.ts';
-import { readNow, takeMoment } from './moment.ts';
+import { pinRead, readNow } from './pinned-read.ts';
 import { StoreReads } from './reads.ts';
 import { type BlockPlace, findBlock } from './text.ts';
 import { StoreView } from './view.ts';
@@ -81,7 +81,7 @@ export class Store extends StoreReads implements AsyncDisposable {
    * Throws USAGE, POINT_UNKNOWN or PRUNED.
    */
   view(place?: BlockPlace): StoreView {
-    return new StoreView(takeMoment(openedOf(this), place));
+    return new StoreView(pinRead(openedOf(this), place));
   }
 
   /**
@@ -131,7 +131,7 @@ export class Store extends StoreReads implements AsyncDisposable {
    * Writes the unspent set to a new folder, as files that others can check and start from (docs/reference/snapshot.md);
    * the store may be followed meanwhile. Returns the manifest, which is also in the folder.
    */
-  exportSnapshot(folder: string, options: SnapshotExportOptions = {}): Promise<Manifest> {
+  exportSnapshot(folder: string, options: SnapshotExportOptions = {}): Promise<SnapshotManifest> {
     const opened = openedOf(this);
     const { at, signal, onRows } = options;
     const point = at === undefined ? null : opened.read((query) => findBlock(query, at, opened.network.dialect));

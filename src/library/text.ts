@@ -3,13 +3,10 @@
  * by a place or a point. Ids are read the way people of the family write them.
  */
 import type { Point } from '../ledgers/ledger.ts';
-import { parseOutputIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
 import type { Query } from '../query/query.ts';
 import type { PointJson } from '../query/render.ts';
-import { isHex } from '../util/bytes.ts';
-import { UnspentError } from '../util/errors.ts';
 
 /**
  * A block of the chain: `height:N`, `slot:N` (the newest block not above it), its hash, `origin` (before the first
@@ -21,13 +18,4 @@ export type BlockPlace = string | Pick<PointJson, 'hash'>;
 export function findBlock(query: Query, place: BlockPlace, dialect: Dialect): Point | null {
   const text = typeof place === 'string' ? place : place.hash;
   return pointAt(query, parsePlace(text, dialect.parseId), dialect);
-}
-
-/** Throws USAGE. */
-export function parseOutpoint(text: string, { parseId }: Dialect): { readonly txId: Uint8Array; readonly index: number } {
-  const [, id, digits] = /^([^#]*)#(\d+)$/.exec(text) ?? [];
-  if (id === undefined || digits === undefined || !isHex(id, TXID_BYTES)) {
-    throw new UnspentError('USAGE', `an output is TXID#INDEX with ${2 * TXID_BYTES} hex digits, not '${text.slice(0, 120)}'`);
-  }
-  return { txId: parseId(id), index: parseOutputIndex(digits) };
 }

@@ -4,7 +4,7 @@
  */
 import type { UtxoJson } from '../query/render.ts';
 import { UnspentError } from '../util/errors.ts';
-import type { Moment } from './moment.ts';
+import type { PinnedRead } from './pinned-read.ts';
 import { StoreReads } from './reads.ts';
 
 /**
@@ -12,21 +12,21 @@ import { StoreReads } from './reads.ts';
  * one. Release it when you are done, or declare it with `using`: it holds disk space that pruning could free.
  */
 export class StoreView extends StoreReads implements Disposable {
-  readonly #moment: Moment;
+  readonly #pinned: PinnedRead;
   #isReleased = false;
 
   /** @internal */
-  constructor(moment: Moment) {
+  constructor(pinned: PinnedRead) {
     super((body) => {
       if (this.#isReleased) throw new UnspentError('CLOSED', 'the view was released');
-      return body(moment);
+      return body(pinned);
     });
-    this.#moment = moment;
+    this.#pinned = pinned;
   }
 
   /** All unspent outputs of an address, one by one, in the order they came to the chain. Throws USAGE. */
   *eachUtxo(address: string): Generator<UtxoJson, void, undefined> {
-    const { view, renderer, dialect } = this.#moment;
+    const { view, renderer, dialect } = this.#pinned;
     for (const utxo of view.byKey('address', dialect.addressKey(address))) yield renderer.utxo(utxo);
   }
 
@@ -34,7 +34,7 @@ export class StoreView extends StoreReads implements Disposable {
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    this.#moment.query.release();
+    this.#pinned.query.release();
   }
 
   /** The same as `release`, for `using`. */

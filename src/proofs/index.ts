@@ -26,10 +26,10 @@ export * as mmr from './mmr/index.ts';
 export * as mpf from './mpf/index.ts';
 export {
   MemoryNodes,
+  NodeOverlay,
   type NodeReader,
   type NodeSink,
   type NodeWrite,
-  Overlay,
   sinkWithin,
   within,
   writeAll,

@@ -5,7 +5,7 @@
  * together with everything else of it.
  *
  * A tree never reads back what it wrote in the same call. To make several
- * calls before writing (the blocks of a group), put an `Overlay` between.
+ * calls before writing (the blocks of a group), put an `NodeOverlay` between.
  */
 import { equalBytes } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
@@ -76,7 +76,7 @@ export class MemoryNodes implements NodeReader, NodeSink {
 }
 
 /** Writes that are not written yet, in front of the nodes they will change. */
-export class Overlay implements NodeReader, NodeSink {
+export class NodeOverlay implements NodeReader, NodeSink {
   private readonly base: NodeReader;
   private readonly pending: Map<string, NodeWrite>;
 
@@ -86,8 +86,8 @@ export class Overlay implements NodeReader, NodeSink {
   }
 
   /** The same writes in front of another reader of the same nodes. */
-  over(base: NodeReader): Overlay {
-    return new Overlay(base, this.pending);
+  over(base: NodeReader): NodeOverlay {
+    return new NodeOverlay(base, this.pending);
   }
 
   /** All that was written here. */

@@ -10,7 +10,7 @@ import type { BlockJson, UtxoJson } from './json.ts';
 import type { UtxoRecord } from './records.ts';
 import type { Utxo } from './utxo.ts';
 
-export type Draft<T> = { -readonly [K in keyof T]: T[K] };
+export type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The coin of a chain: amounts are counted in units, people speak of coins. */
 export interface Currency {
@@ -78,7 +78,7 @@ export interface Dialect {
   /** Whom an address names in the trees. Throws USAGE. */
   owner(text: string): NamedOwner;
   /** Sets the fields between an output's name and its place. Made for each query: answers are full of the same owners, which it remembers. */
-  outputWriter(): (utxo: Utxo, json: Draft<UtxoJson>) => void;
+  outputWriter(): (utxo: Utxo, json: Writable<UtxoJson>) => void;
   outputFields(utxo: Utxo): OutputFields;
   /** What the family knows of a block besides. */
   blockFields(row: ChainRow): Partial<BlockJson>;

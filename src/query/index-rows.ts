@@ -12,7 +12,7 @@ import { compareBytes, toHex, writeU64 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { keyAfter, prefixEnd } from '../util/key-range.ts';
 import { LOOKUP_ROWS } from '../util/limits.ts';
-import type { IndexedUtxo, Page } from './utxo.ts';
+import type { IndexedUtxo, PageRequest } from './utxo.ts';
 
 /** Of slot, transaction and output behind the key. */
 export const PLACE_BYTES = INDEX_KEY_BYTES - KEY_BYTES;
@@ -24,7 +24,7 @@ export interface IndexRange {
 }
 
 /** Of all outputs with this key, or of those from one slot on and before another. */
-export function indexRange(key: Uint8Array, page: Page, fromSlot = 0, endSlot?: number): IndexRange {
+export function indexRange(key: Uint8Array, page: PageRequest, fromSlot = 0, endSlot?: number): IndexRange {
   const gte = placeAt(key, fromSlot);
   const lt = endSlot === undefined ? prefixEnd(key, PLACE_BYTES) : placeAt(key, endSlot);
   if (page.order === 'desc') return { gte, lt: smaller(page.after ?? lt, lt), reverse: true };

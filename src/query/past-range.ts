@@ -10,7 +10,7 @@
 import type { Reader } from '../engine/engine.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { bitmapRows, decodeMmrRecord, MMR, MMR_BITMAP, type MmrRecord, rangeNodes, readMmrState } from '../projections/mmr/rows.ts';
-import { mmr, type NodeReader, Overlay } from '../proofs/index.ts';
+import { mmr, NodeOverlay, type NodeReader } from '../proofs/index.ts';
 import { rowKey } from '../state/blocks.ts';
 import { DELTA, readDelta } from '../state/delta.ts';
 import { type Head, headKey } from '../state/head.ts';
@@ -42,8 +42,8 @@ interface Remembered {
   readonly point: Uint8Array;
   readonly tip: Uint8Array;
   readonly state: mmr.UtxoMmr;
-  readonly chunks: Overlay;
-  readonly chunkNodes: Overlay;
+  readonly chunks: NodeOverlay;
+  readonly chunkNodes: NodeOverlay;
 }
 
 /** One of these serves every query of a store. */
@@ -71,7 +71,7 @@ export class PastRanges {
     this.built++;
     const rows = bitmapRows(kept.reader);
     const now = readMmrState(kept.reader);
-    const overlays = { chunks: new Overlay(rows.chunks), chunkNodes: new Overlay(rows.chunkNodes) };
+    const overlays = { chunks: new NodeOverlay(rows.chunks), chunkNodes: new NodeOverlay(rows.chunkNodes) };
     const tree = new mmr.BitTree(now.bitmap, rows);
     const first = yield* undo(tree, recordsAbove(point, head, kept));
     const nodes = rangeNodes(kept.reader, now.range);

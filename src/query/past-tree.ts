@@ -10,7 +10,7 @@ import type { OutputLeaf } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import type { Coin } from '../projections/coin.ts';
 import { CSMT, csmtKey, csmtNodes, csmtValue } from '../projections/csmt/csmt.ts';
-import { csmt, type NodeReader, Overlay, writeAll } from '../proofs/index.ts';
+import { csmt, NodeOverlay, type NodeReader, writeAll } from '../proofs/index.ts';
 import { blockByHash } from '../state/blocks.ts';
 import type { Head } from '../state/head.ts';
 import { equalBytes } from '../util/bytes.ts';
@@ -29,7 +29,7 @@ type SpentSince = (point: ChainRow) => readonly Coin[];
 interface Remembered {
   readonly point: Uint8Array;
   readonly tip: Uint8Array;
-  readonly tree: Overlay;
+  readonly tree: NodeOverlay;
   /** Outputs by which it differs from the tree of its tip, at most. */
   readonly changes: number;
 }
@@ -96,8 +96,8 @@ export class PastTrees {
 }
 
 /** In portions: each output stands in the changes once, so that it does not matter in which. */
-function* undone(nodes: NodeReader, changes: readonly csmt.Change[]): Steps<Overlay> {
-  const tree = new Overlay(nodes);
+function* undone(nodes: NodeReader, changes: readonly csmt.Change[]): Steps<NodeOverlay> {
+  const tree = new NodeOverlay(nodes);
   try {
     for (let at = 0; at < changes.length; at += STEP_CHANGES) {
       csmt.update(tree, tree, changes.slice(at, at + STEP_CHANGES));

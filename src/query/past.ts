@@ -14,7 +14,7 @@ import { BalanceSum } from './balance.ts';
 import { indexedUtxos, indexRange } from './index-rows.ts';
 import type { Kept } from './kept.ts';
 import { isCreatedBy, type Overlay, type RestoredRow } from './overlay.ts';
-import { checkKey, type IndexedUtxo, type Page, type Utxo } from './utxo.ts';
+import { checkKey, type IndexedUtxo, type PageRequest, type Utxo } from './utxo.ts';
 import type { Balance, ChainView, IndexKind } from './view.ts';
 
 /** The present that a past is read from. */
@@ -43,7 +43,7 @@ export class PastQuery implements ChainView {
     return found === null || this.isLater(found.output) ? null : found;
   }
 
-  byKey(kind: IndexKind, key: Uint8Array, page: Page = {}): Iterable<IndexedUtxo> {
+  byKey(kind: IndexKind, key: Uint8Array, page: PageRequest = {}): Iterable<IndexedUtxo> {
     checkKey(key);
     const column = this.kept.index(kind);
     const range = indexRange(key, page, 0, this.head.slot + 1);
@@ -131,7 +131,7 @@ function isOf({ keyBytes, keyAt }: Coin, txId: Uint8Array): boolean {
 }
 
 /** The part of the restored rows behind the page's cursor, in its order. */
-function pageOf(rows: readonly RestoredRow[], { after, order }: Page): readonly RestoredRow[] {
+function pageOf(rows: readonly RestoredRow[], { after, order }: PageRequest): readonly RestoredRow[] {
   const direction = order === 'desc' ? -1 : 1;
   const part = after === undefined ? rows : rows.filter(({ cursor }) => direction * compareBytes(cursor, after) > 0);
   return direction < 0 ? part.toReversed() : part;

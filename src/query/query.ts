@@ -38,10 +38,10 @@ import { RangeProofs, type RangeRoots, rootsOfBlock } from './proofs-mmr.ts';
 import { type Seen, seenByHash } from './seen.ts';
 import { keptSetHash, pastSetHash } from './set-hash.ts';
 import { SpentRows } from './spent-rows.ts';
-import { checkKey, type IndexedUtxo, outpointsOf, type Page, type Utxo } from './utxo.ts';
+import { checkKey, type IndexedUtxo, outpointsOf, type PageRequest, type Utxo } from './utxo.ts';
 import type { Balance, ChainView, IndexKind } from './view.ts';
 
-export type { IndexedUtxo, Page, Utxo } from './utxo.ts';
+export type { IndexedUtxo, PageRequest, Utxo } from './utxo.ts';
 
 /** What of a past is wanted besides its outputs. */
 export interface PastParts {
@@ -89,7 +89,7 @@ export class Query implements Present {
   }
 
   /** Unspent outputs with a 28-byte key, in the order they came to the chain. */
-  byKey(kind: IndexKind, key: Uint8Array, page: Page = {}): Iterable<IndexedUtxo> {
+  byKey(kind: IndexKind, key: Uint8Array, page: PageRequest = {}): Iterable<IndexedUtxo> {
     checkKey(key);
     return indexedUtxos(this.snapshot, this.kept.index(kind), indexRange(key, page), page.limit);
   }

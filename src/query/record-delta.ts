@@ -6,7 +6,18 @@
 import { type Cursor, MAP } from '../util/cbor.ts';
 import type { CborWriter } from '../util/cbor-write.ts';
 import type { BlockMmr } from './proofs-mmr.ts';
-import { bytesIf, count, type Draft, decode, encode, type Form, readFields, readList, readTrue, required } from './record-form.ts';
+import {
+  bytesIf,
+  decodeCanonical,
+  encodeCanonical,
+  fieldCount,
+  type PartialRecord,
+  type RecordForm,
+  readFields,
+  readList,
+  readTrue,
+  required,
+} from './record-form.ts';
 import { UTXO, type UtxoRecord } from './records.ts';
 
 export interface InvalidTx {
@@ -53,10 +64,10 @@ export interface SelfContainedDelta extends DeltaHead {
 /** The bytes of a block that did nothing are the same in both forms, and are read as compact. */
 export type BlockDelta = CompactDelta | SelfContainedDelta;
 
-export const encodeBlockDelta = (delta: BlockDelta): Uint8Array => encode(DELTA, delta);
-export const decodeBlockDelta = (bytes: Uint8Array): BlockDelta => decode(DELTA, bytes);
+export const encodeBlockDelta = (delta: BlockDelta): Uint8Array => encodeCanonical(DELTA, delta);
+export const decodeBlockDelta = (bytes: Uint8Array): BlockDelta => decodeCanonical(DELTA, bytes);
 
-const DELTA: Form<BlockDelta> = {
+const DELTA: RecordForm<BlockDelta> = {
   name: 'BlockDelta',
   write(w, delta) {
     const { block, slot, blockHash, invalid, mmr } = delta;
@@ -73,8 +84,8 @@ const DELTA: Form<BlockDelta> = {
     if (mmr !== null) writeMmr(w, mmr);
   },
   read(c) {
-    const d: Draft<DeltaHead> = { block: null, slot: null, blockHash: null, invalid: null, mmr: null };
-    const lists: Draft<Lists> = { created: null, spent: null };
+    const d: PartialRecord<DeltaHead> = { block: null, slot: null, blockHash: null, invalid: null, mmr: null };
+    const lists: PartialRecord<Lists> = { created: null, spent: null };
     readFields(c, 'a BlockDelta', (key) => {
       if (key === 0) d.block = c.uint();
       else if (key === 1) d.slot = c.uint();
@@ -148,7 +159,7 @@ function writeCreated(w: CborWriter, output: CreatedOutput): void {
 }
 
 function readCreated(c: Cursor): CreatedOutput {
-  const d: Draft<{ readonly outpoint: RecordedOutpoint; readonly record: UtxoRecord }> = { outpoint: null, record: null };
+  const d: PartialRecord<{ readonly outpoint: RecordedOutpoint; readonly record: UtxoRecord }> = { outpoint: null, record: null };
   readFields(c, 'a created output', (key) => {
     if (key === 0) d.outpoint = readOutpoint(c);
     else if (key === 1) d.record = UTXO.read(c);
@@ -159,13 +170,13 @@ function readCreated(c: Cursor): CreatedOutput {
 }
 
 function writeSpent(w: CborWriter, output: SpentOutput): void {
-  writeOutpoint(w.map(2 + count(output.spentBy !== null)).uint(0), output);
+  writeOutpoint(w.map(2 + fieldCount(output.spentBy !== null)).uint(0), output);
   UTXO.write(w.uint(1), output.before);
   bytesIf(w, 2, output.spentBy);
 }
 
 function readSpent(c: Cursor): SpentOutput {
-  const d: Draft<{ readonly outpoint: RecordedOutpoint } & Pick<SpentOutput, 'before' | 'spentBy'>> = {
+  const d: PartialRecord<{ readonly outpoint: RecordedOutpoint } & Pick<SpentOutput, 'before' | 'spentBy'>> = {
     ...{ outpoint: null, before: null, spentBy: null },
   };
   readFields(c, 'a spent output', (key) => {
@@ -182,7 +193,7 @@ function writeInvalid(w: CborWriter, invalid: readonly InvalidTx[]): void {
   w.uint(5).map(1).uint(0).bool(true);
   w.uint(6).array(invalid.length);
   for (const { txId, hadCollateralReturn } of invalid) {
-    w.map(2 + count(hadCollateralReturn));
+    w.map(2 + fieldCount(hadCollateralReturn));
     bytesIf(w, 0, txId);
     w.uint(1).bool(true);
     if (hadCollateralReturn) w.uint(2).bool(true);
@@ -199,7 +210,7 @@ function writeMmr(w: CborWriter, { inserts, deletes, peaks, root }: BlockMmr): v
 }
 
 function readMmr(c: Cursor): BlockMmr {
-  const d: Draft<BlockMmr> = { inserts: null, deletes: null, peaks: null, root: null };
+  const d: PartialRecord<BlockMmr> = { inserts: null, deletes: null, peaks: null, root: null };
   readFields(c, 'the mountain range', (key) => {
     if (key === 0) d.inserts = readSizes(c);
     else if (key === 1) d.deletes = readList(c, () => c.uint());
@@ -236,7 +247,7 @@ function readFlags(c: Cursor): void {
 }
 
 function readInvalid(c: Cursor): InvalidTx {
-  const tx: Draft<InvalidTx> = { txId: null, hadCollateralReturn: null };
+  const tx: PartialRecord<InvalidTx> = { txId: null, hadCollateralReturn: null };
   readFields(c, 'an invalid transaction', (key) => {
     if (key === 0) tx.txId = c.byteString();
     else if (key === 1) readTrue(c);

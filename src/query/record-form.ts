@@ -10,26 +10,26 @@ import { CborWriter } from '../util/cbor-write.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 
 /** Each form with how it is written and read. */
-export interface Form<T> {
+export interface RecordForm<T> {
   readonly name: string;
   write(w: CborWriter, value: T): void;
   read(c: Cursor): T;
 }
 
-export function encode<T>(form: Form<T>, value: T): Uint8Array {
+export function encodeCanonical<T>(form: RecordForm<T>, value: T): Uint8Array {
   const w = new CborWriter(512);
   form.write(w, value);
   return w.take();
 }
 
 /** Throws USAGE for bytes that are not this record in its one form. */
-export function decode<T>(form: Form<T>, bytes: Uint8Array): T {
+export function decodeCanonical<T>(form: RecordForm<T>, bytes: Uint8Array): T {
   const value = readAll(form, bytes);
-  if (!equalBytes(encode(form, value), bytes)) throw refused(form.name, 'its CBOR is not canonical');
+  if (!equalBytes(encodeCanonical(form, value), bytes)) throw refused(form.name, 'its CBOR is not canonical');
   return value;
 }
 
-function readAll<T>(form: Form<T>, bytes: Uint8Array): T {
+function readAll<T>(form: RecordForm<T>, bytes: Uint8Array): T {
   try {
     const cursor = new Cursor(bytes);
     const value = form.read(cursor);
@@ -66,7 +66,7 @@ export function uintIf(w: CborWriter, key: number, value: number | null): void {
   if (value !== null) w.uint(key).uint(value);
 }
 
-export function count(...fields: readonly boolean[]): number {
+export function fieldCount(...fields: readonly boolean[]): number {
   return fields.filter((there) => there).length;
 }
 
@@ -84,4 +84,4 @@ export function readList<T>(c: Cursor, read: () => T): T[] {
 }
 
 /** A record while it is read. */
-export type Draft<T> = { -readonly [K in keyof T]: T[K] | null };
+export type PartialRecord<T> = { -readonly [K in keyof T]: T[K] | null };

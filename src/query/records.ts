@@ -6,7 +6,19 @@
 import type { Asset } from '../ledgers/cardano/index.ts';
 import { type Cursor, MAP } from '../util/cbor.ts';
 import type { CborWriter } from '../util/cbor-write.ts';
-import { bytesIf, count, type Draft, decode, encode, type Form, readFields, readList, readTrue, required, uintIf } from './record-form.ts';
+import {
+  bytesIf,
+  decodeCanonical,
+  encodeCanonical,
+  fieldCount,
+  type PartialRecord,
+  type RecordForm,
+  readFields,
+  readList,
+  readTrue,
+  required,
+  uintIf,
+} from './record-form.ts';
 
 export interface UtxoRecord {
   /** Of the Bitcoin family: the script. */
@@ -53,21 +65,21 @@ export interface OutputEntry {
   readonly record: UtxoRecord | SpentRecord;
 }
 
-export const encodeUtxoRecord = (record: UtxoRecord): Uint8Array => encode(UTXO, record);
-export const decodeUtxoRecord = (bytes: Uint8Array): UtxoRecord => decode(UTXO, bytes);
-export const encodeSpentRecord = (record: SpentRecord): Uint8Array => encode(SPENT, record);
-export const decodeSpentRecord = (bytes: Uint8Array): SpentRecord => decode(SPENT, bytes);
-export const encodeOutputEntry = (entry: OutputEntry): Uint8Array => encode(ENTRY, entry);
-export const decodeOutputEntry = (bytes: Uint8Array): OutputEntry => decode(ENTRY, bytes);
+export const encodeUtxoRecord = (record: UtxoRecord): Uint8Array => encodeCanonical(UTXO, record);
+export const decodeUtxoRecord = (bytes: Uint8Array): UtxoRecord => decodeCanonical(UTXO, bytes);
+export const encodeSpentRecord = (record: SpentRecord): Uint8Array => encodeCanonical(SPENT, record);
+export const decodeSpentRecord = (bytes: Uint8Array): SpentRecord => decodeCanonical(SPENT, bytes);
+export const encodeOutputEntry = (entry: OutputEntry): Uint8Array => encodeCanonical(ENTRY, entry);
+export const decodeOutputEntry = (bytes: Uint8Array): OutputEntry => decodeCanonical(ENTRY, bytes);
 
-export const UTXO: Form<UtxoRecord> = {
+export const UTXO: RecordForm<UtxoRecord> = {
   name: 'UtxoRecord',
   write(w, r) {
     const optional = [r.datumHash, r.inlineDatum, r.scriptRef, r.scriptHash, r.blockHash];
     const owner = [r.paymentCredential, r.stakeCredential, r.stakeAddress];
     const there = [...optional, ...owner].map((field) => field !== null);
     const clock = [r.epoch !== null, r.blockTime !== null];
-    w.map(4 + count(r.assets.length > 0, r.isCollateralReturn, r.isCoinbase, ...clock, ...there));
+    w.map(4 + fieldCount(r.assets.length > 0, r.isCollateralReturn, r.isCoinbase, ...clock, ...there));
     w.uint(0).bytes(r.address).uint(1).bigUint(r.lovelace);
     if (r.assets.length > 0) writeAssets(w.uint(2), r.assets);
     bytesIf(w, 3, r.datumHash);
@@ -85,7 +97,7 @@ export const UTXO: Form<UtxoRecord> = {
     if (r.isCoinbase) w.uint(16).bool(true);
   },
   read(c) {
-    const r: Draft<UtxoRecord> = {
+    const r: PartialRecord<UtxoRecord> = {
       ...{ address: null, lovelace: null, assets: null, datumHash: null, inlineDatum: null, scriptRef: null, scriptHash: null },
       ...{ isCollateralReturn: null, isCoinbase: null, slot: null, block: null, blockHash: null, epoch: null, blockTime: null },
       ...{ paymentCredential: null, stakeCredential: null, stakeAddress: null },
@@ -138,10 +150,10 @@ function readAssetList(c: Cursor): Asset[] {
   });
 }
 
-const SPENT: Form<SpentRecord> = {
+const SPENT: RecordForm<SpentRecord> = {
   name: 'SpentRecord',
   write(w, r) {
-    w.map(3 + count(r.spentBy !== null, r.blockHash !== null, r.time !== null, r.epoch !== null));
+    w.map(3 + fieldCount(r.spentBy !== null, r.blockHash !== null, r.time !== null, r.epoch !== null));
     bytesIf(w, 0, r.spentBy);
     w.uint(1).uint(r.slot).uint(2).uint(r.block);
     bytesIf(w, 3, r.blockHash);
@@ -150,7 +162,15 @@ const SPENT: Form<SpentRecord> = {
     UTXO.write(w.uint(6), r.before);
   },
   read(c) {
-    const r: Draft<SpentRecord> = { spentBy: null, slot: null, block: null, blockHash: null, time: null, epoch: null, before: null };
+    const r: PartialRecord<SpentRecord> = {
+      spentBy: null,
+      slot: null,
+      block: null,
+      blockHash: null,
+      time: null,
+      epoch: null,
+      before: null,
+    };
     readFields(c, 'a SpentRecord', (key) => {
       if (key === 0) r.spentBy = c.byteString();
       else if (key === 1) r.slot = c.uint();
@@ -172,7 +192,7 @@ const SPENT: Form<SpentRecord> = {
 };
 
 /** `[tx id, index, record]`. */
-const ENTRY: Form<OutputEntry> = {
+const ENTRY: RecordForm<OutputEntry> = {
   name: 'OutputEntry',
   write(w, { txId, index, record }) {
     writeRecord(w.array(3).bytes(txId).uint(index), record);

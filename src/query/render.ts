@@ -11,7 +11,7 @@ import type { TxRow } from '../projections/transactions.ts';
 import { Cursor } from '../util/cbor.ts';
 import { UnspentError } from '../util/errors.ts';
 import { amountsJson } from './amounts.ts';
-import { type Dialect, type Draft, hexOf } from './dialect.ts';
+import { type Dialect, hexOf, type Writable } from './dialect.ts';
 import type { BalanceJson, BlockJson, PlaceJson, PointJson, SeenJson, SpentJson, TxJson, UtxoJson } from './json.ts';
 import { type Blocks, Places } from './places.ts';
 import type { Seen } from './seen.ts';
@@ -49,7 +49,7 @@ export class Renderer {
 
   utxo(utxo: Utxo): UtxoJson {
     const { txId, index, output, spent } = utxo;
-    const json = { tx_hash: this.dialect.formatId(txId), output_index: index } as Draft<UtxoJson>;
+    const json = { tx_hash: this.dialect.formatId(txId), output_index: index } as Writable<UtxoJson>;
     this.write(utxo, json);
     this.place(output.height, output.slot, json);
     if (spent !== null) this.spent(spent, json);
@@ -60,7 +60,7 @@ export class Renderer {
     const name = this.dialect.formatId(txId);
     const block = this.places.block(row.height);
     if (block === null) throw new UnspentError('STORE_DAMAGED', `transaction ${name} names block ${row.height}, which is not there`);
-    const json = { tx_hash: name, tx_index: row.txIndex, valid: row.valid } as Draft<TxJson>;
+    const json = { tx_hash: name, tx_index: row.txIndex, valid: row.valid } as Writable<TxJson>;
     this.place(row.height, block.row.slot, json);
     return json;
   }
@@ -68,7 +68,7 @@ export class Renderer {
   block(row: ChainRow): BlockJson {
     const { height, slot, hash, prevHash, era, txCount, size } = row;
     const { formatId, clock, eraName, blockFields } = this.dialect;
-    const json = { hash: formatId(hash), height, slot } as Draft<BlockJson>;
+    const json = { hash: formatId(hash), height, slot } as Writable<BlockJson>;
     const [epoch, time, name] = [clock.epoch(slot), clock.time(slot, row), eraName(era)];
     if (epoch !== null) json.epoch = epoch;
     if (time !== null) json.block_time = time;
@@ -85,13 +85,13 @@ export class Renderer {
   /** A datum or a script: the hash of a datum has 32 bytes, that of a script 28. */
   seen(hash: Uint8Array, { bytes, txId, index, height, slot }: Seen): SeenJson {
     const script = hash.length === SCRIPT_HASH_BYTES ? scriptFields(hash, bytes) : {};
-    const json = { hash: hexOf(hash), ...script, cbor: hexOf(bytes), tx_hash: this.dialect.formatId(txId) } as Draft<SeenJson>;
+    const json = { hash: hexOf(hash), ...script, cbor: hexOf(bytes), tx_hash: this.dialect.formatId(txId) } as Writable<SeenJson>;
     if (index !== null) json.output_index = index;
     this.place(height, slot, json);
     return json;
   }
 
-  private spent({ txId, slot, height }: NonNullable<Utxo['spent']>, json: Draft<Partial<SpentJson>>): void {
+  private spent({ txId, slot, height }: NonNullable<Utxo['spent']>, json: Writable<Partial<SpentJson>>): void {
     const { block, epoch, time } = this.places.at(height, slot);
     if (txId !== null) json.spent_tx_hash = this.dialect.formatId(txId);
     json.spent_at_slot = slot;
@@ -101,7 +101,7 @@ export class Renderer {
     if (epoch !== null) json.spent_epoch = epoch;
   }
 
-  private place(height: number, slot: number, json: Draft<PlaceJson>): void {
+  private place(height: number, slot: number, json: Writable<PlaceJson>): void {
     const { block, epoch, time } = this.places.at(height, slot);
     json.slot = slot;
     json.block = height;

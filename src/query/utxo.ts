@@ -18,7 +18,7 @@ export interface Utxo {
   readonly spent: StoredSpend | null;
 }
 
-export interface Page {
+export interface PageRequest {
   /** Rows at most. */
   readonly limit?: number | undefined;
   readonly order?: 'asc' | 'desc' | undefined;

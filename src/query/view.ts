@@ -6,7 +6,7 @@ import type { KeyKind } from '../ledgers/ledger.ts';
 import type { IndexKind } from '../projections/index/by-key.ts';
 import type { TxRow } from '../projections/transactions.ts';
 import type { Head } from '../state/head.ts';
-import type { IndexedUtxo, Page, Utxo } from './utxo.ts';
+import type { IndexedUtxo, PageRequest, Utxo } from './utxo.ts';
 
 export { INDEX_KINDS, type IndexKind } from '../projections/index/by-key.ts';
 
@@ -23,7 +23,7 @@ export interface ChainView {
   /** An output, unspent or spent at this point; null when unknown here. */
   outpoint(txId: Uint8Array, index: number): Utxo | null;
   /** Unspent outputs with this 28-byte key, in the order they came to the chain. */
-  byKey(kind: IndexKind, key: Uint8Array, page?: Page): Iterable<IndexedUtxo>;
+  byKey(kind: IndexKind, key: Uint8Array, page?: PageRequest): Iterable<IndexedUtxo>;
   tx(txId: Uint8Array): { row: TxRow | null; outputs: Utxo[] };
   balance(kind: KeyKind, key: Uint8Array): Balance;
 }

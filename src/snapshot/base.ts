@@ -10,9 +10,9 @@ import { chainKey, headerRow, readChainRow } from '../projections/chain.ts';
 import type { Base } from '../state/base.ts';
 import { fromHex } from '../util/bytes.ts';
 import { isUnspentError } from '../util/errors.ts';
-import { invalid, type Manifest } from './manifest.ts';
+import { invalid, type SnapshotManifest } from './manifest.ts';
 
-type BlockFacts = Pick<Manifest, 'point' | 'era' | 'header'>;
+type BlockFacts = Pick<SnapshotManifest, 'point' | 'era' | 'header'>;
 
 /** Throws SNAPSHOT_INVALID when the manifest says anything else of the block than its header does. */
 export function baseOf({ point, era, header: text }: BlockFacts, ledger: Ledger): Base {

@@ -40,7 +40,7 @@ export interface ManifestNetwork {
   readonly parameters?: NetworkParameters;
 }
 
-export interface Manifest {
+export interface SnapshotManifest {
   readonly format: typeof FORMAT;
   readonly version: typeof VERSION;
   readonly id: string;
@@ -66,7 +66,7 @@ export interface Manifest {
   readonly chunks: readonly ManifestChunk[];
 }
 
-export type ManifestFacts = Omit<Manifest, 'format' | 'version' | 'id'>;
+export type ManifestFacts = Omit<SnapshotManifest, 'format' | 'version' | 'id'>;
 
 export function manifestText({ network, point, era, header, utxos, value, roots, chunkBytes, chunks }: ManifestFacts): string {
   const { name, family, magic, parameters } = network;
@@ -91,7 +91,7 @@ function textOf(value: object): string {
 }
 
 /** Throws SNAPSHOT_INVALID. */
-export function parseManifest(bytes: Uint8Array): Manifest {
+export function parseManifest(bytes: Uint8Array): SnapshotManifest {
   let text: string;
   let value: unknown;
   try {
@@ -105,7 +105,7 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   if (format !== FORMAT) throw invalid(`has no "format": "${FORMAT}"`);
   // Before the rest is looked at: a newer version may have changed it.
   if (version !== VERSION) throw invalid(`is of version ${JSON.stringify(version)}; this program reads version ${VERSION}`);
-  const manifest = value as Manifest;
+  const manifest = value as SnapshotManifest;
   checkFields(manifest);
   if (manifestText(manifest) !== text) throw invalid('is not written the way manifests are: something was added, moved or changed');
   return manifest;
@@ -115,7 +115,7 @@ export function invalid(what: string, cause?: unknown): UnspentError {
   return new UnspentError('SNAPSHOT_INVALID', `${MANIFEST_FILE} ${what}`, { file: MANIFEST_FILE }, cause);
 }
 
-function checkFields({ network, point, era, header, utxos, value, roots, chunkBytes, chunks }: Manifest): void {
+function checkFields({ network, point, era, header, utxos, value, roots, chunkBytes, chunks }: SnapshotManifest): void {
   const { name, family: familyName, magic, parameters } = object(network, '"network"');
   const family = familyNamed(familyName);
   need(typeof name === 'string' && family !== undefined && isCount(magic), '"network"');

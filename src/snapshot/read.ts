@@ -19,12 +19,12 @@ import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { SNAPSHOT_CHUNK_BYTES_MAX, SNAPSHOT_MANIFEST_BYTES_MAX } from '../util/limits.ts';
 import { baseOf, isPlaced } from './base.ts';
 import { readRows, rowBytes } from './chunk.ts';
-import { invalid, MANIFEST_FILE, type Manifest, type ManifestChunk, parseManifest } from './manifest.ts';
+import { invalid, MANIFEST_FILE, type ManifestChunk, parseManifest, type SnapshotManifest } from './manifest.ts';
 import { SetSum } from './sum.ts';
 
 export interface SnapshotFolder {
   readonly folder: string;
-  readonly manifest: Manifest;
+  readonly manifest: SnapshotManifest;
 }
 
 /** Reads the manifest only. Throws SNAPSHOT_INVALID. */
@@ -81,7 +81,7 @@ async function readChunk(folder: string, { file, bytes, sha256 }: ManifestChunk)
   return found;
 }
 
-function chunkRows(bytes: Uint8Array, { chunks, chunkBytes }: Manifest, number: number): readonly Coin[] {
+function chunkRows(bytes: Uint8Array, { chunks, chunkBytes }: SnapshotManifest, number: number): readonly Coin[] {
   const { file, rows, first, last } = chunks[number];
   const coins = readRows(bytes, file);
   if (coins.length !== rows) throw wrong(file, `has ${coins.length} rows, the manifest says ${rows}`);
@@ -141,7 +141,10 @@ function isBefore(a: Coin, b: Coin): boolean {
   return false;
 }
 
-function compare({ utxos, value, roots }: Manifest, found: { utxos: number; value: bigint; digest: string; setHash: string }): void {
+function compare(
+  { utxos, value, roots }: SnapshotManifest,
+  found: { utxos: number; value: bigint; digest: string; setHash: string },
+): void {
   const pairs = [
     ['utxos', utxos, found.utxos],
     ['value', value, found.value.toString()],

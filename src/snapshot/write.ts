@@ -17,11 +17,11 @@ import { ChunkWriter } from './chunk.ts';
 import {
   chunkFile,
   MANIFEST_FILE,
-  type Manifest,
   type ManifestChunk,
   type ManifestFacts,
   manifestText,
   parseManifest,
+  type SnapshotManifest,
 } from './manifest.ts';
 import { SetSum } from './sum.ts';
 
@@ -42,7 +42,7 @@ export async function writeSnapshot(
   rows: Iterable<Row>,
   ledger: Ledger,
   options: WriteOptions = {},
-): Promise<Manifest> {
+): Promise<SnapshotManifest> {
   const wanted = resolve(folder);
   await refuseContent(wanted);
   await mkdir(dirname(wanted), { recursive: true });
@@ -76,7 +76,7 @@ class SnapshotWriter {
     this.sum = new SetSum(ledger);
   }
 
-  async write(block: BlockFacts, rows: Iterable<Row>): Promise<Manifest> {
+  async write(block: BlockFacts, rows: Iterable<Row>): Promise<SnapshotManifest> {
     let first: Uint8Array | null = null;
     let last: Uint8Array | null = null;
     for (const [key, value] of rows) {

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, withValues } from '../config/schema.ts';
 import { COMPACT_LOOK_MS, COMPACT_MEMTABLE_BYTES, COMPACT_QUIET_LOOKS } from '../util/limits.ts';
 import { configFrom, type SettingValues } from './options.ts';
-import { open } from './store.ts';
+import { openStore } from './store.ts';
 
 export interface CompactOptions {
   /** Directory of the store. Default: the setting `data`. */
@@ -28,14 +28,14 @@ export interface CompactOptions {
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
-export interface Compacted {
+export interface CompactResult {
   /** Bytes on disk. */
   readonly before: number;
   readonly after: number;
 }
 
 /** Nobody else may have the store open. */
-export async function compact(options: CompactOptions = {}): Promise<Compacted> {
+export async function compactDirectory(options: CompactOptions = {}): Promise<CompactResult> {
   const config = configFrom(options);
   const data = options.data ?? config.data;
   const small = withValues(config, { 'engine.memtableBytes': COMPACT_MEMTABLE_BYTES });
@@ -50,7 +50,7 @@ type Look = (measure: () => number, isBusy: () => boolean) => Promise<void>;
 
 /** The bytes on disk before the body. */
 async function opened(data: string, config: Config, body: Look): Promise<number> {
-  const store = await open({ data, config, create: false });
+  const store = await openStore({ data, config, create: false });
   try {
     const measure = (): number => store.engine.stats().bytes;
     const bytes = measure();

@@ -20,7 +20,7 @@ import { Kept } from '../query/kept.ts';
 import { knownPoint } from '../query/known-point.ts';
 import { unspentAt } from '../query/whole-set.ts';
 import { checkLoadable, loadSnapshot } from '../snapshot/load.ts';
-import type { Manifest } from '../snapshot/manifest.ts';
+import type { SnapshotManifest } from '../snapshot/manifest.ts';
 import { openSnapshot, readSnapshot, type SnapshotFolder } from '../snapshot/read.ts';
 import { type WriteOptions, writeSnapshot } from '../snapshot/write.ts';
 import type { GenesisTexts } from '../sources/source.ts';
@@ -35,7 +35,7 @@ import { configFrom, type SettingValues } from './options.ts';
 import { planShape, type ShapeChange } from './shape.ts';
 import type { OpenStore } from './store.ts';
 
-export type { Manifest } from '../snapshot/manifest.ts';
+export type { SnapshotManifest } from '../snapshot/manifest.ts';
 
 export interface ExportOptions extends WriteOptions {
   /** A block of the store's chain; default: the one it is at. */
@@ -43,7 +43,7 @@ export interface ExportOptions extends WriteOptions {
 }
 
 /** Writes the unspent set of a store, as it is at this moment, to a new folder; the store may be followed meanwhile. */
-export async function exportSnapshot(store: OpenStore, folder: string, options: ExportOptions = {}): Promise<Manifest> {
+export async function exportSnapshot(store: OpenStore, folder: string, options: ExportOptions = {}): Promise<SnapshotManifest> {
   const { network, engine } = store;
   const columns = [CHAIN, 'chain_hash', UNSPENT, SPENT, DELTA];
   if (!store.config.utxo.enabled) throw new UnspentError('UNSUPPORTED', 'a snapshot is of the unspent set, and utxo.enabled is off');
@@ -71,7 +71,7 @@ export async function exportSnapshot(store: OpenStore, folder: string, options: 
   }
 }
 
-function networkFacts(network: Network): Manifest['network'] {
+function networkFacts(network: Network): SnapshotManifest['network'] {
   const { name, family, parameters } = network;
   const own = family.ownParameters(network);
   return { name, family: family.name, magic: parameters.magic, ...(own === null ? {} : { parameters: own }) };
@@ -94,7 +94,7 @@ export interface VerifySnapshotOptions extends Expected {
 }
 
 /** Checks all of a snapshot, without a store. Throws SNAPSHOT_INVALID. */
-export async function verifySnapshot(folder: string, options: VerifySnapshotOptions = {}): Promise<Manifest> {
+export async function verifySnapshot(folder: string, options: VerifySnapshotOptions = {}): Promise<SnapshotManifest> {
   const snapshot = await openSnapshot(folder);
   checkExpected(snapshot, options);
   const { name, parameters } = snapshot.manifest.network;
@@ -118,7 +118,7 @@ export interface ImportOptions extends VerifySnapshotOptions {
 }
 
 /** Makes a store of a snapshot. Throws SNAPSHOT_INVALID, STORE_EXISTS, UNSUPPORTED, and leaves nothing behind. */
-export async function importSnapshot(folder: string, options: ImportOptions = {}): Promise<Manifest> {
+export async function importSnapshot(folder: string, options: ImportOptions = {}): Promise<SnapshotManifest> {
   const config = configFrom(options);
   const data = options.data ?? config.data;
   const snapshot = await openSnapshot(folder);
@@ -201,7 +201,7 @@ function checkName(name: string, wanted: string): void {
 }
 
 /** The manifest says of its network what we know of it. */
-function checkFacts({ network: said }: Manifest, network: Network): void {
+function checkFacts({ network: said }: SnapshotManifest, network: Network): void {
   const known = networkFacts(network);
   if (isDeepStrictEqual({ ...said }, { ...known })) return;
   const message = `the snapshot is of a network '${said.name}' with other parameters (magic ${said.magic}) than ours (magic ${known.magic})`;

@@ -1,6 +1,6 @@
 /**
  * A store: one data directory, one network, one fold. The library's front door
- * (`open`), and what every command works on. It wires the rooms together and
+ * (`openStore`), and what every command works on. It wires the rooms together and
  * does nothing else.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -11,7 +11,7 @@ import type { Unclosed } from '../engine/open.ts';
 import { EventReaders } from '../events/event-readers.ts';
 import type { StoreEvents, StoreEventsOptions } from '../events/store-events.ts';
 import type { Commitment, CommitmentOptions, Network } from '../families/family.ts';
-import { openSource } from '../families/open-source.ts';
+import { openNetworkSource } from '../families/open-source.ts';
 import type { Point } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { INDEX_KINDS } from '../projections/index/by-key.ts';
@@ -55,7 +55,7 @@ export interface StoreStatus extends StoreSummary {
   readonly keys: Readonly<Record<string, number>>;
 }
 
-export async function open(options: OpenOptions = {}): Promise<OpenStore> {
+export async function openStore(options: OpenOptions = {}): Promise<OpenStore> {
   const said = configFrom(options);
   const data = options.data ?? said.data;
   const mayCreate = options.create !== false;
@@ -169,7 +169,7 @@ export class OpenStore {
    */
   async follow(source: string | Source, settings: FollowSettings = {}): Promise<FollowResult> {
     if (this.config.utxo.enabled && this.fold.head === null && !this.network.hasGenesis) throw genesisNeeded(this.network);
-    const from = typeof source === 'string' ? openSource(source, this.network) : source;
+    const from = typeof source === 'string' ? openNetworkSource(source, this.network) : source;
     const following: Following = { source: from, progress: null };
     const pump = (signal: AbortSignal): Promise<FollowResult> =>
       follow(from, this.fold, this.network.ledger, {

@@ -33,6 +33,10 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
+export function hasPrefix(bytes: Uint8Array, prefix: Uint8Array): boolean {
+  return bytes.length >= prefix.length && equalBytes(bytes.subarray(0, prefix.length), prefix);
+}
+
 /** Unsigned byte order, shorter first on a tie: the order of every engine. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const shared = Math.min(a.length, b.length);

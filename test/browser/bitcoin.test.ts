@@ -13,7 +13,7 @@ import { serveP2p } from '../../src/chains/bitcoin/responder/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { bitcoinNetwork, formatAddress, formatId } from '../../src/ledgers/bitcoin/index.ts';
 import { type Served, serve } from '../../src/server/serve.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { until } from '../support/patience.ts';
 import { browserTest, launch, openTab, reads, withoutChromium } from './browser.ts';
 import { assertNarrow } from './measure.ts';
@@ -38,7 +38,7 @@ describe('the page of a Bitcoin chain', () => {
     devnet.mine(4);
     const responder = await serveP2p(devnet, { port: 0 });
     ends.push(() => responder.close());
-    store = await open({ data: join(folder, 'data'), network: NETWORK, config: loadConfig({}).config });
+    store = await openStore({ data: join(folder, 'data'), network: NETWORK, config: loadConfig({}).config });
     ends.push(() => store?.close());
     const following = store.follow(`p2p://127.0.0.1:${responder.port}`, { follow: true, signal: stop.signal });
     ends.push(() => following);

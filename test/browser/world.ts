@@ -11,7 +11,7 @@ import { type Responder, serveChain } from '../../src/chains/cardano/responder/i
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { type Served, type ServeOptions, serve } from '../../src/server/serve.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
 import { until } from '../support/patience.ts';
 
@@ -51,7 +51,7 @@ export class World {
     devnet.mine(blocks);
     const responder = await serveChain(devnet, { port: 0 });
     const folder = mkdtempSync(join(tmpdir(), 'unspent-page-'));
-    const store = await open({ data: join(folder, 'data'), network: 'devnet', genesis: devnet.genesis, config: configWith(set) });
+    const store = await openStore({ data: join(folder, 'data'), network: 'devnet', genesis: devnet.genesis, config: configWith(set) });
     const world = new World(devnet, responder, store, folder);
     await world.settled();
     return world;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
-import { open } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/store.ts';
 import { document, temporary, unspent } from './run.ts';
 
 interface Status {
@@ -62,7 +62,7 @@ describe('switches', () => {
 
   test('in between: status tells how far it is', async () => {
     const set = ['utxo.index.asset=true', 'utxo.index.policy=true', 'utxo.balances=true', 'utxo.datums=true'];
-    const store = await open({ data, config: loadConfig({ flags: { set } }).config });
+    const store = await openStore({ data, config: loadConfig({ flags: { set } }).config });
     const stop = new AbortController();
     await store.fill({ signal: stop.signal, limits: { rows: 100, bytes: 1_000_000 }, onStep: () => stop.abort() });
     await store.close();

@@ -12,7 +12,7 @@ import { outpointIndex } from '../../src/ledgers/outpoint.ts';
 import { documentFromJson, type ProofDocumentJson, verifyDocument } from '../../src/proofs/index.ts';
 import type { UtxoProofJson } from '../../src/proofs/mmr/unspent.ts';
 import type { Roots } from '../../src/query/proofs.ts';
-import { open } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/store.ts';
 import { fromHex } from '../../src/util/bytes.ts';
 import { PlainChain } from '../support/bitcoin-chain.ts';
 import { document, failure, temporary, unspent, withStore } from './run.ts';
@@ -225,7 +225,7 @@ describe('prove and verify-proof on a chain of the Bitcoin family', () => {
 
   before(async () => {
     const { config } = loadConfig({ flags: { set: ['proofs.csmt=true', 'utxo.store=mmr', 'proofs.setHash=true'] } });
-    const store = await open({ data, network: 'bitcoin-regtest', config });
+    const store = await openStore({ data, network: 'bitcoin-regtest', config });
     const chain = new PlainChain(11);
     for (let i = 0; i < 40; i++) {
       const { raw, height } = chain.mine();

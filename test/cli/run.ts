@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Digest } from '../../src/query/digest.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 
 export const BIN = join(import.meta.dirname, '../../bin/unspent');
 
@@ -85,7 +85,7 @@ export function temporary(): string {
 
 /** A store opened in this process, closed after the body. */
 export async function withStore<T>(data: string, body: (store: OpenStore) => T | Promise<T>): Promise<T> {
-  const store = await open({ data, create: false, config: loadConfig({}).config });
+  const store = await openStore({ data, create: false, config: loadConfig({}).config });
   try {
     return await body(store);
   } finally {

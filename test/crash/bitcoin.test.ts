@@ -12,7 +12,7 @@ import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { BitcoinStory } from '../support/bitcoin-story.ts';
 import { CrashCampaign, runCampaign } from '../support/crash-campaign.ts';
 import { headOf } from '../support/crash-check.ts';
-import { openStore, temporaryFolder } from '../support/crash-store.ts';
+import { openCrashStore, temporaryFolder } from '../support/crash-store.ts';
 import { sourceTo } from '../support/crash-tree.ts';
 
 const { UNSPENT_TEST_SEED = '1' } = process.env;
@@ -33,7 +33,7 @@ describe('torn logs (Bitcoin family)', () => {
     const story = new BitcoinStory(SEED, 120);
     const [data, copy] = [join(folder, 'store'), join(folder, 'copy')];
     try {
-      const store = await openStore(data, null, KIND);
+      const store = await openCrashStore(data, null, KIND);
       await store.follow(sourceTo(story.end, 1));
       // As a kill would leave it: the log is not closed, and memory is not flushed.
       cpSync(data, copy, { recursive: true });
@@ -55,7 +55,7 @@ describe('torn logs (Bitcoin family)', () => {
       cpSync(from, cut, { recursive: true });
       truncateSync(join(cut, log), size);
       try {
-        const store = await openStore(cut, null, KIND);
+        const store = await openCrashStore(cut, null, KIND);
         try {
           story.check(store);
           const head = headOf(store);

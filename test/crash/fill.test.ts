@@ -16,7 +16,7 @@ import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { selectProjections } from '../../src/projections/registry.ts';
 import type { OpenStore } from '../../src/store/store.ts';
 import { headOf } from '../support/crash-check.ts';
-import { openStore, temporaryFolder } from '../support/crash-store.ts';
+import { openCrashStore, temporaryFolder } from '../support/crash-store.ts';
 import { Story } from '../support/crash-story.ts';
 import { pathTo, pointOf, sourceTo } from '../support/crash-tree.ts';
 import type { FillJob } from '../support/fill-child.ts';
@@ -157,7 +157,7 @@ class Campaign {
   }
 
   private async open<T>(body: (store: OpenStore) => T | Promise<T>, reshape = true): Promise<T> {
-    const store = await openStore(this.data, this.story.tree.genesis, {
+    const store = await openCrashStore(this.data, this.story.tree.genesis, {
       selfContained: false,
       set: this.settings(),
       reshape,

@@ -11,7 +11,7 @@ import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { checkStore, headOf } from '../support/crash-check.ts';
 import { Child, pause } from '../support/crash-process.ts';
-import { openStore, temporaryFolder } from '../support/crash-store.ts';
+import { openCrashStore, temporaryFolder } from '../support/crash-store.ts';
 import { Story } from '../support/crash-story.ts';
 import { ORIGIN, pathTo, sourceTo } from '../support/crash-tree.ts';
 import { Witness } from '../support/crash-witness.ts';
@@ -36,7 +36,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 /** A new store, and one that works. */
 async function opensAsNew(data: string): Promise<void> {
-  const store = await openStore(data, story.tree.genesis, KIND);
+  const store = await openCrashStore(data, story.tree.genesis, KIND);
   try {
     equal(headOf(store), ORIGIN);
     const tip = pathTo(story.end)[20];
@@ -69,7 +69,7 @@ async function openCut(data: string, log: string, size: number): Promise<string>
   cpSync(data, copy, { recursive: true });
   truncateSync(join(copy, log), size);
   try {
-    const store = await openStore(copy, story.tree.genesis, KIND);
+    const store = await openCrashStore(copy, story.tree.genesis, KIND);
     try {
       checkStore(store, story);
       return headOf(store);
@@ -87,7 +87,7 @@ async function openCut(data: string, log: string, size: number): Promise<string>
 describe(`torn stores (seed ${SEED})`, () => {
   it('a half-made directory opens as a new store', async () => {
     const identity = join(folder, 'identity');
-    await (await openStore(identity, story.tree.genesis, KIND)).close();
+    await (await openCrashStore(identity, story.tree.genesis, KIND)).close();
     rmSync(join(identity, 'db'), { recursive: true });
     const halves: Record<string, readonly string[] | null> = {
       'no database': null,
@@ -118,7 +118,7 @@ describe(`torn stores (seed ${SEED})`, () => {
         await child.reached('create', 1);
         await pause(random.int(25));
       });
-      const store = await openStore(data, story.tree.genesis, KIND);
+      const store = await openCrashStore(data, story.tree.genesis, KIND);
       try {
         checkStore(store, story);
         await store.follow(sourceTo(story.end, 1000));

@@ -11,7 +11,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { ALL, PositionWriter } from '../../src/events/position.ts';
 import type { BlockEvent, StoreEvent, StoreEvents } from '../../src/events/store-events.ts';
 import type { Run, Source } from '../../src/sources/source.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { assertCode, Devnet, devnetOptions } from '../support/harness.ts';
 
@@ -23,7 +23,7 @@ let stores = 0;
 async function storeOf(devnet: Devnet, ...sets: string[]): Promise<OpenStore> {
   const { genesisByron: byron, genesisShelley: shelley } = devnet.chain;
   const { config } = loadConfig({ flags: { set: sets }, env: {} });
-  return await open({ data: join(root, `store-${stores++}`), network: 'devnet', genesis: { byron, shelley }, config });
+  return await openStore({ data: join(root, `store-${stores++}`), network: 'devnet', genesis: { byron, shelley }, config });
 }
 
 function grow(store: OpenStore, devnet: Devnet, count: number): void {

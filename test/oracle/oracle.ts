@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
-import { type OpenOptions, type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenOptions, type OpenStore, openStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { fixtures, readFixtureText } from '../support/fixtures.ts';
 
@@ -72,7 +72,7 @@ export function opener(t: TestContext): (options: OpenOptions, flags?: Readonly<
     await store?.close();
     store = undefined;
     const set = [...WINDOWS, ...((flags['set'] as readonly string[] | undefined) ?? [])];
-    store = await open({ config: loadConfig({ flags: { ...flags, set } }).config, ...options, data });
+    store = await openStore({ config: loadConfig({ flags: { ...flags, set } }).config, ...options, data });
     return store;
   };
 }

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { exportSnapshot, importSnapshot } from '../../src/store/snapshots.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { needsFixtures } from '../support/fixtures.ts';
 import { assertCheckpoint, assertSound, chunks, opener, readOracle } from './oracle.ts';
 
@@ -37,7 +37,7 @@ test('a snapshot of preview', needsFixtures, async (t) => {
   const data = join(folder, 'store');
   const config = loadConfig({ flags: { set: EVERYTHING } }).config;
   await importSnapshot(join(folder, 'first'), { data, config });
-  store = await open({ data, config });
+  store = await openStore({ data, config });
   assertCheckpoint(store, taken);
   assertSound(store);
   await exportSnapshot(store, join(folder, 'again'));

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { MemoryNodes, mmr, type NodeReader, Overlay, writeAll } from '../../src/proofs/index.ts';
+import { MemoryNodes, mmr, NodeOverlay, type NodeReader, writeAll } from '../../src/proofs/index.ts';
 import { toHex, writeU64 } from '../../src/util/bytes.ts';
 import { bitmapRoot } from './reference.ts';
 import { Dice, dumpNodes } from './support.ts';
@@ -129,7 +129,7 @@ describe('the bitmap in memory', () => {
       assert.equal(again.truncate(leaves), fresh.length);
       for (const leaf of old) again.set(leaf);
       assert.equal(toHex(again.hash().root), bitmapRoot(model.set));
-      const overlays = { chunks: new Overlay(store.chunks), chunkNodes: new Overlay(store.chunkNodes) };
+      const overlays = { chunks: new NodeOverlay(store.chunks), chunkNodes: new NodeOverlay(store.chunkNodes) };
       again.flush(overlays);
       const undone = rows();
       for (const name of ['chunks', 'chunkNodes'] as const) {

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { MemoryNodes, mmr, Overlay, writeAll } from '../../src/proofs/index.ts';
+import { MemoryNodes, mmr, NodeOverlay, writeAll } from '../../src/proofs/index.ts';
 import { toHex, writeU64 } from '../../src/util/bytes.ts';
 import { bitmapRoot, mergedRoot, mmrRoot } from './reference.ts';
 import { Dice, dumpNodes, dumpSpaces, memorySpaces } from './support.ts';
@@ -199,13 +199,18 @@ class Chain {
 
 const SPACES = ['nodes', 'pruned', 'chunks', 'chunkNodes'] as const;
 
-function overlaysOn(spaces: mmr.UtxoSpaces<MemoryNodes>): mmr.UtxoSpaces<Overlay> {
+function overlaysOn(spaces: mmr.UtxoSpaces<MemoryNodes>): mmr.UtxoSpaces<NodeOverlay> {
   const { nodes, pruned, chunks, chunkNodes } = spaces;
-  return { nodes: new Overlay(nodes), pruned: new Overlay(pruned), chunks: new Overlay(chunks), chunkNodes: new Overlay(chunkNodes) };
+  return {
+    nodes: new NodeOverlay(nodes),
+    pruned: new NodeOverlay(pruned),
+    chunks: new NodeOverlay(chunks),
+    chunkNodes: new NodeOverlay(chunkNodes),
+  };
 }
 
 /** Writes, takes back with the overlay's own inverse, and writes again. */
-function flush(overlays: mmr.UtxoSpaces<Overlay>, spaces: mmr.UtxoSpaces<MemoryNodes>): void {
+function flush(overlays: mmr.UtxoSpaces<NodeOverlay>, spaces: mmr.UtxoSpaces<MemoryNodes>): void {
   for (const name of SPACES) {
     const before = dumpNodes(spaces[name]);
     const [writes, inverse] = [overlays[name].writes(), overlays[name].inverse()];

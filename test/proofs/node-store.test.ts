@@ -15,7 +15,7 @@ import {
   equalBits,
   isBits,
   MemoryNodes,
-  Overlay,
+  NodeOverlay,
   sinkWithin,
   sliceBits,
   startsWith,
@@ -77,7 +77,7 @@ describe('an overlay', () => {
     base.put(key(1), key(11));
     base.put(key(2), key(12));
     const before = dumpNodes(base);
-    const overlay = new Overlay(base);
+    const overlay = new NodeOverlay(base);
     overlay.put(key(1), key(21));
     overlay.del(key(2));
     overlay.put(key(3), key(23));
@@ -101,7 +101,7 @@ describe('an overlay', () => {
     );
     const direct = new MemoryNodes();
     const grouped = new MemoryNodes();
-    const overlay = new Overlay(grouped);
+    const overlay = new NodeOverlay(grouped);
     for (const batch of batches) {
       csmt.update(direct, direct, batch);
       csmt.update(overlay, overlay, batch);

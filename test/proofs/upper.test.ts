@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { blake2b256 } from '../../src/crypto/hash.ts';
-import { bitsOf, csmt, MemoryNodes, type NodeReader, Overlay, writeAll } from '../../src/proofs/index.ts';
+import { bitsOf, csmt, MemoryNodes, NodeOverlay, type NodeReader, writeAll } from '../../src/proofs/index.ts';
 import { UpperRecords } from '../../src/proofs/radix/upper.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { TEST_SEED } from '../support/harness.ts';
@@ -64,12 +64,12 @@ describe('the upper levels in memory', () => {
           const changes = randomChanges(random, live, bytes);
           if (random.chance(0.15)) {
             // A batch that is never written.
-            const lost = new Overlay(stored);
+            const lost = new NodeOverlay(stored);
             const tree = upper.over(stored, lost);
             csmt.update(tree, tree, changes);
             continue;
           }
-          const batch = new Overlay(stored);
+          const batch = new NodeOverlay(stored);
           const alone = random.chance(0.1);
           const tree = alone ? batch : upper.over(stored, batch);
           const { root } = csmt.update(tree, tree, changes);
@@ -91,7 +91,7 @@ describe('the upper levels in memory', () => {
     for (let step = 0; step < 60; step++) {
       const changes = randomChanges(random, live, 33);
       const reader = counted(stored);
-      const batch = new Overlay(stored);
+      const batch = new NodeOverlay(stored);
       const tree = upper.over(reader, batch);
       csmt.update(tree, tree, changes);
       writeAll(batch.pendingWrites(), stored);

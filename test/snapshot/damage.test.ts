@@ -23,7 +23,7 @@ import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { openNetwork } from '../../src/families/networks.ts';
 import type { Ledger } from '../../src/ledgers/ledger.ts';
 import { AT } from '../../src/projections/coin.ts';
-import type { Manifest } from '../../src/snapshot/manifest.ts';
+import type { SnapshotManifest } from '../../src/snapshot/manifest.ts';
 import { writeSnapshot } from '../../src/snapshot/write.ts';
 import { importSnapshot, verifySnapshot } from '../../src/store/snapshots.ts';
 import { readU32, writeU32 } from '../../src/util/bytes.ts';
@@ -179,7 +179,7 @@ function suite(bench: Bench): void {
   });
 
   it('sums that are not those of the rows', async () => {
-    const changed = (change: Partial<Manifest>) => (folder: string) => rewrite(folder, (manifest) => ({ ...manifest, ...change }));
+    const changed = (change: Partial<SnapshotManifest>) => (folder: string) => rewrite(folder, (manifest) => ({ ...manifest, ...change }));
     const { utxos, value, roots, chunks } = manifestOf(bench.good);
     await bench.refused('one more', changed({ utxos: utxos + 1 }));
     await bench.refused('worth more', changed({ value: (BigInt(value) + 1n).toString() }));
@@ -196,8 +196,8 @@ function suite(bench: Bench): void {
   it('a block of which the manifest says what its header does not', async () => {
     const { point, era, header } = manifestOf(bench.good);
     const { family } = bench.ledger;
-    const changed = (change: Partial<Manifest>) => (folder: string) => rewrite(folder, (manifest) => ({ ...manifest, ...change }));
-    const moved = (change: Partial<Manifest['point']>) => changed({ point: { ...point, ...change } });
+    const changed = (change: Partial<SnapshotManifest>) => (folder: string) => rewrite(folder, (manifest) => ({ ...manifest, ...change }));
+    const moved = (change: Partial<SnapshotManifest['point']>) => changed({ point: { ...point, ...change } });
     const another = (text: string): string => (text.startsWith('0') ? '1' : '0') + text.slice(1);
     await bench.refused('another hash', moved({ hash: another(point.hash) }));
     await bench.refused('another slot', moved({ slot: point.slot + 1 }));
@@ -235,7 +235,7 @@ function suite(bench: Bench): void {
   });
 
   it('another network', async () => {
-    const renamed = (change: Partial<Manifest['network']>) => (folder: string) =>
+    const renamed = (change: Partial<SnapshotManifest['network']>) => (folder: string) =>
       rewrite(folder, (manifest) => ({ ...manifest, network: { ...manifest.network, ...change } }));
     await bench.refused('another magic', renamed({ magic: 7 }), 'STORE_NETWORK');
     await bench.refused('another name', renamed({ name: 'preprod' }), 'STORE_NETWORK');

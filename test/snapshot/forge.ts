@@ -10,7 +10,7 @@ import type { Ledger } from '../../src/ledgers/ledger.ts';
 import { OUTPOINT_BYTES } from '../../src/ledgers/outpoint.ts';
 import { Coin } from '../../src/projections/coin.ts';
 import { ChunkWriter, readRows } from '../../src/snapshot/chunk.ts';
-import { chunkFile, type Manifest, type ManifestChunk, manifestText, parseManifest } from '../../src/snapshot/manifest.ts';
+import { chunkFile, type ManifestChunk, manifestText, parseManifest, type SnapshotManifest } from '../../src/snapshot/manifest.ts';
 import { SetSum } from '../../src/snapshot/sum.ts';
 import { toHex } from '../../src/util/bytes.ts';
 
@@ -25,7 +25,7 @@ export function copied(from: string, to: string): string {
   return to;
 }
 
-export function manifestOf(folder: string): Manifest {
+export function manifestOf(folder: string): SnapshotManifest {
   return parseManifest(readFileSync(join(folder, 'manifest.json')));
 }
 
@@ -44,7 +44,7 @@ export interface ForgeOptions {
   readonly summed?: boolean;
   /** Where chunks are really cut, whatever the manifest says. */
   readonly cutAt?: number;
-  readonly change?: (manifest: Manifest) => Manifest;
+  readonly change?: (manifest: SnapshotManifest) => SnapshotManifest;
 }
 
 /** Writes these rows in place of those in the folder. */
@@ -72,7 +72,7 @@ export function forge(folder: string, rows: readonly ForgedRow[], ledger: Ledger
   writeFileSync(join(folder, 'manifest.json'), manifestText(options.change?.(manifest) ?? manifest));
 }
 
-function sumsOf(rows: readonly ForgedRow[], ledger: Ledger): Pick<Manifest, 'utxos' | 'value' | 'roots'> {
+function sumsOf(rows: readonly ForgedRow[], ledger: Ledger): Pick<SnapshotManifest, 'utxos' | 'value' | 'roots'> {
   const sum = new SetSum(ledger);
   for (const { key, value } of rows) sum.add(new Coin(key, 0, value, 0, value.length, false));
   const { utxos, value, digest, setHash } = sum.end();
@@ -80,6 +80,6 @@ function sumsOf(rows: readonly ForgedRow[], ledger: Ledger): Pick<Manifest, 'utx
 }
 
 /** Changes the manifest only; chunks stay. */
-export function rewrite(folder: string, change: (manifest: Manifest) => Manifest): void {
+export function rewrite(folder: string, change: (manifest: SnapshotManifest) => SnapshotManifest): void {
   writeFileSync(join(folder, 'manifest.json'), manifestText(change(manifestOf(folder))));
 }

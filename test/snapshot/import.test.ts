@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { readIdentity } from '../../src/engine/directory.ts';
 import { exportSnapshot, importSnapshot } from '../../src/store/snapshots.ts';
-import { open } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/store.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { TEST_SEED } from '../support/harness.ts';
 import { assertFails, bitcoin, cardano, configOf, exported, filesOf, imported, synced, temporary, withStore } from './world.ts';
@@ -36,7 +36,7 @@ before(async () => {
   });
 });
 
-const opened = (data: string) => open({ data, create: false, config: configOf([]) });
+const opened = (data: string) => openStore({ data, create: false, config: configOf([]) });
 
 describe('an import', () => {
   it('goes only where nothing is', async () => {
@@ -102,7 +102,7 @@ describe('an export', () => {
     await withStore(world, place('nothing'), (store) =>
       assertFails(() => exportSnapshot(store, place('none')), 'UNSUPPORTED', 'a store without blocks'),
     );
-    const partial = await open({ data: place('partial'), network: world.network, partial: true, config: configOf([]) });
+    const partial = await openStore({ data: place('partial'), network: world.network, partial: true, config: configOf([]) });
     try {
       partial.fold.apply(world.blocks.slice(50, 60));
       await assertFails(() => exportSnapshot(partial, place('none')), 'UNSUPPORTED', 'a partial store');

@@ -9,7 +9,7 @@ import { after, describe, it } from 'node:test';
 import { type P2pServer, serveP2p } from '../../src/chains/bitcoin/responder/index.ts';
 import { openP2p } from '../../src/sources/bitcoin/p2p/index.ts';
 import { importSnapshot } from '../../src/store/snapshots.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
 import { regtest } from '../ledgers/bitcoin/samples.ts';
 import { TestChain } from '../sources/bitcoin/p2p-chain.ts';
@@ -29,7 +29,7 @@ describe('following a node from a snapshot', () => {
   };
 
   async function using<T>(name: string, body: (store: OpenStore) => Promise<T>): Promise<T> {
-    const store = await open({ data: join(folder, name), network: regtest.name, config: configOf([]) });
+    const store = await openStore({ data: join(folder, name), network: regtest.name, config: configOf([]) });
     try {
       return await body(store);
     } finally {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Block, Point } from '../../src/ledgers/ledger.ts';
 import { exportSnapshot, importSnapshot } from '../../src/store/snapshots.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
 import { ForgedChain, randomFrom } from '../support/forged-chain.ts';
 import { Devnet, devnetOptions } from '../support/harness.ts';
@@ -91,7 +91,7 @@ export async function withStore<T>(
   set: readonly string[] = [],
 ): Promise<T> {
   const { network, genesis } = world;
-  const store = await open({ data, network, config: configOf(set), ...(genesis === undefined ? {} : { genesis }) });
+  const store = await openStore({ data, network, config: configOf(set), ...(genesis === undefined ? {} : { genesis }) });
   try {
     return await body(store);
   } finally {

@@ -17,7 +17,7 @@ import { makeWallet } from '../../src/chains/cardano/devnet/wallet.ts';
 import { type Responder, serveChain } from '../../src/chains/cardano/responder/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type OuroborosSource, openOuroboros } from '../../src/sources/cardano/ouroboros/index.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
@@ -230,7 +230,7 @@ class Soak {
     const { genesis, network } = this.devnet;
     const { magic, byronEpochSlots } = network;
     const config = loadConfig({ flags: { utxoPruneScheduleSeconds: '1' } }).config;
-    this.store = await open({ data: join(this.data, 'store'), network: 'devnet', genesis, config });
+    this.store = await openStore({ data: join(this.data, 'store'), network: 'devnet', genesis, config });
     const url = this.wire === 'n2n' ? `n2n://127.0.0.1:${this.port}` : `n2c:${join(this.data, 'socket')}`;
     this.source = openOuroboros([url], { magic, byronEpochSlots, reconnectMs: [2, 20] });
     this.quit = new AbortController();

@@ -13,8 +13,8 @@ import { blake2b256 } from '../../src/crypto/hash.ts';
 import type { Batch } from '../../src/engine/engine.ts';
 import type { Run, Source } from '../../src/sources/source.ts';
 import { readPruned } from '../../src/state/pruned.ts';
-import { compact } from '../../src/store/compact.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { compactDirectory } from '../../src/store/compact.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { until } from '../support/patience.ts';
 
 const BLOCKS = 1500;
@@ -28,7 +28,7 @@ before(() => {
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const openIn = (name: string, ...set: string[]): Promise<OpenStore> =>
-  open({ data: join(folder, name), network: 'devnet', genesis: devnet.genesis!, config: config(...set) });
+  openStore({ data: join(folder, name), network: 'devnet', genesis: devnet.genesis!, config: config(...set) });
 
 /** The devnet's blocks at once, and then nothing for ever. */
 const silent: Source = {
@@ -72,7 +72,7 @@ describe('upkeep', () => {
     const digest = first.digest();
     await first.close();
     const using = async <T>(body: (store: OpenStore) => T): Promise<T> => {
-      const store = await open({ data, create: false, config: config() });
+      const store = await openStore({ data, create: false, config: config() });
       try {
         return body(store);
       } finally {
@@ -96,7 +96,7 @@ describe('upkeep', () => {
     );
     assert.ok(wasted > 3 * live, `opening it gives nothing back: ${wasted} bytes for ${live}`);
     const sizes: number[] = [];
-    const { before, after } = await compact({ data, config: config(), onProgress: (bytes) => sizes.push(bytes) });
+    const { before, after } = await compactDirectory({ data, config: config(), onProgress: (bytes) => sizes.push(bytes) });
     assert.ok(sizes.length > 0 && after < before, `${before} bytes, then ${after}`);
     const left = await size();
     assert.ok(left < 1.1 * live, `${left} bytes for ${live}`);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, beforeEach } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ChainEvent, Run, Source } from '../../src/sources/source.ts';
-import { type OpenOptions, type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenOptions, type OpenStore, openStore } from '../../src/store/store.ts';
 import { equalBytes } from '../../src/util/bytes.ts';
 import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
 import { assertSameRows, Devnet, devnetOptions, dump, TEST_SEED } from '../support/harness.ts';
@@ -51,7 +51,7 @@ export function openWith(on: readonly string[], options: OpenOptions & { readonl
   const { config } = loadConfig({ flags: { set: [...set, ...(options.set ?? [])] } });
   const genesis = { byron: devnet.chain.genesisByron, shelley: devnet.chain.genesisShelley };
   const { set: _, ...rest } = options;
-  return open({ data, network: 'devnet', genesis, config, ...rest });
+  return openStore({ data, network: 'devnet', genesis, config, ...rest });
 }
 
 export async function using<T>(opening: Promise<OpenStore>, body: (store: OpenStore) => T | Promise<T>): Promise<T> {

@@ -17,7 +17,7 @@ import { documentFromText, verifyDocument } from '../../src/proofs/index.ts';
 import { digestOf } from '../../src/query/digest.ts';
 import { type Served, serve } from '../../src/server/serve.ts';
 import { exportSnapshot, importSnapshot } from '../../src/store/snapshots.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { concatBytes, fromHex, toHex } from '../../src/util/bytes.ts';
 import { atTime, forgeBlock, forgeCoinbase, forgeTx, OP_TRUE, withWork } from '../ledgers/bitcoin/forge.ts';
 import { LineClient } from '../server/bitcoin/electrum/client.ts';
@@ -64,7 +64,7 @@ describe('a transaction of 70,000 outputs', () => {
   before(async () => {
     const { config } = loadConfig({ flags: { set: KEPT } });
     node = await serveP2p(chain, { port: 0 });
-    store = await open({ data: join(folder, 'store'), network: NETWORK, config });
+    store = await openStore({ data: join(folder, 'store'), network: NETWORK, config });
     mine(wide);
     await catchUp();
     served = await serve(store, { port: 0, ports: { electrum: { tcp: 0 } }, thread: false });
@@ -176,7 +176,7 @@ describe('a transaction of 70,000 outputs', () => {
     await exportSnapshot(store, copy);
     const { config } = loadConfig({ flags: { set: ['proofs.csmt=true', 'proofs.setHash=true'] } });
     await importSnapshot(copy, { data: join(folder, 'imported'), config, network: NETWORK });
-    const imported = await open({ data: join(folder, 'imported'), config });
+    const imported = await openStore({ data: join(folder, 'imported'), config });
     try {
       assert.deepEqual(digestOf(imported.engine), digest);
       assert.deepEqual(imported.verify().faults, []);

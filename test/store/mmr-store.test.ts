@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { MMR_BITMAP } from '../../src/projections/mmr/rows.ts';
-import { type OpenOptions, type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenOptions, type OpenStore, openStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { Devnet, devnetOptions, TEST_SEED } from '../support/harness.ts';
@@ -26,7 +26,7 @@ function openAs(name: string, store: string, options: OpenOptions = {}): Promise
   const windows = ['utxo.pruneDepth=10', 'utxo.rollbackWindow=20'];
   const { config } = loadConfig({ flags: { set: [`utxo.store=${store}`, ...windows] }, env: {} });
   const genesis = { byron: devnet.chain.genesisByron, shelley: devnet.chain.genesisShelley };
-  return open({ data: join(root, name), network: 'devnet', genesis, config, ...options });
+  return openStore({ data: join(root, name), network: 'devnet', genesis, config, ...options });
 }
 
 /** With a block: an empty one may become anything. */

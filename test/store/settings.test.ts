@@ -12,7 +12,7 @@ import { after, before, describe, it } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { openEmbedded } from '../../src/families/open-source.ts';
-import { type OpenOptions, type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenOptions, type OpenStore, openStore } from '../../src/store/store.ts';
 import type { ErrorCode } from '../../src/util/errors.ts';
 
 const SOURCE = 'devnet:?blocks=40&seed=3';
@@ -29,7 +29,7 @@ before(() => {
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 async function using<T>(options: OpenOptions, body: (store: OpenStore) => T | Promise<T>): Promise<T> {
-  const store = await open(options);
+  const store = await openStore(options);
   try {
     return await body(store);
   } finally {
@@ -74,7 +74,7 @@ describe('a store that is opened again', () => {
       });
     }
     await using({ data, create: false, config: config('utxo.enabled=true') }, ({ ignored }) => assert.deepEqual(ignored, ['utxo.enabled']));
-    await assert.rejects(open({ data, config: config('utxo.enabled=true') }), coded('STORE_SHAPE'));
+    await assert.rejects(openStore({ data, config: config('utxo.enabled=true') }), coded('STORE_SHAPE'));
   });
 
   it('takes what is said, even if it is the default, and keeps the rest', async () => {
@@ -96,8 +96,8 @@ describe('a store that is opened again', () => {
       assert.equal(store.horizon()?.height, 30);
       assert.deepEqual(store.verify().faults, []);
     });
-    await assert.rejects(open({ data, config: config('utxo.delta.selfContained=false') }), coded('STORE_SHAPE'));
-    await assert.rejects(open({ data, config: config('utxo.store=mmr') }), coded('STORE_SHAPE'));
+    await assert.rejects(openStore({ data, config: config('utxo.delta.selfContained=false') }), coded('STORE_SHAPE'));
+    await assert.rejects(openStore({ data, config: config('utxo.store=mmr') }), coded('STORE_SHAPE'));
   });
 
   it('may be given other windows without another shape', async () => {
@@ -136,37 +136,37 @@ describe('a store without a block', () => {
   it('may become one of another network, or of another kind', async () => {
     const data = join(folder, 'empty');
     await using({ data, network: 'preprod', config: config() }, () => {});
-    await assert.rejects(open({ data, create: false, network: 'preview', config: config() }), coded('STORE_NETWORK'));
+    await assert.rejects(openStore({ data, create: false, network: 'preview', config: config() }), coded('STORE_NETWORK'));
     await using({ data, network: 'preview', config: config() }, ({ network }) => assert.equal(network.name, 'preview'));
     await using({ data, network: 'bitcoin-regtest', config: config('utxo.enabled=false') }, ({ network }) =>
       assert.equal(network.name, 'bitcoin-regtest'),
     );
     await using({ data, config: config('utxo.enabled=true') }, (store) => assert.ok(kept(store).includes('utxo')));
     await using({ data, network: 'devnet', genesis: genesis!, config: config() }, (store) => store.follow(SOURCE));
-    await assert.rejects(open({ data, network: 'preview', config: config() }), coded('STORE_NETWORK'));
+    await assert.rejects(openStore({ data, network: 'preview', config: config() }), coded('STORE_NETWORK'));
     await using({ data, create: false, config: config() }, ({ fold }) => assert.equal(fold.head?.height, 39));
   });
 
   it('leaves nothing behind when it is discarded', async () => {
     const parent = join(folder, 'deep');
     const data = join(parent, 'down', 'store');
-    await (await open({ data, network: 'preview', config: config() })).discard();
+    await (await openStore({ data, network: 'preview', config: config() })).discard();
     assert.ok(!existsSync(parent), 'no directory that it made');
     mkdirSync(parent);
-    await (await open({ data: parent, network: 'preview', config: config() })).discard();
+    await (await openStore({ data: parent, network: 'preview', config: config() })).discard();
     assert.deepEqual(readdirSync(parent), [], 'nor anything in one that was there');
   });
 
   it('stays where somebody has put something beside it, where it was there before, and with a block', async () => {
     const data = join(folder, 'company');
-    const store = await open({ data, network: 'devnet', genesis: genesis!, config: config() });
+    const store = await openStore({ data, network: 'devnet', genesis: genesis!, config: config() });
     writeFileSync(join(data, 'journal'), 'x');
     await store.discard();
     assert.ok(readdirSync(data).includes('unspent.json'));
-    await (await open({ data, config: config() })).discard();
+    await (await openStore({ data, config: config() })).discard();
     assert.ok(readdirSync(data).includes('unspent.json'));
     const full = join(folder, 'full');
-    const filled = await open({ data: full, network: 'devnet', genesis: genesis!, config: config() });
+    const filled = await openStore({ data: full, network: 'devnet', genesis: genesis!, config: config() });
     await filled.follow(SOURCE);
     await filled.discard();
     assert.ok(readdirSync(full).includes('unspent.json'));

@@ -14,7 +14,7 @@ import { type Served, serve } from '../../src/server/serve.ts';
 import { openP2p } from '../../src/sources/bitcoin/p2p/index.ts';
 import type { NodeSource } from '../../src/sources/peer.ts';
 import type { Source } from '../../src/sources/source.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { concatBytes } from '../../src/util/bytes.ts';
 import { regtest } from '../ledgers/bitcoin/samples.ts';
 import { TestChain } from '../sources/bitcoin/p2p-chain.ts';
@@ -39,7 +39,7 @@ describe('following that is stuck', () => {
 
   before(async () => {
     node = await serveP2p(chain, { port: 0 });
-    store = await open({ data: folder, network: 'bitcoin-regtest', config: loadConfig({}).config });
+    store = await openStore({ data: folder, network: 'bitcoin-regtest', config: loadConfig({}).config });
     served = await serve(store, { port: 0, thread: false });
   });
 

@@ -16,7 +16,7 @@ import { BitcoinStory } from './bitcoin-story.ts';
 import { checkStore, headOf } from './crash-check.ts';
 import { Child, pause } from './crash-process.ts';
 import { checkRoots, KEEP_PROOFS, type SetOf, setOfStory } from './crash-roots.ts';
-import { openStore, temporaryFolder } from './crash-store.ts';
+import { openCrashStore, temporaryFolder } from './crash-store.ts';
 import { Story } from './crash-story.ts';
 import { pathTo, pointOf, sourceTo, type Tree, type TreeBlock } from './crash-tree.ts';
 import { type Job, type Operation, PHASES, type Phase, Witness } from './crash-witness.ts';
@@ -244,7 +244,7 @@ export class CrashCampaign {
   }
 
   private open(data: string, selfContained: boolean): Promise<OpenStore> {
-    return openStore(data, this.story.tree.genesis, { selfContained, set: this.set });
+    return openCrashStore(data, this.story.tree.genesis, { selfContained, set: this.set });
   }
 
   private check(store: OpenStore): TreeBlock | null {

@@ -12,7 +12,7 @@ import { readPruned } from '../../src/state/pruned.ts';
 import type { OpenStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { headOf } from './crash-check.ts';
-import { openStore, PRUNE_DEPTH } from './crash-store.ts';
+import { openCrashStore, PRUNE_DEPTH } from './crash-store.ts';
 import { ORIGIN, pointOf, sourceTo, Tree, type TreeBlock } from './crash-tree.ts';
 import type { Job, Operation } from './crash-witness.ts';
 
@@ -130,7 +130,7 @@ const job = JSON.parse(text.toString()) as Job;
 const born = Date.now();
 
 say(`begin ${job.creates ? 'create' : 'open'}`);
-const store = await openStore(job.data, tree.genesis, job);
+const store = await openCrashStore(job.data, tree.genesis, job);
 const worker = new Worker(tree, store, new Random(job.seed, 11));
 worker.acknowledge();
 say('end');

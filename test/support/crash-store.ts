@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import type { GenesisPair } from './crash-tree.ts';
 
 /** What a store of the crash tests is like. */
@@ -32,7 +32,7 @@ export function temporaryFolder(): string {
 const KEEP_BITCOIN = ['utxo.history=true', 'utxo.balances=true', 'proofs.setHash=true'];
 
 /** `genesis` null: of the Bitcoin family (`Tree.genesis`). */
-export function openStore(data: string, genesis: GenesisPair | null, kind: StoreKind): Promise<OpenStore> {
+export function openCrashStore(data: string, genesis: GenesisPair | null, kind: StoreKind): Promise<OpenStore> {
   const set = [
     `utxo.pruneDepth=${PRUNE_DEPTH}`,
     `utxo.rollbackWindow=${ROLLBACK_WINDOW}`,
@@ -46,5 +46,5 @@ export function openStore(data: string, genesis: GenesisPair | null, kind: Store
     ...(kind.set ?? []),
   ];
   const chain = genesis === null ? { network: 'bitcoin-regtest' } : { network: 'devnet', genesis };
-  return open({ data, ...chain, config: loadConfig({ flags: { set } }).config, reshape: kind.reshape ?? true });
+  return openStore({ data, ...chain, config: loadConfig({ flags: { set } }).config, reshape: kind.reshape ?? true });
 }

@@ -11,7 +11,7 @@ import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
 import { openRocks } from '../../src/engine/rocks/rocks.ts';
 import { readU32, toHex, writeU32 } from '../../src/util/bytes.ts';
 import { checkStore, headOf } from './crash-check.ts';
-import { openStore } from './crash-store.ts';
+import { openCrashStore } from './crash-store.ts';
 import { Story } from './crash-story.ts';
 import { pathTo, sourceTo } from './crash-tree.ts';
 
@@ -125,12 +125,12 @@ export async function storeBases(folder: string, seed: number): Promise<DamageBa
   const working = join(folder, 'store');
   const bases: DamageBase[] = [];
   for (const height of [STORY_BLOCKS / 2, STORY_BLOCKS - 1]) {
-    const store = await openStore(working, story.tree.genesis, KIND);
+    const store = await openCrashStore(working, story.tree.genesis, KIND);
     const tip = pathTo(story.end)[height];
     await store.follow(sourceTo(tip, 1));
     const last = headOf(store);
     const check = async (directory: string) => {
-      const damaged = await openStore(directory, story.tree.genesis, { ...KIND, reshape: false });
+      const damaged = await openCrashStore(directory, story.tree.genesis, { ...KIND, reshape: false });
       try {
         checkStore(damaged, story);
         return headOf(damaged) === last ? 'last' : 'earlier';

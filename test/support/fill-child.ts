@@ -10,7 +10,7 @@ import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import type { OpenStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { headOf } from './crash-check.ts';
-import { openStore } from './crash-store.ts';
+import { openCrashStore } from './crash-store.ts';
 import { pathTo, pointOf, sourceTo, Tree } from './crash-tree.ts';
 
 /** A child that nobody kills ends by itself. */
@@ -64,7 +64,7 @@ const [text] = (await once(process.stdin, 'data')) as [Buffer];
 const job = JSON.parse(text.toString()) as FillJob;
 const born = Date.now();
 say('opening');
-const store = await openStore(job.data, tree.genesis, { selfContained: job.selfContained, set: job.set });
+const store = await openCrashStore(job.data, tree.genesis, { selfContained: job.selfContained, set: job.set });
 say('opened');
 acknowledge(store);
 const random = new Random(job.seed, 13);

@@ -15,7 +15,7 @@ import { bitcoinSetHash } from '../../src/ledgers/bitcoin/set-hash.ts';
 import { commitmentOf } from '../../src/query/bitcoin/commitment.ts';
 import type { FollowResult } from '../../src/sources/follow.ts';
 import type { MempoolFeed } from '../../src/sources/source.ts';
-import { type OpenStore, open } from '../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { concatBytes, toHex } from '../../src/util/bytes.ts';
 import type { CoreNode } from './core-node.ts';
 import type { NodeKind } from './node-kinds.ts';
@@ -123,7 +123,7 @@ export class Follower {
 
   async open(): Promise<void> {
     const { config } = loadConfig({ flags: { set: [...this.settings] }, env: {} });
-    this.opened = await open({ network: this.node.kind.network, data: join(this.folder, 'data'), config });
+    this.opened = await openStore({ network: this.node.kind.network, data: join(this.folder, 'data'), config });
   }
 
   /** To the tip, and no further. */

@@ -46,7 +46,7 @@ interface ManifestColumn {
   tableSequence: number;
 }
 
-export interface Manifest {
+export interface RocksManifest {
   readonly columns: readonly ManifestColumn[];
   /** Logs before this one are needed by nobody. */
   readonly minLogToKeep: number;
@@ -57,7 +57,7 @@ export interface Manifest {
 }
 
 /** Of the database that CURRENT names. */
-export function readManifest(directory: string): Manifest {
+export function readManifest(directory: string): RocksManifest {
   return new ManifestReader(directory).read();
 }
 
@@ -73,7 +73,7 @@ export class ManifestReader {
   }
 
   /** RocksDB reads a manifest that ends in the middle of a record up to there, and so do we. */
-  read(): Manifest {
+  read(): RocksManifest {
     const current = join(this.#directory, 'CURRENT');
     const name = new TextDecoder().decode(readRegular(current, { bytesMax: CURRENT_BYTES_MAX, links: 'follow' }));
     const path = join(this.#directory, name.trimEnd());

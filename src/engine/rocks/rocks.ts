@@ -3,6 +3,8 @@
  * batch is reused for ever, lookups are one native call for all keys, a scan
  * has an iterator of its own. Tuning, errors and snapshots have their own files.
  */
+
+import { hasPrefix } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { SCAN_ROWS } from '../../util/limits.ts';
 import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot } from '../engine.ts';
@@ -14,8 +16,8 @@ import { lastPlace, type RocksColumn, RocksDatabase, rowAt } from './database.ts
 import { storeError } from './errors.ts';
 import { ManifestReader } from './manifest.ts';
 import { openDatabase } from './open.ts';
-import { RocksSnapshot, startsWith } from './snapshot.ts';
-import { columnStats, databaseStats, STATS_ROWS_MAX } from './stats.ts';
+import { RocksSnapshot } from './snapshot.ts';
+import { databaseStats, rocksColumnStats, STATS_ROWS_MAX } from './stats.ts';
 import { Tables } from './tables.ts';
 import { nativeName, nativeNames, nativeOptions, type RocksOptions } from './tuning.ts';
 
@@ -235,7 +237,7 @@ class Rocks implements RocksEngine {
     const name = nativeName(this.#database.column(column).spec);
     const inTables = this.#manifest.read().columns.find((each) => each.name === name)?.tableSequence ?? 0;
     const rows = this.scan(column, { limit: STATS_ROWS_MAX });
-    return columnStats(this.#tables.of(name), this.#counters.addedAfter(column, inTables), rows);
+    return rocksColumnStats(this.#tables.of(name), this.#counters.addedAfter(column, inTables), rows);
   }
 
   close(): Promise<void> {
@@ -279,7 +281,7 @@ class Rocks implements RocksEngine {
    * such a scan has no upper bound and seeks to the last place of its own prefix.
    */
   #openIterator(column: RocksColumn, { gte, lt, reverse, prefix }: ScanRange) {
-    const leaves = reverse && prefix !== undefined && lt !== undefined && !startsWith(lt, prefix);
+    const leaves = reverse && prefix !== undefined && lt !== undefined && !hasPrefix(lt, prefix);
     const iterator = this.#database.openIterator(column, {
       reverse,
       ...(gte === undefined ? {} : { gte }),

@@ -7,7 +7,7 @@
  * token; a scan whose token is no longer the iterator's seeks again, so they
  * may be interleaved freely.
  */
-import { compareBytes, equalBytes } from '../../util/bytes.ts';
+import { compareBytes, equalBytes, hasPrefix } from '../../util/bytes.ts';
 import { assert, UnspentError } from '../../util/errors.ts';
 import { SCAN_ROWS } from '../../util/limits.ts';
 import type { ColumnSpec, Row, ScanOptions, Snapshot } from '../engine.ts';
@@ -175,7 +175,7 @@ export class RocksSnapshot implements Snapshot {
 /** Where a scan starts. Backwards not at an `lt` in the next prefix: the filter would be asked about the wrong one. */
 function startOf({ gte, lt, reverse, prefix }: ScanRange): Uint8Array {
   if (!reverse) return gte ?? NOTHING;
-  return lt !== undefined && (prefix === undefined || startsWith(lt, prefix)) ? lt : lastPlace(prefix ?? NOTHING);
+  return lt !== undefined && (prefix === undefined || hasPrefix(lt, prefix)) ? lt : lastPlace(prefix ?? NOTHING);
 }
 
 /** A copy of the last key of the chunk, or what was passed before when a seek went back behind it. */
@@ -183,8 +183,4 @@ function farther(passed: Uint8Array | undefined, { rows }: NativeRows, direction
   const last = rows.at(-2);
   if (last === undefined || (passed !== undefined && direction * compareBytes(last, passed) <= 0)) return passed;
   return Uint8Array.from(last);
-}
-
-export function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
-  return bytes.length >= prefix.length && equalBytes(bytes.subarray(0, prefix.length), prefix);
 }

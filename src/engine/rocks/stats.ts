@@ -38,7 +38,7 @@ export function databaseStats({ native, directory }: RocksDatabase): EngineStats
 }
 
 /** `added`: rows that are in no table yet. `rows` are read only of a column without tables, for the size of one. */
-export function columnStats(tables: TableTotals, added: number, rows: Iterable<Row>): EngineStats {
+export function rocksColumnStats(tables: TableTotals, added: number, rows: Iterable<Row>): EngineStats {
   // As RocksDB estimates it: each deletion stands for itself and for the row it deletes, and a row written twice is two.
   const keys = Math.max(0, tables.entries - 2 * tables.deletions + added);
   const bytes = tables.files === 0 ? Math.round(keys * meanBytes(rows)) : tables.bytes;

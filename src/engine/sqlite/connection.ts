@@ -146,6 +146,6 @@ export class SqliteConnection {
 }
 
 /** Of a file of the store; 0: there is none. Only its entry is looked at: to open and close it would end SQLite's locks on it. */
-export function sizeOf(directory: string, name: string): number {
+export function fileBytes(directory: string, name: string): number {
   return statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -17,7 +17,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { UnspentError } from '../../util/errors.ts';
 import { SQLITE_BUSY_MS } from '../../util/limits.ts';
 import { checkSeal, markOpen, readUnclosed, removeMark, takeSeal, type Unclosed, writeSeal } from '../seal.ts';
-import { PAGE_BYTES, SQLITE_FILE, SQLITE_LOG_FILE, SqliteConnection, sizeOf } from './connection.ts';
+import { fileBytes, PAGE_BYTES, SQLITE_FILE, SQLITE_LOG_FILE, SqliteConnection } from './connection.ts';
 import { sqliteError } from './errors.ts';
 import type { SqlitePlace } from './readers.ts';
 import { arrangeTables, COMMIT_COUNT, commitsOf, type WantedTables } from './schema.ts';
@@ -38,7 +38,7 @@ export function openSqliteFile(place: SqlitePlace, tables: WantedTables, create:
   const { directory } = place;
   let lock: DatabaseSync | undefined;
   try {
-    const isThere = sizeOf(directory, SQLITE_FILE) > 0;
+    const isThere = fileBytes(directory, SQLITE_FILE) > 0;
     if (!isThere && !create) throw new UnspentError('STORE_MISSING', `there is no store (${directory})`, { directory });
     mkdirSync(directory, { recursive: true });
     lock = takeLock(directory);
@@ -110,8 +110,8 @@ function checkFiles(directory: string, unclosed: Unclosed | null): number | null
   const seal = checkSeal(directory);
   if (unclosed?.commits == null) return seal?.sequence ?? null;
   // A process marks the store when its log is on the disk.
-  if (sizeOf(directory, SQLITE_FILE) === 0) throw damaged(`${SQLITE_FILE} is empty or missing beside its log`);
-  if (sizeOf(directory, SQLITE_LOG_FILE) === 0) throw damaged(`${SQLITE_LOG_FILE} is empty or missing, and with it the newest commits`);
+  if (fileBytes(directory, SQLITE_FILE) === 0) throw damaged(`${SQLITE_FILE} is empty or missing beside its log`);
+  if (fileBytes(directory, SQLITE_LOG_FILE) === 0) throw damaged(`${SQLITE_LOG_FILE} is empty or missing, and with it the newest commits`);
   // Pages of commits up to the marked one may be in the tables: a log that ends before it would make a mixture of them.
   const commits = readCommits(directory);
   if (commits < unclosed.commits) throw damaged(`${SQLITE_LOG_FILE} ends at commit ${commits}, and was moved up to ${unclosed.commits}`);

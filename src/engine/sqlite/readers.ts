@@ -10,7 +10,7 @@
  * to another connection that sees the same commit.
  */
 import { SQLITE_BUSY_MS, SQLITE_READERS_IDLE_MAX, SQLITE_RENEW_MS } from '../../util/limits.ts';
-import { SQLITE_LOG_FILE, SqliteConnection, sizeOf } from './connection.ts';
+import { fileBytes, SQLITE_LOG_FILE, SqliteConnection } from './connection.ts';
 import { sqliteError } from './errors.ts';
 import { commitsOf } from './schema.ts';
 
@@ -36,7 +36,7 @@ export function openReader({ directory, cacheBytes, mmapBytes }: SqlitePlace): S
 }
 
 export function logBytesOf({ directory }: SqlitePlace): number {
-  return sizeOf(directory, SQLITE_LOG_FILE);
+  return fileBytes(directory, SQLITE_LOG_FILE);
 }
 
 /** Whether checkpoints could not keep the log short. */

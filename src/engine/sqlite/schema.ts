@@ -82,7 +82,7 @@ function checkOwnTables(connection: SqliteConnection, present: ReadonlySet<strin
   if (missing.length > 0) throw damaged(`the table ${missing.join(', ')} is missing`);
 }
 
-export function columnStats(connection: SqliteConnection, name: string): EngineStats {
+export function sqliteColumnStats(connection: SqliteConnection, name: string): EngineStats {
   const sql = 'SELECT row_count, puts, put_bytes FROM unspent_columns WHERE name = ?';
   const [rows = 0, puts = 0, putBytes = 0] = (connection.statement(sql).get(name) ?? []) as unknown as number[];
   // Of what was deleted the size is not known: rows are taken to be as large as they were on average when they were put.

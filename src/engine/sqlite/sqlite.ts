@@ -10,12 +10,12 @@ import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot
 import { type ScanRange, scanRange } from '../scan-range.ts';
 import type { Unclosed } from '../seal.ts';
 import { SqliteBatch, type Transact } from './batch.ts';
-import { SQLITE_FILE, type SqliteConnection, sizeOf } from './connection.ts';
+import { fileBytes, SQLITE_FILE, type SqliteConnection } from './connection.ts';
 import { sqliteError } from './errors.ts';
 import { closeSqliteFile, moveLog, type OpenedSqlite, openSqliteFile } from './open.ts';
 import { isLogLong, logBytesOf, openReader, type SqlitePlace, SqliteReaders } from './readers.ts';
 import { type SqliteColumn, sqliteColumn } from './row.ts';
-import { COMMIT_COUNT, columnStats, EMPTY_TALLY } from './schema.ts';
+import { COMMIT_COUNT, EMPTY_TALLY, sqliteColumnStats } from './schema.ts';
 import { pinnedRows, SqliteSnapshot } from './snapshot.ts';
 
 export interface SqliteOptions {
@@ -131,7 +131,7 @@ class Sqlite implements SqliteEngine {
 
   stats(name?: string): EngineStats {
     this.#assertOpen();
-    return this.#run(() => (name === undefined ? this.#stats() : columnStats(this.#connection, this.#column(name).spec.name)));
+    return this.#run(() => (name === undefined ? this.#stats() : sqliteColumnStats(this.#connection, this.#column(name).spec.name)));
   }
 
   async close(): Promise<void> {
@@ -201,7 +201,7 @@ class Sqlite implements SqliteEngine {
     const log = logBytesOf(this.handle);
     return {
       kind: 'sqlite',
-      bytes: sizeOf(this.handle.directory, SQLITE_FILE) + log,
+      bytes: fileBytes(this.handle.directory, SQLITE_FILE) + log,
       properties: {
         'sqlite.pages': `${pages}`,
         'sqlite.free-pages': `${free}`,

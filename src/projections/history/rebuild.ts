@@ -14,7 +14,7 @@ import { HISTORY_TX, historyTxKey, TAIL_INDEX } from './history.ts';
 /** A block from its transactions, and their ids as they are kept beside them. Throws STORE_DAMAGED. */
 export function rebuiltBlock(reader: Reader, row: ChainRow): { readonly ids: readonly Uint8Array[]; readonly raw: Uint8Array } {
   const { height, txCount } = row;
-  const values = Array.from(txRows(reader, height), ([, value]) => value);
+  const values = Array.from(historyTxRows(reader, height), ([, value]) => value);
   if (values.length !== txCount) missingRow(historyTxKey(height, values.length), `a block of ${txCount} transactions`);
   const tail = reader.get(HISTORY_TX, historyTxKey(height, TAIL_INDEX));
   const txs = values.map((value) => value.subarray(TXID_BYTES));
@@ -25,7 +25,7 @@ export function rebuiltBlock(reader: Reader, row: ChainRow): { readonly ids: rea
 }
 
 /** The rows of a block's transactions, from the one at that index on. */
-export function txRows(reader: Reader, height: number, from = 0, limit?: number): Iterable<Row> {
+export function historyTxRows(reader: Reader, height: number, from = 0, limit?: number): Iterable<Row> {
   const range = { gte: historyTxKey(height, from), lt: historyTxKey(height, TAIL_INDEX) };
   return reader.scan(HISTORY_TX, limit === undefined ? range : { ...range, limit });
 }

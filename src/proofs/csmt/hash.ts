@@ -10,7 +10,7 @@ import { blake2b256, blake2b256Into } from '../../crypto/hash.ts';
 import { copyBytes, writeU16 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { type Bits, copyBits } from '../bits.ts';
-import type { Kids, Reference as RawReference } from '../radix/record.ts';
+import type { Kids, NodeReference as RawReference } from '../radix/record.ts';
 import type { RadixRule } from '../radix/update.ts';
 import { HASH_BYTES } from '../verdict.ts';
 

@@ -21,7 +21,7 @@ import { HASH_BYTES } from '../verdict.ts';
 export type Width = 1 | 4;
 
 /** A jump and 32 bytes, as places in bytes that hold more: thousands are looked at in an update, and few of them are copied. */
-export interface Reference {
+export interface NodeReference {
   /** The jump: `jumpBits` bits of `path` from bit `from` on. */
   readonly path: Uint8Array;
   readonly from: number;
@@ -32,7 +32,7 @@ export interface Reference {
 }
 
 /** The jump goes from where the parent puts this node to its own end: a branch point, or the end of a key. */
-export interface TreeNode extends Reference {
+export interface TreeNode extends NodeReference {
   readonly leaf: boolean;
   /** Of a branch: by slot, once read. */
   kids: Kids | null;
@@ -49,11 +49,11 @@ const HEAD_BYTES = 3;
 /** Above every branch key, whose first byte is at most PATH_BITS_MAX / 8. */
 export const TOP_KEY = Uint8Array.of(0xff);
 
-export function jumpOf(node: Reference): Bits {
+export function jumpOf(node: NodeReference): Bits {
   return takeBits(node.path, node.from, node.jumpBits);
 }
 
-export function valueBytes(node: Reference): Uint8Array {
+export function valueBytes(node: NodeReference): Uint8Array {
   return node.values.slice(node.valueAt, node.valueAt + HASH_BYTES);
 }
 

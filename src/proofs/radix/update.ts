@@ -19,10 +19,10 @@ import {
   decodeRecord,
   decodeTop,
   type Kids,
+  type NodeReference,
   noKids,
   PATH_BITS_MAX,
   type RecordWrite,
-  type Reference,
   TOP_KEY,
   type TreeNode,
   valueBytes,
@@ -180,7 +180,7 @@ class Update {
   }
 
   /** Bits of the node's jump, which begins at `depth`, that a change has too. */
-  private shares(node: Reference, depth: number, change: number): number {
+  private shares(node: NodeReference, depth: number, change: number): number {
     const { key } = this.changes[change];
     return commonRun(node.path, node.from, key.bytes, depth, Math.min(node.jumpBits, key.length - depth));
   }

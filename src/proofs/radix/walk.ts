@@ -12,7 +12,7 @@ import {
   decodeTop,
   jumpOf,
   type Kids,
-  type Reference,
+  type NodeReference,
   TOP_KEY,
   type TreeNode,
   valueBytes,
@@ -96,12 +96,12 @@ export function firstLeaf(
 }
 
 /** Where a node ends whose jump begins at `depth` of this key. */
-export function pathOf(key: Bits, depth: number, node: Reference): Bits {
+export function pathOf(key: Bits, depth: number, node: NodeReference): Bits {
   return concatBits(sliceBits(key, 0, depth), jumpOf(node));
 }
 
 /** Where the child in a slot of the branch at `path` ends. */
-export function below(path: Bits, slot: number, width: Width, kid: Reference): Bits {
+export function below(path: Bits, slot: number, width: Width, kid: NodeReference): Bits {
   return joinBits(path, slot, width, kid.path, kid.from, kid.jumpBits);
 }
 

@@ -23,7 +23,7 @@ import type { ChainRow } from '../../projections/chain.ts';
 import { fromHex, isHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { amountsJson } from '../amounts.ts';
-import { bufferOf, type Dialect, type Draft, hexOf, type OutputFields } from '../dialect.ts';
+import { bufferOf, type Dialect, hexOf, type OutputFields, type Writable } from '../dialect.ts';
 import type { BlockJson, UtxoJson } from '../json.ts';
 import type { Utxo } from '../utxo.ts';
 
@@ -82,7 +82,7 @@ function describeStored({ txId, index, output }: Utxo): ReturnType<typeof descri
   }
 }
 
-function writeOutput(utxo: Utxo, network: BitcoinNetwork, owners: Map<string, Owner>, json: Draft<UtxoJson>): void {
+function writeOutput(utxo: Utxo, network: BitcoinNetwork, owners: Map<string, Owner>, json: Writable<UtxoJson>): void {
   const { value, script } = describeStored(utxo);
   const owner = ownerOf(script, network, owners);
   if (owner.owner_addr !== undefined) json.owner_addr = owner.owner_addr;

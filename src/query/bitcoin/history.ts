@@ -21,7 +21,7 @@ import {
   readScriptTotals,
   type ScriptTotals,
 } from '../../projections/history/history.ts';
-import { missingRow, rebuiltBlock, txRows } from '../../projections/history/rebuild.ts';
+import { historyTxRows, missingRow, rebuiltBlock } from '../../projections/history/rebuild.ts';
 import { readTxRow, TX } from '../../projections/transactions.ts';
 import { readU32, toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
@@ -81,11 +81,11 @@ export class History {
 
   /** Of a block, in its order, from this one on. */
   txs(height: number, from = 0, limit?: number): HistoryTx[] {
-    return Array.from(txRows(this.reader, height, from, limit), ([key, value]) => readHistoryTx(key, value));
+    return Array.from(historyTxRows(this.reader, height, from, limit), ([key, value]) => readHistoryTx(key, value));
   }
 
   ids(height: number): Uint8Array[] {
-    return Array.from(txRows(this.reader, height), ([, value]) => value.subarray(0, TXID_BYTES));
+    return Array.from(historyTxRows(this.reader, height), ([, value]) => value.subarray(0, TXID_BYTES));
   }
 
   /** The block as its node sent it, byte by byte. */

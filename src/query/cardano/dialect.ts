@@ -19,7 +19,7 @@ import {
 import type { ChainRow } from '../../projections/chain.ts';
 import { fromHex } from '../../util/bytes.ts';
 import { amountsJson } from '../amounts.ts';
-import { bufferOf, type Dialect, type Draft, type Holder, hexOf, type OutputFields } from '../dialect.ts';
+import { bufferOf, type Dialect, type Holder, hexOf, type OutputFields, type Writable } from '../dialect.ts';
 import type { BlockJson, UtxoJson } from '../json.ts';
 import type { Utxo } from '../utxo.ts';
 import { describeStored } from './describe-stored.ts';
@@ -61,7 +61,7 @@ function holder(text: string): Holder {
   return read.kind === 'reward' ? { kind: 'stake', key: read.stake.hash } : { kind: 'address', key: blake2b224(address) };
 }
 
-function writeOutput({ txId, index, output }: Utxo, owners: Owners, json: Draft<UtxoJson>): void {
+function writeOutput({ txId, index, output }: Utxo, owners: Owners, json: Writable<UtxoJson>): void {
   const described = describeStored(txId, index, output.raw);
   const { datumHash, inlineDatum, scriptRef, scriptHash } = described;
   const owner = owners.of(described.address);

@@ -7,12 +7,12 @@
  */
 import { VERSION } from '../../util/version.ts';
 
-export type Form = 'json' | 'cbor';
+export type ResponseFormat = 'json' | 'cbor';
 
-export const MEDIA_TYPES: Readonly<Record<Form, string>> = { json: 'application/json; charset=utf-8', cbor: 'application/cbor' };
+export const MEDIA_TYPES: Readonly<Record<ResponseFormat, string>> = { json: 'application/json; charset=utf-8', cbor: 'application/cbor' };
 
 /** `hash` null: before the first block. Another version of the server may write its rows differently. */
-export function etagOf(hash: string | null, form: Form): string {
+export function etagOf(hash: string | null, form: ResponseFormat): string {
   return `W/"${hash ?? 'origin'}-${form}-${VERSION}"`;
 }
 
@@ -29,7 +29,7 @@ function opaque(tag: string): string {
 }
 
 /** CBOR only where it is asked for by name, and not less than JSON. */
-export function formOf(accept: string | undefined, format: Form | undefined): Form {
+export function formOf(accept: string | undefined, format: ResponseFormat | undefined): ResponseFormat {
   if (format !== undefined) return format;
   if (accept === undefined || !/cbor/i.test(accept)) return 'json';
   const wanted = new Map(accept.split(',').map(preference));

@@ -12,12 +12,12 @@ import type { Query } from '../../query/query.ts';
 import type { Reads } from '../context.ts';
 import { isFresh } from './conditional.ts';
 
-export type Body = string | Uint8Array | Readable;
+export type ResponseBody = string | Uint8Array | Readable;
 
 export interface ReadAnswer {
   /** The media type. */
   readonly type: string;
-  readonly body: Body | Promise<Body>;
+  readonly body: ResponseBody | Promise<ResponseBody>;
 }
 
 /** The block an answer is about, as its headers name it. */
@@ -68,11 +68,11 @@ export function answerRead(reads: Reads, reply: FastifyReply, produce: (query: Q
 }
 
 /** A body that is complete in memory. */
-export function isWhole(body: Body | Promise<Body>): body is string | Uint8Array {
+export function isWhole(body: ResponseBody | Promise<ResponseBody>): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
 
-function sendLater(body: Promise<Body>, lease: Lease, reply: FastifyReply, type: string): void {
+function sendLater(body: Promise<ResponseBody>, lease: Lease, reply: FastifyReply, type: string): void {
   body.then(
     (made) => {
       if (made instanceof Readable) return sendStream(made, lease, reply, type);

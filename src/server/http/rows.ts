@@ -5,7 +5,7 @@
 import { Readable } from 'node:stream';
 import type { IndexedUtxo } from '../../query/query.ts';
 import { HTTP_PIECE_CHARS } from '../../util/limits.ts';
-import type { Form } from './conditional.ts';
+import type { ResponseFormat } from './conditional.ts';
 import type { Task } from './work/task.ts';
 
 /** A row as it stands in the answer: text of JSON, or bytes of CBOR. */
@@ -16,7 +16,7 @@ export type Encode<Row> = (row: Row) => Encoded;
 export type Accept = (row: IndexedUtxo) => boolean;
 
 /** A list as a whole. */
-export function joinRows(rows: readonly Encoded[], form: Form): Encoded {
+export function joinRows(rows: readonly Encoded[], form: ResponseFormat): Encoded {
   if (form === 'json') return `[${rows.join(',')}]`;
   return Buffer.concat([arrayHead(rows.length), ...(rows as readonly Uint8Array[])]);
 }
@@ -39,7 +39,7 @@ export class RowStream<Row = IndexedUtxo> extends Readable {
   #written = 0;
   #waits = false;
 
-  constructor(task: Task, source: Iterable<Row>, accept: ((row: Row) => boolean) | undefined, encode: Encode<Row>, form: Form) {
+  constructor(task: Task, source: Iterable<Row>, accept: ((row: Row) => boolean) | undefined, encode: Encode<Row>, form: ResponseFormat) {
     super({ highWaterMark: HTTP_PIECE_CHARS });
     this.#task = task;
     this.#source = source[Symbol.iterator]();

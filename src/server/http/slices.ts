@@ -6,20 +6,25 @@ import type { IndexedUtxo } from '../../query/query.ts';
 import type { Accept, Encode, Encoded } from './rows.ts';
 import type { Task } from './work/task.ts';
 
-export interface Made {
+export interface PageRows {
   readonly rows: readonly Encoded[];
   /** Where the last row stands, if there are rows behind it. */
   readonly next: Uint8Array | null;
 }
 
-export interface Wanted {
+export interface PageBounds {
   readonly skip: number;
   readonly limit: number;
   readonly accept?: Accept | undefined;
 }
 
 /** A page of the rows of an index. */
-export function makePage(task: Task, source: Iterable<IndexedUtxo>, wanted: Wanted, encode: Encode<IndexedUtxo>): Made | Promise<Made> {
+export function makePage(
+  task: Task,
+  source: Iterable<IndexedUtxo>,
+  wanted: PageBounds,
+  encode: Encode<IndexedUtxo>,
+): PageRows | Promise<PageRows> {
   const { limit, accept } = wanted;
   const rows: Encoded[] = [];
   let { skip } = wanted;

@@ -13,8 +13,8 @@ import { Recorder } from '../../query/recorder.ts';
 import { Renderer } from '../../query/render.ts';
 import type { ChainView } from '../../query/view.ts';
 import type { ServerContext } from '../context.ts';
-import { etagOf, type Form, formOf, MEDIA_TYPES } from '../http/conditional.ts';
-import { answerRead, type BlockHeaders, type Body, isKnownTo, isWhole, nameBlock, setValidator } from '../http/read-answer.ts';
+import { etagOf, formOf, MEDIA_TYPES, type ResponseFormat } from '../http/conditional.ts';
+import { answerRead, type BlockHeaders, isKnownTo, isWhole, nameBlock, type ResponseBody, setValidator } from '../http/read-answer.ts';
 import { ResponseCache } from '../http/response-cache.ts';
 import type { Serving } from '../http/serving.ts';
 import type { Task } from '../http/work/task.ts';
@@ -31,12 +31,12 @@ export interface ReadContext {
   readonly renderer: Renderer;
   readonly recorder: Recorder;
   readonly dialect: Dialect;
-  readonly form: Form;
+  readonly form: ResponseFormat;
   /** The work of the request. */
   readonly task: Task;
 }
 
-export type Produce = (read: ReadContext) => Body | Promise<Body>;
+export type Produce = (read: ReadContext) => ResponseBody | Promise<ResponseBody>;
 export type PartsOf = (query: Query) => PastParts;
 
 /** What all answers at one block have in common. */
@@ -50,7 +50,7 @@ interface PointContext {
   readonly dialect: Dialect;
   /** Null: before the first block. */
   readonly headers: Required<BlockHeaders> | null;
-  readonly etags: Readonly<Record<Form, string>>;
+  readonly etags: Readonly<Record<ResponseFormat, string>>;
 }
 
 export class NativeAnswers {
@@ -87,7 +87,7 @@ export class NativeAnswers {
     }
   }
 
-  #begin(request: FastifyRequest, reply: FastifyReply, form: Form, produce: Produce, partsOf?: PartsOf): void {
+  #begin(request: FastifyRequest, reply: FastifyReply, form: ResponseFormat, produce: Produce, partsOf?: PartsOf): void {
     const { min_slot: slot } = request.query as ReadQuery;
     const { reads, config } = this.context;
     if (slot === undefined || hasSlot(reads, slot)) {
@@ -100,7 +100,7 @@ export class NativeAnswers {
       .catch((error: Error) => reply.send(error));
   }
 
-  #answer(request: FastifyRequest, reply: FastifyReply, form: Form, produce: Produce, partsOf?: PartsOf): void {
+  #answer(request: FastifyRequest, reply: FastifyReply, form: ResponseFormat, produce: Produce, partsOf?: PartsOf): void {
     answerRead(this.context.reads, reply, (query) => {
       const body = this.#body(request, reply, this.#newestOf(query), form, produce, partsOf);
       return body === null ? null : { type: MEDIA_TYPES[form], body };
@@ -112,10 +112,10 @@ export class NativeAnswers {
     request: FastifyRequest,
     reply: FastifyReply,
     newest: PointContext,
-    form: Form,
+    form: ResponseFormat,
     produce: Produce,
     partsOf?: PartsOf,
-  ): Body | Promise<Body> | null {
+  ): ResponseBody | Promise<ResponseBody> | null {
     // A failure from here on names the newest block too.
     nameBlock(reply, newest.headers);
     const asked = pointContextAt(newest, (request.query as ReadQuery).at);
@@ -129,14 +129,14 @@ export class NativeAnswers {
     if (asked !== newest) nameBlock(reply, asked.headers);
     setValidator(reply, etag);
     if (isMade) return cached ?? null;
-    const make = (): Body | Promise<Body> => produce(readContextAt(asked, form, request.task));
+    const make = (): ResponseBody | Promise<ResponseBody> => produce(readContextAt(asked, form, request.task));
     const failed = (error: unknown): never => {
       nameBlock(reply, newest.headers);
       throw error;
     };
     const body = steps === null ? make() : this.#pasts.make(request.task, steps).then(make).catch(failed);
     if (isPost) return body;
-    const cache = <B extends Body>(made: B): B => {
+    const cache = <B extends ResponseBody>(made: B): B => {
       // If the store moved while the body was made, the cache was cleared and is of another block.
       if (isWhole(made) && this.#newest === newest) this.#cache.set(name, made, reply);
       return made;
@@ -171,6 +171,10 @@ function pointContextAt(newest: PointContext, at: string | undefined): PointCont
   return point !== null && dialect.formatId(point.hash) === headers?.hash ? newest : pointContext(query, point, false, newest);
 }
 
-function readContextAt({ query, point, present, renderer, recorder, dialect }: PointContext, form: Form, task: Task): ReadContext {
+function readContextAt(
+  { query, point, present, renderer, recorder, dialect }: PointContext,
+  form: ResponseFormat,
+  task: Task,
+): ReadContext {
   return { query, view: present ? query : query.at(point), renderer, recorder, dialect, form, task };
 }

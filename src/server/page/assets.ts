@@ -18,7 +18,7 @@ export interface Asset {
   readonly etag: string;
 }
 
-export interface Page {
+export interface PageFiles {
   readonly document: Asset;
   readonly assets: ReadonlyMap<string, Asset>;
   /** Of all the assets: a new one is a new address for each of them. */
@@ -30,7 +30,7 @@ const CSS = 'text/css; charset=utf-8';
 const DIGEST_CHARS = 16;
 
 /** `client` is where the browser's code is: TypeScript, or what was compiled from it. Others get their turn between two files. */
-export async function readPage(client = join(import.meta.dirname, 'client')): Promise<Page> {
+export async function readPage(client = join(import.meta.dirname, 'client')): Promise<PageFiles> {
   const assets = new Map<string, Asset>([
     ...readChartLibrary(),
     ['style.css', assetOf(CSS, STYLE)],

@@ -9,15 +9,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnspentError } from '../../util/errors.ts';
 import { isKnownTo, setValidator } from '../http/read-answer.ts';
-import { type Asset, type Page, readPage } from './assets.ts';
+import { type Asset, type PageFiles, readPage } from './assets.ts';
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const ASK_AGAIN = 'no-cache';
 
 export function registerPage(app: FastifyInstance): void {
   // Read with the first request for it, because most servers are asked by programs only.
-  let page: Promise<Page> | undefined;
-  const load = (): Promise<Page> => {
+  let page: Promise<PageFiles> | undefined;
+  const load = (): Promise<PageFiles> => {
     page ??= readPage();
     return page;
   };

@@ -12,7 +12,7 @@ import { describe, it } from 'node:test';
 import { loadConfig } from '../../../src/config/load.ts';
 import { formatId } from '../../../src/ledgers/bitcoin/index.ts';
 import { type Served, type ServeOptions, serve } from '../../../src/server/serve.ts';
-import { type OpenStore, open } from '../../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../../src/store/store.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { UnspentError } from '../../../src/util/errors.ts';
 import { FakeNode } from '../../support/fake-node.ts';
@@ -32,7 +32,7 @@ async function withNode(options: ServeOptions, body: (rig: Rig) => Promise<void>
   const folder = mkdtempSync(join(tmpdir(), 'unspent-mempool-'));
   const { config } = loadConfig({});
   const keeping = { ...config, utxo: { ...config.utxo, history: true } };
-  const store = await open({ data: join(folder, 'data'), network: 'bitcoin-regtest', config: keeping });
+  const store = await openStore({ data: join(folder, 'data'), network: 'bitcoin-regtest', config: keeping });
   const chain = new PoolChain();
   for (let i = 0; i < 5; i++) chain.mine();
   const node = new FakeNode(chain);

@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { openDevnet } from '../../../src/chains/cardano/devnet/index.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { type Served, serve } from '../../../src/server/serve.ts';
-import { type OpenStore, open } from '../../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../../src/store/store.ts';
 import { until } from '../../support/patience.ts';
 
 const SET = ['utxo.store=mmr', 'utxo.pruneDepth=10', 'utxo.rollbackWindow=20', 'utxo.pruneBatchSize=7', 'sync.groupBlocks=9'];
@@ -22,14 +22,14 @@ let served: Served;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'unspent-summary-'));
-  const made = await open({
+  const made = await openStore({
     ...{ data: folder, network: 'devnet', genesis: devnet.genesis! },
     config: loadConfig({ flags: { set: SET } }).config,
   });
   await made.follow(devnet);
   await made.close();
   // Opened again without a word about what it is.
-  store = await open({ data: folder, create: false, config: loadConfig({}).config });
+  store = await openStore({ data: folder, create: false, config: loadConfig({}).config });
   served = await serve(store, { port: 0 });
   while (!store.prune().done);
 });

@@ -12,7 +12,7 @@ import { DevnetChain, openDevnet } from '../../../src/chains/cardano/devnet/inde
 import { loadConfig } from '../../../src/config/load.ts';
 import { type Served, serve } from '../../../src/server/serve.ts';
 import type { Source } from '../../../src/sources/source.ts';
-import { type OpenStore, open } from '../../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../../src/store/store.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { isUnspentError, type UnspentError } from '../../../src/util/errors.ts';
 import { until } from '../../support/patience.ts';
@@ -36,7 +36,7 @@ async function withStore(body: (store: OpenStore, chain: DevnetChain) => Promise
   const folder = mkdtempSync(join(tmpdir(), 'unspent-thread-'));
   const chain = new DevnetChain({ seed: 3 });
   const genesis = { byron: chain.genesisByron, shelley: chain.genesisShelley };
-  const store = await open({
+  const store = await openStore({
     data: join(folder, 'data'),
     network: 'devnet',
     genesis,
@@ -164,7 +164,7 @@ describe('a server in its own thread', () => {
           (part) => part.done,
           () => true,
         );
-      const again = await open({ data, config: loadConfig({}).config, create: false });
+      const again = await openStore({ data, config: loadConfig({}).config, create: false });
       assert.equal(again.fold.head?.height, 19);
       await again.close();
     }));

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { openNetwork } from '../../../src/families/networks.ts';
-import { openSource } from '../../../src/families/open-source.ts';
+import { openNetworkSource } from '../../../src/families/open-source.ts';
 import { RpcClient } from '../../../src/sources/bitcoin/rpc/client.ts';
 import { openRpc } from '../../../src/sources/bitcoin/rpc/index.ts';
 import { nodeSetInfo } from '../../../src/sources/bitcoin/rpc/set-info.ts';
@@ -43,7 +43,7 @@ describe('a node such as btcd, over RPC', () => {
     const url = `${node.url}?cert=${certificate.tlsCert}`;
     const network = openNetwork(regtest.name, null);
     const reader = new Reader(regtest);
-    await reader.sync(openSource(url, network, { onPeer: ({ version }) => versions.add(version) }));
+    await reader.sync(openNetworkSource(url, network, { onPeer: ({ version }) => versions.add(version) }));
     assert.equal(reader.fold.head?.height, 10);
     assert.ok(versions.has('RPC'), [...versions].join());
     node.chain = node.chain.slice(0, 8);

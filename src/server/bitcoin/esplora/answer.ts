@@ -13,7 +13,7 @@ import type { Mempool } from '../../../query/bitcoin/mempool/mempool.ts';
 import type { Query } from '../../../query/query.ts';
 import { ESPLORA_ROWS_WHOLE_MAX } from '../../../util/limits.ts';
 import { etagOf, MEDIA_TYPES } from '../../http/conditional.ts';
-import { answerRead, type Body, isKnownTo, nameBlock, setValidator } from '../../http/read-answer.ts';
+import { answerRead, isKnownTo, nameBlock, type ResponseBody, setValidator } from '../../http/read-answer.ts';
 import { RowStream } from '../../http/rows.ts';
 import type { Serving } from '../../http/serving.ts';
 import type { Task } from '../../http/work/task.ts';
@@ -27,7 +27,7 @@ export interface EsploraRead {
   readonly task: Task;
 }
 
-type Produce = (read: EsploraRead) => Body | Promise<Body>;
+type Produce = (read: EsploraRead) => ResponseBody | Promise<ResponseBody>;
 
 interface Manner {
   readonly type: 'json' | 'text' | 'bytes';

@@ -5,7 +5,7 @@
  */
 import type { UnspentError } from '../../../util/errors.ts';
 import { HTTP_SLICE_MS } from '../../../util/limits.ts';
-import type { Step, Workload } from './workload.ts';
+import type { TaskStep, Workload } from './workload.ts';
 
 /** False: that was enough. */
 type Take<Row> = (row: Row) => boolean;
@@ -110,7 +110,7 @@ export class Task {
 }
 
 /** Work in slices, and what comes of it. */
-class Work<T> implements Step {
+class Work<T> implements TaskStep {
   readonly task: Task;
   readonly bounded: boolean;
   private readonly slice: (end: number) => boolean;

@@ -11,7 +11,7 @@ import { ANSWER_BYTES_MAX, HTTP_SLICE_MS, LONG_TASKS_MAX } from '../../../util/l
 import { Task } from './task.ts';
 
 /** A part of a task that waits for its turn. */
-export interface Step {
+export interface TaskStep {
   readonly task: Task;
   /** False: the number of long tasks does not bound it, because something else does. */
   readonly bounded: boolean;
@@ -31,8 +31,8 @@ export interface WorkloadLimits {
 export class Workload {
   private readonly limits: WorkloadLimits;
   /** Steps of tasks that have not used up their first slice. */
-  private readonly short: Step[] = [];
-  private readonly long: Step[] = [];
+  private readonly short: TaskStep[] = [];
+  private readonly long: TaskStep[] = [];
   /** Tasks that are long and not done. */
   private readonly longTasks = new Set<Task>();
   private answerBytes = 0;
@@ -87,7 +87,7 @@ export class Workload {
   }
 
   /** Runs a step at once if this round has time for it; what is left of it waits for its turn. */
-  begin(step: Step): void {
+  begin(step: TaskStep): void {
     if (this.running?.task === step.task) {
       // A part of the step that is being run, and of its slice.
       if (step.run(this.running.end)) return;
@@ -101,7 +101,7 @@ export class Workload {
   }
 
   /** It waits for its turn. */
-  queue(step: Step): void {
+  queue(step: TaskStep): void {
     const { task } = step;
     const { longTasksMax } = this.limits;
     if (!task.isLong) this.short.push(step);
@@ -110,7 +110,7 @@ export class Workload {
     this.schedule();
   }
 
-  private admits({ task, bounded }: Step): boolean {
+  private admits({ task, bounded }: TaskStep): boolean {
     if (!bounded || this.longTasks.has(task)) return true;
     if (this.longTasks.size >= this.limits.longTasksMax) return false;
     this.longTasks.add(task);
@@ -129,7 +129,7 @@ export class Workload {
   }
 
   /** One slice of these, the first of them first. */
-  private runQueued(steps: Step[]): void {
+  private runQueued(steps: TaskStep[]): void {
     const end = performance.now() + HTTP_SLICE_MS;
     // Those that come back are for the next round.
     for (let left = steps.length, used = 0; left > 0 && used < HTTP_SLICE_MS; left--) {
@@ -140,7 +140,7 @@ export class Workload {
   }
 
   /** Milliseconds that it took. */
-  private run(step: Step, end: number): number {
+  private run(step: TaskStep, end: number): number {
     const { task } = step;
     if (task.isCancelled) {
       step.drop(new UnspentError('BUSY', 'the client is gone'));

@@ -3,7 +3,7 @@
  * hand; the text is made once, when the first reader wants it, and is the same
  * for all of them.
  */
-import type { EventType, OutputKeys } from './subscription.ts';
+import type { EventType, SubscribedKeys } from './subscription.ts';
 
 export type EventName =
   | 'begin'
@@ -21,11 +21,11 @@ export type EventName =
 export class Announcement {
   readonly type: EventType;
   /** Of an output: what filters look at. */
-  readonly output: OutputKeys | null;
+  readonly output: SubscribedKeys | null;
   private readonly write: () => string;
   private written: string | null = null;
 
-  constructor(type: EventType, output: OutputKeys | null, write: () => string) {
+  constructor(type: EventType, output: SubscribedKeys | null, write: () => string) {
     this.type = type;
     this.output = output;
     this.write = write;

@@ -27,7 +27,7 @@ export interface SubscriptionParams {
 const NAME_BYTES_MAX = 32;
 
 /** The keys of an output in hex, worked out when somebody first asks. */
-export class OutputKeys {
+export class SubscribedKeys {
   private readonly utxo: Utxo;
   private readonly traits: OutputTraits | null;
   private units: readonly string[] | null = null;
@@ -95,7 +95,7 @@ export class Subscription {
     return this.types.size === 1 && this.types.has('tip');
   }
 
-  fits(output: OutputKeys): boolean {
+  fits(output: SubscribedKeys): boolean {
     if (this.everything) return true;
     const { keys, policies, units } = this;
     for (const kind of ['address', 'payment', 'stake'] as const) {

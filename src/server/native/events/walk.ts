@@ -21,7 +21,7 @@ import { Renderer, renderPoint } from '../../../query/render.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { isUnspentError } from '../../../util/errors.ts';
 import { Announcement, type EventName, frame } from './announcement.ts';
-import { OutputKeys } from './subscription.ts';
+import { SubscribedKeys } from './subscription.ts';
 
 /** What somebody listens to: the rest is not worked out. */
 export interface Wanted {
@@ -165,6 +165,6 @@ class Teller {
 
   private output(name: EventName, row: ChainRow, seen: number, utxo: Utxo): Announcement {
     const write = (): string => frame(name, this.ids.at(row, seen), this.renderer.utxo(utxo));
-    return new Announcement('utxo', new OutputKeys(utxo, this.told.network.ledger.traits), write);
+    return new Announcement('utxo', new SubscribedKeys(utxo, this.told.network.ledger.traits), write);
   }
 }

@@ -11,7 +11,7 @@ import { registerLists } from './lists.ts';
 import { registerOutputs } from './outputs.ts';
 import { registerProofs } from './proofs.ts';
 import { registerSeen } from './seen.ts';
-import { registerStanding, registerStatus } from './status.ts';
+import { registerHealthRoutes, registerStatusRoutes } from './status.ts';
 
 export function registerNative(app: FastifyInstance, serving: Serving): void {
   const answers = new NativeAnswers(serving);
@@ -29,6 +29,6 @@ export function registerNative(app: FastifyInstance, serving: Serving): void {
     { prefix: API },
   );
   const root = app.withTypeProvider<Typebox>();
-  registerStatus(root, answers);
-  registerStanding(root, answers);
+  registerStatusRoutes(root, answers);
+  registerHealthRoutes(root, answers);
 }

@@ -11,9 +11,9 @@ import { KEY_KINDS, type Ledger } from '../../../ledgers/ledger.ts';
 import type { Dialect } from '../../../query/dialect.ts';
 import type { IndexKind } from '../../../query/view.ts';
 import { equalBytes } from '../../../util/bytes.ts';
-import type { Body } from '../../http/read-answer.ts';
+import type { ResponseBody } from '../../http/read-answer.ts';
 import { type Accept, joinRows, RowStream } from '../../http/rows.ts';
-import { type Made, makePage } from '../../http/slices.ts';
+import { makePage, type PageRows } from '../../http/slices.ts';
 import type { App } from '../../http/typed.ts';
 import type { NativeAnswers, ReadContext } from '../answer.ts';
 import { encoderOf } from '../encode.ts';
@@ -130,13 +130,19 @@ interface Listing {
   readonly accept: Accept | undefined;
 }
 
-function onePage(request: FastifyRequest, reply: FastifyReply, read: ReadContext, listing: Listing, limit: number): Body | Promise<Body> {
+function onePage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: ReadContext,
+  listing: Listing,
+  limit: number,
+): ResponseBody | Promise<ResponseBody> {
   const { kind, key, plan, accept } = listing;
   const { order, after, skip } = plan;
   // One more than asked for, to know whether there is a next page.
   const scanned = accept === undefined ? skip + limit + 1 : undefined;
   const source = read.view.byKey(kind, key, { order, after, limit: scanned });
-  const finish = ({ rows, next }: Made): Body => {
+  const finish = ({ rows, next }: PageRows): ResponseBody => {
     if (next !== null) announceNext(request, reply, read, kind, plan, next);
     return joinRows(rows, read.form);
   };

@@ -19,7 +19,7 @@ import type { NativeAnswers } from '../answer.ts';
 import { API, describedStatus } from '../openapi.ts';
 import { EngineStatus, Health, Ready, Status } from '../schemas-status.ts';
 
-export function registerStatus(app: App, answers: NativeAnswers): void {
+export function registerStatusRoutes(app: App, answers: NativeAnswers): void {
   const { context, serving } = answers;
   const { reads, live, config } = context;
   const refreshMs = 1000 * config.status.refreshSeconds;
@@ -65,7 +65,7 @@ export function registerStatus(app: App, answers: NativeAnswers): void {
 }
 
 /** At the root for whoever watches over machines, and under the API for everybody else. */
-export function registerStanding(app: App, answers: NativeAnswers): void {
+export function registerHealthRoutes(app: App, answers: NativeAnswers): void {
   const { context, serving } = answers;
   const healthSchema = describedStatus('Is it healthy?', Health, 'Not when the store is damaged, or following failed.', [200, 503]);
   const readySchema = describedStatus('Is it ready?', Ready, 'Not while it is behind the source or an index is being filled.', [200, 503]);

@@ -15,7 +15,7 @@ import { networkFromGenesis } from '../../../../src/ledgers/cardano/index.ts';
 import { BLOCK_FETCH } from '../../../../src/sources/cardano/ouroboros/block-fetch.ts';
 import { CHAIN_SYNC_N2C, CHAIN_SYNC_N2N } from '../../../../src/sources/cardano/ouroboros/chain-sync.ts';
 import { openOuroboros } from '../../../../src/sources/cardano/ouroboros/index.ts';
-import { open } from '../../../../src/store/store.ts';
+import { openStore } from '../../../../src/store/store.ts';
 import type { ErrorCode } from '../../../../src/util/errors.ts';
 import type { Fault, Faults } from '../../../support/faults.ts';
 import { until } from '../../../support/patience.ts';
@@ -148,7 +148,7 @@ describe('a chain that', () => {
   it('forks inside our window, below where we were started', async (t) => {
     const net = await serveDevnet(t, 250);
     const { config } = loadConfig({ flags: { utxoPruneDepth: '100', utxoRollbackWindow: '200' } });
-    const store = await open({ data: join(net.data, 'store'), network: 'devnet', genesis: net.devnet.genesis, config });
+    const store = await openStore({ data: join(net.data, 'store'), network: 'devnet', genesis: net.devnet.genesis, config });
     later(t, () => store.close());
     await store.follow(source(net.url('n2n'), net.devnet));
     const following = follow(store, source(net.url('n2n'), net.devnet));

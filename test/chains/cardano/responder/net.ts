@@ -12,7 +12,7 @@ import { type Responder, type ServedChain, serveChain } from '../../../../src/ch
 import { loadConfig } from '../../../../src/config/load.ts';
 import { type OuroborosSource, openOuroboros } from '../../../../src/sources/cardano/ouroboros/index.ts';
 import type { FollowResult } from '../../../../src/sources/follow.ts';
-import { type OpenStore, open } from '../../../../src/store/store.ts';
+import { type OpenStore, openStore } from '../../../../src/store/store.ts';
 import { toHex } from '../../../../src/util/bytes.ts';
 import type { UnspentError } from '../../../../src/util/errors.ts';
 import { type Faults, wiringWith } from '../../../support/faults.ts';
@@ -85,7 +85,7 @@ export async function serveFor(
 }
 
 export async function openFollower(t: TestContext, data: string, name: string, devnet: Pick<LiveDevnet, 'genesis'>): Promise<OpenStore> {
-  const store = await open({ data: join(data, name), network: 'devnet', genesis: devnet.genesis, config: loadConfig({}).config });
+  const store = await openStore({ data: join(data, name), network: 'devnet', genesis: devnet.genesis, config: loadConfig({}).config });
   later(t, () => store.close());
   return store;
 }

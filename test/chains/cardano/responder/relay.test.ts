@@ -17,7 +17,7 @@ import { BLOCK_FETCH } from '../../../../src/sources/cardano/ouroboros/block-fet
 import { Mux } from '../../../../src/sources/cardano/ouroboros/mux.ts';
 import { N2cClient } from '../../../../src/sources/cardano/ouroboros/n2c-client.ts';
 import { Session } from '../../../../src/sources/cardano/ouroboros/session.ts';
-import { open } from '../../../../src/store/store.ts';
+import { openStore } from '../../../../src/store/store.ts';
 import { equalBytes, toHex } from '../../../../src/util/bytes.ts';
 import { assertCheckpoint, readOracle } from '../../../oracle/oracle.ts';
 import { fixtures, needsFixtures } from '../../../support/fixtures.ts';
@@ -32,7 +32,7 @@ describe('a relay of real chunks', needsFixtures, () => {
       const { checkpoints } = readOracle('preview-from-genesis.json');
       const chain = await openImmutableChain(fixtures('cardano', 'immutable', 'preview-from-genesis'), cardanoNetwork('preview'));
       const net = await serveFor(t, chain);
-      const store = await open({ data: join(net.data, 'store'), network: 'preview', config });
+      const store = await openStore({ data: join(net.data, 'store'), network: 'preview', config });
       later(t, () => store.close());
       const [middle, last] = [checkpoints[139], checkpoints[279]];
       assert.equal(toHex(chain.tip.point!.hash), last.hash);
@@ -57,7 +57,7 @@ describe('a relay of real chunks', needsFixtures, () => {
     for (const name of readdirSync(from)) if (name.startsWith('00000.')) writeFileSync(join(only, name), readFileSync(join(from, name)));
     const chain = await openImmutableChain(only, cardanoNetwork('mainnet'));
     const net = await serveFor(t, chain);
-    const store = await open({ data: join(data, 'store'), network: 'mainnet', genesis: fixtures('cardano', 'genesis'), config });
+    const store = await openStore({ data: join(data, 'store'), network: 'mainnet', genesis: fixtures('cardano', 'genesis'), config });
     later(t, () => store.close());
     await store.follow(source(net.url('n2n'), chain));
     assertCheckpoint(store, checkpoints[checkpoints.length - 1]);
@@ -107,7 +107,7 @@ describe('a relay of a folder of our own', () => {
     const { devnet, path, put, network } = chunked(t, 45, 20);
     const chain = await openImmutableChain(path, network, 20);
     const net = await serveFor(t, chain);
-    const store = await open({
+    const store = await openStore({
       ...{ data: join(net.data, 'store'), network: 'devnet', config },
       genesis: { byron: devnet.genesisByron, shelley: devnet.genesisShelley },
     });

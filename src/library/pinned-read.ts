@@ -12,8 +12,8 @@ import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { type BlockPlace, findBlock } from './text.ts';
 
-export interface Moment {
-  /** The store as it was when the moment was taken. */
+export interface PinnedRead {
+  /** The store as it was when it was pinned. */
   readonly query: Query;
   /** The block that is asked about: the newest of the query, or an earlier one. */
   readonly view: ChainView;
@@ -24,8 +24,8 @@ export interface Moment {
   find(place: BlockPlace): Point | null;
 }
 
-/** `place` undefined: the block the store is at. Whoever takes a moment releases its query. Throws USAGE, POINT_UNKNOWN or PRUNED. */
-export function takeMoment(store: OpenStore, place?: BlockPlace): Moment {
+/** `place` undefined: the block the store is at. The caller releases its query. Throws USAGE, POINT_UNKNOWN or PRUNED. */
+export function pinRead(store: OpenStore, place?: BlockPlace): PinnedRead {
   const { network, fold } = store;
   const { dialect } = network;
   const query = store.query();
@@ -47,11 +47,11 @@ function upTo({ head }: ChainView, found: Point | null): Point | null {
 }
 
 /** A body over the store as it is now. */
-export function readNow<T>(store: OpenStore, body: (moment: Moment) => T): T {
-  const moment = takeMoment(store);
+export function readNow<T>(store: OpenStore, body: (pinned: PinnedRead) => T): T {
+  const pinned = pinRead(store);
   try {
-    return body(moment);
+    return body(pinned);
   } finally {
-    moment.query.release();
+    pinned.query.release();
   }
 }
