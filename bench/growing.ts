@@ -10,7 +10,7 @@ import type { Engine } from '../src/engine/engine.ts';
 import { type EngineOptions, openEngineIn } from '../src/engine/open.ts';
 import { cardanoLedger, cardanoNetwork } from '../src/ledgers/cardano/index.ts';
 import type { Block } from '../src/ledgers/ledger.ts';
-import { type Selection, selectProjections } from '../src/projections/registry.ts';
+import { selectProjections } from '../src/projections/registry.ts';
 import { deltaColumn } from '../src/state/delta.ts';
 import { Fold } from '../src/state/fold.ts';
 import { PruneSchedule } from '../src/state/prune-schedule.ts';
@@ -31,30 +31,26 @@ const MEASURED_BLOCKS = 600;
 export const syntheticLedger = cardanoLedger(cardanoNetwork('devnet'), { utxos: { byron: [], shelley: [] }, byronHash: null });
 
 /** The unspent set and two indexes. */
-export const PLAIN: Selection = {
-  utxo: true,
-  indexes: { address: true, payment: true, stake: false, policy: false, asset: false, datum: false, script: false },
-  ...{ balances: false, datums: false, scripts: false },
-};
+export const PLAIN: readonly string[] = ['chain', 'transactions', 'utxo', 'index.address', 'index.payment'];
 
 export interface GrowingOptions {
-  /** Default: PLAIN. */
-  readonly selection?: Selection;
+  /** Names of the projections to keep. Default: PLAIN. */
+  readonly keeps?: readonly string[];
   readonly kind?: NonNullable<EngineOptions['kind']>;
 }
 
 export class GrowingStore {
   readonly chain: SyntheticChain;
   private readonly directory: string;
-  private readonly selection: Selection;
+  private readonly keeps: readonly string[];
   private readonly kind: NonNullable<EngineOptions['kind']>;
   private opened: Engine | null = null;
   private fold: Fold | null = null;
   private prune: PruneSchedule | null = null;
 
-  constructor(directory: string, largest: number, { selection = PLAIN, kind = 'auto' }: GrowingOptions = {}) {
+  constructor(directory: string, largest: number, { keeps = PLAIN, kind = 'auto' }: GrowingOptions = {}) {
     this.directory = directory;
-    this.selection = selection;
+    this.keeps = keeps;
     this.kind = kind;
     this.chain = new SyntheticChain(Math.ceil(1.2 * largest) + 2_000_000);
   }
@@ -66,7 +62,7 @@ export class GrowingStore {
 
   async open(): Promise<void> {
     const { engine: settings, utxo } = loadConfig({ env: {} }).config;
-    const projections = selectProjections(this.selection, syntheticLedger);
+    const projections = selectProjections(this.keeps, syntheticLedger);
     this.opened = await openEngineIn(this.directory, [...projections.flatMap((projection) => projection.columns), deltaColumn], {
       ...settings,
       ...{ createIfMissing: true, kind: this.kind },

@@ -15,7 +15,7 @@
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/load.ts';
 import { openNetwork } from '../src/families/networks.ts';
-import { type Selection, selectProjections } from '../src/projections/registry.ts';
+import { selectProjections } from '../src/projections/registry.ts';
 import { documentToJson, type ProofDocument, verifyDocument } from '../src/proofs/index.ts';
 import { Prover, type Tree } from '../src/query/proofs.ts';
 import { Query } from '../src/query/query.ts';
@@ -31,7 +31,8 @@ const WARMING_OUTPUTS = 1000;
 interface Structure {
   /** The setting that switches it on; null: nothing. */
   readonly setting: string | null;
-  readonly selection: Selection;
+  /** Names of the projections it takes. */
+  readonly keeps: readonly string[];
   /** What gives proofs of outputs. */
   readonly tree: Tree | null;
   /** Times the plain sync. */
@@ -39,10 +40,10 @@ interface Structure {
 }
 
 const STRUCTURES: Readonly<Record<string, Structure>> = {
-  plain: { setting: null, selection: PLAIN, tree: null, syncMax: null },
-  setHash: { setting: 'proofs.setHash=true', selection: { ...PLAIN, setHash: true }, tree: null, syncMax: null },
-  csmt: { setting: 'proofs.csmt=true', selection: { ...PLAIN, csmt: true }, tree: 'csmt', syncMax: 3 },
-  mmr: { setting: 'utxo.store=mmr', selection: { ...PLAIN, mmr: true }, tree: 'mmr', syncMax: 2 },
+  plain: { setting: null, keeps: PLAIN, tree: null, syncMax: null },
+  setHash: { setting: 'proofs.setHash=true', keeps: [...PLAIN, 'setHash'], tree: null, syncMax: null },
+  csmt: { setting: 'proofs.csmt=true', keeps: [...PLAIN, 'csmt'], tree: 'csmt', syncMax: 3 },
+  mmr: { setting: 'utxo.store=mmr', keeps: [...PLAIN, 'mmr'], tree: 'mmr', syncMax: 2 },
 };
 
 export async function run(options: BenchOptions): Promise<void> {
@@ -150,9 +151,9 @@ async function measureTrees(names: readonly string[], outputs: number, options: 
 }
 
 async function measureStructure(name: string, sizes: readonly number[], options: BenchOptions): Promise<TreeFigures> {
-  const { selection, tree } = STRUCTURES[name];
+  const { keeps, tree } = STRUCTURES[name];
   const folder = temporary('trees');
-  const store = new GrowingStore(join(folder.path, 'db'), sizes[sizes.length - 1], { selection });
+  const store = new GrowingStore(join(folder.path, 'db'), sizes[sizes.length - 1], { keeps });
   try {
     await store.open();
     const figures: SizeFigures[] = [];

@@ -11,6 +11,8 @@ export type { StoreReads, TxOutputs } from './library/reads.ts';
 export type { PruneOptions, SnapshotExportOptions, Store, StoreFollowOptions } from './library/store.ts';
 export type { BlockPlace } from './library/text.ts';
 export type { StoreView } from './library/view.ts';
+export type { ProjectionEntry } from './projections/entry.ts';
+export type { Projection } from './projections/projection.ts';
 export type { Digest } from './query/digest.ts';
 export type { AmountJson, BalanceJson, BlockJson, PlaceJson, PointJson, SpentJson, TxJson, UtxoJson } from './query/json.ts';
 export type { MmrDetails, Roots } from './query/proofs.ts';

@@ -1,13 +1,18 @@
 /**
- * What a chain of one's own is for is looking: everything is kept that nobody
- * has decided about.
+ * What a chain of one's own is for is looking: everything is kept that its
+ * ledger supports and nobody has decided about.
  */
 import { type Config, isSaid, type SettingKey, withValues } from '../config/schema.ts';
 import { readIdentity } from '../engine/directory.ts';
-import type { Context } from './context.ts';
+import type { Ledger } from '../ledgers/ledger.ts';
+import { supports } from '../projections/entry.ts';
+import { SWITCHES } from '../projections/registry.ts';
+import { switchValue } from '../util/setting.ts';
 
-/** The settings with these switches on, but for those that somebody has set, and for a store that is there: that one stays as it is. */
-export function withSwitches({ settings: { config } }: Context, keys: readonly SettingKey[]): Config {
+/** The settings with those switches on, but for the ones that somebody has set, and for a store that is there: it stays as it is. */
+export function withEverything(config: Config, ledger: Ledger): Config {
   if (readIdentity(config.data) !== null) return config;
-  return withValues(config, Object.fromEntries(keys.filter((key) => !isSaid(config, key)).map((key) => [key, true])));
+  const on = SWITCHES.filter(({ entries }) => entries.some((entry) => supports(entry, ledger) && entry.onRequestOnly !== true));
+  const open = on.filter(({ setting }) => !isSaid(config, setting.key as SettingKey));
+  return withValues(config, Object.fromEntries(open.map(({ setting }) => [setting.key, switchValue(setting, true)])));
 }

@@ -9,14 +9,14 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { GUEST_SCRIPT, RegtestDevnet } from '../chains/bitcoin/regtest/index.ts';
 import { serveP2p } from '../chains/bitcoin/responder/index.ts';
-import type { SettingKey } from '../config/schema.ts';
+import { openNetwork } from '../families/networks.ts';
 import { openNetworkSource } from '../families/open-source.ts';
 import { bitcoinNetwork, formatAddress } from '../ledgers/bitcoin/index.ts';
 import type { Served, ServeOptions } from '../server/serve.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
-import { withSwitches } from './everything.ts';
+import { withEverything } from './everything.ts';
 import { remarkShape } from './fill-text.ts';
 import { pairs } from './format.ts';
 import { btc, regtestCommands } from './regtest-control.ts';
@@ -40,12 +40,10 @@ const FORKS = { everyBlocks: 30, depthMax: 5 };
 /** Where Electrum servers are usually found. */
 const ELECTRUM_PORT = 50_001;
 
-/** All that outputs of such a chain can be asked about. */
-const SWITCHES: readonly SettingKey[] = ['utxo.balances', 'utxo.history', 'proofs.csmt', 'proofs.setHash'];
-
 /** The chain remembers itself beside the store, so that the two still fit after a restart. */
 export async function startRegtestStore(context: Context): Promise<void> {
-  await context.withStore((store) => startIn(context, store), { create: true, network: REGTEST, config: withSwitches(context, SWITCHES) });
+  const config = withEverything(context.settings.config, openNetwork(REGTEST, null).ledger);
+  await context.withStore((store) => startIn(context, store), { create: true, network: REGTEST, config });
 }
 
 async function startIn(context: Context, store: OpenStore): Promise<void> {

@@ -11,8 +11,8 @@ import type { Command } from 'commander';
 import { LiveDevnet, type LiveOptions } from '../chains/cardano/devnet/live.ts';
 import { makeWallet } from '../chains/cardano/devnet/wallet.ts';
 import { serveChain } from '../chains/cardano/responder/index.ts';
-import type { SettingKey } from '../config/schema.ts';
 import { readIdentity } from '../engine/directory.ts';
+import { openNetwork } from '../families/networks.ts';
 import { openEmbedded, openNetworkSource, SOURCE_FORMS } from '../families/open-source.ts';
 import { formatAddress } from '../ledgers/cardano/index.ts';
 import type { Served } from '../server/serve.ts';
@@ -20,7 +20,7 @@ import type { OpenOptions, OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { devnetCommands } from './devnet-control.ts';
-import { withSwitches } from './everything.ts';
+import { withEverything } from './everything.ts';
 import { remarkShape } from './fill-text.ts';
 import { ada, pairs } from './format.ts';
 import { followCommands } from './start-control.ts';
@@ -40,19 +40,6 @@ const INTERVAL_MS = 2000;
 const FIRST_FORK_MS = 12_000;
 const FIRST_FORK_DEPTH = 3;
 const FORKS = { everyBlocks: 30, depthMax: 5 };
-
-/** All that outputs of such a chain can be asked about. */
-const SWITCHES: readonly SettingKey[] = [
-  'utxo.index.policy',
-  'utxo.index.asset',
-  'utxo.index.datumHash',
-  'utxo.index.referenceScript',
-  'utxo.balances',
-  'utxo.datums',
-  'utxo.scripts',
-  'proofs.csmt',
-  'proofs.setHash',
-];
 
 export function registerStart(program: Command): void {
   program
@@ -159,7 +146,7 @@ async function startDevnet(context: Context): Promise<void> {
         await responder.close();
       }
     },
-    { create: true, network: NETWORK, genesis, config: withSwitches(context, SWITCHES) },
+    { create: true, network: NETWORK, genesis, config: withEverything(context.settings.config, openNetwork(NETWORK, genesis).ledger) },
   );
 }
 

@@ -5,6 +5,7 @@
  * that nothing below has to check a setting again.
  */
 import { UnspentError } from '../util/errors.ts';
+import type { SettingValue } from '../util/setting.ts';
 import { readConfigText, readEntries } from './file.ts';
 import {
   type Config,
@@ -13,7 +14,6 @@ import {
   SETTING_KEYS,
   SETTINGS,
   type SettingKey,
-  type SettingValue,
   settingOf,
   type Values,
   variableOf,

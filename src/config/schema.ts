@@ -2,9 +2,13 @@
  * Every setting of the system in one table: its type, default, allowed values
  * and one line of documentation. Flags, `UNSPENT_*` variables, the TOML file,
  * `config show`, docs/reference/config.md and the type `Config` all follow from
- * it, so a setting is added here and nowhere else.
+ * it, so a setting is added here and nowhere else; one that switches a
+ * projection on stands in the entry of that projection.
  */
+import type { SwitchedEntry } from '../projections/entry.ts';
+import { type PROJECTIONS, SWITCHES } from '../projections/registry.ts';
 import { GROUP_BLOCKS_MAX } from '../util/limits.ts';
+import type { Setting, SettingValue } from '../util/setting.ts';
 
 const MB = 1_000_000;
 
@@ -17,22 +21,12 @@ const ENGINE_BYTES_MAX = 4_000 * MB;
 /** What SQLite, as Node compiles it, maps at most. */
 const SQLITE_MMAP_BYTES_MAX = 2_000 * MB;
 
-export type SettingValue = boolean | number | string;
-
-type Kind =
-  | { readonly type: 'boolean'; readonly default: boolean }
-  | { readonly type: 'integer'; readonly default: number; readonly min: number; readonly max: number }
-  | { readonly type: 'string'; readonly default: string; readonly filled?: true }
-  | { readonly type: 'oneOf'; readonly default: string; readonly values: readonly string[] }
-  | { readonly type: 'bytes'; readonly default: number; readonly min: number; readonly max: number };
-
-export type Setting = Kind & {
-  readonly doc: string;
-  /** The store holds other data, or other columns, when this changes. */
-  readonly shapesStore?: true;
-  /** A value the type allows and this version refuses, with the reason. */
-  readonly unavailable?: { readonly value: SettingValue; readonly why: string };
+/** The settings that switch projections on: each stands with its projection. */
+type ProjectionSwitches = {
+  readonly [E in Extract<(typeof PROJECTIONS)[number], SwitchedEntry> as E['setting']['key']]: E['setting'];
 };
+
+const PROJECTION_SWITCHES = Object.fromEntries(SWITCHES.map(({ setting }) => [setting.key, setting])) as unknown as ProjectionSwitches;
 
 export const SETTINGS = {
   network: {
@@ -48,18 +42,13 @@ export const SETTINGS = {
     shapesStore: true,
     doc: 'Directory of the genesis files, for a network whose genesis is not built in.',
   },
-  'utxo.enabled': {
-    type: 'boolean',
-    default: true,
-    shapesStore: true,
-    doc: 'Keep unspent outputs. When off, no UTXO column is opened and no UTXO projection runs.',
-  },
-  'utxo.store': {
+  ...PROJECTION_SWITCHES,
+  'utxo.indexingStrategy': {
     type: 'oneOf',
-    values: ['classic', 'mmr'],
-    default: 'classic',
+    values: ['both', 'address_hash', 'payment_credential'],
+    default: 'both',
     shapesStore: true,
-    doc: '`mmr` keeps beside the unspent set a Merkle mountain range over every output there ever was: proofs that an output is unspent or spent. Only from the first block on.',
+    doc: 'Which indexes the `utxo.index` switches may turn on: `both` all of them, `address_hash` only that one, `payment_credential` only the two credential indexes.',
   },
   'utxo.pruneDepth': {
     type: 'integer',
@@ -90,76 +79,6 @@ export const SETTINGS = {
     min: 1,
     max: 86_400,
     doc: 'Seconds between prunings, whether blocks come or not. While there is more to forget than fits into a few milliseconds, it goes on without a pause.',
-  },
-  'utxo.index.addressHash': {
-    type: 'boolean',
-    default: true,
-    shapesStore: true,
-    doc: 'Index unspent outputs by address.',
-  },
-  'utxo.index.paymentCredential': {
-    type: 'boolean',
-    default: true,
-    shapesStore: true,
-    doc: 'Index unspent outputs by payment credential.',
-  },
-  'utxo.index.stakeCredential': {
-    type: 'boolean',
-    default: true,
-    shapesStore: true,
-    doc: 'Index unspent outputs by stake credential.',
-  },
-  'utxo.index.policy': {
-    type: 'boolean',
-    default: false,
-    shapesStore: true,
-    doc: 'Index unspent outputs by the policies of their assets.',
-  },
-  'utxo.index.asset': { type: 'boolean', default: false, shapesStore: true, doc: 'Index unspent outputs by each asset they hold.' },
-  'utxo.index.datumHash': {
-    type: 'boolean',
-    default: false,
-    shapesStore: true,
-    doc: 'Index unspent outputs by the hash of their datum, inline or not.',
-  },
-  'utxo.index.referenceScript': {
-    type: 'boolean',
-    default: false,
-    shapesStore: true,
-    doc: 'Index unspent outputs by the hash of the reference script they carry.',
-  },
-  'utxo.balances': {
-    type: 'boolean',
-    default: false,
-    shapesStore: true,
-    doc: 'Keep the balance of every address and stake credential, so that asking for one costs the same however many outputs it has.',
-  },
-  'utxo.datums': { type: 'boolean', default: false, shapesStore: true, doc: 'Keep every datum seen, by hash.' },
-  'utxo.scripts': { type: 'boolean', default: false, shapesStore: true, doc: 'Keep every script seen, by hash.' },
-  'utxo.history': {
-    type: 'boolean',
-    default: false,
-    shapesStore: true,
-    doc: 'Bitcoin family: keep every transaction, what happened to every script, and who spent what, for ever. Esplora and Electrum clients ask for it.',
-  },
-  'proofs.setHash': {
-    type: 'boolean',
-    default: false,
-    shapesStore: true,
-    doc: 'Keep a hash of the whole unspent set (MuHash3072; for the Bitcoin family as a node computes it, with bogosize): two stores compare in one line, without a walk over the set.',
-  },
-  'proofs.csmt': {
-    type: 'boolean',
-    default: false,
-    shapesStore: true,
-    doc: 'Keep a Merkle tree over the unspent set, by owner: proofs that an output is unspent, that an owner has no such output, and that these are all outputs of an owner.',
-  },
-  'utxo.indexingStrategy': {
-    type: 'oneOf',
-    values: ['both', 'address_hash', 'payment_credential'],
-    default: 'both',
-    shapesStore: true,
-    doc: 'Which indexes the `utxo.index` switches may turn on: `both` all of them, `address_hash` only that one, `payment_credential` only the two credential indexes.',
   },
   'utxo.delta.selfContained': {
     type: 'boolean',
@@ -345,18 +264,4 @@ export function variableOf(key: SettingKey): string {
 /** `utxo.pruneDepth` -> `--utxo-prune-depth`. */
 export function flagOf(key: SettingKey): string {
   return `--${kebab(key)}`;
-}
-
-/** The indexes to keep: the switches, as far as the strategy lets them. */
-export function indexesOf(config: Config): Config['utxo']['index'] {
-  const { index, indexingStrategy: strategy } = config.utxo;
-  return {
-    addressHash: index.addressHash && strategy !== 'payment_credential',
-    paymentCredential: index.paymentCredential && strategy !== 'address_hash',
-    stakeCredential: index.stakeCredential && strategy !== 'address_hash',
-    policy: index.policy,
-    asset: index.asset,
-    datumHash: index.datumHash,
-    referenceScript: index.referenceScript,
-  };
 }

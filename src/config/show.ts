@@ -2,8 +2,9 @@
  * The configuration as people and programs read it: the table and the JSON of
  * `config show`, and the table of docs/reference/config.md.
  */
+import type { SettingValue } from '../util/setting.ts';
 import { describeOrigin, type LoadedConfig, type Origin } from './load.ts';
-import { flagOf, SETTING_KEYS, type SettingKey, type SettingValue, settingOf, variableOf } from './schema.ts';
+import { flagOf, SETTING_KEYS, type SettingKey, settingOf, variableOf } from './schema.ts';
 import { describeAllowed, formatValue } from './values.ts';
 
 const DOC_TABLE_HEAD = ['key', 'default', 'allowed', 'shapes the store', 'what it does', 'variable', 'flag'];

@@ -3,7 +3,7 @@
  * value, and back to text. Strict on purpose: a value that needs guessing is
  * refused, and the caller says where it came from.
  */
-import type { Setting, SettingValue } from './schema.ts';
+import type { Setting, SettingValue } from '../util/setting.ts';
 
 const UNITS: readonly (readonly [name: string, bytes: number])[] = [
   ['GiB', 2 ** 30],

@@ -17,6 +17,7 @@ import type { Batch, ColumnSpec, Reader } from '../engine/engine.ts';
 import { BLOCK_EXTRA_BYTES_MAX, type Block, type HeaderFacts, type Point } from '../ledgers/ledger.ts';
 import { concatBytes, copyBytes, equalBytes, readU32, readU64, utf8, writeU32, writeU64 } from '../util/bytes.ts';
 import { Scratch } from '../util/scratch.ts';
+import type { ProjectionEntry } from './entry.ts';
 import type { Projection } from './projection.ts';
 
 export const CHAIN = 'chain';
@@ -98,6 +99,8 @@ export function chainProjection(): Projection {
     },
   };
 }
+
+export const chainEntry = { name: CHAIN, from: 'blocks', make: () => chainProjection() } as const satisfies ProjectionEntry;
 
 /** Of the oldest block whose past is known: behind it everything is forgotten, its own undo record too. */
 export function writeOldestHeader(batch: Batch, key: Uint8Array, header: Uint8Array): void {

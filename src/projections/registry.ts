@@ -1,73 +1,129 @@
 /**
- * Which projections a store keeps. To add a capability, write a projection and
- * add its line here; the fold takes what it is given.
+ * Every projection there is, one line each: to add a capability, write a
+ * projection with its entry in a folder of its own and add its line here. Which
+ * of them a store keeps is a list of names; it follows from the settings and is
+ * remembered in unspent.json. A program may add entries of its own when it opens
+ * a store (`projectionTable`).
  */
-import type { Ledger, OutputTraits } from '../ledgers/ledger.ts';
-import { UnspentError } from '../util/errors.ts';
-import { BALANCE_KINDS, type BalanceKind, balanceProjection } from './balance/balance.ts';
-import { chainProjection } from './chain.ts';
-import { csmtProjection } from './csmt/csmt.ts';
-import { historyProjection } from './history/history.ts';
-import { type IndexKind, indexProjection, TRAIT_KINDS } from './index/by-key.ts';
-import { traitIndexProjection } from './index/by-trait.ts';
-import { mmrProjection } from './mmr/mmr.ts';
+import type { Ledger } from '../ledgers/ledger.ts';
+import { assert } from '../util/errors.ts';
+import { type SettingValue, type Switch, switchValue } from '../util/setting.ts';
+import { addressBalance, stakeBalance } from './balance/entry.ts';
+import { chainEntry } from './chain.ts';
+import { csmtEntry } from './csmt/entry.ts';
+import { type ProjectionEntry, supports } from './entry.ts';
+import { historyEntry } from './history/entry.ts';
+import { addressIndex, assetIndex, datumIndex, paymentIndex, policyIndex, scriptIndex, stakeIndex } from './index/entry.ts';
+import { mmrEntry } from './mmr/entry.ts';
 import type { Projection } from './projection.ts';
-import { seenProjection } from './seen/seen.ts';
-import { setHashProjection } from './set-hash/set-hash.ts';
-import { transactionsProjection } from './transactions.ts';
-import { utxoProjection } from './utxo.ts';
+import { datumsEntry, scriptsEntry } from './seen/entry.ts';
+import { setHashEntry } from './set-hash/entry.ts';
+import { transactionsEntry } from './transactions.ts';
+import { utxoEntry } from './utxo.ts';
 
-export interface Selection {
-  /** False: the chain and the transactions only; no column of the unspent set is opened. */
-  readonly utxo: boolean;
-  readonly indexes: Readonly<Record<IndexKind, boolean>>;
-  /** Of every address and stake credential. */
-  readonly balances: boolean;
-  /** Every datum and every script seen, by hash. */
-  readonly datums: boolean;
-  readonly scripts: boolean;
-  /** Every transaction, what happened to every script, and who spent what. */
-  readonly history?: boolean;
-  /** The hash of the unspent set. */
-  readonly setHash?: boolean;
-  /** The Merkle tree over the unspent set, by owner. */
-  readonly csmt?: boolean;
-  /** The mountain range over every output there ever was. */
-  readonly mmr?: boolean;
+/** In the order in which the fold runs them. */
+export const PROJECTIONS = [
+  chainEntry,
+  transactionsEntry,
+  utxoEntry,
+  addressIndex,
+  paymentIndex,
+  stakeIndex,
+  policyIndex,
+  assetIndex,
+  datumIndex,
+  scriptIndex,
+  addressBalance,
+  stakeBalance,
+  datumsEntry,
+  scriptsEntry,
+  historyEntry,
+  setHashEntry,
+  csmtEntry,
+  mmrEntry,
+] as const satisfies ProjectionTable;
+
+export type ProjectionTable = readonly ProjectionEntry[];
+
+/** The table with further entries behind ours. They have no setting: whoever passes one wants it kept. */
+export function projectionTable(own: ProjectionTable): ProjectionTable {
+  const table: ProjectionTable = [...PROJECTIONS, ...own];
+  for (const { name, setting } of own) {
+    assert(setting === undefined, `the projection '${name}' has a setting that no configuration knows`);
+    assert(table.filter((entry) => entry.name === name).length === 1, `there are two projections '${name}'`);
+  }
+  return table;
 }
 
-type Told = Pick<Ledger, 'family' | 'keyKinds' | 'traits' | 'txBytes' | 'tailBytes' | 'repeats' | 'setHash' | 'leaf'>;
-
-/** Throws UNSUPPORTED when something is asked for that outputs of this ledger do not have. */
-export function selectProjections(selection: Selection, ledger: Told): readonly Projection[] {
-  const base = [chainProjection(), transactionsProjection(ledger)];
-  if (!selection.utxo) return base;
-  const { indexes, balances, datums, scripts, history, setHash, csmt, mmr } = selection;
-  return [
-    ...base,
-    utxoProjection(),
-    ...ledger.keyKinds.filter((kind) => indexes[kind]).map((kind) => indexProjection(kind)),
-    ...TRAIT_KINDS.filter((kind) => indexes[kind]).map((kind) => traitIndexProjection(kind, need(ledger, `the ${kind} index`))),
-    ...(balances ? balanceKinds(ledger).map((kind) => balanceProjection(kind, ledger.traits)) : []),
-    ...(datums ? [seenProjection('datum', need(ledger, 'datums'))] : []),
-    ...(scripts ? [seenProjection('script', need(ledger, 'scripts'))] : []),
-    ...(history ? [historyProjection(ledger.txBytes ?? noSuch(ledger, 'a history'), ledger.tailBytes)] : []),
-    ...(setHash ? [setHashProjection(ledger.setHash)] : []),
-    ...(csmt ? [csmtProjection(ledger.leaf ?? noSuch(ledger, 'a tree over the set'))] : []),
-    ...(mmr ? [mmrProjection(ledger.leaf ?? noSuch(ledger, 'a mountain range'))] : []),
-  ];
+/** The projections of these names, in the order of the table. Throws UNSUPPORTED for one the ledger has nothing to make of. */
+export function selectProjections(names: readonly string[], ledger: Ledger, table: ProjectionTable = PROJECTIONS): readonly Projection[] {
+  return makeAll(
+    table.filter(({ name }) => names.includes(name)),
+    ledger,
+  );
 }
 
-/** Whose balances a store of this ledger can keep. */
-export function balanceKinds({ keyKinds }: Pick<Ledger, 'keyKinds'>): readonly BalanceKind[] {
-  return BALANCE_KINDS.filter((kind) => keyKinds.includes(kind));
+/** Every projection a store of this ledger may keep. */
+export function everyProjection(ledger: Ledger, table: ProjectionTable = PROJECTIONS): readonly Projection[] {
+  return makeAll(
+    table.filter((entry) => supports(entry, ledger)),
+    ledger,
+  );
 }
 
-function noSuch({ family }: Told, what: string): never {
-  throw new UnspentError('UNSUPPORTED', `${what} cannot be kept: this version has none for the ${family} family`, { family });
+function makeAll(entries: ProjectionTable, ledger: Ledger): readonly Projection[] {
+  const columns = new Set<string>();
+  return entries.map((entry) => {
+    const projection = entry.make(ledger);
+    assert(projection.name === entry.name, `the entry '${entry.name}' makes a projection '${projection.name}'`);
+    for (const { name } of projection.columns) {
+      assert(!columns.has(name), `'${entry.name}' has a column '${name}', which another projection has, too`);
+      columns.add(name);
+    }
+    return projection;
+  });
 }
 
-function need({ family, traits }: Told, what: string): OutputTraits {
-  if (traits !== null) return traits;
-  throw new UnspentError('UNSUPPORTED', `${what} cannot be kept: outputs of the ${family} family have nothing of the kind`, { family });
+/**
+ * Names of the projections that settings ask of a store of this ledger. One that the ledger does not support is left
+ * out if nobody had to ask for it: its switch is on by default, or keeps something else of this ledger. Otherwise its
+ * name is there, and making it throws UNSUPPORTED.
+ */
+export function wantedNames(
+  readSetting: (key: string) => SettingValue,
+  ledger: Ledger,
+  table: ProjectionTable = PROJECTIONS,
+): readonly string[] {
+  const keepsOutputs = isSwitchedOn(utxoEntry, readSetting);
+  const on = table.filter((entry) => (entry.from === 'blocks' || keepsOutputs) && isSwitchedOn(entry, readSetting));
+  const isAsked = ({ setting }: ProjectionEntry): boolean =>
+    setting === undefined ||
+    (setting.default !== switchValue(setting, true) && !on.some((other) => other.setting?.key === setting.key && supports(other, ledger)));
+  return on.filter((entry) => supports(entry, ledger) || isAsked(entry)).map(({ name }) => name);
+}
+
+function isSwitchedOn({ setting, onlyWith }: ProjectionEntry, readSetting: (key: string) => SettingValue): boolean {
+  if (setting !== undefined && readSetting(setting.key) !== switchValue(setting, true)) return false;
+  return onlyWith === undefined || onlyWith.values.includes(readSetting(onlyWith.key));
+}
+
+/** A switch, and the entries that it switches. */
+export interface SwitchGroup {
+  readonly setting: Switch;
+  readonly entries: ProjectionTable;
+}
+
+/** The switches of the table, each once. */
+export const SWITCHES: readonly SwitchGroup[] = switchesOf(PROJECTIONS);
+
+function switchesOf(table: ProjectionTable): readonly SwitchGroup[] {
+  const settings = new Map(table.flatMap(({ setting }) => (setting === undefined ? [] : [[setting.key, setting] as const])));
+  return [...settings.values()].map((setting) => ({ setting, entries: table.filter((entry) => entry.setting?.key === setting.key) }));
+}
+
+/** The switch of a projection of ours. */
+export function switchOf(name: string): Switch {
+  const found = SWITCHES.find(({ entries }) => entries.some((entry) => entry.name === name));
+  assert(found !== undefined, `there is a switch for '${name}'`);
+  return found.setting;
 }

@@ -12,6 +12,7 @@ import { TXID_BYTES } from '../ledgers/outpoint.ts';
 import { concatBytes, equalBytes, readU32, writeU32 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { Scratch } from '../util/scratch.ts';
+import type { ProjectionEntry } from './entry.ts';
 import type { Projection, StepBlock, StepTx } from './projection.ts';
 
 export const TX = 'tx';
@@ -51,6 +52,12 @@ export function transactionsProjection({ repeats }: Pick<Ledger, 'repeats'>): Pr
     },
   };
 }
+
+export const transactionsEntry = {
+  name: 'transactions',
+  from: 'blocks',
+  make: (ledger) => transactionsProjection(ledger),
+} as const satisfies ProjectionEntry;
 
 function writeRow(row: Scratch, tx: StepTx, height: number, txIndex: number): Uint8Array {
   writeU32(row.bytes, 0, height);

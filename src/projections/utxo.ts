@@ -10,6 +10,7 @@ import { assert } from '../util/errors.ts';
 import { inPrefixOrder } from '../util/key-order.ts';
 import { Scratch } from '../util/scratch.ts';
 import { type Coin, SPENT_AT, SPENT_HEADER_BYTES } from './coin.ts';
+import type { ProjectionEntry } from './entry.ts';
 import type { Projection, Step } from './projection.ts';
 
 export const UNSPENT = 'utxo_unspent';
@@ -52,6 +53,19 @@ export function utxoProjection(): Projection {
     },
   };
 }
+
+export const utxoEntry = {
+  name: 'utxo',
+  from: 'outputs',
+  setting: {
+    key: 'utxo.enabled',
+    type: 'boolean',
+    default: true,
+    shapesStore: true,
+    doc: 'Keep unspent outputs. When off, no UTXO column is opened and no UTXO projection runs.',
+  },
+  make: () => utxoProjection(),
+} as const satisfies ProjectionEntry;
 
 function spentIn(step: Step): readonly Coin[] {
   if (step.blocks.length === 1) return step.blocks[0].spent;

@@ -6,23 +6,14 @@
 import type { Reader } from '../engine/engine.ts';
 import type { OutputTraits } from '../ledgers/ledger.ts';
 import { indexColumn } from '../projections/index/by-key.ts';
-import { UNSPENT } from '../projections/utxo.ts';
+import { switchOf } from '../projections/registry.ts';
+import { UNSPENT, utxoEntry } from '../projections/utxo.ts';
 import { DELTA } from '../state/delta.ts';
 import { readFills } from '../state/fill.ts';
 import { UnspentError } from '../util/errors.ts';
+import { switchText } from '../util/setting.ts';
 import { isKeyKind } from './output-keys.ts';
 import type { IndexKind } from './view.ts';
-
-/** The setting that switches an index on. */
-const INDEX_SETTINGS: Readonly<Record<IndexKind, string>> = {
-  address: 'utxo.index.addressHash',
-  payment: 'utxo.index.paymentCredential',
-  stake: 'utxo.index.stakeCredential',
-  policy: 'utxo.index.policy',
-  asset: 'utxo.index.asset',
-  datum: 'utxo.index.datumHash',
-  script: 'utxo.index.referenceScript',
-};
 
 export class Kept {
   readonly reader: Reader;
@@ -61,18 +52,23 @@ export class Kept {
     return this.columns.has(column) && !this.filling.has(projection);
   }
 
-  need(column: string, setting: string, projection?: string): void {
-    if (!this.columns.has(column))
-      throw new UnspentError('UNSUPPORTED', `this store does not keep ${column} (${setting} is off)`, { column, setting });
-    if (projection !== undefined && this.filling.has(projection))
-      throw new UnspentError('INDEX_NOT_READY', `${column} is still being filled (${setting} was switched on later)`, {
-        column,
-        projection,
-      });
+  /** Throws UNSUPPORTED where the store does not keep the column, which one of our projections writes. */
+  needColumn(column: string, projection: string): void {
+    if (this.columns.has(column)) return;
+    const setting = switchText(switchOf(projection));
+    throw new UnspentError('UNSUPPORTED', `this store does not keep ${column} (${setting} is off)`, { column, setting });
+  }
+
+  /** The same, and INDEX_NOT_READY while the column still lacks rows. */
+  need(column: string, projection: string): void {
+    this.needColumn(column, projection);
+    if (!this.filling.has(projection)) return;
+    const setting = switchText(switchOf(projection));
+    throw new UnspentError('INDEX_NOT_READY', `${column} is still being filled (${setting} was switched on later)`, { column, projection });
   }
 
   needUnspent(): void {
-    this.need(UNSPENT, 'utxo.enabled');
+    this.needColumn(UNSPENT, utxoEntry.name);
   }
 
   /** The undo records: what blocks did. Kept by every store, but not in every snapshot. */
@@ -88,7 +84,7 @@ export class Kept {
   index(kind: IndexKind): string {
     this.needUnspent();
     const column = indexColumn(kind);
-    this.need(column, INDEX_SETTINGS[kind], `index.${kind}`);
+    this.need(column, `index.${kind}`);
     return column;
   }
 }

@@ -7,6 +7,7 @@ import type { Ledger, OutputLeaf } from '../ledgers/ledger.ts';
 import { outpointKey } from '../ledgers/outpoint.ts';
 import { CSMT } from '../projections/csmt/csmt.ts';
 import { MMR } from '../projections/mmr/rows.ts';
+import { switchOf } from '../projections/registry.ts';
 import { SET_HASH } from '../projections/set-hash/set-hash.ts';
 import {
   type AbsenceDocument,
@@ -23,6 +24,7 @@ import {
 import { equalBytes, toHex } from '../util/bytes.ts';
 import { Cursor } from '../util/cbor.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
+import { switchText } from '../util/setting.ts';
 import type { Dialect, NamedOwner } from './dialect.ts';
 import type { PastParts, Query } from './query.ts';
 import { renderPoint } from './render.ts';
@@ -84,11 +86,9 @@ export interface Provable {
 export type Tree = 'csmt' | 'mmr';
 
 /** Names of the structures that have a root, each with the setting that switches it on. */
-export const ROOT_SETTINGS: Readonly<Record<string, string>> = {
-  [MMR]: 'utxo.store = "mmr"',
-  [CSMT]: 'proofs.csmt',
-  [SET_HASH]: 'proofs.setHash',
-};
+export const ROOT_SETTINGS: Readonly<Record<string, string>> = Object.fromEntries(
+  [MMR, CSMT, SET_HASH].map((name) => [name, switchText(switchOf(name))]),
+);
 
 export class Prover {
   private readonly query: Query;

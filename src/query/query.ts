@@ -175,7 +175,7 @@ export class Query implements Present {
    * ledger's. Throws UNSUPPORTED when the store keeps no tree, POINT_UNKNOWN or PRUNED.
    */
   csmt(leaf: OutputLeaf, point: Point | null = this.head): CsmtProofs {
-    this.kept.need(CSMT, 'proofs.csmt', CSMT);
+    this.kept.need(CSMT, CSMT);
     const { head, kept, overlays } = this;
     if (head !== null && point !== null && equalBytes(point.hash, head.hash)) return new TreeProofs(csmtNodes(this.snapshot));
     const row = knownPoint(kept, head, point);
@@ -188,7 +188,7 @@ export class Query implements Present {
    * UNSUPPORTED when the store keeps none, POINT_UNKNOWN or PRUNED.
    */
   mmr(point: Point | null = this.head): MmrProofs {
-    this.kept.need(MMR_LEAF, 'utxo.store = "mmr"', MMR);
+    this.kept.need(MMR_LEAF, MMR);
     const { head, kept, overlays } = this;
     const row = head !== null && point !== null && equalBytes(point.hash, head.hash) ? null : knownPoint(kept, head, point);
     if (row !== null && head !== null) return new RangeProofs(kept, overlays.ranges.at(row, head, kept));
@@ -198,7 +198,7 @@ export class Query implements Present {
 
   /** Size and roots of that range after a block of ours, from what the block left; null: no longer known. */
   mmrRoots(row: ChainRow): RangeRoots | null {
-    this.kept.need(MMR_LEAF, 'utxo.store = "mmr"', MMR);
+    this.kept.need(MMR_LEAF, MMR);
     return rootsOfBlock(this.kept, row);
   }
 

@@ -12,8 +12,8 @@ export type Seen = SeenRow;
 /** Null: never seen. Throws UNSUPPORTED, or INDEX_NOT_READY for what may still turn up. */
 export function seenByHash(kept: Kept, kind: WitnessKind, hash: Uint8Array): Seen | null {
   const [column, projection] = [seenColumn(kind), `${kind}s`];
-  kept.need(column, `utxo.${projection}`);
+  kept.needColumn(column, projection);
   const value = kept.reader.get(column, hash);
-  if (value === undefined) kept.need(column, `utxo.${projection}`, projection);
+  if (value === undefined) kept.need(column, projection);
   return value === undefined ? null : readSeen(value);
 }

@@ -9,6 +9,7 @@ import { databaseDirectory, removeStore, STORE_ENTRIES, writeIdentity } from '..
 import { type OwnedEngine, openEngineIn } from '../engine/open.ts';
 import type { Network } from '../families/family.ts';
 import { openNetwork } from '../families/networks.ts';
+import type { ProjectionTable } from '../projections/registry.ts';
 import { deltaColumn } from '../state/delta.ts';
 import { readHead } from '../state/head.ts';
 import { isUnspentError } from '../util/errors.ts';
@@ -36,17 +37,23 @@ interface Planned {
  * Plans the store. One that has no block yet may become anything, even of
  * another network: it is removed, and begins anew. Only where `mayCreate`.
  */
-export async function planOpening(identity: StoreIdentity | null, wishes: Wishes, may: Changes, mayCreate: boolean): Promise<Planned> {
+export async function planOpening(
+  identity: StoreIdentity | null,
+  wishes: Wishes,
+  may: Changes,
+  mayCreate: boolean,
+  table: ProjectionTable,
+): Promise<Planned> {
   const planFor = (known: StoreIdentity | null, wanted: Wishes): Planned => {
     const plan = planStore(known, wanted, may);
-    return { identity: known, plan, shape: planShape(known, known === null || may.shape ? plan.config : null, plan.network.ledger) };
+    return { identity: known, plan, shape: planShape(known, known === null || may.shape ? plan.config : null, plan.network.ledger, table) };
   };
   try {
     return planFor(identity, wishes);
   } catch (error) {
     const isAtOdds =
       isUnspentError(error, 'STORE_NETWORK') || isUnspentError(error, 'STORE_SHAPE') || isUnspentError(error, 'GENESIS_WRONG');
-    if (identity === null || !mayCreate || !isAtOdds || !(await isEmpty(wishes.data, identity, wishes.config))) throw error;
+    if (identity === null || !mayCreate || !isAtOdds || !(await isEmpty(wishes.data, identity, wishes.config, table))) throw error;
     const anew = planFor(null, { ...wishes, ...remembered(identity, wishes) });
     removeStore(wishes.data);
     return anew;
@@ -60,9 +67,9 @@ function remembered({ network, parameters }: StoreIdentity, wishes: Wishes): Pic
   return (wishes.genesis ?? wishes.config.genesis) === '' ? { network, parameters } : { network };
 }
 
-async function isEmpty(data: string, identity: StoreIdentity, config: Config): Promise<boolean> {
+async function isEmpty(data: string, identity: StoreIdentity, config: Config, table: ProjectionTable): Promise<boolean> {
   const { ledger } = openNetwork(identity.network, null, identity.parameters);
-  const engine = await openEngine(data, config, planShape(identity, null, ledger));
+  const engine = await openEngine(data, config, planShape(identity, null, ledger, table));
   try {
     return readHead(engine) === null;
   } finally {
@@ -77,8 +84,9 @@ export async function beginReshape(
   config: Config,
   network: Network,
   shape: ShapeChange,
+  table: ProjectionTable,
 ): Promise<void> {
-  const engine = await openEngine(data, config, planShape(identity, null, network.ledger));
+  const engine = await openEngine(data, config, planShape(identity, null, network.ledger, table));
   try {
     writeIdentity(data, { ...identity, ...shape.during });
   } finally {

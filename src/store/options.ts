@@ -1,6 +1,7 @@
 /** How a store is opened, and the settings it is opened with. */
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import type { ProjectionEntry } from '../projections/entry.ts';
 import type { GenesisTexts } from '../sources/source.ts';
 
 /** Settings by their key, as docs/reference/config.md lists them: `{ 'utxo.balances': true }`. */
@@ -27,6 +28,11 @@ export interface OpenOptions {
   readonly reshape?: boolean | undefined;
   /** Whether `utxo.pruneDepth` and `utxo.rollbackWindow`, where the settings give them, replace those of the store. Default: as `reshape`. */
   readonly windows?: boolean | undefined;
+  /**
+   * Projections of the program's own, kept beside ours. A store that keeps one can be opened only with its entry; one
+   * that has blocks already takes it only if it is fillable, and where the shape may change (`reshape`).
+   */
+  readonly projections?: readonly ProjectionEntry[] | undefined;
   /**
    * All settings, loaded already; `settings` is then left aside.
    * @internal

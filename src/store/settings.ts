@@ -3,18 +3,11 @@
  * was made with or changed to, else the default. So a store that is opened again
  * stays as it is, whatever flags it was made with.
  */
-import {
-  type Config,
-  isSaid,
-  SETTING_KEYS,
-  SETTINGS,
-  type SettingKey,
-  type SettingValue,
-  settingValue,
-  withValues,
-} from '../config/schema.ts';
+import { type Config, isSaid, SETTING_KEYS, SETTINGS, type SettingKey, settingValue, withValues } from '../config/schema.ts';
 import type { Network } from '../families/family.ts';
+import { SWITCHES, type SwitchGroup } from '../projections/registry.ts';
 import type { Windows } from '../state/pruned.ts';
+import { type SettingValue, switchValue } from '../util/setting.ts';
 import type { StoreIdentity } from './identity.ts';
 
 /** Which of the settings that a store remembers may be changed by what is said. */
@@ -51,25 +44,11 @@ function isOther(said: Config, effective: Config, key: SettingKey): boolean {
   return value !== settingValue(effective, key) && !(WINDOW_KEYS.includes(key) && value === 0);
 }
 
-/** The settings that a store answers for itself. */
+/** The settings that a store answers for itself: a switch is on where something it switches is kept. */
 function keptSettings({ projections, selfContained }: StoreIdentity): Partial<Record<SettingKey, SettingValue>> {
-  const has = (name: string): boolean => projections.includes(name);
+  const isKept = ({ entries }: SwitchGroup): boolean => entries.some(({ name }) => projections.includes(name));
   return {
-    'utxo.enabled': has('utxo'),
-    'utxo.store': has('mmr') ? 'mmr' : 'classic',
-    'utxo.index.addressHash': has('index.address'),
-    'utxo.index.paymentCredential': has('index.payment'),
-    'utxo.index.stakeCredential': has('index.stake'),
-    'utxo.index.policy': has('index.policy'),
-    'utxo.index.asset': has('index.asset'),
-    'utxo.index.datumHash': has('index.datum'),
-    'utxo.index.referenceScript': has('index.script'),
-    'utxo.balances': projections.some((name) => name.startsWith('balance.')),
-    'utxo.datums': has('datums'),
-    'utxo.scripts': has('scripts'),
-    'utxo.history': has('history'),
-    'proofs.setHash': has('setHash'),
-    'proofs.csmt': has('csmt'),
+    ...Object.fromEntries(SWITCHES.map((each) => [each.setting.key, switchValue(each.setting, isKept(each))])),
     'utxo.delta.selfContained': selfContained,
     // It only says which switches count; those above are what came of it.
     'utxo.indexingStrategy': SETTINGS['utxo.indexingStrategy'].default,

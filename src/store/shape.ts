@@ -8,17 +8,17 @@
  * empty and its fill has begun. A crash in between leaves a projection that is
  * not in it, and that one starts anew.
  */
-import type { Config } from '../config/schema.ts';
-import { indexesOf } from '../config/schema.ts';
+import { type Config, type SettingKey, settingValue } from '../config/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Ledger } from '../ledgers/ledger.ts';
 import { CHAIN } from '../projections/chain.ts';
 import type { Projection } from '../projections/projection.ts';
-import { type Selection, selectProjections } from '../projections/registry.ts';
+import { everyProjection, type ProjectionTable, selectProjections, wantedNames } from '../projections/registry.ts';
 import { deltaColumn } from '../state/delta.ts';
 import { deleteFill, readFills, writeFillStart } from '../state/fill.ts';
 import { readHead } from '../state/head.ts';
 import { UnspentError } from '../util/errors.ts';
+import type { SettingValue } from '../util/setting.ts';
 
 /** What unspent.json says about it. */
 export interface Shape {
@@ -45,31 +45,10 @@ export interface ShapeChange {
   readonly stale: readonly Uint8Array[];
 }
 
-function selectionOf(config: Config): Selection {
-  const { addressHash, paymentCredential, stakeCredential, policy, asset, datumHash, referenceScript } = indexesOf(config);
-  const { enabled, balances, datums, scripts, history } = config.utxo;
-  return {
-    utxo: enabled,
-    indexes: {
-      ...{ address: addressHash, payment: paymentCredential, stake: stakeCredential },
-      ...{ policy, asset, datum: datumHash, script: referenceScript },
-    },
-    ...{ balances, datums, scripts, history, setHash: config.proofs.setHash, csmt: config.proofs.csmt, mmr: config.utxo.store === 'mmr' },
-  };
-}
-
-/** Every projection a store of this ledger may keep. */
-function everyProjection(ledger: Ledger): readonly Projection[] {
-  const traits = ledger.traits !== null;
-  const indexes = { address: true, payment: true, stake: true, policy: traits, asset: traits, datum: traits, script: traits };
-  const own = { history: ledger.txBytes !== undefined, setHash: true, csmt: ledger.leaf !== undefined, mmr: ledger.leaf !== undefined };
-  return selectProjections({ utxo: true, indexes, balances: true, datums: traits, scripts: traits, ...own }, ledger);
-}
-
-/** `have` null: a new store. `config`: what it should be, from `settingsOf`; null: as it is. Throws STORE_SHAPE. */
-export function planShape(have: Shape | null, config: Config | null, ledger: Ledger): ShapeChange {
-  const wanted = config === null ? [] : selectProjections(selectionOf(config), ledger);
-  const every = everyProjection(ledger);
+/** `have` null: a new store. `config`: what it should be, from `settingsOf`; null: as it is. Throws STORE_SHAPE, UNSUPPORTED. */
+export function planShape(have: Shape | null, config: Config | null, ledger: Ledger, table: ProjectionTable): ShapeChange {
+  const wanted = config === null ? [] : wantedProjections(config, ledger, table);
+  const every = everyProjection(ledger, table);
   if (have === null) return change(wanted, [], [], { projections: [], columns: [] }, every);
   const kept = every.filter((projection) => have.projections.includes(projection.name));
   const unknown = have.projections.filter((name) => !kept.some((projection) => projection.name === name));
@@ -82,6 +61,11 @@ export function planShape(have: Shape | null, config: Config | null, ledger: Led
   const removed = kept.filter((projection) => !wanted.some(({ name }) => name === projection.name));
   if ([...added, ...removed].some((projection) => projection.fillable === undefined)) throw shapeError(have, wanted);
   return change(wanted, added, names(removed), shape, every);
+}
+
+function wantedProjections(config: Config, ledger: Ledger, table: ProjectionTable): readonly Projection[] {
+  const readSetting = (key: string): SettingValue => settingValue(config, key as SettingKey);
+  return selectProjections(wantedNames(readSetting, ledger, table), ledger, table);
 }
 
 function change(

@@ -15,6 +15,8 @@ import type { Network } from '../families/family.ts';
 import { openNetwork } from '../families/networks.ts';
 import type { Point } from '../ledgers/ledger.ts';
 import { CHAIN } from '../projections/chain.ts';
+import type { ProjectionEntry } from '../projections/entry.ts';
+import { projectionTable } from '../projections/registry.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { Kept } from '../query/kept.ts';
 import { knownPoint } from '../query/known-point.ts';
@@ -115,6 +117,8 @@ export interface ImportOptions extends VerifySnapshotOptions {
    * @internal
    */
   readonly config?: Config | undefined;
+  /** Projections of the program's own, kept beside ours; each must be fillable. */
+  readonly projections?: readonly ProjectionEntry[] | undefined;
 }
 
 /** Makes a store of a snapshot. Throws SNAPSHOT_INVALID, STORE_EXISTS, UNSUPPORTED, and leaves nothing behind. */
@@ -130,7 +134,7 @@ export async function importSnapshot(folder: string, options: ImportOptions = {}
   const wishes = { data, config, network: name, genesis, ...(genesis === '' ? { parameters } : {}) };
   const { facts, network } = planStore(null, wishes, { shape: true, windows: true });
   checkFacts(snapshot.manifest, network);
-  const shape = planShape(null, config, network.ledger);
+  const shape = planShape(null, config, network.ledger, projectionTable(options.projections ?? []));
   checkLoadable(shape.projections);
   await clearUnfinished(data, readIdentity(data) as StoreIdentity | null);
   const made = new NewDirectory(data);

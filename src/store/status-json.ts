@@ -2,10 +2,11 @@
  * The status of a store as a document: what `unspent status --json` prints and
  * what the library gives.
  */
-import type { SettingValue } from '../config/schema.ts';
+
 import { type PointJson, renderPoint } from '../query/render.ts';
 import type { FillProgress } from '../state/fill.ts';
 import type { Head } from '../state/head.ts';
+import type { SettingValue } from '../util/setting.ts';
 import type { OpenStore, StoreStatus } from './store.ts';
 
 /** When a block was made, in the chain's own words; what it has no words for is left out. */

@@ -14,8 +14,7 @@ import type { Commitment, CommitmentOptions, Network } from '../families/family.
 import { openNetworkSource } from '../families/open-source.ts';
 import type { Point } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { INDEX_KINDS } from '../projections/index/by-key.ts';
-import { balanceKinds } from '../projections/registry.ts';
+import { type ProjectionTable, projectionTable } from '../projections/registry.ts';
 import { type Digest, digestOf } from '../query/digest.ts';
 import { Overlays } from '../query/overlay.ts';
 import { parsePlace, pointAt } from '../query/place.ts';
@@ -65,12 +64,13 @@ export async function openStore(options: OpenOptions = {}): Promise<OpenStore> {
     throw new UnspentError('STORE_UNFINISHED', `a snapshot was being imported into ${data}, and was not finished`, { data });
   const reshape = options.reshape ?? mayCreate;
   const may = { shape: reshape, windows: options.windows ?? reshape };
-  const { identity, plan, shape } = await planOpening(present, { ...options, data, config: said }, may, mayCreate);
+  const table = projectionTable(options.projections ?? []);
+  const { identity, plan, shape } = await planOpening(present, { ...options, data, config: said }, may, mayCreate, table);
   // Said before anything is made: a store that could never take its first block helps nobody.
   if (identity === null && plan.config.utxo.enabled && !plan.network.hasGenesis) throw genesisNeeded(plan.network);
   const made = identity === null ? new NewDirectory(data) : null;
   try {
-    return await openPlanned(data, identity, plan, shape, made);
+    return await openPlanned(data, identity, plan, shape, made, table);
   } catch (error) {
     made?.remove();
     throw error;
@@ -83,10 +83,11 @@ async function openPlanned(
   { facts, network, config, ignored }: StorePlan,
   shape: ShapeChange,
   made: NewDirectory | null,
+  table: ProjectionTable,
 ): Promise<OpenStore> {
   const isReshaped = identity !== null && shape.added.length + shape.removed.length > 0;
   if (identity === null) writeIdentity(data, { ...facts, ...shape.after });
-  else if (isReshaped) await beginReshape(data, identity, config, network, shape);
+  else if (isReshaped) await beginReshape(data, identity, config, network, shape, table);
   const engine = await openEngine(data, config, shape);
   try {
     beginFills(engine, shape);
@@ -100,7 +101,7 @@ async function openPlanned(
       ...facts.windows,
       fsync: false,
     });
-    return new OpenStore({ data, network, config, ignored, engine, fold, fills, shape, made, unclosed: engine.unclosed });
+    return new OpenStore({ data, network, config, ignored, engine, fold, fills, shape, table, made, unclosed: engine.unclosed });
   } catch (error) {
     await engine.close();
     throw error;
@@ -117,6 +118,7 @@ interface StoreParts {
   readonly fold: Fold;
   readonly fills: Fills;
   readonly shape: Pick<ShapeChange, 'added' | 'removed'>;
+  readonly table: ProjectionTable;
   readonly made: NewDirectory | null;
   readonly unclosed: Unclosed | null;
 }
@@ -141,13 +143,14 @@ export class OpenStore {
   /** Whoever reads through the engine from another thread: closed first, because the engine must outlive them. */
   readonly readers = new Set<{ close(): Promise<void> }>();
   private readonly filling: Fills;
+  private readonly table: ProjectionTable;
   private readonly schedule: PruneSchedule;
   private readonly overlays = new Overlays();
   private readonly eventReaders: EventReaders;
   /** Null: it was there before. */
   private readonly made: NewDirectory | null;
 
-  constructor({ data, network, config, ignored, engine, fold, fills, shape, made, unclosed }: StoreParts) {
+  constructor({ data, network, config, ignored, engine, fold, fills, shape, table, made, unclosed }: StoreParts) {
     this.data = data;
     this.network = network;
     this.config = config;
@@ -156,6 +159,7 @@ export class OpenStore {
     this.engine = engine;
     this.fold = fold;
     this.filling = fills;
+    this.table = table;
     this.unclosed = unclosed;
     this.reshaped = { added: shape.added.map((projection) => projection.name), removed: shape.removed };
     this.eventReaders = new EventReaders(fold, network.ledger.traits, network.dialect, this.overlays);
@@ -312,14 +316,7 @@ export class OpenStore {
 
   /** Checks what is ready against the unspent set. */
   verify(onProgress?: (what: string, rows: number) => void): Verification {
-    const ready = this.ready();
-    return verifyStore(this.engine, this.network.ledger, {
-      utxo: this.config.utxo.enabled,
-      indexes: INDEX_KINDS.filter((kind) => ready.has(`index.${kind}`)),
-      balances: balanceKinds(this.network.ledger).every((kind) => ready.has(`balance.${kind}`)),
-      ...{ datums: ready.has('datums'), scripts: ready.has('scripts') },
-      ...{ history: ready.has('history'), setHash: ready.has('setHash'), csmt: ready.has('csmt'), mmr: ready.has('mmr'), onProgress },
-    });
+    return verifyStore(this.engine, this.network.ledger, { projections: this.ready(), table: this.table, onProgress });
   }
 
   status(): StoreStatus {
@@ -342,9 +339,9 @@ export class OpenStore {
   }
 
   /** Names of the projections that can be relied on. */
-  private ready(): ReadonlySet<string> {
+  private ready(): readonly string[] {
     const filling = this.fills().map((fill) => fill.projection);
-    return new Set(this.fold.projections.map(({ name }) => name).filter((name) => !filling.includes(name)));
+    return this.fold.projections.map(({ name }) => name).filter((name) => !filling.includes(name));
   }
 
   /** The oldest point we can go back to; null: the origin. */

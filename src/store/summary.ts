@@ -3,12 +3,13 @@
  * status on the command line and the metrics say the same because all of them
  * are made of this.
  */
-import { type Config, SETTING_KEYS, type SettingKey, type SettingValue, settingOf, settingValue } from '../config/schema.ts';
+import { type Config, SETTING_KEYS, type SettingKey, settingOf, settingValue } from '../config/schema.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import type { Query } from '../query/query.ts';
 import type { Head, Totals } from '../state/head.ts';
 import type { Pruned } from '../state/pruned.ts';
 import { toHex } from '../util/bytes.ts';
+import type { SettingValue } from '../util/setting.ts';
 
 export interface StoreSummary {
   readonly head: Head | null;

@@ -20,7 +20,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   util: [],
   crypto: ['util'],
   files: ['util'],
-  config: ['util', 'files'],
+  // The settings that switch projections on stand with the projections.
+  config: ['util', 'files', 'projections'],
   engine: ['util', 'files'],
   ledgers: ['util', 'crypto'],
   proofs: ['util', 'crypto', 'ledgers'],

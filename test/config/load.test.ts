@@ -9,18 +9,10 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Command } from 'commander';
 import { CONFIG_FLAGS, describeOrigin, type LoadOptions, loadConfig } from '../../src/config/load.ts';
-import {
-  flagOf,
-  indexesOf,
-  SETTING_KEYS,
-  SETTINGS,
-  type Setting,
-  type SettingKey,
-  settingOf,
-  variableOf,
-} from '../../src/config/schema.ts';
+import { flagOf, SETTING_KEYS, SETTINGS, type SettingKey, settingOf, variableOf } from '../../src/config/schema.ts';
 import { formatSize, parseSize } from '../../src/config/values.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
+import type { Setting } from '../../src/util/setting.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'unspent-config-'));
 // No unspent.toml of the checkout may leak into these tests.
@@ -236,30 +228,4 @@ test('sizes: decimal and binary units, plain bytes, nothing that needs guessing'
   const file = written('[engine]\nmemtableBytes = 2000000\ncacheBytes = "1GiB"\n');
   const { memtableBytes, cacheBytes } = loadConfig({ file }).config.engine;
   assert.deepEqual([memtableBytes, cacheBytes], [2_000_000, 2 ** 30]);
-});
-
-test('the strategy limits what the index switches turn on', () => {
-  const all = (...set: string[]) => Object.entries(indexesOf(loadConfig({ flags: { set } }).config));
-  const OF_ADDRESSES = ['addressHash', 'paymentCredential', 'stakeCredential'];
-  const indexes = (...set: string[]) =>
-    all(...set)
-      .filter(([name]) => OF_ADDRESSES.includes(name))
-      .map(([, on]) => on);
-  assert.deepEqual(indexes(), [true, true, true]);
-  assert.deepEqual(indexes('utxo.indexingStrategy=address_hash'), [true, false, false]);
-  assert.deepEqual(indexes('utxo.indexingStrategy=payment_credential'), [false, true, true]);
-  assert.deepEqual(indexes('utxo.index.stakeCredential=false'), [true, true, false]);
-  // What has nothing to do with addresses is off unless asked for, and then on under any strategy.
-  const others = ['policy', 'asset', 'datumHash', 'referenceScript'];
-  for (const strategy of ['both', 'address_hash', 'payment_credential']) {
-    const off = all(`utxo.indexingStrategy=${strategy}`).filter(([name]) => !OF_ADDRESSES.includes(name));
-    assert.deepEqual(
-      off,
-      others.map((name) => [name, false]),
-    );
-    for (const name of others) {
-      const on = Object.fromEntries(all(`utxo.indexingStrategy=${strategy}`, `utxo.index.${name}=true`));
-      for (const other of others) assert.equal(on[other], other === name);
-    }
-  }
 });

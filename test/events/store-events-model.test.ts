@@ -11,6 +11,7 @@ import { isUnspentError } from '../../src/util/errors.ts';
 import { PlainChain } from '../support/bitcoin-chain.ts';
 import { memoryBitcoin, rocksBitcoin } from '../support/bitcoin-rig.ts';
 import { Devnet, devnetOptions, diskRig, memoryRig, TEST_SEED } from '../support/harness.ts';
+import { keep } from '../support/keep.ts';
 import { bitcoinWorld, cardanoWorld, EventReader, type EventWorld } from './event-world.ts';
 
 const STEPS = [
@@ -124,7 +125,7 @@ async function worldOf(seed: number, random: Random, options: object): Promise<E
     return bitcoinWorld(await (onDisk ? rocksBitcoin : memoryBitcoin)(chain, options));
   }
   const devnet = new Devnet(devnetOptions(seed, random.chance(0.5) ? 'ancient' : 'conway'));
-  const kept = { ...options, indexes: {}, balances: false, datums: false, scripts: false, setHash: false, csmt: false };
+  const kept = { ...options, keeps: keep() };
   return cardanoWorld(onDisk ? await diskRig(random.chance(0.5) ? 'rocks' : 'sqlite', devnet, kept) : memoryRig(devnet, kept));
 }
 

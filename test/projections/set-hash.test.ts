@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { type BitcoinBlock, bitcoinLedger, formatId, genesisBlock, MuHash } from '../../src/ledgers/bitcoin/index.ts';
 import { CHAIN, metaKey } from '../../src/projections/chain.ts';
+import { PROJECTIONS } from '../../src/projections/registry.ts';
 import { readSetHash } from '../../src/projections/set-hash/set-hash.ts';
 import { commitmentOf } from '../../src/query/bitcoin/commitment.ts';
 import { Fills, writeFillStart } from '../../src/state/fill.ts';
@@ -15,8 +16,9 @@ import { Fold } from '../../src/state/fold.ts';
 import { beginFills, planShape, type Shape } from '../../src/store/shape.ts';
 import { bitcoin, type Expected, expectedSets, readRun } from '../ledgers/bitcoin/samples.ts';
 import { needsFixtures } from '../support/fixtures.ts';
-import { ForgedChain, type ForgedRig, forgedRig, forgedRocksRig, randomFrom } from '../support/forged-chain.ts';
+import { ForgedChain, type ForgedRig, forgedRig, forgedRocksRig, KEEP_ALL_BITCOIN, randomFrom } from '../support/forged-chain.ts';
 import { assertCode, assertSameDump, dump, TEST_SEED } from '../support/harness.ts';
+import { leaveOut } from '../support/keep.ts';
 
 const ledger = bitcoinLedger(bitcoin);
 const decodeRun = (raws: readonly Uint8Array[], from: number): BitcoinBlock[] => raws.map((raw, i) => ledger.decode(raw, from + i));
@@ -109,7 +111,7 @@ describe('the hash of the set', () => {
   it('is null where it is not kept or not ready, and damage is said', () => {
     const chain = new ForgedChain(randomFrom(TEST_SEED));
     const blocks = [...chain.blocks, ...chain.mine(5)];
-    const without = forgedRig(chain.ledger, { selection: { setHash: false } });
+    const without = forgedRig(chain.ledger, { keeps: leaveOut(KEEP_ALL_BITCOIN, 'setHash') });
     without.apply(blocks);
     assert.equal(
       without.read((query) => query.setHash(ledger.setHash)),
@@ -144,7 +146,7 @@ describe('the hash of the set', () => {
     const blocks = [...chain.blocks, ...chain.mine(25)];
     const straight = forgedRig(chain.ledger);
     straight.apply(blocks, [9]);
-    const late = forgedRig(chain.ledger, { selection: { setHash: false } });
+    const late = forgedRig(chain.ledger, { keeps: leaveOut(KEEP_ALL_BITCOIN, 'setHash') });
     late.apply(blocks.slice(0, 15));
     const batch = late.engine.batch();
     writeFillStart(batch, 'setHash');
@@ -175,7 +177,7 @@ describe('the hash of the set', () => {
           ...{ UNSPENT_UTXO_INDEX_PAYMENT_CREDENTIAL: 'false', UNSPENT_UTXO_INDEX_STAKE_CREDENTIAL: 'false' },
         },
       }).config;
-    const shape = (have: Shape, setHash: boolean) => planShape(have, config(setHash), chain.ledger);
+    const shape = (have: Shape, setHash: boolean) => planShape(have, config(setHash), chain.ledger, PROJECTIONS);
     const off = shape({ projections: kept }, false);
     assert.deepEqual(off.removed, ['setHash']);
     const before = readSetHash(rig.engine);

@@ -13,7 +13,18 @@ import type { IndexedUtxo, Query } from '../../src/query/query.ts';
 import { pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { assertViewIs, ChainModel, nameOf } from '../query/model.ts';
-import { assertCode, Devnet, devnetOptions, memoryRig, type Rig, type RigOptions, rocksRig, TEST_SEED } from '../support/harness.ts';
+import {
+  assertCode,
+  Devnet,
+  devnetOptions,
+  KEEP_ALL,
+  memoryRig,
+  type Rig,
+  type RigOptions,
+  rocksRig,
+  TEST_SEED,
+} from '../support/harness.ts';
+import { leaveOut } from '../support/keep.ts';
 
 const scenarios = fc.record({
   seed: fc.nat({ max: 1_000_000 }),
@@ -73,7 +84,10 @@ function checkPages(query: Query, model: ChainModel, random: Random): void {
 
 async function check(scenario: Scenario, open: (devnet: Devnet, options: RigOptions) => Rig | Promise<Rig>): Promise<void> {
   const { seed, flavour, selfContained, balances } = scenario;
-  const rig = await open(new Devnet(devnetOptions(seed, flavour)), { selfContained, balances });
+  const rig = await open(new Devnet(devnetOptions(seed, flavour)), {
+    selfContained,
+    keeps: balances ? KEEP_ALL : leaveOut(KEEP_ALL, 'balance'),
+  });
   try {
     walk(rig, scenario);
     const model = new ChainModel(rig.devnet);

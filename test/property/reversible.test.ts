@@ -26,6 +26,7 @@ import {
   rocksRig,
   TEST_SEED,
 } from '../support/harness.ts';
+import { BLOCKS_ONLY } from '../support/keep.ts';
 
 interface Scenario {
   readonly seed: number;
@@ -244,7 +245,7 @@ describe('boundaries', () => {
 describe('without the unspent set', () => {
   it('touches no UTXO column, and is as reversible', () => {
     const devnet = new Devnet(devnetOptions(4, 'ancient'));
-    const projections = selectProjections({ ...KEEP_ALL, utxo: false }, devnet.ledger);
+    const projections = selectProjections(BLOCKS_ONLY, devnet.ledger);
     assert.deepEqual(
       projections.flatMap(({ columns }) => columns.map(({ name }) => name)),
       ['chain', 'chain_hash', 'tx'],
@@ -265,7 +266,7 @@ describe('without the unspent set', () => {
     const devnet = new Devnet(devnetOptions(4, 'conway'));
     const all = selectProjections(KEEP_ALL, devnet.ledger);
     const engine = openMemory([...all.flatMap(({ columns }) => columns), deltaColumn]);
-    const projections = selectProjections({ ...KEEP_ALL, utxo: false }, devnet.ledger);
+    const projections = selectProjections(BLOCKS_ONLY, devnet.ledger);
     const options = { utxo: false, partial: false, selfContained: true, pruneDepth: 10, rollbackWindow: 20, fsync: false };
     const fold = new Fold(engine, devnet.ledger, projections, options);
     for (const block of devnet.mine(30)) fold.apply([block]);

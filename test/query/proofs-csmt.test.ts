@@ -18,7 +18,8 @@ import { type Fault, verifyStore } from '../../src/store/verify/verify.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { PlainChain } from '../support/bitcoin-chain.ts';
 import { memoryBitcoin, VERIFY_ALL_BITCOIN } from '../support/bitcoin-rig.ts';
-import { assertCode, Devnet, devnetOptions, memoryRig, rocksRig, TEST_SEED, VERIFY_ALL } from '../support/harness.ts';
+import { assertCode, Devnet, devnetOptions, KEEP_ALL, memoryRig, rocksRig, TEST_SEED, VERIFY_ALL } from '../support/harness.ts';
+import { leaveOut } from '../support/keep.ts';
 import { assertTree, bitcoinWorld, cardanoWorld, storedRoot, type World, type WorldOutput } from '../support/tree-world.ts';
 
 const OUTPUTS_MAX = 10_000;
@@ -121,7 +122,7 @@ describe('the tree as it was', () => {
   });
 
   it('says why there is none', () => {
-    const without = memoryRig(new Devnet(devnetOptions(3, 'conway')), { csmt: false });
+    const without = memoryRig(new Devnet(devnetOptions(3, 'conway')), { keeps: leaveOut(KEEP_ALL, 'csmt') });
     without.forward(3);
     assertCode(() => without.read((query) => query.csmt(without.devnet.ledger.leaf!)), 'UNSUPPORTED');
     const rig = memoryRig(new Devnet(devnetOptions(3, 'conway')));

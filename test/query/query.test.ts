@@ -14,7 +14,8 @@ import { parsePlace, pointAt } from '../../src/query/place.ts';
 import type { IndexedUtxo, Query, Utxo } from '../../src/query/query.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { Expected, keysOf } from '../support/expected.ts';
-import { assertCode, Devnet, devnetOptions, memoryRig, type Rig, rocksRig, TEST_SEED } from '../support/harness.ts';
+import { assertCode, Devnet, devnetOptions, KEEP_ALL, memoryRig, type Rig, rocksRig, TEST_SEED } from '../support/harness.ts';
+import { leaveOut } from '../support/keep.ts';
 
 const name = ({ txId, index }: { txId: Uint8Array; index: number }) => `${toHex(txId)}#${index}`;
 
@@ -198,7 +199,7 @@ describe('a query', () => {
   });
 
   it('says what the store does not keep', () => {
-    const rig = memoryRig(new Devnet(devnetOptions(2, 'conway')), { indexes: { address: true, payment: false, stake: false } });
+    const rig = memoryRig(new Devnet(devnetOptions(2, 'conway')), { keeps: [...leaveOut(KEEP_ALL, 'index'), 'index.address'] });
     rig.forward(5);
     rig.read((query) => {
       assertCode(() => [...query.byKey('payment', new Uint8Array(28))], 'UNSUPPORTED');

@@ -19,7 +19,8 @@ import { metaKey } from '../../src/state/head.ts';
 import { pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { concatBytes, fromHex, toHex } from '../../src/util/bytes.ts';
 import { type ErrorCode, isUnspentError, type UnspentError } from '../../src/util/errors.ts';
-import { assertCode, Devnet, devnetOptions, type Flavour, memoryRig, type Rig, type RigOptions } from '../support/harness.ts';
+import { assertCode, Devnet, devnetOptions, type Flavour, KEEP_ALL, memoryRig, type Rig, type RigOptions } from '../support/harness.ts';
+import { keep, leaveOut } from '../support/keep.ts';
 import { assertBalance, balanceOf, ChainModel, nameOf } from './model.ts';
 
 const KEY = new Uint8Array(28);
@@ -161,7 +162,7 @@ describe('what a block did', () => {
 describe('a balance', () => {
   it('is the same kept and added up, and equals the model', () => {
     for (const balances of [true, false]) {
-      const rig = grown(14, 'conway', 60, { balances });
+      const rig = grown(14, 'conway', 60, { keeps: balances ? KEEP_ALL : leaveOut(KEEP_ALL, 'balance') });
       const model = new ChainModel(rig.devnet);
       rig.read((query) => {
         for (const kind of KEY_KINDS) {
@@ -176,7 +177,7 @@ describe('a balance', () => {
   });
 
   it('is had without an index where it is kept', () => {
-    const rig = grown(14, 'conway', 40, { indexes: {} });
+    const rig = grown(14, 'conway', 40, { keeps: leaveOut(KEEP_ALL, 'index') });
     const model = new ChainModel(rig.devnet);
     rig.read((query) => {
       for (const [key, utxos] of model.indexAt(39, 'stake')) assertBalance(query.balance('stake', fromHex(key)), balanceOf(utxos), key);
@@ -245,7 +246,7 @@ describe('what is not there', () => {
   };
 
   it('because it is switched off is said with the setting that switches it on', () => {
-    const rig = grown(16, 'conway', 20, { indexes: {}, balances: false, datums: false, scripts: false });
+    const rig = grown(16, 'conway', 20, { keeps: keep('setHash', 'csmt') });
     rig.read((query) => {
       const past = query.at(rig.devnet.chain.blocks[9]);
       for (const kind of INDEX_KINDS) {
@@ -313,7 +314,7 @@ describe('what is not there', () => {
   });
 
   it('because the query was not told of its ledger, or made without undo records', () => {
-    const rig = grown(20, 'conway', 20, { balances: false });
+    const rig = grown(20, 'conway', 20, { keeps: leaveOut(KEEP_ALL, 'balance') });
     const columns = rig.engine.columns.map(({ name }) => name).filter((name) => name !== 'delta');
     const query = new Query(rig.engine.snapshot(columns), columns);
     assertSays(() => query.balance('stake', KEY), 'UNSUPPORTED', 'ledger');

@@ -23,7 +23,19 @@ import { pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { concatBytes, equalBytes, toHex } from '../../src/util/bytes.ts';
 import { finish } from '../../src/util/steps.ts';
 import { ForgedChain, forgedRig, randomFrom } from '../support/forged-chain.ts';
-import { assertCode, assertSameDump, Devnet, devnetOptions, dump, memoryRig, type Rig, rocksRig, TEST_SEED } from '../support/harness.ts';
+import {
+  assertCode,
+  assertSameDump,
+  Devnet,
+  devnetOptions,
+  dump,
+  KEEP_ALL,
+  memoryRig,
+  type Rig,
+  rocksRig,
+  TEST_SEED,
+} from '../support/harness.ts';
+import { leaveOut } from '../support/keep.ts';
 
 /** Of the producer's set, hashed from nothing, as docs/adr/0014 says it. */
 function fromScratch({ chain, genesis }: Devnet): Uint8Array {
@@ -126,7 +138,7 @@ describe('the hash of the set, Cardano', () => {
     const blocks = devnet.mine(40);
     const straight = memoryRig(devnet);
     straight.apply(blocks, [9]);
-    const late = memoryRig(devnet, { setHash: false });
+    const late = memoryRig(devnet, { keeps: leaveOut(KEEP_ALL, 'setHash') });
     late.apply(blocks.slice(0, 15));
     assert.equal(
       late.read((query) => query.setHash(devnet.ledger.setHash)),

@@ -27,7 +27,7 @@ import { KEEP_ALL_BITCOIN } from './forged-chain.ts';
 import { assertSameDump, assertSameRows, type Dump, dump } from './harness.ts';
 
 /** What `verifyStore` looks at in a store that keeps everything. */
-export const VERIFY_ALL_BITCOIN = { utxo: true, indexes: ['address'], balances: true, history: true, setHash: true, csmt: true } as const;
+export const VERIFY_ALL_BITCOIN = { projections: KEEP_ALL_BITCOIN } as const;
 
 const SET_HASH_KEY = `ff${Buffer.from('set_hash').toString('hex')}`;
 

@@ -22,6 +22,7 @@ import { Fold } from '../../src/state/fold.ts';
 import { verifyStore } from '../../src/store/verify/verify.ts';
 import { compareBytes, toHex } from '../../src/util/bytes.ts';
 import { assertSameRows, type Devnet, dump, KEEP_ALL, memoryRig, type RigOptions } from './harness.ts';
+import { keep } from './keep.ts';
 
 const OPTIONS = { utxo: true, partial: false, selfContained: false, pruneDepth: 2160, rollbackWindow: 4320, fsync: false };
 
@@ -162,7 +163,7 @@ export class FillRig {
       }
     }
     const seen = (name: string) => this.on.has(name) && !filling.has(name);
-    const wanted = { utxo: true, indexes: [], datums: seen('datums'), scripts: seen('scripts') };
+    const wanted = { projections: keep(...['datums', 'scripts'].filter(seen)) };
     assert.deepEqual(verifyStore(this.engine, this.devnet.ledger, wanted).faults, [], `${when}: every unspent output has its row`);
   }
 

@@ -21,12 +21,13 @@ import {
   scriptKey,
 } from '../../src/ledgers/bitcoin/index.ts';
 import type { Projection } from '../../src/projections/projection.ts';
-import { type Selection, selectProjections } from '../../src/projections/registry.ts';
+import { selectProjections } from '../../src/projections/registry.ts';
 import { Query } from '../../src/query/query.ts';
 import { deltaColumn } from '../../src/state/delta.ts';
 import { Fold, type FoldOptions } from '../../src/state/fold.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { type ForgedOutput, forgeBlock, forgeCoinbase, forgeTx, NO_BYTES } from '../ledgers/bitcoin/forge.ts';
+import { keepAll } from './keep.ts';
 
 const OP_RETURN = Uint8Array.of(0x6a, 1, 7);
 const SCRIPTS = Array.from({ length: 6 }, (_, i) => Uint8Array.of(0x51, 0x50 + i));
@@ -131,11 +132,7 @@ export class ForgedChain {
 }
 
 /** Everything a store of this family can keep. */
-export const KEEP_ALL_BITCOIN: Selection = {
-  utxo: true,
-  indexes: { address: true, payment: false, stake: false, policy: false, asset: false, datum: false, script: false },
-  ...{ balances: true, datums: false, scripts: false, history: true, setHash: true, csmt: true },
-};
+export const KEEP_ALL_BITCOIN: readonly string[] = keepAll(bitcoinLedger(bitcoinNetwork('bitcoin-regtest')));
 
 const FOLD_OPTIONS: FoldOptions = {
   ...{ utxo: true, partial: false, selfContained: false, fsync: false },
@@ -187,17 +184,21 @@ export class ForgedRig {
 }
 
 export interface ForgedRigOptions extends Partial<FoldOptions> {
-  readonly selection?: Partial<Selection>;
+  /** Names of projections. Default: all. */
+  readonly keeps?: readonly string[];
 }
 
-export function forgedRig(ledger: BitcoinLedger, { selection, ...options }: ForgedRigOptions = {}): ForgedRig {
-  const projections = selectProjections({ ...KEEP_ALL_BITCOIN, ...selection }, ledger);
+export function forgedRig(ledger: BitcoinLedger, { keeps = KEEP_ALL_BITCOIN, ...options }: ForgedRigOptions = {}): ForgedRig {
+  const projections = selectProjections(keeps, ledger);
   return new ForgedRig(openMemory(columnsOf(projections)), ledger, projections, options, null);
 }
 
 /** On RocksDB, in a directory of its own that `close` removes. */
-export async function forgedRocksRig(ledger: BitcoinLedger, { selection, ...options }: ForgedRigOptions = {}): Promise<ForgedRig> {
-  const projections = selectProjections({ ...KEEP_ALL_BITCOIN, ...selection }, ledger);
+export async function forgedRocksRig(
+  ledger: BitcoinLedger,
+  { keeps = KEEP_ALL_BITCOIN, ...options }: ForgedRigOptions = {},
+): Promise<ForgedRig> {
+  const projections = selectProjections(keeps, ledger);
   const directory = mkdtempSync(join(tmpdir(), 'unspent-forged-'));
   const small = { kind: 'rocks', createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 } as const;
   return new ForgedRig(await openEngineIn(directory, columnsOf(projections), small), ledger, projections, options, directory);

@@ -14,28 +14,21 @@ import { openMemory } from '../../src/engine/memory.ts';
 import { openEngineIn } from '../../src/engine/open.ts';
 import { openNetwork } from '../../src/families/networks.ts';
 import type { Block, Ledger, Point } from '../../src/ledgers/ledger.ts';
-import { INDEX_KINDS, type IndexKind } from '../../src/projections/index/by-key.ts';
 import type { Projection } from '../../src/projections/projection.ts';
-import { type Selection, selectProjections } from '../../src/projections/registry.ts';
+import { selectProjections } from '../../src/projections/registry.ts';
 import { Overlays } from '../../src/query/overlay.ts';
 import { Query } from '../../src/query/query.ts';
 import { deltaColumn } from '../../src/state/delta.ts';
 import { Fold, type FoldOptions } from '../../src/state/fold.ts';
 import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
 import { type Dressed, dress } from './dressed.ts';
+import { BLOCKS_ONLY, keepAll } from './keep.ts';
 
-/** Everything a store can keep. */
-export const KEEP_ALL: Selection = {
-  ...{ utxo: true, indexes: indexesWith(true), balances: true, datums: true, scripts: true },
-  ...{ setHash: true, csmt: true },
-};
+/** Everything a store of Cardano can keep. */
+export const KEEP_ALL: readonly string[] = keepAll(openNetwork('devnet', null).ledger);
 
 /** What `verifyStore` looks at in a store that keeps everything. */
-export const VERIFY_ALL = { ...KEEP_ALL, indexes: INDEX_KINDS } as const;
-
-function indexesWith(all: boolean): Record<IndexKind, boolean> {
-  return Object.fromEntries(INDEX_KINDS.map((kind) => [kind, all])) as Record<IndexKind, boolean>;
-}
+export const VERIFY_ALL = { projections: KEEP_ALL } as const;
 
 /** Seed of every random test; set it to repeat a failure or to look further. */
 export const TEST_SEED = Number(process.env['UNSPENT_TEST_SEED'] ?? 20_260_715);
@@ -109,14 +102,8 @@ export class Devnet {
 }
 
 export interface RigOptions extends Partial<FoldOptions> {
-  /** Default: all. Of those named here the ones that are not true are off, and so are those not named. */
-  readonly indexes?: Readonly<Partial<Record<IndexKind, boolean>>>;
-  /** Default: true. */
-  readonly balances?: boolean;
-  readonly datums?: boolean;
-  readonly scripts?: boolean;
-  readonly setHash?: boolean;
-  readonly csmt?: boolean;
+  /** Names of projections. Default: all; without the unspent set (`utxo`), only those that need none. */
+  readonly keeps?: readonly string[];
   /** Stands between the fold and the engine. */
   readonly wrap?: (engine: Engine) => Engine;
 }
@@ -135,7 +122,7 @@ export class Rig {
   constructor(devnet: Devnet, options: RigOptions, engine: Engine, directory: string | null, openEngine: () => Promise<Engine>) {
     this.devnet = devnet;
     this.options = foldOptions(options);
-    this.projections = selectProjections(selectionOf(options), devnet.ledger);
+    this.projections = projectionsOf(devnet, options);
     this.engine = engine;
     this.directory = directory;
     this.openEngine = openEngine;
@@ -200,15 +187,12 @@ function foldOptions(options: RigOptions): FoldOptions {
   };
 }
 
-function selectionOf({ utxo = true, indexes, balances = true, datums = true, scripts = true, ...proofs }: RigOptions): Selection {
-  const { setHash = true, csmt = true } = proofs;
-  const kept = indexes === undefined ? KEEP_ALL.indexes : { ...indexesWith(false), ...indexes };
-  return { utxo, indexes: kept, balances, datums, scripts, setHash, csmt };
+function projectionsOf(devnet: Devnet, { utxo = true, keeps = KEEP_ALL }: RigOptions): readonly Projection[] {
+  return selectProjections(utxo ? keeps : BLOCKS_ONLY, devnet.ledger);
 }
 
 function columnsOf(devnet: Devnet, options: RigOptions): ColumnSpec[] {
-  const projections = selectProjections(selectionOf(options), devnet.ledger);
-  return [...projections.flatMap((projection) => projection.columns), deltaColumn];
+  return [...projectionsOf(devnet, options).flatMap((projection) => projection.columns), deltaColumn];
 }
 
 export function memoryRig(devnet: Devnet, options: RigOptions = {}): Rig {

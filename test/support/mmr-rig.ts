@@ -11,7 +11,7 @@ import { openMemory } from '../../src/engine/memory.ts';
 import { openEngineIn } from '../../src/engine/open.ts';
 import type { Block, Ledger, Point } from '../../src/ledgers/ledger.ts';
 import type { Projection } from '../../src/projections/projection.ts';
-import { type Selection, selectProjections } from '../../src/projections/registry.ts';
+import { selectProjections } from '../../src/projections/registry.ts';
 import { mmr } from '../../src/proofs/index.ts';
 import { Overlays } from '../../src/query/overlay.ts';
 import { Query } from '../../src/query/query.ts';
@@ -22,6 +22,7 @@ import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { bitmapRoot, mmrRoot } from '../proofs/reference.ts';
 import { ForgedChain, randomFrom } from './forged-chain.ts';
 import { Devnet, devnetOptions, type Flavour } from './harness.ts';
+import { keep } from './keep.ts';
 import { plainLedger, WideChain } from './wide-chain.ts';
 
 /** A chain that can be mined on and forked. */
@@ -151,11 +152,10 @@ export class MmrModel {
   }
 }
 
-const WITH_MMR: Selection = {
-  utxo: true,
-  indexes: { address: false, payment: false, stake: false, policy: false, asset: false, datum: false, script: false },
-  ...{ balances: false, datums: false, scripts: false, mmr: true },
-};
+const WITH_MMR = keep('mmr');
+
+/** What `verifyStore` looks at in such a store. */
+export const VERIFY_MMR = { projections: WITH_MMR } as const;
 
 export class MmrRig {
   readonly engine: Engine;

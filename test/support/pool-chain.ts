@@ -14,9 +14,9 @@ import { deltaColumn } from '../../src/state/delta.ts';
 import { Fold } from '../../src/state/fold.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
 import { type ForgedInput, forgeBlock, forgeCoinbase, forgeTx } from '../ledgers/bitcoin/forge.ts';
+import { keep } from './keep.ts';
 
 const NETWORK = bitcoinNetwork('bitcoin-regtest');
-const INDEXES = { address: true, payment: false, stake: false, policy: false, asset: false, datum: false, script: false };
 
 /** One of a few scripts that anybody may spend; the last cannot be spent at all. */
 export const SCRIPTS: readonly Uint8Array[] = [0x51, 0x52, 0x53, 0x54, 0x6a].map((op) => Uint8Array.of(op, 0x51));
@@ -52,7 +52,7 @@ export class PoolChain {
   private salt = 0;
 
   constructor({ pruneDepth = 2160, rollbackWindow = 4320 }: PoolChainOptions = {}) {
-    const projections = selectProjections({ utxo: true, indexes: INDEXES, balances: false, datums: false, scripts: false }, this.ledger);
+    const projections = selectProjections(keep('index.address'), this.ledger);
     this.engine = openMemory([...projections.flatMap((projection) => projection.columns), deltaColumn]);
     const options = { utxo: true, partial: false, selfContained: false, fsync: false, pruneDepth, rollbackWindow };
     this.fold = new Fold(this.engine, this.ledger, projections, options);

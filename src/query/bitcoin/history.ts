@@ -61,7 +61,7 @@ export class History {
 
   /** Throws UNSUPPORTED when the store keeps none. */
   constructor(kept: Kept) {
-    kept.need(HISTORY_TX, 'utxo.history', 'history');
+    kept.need(HISTORY_TX, 'history');
     this.reader = kept.reader;
   }
 

@@ -1,24 +1,18 @@
 /**
- * Checks a store against itself: totals, indexes and balances are recomputed
- * from the unspent set, every stored header from its own output bytes, the chain
- * from its links. Finds what a fault in the machine, or in us, has done.
+ * Checks a store against itself: totals are recomputed from the unspent set,
+ * every stored header from its own output bytes, the chain from its links; what
+ * projections keep, by the check that each brings in its entry. Finds what a
+ * fault in the machine, or in us, has done.
  */
 import type { Reader } from '../../engine/engine.ts';
 import type { Ledger } from '../../ledgers/ledger.ts';
-import { BalanceCheck } from '../../projections/balance/check.ts';
 import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../../projections/chain.ts';
 import { AT, Coin } from '../../projections/coin.ts';
-import { CsmtCheck } from '../../projections/csmt/check.ts';
-import { HistoryCheck } from '../../projections/history/check.ts';
-import type { IndexKind } from '../../projections/index/by-key.ts';
-import { IndexCheck } from '../../projections/index/check.ts';
+import type { ProjectionEntry } from '../../projections/entry.ts';
 import type { Inspection, KeptUndo, ProjectionCheck } from '../../projections/inspection.ts';
-import { MmrCheck } from '../../projections/mmr/check.ts';
-import { balanceKinds } from '../../projections/registry.ts';
-import { SeenCheck } from '../../projections/seen/check.ts';
-import { SetHashCheck } from '../../projections/set-hash/check.ts';
+import { PROJECTIONS, type ProjectionTable } from '../../projections/registry.ts';
 import { TX } from '../../projections/transactions.ts';
-import { SPENT, UNSPENT } from '../../projections/utxo.ts';
+import { SPENT, UNSPENT, utxoEntry } from '../../projections/utxo.ts';
 import { readBase } from '../../state/base.ts';
 import { DELTA, isSelfContained, readDelta } from '../../state/delta.ts';
 import { META_PREFIX, readHead } from '../../state/head.ts';
@@ -46,24 +40,18 @@ export interface Verification {
 
 const FAULTS_KEPT = 20;
 
-/** What the store keeps, and so what is to be checked. */
 export interface VerifyOptions {
-  readonly utxo: boolean;
-  readonly indexes: readonly IndexKind[];
-  readonly balances?: boolean;
-  readonly datums?: boolean;
-  readonly scripts?: boolean;
-  readonly history?: boolean;
-  readonly setHash?: boolean;
-  readonly csmt?: boolean;
-  readonly mmr?: boolean;
+  /** Names of the projections that the store keeps and that are ready: what is to be checked. */
+  readonly projections: readonly string[];
+  /** Where the checks of these projections are found. Default: the table of ours. */
+  readonly table?: ProjectionTable | undefined;
   readonly onProgress?: ((what: string, rows: number) => void) | undefined;
 }
 
 export function verifyStore(reader: Reader, ledger: Ledger, options: VerifyOptions): Verification {
   const check = new Check(reader, ledger, options);
   const blocks = check.chain();
-  if (options.utxo) {
+  if (options.projections.includes(utxoEntry.name)) {
     check.unspent();
     check.totals();
   }
@@ -188,17 +176,8 @@ class Check implements Inspection {
   }
 
   private derived(): readonly ProjectionCheck[] {
-    const { indexes, balances, datums, scripts, history, setHash, csmt, mmr } = this.options;
-    return [
-      ...indexes.map((kind) => new IndexCheck(this, kind)),
-      ...(datums ? [new SeenCheck(this, 'datum')] : []),
-      ...(scripts ? [new SeenCheck(this, 'script')] : []),
-      ...(history ? [new HistoryCheck(this)] : []),
-      ...(setHash ? [new SetHashCheck(this)] : []),
-      ...(csmt ? [new CsmtCheck(this)] : []),
-      ...(mmr ? [new MmrCheck(this)] : []),
-      ...(balances ? balanceKinds(this.ledger).map((kind) => new BalanceCheck(this, kind)) : []),
-    ];
+    const { projections, table = PROJECTIONS } = this.options;
+    return table.flatMap((entry: ProjectionEntry) => (projections.includes(entry.name) ? (entry.check?.(this) ?? []) : []));
   }
 
   /** Each output is of a block on our chain, at that block's slot; or older than the snapshot we began with. */

@@ -11,16 +11,9 @@ import { HISTORY_SPEND } from '../../../src/projections/history/history.ts';
 import { selectProjections } from '../../../src/projections/registry.ts';
 import { pruneStep } from '../../../src/state/pruned.ts';
 import { forgeBlock, forgeCoinbase, forgeTx, OP_TRUE } from '../../ledgers/bitcoin/forge.ts';
-import {
-  expectedHistory,
-  ForgedChain,
-  type ForgedRig,
-  forgedRig,
-  forgedRocksRig,
-  KEEP_ALL_BITCOIN,
-  randomFrom,
-} from '../../support/forged-chain.ts';
+import { expectedHistory, ForgedChain, type ForgedRig, forgedRig, forgedRocksRig, randomFrom } from '../../support/forged-chain.ts';
 import { assertCode, assertSameDump, assertSameRows, dump, TEST_SEED } from '../../support/harness.ts';
+import { keep } from '../../support/keep.ts';
 
 /** The store is what the chain says, and what a store built straight to it is. */
 function assertIs(rig: ForgedRig, chain: ForgedChain, when: string): void {
@@ -155,6 +148,6 @@ describe('history', () => {
 
   it('is not to be had where transactions do not stand in one piece', () => {
     const { ledger } = openNetwork('preview', null);
-    assertCode(() => selectProjections({ ...KEEP_ALL_BITCOIN, setHash: false }, ledger), 'UNSUPPORTED');
+    assertCode(() => selectProjections(keep('history'), ledger), 'UNSUPPORTED');
   });
 });

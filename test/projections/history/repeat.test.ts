@@ -17,13 +17,14 @@ import { readTxRow, TX } from '../../../src/projections/transactions.ts';
 import { verifyStore } from '../../../src/store/verify/verify.ts';
 import { forgeBlock, forgeCoinbase, forgeTx, OP_TRUE } from '../../ledgers/bitcoin/forge.ts';
 import { bitcoin } from '../../ledgers/bitcoin/samples.ts';
-import { type ForgedRig, forgedRig } from '../../support/forged-chain.ts';
+import { type ForgedRig, forgedRig, KEEP_ALL_BITCOIN } from '../../support/forged-chain.ts';
 import { assertSameDump, dump } from '../../support/harness.ts';
+import { leaveOut } from '../../support/keep.ts';
 
 const EARLIER = 3;
 const LATER = 6;
 const TIP = 8;
-const VERIFY = { utxo: true, indexes: ['address'], balances: true, history: true, setHash: true } as const;
+const VERIFY = { projections: KEEP_ALL_BITCOIN } as const;
 
 /** A chain whose coinbases at two heights are the same; both are blocks of the network's table. */
 function repeating(): { ledger: BitcoinLedger; blocks: BitcoinBlock[] } {
@@ -112,7 +113,7 @@ describe('an id that comes twice', () => {
     const batch = rig.engine.batch();
     batch.del(TX, blocks[5].txs[0].id);
     batch.commit();
-    const { faults } = verifyStore(rig.engine, ledger, { ...VERIFY, history: false });
+    const { faults } = verifyStore(rig.engine, ledger, { projections: leaveOut(KEEP_ALL_BITCOIN, 'history') });
     assert.match(faults.map(({ what }) => what).join(), /has 7 rows; the chain has 8/);
   });
 

@@ -11,7 +11,7 @@ import { type Fault, verifyStore } from '../../../src/store/verify/verify.ts';
 import { writeU64 } from '../../../src/util/bytes.ts';
 import { randomFrom } from '../../support/forged-chain.ts';
 import { TEST_SEED } from '../../support/harness.ts';
-import { type MmrRig, mmrRig, wideChain } from '../../support/mmr-rig.ts';
+import { type MmrRig, mmrRig, VERIFY_MMR, wideChain } from '../../support/mmr-rig.ts';
 
 function grown(prune: boolean): MmrRig {
   const chain = wideChain(TEST_SEED);
@@ -24,7 +24,7 @@ function grown(prune: boolean): MmrRig {
 }
 
 function faultsOf(rig: MmrRig): readonly Fault[] {
-  return verifyStore(rig.engine, rig.ledger, { utxo: true, indexes: [], mmr: true }).faults;
+  return verifyStore(rig.engine, rig.ledger, VERIFY_MMR).faults;
 }
 
 function write(rig: MmrRig, column: string, key: Uint8Array, value: Uint8Array | undefined): void {

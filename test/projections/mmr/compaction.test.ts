@@ -13,7 +13,16 @@ import { readU64 } from '../../../src/util/bytes.ts';
 import { UnspentError } from '../../../src/util/errors.ts';
 import { randomFrom } from '../../support/forged-chain.ts';
 import { assertCode, assertSameDump, dump, TEST_SEED } from '../../support/harness.ts';
-import { bitcoinChain, cardanoChain, MmrModel, type MmrRig, mmrRig, mmrRocksRig, type TestChain } from '../../support/mmr-rig.ts';
+import {
+  bitcoinChain,
+  cardanoChain,
+  MmrModel,
+  type MmrRig,
+  mmrRig,
+  mmrRocksRig,
+  type TestChain,
+  VERIFY_MMR,
+} from '../../support/mmr-rig.ts';
 import { WatchedEngine } from '../../support/watched-engine.ts';
 
 const WINDOWS = { pruneDepth: 12, rollbackWindow: 25 } as const;
@@ -56,7 +65,7 @@ function assertCompacted(rig: MmrRig, chain: TestChain, settled: number, when: s
   assert.deepEqual(rowsOf(rig, MMR_PRUNE), pruned, `${when}: pruned roots`);
   const cutoff = new MmrModel(chain.ledger, chain.blocks().slice(0, settled)).roots.size;
   assert.equal(readMmrState(rig.engine).cutoff, cutoff, `${when}: cutoff`);
-  const { faults } = verifyStore(rig.engine, rig.ledger, { utxo: true, indexes: [], mmr: true });
+  const { faults } = verifyStore(rig.engine, rig.ledger, VERIFY_MMR);
   assert.deepEqual(faults, [], when);
 }
 

@@ -19,6 +19,7 @@ import {
   mmrRig,
   mmrRocksRig,
   type TestChain,
+  VERIFY_MMR,
   wideChain,
 } from '../../support/mmr-rig.ts';
 import { WatchedEngine } from '../../support/watched-engine.ts';
@@ -38,7 +39,7 @@ function assertIsModel(rig: MmrRig, model: MmrModel, when: string): void {
 }
 
 function assertVerified(rig: MmrRig, when: string): void {
-  const { faults } = verifyStore(rig.engine, rig.ledger, { utxo: true, indexes: [], mmr: true });
+  const { faults } = verifyStore(rig.engine, rig.ledger, VERIFY_MMR);
   assert.deepEqual(faults, [], when);
 }
 

@@ -14,10 +14,19 @@ import { TX } from '../../../src/projections/transactions.ts';
 import type { HistoryRow } from '../../../src/query/bitcoin/history.ts';
 import { verifyStore } from '../../../src/store/verify/verify.ts';
 import { concatBytes, fromHex, toHex } from '../../../src/util/bytes.ts';
-import { expectedHistory, ForgedChain, type ForgedRig, forgedRig, forgedRocksRig, randomFrom } from '../../support/forged-chain.ts';
+import {
+  expectedHistory,
+  ForgedChain,
+  type ForgedRig,
+  forgedRig,
+  forgedRocksRig,
+  KEEP_ALL_BITCOIN,
+  randomFrom,
+} from '../../support/forged-chain.ts';
 import { assertCode, TEST_SEED } from '../../support/harness.ts';
+import { leaveOut } from '../../support/keep.ts';
 
-const VERIFY = { utxo: true, indexes: ['address'], balances: true, history: true, setHash: true } as const;
+const VERIFY = { projections: KEEP_ALL_BITCOIN } as const;
 const COMMON = scriptKey(Uint8Array.of(0x51, 0x50));
 
 function longChain(): ForgedChain {
@@ -131,7 +140,7 @@ describe('history, read', () => {
   });
 
   it('is refused, by its setting, where it is not kept', () => {
-    const without = forgedRig(chain.ledger, { selection: { history: false } });
+    const without = forgedRig(chain.ledger, { keeps: leaveOut(KEEP_ALL_BITCOIN, 'history') });
     without.apply(chain.blocks, [100]);
     assert.throws(() => without.read((query) => query.history()), { code: 'UNSUPPORTED', message: /utxo\.history/ });
   });

@@ -6,6 +6,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { HTTP_CONNECTIONS_RESERVE, HTTP_PIPELINED_ALL_MAX, HTTP_PIPELINED_MAX, HTTP_STALLED_MS } from '../../../src/util/limits.ts';
+import { KEEP_ALL } from '../../support/harness.ts';
+import { leaveOut } from '../../support/keep.ts';
 import { until } from '../../support/patience.ts';
 import { Served } from '../../support/served.ts';
 import { get, RawClient } from './raw-client.ts';
@@ -44,7 +46,7 @@ describe('one connection', () => {
   let address: string;
 
   before(async () => {
-    served = await Served.open({ blocks: 20, store: { balances: false }, server: { rowsMax: 100_000 } });
+    served = await Served.open({ blocks: 20, store: { keeps: leaveOut(KEEP_ALL, 'balance') }, server: { rowsMax: 100_000 } });
     address = `/api/v1/addresses/${[...served.devnet.chain.utxos.values()][0].addressHex}`;
     endless = new Endless(served);
     ({ port } = await served.listen());

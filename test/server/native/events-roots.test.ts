@@ -7,7 +7,8 @@ import { describe, it } from 'node:test';
 import { Random } from '../../../src/chains/cardano/devnet/random.ts';
 import { Prover, type Roots } from '../../../src/query/proofs.ts';
 import { toHex } from '../../../src/util/bytes.ts';
-import { Devnet, devnetOptions, memoryRig, type RigOptions, TEST_SEED } from '../../support/harness.ts';
+import { Devnet, devnetOptions, KEEP_ALL, memoryRig, type RigOptions, TEST_SEED } from '../../support/harness.ts';
+import { leaveOut } from '../../support/keep.ts';
 import { until } from '../../support/patience.ts';
 import { Connection, EventServer } from './event-reader.ts';
 
@@ -66,7 +67,7 @@ describe('roots in events', () => {
   });
 
   it('are left out where none is kept', async () => {
-    const { server } = await begin({ csmt: false, setHash: false });
+    const { server } = await begin({ keeps: leaveOut(KEEP_ALL, 'csmt', 'setHash') });
     const reader = await Connection.open(server.url('?types=block,tip'), '');
     await until(() => reader.told.length > 0, 'the first event');
     server.rig.forward(3);

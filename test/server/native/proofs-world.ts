@@ -15,7 +15,7 @@ import { openNetwork } from '../../../src/families/networks.ts';
 import { formatAddress as formatBitcoinAddress } from '../../../src/ledgers/bitcoin/index.ts';
 import { formatAddress } from '../../../src/ledgers/cardano/index.ts';
 import type { Block, Point } from '../../../src/ledgers/ledger.ts';
-import { type Selection, selectProjections } from '../../../src/projections/registry.ts';
+import { selectProjections } from '../../../src/projections/registry.ts';
 import { bitsOf, bitsToText, encodeTxIn } from '../../../src/proofs/index.ts';
 import { buildApp } from '../../../src/server/app.ts';
 import { Workload } from '../../../src/server/http/work/workload.ts';
@@ -30,6 +30,7 @@ import { csmtRoot, mergedRoot } from '../../proofs/reference.ts';
 import { PlainChain } from '../../support/bitcoin-chain.ts';
 import { KEEP_ALL_BITCOIN } from '../../support/forged-chain.ts';
 import { Devnet, devnetOptions, KEEP_ALL } from '../../support/harness.ts';
+import { leaveOut } from '../../support/keep.ts';
 import { OpenApiCheck } from '../../support/openapi-check.ts';
 
 /** An output as the account has it. */
@@ -74,10 +75,10 @@ export class ProofWorld {
   private readonly logged: string[] = [];
   private check: OpenApiCheck | null = null;
 
-  constructor(network: Network, account: Account, selection: Selection) {
+  constructor(network: Network, account: Account, keeps: readonly string[]) {
     this.network = network;
     this.account = account;
-    const projections = selectProjections(selection, network.ledger);
+    const projections = selectProjections(keeps, network.ledger);
     const engine = openMemory([...projections.flatMap(({ columns }) => columns), deltaColumn]);
     const options = { utxo: true, partial: false, selfContained: false, pruneDepth: 2160, rollbackWindow: 4320, fsync: false };
     this.fold = new Fold(engine, network.ledger, projections, options);
@@ -163,7 +164,7 @@ export class ProofWorld {
   }
 }
 
-export function cardanoWorld(seed: number, selection: Partial<Selection> = {}): ProofWorld {
+export function cardanoWorld(seed: number, left: readonly string[] = []): ProofWorld {
   const devnet = new Devnet(devnetOptions(seed, 'conway'));
   const { chain } = devnet;
   const network = openNetwork('devnet', { byron: chain.genesisByron, shelley: chain.genesisShelley });
@@ -185,10 +186,10 @@ export function cardanoWorld(seed: number, selection: Partial<Selection> = {}): 
       };
     },
   };
-  return new ProofWorld(network, account, { ...KEEP_ALL, mmr: true, ...selection });
+  return new ProofWorld(network, account, leaveOut([...KEEP_ALL, 'mmr'], ...left));
 }
 
-export function bitcoinWorld(seed: number, selection: Partial<Selection> = {}): ProofWorld {
+export function bitcoinWorld(seed: number, left: readonly string[] = []): ProofWorld {
   const network = needBitcoin(openNetwork('bitcoin-regtest', null), 'this');
   const chain = new PlainChain(seed);
   const entryOf = ({ txId, index, value, script }: (typeof chain.blocks)[number]['txs'][number]['creates'][number]): Entry => ({
@@ -215,5 +216,5 @@ export function bitcoinWorld(seed: number, selection: Partial<Selection> = {}): 
       };
     },
   };
-  return new ProofWorld(network, account, { ...KEEP_ALL_BITCOIN, history: false, mmr: true, ...selection });
+  return new ProofWorld(network, account, leaveOut([...KEEP_ALL_BITCOIN, 'mmr'], 'history', ...left));
 }

@@ -203,7 +203,7 @@ for (const [family, open] of WORLDS) {
     });
 
     test('what is not kept is told by the setting that would keep it', async () => {
-      const world = open(5, { csmt: false, mmr: false, setHash: false });
+      const world = open(5, ['csmt', 'mmr', 'setHash']);
       world.forward(6);
       const { addressText, name } = world.tip.entries[0];
       const [tx, index] = name.split('#');

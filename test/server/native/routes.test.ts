@@ -9,6 +9,7 @@ import type { ModelUtxo } from '../../../src/chains/cardano/devnet/model.ts';
 import { formatAddress, readAddress, stakeAddressOf } from '../../../src/ledgers/cardano/index.ts';
 import type { BalanceJson, BlockJson, SeenJson, UtxoJson } from '../../../src/query/json.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
+import { keep } from '../../support/keep.ts';
 import { type Answer, assertProblem, Served } from '../../support/served.ts';
 
 const nameOf = ({ tx_hash, output_index }: UtxoJson): string => `${tx_hash}#${output_index}`;
@@ -221,7 +222,7 @@ describe('routes', () => {
 
 describe('a store that keeps less', () => {
   test('says which switch is off, and never that there is nothing', async () => {
-    const served = await Served.open({ blocks: 10, store: { indexes: { address: true }, balances: false, datums: false, scripts: false } });
+    const served = await Served.open({ blocks: 10, store: { keeps: keep('index.address', 'setHash', 'csmt') } });
     const hash28 = '00'.repeat(28);
     for (const path of [`/credentials/${hash28}/utxos`, `/stake/${hash28}/utxos`, `/assets/${hash28}/utxos`, `/policies/${hash28}/utxos`])
       assertProblem(await served.get(path), 'UNSUPPORTED', 501);

@@ -6,9 +6,11 @@
 import type { Lease } from '../../../events/shared-snapshots.ts';
 import { needBitcoin } from '../../../families/bitcoin.ts';
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
+import { switchOf } from '../../../projections/registry.ts';
 import type { Mempool } from '../../../query/bitcoin/mempool/mempool.ts';
 import type { Query } from '../../../query/query.ts';
 import { UnspentError } from '../../../util/errors.ts';
+import { switchText } from '../../../util/setting.ts';
 import type { ServerContext } from '../../context.ts';
 import { mempoolOf } from '../mempool.ts';
 
@@ -38,8 +40,8 @@ export class Backend {
     const mempool = mempoolOf(context);
     if (mempool === null) throw new UnspentError('UNSUPPORTED', 'the Electrum server needs the mempool of its network');
     this.mempool = mempool;
-    needKept(context, 'history', 'utxo.history');
-    needKept(context, 'index.address', 'utxo.index.addressHash');
+    needKept(context, 'history');
+    needKept(context, 'index.address');
   }
 
   get historyMax(): number {
@@ -83,8 +85,9 @@ export class Backend {
   }
 }
 
-function needKept({ projections, network }: ServerContext, projection: string, setting: string): void {
+function needKept({ projections, network }: ServerContext, projection: string): void {
   if (projections.includes(projection)) return;
+  const setting = switchText(switchOf(projection));
   const message = `the Electrum server needs ${setting}, which this store of '${network.name}' was made without; switch it on for a new store`;
   throw new UnspentError('CONFIG', message, { setting });
 }

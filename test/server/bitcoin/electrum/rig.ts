@@ -19,7 +19,8 @@ import { NOT_FOLLOWING } from '../../../../src/server/thread/live.ts';
 import { concatBytes, equalBytes, fromHex, toHex } from '../../../../src/util/bytes.ts';
 import { UnspentError } from '../../../../src/util/errors.ts';
 import { forgeBlock, forgeCoinbase, forgeTx, u32 } from '../../../ledgers/bitcoin/forge.ts';
-import { type ForgedRig, forgedRig, type Random, randomFrom } from '../../../support/forged-chain.ts';
+import { type ForgedRig, forgedRig, KEEP_ALL_BITCOIN, type Random, randomFrom } from '../../../support/forged-chain.ts';
+import { leaveOut } from '../../../support/keep.ts';
 import { ElectrumModel } from './model.ts';
 
 const network = openNetwork('bitcoin-regtest', null);
@@ -65,7 +66,9 @@ export class ElectrumRig {
 
   private constructor({ seed = 1, electrum, history = true, workload = new Workload() }: RigOptions) {
     this.random = randomFrom(seed);
-    this.store = forgedRig(network.ledger as Parameters<typeof forgedRig>[0], { selection: { history } });
+    this.store = forgedRig(network.ledger as Parameters<typeof forgedRig>[0], {
+      keeps: history ? KEEP_ALL_BITCOIN : leaveOut(KEEP_ALL_BITCOIN, 'history'),
+    });
     this.reads = new EngineReads(this.store.engine, null);
     this.keeper = new MempoolKeeper(this.reads, this.mempool, (raw) => this.hand(raw));
     const { config } = loadConfig({});

@@ -13,7 +13,6 @@ import { openMemory } from '../../../../src/engine/memory.ts';
 import { needBitcoin } from '../../../../src/families/bitcoin.ts';
 import { openNetwork } from '../../../../src/families/networks.ts';
 import { decodeTx, genesisBlock, p2pkhScript, p2shScript } from '../../../../src/ledgers/bitcoin/index.ts';
-import { INDEX_KINDS } from '../../../../src/projections/index/by-key.ts';
 import { selectProjections } from '../../../../src/projections/registry.ts';
 import { Mempool } from '../../../../src/query/bitcoin/mempool/mempool.ts';
 import { buildApp } from '../../../../src/server/app.ts';
@@ -35,6 +34,7 @@ import {
   OP_TRUE,
   u32,
 } from '../../../ledgers/bitcoin/forge.ts';
+import { keep } from '../../../support/keep.ts';
 import { EsploraModel } from './model.ts';
 
 /** A kind of output, and what an input brings along to spend one. */
@@ -107,11 +107,7 @@ export class EsploraRig {
 
   constructor({ history = true, server, pruneDepth = 2160, empty = false }: EsploraOptions = {}) {
     const { ledger } = this.network;
-    const indexes = Object.fromEntries(INDEX_KINDS.map((kind) => [kind, kind === 'address'])) as Record<
-      (typeof INDEX_KINDS)[number],
-      boolean
-    >;
-    const projections = selectProjections({ utxo: true, indexes, balances: false, datums: false, scripts: false, history }, ledger);
+    const projections = selectProjections(keep('index.address', ...(history ? ['history'] : [])), ledger);
     this.engine = openMemory([...projections.flatMap(({ columns }) => columns), deltaColumn]);
     const windows = { pruneDepth, rollbackWindow: 2 * pruneDepth };
     this.fold = new Fold(this.engine, ledger, projections, { utxo: true, partial: false, selfContained: false, ...windows, fsync: false });
