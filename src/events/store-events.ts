@@ -18,6 +18,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Point } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import type { StepTx } from '../projections/projection.ts';
+import { isOnChain } from '../query/chain-difference.ts';
 import type { Dialect } from '../query/dialect.ts';
 import type { Query } from '../query/query.ts';
 import type { Utxo } from '../query/utxo.ts';
@@ -189,7 +190,7 @@ export class StoreEvents implements AsyncIterableIterator<StoreEvent, undefined,
   /** Goes on from the newest snapshot. False: our block is not on its chain. */
   private moveToNewest(): boolean {
     const newest = this.snapshots.lease();
-    if (this.row !== null && newest.query.blockByHash(this.row.hash) === null) {
+    if (this.row !== null && !isOnChain(newest.query, this.row)) {
       newest.release();
       return false;
     }

@@ -251,6 +251,15 @@ export const MEMPOOL_BLOCKS_MAX = 24;
 /** Blocks a mempool remembers, to find where the chain turned. */
 export const MEMPOOL_TRAIL_MAX = 200;
 
+/** Blocks of one move that are read to see which scripts they touch. With more, asking each subscribed script is less work. */
+export const ELECTRUM_MOVE_BLOCKS_MAX = 16;
+
+/** Subscribed scripts, for each new block, up to which asking each of them is less work than reading the block. */
+export const ELECTRUM_ASKED_SCRIPTS_MAX = 1000;
+
+/** Blocks that the Electrum server remembers, to find where the chain turned: past them every script is looked at again. */
+export const ELECTRUM_TRAIL_MAX = 4320;
+
 /** Blocks behind the node at which its mempool is no longer watched: what it builds on is not here. */
 export const MEMPOOL_BEHIND_BLOCKS_MAX = 1000;
 

@@ -12,7 +12,8 @@ import { type DescribedOutput, decodeTx } from '../../../ledgers/bitcoin/index.t
 import type { MempoolChange } from '../../../ledgers/mempool-change.ts';
 import { outpointIndex, outpointTxId } from '../../../ledgers/outpoint.ts';
 import { isUnspentError } from '../../../util/errors.ts';
-import { MEMPOOL_BYTES_MAX, MEMPOOL_SECONDS_MAX, MEMPOOL_TXS_MAX } from '../../../util/limits.ts';
+import { MEMPOOL_BLOCKS_MAX, MEMPOOL_BYTES_MAX, MEMPOOL_SECONDS_MAX, MEMPOOL_TRAIL_MAX, MEMPOOL_TXS_MAX } from '../../../util/limits.ts';
+import { type ChainMove, ChainTracker } from '../../chain-difference.ts';
 import type { BlockOutline } from '../../changes.ts';
 import { hexOf } from '../../dialect.ts';
 import type { MempoolView } from '../../mempool.ts';
@@ -22,7 +23,6 @@ import { Entry, type MempoolTx } from './entry.ts';
 import { FeeList, type FeeStep, feeHistogram, rateWithin } from './fees.ts';
 import { type Answers, coinsOf, hasLost, isOpen, isOutdated, isSpentOnChain, lookUp } from './lookup.ts';
 import { MempoolTable } from './table.ts';
-import { type Step, Trail } from './trail.ts';
 
 export type { MempoolTx } from './entry.ts';
 
@@ -50,7 +50,7 @@ export class Mempool implements MempoolView {
   refused = 0;
   private readonly options: Required<MempoolOptions>;
   private readonly table = new MempoolTable();
-  private readonly trail = new Trail();
+  private readonly tracker = new ChainTracker({ rememberedMax: MEMPOOL_TRAIL_MAX, blocksMax: MEMPOOL_BLOCKS_MAX });
   private readonly listeners = new Set<(keys: ReadonlySet<string>) => void>();
   private arrived = 0;
   private readonly fees = new FeeList();
@@ -206,23 +206,23 @@ export class Mempool implements MempoolView {
   }
 
   private move(query: Query): void {
-    const step = this.trail.follow(query);
-    if (step === null || this.table.size === 0) return;
+    const move = this.tracker.follow(query);
+    if (move === null || this.table.size === 0) return;
     this.expire();
-    const { confirmed, doubtful } = this.touchedBy(step, query) ?? this.outdated(query);
+    const { confirmed, doubtful } = this.touchedBy(move, query) ?? this.outdated(query);
     for (const entry of confirmed) for (const child of this.table.children(entry.hexId)) doubtful.add(child);
     for (const entry of confirmed) {
       doubtful.delete(entry);
       this.table.drop(entry);
     }
-    this.resolveAll(doubtful, query, step.fork);
+    this.resolveAll(doubtful, query, move.fork);
   }
 
   /** What the new blocks hold, and whatever they, or those undone, may have changed; null: nobody can tell. */
-  private touchedBy({ fork, turned, rows }: Step, query: Query): Touched | null {
-    if (rows === null) return null;
+  private touchedBy({ fork, turned, blocks }: ChainMove, query: Query): Touched | null {
+    if (blocks === null) return null;
     const touched: Touched = { confirmed: new Set(), doubtful: new Set() };
-    for (const row of rows) {
+    for (const row of blocks) {
       const outline = query.outline(row);
       if (outline === null) return null;
       this.touchedByBlock(outline, touched);

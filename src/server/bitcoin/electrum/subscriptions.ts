@@ -5,16 +5,18 @@
  * still looked at are taken together: a client hears of the newest tip only.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type ChainMove, ChainTracker } from '../../../query/chain-difference.ts';
 import type { Query } from '../../../query/query.ts';
 import { toHex } from '../../../util/bytes.ts';
+import { ELECTRUM_MOVE_BLOCKS_MAX, ELECTRUM_TRAIL_MAX } from '../../../util/limits.ts';
 import type { Task } from '../../http/work/task.ts';
 import type { Backend } from './backend.ts';
 import { headerEntry } from './headers.ts';
 import type { Asker } from './method.ts';
-import { type Move, Recent, touchedBy } from './moves.ts';
 import type { ScriptHash } from './params.ts';
 import { RPC, RpcError } from './rpc.ts';
 import { newestHeight, type ScriptStatus, scriptStatus } from './scripts.ts';
+import { touchedBy } from './touched.ts';
 
 const SCRIPTS = 'blockchain.scripthash.subscribe';
 const HEADERS = 'blockchain.headers.subscribe';
@@ -39,7 +41,7 @@ export class Subscriptions {
   private task: Task;
   private readonly scripts = new Map<string, Watched>();
   private readonly headers = new Set<Asker>();
-  private readonly recent: Recent;
+  private readonly tracker = new ChainTracker({ rememberedMax: ELECTRUM_TRAIL_MAX, blocksMax: ELECTRUM_MOVE_BLOCKS_MAX });
   private readonly stops: readonly (() => void)[];
   /** Names of scripts to look at again. */
   private touched = new Set<string>();
@@ -52,7 +54,7 @@ export class Subscriptions {
   constructor(backend: Backend) {
     this.backend = backend;
     this.task = this.newTask();
-    this.recent = backend.read((query) => new Recent(query)) as Recent;
+    backend.read((query) => this.tracker.follow(query));
     const { reads } = backend.context;
     this.stops = [reads.onMove(() => this.wake([])), backend.mempool.onChange((keys) => this.wake(keys))];
   }
@@ -152,8 +154,8 @@ export class Subscriptions {
       const touched = this.touched;
       this.touched = new Set();
       await this.backend.read(async (query) => {
-        const move = this.recent.follow(query);
-        if (move.tipChanged) this.tellHeaders(query);
+        const move = this.tracker.follow(query);
+        if (move !== null) this.tellHeaders(query);
         await this.tellScripts(query, await this.suspects(query, move, touched));
       });
     }
@@ -170,9 +172,9 @@ export class Subscriptions {
   }
 
   /** Scripts whose status may be another now. */
-  private async suspects(query: Query, move: Move, touched: ReadonlySet<string>): Promise<Set<string>> {
+  private async suspects(query: Query, move: ChainMove | null, touched: ReadonlySet<string>): Promise<Set<string>> {
     const names = new Set(touched);
-    if (!move.tipChanged) return names;
+    if (move === null) return names;
     const inBlocks = this.scripts.size === 0 ? new Set<string>() : touchedBy(query, move, this.scripts.size);
     const each = (watched: Watched): boolean => {
       const { seen } = watched;

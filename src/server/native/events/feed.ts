@@ -8,17 +8,18 @@
  * joins there, so that it neither misses an event nor gets one twice.
  */
 
-import { type Position, parsePosition, resume } from '../../../events/position.ts';
+import { ALL, type Position, PositionWriter, parsePosition, resume } from '../../../events/position.ts';
+import type { Lease } from '../../../events/shared-snapshots.ts';
 import type { Query } from '../../../query/query.ts';
 import { renderPoint } from '../../../query/render.ts';
 import type { Windows } from '../../../state/pruned.ts';
+import { equalBytes } from '../../../util/bytes.ts';
+import { TimeSlice } from '../../../util/time-slice.ts';
 import type { Reads } from '../../context.ts';
 import type { Workload } from '../../http/work/workload.ts';
+import { type Announcements, announceMove, announceSince, Gap, rollbackTo, type Told, type Wanted } from './announce.ts';
 import { frame } from './announcement.ts';
 import type { EventStream } from './event-stream.ts';
-import { Moment } from './moment.ts';
-import { Pace } from './pace.ts';
-import { type Events, Gap, rollbackTo, type Told, type Wanted, walk, walkOn } from './walk.ts';
 
 export interface FeedOptions extends Told {
   readonly reads: Reads;
@@ -38,11 +39,13 @@ export class Feed {
   private readonly ahead = new Set<EventStream>();
   /** Readers on their way to `aim`. */
   private readonly catching = new Set<EventStream>();
-  private at: Moment | null = null;
+  private at: Lease | null = null;
   /** Where the feed is going; the same as `at` while it rests. */
-  private aim: Moment | null = null;
+  private aim: Lease | null = null;
   private moving = false;
   private readonly forget: () => void;
+  /** Of readers who have seen everything up to the head of a query. */
+  private readonly headPositions = new WeakMap<Query, string>();
 
   constructor(options: FeedOptions) {
     this.options = options;
@@ -55,17 +58,17 @@ export class Feed {
 
   /** Takes a reader in. `after` is where it was; null: it begins with what comes. Throws USAGE when that is not a place. */
   join(stream: EventStream, after: string | null): void {
-    this.at ??= new Moment(this.options.reads.lease());
+    this.at ??= this.options.reads.lease();
     this.aim ??= this.at;
-    const moment = this.aim.hold();
+    const lease = this.aim.share();
     try {
       const from =
-        after === null || stream.subscription.wantsTipOnly ? null : parsePosition(after, moment.query, this.options.network.dialect);
+        after === null || stream.subscription.wantsTipOnly ? null : parsePosition(after, lease.query, this.options.network.dialect);
       this.catching.add(stream);
       stream.place = () => this.placeOf(stream);
-      void this.catchUp(stream, moment, from);
+      void this.catchUp(stream, lease, from);
     } catch (error) {
-      moment.letGo();
+      lease.release();
       this.rest();
       throw error;
     }
@@ -82,25 +85,26 @@ export class Feed {
     for (const stream of [...this.live, ...this.ahead, ...this.catching]) stream.finish('closed', ': the server stops\n\n');
   }
 
-  private async catchUp(stream: EventStream, first: Moment, from: Position | null): Promise<void> {
-    let moment = first;
+  private async catchUp(stream: EventStream, first: Lease, from: Position | null): Promise<void> {
+    let lease = first;
     try {
-      if (from !== null) await this.replay(stream, moment.query, from);
-      else if (!stream.subscription.wantsTipOnly) stream.tell(this.pointFrame('begin', moment));
+      if (from !== null) await this.replay(stream, lease.query, from);
+      else if (!stream.subscription.wantsTipOnly) stream.tell(this.pointFrame('begin', lease));
       // The feed may have gone on meanwhile, and again while we follow it.
-      while (!stream.ended && this.aim !== null && this.aim !== moment) {
-        const [previous, next] = [moment, this.aim.hold()];
-        moment = next;
-        await this.deliver(stream, walk(previous.query, next.query, wantedBy([stream]), this.options)).finally(() => previous.letGo());
+      while (!stream.ended && this.aim !== null && this.aim.query !== lease.query) {
+        const [previous, next] = [lease, this.aim.share()];
+        lease = next;
+        const events = announceMove(previous.query, next.query, wantedBy([stream]), this.options);
+        await this.deliver(stream, events).finally(() => previous.release());
       }
       if (!this.catching.delete(stream) || stream.ended) return;
-      if (wantsTip(stream)) stream.tell(this.pointFrame('tip', moment));
+      if (wantsTip(stream)) stream.tell(this.pointFrame('tip', lease));
       if (this.moving) this.ahead.add(stream);
       else this.live.add(stream);
     } catch (error) {
       this.fail([stream], error);
     } finally {
-      moment.letGo();
+      lease.release();
     }
   }
 
@@ -111,21 +115,18 @@ export class Feed {
     const { row, seen, lost } = start;
     // What it saw of the lost blocks is not stored any more; whatever its types, it must know.
     if (lost > 0) stream.tell(rollbackTo(query, row, lost, this.options).text);
-    await this.deliver(stream, walkOn(query, row, seen, wantedBy([stream]), this.options));
+    await this.deliver(stream, announceSince(query, row, seen, wantedBy([stream]), this.options));
   }
 
   /** To one reader, as fast as it takes them. */
-  private async deliver(stream: EventStream, events: Events): Promise<void> {
-    const pace = new Pace(
-      this.options.workload.ownTask(() => stream.ended),
-      this.options.sliceMs,
-    );
+  private async deliver(stream: EventStream, events: Announcements): Promise<void> {
+    const slice = this.newSlice(() => stream.ended);
     for (const event of events) {
       if (event instanceof Gap) expire(stream, event.why);
       else if (event !== null) stream.offer(event);
       await stream.drained();
       if (stream.ended) return;
-      if (pace.isOver) await pace.turn();
+      if (slice.isOver) await slice.turn();
     }
   }
 
@@ -145,10 +146,10 @@ export class Feed {
   }
 
   /** One move of the store; false when there was none. */
-  private async step(from: Moment): Promise<boolean> {
-    const to = new Moment(this.options.reads.lease());
-    if (from.isAt(to.query)) {
-      to.letGo();
+  private async step(from: Lease): Promise<boolean> {
+    const to = this.options.reads.lease();
+    if (isSameHead(from.query, to.query)) {
+      to.release();
       return false;
     }
     this.aim = to;
@@ -156,27 +157,24 @@ export class Feed {
       await this.announce(from, to);
     } catch (error) {
       this.aim = from;
-      to.letGo();
+      to.release();
       throw error;
     }
     this.at = to;
-    from.letGo();
+    from.release();
     for (const stream of this.ahead) this.live.add(stream);
     this.ahead.clear();
     return true;
   }
 
-  private async announce(from: Moment, to: Moment): Promise<void> {
+  private async announce(from: Lease, to: Lease): Promise<void> {
     const streams = [...this.live].filter(({ subscription }) => !subscription.wantsTipOnly);
-    const pace = new Pace(
-      this.options.workload.ownTask(() => this.readers === 0),
-      this.options.sliceMs,
-    );
-    for (const event of streams.length === 0 ? [] : walk(from.query, to.query, wantedBy(streams), this.options)) {
+    const slice = this.newSlice(() => this.readers === 0);
+    for (const event of streams.length === 0 ? [] : announceMove(from.query, to.query, wantedBy(streams), this.options)) {
       if (event instanceof Gap) for (const stream of streams.filter(wantsOutputs)) expire(stream, event.why);
       else if (event !== null) for (const stream of streams) stream.offer(event);
-      if (!pace.isOver) continue;
-      await pace.turn();
+      if (!slice.isOver) continue;
+      await slice.turn();
       if (streams.every((stream) => stream.ended)) break;
     }
     const tips = [...this.live].filter(wantsTip);
@@ -185,8 +183,8 @@ export class Feed {
 
   /** Where a reader is who has got everything; null while it has not. */
   private placeOf(stream: EventStream): string | null {
-    if (this.ahead.has(stream)) return this.aim?.id ?? null;
-    return this.live.has(stream) && !this.moving ? (this.at?.id ?? null) : null;
+    if (this.ahead.has(stream)) return this.aim === null ? null : this.headPosition(this.aim.query);
+    return this.live.has(stream) && !this.moving && this.at !== null ? this.headPosition(this.at.query) : null;
   }
 
   private fail(streams: readonly EventStream[], error: unknown): void {
@@ -195,18 +193,37 @@ export class Feed {
     for (const stream of streams) stream.finish('failed', frame('failure', null, data));
   }
 
-  private pointFrame(name: 'begin' | 'tip', { query, id }: Moment): string {
+  private pointFrame(name: 'begin' | 'tip', { query }: Lease): string {
     const roots = name === 'tip' ? this.options.rootsOf(query) : null;
-    return frame(name, id, { point: renderPoint(query.head, this.options.network.dialect), ...(roots !== null && { roots }) });
+    return frame(name, this.headPosition(query), {
+      point: renderPoint(query.head, this.options.network.dialect),
+      ...(roots !== null && { roots }),
+    });
+  }
+
+  private headPosition(query: Query): string {
+    const known = this.headPositions.get(query) ?? new PositionWriter(query).at(query.headRow(), ALL);
+    this.headPositions.set(query, known);
+    return known;
+  }
+
+  private newSlice(isCancelled: () => boolean): TimeSlice {
+    const task = this.options.workload.ownTask(isCancelled);
+    return new TimeSlice(this.options.sliceMs, () => task.turn());
   }
 
   /** Without readers nothing is held. */
   private rest(): void {
     if (this.readers > 0 || this.moving || this.at === null) return;
-    this.at.letGo();
+    this.at.release();
     this.at = null;
     this.aim = null;
   }
+}
+
+/** Nothing happened between the two. */
+function isSameHead({ head: a }: Query, { head: b }: Query): boolean {
+  return a === b || (a !== null && b !== null && equalBytes(a.hash, b.hash));
 }
 
 function wantsTip({ subscription }: EventStream): boolean {

@@ -1,17 +1,15 @@
 /**
- * Events as a pure function of two snapshots: what it takes to get from the
- * chain of one to the chain of the other. Blocks that are not in the newer one
- * are undone, newest first, with what the older one knows of them; then come the
- * newer one's, oldest first. Forward a block is told before its changes, created
- * before spent; undone, all of it is told in reverse.
+ * Events of the wire from the walk between two snapshots. Forward a block is
+ * told before its changes, created before spent; undone, all of it is told in
+ * reverse.
  *
  * Between blocks null comes out, so that whoever reads may pause.
  *
  * Roots are told of the newest block only: the snapshot is at that one, and to
  * have those of the blocks before it would mean to undo what came since.
  */
-
 import { ALL, PositionWriter } from '../../../events/position.ts';
+import { walk } from '../../../events/walk.ts';
 import type { Network } from '../../../families/family.ts';
 import type { ChainRow } from '../../../projections/chain.ts';
 import type { BlockChanges } from '../../../query/changes.ts';
@@ -45,29 +43,25 @@ export interface Told {
   rootsOf(query: Query): Roots | null;
 }
 
-export type Events = Generator<Announcement | Gap | null, void, void>;
+export type Announcements = Generator<Announcement | Gap | null, void, void>;
 
 /** From the head of one query to that of another. */
-export function* walk(from: Query, to: Query, wanted: Wanted, told: Told): Events {
+export function* announceMove(from: Query, to: Query, wanted: Wanted, told: Told): Announcements {
   const old = new Teller(from, wanted, told);
-  let row = headRow(from);
-  let undone = 0;
-  while (row !== null && to.blockByHash(row.hash) === null) {
-    const parent = from.blockByHash(row.prevHash);
-    yield* old.undo(row, parent);
-    undone++;
-    row = parent;
-  }
   const teller = new Teller(to, wanted, told);
-  if (undone > 0) yield teller.rollback(row, undone, false);
-  yield* teller.above(row);
+  for (const step of walk(from, to)) {
+    if (step.kind === 'undone') yield* old.undo(step.row, step.parent);
+    else if (step.kind === 'turned') yield teller.rollback(step.at, step.undone, false);
+    else if (wantsBlocks(wanted)) yield* teller.block(step.row);
+    else return;
+  }
 }
 
 /** From a block of the query's own chain, of which so many changes were seen, to its head. */
-export function* walkOn(to: Query, from: ChainRow | null, seen: number, wanted: Wanted, told: Told): Events {
+export function* announceSince(to: Query, from: ChainRow | null, seen: number, wanted: Wanted, told: Told): Announcements {
   const teller = new Teller(to, wanted, told);
   if (from !== null && seen !== ALL) yield* teller.changes(from, seen);
-  yield* teller.above(from);
+  if (wantsBlocks(wanted)) for (const row of to.blocksAfter(from)) yield* teller.block(row);
 }
 
 /** For a reader whose block is gone, and with it what it did: back to the newest block it shares with us. */
@@ -75,8 +69,8 @@ export function rollbackTo(to: Query, row: ChainRow | null, undone: number, told
   return new Teller(to, NOTHING, told).rollback(row, undone, true);
 }
 
-export function headRow(query: Query): ChainRow | null {
-  return query.head === null ? null : query.blockByHash(query.head.hash);
+function wantsBlocks({ blocks, outputs }: Wanted): boolean {
+  return blocks || outputs;
 }
 
 const NOTHING: Wanted = { blocks: false, outputs: false };
@@ -86,7 +80,7 @@ class Teller {
   private readonly query: Query;
   private readonly wanted: Wanted;
   private readonly told: Told;
-  private readonly ids: PositionWriter;
+  private readonly positions: PositionWriter;
   private readonly renderer: Renderer;
   /** Set once a block was met whose changes are not known. */
   private gap = false;
@@ -95,23 +89,18 @@ class Teller {
     this.query = query;
     this.wanted = wanted;
     this.told = told;
-    this.ids = new PositionWriter(query);
+    this.positions = new PositionWriter(query);
     this.renderer = new Renderer(query, told.network.dialect);
   }
 
-  /** Every block behind that one (null: all of them), oldest first. */
-  *above(from: ChainRow | null): Events {
-    const { blocks, outputs } = this.wanted;
-    if (!blocks && !outputs) return;
-    for (const row of this.query.blocksAfter(from)) {
-      if (blocks) yield this.block('block', row, row, 0);
-      yield* this.changes(row, 0);
-      yield null;
-    }
+  *block(row: ChainRow): Announcements {
+    if (this.wanted.blocks) yield this.blockEvent('block', row, row, 0);
+    yield* this.changes(row, 0);
+    yield null;
   }
 
   /** The block's changes behind those that were seen. */
-  *changes(row: ChainRow, seen: number): Events {
+  *changes(row: ChainRow, seen: number): Announcements {
     const changes = this.look(row);
     if (changes === null || changes instanceof Gap) return yield changes;
     const { created, spent } = changes;
@@ -120,7 +109,7 @@ class Teller {
       yield this.output('spent', row, created.length + i + 1, spent[i]);
   }
 
-  *undo(row: ChainRow, parent: ChainRow | null): Events {
+  *undo(row: ChainRow, parent: ChainRow | null): Announcements {
     const changes = this.look(row);
     if (changes instanceof Gap) yield changes;
     else if (changes !== null) {
@@ -128,13 +117,13 @@ class Teller {
       for (let i = spent.length - 1; i >= 0; i--) yield this.output('unspent', row, created.length + i, spent[i]);
       for (let i = created.length - 1; i >= 0; i--) yield this.output('uncreated', row, i, { ...created[i], spent: null });
     }
-    if (this.wanted.blocks) yield this.block('undo', row, parent, ALL);
+    if (this.wanted.blocks) yield this.blockEvent('undo', row, parent, ALL);
     yield null;
   }
 
   rollback(to: ChainRow | null, undone: number, resumed: boolean): Announcement {
     return new Announcement('rollback', null, () =>
-      frame('rollback', this.ids.at(to, ALL), { to: renderPoint(to, this.told.network.dialect), undone, resumed }),
+      frame('rollback', this.positions.at(to, ALL), { to: renderPoint(to, this.told.network.dialect), undone, resumed }),
     );
   }
 
@@ -151,9 +140,9 @@ class Teller {
   }
 
   /** `place` and `seen` are where the reader is after it. */
-  private block(name: 'block' | 'undo', row: ChainRow, place: ChainRow | null, seen: number): Announcement {
+  private blockEvent(name: 'block' | 'undo', row: ChainRow, place: ChainRow | null, seen: number): Announcement {
     const write = (): string =>
-      frame(name, this.ids.at(place, seen), { ...this.renderer.block(row), ...(name === 'block' && this.roots(row)) });
+      frame(name, this.positions.at(place, seen), { ...this.renderer.block(row), ...(name === 'block' && this.roots(row)) });
     return new Announcement('block', null, write);
   }
 
@@ -164,7 +153,7 @@ class Teller {
   }
 
   private output(name: EventName, row: ChainRow, seen: number, utxo: Utxo): Announcement {
-    const write = (): string => frame(name, this.ids.at(row, seen), this.renderer.utxo(utxo));
+    const write = (): string => frame(name, this.positions.at(row, seen), this.renderer.utxo(utxo));
     return new Announcement('utxo', new SubscribedKeys(utxo, this.told.network.ledger.traits), write);
   }
 }
