@@ -24,7 +24,7 @@ export type { PruneCounts } from './state/pruned.ts';
 export { type CompactOptions, type CompactResult, compactDirectory as compact } from './store/compact.ts';
 export type { OpenOptions, SettingValues } from './store/options.ts';
 export {
-  type Expected,
+  type ExpectedHashes,
   type ImportOptions,
   importSnapshot,
   type SnapshotManifest,

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
-import type { Unclosed } from '../engine/open.ts';
+import type { UncleanShutdown } from '../engine/open.ts';
 import { type OpenOptions, type OpenStore, openStore } from '../store/store.ts';
 import type { CommandOptions } from './options.ts';
 import { createOutput, type Output } from './output.ts';
@@ -63,7 +63,7 @@ async function useStore<T>(output: Output, options: OpenOptions, body: (store: O
 }
 
 /** RocksDB aborts the process where the disk fails under it, and cannot say more than a line of its own: so the next command does. */
-function unclosedText({ process, since }: Unclosed): string {
+function unclosedText({ process, since }: UncleanShutdown): string {
   const who = process === null ? 'the last process' : `process ${process}${since === null ? '' : ` (since ${since})`}`;
   return `${who} ended without closing the store; it was recovered from its logs and is whole`;
 }

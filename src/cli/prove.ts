@@ -7,7 +7,7 @@ import { parseOutpoint } from '../ledgers/outpoint.ts';
 import { documentToJson, type ProofDocument } from '../proofs/index.ts';
 import { Prover } from '../query/proofs.ts';
 import { action, type Context } from './context.ts';
-import { type Look, look } from './query-look.ts';
+import { type QueryRead, withQuery } from './query-read.ts';
 
 export function registerProve(program: Command): void {
   const prove = program
@@ -59,8 +59,8 @@ function proveAbsent(context: Context, address: string, text: string): Promise<v
   });
 }
 
-function proveWith(context: Context, body: (prover: Prover, looked: Look) => ProofDocument): Promise<void> {
-  return look(context, (looked) => {
+function proveWith(context: Context, body: (prover: Prover, looked: QueryRead) => ProofDocument): Promise<void> {
+  return withQuery(context, (looked) => {
     const { query, view, network, projections } = looked;
     const document = body(new Prover(query, view, { network, projections }), looked);
     context.output.document(documentToJson(document));

@@ -12,7 +12,7 @@ import { equalBytes, fromHex, isHex, toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
 import { counted, pointText } from './format.ts';
-import { look } from './query-look.ts';
+import { withQuery } from './query-read.ts';
 import { sumOf, utxoTable } from './utxo-table.ts';
 
 const LIMIT_FOR_PEOPLE = 100;
@@ -56,7 +56,7 @@ interface IndexLookup {
 function queryIndex(context: Context, lookup: (dialect: Dialect) => IndexLookup): Promise<void> {
   const { output, options } = context;
   const limit = parseLimit(options.limit) ?? (output.json ? undefined : LIMIT_FOR_PEOPLE);
-  return look(context, async ({ view, renderer, dialect }) => {
+  return withQuery(context, async ({ view, renderer, dialect }) => {
     const { kind, key } = lookup(dialect);
     const after = parseCursor(options.after, key);
     const page: PageRequest = { limit: limit === undefined ? undefined : limit + 1, order: options.order, after };

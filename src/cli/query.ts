@@ -17,8 +17,8 @@ import { isUnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { counted, pairs, pointText } from './format.ts';
 import { paged, queryAddress, queryAsset, queryCredential, queryPolicy } from './query-list.ts';
-import { type Look, look, notFound, parseScriptHash } from './query-look.ts';
-import { type BlockDeeds, balanceRows, blockRows, seenRows, txRows, utxoRows, utxoTable } from './utxo-table.ts';
+import { notFound, parseScriptHash, type QueryRead, withQuery } from './query-read.ts';
+import { type BlockChangeCounts, balanceRows, blockRows, seenRows, txRows, utxoRows, utxoTable } from './utxo-table.ts';
 
 const DATUM_HASH_BYTES = 32;
 
@@ -87,7 +87,7 @@ function inTime(command: Command): Command {
 function queryOutpoint(context: Context, text: string): Promise<void> {
   // A mistyped outpoint is a usage error, whatever the store is like.
   parseOutpoint(text);
-  return look(context, ({ view, renderer, dialect }) => {
+  return withQuery(context, ({ view, renderer, dialect }) => {
     const { txId, index } = parseOutpoint(text, dialect.parseId);
     const found = view.outpoint(txId, index);
     if (found === null) throw notFound(`no output ${text} (it never was, or was spent and forgotten)`, view, dialect);
@@ -98,7 +98,7 @@ function queryOutpoint(context: Context, text: string): Promise<void> {
 }
 
 function queryBalance(context: Context, text: string): Promise<void> {
-  return look(context, ({ view, dialect }) => {
+  return withQuery(context, ({ view, dialect }) => {
     const { kind, key } = dialect.holder(text);
     const balance = renderBalance(view.balance(kind, key), dialect);
     if (context.output.json) context.output.document({ point: renderPoint(view.head, dialect), balance });
@@ -108,7 +108,7 @@ function queryBalance(context: Context, text: string): Promise<void> {
 
 function queryTx(context: Context, text: string): Promise<void> {
   fromHex(text, TXID_BYTES);
-  return look(context, ({ query, view, renderer, dialect }) => {
+  return withQuery(context, ({ query, view, renderer, dialect }) => {
     const txId = dialect.parseId(text);
     const { row, outputs } = query.totals === null ? placeOf(query, view, txId) : view.tx(txId);
     // Genesis outputs have an id, but no transaction made them.
@@ -134,7 +134,7 @@ function placeOf(query: Query, view: ChainView, txId: Uint8Array): { row: TxRow 
 
 function queryBlock(context: Context, text: string): Promise<void> {
   parsePlace(text);
-  return look(context, ({ query, renderer, dialect }) => {
+  return withQuery(context, ({ query, renderer, dialect }) => {
     const point = pointAt(query, parsePlace(text, dialect.parseId), dialect);
     const row = point === null ? null : query.blockByHash(point.hash);
     if (row === null) throw notFound(`no block at ${text}`, query, dialect);
@@ -146,7 +146,7 @@ function queryBlock(context: Context, text: string): Promise<void> {
 }
 
 /** Null where that was pruned, or outputs are not kept: the block itself is still known. */
-function changesOf(query: Query, row: ChainRow, { formatId }: Dialect): BlockDeeds {
+function changesOf(query: Query, row: ChainRow, { formatId }: Dialect): BlockChangeCounts {
   const named = (txs: readonly { readonly id: Uint8Array; readonly valid: boolean }[]) =>
     txs.map(({ id, valid }) => ({ tx_hash: formatId(id), valid }));
   try {
@@ -182,9 +182,9 @@ function querySeen(
   context: Context,
   kind: 'datum' | 'script',
   hashOf: (dialect: Dialect) => Uint8Array,
-  find: (look: Look, hash: Uint8Array) => Seen | null,
+  find: (look: QueryRead, hash: Uint8Array) => Seen | null,
 ): Promise<void> {
-  return look(context, (looked) => {
+  return withQuery(context, (looked) => {
     const { query, renderer, dialect } = looked;
     const hash = hashOf(dialect);
     const found = find(looked, hash);

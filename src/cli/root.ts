@@ -7,7 +7,7 @@ import { Prover, ROOT_SETTINGS, type Roots } from '../query/proofs.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
 import { count, pairs, pointText } from './format.ts';
-import { look } from './query-look.ts';
+import { withQuery } from './query-read.ts';
 
 export function registerRoot(program: Command): void {
   program
@@ -29,7 +29,7 @@ Examples:
 
 function showRoots(context: Context): Promise<void> {
   const { output } = context;
-  return look(context, ({ query, view, network, dialect, projections }) => {
+  return withQuery(context, ({ query, view, network, dialect, projections }) => {
     const prover = new Prover(query, view, { network, projections });
     const roots = prover.roots();
     if (Object.keys(roots).length === 0) throw noRoots(projections);

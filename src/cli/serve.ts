@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { renderPoint } from '../query/render.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
-import { together } from '../util/together.ts';
+import { runBoth } from '../util/run-both.ts';
 import { action, type Context } from './context.ts';
 import { pairs, pointText } from './format.ts';
 import { aborted, onInterrupt } from './interrupt.ts';
@@ -54,7 +54,7 @@ function serveStore(context: Context): Promise<void> {
           ]),
         );
       const ended = new AbortController();
-      await together(
+      await runBoth(
         interruption.signal,
         (signal) => Promise.race([aborted(signal), served.ended]).finally(() => ended.abort()),
         (signal) => upkeep(store, AbortSignal.any([signal, ended.signal])),
@@ -69,7 +69,7 @@ function serveStore(context: Context): Promise<void> {
 
 /** What a store needs that nothing is followed into. */
 function upkeep(store: OpenStore, signal: AbortSignal): Promise<unknown> {
-  return together(
+  return runBoth(
     signal,
     (stop) => store.fill({ signal: stop }),
     (stop) => store.keepPruned(stop),

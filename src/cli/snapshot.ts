@@ -6,7 +6,7 @@
 import type { Command } from 'commander';
 import { openNetwork } from '../families/networks.ts';
 import { parsePlace } from '../query/place.ts';
-import { type Expected, exportSnapshot, importSnapshot, type SnapshotManifest, verifySnapshot } from '../store/snapshots.ts';
+import { type ExpectedHashes, exportSnapshot, importSnapshot, type SnapshotManifest, verifySnapshot } from '../store/snapshots.ts';
 import { isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
@@ -88,7 +88,7 @@ async function importCommand(context: Context, folder: string): Promise<void> {
   await run(context, 'import', ({ signal, show }) => importSnapshot(folder, { config, ...hashes, signal, onRows: show }));
 }
 
-function hashesOf({ options: { id, setHash, block } }: Context): Expected {
+function hashesOf({ options: { id, setHash, block } }: Context): ExpectedHashes {
   for (const [flag, value] of [
     ['--id', id],
     ['--set-hash', setHash],

@@ -8,7 +8,7 @@ import type { Served, ServeOptions } from '../server/serve.ts';
 import type { Source } from '../sources/source.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
-import { together } from '../util/together.ts';
+import { runBoth } from '../util/run-both.ts';
 import type { Context } from './context.ts';
 import { type ControlCommand, readControl } from './control.ts';
 import { pointText } from './format.ts';
@@ -17,7 +17,7 @@ import type { FollowLines } from './start-lines.ts';
 import { isServed, startServer } from './start-server.ts';
 
 /** A server that is there for as long as the body is, where one is wanted. */
-export async function whileServed(
+export async function withServer(
   context: Context,
   store: OpenStore,
   body: (served: Served | null) => Promise<void>,
@@ -32,7 +32,7 @@ export async function whileServed(
   }
 }
 
-export function sayer({ output }: Context): (text: string) => void {
+export function lineWriter({ output }: Context): (text: string) => void {
   return output.json ? (text) => output.remark(text) : (text) => output.line(text);
 }
 
@@ -45,14 +45,14 @@ export async function followAndReport(
   served: Served | null,
 ): Promise<void> {
   const { output } = context;
-  const say = sayer(context);
+  const say = lineWriter(context);
   const interruption = onInterrupt(() => output.remark('stopping at the next block; once more to end at once'));
   const quit = new AbortController();
   const control = readControl(commands, say);
   void control.quit.then(() => quit.abort());
   const signal = AbortSignal.any([interruption.signal, quit.signal]);
   try {
-    await together(
+    await runBoth(
       signal,
       (stop) => serveUntil(served, stop),
       async (stop) => {

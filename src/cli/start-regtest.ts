@@ -21,7 +21,7 @@ import { remarkShape } from './fill-text.ts';
 import { pairs } from './format.ts';
 import { btc, regtestCommands } from './regtest-control.ts';
 import { followCommands } from './start-control.ts';
-import { followAndReport, sayer, whileServed } from './start-follow.ts';
+import { followAndReport, lineWriter, withServer } from './start-follow.ts';
 import { FollowLines } from './start-lines.ts';
 
 export const REGTEST = 'bitcoin-regtest';
@@ -58,12 +58,12 @@ async function startIn(context: Context, store: OpenStore): Promise<void> {
       if (!output.json) output.line(introduction(url, store, served));
       else if (served !== null) output.remark(`to look at it, open ${served.url}`);
       devnet.setInterval(INTERVAL_MS);
-      const lines = new FollowLines(store, sayer(context));
+      const lines = new FollowLines(store, lineWriter(context));
       const commands = [...followCommands(store, lines, served), ...regtestCommands(devnet)];
       const source = openNetworkSource(url, store.network, { onPeer: (status) => lines.peer(status) });
       await followAndReport(context, store, source, lines, commands, served);
     };
-    await whileServed(context, store, body, await electrumPorts(context));
+    await withServer(context, store, body, await electrumPorts(context));
   } finally {
     clearTimeout(firstFork);
     devnet.pause();

@@ -24,7 +24,7 @@ import { withEverything } from './everything.ts';
 import { remarkShape } from './fill-text.ts';
 import { ada, pairs } from './format.ts';
 import { followCommands } from './start-control.ts';
-import { followAndReport, sayer, whileServed } from './start-follow.ts';
+import { followAndReport, lineWriter, withServer } from './start-follow.ts';
 import { FollowLines } from './start-lines.ts';
 import { REGTEST, startRegtestStore } from './start-regtest.ts';
 import { checkPort } from './start-server.ts';
@@ -90,10 +90,10 @@ function startWith(context: Context, urls: readonly string[]): Promise<void> {
     ...(embedded !== null && settings.config.network === '' ? { network: embedded.network } : {}),
   };
   return context.withStore(async (store) => {
-    const lines = new FollowLines(store, sayer(context));
+    const lines = new FollowLines(store, lineWriter(context));
     const source = embedded?.source ?? openNetworkSource(urls, store.network, { onPeer: (status) => lines.peer(status) });
     remarkShape(context, store);
-    await whileServed(context, store, async (served) => {
+    await withServer(context, store, async (served) => {
       if (!output.json) output.remark(`following ${source.name} into ${store.data}; type help`);
       if (served !== null) output.remark(`to look at it, open ${served.url}`);
       await followAndReport(context, store, source, lines, followCommands(store, lines, served), served);
@@ -124,12 +124,12 @@ async function startDevnet(context: Context): Promise<void> {
       const firstFork = setTimeout(() => devnet.fork(FIRST_FORK_DEPTH), FIRST_FORK_MS);
       remarkShape(context, store);
       try {
-        await whileServed(context, store, async (served) => {
+        await withServer(context, store, async (served) => {
           const url = `n2n://127.0.0.1:${responder.port}`;
           if (!output.json) output.line(introduction(url, store, formatAddress(address), served));
           else if (served !== null) output.remark(`to look at it, open ${served.url}`);
           devnet.setInterval(INTERVAL_MS);
-          const lines = new FollowLines(store, sayer(context));
+          const lines = new FollowLines(store, lineWriter(context));
           const commands = [...followCommands(store, lines, served), ...devnetCommands(devnet)];
           await followAndReport(
             context,

@@ -61,10 +61,10 @@ async function sync(context: Context): Promise<void> {
     const source = embedded?.source ?? openNetworkSource(urls, store.network);
     const started = performance.now();
     remarkShape(context, store);
-    const pumped = await pump(context, store, isBeyond(store, until, context) ? null : source, until);
-    report(context, store, pumped, (performance.now() - started) / 1000);
-    if (pumped.reason === 'end' && until.kind !== 'end') context.output.remark(`the source ended before --until ${options.until}`);
-    if (pumped.reason === 'interrupted')
+    const followed = await followSource(context, store, isBeyond(store, until, context) ? null : source, until);
+    report(context, store, followed, (performance.now() - started) / 1000);
+    if (followed.reason === 'end' && until.kind !== 'end') context.output.remark(`the source ended before --until ${options.until}`);
+    if (followed.reason === 'interrupted')
       throw new UnspentError('INTERRUPTED', `stopped at ${pointText(store.fold.head, store.network.dialect)}`);
   }, making);
 }
@@ -97,7 +97,7 @@ function isBeyond(store: OpenStore, until: Until, { output }: Context): boolean 
 }
 
 /** `source` null: there is nothing to follow, but there may be something to fill. */
-async function pump({ options, progress }: Context, store: OpenStore, source: Source | null, until: Until): Promise<FollowResult> {
+async function followSource({ options, progress }: Context, store: OpenStore, source: Source | null, until: Until): Promise<FollowResult> {
   const line = progress();
   const meter = new SyncMeter(until, store.fold.head);
   const interruption = onInterrupt(() => line.note('stopping at the next block; once more to end at once'));
@@ -125,9 +125,9 @@ async function pump({ options, progress }: Context, store: OpenStore, source: So
   }
 }
 
-function report({ output }: Context, store: OpenStore, pumped: FollowResult, seconds: number): void {
+function report({ output }: Context, store: OpenStore, followed: FollowResult, seconds: number): void {
   const { head } = store.fold;
-  const { blocks, txs, bytes: size, rollbacks, reason } = pumped;
+  const { blocks, txs, bytes: size, rollbacks, reason } = followed;
   const blocksPerSecond = perSecond(blocks, seconds);
   const megabytesPerSecond = perSecond(size / 1e6, seconds);
   const totals = store.totals();

@@ -84,13 +84,13 @@ export function balanceRows({ utxo_count: outputs, amounts }: BalanceJson, curre
 }
 
 /** What it did: absent where that was pruned. */
-export interface BlockDeeds {
+export interface BlockChangeCounts {
   readonly txs: readonly { readonly tx_hash: string; readonly valid: boolean }[] | null;
   readonly created: number | null;
   readonly spent: number | null;
 }
 
-export function blockRows(block: BlockJson, { txs, created, spent }: BlockDeeds): [string, string][] {
+export function blockRows(block: BlockJson, { txs, created, spent }: BlockChangeCounts): [string, string][] {
   const rows: [string, string | undefined][] = [
     ['block', block.hash],
     ['place', placeText(block.height, block.slot, block.epoch, block.block_time)],

@@ -11,12 +11,12 @@ import { UnspentError } from '../util/errors.ts';
 import { type DatabaseKind, databaseKind } from './directory.ts';
 import type { ColumnSpec, Engine } from './engine.ts';
 import type * as RocksModule from './rocks/rocks.ts';
-import { rocksObstacle, thisMachine } from './rocks/support.ts';
+import { thisMachine, whyRocksCannotLoad } from './rocks/support.ts';
 import type { RocksOptions } from './rocks/tuning.ts';
-import type { Unclosed } from './seal.ts';
+import type { UncleanShutdown } from './seal.ts';
 import type { SqliteHandle, SqliteOptions } from './sqlite/sqlite.ts';
 
-export type { Unclosed } from './seal.ts';
+export type { UncleanShutdown } from './seal.ts';
 
 export interface EngineOptions extends RocksOptions, SqliteOptions {
   /** Default: auto. */
@@ -31,7 +31,7 @@ export interface OwnedEngine extends Engine {
   /** Good as long as this engine is open. */
   readonly handle: EngineHandle;
   /** Who had the store open before and did not close it. */
-  readonly unclosed: Unclosed | null;
+  readonly unclosed: UncleanShutdown | null;
 }
 
 /**
@@ -65,7 +65,7 @@ async function chooseKind(directory: string, wanted: 'auto' | DatabaseKind): Pro
 
 /** The engine on RocksDB, or why it cannot be had. */
 async function loadRocks(): Promise<typeof RocksModule | string> {
-  const obstacle = rocksObstacle(thisMachine());
+  const obstacle = whyRocksCannotLoad(thisMachine());
   if (obstacle !== null) return obstacle;
   try {
     return await import('./rocks/rocks.ts');

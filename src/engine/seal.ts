@@ -34,7 +34,7 @@ interface Seal {
 }
 
 /** The process that had the store open last and did not close it; null: which one is not known. */
-export interface Unclosed {
+export interface UncleanShutdown {
   readonly process: number | null;
   readonly since: string | null;
   /** Of SQLite: as many commits as the store must still have. */
@@ -91,11 +91,11 @@ export function takeSeal(directory: string): () => void {
 }
 
 /** Null: the store was closed, or is new. */
-export function readUnclosed(directory: string): Unclosed | null {
+export function readUncleanShutdown(directory: string): UncleanShutdown | null {
   const path = join(directory, OPEN_FILE);
   if (statSync(join(directory, SEAL_FILE), { throwIfNoEntry: false }) !== undefined) return null;
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
-  const mark = parseChecked(new TextDecoder().decode(readRegular(path, SEAL_READ))) as Partial<Unclosed> | null;
+  const mark = parseChecked(new TextDecoder().decode(readRegular(path, SEAL_READ))) as Partial<UncleanShutdown> | null;
   return {
     process: typeof mark?.process === 'number' ? mark.process : null,
     since: typeof mark?.since === 'string' ? mark.since : null,
@@ -105,7 +105,7 @@ export function readUnclosed(directory: string): Unclosed | null {
 
 /** Says which process has the store. Where that cannot be written the store opens all the same: less is known after a crash. */
 export function markOpen(directory: string, { since = new Date(), commits = null }: { since?: Date; commits?: number | null } = {}): void {
-  const mark: Unclosed = { process: process.pid, since: since.toISOString(), commits };
+  const mark: UncleanShutdown = { process: process.pid, since: since.toISOString(), commits };
   try {
     writeFileSync(join(directory, OPEN_FILE), checkedText(mark));
   } catch {

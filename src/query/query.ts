@@ -19,7 +19,7 @@ import { MemoryNodes, mmr } from '../proofs/index.ts';
 import { readBase } from '../state/base.ts';
 import { blockAfter, blockAtHeight, blockAtSlot, blockByHash, blocksAfter, edgeBlock } from '../state/blocks.ts';
 import { type Head, NO_TOTALS, readHead, type Totals } from '../state/head.ts';
-import { type Pruned, readPruned, type Windows } from '../state/pruned.ts';
+import { type PrunedHeights, readPruned, type Windows } from '../state/pruned.ts';
 import { equalBytes } from '../util/bytes.ts';
 import { prefixEnd } from '../util/key-range.ts';
 import { finish, type Steps } from '../util/steps.ts';
@@ -260,7 +260,7 @@ export class Query implements Present {
   }
 
   /** Heights up to which spent outputs and undo records are gone; -1: none. */
-  pruned(): Pruned {
+  pruned(): PrunedHeights {
     return readPruned(this.snapshot);
   }
 

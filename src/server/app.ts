@@ -15,9 +15,9 @@ import {
 } from '../util/limits.ts';
 import type { ServerContext } from './context.ts';
 import { admit } from './http/admission.ts';
-import { answerError, handleErrors, PROBLEM_TYPE, problemOf, type Trouble } from './http/problem.ts';
+import { answerError, type FailureListener, handleErrors, PROBLEM_TYPE, problemOf } from './http/problem.ts';
 import { guard, protect } from './http/safety.ts';
-import { Serving } from './http/serving.ts';
+import { ServerState } from './http/server-state.ts';
 import { registerMetrics } from './metrics/route.ts';
 import { registerEvents } from './native/events/route.ts';
 import { registerDocument, registerOpenApi } from './native/openapi.ts';
@@ -33,19 +33,19 @@ export interface AppOptions {
 
 /** Throws CONFIG when the settings would open the server to others by accident. */
 export async function buildApp(context: ServerContext, options: AppOptions = {}): Promise<FastifyInstance> {
-  const serving = new Serving(context, options.log ?? ((line) => process.stderr.write(`unspent: ${line}\n`)));
-  const trouble: Trouble = {
-    onFailure: (error, { method, routeOptions }) => serving.onFailure(error, `${method} ${routeOptions.url ?? ''}`),
+  const state = new ServerState(context, options.log ?? ((line) => process.stderr.write(`unspent: ${line}\n`)));
+  const trouble: FailureListener = {
+    onFailure: (error, { method, routeOptions }) => state.onFailure(error, `${method} ${routeOptions.url ?? ''}`),
   };
   const app = newFastify(context, trouble);
   admit(app, context.workload, context.config.server.connectionsMax);
   guard(app, context.config);
   handleErrors(app, trouble);
   await registerOpenApi(app);
-  registerNative(app, serving);
-  for (const shape of shapesOf(context.network)) shape.routes?.(app, serving);
-  registerEvents(app, context, { onFailure: (error) => serving.onFailure(error, 'events') });
-  registerMetrics(app, context, { onFailure: (error) => serving.onFailure(error, 'metrics') });
+  registerNative(app, state);
+  for (const shape of shapesOf(context.network)) shape.routes?.(app, state);
+  registerEvents(app, context, { onFailure: (error) => state.onFailure(error, 'events') });
+  registerMetrics(app, context, { onFailure: (error) => state.onFailure(error, 'metrics') });
   await registerPage(app);
   registerDocument(app);
   registerReference(app);
@@ -58,7 +58,7 @@ export function connectionMs(waitSecondsMax: number): number {
   return Math.max(1000 * waitSecondsMax, SUBMIT_PACKAGE_MS + SUBMIT_MS_MAX) + HTTP_STALLED_MS;
 }
 
-function newFastify({ config }: ServerContext, trouble: Trouble): FastifyInstance {
+function newFastify({ config }: ServerContext, trouble: FailureListener): FastifyInstance {
   const { waitSecondsMax } = config.server;
   const app = fastify({
     logger: false,

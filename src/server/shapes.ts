@@ -10,7 +10,7 @@ import type { Network } from '../families/family.ts';
 import { electrum } from './bitcoin/electrum/index.ts';
 import { esplora } from './bitcoin/esplora/index.ts';
 import type { ServerContext } from './context.ts';
-import type { Serving } from './http/serving.ts';
+import type { ServerState } from './http/server-state.ts';
 
 /** Ports of one wire shape, by what is spoken on each. Undefined: nobody listens; asked for 0: any port that is free. */
 export type ShapePorts = Readonly<Record<string, number | undefined>>;
@@ -34,7 +34,7 @@ export interface WireShape {
   /** As the descriptors of families name it. */
   readonly name: string;
   /** Adds its routes to the HTTP server. */
-  routes?(app: FastifyInstance, serving: Serving): void;
+  routes?(app: FastifyInstance, state: ServerState): void;
   readonly listener?: ShapeListener;
 }
 

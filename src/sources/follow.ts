@@ -28,7 +28,7 @@ export interface FollowProgress {
   readonly tip: SourceTip | undefined;
 }
 
-export interface PumpOptions {
+export interface FollowFoldOptions {
   readonly until: Until;
   /** Stay at the tip and wait for more. */
   readonly follow: boolean;
@@ -44,38 +44,38 @@ export interface FollowResult extends FollowProgress {
   readonly reason: StopReason;
 }
 
-export async function follow(source: Source, fold: Fold, ledger: Ledger, options: PumpOptions): Promise<FollowResult> {
-  const pump = new Pump(fold, ledger, source.final === true, options);
+export async function follow(source: Source, fold: Fold, ledger: Ledger, options: FollowFoldOptions): Promise<FollowResult> {
+  const feeder = new FoldFeeder(fold, ledger, source.final === true, options);
   // Ends the source too when the fold stops early.
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const runs = source.runs({ from: fold.recentPoints(), chain: fold, signal, follow: options.follow });
   try {
     for await (const run of runs) {
-      if (!pump.take(run)) break;
-      await turn();
+      if (!feeder.take(run)) break;
+      await nextTurn();
     }
   } finally {
     stop.abort();
     // Whatever went wrong, the good blocks before it are kept.
-    pump.flush();
+    feeder.flush();
   }
-  const reason = pump.reachedUntil ? 'until' : options.signal.aborted ? 'interrupted' : 'end';
-  return { ...pump.progress(), reason };
+  const reason = feeder.reachedUntil ? 'until' : options.signal.aborted ? 'interrupted' : 'end';
+  return { ...feeder.progress(), reason };
 }
 
 /** A source with blocks always at hand would keep the event loop from signals, timers and everybody else. */
-function turn(): Promise<void> {
+function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
 type Forward = Extract<ChainEvent, { kind: 'forward' }>;
 
-class Pump {
+class FoldFeeder {
   private readonly fold: Fold;
   private readonly ledger: Ledger;
   private readonly isFinal: boolean;
-  private readonly options: PumpOptions;
+  private readonly options: FollowFoldOptions;
   private readonly keepsBlocks: boolean;
   private group: Block[] = [];
   private groupBytes = 0;
@@ -83,7 +83,7 @@ class Pump {
   private readonly counts = { blocks: 0, bytes: 0, txs: 0, created: 0, spent: 0, rollbacks: 0, undone: 0 };
   reachedUntil = false;
 
-  constructor(fold: Fold, ledger: Ledger, isFinal: boolean, options: PumpOptions) {
+  constructor(fold: Fold, ledger: Ledger, isFinal: boolean, options: FollowFoldOptions) {
     this.fold = fold;
     this.ledger = ledger;
     this.isFinal = isFinal;

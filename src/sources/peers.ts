@@ -1,8 +1,10 @@
 /**
- * Staying with nodes: one or more of the same chain, tried in turn. A lost one
- * is tried again with growing pauses, the next one first where there are
- * several; when trying again cannot help, the failure is told and it ends. What
- * a source adds is how it talks to one node.
+ * Following with failover: one or more nodes of the same chain, tried in turn.
+ * If a connection is lost, the next node is tried at once; after a round over
+ * all of them there is a pause, which doubles from round to round. If trying
+ * again cannot help (another network, a fork below our horizon), the error is
+ * thrown. How to talk to one node is the caller's: it passes a generator for one
+ * connection.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Point } from '../ledgers/ledger.ts';
@@ -20,20 +22,20 @@ export interface PeerOptions {
   readonly attempts?: number;
 }
 
-/** Where the source stands, for whoever asks: the node's tip, and what was handed over last. */
-export interface Standing {
+/** How far the source is: the node's tip, and the block handed over last. */
+export interface FollowPosition {
   readonly tip: SourceTip | null;
   readonly at: Point | null;
 }
 
-/** Of one node these are final; of several, another may know better. */
-const STRANGE: readonly string[] = ['SOURCE_FORK', 'UNSUPPORTED', 'NETWORK_WRONG'];
-const PASSING: readonly string[] = ['SOURCE_UNREACHABLE', 'PROTOCOL'];
+/** With these a node cannot be followed; if there are others, one of them may still be. */
+const FINAL_FOR_PEER: readonly string[] = ['SOURCE_FORK', 'UNSUPPORTED', 'NETWORK_WRONG'];
+const RETRIED: readonly string[] = ['SOURCE_UNREACHABLE', 'PROTOCOL'];
 
 export class Peers<A extends { readonly url: string }> {
   private readonly addresses: readonly A[];
   private readonly options: PeerOptions;
-  private readonly standing: () => Standing;
+  private readonly position: () => FollowPosition;
   private which = 0;
   private preferred: A | null = null;
   private state: PeerStatus['state'] = 'stopped';
@@ -44,13 +46,13 @@ export class Peers<A extends { readonly url: string }> {
   /** Connections that failed since the last block, and those of them that we ended, because of what the node had sent. */
   private failures = 0;
   private refusals = 0;
-  /** Nodes whose chain we cannot follow, since the last event. */
-  private readonly strangers = new Set<A>();
+  /** Nodes that failed with FINAL_FOR_PEER since the last event. */
+  private readonly unfollowable = new Set<A>();
 
-  constructor(addresses: readonly A[], options: PeerOptions, standing: () => Standing) {
+  constructor(addresses: readonly A[], options: PeerOptions, position: () => FollowPosition) {
     this.addresses = addresses;
     this.options = options;
-    this.standing = standing;
+    this.position = position;
   }
 
   /** The one whose turn it is. */
@@ -60,7 +62,7 @@ export class Peers<A extends { readonly url: string }> {
 
   status(): PeerStatus {
     const { state, version, lastRollback, lost, lastError, refusals } = this;
-    const { tip, at } = this.standing();
+    const { tip, at } = this.position();
     const lagBlocks = tip?.height === undefined ? null : Math.max(0, tip.height - (at?.height ?? -1));
     return { state, peer: this.address.url, version, tip, at, lagBlocks, lastRollback, lost, lastError, refusals };
   }
@@ -77,11 +79,11 @@ export class Peers<A extends { readonly url: string }> {
 
   /** Connected, and this is what it speaks. */
   following(version: string): void {
-    this.become('following', version);
+    this.setState('following', version);
   }
 
   /** `talk` is one connection, from the first byte to the last; it returns when there is nothing more to come, or on abort. */
-  async *stay(
+  async *followWithFailover(
     signal: AbortSignal,
     follow: boolean,
     talk: () => AsyncGenerator<Run, void, undefined>,
@@ -90,28 +92,28 @@ export class Peers<A extends { readonly url: string }> {
     this.refusals = 0;
     try {
       while (!signal.aborted) {
-        this.become('connecting');
+        this.setState('connecting');
         try {
           for await (const run of talk()) {
-            this.note(run.events);
+            this.countEvents(run.events);
             yield run;
           }
           return;
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof UnspentError)) throw error;
-          this.giveUp(error, follow);
+          this.recordFailure(error, follow);
           if (isAdapted(error)) continue;
         }
         await this.pause(signal);
       }
     } finally {
-      this.become('stopped');
+      this.setState('stopped');
     }
   }
 
-  private note(events: readonly ChainEvent[]): void {
-    if (events.length > 0) this.strangers.clear();
+  private countEvents(events: readonly ChainEvent[]): void {
+    if (events.length > 0) this.unfollowable.clear();
     for (const event of events) {
       if (event.kind === 'forward') {
         this.failures = 0;
@@ -121,20 +123,20 @@ export class Peers<A extends { readonly url: string }> {
   }
 
   /** Throws when trying again cannot help, or was tried enough. */
-  private giveUp(error: UnspentError, follow: boolean): void {
+  private recordFailure(error: UnspentError, follow: boolean): void {
     this.lost++;
     this.lastError = error;
     if (error.code === 'PROTOCOL') this.refusals++;
-    this.become('waiting');
+    this.setState('waiting');
     if (isAdapted(error)) return;
     this.failures++;
     const { length } = this.addresses;
-    if (STRANGE.includes(error.code)) {
-      this.strangers.add(this.address);
-      if (this.strangers.size === length) throw error;
-    } else if (!PASSING.includes(error.code) || error.meta['refused'] === true) throw error;
+    if (FINAL_FOR_PEER.includes(error.code)) {
+      this.unfollowable.add(this.address);
+      if (this.unfollowable.size === length) throw error;
+    } else if (!RETRIED.includes(error.code) || error.meta['refused'] === true) throw error;
     if (!follow && this.failures >= (this.options.attempts ?? RECONNECT_ATTEMPTS) * length)
-      throw this.refusals > 1 ? blamed(error, this.refusals) : error;
+      throw this.refusals > 1 ? asInvalidBlock(error, this.refusals) : error;
   }
 
   /** The next node at once; when all were tried, a pause that doubles, with jitter so that many do not come back together. */
@@ -148,7 +150,7 @@ export class Peers<A extends { readonly url: string }> {
     await sleep(delay * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
   }
 
-  private become(state: PeerStatus['state'], version = ''): void {
+  private setState(state: PeerStatus['state'], version = ''): void {
     this.state = state;
     this.version = version;
     this.options.onPeer?.(this.status());
@@ -161,7 +163,7 @@ function isAdapted({ meta }: UnspentError): boolean {
 }
 
 /** Bytes that do not decode are a peer's fault the first time. If they come again and again, they are what the chain has, and this version cannot read them. */
-function blamed(error: UnspentError, times: number): UnspentError {
+function asInvalidBlock(error: UnspentError, times: number): UnspentError {
   const { cause } = error;
   if (!isUnspentError(cause, 'BLOCK_INVALID')) return error;
   return new UnspentError('BLOCK_INVALID', `${error.message}; so it came ${times} times`, error.meta, cause);

@@ -116,7 +116,7 @@ export interface FillLimits {
 export const FIRST_LIMITS: FillLimits = { rows: 4 * FILL_ROWS_MIN, bytes: FILL_BYTES_MAX };
 
 /** For the next step, after one that took this long: an index costs a few microseconds an output, a balance or a datum many times that. */
-export function paced({ rows, bytes }: FillLimits, seconds: number): FillLimits {
+export function nextLimits({ rows, bytes }: FillLimits, seconds: number): FillLimits {
   if (1000 * seconds > FILL_STEP_MS) return { rows: Math.max(FILL_ROWS_MIN, rows >> 1), bytes };
   return 2000 * seconds > FILL_STEP_MS ? { rows, bytes } : { rows: Math.min(FILL_ROWS_MAX, 2 * rows), bytes };
 }

@@ -30,7 +30,7 @@ import {
   undoNeedsSpent,
   writeHorizonMark,
 } from './horizon.ts';
-import { keepFrom, type PruneCounts } from './pruned.ts';
+import { lowerPruned, type PruneCounts } from './pruned.ts';
 
 export interface FoldOptions {
   readonly utxo: boolean;
@@ -43,7 +43,7 @@ export interface FoldOptions {
   readonly fsync: boolean;
 }
 
-export interface Applied {
+export interface AppliedCounts {
   readonly blocks: number;
   readonly created: number;
   readonly spent: number;
@@ -51,7 +51,7 @@ export interface Applied {
 
 /** Told after each commit of the fold, whichever way it went. For whoever shows or serves the state; never for whoever keeps it. */
 export interface FoldWatcher {
-  applied?(applied: Applied, seconds: number): void;
+  applied?(applied: AppliedCounts, seconds: number): void;
   rolledBack?(to: Point | null, undone: number, seconds: number): void;
   /** A batch of pruning that found something. */
   pruned?(counts: PruneCounts, seconds: number): void;
@@ -103,9 +103,9 @@ export class Fold {
    * A block we already have is passed over. When one cannot be applied, all
    * before it are committed and the error is thrown.
    */
-  apply(blocks: readonly Block[]): Applied {
+  apply(blocks: readonly Block[]): AppliedCounts {
     const { fresh, failure } = this.link(blocks);
-    let applied: Applied = { blocks: 0, created: 0, spent: 0 };
+    let applied: AppliedCounts = { blocks: 0, created: 0, spent: 0 };
     for (let rest = fresh; rest.length > 0; ) {
       const planned = this.planner.plan(this.current ?? undefined, rest, this.engine);
       if (planned.taken > 0) applied = sum(applied, this.commitForward(planned.step));
@@ -180,7 +180,7 @@ export class Fold {
     return key === undefined ? null : point(blockAtKey(this.engine, key));
   }
 
-  private commitForward(step: Step<PlannedBlock>): Applied {
+  private commitForward(step: Step<PlannedBlock>): AppliedCounts {
     const started = performance.now();
     const batch = this.engine.batch();
     const undos = this.projections.map((projection) => [projection.name, projection.apply(step, this.engine, batch)] as const);
@@ -257,7 +257,7 @@ export class Fold {
       missing += delta.missing;
     }
     const below = blockBelow(this.engine, undone[undone.length - 1].key);
-    keepFrom(below?.height ?? -1, this.engine, batch);
+    lowerPruned(below?.height ?? -1, this.engine, batch);
     this.commit(
       batch,
       mark,
@@ -307,7 +307,7 @@ function point({ height, slot, hash }: Point): Point {
   return { height, slot, hash: new Uint8Array(hash) };
 }
 
-function sum(a: Applied, b: Applied): Applied {
+function sum(a: AppliedCounts, b: AppliedCounts): AppliedCounts {
   return { blocks: a.blocks + b.blocks, created: a.created + b.created, spent: a.spent + b.spent };
 }
 

@@ -71,7 +71,7 @@ export class PlannedBlock implements ForwardBlock {
   }
 }
 
-export interface Planned {
+export interface ForwardPlan {
   readonly step: Step<PlannedBlock>;
   /** How many of the blocks offered are in the step; the rest must wait for a step of their own. */
   readonly taken: number;
@@ -113,7 +113,7 @@ export class ForwardPlanner {
   }
 
   /** The coins of the last plan live until the next one. */
-  plan(before: Before | undefined, blocks: readonly Block[], reader: Reader): Planned {
+  plan(before: Before | undefined, blocks: readonly Block[], reader: Reader): ForwardPlan {
     this.reset(blocks);
     const planned: PlannedBlock[] = [];
     let last = before;
@@ -140,7 +140,7 @@ export class ForwardPlanner {
   }
 
   /** The run fails at a block: plan again the ones before it, which are good. */
-  private cut(before: Before | undefined, good: readonly PlannedBlock[], failure: UnspentError, reader: Reader): Planned {
+  private cut(before: Before | undefined, good: readonly PlannedBlock[], failure: UnspentError, reader: Reader): ForwardPlan {
     const again = this.plan(
       before,
       good.map((entry) => entry.block),

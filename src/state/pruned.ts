@@ -12,20 +12,20 @@ import { DELTA, type Delta, isSelfContained, readDelta } from './delta.ts';
 import { metaKey } from './head.ts';
 
 /** Heights up to which spent outputs and deltas are gone; -1: none. */
-export interface Pruned {
+export interface PrunedHeights {
   readonly spent: number;
   readonly deltas: number;
 }
 
 const PRUNED_KEY = metaKey('pruned');
 
-export function readPruned(reader: Reader): Pruned {
+export function readPruned(reader: Reader): PrunedHeights {
   const bytes = reader.get(CHAIN, PRUNED_KEY);
   // Stored one higher, so that "none" is zero.
   return bytes === undefined ? { spent: -1, deltas: -1 } : { spent: readU64(bytes, 0) - 1, deltas: readU64(bytes, 8) - 1 };
 }
 
-export function writePruned(batch: Batch, pruned: Pruned): void {
+export function writePruned(batch: Batch, pruned: PrunedHeights): void {
   if (pruned.spent < 0 && pruned.deltas < 0) {
     batch.del(CHAIN, PRUNED_KEY);
     return;
@@ -40,7 +40,7 @@ export function writePruned(batch: Batch, pruned: Pruned): void {
  * For the batch that goes back to `height`. Self-contained deltas reach below
  * the cursor; what is spent again from there on would otherwise never leave.
  */
-export function keepFrom(height: number, reader: Reader, batch: Batch): void {
+export function lowerPruned(height: number, reader: Reader, batch: Batch): void {
   const { spent, deltas } = readPruned(reader);
   if (spent > height) writePruned(batch, { spent: height, deltas });
 }

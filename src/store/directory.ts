@@ -13,8 +13,8 @@ import type { ProjectionTable } from '../projections/registry.ts';
 import { deltaColumn } from '../state/delta.ts';
 import { readHead } from '../state/head.ts';
 import { isUnspentError } from '../util/errors.ts';
-import { planStore, type StoreIdentity, type StorePlan, type Wishes } from './identity.ts';
-import type { Changes } from './settings.ts';
+import { planStore, type StoreIdentity, type StorePlan, type StoreRequest } from './identity.ts';
+import type { AllowedChanges } from './settings.ts';
 import { planShape, type ShapeChange } from './shape.ts';
 
 export function openEngine(
@@ -39,12 +39,12 @@ interface Planned {
  */
 export async function planOpening(
   identity: StoreIdentity | null,
-  wishes: Wishes,
-  may: Changes,
+  wishes: StoreRequest,
+  may: AllowedChanges,
   mayCreate: boolean,
   table: ProjectionTable,
 ): Promise<Planned> {
-  const planFor = (known: StoreIdentity | null, wanted: Wishes): Planned => {
+  const planFor = (known: StoreIdentity | null, wanted: StoreRequest): Planned => {
     const plan = planStore(known, wanted, may);
     return { identity: known, plan, shape: planShape(known, known === null || may.shape ? plan.config : null, plan.network.ledger, table) };
   };
@@ -61,7 +61,7 @@ export async function planOpening(
 }
 
 /** What an empty store that begins anew keeps of itself where nobody says otherwise: its network, with its parameters. */
-function remembered({ network, parameters }: StoreIdentity, wishes: Wishes): Pick<Wishes, 'network' | 'parameters'> {
+function remembered({ network, parameters }: StoreIdentity, wishes: StoreRequest): Pick<StoreRequest, 'network' | 'parameters'> {
   const wanted = wishes.network ?? wishes.config.network;
   if (wanted !== '' && wanted !== network) return {};
   return (wishes.genesis ?? wishes.config.genesis) === '' ? { network, parameters } : { network };

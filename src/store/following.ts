@@ -2,7 +2,7 @@
  * How a store is told to follow a source and to fill what was switched on, and
  * what it tells of that while it does.
  */
-import type { FollowProgress, PumpOptions } from '../sources/follow.ts';
+import type { FollowFoldOptions, FollowProgress } from '../sources/follow.ts';
 import type { Source } from '../sources/source.ts';
 import type { FillLimits, FillProgress } from '../state/fill.ts';
 
@@ -16,18 +16,18 @@ export interface FillSettings {
 }
 
 export interface FollowSettings {
-  readonly until?: PumpOptions['until'];
+  readonly until?: FollowFoldOptions['until'];
   readonly follow?: boolean;
   readonly signal?: AbortSignal;
-  readonly onProgress?: PumpOptions['onProgress'];
-  readonly onRollback?: PumpOptions['onRollback'];
+  readonly onProgress?: FollowFoldOptions['onProgress'];
+  readonly onRollback?: FollowFoldOptions['onRollback'];
   /** Of the fill beside it, where something was switched on. */
   readonly onFill?: FillSettings['onProgress'];
   readonly onFillStep?: FillSettings['onStep'];
 }
 
 /** What is being followed, and how far that has come. */
-export interface Following {
+export interface FollowState {
   readonly source: Source;
   progress: FollowProgress | null;
 }

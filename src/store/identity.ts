@@ -10,7 +10,7 @@ import type { GenesisTexts } from '../sources/source.ts';
 import type { Windows } from '../state/pruned.ts';
 import { UnspentError } from '../util/errors.ts';
 import { VERSION } from '../util/version.ts';
-import { type Changes, type StoreSettings, settingsOf } from './settings.ts';
+import { type AllowedChanges, type StoreSettings, settingsOf } from './settings.ts';
 import type { Shape } from './shape.ts';
 
 interface StoreFacts extends Identity {
@@ -27,7 +27,7 @@ interface StoreFacts extends Identity {
 
 export interface StoreIdentity extends StoreFacts, Shape {}
 
-export interface Wishes {
+export interface StoreRequest {
   readonly data: string;
   readonly config: Config;
   readonly network?: string | undefined;
@@ -44,7 +44,7 @@ export interface StorePlan extends StoreSettings {
 }
 
 /** `existing` null: of a store that is to be made. Throws STORE_NETWORK, STORE_SHAPE, GENESIS_WRONG and what else cannot be. */
-export function planStore(existing: StoreIdentity | null, wishes: Wishes, may: Changes): StorePlan {
+export function planStore(existing: StoreIdentity | null, wishes: StoreRequest, may: AllowedChanges): StorePlan {
   const name = networkName(existing, wishes);
   const given = wishes.genesis ?? wishes.config.genesis;
   const texts = typeof given === 'string' ? (given === '' ? null : familyOfNetwork(name).readGenesis(given, name)) : given;
@@ -70,7 +70,7 @@ function checkFixed(existing: StoreIdentity, data: string, partial: boolean, sel
     throw new UnspentError('STORE_SHAPE', `the store in ${data} began at the first block of the chain; only an empty one can be partial`);
 }
 
-function networkName(existing: StoreIdentity | null, { data, config, network }: Wishes): string {
+function networkName(existing: StoreIdentity | null, { data, config, network }: StoreRequest): string {
   const name = network ?? config.network;
   if (existing !== null) {
     if (name !== '') checkNetwork(existing, name);

@@ -11,7 +11,7 @@ import { type SettingValue, switchValue } from '../util/setting.ts';
 import type { StoreIdentity } from './identity.ts';
 
 /** Which of the settings that a store remembers may be changed by what is said. */
-export interface Changes {
+export interface AllowedChanges {
   /** What it keeps: projections and how it writes undo records. */
   readonly shape: boolean;
   readonly windows: boolean;
@@ -26,7 +26,7 @@ export interface StoreSettings {
 const WINDOW_KEYS: readonly SettingKey[] = ['utxo.pruneDepth', 'utxo.rollbackWindow'];
 
 /** `identity` null: of a new store. */
-export function settingsOf(config: Config, identity: StoreIdentity | null, network: Network, may: Changes): StoreSettings {
+export function settingsOf(config: Config, identity: StoreIdentity | null, network: Network, may: AllowedChanges): StoreSettings {
   const windows = windowsOf(config, identity?.windows ?? null, network, identity === null || may.windows);
   const kept = identity === null ? {} : keptSettings(identity);
   const keys = SETTING_KEYS.filter((key) => key in kept);

@@ -80,7 +80,7 @@ function networkFacts(network: Network): SnapshotManifest['network'] {
 }
 
 /** Hashes that somebody trusted gave, in hex: the snapshot must have them. */
-export interface Expected {
+export interface ExpectedHashes {
   /** Of the manifest: it covers every byte. */
   readonly id?: string | undefined;
   readonly setHash?: string | undefined;
@@ -88,7 +88,7 @@ export interface Expected {
   readonly block?: string | undefined;
 }
 
-export interface VerifySnapshotOptions extends Expected {
+export interface VerifySnapshotOptions extends ExpectedHashes {
   readonly network?: string | undefined;
   readonly genesis?: string | GenesisTexts | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -186,7 +186,7 @@ async function clearUnfinished(data: string, identity: StoreIdentity | null): Pr
   removeStore(data);
 }
 
-function checkExpected({ manifest }: SnapshotFolder, expected: Expected): void {
+function checkExpected({ manifest }: SnapshotFolder, expected: ExpectedHashes): void {
   const { id, roots, point } = manifest;
   const pairs = [
     ['id', expected.id, id],

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config, SettingKey } from '../config/schema.ts';
 import { readIdentity, writeIdentity } from '../engine/directory.ts';
 import type { Engine, EngineStats } from '../engine/engine.ts';
-import type { Unclosed } from '../engine/open.ts';
+import type { UncleanShutdown } from '../engine/open.ts';
 import { EventReaders } from '../events/event-readers.ts';
 import type { StoreEvents, StoreEventsOptions } from '../events/store-events.ts';
 import type { Commitment, CommitmentOptions, Network } from '../families/family.ts';
@@ -22,15 +22,15 @@ import { Prover, type Roots } from '../query/proofs.ts';
 import { Query } from '../query/query.ts';
 import { type FollowResult, follow } from '../sources/follow.ts';
 import type { Source } from '../sources/source.ts';
-import { FIRST_LIMITS, type FillProgress, Fills, paced } from '../state/fill.ts';
+import { FIRST_LIMITS, type FillProgress, Fills, nextLimits } from '../state/fill.ts';
 import { Fold } from '../state/fold.ts';
 import { NO_TOTALS, type Totals } from '../state/head.ts';
 import { PruneSchedule } from '../state/prune-schedule.ts';
 import type { PruneCounts } from '../state/pruned.ts';
 import { UnspentError } from '../util/errors.ts';
-import { together } from '../util/together.ts';
+import { runBoth } from '../util/run-both.ts';
 import { beginReshape, NewDirectory, openEngine, planOpening } from './directory.ts';
-import type { FillSettings, Following, FollowSettings } from './following.ts';
+import type { FillSettings, FollowSettings, FollowState } from './following.ts';
 import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
 import { configFrom, type OpenOptions } from './options.ts';
 import { beginFills, type ShapeChange } from './shape.ts';
@@ -40,7 +40,7 @@ import { type Verification, verifyStore } from './verify/verify.ts';
 /** What a set is at before the first block. */
 const NO_HASH = new Uint8Array(32);
 
-export type { FillSettings, Following, FollowSettings } from './following.ts';
+export type { FillSettings, FollowSettings, FollowState } from './following.ts';
 export type { OpenOptions } from './options.ts';
 
 export interface StoreStatus extends StoreSummary {
@@ -120,7 +120,7 @@ interface StoreParts {
   readonly shape: Pick<ShapeChange, 'added' | 'removed'>;
   readonly table: ProjectionTable;
   readonly made: NewDirectory | null;
-  readonly unclosed: Unclosed | null;
+  readonly unclosed: UncleanShutdown | null;
 }
 
 /** A store that this process has open, with all its parts: what the commands and the server work on. */
@@ -136,9 +136,9 @@ export class OpenStore {
   /** Names of what was switched on and off when it was opened. */
   readonly reshaped: { readonly added: readonly string[]; readonly removed: readonly string[] };
   /** Who had the store open before and did not close it: it was recovered from its logs. */
-  readonly unclosed: Unclosed | null;
+  readonly unclosed: UncleanShutdown | null;
   /** What is followed now, and why following ended, if it failed. */
-  following: Following | null = null;
+  following: FollowState | null = null;
   followFailure: Error | null = null;
   /** Whoever reads through the engine from another thread: closed first, because the engine must outlive them. */
   readonly readers = new Set<{ close(): Promise<void> }>();
@@ -174,8 +174,8 @@ export class OpenStore {
   async follow(source: string | Source, settings: FollowSettings = {}): Promise<FollowResult> {
     if (this.config.utxo.enabled && this.fold.head === null && !this.network.hasGenesis) throw genesisNeeded(this.network);
     const from = typeof source === 'string' ? openNetworkSource(source, this.network) : source;
-    const following: Following = { source: from, progress: null };
-    const pump = (signal: AbortSignal): Promise<FollowResult> =>
+    const following: FollowState = { source: from, progress: null };
+    const followSource = (signal: AbortSignal): Promise<FollowResult> =>
       follow(from, this.fold, this.network.ledger, {
         until: settings.until ?? { kind: 'end' },
         follow: settings.follow ?? false,
@@ -190,13 +190,13 @@ export class OpenStore {
     this.following = following;
     this.followFailure = null;
     const ended = new AbortController();
-    const pumpToEnd = (signal: AbortSignal): Promise<FollowResult> =>
-      this.pumpAndFill(pump, { ...settings, signal }).finally(() => ended.abort());
+    const followToEnd = (signal: AbortSignal): Promise<FollowResult> =>
+      this.followAndFill(followSource, { ...settings, signal }).finally(() => ended.abort());
     try {
-      const [pumped] = await together(settings.signal ?? ended.signal, pumpToEnd, (stop) =>
+      const [followed] = await runBoth(settings.signal ?? ended.signal, followToEnd, (stop) =>
         this.keepPruned(AbortSignal.any([stop, ended.signal])),
       );
-      return pumped;
+      return followed;
     } catch (error) {
       this.followFailure = error as Error;
       throw error;
@@ -205,13 +205,13 @@ export class OpenStore {
     }
   }
 
-  private async pumpAndFill(pump: (signal: AbortSignal) => Promise<FollowResult>, settings: FollowSettings): Promise<FollowResult> {
+  private async followAndFill(follow: (signal: AbortSignal) => Promise<FollowResult>, settings: FollowSettings): Promise<FollowResult> {
     const signal = settings.signal ?? new AbortController().signal;
-    if (this.filling.isDone) return pump(signal);
+    if (this.filling.isDone) return follow(signal);
     const fill = (fillSignal: AbortSignal): Promise<boolean> =>
       this.fill({ signal: fillSignal, onProgress: settings.onFill, onStep: settings.onFillStep });
-    const [pumped, isFilled] = await together(signal, pump, fill);
-    return isFilled ? pumped : { ...pumped, reason: 'interrupted' };
+    const [followed, isFilled] = await runBoth(signal, follow, fill);
+    return isFilled ? followed : { ...followed, reason: 'interrupted' };
   }
 
   /**
@@ -225,7 +225,7 @@ export class OpenStore {
       const started = performance.now();
       const rows = this.filling.step(pace);
       const seconds = (performance.now() - started) / 1000;
-      pace = limits ?? paced(pace, seconds);
+      pace = limits ?? nextLimits(pace, seconds);
       onStep?.(seconds, rows);
       for (const watcher of this.fold.watchers) watcher.filled?.(rows, seconds);
       onProgress?.(this.filling.progress());

@@ -7,7 +7,7 @@ import { type Config, SETTING_KEYS, type SettingKey, settingOf, settingValue } f
 import type { ChainRow } from '../projections/chain.ts';
 import type { Query } from '../query/query.ts';
 import type { Head, Totals } from '../state/head.ts';
-import type { Pruned } from '../state/pruned.ts';
+import type { PrunedHeights } from '../state/pruned.ts';
 import { toHex } from '../util/bytes.ts';
 import type { SettingValue } from '../util/setting.ts';
 
@@ -17,7 +17,7 @@ export interface StoreSummary {
   readonly totals: Totals | null;
   /** The oldest block it can go back to; null: the origin. */
   readonly horizon: ChainRow | null;
-  readonly pruned: Pruned;
+  readonly pruned: PrunedHeights;
   /** It began in the middle of the chain, and not with a snapshot. */
   readonly partial: boolean;
   /** The block of the snapshot it began with; null: of none. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ColumnSpec } from '../../src/engine/engine.ts';
 import { openEngineIn } from '../../src/engine/open.ts';
-import { rocksObstacle, thisMachine } from '../../src/engine/rocks/support.ts';
+import { thisMachine, whyRocksCannotLoad } from '../../src/engine/rocks/support.ts';
 
 const COLUMNS: readonly ColumnSpec[] = [{ name: 'a', access: 'point', weight: 1 }];
 const FACTORY = new URL('../../src/engine/open.ts', import.meta.url).href;
@@ -42,10 +42,10 @@ const ON_ARM = "Object.defineProperty(process, 'arch', { value: 'arm64' });";
 
 describe('the engine of a store', () => {
   it('is RocksDB where its binding runs', () => {
-    equal(rocksObstacle({ platform: 'linux', arch: 'x64', cpuInfo: NEW }), null);
-    equal(rocksObstacle({ platform: 'darwin', arch: 'arm64', cpuInfo: null }), null);
+    equal(whyRocksCannotLoad({ platform: 'linux', arch: 'x64', cpuInfo: NEW }), null);
+    equal(whyRocksCannotLoad({ platform: 'darwin', arch: 'arm64', cpuInfo: null }), null);
     // A container without /proc: only loading it can tell.
-    equal(rocksObstacle({ platform: 'linux', arch: 'x64', cpuInfo: null }), null);
+    equal(whyRocksCannotLoad({ platform: 'linux', arch: 'x64', cpuInfo: null }), null);
   });
 
   it('is not RocksDB where there is no build of it, or its build would kill the process', () => {
@@ -54,8 +54,8 @@ describe('the engine of a store', () => {
       ['darwin', 'x64'],
       ['win32', 'x64'],
     ])
-      match(rocksObstacle({ platform, arch, cpuInfo: null }) ?? '', new RegExp(`${platform}-${arch}`));
-    match(rocksObstacle({ platform: 'linux', arch: 'x64', cpuInfo: OLD }) ?? '', /lacks avx2, bmi1, bmi2, fma, movbe, abm/);
+      match(whyRocksCannotLoad({ platform, arch, cpuInfo: null }) ?? '', new RegExp(`${platform}-${arch}`));
+    match(whyRocksCannotLoad({ platform: 'linux', arch: 'x64', cpuInfo: OLD }) ?? '', /lacks avx2, bmi1, bmi2, fma, movbe, abm/);
   });
 
   it('is asked of the real processor', () => {

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { bitcoinNetwork, formatId } from '../../src/ledgers/bitcoin/index.ts';
-import { follow, type PumpOptions } from '../../src/sources/follow.ts';
+import { type FollowFoldOptions, follow } from '../../src/sources/follow.ts';
 import type { ChainEvent, Run, Source } from '../../src/sources/source.ts';
 import { type PlainBlock, PlainChain } from '../support/bitcoin-chain.ts';
 import { assertIsAccount, type BitcoinRig, memoryBitcoin } from '../support/bitcoin-rig.ts';
@@ -46,7 +46,7 @@ function telling(events: readonly ChainEvent[], random: Random): Source {
   };
 }
 
-function pump({ fold, ledger }: BitcoinRig, source: Source, options: Partial<PumpOptions>): ReturnType<typeof follow> {
+function pump({ fold, ledger }: BitcoinRig, source: Source, options: Partial<FollowFoldOptions>): ReturnType<typeof follow> {
   return follow(source, fold, ledger, {
     ...{ until: { kind: 'end' }, follow: false, groupBlocks: 10 },
     signal: new AbortController().signal,

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import type { Point } from '../../src/ledgers/ledger.ts';
-import { follow, type PumpOptions } from '../../src/sources/follow.ts';
+import { type FollowFoldOptions, follow } from '../../src/sources/follow.ts';
 import type { ChainEvent, FollowOptions, Run, Source } from '../../src/sources/source.ts';
 import { isUnspentError, UnspentError } from '../../src/util/errors.ts';
 import { assertIsModel } from '../support/expected.ts';
@@ -61,7 +61,7 @@ function wait(signal: AbortSignal): Promise<void> {
   });
 }
 
-function pump(rig: Rig, source: Source, options: Partial<PumpOptions>): ReturnType<typeof follow> {
+function pump(rig: Rig, source: Source, options: Partial<FollowFoldOptions>): ReturnType<typeof follow> {
   return follow(source, rig.fold, rig.devnet.ledger, {
     until: { kind: 'end' },
     follow: false,

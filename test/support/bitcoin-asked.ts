@@ -8,7 +8,7 @@ import type { Random } from '../../src/chains/cardano/devnet/random.ts';
 import type { SetSummary } from '../../src/ledgers/ledger.ts';
 import type { Query, Utxo } from '../../src/query/query.ts';
 import type { ChainView } from '../../src/query/view.ts';
-import { type Pruned, readPruned } from '../../src/state/pruned.ts';
+import { type PrunedHeights, readPruned } from '../../src/state/pruned.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { Account, type PlainSpend } from './bitcoin-account.ts';
@@ -56,7 +56,7 @@ export class Asked {
   }
 
   /** What both the present and the past answer, for some outputs, transactions and scripts. */
-  private view(view: ChainView, account: Account, pruned: Pruned, times: number): void {
+  private view(view: ChainView, account: Account, pruned: PrunedHeights, times: number): void {
     const { random } = this;
     const outputs = [...account.outputs.values()];
     for (let i = 0; i < times && outputs.length > 0; i++) {
@@ -89,7 +89,7 @@ export class Asked {
     this.counts.scripts++;
   }
 
-  private tx(view: ChainView, account: Account, pruned: Pruned): void {
+  private tx(view: ChainView, account: Account, pruned: PrunedHeights): void {
     const { tx, height, txIndex } = this.random.pick([...account.txs.values()]);
     const { row, outputs } = view.tx(tx.id);
     assert.deepEqual(row, { height, txIndex, valid: true });
@@ -101,7 +101,7 @@ export class Asked {
     for (const [i, output] of known.entries()) this.output(outputs[i], output, account, pruned);
   }
 
-  private output(found: Utxo | null, wanted: PlainOutput, account: Account, pruned: Pruned): void {
+  private output(found: Utxo | null, wanted: PlainOutput, account: Account, pruned: PrunedHeights): void {
     const spend = account.spends.get(wanted.name);
     if (spend !== undefined && spend.height <= pruned.spent) {
       assert.equal(found, null, `${wanted.name}, spent at ${spend.height}, is not known any more`);
@@ -124,7 +124,7 @@ export class Asked {
     refused(() => query.at(lost!), 'POINT_UNKNOWN');
   }
 
-  private past(query: Query, account: Account, pruned: Pruned): void {
+  private past(query: Query, account: Account, pruned: PrunedHeights): void {
     const { blocks } = account;
     assert.deepEqual(query.at(null).head, null);
     if (blocks.length === 0) return;
@@ -163,7 +163,7 @@ export class Asked {
     assert.equal(query.blockAtHeight(blocks.length), null);
   }
 
-  private changes(query: Query, account: Account, pruned: Pruned): void {
+  private changes(query: Query, account: Account, pruned: PrunedHeights): void {
     const block = this.random.pick(account.blocks);
     const created = block.txs.flatMap(({ creates }) => creates);
     const spent = block.txs.flatMap(({ spends }) => spends);

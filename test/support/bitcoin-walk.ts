@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { type BitcoinBlock, bitcoinNetwork, decodeTx, formatId } from '../../src/ledgers/bitcoin/index.ts';
 import type { FoldOptions } from '../../src/state/fold.ts';
-import { type Pruned, pruneStep, readPruned } from '../../src/state/pruned.ts';
+import { type PrunedHeights, pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { verifyStore } from '../../src/store/verify/verify.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { forgeBlock, forgeCoinbase, forgeTx, OP_TRUE } from '../ledgers/bitcoin/forge.ts';
@@ -80,7 +80,7 @@ export class BitcoinWalk {
     await this.rig.close();
   }
 
-  private get pruned(): Pruned {
+  private get pruned(): PrunedHeights {
     return readPruned(this.rig.engine);
   }
 

@@ -9,7 +9,7 @@ import type { ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
 import { blake2b224 } from '../../src/crypto/hash.ts';
 import { TRAIT_KINDS, type TraitKind } from '../../src/projections/index/by-key.ts';
 import { digestOf } from '../../src/query/digest.ts';
-import { type Pruned, readPruned } from '../../src/state/pruned.ts';
+import { type PrunedHeights, readPruned } from '../../src/state/pruned.ts';
 import { balanceRows, seenRows, traitKeysOf } from './expected-traits.ts';
 import { assertSameRows, type Devnet, dump, type Rig } from './harness.ts';
 
@@ -204,7 +204,7 @@ function grantPlaces({ chain, genesis }: Devnet): ReadonlyMap<string, number> {
 /** The fold stands exactly where the producer's model stands, in every column. */
 export function assertIsModel(rig: Rig, when = 'the store'): void {
   const { engine, fold, devnet, options } = rig;
-  const pruned: Pruned = readPruned(engine);
+  const pruned: PrunedHeights = readPruned(engine);
   const expected = new Expected(devnet);
   const actual = dump(engine);
   const rows = (column: string) => actual.get(column) ?? [];

@@ -8,7 +8,7 @@ import type { ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
 import { Random } from '../../src/chains/cardano/devnet/random.ts';
 import { KEY_KINDS, type Point } from '../../src/ledgers/ledger.ts';
 import type { Utxo } from '../../src/query/query.ts';
-import { type Pruned, pruneStep, readPruned } from '../../src/state/pruned.ts';
+import { type PrunedHeights, pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { verifyStore } from '../../src/store/verify/verify.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { assertIsModel, Expected, keysOf } from './expected.ts';
@@ -72,7 +72,7 @@ export class Walk {
     await this.rig.close();
   }
 
-  private get pruned(): Pruned {
+  private get pruned(): PrunedHeights {
     return readPruned(this.rig.engine);
   }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnspentError } from '../../util/errors.ts';
 import { databaseKind } from '../directory.ts';
-import { checkSeal, readUnclosed, takeSeal, type Unclosed } from '../seal.ts';
+import { checkSeal, readUncleanShutdown, takeSeal, type UncleanShutdown } from '../seal.ts';
 import { binding, type NativeColumn, type NativeDatabase, type NativeOpenOptions } from './binding.ts';
 import { storeError } from './errors.ts';
 import { checkRecovery } from './recovery.ts';
@@ -21,7 +21,7 @@ export interface OpenedDatabase {
   readonly native: NativeDatabase;
   readonly handles: Readonly<Record<string, NativeColumn>>;
   /** Who had it open last and did not close it; null: it was closed, or is new. */
-  readonly unclosed: Unclosed | null;
+  readonly unclosed: UncleanShutdown | null;
 }
 
 /** `existing`: columns it must have unless it is empty. When this fails, the directory is as it was or as RocksDB's own crash would leave it. */
@@ -30,7 +30,7 @@ export async function openDatabase(directory: string, options: NativeOpenOptions
   try {
     const isThere = prepareDirectory(directory, options.createIfMissing);
     if (isThere) await checkFiles(directory, existing);
-    const unclosed = readUnclosed(directory);
+    const unclosed = readUncleanShutdown(directory);
     const hadLock = readdirSync(directory).includes('LOCK');
     restoreSeal = takeSeal(directory);
     const native = binding.db_init(directory);

@@ -9,7 +9,7 @@ import { UnspentError } from '../../util/errors.ts';
 import { SCAN_ROWS } from '../../util/limits.ts';
 import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot } from '../engine.ts';
 import { SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH, type ScanRange, scanRange } from '../scan-range.ts';
-import { markOpen, type Unclosed, writeSeal } from '../seal.ts';
+import { markOpen, type UncleanShutdown, writeSeal } from '../seal.ts';
 import { WriteCounters } from '../write-counters.ts';
 import { binding, type NativeColumn, type NativeColumnRef } from './binding.ts';
 import { lastPlace, type RocksColumn, RocksDatabase, rowAt } from './database.ts';
@@ -32,7 +32,7 @@ export interface RocksEngine extends Engine {
   /** For `attachRocks` in a worker of this process, as long as this engine is open. */
   readonly handle: RocksHandle;
   /** Who had the store open before and did not close it: RocksDB has recovered it from its logs. */
-  readonly unclosed: Unclosed | null;
+  readonly unclosed: UncleanShutdown | null;
 }
 
 /**
@@ -156,7 +156,7 @@ class Rocks implements RocksEngine {
   readonly #manifest: ManifestReader;
   readonly #counters: WriteCounters;
   readonly #owner: boolean;
-  unclosed: Unclosed | null;
+  unclosed: UncleanShutdown | null;
   /** There was something in a retired column when it was opened. */
   emptied = false;
   #closing: Promise<void> | undefined;
@@ -165,7 +165,7 @@ class Rocks implements RocksEngine {
   constructor(
     database: RocksDatabase,
     columns: readonly ColumnSpec[],
-    opened: { readonly unclosed: Unclosed | null } | null,
+    opened: { readonly unclosed: UncleanShutdown | null } | null,
     counters?: SharedArrayBuffer,
   ) {
     this.columns = columns;

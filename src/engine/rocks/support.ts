@@ -34,7 +34,7 @@ export function thisMachine(): Machine {
 }
 
 /** Why RocksDB cannot run on it; null: as far as can be told, it can. */
-export function rocksObstacle({ platform, arch, cpuInfo }: Machine): string | null {
+export function whyRocksCannotLoad({ platform, arch, cpuInfo }: Machine): string | null {
   const build = `${platform}-${arch}`;
   if (!BUILDS.includes(build)) return `RocksDB's binding has no build for ${build}`;
   if (platform !== 'linux') return null;

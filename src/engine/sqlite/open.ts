@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { UnspentError } from '../../util/errors.ts';
 import { SQLITE_BUSY_MS } from '../../util/limits.ts';
-import { checkSeal, markOpen, readUnclosed, removeMark, takeSeal, type Unclosed, writeSeal } from '../seal.ts';
+import { checkSeal, markOpen, readUncleanShutdown, removeMark, takeSeal, type UncleanShutdown, writeSeal } from '../seal.ts';
 import { fileBytes, PAGE_BYTES, SQLITE_FILE, SQLITE_LOG_FILE, SqliteConnection } from './connection.ts';
 import { sqliteError } from './errors.ts';
 import type { SqlitePlace } from './readers.ts';
@@ -30,7 +30,7 @@ const SQLITE_ERROR = 1;
 export interface OpenedSqlite {
   readonly connection: SqliteConnection;
   readonly lock: DatabaseSync;
-  readonly unclosed: Unclosed | null;
+  readonly unclosed: UncleanShutdown | null;
   readonly since: Date;
 }
 
@@ -42,7 +42,7 @@ export function openSqliteFile(place: SqlitePlace, tables: WantedTables, create:
     if (!isThere && !create) throw new UnspentError('STORE_MISSING', `there is no store (${directory})`, { directory });
     mkdirSync(directory, { recursive: true });
     lock = takeLock(directory);
-    const unclosed = readUnclosed(directory);
+    const unclosed = readUncleanShutdown(directory);
     const commits = checkFiles(directory, unclosed);
     const opened = { lock, unclosed, connection: openChecked(place, tables, commits), since: new Date() };
     moveLog(opened);
@@ -105,7 +105,7 @@ function takeLock(directory: string): DatabaseSync {
 }
 
 /** Returns the number of commits the seal knows of; null: there is none. Throws STORE_DAMAGED. */
-function checkFiles(directory: string, unclosed: Unclosed | null): number | null {
+function checkFiles(directory: string, unclosed: UncleanShutdown | null): number | null {
   const damaged = (what: string) => new UnspentError('STORE_DAMAGED', `the store is damaged (${directory}): ${what}`, { directory });
   const seal = checkSeal(directory);
   if (unclosed?.commits == null) return seal?.sequence ?? null;

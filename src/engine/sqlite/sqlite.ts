@@ -8,7 +8,7 @@ import { UnspentError } from '../../util/errors.ts';
 import { SQLITE_RESTART_MS } from '../../util/limits.ts';
 import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot } from '../engine.ts';
 import { type ScanRange, scanRange } from '../scan-range.ts';
-import type { Unclosed } from '../seal.ts';
+import type { UncleanShutdown } from '../seal.ts';
 import { SqliteBatch, type Transact } from './batch.ts';
 import { fileBytes, SQLITE_FILE, type SqliteConnection } from './connection.ts';
 import { sqliteError } from './errors.ts';
@@ -43,7 +43,7 @@ export interface SqliteHandle extends SqlitePlace {
 export interface SqliteEngine extends Engine {
   /** For `attachSqlite` in a worker of this process, as long as this engine is open. */
   readonly handle: SqliteHandle;
-  readonly unclosed: Unclosed | null;
+  readonly unclosed: UncleanShutdown | null;
 }
 
 /** Opens or creates the store in the directory, as `openRocks` does. */
@@ -66,7 +66,7 @@ export function attachSqlite(place: SqlitePlace, columns: readonly ColumnSpec[])
 class Sqlite implements SqliteEngine {
   readonly columns: readonly ColumnSpec[];
   readonly handle: SqliteHandle;
-  readonly unclosed: Unclosed | null;
+  readonly unclosed: UncleanShutdown | null;
   readonly #columns: Map<string, SqliteColumn>;
   /** The writer's, or of an attached engine one that reads. */
   readonly #connection: SqliteConnection;

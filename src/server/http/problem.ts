@@ -21,7 +21,7 @@ export interface Problem {
 }
 
 /** What of an error's particulars is about the chain or the request, and not about this machine. */
-const TOLD = [
+const SHOWN_FIELDS = [
   ...['field', 'limit', 'column', 'setting', 'key', 'projection', 'height', 'slot', 'hash'],
   ...['tip', 'horizon', 'knownFrom', 'knownAbove'],
 ];
@@ -45,12 +45,12 @@ export function problemOf(error: UnspentError): Problem {
   const meaning = ERROR_CODES[code].meaning;
   // A failure of the server itself may name files; its meaning does not.
   const detail = status === 500 ? meaning : message;
-  return { type: `/docs#${anchorOf(code)}`, title: meaning, status, detail, code, advice, ...told(error.meta) };
+  return { type: `/docs#${anchorOf(code)}`, title: meaning, status, detail, code, advice, ...shownFields(error.meta) };
 }
 
-function told(meta: UnspentError['meta']): Record<string, unknown> {
+function shownFields(meta: UnspentError['meta']): Record<string, unknown> {
   const out: Record<string, unknown> = {};
-  for (const name of TOLD) {
+  for (const name of SHOWN_FIELDS) {
     const value = meta[name];
     if (value !== undefined) out[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value;
   }
@@ -64,13 +64,13 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
   return reply.code(problem.status).header('cache-control', 'no-store').header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem));
 }
 
-export interface Trouble {
+export interface FailureListener {
   /** Told each failure of the server itself, once. */
   onFailure(error: Error, request: FastifyRequest): void;
 }
 
 /** Every way a request can end without an answer. */
-export function handleErrors(app: FastifyInstance, trouble: Trouble): void {
+export function handleErrors(app: FastifyInstance, trouble: FailureListener): void {
   app.setErrorHandler((error: unknown, request, reply) => answerError(error, request, reply, trouble));
   app.setNotFoundHandler((request, reply) => {
     const route = `${request.method} ${(request.raw.url ?? '').split('?')[0].slice(0, 100)}`;
@@ -78,7 +78,7 @@ export function handleErrors(app: FastifyInstance, trouble: Trouble): void {
   });
 }
 
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, trouble: Trouble): FastifyReply {
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, trouble: FailureListener): FastifyReply {
   const known = isUnspentError(error) ? error : fromFastify(error as FastifyError, request);
   if (known === null ? !isLeft(error, request) : known.status === 500) trouble.onFailure(error as Error, request);
   return sendProblem(reply, known === null ? UNFORESEEN : problemOf(known));

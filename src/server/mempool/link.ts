@@ -8,7 +8,7 @@
  * last were taken: a node may have a hundred megabytes to tell.
  */
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
-import type { Following, OpenStore } from '../../store/store.ts';
+import type { FollowState, OpenStore } from '../../store/store.ts';
 import { UnspentError } from '../../util/errors.ts';
 import {
   MEMPOOL_BEHIND_BLOCKS_MAX,
@@ -19,7 +19,7 @@ import {
   SUBMIT_MS_MAX,
 } from '../../util/limits.ts';
 
-type Watched = { readonly following: Following | null; readonly fold: Pick<OpenStore['fold'], 'head'> };
+type Watched = { readonly following: FollowState | null; readonly fold: Pick<OpenStore['fold'], 'head'> };
 
 /** Takes changes in; resolves when there is room for the next ones. */
 type Take = (changes: readonly MempoolChange[]) => Promise<void>;
@@ -30,7 +30,7 @@ export class MempoolLink {
   private readonly store: Watched;
   private take: Take | null = null;
   private look: NodeJS.Timeout | null = null;
-  private watching: { readonly following: Following; readonly stop: () => void } | null = null;
+  private watching: { readonly following: FollowState; readonly stop: () => void } | null = null;
   private queue: MempoolChange[] = [];
   private timer: NodeJS.Timeout | null = null;
   private isTaking = false;
@@ -80,7 +80,7 @@ export class MempoolLink {
   }
 
   /** Blocks between us and the source's tip. A node that has not said where it is may be anywhere. */
-  private behind({ progress, source }: Following): number {
+  private behind({ progress, source }: FollowState): number {
     const { status } = source as { readonly status?: () => { readonly tip: { readonly height?: number } | null } };
     const tip = progress?.tip ?? (status === undefined ? null : status.call(source).tip);
     if (tip?.height === undefined) return status === undefined ? 0 : Number.POSITIVE_INFINITY;

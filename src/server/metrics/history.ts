@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox';
 import { HISTORY_SAMPLES_MAX, HISTORY_TIMINGS_MAX } from '../../util/limits.ts';
 import type { ServerContext } from '../context.ts';
 import type { LiveTiming } from '../thread/live.ts';
-import { lagBlocks } from './standing.ts';
+import { lagBlocks } from './health.ts';
 
 const orNull = (schema: Type.TSchema) => Type.Union([schema, Type.Null()]);
 const milliseconds = (description: string) => Type.Number({ minimum: 0, description });

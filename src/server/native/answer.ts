@@ -16,7 +16,7 @@ import type { ServerContext } from '../context.ts';
 import { etagOf, formOf, MEDIA_TYPES, type ResponseFormat } from '../http/conditional.ts';
 import { answerRead, type BlockHeaders, isKnownTo, isWhole, nameBlock, type ResponseBody, setValidator } from '../http/read-answer.ts';
 import { ResponseCache } from '../http/response-cache.ts';
-import type { Serving } from '../http/serving.ts';
+import type { ServerState } from '../http/server-state.ts';
 import type { Task } from '../http/work/task.ts';
 import { PastMaker } from './past-maker.ts';
 import type { ReadQuery, RowQuery } from './schemas.ts';
@@ -54,16 +54,16 @@ interface PointContext {
 }
 
 export class NativeAnswers {
-  readonly serving: Serving;
+  readonly state: ServerState;
   readonly context: ServerContext;
   readonly #cache = new ResponseCache();
   readonly #pasts = new PastMaker();
   /** Of the query leased last. */
   #newest: PointContext | null = null;
 
-  constructor(serving: Serving) {
-    this.serving = serving;
-    this.context = serving.context;
+  constructor(state: ServerState) {
+    this.state = state;
+    this.context = state.context;
   }
 
   /** Answers a read in JSON. `partsOf`: what of a past it takes besides the outputs. */

@@ -16,7 +16,7 @@ import { MempoolKeeper, type Submit } from '../mempool/keeper.ts';
 import { EngineReads } from '../reads.ts';
 import { openShapes, type PortsByShape, type ShapeServer } from '../shapes.ts';
 import type { LiveStatus, LiveUpdate } from './live.ts';
-import { LiveBoard } from './live-board.ts';
+import { LiveReceiver } from './live-receiver.ts';
 
 export interface HostParts {
   readonly engine: Engine;
@@ -47,7 +47,7 @@ export class Host {
   readonly listening: Listening;
   private readonly servers: readonly Closable[];
   private readonly reads: EngineReads;
-  private readonly live: LiveBoard;
+  private readonly live: LiveReceiver;
   private readonly keeper: MempoolKeeper | null;
 
   private constructor(parts: Pick<HostInside, 'reads' | 'live' | 'keeper'>, servers: readonly Closable[], listening: Listening) {
@@ -97,14 +97,14 @@ export class Host {
 
 interface HostInside {
   readonly reads: EngineReads;
-  readonly live: LiveBoard;
+  readonly live: LiveReceiver;
   readonly keeper: MempoolKeeper | null;
   readonly context: ServerContext;
 }
 
 function insideOf({ engine, network, config, projections, status, submit }: HostParts): HostInside {
   const reads = new EngineReads(engine, network.ledger.traits);
-  const live = new LiveBoard(status);
+  const live = new LiveReceiver(status);
   // Before everybody else who wants to hear of moves.
   const keeper = keeperOf(network, projections, reads, submit);
   const context: ServerContext = {

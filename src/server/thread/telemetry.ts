@@ -6,9 +6,9 @@
  */
 import type { Point } from '../../ledgers/ledger.ts';
 import { renderPoint } from '../../query/render.ts';
-import type { Applied, FoldWatcher } from '../../state/fold.ts';
+import type { AppliedCounts, FoldWatcher } from '../../state/fold.ts';
 import type { PruneCounts } from '../../state/pruned.ts';
-import type { Following, OpenStore } from '../../store/store.ts';
+import type { FollowState, OpenStore } from '../../store/store.ts';
 import { LIVE_ROLLBACKS_MAX, LIVE_TIMINGS_MAX, LIVE_UPDATE_MS, LIVE_UPDATE_MS_MAX } from '../../util/limits.ts';
 import { type LiveRollback, type LiveStatus, type LiveTiming, type LiveUpdate, NOT_FOLLOWING } from './live.ts';
 
@@ -36,7 +36,7 @@ export class Telemetry implements FoldWatcher {
   private toldAt = Number.NEGATIVE_INFINITY;
   private timer: NodeJS.Timeout | null = null;
   /** What was followed when last looked at, and the sums of what was followed before. */
-  private following: Following | null = null;
+  private following: FollowState | null = null;
   private before = { txs: 0, bytes: 0, lost: 0 };
   private last: LiveStatus;
 
@@ -58,7 +58,7 @@ export class Telemetry implements FoldWatcher {
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  applied({ blocks, created, spent }: Applied, seconds: number): void {
+  applied({ blocks, created, spent }: AppliedCounts, seconds: number): void {
     this.counts.blocks += blocks;
     this.counts.created += created;
     this.counts.spent += spent;
@@ -112,7 +112,7 @@ export class Telemetry implements FoldWatcher {
   }
 
   /** Something else is followed now, or nothing: what was counted before stays. */
-  private another(following: Following | null): void {
+  private another(following: FollowState | null): void {
     const { progress = null } = this.following ?? {};
     this.before.txs += progress?.txs ?? 0;
     this.before.bytes += progress?.bytes ?? 0;
@@ -139,7 +139,7 @@ export class Telemetry implements FoldWatcher {
   }
 }
 
-function peerOf({ source }: Following): Peer | null {
+function peerOf({ source }: FollowState): Peer | null {
   const { status } = source as { readonly status?: () => Peer };
   return status === undefined ? null : status.call(source);
 }

@@ -12,7 +12,7 @@ import type { UtxoJson } from '../../../src/query/json.ts';
 import { type IndexedUtxo, Query } from '../../../src/query/query.ts';
 import { connectionMs } from '../../../src/server/app.ts';
 import { RowStream } from '../../../src/server/http/rows.ts';
-import { Serving } from '../../../src/server/http/serving.ts';
+import { ServerState } from '../../../src/server/http/server-state.ts';
 import { Workload } from '../../../src/server/http/work/workload.ts';
 import { fromHex } from '../../../src/util/bytes.ts';
 import { UnspentError } from '../../../src/util/errors.ts';
@@ -119,7 +119,7 @@ describe('every row', () => {
   });
 
   test('what the server ends early does not look complete', async (t) => {
-    const streaming = t.mock.method(Serving.prototype, 'stream');
+    const streaming = t.mock.method(ServerState.prototype, 'stream');
     const { response } = await open();
     const cut = new Promise((resolve) => response.once('error', resolve));
     response.pause();

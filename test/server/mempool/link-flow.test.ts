@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import type { MempoolChange } from '../../../src/ledgers/mempool-change.ts';
 import { MempoolLink } from '../../../src/server/mempool/link.ts';
 import { packChanges, unpackChanges } from '../../../src/server/mempool/pack.ts';
-import type { Following } from '../../../src/store/store.ts';
+import type { FollowState } from '../../../src/store/store.ts';
 import { isUnspentError } from '../../../src/util/errors.ts';
 import { MEMPOOL_BEHIND_BLOCKS_MAX, MEMPOOL_UPDATE_BYTES_MAX, READY_BLOCKS_BEHIND_MAX } from '../../../src/util/limits.ts';
 import { TEST_SEED } from '../../support/harness.ts';
@@ -20,7 +20,7 @@ type Watched = ConstructorParameters<typeof MempoolLink>[0];
 class Node {
   tell: ((change: MempoolChange) => void) | null = null;
   tip: number | null = 100;
-  readonly following: Following;
+  readonly following: FollowState;
 
   constructor() {
     const watch = (listener: (change: MempoolChange) => void): (() => void) => {
@@ -38,7 +38,7 @@ class Node {
 
 /** A link whose other side says when it has taken something. */
 class Flow {
-  following: Following | null = null;
+  following: FollowState | null = null;
   height = 100;
   readonly taken: (readonly MempoolChange[])[] = [];
   private next: (() => void) | null = null;

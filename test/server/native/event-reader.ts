@@ -15,7 +15,7 @@ import { handleErrors } from '../../../src/server/http/problem.ts';
 import { Workload } from '../../../src/server/http/work/workload.ts';
 import { type EventOptions, registerEvents } from '../../../src/server/native/events/route.ts';
 import { EngineReads } from '../../../src/server/reads.ts';
-import { LiveBoard } from '../../../src/server/thread/live-board.ts';
+import { LiveReceiver } from '../../../src/server/thread/live-receiver.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { UnspentError } from '../../../src/util/errors.ts';
 import type { Rig } from '../../support/harness.ts';
@@ -29,7 +29,7 @@ export function contextOf(rig: Rig, reads: EngineReads, server: Partial<Config['
     config: { ...config, utxo: { ...config.utxo, ...windowsOf(rig) }, server: { ...config.server, ...server } },
     projections: rig.projections.map((projection) => projection.name),
     reads,
-    live: new LiveBoard(),
+    live: new LiveReceiver(),
     workload: new Workload(),
     mempool: null,
     submit: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),

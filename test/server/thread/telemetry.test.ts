@@ -9,7 +9,7 @@ import { type LiveStatus, type LiveUpdate, NOT_FOLLOWING } from '../../../src/se
 import { Telemetry } from '../../../src/server/thread/telemetry.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import type { Fold, FoldWatcher } from '../../../src/state/fold.ts';
-import type { Following, OpenStore } from '../../../src/store/store.ts';
+import type { FollowState, OpenStore } from '../../../src/store/store.ts';
 import { LIVE_UPDATE_MS } from '../../../src/util/limits.ts';
 import { until } from '../../support/patience.ts';
 
@@ -35,11 +35,11 @@ class Desk {
   }
 
   /** A node that is followed, and what it says of itself. */
-  follow(peer: object | null, progress: Partial<NonNullable<Following['progress']>>): Following {
+  follow(peer: object | null, progress: Partial<NonNullable<FollowState['progress']>>): FollowState {
     const source = { name: 'n2n://user:secret@host:1', runs: () => assert.fail(), ...(peer === null ? {} : { status: () => peer }) };
     const counts = { blocks: 0, bytes: 0, txs: 0, created: 0, spent: 0, rollbacks: 0, undone: 0, queued: 0, tip: undefined };
     const following = { source: source as Source, progress: { ...counts, ...progress } };
-    (this.store as { following: Following | null }).following = following;
+    (this.store as { following: FollowState | null }).following = following;
     return following;
   }
 }
@@ -52,7 +52,7 @@ describe('telemetry', () => {
     assert.deepEqual([desk.last.status.state, desk.last.status.sourceTip], ['connecting', null]);
     desk.follow(null, { tip: { slot: 9, height: 3 } });
     assert.deepEqual(desk.telemetry.status().state, 'following');
-    (desk.store as { following: Following | null }).following = null;
+    (desk.store as { following: FollowState | null }).following = null;
     assert.equal(desk.telemetry.status().state, 'stopped');
     for (const { telemetry } of [idle, desk]) telemetry.close();
   });

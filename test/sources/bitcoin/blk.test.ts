@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { RETARGET_BLOCKS } from '../../../src/ledgers/bitcoin/difficulty.ts';
 import { bitcoinNetwork, genesisBlock, headerHash } from '../../../src/ledgers/bitcoin/index.ts';
 import { openBlk } from '../../../src/sources/bitcoin/blk/index.ts';
-import { takeKeyOff } from '../../../src/sources/bitcoin/blk/xor.ts';
+import { xorWithKey } from '../../../src/sources/bitcoin/blk/xor.ts';
 import { concatBytes, equalBytes } from '../../../src/util/bytes.ts';
 import { BLK_LOOK_BYTES_MAX } from '../../../src/util/limits.ts';
 import { forgeBlock, forgeCoinbase, u32, withWork } from '../../ledgers/bitcoin/forge.ts';
@@ -299,7 +299,7 @@ test('a key is taken off at any place and length', () => {
   fc.assert(
     fc.property(place, ({ bytes, key, offset }) => {
       const plain = Uint8Array.from(bytes);
-      takeKeyOff(plain, key, offset);
+      xorWithKey(plain, key, offset);
       assert.deepEqual(
         [...plain],
         [...bytes].map((byte, i) => byte ^ key[(offset + i) % 8]),

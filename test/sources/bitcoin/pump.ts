@@ -11,7 +11,7 @@ import { chainProjection } from '../../../src/projections/chain.ts';
 import { indexProjection } from '../../../src/projections/index/by-key.ts';
 import { transactionsProjection } from '../../../src/projections/transactions.ts';
 import { utxoProjection } from '../../../src/projections/utxo.ts';
-import { type FollowResult, follow, type PumpOptions } from '../../../src/sources/follow.ts';
+import { type FollowFoldOptions, type FollowResult, follow } from '../../../src/sources/follow.ts';
 import type { FollowOptions, OwnChain, Run, Source } from '../../../src/sources/source.ts';
 import { deltaColumn } from '../../../src/state/delta.ts';
 import { Fold } from '../../../src/state/fold.ts';
@@ -26,7 +26,7 @@ export function memoryFold(network: BitcoinNetwork, window = 300): Fold {
   return new Fold(engine, bitcoinLedger(network), projections, options);
 }
 
-export function pump(source: Source, fold: Fold, network: BitcoinNetwork, options: Partial<PumpOptions> = {}): Promise<FollowResult> {
+export function pump(source: Source, fold: Fold, network: BitcoinNetwork, options: Partial<FollowFoldOptions> = {}): Promise<FollowResult> {
   return follow(source, fold, bitcoinLedger(network), {
     until: { kind: 'end' },
     follow: false,
@@ -50,7 +50,7 @@ export class Following {
   private readonly stopping = new AbortController();
   private readonly done: Promise<FollowResult | UnspentError>;
 
-  constructor(source: Source, network: BitcoinNetwork, fold = memoryFold(network), options: Partial<PumpOptions> = {}) {
+  constructor(source: Source, network: BitcoinNetwork, fold = memoryFold(network), options: Partial<FollowFoldOptions> = {}) {
     this.fold = fold;
     running.add(this);
     const onRollback = (to: Point | null, undone: number): unknown => this.turns.push(`${to?.height ?? 'origin'} -${undone}`);

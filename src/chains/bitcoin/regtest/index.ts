@@ -19,11 +19,11 @@ import { Branches, type ChainBlock } from './branches.ts';
 import { type Coin, CoinSet, keyOf, OWNED, type Owned } from './coins.ts';
 import { encodeBlock } from './encode.ts';
 import { Journal } from './journal.ts';
-import { type Ground, Mempool, type WaitingTx } from './mempool.ts';
-import { People } from './people.ts';
+import { Mempool, type PoolChain, type WaitingTx } from './mempool.ts';
 import { medianTimeOf, subsidyAt } from './rules.ts';
 import { ScriptBook } from './scripts.ts';
 import { chooseTxs } from './template.ts';
+import { Traffic } from './traffic.ts';
 
 export { GUEST_SCRIPT, namedScript, p2wshScript } from './scripts.ts';
 
@@ -66,7 +66,7 @@ export class RegtestDevnet implements ServedChain {
   private readonly coins: CoinSet;
   private readonly branches: Branches;
   private readonly pool: Mempool;
-  private readonly people: People;
+  private readonly people: Traffic;
   private readonly journal: Journal | null;
   private readonly listeners = new Set<(news: ChainNews) => void>();
   /** Begun anew at each tip, so that it needs no memory of its own. */
@@ -85,7 +85,7 @@ export class RegtestDevnet implements ServedChain {
     this.branches = new Branches((at, length) => this.journal!.bytesAt(at, length));
     const ground = this.ground();
     this.pool = new Mempool(ground, this.book);
-    this.people = new People(this.book, this.sight(ground));
+    this.people = new Traffic(this.book, this.sight(ground));
     this.journal = options.journal === undefined ? null : new Journal(options.journal, JSON.stringify({ seed: options.seed }));
     this.branches.push(genesisBlock(this.network), NOTHING, null);
     if (this.journal !== null) this.replay(this.journal);
@@ -294,7 +294,7 @@ export class RegtestDevnet implements ServedChain {
     }
   }
 
-  private ground(): Ground {
+  private ground(): PoolChain {
     const chain = this;
     return {
       coinbaseMaturity: this.network.coinbaseMaturity,
@@ -306,7 +306,7 @@ export class RegtestDevnet implements ServedChain {
     };
   }
 
-  private sight(ground: Ground): ConstructorParameters<typeof People>[1] {
+  private sight(ground: PoolChain): ConstructorParameters<typeof Traffic>[1] {
     const { coins, pool } = this;
     return {
       coins,

@@ -10,7 +10,7 @@ import { formatId } from '../../../ledgers/bitcoin/ids.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { REGTEST_POOL_BYTES_MAX } from '../../../util/limits.ts';
 import { type Coin, coinKey, coinsOf, inputKey, keyOf, type Owned } from './coins.ts';
-import { type Ahead, sigopsCost, whyLockedInTime, whyMalformed } from './rules.ts';
+import { type NextBlock, sigopsCost, whyLockedInTime, whyMalformed } from './rules.ts';
 import { type ScriptBook, whyLocked } from './scripts.ts';
 
 /** BIP125: sequences below say "may be replaced". */
@@ -21,7 +21,7 @@ const ANCESTORS_MAX = 25;
 const RELAY_RATE = 1n;
 
 /** What the chain below says. */
-export interface Ground extends Ahead {
+export interface PoolChain extends NextBlock {
   readonly coinbaseMaturity: number;
   coin(key: string): Coin | undefined;
 }
@@ -41,7 +41,7 @@ export interface WaitingTx {
 }
 
 export class Mempool {
-  private readonly ground: Ground;
+  private readonly ground: PoolChain;
   private readonly book: ScriptBook;
   private readonly waiting = new Map<string, WaitingTx>();
   /** By coin: who spends it. */
@@ -50,7 +50,7 @@ export class Mempool {
   private readonly made = new Map<string, Coin>();
   private bytes = 0;
 
-  constructor(ground: Ground, book: ScriptBook) {
+  constructor(ground: PoolChain, book: ScriptBook) {
     this.ground = ground;
     this.book = book;
   }

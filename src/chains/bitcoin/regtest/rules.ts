@@ -32,7 +32,7 @@ const RELATIVE_SECONDS_SHIFT = 9;
 const MEDIAN_SPAN = 11;
 
 /** What a chain says of the block to come. */
-export interface Ahead {
+export interface NextBlock {
   readonly nextHeight: number;
   /** Of the block at that height and the ten before it (BIP113). */
   medianTime(height: number): number;
@@ -68,7 +68,7 @@ export function whyMalformed(tx: DescribedTx): string | null {
 }
 
 /** Null: it can be in the next block as far as its locks go. */
-export function whyLockedInTime(tx: DescribedTx, coins: readonly Coin[], ahead: Ahead): string | null {
+export function whyLockedInTime(tx: DescribedTx, coins: readonly Coin[], ahead: NextBlock): string | null {
   const { lockTime, inputs, version } = tx;
   const now = lockTime < LOCK_SECONDS_MIN ? ahead.nextHeight : ahead.medianTime(ahead.nextHeight - 1);
   if (lockTime >= now && inputs.some(({ sequence }) => sequence !== FINAL)) return 'non-final';
@@ -77,7 +77,7 @@ export function whyLockedInTime(tx: DescribedTx, coins: readonly Coin[], ahead: 
   return waits ? 'non-BIP68-final' : null;
 }
 
-function isTooYoung(sequence: number, coin: Coin, ahead: Ahead): boolean {
+function isTooYoung(sequence: number, coin: Coin, ahead: NextBlock): boolean {
   const span = sequence & RELATIVE_MASK;
   if ((sequence & RELATIVE_SECONDS) === 0) return coin.height + span > ahead.nextHeight;
   const since = ahead.medianTime(Math.max(0, coin.height - 1));

@@ -8,7 +8,7 @@ import { blake2b256 } from '../../../crypto/hash.ts';
 import { concatBytes } from '../../../util/bytes.ts';
 import { CborWriter } from '../../../util/cbor-write.ts';
 import { ERA } from './features.ts';
-import type { Workshop } from './outputs.ts';
+import type { DraftContext } from './outputs.ts';
 import type { Random } from './random.ts';
 
 /** Kept between blocks: making their buffers anew would cost more than filling them. */
@@ -28,7 +28,7 @@ export interface Place {
   readonly prevHash: Uint8Array | null;
 }
 
-export interface Sealed {
+export interface EncodedBlock {
   readonly raw: Uint8Array;
   readonly hash: Uint8Array;
 }
@@ -46,19 +46,19 @@ export function makeIssuer(random: Random): Issuer {
 }
 
 /** What came with a transaction from outside, to go into the block as it is. */
-export interface Attached {
+export interface SubmittedParts {
   readonly witnesses: Uint8Array;
   readonly auxiliary: Uint8Array | null;
 }
 
 /** A block under way: its transactions, and by their place what some of them brought along. */
-export interface Content {
+export interface BlockContent {
   readonly bodies: readonly Uint8Array[];
   readonly invalid: readonly number[];
-  readonly attached: ReadonlyMap<number, Attached>;
+  readonly attached: ReadonlyMap<number, SubmittedParts>;
 }
 
-export function sealBlock(shop: Workshop, place: Place, issuer: Issuer, { bodies, invalid, attached }: Content): Sealed {
+export function sealBlock(shop: DraftContext, place: Place, issuer: Issuer, { bodies, invalid, attached }: BlockContent): EncodedBlock {
   const witnesses = bodies.map((_, i) => attached.get(i)?.witnesses ?? witnessSet(shop.random));
   const parts = [list(shop, bodies), list(shop, witnesses), auxiliaryMap(attached)];
   if (place.era >= ERA.alonzo) parts.push(invalidList(shop, invalid));
@@ -114,7 +114,7 @@ function witnessSet(random: Random): Uint8Array {
   return partWriter.map(1).uint(0).array(1).array(2).bytes(random.bytes(32)).bytes(random.bytes(64)).take();
 }
 
-function list({ random, features, shapes }: Workshop, items: readonly Uint8Array[]): Uint8Array {
+function list({ random, features, shapes }: DraftContext, items: readonly Uint8Array[]): Uint8Array {
   const indefinite = random.chance(features.indefinite);
   const w = partWriter;
   if (indefinite) {
@@ -128,7 +128,7 @@ function list({ random, features, shapes }: Workshop, items: readonly Uint8Array
   return w.take();
 }
 
-function auxiliaryMap(attached: ReadonlyMap<number, Attached>): Uint8Array {
+function auxiliaryMap(attached: ReadonlyMap<number, SubmittedParts>): Uint8Array {
   const entries = [...attached].filter(([, { auxiliary }]) => auxiliary !== null);
   if (entries.length === 0) return NO_AUXILIARY;
   const w = partWriter.map(entries.length);
@@ -136,7 +136,7 @@ function auxiliaryMap(attached: ReadonlyMap<number, Attached>): Uint8Array {
   return w.take();
 }
 
-function invalidList(shop: Workshop, invalid: readonly number[]): Uint8Array {
+function invalidList(shop: DraftContext, invalid: readonly number[]): Uint8Array {
   return list(
     shop,
     invalid.map((index) => partWriter.uint(index).take()),

@@ -6,7 +6,7 @@
 import { CborWriter } from '../../../util/cbor-write.ts';
 import { ERA } from './features.ts';
 import { type Assets, type ModelUtxo, NO_ASSETS } from './model.ts';
-import { type DraftOutput, type Workshop, writeAssets } from './outputs.ts';
+import { type DraftContext, type DraftOutput, writeAssets } from './outputs.ts';
 
 const KEY = {
   inputs: 0,
@@ -41,7 +41,7 @@ export interface Draft {
 
 type Field = readonly [key: number, write: (w: CborWriter) => void];
 
-export function encodeBody(shop: Workshop, era: number, slot: number, draft: Draft): Uint8Array {
+export function encodeBody(shop: DraftContext, era: number, slot: number, draft: Draft): Uint8Array {
   const { random, features, shapes } = shop;
   const fields = fieldsOf(shop, era, slot, draft);
   if (random.chance(features.shuffledKeys)) {
@@ -61,7 +61,7 @@ export function encodeBody(shop: Workshop, era: number, slot: number, draft: Dra
   return w.take();
 }
 
-function fieldsOf(shop: Workshop, era: number, slot: number, draft: Draft): Field[] {
+function fieldsOf(shop: DraftContext, era: number, slot: number, draft: Draft): Field[] {
   const { collateral, collateralReturn, totalCollateral, references, mint = NO_ASSETS } = draft;
   const fields: Field[] = [
     [KEY.inputs, (w) => writeInputs(w, shop, era, draft.inputs)],
@@ -79,7 +79,7 @@ function fieldsOf(shop: Workshop, era: number, slot: number, draft: Draft): Fiel
   return fields;
 }
 
-function writeInputs(w: CborWriter, { random, features, shapes }: Workshop, era: number, inputs: readonly ModelUtxo[]): void {
+function writeInputs(w: CborWriter, { random, features, shapes }: DraftContext, era: number, inputs: readonly ModelUtxo[]): void {
   const set = era >= ERA.conway && random.chance(features.setTag);
   shapes.saw(set ? 'setInputs' : 'plainInputs');
   if (set) w.tag(TAG_SET);
@@ -94,7 +94,7 @@ function writeInputs(w: CborWriter, { random, features, shapes }: Workshop, era:
   if (indefinite) w.end();
 }
 
-function writeOutputs(w: CborWriter, { random, features, shapes }: Workshop, outputs: readonly DraftOutput[]): void {
+function writeOutputs(w: CborWriter, { random, features, shapes }: DraftContext, outputs: readonly DraftOutput[]): void {
   const indefinite = random.chance(features.indefinite);
   if (indefinite) {
     shapes.saw('indefiniteOutputs');

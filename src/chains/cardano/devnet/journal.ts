@@ -11,7 +11,7 @@ import { fromHex, isHex, toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { DEVNET_JOURNAL_BYTES_MAX } from '../../../util/limits.ts';
 
-export type Deed =
+export type JournalEntry =
   | { readonly kind: 'mine'; readonly blocks: number }
   | { readonly kind: 'rollback'; readonly blocks: number }
   | { readonly kind: 'submit'; readonly tx: Uint8Array };
@@ -36,7 +36,7 @@ export class Journal {
   }
 
   /** All there is. A last line without its end was not finished when the process died: it is cut off. */
-  read(): Deed[] {
+  read(): JournalEntry[] {
     const text = this.text();
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     if (whole.length < text.length) truncateSync(this.path, Buffer.byteLength(whole));
@@ -52,11 +52,11 @@ export class Journal {
     );
   }
 
-  append(deeds: readonly Deed[]): void {
+  append(deeds: readonly JournalEntry[]): void {
     appendFileSync(this.path, deeds.map((deed) => `${lineOf(deed)}\n`).join(''));
   }
 
-  private parse(line: string, number: number): Deed {
+  private parse(line: string, number: number): JournalEntry {
     const [kind, value = '', ...more] = line.split(' ');
     if (more.length === 0 && kind === 's' && value !== '' && isHex(value)) return { kind: 'submit', tx: fromHex(value) };
     if (more.length === 0 && (kind === 'm' || kind === 'r') && /^\d{1,9}$/.test(value)) {
@@ -71,7 +71,7 @@ function firstLine(text: string): string {
   return end < 0 ? text : text.slice(0, end);
 }
 
-function lineOf(deed: Deed): string {
+function lineOf(deed: JournalEntry): string {
   if (deed.kind === 'submit') return `s ${toHex(deed.tx)}`;
   return `${deed.kind === 'mine' ? 'm' : 'r'} ${deed.blocks}`;
 }

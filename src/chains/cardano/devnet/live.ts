@@ -14,7 +14,7 @@ import { assert, isUnspentError, UnspentError } from '../../../util/errors.ts';
 import type { ChainReader, LedgerView, RangeReader, ServedChain, ServedMempool, ServedUtxo, Verdict } from '../responder/chain.ts';
 import { MemoryChain } from '../responder/memory-chain.ts';
 import { ERA } from './features.ts';
-import { type Deed, Journal } from './journal.ts';
+import { Journal, type JournalEntry } from './journal.ts';
 import { Mempool } from './mempool.ts';
 import type { ModelUtxo } from './model.ts';
 import { encodeConwayParameters } from './parameters.ts';
@@ -207,7 +207,7 @@ export class LiveDevnet implements ServedChain, ServedMempool {
 
   private grow(): void {
     const txs = this.waiting.forBlock();
-    const deeds = txs.map(({ tx }): Deed => ({ kind: 'submit', tx }));
+    const deeds = txs.map(({ tx }): JournalEntry => ({ kind: 'submit', tx }));
     this.journal?.append([...deeds, { kind: 'mine', blocks: 1 }]);
     this.make(txs);
     if (this.waiting.txs.length > 0) this.waiting.restart(this.waiting.txs.slice(txs.length));
@@ -242,7 +242,7 @@ export class LiveDevnet implements ServedChain, ServedMempool {
     return { undone: blocks, to: this.served.tip.point };
   }
 
-  private replay(deeds: readonly Deed[]): void {
+  private replay(deeds: readonly JournalEntry[]): void {
     let txs: SubmittedTx[] = [];
     for (const deed of deeds) {
       if (deed.kind === 'submit') txs.push(readSubmitted(deed.tx));

@@ -8,8 +8,8 @@ import { CborWriter } from '../../../util/cbor-write.ts';
 import type { DevnetAddress } from './addresses.ts';
 import { ERA, type Features, type ShapeCount } from './features.ts';
 import type { Assets } from './model.ts';
-import { HUGE } from './purse.ts';
 import type { Random } from './random.ts';
+import { HUGE } from './spendable-pools.ts';
 
 export interface DraftOutput {
   readonly address: DevnetAddress;
@@ -19,7 +19,7 @@ export interface DraftOutput {
 }
 
 /** What every writer of transactions needs. */
-export interface Workshop {
+export interface DraftContext {
   readonly random: Random;
   readonly features: Features;
   readonly shapes: ShapeCount;
@@ -31,7 +31,7 @@ const innerWriter = new CborWriter(4096);
 
 const SCRIPT_SHAPES = ['scriptNative', 'scriptPlutusV1', 'scriptPlutusV2', 'scriptPlutusV3'] as const;
 
-export function makeOutput(shop: Workshop, era: number, address: DevnetAddress, lovelace: bigint, assets: Assets): DraftOutput {
+export function makeOutput(shop: DraftContext, era: number, address: DevnetAddress, lovelace: bigint, assets: Assets): DraftOutput {
   const { random, features, shapes } = shop;
   if (address.kind !== 'redeem') shapes.saw(address.kind);
   if (assets.size > 0) shapes.saw('assetsOutput');
@@ -43,7 +43,7 @@ export function makeOutput(shop: Workshop, era: number, address: DevnetAddress, 
   return { address, lovelace, assets, bytes: w.take() };
 }
 
-function writeLegacyOutput(w: CborWriter, shop: Workshop, era: number, address: Uint8Array, lovelace: bigint, assets: Assets): void {
+function writeLegacyOutput(w: CborWriter, shop: DraftContext, era: number, address: Uint8Array, lovelace: bigint, assets: Assets): void {
   const { random, features, shapes } = shop;
   const datum = era >= ERA.alonzo && random.chance(features.datumHash);
   w.array(datum ? 3 : 2).bytes(address);
@@ -53,7 +53,7 @@ function writeLegacyOutput(w: CborWriter, shop: Workshop, era: number, address: 
   w.bytes(random.bytes(32));
 }
 
-function writeMapOutput(w: CborWriter, shop: Workshop, era: number, address: Uint8Array, lovelace: bigint, assets: Assets): void {
+function writeMapOutput(w: CborWriter, shop: DraftContext, era: number, address: Uint8Array, lovelace: bigint, assets: Assets): void {
   const { random, features, shapes } = shop;
   const hash = random.chance(features.datumHash);
   const inline = !hash && random.chance(features.inlineDatum);
@@ -79,7 +79,7 @@ function writeMapOutput(w: CborWriter, shop: Workshop, era: number, address: Uin
   if (indefinite) w.end();
 }
 
-function writeValue(w: CborWriter, shop: Workshop, lovelace: bigint, assets: Assets): void {
+function writeValue(w: CborWriter, shop: DraftContext, lovelace: bigint, assets: Assets): void {
   if (assets.size === 0) {
     w.bigUint(lovelace);
     return;
@@ -109,7 +109,7 @@ export function writeAssets(w: CborWriter, assets: Assets, indefinite: boolean):
 }
 
 /** Kind 0 is a native script, 1 to 3 the versions of Plutus; the third came with Conway. */
-function scriptRef({ random, shapes }: Workshop, era: number): Uint8Array {
+function scriptRef({ random, shapes }: DraftContext, era: number): Uint8Array {
   const kind = random.int(era >= ERA.conway ? 4 : 3);
   shapes.saw(SCRIPT_SHAPES[kind]);
   const w = innerWriter.array(2).uint(kind);

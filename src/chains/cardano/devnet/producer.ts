@@ -9,15 +9,15 @@ import { blake2b256 } from '../../../crypto/hash.ts';
 import { toHex, utf8 } from '../../../util/bytes.ts';
 import { assert } from '../../../util/errors.ts';
 import { AddressBook, type DevnetAddress, redeemAddress } from './addresses.ts';
-import { draftByron, encodeByronTx, sealBoundary, sealByron } from './ancient.ts';
-import { type Attached, type Issuer, makeIssuer, type Place, type Sealed, sealBlock } from './blocks.ts';
+import { type EncodedBlock, type Issuer, makeIssuer, type Place, type SubmittedParts, sealBlock } from './blocks.ts';
 import { type Draft, encodeBody } from './body.ts';
+import { draftByron, encodeByronTx, sealBoundary, sealByron } from './byron.ts';
 import { DEFAULT_FEATURES, ERA, type Features, type Shape, ShapeCount } from './features.ts';
 import { byronFunded, type Genesis, shelleyFunded } from './genesis.ts';
 import { type Assets, keyOf, Model, type ModelUtxo, NO_ASSETS, type Spender } from './model.ts';
-import type { DraftOutput, Workshop } from './outputs.ts';
-import { Purse } from './purse.ts';
+import type { DraftContext, DraftOutput } from './outputs.ts';
 import { mix32, Random } from './random.ts';
+import { SpendablePools } from './spendable-pools.ts';
 import { effectOf, type SubmittedTx } from './submitted.ts';
 import { Drafter, type Plan, plansOf } from './transactions.ts';
 
@@ -51,7 +51,7 @@ interface DevnetTx {
   readonly creates: readonly ModelUtxo[];
 }
 
-export interface DevnetBlock extends Sealed, Place {
+export interface DevnetBlock extends EncodedBlock, Place {
   /** A Byron epoch boundary block: it has its predecessor's height. */
   readonly boundary: boolean;
   readonly txs: readonly DevnetTx[];
@@ -63,7 +63,7 @@ interface Page {
   readonly bodies: Uint8Array[];
   readonly invalid: number[];
   readonly txs: DevnetTx[];
-  readonly attached: Map<number, Attached>;
+  readonly attached: Map<number, SubmittedParts>;
 }
 
 export class DevnetChain {
@@ -72,10 +72,10 @@ export class DevnetChain {
   readonly byronEpochSlots: number;
   readonly blocks: DevnetBlock[] = [];
   private readonly options: DevnetOptions;
-  private readonly shop: Workshop;
+  private readonly shop: DraftContext;
   private readonly book: AddressBook;
   private readonly redeemKeys: readonly DevnetAddress[];
-  private readonly purse = new Purse();
+  private readonly purse = new SpendablePools();
   private readonly model = new Model(this.purse);
   private readonly drafter: Drafter;
   private readonly issuers: readonly Issuer[];
@@ -223,7 +223,7 @@ export class DevnetChain {
     if (before < ERA.allegra && era >= ERA.allegra) this.model.drop((utxo) => utxo.redeem);
   }
 
-  private mineByron(page: Page): Sealed {
+  private mineByron(page: Page): EncodedBlock {
     const { random } = this.shop;
     const { era, height, slot, prevHash } = page.place;
     assert(prevHash !== null, 'a Byron chain begins at its genesis hash');
@@ -237,7 +237,7 @@ export class DevnetChain {
     return sealByron(random, byronPlace, page.bodies);
   }
 
-  private mineShelley(page: Page): Sealed {
+  private mineShelley(page: Page): EncodedBlock {
     const { random, features, shapes } = this.shop;
     const plans = plansOf(features, page.place.era);
     for (let n = this.txCount(); n > 0; n--) this.follow(page, random.weighted(plans));

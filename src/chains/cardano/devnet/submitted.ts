@@ -8,10 +8,10 @@ import { type DescribedTx, describeTx } from '../../../ledgers/cardano/transacti
 import { toHex } from '../../../util/bytes.ts';
 import { Cursor } from '../../../util/cbor.ts';
 import type { AddressBook } from './addresses.ts';
-import type { Attached } from './blocks.ts';
+import type { SubmittedParts } from './blocks.ts';
 import { type Assets, keyOf, type ModelUtxo, NO_ASSETS } from './model.ts';
 
-export interface SubmittedTx extends Attached {
+export interface SubmittedTx extends SubmittedParts {
   readonly id: string;
   /** The whole transaction, and its body, as they came. */
   readonly tx: Uint8Array;

@@ -9,8 +9,8 @@ import type { AddressBook } from './addresses.ts';
 import type { Draft } from './body.ts';
 import { ERA, type Features } from './features.ts';
 import { type Assets, type ModelUtxo, NO_ASSETS } from './model.ts';
-import { type DraftOutput, makeOutput, type Workshop } from './outputs.ts';
-import { HUGE, type Purse } from './purse.ts';
+import { type DraftContext, type DraftOutput, makeOutput } from './outputs.ts';
+import { HUGE, type SpendablePools } from './spendable-pools.ts';
 
 const ADA = 1_000_000n;
 /** Least of an output: above what the ledger asks of any shape made here. */
@@ -40,12 +40,12 @@ export function plansOf(features: Features, era: number): readonly (readonly [Pl
 }
 
 export class Drafter {
-  private readonly shop: Workshop;
+  private readonly shop: DraftContext;
   private readonly book: AddressBook;
-  private readonly purse: Purse;
+  private readonly purse: SpendablePools;
   private readonly policies: readonly string[];
 
-  constructor(shop: Workshop, book: AddressBook, purse: Purse) {
+  constructor(shop: DraftContext, book: AddressBook, purse: SpendablePools) {
     this.shop = shop;
     this.book = book;
     this.purse = purse;

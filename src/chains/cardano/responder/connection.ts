@@ -5,7 +5,6 @@
  */
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { answerVersions } from '../../../sources/cardano/ouroboros/agree.ts';
 import { BLOCK_FETCH } from '../../../sources/cardano/ouroboros/block-fetch.ts';
 import { CHAIN_SYNC_N2C, CHAIN_SYNC_N2N } from '../../../sources/cardano/ouroboros/chain-sync.ts';
 import type { Wire } from '../../../sources/cardano/ouroboros/handshake.ts';
@@ -14,6 +13,7 @@ import { LOCAL_STATE_QUERY } from '../../../sources/cardano/ouroboros/local-stat
 import { LOCAL_TX_MONITOR } from '../../../sources/cardano/ouroboros/local-tx-monitor.ts';
 import { LOCAL_TX_SUBMISSION } from '../../../sources/cardano/ouroboros/local-tx-submission.ts';
 import { Mux } from '../../../sources/cardano/ouroboros/mux.ts';
+import { answerVersions } from '../../../sources/cardano/ouroboros/negotiate.ts';
 import type { Message, Protocol } from '../../../sources/cardano/ouroboros/protocol.ts';
 import { Session } from '../../../sources/cardano/ouroboros/session.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';

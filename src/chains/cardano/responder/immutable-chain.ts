@@ -19,7 +19,7 @@ import { ImmutableRanges, ImmutableReader } from './immutable-reader.ts';
 import { RecentBatches } from './recent.ts';
 
 /** What readers need to know of the folder. */
-export interface Shelf {
+export interface ImmutableChunks {
   readonly chunks: readonly ChunkFile[];
   /** Behind the last block that is served. */
   readonly end: Position;
@@ -36,7 +36,7 @@ export async function openImmutableChain(path: string, network: CardanoNetwork, 
   return chain;
 }
 
-class ImmutableChain implements ServedChain, Shelf {
+class ImmutableChain implements ServedChain, ImmutableChunks {
   readonly network: CardanoNetwork;
   readonly byronEpochSlots: number;
   readonly recent = new RecentBatches();

@@ -14,11 +14,11 @@ import { Cursor } from '../../../util/cbor.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { FETCH_BYTES_MAX } from '../../../util/limits.ts';
 import { AT_TIP, type BlockPoint, type ChainReader, type RangeReader, type Step } from './chain.ts';
-import type { Shelf } from './immutable-chain.ts';
+import type { ImmutableChunks } from './immutable-chain.ts';
 
 /** A place in the folder from which blocks can be taken. */
 class Walker {
-  private readonly shelf: Shelf;
+  private readonly shelf: ImmutableChunks;
   private position: Position;
   private blocks: Batch['blocks'] = [];
   private taken = 0;
@@ -27,7 +27,7 @@ class Walker {
   /** The chunk had not ended when it was opened: it may have more than was read. */
   private wasGrowing = false;
 
-  constructor(shelf: Shelf, position: Position) {
+  constructor(shelf: ImmutableChunks, position: Position) {
     this.shelf = shelf;
     this.position = position;
   }
@@ -130,11 +130,11 @@ class Walker {
 
 const ORIGIN: Position = { chunk: -1, offset: 0 };
 
-async function walkerAt(shelf: Shelf, position: Position): Promise<Walker> {
+async function walkerAt(shelf: ImmutableChunks, position: Position): Promise<Walker> {
   return new Walker(shelf, position === ORIGIN ? { chunk: shelf.chunks[0].number, offset: 0 } : position);
 }
 
-async function placeAfter(shelf: Shelf, point: WirePoint): Promise<Position | null> {
+async function placeAfter(shelf: ImmutableChunks, point: WirePoint): Promise<Position | null> {
   if (point === null) return ORIGIN;
   const found = await locate(shelf.chunks, [{ ...point, height: 0 }], shelf.byronEpochSlots);
   if (found === null) return null;
@@ -144,12 +144,12 @@ async function placeAfter(shelf: Shelf, point: WirePoint): Promise<Position | nu
 }
 
 export class ImmutableReader implements ChainReader {
-  private readonly shelf: Shelf;
+  private readonly shelf: ImmutableChunks;
   private walker: Walker | null = null;
   /** What a seek has found, told with the first step. */
   private confirming: { readonly point: WirePoint } | null = { point: null };
 
-  constructor(shelf: Shelf) {
+  constructor(shelf: ImmutableChunks) {
     this.shelf = shelf;
   }
 
@@ -183,7 +183,7 @@ export class ImmutableReader implements ChainReader {
 }
 
 export class ImmutableRanges implements RangeReader {
-  private readonly shelf: Shelf;
+  private readonly shelf: ImmutableChunks;
   private walker: Walker | null = null;
   /** Blocks of the range that were read when it was opened. */
   private ready: Uint8Array[] = [];
@@ -191,7 +191,7 @@ export class ImmutableRanges implements RangeReader {
   /** The end of a range that is too long to be read at once. */
   private until: BlockPoint | null = null;
 
-  constructor(shelf: Shelf) {
+  constructor(shelf: ImmutableChunks) {
     this.shelf = shelf;
   }
 

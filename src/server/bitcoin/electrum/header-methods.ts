@@ -8,7 +8,7 @@ import type { Task } from '../../http/work/task.ts';
 import type { Backend } from './backend.ts';
 import { HeaderProofs } from './header-proofs.ts';
 import { blockAt, headerEntry, headerHex, tipOf } from './headers.ts';
-import type { Asker, Methods } from './method.ts';
+import type { MethodCaller, Methods } from './method.ts';
 import { count } from './params.ts';
 import { RPC, RpcError } from './rpc.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -43,7 +43,7 @@ export function headerMethods(backend: Backend, subscriptions: Subscriptions): M
     return prove(task, query, height, checkpoint).then((proof) => ({ header: hex, ...proof }));
   }
 
-  function headers({ task, version }: Asker, query: Query, start: number, wanted: number, checkpoint: number): unknown {
+  function headers({ task, version }: MethodCaller, query: Query, start: number, wanted: number, checkpoint: number): unknown {
     const list = headersFrom(query, start, Math.min(wanted, ELECTRUM_HEADERS_MAX));
     const found: HeaderList = { count: list.length, max: ELECTRUM_HEADERS_MAX };
     const answer = { ...found, ...(isAtLeast(version, '1.6') ? { headers: list } : { hex: list.join('') }) };

@@ -20,13 +20,13 @@ import { txMethods } from './tx-methods.ts';
 import type { Wire } from './wire.ts';
 
 /** How long a session may say nothing, or take nothing, and how often that is looked at. Milliseconds. */
-export interface Patience {
+export interface SessionTimeouts {
   readonly idleMs: number;
   readonly stalledMs: number;
   readonly sweepMs: number;
 }
 
-const PATIENCE: Patience = { idleMs: ELECTRUM_IDLE_MS, stalledMs: ELECTRUM_STALLED_MS, sweepMs: 15_000 };
+const PATIENCE: SessionTimeouts = { idleMs: ELECTRUM_IDLE_MS, stalledMs: ELECTRUM_STALLED_MS, sweepMs: 15_000 };
 
 /** Its ports are named `tcp`, `tls` and `ws`; in the settings 0 means none. */
 export const electrum: WireShape = {
@@ -95,10 +95,10 @@ class Hall {
   private readonly subscriptions: Subscriptions;
   private readonly methods: Methods;
   private readonly sessions = new Set<Session>();
-  private readonly patience: Patience;
+  private readonly patience: SessionTimeouts;
   private readonly sweeper: NodeJS.Timeout;
 
-  constructor(backend: Backend, subscriptions: Subscriptions, patience: Patience) {
+  constructor(backend: Backend, subscriptions: Subscriptions, patience: SessionTimeouts) {
     this.backend = backend;
     this.subscriptions = subscriptions;
     this.methods = {

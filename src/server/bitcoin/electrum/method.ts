@@ -7,7 +7,7 @@ import type { ParamNames } from './params.ts';
 import type { Version } from './version.ts';
 
 /** A session as methods and notifications see it. */
-export interface Asker {
+export interface MethodCaller {
   readonly version: Version;
   /** The work of what it asks. */
   readonly task: Task;
@@ -21,7 +21,7 @@ export interface Asker {
 export interface Method extends ParamNames {
   readonly since?: Version;
   readonly until?: Version;
-  run(args: readonly unknown[], asker: Asker): unknown;
+  run(args: readonly unknown[], asker: MethodCaller): unknown;
 }
 
 export type Methods = Readonly<Record<string, Method>>;

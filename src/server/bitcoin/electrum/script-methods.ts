@@ -8,7 +8,7 @@ import type { IndexedUtxo, Query } from '../../../query/query.ts';
 import { equalBytes, toHex } from '../../../util/bytes.ts';
 import type { Task } from '../../http/work/task.ts';
 import type { Backend } from './backend.ts';
-import type { Asker, Method, Methods } from './method.ts';
+import type { Method, MethodCaller, Methods } from './method.ts';
 import { type ScriptHash, scriptHash } from './params.ts';
 import { historyEntries, mempoolEntries, tooLarge } from './scripts.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -35,7 +35,7 @@ export function scriptMethods(backend: Backend, subscriptions: Subscriptions): M
   };
 }
 
-function ofScript(body: (script: ScriptHash, asker: Asker) => unknown): Method {
+function ofScript(body: (script: ScriptHash, asker: MethodCaller) => unknown): Method {
   return { names: ['scripthash'], needed: 1, run: ([given], asker) => body(scriptHash(given), asker) };
 }
 

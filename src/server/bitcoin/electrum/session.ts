@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ELECTRUM_BATCH_BYTES_MAX, ELECTRUM_QUEUE_MAX, ELECTRUM_UNREAD_BYTES, ELECTRUM_UNREAD_BYTES_MAX } from '../../../util/limits.ts';
 import type { Task } from '../../http/work/task.ts';
 import type { Backend } from './backend.ts';
-import type { Asker, Methods } from './method.ts';
+import type { MethodCaller, Methods } from './method.ts';
 import { readParams } from './params.ts';
 import { type Call, errorText, type Message, notificationText, RPC, RpcError, readMessage, resultText, rpcErrorOf } from './rpc.ts';
 import { isAtLeast, negotiate, OLDEST, type Version } from './version.ts';
@@ -17,7 +17,7 @@ import type { Receiver, Wire } from './wire.ts';
 /** Bytes of messages that wait, past which nothing more is read. */
 const QUEUE_CHARS = 64 * 1024;
 
-export class Session implements Asker, Receiver {
+export class Session implements MethodCaller, Receiver {
   version: Version = OLDEST;
   readonly scripts = new Set<string>();
   /** One for all messages that are answered in one go: who keeps the server busy takes turns. */

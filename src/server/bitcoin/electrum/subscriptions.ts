@@ -12,7 +12,7 @@ import { ELECTRUM_MOVE_BLOCKS_MAX, ELECTRUM_TRAIL_MAX } from '../../../util/limi
 import type { Task } from '../../http/work/task.ts';
 import type { Backend } from './backend.ts';
 import { headerEntry } from './headers.ts';
-import type { Asker } from './method.ts';
+import type { MethodCaller } from './method.ts';
 import type { ScriptHash } from './params.ts';
 import { RPC, RpcError } from './rpc.ts';
 import { newestHeight, type ScriptStatus, scriptStatus } from './scripts.ts';
@@ -27,7 +27,7 @@ class Watched {
   /** Null: never looked at. */
   seen: ScriptStatus | null = null;
   /** Each with the script hash as it wrote it. */
-  readonly subscribers = new Map<Asker, string>();
+  readonly subscribers = new Map<MethodCaller, string>();
 
   constructor(name: string, key: Uint8Array) {
     this.name = name;
@@ -40,7 +40,7 @@ export class Subscriptions {
   /** The work of telling what has changed, for all sessions: it takes its turns like any other. */
   private task: Task;
   private readonly scripts = new Map<string, Watched>();
-  private readonly headers = new Set<Asker>();
+  private readonly headers = new Set<MethodCaller>();
   private readonly tracker = new ChainTracker({ rememberedMax: ELECTRUM_TRAIL_MAX, blocksMax: ELECTRUM_MOVE_BLOCKS_MAX });
   private readonly stops: readonly (() => void)[];
   /** Names of scripts to look at again. */
@@ -59,12 +59,12 @@ export class Subscriptions {
     this.stops = [reads.onMove(() => this.wake([])), backend.mempool.onChange((keys) => this.wake(keys))];
   }
 
-  addHeaders(asker: Asker): void {
+  addHeaders(asker: MethodCaller): void {
     this.headers.add(asker);
   }
 
   /** The status, from here on with news of it. */
-  async add(asker: Asker, { text, key }: ScriptHash): Promise<string | null> {
+  async add(asker: MethodCaller, { text, key }: ScriptHash): Promise<string | null> {
     const name = toHex(key);
     const { subscriptionsMax } = this.backend.context.config.electrum;
     if (!asker.scripts.has(name) && asker.scripts.size >= subscriptionsMax) {
@@ -84,7 +84,7 @@ export class Subscriptions {
   }
 
   /** False: it was not subscribed. */
-  remove(asker: Asker, { key }: ScriptHash): boolean {
+  remove(asker: MethodCaller, { key }: ScriptHash): boolean {
     const name = toHex(key);
     const watched = this.scripts.get(name);
     if (watched === undefined || !asker.scripts.has(name)) return false;
@@ -93,7 +93,7 @@ export class Subscriptions {
   }
 
   /** The session is over. */
-  leave(asker: Asker): void {
+  leave(asker: MethodCaller): void {
     this.headers.delete(asker);
     for (const name of asker.scripts) {
       const watched = this.scripts.get(name);
@@ -111,7 +111,7 @@ export class Subscriptions {
     for (const stop of this.stops) stop();
   }
 
-  private drop(watched: Watched, asker: Asker): void {
+  private drop(watched: Watched, asker: MethodCaller): void {
     asker.scripts.delete(watched.name);
     watched.subscribers.delete(asker);
     if (watched.subscribers.size === 0) this.scripts.delete(watched.name);

@@ -15,7 +15,7 @@ import { ESPLORA_ROWS_WHOLE_MAX } from '../../../util/limits.ts';
 import { etagOf, MEDIA_TYPES } from '../../http/conditional.ts';
 import { answerRead, isKnownTo, nameBlock, type ResponseBody, setValidator } from '../../http/read-answer.ts';
 import { RowStream } from '../../http/rows.ts';
-import type { Serving } from '../../http/serving.ts';
+import type { ServerState } from '../../http/server-state.ts';
 import type { Task } from '../../http/work/task.ts';
 
 /** What a route of Esplora reads from: the chain at its newest block, and the mempool. */
@@ -38,15 +38,15 @@ interface Manner {
 const TYPES = { json: MEDIA_TYPES.json, text: 'text/plain; charset=utf-8', bytes: 'application/octet-stream' } as const;
 
 export class EsploraAnswers {
-  readonly serving: Serving;
+  readonly state: ServerState;
   readonly network: BitcoinNetwork;
   readonly mempool: Mempool;
   /** Tells the states of the mempool apart, those of another run of the server too. */
   readonly #run = Date.now().toString(36);
   #changes = 0;
 
-  constructor(serving: Serving, network: BitcoinNetwork, mempool: Mempool) {
-    this.serving = serving;
+  constructor(state: ServerState, network: BitcoinNetwork, mempool: Mempool) {
+    this.state = state;
     this.network = network;
     this.mempool = mempool;
     mempool.onChange(() => {
@@ -55,7 +55,7 @@ export class EsploraAnswers {
   }
 
   give(request: FastifyRequest, reply: FastifyReply, manner: Manner, produce: Produce): void {
-    answerRead(this.serving.context.reads, reply, (query) => {
+    answerRead(this.state.context.reads, reply, (query) => {
       const { head } = query;
       nameBlock(reply, head === null ? null : { height: `${head.height}`, hash: formatId(head.hash) });
       const etag = this.#etag(head, manner.mempool);
@@ -77,7 +77,7 @@ export class EsploraAnswers {
     }
     // Nobody reads the body of a HEAD.
     if (request.method !== 'HEAD')
-      return this.serving.stream(new RowStream(request.task, behind(first, rows, encode), undefined, (row) => row, 'json'));
+      return this.state.stream(new RowStream(request.task, behind(first, rows, encode), undefined, (row) => row, 'json'));
     rows.return?.();
     return Readable.from([]);
   }

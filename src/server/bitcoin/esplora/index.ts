@@ -9,7 +9,7 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import { needBitcoin } from '../../../families/bitcoin.ts';
 import type { ErrorCode } from '../../../util/errors.ts';
 import { isUnspentError } from '../../../util/errors.ts';
-import type { Serving } from '../../http/serving.ts';
+import type { ServerState } from '../../http/server-state.ts';
 import type { WireShape } from '../../shapes.ts';
 import { mempoolOf } from '../mempool.ts';
 import { EsploraAnswers } from './answer.ts';
@@ -26,12 +26,12 @@ const PLAIN: ReadonlySet<ErrorCode> = new Set(['USAGE', 'NOT_FOUND', 'TX_REFUSED
 
 export const esplora: WireShape = { name: 'esplora', routes: registerEsplora };
 
-function registerEsplora(app: FastifyInstance, serving: Serving): void {
-  const mempool = mempoolOf(serving.context);
+function registerEsplora(app: FastifyInstance, state: ServerState): void {
+  const mempool = mempoolOf(state.context);
   // A store without an unspent set has nothing that this API could answer with.
   if (mempool === null) return;
-  const { parameters } = needBitcoin(serving.context.network, 'Esplora');
-  const answers = new EsploraAnswers(serving, parameters, mempool);
+  const { parameters } = needBitcoin(state.context.network, 'Esplora');
+  const answers = new EsploraAnswers(state, parameters, mempool);
   app.register(
     async (api) => {
       hideFromDocument(api);

@@ -28,7 +28,7 @@ export function registerSubmit(app: FastifyInstance, answers: EsploraAnswers): v
     const hex = bodyOf(request).trim();
     if (!isHex(hex) || hex === '') throw wrong('Invalid hex string');
     const { raw } = readTx(hex, answers, 'transaction');
-    const id = await answers.serving.context.submit(raw);
+    const id = await answers.state.context.submit(raw);
     return reply.header('cache-control', 'no-store').header('content-type', 'text/plain; charset=utf-8').send(formatId(id));
   });
   app.post('/txs/package', options, async (request, reply) => {
@@ -71,13 +71,13 @@ function packageOf(body: string): string[] {
 }
 
 /** In the order given, until one is refused or the time for the package is over; what stands behind that one is not tried. The shape is that of a node's `submitpackage`. */
-async function submitEach(txs: readonly Submitted[], { serving, mempool }: EsploraAnswers): Promise<object> {
+async function submitEach(txs: readonly Submitted[], { state, mempool }: EsploraAnswers): Promise<object> {
   const results: Record<string, object> = {};
   let failed = false;
   const deadline = performance.now() + SUBMIT_PACKAGE_MS;
   for (const { raw, id, witnessId, virtualSize } of txs) {
     failed ||= performance.now() > deadline;
-    const error: string | null = failed ? 'package-not-validated' : await refusal(serving.context.submit(raw));
+    const error: string | null = failed ? 'package-not-validated' : await refusal(state.context.submit(raw));
     failed ||= error !== null;
     // A node tells the fee too; it is known here once the mempool has told of the transaction.
     const fee = mempool.get(id)?.fee ?? null;

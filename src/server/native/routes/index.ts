@@ -1,6 +1,6 @@
 /** The routes of the native API, except its event stream: under `/api/v1`, and health and readiness at the root too. */
 import type { FastifyInstance } from 'fastify';
-import type { Serving } from '../../http/serving.ts';
+import type { ServerState } from '../../http/server-state.ts';
 import type { Typebox } from '../../http/typed.ts';
 import { NativeAnswers } from '../answer.ts';
 import { API } from '../openapi.ts';
@@ -13,15 +13,15 @@ import { registerProofs } from './proofs.ts';
 import { registerSeen } from './seen.ts';
 import { registerHealthRoutes, registerStatusRoutes } from './status.ts';
 
-export function registerNative(app: FastifyInstance, serving: Serving): void {
-  const answers = new NativeAnswers(serving);
+export function registerNative(app: FastifyInstance, state: ServerState): void {
+  const answers = new NativeAnswers(state);
   app.register(
     async (api) => {
       const typed = api.withTypeProvider<Typebox>();
       registerLists(typed, answers);
       registerOutputs(typed, answers);
       registerBalances(typed, answers);
-      if (serving.context.network.ledger.traits !== null) registerSeen(typed, answers);
+      if (state.context.network.ledger.traits !== null) registerSeen(typed, answers);
       registerBlocks(typed, answers);
       registerChanges(typed, answers);
       registerProofs(typed, answers);

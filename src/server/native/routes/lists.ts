@@ -155,7 +155,7 @@ function everyRow(answers: NativeAnswers, request: FastifyRequest, read: ReadCon
   if (request.method === 'HEAD') return Readable.from([]);
   const { order, after } = plan;
   const rows = new RowStream(read.task, read.view.byKey(kind, key, { order, after }), accept, encoderOf(read), read.form);
-  return answers.serving.stream(rows);
+  return answers.state.stream(rows);
 }
 
 /** Whether an output holds the asset. */

@@ -13,14 +13,14 @@ import { withoutSecret } from '../../../util/secret.ts';
 import { VERSION } from '../../../util/version.ts';
 import type { ServerContext } from '../../context.ts';
 import type { App } from '../../http/typed.ts';
-import { lagBlocks, lagSlots, unhealthyBecause, unreadyBecause } from '../../metrics/standing.ts';
+import { lagBlocks, lagSlots, unhealthyBecause, unreadyBecause } from '../../metrics/health.ts';
 import type { LiveStatus } from '../../thread/live.ts';
 import type { NativeAnswers } from '../answer.ts';
 import { API, describedStatus } from '../openapi.ts';
 import { EngineStatus, Health, Ready, Status } from '../schemas-status.ts';
 
 export function registerStatusRoutes(app: App, answers: NativeAnswers): void {
-  const { context, serving } = answers;
+  const { context, state } = answers;
   const { reads, live, config } = context;
   const refreshMs = 1000 * config.status.refreshSeconds;
   const size = every(refreshMs, () => ({
@@ -36,7 +36,7 @@ export function registerStatusRoutes(app: App, answers: NativeAnswers): void {
     const lease = reads.lease();
     try {
       answers.name(reply);
-      send(reply, 200, status(lease.query, live.status, size(), serving.damage, serving.streams));
+      send(reply, 200, status(lease.query, live.status, size(), state.damage, state.streams));
     } finally {
       lease.release();
     }
@@ -66,15 +66,15 @@ export function registerStatusRoutes(app: App, answers: NativeAnswers): void {
 
 /** At the root for whoever watches over machines, and under the API for everybody else. */
 export function registerHealthRoutes(app: App, answers: NativeAnswers): void {
-  const { context, serving } = answers;
+  const { context, state } = answers;
   const healthSchema = describedStatus('Is it healthy?', Health, 'Not when the store is damaged, or following failed.', [200, 503]);
   const readySchema = describedStatus('Is it ready?', Ready, 'Not while it is behind the source or an index is being filled.', [200, 503]);
   for (const prefix of ['', API]) {
     const config = { withoutToken: true, always: true };
     app.get(`${prefix}/health`, { schema: healthSchema, config }, (_request, reply) => {
-      const reason = unhealthyBecause(serving.damage, context.live.status);
+      const reason = unhealthyBecause(state.damage, context.live.status);
       // A damaged store may not even say where it is.
-      if (serving.damage === null) answers.name(reply);
+      if (state.damage === null) answers.name(reply);
       send(reply, reason === null ? 200 : 503, JSON.stringify({ healthy: reason === null, reason }));
     });
     app.get(`${prefix}/ready`, { schema: readySchema, config }, (_request, reply) => {

@@ -12,7 +12,7 @@ import type { Point } from '../../../ledgers/ledger.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { FOLLOW_POLL_MS } from '../../../util/limits.ts';
-import { oneAhead } from '../../cardano/immutable/ahead.ts';
+import { readAhead } from '../../cardano/immutable/read-ahead.ts';
 import type { ChainEvent, FollowOptions, Run, Source } from '../../source.ts';
 import { BlockIndex, type Place } from './block-index.ts';
 import { findBlocks, readKey } from './folder.ts';
@@ -31,7 +31,7 @@ export function openBlk(path: string, network: BitcoinNetwork, { pollMs = FOLLOW
       const left = new AbortController();
       const signal = AbortSignal.any([options.signal, left.signal]);
       const reading = new Reading(path, network, pollMs, { ...options, signal });
-      return oneAhead(reading.runs(), () => left.abort());
+      return readAhead(reading.runs(), () => left.abort());
     },
   };
 }

@@ -13,7 +13,7 @@ import { HEADER_BYTES } from '../../../ledgers/bitcoin/index.ts';
 import { copyBytes } from '../../../util/bytes.ts';
 import { BLK_LOOK_BYTES_MAX, BLK_LOOK_BYTES_MIN, BLOCK_BYTES_MAX } from '../../../util/limits.ts';
 import { unreadable } from './folder.ts';
-import { takeKeyOff } from './xor.ts';
+import { xorWithKey } from './xor.ts';
 
 const PREFIX_BYTES = 8;
 /** A long look that finds fewer records than this is not worth its length. */
@@ -146,7 +146,7 @@ export class RecordReader {
   /** The same bytes without the key, and as what they are: a Buffer's `slice` would not copy. */
   private plain(bytes: Buffer, at: number): Uint8Array {
     const plain = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
-    if (this.key !== null) takeKeyOff(plain, this.key, at);
+    if (this.key !== null) xorWithKey(plain, this.key, at);
     return plain;
   }
 }

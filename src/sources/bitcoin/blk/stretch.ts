@@ -8,7 +8,7 @@ import { openRegularHandle } from '../../../files/regular.ts';
 import { BLK_RUN_BLOCKS_MAX, GROUP_BYTES_MAX } from '../../../util/limits.ts';
 import type { Place } from './block-index.ts';
 import { blockFile, unreadable } from './folder.ts';
-import { takeKeyOff } from './xor.ts';
+import { xorWithKey } from './xor.ts';
 
 /** Bytes that may be read for nothing, as a multiple of those wanted and on top of that. */
 const WASTE_TIMES = 3;
@@ -68,7 +68,7 @@ export class StretchReader {
       const bytes = new Uint8Array(buffer, 0, length);
       const { bytesRead } = await handle.read(bytes, 0, length, start);
       if (bytesRead < length) throw new Error('it is shorter than it was');
-      if (this.key !== null) takeKeyOff(bytes, this.key, start);
+      if (this.key !== null) xorWithKey(bytes, this.key, start);
       return bytes;
     } catch (error) {
       throw unreadable(path, error);

@@ -4,7 +4,7 @@
  */
 
 /** `offset`: where in the file the bytes stand. They must begin at a multiple of four in their buffer. */
-export function takeKeyOff(bytes: Uint8Array, key: Uint8Array, offset: number): void {
+export function xorWithKey(bytes: Uint8Array, key: Uint8Array, offset: number): void {
   const turned = Uint8Array.from(key, (_, i) => key[(offset + i) % key.length]);
   const [even, odd] = new Uint32Array(turned.buffer);
   const pairs = bytes.length >>> 3;

@@ -13,9 +13,9 @@ import type { ChainEvent } from '../../source.ts';
 import { Downloads } from './downloads.ts';
 import { violation } from './frame.ts';
 import { greet } from './handshake.ts';
+import type { HeaderPath } from './header-path.ts';
 import type { Link } from './link.ts';
 import { ITEM, type Item, type Message, SERVICE, type Version } from './messages.ts';
-import type { Route } from './route.ts';
 import type { Connect } from './submission.ts';
 import type { TxFeed } from './tx-feed.ts';
 
@@ -35,7 +35,7 @@ export interface Batch {
 
 export interface ClientOptions {
   readonly network: BitcoinNetwork;
-  readonly route: Route;
+  readonly route: HeaderPath;
   readonly feed: TxFeed;
   /** Opens a further connection to the node. */
   readonly connect: Connect;
@@ -46,7 +46,7 @@ export class Client {
   readonly version: Version;
   private readonly link: Link;
   private readonly options: ClientOptions;
-  private readonly route: Route;
+  private readonly route: HeaderPath;
   private readonly downloads: Downloads;
   private readonly timer: NodeJS.Timeout;
   private failure: Error | null = null;

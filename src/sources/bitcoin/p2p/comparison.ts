@@ -9,17 +9,17 @@ import { UnspentError } from '../../../util/errors.ts';
 import { P2P_ANSWER_MS, P2P_HEADERS_MAX } from '../../../util/limits.ts';
 import type { NodeAddress } from './address.ts';
 import type { HeaderBranches } from './header-branches.ts';
-import type { Route } from './route.ts';
-import type { Greeted } from './submission.ts';
+import type { HeaderPath } from './header-path.ts';
+import type { OpenLink } from './submission.ts';
 
 const NONE = -1;
 const NO_HASH = new Uint8Array(32);
 
 export interface ComparisonOptions {
-  readonly route: Route;
+  readonly route: HeaderPath;
   /** Asked in this order, again and again. */
   readonly others: readonly NodeAddress[];
-  readonly connect: (address: NodeAddress) => Promise<Greeted>;
+  readonly connect: (address: NodeAddress) => Promise<OpenLink>;
   /** Milliseconds from one look at another node to the next, and for the followed one to catch up. */
   readonly everyMs: number;
   readonly graceMs: number;

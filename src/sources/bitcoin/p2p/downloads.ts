@@ -9,7 +9,7 @@ import { isUnspentError } from '../../../util/errors.ts';
 import type { HeaderTree } from '../header-tree.ts';
 import { BlockWindow } from './block-window.ts';
 import { violation } from './frame.ts';
-import type { Route } from './route.ts';
+import type { HeaderPath } from './header-path.ts';
 
 /** Blocks to ask for at once, when that many are on their way already: a question for each would be as long as some blocks are. */
 const ASK_LEAST = 32;
@@ -26,14 +26,14 @@ export class Downloads {
   isOfNetwork = false;
   isSynced = false;
   private readonly network: BitcoinNetwork;
-  private readonly route: Route;
+  private readonly route: HeaderPath;
   private readonly ledger: BitcoinLedger;
   private readonly window = new BlockWindow();
   /** The newest block asked for on the best branch, and the tree in which that is its number; -1: look anew. */
   private asked = NONE;
   private askedIn: HeaderTree | null = null;
 
-  constructor(network: BitcoinNetwork, route: Route) {
+  constructor(network: BitcoinNetwork, route: HeaderPath) {
     this.network = network;
     this.route = route;
     this.ledger = bitcoinLedger(network);

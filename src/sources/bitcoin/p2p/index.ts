@@ -13,16 +13,16 @@ import { UnspentError } from '../../../util/errors.ts';
 import { CONNECT_MS, P2P_COMPARE_GRACE_MS, P2P_COMPARE_MS } from '../../../util/limits.ts';
 import { dial } from '../../dial.ts';
 import type { NodeSource } from '../../peer.ts';
-import { type PeerOptions, Peers, type Standing } from '../../peers.ts';
+import { type FollowPosition, type PeerOptions, Peers } from '../../peers.ts';
 import type { FollowOptions, Run } from '../../source.ts';
 import { type NodeAddress, parseNodes } from './address.ts';
 import { type Batch, Client } from './client.ts';
 import { findBetter } from './comparison.ts';
 import { greet, settled } from './handshake.ts';
+import { HeaderPath } from './header-path.ts';
 import { Link } from './link.ts';
 import { PROTOCOL_VERSION } from './messages.ts';
-import { Route } from './route.ts';
-import type { Greeted } from './submission.ts';
+import type { OpenLink } from './submission.ts';
 import { TxFeed } from './tx-feed.ts';
 
 export interface P2pOptions extends PeerOptions {
@@ -50,7 +50,7 @@ class Follower {
   private readonly network: BitcoinNetwork;
   private readonly options: P2pOptions;
   private readonly timeScale: number;
-  private route: Route | null = null;
+  private route: HeaderPath | null = null;
   private client: Client | null = null;
 
   constructor(addresses: readonly NodeAddress[], network: BitcoinNetwork, options: P2pOptions) {
@@ -62,18 +62,18 @@ class Follower {
   }
 
   runs({ from, chain, signal, follow }: FollowOptions): AsyncGenerator<Run, void, undefined> {
-    const route = new Route(this.network, from, chain);
+    const route = new HeaderPath(this.network, from, chain);
     this.route = route;
-    return this.peers.stay(signal, follow, () => this.follow(route, signal, follow));
+    return this.peers.followWithFailover(signal, follow, () => this.follow(route, signal, follow));
   }
 
-  private standing(): Standing {
+  private standing(): FollowPosition {
     const height = this.client?.tipHeight ?? this.route?.bestHeight ?? null;
     return { tip: height === null ? null : { slot: height, height }, at: this.route?.at ?? null };
   }
 
   /** One connection. Returns when there is nothing more to come, or on abort. */
-  private async *follow(route: Route, signal: AbortSignal, follow: boolean): AsyncGenerator<Run, void, undefined> {
+  private async *follow(route: HeaderPath, signal: AbortSignal, follow: boolean): AsyncGenerator<Run, void, undefined> {
     const { network, feed, timeScale } = this;
     const { address } = this.peers;
     const link = await this.open(address, signal);
@@ -105,10 +105,10 @@ class Follower {
   }
 
   /** Leaves the node that is followed for one that has more work. */
-  private async compare(client: Client, route: Route, signal: AbortSignal): Promise<void> {
+  private async compare(client: Client, route: HeaderPath, signal: AbortSignal): Promise<void> {
     const [everyMs, graceMs] = this.options.compareMs ?? [P2P_COMPARE_MS, P2P_COMPARE_GRACE_MS];
     const { address, others } = this.peers;
-    const connect = (other: NodeAddress): Promise<Greeted> => this.connect(other, signal);
+    const connect = (other: NodeAddress): Promise<OpenLink> => this.connect(other, signal);
     const better = await findBetter({ route, others, connect, everyMs, graceMs, timeScale: this.timeScale, signal }).catch(
       (error) => error,
     );
@@ -123,7 +123,7 @@ class Follower {
   }
 
   /** A further connection, for what the node does not tell over the first. */
-  private async connect(address: NodeAddress, signal: AbortSignal): Promise<Greeted> {
+  private async connect(address: NodeAddress, signal: AbortSignal): Promise<OpenLink> {
     const link = await this.open(address, signal);
     const messages = link.messages();
     try {

@@ -20,13 +20,13 @@ import type { Link } from './link.ts';
 import { ITEM, type Item, type Message } from './messages.ts';
 
 /** A connection that was greeted, and what comes over it from then on. */
-export interface Greeted {
+export interface OpenLink {
   readonly link: Link;
   readonly messages: AsyncIterable<Message>;
 }
 
 /** Opens one more connection to the node. */
-export type Connect = () => Promise<Greeted>;
+export type Connect = () => Promise<OpenLink>;
 
 export class Submission {
   /** Resolves when the node took it. Rejects with TX_REFUSED or SOURCE_UNREACHABLE. */
@@ -42,7 +42,7 @@ export class Submission {
   private readonly failed: (error: UnspentError) => void;
 
   /** Sends it over `link`; `observer` was opened before. */
-  constructor(tx: BitcoinTx, link: Link, observer: Greeted, connect: Connect, limitMs: number) {
+  constructor(tx: BitcoinTx, link: Link, observer: OpenLink, connect: Connect, limitMs: number) {
     this.tx = tx;
     this.link = link;
     this.connect = connect;
@@ -75,7 +75,7 @@ export class Submission {
     else this.failed(this.refused(`the node ended the connection: ${why.message}`));
   }
 
-  private async observe({ link, messages }: Greeted): Promise<void> {
+  private async observe({ link, messages }: OpenLink): Promise<void> {
     this.opened.push(link);
     try {
       for await (const message of messages) {

@@ -5,11 +5,11 @@
  */
 import type { Point } from '../../../ledgers/ledger.ts';
 import { equalBytes } from '../../../util/bytes.ts';
-import type { HandedOver } from './handed-over.ts';
+import type { DeliveredBlocks } from './delivered-blocks.ts';
 import type { RpcNode } from './node.ts';
 
 /** Null: nothing is shared of what the reader can go back to. */
-export async function findCommon(node: RpcNode, handedOver: HandedOver): Promise<Point | null> {
+export async function findCommon(node: RpcNode, handedOver: DeliveredBlocks): Promise<Point | null> {
   const points = handedOver.candidates();
   const hashes = await node.hashesAt(points.map(({ height }) => height));
   const shared = points.findIndex(({ hash }, i) => isSame(hash, hashes[i]));
@@ -18,7 +18,7 @@ export async function findCommon(node: RpcNode, handedOver: HandedOver): Promise
 }
 
 /** The newest block shared, from `low`, which is, up to below `high`, which is not. */
-async function between(node: RpcNode, handedOver: HandedOver, low: Point, high: number): Promise<Point> {
+async function between(node: RpcNode, handedOver: DeliveredBlocks, low: Point, high: number): Promise<Point> {
   while (high - low.height > 1) {
     const height = (low.height + high) >> 1;
     const [hash] = await node.hashesAt([height]);

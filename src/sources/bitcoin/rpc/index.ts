@@ -18,8 +18,8 @@ import { type PeerOptions, Peers } from '../../peers.ts';
 import type { ChainEvent, FollowOptions, Run, SourceTip } from '../../source.ts';
 import { RpcClient } from './client.ts';
 import { findCommon } from './common-ground.ts';
+import { DeliveredBlocks } from './delivered-blocks.ts';
 import { BlockFetcher, type FetchedBlock } from './fetcher.ts';
-import { HandedOver } from './handed-over.ts';
 import { RpcMempool } from './mempool.ts';
 import { type Best, RpcNode } from './node.ts';
 
@@ -43,7 +43,7 @@ class Follower {
   private readonly client: RpcClient;
   private readonly network: BitcoinNetwork;
   private readonly options: RpcOptions;
-  private handedOver = new HandedOver([]);
+  private handedOver = new DeliveredBlocks([]);
   private best: Best | null = null;
   /** Whether the last run said that this is the tip. */
   private toldTip = false;
@@ -61,8 +61,8 @@ class Follower {
   }
 
   runs({ from, chain, signal, follow }: FollowOptions): AsyncGenerator<Run, void, undefined> {
-    this.handedOver = new HandedOver(from, chain);
-    return this.peers.stay(signal, follow, () => this.follow(signal, follow));
+    this.handedOver = new DeliveredBlocks(from, chain);
+    return this.peers.followWithFailover(signal, follow, () => this.follow(signal, follow));
   }
 
   /** For as long as the node answers. Returns when there is nothing more to come, or on abort. */

@@ -12,10 +12,10 @@ import { toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { FOLLOW_POLL_MS } from '../../../util/limits.ts';
 import type { FollowOptions, Run, Source, SourceTip } from '../../source.ts';
-import { oneAhead } from './ahead.ts';
 import { openChunk } from './chunk.ts';
 import type { ChunkFile } from './folder.ts';
 import { findFolder, listChunks, noChunks, unreachable } from './folder.ts';
+import { readAhead } from './read-ahead.ts';
 import type { Position } from './resume.ts';
 import { findTip, locate, tipOf } from './resume.ts';
 import { type Batch, walkChunk } from './walk.ts';
@@ -38,7 +38,7 @@ export function openImmutable(path: string, options: ImmutableOptions): Source {
       const reading = new Reading(name, path, options, { from, follow, signal: either });
       return until(
         signal,
-        oneAhead(reading.runs(), () => left.abort()),
+        readAhead(reading.runs(), () => left.abort()),
       );
     },
   };

@@ -10,7 +10,7 @@
 import type { Block } from '../../../ledgers/ledger.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { FETCH_BYTES_MAX, FETCH_RANGE_BLOCKS, FETCH_RANGE_BYTES } from '../../../util/limits.ts';
-import { type Announced, checkAgainst } from './announced.ts';
+import { type AnnouncedHeader, readAnnouncedBlock } from './announced-header.ts';
 import { BLOCK_FETCH, type BlockFetchMessage, type BlockFetchState } from './block-fetch.ts';
 import { Gate } from './gate.ts';
 import type { Mux } from './mux.ts';
@@ -20,14 +20,14 @@ import type { WirePoint } from './point.ts';
 import { violation } from './protocol.ts';
 import { Session } from './session.ts';
 
-/** How long a peer that has no blocks for headers it announced may take to tell us of the rollback that explains it. */
-const EXPLAIN_MS = 10_000;
+/** If a peer has no blocks for headers it announced, it must send us the rollback that explains it within this time. */
+const ROLLBACK_WAIT_MS = 10_000;
 /** Blocks put out together at most, so that the reader is not kept waiting. */
 const BURST_BYTES = 1024 * 1024;
 
 /** A header whose block has not been put out yet. */
 interface Entry {
-  readonly announced: Announced;
+  readonly announced: AnnouncedHeader;
   block: Block | null;
   asked: boolean;
   /** Rolled back: whatever comes for it is dropped. */
@@ -52,10 +52,10 @@ export class BlockFetcher {
   /** Entries before this one were asked for. */
   private unasked = 0;
   private ranges: Range[] = [];
-  private bytesOnTheWay = 0;
+  private bytesRequested = 0;
   private rollbacks = 0;
-  /** The peer had no blocks for headers it announced, and has not explained it yet. */
-  isPuzzled = false;
+  /** The peer had no blocks for headers it announced: until it rolls back, no more blocks are asked for. */
+  awaitingRollback = false;
 
   constructor(mux: Mux, outbox: Outbox, depth: PipelineDepth, bytesMax = FETCH_BYTES_MAX) {
     this.session = new Session(mux, BLOCK_FETCH, 'initiator');
@@ -70,7 +70,7 @@ export class BlockFetcher {
     return this.entries.length;
   }
 
-  announce(announced: Announced): void {
+  announce(announced: AnnouncedHeader): void {
     this.entries.push({ announced, block: null, asked: false, dropped: false });
   }
 
@@ -89,10 +89,10 @@ export class BlockFetcher {
   /** Asks for what there is room for; of a connection that has ended, nothing. */
   plan(): void {
     if (this.session.channel.mux.failure !== null) return;
-    while (!this.isPuzzled && this.ranges.length < this.depth.max) {
+    while (!this.awaitingRollback && this.ranges.length < this.depth.max) {
       while (this.unasked < this.entries.length && this.entries[this.unasked].asked) this.unasked++;
       if (this.unasked === this.entries.length) break;
-      const held = this.outbox.bytes + this.bytesOnTheWay;
+      const held = this.outbox.bytes + this.bytesRequested;
       if (held > 0 && held + this.entries[this.unasked].announced.blockBytes > this.bytesMax) break;
       this.ask(this.bytesMax - held);
     }
@@ -112,7 +112,7 @@ export class BlockFetcher {
       const refused = await this.burst();
       this.release();
       settled();
-      if (refused !== null) await this.explained(refused);
+      if (refused !== null) await this.waitForRollback(refused);
       this.plan();
     }
   }
@@ -135,7 +135,7 @@ export class BlockFetcher {
     }
     const entries = this.entries.slice(start, end);
     this.ranges.push({ entries, bytes, next: 0 });
-    this.bytesOnTheWay += bytes;
+    this.bytesRequested += bytes;
     this.unasked = end;
     this.session.send({ kind: 'requestRange', from: entries[0].announced.header, to: entries[entries.length - 1].announced.header });
     this.depth.asked();
@@ -164,7 +164,7 @@ export class BlockFetcher {
     const entry = range.entries[range.next++];
     if (entry === undefined) throw violation('more blocks than the range that was asked for has');
     if (entry.dropped) return;
-    entry.block = checkAgainst(raw, entry.announced);
+    entry.block = readAnnouncedBlock(raw, entry.announced);
   }
 
   /** Puts out what is complete, in order. */
@@ -184,7 +184,7 @@ export class BlockFetcher {
   private finish(range: Range): boolean {
     this.ranges.shift();
     this.depth.answered();
-    this.bytesOnTheWay -= range.bytes;
+    this.bytesRequested -= range.bytes;
     const missing = range.entries.slice(range.next).filter((entry) => !entry.dropped);
     if (missing.length === 0) return false;
     for (const entry of missing) entry.asked = false;
@@ -192,17 +192,17 @@ export class BlockFetcher {
     return true;
   }
 
-  /** Only a peer that has just switched to another branch has headers without blocks; it must then say so. */
-  private async explained({ entries }: Range): Promise<void> {
+  /** An honest peer has headers without blocks only if it has just switched to another branch: then a rollback follows. Without one the connection fails. */
+  private async waitForRollback({ entries }: Range): Promise<void> {
     if (entries.some((entry) => entry.dropped)) return;
     const { rollbacks } = this;
     const { mux } = this.session.channel;
     const { slot } = entries[0].announced.header;
     const silent = (): void => mux.fail(violation(`no blocks for headers it announced (slot ${slot})`, { slot }));
-    const timer = setTimeout(silent, EXPLAIN_MS * mux.timeScale);
-    this.isPuzzled = true;
+    const timer = setTimeout(silent, ROLLBACK_WAIT_MS * mux.timeScale);
+    this.awaitingRollback = true;
     while (rollbacks === this.rollbacks && mux.failure === null) await this.changed.wait();
-    this.isPuzzled = false;
+    this.awaitingRollback = false;
     clearTimeout(timer);
     if (mux.failure !== null) throw mux.failure;
   }

@@ -6,17 +6,17 @@
 import type { Point } from '../../../ledgers/ledger.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { assert, UnspentError } from '../../../util/errors.ts';
-import type { Agreement } from './agree.ts';
 import type { ChainSyncClient, ChainSyncHandler, Intersection } from './chain-sync-client.ts';
 import { Gate } from './gate.ts';
 import type { Mux } from './mux.ts';
+import type { NegotiatedVersion } from './negotiate.ts';
 import { type Batch, Outbox } from './outbox.ts';
 import type { WirePoint, WireTip } from './point.ts';
 import { violation } from './protocol.ts';
 
 export abstract class ChainClient implements ChainSyncHandler {
   readonly mux: Mux;
-  readonly agreement: Agreement;
+  readonly agreement: NegotiatedVersion;
   protected readonly outbox = new Outbox();
   protected readonly byronEpochSlots: number;
   protected abstract readonly sync: ChainSyncClient;
@@ -28,7 +28,7 @@ export abstract class ChainClient implements ChainSyncHandler {
   /** A mistake of ours inside the reading ahead. */
   private crash: unknown;
 
-  constructor(mux: Mux, agreement: Agreement, byronEpochSlots: number) {
+  constructor(mux: Mux, agreement: NegotiatedVersion, byronEpochSlots: number) {
     this.mux = mux;
     this.agreement = agreement;
     this.byronEpochSlots = byronEpochSlots;

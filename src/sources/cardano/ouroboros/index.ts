@@ -24,7 +24,7 @@ import type { Batch } from './outbox.ts';
 import { explainClosing, type PeerDepths, usualDepths } from './pipeline-depth.ts';
 import { samePoint, type WirePoint, type WireTip } from './point.ts';
 import { violation } from './protocol.ts';
-import { Trail } from './trail.ts';
+import { RecentPoints } from './recent-points.ts';
 
 export interface OuroborosOptions extends PeerOptions {
   readonly magic: number;
@@ -47,19 +47,19 @@ export function openOuroboros(urls: readonly string[], options: OuroborosOptions
 class Follower {
   readonly peers: Peers<Address>;
   private readonly options: OuroborosOptions;
-  private trail = new Trail([]);
+  private recent = new RecentPoints([]);
   private tip: WireTip | null = null;
   /** How far ahead each peer may be asked, as found out so far. */
   private readonly depths = new Map<Address, PeerDepths>();
 
   constructor(addresses: readonly Address[], options: OuroborosOptions) {
     this.options = options;
-    this.peers = new Peers(addresses, options, () => ({ tip: this.sourceTip() ?? null, at: this.trail.newest }));
+    this.peers = new Peers(addresses, options, () => ({ tip: this.sourceTip() ?? null, at: this.recent.newest }));
   }
 
   runs({ from, chain, signal, follow }: FollowOptions): AsyncGenerator<Run, void, undefined> {
-    this.trail = new Trail(from, chain);
-    return this.peers.stay(signal, follow, () => this.follow(signal, follow));
+    this.recent = new RecentPoints(from, chain);
+    return this.peers.followWithFailover(signal, follow, () => this.follow(signal, follow));
   }
 
   /** One connection, from the first byte to the last. Returns when there is nothing more to come, or on abort. */
@@ -112,11 +112,11 @@ class Follower {
 
   /** Finds common ground; the event that brings the reader there, or null when that is where it is. */
   private async meet(client: ChainClient): Promise<ChainEvent | null> {
-    const candidates = this.trail.candidates();
+    const candidates = this.recent.candidates();
     const found = await client.findIntersect(candidates);
     this.tip = client.tip;
     if (found === null) throw this.noCommonPoint(candidates, client.tip);
-    const { newest } = this.trail;
+    const { newest } = this.recent;
     if (samePoint(found.point, newest)) return null;
     return this.back(found.point);
   }
@@ -124,13 +124,13 @@ class Follower {
   private events({ events }: Batch): ChainEvent[] {
     return events.map((event) => {
       if (event.kind === 'back') return this.back(event.point);
-      this.trail.push(event.point);
+      this.recent.push(event.point);
       return event;
     });
   }
 
   private back(point: WirePoint): ChainEvent {
-    const to = this.trail.back(point);
+    const to = this.recent.back(point);
     // Met again, it is asked for a point that we do have.
     if (to === undefined) throw violation('a rollback to a point we were never at', { slot: point?.slot ?? null });
     return { kind: 'back', point: to };

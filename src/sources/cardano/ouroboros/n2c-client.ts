@@ -4,8 +4,7 @@
  * mempool. Blocks are checked like a stranger's: it costs little, and disks lie.
  */
 import { FETCH_BYTES_MAX } from '../../../util/limits.ts';
-import { type Agreement, proposeVersions } from './agree.ts';
-import { readWhole } from './announced.ts';
+import { readUnannouncedBlock } from './announced-header.ts';
 import { ChainClient } from './chain-client.ts';
 import { CHAIN_SYNC_N2C } from './chain-sync.ts';
 import { ChainSyncClient } from './chain-sync-client.ts';
@@ -15,11 +14,12 @@ import { LOCAL_TX_MONITOR } from './local-tx-monitor.ts';
 import { LOCAL_TX_SUBMISSION } from './local-tx-submission.ts';
 import { MempoolView } from './mempool-view.ts';
 import type { Mux } from './mux.ts';
+import { type NegotiatedVersion, proposeVersions } from './negotiate.ts';
 import { type PeerDepths, type PipelineDepth, usualDepths } from './pipeline-depth.ts';
 import type { WirePoint } from './point.ts';
 import { violation } from './protocol.ts';
 import { Session } from './session.ts';
-import { Turns } from './turns.ts';
+import { SharedSession } from './shared-session.ts';
 
 export interface N2cOptions {
   readonly magic: number;
@@ -34,16 +34,16 @@ export type Submitted = { readonly accepted: true } | { readonly accepted: false
 export class N2cClient extends ChainClient {
   protected readonly sync: ChainSyncClient;
   private readonly depth: PipelineDepth;
-  private readonly submission = new Turns(() => new Session(this.mux, LOCAL_TX_SUBMISSION, 'initiator'));
-  private readonly stateQuery = new Turns(() => new Session(this.mux, LOCAL_STATE_QUERY, 'initiator'));
-  private readonly txMonitor = new Turns(() => new Session(this.mux, LOCAL_TX_MONITOR, 'initiator'));
+  private readonly submission = new SharedSession(() => new Session(this.mux, LOCAL_TX_SUBMISSION, 'initiator'));
+  private readonly stateQuery = new SharedSession(() => new Session(this.mux, LOCAL_STATE_QUERY, 'initiator'));
+  private readonly txMonitor = new SharedSession(() => new Session(this.mux, LOCAL_TX_MONITOR, 'initiator'));
 
   /** Shakes hands; the stream must be fresh. */
   static async over(mux: Mux, options: N2cOptions): Promise<N2cClient> {
     return new N2cClient(mux, await proposeVersions(mux, 'n2c', options.magic), options);
   }
 
-  private constructor(mux: Mux, agreement: Agreement, options: N2cOptions) {
+  private constructor(mux: Mux, agreement: NegotiatedVersion, options: N2cOptions) {
     super(mux, agreement, options.byronEpochSlots);
     this.depth = (options.depths ?? usualDepths('n2c')).chainSync;
     this.sync = new ChainSyncClient(mux, CHAIN_SYNC_N2C, this.depth);
@@ -71,7 +71,7 @@ export class N2cClient extends ChainClient {
   }
 
   forward(content: Uint8Array): number {
-    const block = readWhole(content, this.byronEpochSlots);
+    const block = readUnannouncedBlock(content, this.byronEpochSlots);
     this.link(block);
     this.outbox.forward(block);
     return block.height;

@@ -5,14 +5,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FETCH_BYTES_MAX, HEADERS_AHEAD_MAX, KEEP_ALIVE_MS } from '../../../util/limits.ts';
-import { type Agreement, proposeVersions } from './agree.ts';
-import { readAnnounced } from './announced.ts';
+import { readAnnouncedHeader } from './announced-header.ts';
 import { BlockFetcher } from './block-fetcher.ts';
 import { ChainClient } from './chain-client.ts';
 import { CHAIN_SYNC_N2N } from './chain-sync.ts';
 import { ChainSyncClient, ROOM_MIN } from './chain-sync-client.ts';
 import { KEEP_ALIVE, type KeepAliveMessage, type KeepAliveState } from './keep-alive.ts';
 import type { Mux } from './mux.ts';
+import { type NegotiatedVersion, proposeVersions } from './negotiate.ts';
 import { type PeerDepths, usualDepths } from './pipeline-depth.ts';
 import type { WirePoint } from './point.ts';
 import { violation } from './protocol.ts';
@@ -41,7 +41,7 @@ export class N2nClient extends ChainClient {
     return new N2nClient(mux, await proposeVersions(mux, 'n2n', options.magic), options);
   }
 
-  private constructor(mux: Mux, agreement: Agreement, options: N2nOptions) {
+  private constructor(mux: Mux, agreement: NegotiatedVersion, options: N2nOptions) {
     super(mux, agreement, options.byronEpochSlots);
     const { chainSync, blockFetch } = options.depths ?? usualDepths('n2n');
     this.sync = new ChainSyncClient(mux, CHAIN_SYNC_N2N, chainSync);
@@ -51,7 +51,7 @@ export class N2nClient extends ChainClient {
   }
 
   forward(content: Uint8Array): number {
-    const announced = readAnnounced(content, this.byronEpochSlots);
+    const announced = readAnnouncedHeader(content, this.byronEpochSlots);
     this.link(announced.header);
     this.fetcher.announce(announced);
     return announced.header.height;
@@ -64,8 +64,8 @@ export class N2nClient extends ChainClient {
 
   room(): number {
     const room = HEADERS_AHEAD_MAX - this.fetcher.waiting - this.outbox.length;
-    // Whoever owes an explanation must be able to give it.
-    return Math.max(room, this.fetcher.isPuzzled ? ROOM_MIN : 0);
+    // While we wait for a rollback, chain-sync must be able to bring it: ask for headers even if there is no room.
+    return Math.max(room, this.fetcher.awaitingRollback ? ROOM_MIN : 0);
   }
 
   settled(): void {

@@ -10,7 +10,7 @@ import { openNetwork } from '../../../../src/families/networks.ts';
 import { type BitcoinBlock, decodeTx, genesisBlock } from '../../../../src/ledgers/bitcoin/index.ts';
 import { Mempool } from '../../../../src/query/bitcoin/mempool/mempool.ts';
 import type { ElectrumPorts } from '../../../../src/server/bitcoin/electrum/backend.ts';
-import { type ElectrumServer, openElectrum, type Patience } from '../../../../src/server/bitcoin/electrum/index.ts';
+import { type ElectrumServer, openElectrum, type SessionTimeouts } from '../../../../src/server/bitcoin/electrum/index.ts';
 import type { ServerContext } from '../../../../src/server/context.ts';
 import { Workload } from '../../../../src/server/http/work/workload.ts';
 import { MempoolKeeper } from '../../../../src/server/mempool/keeper.ts';
@@ -45,7 +45,7 @@ export interface RigOptions {
   readonly electrum?: Partial<Config['electrum']>;
   readonly ports?: ElectrumPorts;
   readonly history?: boolean;
-  readonly patience?: Patience;
+  readonly patience?: SessionTimeouts;
   readonly workload?: Workload;
 }
 

@@ -8,7 +8,6 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DevnetBlock, DevnetChain } from '../../../../src/chains/cardano/devnet/index.ts';
-import { answerVersions } from '../../../../src/sources/cardano/ouroboros/agree.ts';
 import { BLOCK_FETCH } from '../../../../src/sources/cardano/ouroboros/block-fetch.ts';
 import { CHAIN_SYNC_N2C, CHAIN_SYNC_N2N, type ChainSync } from '../../../../src/sources/cardano/ouroboros/chain-sync.ts';
 import { headerOfBlock, type WrappedTx, wrapBlock, wrapHeader } from '../../../../src/sources/cardano/ouroboros/envelope.ts';
@@ -18,6 +17,7 @@ import { LOCAL_STATE_QUERY } from '../../../../src/sources/cardano/ouroboros/loc
 import { LOCAL_TX_MONITOR } from '../../../../src/sources/cardano/ouroboros/local-tx-monitor.ts';
 import { LOCAL_TX_SUBMISSION } from '../../../../src/sources/cardano/ouroboros/local-tx-submission.ts';
 import { Mux } from '../../../../src/sources/cardano/ouroboros/mux.ts';
+import { answerVersions } from '../../../../src/sources/cardano/ouroboros/negotiate.ts';
 import type { WirePoint, WireTip } from '../../../../src/sources/cardano/ouroboros/point.ts';
 import {
   decodeQuestion,

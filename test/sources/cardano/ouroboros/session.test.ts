@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { answerVersions, proposeVersions } from '../../../../src/sources/cardano/ouroboros/agree.ts';
 import { BLOCK_FETCH } from '../../../../src/sources/cardano/ouroboros/block-fetch.ts';
 import { CHAIN_SYNC_N2C, CHAIN_SYNC_N2N } from '../../../../src/sources/cardano/ouroboros/chain-sync.ts';
 import { encodeHandshake, encodeVersionData, HANDSHAKE, VERSIONS } from '../../../../src/sources/cardano/ouroboros/handshake.ts';
@@ -13,6 +12,7 @@ import { KEEP_ALIVE } from '../../../../src/sources/cardano/ouroboros/keep-alive
 import { LOCAL_STATE_QUERY } from '../../../../src/sources/cardano/ouroboros/local-state-query.ts';
 import { LOCAL_TX_MONITOR } from '../../../../src/sources/cardano/ouroboros/local-tx-monitor.ts';
 import { LOCAL_TX_SUBMISSION } from '../../../../src/sources/cardano/ouroboros/local-tx-submission.ts';
+import { answerVersions, proposeVersions } from '../../../../src/sources/cardano/ouroboros/negotiate.ts';
 import type { Message, Protocol, StateRule } from '../../../../src/sources/cardano/ouroboros/protocol.ts';
 import { Session } from '../../../../src/sources/cardano/ouroboros/session.ts';
 import { type ErrorCode, isUnspentError } from '../../../../src/util/errors.ts';

@@ -8,14 +8,14 @@ import { blake2b256 } from '../../../crypto/hash.ts';
 import { concatBytes } from '../../../util/bytes.ts';
 import { CborWriter } from '../../../util/cbor-write.ts';
 import { type AddressBook, DEVNET_MAGIC, type DevnetAddress } from './addresses.ts';
-import type { Sealed } from './blocks.ts';
+import type { EncodedBlock } from './blocks.ts';
 import type { Draft } from './body.ts';
 import { ERA } from './features.ts';
 import { byronOutput } from './genesis.ts';
 import { NO_ASSETS } from './model.ts';
 import type { DraftOutput } from './outputs.ts';
-import type { Purse } from './purse.ts';
 import type { Random } from './random.ts';
+import type { SpendablePools } from './spendable-pools.ts';
 
 const TAG_SET = 258;
 const OUTPUT_MIN = 1_000_000n;
@@ -32,7 +32,7 @@ export interface ByronPlace {
 }
 
 /** Null when there is nothing to spend. A redeem key is used now and then. */
-export function draftByron(random: Random, book: AddressBook, purse: Purse, redeem: readonly DevnetAddress[]): Draft | null {
+export function draftByron(random: Random, book: AddressBook, purse: SpendablePools, redeem: readonly DevnetAddress[]): Draft | null {
   const inputs = purse.coins.draw(random, 1 + random.int(2));
   if (random.chance(0.1)) inputs.push(...purse.redeem.draw(random, 1));
   const fee = 155_381n + BigInt(random.int(50_000));
@@ -63,7 +63,7 @@ export function encodeByronTx(draft: Draft): Uint8Array {
   return w.end().raw(NO_ATTRIBUTES).take();
 }
 
-export function sealBoundary(random: Random, place: ByronPlace): Sealed {
+export function sealBoundary(random: Random, place: ByronPlace): EncodedBlock {
   const body = new CborWriter(256).startArray();
   for (let i = random.int(5); i >= 0; i--) body.bytes(random.bytes(28));
   const bodyBytes = body.end().take();
@@ -72,7 +72,7 @@ export function sealBoundary(random: Random, place: ByronPlace): Sealed {
   return wrap(ERA.byronBoundary, header.take(), bodyBytes);
 }
 
-export function sealByron(random: Random, place: ByronPlace, txs: readonly Uint8Array[]): Sealed {
+export function sealByron(random: Random, place: ByronPlace, txs: readonly Uint8Array[]): EncodedBlock {
   const witnesses = txs.map(() => witnessList(random));
   const ssc = new CborWriter(8).array(2).uint(3).tag(TAG_SET).array(0).take();
   const delegation = new CborWriter(8).startArray().end().take();
@@ -102,7 +102,7 @@ export function sealByron(random: Random, place: ByronPlace, txs: readonly Uint8
   return wrap(ERA.byron, h.take(), bodyBytes);
 }
 
-function wrap(kind: number, header: Uint8Array, body: Uint8Array): Sealed {
+function wrap(kind: number, header: Uint8Array, body: Uint8Array): EncodedBlock {
   const raw = new CborWriter(header.length + body.length + 16).array(2).uint(kind).array(3).raw(header).raw(body).raw(EXTRA).take();
   return { raw, hash: blake2b256(concatBytes(Uint8Array.of(0x82, kind), header)) };
 }

@@ -9,14 +9,14 @@ import type { Mux } from './mux.ts';
 import { violation } from './protocol.ts';
 import { Session } from './session.ts';
 
-export interface Agreement {
+export interface NegotiatedVersion {
   /** As on the wire. */
   readonly version: number;
   readonly magic: number;
 }
 
 /** Offers our versions and waits for the answer. Throws NETWORK_WRONG, PROTOCOL or SOURCE_UNREACHABLE. */
-export async function proposeVersions(mux: Mux, wire: Wire, magic: number): Promise<Agreement> {
+export async function proposeVersions(mux: Mux, wire: Wire, magic: number): Promise<NegotiatedVersion> {
   const session = new Session(mux, HANDSHAKE, 'initiator');
   const data = { magic, query: false, initiatorOnly: true, peerSharing: false };
   session.send({ kind: 'propose', versions: VERSIONS[wire].map((version) => ({ version, data: encodeVersionData(version, data) })) });
@@ -34,7 +34,7 @@ export async function proposeVersions(mux: Mux, wire: Wire, magic: number): Prom
  * may use them as soon as it reads that it was accepted. Null: it was refused,
  * or only asked which versions there are; say goodbye.
  */
-export async function answerVersions(mux: Mux, wire: Wire, magic: number): Promise<Agreement | null> {
+export async function answerVersions(mux: Mux, wire: Wire, magic: number): Promise<NegotiatedVersion | null> {
   const session = new Session(mux, HANDSHAKE, 'responder');
   const proposal = await session.receive();
   if (proposal.kind !== 'propose') throw violation('a handshake that begins with an answer');

@@ -20,7 +20,7 @@ const NONE = -1;
 const PREV_AT = 4;
 const HASH_BYTES = 32;
 
-export class Route {
+export class HeaderPath {
   /** The block handed over last; null: none, not even the first. */
   at: Point | null;
   private readonly network: BitcoinNetwork;

@@ -5,7 +5,7 @@
 import type { Live } from '../context.ts';
 import { type LiveStatus, type LiveTiming, type LiveUpdate, NOT_FOLLOWING } from './live.ts';
 
-export class LiveBoard implements Live {
+export class LiveReceiver implements Live {
   status: LiveStatus;
   private readonly listeners = new Set<(timings: readonly LiveTiming[]) => void>();
 

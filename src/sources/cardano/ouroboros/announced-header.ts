@@ -11,7 +11,7 @@ import { UnspentError } from '../../../util/errors.ts';
 import { readWrappedBlock, readWrappedHeader } from './envelope.ts';
 import { violation } from './protocol.ts';
 
-export interface Announced {
+export interface AnnouncedHeader {
   readonly header: Header;
   /** The header's, exactly as sent. */
   readonly bytes: Uint8Array;
@@ -23,8 +23,8 @@ export interface Announced {
 const LEAD_BYTES = 3;
 
 /** Reads a wrapped header. Throws PROTOCOL, or UNSUPPORTED for an era we do not know. */
-export function readAnnounced(content: Uint8Array, byronEpochSlots: number): Announced {
-  return sound('header', () => {
+export function readAnnouncedHeader(content: Uint8Array, byronEpochSlots: number): AnnouncedHeader {
+  return asViolation('header', () => {
     const { era, header: bytes, blockBytes } = readWrappedHeader(content);
     knownEra(era);
     const c = new Cursor(bytes);
@@ -35,19 +35,19 @@ export function readAnnounced(content: Uint8Array, byronEpochSlots: number): Ann
 }
 
 /** Reads a wrapped block that came without announcement, and checks its body against its own header. */
-export function readWhole(content: Uint8Array, byronEpochSlots: number): CardanoBlock {
-  return sound('block', () => {
+export function readUnannouncedBlock(content: Uint8Array, byronEpochSlots: number): CardanoBlock {
+  return asViolation('block', () => {
     const raw = readWrappedBlock(content);
     const c = new Cursor(raw);
     c.array();
     knownEra(c.uint());
-    return proven(decodeBlock(raw, byronEpochSlots));
+    return checkedBody(decodeBlock(raw, byronEpochSlots));
   });
 }
 
 /** The block, decoded. Throws PROTOCOL when it is not the one that was announced, whole and unchanged. */
-export function checkAgainst(raw: Uint8Array, { header, bytes }: Announced): CardanoBlock {
-  return sound('block', () => {
+export function readAnnouncedBlock(raw: Uint8Array, { header, bytes }: AnnouncedHeader): CardanoBlock {
+  return asViolation('block', () => {
     const c = new Cursor(raw);
     const era = wrapperAt(c);
     const end = c.at + bytes.length;
@@ -56,11 +56,11 @@ export function checkAgainst(raw: Uint8Array, { header, bytes }: Announced): Car
     }
     // The very header that was announced and read.
     c.at = end;
-    return proven(decodeBody(c, header));
+    return checkedBody(decodeBody(c, header));
   });
 }
 
-function proven(block: CardanoBlock): CardanoBlock {
+function checkedBody(block: CardanoBlock): CardanoBlock {
   try {
     verifyBody(block);
   } catch (error) {
@@ -74,8 +74,8 @@ function knownEra(era: number): void {
   throw new UnspentError('UNSUPPORTED', `the chain has entered an era (tag ${era}) that this version of unspent does not know`, { era });
 }
 
-/** What does not decode is the peer's doing here, not a damaged store's. */
-function sound<T>(what: string, read: () => T): T {
+/** Here bytes come from a peer: what does not decode is a violation of the protocol, not damage of our own files. */
+function asViolation<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (error) {

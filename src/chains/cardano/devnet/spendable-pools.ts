@@ -43,7 +43,7 @@ class Pool {
   }
 }
 
-export class Purse implements Watcher {
+export class SpendablePools implements Watcher {
   readonly coins = new Pool();
   readonly tokens = new Pool();
   readonly huge = new Pool();

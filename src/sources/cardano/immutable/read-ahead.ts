@@ -4,7 +4,7 @@
  */
 
 /** `stop` ends a wait inside `items`; it is called when the reader leaves before the end. */
-export async function* oneAhead<T>(items: AsyncGenerator<T, void, undefined>, stop: () => void): AsyncGenerator<T, void, undefined> {
+export async function* readAhead<T>(items: AsyncGenerator<T, void, undefined>, stop: () => void): AsyncGenerator<T, void, undefined> {
   const pull = (): Promise<IteratorResult<T, void>> => {
     const pulled = items.next();
     // It is awaited later, or never; until then a failure is not an unhandled one.

@@ -12,7 +12,7 @@ const HASH_BYTES = 32;
 /** Blocks remembered one by one: more than a queue holds that the reader has yet to apply. */
 const BLOCKS = 4320;
 
-export class HandedOver {
+export class DeliveredBlocks {
   private readonly hashes = new Uint8Array(BLOCKS * HASH_BYTES);
   /** Heights remembered one by one: from the first up to, not including, the second. */
   private low: number;

@@ -13,7 +13,7 @@ const HASH_BYTES = 32;
 /** Blocks remembered one by one: the deepest rollback an honest chain makes, twice. */
 const BLOCKS = 4320;
 
-export class Trail {
+export class RecentPoints {
   private readonly hashes = new Uint8Array(BLOCKS * HASH_BYTES);
   private readonly slots = new Float64Array(BLOCKS);
   private readonly heights = new Float64Array(BLOCKS);

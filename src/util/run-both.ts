@@ -2,7 +2,7 @@
  * Two pieces of work at a time that need each other: when one fails, the other
  * is told to stop, and what failed first is thrown when both have ended.
  */
-export async function together<A, B>(
+export async function runBoth<A, B>(
   signal: AbortSignal,
   one: (signal: AbortSignal) => Promise<A>,
   other: (signal: AbortSignal) => Promise<B>,

@@ -2,7 +2,7 @@
  * A conversation that several may want to have, one after another: each waits
  * until the one before is done. It is opened when first needed.
  */
-export class Turns<Session> {
+export class SharedSession<Session> {
   private readonly open: () => Session;
   private session: Session | undefined;
   private last: Promise<unknown> = Promise.resolve();

@@ -7,7 +7,7 @@ import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import { HTTP_STREAM_MS_MAX } from '../../util/limits.ts';
 import type { ServerContext } from '../context.ts';
 
-export class Serving {
+export class ServerState {
   readonly context: ServerContext;
   readonly #log: (line: string) => void;
   #streams = 0;

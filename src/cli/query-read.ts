@@ -13,7 +13,7 @@ import { UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
 import { pointText } from './format.ts';
 
-export interface Look {
+export interface QueryRead {
   /** The present: blocks, datums and scripts. */
   readonly query: Query;
   /** The present, or what `--at` names. */
@@ -26,7 +26,7 @@ export interface Look {
 }
 
 /** A body over one pinned query. */
-export function look(context: Context, body: (look: Look) => void | Promise<void>): Promise<void> {
+export function withQuery(context: Context, body: (look: QueryRead) => void | Promise<void>): Promise<void> {
   const { at } = context.options;
   // A mistyped place is a usage error, whatever the store is like.
   if (at !== undefined) parsePlace(at);

@@ -1,8 +1,8 @@
 /**
- * Those who use a regtest chain: transactions made up from its own coins, of
- * several shapes. They pay each other and all kinds of scripts, split, sweep,
- * write data between two outputs, spend what is in no block yet, and now and
- * then pay more for one of their own that waits (BIP125).
+ * Traffic of a regtest chain: transactions made up from its own coins, of
+ * several kinds. They pay keys of the wallet and all kinds of scripts, split,
+ * sweep, write data between two outputs, spend outputs that are in no block yet,
+ * and now and then replace a waiting transaction by one with a higher fee (BIP125).
  */
 
 import { decodeTx } from '../../../ledgers/bitcoin/decode.ts';
@@ -36,13 +36,13 @@ const PAID_KINDS: readonly (readonly [PaidKind, number])[] = [
 const FINAL = 0xffff_ffff;
 /** Says "may be replaced", and "the lock time counts". */
 const REPLACEABLE = 0xffff_fffd;
-/** Satoshi: what is too little to be divided, the least of any output, and the most that leaves the people's hands at once. */
+/** Satoshi: what is too little to be divided, the least of any output, and the most that is paid to others at once. */
 const WORTH_SPENDING = 200_000n;
 const LEAST = 1000n;
 const GIVEN_MAX = 100_000n;
 /** Satoshi for a virtual byte. */
 const RATE_MAX = 30;
-/** Coins held above which people sweep rather than split. */
+/** Coins held above which they are swept rather than split. */
 const COINS_MANY = 300;
 const PICKS = 24;
 const FAUCET_INPUTS_MAX = 100;
@@ -58,7 +58,7 @@ interface Sight {
   readonly coinbaseMaturity: number;
 }
 
-export class People {
+export class Traffic {
   private readonly book: ScriptBook;
   private readonly sight: Sight;
 
