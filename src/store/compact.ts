@@ -8,8 +8,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, withValues } from '../config/schema.ts';
+import type { ProjectionEntry } from '../projections/entry.ts';
 import { COMPACT_LOOK_MS, COMPACT_MEMTABLE_BYTES, COMPACT_QUIET_LOOKS } from '../util/limits.ts';
-import { configFrom, type SettingValues } from './options.ts';
+import { configFrom, type OpenOptions, type SettingValues } from './options.ts';
 import { openStore } from './store.ts';
 
 export interface CompactOptions {
@@ -17,6 +18,8 @@ export interface CompactOptions {
   readonly data?: string | undefined;
   /** Settings of the store. They go before environment variables (`UNSPENT_*`) and ./unspent.toml. */
   readonly settings?: SettingValues | undefined;
+  /** The entries of the program's own projections that the store keeps. */
+  readonly projections?: readonly ProjectionEntry[] | undefined;
   /**
    * All settings, loaded already; `settings` is then left aside.
    * @internal
@@ -39,18 +42,19 @@ export async function compactDirectory(options: CompactOptions = {}): Promise<Co
   const config = configFrom(options);
   const data = options.data ?? config.data;
   const small = withValues(config, { 'engine.memtableBytes': COMPACT_MEMTABLE_BYTES });
-  const before = await opened(data, config, async () => {});
-  await opened(data, small, (measure, isBusy) => untilQuiet(measure, isBusy, options));
+  const { projections } = options;
+  const before = await opened({ data, config, projections }, async () => {});
+  await opened({ data, config: small, projections }, (measure, isBusy) => untilQuiet(measure, isBusy, options));
   // What it wrote in between, its log above all, goes when it is opened once more.
-  const after = await opened(data, config, async () => {});
+  const after = await opened({ data, config, projections }, async () => {});
   return { before, after };
 }
 
 type Look = (measure: () => number, isBusy: () => boolean) => Promise<void>;
 
 /** The bytes on disk before the body. */
-async function opened(data: string, config: Config, body: Look): Promise<number> {
-  const store = await openStore({ data, config, create: false });
+async function opened(options: OpenOptions, body: Look): Promise<number> {
+  const store = await openStore({ ...options, create: false });
   try {
     const measure = (): number => store.engine.stats().bytes;
     const bytes = measure();

@@ -15,7 +15,7 @@ import { openEngineIn } from '../../src/engine/open.ts';
 import { openNetwork } from '../../src/families/networks.ts';
 import type { Block, Ledger, Point } from '../../src/ledgers/ledger.ts';
 import type { Projection } from '../../src/projections/projection.ts';
-import { selectProjections } from '../../src/projections/registry.ts';
+import { type ProjectionTable, selectProjections } from '../../src/projections/registry.ts';
 import { Overlays } from '../../src/query/overlay.ts';
 import { Query } from '../../src/query/query.ts';
 import { deltaColumn } from '../../src/state/delta.ts';
@@ -104,6 +104,8 @@ export class Devnet {
 export interface RigOptions extends Partial<FoldOptions> {
   /** Names of projections. Default: all; without the unspent set (`utxo`), only those that need none. */
   readonly keeps?: readonly string[];
+  /** Where these are found. Default: the table of ours. */
+  readonly table?: ProjectionTable;
   /** Stands between the fold and the engine. */
   readonly wrap?: (engine: Engine) => Engine;
 }
@@ -187,8 +189,8 @@ function foldOptions(options: RigOptions): FoldOptions {
   };
 }
 
-function projectionsOf(devnet: Devnet, { utxo = true, keeps = KEEP_ALL }: RigOptions): readonly Projection[] {
-  return selectProjections(utxo ? keeps : BLOCKS_ONLY, devnet.ledger);
+function projectionsOf(devnet: Devnet, { utxo = true, keeps = KEEP_ALL, table }: RigOptions): readonly Projection[] {
+  return selectProjections(utxo ? keeps : BLOCKS_ONLY, devnet.ledger, table);
 }
 
 function columnsOf(devnet: Devnet, options: RigOptions): ColumnSpec[] {
