@@ -3,7 +3,7 @@
  * asked for one, on the next that is free.
  */
 import { createServer } from 'node:net';
-import { isSaid } from '../config/schema.ts';
+import { isGiven } from '../config/schema.ts';
 import { type Served, type ServeOptions, serve } from '../server/serve.ts';
 import { cannotListen } from '../server/thread/host.ts';
 import type { OpenStore } from '../store/store.ts';
@@ -40,7 +40,7 @@ export async function checkPort(context: Context): Promise<void> {
 
 /** Undefined: nobody asked for one. */
 function givenPort({ options, settings }: Context): number | undefined {
-  return portOf((options as ServerFlags).port) ?? (isSaid(settings.config, 'server.port') ? settings.config.server.port : undefined);
+  return portOf((options as ServerFlags).port) ?? (isGiven(settings.config, 'server.port') ? settings.config.server.port : undefined);
 }
 
 /** Throws IO when the port is taken and was asked for. */

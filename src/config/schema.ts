@@ -236,7 +236,7 @@ export function settingValue(config: Config, key: SettingKey): SettingValue {
 }
 
 /** Whether somebody decided about it: by naming it, or by a value that is not the default. */
-export function isSaid(config: Config, key: SettingKey): boolean {
+export function isGiven(config: Config, key: SettingKey): boolean {
   return config.given.includes(key) || settingValue(config, key) !== SETTINGS[key].default;
 }
 

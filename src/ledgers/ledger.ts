@@ -96,12 +96,12 @@ export interface HeaderReader {
 }
 
 /** What of the previous block a ledger needs to know to see a boundary. */
-export interface Before {
+export interface PreviousBlock {
   readonly era: number;
 }
 
 /** An output that no transaction of a block made: genesis. Bytes stand in their own buffer. */
-export interface Grant {
+export interface GenesisOutput {
   readonly txId: Uint8Array;
   readonly create: Create;
   readonly raw: Uint8Array;
@@ -109,7 +109,7 @@ export interface Grant {
 
 /** What the ledger itself does to the state between two blocks, before the second one's transactions. */
 export interface Transition {
-  readonly grants: readonly Grant[];
+  readonly grants: readonly GenesisOutput[];
   /** Unspent outputs that vanish: asked once for each output in the store. */
   readonly drops: ((raw: Uint8Array, start: number, end: number) => boolean) | null;
 }
@@ -166,7 +166,7 @@ export interface SetMember {
 }
 
 /** A set on its way from one state to the next. */
-export interface SetHashMove {
+export interface SetHashUpdate {
   add(member: SetMember): void;
   remove(member: SetMember): void;
   /** Equal sets have equal states, whatever came and went in between. */
@@ -176,7 +176,7 @@ export interface SetHashMove {
 /** A hash of a set of outputs to which members can be added, and from which they can be taken, in any order. */
 export interface SetHash {
   /** From a state that `state` gave; null: from the empty set. Throws STORE_DAMAGED. */
-  from(state: Uint8Array | null): SetHashMove;
+  from(state: Uint8Array | null): SetHashUpdate;
   /** The same for readers. Throws STORE_DAMAGED. */
   summary(state: Uint8Array | null): SetSummary;
 }
@@ -235,7 +235,7 @@ export interface Ledger {
   /** True when the block can only be the first of its chain. */
   isFirst(block: Block): boolean;
   /** Effects of passing from `before` (undefined: from nothing) to `block`; null for nearly every block. */
-  transition(before: Before | undefined, block: Block): Transition | null;
+  transition(before: PreviousBlock | undefined, block: Block): Transition | null;
   /** Reads a stored output again, as `decode` did; for whoever checks the store. */
   readOutput(raw: Uint8Array, start: number, end: number): Create;
   /** Finds the index keys of an output. */

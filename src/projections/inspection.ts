@@ -9,7 +9,7 @@ import type { ChainRow } from './chain.ts';
 import type { Coin } from './coin.ts';
 
 /** What a projection remembers of a block that can be undone. */
-export interface KeptUndo {
+export interface StoredUndo {
   /** Of the block's row in the delta column. */
   readonly key: Uint8Array;
   readonly undo: Uint8Array | undefined;
@@ -29,7 +29,7 @@ export interface Inspection {
   /** Outpoints in hex whose output does not decode; told once, and not asked what they cannot answer. */
   readonly unreadable: ReadonlySet<string>;
   /** What the projection of that name remembers of each block that can be undone, oldest first. */
-  undos(projection: string): Iterable<KeptUndo>;
+  undos(projection: string): Iterable<StoredUndo>;
   fault(column: string, key: Uint8Array, what: string): void;
   progress(what: string, rows: number): void;
 }

@@ -21,7 +21,7 @@ class Refusal {
   }
 }
 
-/** Inside `judge` only. */
+/** Inside `verdictOf` only. */
 export function check(condition: unknown, why: string): asserts condition {
   if (!condition) throw new Refusal(why);
 }
@@ -35,7 +35,7 @@ export function isHash(bytes: unknown): bytes is Uint8Array {
 }
 
 /** Runs checks: what they return, or the first that failed. */
-export function judge<T extends object>(checks: () => T): (T & { readonly ok: true }) | Refused {
+export function verdictOf<T extends object>(checks: () => T): (T & { readonly ok: true }) | Refused {
   try {
     return { ...checks(), ok: true };
   } catch (error) {

@@ -8,15 +8,15 @@ import { BALANCE_KINDS, balanceColumn, readBalance } from '../projections/balanc
 import { toHex } from '../util/bytes.ts';
 import { assert, UnspentError } from '../util/errors.ts';
 import { BALANCE_ASSETS_MAX } from '../util/limits.ts';
-import type { Kept } from './kept.ts';
+import type { StoreColumns } from './store-columns.ts';
 import type { Utxo } from './utxo.ts';
 import type { Balance } from './view.ts';
 
 /** The balance as its projection keeps it; null where none does, or not yet in full. */
-export function keptBalance(kept: Kept, kind: KeyKind, key: Uint8Array): Balance | null {
+export function storedBalance(columns: StoreColumns, kind: KeyKind, key: Uint8Array): Balance | null {
   const mine = BALANCE_KINDS.find((each) => each === kind);
-  if (mine === undefined || !kept.isReady(balanceColumn(mine), `balance.${mine}`)) return null;
-  return readBalance(kept.reader, mine, key);
+  if (mine === undefined || !columns.isReady(balanceColumn(mine), `balance.${mine}`)) return null;
+  return readBalance(columns.reader, mine, key);
 }
 
 type Held = Balance['assets'][number];

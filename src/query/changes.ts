@@ -14,9 +14,9 @@ import { forgottenHeight } from '../state/horizon.ts';
 import { readPruned } from '../state/pruned.ts';
 import { toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import type { Kept } from './kept.ts';
 import { type BlockMmr, blockMmr } from './proofs-mmr.ts';
 import { type CarriedOutputs, SpentRows } from './spent-rows.ts';
+import type { StoreColumns } from './store-columns.ts';
 import type { Utxo } from './utxo.ts';
 
 export interface BlockChanges {
@@ -29,15 +29,15 @@ export interface BlockChanges {
 }
 
 /** Throws PRUNED when an undo record or a spent output it needs was forgotten, UNSUPPORTED when no outputs are kept. */
-export function blockChanges(kept: Kept, row: ChainRow, carried: CarriedOutputs): BlockChanges {
-  kept.needUnspent();
-  kept.needDeltas();
-  const delta = deltaOf(kept, row);
+export function blockChanges(columns: StoreColumns, row: ChainRow, carried: CarriedOutputs): BlockChanges {
+  columns.needUnspent();
+  columns.needDeltas();
+  const delta = deltaOf(columns, row);
   return {
     txs: txsOf(delta),
-    created: createdOutputs(kept, row, delta, carried),
-    spent: spentOutputs(kept, row, delta),
-    mmr: blockMmr(kept, delta, row),
+    created: createdOutputs(columns, row, delta, carried),
+    spent: spentOutputs(columns, row, delta),
+    mmr: blockMmr(columns, delta, row),
   };
 }
 
@@ -48,20 +48,20 @@ export interface BlockNames extends Pick<BlockChanges, 'txs' | 'mmr'> {
 }
 
 /** Throws PRUNED when the undo record was forgotten, UNSUPPORTED when no outputs are kept. */
-export function blockNames(kept: Kept, row: ChainRow): BlockNames {
-  kept.needUnspent();
-  kept.needDeltas();
-  const delta = deltaOf(kept, row);
+export function blockNames(columns: StoreColumns, row: ChainRow): BlockNames {
+  columns.needUnspent();
+  columns.needDeltas();
+  const delta = deltaOf(columns, row);
   const created = delta.txs.flatMap(({ id, firstIndex, count }) =>
     Array.from({ length: count }, (_, i) => ({ txId: id, index: firstIndex + i })),
   );
-  return { txs: txsOf(delta), created, spent: delta.spent.map(({ key }) => nameOf(key)), mmr: blockMmr(kept, delta, row) };
+  return { txs: txsOf(delta), created, spent: delta.spent.map(({ key }) => nameOf(key)), mmr: blockMmr(columns, delta, row) };
 }
 
 /** The transactions of a block, in its order. Throws PRUNED when its undo record was forgotten. */
-export function blockTxs(kept: Kept, row: ChainRow): readonly StepTx[] {
-  kept.needDeltas();
-  return txsOf(deltaOf(kept, row));
+export function blockTxs(columns: StoreColumns, row: ChainRow): readonly StepTx[] {
+  columns.needDeltas();
+  return txsOf(deltaOf(columns, row));
 }
 
 function txsOf({ txs }: Delta): readonly StepTx[] {
@@ -76,28 +76,28 @@ export interface BlockOutline {
 }
 
 /** Null: its undo record was forgotten. */
-export function blockOutline(kept: Kept, row: ChainRow): BlockOutline | null {
-  kept.needDeltas();
-  if (row.height <= readPruned(kept.reader).deltas) return null;
-  const { txs, spent } = deltaOf(kept, row);
+export function blockOutline(columns: StoreColumns, row: ChainRow): BlockOutline | null {
+  columns.needDeltas();
+  if (row.height <= readPruned(columns.reader).deltas) return null;
+  const { txs, spent } = deltaOf(columns, row);
   return { txIds: txs.filter((tx) => tx.kind === 'tx').map(({ id }) => id), spent: spent.map(({ key }) => key) };
 }
 
-function deltaOf(kept: Kept, row: ChainRow): Delta {
-  const bytes = kept.reader.get(DELTA, rowKey(row));
+function deltaOf(columns: StoreColumns, row: ChainRow): Delta {
+  const bytes = columns.reader.get(DELTA, rowKey(row));
   if (bytes !== undefined) return readDelta(bytes, `the delta of block ${row.height}`);
-  const { deltas } = readPruned(kept.reader);
-  if (row.height <= deltas) throw pruned(kept, row, 'its undo record was pruned');
+  const { deltas } = readPruned(columns.reader);
+  if (row.height <= deltas) throw pruned(columns, row, 'its undo record was pruned');
   throw new UnspentError('STORE_DAMAGED', `the delta of block ${row.height} is missing`, { column: DELTA });
 }
 
 /** As they stood after the block: of those it spent itself its own undo record may be all that is left, of others that of a later block. */
-function createdOutputs(kept: Kept, row: ChainRow, delta: Delta, carried: CarriedOutputs): Utxo[] {
+function createdOutputs(columns: StoreColumns, row: ChainRow, delta: Delta, carried: CarriedOutputs): Utxo[] {
   const keys = delta.txs.flatMap((tx) => Array.from({ length: tx.count }, (_, i) => outpointKey(tx.id, tx.firstIndex + i)));
   if (keys.length === 0) return [];
-  const unspent = kept.reader.getMany(UNSPENT, keys);
+  const unspent = columns.reader.getMany(UNSPENT, keys);
   const gone = keys.filter((_, i) => unspent[i] === undefined);
-  const spent = new SpentRows(kept.reader).many(gone);
+  const spent = new SpentRows(columns.reader).many(gone);
   const own = new Map(carriedSpends(row, delta).map((utxo, i) => [toHex(delta.spent[i].key), utxo]));
   let next = 0;
   return keys.map((key, i) => {
@@ -107,17 +107,17 @@ function createdOutputs(kept: Kept, row: ChainRow, delta: Delta, carried: Carrie
     if (read !== undefined) return { ...nameOf(key), output: read.output, spent: read.height === row.height ? read : null };
     const mine = own.get(toHex(key));
     if (mine !== undefined) return mine;
-    const later = delta.isSelfContained ? carried.find(kept.reader, key) : undefined;
-    if (later === undefined) throw pruned(kept, row, 'an output it created was spent and pruned');
+    const later = delta.isSelfContained ? carried.find(columns.reader, key) : undefined;
+    if (later === undefined) throw pruned(columns, row, 'an output it created was spent and pruned');
     return { ...nameOf(key), output: readStored(later), spent: null };
   });
 }
 
-function spentOutputs(kept: Kept, row: ChainRow, delta: Delta): Utxo[] {
+function spentOutputs(columns: StoreColumns, row: ChainRow, delta: Delta): Utxo[] {
   if (delta.isSelfContained) return carriedSpends(row, delta);
   const keys = delta.spent.map((spend) => spend.key);
-  return new SpentRows(kept.reader).many(keys).map((spent, i) => {
-    if (spent === undefined) throw pruned(kept, row, 'outputs it spent were pruned');
+  return new SpentRows(columns.reader).many(keys).map((spent, i) => {
+    if (spent === undefined) throw pruned(columns, row, 'outputs it spent were pruned');
     return { ...nameOf(keys[i]), output: spent.output, spent };
   });
 }
@@ -140,9 +140,9 @@ function nameOf(key: Uint8Array): Pick<Utxo, 'txId' | 'index'> {
   return { txId: outpointTxId(key), index: outpointIndex(key) };
 }
 
-function pruned(kept: Kept, { height }: ChainRow, why: string): UnspentError {
-  const [oldest] = kept.reader.scan(DELTA, { limit: 1 });
-  const knownAbove = forgottenHeight(kept.reader, oldest === undefined || !isSelfContained(oldest[1]));
+function pruned(columns: StoreColumns, { height }: ChainRow, why: string): UnspentError {
+  const [oldest] = columns.reader.scan(DELTA, { limit: 1 });
+  const knownAbove = forgottenHeight(columns.reader, oldest === undefined || !isSelfContained(oldest[1]));
   return new UnspentError('PRUNED', `what block ${height} did is not known any more: ${why}; it is above height ${knownAbove}`, {
     column: CHAIN,
     height,

@@ -13,39 +13,40 @@ import { type Head, headKey } from '../state/head.ts';
 import { canUndoAbove, forgottenHeight, horizonBlock, undoNeedsSpent } from '../state/horizon.ts';
 import type { Windows } from '../state/pruned.ts';
 import { UnspentError } from '../util/errors.ts';
-import type { Kept } from './kept.ts';
+import type { StoreColumns } from './store-columns.ts';
 
 /** The oldest block the fold can roll back to; null: the origin. */
-export function horizonOf(kept: Kept, head: Head | null, windows: Windows): ChainRow | null {
-  return head === null ? null : horizonBlock(kept.reader, head.height, windows, needsSpent(kept, head));
+export function horizonOf(columns: StoreColumns, head: Head | null, windows: Windows): ChainRow | null {
+  return head === null ? null : horizonBlock(columns.reader, head.height, windows, needsSpent(columns, head));
 }
 
 /** The block of a point if the state as of it is known; null: before the first block. Throws POINT_UNKNOWN or PRUNED. */
-export function knownPoint(kept: Kept, head: Head | null, point: Point | null): ChainRow | null {
-  kept.needDeltas();
+export function knownPoint(columns: StoreColumns, head: Head | null, point: Point | null): ChainRow | null {
+  columns.needDeltas();
   if (point === null) {
-    const first = edgeBlock(kept.reader, false);
+    const first = edgeBlock(columns.reader, false);
     if (first === null || first.height === 0) return null;
     throw new UnspentError('POINT_UNKNOWN', `the store began at height ${first.height} and knows nothing before`, {
       knownFrom: first.height,
     });
   }
-  const row = blockByHash(kept.reader, point.hash);
+  const row = blockByHash(columns.reader, point.hash);
   if (row === null || head === null) {
     const tip = head === null ? 'the store has no block yet' : `the tip is at height ${head.height}`;
     throw new UnspentError('POINT_UNKNOWN', `the block asked for (height ${point.height}) is not on our chain; ${tip}`, {
       height: point.height,
     });
   }
-  if (!canUndoAbove(kept.reader, row, needsSpent(kept, head))) throw pruned(row, forgottenHeight(kept.reader, needsSpent(kept, head)));
+  if (!canUndoAbove(columns.reader, row, needsSpent(columns, head)))
+    throw pruned(row, forgottenHeight(columns.reader, needsSpent(columns, head)));
   return row;
 }
 
 /** What the fold knows from its settings, a query reads from the newest undo record. */
-function needsSpent(kept: Kept, head: Head): boolean {
-  if (!kept.has(UNSPENT)) return false;
-  kept.needDeltas();
-  const newest = kept.reader.get(DELTA, headKey(head));
+function needsSpent(columns: StoreColumns, head: Head): boolean {
+  if (!columns.has(UNSPENT)) return false;
+  columns.needDeltas();
+  const newest = columns.reader.get(DELTA, headKey(head));
   return undoNeedsSpent({ utxo: true, selfContained: newest !== undefined && isSelfContained(newest) });
 }
 

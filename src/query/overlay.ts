@@ -22,11 +22,11 @@ import { UnspentError } from '../util/errors.ts';
 import { keyAfter } from '../util/key-range.ts';
 import { PAST_BYTES_MAX, PAST_POINTS_MAX, SCAN_ROWS } from '../util/limits.ts';
 import { finish, type Steps } from '../util/steps.ts';
-import type { Kept } from './kept.ts';
 import { outputKeys } from './output-keys.ts';
-import { PastRanges } from './past-range.ts';
+import { PastMmrs } from './past-mmr.ts';
 import { PastTrees } from './past-tree.ts';
 import { CarriedOutputs } from './spent-rows.ts';
+import type { StoreColumns } from './store-columns.ts';
 import type { IndexKind } from './view.ts';
 
 /** A restored output where an index would have it. */
@@ -90,7 +90,7 @@ function cursorOf(key: Uint8Array, { keyBytes, keyAt, bytes, at }: Coin): Uint8A
   return cursor;
 }
 
-interface Remembered {
+interface CachedOverlay {
   readonly point: ChainRow;
   readonly tip: Uint8Array;
   readonly overlay: Overlay;
@@ -99,8 +99,8 @@ interface Remembered {
 /** The overlays made last. One of these serves every query of a store, so that pages of the same past build it once. */
 export class Overlays {
   private readonly bytesMax: number;
-  private entries: Remembered[] = [];
-  readonly ranges = new PastRanges();
+  private entries: CachedOverlay[] = [];
+  readonly ranges = new PastMmrs();
   /** How many were read from undo records, from the point on or from an older tip on. */
   built = 0;
   extended = 0;
@@ -117,8 +117,8 @@ export class Overlays {
   }
 
   /** For a block of our chain whose undo records above it are all there. */
-  at(point: ChainRow, head: Head, kept: Kept): Overlay {
-    return finish(this.making(point, head, kept));
+  at(point: ChainRow, head: Head, columns: StoreColumns): Overlay {
+    return finish(this.making(point, head, columns));
   }
 
   /** Whether it is remembered. */
@@ -127,22 +127,22 @@ export class Overlays {
   }
 
   /** The same in steps, one for each block that is read. */
-  *making(point: ChainRow, head: Head, kept: Kept): Steps<Overlay> {
+  *making(point: ChainRow, head: Head, columns: StoreColumns): Steps<Overlay> {
     const mine = this.entries.filter((entry) => equalBytes(entry.point.hash, point.hash));
     const exact = mine.find((entry) => equalBytes(entry.tip, head.hash));
     if (exact !== undefined) {
       this.remember(exact, exact);
       return exact.overlay;
     }
-    const older = mine.map((entry) => ({ entry, tip: blockByHash(kept.reader, entry.tip) })).find(({ tip }) => tip !== null);
-    const overlay = yield* this.reading(point, older?.tip ?? point, older?.entry.overlay ?? NOTHING, head, kept);
+    const older = mine.map((entry) => ({ entry, tip: blockByHash(columns.reader, entry.tip) })).find(({ tip }) => tip !== null);
+    const overlay = yield* this.reading(point, older?.tip ?? point, older?.entry.overlay ?? NOTHING, head, columns);
     if (older === undefined) this.built++;
     else this.extended++;
     this.remember({ point, tip: head.hash, overlay }, older?.entry);
     return overlay;
   }
 
-  private remember(entry: Remembered, instead: Remembered | undefined): void {
+  private remember(entry: CachedOverlay, instead: CachedOverlay | undefined): void {
     this.entries = [entry, ...this.entries.filter((each) => each !== instead)].slice(0, PAST_POINTS_MAX);
     // All of them together take no more than one may.
     let bytes = 0;
@@ -152,9 +152,9 @@ export class Overlays {
     });
   }
 
-  private *reading(point: ChainRow, above: ChainRow, base: Overlay, head: Head, kept: Kept): Steps<Overlay> {
-    const reading = new Reading(point, base, kept, this.bytesMax);
-    for (const [key, value] of kept.reader.scan(DELTA, { gte: keyAfter(rowKey(above)), lt: keyAfter(headKey(head)) })) {
+  private *reading(point: ChainRow, above: ChainRow, base: Overlay, head: Head, columns: StoreColumns): Steps<Overlay> {
+    const reading = new Reading(point, base, columns, this.bytesMax);
+    for (const [key, value] of columns.reader.scan(DELTA, { gte: keyAfter(rowKey(above)), lt: keyAfter(headKey(head)) })) {
       const delta = readDelta(value, `the delta of block ${toHex(key)}`);
       for (const { key: outpoint, carried } of delta.spent) reading.add(outpoint, carried?.value);
       yield;
@@ -168,16 +168,16 @@ const NOTHING = new Overlay([], 0);
 /** Collects what the blocks above a point spent and it had. */
 class Reading {
   private readonly point: ChainRow;
-  private readonly kept: Kept;
+  private readonly columns: StoreColumns;
   private readonly bytesMax: number;
   private readonly coins: Coin[];
   private bytes: number;
   private readonly arena = new Arena();
   private pending: Uint8Array[] = [];
 
-  constructor(point: ChainRow, base: Overlay, kept: Kept, bytesMax: number) {
+  constructor(point: ChainRow, base: Overlay, columns: StoreColumns, bytesMax: number) {
     this.point = point;
-    this.kept = kept;
+    this.columns = columns;
     this.bytesMax = bytesMax;
     this.coins = [...base.coins];
     this.bytes = base.bytes;
@@ -195,7 +195,7 @@ class Reading {
 
   private flush(): void {
     if (this.pending.length === 0) return;
-    const rows = this.kept.reader.getMany(SPENT, this.pending);
+    const rows = this.columns.reader.getMany(SPENT, this.pending);
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i];
       if (row === undefined) {

@@ -17,8 +17,8 @@ import { equalBytes } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { PAST_POINTS_MAX, PAST_TREE_CHANGES_MAX } from '../util/limits.ts';
 import { finish, type Steps } from '../util/steps.ts';
-import type { Kept } from './kept.ts';
 import { addedSince } from './since.ts';
+import type { StoreColumns } from './store-columns.ts';
 
 /** Outputs undone in one step: a few milliseconds. */
 const STEP_CHANGES = 500;
@@ -26,7 +26,7 @@ const STEP_CHANGES = 500;
 /** Outputs that a block had and that are spent now (`Overlays`). */
 type SpentSince = (point: ChainRow) => readonly Coin[];
 
-interface Remembered {
+interface CachedTree {
   readonly point: Uint8Array;
   readonly tip: Uint8Array;
   readonly tree: NodeOverlay;
@@ -37,7 +37,7 @@ interface Remembered {
 /** One of these serves every query of a store. */
 export class PastTrees {
   private readonly changesMax: number;
-  private entries: Remembered[] = [];
+  private entries: CachedTree[] = [];
   /** How many were made from the point on, and from an older tip on. */
   built = 0;
   extended = 0;
@@ -47,22 +47,22 @@ export class PastTrees {
   }
 
   /** For a block of our chain whose undo records above it are all there. */
-  at(point: ChainRow, head: Head, kept: Kept, leaf: OutputLeaf, spentSince: SpentSince): NodeReader {
-    return finish(this.making(point, head, kept, leaf, spentSince));
+  at(point: ChainRow, head: Head, columns: StoreColumns, leaf: OutputLeaf, spentSince: SpentSince): NodeReader {
+    return finish(this.making(point, head, columns, leaf, spentSince));
   }
 
   /** The same in steps of so many outputs. */
-  *making(point: ChainRow, head: Head, kept: Kept, leaf: OutputLeaf, spentSince: SpentSince): Steps<NodeReader> {
-    const nodes = csmtNodes(kept.reader);
+  *making(point: ChainRow, head: Head, columns: StoreColumns, leaf: OutputLeaf, spentSince: SpentSince): Steps<NodeReader> {
+    const nodes = csmtNodes(columns.reader);
     const mine = this.entries.filter((entry) => equalBytes(entry.point, point.hash));
     const exact = mine.find((entry) => equalBytes(entry.tip, head.hash));
     if (exact !== undefined) {
       this.remember(exact, exact);
       return exact.tree.over(nodes);
     }
-    const older = mine.map((entry) => ({ entry, tip: blockByHash(kept.reader, entry.tip) })).find(({ tip }) => tip !== null);
+    const older = mine.map((entry) => ({ entry, tip: blockByHash(columns.reader, entry.tip) })).find(({ tip }) => tip !== null);
     const from = older?.tip ?? point;
-    const changes = this.changes(point, leaf, spentSince(from), addedSince(kept, from, head), older?.entry.changes ?? 0);
+    const changes = this.changes(point, leaf, spentSince(from), addedSince(columns, from, head), older?.entry.changes ?? 0);
     const tree = yield* undone(nodes, changes);
     // What the older one has was written over the tree that `tree` is.
     if (older !== undefined) writeAll(older.entry.tree.pendingWrites(), tree);
@@ -84,7 +84,7 @@ export class PastTrees {
     return changes;
   }
 
-  private remember(entry: Remembered, instead: Remembered | undefined): void {
+  private remember(entry: CachedTree, instead: CachedTree | undefined): void {
     this.entries = [entry, ...this.entries.filter((each) => each !== instead)].slice(0, PAST_POINTS_MAX);
     // All of them together take no more than one may.
     let changes = 0;

@@ -12,27 +12,27 @@ import { compareBytes, equalBytes } from '../util/bytes.ts';
 import { LOOKUP_ROWS } from '../util/limits.ts';
 import { BalanceSum } from './balance.ts';
 import { indexedUtxos, indexRange } from './index-rows.ts';
-import type { Kept } from './kept.ts';
 import { isCreatedBy, type Overlay, type RestoredRow } from './overlay.ts';
+import type { StoreColumns } from './store-columns.ts';
 import { checkKey, type IndexedUtxo, type PageRequest, type Utxo } from './utxo.ts';
 import type { Balance, ChainView, IndexKind } from './view.ts';
 
 /** The present that a past is read from. */
-export interface Present extends ChainView {
+export interface PresentQuery extends ChainView {
   /** The balance as a projection keeps it; null where none does. */
-  keptBalance(kind: KeyKind, key: Uint8Array): Balance | null;
+  storedBalance(kind: KeyKind, key: Uint8Array): Balance | null;
 }
 
 export class PastQuery implements ChainView {
   readonly head: ChainRow;
-  private readonly present: Present;
-  private readonly kept: Kept;
+  private readonly present: PresentQuery;
+  private readonly columns: StoreColumns;
   private readonly overlay: Overlay;
 
-  constructor(head: ChainRow, present: Present, kept: Kept, overlay: Overlay) {
+  constructor(head: ChainRow, present: PresentQuery, columns: StoreColumns, overlay: Overlay) {
     this.head = head;
     this.present = present;
-    this.kept = kept;
+    this.columns = columns;
     this.overlay = overlay;
   }
 
@@ -45,11 +45,11 @@ export class PastQuery implements ChainView {
 
   byKey(kind: IndexKind, key: Uint8Array, page: PageRequest = {}): Iterable<IndexedUtxo> {
     checkKey(key);
-    const column = this.kept.index(kind);
+    const column = this.columns.index(kind);
     const range = indexRange(key, page, 0, this.head.slot + 1);
     // Not limited there: rows of a block in the same slot may still turn out to be later.
-    const rows = indexedUtxos(this.kept.reader, column, range, undefined, Math.min(LOOKUP_ROWS, page.limit ?? LOOKUP_ROWS));
-    const restored = pageOf(this.overlay.rows(kind, key, this.kept.traitsFor(kind)), page);
+    const rows = indexedUtxos(this.columns.reader, column, range, undefined, Math.min(LOOKUP_ROWS, page.limit ?? LOOKUP_ROWS));
+    const restored = pageOf(this.overlay.rows(kind, key, this.columns.traitsFor(kind)), page);
     return limited(merge(this.earlier(rows), restored, range.reverse ? -1 : 1), page.limit);
   }
 
@@ -71,9 +71,9 @@ export class PastQuery implements ChainView {
 
   /** From the balance of today and what has changed since where one is kept: no matter how many outputs there are. */
   balance(kind: KeyKind, key: Uint8Array): Balance {
-    const now = this.present.keptBalance(kind, key);
-    const { traits, reader } = this.kept;
-    if (now === null || !this.kept.hasIndex(kind)) {
+    const now = this.present.storedBalance(kind, key);
+    const { traits, reader } = this.columns;
+    if (now === null || !this.columns.hasIndex(kind)) {
       const sum = new BalanceSum(traits);
       for (const utxo of this.byKey(kind, key)) sum.add(utxo);
       return sum.end();
@@ -81,7 +81,7 @@ export class PastQuery implements ChainView {
     const sum = new BalanceSum(traits, now);
     for (const { coin } of this.overlay.rows(kind, key, null)) sum.add(restoredUtxo(coin));
     const since = indexRange(key, {}, this.head.slot);
-    for (const utxo of indexedUtxos(reader, this.kept.index(kind), since)) if (this.isLater(utxo.output)) sum.subtract(utxo);
+    for (const utxo of indexedUtxos(reader, this.columns.index(kind), since)) if (this.isLater(utxo.output)) sum.subtract(utxo);
     return sum.end();
   }
 
@@ -95,23 +95,23 @@ export class PastQuery implements ChainView {
 }
 
 /** Before the first block there is nothing, not even what genesis grants; that is known however much was pruned. */
-export function originView(kept: Kept): ChainView {
+export function originView(columns: StoreColumns): ChainView {
   return {
     head: null,
     outpoint: () => {
-      kept.needUnspent();
+      columns.needUnspent();
       return null;
     },
     byKey: (kind) => {
-      kept.index(kind);
+      columns.index(kind);
       return [];
     },
     tx: () => {
-      kept.needUnspent();
+      columns.needUnspent();
       return { row: null, outputs: [] };
     },
     balance: () => {
-      kept.needUnspent();
+      columns.needUnspent();
       return { utxos: 0, value: 0n, assets: [] };
     },
   };

@@ -23,9 +23,9 @@ import { DELTA, type Delta, isSelfContained, readDelta } from '../state/delta.ts
 import { readPruned } from '../state/pruned.ts';
 import { equalBytes, readU32, toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import type { Kept } from './kept.ts';
-import type { RangeAt } from './past-range.ts';
+import type { MmrAt } from './past-mmr.ts';
 import type { MmrProofs } from './proofs.ts';
+import type { StoreColumns } from './store-columns.ts';
 
 export interface RangeRoots extends mmr.UtxoRoots {
   /** Nodes of the range. */
@@ -33,11 +33,11 @@ export interface RangeRoots extends mmr.UtxoRoots {
 }
 
 export class RangeProofs implements MmrProofs {
-  private readonly kept: Kept;
-  private readonly at: RangeAt;
+  private readonly columns: StoreColumns;
+  private readonly at: MmrAt;
 
-  constructor(kept: Kept, at: RangeAt) {
-    this.kept = kept;
+  constructor(columns: StoreColumns, at: MmrAt) {
+    this.columns = columns;
     this.at = at;
   }
 
@@ -47,7 +47,7 @@ export class RangeProofs implements MmrProofs {
   }
 
   leafIndex(txId: Uint8Array, index: number): number | null {
-    const leaf = leafOf(this.kept, outpointKey(txId, index));
+    const leaf = leafOf(this.columns, outpointKey(txId, index));
     return leaf === null || leaf >= mmr.leavesIn(this.at.state.range.size) ? null : leaf;
   }
 
@@ -57,12 +57,12 @@ export class RangeProofs implements MmrProofs {
 }
 
 /** Null: there never was such an output, or it was spent and forgotten. */
-function leafOf(kept: Kept, key: Uint8Array): number | null {
-  const { reader } = kept;
+function leafOf(columns: StoreColumns, key: Uint8Array): number | null {
+  const { reader } = columns;
   const row = reader.get(MMR_LEAF, key);
   if (row !== undefined) return readLeafIndex(row);
   const spent = reader.get(SPENT, key);
-  if (spent === undefined) return carriedLeaf(kept, key);
+  if (spent === undefined) return carriedLeaf(columns, key);
   const height = readU32(spent, SPENT_AT.height);
   for (const boundary of [false, true]) {
     const delta = reader.get(DELTA, chainKey(height, boundary));
@@ -73,7 +73,7 @@ function leafOf(kept: Kept, key: Uint8Array): number | null {
 }
 
 /** Of an output whose spent row is gone while the undo record that spent it still carries it. */
-function carriedLeaf({ reader }: Kept, key: Uint8Array): number | null {
+function carriedLeaf({ reader }: StoreColumns, key: Uint8Array): number | null {
   for (const [at, value] of reader.scan(DELTA, { lt: chainKey(readPruned(reader).spent + 1, false) })) {
     if (!isSelfContained(value)) return null;
     const leaf = leafIn(readDelta(value, `the delta of block ${toHex(at)}`), key, at);
@@ -104,26 +104,26 @@ export interface BlockMmr {
 }
 
 /** Null: the store keeps no range. Throws PRUNED when the peaks of that time were compacted away. */
-export function blockMmr(kept: Kept, delta: Delta, { height }: ChainRow): BlockMmr | null {
-  if (!kept.has(MMR_LEAF)) return null;
+export function blockMmr(columns: StoreColumns, delta: Delta, { height }: ChainRow): BlockMmr | null {
+  if (!columns.has(MMR_LEAF)) return null;
   const record = decodeMmrRecord(delta.undo.get(MMR), `the delta of block ${height}`);
   const size = mmr.sizeOf(leavesAfter(record));
-  const { range, cutoff } = readMmrState(kept.reader);
+  const { range, cutoff } = readMmrState(columns.reader);
   if (size < cutoff) {
     throw new UnspentError('PRUNED', `the peaks of the mountain range at height ${height} were compacted away`, { height });
   }
   return {
     inserts: [mmr.sizeOf(record.leavesBefore), size],
     deletes: record.spent,
-    peaks: mmr.readRange(rangeNodes(kept.reader, range), size).peaks,
+    peaks: mmr.readRange(rangeNodes(columns.reader, range), size).peaks,
     root: rootsIn(record).merged,
   };
 }
 
 /** The roots after a block, from its own record; null: that was forgotten. */
-export function rootsOfBlock(kept: Kept, row: ChainRow): RangeRoots | null {
-  kept.needDeltas();
-  const value = kept.reader.get(DELTA, rowKey(row));
+export function rootsOfBlock(columns: StoreColumns, row: ChainRow): RangeRoots | null {
+  columns.needDeltas();
+  const value = columns.reader.get(DELTA, rowKey(row));
   if (value === undefined) return null;
   const what = `the delta of block ${row.height}`;
   return rootsIn(decodeMmrRecord(readDelta(value, what).undo.get(MMR), what));

@@ -23,21 +23,21 @@ import { type PrunedHeights, readPruned, type Windows } from '../state/pruned.ts
 import { equalBytes } from '../util/bytes.ts';
 import { prefixEnd } from '../util/key-range.ts';
 import { finish, type Steps } from '../util/steps.ts';
-import { BalanceSum, keptBalance } from './balance.ts';
+import { BalanceSum, storedBalance } from './balance.ts';
 import { History } from './bitcoin/history.ts';
 import { type BlockChanges, type BlockNames, type BlockOutline, blockChanges, blockNames, blockOutline, blockTxs } from './changes.ts';
 import { indexedUtxos, indexRange } from './index-rows.ts';
-import { Kept } from './kept.ts';
 import { horizonOf, knownPoint } from './known-point.ts';
 import { Overlays } from './overlay.ts';
-import { originView, PastQuery, type Present } from './past.ts';
-import { presentRange } from './past-range.ts';
+import { originView, PastQuery, type PresentQuery } from './past.ts';
+import { presentMmr } from './past-mmr.ts';
 import type { CsmtProofs, MmrProofs } from './proofs.ts';
 import { TreeProofs } from './proofs-csmt.ts';
 import { RangeProofs, type RangeRoots, rootsOfBlock } from './proofs-mmr.ts';
 import { type Seen, seenByHash } from './seen.ts';
-import { keptSetHash, pastSetHash } from './set-hash.ts';
+import { pastSetHash, storedSetHash } from './set-hash.ts';
 import { SpentRows } from './spent-rows.ts';
+import { StoreColumns } from './store-columns.ts';
 import { checkKey, type IndexedUtxo, outpointsOf, type PageRequest, type Utxo } from './utxo.ts';
 import type { Balance, ChainView, IndexKind } from './view.ts';
 
@@ -51,10 +51,10 @@ export interface PastParts {
   readonly mmr?: boolean;
 }
 
-export class Query implements Present {
+export class Query implements PresentQuery {
   readonly head: Head | null;
   private readonly snapshot: Snapshot;
-  private readonly kept: Kept;
+  private readonly columns: StoreColumns;
   private readonly overlays: Overlays;
 
   /**
@@ -63,7 +63,7 @@ export class Query implements Present {
    */
   constructor(snapshot: Snapshot, columns: readonly string[], traits?: OutputTraits | null, overlays: Overlays = new Overlays()) {
     this.snapshot = snapshot;
-    this.kept = new Kept(snapshot, columns, traits);
+    this.columns = new StoreColumns(snapshot, columns, traits);
     this.overlays = overlays;
     this.head = readHead(snapshot);
   }
@@ -74,7 +74,7 @@ export class Query implements Present {
 
   /** An output, unspent or spent; null when the store has never seen it or has forgotten it. */
   outpoint(txId: Uint8Array, index: number): Utxo | null {
-    this.kept.needUnspent();
+    this.columns.needUnspent();
     const key = outpointKey(txId, index);
     const unspent = this.snapshot.get(UNSPENT, key);
     if (unspent !== undefined) return { txId, index, output: readStored(unspent), spent: null };
@@ -84,26 +84,26 @@ export class Query implements Present {
 
   /** The same for many at once, by their outpoint keys and in their order. */
   outpoints(keys: readonly Uint8Array[]): (Utxo | null)[] {
-    this.kept.needUnspent();
+    this.columns.needUnspent();
     return outpointsOf(this.snapshot, keys);
   }
 
   /** Unspent outputs with a 28-byte key, in the order they came to the chain. */
   byKey(kind: IndexKind, key: Uint8Array, page: PageRequest = {}): Iterable<IndexedUtxo> {
     checkKey(key);
-    return indexedUtxos(this.snapshot, this.kept.index(kind), indexRange(key, page), page.limit);
+    return indexedUtxos(this.snapshot, this.columns.index(kind), indexRange(key, page), page.limit);
   }
 
   /** Where a transaction stands, and all its outputs that the store still knows. Throws UNSUPPORTED when it keeps none. */
   tx(txId: Uint8Array): { row: TxRow | null; outputs: Utxo[] } {
-    this.kept.needUnspent();
+    this.columns.needUnspent();
     const value = this.snapshot.get(TX, txId);
     return { row: value === undefined ? null : readTxRow(value), outputs: this.outputsOf(txId) };
   }
 
   /** What the unspent set adds up to; null: the store keeps none (`utxo.enabled`), which is not the same as an empty one. */
   get totals(): Totals | null {
-    return this.kept.has(UNSPENT) ? (this.head ?? NO_TOTALS) : null;
+    return this.columns.has(UNSPENT) ? (this.head ?? NO_TOTALS) : null;
   }
 
   /** Where transactions stand, in the order of their ids; null: in no block of ours. */
@@ -128,46 +128,46 @@ export class Query implements Present {
 
   /** What the unspent outputs with this key add up to: as it is kept, or added up from the index. */
   balance(kind: KeyKind, key: Uint8Array): Balance {
-    const kept = this.keptBalance(kind, key);
-    if (kept !== null) return kept;
-    const sum = new BalanceSum(this.kept.traits);
+    const columns = this.storedBalance(kind, key);
+    if (columns !== null) return columns;
+    const sum = new BalanceSum(this.columns.traits);
     for (const utxo of this.byKey(kind, key)) sum.add(utxo);
     return sum.end();
   }
 
-  keptBalance(kind: KeyKind, key: Uint8Array): Balance | null {
+  storedBalance(kind: KeyKind, key: Uint8Array): Balance | null {
     checkKey(key);
-    return keptBalance(this.kept, kind, key);
+    return storedBalance(this.columns, kind, key);
   }
 
   /** A datum by its hash, and where it was seen first; null: never seen. */
   datum(hash: Uint8Array): Seen | null {
-    return seenByHash(this.kept, 'datum', hash);
+    return seenByHash(this.columns, 'datum', hash);
   }
 
   /** A script `[kind, script]` by its hash, and where it was seen first; null: never seen. */
   script(hash: Uint8Array): Seen | null {
-    return seenByHash(this.kept, 'script', hash);
+    return seenByHash(this.columns, 'script', hash);
   }
 
   /** Transactions, what happened to scripts, and who spent what. Throws UNSUPPORTED when the store keeps none. */
   history(): History {
-    return new History(this.kept);
+    return new History(this.columns);
   }
 
   /** The hash of the unspent set, which is the ledger's (`Ledger.setHash`); null: not kept, or not ready. */
   setHash(hash: SetHash): SetSummary | null {
-    this.kept.needUnspent();
-    return keptSetHash(this.kept, hash, this.head?.utxos ?? 0);
+    this.columns.needUnspent();
+    return storedSetHash(this.columns, hash, this.head?.utxos ?? 0);
   }
 
   /** The same as it was after that block (null: before the first). Throws POINT_UNKNOWN or PRUNED. */
   setHashAt(hash: SetHash, point: Point | null): SetSummary | null {
-    this.kept.needUnspent();
-    const row = knownPoint(this.kept, this.head, point);
+    this.columns.needUnspent();
+    const row = knownPoint(this.columns, this.head, point);
     if (row === null || this.head === null) return this.setHash(hash) === null ? null : hash.summary(null);
     if (equalBytes(row.hash, this.head.hash)) return this.setHash(hash);
-    return finish(pastSetHash(this.kept, hash, row, this.head, this.overlays.at(row, this.head, this.kept)));
+    return finish(pastSetHash(this.columns, hash, row, this.head, this.overlays.at(row, this.head, this.columns)));
   }
 
   /**
@@ -175,12 +175,12 @@ export class Query implements Present {
    * ledger's. Throws UNSUPPORTED when the store keeps no tree, POINT_UNKNOWN or PRUNED.
    */
   csmt(leaf: OutputLeaf, point: Point | null = this.head): CsmtProofs {
-    this.kept.need(CSMT, CSMT);
-    const { head, kept, overlays } = this;
+    this.columns.need(CSMT, CSMT);
+    const { head, columns, overlays } = this;
     if (head !== null && point !== null && equalBytes(point.hash, head.hash)) return new TreeProofs(csmtNodes(this.snapshot));
-    const row = knownPoint(kept, head, point);
+    const row = knownPoint(columns, head, point);
     if (row === null || head === null) return new TreeProofs(new MemoryNodes());
-    return new TreeProofs(overlays.trees.at(row, head, kept, leaf, this.spentSince(row, head)));
+    return new TreeProofs(overlays.trees.at(row, head, columns, leaf, this.spentSince(row, head)));
   }
 
   /**
@@ -188,46 +188,46 @@ export class Query implements Present {
    * UNSUPPORTED when the store keeps none, POINT_UNKNOWN or PRUNED.
    */
   mmr(point: Point | null = this.head): MmrProofs {
-    this.kept.need(MMR_LEAF, MMR);
-    const { head, kept, overlays } = this;
-    const row = head !== null && point !== null && equalBytes(point.hash, head.hash) ? null : knownPoint(kept, head, point);
-    if (row !== null && head !== null) return new RangeProofs(kept, overlays.ranges.at(row, head, kept));
-    const present = presentRange(this.snapshot);
-    return new RangeProofs(kept, point === null ? { ...present, state: mmr.EMPTY_UTXO_MMR } : present);
+    this.columns.need(MMR_LEAF, MMR);
+    const { head, columns, overlays } = this;
+    const row = head !== null && point !== null && equalBytes(point.hash, head.hash) ? null : knownPoint(columns, head, point);
+    if (row !== null && head !== null) return new RangeProofs(columns, overlays.ranges.at(row, head, columns));
+    const present = presentMmr(this.snapshot);
+    return new RangeProofs(columns, point === null ? { ...present, state: mmr.EMPTY_UTXO_MMR } : present);
   }
 
   /** Size and roots of that range after a block of ours, from what the block left; null: no longer known. */
   mmrRoots(row: ChainRow): RangeRoots | null {
-    this.kept.need(MMR_LEAF, MMR);
-    return rootsOfBlock(this.kept, row);
+    this.columns.need(MMR_LEAF, MMR);
+    return rootsOfBlock(this.columns, row);
   }
 
   /** What a block of our chain did. Throws PRUNED when that is no longer known, UNSUPPORTED when no outputs are kept. */
   changes(row: ChainRow): BlockChanges {
-    return blockChanges(this.kept, row, this.overlays.carried);
+    return blockChanges(this.columns, row, this.overlays.carried);
   }
 
   /** The transactions of a block, in its order. Throws PRUNED when they are no longer known. */
   blockTxs(row: ChainRow): readonly StepTx[] {
-    return blockTxs(this.kept, row);
+    return blockTxs(this.columns, row);
   }
 
   /** What a block did, with the names of the outputs only. Throws PRUNED. */
   names(row: ChainRow): BlockNames {
-    return blockNames(this.kept, row);
+    return blockNames(this.columns, row);
   }
 
   /** Which transactions and outpoints a block touched; null when that is no longer known. */
   outline(row: ChainRow): BlockOutline | null {
-    return blockOutline(this.kept, row);
+    return blockOutline(this.columns, row);
   }
 
   /** The chain as it was after that block (null: before the first). Throws POINT_UNKNOWN or PRUNED. */
   at(point: Point | null): ChainView {
-    const row = knownPoint(this.kept, this.head, point);
-    if (row === null || this.head === null) return originView(this.kept);
+    const row = knownPoint(this.columns, this.head, point);
+    if (row === null || this.head === null) return originView(this.columns);
     if (equalBytes(row.hash, this.head.hash)) return this;
-    return new PastQuery(row, this, this.kept, this.overlays.at(row, this.head, this.kept));
+    return new PastQuery(row, this, this.columns, this.overlays.at(row, this.head, this.columns));
   }
 
   /**
@@ -235,28 +235,28 @@ export class Query implements Present {
    * may take seconds; null: there is nothing to make. Throws POINT_UNKNOWN or PRUNED.
    */
   pastSteps(point: Point | null, { setHash, leaf, mmr: wantsMmr }: PastParts = {}): Steps<void> | null {
-    const { head, kept, overlays } = this;
-    const row = knownPoint(kept, head, point);
+    const { head, columns, overlays } = this;
+    const row = knownPoint(columns, head, point);
     if (row === null || head === null || equalBytes(row.hash, head.hash)) return null;
     const isPlain = setHash === undefined && leaf === undefined && wantsMmr !== true;
     if (isPlain && overlays.has(row, head)) return null;
     const spentSince = this.spentSince(row, head);
     return (function* (): Steps<void> {
-      const overlay = yield* overlays.making(row, head, kept);
-      if (setHash !== undefined) yield* pastSetHash(kept, setHash, row, head, overlay);
-      if (leaf !== undefined) yield* overlays.trees.making(row, head, kept, leaf, spentSince);
-      if (wantsMmr === true) yield* overlays.ranges.making(row, head, kept);
+      const overlay = yield* overlays.making(row, head, columns);
+      if (setHash !== undefined) yield* pastSetHash(columns, setHash, row, head, overlay);
+      if (leaf !== undefined) yield* overlays.trees.making(row, head, columns, leaf, spentSince);
+      if (wantsMmr === true) yield* overlays.ranges.making(row, head, columns);
     })();
   }
 
   /** What is spent since the point is remembered; since another block it is needed once. */
   private spentSince(row: ChainRow, head: Head): (from: ChainRow) => readonly Coin[] {
-    return (from) => (from === row ? this.overlays : new Overlays()).at(from, head, this.kept).coins;
+    return (from) => (from === row ? this.overlays : new Overlays()).at(from, head, this.columns).coins;
   }
 
   /** The oldest block we can go back to; null: the origin. */
   horizon(windows: Windows): ChainRow | null {
-    return horizonOf(this.kept, this.head, windows);
+    return horizonOf(this.columns, this.head, windows);
   }
 
   /** Heights up to which spent outputs and undo records are gone; -1: none. */
@@ -271,7 +271,7 @@ export class Query implements Present {
 
   /** Projections that were switched on later and still lack rows, with how far each is. */
   filling(): ReadonlyMap<string, Uint8Array> {
-    return this.kept.filling;
+    return this.columns.filling;
   }
 
   blockByHash(hash: Uint8Array): ChainRow | null {
@@ -295,7 +295,7 @@ export class Query implements Present {
 
   /** The block of a point (null: before the first) after which every change is known. Throws POINT_UNKNOWN or PRUNED. */
   knownBlock(point: Point | null): ChainRow | null {
-    return knownPoint(this.kept, this.head, point);
+    return knownPoint(this.columns, this.head, point);
   }
 
   /** Every block behind that one, oldest first; null: every block. */

@@ -5,20 +5,20 @@ import type { ChainRow } from '../projections/chain.ts';
 import type { StepTx } from '../projections/projection.ts';
 import { toHex } from '../util/bytes.ts';
 import { assert } from '../util/errors.ts';
+import { type BlockLookup, BlockPositions } from './block-positions.ts';
 import type { BlockChanges, BlockNames } from './changes.ts';
 import type { Dialect } from './dialect.ts';
-import { type Blocks, Places } from './places.ts';
 import type { BlockDelta, CompactDelta, RecordedOutpoint, SelfContainedDelta } from './record-delta.ts';
 import type { OutputEntry, SpentRecord, UtxoRecord } from './records.ts';
 import type { Utxo } from './utxo.ts';
 
 /** Makes records of the rows of one query. It remembers blocks. */
 export class Recorder {
-  private readonly places: Places;
+  private readonly places: BlockPositions;
   private readonly dialect: Dialect;
 
-  constructor(query: Blocks, dialect: Dialect) {
-    this.places = new Places(query, dialect);
+  constructor(query: BlockLookup, dialect: Dialect) {
+    this.places = new BlockPositions(query, dialect);
     this.dialect = dialect;
   }
 

@@ -11,9 +11,9 @@ import type { TxRow } from '../projections/transactions.ts';
 import { Cursor } from '../util/cbor.ts';
 import { UnspentError } from '../util/errors.ts';
 import { amountsJson } from './amounts.ts';
+import { type BlockLookup, BlockPositions } from './block-positions.ts';
 import { type Dialect, hexOf, type Writable } from './dialect.ts';
 import type { BalanceJson, BlockJson, PlaceJson, PointJson, SeenJson, SpentJson, TxJson, UtxoJson } from './json.ts';
-import { type Blocks, Places } from './places.ts';
 import type { Seen } from './seen.ts';
 import type { Utxo } from './utxo.ts';
 import type { Balance } from './view.ts';
@@ -38,12 +38,12 @@ export function renderBalance({ utxos, value, assets }: Balance, { currency }: P
 /** Renders rows of one query. It remembers blocks and owners: answers are full of the same ones. */
 export class Renderer {
   private readonly dialect: Dialect;
-  private readonly places: Places;
+  private readonly places: BlockPositions;
   private readonly write: ReturnType<Dialect['outputWriter']>;
 
-  constructor(query: Blocks, dialect: Dialect) {
+  constructor(query: BlockLookup, dialect: Dialect) {
     this.dialect = dialect;
-    this.places = new Places(query, dialect);
+    this.places = new BlockPositions(query, dialect);
     this.write = dialect.outputWriter();
   }
 

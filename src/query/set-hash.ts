@@ -11,26 +11,26 @@ import type { Head } from '../state/head.ts';
 import { UnspentError } from '../util/errors.ts';
 import { PAST_SET_CHANGES_MAX } from '../util/limits.ts';
 import type { Steps } from '../util/steps.ts';
-import type { Kept } from './kept.ts';
 import type { Overlay } from './overlay.ts';
 import { addedSince } from './since.ts';
+import type { StoreColumns } from './store-columns.ts';
 
 /** `utxos`: how many there are. Null: the store does not keep it, or not for all of them yet. */
-export function keptSetHash(kept: Kept, hash: SetHash, utxos: number): SetSummary | null {
-  const state = keptState(kept, utxos);
+export function storedSetHash(columns: StoreColumns, hash: SetHash, utxos: number): SetSummary | null {
+  const state = storedState(columns, utxos);
   return state === undefined ? null : hash.summary(state);
 }
 
 /** As it was after an earlier block; `overlay` is of that block. Null: see above. Throws LIMIT. */
 export function* pastSetHash(
-  kept: Kept,
+  columns: StoreColumns,
   hash: SetHash,
   point: ChainRow,
   head: Head,
   overlay: Overlay,
   changesMax = PAST_SET_CHANGES_MAX,
 ): Steps<SetSummary | null> {
-  const state = keptState(kept, head.utxos);
+  const state = storedState(columns, head.utxos);
   if (state === undefined) return null;
   if (overlay.setSummary !== null) return overlay.setSummary;
   const set = hash.from(state);
@@ -40,7 +40,7 @@ export function* pastSetHash(
     set.add(memberOf(coin));
     yield;
   }
-  for (const coin of addedSince(kept, point, head)) {
+  for (const coin of addedSince(columns, point, head)) {
     if (++changes > changesMax) throw tooMany(point, changesMax);
     set.remove(memberOf(coin));
     yield;
@@ -56,7 +56,7 @@ function tooMany({ height }: ChainRow, changesMax: number): UnspentError {
 }
 
 /** Null: of the empty set, which has no row and needs none. Undefined: not kept, or not ready. */
-function keptState(kept: Kept, utxos: number): Uint8Array | null | undefined {
-  if (kept.filling.has(SET_HASH)) return undefined;
-  return readSetHash(kept.reader) ?? (utxos === 0 ? null : undefined);
+function storedState(columns: StoreColumns, utxos: number): Uint8Array | null | undefined {
+  if (columns.filling.has(SET_HASH)) return undefined;
+  return readSetHash(columns.reader) ?? (utxos === 0 ? null : undefined);
 }

@@ -13,25 +13,25 @@ import { type Head, headKey } from '../state/head.ts';
 import { toHex } from '../util/bytes.ts';
 import { keyAfter } from '../util/key-range.ts';
 import { SCAN_ROWS } from '../util/limits.ts';
-import type { Kept } from './kept.ts';
+import type { StoreColumns } from './store-columns.ts';
 
 /** For a block of our chain whose undo records above it are all there. */
-export function* addedSince(kept: Kept, point: ChainRow, head: Head): Generator<Coin, void, void> {
+export function* addedSince(columns: StoreColumns, point: ChainRow, head: Head): Generator<Coin, void, void> {
   let keys: Uint8Array[] = [];
-  for (const [key, value] of kept.reader.scan(DELTA, { gte: keyAfter(rowKey(point)), lt: keyAfter(headKey(head)) })) {
+  for (const [key, value] of columns.reader.scan(DELTA, { gte: keyAfter(rowKey(point)), lt: keyAfter(headKey(head)) })) {
     for (const { id, firstIndex, count } of readDelta(value, `the delta of block ${toHex(key)}`).txs) {
       for (let i = 0; i < count; i++) keys.push(outpointKey(id, firstIndex + i));
     }
     if (keys.length < SCAN_ROWS) continue;
-    yield* stillUnspent(kept, keys);
+    yield* stillUnspent(columns, keys);
     keys = [];
   }
-  yield* stillUnspent(kept, keys);
+  yield* stillUnspent(columns, keys);
 }
 
-function* stillUnspent(kept: Kept, keys: readonly Uint8Array[]): Generator<Coin, void, void> {
+function* stillUnspent(columns: StoreColumns, keys: readonly Uint8Array[]): Generator<Coin, void, void> {
   if (keys.length === 0) return;
-  const values = kept.reader.getMany(UNSPENT, keys);
+  const values = columns.reader.getMany(UNSPENT, keys);
   for (let i = 0; i < keys.length; i++) {
     const value = values[i];
     if (value !== undefined) yield new Coin(keys[i], 0, value, 0, value.length, false);

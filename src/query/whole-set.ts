@@ -10,17 +10,17 @@ import { AT, type Coin } from '../projections/coin.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import type { Head } from '../state/head.ts';
 import { compareBytes, equalBytes, readU32 } from '../util/bytes.ts';
-import type { Kept } from './kept.ts';
 import { isCreatedBy, Overlays } from './overlay.ts';
+import type { StoreColumns } from './store-columns.ts';
 
 /** For a block whose past is known (`knownPoint`). */
-export function unspentAt(kept: Kept, head: Head, point: ChainRow): Iterable<Row> {
-  if (equalBytes(point.hash, head.hash)) return kept.reader.scan(UNSPENT);
+export function unspentAt(columns: StoreColumns, head: Head, point: ChainRow): Iterable<Row> {
+  if (equalBytes(point.hash, head.hash)) return columns.reader.scan(UNSPENT);
   const restored = new Overlays()
-    .at(point, head, kept)
+    .at(point, head, columns)
     .coins.map(rowOf)
     .sort(([a], [b]) => compareBytes(a, b));
-  return merged(kept.reader.scan(UNSPENT), restored, point);
+  return merged(columns.reader.scan(UNSPENT), restored, point);
 }
 
 function* merged(rows: Iterable<Row>, restored: readonly Row[], point: ChainRow): Generator<Row, void, void> {

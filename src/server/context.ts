@@ -21,7 +21,7 @@ export interface Reads {
   readonly columns: readonly string[];
 }
 
-export interface Live {
+export interface LiveFeed {
   readonly status: LiveStatus;
   onTimings(listener: (timings: readonly LiveTiming[]) => void): () => void;
 }
@@ -32,7 +32,7 @@ export interface ServerContext {
   /** Names of the projections the store keeps. */
   readonly projections: readonly string[];
   readonly reads: Reads;
-  readonly live: Live;
+  readonly live: LiveFeed;
   /** How requests, over HTTP and Electrum, share the thread. */
   readonly workload: Workload;
   /** What the node that is followed has in its mempool, at the newest point; null: none is kept. */

@@ -3,7 +3,7 @@
  * how many, their value, the digest, the hash of the set, the greatest height. Whoever exports
  * writes it down; whoever imports works it out again.
  */
-import type { Ledger, SetHashMove } from '../ledgers/ledger.ts';
+import type { Ledger, SetHashUpdate } from '../ledgers/ledger.ts';
 import { AT, type Coin } from '../projections/coin.ts';
 import { memberOf } from '../projections/set-hash/set-hash.ts';
 import { type Digest, DigestSum } from '../query/digest.ts';
@@ -12,7 +12,7 @@ import { readU32 } from '../util/bytes.ts';
 export class SetSum {
   private readonly ledger: Pick<Ledger, 'setHash'>;
   private readonly digest = new DigestSum();
-  private readonly set: SetHashMove | null;
+  private readonly set: SetHashUpdate | null;
   /** Of the blocks that made them; -1: there are none. */
   newest = -1;
 

@@ -4,7 +4,7 @@
  * nets what was created and spent inside the run. It reads and never writes.
  */
 import type { Reader } from '../engine/engine.ts';
-import type { Before, Block, Create, Grant, Ledger, Transition, Tx } from '../ledgers/ledger.ts';
+import type { Block, Create, GenesisOutput, Ledger, PreviousBlock, Transition, Tx } from '../ledgers/ledger.ts';
 import { OutputKeys } from '../ledgers/ledger.ts';
 import { OUTPOINT_BYTES, outpointIndex, outpointTxId, TXID_BYTES, writeOutpoint } from '../ledgers/outpoint.ts';
 import { chainKey } from '../projections/chain.ts';
@@ -113,7 +113,7 @@ export class ForwardPlanner {
   }
 
   /** The coins of the last plan live until the next one. */
-  plan(before: Before | undefined, blocks: readonly Block[], reader: Reader): ForwardPlan {
+  plan(before: PreviousBlock | undefined, blocks: readonly Block[], reader: Reader): ForwardPlan {
     this.reset(blocks);
     const planned: PlannedBlock[] = [];
     let last = before;
@@ -140,7 +140,7 @@ export class ForwardPlanner {
   }
 
   /** The run fails at a block: plan again the ones before it, which are good. */
-  private cut(before: Before | undefined, good: readonly PlannedBlock[], failure: UnspentError, reader: Reader): ForwardPlan {
+  private cut(before: PreviousBlock | undefined, good: readonly PlannedBlock[], failure: UnspentError, reader: Reader): ForwardPlan {
     const again = this.plan(
       before,
       good.map((entry) => entry.block),
@@ -228,7 +228,7 @@ export class ForwardPlanner {
     return null;
   }
 
-  private grant(entry: PlannedBlock, grants: readonly Grant[]): void {
+  private grant(entry: PlannedBlock, grants: readonly GenesisOutput[]): void {
     for (let i = 0; i < grants.length; i++) {
       const { txId, create, raw } = grants[i];
       entry.deltaTxs.push({ id: txId, valid: true, kind: 'grant', firstIndex: create.index, count: 1 });

@@ -3,7 +3,7 @@
  * was made with or changed to, else the default. So a store that is opened again
  * stays as it is, whatever flags it was made with.
  */
-import { type Config, isSaid, SETTING_KEYS, SETTINGS, type SettingKey, settingValue, withValues } from '../config/schema.ts';
+import { type Config, isGiven, SETTING_KEYS, SETTINGS, type SettingKey, settingValue, withValues } from '../config/schema.ts';
 import type { Network } from '../families/family.ts';
 import { SWITCHES, type SwitchGroup } from '../projections/registry.ts';
 import type { Windows } from '../state/pruned.ts';
@@ -30,12 +30,12 @@ export function settingsOf(config: Config, identity: StoreIdentity | null, netwo
   const windows = windowsOf(config, identity?.windows ?? null, network, identity === null || may.windows);
   const kept = identity === null ? {} : keptSettings(identity);
   const keys = SETTING_KEYS.filter((key) => key in kept);
-  const isKept = (key: SettingKey): boolean => !may.shape || !isSaid(config, key);
+  const isKept = (key: SettingKey): boolean => !may.shape || !isGiven(config, key);
   const effective = withValues(config, {
     ...Object.fromEntries(keys.filter(isKept).map((key) => [key, kept[key]])),
     ...{ 'utxo.pruneDepth': windows.pruneDepth, 'utxo.rollbackWindow': windows.rollbackWindow },
   });
-  const ignored = [...keys, ...WINDOW_KEYS].filter((key) => isSaid(config, key) && isOther(config, effective, key));
+  const ignored = [...keys, ...WINDOW_KEYS].filter((key) => isGiven(config, key) && isOther(config, effective, key));
   return { config: effective, ignored };
 }
 

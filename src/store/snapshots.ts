@@ -18,8 +18,8 @@ import { CHAIN } from '../projections/chain.ts';
 import type { ProjectionEntry } from '../projections/entry.ts';
 import { projectionTable } from '../projections/registry.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
-import { Kept } from '../query/kept.ts';
 import { knownPoint } from '../query/known-point.ts';
+import { StoreColumns } from '../query/store-columns.ts';
 import { unspentAt } from '../query/whole-set.ts';
 import { checkLoadable, loadSnapshot } from '../snapshot/load.ts';
 import type { SnapshotManifest } from '../snapshot/manifest.ts';
@@ -47,17 +47,17 @@ export interface ExportOptions extends WriteOptions {
 /** Writes the unspent set of a store, as it is at this moment, to a new folder; the store may be followed meanwhile. */
 export async function exportSnapshot(store: OpenStore, folder: string, options: ExportOptions = {}): Promise<SnapshotManifest> {
   const { network, engine } = store;
-  const columns = [CHAIN, 'chain_hash', UNSPENT, SPENT, DELTA];
+  const names = [CHAIN, 'chain_hash', UNSPENT, SPENT, DELTA];
   if (!store.config.utxo.enabled) throw new UnspentError('UNSUPPORTED', 'a snapshot is of the unspent set, and utxo.enabled is off');
-  const reader = engine.snapshot(columns);
+  const reader = engine.snapshot(names);
   try {
-    const kept = new Kept(reader, columns, network.ledger.traits);
+    const columns = new StoreColumns(reader, names, network.ledger.traits);
     const head = readHead(reader);
     if (head === null) throw new UnspentError('UNSUPPORTED', 'the store has no block yet: there is nothing to take a snapshot of');
     // It would be passed on as the whole set, and it is not.
     if (store.fold.options.partial || head.missing > 0)
       throw new UnspentError('UNSUPPORTED', 'the store began in the middle of the chain without a snapshot: it lacks outputs from before');
-    const row = knownPoint(kept, head, options.at ?? head);
+    const row = knownPoint(columns, head, options.at ?? head);
     if (row === null) throw new UnspentError('STORE_DAMAGED', 'the block of the snapshot has no row');
     const { height, slot, hash, boundary, era } = row;
     const header = network.ledger.headers.inExtra(row.extra) ?? keptHeader(reader, row);
@@ -67,7 +67,7 @@ export async function exportSnapshot(store: OpenStore, folder: string, options: 
       point: { height, slot, hash: network.dialect.formatId(hash), boundary },
       ...{ era, header: toHex(header) },
     };
-    return await writeSnapshot(folder, facts, unspentAt(kept, head, row), network.ledger, options);
+    return await writeSnapshot(folder, facts, unspentAt(columns, head, row), network.ledger, options);
   } finally {
     reader.release();
   }

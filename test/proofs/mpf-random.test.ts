@@ -12,7 +12,7 @@ import { MPF_RULE, nodeHash } from '../../src/proofs/mpf/hash.ts';
 import { provePath } from '../../src/proofs/mpf/proof.ts';
 import { updateTree } from '../../src/proofs/radix/update.ts';
 import { readTop } from '../../src/proofs/radix/walk.ts';
-import { judge } from '../../src/proofs/verdict.ts';
+import { verdictOf } from '../../src/proofs/verdict.ts';
 import { fromHex, toHex, utf8 } from '../../src/util/bytes.ts';
 import { mpfRoot, mpfRootOfPaths } from './reference.ts';
 import { Dice, dumpNodes } from './support.ts';
@@ -163,10 +163,10 @@ function checkPaths(nodes: MemoryNodes, model: Model, dice: Dice, kinds: Set<str
     const value = model.get(text) ?? null;
     const { present, proof } = provePath(nodes, path);
     assert.equal(present, value !== null);
-    const folded = judge(() => ({ root: fold(path, value, proof) }));
+    const folded = verdictOf(() => ({ root: fold(path, value, proof) }));
     assert.ok(folded.ok);
     assert.equal(toHex(folded.root), root);
-    const other = judge(() => ({ root: fold(path, value === null ? dice.bytes(32) : null, proof) }));
+    const other = verdictOf(() => ({ root: fold(path, value === null ? dice.bytes(32) : null, proof) }));
     assert.ok(other.ok && toHex(other.root) !== root);
     proof.forEach(({ type, skip }, i) => {
       kinds.add(`${type} ${i === proof.length - 1 ? 'last' : 'inner'} ${skip > 0 ? 'skip' : 'none'}`);

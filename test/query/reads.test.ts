@@ -168,7 +168,7 @@ describe('a balance', () => {
         for (const kind of KEY_KINDS) {
           for (const [key, utxos] of model.indexAt(59, kind)) {
             assertBalance(query.balance(kind, fromHex(key)), balanceOf(utxos), `${kind} ${key}`);
-            assert.equal(query.keptBalance(kind, fromHex(key)) !== null, balances && kind !== 'payment');
+            assert.equal(query.storedBalance(kind, fromHex(key)) !== null, balances && kind !== 'payment');
           }
           assertBalance(query.balance(kind, KEY), balanceOf([]), 'of nobody');
         }
@@ -281,9 +281,9 @@ describe('what is not there', () => {
         assert.deepEqual([...view.byKey('asset', KEY)], []);
       }
       // From the index, while its own rows are not complete; and the other way round.
-      assert.equal(query.keptBalance('stake', fromHex(stake)), null);
+      assert.equal(query.storedBalance('stake', fromHex(stake)), null);
       assertBalance(query.balance('stake', fromHex(stake)), balanceOf(utxos), 'stake');
-      assert.notEqual(query.keptBalance('address', KEY), null);
+      assert.notEqual(query.storedBalance('address', KEY), null);
       assertSays(() => query.at(rig.devnet.chain.blocks[9]).balance('address', KEY), 'INDEX_NOT_READY', 'utxo.index.addressHash');
       assert.equal(toHex(query.datum(blake2b256(known))!.bytes), toHex(known), 'what is there already is told');
       assertSays(() => query.datum(new Uint8Array(32)), 'INDEX_NOT_READY', 'utxo.datums');

@@ -11,7 +11,7 @@
 import { MUHASH_BYTES, MuHash } from '../../crypto/muhash.ts';
 import { concatBytes, copyBytes, readU64, writeU64 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import type { SetHash, SetHashMove, SetMember } from '../ledger.ts';
+import type { SetHash, SetHashUpdate, SetMember } from '../ledger.ts';
 import { outpointIndex } from '../outpoint.ts';
 import { bogosizeOf, COIN_HEAD_BYTES, writeCoinHead } from './commitment.ts';
 import { OUTPUT_FLAG } from './decode.ts';
@@ -37,7 +37,7 @@ export const bitcoinSetHash: SetHash = {
   },
 };
 
-class Move implements SetHashMove {
+class Move implements SetHashUpdate {
   private readonly muhash: MuHash;
   private bogosize: number;
   private coin = new Uint8Array(256);

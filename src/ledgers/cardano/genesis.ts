@@ -10,7 +10,7 @@ import { blake2b256 } from '../../crypto/hash.ts';
 import { fromHex, isHex, utf8 } from '../../util/bytes.ts';
 import { ARRAY, Cursor } from '../../util/cbor.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
-import type { Grant } from '../ledger.ts';
+import type { GenesisOutput } from '../ledger.ts';
 import { isRedeemAddress, parseAddress, readAddress } from './address.ts';
 import { redeemAddress } from './byron-address.ts';
 import { OUTPUT_FLAG } from './decode.ts';
@@ -20,9 +20,9 @@ const REDEEM_KEY_BYTES = 32;
 
 export interface GenesisUtxos {
   /** There from the start: non-AVVM balances, then AVVM sales. Zero amounts included, as Byron keeps them. */
-  readonly byron: readonly Grant[];
+  readonly byron: readonly GenesisOutput[];
   /** There when Shelley begins from genesis: initialFunds of private networks. */
-  readonly shelley: readonly Grant[];
+  readonly shelley: readonly GenesisOutput[];
 }
 
 /** The part of a Byron genesis that makes outputs. */
@@ -48,14 +48,14 @@ export function genesisUtxos(byronText: string, shelleyText: string): GenesisUtx
   };
 }
 
-export function byronGrants({ magic, nonAvvmBalances, avvmDistr }: ByronBalances): Grant[] {
+export function byronGrants({ magic, nonAvvmBalances, avvmDistr }: ByronBalances): GenesisOutput[] {
   return [
     ...Object.keys(nonAvvmBalances).map((text) => byronGrant(byronAddress(text), lovelaceField(nonAvvmBalances, text))),
     ...Object.keys(avvmDistr).map((text) => byronGrant(redeemAddress(redeemKey(text), magic), lovelaceField(avvmDistr, text))),
   ];
 }
 
-function shelleyGrants(initialFunds: JsonObject): Grant[] {
+function shelleyGrants(initialFunds: JsonObject): GenesisOutput[] {
   return Object.keys(initialFunds).map((text) => shelleyGrant(shelleyAddress(text), lovelaceField(initialFunds, text)));
 }
 
@@ -95,18 +95,18 @@ export function isRedeemOutput(raw: Uint8Array, start: number, end: number): boo
   return isRedeemAddress(raw, cursor.start, cursor.stop);
 }
 
-function byronGrant(address: Uint8Array, amount: bigint): Grant {
+function byronGrant(address: Uint8Array, amount: bigint): GenesisOutput {
   return grant(address, new CborWriter().array(2).raw(address).bigUint(amount).take(), 1, amount);
 }
 
-function shelleyGrant(address: Uint8Array, amount: bigint): Grant {
+function shelleyGrant(address: Uint8Array, amount: bigint): GenesisOutput {
   const write = new CborWriter().array(2).bytes(address);
   const addressStart = write.length - address.length;
   return grant(address, write.bigUint(amount).take(), addressStart, amount);
 }
 
 /** A genesis output has no transaction: its id is the hash of its address, its index 0. */
-function grant(address: Uint8Array, raw: Uint8Array, addressStart: number, amount: bigint): Grant {
+function grant(address: Uint8Array, raw: Uint8Array, addressStart: number, amount: bigint): GenesisOutput {
   return {
     txId: blake2b256(address),
     raw,

@@ -9,15 +9,15 @@ import { copyBytes, equalBytes, toHex } from '../../util/bytes.ts';
 import { ARRAY, Cursor, MAP } from '../../util/cbor.ts';
 import { UnspentError } from '../../util/errors.ts';
 import {
-  type Before,
   type Block,
   type Create,
-  type Grant,
+  type GenesisOutput,
   type HeaderFacts,
   KEY_BYTES,
   KEY_KINDS,
   type Ledger,
   type OutputKeys,
+  type PreviousBlock,
   type Transition,
 } from '../ledger.ts';
 import { verifyBody } from './body-proof.ts';
@@ -84,7 +84,7 @@ function readFacts(network: CardanoNetwork, bytes: Uint8Array, era: number): Hea
   return { hash, prevHash, place: { height, slot, boundary }, extra: issuer };
 }
 
-function transition(network: CardanoNetwork, genesis: Genesis | null, before: Before | undefined, block: Block): Transition | null {
+function transition(network: CardanoNetwork, genesis: Genesis | null, before: PreviousBlock | undefined, block: Block): Transition | null {
   if (before === undefined || before.era !== block.era) checkEra(network, block);
   if (before === undefined) return block.height === 0 ? { grants: firstGrants(network, genesis, block), drops: null } : null;
   if (before.era === block.era) return null;
@@ -108,7 +108,7 @@ function checkEra({ name, eraStartSlots }: CardanoNetwork, { era, slot, hash }: 
 }
 
 /** Genesis outputs as they are after all the eras the chain begins beyond. */
-function firstGrants(network: CardanoNetwork, genesis: Genesis | null, block: Block): readonly Grant[] {
+function firstGrants(network: CardanoNetwork, genesis: Genesis | null, block: Block): readonly GenesisOutput[] {
   if (genesis === null) {
     throw new UnspentError('GENESIS_NEEDED', `the genesis of '${network.name}' is not built in, and the chain begins with it`);
   }

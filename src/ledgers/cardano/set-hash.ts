@@ -12,7 +12,7 @@
 
 import { MuHash } from '../../crypto/muhash.ts';
 import { copyBytes, toHex, writeU32LE } from '../../util/bytes.ts';
-import type { SetHash, SetHashMove, SetMember } from '../ledger.ts';
+import type { SetHash, SetHashUpdate, SetMember } from '../ledger.ts';
 import { outpointIndex } from '../outpoint.ts';
 
 const ID_BYTES = 32;
@@ -28,7 +28,7 @@ function muhashOf(state: Uint8Array | null): MuHash {
   return state === null ? new MuHash() : MuHash.from(state);
 }
 
-class Move implements SetHashMove {
+class Move implements SetHashUpdate {
   private readonly muhash: MuHash;
   private element = new Uint8Array(512);
 

@@ -12,7 +12,7 @@ import { CHAIN, chainKey, readChainRow } from '../chain.ts';
 import { AT, type Coin } from '../coin.ts';
 import type { Inspection } from '../inspection.ts';
 import { readTxRow, TX } from '../transactions.ts';
-import { carried, readSeen, type SeenRow, seenColumn } from './seen.ts';
+import { readSeen, type SeenRow, seenColumn, witnessesOf } from './seen.ts';
 
 export class SeenCheck {
   readonly column: string;
@@ -28,7 +28,7 @@ export class SeenCheck {
   expect(rows: readonly Coin[]): void {
     const { column, inspection } = this;
     const wanted = rows.flatMap((coin) => {
-      const item = carried(this.kind, this.traits, coin.bytes, 0, coin.bytes.length);
+      const item = witnessesOf(this.kind, this.traits, coin.bytes, 0, coin.bytes.length);
       return item === null ? [] : [{ item, slot: readU64(coin.bytes, AT.slot) }];
     });
     const found = inspection.reader.getMany(

@@ -61,7 +61,7 @@ export function readSeen(value: Uint8Array): SeenRow {
 }
 
 /** What the output in a stored value carries of this kind. */
-export function carried(kind: WitnessKind, traits: OutputTraits, stored: Uint8Array, at: number, end: number): NamedBytes | null {
+export function witnessesOf(kind: WitnessKind, traits: OutputTraits, stored: Uint8Array, at: number, end: number): NamedBytes | null {
   const start = outputOffset(stored, at);
   if (traits.isPlain(stored, start, end)) return null;
   return kind === 'datum' ? traits.inlineDatum(stored, start, end) : traits.referenceScript(stored, start, end);
@@ -84,7 +84,7 @@ export function seenProjection(kind: WitnessKind, traits: OutputTraits): Project
 
   function inOutputs(coins: readonly Coin[], block: number, into: Sight[]): void {
     for (const coin of coins) {
-      const item = carried(kind, traits, coin.bytes, coin.at, coin.end);
+      const item = witnessesOf(kind, traits, coin.bytes, coin.at, coin.end);
       if (item !== null) into.push({ item, ...placeOf(coin), block });
     }
   }

@@ -1,5 +1,5 @@
 /** The kept hash of the unspent set against the set itself. */
-import type { SetHashMove } from '../../ledgers/ledger.ts';
+import type { SetHashUpdate } from '../../ledgers/ledger.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import type { Coin } from '../coin.ts';
 import type { Inspection } from '../inspection.ts';
@@ -8,7 +8,7 @@ import { memberOf, readSetHash, SET_HASH } from './set-hash.ts';
 export class SetHashCheck {
   readonly column = SET_HASH;
   private readonly inspection: Inspection;
-  private readonly set: SetHashMove;
+  private readonly set: SetHashUpdate;
   private readonly empty: Uint8Array;
 
   constructor(inspection: Inspection) {

@@ -10,7 +10,7 @@ import { blake2b256, blake2b256Into } from '../../crypto/hash.ts';
 import { copyBytes, writeU16 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { type Bits, copyBits } from '../bits.ts';
-import type { Kids, NodeReference as RawReference } from '../radix/record.ts';
+import type { Children, NodeReference as RawReference } from '../radix/record.ts';
 import type { RadixRule } from '../radix/update.ts';
 import { HASH_BYTES } from '../verdict.ts';
 
@@ -57,7 +57,7 @@ export function rootOf(top: RawReference): Uint8Array {
 
 export const CSMT_RULE: RadixRule = {
   width: 1,
-  branchValue: (kids: Kids, to: Uint8Array, at: number) => blake2b256Into(scratch, 0, write(write(0, kids[0]!), kids[1]!), to, at),
+  branchValue: (kids: Children, to: Uint8Array, at: number) => blake2b256Into(scratch, 0, write(write(0, kids[0]!), kids[1]!), to, at),
 };
 
 /**

@@ -15,7 +15,7 @@
  */
 import { equalBytes } from '../../util/bytes.ts';
 import { type Bits, bitAt, commonBits, compareBits, concatBits, equalBits, isBits, sliceBits, startsWith } from '../bits.ts';
-import { check, checkHash, claim, judge, type Verdict } from '../verdict.ts';
+import { check, checkHash, claim, type Verdict, verdictOf } from '../verdict.ts';
 import { branchValue, KEY_BITS_MAX, leafValue, partOf, type Reference, rootOf, wholeOf } from './hash.ts';
 import type { CompletenessProof, ExclusionProof, InclusionProof, Leaf, Step } from './proof.ts';
 import type { Root } from './tree.ts';
@@ -43,7 +43,7 @@ export function verifyCompleteness(root: Root, prefix: Bits, entries: readonly E
  * beginning of all keys below it. For whoever knows that the value is that of an entry, or all keys to be of one length.
  */
 export function verifyNode(root: Root, key: Bits, value: Uint8Array, proof: InclusionProof): Verdict {
-  return judge(() => {
+  return verdictOf(() => {
     checkBits(key, 'the key');
     checkBits(proof.key, 'the key of the proof');
     check(equalBits(proof.key, key), 'the proof is of another key');
@@ -55,7 +55,7 @@ export function verifyNode(root: Root, key: Bits, value: Uint8Array, proof: Incl
 
 /** The tree with this root does not have this key, nor (when it is a prefix) any key that begins with it. */
 export function verifyExclusion(root: Root, target: Bits, proof: ExclusionProof): Verdict {
-  return judge(() => {
+  return verdictOf(() => {
     checkBits(target, 'the target');
     checkExclusion(root, target, proof);
     return {};
@@ -64,7 +64,7 @@ export function verifyExclusion(root: Root, target: Bits, proof: ExclusionProof)
 
 /** The nodes below the prefix are made of these, in ascending order, and of no others. Each may be an entry or a branch (`verifyNode`). */
 export function verifySubtree(root: Root, prefix: Bits, leaves: readonly Leaf[], proof: CompletenessProof): Verdict {
-  return judge(() => {
+  return verdictOf(() => {
     checkBits(prefix, 'the prefix');
     if (proof.type === 'empty') {
       check(leaves.length === 0, 'the proof says that there are no leaves');

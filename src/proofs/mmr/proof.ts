@@ -8,7 +8,7 @@ import { equalBytes, readBigU64, toHex, writeU64 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { arrayAt, decimalAt, hexAt, objectAt } from '../json.ts';
 import type { NodeReader } from '../node-store.ts';
-import { check, checkHash, HASH_BYTES, judge, malformed, type Verdict } from '../verdict.ts';
+import { check, checkHash, HASH_BYTES, malformed, type Verdict, verdictOf } from '../verdict.ts';
 import { INDEXED, type MmrRule } from './hash.ts';
 import { climbFrom, isSize, leafPosition, leavesIn } from './positions.ts';
 import { bag, nodeKey } from './range.ts';
@@ -43,7 +43,7 @@ function pruned(position: number): never {
 
 /** The leaf with this content stands at this index in the range with this root. */
 export function verifyLeaf(root: Uint8Array, leafIndex: number, content: Uint8Array, proof: MmrProof, rule: MmrRule = INDEXED): Verdict {
-  return judge(() => {
+  return verdictOf(() => {
     checkHash(root, 'the root');
     check(proof.leafIndex === leafIndex, 'the proof is of another leaf');
     check(equalBytes(rootFrom(content, proof, rule), root), 'the proof leads to another root');
@@ -51,7 +51,7 @@ export function verifyLeaf(root: Uint8Array, leafIndex: number, content: Uint8Ar
   });
 }
 
-/** The root that the proof leads to; inside `judge`. */
+/** The root that the proof leads to; inside `verdictOf`. */
 export function rootFrom(content: Uint8Array, { mmrSize, leafIndex, path }: MmrProof, rule: MmrRule = INDEXED): Uint8Array {
   check(isSize(mmrSize), 'no mountain range has that size');
   check(Number.isInteger(leafIndex) && leafIndex >= 0 && leafIndex < leavesIn(mmrSize), 'the leaf is not in the range');

@@ -11,7 +11,7 @@
 import { equalBytes, toHex } from '../../util/bytes.ts';
 import { hexAt, objectAt } from '../json.ts';
 import type { NodeReader } from '../node-store.ts';
-import { check, checkHash, judge, type Refused, type Verdict } from '../verdict.ts';
+import { check, checkHash, type Refused, type Verdict, verdictOf } from '../verdict.ts';
 import { CHUNK_BYTES, chunkOf, hasBit, isZero, readChunk } from './bitmap.ts';
 import { EMPTY_ROOT } from './hash.ts';
 import { leavesIn, sizeOf } from './positions.ts';
@@ -59,7 +59,7 @@ export function verifyUtxo(
   content: Uint8Array,
   { leaf, bits }: UtxoProof,
 ): { readonly ok: true; readonly status: UtxoStatus } | Refused {
-  return judge(() => {
+  return verdictOf(() => {
     checkHash(merged, 'the root');
     checkHash(content, 'the content of the leaf');
     const pmmrRoot = rootFrom(content, leaf);

@@ -10,7 +10,7 @@
 import { blake2b256 } from '../../crypto/hash.ts';
 import { concatBytes } from '../../util/bytes.ts';
 import { type Bits, bitsOf } from '../bits.ts';
-import { check, judge } from '../verdict.ts';
+import { check, verdictOf } from '../verdict.ts';
 import { foldBranch, foldPair, type Placed, placed } from './fold.ts';
 import { branchHashRaw, leafHash, NULL_HASH, nibbleAt, pathOfKey } from './hash.ts';
 import type { Proof } from './proof.ts';
@@ -18,7 +18,7 @@ import type { RootVerdict } from './verify.ts';
 
 /** The root that v2.0.0 computes with the key at this value; null: without the key. */
 export function rootUnderV200(key: Uint8Array, value: Uint8Array | null, proof: Proof): RootVerdict {
-  return judge(() => {
+  return verdictOf(() => {
     const path = pathOfKey(key);
     const places = placed(proof);
     const last = places.at(-1);

@@ -8,7 +8,7 @@
 import { blake2b256 } from '../../crypto/hash.ts';
 import { copyBytes } from '../../util/bytes.ts';
 import { type Bits, bitsOf, digitAt } from '../bits.ts';
-import type { Kids, TreeNode } from '../radix/record.ts';
+import type { Children, TreeNode } from '../radix/record.ts';
 import type { RadixRule } from '../radix/update.ts';
 import { HASH_BYTES } from '../verdict.ts';
 
@@ -114,7 +114,7 @@ export function slotTree(slots: readonly (Uint8Array | undefined)[]): Uint8Array
 }
 
 /** Hashes of the children by slot. */
-export function slotHashes(kids: Kids): (Uint8Array | undefined)[] {
+export function slotHashes(kids: Children): (Uint8Array | undefined)[] {
   return kids.map((kid) => (kid === undefined ? undefined : nodeHash(kid)));
 }
 
@@ -126,5 +126,5 @@ export function foldSlot(me: Uint8Array, neighbor: Uint8Array, bit: number): Uin
 /** The value of a branch is the root of its slot tree, not its hash: a proof and a merge need the former, and the latter follows from it. */
 export const MPF_RULE: RadixRule = {
   width: NIBBLE_BITS,
-  branchValue: (kids: Kids, to: Uint8Array, at: number) => copyBytes(slotTree(slotHashes(kids)).at(-1)![0], 0, to, at, HASH_BYTES),
+  branchValue: (kids: Children, to: Uint8Array, at: number) => copyBytes(slotTree(slotHashes(kids)).at(-1)![0], 0, to, at, HASH_BYTES),
 };

@@ -6,7 +6,7 @@
 
 import { blake2b256 } from '../../crypto/hash.ts';
 import { equalBytes } from '../../util/bytes.ts';
-import { check, checkHash, judge, type Refused, type Verdict } from '../verdict.ts';
+import { check, checkHash, type Refused, type Verdict, verdictOf } from '../verdict.ts';
 import { fold } from './fold.ts';
 import { pathOfKey } from './hash.ts';
 import type { Proof } from './proof.ts';
@@ -27,7 +27,7 @@ export function verifyAbsence(root: Uint8Array, key: Uint8Array, proof: Proof): 
 }
 
 function verify(root: Uint8Array, key: Uint8Array, value: Uint8Array | null, proof: Proof): Verdict {
-  return judge(() => {
+  return verdictOf(() => {
     checkHash(root, 'the root');
     check(equalBytes(fold(pathOfKey(key), hashOf(value), proof), root), 'the proof leads to another root');
     return {};
@@ -53,7 +53,7 @@ export function rootAfterDelete(root: Uint8Array, key: Uint8Array, value: Uint8A
 }
 
 function change(root: Uint8Array, key: Uint8Array, before: Uint8Array | null, after: Uint8Array | null, proof: Proof): RootVerdict {
-  return judge(() => {
+  return verdictOf(() => {
     checkHash(root, 'the root');
     const path = pathOfKey(key);
     check(equalBytes(fold(path, hashOf(before), proof), root), 'the proof leads to another root');

@@ -35,10 +35,10 @@ export interface NodeReference {
 export interface TreeNode extends NodeReference {
   readonly leaf: boolean;
   /** Of a branch: by slot, once read. */
-  kids: Kids | null;
+  kids: Children | null;
 }
 
-export type Kids = readonly (TreeNode | undefined)[];
+export type Children = readonly (TreeNode | undefined)[];
 
 /** Bits of the longest path: a byte of a record key counts its whole bytes, and 255 is the top's. */
 export const PATH_BITS_MAX = 1024;
@@ -103,7 +103,7 @@ const slab = new Slab(32 * 1024);
 export interface RecordWrite {
   readonly path: Uint8Array;
   readonly end: number;
-  readonly kids: Kids | null;
+  readonly kids: Children | null;
 }
 
 /** Where records are written that are copied at once. */
@@ -124,7 +124,7 @@ export function writeRecords(writes: readonly RecordWrite[], top: TreeNode | und
 }
 
 /** References in slot order: a flag and the slot, the bits of the jump, the jump, the value. */
-function encodeRecord(kids: Kids, copies: boolean): Uint8Array {
+function encodeRecord(kids: Children, copies: boolean): Uint8Array {
   const length = recordBytes(kids);
   const out = copies ? recordScratch.view(length).fill(0) : slab.run(length);
   let at = 0;
@@ -142,7 +142,7 @@ function encodeRecord(kids: Kids, copies: boolean): Uint8Array {
   return out;
 }
 
-function recordBytes(kids: Kids): number {
+function recordBytes(kids: Children): number {
   let length = 0;
   for (let slot = 0; slot < kids.length; slot++) {
     const kid = kids[slot];
@@ -152,8 +152,8 @@ function recordBytes(kids: Kids): number {
 }
 
 /** The children of a branch; with `least` one, the top alone in slot 0. */
-export function decodeRecord(record: Uint8Array, width: Width, least = 2): Kids {
-  const kids = noKids(width);
+export function decodeRecord(record: Uint8Array, width: Width, least = 2): Children {
+  const kids = noChildren(width);
   let count = 0;
   let last = -1;
   for (let at = 0; at < record.length; count++) {
@@ -172,7 +172,7 @@ export function decodeRecord(record: Uint8Array, width: Width, least = 2): Kids 
   return kids;
 }
 
-export function noKids(width: Width): (TreeNode | undefined)[] {
+export function noChildren(width: Width): (TreeNode | undefined)[] {
   return width === 1 ? [undefined, undefined] : new Array(1 << width).fill(undefined);
 }
 

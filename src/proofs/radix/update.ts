@@ -16,11 +16,11 @@ import { Slab } from '../slab.ts';
 import { HASH_BYTES, isHash } from '../verdict.ts';
 import {
   branchKey,
+  type Children,
   decodeRecord,
   decodeTop,
-  type Kids,
   type NodeReference,
-  noKids,
+  noChildren,
   PATH_BITS_MAX,
   type RecordWrite,
   TOP_KEY,
@@ -34,7 +34,7 @@ import {
 export interface RadixRule {
   readonly width: Width;
   /** Writes the 32 bytes of a branch with these children at `at`. */
-  branchValue(kids: Kids, to: Uint8Array, at: number): void;
+  branchValue(kids: Children, to: Uint8Array, at: number): void;
 }
 
 /** Values of new branches. */
@@ -71,7 +71,7 @@ export function updateTree(rule: RadixRule, nodes: NodeReader, sink: NodeSink, c
   return { top, before: had };
 }
 
-function isSame(kids: Kids, before: Kids): boolean {
+function isSame(kids: Children, before: Children): boolean {
   for (let slot = 0; slot < kids.length; slot++) if (kids[slot] !== before[slot]) return false;
   return true;
 }
@@ -200,7 +200,7 @@ class Update {
     const common = commonBits(key, depth, other, depth);
     const end = depth + common - (common % this.rule.width);
     this.refuseEnds(first, last, end);
-    const kids = noKids(this.rule.width);
+    const kids = noChildren(this.rule.width);
     this.eachSlot(first, last, end, (slot, low, high) => {
       kids[slot] = this.build(end + this.rule.width, low, high);
     });
@@ -212,7 +212,7 @@ class Update {
     const { width } = this.rule;
     const end = depth + shared;
     const first = this.refuseEnds(from, to, end);
-    const kids = noKids(width);
+    const kids = noChildren(width);
     const slot = digitAt(node.path, node.from + shared, width);
     const taken = shared + width;
     const lower = { ...node, from: node.from + taken, jumpBits: node.jumpBits - taken };
@@ -260,7 +260,7 @@ class Update {
    * What these children amount to at `path[0..end)`: nothing, the one there is with a longer jump, or a branch, which is written. The
    * jump begins at `depth`.
    */
-  private branch(path: Uint8Array, depth: number, end: number, kids: Kids): TreeNode | undefined {
+  private branch(path: Uint8Array, depth: number, end: number, kids: Children): TreeNode | undefined {
     let only = -1;
     let count = 0;
     for (let slot = 0; slot < kids.length; slot++) {

@@ -8,10 +8,10 @@ import { type Bits, commonRun, concatBits, digitAt, joinBits, NO_BITS, sliceBits
 import { type NodeReader, needNode } from '../node-store.ts';
 import {
   branchKey,
+  type Children,
   decodeRecord,
   decodeTop,
   jumpOf,
-  type Kids,
   type NodeReference,
   TOP_KEY,
   type TreeNode,
@@ -22,7 +22,7 @@ import {
 /** A branch that was passed, and the slot that was taken. */
 export interface Level {
   readonly node: TreeNode;
-  readonly kids: Kids;
+  readonly kids: Children;
   readonly slot: number;
   /** Where the jump of the node begins, and where it branches. */
   readonly depth: number;
@@ -43,7 +43,7 @@ export function readTop(nodes: NodeReader, width: Width): TreeNode | undefined {
   return decodeTop(nodes.get(TOP_KEY), width);
 }
 
-function readKids(nodes: NodeReader, width: Width, path: Uint8Array, end: number): Kids {
+function readKids(nodes: NodeReader, width: Width, path: Uint8Array, end: number): Children {
   const key = branchKey(path, end);
   return decodeRecord(needNode(nodes.get(key), toHex(key)), width);
 }

@@ -26,7 +26,7 @@ import { readTxRow, TX } from '../../projections/transactions.ts';
 import { readU32, toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { keyAfter, prefixEnd } from '../../util/key-range.ts';
-import type { Kept } from '../kept.ts';
+import type { StoreColumns } from '../store-columns.ts';
 import { checkKey } from '../utxo.ts';
 
 export type { HistorySpend, ScriptTotals } from '../../projections/history/history.ts';
@@ -60,9 +60,9 @@ export class History {
   private readonly reader: Reader;
 
   /** Throws UNSUPPORTED when the store keeps none. */
-  constructor(kept: Kept) {
-    kept.need(HISTORY_TX, 'history');
-    this.reader = kept.reader;
+  constructor(columns: StoreColumns) {
+    columns.need(HISTORY_TX, 'history');
+    this.reader = columns.reader;
   }
 
   /** A confirmed transaction; null: none on our chain. */

@@ -6,13 +6,13 @@
  */
 import type { FastifyReply } from 'fastify';
 import { CACHED_RESPONSE_CHARS_MAX, RESPONSE_CACHE_CHARS_MAX } from '../../util/limits.ts';
-import type { Encoded } from './rows.ts';
+import type { EncodedRow } from './rows.ts';
 
 /** Headers that belong to an answer and not to its point. */
 const OWN_HEADERS = ['x-next-after', 'link'] as const;
 
 interface CachedResponse {
-  readonly body: Encoded;
+  readonly body: EncodedRow;
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
@@ -21,14 +21,14 @@ export class ResponseCache {
   #chars = 0;
 
   /** The body, with its headers set on the reply; undefined: not in the cache. */
-  get(name: string, reply: FastifyReply): Encoded | undefined {
+  get(name: string, reply: FastifyReply): EncodedRow | undefined {
     const cached = this.#responses.get(name);
     if (cached === undefined) return undefined;
     for (const [header, value] of cached.headers) reply.header(header, value);
     return cached.body;
   }
 
-  set(name: string, body: Encoded, reply: FastifyReply): void {
+  set(name: string, body: EncodedRow, reply: FastifyReply): void {
     if (body.length > CACHED_RESPONSE_CHARS_MAX) return;
     if (this.#chars + name.length + body.length > RESPONSE_CACHE_CHARS_MAX) this.clear();
     this.#chars += name.length + body.length;

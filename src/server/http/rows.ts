@@ -9,14 +9,14 @@ import type { ResponseFormat } from './conditional.ts';
 import type { Task } from './work/task.ts';
 
 /** A row as it stands in the answer: text of JSON, or bytes of CBOR. */
-export type Encoded = string | Uint8Array;
-export type Encode<Row> = (row: Row) => Encoded;
+export type EncodedRow = string | Uint8Array;
+export type RowEncoder<Row> = (row: Row) => EncodedRow;
 
 /** Which rows of an index are meant; a row that is not costs a look and no more. */
-export type Accept = (row: IndexedUtxo) => boolean;
+export type RowFilter = (row: IndexedUtxo) => boolean;
 
 /** A list as a whole. */
-export function joinRows(rows: readonly Encoded[], form: ResponseFormat): Encoded {
+export function joinRows(rows: readonly EncodedRow[], form: ResponseFormat): EncodedRow {
   if (form === 'json') return `[${rows.join(',')}]`;
   return Buffer.concat([arrayHead(rows.length), ...(rows as readonly Uint8Array[])]);
 }
@@ -33,13 +33,19 @@ export class RowStream<Row = IndexedUtxo> extends Readable {
   readonly #task: Task;
   readonly #source: Iterator<Row>;
   readonly #accept: ((row: Row) => boolean) | undefined;
-  readonly #encode: Encode<Row>;
+  readonly #encode: RowEncoder<Row>;
   readonly #json: boolean;
   #begun = false;
   #written = 0;
   #waits = false;
 
-  constructor(task: Task, source: Iterable<Row>, accept: ((row: Row) => boolean) | undefined, encode: Encode<Row>, form: ResponseFormat) {
+  constructor(
+    task: Task,
+    source: Iterable<Row>,
+    accept: ((row: Row) => boolean) | undefined,
+    encode: RowEncoder<Row>,
+    form: ResponseFormat,
+  ) {
     super({ highWaterMark: HTTP_PIECE_CHARS });
     this.#task = task;
     this.#source = source[Symbol.iterator]();
@@ -84,8 +90,8 @@ export class RowStream<Row = IndexedUtxo> extends Readable {
   }
 
   /** Rows until the piece is large enough, the slice is over, or there are no more. */
-  #slice(end: number): { rows: Encoded[]; last: boolean } {
-    const rows: Encoded[] = [];
+  #slice(end: number): { rows: EncodedRow[]; last: boolean } {
+    const rows: EncodedRow[] = [];
     let size = 0;
     do {
       const { done, value } = this.#source.next();
@@ -98,12 +104,12 @@ export class RowStream<Row = IndexedUtxo> extends Readable {
     return { rows, last: false };
   }
 
-  #text(rows: readonly Encoded[], last: boolean): string {
+  #text(rows: readonly EncodedRow[], last: boolean): string {
     const comma = this.#written > 0 && rows.length > 0 ? ',' : '';
     return `${this.#begun ? comma : '['}${rows.join(',')}${last ? ']' : ''}`;
   }
 
-  #bytes(rows: readonly Encoded[], last: boolean): Uint8Array {
+  #bytes(rows: readonly EncodedRow[], last: boolean): Uint8Array {
     const before = this.#begun ? [] : [Uint8Array.of(0x9f)];
     return Buffer.concat([...before, ...(rows as readonly Uint8Array[]), ...(last ? [Uint8Array.of(0xff)] : [])]);
   }

@@ -3,11 +3,11 @@
  * turn, and what a list holds counts among the answers on their way.
  */
 import type { IndexedUtxo } from '../../query/query.ts';
-import type { Accept, Encode, Encoded } from './rows.ts';
+import type { EncodedRow, RowEncoder, RowFilter } from './rows.ts';
 import type { Task } from './work/task.ts';
 
 export interface PageRows {
-  readonly rows: readonly Encoded[];
+  readonly rows: readonly EncodedRow[];
   /** Where the last row stands, if there are rows behind it. */
   readonly next: Uint8Array | null;
 }
@@ -15,7 +15,7 @@ export interface PageRows {
 export interface PageBounds {
   readonly skip: number;
   readonly limit: number;
-  readonly accept?: Accept | undefined;
+  readonly accept?: RowFilter | undefined;
 }
 
 /** A page of the rows of an index. */
@@ -23,10 +23,10 @@ export function makePage(
   task: Task,
   source: Iterable<IndexedUtxo>,
   wanted: PageBounds,
-  encode: Encode<IndexedUtxo>,
+  encode: RowEncoder<IndexedUtxo>,
 ): PageRows | Promise<PageRows> {
   const { limit, accept } = wanted;
-  const rows: Encoded[] = [];
+  const rows: EncodedRow[] = [];
   let { skip } = wanted;
   let last: Uint8Array | null = null;
   let more = false;
@@ -46,8 +46,12 @@ export function makePage(
 }
 
 /** All of them. */
-export function makeRows<Row>(task: Task, source: readonly Row[], encode: Encode<Row>): readonly Encoded[] | Promise<readonly Encoded[]> {
-  const rows: Encoded[] = [];
+export function makeRows<Row>(
+  task: Task,
+  source: readonly Row[],
+  encode: RowEncoder<Row>,
+): readonly EncodedRow[] | Promise<readonly EncodedRow[]> {
+  const rows: EncodedRow[] = [];
   return task.inSlices(
     source,
     (row) => rows.push(held(task, encode(row))) > 0,
@@ -55,7 +59,7 @@ export function makeRows<Row>(task: Task, source: readonly Row[], encode: Encode
   );
 }
 
-function held(task: Task, row: Encoded): Encoded {
+function held(task: Task, row: EncodedRow): EncodedRow {
   task.hold(row.length);
   return row;
 }

@@ -4,13 +4,13 @@
  */
 import type { Utxo } from '../../query/query.ts';
 import { encodeOutputEntry } from '../../query/records.ts';
-import type { Encode, Encoded } from '../http/rows.ts';
+import type { EncodedRow, RowEncoder } from '../http/rows.ts';
 import type { ReadContext } from './answer.ts';
 
 /** What stands for an output that is not known. */
-export const NOTHING: Readonly<Record<ReadContext['form'], Encoded>> = { json: 'null', cbor: Uint8Array.of(0xf6) };
+export const NOTHING: Readonly<Record<ReadContext['form'], EncodedRow>> = { json: 'null', cbor: Uint8Array.of(0xf6) };
 
-export function encoderOf({ form, renderer, recorder }: ReadContext): Encode<Utxo> {
+export function encoderOf({ form, renderer, recorder }: ReadContext): RowEncoder<Utxo> {
   if (form === 'json') return (utxo) => JSON.stringify(renderer.utxo(utxo));
   return (utxo) => encodeOutputEntry(recorder.entry(utxo));
 }

@@ -2,10 +2,10 @@
  * The serving side of the telemetry: the status as it was told last, and the
  * timings to whoever counts them.
  */
-import type { Live } from '../context.ts';
+import type { LiveFeed } from '../context.ts';
 import { type LiveStatus, type LiveTiming, type LiveUpdate, NOT_FOLLOWING } from './live.ts';
 
-export class LiveReceiver implements Live {
+export class LiveReceiver implements LiveFeed {
   status: LiveStatus;
   private readonly listeners = new Set<(timings: readonly LiveTiming[]) => void>();
 

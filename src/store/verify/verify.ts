@@ -9,7 +9,7 @@ import type { Ledger } from '../../ledgers/ledger.ts';
 import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../../projections/chain.ts';
 import { AT, Coin } from '../../projections/coin.ts';
 import type { ProjectionEntry } from '../../projections/entry.ts';
-import type { Inspection, KeptUndo, ProjectionCheck } from '../../projections/inspection.ts';
+import type { Inspection, ProjectionCheck, StoredUndo } from '../../projections/inspection.ts';
 import { PROJECTIONS, type ProjectionTable } from '../../projections/registry.ts';
 import { TX } from '../../projections/transactions.ts';
 import { SPENT, UNSPENT, utxoEntry } from '../../projections/utxo.ts';
@@ -92,7 +92,7 @@ class Check implements Inspection {
     return readHead(this.reader)?.missing ?? 0;
   }
 
-  *undos(projection: string): Generator<KeptUndo, void, void> {
+  *undos(projection: string): Generator<StoredUndo, void, void> {
     const { spent: forgotten } = readPruned(this.reader);
     for (const [key, value] of this.reader.scan(DELTA)) {
       const undo = readDelta(value, 'the delta of a block').undo.get(projection);

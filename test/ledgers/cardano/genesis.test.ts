@@ -11,15 +11,15 @@ import { builtinGenesis, builtinGenesisUtxos } from '../../../src/ledgers/cardan
 import { describeOutput } from '../../../src/ledgers/cardano/describe.ts';
 import { byronGenesisHash, genesisUtxos, isRedeemOutput, isZeroOutput, shelleyGenesisHash } from '../../../src/ledgers/cardano/genesis.ts';
 import { parseGenesis } from '../../../src/ledgers/cardano/genesis-json.ts';
-import type { Grant } from '../../../src/ledgers/ledger.ts';
+import type { GenesisOutput } from '../../../src/ledgers/ledger.ts';
 import { concatBytes, toHex } from '../../../src/util/bytes.ts';
 import { Cursor } from '../../../src/util/cbor.ts';
 import { fixtures, needsFixtures, readFixture, readFixtureText } from '../../support/fixtures.ts';
 
 const read = (network: string, era: string) => readFixtureText('cardano', 'genesis', `${network}-${era}-genesis.json`);
 const utxosOf = (network: string) => genesisUtxos(read(network, 'byron'), read(network, 'shelley'));
-const amount = ({ create }: Grant) => (BigInt(create.valueHi) << 32n) | BigInt(create.valueLo);
-const sum = (grants: readonly Grant[]) => grants.reduce((total, grant) => total + amount(grant), 0n);
+const amount = ({ create }: GenesisOutput) => (BigInt(create.valueHi) << 32n) | BigInt(create.valueLo);
+const sum = (grants: readonly GenesisOutput[]) => grants.reduce((total, grant) => total + amount(grant), 0n);
 const expected = (network: string, what: 'txs' | 'address') =>
   new Map(
     Object.entries(parseGenesis(readFixtureText('cardano', 'genesis', `expected-${network}-genesis-${what}-balance.json`), 'byron')).map(
@@ -28,7 +28,7 @@ const expected = (network: string, what: 'txs' | 'address') =>
   );
 
 /** The bytes of a grant say the same as its fields. */
-function assertSound(grant: Grant): void {
+function assertSound(grant: GenesisOutput): void {
   const { raw, create } = grant;
   assert.equal(create.index, 0);
   assert.equal(create.start, 0);
@@ -48,7 +48,7 @@ describe('outputs', () => {
       assert.equal(byron.length, count);
       assert.equal(shelley.length, 0);
       byron.forEach(assertSound);
-      const address = ({ raw, create }: Grant) => formatAddress(raw.subarray(create.addressStart, create.addressEnd));
+      const address = ({ raw, create }: GenesisOutput) => formatAddress(raw.subarray(create.addressStart, create.addressEnd));
       assert.deepEqual(new Map(byron.map((grant) => [toHex(grant.txId), amount(grant)])), expected(network, 'txs'));
       assert.deepEqual(new Map(byron.map((grant) => [address(grant), amount(grant)])), expected(network, 'address'));
     });

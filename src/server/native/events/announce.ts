@@ -22,13 +22,13 @@ import { Announcement, type EventName, frame } from './announcement.ts';
 import { SubscribedKeys } from './subscription.ts';
 
 /** What somebody listens to: the rest is not worked out. */
-export interface Wanted {
+export interface EventSelection {
   readonly blocks: boolean;
   readonly outputs: boolean;
 }
 
 /** What a block did was pruned: from here on there are no events of outputs. */
-export class Gap {
+export class PrunedGap {
   readonly why: string;
 
   constructor(why: string) {
@@ -37,18 +37,18 @@ export class Gap {
 }
 
 /** What events are told of: the chain, and the roots of the store. */
-export interface Told {
+export interface EventContext {
   readonly network: Network;
   /** Of the newest block of a query; null: none is kept. */
   rootsOf(query: Query): Roots | null;
 }
 
-export type Announcements = Generator<Announcement | Gap | null, void, void>;
+export type Announcements = Generator<Announcement | PrunedGap | null, void, void>;
 
 /** From the head of one query to that of another. */
-export function* announceMove(from: Query, to: Query, wanted: Wanted, told: Told): Announcements {
-  const old = new Teller(from, wanted, told);
-  const teller = new Teller(to, wanted, told);
+export function* announceMove(from: Query, to: Query, wanted: EventSelection, told: EventContext): Announcements {
+  const old = new Announcer(from, wanted, told);
+  const teller = new Announcer(to, wanted, told);
   for (const step of walk(from, to)) {
     if (step.kind === 'undone') yield* old.undo(step.row, step.parent);
     else if (step.kind === 'turned') yield teller.rollback(step.at, step.undone, false);
@@ -58,34 +58,34 @@ export function* announceMove(from: Query, to: Query, wanted: Wanted, told: Told
 }
 
 /** From a block of the query's own chain, of which so many changes were seen, to its head. */
-export function* announceSince(to: Query, from: ChainRow | null, seen: number, wanted: Wanted, told: Told): Announcements {
-  const teller = new Teller(to, wanted, told);
+export function* announceSince(to: Query, from: ChainRow | null, seen: number, wanted: EventSelection, told: EventContext): Announcements {
+  const teller = new Announcer(to, wanted, told);
   if (from !== null && seen !== ALL) yield* teller.changes(from, seen);
   if (wantsBlocks(wanted)) for (const row of to.blocksAfter(from)) yield* teller.block(row);
 }
 
 /** For a reader whose block is gone, and with it what it did: back to the newest block it shares with us. */
-export function rollbackTo(to: Query, row: ChainRow | null, undone: number, told: Told): Announcement {
-  return new Teller(to, NOTHING, told).rollback(row, undone, true);
+export function rollbackTo(to: Query, row: ChainRow | null, undone: number, told: EventContext): Announcement {
+  return new Announcer(to, NOTHING, told).rollback(row, undone, true);
 }
 
-function wantsBlocks({ blocks, outputs }: Wanted): boolean {
+function wantsBlocks({ blocks, outputs }: EventSelection): boolean {
   return blocks || outputs;
 }
 
-const NOTHING: Wanted = { blocks: false, outputs: false };
+const NOTHING: EventSelection = { blocks: false, outputs: false };
 
 /** Tells of the blocks of one query. */
-class Teller {
+class Announcer {
   private readonly query: Query;
-  private readonly wanted: Wanted;
-  private readonly told: Told;
+  private readonly wanted: EventSelection;
+  private readonly told: EventContext;
   private readonly positions: PositionWriter;
   private readonly renderer: Renderer;
   /** Set once a block was met whose changes are not known. */
   private gap = false;
 
-  constructor(query: Query, wanted: Wanted, told: Told) {
+  constructor(query: Query, wanted: EventSelection, told: EventContext) {
     this.query = query;
     this.wanted = wanted;
     this.told = told;
@@ -102,7 +102,7 @@ class Teller {
   /** The block's changes behind those that were seen. */
   *changes(row: ChainRow, seen: number): Announcements {
     const changes = this.look(row);
-    if (changes === null || changes instanceof Gap) return yield changes;
+    if (changes === null || changes instanceof PrunedGap) return yield changes;
     const { created, spent } = changes;
     for (let i = seen; i < created.length; i++) yield this.output('created', row, i + 1, { ...created[i], spent: null });
     for (let i = Math.max(0, seen - created.length); i < spent.length; i++)
@@ -111,7 +111,7 @@ class Teller {
 
   *undo(row: ChainRow, parent: ChainRow | null): Announcements {
     const changes = this.look(row);
-    if (changes instanceof Gap) yield changes;
+    if (changes instanceof PrunedGap) yield changes;
     else if (changes !== null) {
       const { created, spent } = changes;
       for (let i = spent.length - 1; i >= 0; i--) yield this.output('unspent', row, created.length + i, spent[i]);
@@ -128,14 +128,14 @@ class Teller {
   }
 
   /** What the block did; null when nobody wants to know. */
-  private look(row: ChainRow): BlockChanges | Gap | null {
+  private look(row: ChainRow): BlockChanges | PrunedGap | null {
     if (!this.wanted.outputs || this.gap) return null;
     try {
       return this.query.changes(row);
     } catch (error) {
       if (!isUnspentError(error) || error.code !== 'PRUNED') throw error;
       this.gap = true;
-      return new Gap(error.message);
+      return new PrunedGap(error.message);
     }
   }
 

@@ -17,11 +17,19 @@ import { equalBytes } from '../../../util/bytes.ts';
 import { TimeSlice } from '../../../util/time-slice.ts';
 import type { Reads } from '../../context.ts';
 import type { Workload } from '../../http/work/workload.ts';
-import { type Announcements, announceMove, announceSince, Gap, rollbackTo, type Told, type Wanted } from './announce.ts';
+import {
+  type Announcements,
+  announceMove,
+  announceSince,
+  type EventContext,
+  type EventSelection,
+  PrunedGap,
+  rollbackTo,
+} from './announce.ts';
 import { frame } from './announcement.ts';
 import type { EventStream } from './event-stream.ts';
 
-export interface FeedOptions extends Told {
+export interface FeedOptions extends EventContext {
   readonly reads: Reads;
   readonly windows: Windows;
   readonly workload: Workload;
@@ -122,7 +130,7 @@ export class Feed {
   private async deliver(stream: EventStream, events: Announcements): Promise<void> {
     const slice = this.newSlice(() => stream.ended);
     for (const event of events) {
-      if (event instanceof Gap) expire(stream, event.why);
+      if (event instanceof PrunedGap) expire(stream, event.why);
       else if (event !== null) stream.offer(event);
       await stream.drained();
       if (stream.ended) return;
@@ -171,7 +179,7 @@ export class Feed {
     const streams = [...this.live].filter(({ subscription }) => !subscription.wantsTipOnly);
     const slice = this.newSlice(() => this.readers === 0);
     for (const event of streams.length === 0 ? [] : announceMove(from.query, to.query, wantedBy(streams), this.options)) {
-      if (event instanceof Gap) for (const stream of streams.filter(wantsOutputs)) expire(stream, event.why);
+      if (event instanceof PrunedGap) for (const stream of streams.filter(wantsOutputs)) expire(stream, event.why);
       else if (event !== null) for (const stream of streams) stream.offer(event);
       if (!slice.isOver) continue;
       await slice.turn();
@@ -235,7 +243,7 @@ function wantsOutputs({ subscription }: EventStream): boolean {
 }
 
 /** What any of them listens to. */
-function wantedBy(streams: readonly EventStream[]): Wanted {
+function wantedBy(streams: readonly EventStream[]): EventSelection {
   return { blocks: streams.some(({ subscription }) => subscription.wantsBlocks), outputs: streams.some(wantsOutputs) };
 }
 

@@ -5,7 +5,7 @@
 import { type Provable, Prover, type Roots } from '../../../query/proofs.ts';
 import type { Query } from '../../../query/query.ts';
 
-export function rootsTeller(provable: Provable): (query: Query) => Roots | null {
+export function rootsReader(provable: Provable): (query: Query) => Roots | null {
   const known = new WeakMap<Query, Roots | null>();
   return (query) => {
     const roots = known.get(query) ?? rootsOf(query, provable);

@@ -11,7 +11,7 @@ import type { ServerContext } from '../../context.ts';
 import { API, PROBLEM } from '../openapi.ts';
 import { EventStream, type StreamEnd, type StreamLimits } from './event-stream.ts';
 import { Feed } from './feed.ts';
-import { rootsTeller } from './roots.ts';
+import { rootsReader } from './roots.ts';
 import { EVENT_TYPES, Subscription, type SubscriptionParams } from './subscription.ts';
 
 export interface EventOptions extends StreamLimits {
@@ -90,7 +90,7 @@ export function registerEvents(
     reads: context.reads,
     workload: context.workload,
     network: context.network,
-    rootsOf: rootsTeller(context),
+    rootsOf: rootsReader(context),
     windows: context.config.utxo,
     sliceMs: limits.sliceMs,
     onFailure: limits.onFailure,

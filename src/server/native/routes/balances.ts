@@ -18,7 +18,7 @@ export function registerBalances(app: App, answers: NativeAnswers): void {
   const balanceOf =
     (kind: KeyKind, key: Uint8Array): Produce =>
     ({ query, view, task }) => {
-      if (query.keptBalance(kind, key) !== null) return JSON.stringify(renderBalance(view.balance(kind, key), dialect));
+      if (query.storedBalance(kind, key) !== null) return JSON.stringify(renderBalance(view.balance(kind, key), dialect));
       const sum = new BalanceSum(ledger.traits);
       const add = (utxo: Parameters<BalanceSum['add']>[0]): boolean => {
         sum.add(utxo);

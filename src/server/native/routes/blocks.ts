@@ -9,7 +9,7 @@ import { pointAt } from '../../../query/place.ts';
 import { encodeBlockDelta } from '../../../query/record-delta.ts';
 import { compactDelta } from '../../../query/recorder.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import type { Encoded } from '../../http/rows.ts';
+import type { EncodedRow } from '../../http/rows.ts';
 import type { App } from '../../http/typed.ts';
 import type { NativeAnswers, ReadContext } from '../answer.ts';
 import { parseBlock } from '../keys.ts';
@@ -50,7 +50,7 @@ export function registerBlocks(app: App, answers: NativeAnswers): void {
   });
 }
 
-function encodeBlock({ query, renderer, recorder, dialect, form }: ReadContext, hash: Uint8Array, delta: BlockQuery['delta']): Encoded {
+function encodeBlock({ query, renderer, recorder, dialect, form }: ReadContext, hash: Uint8Array, delta: BlockQuery['delta']): EncodedRow {
   const row = query.blockByHash(hash);
   if (row === null) throw new UnspentError('STORE_DAMAGED', `block ${dialect.formatId(hash)} is named and has no row`);
   if (form === 'json') {

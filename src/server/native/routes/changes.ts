@@ -6,7 +6,7 @@
 import Type from 'typebox';
 import { pointAt } from '../../../query/place.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import type { Encoded } from '../../http/rows.ts';
+import type { EncodedRow } from '../../http/rows.ts';
 import { makeRows } from '../../http/slices.ts';
 import type { App } from '../../http/typed.ts';
 import type { NativeAnswers } from '../answer.ts';
@@ -53,7 +53,7 @@ export function registerChanges(app: App, answers: NativeAnswers): void {
       if (row === null) throw new UnspentError('NOT_FOUND', 'there is no block before the first one');
       const { txs, created, spent } = read.query.changes(row);
       const transactions = JSON.stringify(txs.map(({ id, valid }) => ({ tx_hash: dialect.formatId(id), valid })));
-      const join = (rows: readonly Encoded[]): string =>
+      const join = (rows: readonly EncodedRow[]): string =>
         `{"transactions":${transactions},"created":[${rows.slice(0, created.length).join()}],"spent":[${rows.slice(created.length).join()}]}`;
       const rows = makeRows(read.task, [...created, ...spent], encoderOf(read));
       return rows instanceof Promise ? rows.then(join) : join(rows);

@@ -12,7 +12,7 @@ import type { Dialect } from '../../../query/dialect.ts';
 import type { IndexKind } from '../../../query/view.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import type { ResponseBody } from '../../http/read-answer.ts';
-import { type Accept, joinRows, RowStream } from '../../http/rows.ts';
+import { joinRows, type RowFilter, RowStream } from '../../http/rows.ts';
 import { makePage, type PageRows } from '../../http/slices.ts';
 import type { App } from '../../http/typed.ts';
 import type { NativeAnswers, ReadContext } from '../answer.ts';
@@ -127,7 +127,7 @@ interface Listing {
   readonly kind: IndexKind;
   readonly key: Uint8Array;
   readonly plan: PagePlan;
-  readonly accept: Accept | undefined;
+  readonly accept: RowFilter | undefined;
 }
 
 function onePage(
@@ -159,7 +159,7 @@ function everyRow(answers: NativeAnswers, request: FastifyRequest, read: ReadCon
 }
 
 /** Whether an output holds the asset. */
-function holderOf({ context }: NativeAnswers, { policy, name }: AssetId): Accept {
+function holderOf({ context }: NativeAnswers, { policy, name }: AssetId): RowFilter {
   const { traits } = context.network.ledger;
   return ({ output: { raw } }) => {
     let held = false;

@@ -1,7 +1,8 @@
 /**
- * What a store keeps, seen through one snapshot of it. Whoever reads asks here
- * first, so that a column that is not there, or not filled yet, is an error
- * that says so and never an empty answer.
+ * The columns of a store, read through one snapshot of it. Every read checks
+ * its column here first: if the store does not keep it (its setting is off), or
+ * the projection is still being filled, the read throws UNSUPPORTED or
+ * INDEX_NOT_READY and never gives an empty answer.
  */
 import type { Reader } from '../engine/engine.ts';
 import type { OutputTraits } from '../ledgers/ledger.ts';
@@ -15,7 +16,7 @@ import { switchText } from '../util/setting.ts';
 import { isKeyKind } from './output-keys.ts';
 import type { IndexKind } from './view.ts';
 
-export class Kept {
+export class StoreColumns {
   readonly reader: Reader;
   private readonly columns: ReadonlySet<string>;
   private readonly given: OutputTraits | null | undefined;
@@ -27,7 +28,7 @@ export class Kept {
     this.given = traits;
   }
 
-  /** What the outputs of this ledger carry; null: nothing. Not to be told which ledger it is would make assets vanish. */
+  /** How to find assets, datums and scripts in outputs of this ledger; null: they have none. Throws if the query was made without it, because an answer would lack them. */
   get traits(): OutputTraits | null {
     if (this.given === undefined) throw new UnspentError('UNSUPPORTED', 'this query was not told the traits of its ledger');
     return this.given;

@@ -19,26 +19,26 @@ import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { keyAfter } from '../util/key-range.ts';
 import { PAST_POINTS_MAX } from '../util/limits.ts';
 import { finish, type Steps } from '../util/steps.ts';
-import type { Kept } from './kept.ts';
+import type { StoreColumns } from './store-columns.ts';
 
 /** A range at one point, and where its rows are. */
-export interface RangeAt {
+export interface MmrAt {
   readonly nodes: mmr.ProofSpaces<NodeReader>;
   readonly state: mmr.UtxoMmr;
 }
 
 /** The present one. */
-export function presentRange(reader: Reader): RangeAt {
+export function presentMmr(reader: Reader): MmrAt {
   const state = readMmrState(reader);
   return rangeAt(rangeNodes(reader, state.range), bitmapRows(reader), state);
 }
 
 /** Of a bitmap whose lower nodes have no rows. */
-function rangeAt(nodes: NodeReader, rows: mmr.BitmapSpaces<NodeReader>, state: mmr.UtxoMmr): RangeAt {
+function rangeAt(nodes: NodeReader, rows: mmr.BitmapSpaces<NodeReader>, state: mmr.UtxoMmr): MmrAt {
   return { nodes: { nodes, chunks: rows.chunks, chunkNodes: new mmr.BitTree(state.bitmap, rows).reader() }, state };
 }
 
-interface Remembered {
+interface CachedMmr {
   readonly point: Uint8Array;
   readonly tip: Uint8Array;
   readonly state: mmr.UtxoMmr;
@@ -47,34 +47,34 @@ interface Remembered {
 }
 
 /** One of these serves every query of a store. */
-export class PastRanges {
-  private entries: readonly Remembered[] = [];
+export class PastMmrs {
+  private entries: readonly CachedMmr[] = [];
   /** How many were made. */
   built = 0;
 
   /** For a block of our chain whose undo records above it are all there. */
-  at(point: ChainRow, head: Head, kept: Kept): RangeAt {
-    return finish(this.making(point, head, kept));
+  at(point: ChainRow, head: Head, columns: StoreColumns): MmrAt {
+    return finish(this.making(point, head, columns));
   }
 
   /** The same in steps, one for each block that is undone. */
-  *making(point: ChainRow, head: Head, kept: Kept): Steps<RangeAt> {
+  *making(point: ChainRow, head: Head, columns: StoreColumns): Steps<MmrAt> {
     const known = this.entries.find((entry) => equalBytes(entry.point, point.hash) && equalBytes(entry.tip, head.hash));
-    const entry = known ?? (yield* this.make(point, head, kept));
+    const entry = known ?? (yield* this.make(point, head, columns));
     this.entries = [entry, ...this.entries.filter((each) => each !== entry)].slice(0, PAST_POINTS_MAX);
-    const { chunks, chunkNodes } = bitmapRows(kept.reader);
+    const { chunks, chunkNodes } = bitmapRows(columns.reader);
     const rows = { chunks: entry.chunks.over(chunks), chunkNodes: entry.chunkNodes.over(chunkNodes) };
-    return rangeAt(rangeNodes(kept.reader, readMmrState(kept.reader).range), rows, entry.state);
+    return rangeAt(rangeNodes(columns.reader, readMmrState(columns.reader).range), rows, entry.state);
   }
 
-  private *make(point: ChainRow, head: Head, kept: Kept): Steps<Remembered> {
+  private *make(point: ChainRow, head: Head, columns: StoreColumns): Steps<CachedMmr> {
     this.built++;
-    const rows = bitmapRows(kept.reader);
-    const now = readMmrState(kept.reader);
+    const rows = bitmapRows(columns.reader);
+    const now = readMmrState(columns.reader);
     const overlays = { chunks: new NodeOverlay(rows.chunks), chunkNodes: new NodeOverlay(rows.chunkNodes) };
     const tree = new mmr.BitTree(now.bitmap, rows);
-    const first = yield* undo(tree, recordsAbove(point, head, kept));
-    const nodes = rangeNodes(kept.reader, now.range);
+    const first = yield* undo(tree, recordsAbove(point, head, columns));
+    const nodes = rangeNodes(columns.reader, now.range);
     const range = first === null ? now.range : mmr.readRange(nodes, mmr.sizeOf(first.leavesBefore));
     const state = { range, bitmap: tree.hash(), cutoff: now.cutoff };
     if (first !== null && !equalBytes(mmr.rootsOf(state).merged, first.mergedBefore)) {
@@ -85,8 +85,8 @@ export class PastRanges {
   }
 }
 
-function* recordsAbove(point: ChainRow, head: Head, kept: Kept): Generator<MmrRecord, void, void> {
-  for (const [key, value] of kept.reader.scan(DELTA, { gte: keyAfter(rowKey(point)), lt: keyAfter(headKey(head)) })) {
+function* recordsAbove(point: ChainRow, head: Head, columns: StoreColumns): Generator<MmrRecord, void, void> {
+  for (const [key, value] of columns.reader.scan(DELTA, { gte: keyAfter(rowKey(point)), lt: keyAfter(headKey(head)) })) {
     const what = `the delta of block ${toHex(key)}`;
     yield decodeMmrRecord(readDelta(value, what).undo.get(MMR), what);
   }

@@ -1,13 +1,13 @@
 /**
- * Where on the chain a height stands, for whoever shows outputs: rows come in
- * runs of the same block, and answers name few blocks over and over, so each is
- * looked up once.
+ * Slot, block hash, epoch and time of a height, as documents and records show
+ * them with each output. Rows of a list come in runs of the same block, so each
+ * block is looked up once and cached.
  */
 import type { ChainRow } from '../projections/chain.ts';
 import type { Dialect } from './dialect.ts';
 
-/** What a place is read from: a query, whichever point is asked about. */
-export interface Blocks {
+/** Where blocks are looked up: a query, or the past that is asked for. */
+export interface BlockLookup {
   blockAtHeight(height: number): ChainRow | null;
   blockByHash(hash: Uint8Array): ChainRow | null;
 }
@@ -18,7 +18,7 @@ export interface NamedBlock {
   readonly name: string;
 }
 
-export interface ChainPlace {
+export interface BlockPosition {
   readonly slot: number;
   readonly height: number;
   /** Null: the block is not in the store. */
@@ -32,17 +32,17 @@ export interface ChainPlace {
 /** Blocks remembered at most: a few hundred bytes each. */
 const REMEMBERED_MAX = 4096;
 
-export class Places {
-  private readonly blocks: Blocks;
+export class BlockPositions {
+  private readonly blocks: BlockLookup;
   private readonly dialect: Dialect;
   private readonly known = new Map<number, NamedBlock | null>();
 
-  constructor(blocks: Blocks, dialect: Dialect) {
+  constructor(blocks: BlockLookup, dialect: Dialect) {
     this.blocks = blocks;
     this.dialect = dialect;
   }
 
-  at(height: number, slot: number): ChainPlace {
+  at(height: number, slot: number): BlockPosition {
     const block = this.block(height);
     const { clock } = this.dialect;
     return { slot, height, block, epoch: clock.epoch(slot), time: clock.time(slot, block?.row ?? null) };
