@@ -7,6 +7,7 @@ export {
   BitcoinBlock,
   type BitcoinNetwork,
   BitcoinTx,
+  type BlockName,
   bitcoinNetwork,
   coreAsm,
   coreType,
@@ -19,6 +20,7 @@ export {
   descriptorOf,
   formatAddress,
   formatId,
+  type GenesisFacts,
   genesisBlock,
   type Header,
   headerHash,
@@ -31,4 +33,6 @@ export {
   scriptKey,
   type TxInput,
   type TxOutput,
+  type WorkRules,
 } from './ledgers/bitcoin/index.ts';
+export type { Create, Spend } from './ledgers/ledger.ts';

@@ -1,9 +1,11 @@
 /**
  * `unspent`: open a store, follow a source, read, undo, serve, close. What else
  * the package has is behind its other doors: `unspent/sources`,
- * `unspent/cardano`, `unspent/bitcoin`, `unspent/proofs`, `unspent/records` and
- * `unspent/testing`.
+ * `unspent/cardano`, `unspent/bitcoin`, `unspent/proofs`, `unspent/records` and,
+ * for those who write their own parts, `unspent/contracts`.
  */
+
+export type { NetworkParameters } from './families/family.ts';
 export { networkNames } from './families/networks.ts';
 export { open } from './library/open.ts';
 export type { PageOptions, UtxoPage } from './library/page.ts';
@@ -11,12 +13,12 @@ export type { StoreReads, TxOutputs } from './library/reads.ts';
 export type { PruneOptions, SnapshotExportOptions, Store, StoreFollowOptions } from './library/store.ts';
 export type { BlockPlace } from './library/text.ts';
 export type { StoreView } from './library/view.ts';
-export type { ProjectionEntry } from './projections/entry.ts';
-export type { Projection } from './projections/projection.ts';
 export type { Digest } from './query/digest.ts';
 export type { AmountJson, BalanceJson, BlockJson, PlaceJson, PointJson, SpentJson, TxJson, UtxoJson } from './query/json.ts';
 export type { MmrDetails, Roots } from './query/proofs.ts';
 export type { Served, ServeOptions } from './server/serve.ts';
+export type { PortsByShape, ShapePorts } from './server/shapes.ts';
+export type { ManifestChunk, ManifestNetwork } from './snapshot/manifest.ts';
 export type { FollowProgress, FollowResult, StopReason, Until } from './sources/follow.ts';
 export type { FillProgress } from './state/fill.ts';
 export type { Totals } from './state/head.ts';
@@ -34,4 +36,5 @@ export {
 export type { BlockTime, StatusJson } from './store/status-json.ts';
 export type { Fault, Verification } from './store/verify/verify.ts';
 export { ERROR_CODES, type ErrorCode, isUnspentError, UnspentError } from './util/errors.ts';
+export type { SettingValue } from './util/setting.ts';
 export { VERSION } from './util/version.ts';

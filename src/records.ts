@@ -2,10 +2,12 @@
  * `unspent/records`: the interchange records that the server gives as CBOR,
  * written and read. Pure; docs/reference/records.md has the format.
  */
+export type { BlockMmr } from './query/proofs-mmr.ts';
 export {
   type BlockDelta,
   type CompactDelta,
   type CreatedOutput,
+  type DeltaHead,
   decodeBlockDelta,
   encodeBlockDelta,
   type InvalidTx,

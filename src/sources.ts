@@ -3,7 +3,7 @@
  * of your own (`Source`), or make a chain for tests.
  */
 export { type DevnetSource, openDevnet } from './chains/cardano/devnet/index.ts';
-export type { Block, Point, Tx } from './ledgers/ledger.ts';
+export type { Block, Create, Point, Spend, Tx } from './ledgers/ledger.ts';
 export { openSource, type Regtest, type RegtestStartOptions, type SourceOpenOptions, startRegtest } from './library/sources.ts';
 export type { PeerStatus } from './sources/peer.ts';
 export type {

@@ -9,6 +9,7 @@
 
 /** How a column is read decides how it is tuned. */
 export interface ColumnSpec {
+  /** Unique among the columns of a store. */
   readonly name: string;
   /**
    * `point`: looked up by whole key, all the time. `archive`: the same, but seldom. `prefix`: scanned inside a fixed
@@ -23,19 +24,24 @@ export interface ColumnSpec {
   readonly main?: boolean;
 }
 
+/** Which rows of a column are read. */
 export interface ScanOptions {
   /** First key, inclusive. */
   readonly gte?: Uint8Array;
   /** End key, exclusive. */
   readonly lt?: Uint8Array;
+  /** From the last to the first. */
   readonly reverse?: boolean;
   /** Rows at most. */
   readonly limit?: number;
 }
 
+/** A key and its value. */
 export type Row = readonly [key: Uint8Array, value: Uint8Array];
 
+/** Reading by key and in key order. */
 export interface Reader {
+  /** The value of a key; undefined: none. */
   get(column: string, key: Uint8Array): Uint8Array | undefined;
   /** Values in the order of the keys, `undefined` where there is none. Keys may be reused by the caller afterwards. */
   getMany(column: string, keys: readonly Uint8Array[]): (Uint8Array | undefined)[];
@@ -45,12 +51,15 @@ export interface Reader {
 
 /** One moment of the store: all columns named when it was taken, frozen. Release it. */
 export interface Snapshot extends Reader {
+  /** Gives back what it holds; every later read throws CLOSED. Releasing it again does nothing. */
   release(): void;
 }
 
 /** Operations that become visible together or not at all. Bytes are copied at the call: callers may reuse their buffers. */
 export interface Batch {
+  /** Sets the value of a key. */
   put(column: string, key: Uint8Array, value: Uint8Array): void;
+  /** Deletes a key; one that is not there is no change. */
   del(column: string, key: Uint8Array): void;
   /** Operations so far. */
   readonly size: number;
@@ -60,7 +69,9 @@ export interface Batch {
   clear(): void;
 }
 
+/** What an engine tells of itself. */
 export interface EngineStats {
+  /** The name of the engine. */
   readonly kind: string;
   /** Bytes on disk (memory engine: bytes held). Of a column: of what has left memory. */
   readonly bytes: number;
@@ -68,14 +79,18 @@ export interface EngineStats {
   readonly properties: Readonly<Record<string, string>>;
 }
 
+/** An ordered key-value store with named columns, embedded and synchronous: one writer, many readers. */
 export interface Engine extends Reader {
+  /** Those it was opened with. */
   readonly columns: readonly ColumnSpec[];
   /** The one batch of this engine, empty. There is one writer, so there is one batch. */
   batch(): Batch;
+  /** This moment of these columns, frozen. */
   snapshot(columns: readonly string[]): Snapshot;
   /** Deletes every row of the column at once, in a commit of its own. Snapshots and scans begun before still see them. */
   clear(column: string): void;
   /** Of the whole store, or of one column. */
   stats(column?: string): EngineStats;
+  /** Ends every snapshot and scan. Every later call throws CLOSED, but for closing again. */
   close(): Promise<void>;
 }

@@ -18,6 +18,7 @@ export type { Commitment, CommitmentOptions } from '../query/bitcoin/commitment.
 
 /** What sets a network apart from the others of its family, in plain data: a store remembers it, and threads send it to each other. */
 export interface NetworkParameters {
+  /** The network's name. */
   readonly name: string;
   /** What its nodes know each other by. */
   readonly magic: number;

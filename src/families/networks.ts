@@ -11,6 +11,7 @@ import type { Family, Network, NetworkParameters } from './family.ts';
 
 export const FAMILIES: readonly Family[] = [cardano, bitcoin];
 
+/** The names of all networks that a store can be of. */
 export function networkNames(): string[] {
   return FAMILIES.flatMap(({ networks }) => networks.map(({ name }) => name));
 }

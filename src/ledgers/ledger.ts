@@ -9,6 +9,7 @@
 
 /** Kinds of 28-byte index key an output can have, in the order they stand in a stored value. */
 export const KEY_KINDS = ['address', 'payment', 'stake'] as const;
+/** A kind of owner that outputs are indexed by. */
 export type KeyKind = (typeof KEY_KINDS)[number];
 export const KEY_BYTES = 28;
 
@@ -29,47 +30,67 @@ export class OutputKeys {
 /** Of what a block's row in the chain may carry for its ledger. */
 export const BLOCK_EXTRA_BYTES_MAX = 96;
 
+/** A block by its place and its hash. */
 export interface Point {
+  /** Blocks before it: the first has height 0. */
   readonly height: number;
   /** The chain's own clock; for chains without slots, the height. */
   readonly slot: number;
+  /** Its hash, in the order of bytes that the chain itself uses. */
   readonly hash: Uint8Array;
 }
 
 /** An output that a transaction consumes: where its 32 id bytes stand in the block, and its index. */
 export interface Spend {
+  /** Where the id of the transaction that made the output begins in the block's bytes. */
   readonly at: number;
+  /** Which of that transaction's outputs it is. */
   readonly index: number;
 }
 
 /** An output that comes into being. `start..end` are its bytes, exactly as they stood. */
 export interface Create {
+  /** Which of its transaction's outputs it is. */
   readonly index: number;
+  /** Where its bytes begin. */
   readonly start: number;
+  /** Where they end. */
   readonly end: number;
+  /** Where its owner begins: a raw address, or a script. */
   readonly addressStart: number;
+  /** Where its owner ends. */
   readonly addressEnd: number;
+  /** The upper 32 bits of its value. */
   readonly valueHi: number;
+  /** The lower 32 bits of its value. */
   readonly valueLo: number;
   /** Ledger-defined bits, kept in the stored header (see each ledger's `OutputFlag`). */
   readonly flags: number;
 }
 
+/** What a transaction does to the unspent set. */
 export interface Tx {
+  /** 32 bytes. */
   readonly id: Uint8Array;
   /** False: phase-2 invalid. Its `spends` and `creates` are then those of its collateral. */
   readonly valid: boolean;
+  /** The outputs it consumes. */
   readonly spends: readonly Spend[];
+  /** The outputs it makes. */
   readonly creates: readonly Create[];
 }
 
+/** A block, decoded: positions into its bytes instead of copies of them. */
 export interface Block extends Point {
+  /** Its bytes. */
   readonly raw: Uint8Array;
   /** Null where the chain says "none" (first block of some chains). */
   readonly prevHash: Uint8Array | null;
   /** A block that carries its predecessor's height (Cardano's Byron epoch boundary blocks). */
   readonly boundary: boolean;
+  /** A number of the ledger's own; 0 where the chain has no eras. */
   readonly era: number;
+  /** Its transactions, in its order. */
   readonly txs: readonly Tx[];
   /** What the ledger wants kept of it beside that, in its row of the chain: who made it, or its header. At most BLOCK_EXTRA_BYTES_MAX. */
   readonly extra: Uint8Array;
@@ -79,6 +100,7 @@ export interface Block extends Point {
 
 /** What the header of a block says of it, and its hash commits to. */
 export interface HeaderFacts {
+  /** The hash of the block. */
   readonly hash: Uint8Array;
   /** Null where the chain says "none". */
   readonly prevHash: Uint8Array | null;
@@ -88,6 +110,7 @@ export interface HeaderFacts {
   readonly extra: Uint8Array;
 }
 
+/** How a ledger reads headers that stand alone. */
 export interface HeaderReader {
   /** The header in what the row of a block carries; undefined: it is not there. */
   inExtra(extra: Uint8Array): Uint8Array | undefined;
@@ -97,18 +120,23 @@ export interface HeaderReader {
 
 /** What of the previous block a ledger needs to know to see a boundary. */
 export interface PreviousBlock {
+  /** Its era. */
   readonly era: number;
 }
 
 /** An output that no transaction of a block made: genesis. Bytes stand in their own buffer. */
 export interface GenesisOutput {
+  /** The id it goes by. */
   readonly txId: Uint8Array;
+  /** Where it stands in `raw`. */
   readonly create: Create;
+  /** The bytes it stands in. */
   readonly raw: Uint8Array;
 }
 
 /** What the ledger itself does to the state between two blocks, before the second one's transactions. */
 export interface Transition {
+  /** Outputs that come into being. */
   readonly grants: readonly GenesisOutput[];
   /** Unspent outputs that vanish: asked once for each output in the store. */
   readonly drops: ((raw: Uint8Array, start: number, end: number) => boolean) | null;
@@ -122,14 +150,19 @@ export type WitnessKind = 'datum' | 'script';
 
 /** Bytes that are known by their hash: a datum, or a script `[kind, script]`. */
 export interface NamedBytes {
+  /** What they are known by. */
   readonly hash: Uint8Array;
+  /** The bytes themselves. */
   readonly bytes: Uint8Array;
 }
 
 /** Something that came with a transaction, by its index in the block. */
 export interface Witness {
+  /** The transaction it came with. */
   readonly txIndex: number;
+  /** What it is. */
   readonly kind: WitnessKind;
+  /** The bytes, and the hash they are known by. */
   readonly item: NamedBytes;
 }
 
@@ -141,10 +174,13 @@ export interface Witness {
 export interface OutputTraits {
   /** Cheap, asked before the others: true when the output surely has neither assets nor datum nor script. */
   isPlain(raw: Uint8Array, start: number, end: number): boolean;
+  /** Tells each asset of the output. */
   assets(raw: Uint8Array, start: number, end: number, visit: AssetVisitor): void;
   /** Of a datum hash or of an inline datum; null: none. */
   datumHash(raw: Uint8Array, start: number, end: number): Uint8Array | null;
+  /** The datum in the output; null: none. */
   inlineDatum(raw: Uint8Array, start: number, end: number): NamedBytes | null;
+  /** The script it carries for others to refer to; null: none. */
   referenceScript(raw: Uint8Array, start: number, end: number): NamedBytes | null;
   /** Datums and scripts (or only one of them) that transactions of the block bring along beside their outputs. Throws BLOCK_INVALID. */
   witnesses(block: Block, only?: WitnessKind): Iterable<Witness>;
@@ -154,20 +190,29 @@ export interface OutputTraits {
 
 /** An output as a member of the set: its outpoint at `keyBytes[keyAt..]` (`outpoint.ts`), `raw[start..end]` as it stood in its block. */
 export interface SetMember {
+  /** The bytes its outpoint stands in. */
   readonly keyBytes: Uint8Array;
+  /** Where the outpoint begins in them. */
   readonly keyAt: number;
+  /** The height of its block. */
   readonly height: number;
+  /** The slot of its block. */
   readonly slot: number;
   /** The ledger's own (`Create.flags`). */
   readonly flags: number;
+  /** The bytes the output stands in. */
   readonly raw: Uint8Array;
+  /** Where the output begins in them. */
   readonly start: number;
+  /** Where it ends. */
   readonly end: number;
 }
 
 /** A set on its way from one state to the next. */
 export interface SetHashUpdate {
+  /** The output is a member from now on. */
   add(member: SetMember): void;
+  /** The output is no member any more. */
   remove(member: SetMember): void;
   /** Equal sets have equal states, whatever came and went in between. */
   state(): Uint8Array;
@@ -201,7 +246,9 @@ export interface OutputLeaf {
   content(raw: Uint8Array, start: number, end: number): Uint8Array;
 }
 
+/** What a block says, and what the chain does to the unspent set by itself. */
 export interface Ledger {
+  /** What outputs carry besides an owner and a value; null: nothing. */
   readonly traits: OutputTraits | null;
   /** The kinds of index key that outputs of this family can have. */
   readonly keyKinds: readonly KeyKind[];
@@ -222,6 +269,7 @@ export interface Ledger {
    * the height of that block. Null for every block but two of all known ones (BIP30). Absent: ids are never repeated.
    */
   repeats?(point: Point): number | null;
+  /** How headers that stand alone are read. */
   readonly headers: HeaderReader;
   /** How the set of unspent outputs is summed up as outputs come and go. */
   readonly setHash: SetHash;

@@ -19,8 +19,11 @@ export const OUTPOINT_BYTES = TXID_BYTES + OUTPUT_INDEX_BYTES;
 /** Bitcoin writes an index in four bytes; Cardano's ledger has two, Byron's format four. */
 export const OUTPUT_INDEX_MAX = 0xffff_ffff;
 
+/** An output by name. */
 export interface Outpoint {
+  /** The id of its transaction: 32 bytes in the order of the chain. */
   readonly txId: Uint8Array;
+  /** Which of that transaction's outputs it is. */
   readonly index: number;
 }
 

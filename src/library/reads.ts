@@ -55,17 +55,23 @@ export abstract class StoreReads {
   }
 
   /**
-   * A page of the unspent outputs of an address, in the order they came to the chain. Pass `next` of a page as `after`
+   * A page of the unspent outputs of an address (of Cardano also a stake address), in the order they came to the chain. Pass `next` of a page as `after`
    * of the following one: while the block it was read at is on the chain, pages put together are the whole, nothing
    * skipped and nothing repeated. Throws USAGE, and CURSOR_STALE when that block was rolled back.
    */
   utxos(address: string, options: PageOptions = {}): UtxoPage {
-    return this.#read((pinned) => pageOf(pinned, 'address', pinned.dialect.addressKey(address), options));
+    return this.#read((pinned) => {
+      const { kind, key } = pinned.dialect.holder(address);
+      return pageOf(pinned, kind, key, options);
+    });
   }
 
-  /** What the unspent outputs of an address add up to. Throws USAGE. */
+  /** What the unspent outputs of an address (of Cardano also a stake address) add up to. Throws USAGE. */
   balance(address: string): BalanceJson {
-    return this.#read(({ view, dialect }) => renderBalance(view.balance('address', dialect.addressKey(address)), dialect));
+    return this.#read(({ view, dialect }) => {
+      const { kind, key } = dialect.holder(address);
+      return renderBalance(view.balance(kind, key), dialect);
+    });
   }
 
   /** A transaction by its id. Null: it is in no block of ours. Throws USAGE. */

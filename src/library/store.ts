@@ -1,7 +1,7 @@
 /**
  * The library's store: what a program does with one. It shows no engine, no fold
- * and no bytes; the open store behind it (`store/store.ts`) has all of that, and
- * is reached from this room only (`internals.ts`).
+ * and no bytes; the open store behind it (`store/store.ts`) has all of that, in a
+ * private field that nothing outside of this class can reach.
  */
 import type { Digest } from '../query/digest.ts';
 import { type PointJson, renderPoint } from '../query/render.ts';
@@ -14,7 +14,6 @@ import { exportSnapshot, type SnapshotManifest } from '../store/snapshots.ts';
 import { type StatusJson, statusJson } from '../store/status-json.ts';
 import type { OpenStore } from '../store/store.ts';
 import type { Verification } from '../store/verify/verify.ts';
-import { openedOf, setOpened } from './internals.ts';
 import { pinRead, readNow } from './pinned-read.ts';
 import { StoreReads } from './reads.ts';
 import { type BlockPlace, findBlock } from './text.ts';
@@ -55,25 +54,27 @@ export interface PruneOptions {
  * read here is of the block the store is at when it is asked; `view` gives reads that are all of one block.
  */
 export class Store extends StoreReads implements AsyncDisposable {
+  readonly #opened: OpenStore;
+
   /** @internal */
   constructor(opened: OpenStore) {
     super((body) => readNow(opened, body));
-    setOpened(this, opened);
+    this.#opened = opened;
   }
 
   /** The directory it is in. */
   get data(): string {
-    return openedOf(this).data;
+    return this.#opened.data;
   }
 
   /** The name of its network. */
   get network(): string {
-    return openedOf(this).network.name;
+    return this.#opened.network.name;
   }
 
   /** What the unspent outputs add up to; null: the store keeps none (`utxo.enabled` is off). */
   totals(): Totals | null {
-    return openedOf(this).totals();
+    return this.#opened.totals();
   }
 
   /**
@@ -81,7 +82,7 @@ export class Store extends StoreReads implements AsyncDisposable {
    * Throws USAGE, POINT_UNKNOWN or PRUNED.
    */
   view(place?: BlockPlace): StoreView {
-    return new StoreView(pinRead(openedOf(this), place));
+    return new StoreView(pinRead(this.#opened, place));
   }
 
   /**
@@ -89,7 +90,7 @@ export class Store extends StoreReads implements AsyncDisposable {
    * the next call goes on from there. A source is a URL (docs/operating.md) or an object of your own (`unspent/sources`).
    */
   follow(source: string | Source, options: StoreFollowOptions = {}): Promise<FollowResult> {
-    const opened = openedOf(this);
+    const opened = this.#opened;
     const { until, stay, signal, onProgress, onRollback } = options;
     return opened.follow(source, {
       ...(until === undefined ? {} : { until }),
@@ -102,28 +103,28 @@ export class Store extends StoreReads implements AsyncDisposable {
 
   /** Undoes blocks, newest first, until `to` is the head; returns how many. Throws POINT_UNKNOWN or HORIZON, having changed nothing. */
   rollback(to: BlockPlace): number {
-    const opened = openedOf(this);
+    const opened = this.#opened;
     return opened.rollback(opened.read((query) => findBlock(query, to, opened.network.dialect)));
   }
 
   /** Forgets what only blocks below the window could need, one bounded batch at a time. `follow` does so by itself. */
   prune(options: PruneOptions = {}): PruneCounts {
-    return openedOf(this).prune(options.blocksMax);
+    return this.#opened.prune(options.blocksMax);
   }
 
   /** Checks everything the store keeps against the unspent set. It reads all of it. */
   verify(): Verification {
-    return openedOf(this).verify();
+    return this.#opened.verify();
   }
 
   /** Count, sum and digest of the whole unspent set: equal sets have equal digests. It reads all of it. Throws UNSUPPORTED. */
   digest(): Digest {
-    return openedOf(this).digest();
+    return this.#opened.digest();
   }
 
   /** Where the store is, how far back it can go, what it keeps and how large it is. */
   status(): StatusJson {
-    const opened = openedOf(this);
+    const opened = this.#opened;
     return statusJson(opened, opened.status());
   }
 
@@ -132,7 +133,7 @@ export class Store extends StoreReads implements AsyncDisposable {
    * the store may be followed meanwhile. Returns the manifest, which is also in the folder.
    */
   exportSnapshot(folder: string, options: SnapshotExportOptions = {}): Promise<SnapshotManifest> {
-    const opened = openedOf(this);
+    const opened = this.#opened;
     const { at, signal, onRows } = options;
     const point = at === undefined ? null : opened.read((query) => findBlock(query, at, opened.network.dialect));
     return exportSnapshot(opened, folder, { at: point ?? undefined, signal, onRows });
@@ -145,12 +146,12 @@ export class Store extends StoreReads implements AsyncDisposable {
   async serve(options: ServeOptions = {}): Promise<Served> {
     // Loaded when it is first needed: most programs never serve.
     const { serve } = await import('../server/serve.ts');
-    return serve(openedOf(this), options);
+    return serve(this.#opened, options);
   }
 
   /** Ends servers of it, then closes it. Views that are still held answer no more. */
   close(): Promise<void> {
-    return openedOf(this).close();
+    return this.#opened.close();
   }
 
   /** The same as `close`, for `await using`. */

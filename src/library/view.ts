@@ -24,10 +24,11 @@ export class StoreView extends StoreReads implements Disposable {
     this.#pinned = pinned;
   }
 
-  /** All unspent outputs of an address, one by one, in the order they came to the chain. Throws USAGE. */
+  /** All unspent outputs of an address (of Cardano also a stake address), one by one, in the order they came to the chain. Throws USAGE. */
   *eachUtxo(address: string): Generator<UtxoJson, void, undefined> {
     const { view, renderer, dialect } = this.#pinned;
-    for (const utxo of view.byKey('address', dialect.addressKey(address))) yield renderer.utxo(utxo);
+    const { kind, key } = dialect.holder(address);
+    for (const utxo of view.byKey(kind, key)) yield renderer.utxo(utxo);
   }
 
   /** Gives back what it holds. A released view answers nothing more (CLOSED); releasing it again does nothing. */

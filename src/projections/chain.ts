@@ -51,11 +51,17 @@ export function chainKey(height: number, boundary: boolean): Uint8Array {
   return key;
 }
 
+/** A block as its row in the store has it. */
 export interface ChainRow extends Point {
+  /** The hash of the block before it; zeros: none. */
   readonly prevHash: Uint8Array;
+  /** Its era, as its ledger counts. */
   readonly era: number;
+  /** It carries the height of the block before it. */
   readonly boundary: boolean;
+  /** Its transactions. */
   readonly txCount: number;
+  /** Its bytes; 0: only its header is known. */
   readonly size: number;
   /** What the ledger wanted kept (`Block.extra`). */
   readonly extra: Uint8Array;

@@ -33,28 +33,38 @@ export const NO_INPUT = 0xffff_ffff;
 export const AT = { flags: 0, height: 1, slot: 5, txIndex: 13, value: 17, keys: 25 } as const;
 export const SPENT_AT = { txId: 0, input: 32, slot: 36, height: 44, value: SPENT_HEADER_BYTES } as const;
 
+/** The transaction that spends an output. */
 export interface Spender {
+  /** Its id. */
   readonly txId: Uint8Array;
   /** Its place in its block. */
   readonly txIndex: number;
+  /** The slot of its block. */
   readonly slot: number;
+  /** The height of its block. */
   readonly height: number;
 }
 
+/** An output on its way through a step: its outpoint and its stored value, which `readStored` takes apart. */
 export class Coin {
-  /** The OUTPOINT_BYTES of its outpoint. */
+  /** The bytes its outpoint stands in. */
   readonly keyBytes: Uint8Array;
+  /** Where its outpoint begins in them. */
   readonly keyAt: number;
-  /** The bytes its stored value is in, and where. Empty until resolved. */
+  /** The bytes its stored value stands in. */
   bytes: Uint8Array;
+  /** Where its stored value begins in them. */
   at: number;
+  /** Where its stored value ends. */
   end: number;
   /** True when it was created inside the step. */
   readonly born: boolean;
   /** Who spends it inside the step. */
   spender: Spender | null = null;
+  /** Which input of the spender consumes it. */
   input = 0;
 
+  /** @internal */
   constructor(keyBytes: Uint8Array, keyAt: number, bytes: Uint8Array, at: number, end: number, born: boolean) {
     this.keyBytes = keyBytes;
     this.keyAt = keyAt;
@@ -64,6 +74,7 @@ export class Coin {
     this.born = born;
   }
 
+  /** The bytes of its stored value. */
   get length(): number {
     return this.end - this.at;
   }
@@ -118,17 +129,25 @@ export function outputOffset(bytes: Uint8Array, at: number): number {
   return end + KEY_BYTES * stored;
 }
 
+/** An output as the store has it. */
 export interface StoredOutput {
+  /** Bits of the ledger's own. */
   readonly flags: number;
+  /** The height of its block. */
   readonly height: number;
+  /** The slot of its block. */
   readonly slot: number;
+  /** Which transaction of its block made it. */
   readonly txIndex: number;
+  /** In the chain's smallest unit. */
   readonly value: bigint;
+  /** The 28-byte index keys of its owner, by kind. */
   readonly keys: Partial<Record<KeyKind, Uint8Array>>;
+  /** The output exactly as it stood in its block. */
   readonly raw: Uint8Array;
 }
 
-/** For readers: a stored value taken apart. */
+/** A stored value taken apart. The bytes may go on behind it: pass those of a coin up to its end. */
 export function readStored(bytes: Uint8Array, at = 0): StoredOutput {
   const keys: Partial<Record<KeyKind, Uint8Array>> = {};
   for (const kind of KEY_KINDS) {

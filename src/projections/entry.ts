@@ -11,6 +11,7 @@ import type { SettingValue, Switch } from '../util/setting.ts';
 import type { Inspection, ProjectionCheck } from './inspection.ts';
 import type { Projection } from './projection.ts';
 
+/** What a store has to know of a projection to keep it. */
 export interface ProjectionEntry {
   /** In unspent.json, in undo records and in the status: it stays what it is once a store has it. */
   readonly name: string;

@@ -12,13 +12,17 @@ import type { Coin } from './coin.ts';
 export interface StoredUndo {
   /** Of the block's row in the delta column. */
   readonly key: Uint8Array;
+  /** What the projection returned for the block; undefined: nothing. */
   readonly undo: Uint8Array | undefined;
   /** Whether the outputs that the block spent are still kept somewhere. */
   readonly keepsSpent: boolean;
 }
 
+/** What a check of a projection's rows may need. */
 export interface Inspection {
+  /** The store, at the block that is checked. */
   readonly reader: Reader;
+  /** The ledger of its network. */
   readonly ledger: Ledger;
   /** The block a snapshot began the store with: what is older is not there to be compared with. Null: none did. */
   readonly base: ChainRow | null;
@@ -30,7 +34,9 @@ export interface Inspection {
   readonly unreadable: ReadonlySet<string>;
   /** What the projection of that name remembers of each block that can be undone, oldest first. */
   undos(projection: string): Iterable<StoredUndo>;
+  /** Tells of a row that is not what it should be. */
   fault(column: string, key: Uint8Array, what: string): void;
+  /** Tells how far the check is. */
   progress(what: string, rows: number): void;
 }
 

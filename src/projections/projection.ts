@@ -19,7 +19,9 @@ export const DELTA = 'delta';
 
 /** A transaction as the delta remembers it. */
 export interface StepTx {
+  /** Its id. */
   readonly id: Uint8Array;
+  /** False: its scripts failed, and only its collateral was spent. */
   readonly valid: boolean;
 }
 
@@ -27,16 +29,21 @@ export interface StepTx {
 export interface StepBlock extends Point {
   /** Its key in `chain` and `delta`. */
   readonly key: Uint8Array;
+  /** Its transactions, in its order. */
   readonly txs: readonly StepTx[];
-  /** Outputs it created and outputs it spent, in the block's order, same-block ones included. */
+  /** Outputs it created, in its order, those it spent itself included. */
   readonly created: readonly Coin[];
+  /** Outputs it spent, in its order, its own included. */
   readonly spent: readonly Coin[];
 }
 
+/** One block of a step forward. */
 export interface ForwardBlock extends StepBlock {
+  /** The block itself. */
   readonly block: Block;
 }
 
+/** One or more whole blocks moved together: what changed, whichever way the chain goes. */
 export interface Step<B extends StepBlock = StepBlock> {
   /** Forward: oldest first. Back: newest first. */
   readonly blocks: readonly B[];
@@ -51,8 +58,11 @@ export interface Step<B extends StepBlock = StepBlock> {
 /** A projection's own undo, one entry a block (undefined: nothing to remember). */
 export type Undo = readonly (Uint8Array | undefined)[];
 
+/** Keeps something about the chain in columns of its own, and can take every step back exactly. */
 export interface Projection {
+  /** Unique; it stays what it is once a store has it. */
   readonly name: string;
+  /** Its columns; no other projection has them. */
   readonly columns: readonly ColumnSpec[];
   /** Keys of rows of its own among the reserved ones of `chain`: they go when it is switched off. */
   readonly reserved?: readonly Uint8Array[];
@@ -67,7 +77,12 @@ export interface Projection {
   readonly fillable?: 'exact' | 'outputs';
   /** It keeps blocks as they are, and so needs all of them to be checked; absent: only what outputs are made of. */
   readonly keepsBlocks?: true;
+  /**
+   * Writes what follows from the step into the batch. Returns what undoing each of its blocks will need, if anything.
+   * `view` is the store before the step.
+   */
   apply(step: Step<ForwardBlock>, view: Reader, batch: Batch): Undo | undefined;
+  /** Takes the step back: afterwards its columns are byte for byte what they were. `undo` is what `apply` returned, newest block first. */
   revert(step: Step, undo: Undo, view: Reader, batch: Batch): void;
   /** Forgets what only the undo of this block could need. Returns how many keys it deleted. */
   prune?(block: PrunedBlock, batch: Batch): number;
@@ -77,12 +92,16 @@ export interface Projection {
 
 /** A block behind the horizon, with what the projection wanted remembered of it. */
 export interface SettledBlock {
+  /** The block's key in `chain`. */
   readonly key: Uint8Array;
+  /** What the projection returned for the block; undefined: nothing. */
   readonly undo: Uint8Array | undefined;
 }
 
 /** A block that leaves the window: the outpoints it spent, one after another. */
 export interface PrunedBlock {
+  /** The block's key in `chain`. */
   readonly key: Uint8Array;
+  /** Outpoint keys of what it spent. */
   readonly spentKeys: readonly Uint8Array[];
 }

@@ -5,7 +5,9 @@
  */
 import { compareBytes } from '../util/bytes.ts';
 
+/** A string of bits, the first one the highest of its byte. */
 export interface Bits {
+  /** The bits, with zeros behind the last. */
   readonly bytes: Uint8Array;
   /** Number of bits. */
   readonly length: number;
@@ -26,6 +28,7 @@ export function isBits(bits: Bits, lengthMax: number): boolean {
   return length % 8 === 0 || (bytes[bytes.length - 1] & (0xff >> (length % 8))) === 0;
 }
 
+/** The bit at that place, 0 or 1. */
 export function bitAt(bits: Bits, i: number): number {
   return (bits.bytes[i >> 3] >> (7 - (i & 7))) & 1;
 }
@@ -57,6 +60,7 @@ export function copyBits(from: Uint8Array, at: number, to: Uint8Array, toAt: num
   }
 }
 
+/** The bits from one place to before another. */
 export function sliceBits(bits: Bits, from: number, to = bits.length): Bits {
   return takeBits(bits.bytes, from, to - from);
 }
@@ -80,6 +84,7 @@ export function joinBits(a: Bits, digit: number, width: number, b: Uint8Array, f
   return { bytes, length };
 }
 
+/** One behind the other. */
 export function concatBits(a: Bits, b: Bits): Bits {
   const length = a.length + b.length;
   const bytes = new Uint8Array((length + 7) >> 3);
@@ -102,10 +107,12 @@ export function commonRun(a: Uint8Array, aFrom: number, b: Uint8Array, bFrom: nu
   return Math.max(most, 0);
 }
 
+/** Whether the bits begin with these. */
 export function startsWith(bits: Bits, prefix: Bits): boolean {
   return commonBits(bits, 0, prefix, 0) === prefix.length;
 }
 
+/** Whether they are the same bits. */
 export function equalBits(a: Bits, b: Bits): boolean {
   return a.length === b.length && commonBits(a, 0, b, 0) === a.length;
 }
@@ -123,6 +130,7 @@ export function bitsFromText(text: string): Bits | null {
   return { bytes, length: text.length };
 }
 
+/** The bits as text of `0` and `1`. */
 export function bitsToText(bits: Bits): string {
   let text = '';
   for (let i = 0; i < bits.length; i++) text += bitAt(bits, i);

@@ -24,30 +24,45 @@ import { parseExactJson } from './json-text.ts';
 import { type UtxoProofJson, utxoProofFromJson, utxoProofToJson } from './mmr/unspent.ts';
 import { HASH_BYTES, malformed } from './verdict.ts';
 
+/** An output by name. */
 export interface OutpointJson {
   /** As people write it: of the Bitcoin family from the last byte to the first. */
   readonly tx_hash: string;
+  /** Which of its transaction's outputs it is. */
   readonly output_index: number;
 }
 
+/** An output with its bytes. */
 export interface EntryJson extends OutpointJson {
   /** The bytes that the leaf stands for. */
   readonly output: string;
 }
 
+/** The owner that a claim is about. */
 export interface OwnerJson {
+  /** The hash that stands in the tree, in hex. */
   readonly owner: string;
+  /** What it is a hash of, in hex: a raw address or a script. */
   readonly address?: string;
 }
 
+/** A proof document as it is handed over (docs/proofs.md). */
 export interface ProofDocumentJson {
+  /** What it claims. */
   readonly kind: ProofKind;
+  /** The network it is about. */
   readonly network: string;
+  /** The family of that network. */
   readonly family: FamilyName;
+  /** The block it is said to be of; null: before the first. */
   readonly point: DocumentPoint | null;
+  /** The root it is for, in hex; null: of the empty tree. */
   readonly root: string | null;
+  /** What is claimed. */
   readonly claim: OutpointJson | EntryJson | (OwnerJson & { readonly outputs: readonly EntryJson[] });
+  /** What shows it. */
   readonly proof: InclusionJson | ExclusionJson | CompletenessJson | UtxoProofJson;
+  /** The same proof in CBOR, in hex. */
   readonly cbor?: string;
 }
 
@@ -55,6 +70,7 @@ const KINDS: readonly ProofKind[] = ['csmt-inclusion', 'csmt-absent', 'csmt-comp
 const FIELDS = ['kind', 'network', 'family', 'point', 'root', 'claim', 'proof'] as const;
 const NAME_CHARS_MAX = 100;
 
+/** Writes a document as JSON. */
 export function documentToJson(document: ProofDocument): ProofDocumentJson {
   const { kind, network, family, point, root } = document;
   const head = { kind, network, family, point, root: root === null ? null : toHex(root) };

@@ -24,19 +24,25 @@ import { claim, isHash, type Refused, type Verdict } from './verdict.ts';
 export interface Trusted {
   /** Null: of the empty tree. */
   readonly root: Root;
-  /** The network that root is of, and its family. */
+  /** The network that root is of. */
   readonly network: string;
+  /** The family of that network. */
   readonly family: FamilyName;
 }
 
 /** Where the root is said to be from; the hash as people write it. */
 export interface DocumentPoint {
+  /** Its height. */
   readonly height: number;
+  /** Its slot; of the Bitcoin family, its height. */
   readonly slot: number;
+  /** Its hash, as people of the family write it. */
   readonly hash: string;
 }
 
-interface Head {
+/** What every document says. */
+export interface DocumentHead {
+  /** The network it is about. */
   readonly network: string;
   /** How ids are written, how the bytes of an owner become its hash, and what an output looks like. */
   readonly family: FamilyName;
@@ -46,6 +52,7 @@ interface Head {
   readonly root: Root;
 }
 
+/** The owner that a claim is about. */
 export interface OwnerClaim {
   /** The hash that stands in the tree. */
   readonly owner: Uint8Array;
@@ -54,23 +61,32 @@ export interface OwnerClaim {
 }
 
 /** The output is unspent. */
-export interface InclusionDocument extends Head {
+export interface InclusionDocument extends DocumentHead {
+  /** That the output is in the set. */
   readonly kind: 'csmt-inclusion';
+  /** The output and its owner. */
   readonly claim: UtxoEntry & { readonly owner: Uint8Array };
+  /** From the tree over the unspent set. */
   readonly proof: InclusionProof;
 }
 
 /** The owner has no such unspent output. */
-export interface AbsenceDocument extends Head {
+export interface AbsenceDocument extends DocumentHead {
+  /** That the output is not among the owner's. */
   readonly kind: 'csmt-absent';
+  /** The owner, and the output it does not have. */
   readonly claim: OwnerClaim & Outpoint;
+  /** From the tree over the unspent set. */
   readonly proof: ExclusionProof;
 }
 
 /** These are all unspent outputs of the owner. */
-export interface CompleteDocument extends Head {
+export interface CompleteDocument extends DocumentHead {
+  /** That these are all. */
   readonly kind: 'csmt-complete';
+  /** The owner, and all its unspent outputs. */
   readonly claim: OwnerClaim & { readonly outputs: readonly UtxoEntry[] };
+  /** From the tree over the unspent set. */
   readonly proof: CompletenessProof;
 }
 
@@ -78,13 +94,18 @@ export interface CompleteDocument extends Head {
  * The output was created as the leaf that the proof names, and is unspent; or is spent. An outpoint that was created again after it was
  * spent (the Bitcoin family before BIP34) has a leaf for each time: spent is said of the one leaf, not of the outpoint.
  */
-export interface RangeDocument extends Head {
+export interface RangeDocument extends DocumentHead {
+  /** Which of the two is claimed. */
   readonly kind: 'mmr-unspent' | 'mmr-spent';
+  /** The output. */
   readonly claim: UtxoEntry;
+  /** From the mountain range over all outputs. */
   readonly proof: UtxoProof;
 }
 
+/** A claim with its proof and the root it is for. */
 export type ProofDocument = InclusionDocument | AbsenceDocument | CompleteDocument | RangeDocument;
+/** What a document claims, and from which structure. */
 export type ProofKind = ProofDocument['kind'];
 
 /** The claim holds at the point that the trusted root is of. */

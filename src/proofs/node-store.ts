@@ -10,7 +10,9 @@
 import { equalBytes } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 
+/** Where a tree reads its nodes. */
 export interface NodeReader {
+  /** The value of a key; undefined: none. */
   get(key: Uint8Array): Uint8Array | undefined;
   /** Values in the order of the keys. */
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[];
@@ -20,13 +22,16 @@ export interface NodeReader {
 export interface NodeSink {
   /** True: it copies what it is given, and the arrays are used again after the call. */
   readonly copies?: boolean;
+  /** Sets the value of a key. */
   put(key: Uint8Array, value: Uint8Array): void;
+  /** Deletes a key. */
   del(key: Uint8Array): void;
 }
 
 /** One write; `undefined` deletes. */
 export type NodeWrite = readonly [key: Uint8Array, value: Uint8Array | undefined];
 
+/** Makes all these writes. */
 export function writeAll(writes: Iterable<NodeWrite>, sink: NodeSink): void {
   for (const [key, value] of writes) {
     if (value === undefined) sink.del(key);
@@ -49,22 +54,27 @@ function textOf(key: Uint8Array): string {
 export class MemoryNodes implements NodeReader, NodeSink {
   private readonly rows = new Map<string, NodeWrite>();
 
+  /** How many there are. */
   get size(): number {
     return this.rows.size;
   }
 
+  /** The value of a key; undefined: none. */
   get(key: Uint8Array): Uint8Array | undefined {
     return this.rows.get(textOf(key))?.[1];
   }
 
+  /** Values in the order of the keys. */
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
     return keys.map((key) => this.get(key));
   }
 
+  /** Sets the value of a key. */
   put(key: Uint8Array, value: Uint8Array): void {
     this.rows.set(textOf(key), [key, value]);
   }
 
+  /** Deletes a key. */
   del(key: Uint8Array): void {
     this.rows.delete(textOf(key));
   }
@@ -80,6 +90,7 @@ export class NodeOverlay implements NodeReader, NodeSink {
   private readonly base: NodeReader;
   private readonly pending: Map<string, NodeWrite>;
 
+  /** `base`: the nodes they will change; `pending`: writes to begin with. */
   constructor(base: NodeReader, pending = new Map<string, NodeWrite>()) {
     this.base = base;
     this.pending = pending;
@@ -95,11 +106,13 @@ export class NodeOverlay implements NodeReader, NodeSink {
     return this.pending.values();
   }
 
+  /** The value of a key as it will be. */
   get(key: Uint8Array): Uint8Array | undefined {
     const write = this.pending.get(textOf(key));
     return write === undefined ? this.base.get(key) : write[1];
   }
 
+  /** Values as they will be, in the order of the keys. */
   getMany(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
     const found = keys.map((key) => this.pending.get(textOf(key)));
     const asked = keys.filter((_, i) => found[i] === undefined);
@@ -108,10 +121,12 @@ export class NodeOverlay implements NodeReader, NodeSink {
     return found.map((write) => (write === undefined ? read[next++] : write[1]));
   }
 
+  /** Sets the value of a key. */
   put(key: Uint8Array, value: Uint8Array): void {
     this.pending.set(textOf(key), [key, value]);
   }
 
+  /** Deletes a key. */
   del(key: Uint8Array): void {
     this.pending.set(textOf(key), [key, undefined]);
   }
@@ -145,6 +160,7 @@ export function within(prefix: Uint8Array, nodes: NodeReader): NodeReader {
   };
 }
 
+/** The same for writes. */
 export function sinkWithin(prefix: Uint8Array, sink: NodeSink): NodeSink {
   return {
     put: (key, value) => sink.put(joined(prefix, key), value),

@@ -6,7 +6,9 @@
  */
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 
+/** The claim is not shown, and why. */
 export type Refused = { readonly ok: false; readonly why: string };
+/** Whether a proof shows what is claimed. */
 export type Verdict = { readonly ok: true } | Refused;
 
 /** Bytes of every digest here: BLAKE2b-256. */

@@ -10,9 +10,13 @@ import { AT } from '../projections/coin.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { readBigU64, toHex } from '../util/bytes.ts';
 
+/** Count, sum and digest of an unspent set; equal sets have equal digests. */
 export interface Digest {
+  /** How many unspent outputs there are. */
   readonly utxos: number;
+  /** The sum of their values in the chain's smallest unit. */
   readonly value: bigint;
+  /** SHA-256 over one line for each output (docs/reference/cli.md), in hex. */
   readonly digest: string;
 }
 

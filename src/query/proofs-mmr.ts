@@ -94,6 +94,7 @@ function leafIn(delta: Delta, key: Uint8Array, block: number | Uint8Array): numb
 
 /** What a block did to the range: its size before and after, the leaves it spent, and what it led to. */
 export interface BlockMmr {
+  /** Nodes of the range before the block and after it. */
   readonly inserts: readonly [prevSize: number, size: number];
   /** In the order in which it spent them. */
   readonly deletes: readonly number[];

@@ -59,15 +59,19 @@ export interface Roots {
   readonly mmr?: string;
   /** Null: of the empty tree. */
   readonly csmt?: string | null;
+  /** The hash of the unspent set (`proofs.setHash`). */
   readonly setHash?: string;
+  /** What the merged root is made of. */
   readonly mmrDetails?: MmrDetails;
 }
 
+/** The parts of the mountain range's merged root. */
 export interface MmrDetails {
   /** Nodes of the range. */
   readonly size: number;
-  /** Of the range, and of the bitmap: the merged root is of both. */
+  /** The root of the range over every output ever created, in hex. */
   readonly root: string;
+  /** The root of the bitmap of what is unspent, in hex. */
   readonly bitmap: string;
 }
 

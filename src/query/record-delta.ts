@@ -20,51 +20,76 @@ import {
 } from './record-form.ts';
 import { UTXO, type UtxoRecord } from './records.ts';
 
+/** A transaction whose scripts failed. */
 export interface InvalidTx {
+  /** Its id. */
   readonly txId: Uint8Array;
+  /** Whether it gave the rest of its collateral back as an output. */
   readonly hadCollateralReturn: boolean;
 }
 
-interface DeltaHead {
+/** What both forms of a block's record have. */
+export interface DeltaHead {
+  /** The height of the block. */
   readonly block: number;
+  /** Its slot. */
   readonly slot: number;
+  /** Its hash. */
   readonly blockHash: Uint8Array;
+  /** Its transactions whose scripts failed. */
   readonly invalid: readonly InvalidTx[];
   /** Of stores that keep a Merkle mountain range. */
   readonly mmr: BlockMmr | null;
 }
 
+/** An output by name. */
 export interface RecordedOutpoint {
+  /** The id of its transaction, in the order of the chain. */
   readonly txId: Uint8Array;
+  /** Which of that transaction's outputs it is. */
   readonly index: number;
 }
 
+/** An output that a block created, with its record. */
 export interface CreatedOutput extends RecordedOutpoint {
+  /** What it holds. */
   readonly record: UtxoRecord;
 }
 
+/** An output that a block spent, with its record. */
 export interface SpentOutput extends RecordedOutpoint {
+  /** What it held. */
   readonly before: UtxoRecord;
   /** Null: the ledger itself removed it. */
   readonly spentBy: Uint8Array | null;
 }
 
+/** A block's record that only names outputs. */
 export interface CompactDelta extends DeltaHead {
+  /** Tells the forms apart. */
   readonly form: 'compact';
+  /** Outputs it created, in its order. */
   readonly created: readonly RecordedOutpoint[];
+  /** Outputs it spent, in its order. */
   readonly spent: readonly RecordedOutpoint[];
 }
 
+/** A block's record that has the outputs themselves. */
 export interface SelfContainedDelta extends DeltaHead {
+  /** Tells the forms apart. */
   readonly form: 'self-contained';
+  /** Outputs it created, in its order. */
   readonly created: readonly CreatedOutput[];
+  /** Outputs it spent, in its order. */
   readonly spent: readonly SpentOutput[];
 }
 
 /** The bytes of a block that did nothing are the same in both forms, and are read as compact. */
 export type BlockDelta = CompactDelta | SelfContainedDelta;
 
+/** The record of a block in canonical CBOR. */
 export const encodeBlockDelta = (delta: BlockDelta): Uint8Array => encodeCanonical(DELTA, delta);
+/** Reads that. Throws USAGE. */
 export const decodeBlockDelta = (bytes: Uint8Array): BlockDelta => decodeCanonical(DELTA, bytes);
 
 const DELTA: RecordForm<BlockDelta> = {

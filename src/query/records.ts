@@ -20,56 +20,83 @@ import {
   uintIf,
 } from './record-form.ts';
 
+/** An output as it is handed on. */
 export interface UtxoRecord {
   /** Of the Bitcoin family: the script. */
   readonly address: Uint8Array;
   /** In the chain's smallest unit. */
   readonly lovelace: bigint;
+  /** Its assets, in ascending order of policy and name. */
   readonly assets: readonly Asset[];
+  /** The hash of its datum; null: it has none by hash. */
   readonly datumHash: Uint8Array | null;
   /** The datum's own CBOR. */
   readonly inlineDatum: Uint8Array | null;
   /** CBOR `[kind, script]`. */
   readonly scriptRef: Uint8Array | null;
+  /** The hash of the script it carries; null: none. */
   readonly scriptHash: Uint8Array | null;
+  /** Of Cardano: it is the change of a collateral. */
   readonly isCollateralReturn: boolean;
-  /** Of the Bitcoin family. */
+  /** Of the Bitcoin family: it is a block's reward. */
   readonly isCoinbase: boolean;
+  /** The slot of its block. */
   readonly slot: number;
+  /** The height of its block. */
   readonly block: number;
+  /** The hash of its block; null: the store does not have the block. */
   readonly blockHash: Uint8Array | null;
   /** Null: the chain has none. */
   readonly epoch: number | null;
   /** Unix seconds, rounded down. Null: unknown. */
   readonly blockTime: number | null;
+  /** Of its owner; null: none. */
   readonly paymentCredential: Uint8Array | null;
+  /** Of its owner; null: none. */
   readonly stakeCredential: Uint8Array | null;
+  /** The stake address that belongs to its owner; null: none. */
   readonly stakeAddress: Uint8Array | null;
 }
 
+/** A spent output as it is handed on. */
 export interface SpentRecord {
   /** Null: removed by the ledger itself. */
   readonly spentBy: Uint8Array | null;
+  /** The slot of the block that spent it. */
   readonly slot: number;
+  /** The height of that block. */
   readonly block: number;
+  /** The hash of that block; null: the store does not have it. */
   readonly blockHash: Uint8Array | null;
+  /** When that block was made, in Unix seconds; null: unknown. */
   readonly time: number | null;
+  /** The epoch of that block; null: the chain has none. */
   readonly epoch: number | null;
+  /** The output as it was. */
   readonly before: UtxoRecord;
 }
 
 /** An output by name, with its record. */
 export interface OutputEntry {
+  /** The id of its transaction, in the order of the chain. */
   readonly txId: Uint8Array;
+  /** Which of that transaction's outputs it is. */
   readonly index: number;
+  /** The output, unspent or spent. */
   readonly record: UtxoRecord | SpentRecord;
 }
 
+/** The record of an output in canonical CBOR. */
 export const encodeUtxoRecord = (record: UtxoRecord): Uint8Array => encodeCanonical(UTXO, record);
+/** Reads that. Throws USAGE. */
 export const decodeUtxoRecord = (bytes: Uint8Array): UtxoRecord => decodeCanonical(UTXO, bytes);
+/** The record of a spent output in canonical CBOR. */
 export const encodeSpentRecord = (record: SpentRecord): Uint8Array => encodeCanonical(SPENT, record);
+/** Reads that. Throws USAGE. */
 export const decodeSpentRecord = (bytes: Uint8Array): SpentRecord => decodeCanonical(SPENT, bytes);
+/** An output by name, with its record, in canonical CBOR. */
 export const encodeOutputEntry = (entry: OutputEntry): Uint8Array => encodeCanonical(ENTRY, entry);
+/** Reads that. Throws USAGE. */
 export const decodeOutputEntry = (bytes: Uint8Array): OutputEntry => decodeCanonical(ENTRY, bytes);
 
 export const UTXO: RecordForm<UtxoRecord> = {

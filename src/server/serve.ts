@@ -19,9 +19,11 @@ import { ServerThread } from './thread/thread.ts';
 
 const PORT_MAX = 65_535;
 
+/** Where a store is served, and how. */
 export interface ServeOptions {
-  /** Default: the settings `server.host` and `server.port`. Port 0: any that is free. */
+  /** The address to listen on. Default: the setting `server.host`, which is loopback. */
   readonly host?: string;
+  /** Default: the setting `server.port`. 0: any that is free. */
   readonly port?: number;
   /** Of wire shapes that listen on ports of their own, such as `{ electrum: { tcp: 0 } }`. Default: their settings; 0: any that is free. */
   readonly ports?: PortsByShape;
@@ -31,6 +33,7 @@ export interface ServeOptions {
   readonly thread?: boolean;
 }
 
+/** A server of a store that listens. */
 export interface Served {
   /** Where the page is; the API is below it. */
   readonly url: string;

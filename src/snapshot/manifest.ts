@@ -22,29 +22,45 @@ const VERSION = 2;
 
 const SHA256_BYTES = 32;
 
+/** A file of a snapshot. */
 export interface ManifestChunk {
+  /** Its name in the folder. */
   readonly file: string;
+  /** The outputs in it. */
   readonly rows: number;
+  /** Its size. */
   readonly bytes: number;
-  /** Keys of its first and last row, in hex. */
+  /** The key of its first row, in hex. */
   readonly first: string;
+  /** The key of its last row, in hex. */
   readonly last: string;
+  /** The hash of its bytes, in hex. */
   readonly sha256: string;
 }
 
+/** The network a snapshot is of. */
 export interface ManifestNetwork {
+  /** Its name. */
   readonly name: string;
+  /** The family it is of. */
   readonly family: FamilyName;
+  /** What its nodes know each other by. */
   readonly magic: number;
   /** Only of a private network, which has no others than these. */
   readonly parameters?: NetworkParameters;
 }
 
+/** What a snapshot says of itself: the block it is of, what the set adds up to, and the hash of every file. */
 export interface SnapshotManifest {
-  readonly format: typeof FORMAT;
-  readonly version: typeof VERSION;
+  /** Always `unspent-snapshot`. */
+  readonly format: 'unspent-snapshot';
+  /** The version of the format. */
+  readonly version: 2;
+  /** SHA-256 over the rest of the manifest, in hex: it covers every byte of the snapshot. */
   readonly id: string;
+  /** The network it is of. */
   readonly network: ManifestNetwork;
+  /** The block it is of. A boundary block (of Cardano's Byron era) has the height of the one before it. */
   readonly point: {
     readonly height: number;
     readonly slot: number;
@@ -56,13 +72,15 @@ export interface SnapshotManifest {
   readonly era: number;
   /** Its header, in hex: hash, previous hash and, on Cardano, height and slot follow from it. */
   readonly header: string;
+  /** Unspent outputs in it. */
   readonly utxos: number;
-  /** Decimal. */
+  /** The sum of their values in the chain's smallest unit, in decimal. */
   readonly value: string;
   /** What the set hashes to: both follow from it alone, whatever else a store keeps. */
   readonly roots: { readonly setHash: string; readonly digest: string };
   /** Where chunks are cut: before the row that would take one past this. */
   readonly chunkBytes: number;
+  /** Its files, in the order of their rows. */
   readonly chunks: readonly ManifestChunk[];
 }
 

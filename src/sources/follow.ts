@@ -10,21 +10,31 @@ import { UnspentError } from '../util/errors.ts';
 import { GROUP_BYTES_MAX } from '../util/limits.ts';
 import type { ChainEvent, Run, Source, SourceTip } from './source.ts';
 
+/** Where following stops: where the source ends, or before the first block above a slot or a height. */
 export type Until =
   | { readonly kind: 'end' }
   | { readonly kind: 'slot'; readonly slot: number }
   | { readonly kind: 'height'; readonly height: number };
 
+/** What was done since a source began to be followed. */
 export interface FollowProgress {
+  /** Blocks applied. */
   readonly blocks: number;
+  /** The bytes of those blocks. */
   readonly bytes: number;
+  /** The transactions in them. */
   readonly txs: number;
+  /** Outputs they created. */
   readonly created: number;
+  /** Outputs they spent. */
   readonly spent: number;
+  /** How often the source went back. */
   readonly rollbacks: number;
+  /** Blocks that were undone because of it. */
   readonly undone: number;
   /** Blocks that came and wait for others to be applied with. */
   readonly queued: number;
+  /** The newest block the source knows of; undefined: it has not said. */
   readonly tip: SourceTip | undefined;
 }
 
@@ -38,9 +48,12 @@ export interface FollowFoldOptions {
   readonly onRollback?: ((to: Point | null, undone: number) => void) | undefined;
 }
 
+/** Why following ended: the source ended, `until` was reached, or the signal came. */
 export type StopReason = 'end' | 'until' | 'interrupted';
 
+/** What following has done when it ends. */
 export interface FollowResult extends FollowProgress {
+  /** Why it ended. */
   readonly reason: StopReason;
 }
 

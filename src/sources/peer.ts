@@ -6,8 +6,11 @@ import type { Point } from '../ledgers/ledger.ts';
 import type { UnspentError } from '../util/errors.ts';
 import type { Source, SourceTip } from './source.ts';
 
+/** How a source that is a connection to a node fares. */
 export interface PeerStatus {
+  /** `waiting`: for the time to try again. */
   readonly state: 'connecting' | 'following' | 'waiting' | 'stopped';
+  /** The node's address. */
   readonly peer: string;
   /** Of the protocol, such as `N2N 15` or `P2P 70016`; empty while not connected. */
   readonly version: string;
@@ -15,11 +18,13 @@ export interface PeerStatus {
   readonly tip: SourceTip | null;
   /** The block handed over last; null: none, the origin. */
   readonly at: Point | null;
+  /** Blocks between that one and the peer's newest; null: unknown. */
   readonly lagBlocks: number | null;
-  /** When, and to which point (null: the origin). */
+  /** When it went back the last time, and to which point (null: the origin); null: never. */
   readonly lastRollback: { readonly time: number; readonly to: Point | null } | null;
-  /** Connections lost so far, and why the last one was. */
+  /** Connections lost so far. */
   readonly lost: number;
+  /** Why the last one was lost; null: none was. */
   readonly lastError: UnspentError | null;
   /** How often since the last block we have ended a connection because of what the peer had sent. */
   readonly refusals: number;

@@ -10,6 +10,7 @@ import type { MempoolChange } from '../ledgers/mempool-change.ts';
 
 export type { MempoolChange } from '../ledgers/mempool-change.ts';
 
+/** What a source hands over: the next block, or that the blocks behind a point are void. */
 export type ChainEvent =
   /** `intact`: the source has already checked these bytes against a checksum or hash of the whole block. */
   | {
@@ -24,12 +25,17 @@ export type ChainEvent =
   /** Go back to `point` (null: the origin), then forward from there. */
   | { readonly kind: 'back'; readonly point: Point | null };
 
+/** The newest block a source knows of. */
 export interface SourceTip {
+  /** Its slot; of the Bitcoin family, its height. */
   readonly slot: number;
+  /** Its height, where the source knows it. */
   readonly height?: number;
 }
 
+/** Some events that were at hand together. */
 export interface Run {
+  /** In the order of the chain. */
   readonly events: readonly ChainEvent[];
   /** The newest point the source knows of, where it knows. */
   readonly tip?: SourceTip;
@@ -49,11 +55,13 @@ export interface OwnChain {
   blocksFrom(height: number): Iterable<Point & { readonly extra: Uint8Array }>;
 }
 
+/** From where a source is followed, and for how long. */
 export interface FollowOptions {
   /** Points we have, newest first; the source continues after the first one it knows. Empty: from its first block. */
   readonly from: readonly Point[];
   /** For what `from` cannot say later on: where we are by then, and whether a block is ours. */
   readonly chain?: OwnChain;
+  /** Aborting it ends the runs. */
   readonly signal: AbortSignal;
   /** Keep waiting for new blocks at the tip; otherwise end there. */
   readonly follow: boolean;
@@ -69,10 +77,13 @@ export interface MempoolFeed {
 
 /** The texts of a chain's genesis files. Only Cardano has such: what a chain of the Bitcoin family begins with is built in. */
 export interface GenesisTexts {
+  /** The Byron genesis. */
   readonly byron: string;
+  /** The Shelley genesis. */
   readonly shelley: string;
 }
 
+/** Where blocks come from. Write one to feed a store from anything that has blocks. */
 export interface Source {
   /** The URL it was made from, for messages. */
   readonly name: string;
@@ -86,5 +97,6 @@ export interface Source {
   readonly final?: boolean;
   /** Where the source is a node that shows its mempool. */
   readonly mempool?: MempoolFeed;
+  /** The blocks behind what the reader has, in order. Ends at the tip, unless it is to be followed. */
   runs(options: FollowOptions): AsyncIterable<Run>;
 }

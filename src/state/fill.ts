@@ -99,7 +99,9 @@ function isUpTo({ keyBytes, keyAt }: Coin, cursor: Uint8Array): boolean {
   return true;
 }
 
+/** How far something that was switched on for a store with blocks has come. */
 export interface FillProgress {
+  /** Its name. */
   readonly projection: string;
   /** Share of the unspent set done, from 0 to 1: ids are hashes, so their place among all ids tells. */
   readonly done: number;

@@ -15,9 +15,11 @@ export { META_PREFIX, metaKey };
 const HEAD_KEY = metaKey('head');
 const HEAD_BYTES = 81;
 
+/** What the unspent outputs add up to. */
 export interface Totals {
-  /** Unspent outputs, and the sum of their values. */
+  /** How many there are. */
   readonly utxos: number;
+  /** The sum of their values in the chain's smallest unit. */
   readonly value: bigint;
   /** Inputs that could not be resolved because the store began in the middle of the chain. */
   readonly missing: number;

@@ -45,9 +45,11 @@ export function lowerPruned(height: number, reader: Reader, batch: Batch): void 
   if (spent > height) writePruned(batch, { spent: height, deltas });
 }
 
+/** What a batch of pruning did. */
 export interface PruneCounts {
-  /** Blocks whose spent outputs were forgotten, and those outputs. */
+  /** Blocks whose spent outputs were forgotten. */
   readonly blocks: number;
+  /** Those outputs. */
   readonly spentKeys: number;
   /** Deltas forgotten. */
   readonly deltas: number;

@@ -13,6 +13,7 @@ import { COMPACT_LOOK_MS, COMPACT_MEMTABLE_BYTES, COMPACT_QUIET_LOOKS } from '..
 import { configFrom, type OpenOptions, type SettingValues } from './options.ts';
 import { openStore } from './store.ts';
 
+/** Which store is compacted. */
 export interface CompactOptions {
   /** Directory of the store. Default: the setting `data`. */
   readonly data?: string | undefined;
@@ -31,13 +32,15 @@ export interface CompactOptions {
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
+/** The size of a store before and after. */
 export interface CompactResult {
-  /** Bytes on disk. */
+  /** Bytes on disk before. */
   readonly before: number;
+  /** Bytes on disk after. */
   readonly after: number;
 }
 
-/** Nobody else may have the store open. */
+/** Gives back the space of what the store has forgotten, by having the engine merge its files. Nobody else may have the store open. */
 export async function compactDirectory(options: CompactOptions = {}): Promise<CompactResult> {
   const config = configFrom(options);
   const data = options.data ?? config.data;

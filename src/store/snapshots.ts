@@ -83,15 +83,21 @@ function networkFacts(network: Network): SnapshotManifest['network'] {
 export interface ExpectedHashes {
   /** Of the manifest: it covers every byte. */
   readonly id?: string | undefined;
+  /** Of the unspent set. */
   readonly setHash?: string | undefined;
   /** Of the block that the snapshot is of, as people write it: height and slot follow from its header. */
   readonly block?: string | undefined;
 }
 
+/** What a snapshot is checked against. */
 export interface VerifySnapshotOptions extends ExpectedHashes {
+  /** The network it must be of. Default: whichever it says. */
   readonly network?: string | undefined;
+  /** Folder with the genesis files of a private network, or their texts. */
   readonly genesis?: string | GenesisTexts | undefined;
+  /** Aborting it stops the work. */
   readonly signal?: AbortSignal | undefined;
+  /** Told now and then how many of all outputs were read. */
   readonly onRows?: ((rows: number, total: number) => void) | undefined;
 }
 
@@ -107,6 +113,7 @@ export async function verifySnapshot(folder: string, options: VerifySnapshotOpti
   return snapshot.manifest;
 }
 
+/** How a store is made of a snapshot. */
 export interface ImportOptions extends VerifySnapshotOptions {
   /** Directory of the new store. Default: the setting `data`. */
   readonly data?: string | undefined;

@@ -14,6 +14,7 @@ type CodeEntry = {
   readonly advice: string;
 };
 
+/** Every code, with what it means, what to do next, the exit code of a command and the status of an HTTP answer. */
 export const ERROR_CODES = {
   USAGE: {
     exit: 2,
@@ -277,12 +278,17 @@ export const ERROR_CODES = {
   INTERRUPTED: { exit: 130, status: 503, meaning: 'Stopped by a signal.', advice: 'Run the same command again: it resumes.' },
 } as const satisfies Record<string, CodeEntry>;
 
+/** The code of an error, which programs decide by. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** Everything that can go wrong outside of a program, with a code. */
 export class UnspentError extends Error {
+  /** What went wrong: a key of `ERROR_CODES`. */
   readonly code: ErrorCode;
+  /** Particulars, such as the height or the file that is meant. */
   readonly meta: Readonly<Record<string, unknown>>;
 
+  /** `meta`: particulars; `cause`: the error behind it. */
   constructor(code: ErrorCode, message: string, meta: Record<string, unknown> = {}, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'UnspentError';
@@ -290,19 +296,23 @@ export class UnspentError extends Error {
     this.meta = meta;
   }
 
+  /** What a command exits with because of it. */
   get exitCode(): number {
     return ERROR_CODES[this.code].exit;
   }
 
+  /** The status of an HTTP answer that tells of it. */
   get status(): number {
     return ERROR_CODES[this.code].status;
   }
 
+  /** What can be done about it, in a sentence. */
   get advice(): string {
     return ERROR_CODES[this.code].advice;
   }
 }
 
+/** Whether it is an error of ours, and of that code where one is given. */
 export function isUnspentError(error: unknown, code?: ErrorCode): error is UnspentError {
   return error instanceof UnspentError && (code === undefined || error.code === code);
 }

@@ -4,16 +4,20 @@
  * `projections`, whose entries bring the settings that switch them on.
  */
 
+/** The value of a setting. */
 export type SettingValue = boolean | number | string;
 
-type SettingType =
+/** The type of a setting, with its default and what it may be. */
+export type SettingType =
   | { readonly type: 'boolean'; readonly default: boolean }
   | { readonly type: 'integer'; readonly default: number; readonly min: number; readonly max: number }
   | { readonly type: 'string'; readonly default: string; readonly filled?: true }
   | { readonly type: 'oneOf'; readonly default: string; readonly values: readonly string[] }
   | { readonly type: 'bytes'; readonly default: number; readonly min: number; readonly max: number };
 
+/** A setting: its type, what it may be, and a line of documentation. */
 export type Setting = SettingType & {
+  /** What it decides. */
   readonly doc: string;
   /** The store holds other data, or other columns, when this changes. */
   readonly shapesStore?: true;
@@ -21,7 +25,8 @@ export type Setting = SettingType & {
   readonly unavailable?: { readonly value: SettingValue; readonly why: string };
 };
 
-type SettingOf<T extends Setting['type']> = Extract<Setting, { readonly type: T }>;
+/** A setting of that type. */
+export type SettingOf<T extends Setting['type']> = Extract<Setting, { readonly type: T }>;
 
 /** A setting that decides whether something is kept: true or false, or one of several values where just one means yes. */
 export type Switch = { readonly key: string } & (

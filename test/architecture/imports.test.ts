@@ -54,11 +54,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['sources', 'chains', 'families', 'store', 'server', 'top'],
   ],
   /** What programs hold: a store without its engine and its fold. */
-  library: [...['util', 'ledgers', 'proofs', 'projections', 'state', 'query', 'sources', 'chains', 'families', 'store', 'server']],
+  library: ['util', 'ledgers', 'proofs', 'projections', 'state', 'query', 'sources', 'chains', 'families', 'events', 'store', 'server'],
   /** src/*.ts: the doors of the package, which only pass on. */
   top: [
-    ...['util', 'engine', 'ledgers', 'proofs', 'projections', 'state', 'query', 'sources', 'chains', 'families', 'store', 'server'],
-    'library',
+    ...['util', 'config', 'engine', 'ledgers', 'proofs', 'projections', 'state', 'query', 'snapshot', 'sources', 'chains'],
+    ...['families', 'events', 'store', 'server', 'library'],
   ],
 };
 
@@ -84,8 +84,6 @@ const VALUES_ONLY_FROM: readonly (readonly [from: string, to: string, files: rea
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   // Which engine a store has is decided in engine/open.ts alone.
   engine: ['engine/engine.ts', 'engine/open.ts', 'engine/directory.ts', 'engine/memory.ts'],
-  // What leads from a store of the library to its engine stays in that room.
-  library: ['open', 'page', 'reads', 'sources', 'store', 'text', 'view'].map((name) => `library/${name}.ts`),
 };
 
 /** Whole files are read by these without `files/`: our own assets, and files of a store that its lock guards. */

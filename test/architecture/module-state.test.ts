@@ -20,7 +20,6 @@ const VARIABLES: readonly (readonly [file: string, name: string, why: string])[]
 
 /** Top-level maps that are written to. */
 const TABLES: readonly (readonly [file: string, name: string, why: string])[] = [
-  ['library/internals.ts', 'OPENED', 'weak: the private side of a store of the library'],
   ['server/native/events/route.ts', 'counters', 'weak: it lives as long as the server of its context'],
 ];
 

@@ -7,11 +7,12 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { isUnspentError, open, type Store, type UtxoJson, verifySnapshot } from '../../src/index.ts';
-import { openedOf } from '../../src/library/internals.ts';
+import { isUnspentError, open, type UtxoJson, verifySnapshot } from '../../src/index.ts';
+import { Store } from '../../src/library/store.ts';
 import { documentFromJson, documentToJson, verifyDocument } from '../../src/proofs.ts';
 import { Renderer } from '../../src/query/render.ts';
 import { openDevnet, openSource, startRegtest } from '../../src/sources.ts';
+import { type OpenStore, openStore } from '../../src/store/store.ts';
 import type { ErrorCode } from '../../src/util/errors.ts';
 
 const source = openDevnet('devnet:?blocks=400&rollbacks=0');
@@ -25,10 +26,12 @@ function code(wanted: ErrorCode): (error: unknown) => boolean {
 }
 
 describe('a store of the library', () => {
+  let opened: OpenStore;
   let store: Store;
 
   before(async () => {
-    store = await open({ data: join(folder, 'data'), network: 'devnet', genesis: source.genesis, settings });
+    opened = await openStore({ data: join(folder, 'data'), network: 'devnet', genesis: source.genesis, settings });
+    store = new Store(opened);
     await store.follow(source);
   });
   after(async () => {
@@ -38,7 +41,6 @@ describe('a store of the library', () => {
 
   /** Everything of the address as the query below says it. */
   const expected = (place = 'height:399'): UtxoJson[] => {
-    const opened = openedOf(store);
     const { dialect } = opened.network;
     const point = opened.locate(place);
     return opened.read((query) => {

@@ -35,31 +35,42 @@ const OP_RETURN = 0x6a;
 const NONE: readonly never[] = Object.freeze([]);
 const NO_BYTES = new Uint8Array(0);
 
+/** A transaction, in a block or alone. */
 export class BitcoinTx implements Tx {
-  /** What it stands in, and where. */
+  /** The bytes it stands in. */
   readonly raw: Uint8Array;
+  /** Where it begins in them. */
   readonly start: number;
+  /** Where it ends. */
   end = 0;
+  /** 32 bytes in the order of a block; `formatId` writes it as people do. */
   id: Uint8Array = NO_BYTES;
+  /** Always true. */
   readonly valid = true;
+  /** The outputs it consumes; none of a coinbase. */
   spends: readonly Spend[] = NONE;
   /** Outputs that can ever be spent. */
   creates: readonly Create[] = NONE;
-  /** Its inputs and outputs begin at the first, its witnesses (or lock time) at the second. */
+  /** Where its inputs and outputs begin. */
   bodyStart = 0;
+  /** Where its witnesses (or its lock time) begin. */
   bodyEnd = 0;
-  /** Where its witnesses end, and where the lock time is: four bytes before the end. */
+  /** Where its witnesses end. */
   witnessEnd = 0;
+  /** Where its lock time is: four bytes before the end. */
   lockTimeAt = 0;
   /** Bits of EXTENDED; 0: the old form. */
   extended = 0;
+  /** Whether it is a block's reward. */
   coinbase = false;
 
+  /** @internal */
   constructor(raw: Uint8Array, start: number) {
     this.raw = raw;
     this.start = start;
   }
 
+  /** Whether it has witnesses. */
   get hasWitness(): boolean {
     return (this.extended & EXTENDED.witness) !== 0;
   }
@@ -85,6 +96,7 @@ export class BitcoinTx implements Tx {
     return 8 + this.bodyEnd - this.bodyStart;
   }
 
+  /** Its bytes. */
   get size(): number {
     return this.end - this.start;
   }
@@ -95,17 +107,26 @@ export class BitcoinTx implements Tx {
   }
 }
 
+/** A block, decoded. */
 export class BitcoinBlock implements Block {
+  /** Its bytes. */
   readonly raw: Uint8Array;
+  /** Blocks before it. */
   readonly height: number;
+  /** 32 bytes in the order of a block; `formatId` writes it as people do. */
   readonly hash: Uint8Array;
+  /** The hash of the block before it; null: there is none. */
   readonly prevHash: Uint8Array | null;
+  /** Its transactions, in its order. */
   readonly txs: readonly BitcoinTx[];
   /** Where the last transaction ends; behind it only Litecoin has something. */
   readonly bodyEnd: number;
+  /** Always false: there are no boundary blocks here. */
   readonly boundary = false;
+  /** Always 0: there are no eras here. */
   readonly era = 0;
 
+  /** @internal */
   constructor(raw: Uint8Array, height: number, hash: Uint8Array, txs: readonly BitcoinTx[], bodyEnd: number) {
     this.raw = raw;
     this.height = height;
@@ -132,18 +153,25 @@ export class BitcoinBlock implements Block {
     return weight;
   }
 
+  /** What its header says. */
   get header(): Header {
     return readHeader(this.raw);
   }
 }
 
+/** What the header of a block says. */
 export interface Header {
+  /** The version it states. */
   readonly version: number;
+  /** The hash of the block before it, in the order of a block. */
   readonly prevHash: Uint8Array;
+  /** The root over the transactions, in the order of a block. */
   readonly merkleRoot: Uint8Array;
   /** Unix seconds, as the miner saw them: not always more than the block before. */
   readonly time: number;
+  /** The target of its proof of work in the short form. */
   readonly bits: number;
+  /** The number its proof of work was found with. */
   readonly nonce: number;
 }
 
@@ -180,6 +208,7 @@ export function readHeader(raw: Uint8Array): Header {
   };
 }
 
+/** The hash of the block whose header this is, or begins with: 32 bytes in the order of a block. */
 export function headerHash(raw: Uint8Array): Uint8Array {
   new Cursor(raw).take(HEADER_BYTES);
   return sha256d(raw, 0, HEADER_BYTES);

@@ -11,44 +11,65 @@ import type { BitcoinTx } from './decode.ts';
 const HASH_BYTES = 32;
 const NO_WITNESS: readonly Uint8Array[] = Object.freeze([]);
 
+/** An output, decoded. */
 export interface DescribedOutput {
+  /** Its value in the smallest unit. */
   readonly value: bigint;
+  /** The script that owns it. */
   readonly script: Uint8Array;
 }
 
+/** An input of a transaction, decoded. */
 export interface TxInput {
   /** Of a coinbase: zeros and 4294967295. */
   readonly txId: Uint8Array;
+  /** Which of that transaction's outputs it is. */
   readonly index: number;
+  /** The script that unlocks it; empty where the witness does. */
   readonly scriptSig: Uint8Array;
+  /** Its sequence number. */
   readonly sequence: number;
+  /** Its witness, item by item; empty: none. */
   readonly witness: readonly Uint8Array[];
 }
 
 /** `start..end` are the output's bytes in the transaction's buffer. All outputs are here, those that cannot be spent too. */
 export interface TxOutput extends DescribedOutput {
+  /** Which of its transaction's outputs it is. */
   readonly index: number;
+  /** Where its bytes begin. */
   readonly start: number;
+  /** Where its bytes end. */
   readonly end: number;
 }
 
+/** A transaction, decoded. */
 export interface DescribedTx {
+  /** 32 bytes in the order of a block. */
   readonly id: Uint8Array;
+  /** The hash that covers the witnesses, too. */
   readonly witnessId: Uint8Array;
-  /** Signed, as Core reads it. */
+  /** The version it states, signed as nodes show it. */
   readonly version: number;
+  /** A height or Unix seconds before which it cannot be in a block; 0: none. */
   readonly lockTime: number;
+  /** Whether it is a block's reward. */
   readonly coinbase: boolean;
+  /** What it spends. */
   readonly inputs: readonly TxInput[];
+  /** What it makes, those nobody can spend included. */
   readonly outputs: readonly TxOutput[];
   /** Bytes as it stands, and without its witnesses. */
   readonly size: number;
+  /** Its bytes without the witnesses. */
   readonly strippedSize: number;
+  /** BIP141: a byte outside the witnesses counts four times. */
   readonly weight: number;
   /** A quarter of the weight, rounded up: what fees are counted by. */
   readonly virtualSize: number;
 }
 
+/** Decodes all of a transaction. */
 export function describeTx(tx: BitcoinTx): DescribedTx {
   const { raw } = tx;
   const body = new Cursor(raw, tx.bodyStart, tx.bodyEnd);

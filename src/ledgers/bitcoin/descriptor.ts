@@ -11,6 +11,7 @@ import { readScript } from './script.ts';
 const TAPROOT_VERSION = 1;
 const TAPROOT_BYTES = 32;
 
+/** The script as an output descriptor with its checksum, as nodes write it. */
 export function descriptorOf(network: BitcoinNetwork, script: Uint8Array): string {
   const text = keysOf(script) ?? destinationOf(network, script);
   return `${text}#${checksum(text)}`;

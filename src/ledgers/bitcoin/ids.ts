@@ -5,6 +5,7 @@
  */
 import { fromHex, toHex } from '../../util/bytes.ts';
 
+/** An id or a hash as people write it: hex, from the last byte to the first. */
 export function formatId(id: Uint8Array): string {
   return toHex(reversed(id));
 }

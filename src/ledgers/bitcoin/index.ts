@@ -38,7 +38,7 @@ export { type DescribedOutput, type DescribedTx, describeOutput, describeTx, typ
 export { descriptorOf } from './descriptor.ts';
 export { genesisBlock } from './genesis.ts';
 export { formatId, parseId } from './ids.ts';
-export { BITCOIN_NETWORKS, type BitcoinNetwork, bitcoinNetwork } from './networks.ts';
+export { BITCOIN_NETWORKS, type BitcoinNetwork, type BlockName, bitcoinNetwork, type GenesisFacts, type WorkRules } from './networks.ts';
 export { merkleRoot, saidHeight } from './proof.ts';
 export { coreType, esploraType, readScript, type Script } from './script.ts';
 

@@ -6,24 +6,33 @@
  */
 import { UnspentError } from '../../util/errors.ts';
 
+/** What is known of a network of the Bitcoin family. */
 export interface BitcoinNetwork {
+  /** Its name. */
   readonly name: string;
   /** The first four bytes of each message and of each record of a block file, in that order. */
   readonly magic: number;
+  /** The port its nodes listen on. */
   readonly p2pPort: number;
+  /** The port of their RPC interface. */
   readonly rpcPort: number;
-  /** As people write it. */
+  /** The hash of its first block, as people write it. */
   readonly genesisHash: string;
+  /** What the first block is built from. */
   readonly genesis: GenesisFacts;
+  /** What the proof of work of its headers must be. */
   readonly work: WorkRules;
-  /** First byte of a base58 address. P2SH: the first is written, all are read. */
+  /** The first byte of a base58 address of a key hash. */
   readonly p2pkh: number;
+  /** The first byte of a base58 address of a script hash: the first is written, all are read. */
   readonly p2sh: readonly number[];
   /** What a bech32 address begins with. */
   readonly hrp: string;
+  /** What its coin is called. */
   readonly unit: 'BTC' | 'LTC';
-  /** Blocks: from which on witnesses are committed to (BIP141), and coinbases say their height (BIP34). */
+  /** The height from which on witnesses are committed to (BIP141). */
   readonly segwitHeight: number;
+  /** The height from which on coinbases say their height (BIP34). */
   readonly bip34Height: number;
   /** Litecoin's extension blocks may stand behind the transactions of a block. */
   readonly mweb: boolean;
@@ -35,15 +44,23 @@ export interface BitcoinNetwork {
   readonly overwritten: readonly (BlockName & { readonly by: BlockName })[];
 }
 
-interface BlockName {
+/** A block by height and hash. */
+export interface BlockName {
+  /** Its height. */
   readonly height: number;
+  /** Its hash, as people write it. */
   readonly hash: string;
 }
 
+/** What the first block of a network is built from. */
 export interface GenesisFacts {
+  /** Whose text its coinbase has. */
   readonly coinbase: 'bitcoin' | 'testnet4' | 'litecoin';
+  /** Unix seconds. */
   readonly time: number;
+  /** The target of its proof of work in the short form of headers. */
   readonly bits: number;
+  /** The number its proof of work was found with. */
   readonly nonce: number;
 }
 
@@ -208,6 +225,7 @@ const LITECOIN_REGTEST: BitcoinNetwork = {
   halvingBlocks: 150,
 };
 
+/** The networks that are known by name. */
 export const BITCOIN_NETWORKS: readonly BitcoinNetwork[] = [
   BITCOIN,
   TESTNET3,

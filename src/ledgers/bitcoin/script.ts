@@ -5,6 +5,7 @@
  */
 import { equalBytes, readU32LE } from '../../util/bytes.ts';
 
+/** What a script is, with the hash or key in it. */
 export type Script =
   | { readonly kind: 'p2pk'; readonly key: Uint8Array }
   | { readonly kind: 'p2pkh' | 'p2sh'; readonly hash: Uint8Array }
@@ -63,6 +64,7 @@ function bounded(script: Uint8Array, opcode: number, start: number, length: numb
   return start + length > script.length ? null : { opcode, start, stop: start + length };
 }
 
+/** Tells what kind of script it is. */
 export function readScript(script: Uint8Array): Script {
   const { length } = script;
   if (length === 23 && script[0] === OPCODE.hash160 && script[1] === HASH160_BYTES && script[22] === OPCODE.equal) {

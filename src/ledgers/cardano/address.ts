@@ -24,17 +24,24 @@ const MAINNET = 1;
 const REWARD_KEY = 0xe0;
 const REWARD_SCRIPT = 0xf0;
 
+/** What a credential is the hash of: a verification key, or a script. */
 export type CredentialKind = 'key' | 'script';
 
+/** What can spend an output or withdraw rewards. */
 export interface Credential {
+  /** What its hash is of. */
   readonly kind: CredentialKind;
+  /** 28 bytes. */
   readonly hash: Uint8Array;
 }
 
 /** Where on the chain a stake key was registered. Numbers as written: some name slots that can never be, far above 64 bits. */
 export interface Pointer {
+  /** The slot of the certificate that registered the stake key. */
   readonly slot: bigint;
+  /** The transaction it is in. */
   readonly txIndex: bigint;
+  /** Which of its certificates it is. */
   readonly certIndex: bigint;
 }
 
@@ -49,6 +56,7 @@ export type Address =
 
 const UNKNOWN: Address = { kind: 'unknown', network: null, payment: null, stake: null };
 
+/** Reads the bytes of an address. Throws USAGE. */
 export function readAddress(bytes: Uint8Array): Address {
   if (bytes.length === 0) return UNKNOWN;
   const type = bytes[0] >> 4;
@@ -101,8 +109,11 @@ export function stakeAddressOf(address: Uint8Array | Address): Uint8Array | null
 
 /** A credential as typed: hex does not say whether it is a key or a script, nor which part of an address it is. */
 export interface CredentialQuery {
+  /** 28 bytes. */
   readonly hash: Uint8Array;
+  /** What it is the hash of; null: the text does not say. */
   readonly kind: CredentialKind | null;
+  /** The part of addresses it stands in; null: the text does not say. */
   readonly part: 'payment' | 'stake' | null;
 }
 

@@ -17,6 +17,7 @@ const MAINNET_MAGIC = 764824073;
 const TAG_ENCODED_CBOR = 24;
 
 export interface ByronAddress {
+  /** The hash that stands for its owner: 28 bytes. */
   readonly root: Uint8Array;
   /** The attributes map as it stands, CBOR. */
   readonly attributes: Uint8Array;

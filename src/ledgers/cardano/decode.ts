@@ -20,36 +20,55 @@ export const OUTPUT_FLAG = { collateralReturn: 1, genesis: 2 } as const;
 const NONE: readonly never[] = Object.freeze([]);
 const SET_TAG = 258;
 
+/** A transaction of a block. */
 export class CardanoTx implements Tx {
+  /** 32 bytes. */
   id: Uint8Array = EMPTY_ID;
+  /** False: its scripts failed, and `spends` and `creates` are those of its collateral. */
   valid = true;
+  /** The outputs it consumes. */
   spends: readonly Spend[] = NONE;
+  /** The outputs it makes. */
   creates: readonly Create[] = NONE;
-  /** The body (Byron: the transaction) in the block's bytes. */
+  /** Where its body (Byron: the transaction) begins in the block's bytes. */
   readonly start: number;
+  /** Where its body ends. */
   end = 0;
-  /** Where the collateral (13) and its return (16) stand, or 0. */
+  /** Where its collateral (13) stands, or 0. */
   collateralAt = 0;
+  /** Where the return of its collateral (16) stands, or 0. */
   returnAt = 0;
 
+  /** @internal */
   constructor(start: number) {
     this.start = start;
   }
 }
 
+/** A block, decoded. */
 export class CardanoBlock implements Block {
+  /** Its bytes. */
   readonly raw: Uint8Array;
+  /** What its header says. */
   readonly header: Header;
+  /** Its transactions, in its order. */
   readonly txs: readonly CardanoTx[];
   /** Where each part of the body begins, and the end of the last. */
   readonly parts: readonly number[];
+  /** The tag of its era. */
   readonly era: number;
+  /** Blocks before it. */
   readonly height: number;
+  /** Its slot. */
   readonly slot: number;
+  /** Its hash. */
   readonly hash: Uint8Array;
+  /** The hash of the block before it; null: there is none. */
   readonly prevHash: Uint8Array | null;
+  /** Whether it opens a Byron epoch and has the height of the block before it. */
   readonly boundary: boolean;
 
+  /** @internal */
   constructor(raw: Uint8Array, header: Header, txs: readonly CardanoTx[], parts: readonly number[]) {
     this.raw = raw;
     this.header = header;
@@ -68,6 +87,7 @@ export class CardanoBlock implements Block {
     return this.header.issuer;
   }
 
+  /** The header as it stands: what the hash is made from. */
   get headerBytes(): Uint8Array {
     return this.header.bytes;
   }

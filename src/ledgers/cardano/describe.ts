@@ -13,22 +13,31 @@ const TAG_ENCODED_CBOR = 24;
 const HASH_BYTES = 32;
 const SCRIPT_NATIVE = 0;
 
+/** An amount of an asset. */
 export interface Asset {
+  /** 28 bytes. */
   readonly policy: Uint8Array;
+  /** Up to 32 bytes. */
   readonly name: Uint8Array;
   /** Negative only in a mint, where it burns. */
   readonly quantity: bigint;
 }
 
+/** An output, decoded. */
 export interface DescribedOutput {
+  /** The raw address of its owner. */
   readonly address: Uint8Array;
+  /** Its lovelace. */
   readonly lovelace: bigint;
+  /** Its assets, in the order of the output. */
   readonly assets: readonly Asset[];
+  /** The hash of its datum; null: it has none by hash. */
   readonly datumHash: Uint8Array | null;
   /** The datum's own CBOR. */
   readonly inlineDatum: Uint8Array | null;
   /** CBOR `[kind, script]`: kind 0 native, 1 and up Plutus V1 and up. */
   readonly scriptRef: Uint8Array | null;
+  /** The hash of the script it carries; null: it carries none. */
   readonly scriptHash: Uint8Array | null;
 }
 

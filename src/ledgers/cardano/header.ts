@@ -47,11 +47,17 @@ export interface Place {
   readonly slot: number;
 }
 
+/** The header of a block. */
 export class Header {
+  /** The tag of its era. */
   readonly era: number;
+  /** Blocks before it. */
   readonly height: number;
+  /** Its slot. */
   readonly slot: number;
+  /** The hash of the block. */
   readonly hash: Uint8Array;
+  /** The hash of the block before it; null: there is none. */
   readonly prevHash: Uint8Array | null;
   /** Parts of the body that follow the header. */
   readonly bodyParts: number;
@@ -64,6 +70,7 @@ export class Header {
   private readonly proofStart: number;
   private readonly proofEnd: number;
 
+  /** @internal */
   constructor(
     raw: Uint8Array,
     era: number,
@@ -88,6 +95,7 @@ export class Header {
     this.proofEnd = spans.proofEnd;
   }
 
+  /** Whether it opens a Byron epoch and has the height of the block before it. */
   get boundary(): boolean {
     return this.era === ERA.byronBoundary;
   }

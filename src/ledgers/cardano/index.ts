@@ -34,10 +34,10 @@ export { builtinGenesis, builtinGenesisUtxos } from './builtin-genesis.ts';
 export { type CardanoBlock, type CardanoTx, decodeBlock, OUTPUT_FLAG } from './decode.ts';
 export { type Asset, type DescribedOutput, describeOutput } from './describe.ts';
 export { byronGenesisHash, type GenesisUtxos, genesisUtxos } from './genesis.ts';
-export { eraName, readHeader } from './header.ts';
-export { CARDANO_NETWORKS, type CardanoNetwork, cardanoNetwork, networkFromGenesis } from './networks.ts';
+export { eraName, type Header, readHeader } from './header.ts';
+export { CARDANO_NETWORKS, type CardanoNetwork, cardanoNetwork, type EraName, networkFromGenesis } from './networks.ts';
 export { epochToSlot, slotToEpoch, slotToTime, timeToSlot } from './time.ts';
-export { type DescribedTx, describeByronTx, describeTx } from './transaction.ts';
+export { type DescribedByronTx, type DescribedTx, describeByronTx, describeTx, type OutRef, type TxOutput } from './transaction.ts';
 
 const MASK = { address: 1, payment: 2, stake: 4 } as const;
 

@@ -9,10 +9,14 @@ import { UnspentError } from '../../util/errors.ts';
 import { integerField, numberField, objectField, parseGenesis, textField, wrong } from './genesis-json.ts';
 
 export const ERA_NAMES = ['byron', 'shelley', 'allegra', 'mary', 'alonzo', 'babbage', 'conway'] as const;
+/** The name of an era. */
 export type EraName = (typeof ERA_NAMES)[number];
 
+/** What is known of a Cardano network. */
 export interface CardanoNetwork {
+  /** Its name. */
   readonly name: string;
+  /** What its nodes know each other by. */
   readonly magic: number;
   /** In the header byte of addresses: 1 mainnet, 0 all others. */
   readonly addressNetworkId: number;
@@ -20,12 +24,17 @@ export interface CardanoNetwork {
   readonly systemStart: number;
   /** Blocks: no honest rollback goes deeper. */
   readonly k: number;
+  /** Milliseconds of a slot of the Byron era. */
   readonly byronSlotMs: number;
+  /** Slots of an epoch of the Byron era. */
   readonly byronEpochSlots: number;
+  /** Milliseconds of a slot from Shelley on. */
   readonly shelleySlotMs: number;
+  /** Slots of an epoch from Shelley on. */
   readonly shelleyEpochSlots: number;
   /** Where the second clock starts. Zero on networks without Byron blocks. */
   readonly firstShelleySlot: number;
+  /** The epoch that Shelley began with. */
   readonly firstShelleyEpoch: number;
   /** First slot of each era, where known (public networks). Several zeros: the chain begins in the last of them. */
   readonly eraStartSlots: Readonly<Partial<Record<EraName, number>>>;
@@ -112,6 +121,7 @@ const DEVNET: CardanoNetwork = {
   immutableChunkSlots: 100,
 };
 
+/** The networks that are known by name. */
 export const CARDANO_NETWORKS: readonly CardanoNetwork[] = [MAINNET, PREPROD, PREVIEW, DEVNET];
 
 /** Throws NETWORK_UNKNOWN. */

@@ -24,6 +24,7 @@ export function timeToSlot(network: CardanoNetwork, unixSeconds: number): number
   return network.firstShelleySlot + Math.floor((ms - byronMs) / network.shelleySlotMs);
 }
 
+/** The epoch that a slot is in. */
 export function slotToEpoch(network: CardanoNetwork, slot: number): number {
   assertCount(slot, 'slot');
   if (slot < network.firstShelleySlot) return Math.floor(slot / network.byronEpochSlots);

@@ -13,40 +13,61 @@ const TX_ID_BYTES = 32;
 const TAG_SET = 258;
 const TAG_ENCODED_CBOR = 24;
 
+/** An output that a transaction names. */
 export interface OutRef {
+  /** The id of the transaction that made it. */
   readonly txId: Uint8Array;
+  /** Which of that transaction's outputs it is. */
   readonly index: number;
 }
 
 /** `start..end` are the output's bytes in the given buffer. */
 export interface TxOutput extends DescribedOutput {
+  /** Which of its transaction's outputs it is. */
   readonly index: number;
+  /** Where its bytes begin. */
   readonly start: number;
+  /** Where its bytes end. */
   readonly end: number;
 }
 
 /** What a transaction of any era has. */
 export interface DescribedByronTx {
+  /** 32 bytes. */
   readonly id: Uint8Array;
+  /** The outputs it names as its inputs. */
   readonly inputs: readonly OutRef[];
+  /** The outputs it makes. */
   readonly outputs: readonly TxOutput[];
 }
 
+/** A transaction from Shelley on, decoded. */
 export interface DescribedTx extends DescribedByronTx {
+  /** False: its scripts failed, and only its collateral was spent. */
   readonly valid: boolean;
+  /** In lovelace. */
   readonly fee: bigint;
+  /** What is spent if its scripts fail. */
   readonly collateral: readonly OutRef[];
+  /** Outputs it only looks at. */
   readonly referenceInputs: readonly OutRef[];
   /** Its index is the number of declared outputs. Exists on the chain only when the transaction is invalid. */
   readonly collateralReturn: TxOutput | null;
+  /** In lovelace; null: it does not say. */
   readonly totalCollateral: bigint | null;
+  /** Assets it mints, and with a negative quantity burns. */
   readonly mint: readonly Asset[];
+  /** Certificates it carries. */
   readonly certificateCount: number;
+  /** Reward accounts it withdraws from. */
   readonly withdrawalCount: number;
+  /** The lovelace withdrawn from all of them. */
   readonly withdrawn: bigint;
+  /** Governance proposals it carries. */
   readonly proposalCount: number;
   /** What it says the treasury holds, and what it gives to it (Conway). */
   readonly treasury: bigint | null;
+  /** Lovelace it gives to the treasury. */
   readonly donation: bigint;
 }
 

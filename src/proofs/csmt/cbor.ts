@@ -18,22 +18,27 @@ const EMPTY_EXCLUSION = 0;
 const WITNESS_COMPLETENESS = 0;
 const EMPTY_COMPLETENESS = 1;
 
+/** A proof that an entry is there, in CBOR. */
 export function encodeInclusion(proof: InclusionProof): Uint8Array {
   return writeInclusion(new CborWriter(), proof).take();
 }
 
+/** Reads that. Throws USAGE. */
 export function decodeInclusion(bytes: Uint8Array): InclusionProof {
   return decodeWhole(bytes, 'an inclusion proof', readInclusion, encodeInclusion);
 }
 
+/** A proof that an entry is not there, in CBOR. */
 export function encodeExclusion(proof: ExclusionProof): Uint8Array {
   return writeExclusion(new CborWriter(), proof).take();
 }
 
+/** Reads that. Throws USAGE. */
 export function decodeExclusion(bytes: Uint8Array): ExclusionProof {
   return decodeWhole(bytes, 'an exclusion proof', readExclusion, encodeExclusion);
 }
 
+/** A proof that a set is complete, in CBOR. */
 export function encodeCompleteness(proof: CompletenessProof): Uint8Array {
   const w = new CborWriter();
   if (proof.type === 'empty') return writeExclusion(w.array(2).uint(EMPTY_COMPLETENESS), proof.exclusion).take();
@@ -42,6 +47,7 @@ export function encodeCompleteness(proof: CompletenessProof): Uint8Array {
   return writeSteps(w, proof.steps).take();
 }
 
+/** Reads that. Throws USAGE. */
 export function decodeCompleteness(bytes: Uint8Array): CompletenessProof {
   return decodeWhole(bytes, 'a completeness proof', readCompleteness, encodeCompleteness);
 }

@@ -17,6 +17,7 @@ import type { InclusionProof, Leaf, Step } from './proof.ts';
 const CONSTRUCTOR = 0;
 const PATH_BYTES_MIN = 2;
 
+/** A proof in CBOR for a verifier that knows key and value already. */
 export function encodeCompact(proof: InclusionProof): Uint8Array {
   const w = new CborWriter().array(1 + proof.steps.length).bytes(serializePath(proof.rootJump));
   for (const { consumed, sibling } of proof.steps) {
@@ -25,6 +26,7 @@ export function encodeCompact(proof: InclusionProof): Uint8Array {
   return w.take();
 }
 
+/** Reads that; key and value are the verifier's. Throws USAGE. */
 export function decodeCompact(bytes: Uint8Array, { key, value }: Leaf): InclusionProof {
   const what = 'a compact inclusion proof';
   return decoding(what, () => {
@@ -46,6 +48,7 @@ export function decodeCompact(bytes: Uint8Array, { key, value }: Leaf): Inclusio
   });
 }
 
+/** The same as Plutus data, for scripts on chain. */
 export function encodePlutus(proof: InclusionProof): Uint8Array {
   const w = startConstructor(new CborWriter(), CONSTRUCTOR);
   writePlutusBytes(w, serializePath(proof.rootJump));
@@ -56,6 +59,7 @@ export function encodePlutus(proof: InclusionProof): Uint8Array {
   return w.end().take();
 }
 
+/** Reads that; key and value are the verifier's. Throws USAGE. */
 export function decodePlutus(bytes: Uint8Array, { key, value }: Leaf): InclusionProof {
   return decoding('an inclusion proof in Plutus data', () => {
     const c = new Cursor(bytes);

@@ -14,8 +14,11 @@ import type { Children, NodeReference as RawReference } from '../radix/record.ts
 import type { RadixRule } from '../radix/update.ts';
 import { HASH_BYTES } from '../verdict.ts';
 
+/** How a branch refers to a child: the bits on the way to it, and its hash. */
 export interface Reference {
+  /** The bits between the branch and the child. */
   readonly jump: Bits;
+  /** The hash of the child. */
   readonly value: Uint8Array;
 }
 

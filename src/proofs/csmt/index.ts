@@ -6,7 +6,7 @@
 export type { Change } from '../radix/update.ts';
 export * from './cbor.ts';
 export * from './compact.ts';
-export { leafValue, type Reference } from './hash.ts';
+export { leafValue } from './hash.ts';
 export * from './json.ts';
 export * from './proof.ts';
 export * from './record.ts';

@@ -9,6 +9,7 @@ import { jumpOf, type TreeNode, valueBytes } from '../radix/record.ts';
 import { descend, eachLeaf, firstLeaf, isFound, type Level, loadBelow, pathOf } from '../radix/walk.ts';
 import { CSMT_RULE, type Reference } from './hash.ts';
 
+/** A step of a proof: bits of the key, and the child beside the way. */
 export interface Step {
   /** One, and the length of the jump of the child on our path. */
   readonly consumed: number;
@@ -16,9 +17,13 @@ export interface Step {
   readonly sibling: Reference;
 }
 
+/** That an entry is in the tree. */
 export interface InclusionProof {
+  /** Its key. */
   readonly key: Bits;
+  /** Its value. */
   readonly value: Uint8Array;
+  /** The bits from the root to its first branch. */
   readonly rootJump: Bits;
   /** From the leaf up to the root. */
   readonly steps: readonly Step[];
@@ -31,8 +36,11 @@ export type ExclusionProof =
   | { readonly type: 'empty' }
   | { readonly type: 'witness'; readonly target: Bits; readonly witness: InclusionProof };
 
+/** An entry of the tree. */
 export interface Leaf {
+  /** Its key. */
   readonly key: Bits;
+  /** Its value: 32 bytes. */
   readonly value: Uint8Array;
 }
 
@@ -41,8 +49,11 @@ export type CompletenessProof =
   | { readonly type: 'witness'; readonly merges: readonly (readonly [number, number])[]; readonly steps: readonly Step[] }
   | { readonly type: 'empty'; readonly exclusion: ExclusionProof };
 
+/** All entries below a prefix, with the proof that there are no others. */
 export interface CompleteSet {
+  /** In the order of their keys. */
   readonly leaves: readonly Leaf[];
+  /** That they are all. */
   readonly proof: CompletenessProof;
 }
 

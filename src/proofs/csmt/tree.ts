@@ -12,7 +12,9 @@ import { CSMT_RULE, rootOf } from './hash.ts';
 /** A null root is the empty tree. */
 export type Root = Uint8Array | null;
 
+/** What a change of the tree came to. */
 export interface UpdatedRoot {
+  /** The root after it. */
   readonly root: Root;
   /** The value of each key before, in the order of the changes: `{ key, value: before[i] }` undoes. */
   readonly before: readonly (Uint8Array | null)[];
@@ -29,6 +31,7 @@ export function update(nodes: NodeReader, sink: NodeSink, changes: readonly Chan
   return { root: top === undefined ? null : rootOf(top), before };
 }
 
+/** The root of the tree; null: it is empty. */
 export function root(nodes: NodeReader): Root {
   const top = readTop(nodes, CSMT_RULE.width);
   return top === undefined ? null : rootOf(top);

@@ -22,6 +22,7 @@ import { verifyCompleteness, verifyExclusion, verifyInclusion } from './verify.t
 
 export type { Outpoint };
 
+/** An output with the bytes that its leaf stands for. */
 export interface UtxoEntry extends Outpoint {
   /** The output, byte for byte as it went into the tree. */
   readonly txOut: Uint8Array;
@@ -38,10 +39,12 @@ export function ownerPrefix(owner: Uint8Array): Bits {
   return bitsOf(owner);
 }
 
+/** The key of an output in the tree. */
 export function utxoKey(owner: Uint8Array, { txId, index }: Outpoint): Bits {
   return bitsOf(concatBytes(ownerPrefix(owner).bytes, encodeTxIn(txId, index)));
 }
 
+/** The entry of an output in the tree. */
 export function utxoLeaf(owner: Uint8Array, entry: UtxoEntry): Leaf {
   return { key: utxoKey(owner, entry), value: leafValue(entry.txOut) };
 }

@@ -22,7 +22,9 @@ import type { Root } from './tree.ts';
 
 /** An entry by the bytes it stands for. */
 export interface Entry {
+  /** Its key. */
   readonly key: Bits;
+  /** The bytes whose hash is its value. */
   readonly content: Uint8Array;
 }
 

@@ -20,16 +20,21 @@ const LOOK_BACK_CHUNKS = 64;
 
 /** Two kinds of rows: chunks by number, nodes of the range over them by position. */
 export interface BitmapSpaces<T> {
+  /** Chunks of bits by number. */
   readonly chunks: T;
+  /** Nodes of the range over them by position. */
   readonly chunkNodes: T;
 }
 
+/** The state of a bitmap. */
 export interface Bitmap {
   /** Chunks that count: up to the last one with a bit. */
   readonly chunkCount: number;
+  /** The root over its chunks. */
   readonly root: Uint8Array;
 }
 
+/** A bitmap without a bit. */
 export const EMPTY_BITMAP: Bitmap = { chunkCount: 0, root: EMPTY_ROOT };
 
 export const chunkOf = (leafIndex: number): number => Math.floor(leafIndex / CHUNK_BITS);
@@ -54,6 +59,7 @@ export function readChunk(chunks: NodeReader, chunk: number): Uint8Array {
   return chunks.get(chunkKey(chunk)) ?? new Uint8Array(CHUNK_BYTES);
 }
 
+/** Whether the bit of a leaf is set. */
 export function isUnspent(chunks: NodeReader, leafIndex: number): boolean {
   return hasBit(readChunk(chunks, chunkOf(leafIndex)), leafIndex);
 }

@@ -10,7 +10,9 @@ import { concatBytes, writeU64 } from '../../util/bytes.ts';
 import { HASH_BYTES } from '../verdict.ts';
 
 export interface MmrRule {
+  /** The hash of a leaf at that position. */
   leaf(position: number, content: Uint8Array): Uint8Array;
+  /** The hash of a parent at that position. */
   parent(position: number, left: Uint8Array, right: Uint8Array): Uint8Array;
   /** A peak and what is bagged of the peaks to its right. */
   bag(size: number, peak: Uint8Array, right: Uint8Array): Uint8Array;
@@ -31,6 +33,7 @@ export function hashPair(at: number, left: Uint8Array, right: Uint8Array): Uint8
   return blake2b256(pair);
 }
 
+/** The rule of our ranges: every node hashes its own position. */
 export const INDEXED: MmrRule = {
   leaf(position, content) {
     writeU64(index, 0, position);
@@ -40,6 +43,7 @@ export const INDEXED: MmrRule = {
   bag: hashPair,
 };
 
+/** The rule of another public library, without positions. */
 export const PLAIN: MmrRule = {
   leaf: (_, content) => blake2b256(content),
   parent: (_, left, right) => blake2b256(concatBytes(left, right)),

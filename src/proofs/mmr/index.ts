@@ -4,7 +4,7 @@
  */
 export { BitTree, STORED_LEVEL } from './bit-tree.ts';
 export * from './bitmap.ts';
-export { EMPTY_ROOT, INDEXED, type MmrRule, PLAIN } from './hash.ts';
+export { INDEXED, PLAIN } from './hash.ts';
 export * from './positions.ts';
 export * from './proof.ts';
 export * from './prune-list.ts';

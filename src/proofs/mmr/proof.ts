@@ -13,10 +13,13 @@ import { INDEXED, type MmrRule } from './hash.ts';
 import { climbFrom, isSize, leafPosition, leavesIn } from './positions.ts';
 import { bag, nodeKey } from './range.ts';
 
+/** That a leaf stands in a range of that size. */
 export interface MmrProof {
   /** Nodes of the range the proof is for. */
   readonly mmrSize: number;
+  /** Which leaf it is, from 0. */
   readonly leafIndex: number;
+  /** The hashes on the way to the root. */
   readonly path: readonly Uint8Array[];
 }
 
@@ -81,6 +84,7 @@ export function encodeProof({ mmrSize, path }: MmrProof): Uint8Array {
   return out;
 }
 
+/** Reads a proof; which leaf it is for the caller says. Throws USAGE. */
 export function decodeProof(bytes: Uint8Array, leafIndex: number): MmrProof {
   if (bytes.length < HEAD_BYTES) malformed('a mountain range proof is cut');
   const mmrSize = readBigU64(bytes, 0);
@@ -92,16 +96,22 @@ export function decodeProof(bytes: Uint8Array, leafIndex: number): MmrProof {
   return { mmrSize: Number(mmrSize), leafIndex, path };
 }
 
+/** A proof as JSON. */
 export interface MmrProofJson {
+  /** Nodes of the range, in decimal. */
   readonly mmrSize: string;
+  /** Which leaf it is, in decimal. */
   readonly leafIndex: string;
+  /** The hashes on the way to the root, in hex. */
   readonly path: readonly string[];
 }
 
+/** Writes a proof as JSON. */
 export function proofToJson({ mmrSize, leafIndex, path }: MmrProof): MmrProofJson {
   return { mmrSize: `${mmrSize}`, leafIndex: `${leafIndex}`, path: path.map((hash) => toHex(hash)) };
 }
 
+/** Reads a proof from JSON; `at` names it in messages. Throws USAGE. */
 export function proofFromJson(json: unknown, at = 'proof'): MmrProof {
   const { mmrSize, leafIndex, path } = objectAt(json, at, ['mmrSize', 'leafIndex', 'path']);
   return {

@@ -9,6 +9,7 @@ import type { NodeReader, NodeSink } from '../node-store.ts';
 import { climbFrom, familyOf } from './positions.ts';
 import { nodeKey } from './range.ts';
 
+/** Two kinds of rows: the nodes of a range, and where it was pruned. */
 export interface PruneSpaces<T> {
   /** Hashes by position. */
   readonly nodes: T;

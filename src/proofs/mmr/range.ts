@@ -9,6 +9,7 @@ import { type NodeReader, type NodeSink, needNode } from '../node-store.ts';
 import { EMPTY_ROOT, INDEXED, type MmrRule } from './hash.ts';
 import { isSize, leavesIn, peaksOf } from './positions.ts';
 
+/** The whole state of a range; the rest is in its nodes. */
 export interface Range {
   /** Number of nodes. */
   readonly size: number;
@@ -16,6 +17,7 @@ export interface Range {
   readonly peaks: readonly Uint8Array[];
 }
 
+/** A range without a leaf. */
 export const EMPTY_RANGE: Range = { size: 0, peaks: [] };
 
 export function nodeKey(position: number): Uint8Array {
@@ -61,6 +63,7 @@ export function append(range: Range, contents: readonly Uint8Array[], sink: Node
   return { size: position, peaks };
 }
 
+/** The root of a range: its peaks, bagged from right to left. */
 export function rangeRoot(range: Range, rule: MmrRule = INDEXED): Uint8Array {
   const { size, peaks } = range;
   return peaks.length === 0 ? EMPTY_ROOT : bag(size, peaks, rule);

@@ -18,12 +18,15 @@ import { leavesIn, sizeOf } from './positions.ts';
 import { type MmrProof, type MmrProofJson, proofFromJson, proofToJson, proveLeaf, rootFrom } from './proof.ts';
 import { mergedRoot, type UtxoMmr, type UtxoSpaces } from './utxo.ts';
 
+/** That an output was created, and that it is unspent or spent. */
 export interface UtxoProof {
+  /** That it was created. */
   readonly leaf: MmrProof;
   /** Null: nothing at all is unspent. */
   readonly bits: { readonly chunk: Uint8Array; readonly proof: MmrProof } | null;
 }
 
+/** What a proof shows of an output. */
 export type UtxoStatus = 'unspent' | 'spent';
 
 /** The rows that a proof needs. */
@@ -86,15 +89,20 @@ function statusIn({ chunk, proof }: NonNullable<UtxoProof['bits']>, leafIndex: n
   return hasBit(chunk, leafIndex) ? 'unspent' : 'spent';
 }
 
+/** A proof as JSON. */
 export interface UtxoProofJson {
+  /** That it was created. */
   readonly leaf: MmrProofJson;
+  /** The chunk of the bitmap with the output's bit, in hex, and its proof; null: nothing at all is unspent. */
   readonly bits: { readonly chunk: string; readonly proof: MmrProofJson } | null;
 }
 
+/** Writes a proof as JSON. */
 export function utxoProofToJson({ leaf, bits }: UtxoProof): UtxoProofJson {
   return { leaf: proofToJson(leaf), bits: bits === null ? null : { chunk: toHex(bits.chunk), proof: proofToJson(bits.proof) } };
 }
 
+/** Reads a proof from JSON; `at` names it in messages. Throws USAGE. */
 export function utxoProofFromJson(json: unknown, at = 'proof'): UtxoProof {
   const { leaf, bits } = objectAt(json, at, ['leaf', 'bits']);
   if (bits === null) return { leaf: proofFromJson(leaf, `${at}.leaf`), bits: null };

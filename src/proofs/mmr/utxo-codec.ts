@@ -9,6 +9,7 @@ import { isSize, peaksOf } from './positions.ts';
 import type { Range } from './range.ts';
 import type { BlockRecord, UtxoMmr } from './utxo.ts';
 
+/** The state as bytes. */
 export function encodeState({ range, bitmap, cutoff }: UtxoMmr): Uint8Array {
   const w = new ByteWriter();
   writeRange(w, range);
@@ -18,6 +19,7 @@ export function encodeState({ range, bitmap, cutoff }: UtxoMmr): Uint8Array {
   return w.view().slice();
 }
 
+/** Reads that. Throws STORE_DAMAGED. */
 export function decodeState(bytes: Uint8Array): UtxoMmr {
   const r = new ByteReader(bytes, 'the state of the mountain range');
   const range = readRangeOf(r);

@@ -21,15 +21,20 @@ import { append, EMPTY_RANGE, type Range, rangeRoot, rewind } from './range.ts';
 /** The rows of the range, kept apart: a column each, or one with a prefix each. */
 export interface UtxoSpaces<T> extends BitmapSpaces<T>, PruneSpaces<T> {}
 
+/** The state of the range over all outputs. */
 export interface UtxoMmr {
+  /** Every output there ever was. */
   readonly range: Range;
+  /** Which of them are unspent. */
   readonly bitmap: Bitmap;
   /** Size below which spent leaves may be gone: no going back behind it. */
   readonly cutoff: number;
 }
 
+/** The range before the first output. */
 export const EMPTY_UTXO_MMR: UtxoMmr = { range: EMPTY_RANGE, bitmap: EMPTY_BITMAP, cutoff: 0 };
 
+/** The roots of the range over all outputs. */
 export interface UtxoRoots {
   /** Of all outputs ever created. */
   readonly pmmrRoot: Uint8Array;
@@ -39,6 +44,7 @@ export interface UtxoRoots {
   readonly merged: Uint8Array;
 }
 
+/** What a block does to the range. */
 export interface UtxoBlock {
   /** Contents of the leaves to append, in the order of the chain. */
   readonly created: readonly Uint8Array[];
@@ -48,12 +54,17 @@ export interface UtxoBlock {
 
 /** What taking a block back needs, and what a proof for an older root needs. */
 export interface BlockRecord {
+  /** Nodes of the range before the block. */
   readonly prevSize: number;
+  /** Nodes of the range after it. */
   readonly size: number;
-  /** Ascending. */
+  /** Indexes of the leaves it spent, ascending. */
   readonly spent: readonly number[];
+  /** The peaks of the range after it. */
   readonly peaks: readonly Uint8Array[];
+  /** The root of the range after it. */
   readonly pmmrRoot: Uint8Array;
+  /** The root of the bitmap after it. */
   readonly bitmapRoot: Uint8Array;
   /** The merged root before the block: going back must lead to it. */
   readonly mergedBefore: Uint8Array;
@@ -64,10 +75,12 @@ export function leafContent(txId: Uint8Array, index: number, txOut: Uint8Array):
   return blake2b256(concatBytes(encodeTxIn(txId, index), txOut));
 }
 
+/** The root that commits to the range and to the bitmap. */
 export function mergedRoot(size: number, pmmrRoot: Uint8Array, bitmapRoot: Uint8Array): Uint8Array {
   return hashPair(size, pmmrRoot, bitmapRoot);
 }
 
+/** The roots of a state. */
 export function rootsOf({ range, bitmap }: UtxoMmr): UtxoRoots {
   const pmmrRoot = rangeRoot(range);
   return { pmmrRoot, bitmapRoot: bitmap.root, merged: mergedRoot(range.size, pmmrRoot, bitmap.root) };

@@ -33,6 +33,7 @@ function writeStep(w: CborWriter, step: Step): void {
   } else startConstructor(w, LEAF).uint(step.skip).bytes(step.neighbor.key).bytes(step.neighbor.value).end();
 }
 
+/** Reads a proof from Plutus data in CBOR. Throws USAGE. */
 export function decode(bytes: Uint8Array): Proof {
   return decoding('a forestry proof', () => {
     const c = new Cursor(bytes);

@@ -17,6 +17,7 @@ export const SLOTS = 16;
 /** Nibbles of a path. */
 export const PATH_NIBBLES = 64;
 
+/** The root of an empty trie. */
 export const NULL_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
 
 const EVEN = 0xff;

@@ -7,6 +7,7 @@ import { arrayAt, countAt, hexAt, kindOf, objectAt } from '../json.ts';
 import { HASH_BYTES } from '../verdict.ts';
 import type { Proof, Step } from './proof.ts';
 
+/** A step of a proof as the public library writes it. */
 export type StepJson =
   | { readonly type: 'branch'; readonly skip: number; readonly neighbors: string }
   | {
@@ -18,6 +19,7 @@ export type StepJson =
 
 const KINDS = ['branch', 'fork', 'leaf'] as const;
 
+/** Writes a proof as JSON. */
 export function toJson(proof: Proof): StepJson[] {
   return proof.map((step) => {
     const { skip } = step;
@@ -31,6 +33,7 @@ export function toJson(proof: Proof): StepJson[] {
   });
 }
 
+/** Reads a proof from JSON. Throws USAGE. */
 export function fromJson(json: unknown): Proof {
   return arrayAt(json, 'proof').map((step, i) => stepFromJson(step, `proof[${i}]`));
 }

@@ -24,11 +24,14 @@ export type Step =
   /** One other child, a leaf: hash of its key, hash of its value. */
   | { readonly type: 'leaf'; readonly skip: number; readonly neighbor: { readonly key: Uint8Array; readonly value: Uint8Array } };
 
+/** The steps from the root to a key. */
 export type Proof = readonly Step[];
 
+/** A proof of a key that is there, or is not. */
 export interface KeyProof {
   /** Whether the steps show that the key is there, or that it is not. */
   readonly present: boolean;
+  /** From the root down. */
   readonly proof: Proof;
 }
 

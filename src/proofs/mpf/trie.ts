@@ -10,7 +10,9 @@ import { updateTree } from '../radix/update.ts';
 import { descend, isFound, readTop } from '../radix/walk.ts';
 import { MPF_RULE, NULL_HASH, nodeHash, pathOfKey } from './hash.ts';
 
+/** A change of one key. */
 export interface Change {
+  /** The key, before it is hashed. */
   readonly key: Uint8Array;
   /** Null deletes. */
   readonly value: Uint8Array | null;

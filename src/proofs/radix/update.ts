@@ -40,7 +40,9 @@ export interface RadixRule {
 /** Values of new branches. */
 const values = new Slab(32 * 1024);
 
+/** A change of one entry. */
 export interface Change {
+  /** The key of the entry. */
   readonly key: Bits;
   /** 32 bytes; null removes the key. */
   readonly value: Uint8Array | null;

@@ -21,20 +21,29 @@ import { equalBytes, readBigU64, readU32, readU64, toHex } from '../../util/byte
 import { SCAN_ROWS } from '../../util/limits.ts';
 import { OutputCheck } from './output.ts';
 
+/** Something in a store that is not what it should be. */
 export interface Fault {
+  /** The column it is in. */
   readonly column: string;
-  /** Hex. */
+  /** The key of its row, in hex. */
   readonly key: string;
+  /** What is wrong with it. */
   readonly what: string;
 }
 
+/** What checking a store has found. */
 export interface Verification {
+  /** Blocks that were checked. */
   readonly blocks: number;
+  /** Unspent outputs that were checked. */
   readonly utxos: number;
+  /** The sum of their values in the chain's smallest unit. */
   readonly value: bigint;
+  /** Rows that were checked, by column. */
   readonly indexRows: Readonly<Record<string, number>>;
-  /** The first faults found, and how many there are. */
+  /** The first faults found. */
   readonly faults: readonly Fault[];
+  /** How many faults there are; 0: the store is sound. */
   readonly faultCount: number;
 }
 

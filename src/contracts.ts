@@ -1,0 +1,40 @@
+/**
+ * `unspent/contracts`: for those who write their own projections and engines, and
+ * pass them to `open`. What a projection is told and has to keep, what an engine
+ * has to do, and what it takes to read the outputs in between. `unspent/testing`
+ * checks that they do it.
+ */
+export type { Batch, ColumnSpec, Engine, EngineStats, Reader, Row, ScanOptions, Snapshot } from './engine/engine.ts';
+export type {
+  AssetVisitor,
+  Block,
+  Create,
+  GenesisOutput,
+  HeaderFacts,
+  HeaderReader,
+  KeyKind,
+  Ledger,
+  NamedBytes,
+  OutputKeys,
+  OutputLeaf,
+  OutputTraits,
+  Point,
+  PreviousBlock,
+  SetHash,
+  SetHashUpdate,
+  SetMember,
+  SetSummary,
+  Spend,
+  Transition,
+  Tx,
+  Witness,
+  WitnessKind,
+} from './ledgers/ledger.ts';
+export { outpointIndex, outpointTxId } from './ledgers/outpoint.ts';
+export type { ChainRow } from './projections/chain.ts';
+export { type Coin, readStored, type Spender, type StoredOutput } from './projections/coin.ts';
+export type { ProjectionEntry } from './projections/entry.ts';
+export type { Inspection, ProjectionCheck, StoredUndo } from './projections/inspection.ts';
+export type { ForwardBlock, Projection, PrunedBlock, SettledBlock, Step, StepBlock, StepTx, Undo } from './projections/projection.ts';
+export type { FamilyName } from './proofs/index.ts';
+export type { Setting, SettingOf, SettingType, Switch } from './util/setting.ts';
