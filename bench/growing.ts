@@ -65,10 +65,12 @@ export class GrowingStore {
     const projections = selectProjections(this.keeps, syntheticLedger);
     this.opened = await openEngineIn(this.directory, [...projections.flatMap((projection) => projection.columns), deltaColumn], {
       ...settings,
-      ...{ createIfMissing: true, kind: this.kind },
+      createIfMissing: true,
+      kind: this.kind,
     });
     this.fold = new Fold(this.opened, syntheticLedger, projections, {
-      ...{ pruneDepth: 2160, rollbackWindow: 4320 },
+      pruneDepth: 2160,
+      rollbackWindow: 4320,
       utxo: true,
       partial: false,
       selfContained: false,

@@ -57,7 +57,8 @@ export async function followAndReport(
       (stop) => serveUntil(served, stop),
       async (stop) => {
         await store.follow(source, {
-          ...{ follow: true, signal: stop },
+          follow: true,
+          signal: stop,
           onProgress: (now) => lines.progress(now),
           onRollback: (to, undone) => lines.rolledBack(to, undone),
           onFill: (fills) => lines.filled(fills),

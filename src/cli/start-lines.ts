@@ -11,7 +11,14 @@ import { count, counted, duration, placeText, rate } from './format.ts';
 const BEHIND_LINE_MS = 2000;
 
 const NOTHING: FollowProgress = {
-  ...{ blocks: 0, bytes: 0, txs: 0, created: 0, spent: 0, rollbacks: 0, undone: 0, queued: 0 },
+  blocks: 0,
+  bytes: 0,
+  txs: 0,
+  created: 0,
+  spent: 0,
+  rollbacks: 0,
+  undone: 0,
+  queued: 0,
   tip: undefined,
 };
 

@@ -70,7 +70,14 @@ async function sync(context: Context): Promise<void> {
 }
 
 const NOTHING: FollowResult = {
-  ...{ blocks: 0, bytes: 0, txs: 0, created: 0, spent: 0, rollbacks: 0, undone: 0, queued: 0 },
+  blocks: 0,
+  bytes: 0,
+  txs: 0,
+  created: 0,
+  spent: 0,
+  rollbacks: 0,
+  undone: 0,
+  queued: 0,
   tip: undefined,
   reason: 'until',
 };
@@ -116,7 +123,11 @@ async function followSource({ options, progress }: Context, store: OpenStore, so
   try {
     if (source === null) return { ...NOTHING, reason: (await store.fill({ signal, onProgress: show })) ? 'until' : 'interrupted' };
     return await store.follow(source, {
-      ...{ until, follow: options.follow === true, signal, onProgress, onFill: show },
+      until,
+      follow: options.follow === true,
+      signal,
+      onProgress,
+      onFill: show,
       onRollback: (to, undone) => line.note(`the source went back ${counted(undone, 'block')}, to ${pointText(to, store.network.dialect)}`),
     });
   } finally {

@@ -27,8 +27,13 @@ export async function compareWithNode(store: OpenStore, url: string, onRows?: (r
     // A node that knows MuHash only is the one case in which ours has to be worked out.
     const ours = store.commitment({ onRows, ...(theirs.muhash === undefined ? { muhash: false } : {}) })!;
     const own: Record<string, string | number | null> = {
-      ...{ txouts: ours.txouts, total: ours.value.toString(), bogosize: ours.bogosize, transactions: ours.transactions },
-      ...{ hash_serialized_2: ours.hashSerialized2, hash_serialized_3: ours.hashSerialized3, muhash: ours.muhash },
+      txouts: ours.txouts,
+      total: ours.value.toString(),
+      bogosize: ours.bogosize,
+      transactions: ours.transactions,
+      hash_serialized_2: ours.hashSerialized2,
+      hash_serialized_3: ours.hashSerialized3,
+      muhash: ours.muhash,
     };
     return { node: client.name, equal: agreed(own, theirs, client.name) };
   } finally {

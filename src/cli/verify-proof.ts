@@ -94,7 +94,10 @@ function unverified(document: ProofDocument, noRoot: boolean, noNetwork: boolean
   const { kind, network, family, point, root, claim } = documentToJson(document);
   const missing = [...(noRoot ? ['no --root'] : []), ...(noNetwork ? ['no --network'] : [])].join(' and ');
   return new UnspentError('PROOF_UNVERIFIED', `nothing was verified: ${missing} was given`, {
-    ...{ kind, claims: SHOWN[kind], claim, ...leafOf(document) },
+    kind,
+    claims: SHOWN[kind],
+    claim,
+    ...leafOf(document),
     says: { network, family, point, root },
   });
 }

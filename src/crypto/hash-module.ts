@@ -71,7 +71,14 @@ function moduleBytes({ compressTakes, hashTakes, compress, hash }: HashBodies): 
   const sized = (body: readonly number[]): number[] => [...unsigned(body.length), ...body];
   const takes = (types: readonly number[]): number[] => [FUNCTION, types.length, ...types, 0];
   return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    0x00,
+    0x61,
+    0x73,
+    0x6d,
+    0x01,
+    0x00,
+    0x00,
+    0x00,
     ...section(1, 2, ...takes(compressTakes), ...takes(hashTakes)),
     ...section(3, 2, 0, 1),
     ...section(5, 1, 0, 2),

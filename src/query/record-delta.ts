@@ -202,7 +202,9 @@ function writeSpent(w: CborWriter, output: SpentOutput): void {
 
 function readSpent(c: Cursor): SpentOutput {
   const d: PartialRecord<{ readonly outpoint: RecordedOutpoint } & Pick<SpentOutput, 'before' | 'spentBy'>> = {
-    ...{ outpoint: null, before: null, spentBy: null },
+    outpoint: null,
+    before: null,
+    spentBy: null,
   };
   readFields(c, 'a spent output', (key) => {
     if (key === 0) d.outpoint = readOutpoint(c);

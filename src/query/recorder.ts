@@ -54,7 +54,11 @@ export class Recorder {
     const { block, epoch, time } = this.places.at(spent.height, spent.slot);
     return {
       spentBy: spent.txId,
-      ...{ slot: spent.slot, block: spent.height, blockHash: block?.row.hash ?? null, time: whole(time), epoch },
+      slot: spent.slot,
+      block: spent.height,
+      blockHash: block?.row.hash ?? null,
+      time: whole(time),
+      epoch,
       before: this.utxo(utxo),
     };
   }

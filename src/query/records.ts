@@ -125,9 +125,23 @@ export const UTXO: RecordForm<UtxoRecord> = {
   },
   read(c) {
     const r: PartialRecord<UtxoRecord> = {
-      ...{ address: null, lovelace: null, assets: null, datumHash: null, inlineDatum: null, scriptRef: null, scriptHash: null },
-      ...{ isCollateralReturn: null, isCoinbase: null, slot: null, block: null, blockHash: null, epoch: null, blockTime: null },
-      ...{ paymentCredential: null, stakeCredential: null, stakeAddress: null },
+      address: null,
+      lovelace: null,
+      assets: null,
+      datumHash: null,
+      inlineDatum: null,
+      scriptRef: null,
+      scriptHash: null,
+      isCollateralReturn: null,
+      isCoinbase: null,
+      slot: null,
+      block: null,
+      blockHash: null,
+      epoch: null,
+      blockTime: null,
+      paymentCredential: null,
+      stakeCredential: null,
+      stakeAddress: null,
     };
     readFields(c, 'a UtxoRecord', (key) => {
       if (key === 0) r.address = c.byteString();

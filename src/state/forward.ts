@@ -309,7 +309,10 @@ export class ForwardPlanner {
     const spender = coin?.spender?.txId ?? ZERO_ID;
     const what = coin === undefined ? 'an output' : this.outpointText(coin);
     return new UnspentError('INPUT_MISSING', `${what} is not unspent, but is spent ${this.where(block, spender)}`, {
-      ...{ height: block.height, slot: block.slot, hash: formatId(block.hash), tx: formatId(spender) },
+      height: block.height,
+      slot: block.slot,
+      hash: formatId(block.hash),
+      tx: formatId(spender),
     });
   }
 

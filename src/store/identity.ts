@@ -56,8 +56,14 @@ export function planStore(existing: StoreIdentity | null, wishes: StoreRequest, 
   const { pruneDepth, rollbackWindow, delta } = config.utxo;
   if (existing !== null) checkFixed(existing, wishes.data, partial, delta.selfContained);
   const facts = {
-    ...{ schema: SCHEMA_VERSION, network: name, family: network.family.name, parameters: network.parameters },
-    ...{ partial, selfContained: delta.selfContained, windows: { pruneDepth, rollbackWindow }, createdBy: `unspent ${VERSION}` },
+    schema: SCHEMA_VERSION,
+    network: name,
+    family: network.family.name,
+    parameters: network.parameters,
+    partial,
+    selfContained: delta.selfContained,
+    windows: { pruneDepth, rollbackWindow },
+    createdBy: `unspent ${VERSION}`,
   };
   return { facts, network, config, ignored };
 }

@@ -33,7 +33,8 @@ export function settingsOf(config: Config, identity: StoreIdentity | null, netwo
   const isKept = (key: SettingKey): boolean => !may.shape || !isGiven(config, key);
   const effective = withValues(config, {
     ...Object.fromEntries(keys.filter(isKept).map((key) => [key, kept[key]])),
-    ...{ 'utxo.pruneDepth': windows.pruneDepth, 'utxo.rollbackWindow': windows.rollbackWindow },
+    'utxo.pruneDepth': windows.pruneDepth,
+    'utxo.rollbackWindow': windows.rollbackWindow,
   });
   const ignored = [...keys, ...WINDOW_KEYS].filter((key) => isGiven(config, key) && isOther(config, effective, key));
   return { config: effective, ignored };

@@ -78,7 +78,9 @@ function change(
   const opened = columnNames(projections);
   const columns = [...new Set([...(have.columns ?? []), ...opened])];
   return {
-    ...{ projections, added, removed },
+    projections,
+    added,
+    removed,
     during: { projections: have.projections.filter((name) => !removed.includes(name)), columns },
     after: { projections: names(projections), columns },
     retired: columns.filter((column) => !opened.includes(column)),

@@ -65,7 +65,8 @@ export async function exportSnapshot(store: OpenStore, folder: string, options: 
     const facts = {
       network: networkFacts(network),
       point: { height, slot, hash: network.dialect.formatId(hash), boundary },
-      ...{ era, header: toHex(header) },
+      era,
+      header: toHex(header),
     };
     return await writeSnapshot(folder, facts, unspentAt(columns, head, row), network.ledger, options);
   } finally {

@@ -36,7 +36,11 @@ const SHOWN = SETTING_KEYS.filter((key) => (settingOf(key).shapesStore && !OF_TH
 export function summaryOf(query: Query, config: Config): StoreSummary {
   const base = query.base();
   return {
-    ...{ head: query.head, totals: query.totals, horizon: query.horizon(config.utxo), pruned: query.pruned(), base },
+    head: query.head,
+    totals: query.totals,
+    horizon: query.horizon(config.utxo),
+    pruned: query.pruned(),
+    base,
     partial: base === null && query.firstHeight() > 0,
     mmr: config.utxo.enabled && config.utxo.store === 'mmr' ? rangeOf(query) : null,
     settings: Object.fromEntries(SHOWN.map((key) => [key, settingValue(config, key)])),

@@ -189,8 +189,15 @@ describe('the verdict', () => {
     pruned: { spent_outputs: -1, deltas: -1 },
     projections: ['utxo'],
     following: {
-      ...{ state: 'following', source: 'n2n://node:3001', peer: null, version: null, source_tip: { slot: 24_000, height: 1200 } },
-      ...{ rollbacks: [], fills: [], connections_lost: 0, last_error: null },
+      state: 'following',
+      source: 'n2n://node:3001',
+      peer: null,
+      version: null,
+      source_tip: { slot: 24_000, height: 1200 },
+      rollbacks: [],
+      fills: [],
+      connections_lost: 0,
+      last_error: null,
     },
   };
   const following = (more: Partial<Status['following']>): Status => ({ ...well, following: { ...well.following, ...more } });

@@ -19,7 +19,9 @@ import { until } from '../support/patience.ts';
 const SETTINGS = [
   ...['policy', 'asset', 'datumHash', 'referenceScript'].map((name) => `utxo.index.${name}=true`),
   ...['balances', 'datums', 'scripts'].map((name) => `utxo.${name}=true`),
-  ...['utxo.pruneDepth=150', 'utxo.rollbackWindow=300', 'utxo.pruneScheduleSeconds=1'],
+  'utxo.pruneDepth=150',
+  'utxo.rollbackWindow=300',
+  'utxo.pruneScheduleSeconds=1',
 ];
 
 export interface WorldOptions extends Partial<LiveOptions> {

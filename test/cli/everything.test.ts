@@ -18,8 +18,15 @@ function changed(network: string, ...set: readonly string[]): readonly string[] 
 describe('everything on', () => {
   it('of a Cardano devnet', () => {
     assert.deepEqual(changed('devnet'), [
-      ...['utxo.index.policy', 'utxo.index.asset', 'utxo.index.datumHash', 'utxo.index.referenceScript'],
-      ...['utxo.balances', 'utxo.datums', 'utxo.scripts', 'proofs.setHash', 'proofs.csmt'],
+      'utxo.index.policy',
+      'utxo.index.asset',
+      'utxo.index.datumHash',
+      'utxo.index.referenceScript',
+      'utxo.balances',
+      'utxo.datums',
+      'utxo.scripts',
+      'proofs.setHash',
+      'proofs.csmt',
     ]);
   });
 

@@ -16,8 +16,13 @@ interface PageJson {
 }
 
 const SWITCHES = [
-  ...['utxo.index.policy', 'utxo.index.asset', 'utxo.index.datumHash', 'utxo.index.referenceScript'],
-  ...['utxo.balances', 'utxo.datums', 'utxo.scripts'],
+  'utxo.index.policy',
+  'utxo.index.asset',
+  'utxo.index.datumHash',
+  'utxo.index.referenceScript',
+  'utxo.balances',
+  'utxo.datums',
+  'utxo.scripts',
 ];
 const AT = 'height:149';
 
@@ -114,7 +119,11 @@ describe('query', () => {
 
   test('block, by hash, height and slot', async () => {
     const { block, txs, created } = await document<{ block: BlockJson; txs: TxJson[]; created: number }>([
-      ...['query', 'block', AT, '--data', now],
+      'query',
+      'block',
+      AT,
+      '--data',
+      now,
     ]);
     assert.deepEqual([block.height, block.tx_count], [149, txs.length]);
     for (const id of [block.hash, `slot:${block.slot}`, String(block.slot)]) {

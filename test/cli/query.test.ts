@@ -22,9 +22,24 @@ interface PageJson {
 }
 
 const FIELDS = [
-  ...['tx_hash', 'output_index', 'owner_addr', 'owner_stake_addr', 'owner_payment_credential', 'owner_stake_credential'],
-  ...['lovelace_amount', 'amounts', 'data_hash', 'inline_datum', 'script_ref', 'reference_script_hash', 'is_collateral_return'],
-  ...['slot', 'block', 'block_hash', 'epoch', 'block_time'],
+  'tx_hash',
+  'output_index',
+  'owner_addr',
+  'owner_stake_addr',
+  'owner_payment_credential',
+  'owner_stake_credential',
+  'lovelace_amount',
+  'amounts',
+  'data_hash',
+  'inline_datum',
+  'script_ref',
+  'reference_script_hash',
+  'is_collateral_return',
+  'slot',
+  'block',
+  'block_hash',
+  'epoch',
+  'block_time',
 ];
 const SPENT_FIELDS = [...['spent_tx_hash', 'spent_at_slot', 'spent_at_block', 'spent_at_block_hash', 'spent_block_time', 'spent_epoch']];
 

@@ -33,8 +33,16 @@ const ROUNDS_MAX = 90;
 const OPENING_MS_MAX = 60;
 const FILLING_MS_MAX = 80;
 const SWITCHES = [
-  ...['index.addressHash', 'index.paymentCredential', 'index.stakeCredential', 'index.policy', 'index.asset', 'index.datumHash'],
-  ...['index.referenceScript', 'balances', 'datums', 'scripts'],
+  'index.addressHash',
+  'index.paymentCredential',
+  'index.stakeCredential',
+  'index.policy',
+  'index.asset',
+  'index.datumHash',
+  'index.referenceScript',
+  'balances',
+  'datums',
+  'scripts',
 ];
 const CHILD = fileURLToPath(new URL('../support/fill-child.ts', import.meta.url));
 

@@ -40,12 +40,28 @@ function exampleValues(): Record<string, Buffer> {
   chunk[0] = 0x40;
   const bitmapRoot = H(u64(0), chunk);
   return {
-    ...{ address, owner },
-    ...{ 'txIn 1': txIn1, 'txIn 2': txIn2, 'output 1': output1, 'output 2': output2, 'key 1': key1, 'key 2': key2 },
-    ...{ 'value 1': value1, 'value 2': value2, 'ref of leaf 1': left, 'ref of leaf 2': right, branch, 'ref of the top': top },
+    address,
+    owner,
+    'txIn 1': txIn1,
+    'txIn 2': txIn2,
+    'output 1': output1,
+    'output 2': output2,
+    'key 1': key1,
+    'key 2': key2,
+    'value 1': value1,
+    'value 2': value2,
+    'ref of leaf 1': left,
+    'ref of leaf 2': right,
+    branch,
+    'ref of the top': top,
     'csmt root': H(top),
-    ...{ 'content 0': content0, 'content 1': content1, 'leaf 0': leaf0, 'leaf 1': leaf1, 'range root': rangeRoot },
-    ...{ 'bitmap root': bitmapRoot, 'merged root': H(u64(3), rangeRoot, bitmapRoot) },
+    'content 0': content0,
+    'content 1': content1,
+    'leaf 0': leaf0,
+    'leaf 1': leaf1,
+    'range root': rangeRoot,
+    'bitmap root': bitmapRoot,
+    'merged root': H(u64(3), rangeRoot, bitmapRoot),
   };
 }
 
@@ -65,11 +81,17 @@ function exampleDocuments(values: Record<string, Buffer>): { readonly inclusion:
   const chunk = `40${'00'.repeat(127)}`;
   return {
     inclusion: {
-      ...{ kind: 'csmt-inclusion', ...head, root: at('csmt root'), claim: { ...claim, owner: at('owner') } },
+      kind: 'csmt-inclusion',
+      ...head,
+      root: at('csmt root'),
+      claim: { ...claim, owner: at('owner') },
       proof: { key: key1, value: at('value 1'), rootJump: key1.slice(0, 283), steps: [step] },
     },
     spent: {
-      ...{ kind: 'mmr-spent', ...head, root: at('merged root'), claim },
+      kind: 'mmr-spent',
+      ...head,
+      root: at('merged root'),
+      claim,
       proof: {
         leaf: { mmrSize: '3', leafIndex: '0', path: [at('leaf 1')] },
         bits: { chunk, proof: { mmrSize: '1', leafIndex: '0', path: [] } },

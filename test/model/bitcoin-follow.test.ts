@@ -48,7 +48,9 @@ function telling(events: readonly ChainEvent[], random: Random): Source {
 
 function pump({ fold, ledger }: BitcoinRig, source: Source, options: Partial<FollowFoldOptions>): ReturnType<typeof follow> {
   return follow(source, fold, ledger, {
-    ...{ until: { kind: 'end' }, follow: false, groupBlocks: 10 },
+    until: { kind: 'end' },
+    follow: false,
+    groupBlocks: 10,
     signal: new AbortController().signal,
     ...options,
   });

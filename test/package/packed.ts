@@ -14,9 +14,17 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** What a strict project of our time has; `skipLibCheck` is off, so that our declarations are checked, too. */
 const COMPILER_OPTIONS = {
-  ...{ target: 'es2024', module: 'nodenext', lib: ['es2024', 'esnext.disposable'], types: ['node'], noEmit: true },
-  ...{ strict: true, exactOptionalPropertyTypes: true, noPropertyAccessFromIndexSignature: true },
-  ...{ skipLibCheck: false, erasableSyntaxOnly: true, verbatimModuleSyntax: true },
+  target: 'es2024',
+  module: 'nodenext',
+  lib: ['es2024', 'esnext.disposable'],
+  types: ['node'],
+  noEmit: true,
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noPropertyAccessFromIndexSignature: true,
+  skipLibCheck: false,
+  erasableSyntaxOnly: true,
+  verbatimModuleSyntax: true,
 };
 
 export interface Finished {

@@ -172,9 +172,12 @@ describe('the hash of the set', () => {
     const config = (setHash: boolean) =>
       loadConfig({
         env: {
-          ...{ UNSPENT_UTXO_HISTORY: 'true', UNSPENT_UTXO_BALANCES: 'true', UNSPENT_PROOFS_SET_HASH: String(setHash) },
+          UNSPENT_UTXO_HISTORY: 'true',
+          UNSPENT_UTXO_BALANCES: 'true',
+          UNSPENT_PROOFS_SET_HASH: String(setHash),
           UNSPENT_PROOFS_CSMT: 'true',
-          ...{ UNSPENT_UTXO_INDEX_PAYMENT_CREDENTIAL: 'false', UNSPENT_UTXO_INDEX_STAKE_CREDENTIAL: 'false' },
+          UNSPENT_UTXO_INDEX_PAYMENT_CREDENTIAL: 'false',
+          UNSPENT_UTXO_INDEX_STAKE_CREDENTIAL: 'false',
         },
       }).config;
     const shape = (have: Shape, setHash: boolean) => planShape(have, config(setHash), chain.ledger, PROJECTIONS);

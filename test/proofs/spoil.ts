@@ -88,8 +88,17 @@ function changesOfFields(fields: { readonly [name: string]: Json }, dice: Dice):
 }
 
 const WORDS = [
-  ...['csmt-inclusion', 'csmt-absent', 'csmt-complete', 'mmr-unspent', 'mmr-spent'],
-  ...['cardano', 'bitcoin', 'witness', 'empty', 'toString', '__proto__'],
+  'csmt-inclusion',
+  'csmt-absent',
+  'csmt-complete',
+  'mmr-unspent',
+  'mmr-spent',
+  'cardano',
+  'bitcoin',
+  'witness',
+  'empty',
+  'toString',
+  '__proto__',
 ];
 
 function changedText(text: string, dice: Dice): Json {

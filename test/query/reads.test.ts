@@ -241,8 +241,13 @@ describe('datums and scripts', () => {
 
 describe('what is not there', () => {
   const kinds: Readonly<Record<IndexKind, string>> = {
-    ...{ address: 'utxo.index.addressHash', payment: 'utxo.index.paymentCredential', stake: 'utxo.index.stakeCredential' },
-    ...{ policy: 'utxo.index.policy', asset: 'utxo.index.asset', datum: 'utxo.index.datumHash', script: 'utxo.index.referenceScript' },
+    address: 'utxo.index.addressHash',
+    payment: 'utxo.index.paymentCredential',
+    stake: 'utxo.index.stakeCredential',
+    policy: 'utxo.index.policy',
+    asset: 'utxo.index.asset',
+    datum: 'utxo.index.datumHash',
+    script: 'utxo.index.referenceScript',
   };
 
   it('because it is switched off is said with the setting that switches it on', () => {
@@ -378,7 +383,13 @@ describe('documents', () => {
         assert.deepEqual(
           [json.hash, json.height, json.slot, json.epoch, json.era, json.tx_count, json.size, json.previous_hash],
           [
-            ...[toHex(block.hash), height, slot, slotToEpoch(network, slot), eraName(era), txs.length, raw.length],
+            toHex(block.hash),
+            height,
+            slot,
+            slotToEpoch(network, slot),
+            eraName(era),
+            txs.length,
+            raw.length,
             prevHash === null ? undefined : toHex(prevHash),
           ],
         );

@@ -211,7 +211,9 @@ describe('the record of a block', () => {
   it('self-contained has maps: the outpoint, the record, and who spent it', () => {
     const spentBy = new Uint8Array(32).fill(3);
     const map = read({
-      ...{ ...head, form: 'self-contained', created: [{ ...outpoint, record }] },
+      ...head,
+      form: 'self-contained',
+      created: [{ ...outpoint, record }],
       spent: [
         { ...outpoint, before: record, spentBy },
         { ...outpoint, before: record, spentBy: null },

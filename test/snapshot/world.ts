@@ -43,7 +43,8 @@ export function cardano(seed: number, flavour: 'ancient' | 'conway'): World {
   devnet.mine(BLOCKS - FORK_AT);
   const kept = ['balances', 'datums', 'scripts', ...['policy', 'asset', 'datumHash', 'referenceScript'].map((name) => `index.${name}`)];
   return {
-    ...{ name: `cardano (${flavour})`, network: 'devnet' },
+    name: `cardano (${flavour})`,
+    network: 'devnet',
     genesis: { byron: devnet.chain.genesisByron, shelley: devnet.chain.genesisShelley },
     everything: [...kept.map((name) => `utxo.${name}=true`), 'proofs.setHash=true', 'proofs.csmt=true'],
     blocks: devnet.blocks(),
@@ -58,7 +59,8 @@ export function bitcoin(seed: number): World {
   chain.fork(FORK_AT - 1);
   chain.mine(BLOCKS - FORK_AT);
   return {
-    ...{ name: 'bitcoin', network: chain.network.name },
+    name: 'bitcoin',
+    network: chain.network.name,
     everything: ['utxo.balances=true', 'proofs.setHash=true', 'proofs.csmt=true'],
     blocks: chain.blocks,
     fork: { from: FORK_AT - 1, blocks: side },

@@ -239,8 +239,13 @@ function sameOutput({ txId, index, output }: Utxo, wanted: PlainOutput): void {
   assert.deepEqual(
     { value, height, slot, txIndex, flags, raw: toHex(raw), key: toHex(keys.address!) },
     {
-      ...{ value: wanted.value, height: wanted.height, slot: wanted.height, txIndex: wanted.txIndex },
-      ...{ flags: wanted.coinbase ? 1 : 0, raw: toHex(wanted.raw), key: wanted.key },
+      value: wanted.value,
+      height: wanted.height,
+      slot: wanted.height,
+      txIndex: wanted.txIndex,
+      flags: wanted.coinbase ? 1 : 0,
+      raw: toHex(wanted.raw),
+      key: wanted.key,
     },
   );
 }

@@ -48,8 +48,13 @@ export class BitcoinRig {
     this.chain = chain;
     this.ledger = bitcoinLedger(chain.network);
     this.options = {
-      ...{ utxo: true, partial: false, selfContained: false, fsync: false },
-      ...{ pruneDepth: 2160, rollbackWindow: 4320, ...options },
+      utxo: true,
+      partial: false,
+      selfContained: false,
+      fsync: false,
+      pruneDepth: 2160,
+      rollbackWindow: 4320,
+      ...options,
     };
     this.projections = selectProjections(KEEP_ALL_BITCOIN, this.ledger);
     this.opened = opened;

@@ -57,7 +57,8 @@ export function readSpentList(file: string): { readonly output: OutputBytes; rea
   }[];
   return rows.map(({ txout, is_coinbase: coinbase, creation_height: height }) => ({
     output: outputBytes(BigInt(txout.value), fromHex(txout.script_pubkey)),
-    ...{ coinbase, height },
+    coinbase,
+    height,
   }));
 }
 
@@ -156,7 +157,13 @@ function createOf({ index, output, coinbase }: SeedCoin, start: number): Create 
   const end = start + output.length;
   const head = output[8] < 0xfd ? 9 : 11;
   return {
-    ...{ index, start, end, addressStart: start + head, addressEnd: end },
-    ...{ valueLo: view.getUint32(0, true), valueHi: view.getUint32(4, true), flags: coinbase ? OUTPUT_FLAG.coinbase : 0 },
+    index,
+    start,
+    end,
+    addressStart: start + head,
+    addressEnd: end,
+    valueLo: view.getUint32(0, true),
+    valueHi: view.getUint32(4, true),
+    flags: coinbase ? OUTPUT_FLAG.coinbase : 0,
   };
 }

@@ -54,7 +54,8 @@ function tell(seed: number, family: Family): Told {
   const story = new Story(seed, BLOCKS);
   const { tree, end } = story;
   return {
-    ...{ tree, end },
+    tree,
+    end,
     digestAt: (block) => story.stateAt(block).digest,
     check: (store) => checkStore(store, story),
     setAt: (block) => setOfStory(story.stateAt(block)),

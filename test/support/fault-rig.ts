@@ -65,8 +65,17 @@ export async function equalsAfterwards(directory: string, content: string, what:
 
 /** Functions of node:fs that the engine uses, and whether a full disk can fail them. */
 const OPERATIONS = {
-  ...{ readdirSync: false, statSync: false, existsSync: false, readFileSync: false, readSync: false, openSync: true },
-  ...{ renameSync: false, rmSync: false, mkdirSync: true, writeFileSync: true, fsyncSync: true },
+  readdirSync: false,
+  statSync: false,
+  existsSync: false,
+  readFileSync: false,
+  readSync: false,
+  openSync: true,
+  renameSync: false,
+  rmSync: false,
+  mkdirSync: true,
+  writeFileSync: true,
+  fsyncSync: true,
 } as const;
 type Operation = keyof typeof OPERATIONS;
 

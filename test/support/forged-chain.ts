@@ -135,8 +135,12 @@ export class ForgedChain {
 export const KEEP_ALL_BITCOIN: readonly string[] = keepAll(bitcoinLedger(bitcoinNetwork('bitcoin-regtest')));
 
 const FOLD_OPTIONS: FoldOptions = {
-  ...{ utxo: true, partial: false, selfContained: false, fsync: false },
-  ...{ pruneDepth: 2160, rollbackWindow: 4320 },
+  utxo: true,
+  partial: false,
+  selfContained: false,
+  fsync: false,
+  pruneDepth: 2160,
+  rollbackWindow: 4320,
 };
 
 export class ForgedRig {

@@ -14,7 +14,11 @@ const nothing = (): never => assert.fail('not asked here');
 
 /** Blocks mean what they say, and outputs are what their bytes are. */
 export const plainLedger: Ledger = {
-  ...{ family: 'cardano', hasSlots: true, traits: null, keyKinds: [], leaf: cardanoLeaf },
+  family: 'cardano',
+  hasSlots: true,
+  traits: null,
+  keyKinds: [],
+  leaf: cardanoLeaf,
   formatId: (id) => toHex(id),
   transition: () => null,
   isFirst: (block) => block.prevHash === null,
@@ -23,7 +27,9 @@ export const plainLedger: Ledger = {
     keys.mask = 0;
   },
   readOutput: (_raw, start, end) => create(0, start, end),
-  ...{ decode: nothing, setHash: { from: nothing, summary: nothing }, headers: { inExtra: nothing, read: nothing } },
+  decode: nothing,
+  setHash: { from: nothing, summary: nothing },
+  headers: { inExtra: nothing, read: nothing },
 };
 
 function create(index: number, start: number, end: number): Create {

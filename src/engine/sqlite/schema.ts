@@ -75,7 +75,8 @@ function checkOwnTables(connection: SqliteConnection, present: ReadonlySet<strin
   if (application !== APPLICATION_ID) throw damaged('its SQLite file was not made by unspent');
   if (format !== FORMAT) {
     throw new UnspentError('STORE_SCHEMA', `the SQLite file in ${directory} has format ${format}; this version reads ${FORMAT}`, {
-      ...{ directory, format },
+      directory,
+      format,
     });
   }
   const missing = ['unspent_store', 'unspent_columns', ...existing].filter((name) => !present.has(name));

@@ -43,9 +43,18 @@ function genesisCoinbase(kind: GenesisFacts['coinbase']): Uint8Array {
   const input = concatBytes(fromHex('04ffff001d0104'), push(utf8(text)));
   const output = concatBytes(push(fromHex(key)), Uint8Array.of(0xac));
   return concatBytes(
-    ...[u32(1), Uint8Array.of(1), new Uint8Array(32), u32(0xffff_ffff)],
-    ...[compactBytes(input.length), input, u32(0xffff_ffff)],
-    ...[Uint8Array.of(1), fromHex('00f2052a01000000'), compactBytes(output.length), output, u32(0)],
+    u32(1),
+    Uint8Array.of(1),
+    new Uint8Array(32),
+    u32(0xffff_ffff),
+    compactBytes(input.length),
+    input,
+    u32(0xffff_ffff),
+    Uint8Array.of(1),
+    fromHex('00f2052a01000000'),
+    compactBytes(output.length),
+    output,
+    u32(0),
   );
 }
 

@@ -236,7 +236,10 @@ export function mmrProjection(leaf: OutputLeaf): Projection {
   }
 
   return {
-    ...{ name: MMR, columns: mmrColumns, reserved: [MMR_STATE_KEY], settle },
+    name: MMR,
+    columns: mmrColumns,
+    reserved: [MMR_STATE_KEY],
+    settle,
     apply: (step, view, batch) => sound(() => apply(step, view, batch)),
     revert: (step, undo, view, batch) => sound(() => revert(step, undo, view, batch)),
   };

@@ -23,7 +23,9 @@ export function readSetHash(reader: Reader): Uint8Array | undefined {
 
 export function memberOf({ keyBytes, keyAt, bytes, at, end }: Coin): SetMember {
   return {
-    ...{ keyBytes, keyAt, end },
+    keyBytes,
+    keyAt,
+    end,
     height: readU32(bytes, at + AT.height),
     slot: readU64(bytes, at + AT.slot),
     flags: bytes[at] & LEDGER_FLAGS_MASK,

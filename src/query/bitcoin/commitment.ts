@@ -47,7 +47,10 @@ export function commitmentOf(reader: Reader, tipHash: Uint8Array, { muhash = tru
     if (onRows !== undefined && totals.count % 100_000 === 0) onRows(totals.count);
   }
   return {
-    ...{ txouts: totals.count, value: totals.value, bogosize: totals.bogosize, transactions },
+    txouts: totals.count,
+    value: totals.value,
+    bogosize: totals.bogosize,
+    transactions,
     hashSerialized2: formatId(hash2.digest()),
     hashSerialized3: formatId(hash3.digest()),
     muhash: muhash ? formatId(totals.muhash.digest()) : null,

@@ -102,7 +102,8 @@ function ownerOf(script: Uint8Array, network: BitcoinNetwork, owners: Map<string
   const address = formatAddress(network, script);
   const owner: Owner = {
     ...(address === null ? {} : { owner_addr: address }),
-    ...{ script: hexOf(script), script_type: coreType(script, network.mweb) },
+    script: hexOf(script),
+    script_type: coreType(script, network.mweb),
   };
   owners.set(name, owner);
   return owner;
@@ -112,10 +113,18 @@ function ownerOf(script: Uint8Array, network: BitcoinNetwork, owners: Map<string
 function outputFields(utxo: Utxo): OutputFields {
   const { value, script } = describeStored(utxo);
   return {
-    ...{ address: script, lovelace: value, assets: [], datumHash: null, inlineDatum: null, scriptRef: null, scriptHash: null },
+    address: script,
+    lovelace: value,
+    assets: [],
+    datumHash: null,
+    inlineDatum: null,
+    scriptRef: null,
+    scriptHash: null,
     isCollateralReturn: false,
     isCoinbase: (utxo.output.flags & OUTPUT_FLAG.coinbase) !== 0,
-    ...{ paymentCredential: null, stakeCredential: null, stakeAddress: null },
+    paymentCredential: null,
+    stakeCredential: null,
+    stakeAddress: null,
   };
 }
 

@@ -108,7 +108,13 @@ function outputFields({ txId, index, output }: Utxo): OutputFields {
   const { address, lovelace, assets, datumHash, inlineDatum, scriptRef, scriptHash } = describeStored(txId, index, output.raw);
   const read = readAddress(address);
   return {
-    ...{ address, lovelace, assets, datumHash, inlineDatum, scriptRef, scriptHash },
+    address,
+    lovelace,
+    assets,
+    datumHash,
+    inlineDatum,
+    scriptRef,
+    scriptHash,
     isCollateralReturn: (output.flags & OUTPUT_FLAG.collateralReturn) !== 0,
     isCoinbase: false,
     paymentCredential: read.payment?.hash ?? null,

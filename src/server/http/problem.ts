@@ -22,8 +22,19 @@ export interface Problem {
 
 /** What of an error's particulars is about the chain or the request, and not about this machine. */
 const SHOWN_FIELDS = [
-  ...['field', 'limit', 'column', 'setting', 'key', 'projection', 'height', 'slot', 'hash'],
-  ...['tip', 'horizon', 'knownFrom', 'knownAbove'],
+  'field',
+  'limit',
+  'column',
+  'setting',
+  'key',
+  'projection',
+  'height',
+  'slot',
+  'hash',
+  'tip',
+  'horizon',
+  'knownFrom',
+  'knownAbove',
 ];
 
 /** For what nobody foresaw; not among the codes, because nothing raises it. */

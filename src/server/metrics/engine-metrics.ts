@@ -19,13 +19,17 @@ export class EngineMetrics {
     const registers = [registry];
     this.bytes = new Gauge({ name: 'unspent_engine_bytes', help: 'Bytes of the store on disk.', registers });
     this.properties = new Gauge({
-      ...{ name: 'unspent_engine_property', help: 'What the engine says about itself, where it is a number.' },
-      ...{ labelNames: ['property'] as const, registers },
+      name: 'unspent_engine_property',
+      help: 'What the engine says about itself, where it is a number.',
+      labelNames: ['property'] as const,
+      registers,
     });
     this.columnBytes = new Gauge({ name: 'unspent_engine_column_bytes', help: 'Bytes of one column.', labelNames: ['column'], registers });
     this.columnProperties = new Gauge({
-      ...{ name: 'unspent_engine_column_property', help: 'What the engine says about one column, where it is a number.' },
-      ...{ labelNames: ['column', 'property'] as const, registers },
+      name: 'unspent_engine_column_property',
+      help: 'What the engine says about one column, where it is a number.',
+      labelNames: ['column', 'property'] as const,
+      registers,
     });
   }
 

@@ -105,8 +105,11 @@ export class Metrics {
     };
     this.rollbacks = new Counter({ name: 'unspent_rollbacks_total', help: 'Rollbacks, however deep.', registers });
     this.requests = new Histogram({
-      ...{ name: 'unspent_http_request_seconds', help: 'From a request to the end of its answer; streams of events are not counted.' },
-      ...{ labelNames: ['method', 'route', 'status'] as const, buckets: HTTP_BUCKETS, registers },
+      name: 'unspent_http_request_seconds',
+      help: 'From a request to the end of its answer; streams of events are not counted.',
+      labelNames: ['method', 'route', 'status'] as const,
+      buckets: HTTP_BUCKETS,
+      registers,
     });
     this.pruned = new Gauge({
       name: 'unspent_pruned_height',
@@ -115,17 +118,23 @@ export class Metrics {
       registers,
     });
     this.fills = new Gauge({
-      ...{ name: 'unspent_fill_ratio', help: 'Share of the unspent set that an index switched on later has seen.' },
-      ...{ labelNames: ['projection'] as const, registers },
+      name: 'unspent_fill_ratio',
+      help: 'Share of the unspent set that an index switched on later has seen.',
+      labelNames: ['projection'] as const,
+      registers,
     });
     this.mmrRoot = new Gauge({
-      ...{ name: 'unspent_mmr_root', help: 'Always 1; the label is the merged root of the mountain range at the newest block.' },
-      ...{ labelNames: ['root'] as const, registers },
+      name: 'unspent_mmr_root',
+      help: 'Always 1; the label is the merged root of the mountain range at the newest block.',
+      labelNames: ['root'] as const,
+      registers,
     });
     this.eventsSent = new Counter({ name: 'unspent_events_sent_total', help: 'Events sent to all readers.', registers });
     this.streamsEnded = new Counter({
-      ...{ name: 'unspent_event_streams_ended_total', help: 'Streams of events that ended, by why.' },
-      ...{ labelNames: ['reason'] as const, registers },
+      name: 'unspent_event_streams_ended_total',
+      help: 'Streams of events that ended, by why.',
+      labelNames: ['reason'] as const,
+      registers,
     });
     const info = new Gauge({ name: 'unspent_info', help: 'Always 1; see the labels.', labelNames: ['version', 'network'], registers });
     info.set({ version: VERSION, network: context.network.name }, 1);

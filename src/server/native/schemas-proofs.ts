@@ -147,8 +147,16 @@ const RangeDocument = documentOf(
 
 /** By name, as routes refer to them. */
 export const PROOF_COMPONENTS: Readonly<Record<string, TSchema>> = {
-  ...{ Roots, TreeProof, AbsenceProof, CompleteProof, LeafProof, RangeProof },
-  ...{ InclusionDocument, AbsenceDocument, CompleteDocument, RangeDocument },
+  Roots,
+  TreeProof,
+  AbsenceProof,
+  CompleteProof,
+  LeafProof,
+  RangeProof,
+  InclusionDocument,
+  AbsenceDocument,
+  CompleteDocument,
+  RangeDocument,
 };
 
 /** Of one structure. */

@@ -231,7 +231,14 @@ const Problem = Type.Object(
 
 /** By name, as routes refer to them. */
 export const COMPONENTS: Readonly<Record<string, TSchema>> = {
-  ...{ Point, Amount, Utxo, Balance, Block, Datum, Script, Problem },
+  Point,
+  Amount,
+  Utxo,
+  Balance,
+  Block,
+  Datum,
+  Script,
+  Problem,
   ...PROOF_COMPONENTS,
 };
 

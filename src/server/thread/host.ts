@@ -108,7 +108,13 @@ function insideOf({ engine, network, config, projections, status, submit }: Host
   // Before everybody else who wants to hear of moves.
   const keeper = keeperOf(network, projections, reads, submit);
   const context: ServerContext = {
-    ...{ network, config, projections, reads, live, mempool: keeper?.mempool ?? null, workload: new Workload() },
+    network,
+    config,
+    projections,
+    reads,
+    live,
+    mempool: keeper?.mempool ?? null,
+    workload: new Workload(),
     submit: (raw) => (keeper === null ? Promise.reject(noMempool(network)) : keeper.submit(raw)),
   };
   return { reads, live, keeper, context };

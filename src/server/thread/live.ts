@@ -69,7 +69,23 @@ export interface LiveUpdate {
 }
 
 export const NOT_FOLLOWING: LiveStatus = {
-  ...{ state: 'idle', source: null, peer: null, version: null, sourceTip: null },
-  ...{ blocks: 0, txs: 0, bytes: 0, created: 0, spent: 0, undone: 0, prunedKeys: 0, prunedDeltas: 0, queued: 0 },
-  ...{ rollbacks: [], fills: [], connectionsLost: 0, refusals: 0, lastError: null },
+  state: 'idle',
+  source: null,
+  peer: null,
+  version: null,
+  sourceTip: null,
+  blocks: 0,
+  txs: 0,
+  bytes: 0,
+  created: 0,
+  spent: 0,
+  undone: 0,
+  prunedKeys: 0,
+  prunedDeltas: 0,
+  queued: 0,
+  rollbacks: [],
+  fills: [],
+  connectionsLost: 0,
+  refusals: 0,
+  lastError: null,
 };

@@ -239,8 +239,12 @@ function rowOf(text: string): HistoryRow {
   const bytes = fromHex(text.replace(' ', ''));
   const view = new DataView(bytes.buffer);
   return {
-    ...{ height: view.getUint32(28), txIndex: view.getUint32(32), fundedCount: view.getUint32(36), fundedSum: view.getBigUint64(40) },
-    ...{ spentCount: view.getUint32(48), spentSum: view.getBigUint64(52) },
+    height: view.getUint32(28),
+    txIndex: view.getUint32(32),
+    fundedCount: view.getUint32(36),
+    fundedSum: view.getBigUint64(40),
+    spentCount: view.getUint32(48),
+    spentSum: view.getBigUint64(52),
   };
 }
 

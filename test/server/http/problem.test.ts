@@ -124,8 +124,12 @@ describe('health and readiness', () => {
     served.prune();
     const tip = served.devnet.chain.tip!;
     served.say({
-      ...{ state: 'following', source: 'rpc://user:secret@node:1', sourceTip: { slot: tip.slot + 60, height: tip.height + 3 } },
-      ...{ rollbacks: [{ time: 1, to: null, undone: 4 }], fills: [{ projection: 'index.asset', done: 0.25 }], lastError: 'lost it' },
+      state: 'following',
+      source: 'rpc://user:secret@node:1',
+      sourceTip: { slot: tip.slot + 60, height: tip.height + 3 },
+      rollbacks: [{ time: 1, to: null, undone: 4 }],
+      fills: [{ projection: 'index.asset', done: 0.25 }],
+      lastError: 'lost it',
     });
     const status = (await served.get('/status')).json<Record<string, never>>();
     assert.deepEqual(

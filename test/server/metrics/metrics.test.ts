@@ -72,7 +72,15 @@ async function withServed(options: Parameters<typeof Served.open>[0], body: (ser
 const STATUS = {
   state: 'following',
   sourceTip: { slot: 4000, height: 60 },
-  ...{ blocks: 123, txs: 7, bytes: 4567, created: 89, spent: 45, undone: 6, prunedKeys: 3, queued: 2, connectionsLost: 1 },
+  blocks: 123,
+  txs: 7,
+  bytes: 4567,
+  created: 89,
+  spent: 45,
+  undone: 6,
+  prunedKeys: 3,
+  queued: 2,
+  connectionsLost: 1,
   fills: [{ projection: 'index.asset', done: 0.25 }],
 } as const;
 

@@ -85,7 +85,11 @@ export class ProofWorld {
     this.reads = new EngineReads(engine, network.ledger.traits);
     this.projections = projections.map(({ name }) => name);
     const context = {
-      ...{ network, config: loadConfig({}).config, projections: this.projections, reads: this.reads, mempool: null },
+      network,
+      config: loadConfig({}).config,
+      projections: this.projections,
+      reads: this.reads,
+      mempool: null,
       live: { status: NOT_FOLLOWING, onTimings: () => () => true },
       workload: new Workload(),
       submit: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
@@ -193,7 +197,10 @@ export function bitcoinWorld(seed: number, left: readonly string[] = []): ProofW
   const network = needBitcoin(openNetwork('bitcoin-regtest', null), 'this');
   const chain = new PlainChain(seed);
   const entryOf = ({ txId, index, value, script }: (typeof chain.blocks)[number]['txs'][number]['creates'][number]): Entry => ({
-    ...{ txId, index, name: `${network.dialect.formatId(txId)}#${index}`, address: script },
+    txId,
+    index,
+    name: `${network.dialect.formatId(txId)}#${index}`,
+    address: script,
     // Scripts without an address go by their hash.
     addressText: formatBitcoinAddress(network.parameters, script) ?? toHex(sha256(script)),
     content: new CborWriter().array(2).bigUint(value).bytes(script).take(),

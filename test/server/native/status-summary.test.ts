@@ -23,7 +23,9 @@ let served: Served;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'unspent-summary-'));
   const made = await openStore({
-    ...{ data: folder, network: 'devnet', genesis: devnet.genesis! },
+    data: folder,
+    network: 'devnet',
+    genesis: devnet.genesis!,
     config: loadConfig({ flags: { set: SET } }).config,
   });
   await made.follow(devnet);

@@ -65,8 +65,15 @@ export function effectOf(
     creates: made.map(({ index, address, lovelace, assets, start, end }) => {
       const addressHex = toHex(address);
       return {
-        ...{ key: keyOf(id, index), txId: described.id, index, ...place },
-        ...{ lovelace, assets: assetsOf(assets), addressHex, output: tx.subarray(start, end), redeem: false },
+        key: keyOf(id, index),
+        txId: described.id,
+        index,
+        ...place,
+        lovelace,
+        assets: assetsOf(assets),
+        addressHex,
+        output: tx.subarray(start, end),
+        redeem: false,
         foreign: !book.has(addressHex),
       };
     }),

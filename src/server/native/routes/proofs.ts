@@ -53,7 +53,8 @@ function registerRange(app: App, { context }: NativeAnswers, give: Give): void {
 
   const proofSchema = {
     ...described('Proofs', 'Proof that an output is unspent, or spent', { json: ref('RangeDocument') }),
-    ...{ params: OUTPOINT, querystring: ReadQuery },
+    params: OUTPOINT,
+    querystring: ReadQuery,
   };
   app.get('/utxo/mmr/proof/:tx/:index', { schema: proofSchema }, (request, reply) => {
     const [txId, index] = [dialect.parseId(request.params.tx), request.params.index];
@@ -62,7 +63,8 @@ function registerRange(app: App, { context }: NativeAnswers, give: Give): void {
 
   const indexSchema = {
     ...described('Proofs', 'Where an output stands in the mountain range', { json: LeafIndex }),
-    ...{ params: OUTPOINT, querystring: ReadQuery },
+    params: OUTPOINT,
+    querystring: ReadQuery,
   };
   app.get('/utxo/mmr/leaf-index/:tx/:index', { schema: indexSchema }, (request, reply) => {
     const [txId, index] = [dialect.parseId(request.params.tx), request.params.index];
@@ -83,7 +85,8 @@ function registerTree(app: App, { context }: NativeAnswers, give: Give): void {
 
   const outputSchema = {
     ...described('Proofs', 'Proof that an output is unspent', { json: ref('InclusionDocument') }),
-    ...{ params: OUTPOINT, querystring: ReadQuery },
+    params: OUTPOINT,
+    querystring: ReadQuery,
   };
   app.get('/csmt/utxo/:tx/:index/proof', { schema: outputSchema }, (request, reply) => {
     const [txId, index] = [dialect.parseId(request.params.tx), request.params.index];
@@ -95,7 +98,8 @@ function registerTree(app: App, { context }: NativeAnswers, give: Give): void {
       json: ref('CompleteDocument'),
       description: `Outputs come with it. More than ${HTTP_PROOF_OUTPUTS_MAX} are refused (LIMIT): \`unspent prove address\` has no such limit.`,
     }),
-    ...{ params: Type.Object({ address: PATH.address }), querystring: ReadQuery },
+    params: Type.Object({ address: PATH.address }),
+    querystring: ReadQuery,
   };
   app.get('/csmt/addresses/:address/proof', { schema: addressSchema }, (request, reply) => {
     const { address } = request.params;

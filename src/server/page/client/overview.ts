@@ -26,8 +26,12 @@ export class Overview {
   private readonly strip = new BlockStrip();
   private readonly trends = new Trends();
   private readonly panels = {
-    ...{ rollbacks: new RollbackPanel(), window: new WindowPanel(), source: new SourcePanel() },
-    ...{ columns: new ColumnPanel(), kept: new ProjectionPanel(), roots: new RootPanel() },
+    rollbacks: new RollbackPanel(),
+    window: new WindowPanel(),
+    source: new SourcePanel(),
+    columns: new ColumnPanel(),
+    kept: new ProjectionPanel(),
+    roots: new RootPanel(),
   };
   private status: Status | null = null;
   private samples: readonly Sample[] = [];

@@ -11,20 +11,26 @@ import { hrefOf } from './parts.ts';
 import type { Block, Utxo } from './shapes.ts';
 
 const NAMES: Readonly<Record<Kind, string>> = {
-  ...{ address: 'Address', stake: 'Stake address', credential: 'Payment credential', output: 'Output', tx: 'Transaction', block: 'Block' },
-  ...{ asset: 'Asset', policy: 'Policy', datum: 'Datum', script: 'Script' },
+  address: 'Address',
+  stake: 'Stake address',
+  credential: 'Payment credential',
+  output: 'Output',
+  tx: 'Transaction',
+  block: 'Block',
+  asset: 'Asset',
+  policy: 'Policy',
+  datum: 'Datum',
+  script: 'Script',
 };
 
 const LISTS: Partial<Record<Kind, string>> = {
-  ...{
-    address: 'addresses',
-    stake: 'stake',
-    credential: 'credentials',
-    asset: 'assets',
-    policy: 'policies',
-    datum: 'datums',
-    script: 'scripts',
-  },
+  address: 'addresses',
+  stake: 'stake',
+  credential: 'credentials',
+  asset: 'assets',
+  policy: 'policies',
+  datum: 'datums',
+  script: 'scripts',
 };
 
 interface Found {

@@ -76,7 +76,12 @@ export const LOCAL_TX_MONITOR: Protocol<TxMonitorMessage, TxMonitorState> = {
 };
 
 const BARE: Readonly<Partial<Record<TxMonitorMessage['kind'], number>>> = {
-  ...{ done: 0, acquire: 1, release: 3, nextTx: 5, getSizes: 9, getMeasures: 11 },
+  done: 0,
+  acquire: 1,
+  release: 3,
+  nextTx: 5,
+  getSizes: 9,
+  getMeasures: 11,
 };
 
 export function encodeTxMonitor(message: TxMonitorMessage): Uint8Array {

@@ -82,7 +82,9 @@ describe('a connection that', () => {
       const { magic, byronEpochSlots } = net.devnet.network;
       const codes = new Map<string, number>();
       const from = openOuroboros([net.url(wire)], {
-        ...{ magic, byronEpochSlots, reconnectMs: [0, 0] },
+        magic,
+        byronEpochSlots,
+        reconnectMs: [0, 0],
         onPeer: ({ state, lastError }) => state === 'waiting' && codes.set(lastError!.code, (codes.get(lastError!.code) ?? 0) + 1),
       });
       const following = follow(store, from);

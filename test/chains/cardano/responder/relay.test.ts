@@ -108,7 +108,9 @@ describe('a relay of a folder of our own', () => {
     const chain = await openImmutableChain(path, network, 20);
     const net = await serveFor(t, chain);
     const store = await openStore({
-      ...{ data: join(net.data, 'store'), network: 'devnet', config },
+      data: join(net.data, 'store'),
+      network: 'devnet',
+      config,
       genesis: { byron: devnet.genesisByron, shelley: devnet.genesisShelley },
     });
     later(t, () => store.close());

@@ -73,7 +73,10 @@ export class ElectrumRig {
     this.keeper = new MempoolKeeper(this.reads, this.mempool, (raw) => this.hand(raw));
     const { config } = loadConfig({});
     this.context = {
-      ...{ network, reads: this.reads, mempool: this.mempool, projections: this.store.projections.map(({ name }) => name) },
+      network,
+      reads: this.reads,
+      mempool: this.mempool,
+      projections: this.store.projections.map(({ name }) => name),
       config: { ...config, electrum: { ...config.electrum, ...electrum } },
       live: { status: NOT_FOLLOWING, onTimings: () => () => true },
       workload,
