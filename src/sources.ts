@@ -4,7 +4,8 @@
  */
 export { type DevnetSource, openDevnet } from './chains/cardano/devnet/index.ts';
 export type { Block, Create, Point, Spend, Tx } from './ledgers/ledger.ts';
-export { openSource, type Regtest, type RegtestStartOptions, type SourceOpenOptions, startRegtest } from './library/sources.ts';
+export { type Regtest, type RegtestStartOptions, startRegtest } from './library/bitcoin/regtest.ts';
+export { openSource, type SourceOpenOptions } from './library/sources.ts';
 export type { PeerStatus } from './sources/peer.ts';
 export type {
   ChainEvent,

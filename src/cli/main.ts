@@ -5,6 +5,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../util/version.ts';
 import { registerBench } from './bench.ts';
+import { registerRelay } from './cardano/relay.ts';
 import { registerCompact } from './compact.ts';
 import { registerConfig } from './config.ts';
 import { currentOutput } from './context.ts';
@@ -16,7 +17,6 @@ import { endQuietlyOnClosedPipe } from './output.ts';
 import { registerProve } from './prove.ts';
 import { registerPrune } from './prune.ts';
 import { registerQuery } from './query.ts';
-import { registerRelay } from './relay.ts';
 import { registerRollback } from './rollback.ts';
 import { registerRoot } from './root.ts';
 import { registerServe } from './serve.ts';

@@ -8,10 +8,10 @@ import { renderPoint } from '../query/render.ts';
 import type { Head } from '../state/head.ts';
 import type { Verification } from '../store/verify/verify.ts';
 import { UnspentError } from '../util/errors.ts';
+import { compareWithNode, type NodeComparison } from './bitcoin/verify-node.ts';
 import { action } from './context.ts';
 import { coins, count, counted, duration, pairs, pointText, table } from './format.ts';
 import type { Output } from './output.ts';
-import { compareWithNode, type NodeComparison } from './verify-node.ts';
 
 export function registerVerify(program: Command): void {
   program

@@ -14,6 +14,12 @@ export interface AssetId {
   readonly name: Uint8Array;
 }
 
+/** An asset and how much of it. */
+export interface Asset extends AssetId {
+  /** Negative only in a mint, where it burns. */
+  readonly quantity: bigint;
+}
+
 /** Throws USAGE. */
 export function parseUnit(text: string): AssetId {
   const joined = text.replace(/^([0-9a-fA-F]{56})\./, '$1');

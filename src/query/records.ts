@@ -3,7 +3,7 @@
  * (docs/reference/records.md). A record does not say which output it is of; an
  * entry does.
  */
-import type { Asset } from '../ledgers/cardano/index.ts';
+import type { Asset } from '../ledgers/asset.ts';
 import { type Cursor, MAP } from '../util/cbor.ts';
 import type { CborWriter } from '../util/cbor-write.ts';
 import {
@@ -24,8 +24,8 @@ import {
 export interface UtxoRecord {
   /** Of the Bitcoin family: the script. */
   readonly address: Uint8Array;
-  /** In the chain's smallest unit. */
-  readonly lovelace: bigint;
+  /** In the chain's smallest unit: lovelace, satoshi. */
+  readonly value: bigint;
   /** Its assets, in ascending order of policy and name. */
   readonly assets: readonly Asset[];
   /** The hash of its datum; null: it has none by hash. */
@@ -107,7 +107,7 @@ export const UTXO: RecordForm<UtxoRecord> = {
     const there = [...optional, ...owner].map((field) => field !== null);
     const clock = [r.epoch !== null, r.blockTime !== null];
     w.map(4 + fieldCount(r.assets.length > 0, r.isCollateralReturn, r.isCoinbase, ...clock, ...there));
-    w.uint(0).bytes(r.address).uint(1).bigUint(r.lovelace);
+    w.uint(0).bytes(r.address).uint(1).bigUint(r.value);
     if (r.assets.length > 0) writeAssets(w.uint(2), r.assets);
     bytesIf(w, 3, r.datumHash);
     bytesIf(w, 4, r.inlineDatum);
@@ -126,7 +126,7 @@ export const UTXO: RecordForm<UtxoRecord> = {
   read(c) {
     const r: PartialRecord<UtxoRecord> = {
       address: null,
-      lovelace: null,
+      value: null,
       assets: null,
       datumHash: null,
       inlineDatum: null,
@@ -145,7 +145,7 @@ export const UTXO: RecordForm<UtxoRecord> = {
     };
     readFields(c, 'a UtxoRecord', (key) => {
       if (key === 0) r.address = c.byteString();
-      else if (key === 1) r.lovelace = c.bigUint();
+      else if (key === 1) r.value = c.bigUint();
       else if (key === 2) r.assets = readAssetList(c);
       else if (key === 3) r.datumHash = c.byteString();
       else if (key === 4) r.inlineDatum = c.byteString();
@@ -167,7 +167,7 @@ export const UTXO: RecordForm<UtxoRecord> = {
     return {
       ...r,
       address: required(c, r.address, 'the address'),
-      lovelace: required(c, r.lovelace, 'the lovelace'),
+      value: required(c, r.value, 'the value'),
       assets: r.assets ?? [],
       isCollateralReturn: r.isCollateralReturn ?? false,
       isCoinbase: r.isCoinbase ?? false,

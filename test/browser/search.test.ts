@@ -78,9 +78,10 @@ describe('searching', () => {
     assert.ok(owned.length > 25, `more than a page: ${owned.length}`);
     await search(formatAddress(fromHex(hex)), subjectOf('Address'));
     const total = owned.reduce((sum, utxo) => sum + utxo.lovelace, 0n);
-    await reads(page, '.facts', `Ada${coins(total.toString())}Unspent outputs${count(owned.length)}`);
+    await reads(page, '.facts', `Ada${coins(total.toString(), 'lovelace')}Unspent outputs${count(owned.length)}`);
     await showsOutputs(owned);
-    for (const { key, lovelace } of owned.slice(0, 5)) await reads(page, `tr[data-output="${key}"]`, coins(lovelace.toString()));
+    for (const { key, lovelace } of owned.slice(0, 5))
+      await reads(page, `tr[data-output="${key}"]`, coins(lovelace.toString(), 'lovelace'));
   });
 
   browserTest('an address in base58, and one in hex', async () => {
@@ -118,7 +119,7 @@ describe('searching', () => {
   browserTest('an output, unspent or spent; a transaction', async () => {
     const utxo = utxos.find(({ assets, height }) => assets.size > 1 && height > 0)!;
     await search(utxo.key, subjectOf('Output'));
-    await reads(page, '.facts', `Ada${coins(utxo.lovelace.toString())}Stateunspent`);
+    await reads(page, '.facts', `Ada${coins(utxo.lovelace.toString(), 'lovelace')}Stateunspent`);
     assert.equal(await page.locator('.facts .asset').count(), utxo.assets.size);
     assert.equal(await page.getAttribute('.facts a[href^="#/address/"]', 'title'), formatAddress(fromHex(utxo.addressHex)));
 

@@ -61,13 +61,13 @@ describe('lines of a chart', () => {
 
 describe('numbers and names', () => {
   test('ada is exact, whatever its size', () => {
-    assert.equal(coins('0'), '0.000000');
-    assert.equal(coins('1'), '0.000001');
-    assert.equal(coins('45000000000000000'), '45,000,000,000.000000');
+    assert.equal(coins('0', 'lovelace'), '0.000000');
+    assert.equal(coins('1', 'lovelace'), '0.000001');
+    assert.equal(coins('45000000000000000', 'lovelace'), '45,000,000,000.000000');
     assert.equal(coins('2099999997690000', 'satoshi'), '20,999,999.97690000');
     fc.assert(
       fc.property(fc.bigInt(0n, 2n ** 64n), (lovelace) => {
-        const text = coins(lovelace.toString());
+        const text = coins(lovelace.toString(), 'lovelace');
         assert.match(text, /^\d{1,3}(,\d{3})*\.\d{6}$/);
         assert.equal(BigInt(text.replace(/[,.]/g, '')), lovelace);
       }),

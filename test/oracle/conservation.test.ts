@@ -6,9 +6,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
+import type { Asset } from '../../src/ledgers/asset.ts';
 import { builtinGenesisUtxos } from '../../src/ledgers/cardano/builtin-genesis.ts';
 import { type CardanoTx, decodeBlock } from '../../src/ledgers/cardano/decode.ts';
-import { type Asset, type DescribedOutput, describeOutput } from '../../src/ledgers/cardano/describe.ts';
+import { type DescribedOutput, describeOutput } from '../../src/ledgers/cardano/describe.ts';
 import { type DescribedTx, describeTx, type OutRef } from '../../src/ledgers/cardano/transaction.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { Cursor } from '../../src/util/cbor.ts';

@@ -42,7 +42,7 @@ const u64 = fc.oneof(fc.bigInt(0n, 300n), fc.bigInt(0n, (1n << 64n) - 1n));
 
 const utxos: fc.Arbitrary<UtxoRecord> = fc.record({
   address: some,
-  lovelace: u64,
+  value: u64,
   assets: fc.array(fc.record({ policy: bytes(28), name: fc.uint8Array({ maxLength: 32 }), quantity: u64 }), { maxLength: 3 }),
   datumHash: maybe(bytes(32)),
   inlineDatum: maybe(some),
@@ -272,7 +272,7 @@ describe('records of a chain', () => {
             const record = entry.record as UtxoRecord | SpentRecord;
             const before = 'before' in record ? record.before : record;
             assert.equal(toHex(before.address), utxo.addressHex);
-            assert.equal(before.lovelace, utxo.lovelace);
+            assert.equal(before.value, utxo.lovelace);
             assert.deepEqual(
               new Map(before.assets.map((asset) => [`${toHex(asset.policy)}.${toHex(asset.name)}`, asset.quantity])),
               new Map(utxo.assets),

@@ -8,20 +8,11 @@
 import { blake2b224 } from '../../crypto/hash.ts';
 import { concatBytes } from '../../util/bytes.ts';
 import { ARRAY, Cursor, MAP, UINT } from '../../util/cbor.ts';
+import type { Asset } from '../asset.ts';
 
 const TAG_ENCODED_CBOR = 24;
 const HASH_BYTES = 32;
 const SCRIPT_NATIVE = 0;
-
-/** An amount of an asset. */
-export interface Asset {
-  /** 28 bytes. */
-  readonly policy: Uint8Array;
-  /** Up to 32 bytes. */
-  readonly name: Uint8Array;
-  /** Negative only in a mint, where it burns. */
-  readonly quantity: bigint;
-}
 
 /** An output, decoded. */
 export interface DescribedOutput {

@@ -29,10 +29,11 @@ import { type CardanoNetwork, ERA_NAMES } from './networks.ts';
 import { cardanoSetHash } from './set-hash.ts';
 import { cardanoTraits } from './traits.ts';
 
+export type { Asset } from '../asset.ts';
 export * from './address.ts';
 export { builtinGenesis, builtinGenesisUtxos } from './builtin-genesis.ts';
 export { type CardanoBlock, type CardanoTx, decodeBlock, OUTPUT_FLAG } from './decode.ts';
-export { type Asset, type DescribedOutput, describeOutput } from './describe.ts';
+export { type DescribedOutput, describeOutput } from './describe.ts';
 export { byronGenesisHash, type GenesisUtxos, genesisUtxos } from './genesis.ts';
 export { eraName, type Header, readHeader } from './header.ts';
 export { CARDANO_NETWORKS, type CardanoNetwork, cardanoNetwork, type EraName, networkFromGenesis } from './networks.ts';

@@ -12,7 +12,8 @@
 import { toHex } from '../../util/bytes.ts';
 import { Cursor } from '../../util/cbor.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
-import { type Asset, describeOutput } from './describe.ts';
+import type { Asset } from '../asset.ts';
+import { describeOutput } from './describe.ts';
 
 const SCRIPT_NATIVE = 0;
 

@@ -7,7 +7,8 @@
 
 import { blake2b256 } from '../../crypto/hash.ts';
 import { Cursor, TAG } from '../../util/cbor.ts';
-import { type Asset, type DescribedOutput, readAssets, readOutput } from './describe.ts';
+import type { Asset } from '../asset.ts';
+import { type DescribedOutput, readAssets, readOutput } from './describe.ts';
 
 const TX_ID_BYTES = 32;
 const TAG_SET = 258;

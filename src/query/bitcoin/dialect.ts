@@ -114,7 +114,7 @@ function outputFields(utxo: Utxo): OutputFields {
   const { value, script } = describeStored(utxo);
   return {
     address: script,
-    lovelace: value,
+    value,
     assets: [],
     datumHash: null,
     inlineDatum: null,

@@ -109,7 +109,7 @@ function outputFields({ txId, index, output }: Utxo): OutputFields {
   const read = readAddress(address);
   return {
     address,
-    lovelace,
+    value: lovelace,
     assets,
     datumHash,
     inlineDatum,

@@ -7,7 +7,7 @@ import { type Child, h } from './dom.ts';
 import { contentText, count, shortHash, slotText } from './format.ts';
 import { problemNotice } from './notice.ts';
 import { outputSection } from './outputs.ts';
-import { blockLink, coinText, copyButton, fact, hrefOf, linkTo, moment } from './parts.ts';
+import { blockLink, chain, coinText, copyButton, fact, hrefOf, linkTo, moment } from './parts.ts';
 import type { Amount, Block, Changes, Utxo } from './shapes.ts';
 import { frame, subject, type View } from './subject.ts';
 
@@ -104,9 +104,8 @@ function transactionFacts(first: Utxo, rows: readonly Utxo[]): Child[] {
 }
 
 function sum(rows: readonly Utxo[]): Amount {
-  const [first] = rows;
   const total = rows.reduce((so, { amounts }) => so + BigInt(amounts[0].quantity), 0n);
-  return { unit: first?.amounts[0].unit ?? 'lovelace', quantity: total.toString() };
+  return { unit: chain.unit, quantity: total.toString() };
 }
 
 async function changesOf(hash: string): Promise<Changes | Problem> {

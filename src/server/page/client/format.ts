@@ -3,8 +3,11 @@
  * document, so that tests read it outside of a browser.
  */
 
-/** Decimals of a coin, by the name of its smallest unit; the coin of the Bitcoin family has eight. */
-const DECIMALS: Readonly<Record<string, number>> = { lovelace: 6, satoshi: 8 };
+/** What there is to know of a chain by the smallest unit of its coin, which the status names: decimals of the coin, and whether outputs hold assets too. */
+const UNITS: Readonly<Record<string, { readonly decimals: number; readonly hasAssets: boolean }>> = {
+  lovelace: { decimals: 6, hasAssets: true },
+  satoshi: { decimals: 8, hasAssets: false },
+};
 const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
@@ -30,11 +33,16 @@ export function contentText({ tx_count, size }: { readonly tx_count?: number; re
 }
 
 /** Exact, with all decimals, of a decimal string of the smallest unit. */
-export function coins(quantity: string, unit = 'lovelace'): string {
+export function coins(quantity: string, unit: string): string {
   const amount = BigInt(quantity);
-  const decimals = DECIMALS[unit] ?? 0;
+  const decimals = UNITS[unit]?.decimals ?? 0;
   const whole = 10n ** BigInt(decimals);
   return `${count(amount / whole)}.${(amount % whole).toString().padStart(decimals, '0')}`;
+}
+
+/** Whether outputs of a chain hold more than its coin. */
+export function hasAssets(unit: string): boolean {
+  return UNITS[unit]?.hasAssets ?? false;
 }
 
 /** The heading of a column of amounts, by what people call the coin. */

@@ -12,6 +12,8 @@ import type { Amount, Utxo } from './shapes.ts';
 export const chain = {
   /** `ada`, `BTC`, `LTC`. */
   coin: 'ada',
+  /** The smallest unit of it, which amounts are told in. */
+  unit: 'lovelace',
   /** Whether its outputs can hold more than that. */
   hasAssets: true,
   /** False: its blocks are of a time of their own, as a devnet's are, and how long ago that is says nothing. */

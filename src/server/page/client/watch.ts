@@ -4,6 +4,7 @@
  * that a quiet chain is not taken for a dead one. A hidden page asks for nothing.
  */
 import { get, type Problem, problem } from './api.ts';
+import { hasAssets } from './format.ts';
 import type { Overview } from './overview.ts';
 import { chain } from './parts.ts';
 import type { Column, Point, Roots, Sample, Status } from './shapes.ts';
@@ -114,7 +115,8 @@ export class Watch {
 
   private learn(status: Status): void {
     chain.coin = status.coin;
-    chain.hasAssets = status.unit === 'lovelace';
+    chain.unit = status.unit;
+    chain.hasAssets = hasAssets(status.unit);
     if (hasOwnTime(status, Date.now() / 1000)) chain.hasOurTime = false;
     if (this.refreshMs !== 1000 * status.refresh_seconds) {
       this.refreshMs = 1000 * status.refresh_seconds;

@@ -3,12 +3,12 @@
  * what the node itself computes of it. What either of the two does not know is
  * not compared, and what was compared is said.
  */
-import { needBitcoin } from '../families/bitcoin.ts';
-import { RpcClient } from '../sources/bitcoin/rpc/client.ts';
-import { type NodeSetInfo, nodeSetInfo, nodeSetInfoAt } from '../sources/bitcoin/rpc/set-info.ts';
-import type { OpenStore } from '../store/store.ts';
-import { UnspentError } from '../util/errors.ts';
-import { count } from './format.ts';
+import { needBitcoin } from '../../families/bitcoin.ts';
+import { RpcClient } from '../../sources/bitcoin/rpc/client.ts';
+import { type NodeSetInfo, nodeSetInfo, nodeSetInfoAt } from '../../sources/bitcoin/rpc/set-info.ts';
+import type { OpenStore } from '../../store/store.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { count } from '../format.ts';
 
 export interface NodeComparison {
   readonly node: string;

@@ -3,12 +3,12 @@
  * same words in `unspent devnet` and in `unspent start`.
  */
 
-import type { LiveDevnet, Turn } from '../chains/cardano/devnet/live.ts';
-import { formatAddress, parseAddress } from '../ledgers/cardano/index.ts';
-import { toHex } from '../util/bytes.ts';
-import { UnspentError } from '../util/errors.ts';
-import { type ControlCommand, countOperand } from './control.ts';
-import { ada, count, counted } from './format.ts';
+import type { LiveDevnet, Turn } from '../../chains/cardano/devnet/live.ts';
+import { formatAddress, parseAddress } from '../../ledgers/cardano/index.ts';
+import { toHex } from '../../util/bytes.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { type ControlCommand, countOperand } from '../control.ts';
+import { ada, count, counted } from '../format.ts';
 
 const MINE_MAX = 100_000;
 const LOVELACE_PER_ADA = 1_000_000;

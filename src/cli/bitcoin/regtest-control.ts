@@ -3,13 +3,13 @@
  * take a transaction. The same words in `unspent devnet` and in `unspent start`.
  */
 
-import type { RegtestDevnet } from '../chains/bitcoin/regtest/index.ts';
-import { formatAddress, formatId, parseAddress } from '../ledgers/bitcoin/index.ts';
-import { bareCoins } from '../query/amounts.ts';
-import { fromHex } from '../util/bytes.ts';
-import { UnspentError } from '../util/errors.ts';
-import { type ControlCommand, countOperand } from './control.ts';
-import { count, counted } from './format.ts';
+import type { RegtestDevnet } from '../../chains/bitcoin/regtest/index.ts';
+import { formatAddress, formatId, parseAddress } from '../../ledgers/bitcoin/index.ts';
+import { bareCoins } from '../../query/amounts.ts';
+import { fromHex } from '../../util/bytes.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { type ControlCommand, countOperand } from '../control.ts';
+import { count, counted } from '../format.ts';
 
 const MINE_MAX = 100_000;
 

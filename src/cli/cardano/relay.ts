@@ -4,15 +4,15 @@
  * other programs from a copy of a node's database.
  */
 import type { Command } from 'commander';
-import { openImmutableChain, serveChain } from '../chains/cardano/responder/index.ts';
-import { needCardano } from '../families/cardano.ts';
-import { familyOfNetwork, openNetwork } from '../families/networks.ts';
-import { UnspentError } from '../util/errors.ts';
-import { action, type Context } from './context.ts';
-import { wholeNumber } from './devnet-flags.ts';
-import { count, pairs } from './format.ts';
-import { aborted, onInterrupt } from './interrupt.ts';
-import type { CommandOptions } from './options.ts';
+import { openImmutableChain, serveChain } from '../../chains/cardano/responder/index.ts';
+import { needCardano } from '../../families/cardano.ts';
+import { familyOfNetwork, openNetwork } from '../../families/networks.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { action, type Context } from '../context.ts';
+import { wholeNumber } from '../devnet-flags.ts';
+import { count, pairs } from '../format.ts';
+import { aborted, onInterrupt } from '../interrupt.ts';
+import type { CommandOptions } from '../options.ts';
 
 const SCHEME = 'immutable:';
 

@@ -4,20 +4,20 @@
  * on standard input.
  */
 
-import { GUEST_SCRIPT, RegtestDevnet } from '../chains/bitcoin/regtest/index.ts';
-import { type P2pServer, serveP2p } from '../chains/bitcoin/responder/index.ts';
-import { formatAddress, formatId } from '../ledgers/bitcoin/index.ts';
-import { UnspentError } from '../util/errors.ts';
-import type { Context } from './context.ts';
-import { type ControlCommand, readControl } from './control.ts';
-import { type DevnetFlags, milliseconds, wholeNumber } from './devnet-flags.ts';
-import { counted, pairs } from './format.ts';
-import { aborted, onInterrupt } from './interrupt.ts';
+import { GUEST_SCRIPT, RegtestDevnet } from '../../chains/bitcoin/regtest/index.ts';
+import { type P2pServer, serveP2p } from '../../chains/bitcoin/responder/index.ts';
+import { formatAddress, formatId } from '../../ledgers/bitcoin/index.ts';
+import { UnspentError } from '../../util/errors.ts';
+import type { Context } from '../context.ts';
+import { type ControlCommand, readControl } from '../control.ts';
+import { type DevnetFlags, milliseconds, wholeNumber } from '../devnet-flags.ts';
+import { counted, pairs } from '../format.ts';
+import { aborted, onInterrupt } from '../interrupt.ts';
 import { regtestCommands, regtestTipText } from './regtest-control.ts';
 
 const FORK_DEPTH = 10;
 
-export async function devnetRegtest(context: Context): Promise<void> {
+export async function serveRegtest(context: Context): Promise<void> {
   const { output } = context;
   const flags: DevnetFlags = context.options;
   const say = (text: string): void => (output.json ? output.remark(text) : output.line(text));

@@ -1,0 +1,97 @@
+/**
+ * `start` without arguments: a Cardano chain of one's own, followed over a real
+ * socket and served, so that there is something to see on a bare machine:
+ * blocks, a rollback, an address with outputs.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { LiveDevnet, type LiveOptions } from '../../chains/cardano/devnet/live.ts';
+import { makeWallet } from '../../chains/cardano/devnet/wallet.ts';
+import { serveChain } from '../../chains/cardano/responder/index.ts';
+import { openNetwork } from '../../families/networks.ts';
+import { openNetworkSource } from '../../families/open-source.ts';
+import { formatAddress } from '../../ledgers/cardano/index.ts';
+import type { Served } from '../../server/serve.ts';
+import type { OpenStore } from '../../store/store.ts';
+import { UnspentError } from '../../util/errors.ts';
+import type { Context } from '../context.ts';
+import { withEverything } from '../everything.ts';
+import { remarkShape } from '../fill-text.ts';
+import { ada, pairs } from '../format.ts';
+import { followCommands } from '../start-control.ts';
+import { followAndReport, lineWriter, withServer } from '../start-follow.ts';
+import { FollowLines } from '../start-lines.ts';
+import { devnetCommands } from './devnet-control.ts';
+
+export const DEVNET = 'devnet';
+const JOURNAL = 'devnet.journal';
+const SEED = 1;
+const FUNDED = 10_000_000_000n;
+/** Blocks there are at once, so that the first look is not at nothing. */
+const FIRST_BLOCKS = 20;
+const INTERVAL_MS = 2000;
+/** The first fork is for the newcomer's eyes: soon, and not too soon. */
+const FIRST_FORK_MS = 12_000;
+const FIRST_FORK_DEPTH = 3;
+const FORKS = { everyBlocks: 30, depthMax: 5 };
+
+/** The devnet remembers itself beside the store, so that the two still fit after a restart. */
+export async function startDevnet(context: Context): Promise<void> {
+  const { output } = context;
+  const options: LiveOptions = { seed: SEED };
+  const { genesis } = new LiveDevnet(options);
+  await context.withStore(
+    async (store) => {
+      const journal = join(store.data, JOURNAL);
+      if (store.fold.head !== null && !existsSync(journal)) {
+        throw new UnspentError(
+          'SOURCE_FORK',
+          `${store.data} holds another devnet's chain, and this one begins anew; use another --data DIR`,
+        );
+      }
+      const devnet = new LiveDevnet({ ...options, forks: FORKS, journal });
+      const { address } = makeWallet(SEED);
+      const isNew = devnet.blocks.length === 0;
+      if (isNew) devnet.fund(address, FUNDED);
+      devnet.mine(isNew ? FIRST_BLOCKS : 1);
+      const responder = await serveChain(devnet, { port: 0 });
+      const firstFork = setTimeout(() => devnet.fork(FIRST_FORK_DEPTH), FIRST_FORK_MS);
+      remarkShape(context, store);
+      try {
+        await withServer(context, store, async (served) => {
+          const url = `n2n://127.0.0.1:${responder.port}`;
+          if (!output.json) output.line(introduction(url, store, formatAddress(address), served));
+          else if (served !== null) output.remark(`to look at it, open ${served.url}`);
+          devnet.setInterval(INTERVAL_MS);
+          const lines = new FollowLines(store, lineWriter(context));
+          const commands = [...followCommands(store, lines, served), ...devnetCommands(devnet)];
+          await followAndReport(
+            context,
+            store,
+            openNetworkSource(url, store.network, { onPeer: (status) => lines.peer(status) }),
+            lines,
+            commands,
+            served,
+          );
+        });
+      } finally {
+        clearTimeout(firstFork);
+        await devnet.close();
+        await responder.close();
+      }
+    },
+    { create: true, network: DEVNET, genesis, config: withEverything(context.settings.config, openNetwork(DEVNET, genesis).ledger) },
+  );
+}
+
+function introduction(url: string, store: OpenStore, address: string, served: Served | null): string {
+  const rows: [string, string][] = [
+    ...(served === null ? [] : [['page', `open ${served.url} in a browser`] as [string, string]]),
+    ['devnet', `a chain of your own, a block every ${INTERVAL_MS / 1000} s, served at ${url}`],
+    ['store', `${store.data}, following it over that socket`],
+    ['soon', 'a fork: the last blocks are undone, exactly, and others take their place'],
+    ['try', `query address ${address}`],
+    ['', `(${ada(FUNDED)} ada are there) or: status, digest, fork 5, help; Ctrl-C stops`],
+  ];
+  return `${pairs(rows)}\n`;
+}
