@@ -4,7 +4,7 @@
  * own, to compare a store with a node.
  */
 import type { Command } from 'commander';
-import type { Commitment } from '../families/family.ts';
+import type { Commitment } from '../query/commitment.ts';
 import { renderPoint } from '../query/render.ts';
 import { action } from './context.ts';
 import { coins, count, pairs, pointText } from './format.ts';

@@ -8,13 +8,11 @@
 import type { Reader } from '../engine/engine.ts';
 import type { Ledger } from '../ledgers/ledger.ts';
 import type { FamilyName } from '../proofs/index.ts';
-import type { Commitment, CommitmentOptions } from '../query/bitcoin/commitment.ts';
+import type { Commitment, CommitmentOptions } from '../query/commitment.ts';
 import type { Dialect } from '../query/dialect.ts';
 import type { MempoolView } from '../query/mempool.ts';
 import type { PeerStatus } from '../sources/peer.ts';
 import type { GenesisTexts, Source } from '../sources/source.ts';
-
-export type { Commitment, CommitmentOptions } from '../query/bitcoin/commitment.ts';
 
 /** What sets a network apart from the others of its family, in plain data: a store remembers it, and threads send it to each other. */
 export interface NetworkParameters {

@@ -9,8 +9,11 @@ import { UnspentError } from '../util/errors.ts';
 export const POLICY_BYTES = 28;
 export const ASSET_NAME_BYTES_MAX = 32;
 
+/** The name of an asset. */
 export interface AssetId {
+  /** 28 bytes. */
   readonly policy: Uint8Array;
+  /** Up to 32 bytes. */
   readonly name: Uint8Array;
 }
 

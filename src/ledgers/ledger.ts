@@ -264,6 +264,8 @@ export interface Ledger {
   txBytes?(block: Block, index: number): Uint8Array;
   /** What stands in a block behind its last transaction. Absent: nothing. */
   tailBytes?(block: Block): Uint8Array;
+  /** The other way round: a block as it came, from what its row carries of it (`Block.extra`), its transactions and its tail. There where `txBytes` is. */
+  joinBlock?(extra: Uint8Array, txs: readonly Uint8Array[], tail: Uint8Array | undefined): Uint8Array;
   /**
    * Where the same transaction id stood before, if the first transaction of this block has one that an earlier block had:
    * the height of that block. Null for every block but two of all known ones (BIP30). Absent: ids are never repeated.

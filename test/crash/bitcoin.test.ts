@@ -8,7 +8,7 @@ import { equal, ok } from 'node:assert/strict';
 import { cpSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { BitcoinStory } from '../support/bitcoin-story.ts';
 import { CrashCampaign, runCampaign } from '../support/crash-campaign.ts';
 import { headOf } from '../support/crash-check.ts';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { selectProjections } from '../../src/projections/registry.ts';
 import type { OpenStore } from '../../src/store/store.ts';
 import { headOf } from '../support/crash-check.ts';

@@ -7,7 +7,7 @@ import { equal, ok } from 'node:assert/strict';
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { checkStore, headOf } from '../support/crash-check.ts';
 import { Child, pause } from '../support/crash-process.ts';

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { PlainChain } from '../support/bitcoin-chain.ts';
 import { memoryBitcoin, rocksBitcoin } from '../support/bitcoin-rig.ts';

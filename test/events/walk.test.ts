@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { blake2b224, blake2b256 } from '../../src/crypto/hash.ts';
 import { describeOutput } from '../../src/ledgers/cardano/index.ts';
 import type { BalanceJson, UtxoJson } from '../../src/query/json.ts';

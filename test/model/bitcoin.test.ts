@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { mix32 } from '../../src/chains/cardano/devnet/random.ts';
+import { mix32 } from '../../src/chains/random.ts';
 import { memoryBitcoin, type OpenRig, rocksBitcoin } from '../support/bitcoin-rig.ts';
 import { BITCOIN_STEPS, BitcoinWalk } from '../support/bitcoin-walk.ts';
 import { TEST_SEED } from '../support/harness.ts';

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import type { Point } from '../../src/ledgers/ledger.ts';
 import { type FollowFoldOptions, follow } from '../../src/sources/follow.ts';
 import type { ChainEvent, FollowOptions, Run, Source } from '../../src/sources/source.ts';

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { mix32 } from '../../src/chains/cardano/devnet/random.ts';
+import { mix32 } from '../../src/chains/random.ts';
 import { memoryRig, rocksRig, TEST_SEED } from '../support/harness.ts';
 import { type StepKind, Walk } from '../support/walk.ts';
 

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { selectProjections } from '../../src/projections/registry.ts';
 import { csmt } from '../../src/proofs/index.ts';
 import { Fold } from '../../src/state/fold.ts';

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { blake2b256 } from '../../src/crypto/hash.ts';
 import { bitsOf, csmt, MemoryNodes, NodeOverlay, type NodeReader, writeAll } from '../../src/proofs/index.ts';
 import { UpperRecords } from '../../src/proofs/radix/upper.ts';

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { bitcoinNetwork } from '../../src/ledgers/bitcoin/index.ts';
 import { Coin } from '../../src/projections/coin.ts';
 import { Fold } from '../../src/state/fold.ts';

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { INDEX_KINDS } from '../../src/projections/index/by-key.ts';
 import { parsePlace, pointAt } from '../../src/query/place.ts';
 import type { IndexedUtxo, Query } from '../../src/query/query.ts';

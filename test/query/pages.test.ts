@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { INDEX_KINDS, type IndexKind } from '../../src/projections/index/by-key.ts';
 import { afterCursor, checkCursor, decodeCursor, encodeCursor, type PageCursor, pageCursor } from '../../src/query/cursor.ts';
 import { PLACE_BYTES } from '../../src/query/index-rows.ts';

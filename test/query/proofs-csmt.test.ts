@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import type { Batch } from '../../src/engine/engine.ts';
 import type { Point } from '../../src/ledgers/ledger.ts';
 import { csmt } from '../../src/proofs/index.ts';

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { MuHash } from '../../src/crypto/muhash.ts';
 import { sha256 } from '../../src/crypto/sha256.ts';
 import type { SetHash, SetSummary } from '../../src/ledgers/ledger.ts';

@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { openNetwork } from '../../src/families/networks.ts';
 import type { Ledger } from '../../src/ledgers/ledger.ts';
 import { AT } from '../../src/projections/coin.ts';

@@ -10,7 +10,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { readIdentity } from '../../src/engine/directory.ts';
 import { exportSnapshot, importSnapshot } from '../../src/store/snapshots.ts';
 import { openStore } from '../../src/store/store.ts';

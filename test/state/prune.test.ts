@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { PruneSchedule } from '../../src/state/prune-schedule.ts';
 import { type PruneCounts, pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { UnspentError } from '../../src/util/errors.ts';

@@ -4,7 +4,7 @@
  * did, the chain as it was at an earlier block, and the history.
  */
 import assert from 'node:assert/strict';
-import type { Random } from '../../src/chains/cardano/devnet/random.ts';
+import type { Random } from '../../src/chains/random.ts';
 import type { SetSummary } from '../../src/ledgers/ledger.ts';
 import type { Query, Utxo } from '../../src/query/query.ts';
 import type { ChainView } from '../../src/query/view.ts';

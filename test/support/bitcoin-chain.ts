@@ -7,7 +7,7 @@
  * outputs worth nothing, Litecoin's extension blocks.
  */
 import { createHash } from 'node:crypto';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { compactBytes } from '../../src/ledgers/bitcoin/cursor.ts';
 import { type BitcoinNetwork, bitcoinNetwork, genesisBlock } from '../../src/ledgers/bitcoin/index.ts';
 import type { Point } from '../../src/ledgers/ledger.ts';

@@ -3,7 +3,7 @@
  * what every block of it adds up to by the producer's own account.
  */
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { formatId, MUHASH_BYTES, MuHash } from '../../src/ledgers/bitcoin/index.ts';
 import type { OpenStore } from '../../src/store/store.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';

@@ -5,7 +5,7 @@
  * is one walk.
  */
 import assert from 'node:assert/strict';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { type BitcoinBlock, bitcoinNetwork, decodeTx, formatId } from '../../src/ledgers/bitcoin/index.ts';
 import type { FoldOptions } from '../../src/state/fold.ts';
 import { type PrunedHeights, pruneStep, readPruned } from '../../src/state/pruned.ts';

@@ -9,7 +9,7 @@ import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { readPruned } from '../../src/state/pruned.ts';
 import type { OpenStore } from '../../src/store/store.ts';
 import { BitcoinStory } from './bitcoin-story.ts';

@@ -7,7 +7,7 @@
  */
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { readPruned } from '../../src/state/pruned.ts';
 import type { OpenStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';

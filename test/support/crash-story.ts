@@ -5,7 +5,7 @@
  */
 import { type DevnetBlock, DevnetChain } from '../../src/chains/cardano/devnet/index.ts';
 import { GENESIS_HEIGHT, type ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { sha256 } from '../../src/crypto/hash.ts';
 import { toHex, utf8 } from '../../src/util/bytes.ts';
 import { assert } from '../../src/util/errors.ts';

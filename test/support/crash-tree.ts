@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Random } from '../../src/chains/cardano/devnet/random.ts';
+import type { Random } from '../../src/chains/random.ts';
 import type { Point } from '../../src/ledgers/ledger.ts';
 import type { ChainEvent, Run, Source } from '../../src/sources/source.ts';
 import { concatBytes, fromHex, toHex } from '../../src/util/bytes.ts';

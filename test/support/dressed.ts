@@ -5,7 +5,7 @@
  * header stays, so hash and links do too; only its proof of the body is void.
  */
 
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { blake2b224, blake2b256 } from '../../src/crypto/hash.ts';
 import { type CardanoBlock, decodeBlock } from '../../src/ledgers/cardano/decode.ts';
 import { describeOutput } from '../../src/ledgers/cardano/describe.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import type { DevnetBlock } from '../../src/chains/cardano/devnet/index.ts';
 import type { ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
-import { Random } from '../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../src/chains/random.ts';
 import { KEY_KINDS, type Point } from '../../src/ledgers/ledger.ts';
 import type { Utxo } from '../../src/query/query.ts';
 import { type PrunedHeights, pruneStep, readPruned } from '../../src/state/pruned.ts';

@@ -9,11 +9,11 @@
  */
 
 import { sha256d, sha256dWithout } from '../../crypto/sha256.ts';
-import { readU32LE, writeU32LE } from '../../util/bytes.ts';
+import { concatBytes, readU32LE, writeU32LE } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { BLOCK_BYTES_MAX, BLOCK_TXS_MAX } from '../../util/limits.ts';
 import type { Block, Create, HeaderFacts, Spend, Tx } from '../ledger.ts';
-import { Cursor } from './cursor.ts';
+import { Cursor, compactBytes } from './cursor.ts';
 
 /** Bits of `Create.flags`. */
 export const OUTPUT_FLAG = { coinbase: 1 } as const;
@@ -355,4 +355,9 @@ function skipWitnesses(c: Cursor, inputs: number): void {
     items += count;
   }
   if (items === 0) c.fail('witnesses that are all empty', from);
+}
+
+/** A block as it came: its header from what its row carries, its transactions, and what stood behind them. */
+export function joinBlock(extra: Uint8Array, txs: readonly Uint8Array[], tail: Uint8Array | undefined): Uint8Array {
+  return concatBytes(readExtra(extra).header, compactBytes(txs.length), ...txs, ...(tail === undefined ? [] : [tail]));
 }

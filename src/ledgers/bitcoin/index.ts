@@ -9,7 +9,7 @@ import { equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { type Block, type Create, KEY_BYTES, type Ledger, type OutputKeys } from '../ledger.ts';
 import { Cursor } from './cursor.ts';
-import { type BitcoinBlock, decodeBlock, headerHash, prevHashOf, readExtra, readFacts, readOutput } from './decode.ts';
+import { type BitcoinBlock, decodeBlock, headerHash, joinBlock, prevHashOf, readExtra, readFacts, readOutput } from './decode.ts';
 import { formatId, parseId } from './ids.ts';
 import { bitcoinLeaf } from './leaf.ts';
 import type { BitcoinNetwork } from './networks.ts';
@@ -30,6 +30,7 @@ export {
   type Header,
   headerHash,
   isUnspendable,
+  joinBlock,
   OUTPUT_FLAG,
   readExtra,
   readHeader,
@@ -84,6 +85,7 @@ export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
     headers: { inExtra: (extra) => readExtra(extra).header, read: readFacts },
     setHash: bitcoinSetHash,
     leaf: bitcoinLeaf,
+    joinBlock,
     tailBytes: (block) => block.raw.subarray((block as BitcoinBlock).bodyEnd),
   };
 }

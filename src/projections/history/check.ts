@@ -8,6 +8,7 @@
 import { type Block, KEY_BYTES, OutputKeys, type Tx } from '../../ledgers/ledger.ts';
 import { outpointKey, TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { equalBytes, fromHex, readBigU64, readU16, readU32, toHex } from '../../util/bytes.ts';
+import { assert } from '../../util/errors.ts';
 import { VERIFY_BALANCE_OUTPUTS } from '../../util/limits.ts';
 import { CHAIN, type ChainRow, chainKey, META_PREFIX, readChainRow } from '../chain.ts';
 import { AT, type Coin, keyOffset } from '../coin.ts';
@@ -105,7 +106,9 @@ export class HistoryCheck {
   private block(row: ChainRow): number {
     const { inspection } = this;
     try {
-      const { ids, raw } = rebuiltBlock(inspection.reader, row);
+      const { joinBlock } = inspection.ledger;
+      assert(joinBlock !== undefined, 'a history is kept only where blocks can be joined again');
+      const { ids, raw } = rebuiltBlock(inspection.reader, row, joinBlock);
       const block = inspection.ledger.decode(raw, row.height);
       if (!equalBytes(block.hash, row.hash)) inspection.fault(CHAIN, chainKey(row.height, false), 'its header is not that of its hash');
       inspection.ledger.verify(block);

@@ -3,16 +3,19 @@
  * row of the chain, the transactions and what stood behind them.
  */
 import type { Reader, Row } from '../../engine/engine.ts';
-import { compactBytes } from '../../ledgers/bitcoin/cursor.ts';
-import { readExtra } from '../../ledgers/bitcoin/index.ts';
+import type { Ledger } from '../../ledgers/ledger.ts';
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
-import { concatBytes, toHex } from '../../util/bytes.ts';
+import { toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import type { ChainRow } from '../chain.ts';
 import { HISTORY_TX, historyTxKey, TAIL_INDEX } from './history.ts';
 
-/** A block from its transactions, and their ids as they are kept beside them. Throws STORE_DAMAGED. */
-export function rebuiltBlock(reader: Reader, row: ChainRow): { readonly ids: readonly Uint8Array[]; readonly raw: Uint8Array } {
+/** A block from its transactions, joined as its ledger does, and their ids as they are kept beside them. Throws STORE_DAMAGED. */
+export function rebuiltBlock(
+  reader: Reader,
+  row: ChainRow,
+  joinBlock: NonNullable<Ledger['joinBlock']>,
+): { readonly ids: readonly Uint8Array[]; readonly raw: Uint8Array } {
   const { height, txCount } = row;
   const values = Array.from(historyTxRows(reader, height), ([, value]) => value);
   if (values.length !== txCount) missingRow(historyTxKey(height, values.length), `a block of ${txCount} transactions`);
@@ -20,7 +23,7 @@ export function rebuiltBlock(reader: Reader, row: ChainRow): { readonly ids: rea
   const txs = values.map((value) => value.subarray(TXID_BYTES));
   return {
     ids: values.map((value) => value.subarray(0, TXID_BYTES)),
-    raw: concatBytes(readExtra(row.extra).header, compactBytes(txCount), ...txs, ...(tail === undefined ? [] : [tail])),
+    raw: joinBlock(row.extra, txs, tail),
   };
 }
 

@@ -10,25 +10,7 @@ import { outpointIndex, outpointTxId } from '../../ledgers/outpoint.ts';
 import { readStored } from '../../projections/coin.ts';
 import { UNSPENT } from '../../projections/utxo.ts';
 import { equalBytes } from '../../util/bytes.ts';
-
-export interface Commitment {
-  readonly txouts: number;
-  readonly value: bigint;
-  /** With at least one unspent output. */
-  readonly transactions: number;
-  readonly bogosize: number;
-  /** Hex, the way people write them. */
-  readonly hashSerialized2: string;
-  readonly hashSerialized3: string;
-  /** Null: not asked for. */
-  readonly muhash: string | null;
-}
-
-export interface CommitmentOptions {
-  /** Costs several times what all the rest does. Default: true. */
-  readonly muhash?: boolean;
-  readonly onRows?: ((rows: number) => void) | undefined;
-}
+import type { Commitment, CommitmentOptions } from '../commitment.ts';
 
 /** `tipHash`: of the block the set is at; before the first block, zeros. */
 export function commitmentOf(reader: Reader, tipHash: Uint8Array, { muhash = true, onRows }: CommitmentOptions = {}): Commitment {

@@ -5,7 +5,7 @@
  * block.
  */
 import type { Reader } from '../../engine/engine.ts';
-import { formatId } from '../../ledgers/bitcoin/index.ts';
+import { formatId, joinBlock } from '../../ledgers/bitcoin/index.ts';
 import { KEY_BYTES } from '../../ledgers/ledger.ts';
 import { outpointKey, TXID_BYTES } from '../../ledgers/outpoint.ts';
 import type { ChainRow } from '../../projections/chain.ts';
@@ -90,7 +90,7 @@ export class History {
 
   /** The block as its node sent it, byte by byte. */
   rawBlock(row: ChainRow): Uint8Array {
-    return rebuiltBlock(this.reader, row).raw;
+    return rebuiltBlock(this.reader, row, joinBlock).raw;
   }
 
   /** Every transaction that paid to the script with this 28-byte key or spent from it. */

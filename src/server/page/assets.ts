@@ -12,15 +12,15 @@ import { documentOf } from './document.ts';
 import { ICON } from './icon.ts';
 import { STYLE } from './style.ts';
 
-export interface Asset {
+export interface PageFile {
   readonly type: string;
   readonly body: Buffer;
   readonly etag: string;
 }
 
 export interface PageFiles {
-  readonly document: Asset;
-  readonly assets: ReadonlyMap<string, Asset>;
+  readonly document: PageFile;
+  readonly assets: ReadonlyMap<string, PageFile>;
   /** Of all the assets: a new one is a new address for each of them. */
   readonly digest: string;
 }
@@ -31,7 +31,7 @@ const DIGEST_CHARS = 16;
 
 /** `client` is where the browser's code is: TypeScript, or what was compiled from it. Others get their turn between two files. */
 export async function readPage(client = join(import.meta.dirname, 'client')): Promise<PageFiles> {
-  const assets = new Map<string, Asset>([
+  const assets = new Map<string, PageFile>([
     ...readChartLibrary(),
     ['style.css', assetOf(CSS, STYLE)],
     ['icon.svg', assetOf('image/svg+xml', ICON)],
@@ -47,7 +47,7 @@ export async function readPage(client = join(import.meta.dirname, 'client')): Pr
 }
 
 /** Modules import each other by file name; in the browser all of them end in .js. */
-function* readScripts(directory: string): Generator<[string, Asset]> {
+function* readScripts(directory: string): Generator<[string, PageFile]> {
   const built = existsSync(join(directory, 'main.js'));
   const extension = built ? '.js' : '.ts';
   for (const name of readdirSync(directory)) {
@@ -58,7 +58,7 @@ function* readScripts(directory: string): Generator<[string, Asset]> {
   }
 }
 
-function readChartLibrary(): [string, Asset][] {
+function readChartLibrary(): [string, PageFile][] {
   const directory = dirname(createRequire(import.meta.url).resolve('uplot'));
   return [
     ['uplot.js', assetOf(SCRIPT, readFileSync(join(directory, 'uPlot.iife.min.js')))],
@@ -66,7 +66,7 @@ function readChartLibrary(): [string, Asset][] {
   ];
 }
 
-function assetOf(type: string, content: string | Buffer): Asset {
+function assetOf(type: string, content: string | Buffer): PageFile {
   const body = Buffer.from(content);
   return { type, body, etag: `"${digestOf(body)}"` };
 }

@@ -9,7 +9,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnspentError } from '../../util/errors.ts';
 import { isKnownTo, setValidator } from '../http/read-answer.ts';
-import { type Asset, type PageFiles, readPage } from './assets.ts';
+import { type PageFile, type PageFiles, readPage } from './assets.ts';
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const ASK_AGAIN = 'no-cache';
@@ -33,7 +33,7 @@ export function registerPage(app: FastifyInstance): void {
   });
 }
 
-function send({ type, body, etag }: Asset, cache: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function send({ type, body, etag }: PageFile, cache: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   setValidator(reply, etag, cache);
   if (isKnownTo(request, etag)) return reply.code(304).send();
   return reply.type(type).send(body);

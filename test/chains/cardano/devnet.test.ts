@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decode, decodeFirst } from 'cborg';
 import { type DevnetBlock, DevnetChain, type DevnetOptions, openDevnet } from '../../../src/chains/cardano/devnet/index.ts';
-import { Random } from '../../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../../src/chains/random.ts';
 import { blake2b256, sha256 } from '../../../src/crypto/hash.ts';
 import type { Point } from '../../../src/ledgers/ledger.ts';
 import type { ChainEvent } from '../../../src/sources/source.ts';

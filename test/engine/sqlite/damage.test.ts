@@ -7,7 +7,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { Random } from '../../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../../src/chains/random.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { isUnspentError } from '../../../src/util/errors.ts';
 import { assertState, COLUMNS, coded, commitNext, newDirectory, open } from './rig.ts';

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ModelUtxo } from '../../../src/chains/cardano/devnet/model.ts';
-import { Random } from '../../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../../src/chains/random.ts';
 import { formatAddress } from '../../../src/ledgers/cardano/index.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { keysOf } from '../../support/expected.ts';

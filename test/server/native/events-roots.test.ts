@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Random } from '../../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../../src/chains/random.ts';
 import { Prover, type Roots } from '../../../src/query/proofs.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { Devnet, devnetOptions, KEEP_ALL, memoryRig, type RigOptions, TEST_SEED } from '../../support/harness.ts';

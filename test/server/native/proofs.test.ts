@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Random } from '../../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../../src/chains/random.ts';
 import { documentFromJson, type ProofDocument, type ProofDocumentJson, type Trusted, verifyDocument } from '../../../src/proofs/index.ts';
 import { Prover } from '../../../src/query/proofs.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';

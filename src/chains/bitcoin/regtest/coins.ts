@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { type BitcoinBlock, isUnspendable } from '../../../ledgers/bitcoin/decode.ts';
 import { type DescribedTx, describeTx, type TxInput } from '../../../ledgers/bitcoin/describe.ts';
 import { assert } from '../../../util/errors.ts';
-import type { Random } from '../../cardano/devnet/random.ts';
+import type { Random } from '../../random.ts';
 import type { ScriptBook } from './scripts.ts';
 
 /** Which outputs of a transaction the chain's own people may spend: none, all, or all but the first. */

@@ -13,7 +13,7 @@ import { type BitcoinNetwork, bitcoinNetwork } from '../../../ledgers/bitcoin/ne
 import { concatBytes, readU32, utf8 } from '../../../util/bytes.ts';
 import { assert, UnspentError } from '../../../util/errors.ts';
 import { REGTEST_UNDO_BLOCKS } from '../../../util/limits.ts';
-import { mix32, Random } from '../../cardano/devnet/random.ts';
+import { mix32, Random } from '../../random.ts';
 import type { ChainNews, ServedChain } from '../responder/chain.ts';
 import { Branches, type ChainBlock } from './branches.ts';
 import { type Coin, CoinSet, keyOf, OWNED, type Owned } from './coins.ts';

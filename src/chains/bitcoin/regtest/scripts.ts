@@ -8,7 +8,7 @@ import { sha256 } from '../../../crypto/sha256.ts';
 import { p2pkhScript, p2shScript } from '../../../ledgers/bitcoin/address.ts';
 import { OPCODE, operationAt, readScript } from '../../../ledgers/bitcoin/script.ts';
 import { concatBytes, equalBytes, utf8 } from '../../../util/bytes.ts';
-import { Random } from '../../cardano/devnet/random.ts';
+import { Random } from '../../random.ts';
 import { keyOf } from './coins.ts';
 
 export interface Unlocking {

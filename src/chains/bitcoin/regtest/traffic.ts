@@ -7,7 +7,7 @@
 
 import { decodeTx } from '../../../ledgers/bitcoin/decode.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import type { Random } from '../../cardano/devnet/random.ts';
+import type { Random } from '../../random.ts';
 import { type Coin, type CoinSet, OWNED } from './coins.ts';
 import { type Draft, type DraftInput, type DraftOutput, encodeTx } from './encode.ts';
 import type { Mempool, WaitingTx } from './mempool.ts';

@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
 import { blake2b224, sha3_256 } from '../../../crypto/hash.ts';
 import { concatBytes, toHex } from '../../../util/bytes.ts';
 import { CborWriter } from '../../../util/cbor-write.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../random.ts';
 
 export const DEVNET_MAGIC = 42;
 

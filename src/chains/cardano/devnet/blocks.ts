@@ -7,9 +7,9 @@
 import { blake2b256 } from '../../../crypto/hash.ts';
 import { concatBytes } from '../../../util/bytes.ts';
 import { CborWriter } from '../../../util/cbor-write.ts';
+import type { Random } from '../../random.ts';
 import { ERA } from './features.ts';
 import type { DraftContext } from './outputs.ts';
-import type { Random } from './random.ts';
 
 /** Kept between blocks: making their buffers anew would cost more than filling them. */
 const partWriter = new CborWriter(65_536);

@@ -7,6 +7,7 @@
 import { blake2b256 } from '../../../crypto/hash.ts';
 import { concatBytes } from '../../../util/bytes.ts';
 import { CborWriter } from '../../../util/cbor-write.ts';
+import type { Random } from '../../random.ts';
 import { type AddressBook, DEVNET_MAGIC, type DevnetAddress } from './addresses.ts';
 import type { EncodedBlock } from './blocks.ts';
 import type { Draft } from './body.ts';
@@ -14,7 +15,6 @@ import { ERA } from './features.ts';
 import { byronOutput } from './genesis.ts';
 import { NO_ASSETS } from './model.ts';
 import type { DraftOutput } from './outputs.ts';
-import type { Random } from './random.ts';
 import type { SpendablePools } from './spendable-pools.ts';
 
 const TAG_SET = 258;

@@ -7,10 +7,10 @@ import { base58, base64url } from '@scure/base';
 import { blake2b256 } from '../../../crypto/hash.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { CborWriter } from '../../../util/cbor-write.ts';
+import type { Random } from '../../random.ts';
 import { type AddressBook, byronAddress, DEVNET_MAGIC, type DevnetAddress, redeemAddress } from './addresses.ts';
 import { GENESIS_HEIGHT, keyOf, type ModelUtxo, NO_ASSETS } from './model.ts';
 import { PARAMETERS } from './parameters.ts';
-import type { Random } from './random.ts';
 
 const START = '2026-01-01T00:00:00Z';
 const ACTIVE_SLOTS = 0.05;

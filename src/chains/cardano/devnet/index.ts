@@ -13,8 +13,8 @@ import type { Point } from '../../../ledgers/ledger.ts';
 import type { ChainEvent, FollowOptions, Run, Source, SourceTip } from '../../../sources/source.ts';
 import { equalBytes, fromHex, toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
+import { Random } from '../../random.ts';
 import { DevnetChain, slotOf } from './producer.ts';
-import { Random } from './random.ts';
 
 export { type DevnetBlock, DevnetChain, type DevnetOptions } from './producer.ts';
 

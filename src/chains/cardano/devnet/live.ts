@@ -11,6 +11,7 @@ import type { WirePoint, WireTip } from '../../../sources/cardano/ouroboros/poin
 import { fromHex } from '../../../util/bytes.ts';
 import { CborWriter } from '../../../util/cbor-write.ts';
 import { assert, isUnspentError, UnspentError } from '../../../util/errors.ts';
+import { Random } from '../../random.ts';
 import type { ChainReader, LedgerView, RangeReader, ServedChain, ServedMempool, ServedUtxo, Verdict } from '../responder/chain.ts';
 import { MemoryChain } from '../responder/memory-chain.ts';
 import { ERA } from './features.ts';
@@ -19,7 +20,6 @@ import { Mempool } from './mempool.ts';
 import type { ModelUtxo } from './model.ts';
 import { encodeConwayParameters } from './parameters.ts';
 import { type DevnetBlock, DevnetChain, type DevnetOptions } from './producer.ts';
-import { Random } from './random.ts';
 import { readSubmitted, type SubmittedTx } from './submitted.ts';
 
 const NAME = 'devnet';

@@ -5,10 +5,10 @@
  */
 import { fromHex } from '../../../util/bytes.ts';
 import { CborWriter } from '../../../util/cbor-write.ts';
+import type { Random } from '../../random.ts';
 import type { DevnetAddress } from './addresses.ts';
 import { ERA, type Features, type ShapeCount } from './features.ts';
 import type { Assets } from './model.ts';
-import type { Random } from './random.ts';
 import { HUGE } from './spendable-pools.ts';
 
 export interface DraftOutput {

@@ -8,6 +8,7 @@
 import { blake2b256 } from '../../../crypto/hash.ts';
 import { toHex, utf8 } from '../../../util/bytes.ts';
 import { assert } from '../../../util/errors.ts';
+import { mix32, Random } from '../../random.ts';
 import { AddressBook, type DevnetAddress, redeemAddress } from './addresses.ts';
 import { type EncodedBlock, type Issuer, makeIssuer, type Place, type SubmittedParts, sealBlock } from './blocks.ts';
 import { type Draft, encodeBody } from './body.ts';
@@ -16,7 +17,6 @@ import { DEFAULT_FEATURES, ERA, type Features, type Shape, ShapeCount } from './
 import { byronFunded, type Genesis, shelleyFunded } from './genesis.ts';
 import { type Assets, keyOf, Model, type ModelUtxo, NO_ASSETS, type Spender } from './model.ts';
 import type { DraftContext, DraftOutput } from './outputs.ts';
-import { mix32, Random } from './random.ts';
 import { SpendablePools } from './spendable-pools.ts';
 import { effectOf, type SubmittedTx } from './submitted.ts';
 import { Drafter, type Plan, plansOf } from './transactions.ts';

@@ -3,8 +3,9 @@
  * constant time. Each unspent output is in one pool at most, so a shape that
  * needs tokens or a huge coin finds one without a search.
  */
+
+import type { Random } from '../../random.ts';
 import type { ModelUtxo, Watcher } from './model.ts';
-import type { Random } from './random.ts';
 
 /** Above this a JavaScript number is no longer exact. */
 export const HUGE = 1n << 53n;

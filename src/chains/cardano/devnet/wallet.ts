@@ -7,7 +7,7 @@ import { createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto'
 import { blake2b224 } from '../../../crypto/hash.ts';
 import { concatBytes, toHex } from '../../../util/bytes.ts';
 import { CborWriter } from '../../../util/cbor-write.ts';
-import { Random } from './random.ts';
+import { Random } from '../../random.ts';
 
 /** PKCS #8 of an Ed25519 key, up to its 32 bytes (RFC 8410). */
 const PKCS8_LEAD = Uint8Array.of(0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20);

@@ -12,7 +12,7 @@ import type { Point } from '../../../ledgers/ledger.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { FOLLOW_POLL_MS } from '../../../util/limits.ts';
-import { readAhead } from '../../cardano/immutable/read-ahead.ts';
+import { readAhead } from '../../read-ahead.ts';
 import type { ChainEvent, FollowOptions, Run, Source } from '../../source.ts';
 import { BlockIndex, type Place } from './block-index.ts';
 import { findBlocks, readKey } from './folder.ts';

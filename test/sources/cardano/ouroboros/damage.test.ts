@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { DevnetChain } from '../../../../src/chains/cardano/devnet/index.ts';
-import { Random } from '../../../../src/chains/cardano/devnet/random.ts';
+import { Random } from '../../../../src/chains/random.ts';
 import { readHeader } from '../../../../src/ledgers/cardano/index.ts';
 import { openOuroboros } from '../../../../src/sources/cardano/ouroboros/index.ts';
 import { equalBytes, toHex } from '../../../../src/util/bytes.ts';

@@ -2,7 +2,7 @@
  * A small seeded generator (sfc32, by Chris Doty-Humphrey, public domain): the
  * same seed gives the same devnet on every machine. Not for secrets.
  */
-import { assert } from '../../../util/errors.ts';
+import { assert } from '../util/errors.ts';
 
 export class Random {
   private a: number;

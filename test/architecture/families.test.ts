@@ -1,0 +1,147 @@
+/**
+ * What differs between the families of chains is said once, in their descriptors
+ * (`families/family.ts`). So no other code asks for a family's name, and code
+ * that works on any chain imports nothing of one family: not its ledger, not its
+ * sources, not its half of the server. Family code is what stands in a folder or
+ * file called `cardano` or `bitcoin`.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix, resolve, sep } from 'node:path';
+import { describe, test } from 'node:test';
+import { FAMILIES, familyNamed, networkNames } from '../../src/families/networks.ts';
+import { SOURCE_FORMS } from '../../src/families/open-source.ts';
+import { FAMILY_NAMES } from '../../src/proofs/index.ts';
+import { shapesOf } from '../../src/server/shapes.ts';
+
+const src = resolve(import.meta.dirname, '../../src');
+
+/** Files for any chain that import family code: file, what, why. */
+const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[] = [
+  ['families/networks.ts', /^families\//, 'the list of descriptors'],
+  ['server/shapes.ts', /^server\//, 'the table of wire shapes'],
+  ['cli/local-chains.ts', /^cli\//, 'the table of chains that the command line makes'],
+  ['cli/main.ts', /^cli\/cardano\/relay\.ts$/, 'the list of commands; relay is of one family'],
+  ['cli/verify.ts', /^cli\/bitcoin\/verify-node\.ts$/, 'a flag that only stores of one family take'],
+  ['query/query.ts', /^query\/bitcoin\/history\.ts$/, 'the only ledger whose transactions a history can keep (Ledger.txBytes)'],
+  ['sources.ts', /^(chains|library)\//, 'the door of the package to chains for tests'],
+];
+
+/** Files for any chain in which a family's name or a network's, or what only one family has, stands as a value. */
+const NAMES: readonly (readonly [file: string, why: string])[] = [
+  ['cli/bench.ts', 'benchmarks that are called so'],
+  ['proofs/families.ts', 'runs in browsers without the rest, and has the rules of a verifier in one table'],
+];
+
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+
+const familyOf = (path: string): string | null => /(?:^|\/)(cardano|bitcoin)(?:\/|\.ts$)/.exec(path)?.[1] ?? null;
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .map((name) => name.split(sep).join(posix.sep))
+  .filter((name) => name.endsWith('.ts'))
+  .sort();
+const code = new Map(files.map((file) => [file, withoutComments(readFileSync(join(src, file), 'utf8'))]));
+
+/** Below src/, static or not, types or not. */
+function importsOf(file: string, text: string): string[] {
+  const targets = [...text.matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+)'(\.[^']+)'/gm)].map(([, target]) => target);
+  return targets.map((target) => posix.normalize(posix.join(posix.dirname(file), target)));
+}
+
+/** A family, or a network that is one family's, asked for by name; or the unit of its coin, which says the same. */
+function questions(text: string): string[] {
+  const names = [...FAMILY_NAMES, ...networkNames(), ...FAMILIES.map(({ unit }) => unit)].join('|');
+  const quoted = `['"\`](?:${names})['"\`]`;
+  const patterns = [
+    // Of a family's name every use: there is nothing else to do with it than to ask.
+    `['"\`](?:${FAMILY_NAMES.join('|')})['"\`]`,
+    // As a key of a table, or looked up in one.
+    `(?:^|[{,(\\s])(?:${FAMILY_NAMES.join('|')})\\s*:|[\\w)\\]]\\.(?:${FAMILY_NAMES.join('|')})\\b`,
+    `[!=]==?\\s*${quoted}|${quoted}\\s*[!=]==?|\\bcase\\s+${quoted}|\\[${quoted}\\]`,
+  ];
+  return patterns.flatMap((pattern) => [...text.matchAll(new RegExp(pattern, 'gm'))].map(([found]) => found.trim()));
+}
+
+describe('families', () => {
+  test('are asked for by name nowhere but in their descriptors', () => {
+    const found = [...code].filter(([file, text]) => familyOf(file) === null && questions(text).length > 0);
+    assert.deepEqual(
+      found.map(([file, text]) => `${file}: ${questions(text).join(' ')}`).filter((line) => !NAMES.some(([file]) => line.startsWith(file))),
+      [],
+    );
+    for (const [file] of NAMES)
+      assert.ok(questions(code.get(file) ?? '').length > 0, `${file} asks for no name any more: take it off the list`);
+  });
+
+  test('such a question is seen in every form', () => {
+    const asked = [
+      "if (network.family.name === 'bitcoin') return",
+      'network.family.name !== "cardano"',
+      'const table = { cardano: 1, bitcoin: 2 };',
+      'const { unit } = TABLE.bitcoin;',
+      "switch (name) { case 'litecoin': }",
+      "const isPrivate = 'devnet' === name;",
+      "const hasAssets = status.unit === 'lovelace';",
+      "WINDOWS['preview']",
+    ];
+    for (const text of asked) assert.ok(questions(text).length > 0, text);
+    for (const text of ["const text = 'the Bitcoin family';", "network: 'devnet',", 'const { lovelace } = output;'])
+      assert.deepEqual(questions(text), [], text);
+  });
+
+  test('code for any chain imports nothing of one family, but for a few tables', () => {
+    const wrong: string[] = [];
+    const used = new Set<string>();
+    for (const [file, text] of code) {
+      if (familyOf(file) !== null) continue;
+      for (const target of importsOf(file, text).filter((path) => familyOf(path) !== null)) {
+        const entry = IMPORTS.find(([from, pattern]) => from === file && pattern.test(target));
+        if (entry === undefined) wrong.push(`${file} imports ${target}`);
+        else used.add(entry[0]);
+      }
+    }
+    assert.deepEqual(wrong, []);
+    assert.deepEqual(
+      IMPORTS.map(([file]) => file).filter((file) => !used.has(file)),
+      [],
+      'take what is not needed any more off the list',
+    );
+  });
+
+  test('code of one family imports nothing of the other', () => {
+    const wrong = [...code].flatMap(([file, text]) =>
+      importsOf(file, text).flatMap((target) => {
+        const [from, to] = [familyOf(file), familyOf(target)];
+        return from !== null && to !== null && from !== to ? [`${file} imports ${target}`] : [];
+      }),
+    );
+    assert.deepEqual(wrong, []);
+  });
+});
+
+describe('descriptors', () => {
+  test('there is one for each name that documents know, and networks and schemes are of one family only', () => {
+    assert.deepEqual(
+      FAMILIES.map(({ name }) => name),
+      FAMILY_NAMES,
+    );
+    for (const family of FAMILIES) assert.equal(familyNamed(family.name), family);
+    assert.equal(familyNamed('dogecoin'), undefined);
+    const schemes = SOURCE_FORMS.map((form) => form.slice(0, form.indexOf(':')));
+    for (const names of [networkNames(), schemes]) assert.equal(new Set(names).size, names.length, names.join());
+  });
+
+  test('each kind of source has a folder of its family, and each wire shape that is named is there', () => {
+    for (const family of FAMILIES) {
+      assert.ok(readdirSync(join(src, 'sources', family.name)).length > 0);
+      const names = shapesOf({ family }).map(({ name }) => name);
+      assert.deepEqual(names, family.wireShapes);
+      for (const name of names)
+        assert.ok(
+          files.some((file) => dirname(file) === `server/${family.name}/${name}`),
+          name,
+        );
+    }
+  });
+});
