@@ -17,8 +17,12 @@ export interface AssetId {
   readonly name: Uint8Array;
 }
 
-/** An asset and how much of it. */
-export interface Asset extends AssetId {
+/** An amount of an asset. */
+export interface Asset {
+  /** 28 bytes. */
+  readonly policy: Uint8Array;
+  /** Up to 32 bytes. */
+  readonly name: Uint8Array;
   /** Negative only in a mint, where it burns. */
   readonly quantity: bigint;
 }
