@@ -22,7 +22,7 @@ const TEMPORARY_SUFFIX = '.tmp';
 /** All that a store itself puts into its directory. */
 export const STORE_ENTRIES: readonly string[] = [IDENTITY_FILE, IDENTITY_FILE + TEMPORARY_SUFFIX, DATABASE_FOLDER, REMOVED_FOLDER];
 
-/** Of unspent.json: a few hundred bytes in truth; anything larger is not ours. */
+/** Limit of unspent.json: ours has a few hundred bytes, so a larger file is not ours. */
 const IDENTITY_BYTES_MAX = 64 * 1024;
 
 /** What an interrupted write of ours, or a fresh file system, leaves in a directory that is otherwise empty. */
@@ -31,7 +31,7 @@ const NOT_CONTENT = new Set([IDENTITY_FILE + TEMPORARY_SUFFIX, 'lost+found']);
 const DATABASE_KINDS = ['rocks', 'sqlite'] as const;
 export type DatabaseKind = (typeof DATABASE_KINDS)[number];
 
-/** The file without which the others are nothing. */
+/** The file that a database of each engine cannot be opened without. */
 const FIRST_FILE: Readonly<Record<DatabaseKind, string>> = { rocks: 'CURRENT', sqlite: 'store.sqlite' };
 
 /** What an engine writes before that file when it creates a database; a crash may leave these alone. */

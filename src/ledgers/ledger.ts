@@ -1,10 +1,11 @@
 /**
- * The ledger contract: what a block says, in words every UTXO chain shares.
- * A ledger is pure: bytes in, views of those bytes out. It never reads a store
+ * The ledger contract: what a block says, in words every UTXO chain shares. A
+ * ledger is pure: bytes in, views of those bytes out. It never reads a store
  * and never imports node:*.
  *
- * Hot-path rule: positions into `raw` instead of copied bytes, u32 halves
- * instead of bigints. Whoever reads for a person uses `describe`.
+ * Rule for what runs for every block: positions into `raw` instead of copied
+ * bytes, u32 halves instead of bigints. Documents for people are made with
+ * `describe`.
  */
 
 /** Kinds of 28-byte index key an output can have, in the order they stand in a stored value. */
@@ -184,7 +185,7 @@ export interface OutputTraits {
   referenceScript(raw: Uint8Array, start: number, end: number): NamedBytes | null;
   /** Datums and scripts (or only one of them) that transactions of the block bring along beside their outputs. Throws BLOCK_INVALID. */
   witnesses(block: Block, only?: WitnessKind): Iterable<Witness>;
-  /** The hash that bytes of this kind are known by; for whoever checks the store. Throws BLOCK_INVALID. */
+  /** The hash that bytes of this kind are known by; `verify` uses it. Throws BLOCK_INVALID. */
   hashOf(kind: WitnessKind, bytes: Uint8Array): Uint8Array;
 }
 
@@ -286,7 +287,7 @@ export interface Ledger {
   isFirst(block: Block): boolean;
   /** Effects of passing from `before` (undefined: from nothing) to `block`; null for nearly every block. */
   transition(before: PreviousBlock | undefined, block: Block): Transition | null;
-  /** Reads a stored output again, as `decode` did; for whoever checks the store. */
+  /** Reads a stored output again, as `decode` did; `verify` uses it. */
   readOutput(raw: Uint8Array, start: number, end: number): Create;
   /** Finds the index keys of an output. */
   findKeys(raw: Uint8Array, create: Create, keys: OutputKeys): void;

@@ -56,7 +56,7 @@ export interface CredentialReader {
   stakeIn(address: Uint8Array): Uint8Array | null;
 }
 
-/** Whoever can have a balance, as index keys name it. */
+/** Who holds a balance, as index keys name it. */
 export interface Holder {
   readonly kind: KeyKind;
   readonly key: Uint8Array;

@@ -1,6 +1,6 @@
 /**
- * What whoever serves a store asks of a mempool, whichever family it is of. The
- * mempools themselves are below `<family>/`.
+ * The mempool as the server uses it, whichever family it is of. The mempools
+ * themselves are below `<family>/`.
  */
 import type { MempoolChange } from '../ledgers/mempool-change.ts';
 import type { Query } from './query.ts';

@@ -1,7 +1,8 @@
 /**
  * Proofs from the mountain range over all outputs, at one point of the chain,
- * and what single blocks did to it. Whoever gives a proof out verifies it first
- * (`proofs.ts`): the range does not check its rows while it reads them.
+ * and what single blocks did to it. The rows of the range are not checked
+ * when they are read, so each proof is verified before it is given out
+ * (`proofs.ts`).
  */
 import { outpointKey } from '../ledgers/outpoint.ts';
 import { type ChainRow, chainKey } from '../projections/chain.ts';

@@ -275,7 +275,7 @@ function outpointIn(key: Uint8Array): csmt.Outpoint {
   return { txId: c.byteString(), index: c.uint() };
 }
 
-/** Whoever proves looks first: a damaged store must not make liars of honest people. */
+/** Verifies a proof before it is given out: if rows of the store are damaged, the caller gets STORE_DAMAGED and not a false proof. */
 function sure<D extends ProofDocument>(document: D): D {
   const verdict = verifyDocument(document, document);
   if (!verdict.ok) throw damaged(`a proof that was just made does not hold: ${verdict.why}`);

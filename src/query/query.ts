@@ -231,8 +231,8 @@ export class Query implements PresentQuery {
   }
 
   /**
-   * Makes that past, and what is wanted of it, so that whoever asks for it next finds it made. In steps, because it
-   * may take seconds; null: there is nothing to make. Throws POINT_UNKNOWN or PRUNED.
+   * Makes the overlay of that block, and of the roots and trees those that are asked for, so that the read after it
+   * finds them. In steps, because it may take seconds; null: there is nothing to make. Throws POINT_UNKNOWN or PRUNED.
    */
   pastSteps(point: Point | null, { setHash, leaf, mmr: wantsMmr }: PastParts = {}): Steps<void> | null {
     const { head, columns, overlays } = this;

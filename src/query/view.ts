@@ -1,6 +1,6 @@
 /**
- * What can be asked of the chain at one point of it. `Query` answers for the
- * present, `PastQuery` for an earlier block; whoever asks need not know which.
+ * Reads of the chain at one point. `Query` answers for the newest block,
+ * `PastQuery` for an earlier one; the caller need not know which.
  */
 import type { KeyKind } from '../ledgers/ledger.ts';
 import type { IndexKind } from '../projections/index/by-key.ts';

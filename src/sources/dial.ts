@@ -23,7 +23,7 @@ export function dial(address: Target, timeoutMs: number, signal: AbortSignal): P
       socket.off('error', onError);
       if (error === null) resolve(socket);
       else {
-        // A failure that comes after ours is nobody's business any more.
+        // Errors after the one that was reported are ignored.
         socket.on('error', () => {});
         socket.destroy();
         reject(error);

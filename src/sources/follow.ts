@@ -77,7 +77,7 @@ export async function follow(source: Source, fold: Fold, ledger: Ledger, options
   return { ...feeder.progress(), reason };
 }
 
-/** A source with blocks always at hand would keep the event loop from signals, timers and everybody else. */
+/** Lets signals, timers and other work run: a source that always has blocks ready would otherwise never let go of the event loop. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,6 @@
 /**
- * What a source that is a connection to a node tells of that connection, for
- * whoever shows it.
+ * The status of a source that is a connection to a node, for status, metrics
+ * and the page.
  */
 import type { Point } from '../ledgers/ledger.ts';
 import type { UnspentError } from '../util/errors.ts';

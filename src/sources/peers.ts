@@ -72,12 +72,12 @@ export class Peers<A extends { readonly url: string }> {
     return [...this.addresses.slice(this.which + 1), ...this.addresses.slice(0, this.which)];
   }
 
-  /** When the present one is left, it is this one's turn. */
+  /** The node to try next when the present connection ends. */
   prefer(address: A): void {
     this.preferred = address;
   }
 
-  /** Connected, and this is what it speaks. */
+  /** Connected, over this version of the protocol. */
   following(version: string): void {
     this.setState('following', version);
   }

@@ -1,6 +1,6 @@
 /**
- * Keeps one item ready: the next slab is read from the disk while the present
- * one is folded. An error waits its turn behind the items before it.
+ * Reads one item ahead: the next slab is read from the disk while the present
+ * one is folded. An error is thrown after the items before it.
  */
 
 /** `stop` ends a wait inside `items`; it is called when the reader leaves before the end. */

@@ -1,12 +1,11 @@
 /**
- * The base: the block that a store began with where that was a snapshot of the
- * unspent set and not the first block of its chain. A reserved row of `chain`
- * names it.
+ * The base: the block that a store began with where that was a snapshot of
+ * the unspent set and not the first block of its chain. A reserved row of
+ * `chain` names it.
  *
  * Of the base the store has its row and what is unspent after it, and nothing
- * of what came before: so both prune cursors stand at its height from the start,
- * and whatever asks how far back it can go is told the truth without knowing of
- * snapshots.
+ * of what came before. So both prune cursors stand at its height from the
+ * start, and the horizon is right without any special case for snapshots.
  */
 import type { Batch, Reader } from '../engine/engine.ts';
 import {

@@ -114,7 +114,7 @@ export interface FillLimits {
   readonly bytes: number;
 }
 
-/** Some hundred outputs to begin with; nobody knows yet what they cost. */
+/** Some hundred outputs at first: the first step measures what an output costs. */
 export const FIRST_LIMITS: FillLimits = { rows: 4 * FILL_ROWS_MIN, bytes: FILL_BYTES_MAX };
 
 /** For the next step, after one that took this long: an index costs a few microseconds an output, a balance or a datum many times that. */
@@ -123,7 +123,7 @@ export function nextLimits({ rows, bytes }: FillLimits, seconds: number): FillLi
   return 2000 * seconds > FILL_STEP_MS ? { rows, bytes } : { rows: Math.min(FILL_ROWS_MAX, 2 * rows), bytes };
 }
 
-/** The fills of one store. The fold is given `projections`; whoever has time calls `step`. */
+/** The fills of one store. The fold is given `projections`; `step` is called between blocks, when there is time. */
 export class Fills {
   readonly projections: readonly Projection[];
   private readonly engine: Engine;

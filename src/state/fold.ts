@@ -36,7 +36,7 @@ export interface FoldOptions {
   readonly utxo: boolean;
   readonly partial: boolean;
   readonly selfContained: boolean;
-  /** Blocks. Spent outputs are kept this deep, deltas that deep (DESIGN decision 6). */
+  /** In blocks below the tip: spent outputs are kept for `pruneDepth`, deltas for `rollbackWindow` (DESIGN decision 6). */
   readonly pruneDepth: number;
   readonly rollbackWindow: number;
   /** Whether each commit waits for the disk. */
@@ -49,7 +49,7 @@ export interface AppliedCounts {
   readonly spent: number;
 }
 
-/** Told after each commit of the fold, whichever way it went. For whoever shows or serves the state; never for whoever keeps it. */
+/** Called after each commit of the fold, forward or back. For displays and servers: a watcher never writes to the store. */
 export interface FoldWatcher {
   applied?(applied: AppliedCounts, seconds: number): void;
   rolledBack?(to: Point | null, undone: number, seconds: number): void;
@@ -69,7 +69,7 @@ export class Fold {
   private readonly needsSpent: boolean;
   private readonly deltaWriter = new DeltaWriter();
   private current: Head | null;
-  /** As the store has it. */
+  /** As it is stored (`horizon.ts`); -1: none. */
   private horizonMark: number;
 
   constructor(engine: Engine, ledger: Ledger, projections: readonly Projection[], options: FoldOptions) {
@@ -197,7 +197,7 @@ export class Fold {
       spent += entry.spent.length;
     }
     const { block } = step.blocks[step.blocks.length - 1];
-    // From here on the window alone says as much.
+    // Once the window alone puts the horizon at the mark or above it, the mark is deleted.
     const isPassed = block.height - horizonDepth(this.options, this.needsSpent) >= this.horizonMark;
     this.commit(batch, isPassed ? -1 : this.horizonMark, {
       ...point(block),
@@ -240,7 +240,8 @@ export class Fold {
   /** One atomic step back towards the block at `floor`, which stays. */
   private stepBack(floor: Uint8Array | null): number {
     assert(this.current !== null, 'there is a block to undo');
-    // What is forgotten says as much, and for ever: a store that goes back to its base is then what it was.
+    // At or below what pruning has deleted no mark is needed: that limits the horizon for ever. So a store that is rolled
+    // back to its base is byte for byte what it was there.
     const horizon = this.horizonHeight ?? -1;
     const mark = horizon > forgottenHeight(this.engine, this.needsSpent) ? horizon : -1;
     const undone = this.undoable(headKey(this.current), floor);
@@ -289,7 +290,7 @@ export class Fold {
   }
 }
 
-/** What each projection wants remembered of block `i`. */
+/** The undo bytes for block `i` of every projection that returned some. */
 function ownUndo(own: readonly (readonly [string, Undo])[], i: number): DeltaInput['undo'] {
   if (own.length === 0) return NO_UNDO;
   const undo: (readonly [name: string, bytes: Uint8Array])[] = [];
@@ -330,7 +331,7 @@ function sumOf(coins: readonly Coin[]): bigint {
   return (BigInt(hi) << 32n) + BigInt(lo);
 }
 
-/** What we stand on after a start. The head is in its block's batch, so it either agrees with the chain or something else wrote here. */
+/** The head at the start. It was written in its block's batch: if it disagrees with the chain, something other than the fold has written here. */
 function recover(engine: Engine): Head | null {
   const head = readHead(engine);
   const [last] = engine.scan(CHAIN, { lt: Uint8Array.of(META_PREFIX), reverse: true, limit: 1 });

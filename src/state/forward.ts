@@ -45,7 +45,7 @@ export class PlannedBlock implements ForwardBlock {
   readonly deltaTxs: DeltaTx[];
   missing = 0;
 
-  /** `still`: nothing will be added. Most blocks of a quiet chain are, and share their empty lists. */
+  /** `still`: the block neither creates nor spends anything, as most blocks of a quiet chain. Such blocks share empty lists. */
   constructor(block: Block, still: boolean) {
     this.block = block;
     this.key = chainKey(block.height, block.boundary);
@@ -146,7 +146,7 @@ export class ForwardPlanner {
       good.map((entry) => entry.block),
       reader,
     );
-    // A block before it may be bad in a way only the store shows; the first one is the one to name.
+    // Reading the store may show that an earlier block is bad too; then that one is reported.
     return { ...again, failure: again.failure ?? failure };
   }
 

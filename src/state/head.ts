@@ -1,6 +1,7 @@
 /**
- * The head: where we are and what it adds up to. It is in the batch of the
- * block it describes, so there is nothing to reconcile after a crash.
+ * The head: the block the store is at, with the totals of the unspent set there.
+ * It is in the batch of the block it describes, so there is nothing to reconcile
+ * after a crash.
  *
  * It is one of the reserved rows of the busy `chain` column.
  */

@@ -2,7 +2,7 @@
  * When to prune: every few seconds, whether blocks come or not. One tick is
  * bounded by milliseconds, each of its batches by blocks and rows, so that no
  * block and no reader on this thread waits for long. While something is left
- * the next tick comes after one turn of everybody else, so that pruning keeps up
+ * the next tick comes after one turn of the event loop, so that pruning keeps up
  * with a fold at full speed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ export interface PruneSettings {
 export class PruneSchedule {
   private readonly fold: Fold;
   private readonly settings: PruneSettings;
-  /** Milliseconds from some moment on. */
+  /** A clock in milliseconds that never goes back; tests pass their own. */
   private readonly now: () => number;
   /** Spent outputs and deltas forgotten since this was made. */
   spentKeys = 0;

@@ -37,8 +37,8 @@ export function writePruned(batch: Batch, pruned: PrunedHeights): void {
 }
 
 /**
- * For the batch that goes back to `height`. Self-contained deltas reach below
- * the cursor; what is spent again from there on would otherwise never leave.
+ * Lowers the cursor of spent outputs in the batch of a rollback to `height`. With self-contained deltas a rollback may
+ * go below that cursor; if the cursor stayed, what the blocks after the rollback spend would never be pruned.
  */
 export function lowerPruned(height: number, reader: Reader, batch: Batch): void {
   const { spent, deltas } = readPruned(reader);
@@ -96,12 +96,12 @@ export function pruneStep(
     const delta = readDelta(value, 'a delta that leaves the window');
     const block = { key, spentKeys: delta.spent.map((spend) => spend.key) };
     for (const projection of projections) spentKeys += projection.prune?.(block, batch) ?? 0;
-    // Without what it spent it cannot be undone, unless it carries that itself.
+    // Once the outputs it spent are gone a block cannot be undone, unless its delta carries them.
     if (settling.length > 0 && !isSelfContained(value)) settled.push([key, delta]);
     spent = readU64(key, 0);
     blocks++;
   }
-  // A delta goes only after what it lists is gone.
+  // A delta is deleted only after the spent outputs it lists.
   for (const [key, value] of leaving(engine, before.deltas, Math.min(deltasEnd, spent), blocksMax, isFull, cut)) {
     if (settling.length > 0 && isSelfContained(value)) settled.push([key, readDelta(value, 'a delta that goes')]);
     batch.del(DELTA, key);

@@ -311,12 +311,13 @@ describe('files', () => {
     }
   });
 
-  test('have no `any`, no enum, no namespace', () => {
+  test('have no `any`, no enum, no namespace, no literal that is spread', () => {
     for (const [file, text] of sources) {
       const code = withoutComments(text);
       assert.doesNotMatch(code, /[:<|&(,=]\s*any\b(?!\s*[:(])|\bas any\b|\bany\[\]/, file);
       assert.doesNotMatch(code, /^\s*(export\s+)?(const\s+)?(enum|namespace)\s/m, file);
       assert.doesNotMatch(code, /@ts-(ignore|nocheck|expect-error)/, file);
+      assert.doesNotMatch(code, /^\s*\.\.\.[{[]|\.\.\.\{ /m, `${file} spreads a literal only to please the formatter`);
     }
   });
 });

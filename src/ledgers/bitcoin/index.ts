@@ -95,7 +95,7 @@ export function scriptKey(script: Uint8Array): Uint8Array {
   return sha256(script).subarray(0, KEY_BYTES);
 }
 
-/** For whoever does not know: the first block is at 0, and from version 2 on a coinbase says it. */
+/** The height of a block that comes without one: the first block has 0, and from version 2 on the coinbase has it. */
 function heightOf(raw: Uint8Array, genesisHash: Uint8Array): number {
   const hash = headerHash(raw);
   if (prevHashOf(raw) === null && equalBytes(hash, genesisHash)) return 0;

@@ -89,7 +89,7 @@ export class Entry implements MempoolTx {
     this.coins = this.inputs.map(() => null);
   }
 
-  /** Kept for as long as somebody looks at it. */
+  /** Decoded when first asked for, and kept as long as something refers to it. */
   get described(): DescribedTx {
     let described = this.seen?.deref();
     if (described === undefined) {

@@ -27,9 +27,9 @@ interface Paying {
 export type FeeStep = readonly [rate: number, virtualSize: number];
 
 /**
- * What is paid, sorted by rate, highest first; what pays an unknown fee is left
- * out. Sorted anew when something has changed, unless it is so long that whoever
- * asks again and again would keep everybody else waiting.
+ * Fees of the mempool, sorted by rate, highest first; transactions of unknown fee are left out. It is sorted again
+ * after a change, but if it is long not at every request, because sorting it each time would keep other requests
+ * waiting.
  */
 export class FeeList {
   private sorted: readonly Paying[] | null = null;

@@ -127,7 +127,7 @@ export class Mempool implements MempoolView {
     this.takeAll([change], query);
   }
 
-  /** Several changes as one: whoever listens is told once. */
+  /** Takes several changes as one: listeners are called once. */
   takeAll(changes: readonly MempoolChange[], query: Query): void {
     this.changing(() => {
       this.move(query);
@@ -149,7 +149,7 @@ export class Mempool implements MempoolView {
     decodeTx(raw, this.options.mweb);
   }
 
-  /** Told after each change, with the hex of every script key whose transactions or their inputs are others now. */
+  /** Called after each change, with the hex of every script key of which a transaction, or what it spends, has changed. */
   onChange(listener: (keys: ReadonlySet<string>) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -218,7 +218,10 @@ export class Mempool implements MempoolView {
     this.resolveAll(doubtful, query, move.fork);
   }
 
-  /** What the new blocks hold, and whatever they, or those undone, may have changed; null: nobody can tell. */
+  /**
+   * Entries that the new blocks hold, or that they or undone blocks may have changed; null: unknown, because there were
+   * too many blocks.
+   */
   private touchedBy({ fork, turned, blocks }: ChainMove, query: Query): Touched | null {
     if (blocks === null) return null;
     const touched: Touched = { confirmed: new Set(), doubtful: new Set() };

@@ -1,7 +1,8 @@
 /**
- * Blocks along the route: which to ask a node for next, and those that came,
- * checked and in order. A branch that has overtaken ours is turned to when its
- * first block is here, so that headers alone move nobody.
+ * Blocks along the header path: which to ask a node for next, and those that
+ * came, checked and in order. If another branch has more work than ours, we
+ * switch to it only when its first block has arrived: headers alone never
+ * cause a rollback.
  */
 import { type BitcoinBlock, type BitcoinLedger, type BitcoinNetwork, bitcoinLedger, genesisBlock } from '../../../ledgers/bitcoin/index.ts';
 import type { Point } from '../../../ledgers/ledger.ts';
@@ -48,7 +49,7 @@ export class Downloads {
     return this.window.has(hash);
   }
 
-  /** As much as may be is here, and can be taken. */
+  /** As many blocks are held as the limit allows, and can be taken. */
   get isFull(): boolean {
     if (!this.window.isFull) return false;
     const next = this.next();

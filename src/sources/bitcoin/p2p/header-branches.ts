@@ -74,7 +74,7 @@ export class HeaderBranches {
   }
 }
 
-/** The headers of nobody: the first block is built in. */
+/** Headers of a network before any node has sent some: only the first block, which is built in. */
 export function headersOfNetwork(network: BitcoinNetwork): HeaderBranches {
   return new HeaderBranches(new HeaderRules(network), new HeaderTree(rootOf(genesisBlock(network), 0)));
 }

@@ -1,10 +1,10 @@
 /**
- * Where the reader is among the headers known, and where it goes from there:
+ * The reader's position among the known headers, and its way from there:
  * along the branch with the most work, which is ours until another has more.
  *
  * Only our own headers outlive a connection. What a node said of the chain is
- * forgotten with it, so that a branch which nobody can give the blocks of is
- * not waited for at the next one.
+ * dropped with it, so that a branch whose blocks no node can give is not
+ * waited for on the next connection.
  */
 import { type BitcoinNetwork, formatId, parseId } from '../../../ledgers/bitcoin/index.ts';
 import type { Point } from '../../../ledgers/ledger.ts';

@@ -22,7 +22,8 @@ export class Link {
 
   constructor(socket: Socket, magic: number, peer: string) {
     socket.setNoDelay(true);
-    // Whoever reads is told; without a listener here a late failure would end the process.
+    // Readers of the socket get the error; without a listener here an error after the last read would end the
+    // process.
     socket.on('error', () => {});
     this.socket = socket;
     this.magic = magic;

@@ -1,7 +1,7 @@
 /**
- * The reader's chain as it will be when it has taken all that was handed over:
- * the last blocks one by one, and below them what the reader itself knows. It
- * answers whether a block is on it, which is how a fork point is found.
+ * The reader's chain as it will be when it has taken all blocks handed to it:
+ * the last blocks one by one, and below them the chain of the reader itself.
+ * It answers whether a block is on it, which is how a fork point is found.
  */
 import type { Point } from '../../../ledgers/ledger.ts';
 import { equalBytes } from '../../../util/bytes.ts';

@@ -1,7 +1,7 @@
 /**
- * Blocks of a node's best chain, a stretch of heights in order, a few batches
- * ahead of whoever takes them. How many blocks make a batch follows from how
- * large the last ones were.
+ * Blocks of a node's best chain: consecutive heights in order, fetched a few
+ * batches ahead of the reader. The number of blocks in a batch follows from
+ * the size of the last ones.
  */
 import { RPC_BATCH_BYTES, RPC_BATCH_CALLS_MAX, RPC_BATCHES_AHEAD } from '../../../util/limits.ts';
 import type { RpcNode } from './node.ts';

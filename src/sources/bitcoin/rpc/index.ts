@@ -95,7 +95,7 @@ class Follower {
     }
   }
 
-  /** That it is a node of our network; what it speaks. */
+  /** Checks that the node is of our network, and returns the version it speaks. */
   private async meet(node: RpcNode): Promise<string> {
     const version = await node.version();
     const [first] = await node.hashesAt([0]);

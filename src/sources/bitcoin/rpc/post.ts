@@ -24,7 +24,7 @@ export interface Posted {
   readonly text: string;
 }
 
-/** An answer longer than asked for. Whoever asked for several things may ask for fewer. */
+/** An answer longer than the limit. A caller that asked for several things at once may ask for fewer. */
 export class AnswerTooLong extends UnspentError {
   constructor(name: string, bytesMax: number) {
     super('PROTOCOL', `${name}: an answer of more than ${bytesMax} bytes`, { bytesMax });

@@ -156,7 +156,7 @@ async function withChunk<T>(file: ChunkFile, use: (chunk: Chunk) => Promise<T>):
   }
 }
 
-/** As `withChunk`; a damaged chunk has no answer. Whoever reads up to the damage is told of it, after the blocks before it. */
+/** As `withChunk`, but undefined for a damaged chunk: the walk reports the damage later, after the blocks before it. */
 async function withReadable<T>(file: ChunkFile, use: (chunk: Chunk) => Promise<T>): Promise<T | undefined> {
   try {
     return await withChunk(file, use);

@@ -1,7 +1,7 @@
 /**
  * The secondary index of a chunk: 56 bytes a block (where it begins, CRC-32,
- * hash, slot). A hint and never a truth: cut, stale and plainly wrong ones occur
- * in the wild, so whoever uses an entry first proves it against the chunk.
+ * hash, slot). It is only a hint: cut, stale and wrong indexes occur in
+ * practice, so an entry is used only after it was checked against the chunk.
  *
  * Format: ouroboros-consensus-cardano/cddl/disk/immutable/secondary.ksy.
  */

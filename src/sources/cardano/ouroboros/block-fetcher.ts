@@ -117,7 +117,7 @@ export class BlockFetcher {
     }
   }
 
-  /** Whoever waits looks again: blocks were asked for or used, or the connection has ended. */
+  /** Ends a wait: blocks were asked for or used, or the connection has ended. */
   wake(): void {
     this.changed.open();
   }
@@ -180,7 +180,7 @@ export class BlockFetcher {
     this.unasked -= done;
   }
 
-  /** The peer is done with a range. True: it owes blocks that still stand, which will be asked for again. */
+  /** Ends a range. True: the peer has not sent blocks that are still on its chain; they will be asked for again. */
   private finish(range: Range): boolean {
     this.ranges.shift();
     this.depth.answered();

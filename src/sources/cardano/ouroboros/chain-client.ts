@@ -1,7 +1,7 @@
 /**
- * What following a peer looks like from outside, whichever wire it speaks:
- * find the intersection, then take batches of verified events. Reading ahead
- * runs by itself and stops when the reader does not keep up.
+ * A connection that follows a peer, node-to-node or node-to-client: find the
+ * intersection, then take batches of verified events. It reads ahead on its
+ * own, and stops when the reader does not keep up.
  */
 import type { Point } from '../../../ledgers/ledger.ts';
 import { equalBytes } from '../../../util/bytes.ts';

@@ -1,6 +1,6 @@
 /**
- * Where one waits until another says that something has changed. Opening a gate
- * nobody waits at is remembered, so that no change is missed.
+ * A signal for one waiter: `wait` resolves after the next `open`. If `open`
+ * comes first it is remembered, so that no change is missed.
  */
 export class Gate {
   private waiter: (() => void) | null = null;

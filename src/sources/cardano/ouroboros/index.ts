@@ -131,7 +131,7 @@ class Follower {
 
   private back(point: WirePoint): ChainEvent {
     const to = this.recent.back(point);
-    // Met again, it is asked for a point that we do have.
+    // An honest peer does not do this. After a reconnect the intersection is a point that we do have.
     if (to === undefined) throw violation('a rollback to a point we were never at', { slot: point?.slot ?? null });
     return { kind: 'back', point: to };
   }

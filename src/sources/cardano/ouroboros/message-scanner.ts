@@ -1,9 +1,11 @@
 /**
  * Finds where a CBOR item ends while its bytes are still arriving. Every byte
- * is looked at once, however it was cut on its way, and the content of strings
- * is stepped over, so that a block of megabytes costs as much as its few heads.
+ * is looked at once, however it was cut on its way, and the content of
+ * strings is stepped over, so that a block of megabytes costs as much as its
+ * few heads.
  *
- * It checks nesting and size only; whoever decodes the message checks the rest.
+ * It checks nesting and size only; the decoder of the message checks the
+ * rest.
  */
 import { violation } from './protocol.ts';
 

@@ -99,7 +99,7 @@ export class Mux {
     return this.closed;
   }
 
-  /** Cuts the connection; everybody who waits, now or later, gets the error. */
+  /** Cuts the connection; every pending and later call gets the error. */
   fail(error: UnspentError): void {
     if (this.error !== null) return;
     this.end(error);
@@ -122,7 +122,7 @@ export class Mux {
     });
   }
 
-  /** @internal A reader took something: go on reading once nobody lags. */
+  /** @internal A reader took something: reading goes on if no channel holds too much any more. */
   caughtUp(): void {
     if (!this.paused || this.error !== null) return;
     for (const channel of this.channels.values()) if (channel.ingress.unread > this.ingressBytesMax / 2) return;

@@ -1,7 +1,8 @@
 /**
- * Talks to a local node over its socket: whole blocks over chain-sync, and,
+ * Talks to a local node over its socket: whole blocks over chain-sync and,
  * beside it, transactions in, questions to its ledger, and a look into its
- * mempool. Blocks are checked like a stranger's: it costs little, and disks lie.
+ * mempool. Blocks are checked like those of any other peer: it costs little,
+ * and disks have errors.
  */
 import { FETCH_BYTES_MAX } from '../../../util/limits.ts';
 import { readUnannouncedBlock } from './announced-header.ts';

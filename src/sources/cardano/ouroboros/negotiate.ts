@@ -1,7 +1,7 @@
 /**
- * Both sides of the handshake. The initiator offers every version we speak and
- * hears which one is taken; the responder takes the newest both know. Another
- * network is told at once, with both magics.
+ * Both sides of the handshake. The initiator offers every version we speak
+ * and gets the one that is taken; the responder takes the newest that both
+ * know. If the peer is of another network, the error names both magics.
  */
 import { UnspentError } from '../../../util/errors.ts';
 import { encodeVersionData, HANDSHAKE, type RefuseReason, readVersionData, VERSIONS, versionName, type Wire } from './handshake.ts';
@@ -30,9 +30,8 @@ export async function proposeVersions(mux: Mux, wire: Wire, magic: number): Prom
 }
 
 /**
- * Answers a proposal. Open the channels of the other protocols before: the peer
- * may use them as soon as it reads that it was accepted. Null: it was refused,
- * or only asked which versions there are; say goodbye.
+ * Answers a proposal. Open the channels of the other protocols before: the peer may use them as soon as it reads that
+ * it was accepted. Null: it was refused, or only asked which versions there are; the connection is then to be closed.
  */
 export async function answerVersions(mux: Mux, wire: Wire, magic: number): Promise<NegotiatedVersion | null> {
   const session = new Session(mux, HANDSHAKE, 'responder');

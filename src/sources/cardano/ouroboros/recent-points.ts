@@ -1,8 +1,8 @@
 /**
- * Where we have been: the last blocks handed over, and before them the points
- * the reader came with or, better, its own chain as it is by now. It says where
- * to go on after a lost connection, and whether a rollback goes to a place we
- * know.
+ * The points to resume from: the last blocks handed over one by one, and
+ * before them the points the reader started with or its own chain as it is
+ * now. After a lost connection they are offered for the intersection; a
+ * rollback to a point that is not among them is refused.
  */
 import type { Point } from '../../../ledgers/ledger.ts';
 import { copyBytes, equalBytes } from '../../../util/bytes.ts';

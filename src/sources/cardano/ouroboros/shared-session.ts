@@ -1,6 +1,6 @@
 /**
- * A conversation that several may want to have, one after another: each waits
- * until the one before is done. It is opened when first needed.
+ * A session that several callers use one after another: each waits until the
+ * one before is done. It is opened when first needed.
  */
 export class SharedSession<Session> {
   private readonly open: () => Session;
