@@ -79,7 +79,7 @@ export interface Family<P extends NetworkParameters = NetworkParameters> {
   readonly unit: string;
   readonly networks: readonly P[];
   readonly sources: readonly SourceKind<P>[];
-  /** Names of the wire shapes (`server/shapes.ts`) that its stores answer in besides our own API. */
+  /** Names of the wire shapes (`server/wire-shapes.ts`) that its stores answer in besides our own API. */
   readonly wireShapes: readonly string[];
 
   /** Throws GENESIS_WRONG where the genesis files are not of that network. */

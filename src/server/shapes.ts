@@ -1,16 +1,15 @@
 /**
  * The wire shapes: what a server answers besides our own API, so that wallets
  * and libraries find what they already speak. A new one is a folder of its own,
- * a line in the table below, and its name in the descriptor of each family whose
- * stores answer in it (`families/`).
+ * a line in `wire-shapes.ts`, and its name in the descriptor of each family
+ * whose stores answer in it (`families/`).
  */
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/schema.ts';
 import type { Network } from '../families/family.ts';
-import { electrum } from './bitcoin/electrum/index.ts';
-import { esplora } from './bitcoin/esplora/index.ts';
 import type { ServerContext } from './context.ts';
 import type { ServerState } from './http/server-state.ts';
+import * as wireShapes from './wire-shapes.ts';
 
 /** Ports of one wire shape, by what is spoken on each. Undefined: nobody listens; asked for 0: any port that is free. */
 export type ShapePorts = Readonly<Record<string, number | undefined>>;
@@ -38,7 +37,7 @@ export interface WireShape {
   readonly listener?: ShapeListener;
 }
 
-const WIRE_SHAPES: readonly WireShape[] = [esplora, electrum];
+const WIRE_SHAPES: readonly WireShape[] = Object.values(wireShapes);
 
 /** Those that stores of a network answer in. */
 export function shapesOf({ family }: Pick<Network, 'family'>): readonly WireShape[] {

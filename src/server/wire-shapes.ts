@@ -1,0 +1,6 @@
+/**
+ * Every wire shape, one line each. `shapes.ts` says what one is, and reads this
+ * list; the descriptors in `families/` say which stores answer in which.
+ */
+export { electrum } from './bitcoin/electrum/index.ts';
+export { esplora } from './bitcoin/esplora/index.ts';
