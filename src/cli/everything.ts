@@ -1,6 +1,7 @@
 /**
- * What a chain of one's own is for is looking: everything is kept that its
- * ledger supports and nobody has decided about.
+ * The settings of a chain that the program makes itself: everything that its
+ * ledger supports is kept, unless a setting was given, because such a chain
+ * is there to be explored.
  */
 import { type Config, isGiven, type SettingKey, withValues } from '../config/schema.ts';
 import { readIdentity } from '../engine/directory.ts';
@@ -9,7 +10,7 @@ import { supports } from '../projections/entry.ts';
 import { SWITCHES } from '../projections/registry.ts';
 import { switchValue } from '../util/setting.ts';
 
-/** The settings with those switches on, but for the ones that somebody has set, and for a store that is there: it stays as it is. */
+/** The settings with those switches on, except those that were given. A store that exists stays as it is. */
 export function withEverything(config: Config, ledger: Ledger): Config {
   if (readIdentity(config.data) !== null) return config;
   const on = SWITCHES.filter(({ entries }) => entries.some((entry) => supports(entry, ledger) && entry.onRequestOnly !== true));

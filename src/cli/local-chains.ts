@@ -17,7 +17,7 @@ interface LocalChain {
   serve(context: Context): Promise<void>;
 }
 
-/** Where nobody says which. */
+/** Unless another is named. */
 export const USUAL_CHAIN: LocalChain = { network: DEVNET, start: startDevnet, serve: serveDevnet };
 
 export const LOCAL_CHAINS: readonly LocalChain[] = [USUAL_CHAIN, { network: REGTEST, start: startRegtestStore, serve: serveRegtest }];

@@ -73,7 +73,7 @@ function createProgram(): Command {
 async function main(): Promise<void> {
   endQuietlyOnClosedPipe();
   const args = process.argv.slice(2);
-  // What nobody awaited fails like everything else: in one line.
+  // A promise that was not awaited fails like everything else: in one line.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error, currentOutput(args))));
   let exitCode = 0;
   try {

@@ -72,6 +72,6 @@ export function endQuietlyOnClosedPipe(): void {
     if (error.code !== 'EPIPE') process.stderr.write(`unspent: the output cannot be written: ${error.message}\n`);
     process.exit(error.code === 'EPIPE' ? 0 : 1);
   });
-  // Nobody listens to the remarks; the work goes on.
+  // Standard error is closed: remarks are dropped, and the work goes on.
   process.stderr.on('error', () => {});
 }

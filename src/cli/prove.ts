@@ -1,6 +1,6 @@
 /**
- * `prove outpoint|address|absent`: a proof document of what the store says, for
- * whoever trusts a root and not the store. `verify-proof` reads it.
+ * `prove outpoint|address|absent`: a proof document of what the store says,
+ * for those who trust a root and not the store. `verify-proof` checks it.
  */
 import { type Command, Option } from 'commander';
 import { parseOutpoint } from '../ledgers/outpoint.ts';

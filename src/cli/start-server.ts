@@ -1,6 +1,6 @@
 /**
- * The server beside a follower: on the port that was asked for or, where nobody
- * asked for one, on the next that is free.
+ * The server beside a follower: on the port that was given or, without one,
+ * on the next that is free.
  */
 import { createServer } from 'node:net';
 import { isGiven } from '../config/schema.ts';
@@ -38,7 +38,7 @@ export async function checkPort(context: Context): Promise<void> {
   });
 }
 
-/** Undefined: nobody asked for one. */
+/** Undefined: none was given. */
 function givenPort({ options, settings }: Context): number | undefined {
   return portOf((options as ServerFlags).port) ?? (isGiven(settings.config, 'server.port') ? settings.config.server.port : undefined);
 }

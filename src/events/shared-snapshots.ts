@@ -46,7 +46,10 @@ export class SharedSnapshots {
     return new CountedLease(this.current);
   }
 
-  /** The fold has committed: whoever asks from now on gets a new snapshot. Called by whoever hears of the commit first. */
+  /**
+   * The fold has committed: leases taken from now on get a new snapshot. Called by the first part of the program that
+   * hears of the commit.
+   */
   moved(): void {
     this.retire();
     for (const listener of [...this.listeners]) listener();
@@ -58,7 +61,7 @@ export class SharedSnapshots {
     return () => this.listeners.delete(listener);
   }
 
-  /** Snapshots that are still open; none but the newest unless somebody is reading. */
+  /** Snapshots that are still open: only the newest, unless an older one is still read. */
   get snapshots(): number {
     return this.open;
   }
@@ -106,7 +109,7 @@ class CountedQuery {
     this.releaseUnused();
   }
 
-  /** The store has moved: nobody new gets this one. */
+  /** The store has moved: no new lease is of this snapshot. */
   retire(): void {
     this.isRetired = true;
     this.releaseUnused();

@@ -152,7 +152,7 @@ export class StoreEvents implements AsyncIterableIterator<StoreEvent, undefined,
     this.end();
   }
 
-  /** No more events, and nothing is held; whoever waits for one is told that it is over. */
+  /** Ends the events and releases what is held; pending reads end. */
   end(): void {
     if (this.isEnded) return;
     this.isEnded = true;

@@ -86,7 +86,7 @@ export interface Family<P extends NetworkParameters = NetworkParameters> {
   open(known: P, facts: NetworkFacts<P>): Network<P>;
   /** The genesis files in a folder. Throws GENESIS_NEEDED, and GENESIS_WRONG where the family has none. */
   readGenesis(folder: string, network: string): GenesisTexts;
-  /** For a store that starts in the middle of a chain whose genesis nobody has: as if it had granted nothing. */
+  /** For a store that starts in the middle of a chain whose genesis is not known: as if it had made no outputs. */
   withoutGenesis(network: Network<P>): Network<P>;
   /** What cannot be learnt from the name alone, of a private network; null: the name says it all. */
   ownParameters(network: Network<P>): P | null;

@@ -144,7 +144,7 @@ export class Prover {
   outpoint(txId: Uint8Array, index: number, tree?: Tree): InclusionDocument | RangeDocument {
     const found = this.view.outpoint(txId, index) ?? this.lost(txId, index, 'never was, or was spent and forgotten');
     const wanted = tree ?? (this.isReady(MMR) && (found.spent !== null || !this.isReady(CSMT)) ? 'mmr' : 'csmt');
-    return sure(wanted === 'mmr' ? this.inRange(found) : this.inTree(found));
+    return verified(wanted === 'mmr' ? this.inRange(found) : this.inTree(found));
   }
 
   /** All unspent outputs of an owner (`Dialect.owner`). Throws LIMIT when there are more than that. */
@@ -276,7 +276,7 @@ function outpointIn(key: Uint8Array): csmt.Outpoint {
 }
 
 /** Verifies a proof before it is given out: if rows of the store are damaged, the caller gets STORE_DAMAGED and not a false proof. */
-function sure<D extends ProofDocument>(document: D): D {
+function verified<D extends ProofDocument>(document: D): D {
   const verdict = verifyDocument(document, document);
   if (!verdict.ok) throw damaged(`a proof that was just made does not hold: ${verdict.why}`);
   return document;

@@ -1,7 +1,8 @@
 /**
- * What a set of outputs adds up to, told one by one in the order of their keys:
- * how many, their value, the digest, the hash of the set, the greatest height. Whoever exports
- * writes it down; whoever imports works it out again.
+ * What a set of outputs adds up to, taken one by one in the order of their
+ * keys: how many, their value, the digest, the hash of the set, the greatest
+ * height. An export writes it into the manifest; an import computes it again
+ * and compares.
  */
 import type { Ledger, SetHashUpdate } from '../ledgers/ledger.ts';
 import { AT, type Coin } from '../projections/coin.ts';
@@ -16,7 +17,7 @@ export class SetSum {
   /** Of the blocks that made them; -1: there are none. */
   newest = -1;
 
-  /** `hashed` false: somebody else sees to the hash of the set, which costs most of it. */
+  /** `hashed` false: the hash of the set, which costs most of it, is computed elsewhere. */
   constructor(ledger: Pick<Ledger, 'setHash'>, hashed = true) {
     this.ledger = ledger;
     this.set = hashed ? ledger.setHash.from(null) : null;

@@ -60,7 +60,7 @@ export async function planOpening(
   }
 }
 
-/** What an empty store that begins anew keeps of itself where nobody says otherwise: its network, with its parameters. */
+/** What an empty store that begins anew keeps unless the caller says otherwise: its network, with its parameters. */
 function remembered({ network, parameters }: StoreIdentity, wishes: StoreRequest): Pick<StoreRequest, 'network' | 'parameters'> {
   const wanted = wishes.network ?? wishes.config.network;
   if (wanted !== '' && wanted !== network) return {};
@@ -107,7 +107,7 @@ export class NewDirectory {
     this.missing = missing;
   }
 
-  /** The store must be closed. If somebody has put something else beside it, all of it stays. */
+  /** The store must be closed. If there are files in the directory that are not ours, nothing is removed. */
   remove(): void {
     if (!existsSync(this.data)) return;
     if (readdirSync(this.data).some((name) => !STORE_ENTRIES.includes(name))) return;

@@ -1,7 +1,7 @@
 /**
- * The settings a store is opened with: what somebody said, else what the store
- * was made with or changed to, else the default. So a store that is opened again
- * stays as it is, whatever flags it was made with.
+ * The settings a store is opened with: what was given, else what the store
+ * was made with or changed to, else the default. So a store that is opened
+ * again stays as it is, whatever flags it was made with.
  */
 import { type Config, isGiven, SETTING_KEYS, SETTINGS, type SettingKey, settingValue, withValues } from '../config/schema.ts';
 import type { Network } from '../families/family.ts';

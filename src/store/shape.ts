@@ -37,11 +37,11 @@ export interface ShapeChange {
   /** What unspent.json says while the change is under way, and when it is done. */
   readonly during: Shape;
   readonly after: Shape;
-  /** Columns the database may have and nobody asks for. */
+  /** Columns the database may have that no projection uses any more. */
   readonly retired: readonly string[];
   /** Columns the database has if it holds anything: those of the projections that unspent.json relies on. */
   readonly existing: readonly string[];
-  /** Keys of reserved rows it may have and nobody asks for, or that are to begin anew. */
+  /** Keys of reserved rows that no projection uses any more, or that are to begin anew. */
   readonly stale: readonly Uint8Array[];
 }
 

@@ -184,7 +184,7 @@ async function clearUnfinished(data: string, identity: StoreIdentity | null): Pr
     throw new UnspentError('STORE_EXISTS', `there is a store of '${identity.network}' in ${data} already`, { data });
   }
   try {
-    // Whoever is at work in there holds its lock.
+    // Another process that works in there holds its lock.
     const engine = await openEngineIn(databaseDirectory(data), [], { createIfMissing: true, retired: identity.columns ?? [] });
     await engine.close();
   } catch (error) {

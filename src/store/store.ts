@@ -67,7 +67,7 @@ export async function openStore(options: OpenOptions = {}): Promise<OpenStore> {
   const may = { shape: reshape, windows: options.windows ?? reshape };
   const table = projectionTable(options.projections ?? []);
   const { identity, plan, shape } = await planOpening(present, { ...options, data, config: said }, may, mayCreate, table);
-  // Said before anything is made: a store that could never take its first block helps nobody.
+  // Before anything is made: such a store could never take its first block.
   if (identity === null && plan.config.utxo.enabled && !plan.network.hasGenesis) throw genesisNeeded(plan.network);
   const made = identity === null ? new NewDirectory(data) : null;
   try {
@@ -141,7 +141,7 @@ export class OpenStore {
   /** What is followed now, and why following ended, if it failed. */
   following: FollowState | null = null;
   followFailure: Error | null = null;
-  /** Whoever reads through the engine from another thread: closed first, because the engine must outlive them. */
+  /** Readers of the engine in other threads. They are closed first, because the engine must outlive them. */
   readonly readers = new Set<{ close(): Promise<void> }>();
   private readonly filling: Fills;
   private readonly table: ProjectionTable;

@@ -90,7 +90,10 @@ export function mmrProjection(leaf: OutputLeaf): Projection {
   const leafIndex = leafIndexBytes();
   let live: Live | null = null;
 
-  /** Whoever takes it gives it back when the step is whole: one that fails half way leaves none. */
+  /**
+   * Takes the range out of the cache; it is put back when the step is complete. If the step fails half way, it is read
+   * again from the store.
+   */
   function take(view: Reader, before: Uint8Array | null = null): Live {
     const known = live;
     live = null;

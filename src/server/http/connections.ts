@@ -49,7 +49,10 @@ export class Connections {
     return this.connections.size > this.max && this.connections.get(socket)?.isReserve === true;
   }
 
-  /** A request came in. `begin` is called when those before it are answered; whoever began says `answered` once. */
+  /**
+   * A request came in. `begin` is called when the requests before it on this connection are answered; `answered` must
+   * then be called once.
+   */
   take(socket: Socket, begin: () => void): Admission {
     const connection = this.connections.get(socket);
     // An injected request has no connection.

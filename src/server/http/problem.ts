@@ -37,7 +37,7 @@ const SHOWN_FIELDS = [
   'knownAbove',
 ];
 
-/** For what nobody foresaw; not among the codes, because nothing raises it. */
+/** For an error without a code of ours. It is not among the codes, because nothing raises it. */
 export const UNFORESEEN = {
   type: `/docs#${anchorOf('INTERNAL')}`,
   title: 'Something went wrong inside the server.',

@@ -88,7 +88,10 @@ function addressRefusal({ url = '', headers, rawHeaders, socket }: IncomingMessa
   return isOurs(target, socket) ? null : foreign(target);
 }
 
-/** Browsers say of which origin a page is that sends something; whoever says nothing is no page. Null: it may. */
+/**
+ * Refuses requests that change something if they come from a page of another origin: browsers name the origin of such a
+ * page, so a request that names none is not from a page. Null: allowed.
+ */
 function originRefusal({ method, headers }: IncomingMessage, isNamed: (name: string) => boolean): UnspentError | null {
   const { origin, host = '' } = headers;
   if (origin === undefined || method === undefined || SENDS_NOTHING.has(method)) return null;

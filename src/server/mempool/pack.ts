@@ -8,7 +8,7 @@ import { concatBytes } from '../../util/bytes.ts';
 
 export interface PackedChanges {
   readonly changes: readonly { readonly kind: MempoolChange['kind']; readonly lengths: readonly number[] }[];
-  /** Its buffer is nobody else's: it can be handed over. */
+  /** It has a buffer of its own, which can be transferred to another thread. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The engine's own figures for Prometheus, sampled on a schedule: reading them
- * looks at files, and nobody needs them newer than that.
+ * The engine's own figures for Prometheus. They are sampled on a schedule
+ * (`metrics.sampleEngineSeconds`), because reading them looks at files.
  */
 import { Gauge, type Registry } from 'prom-client';
 import type { Reads } from '../context.ts';

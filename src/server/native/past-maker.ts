@@ -1,7 +1,7 @@
 /**
- * Pasts that are asked for and not at hand are made in slices of the request
- * that asks first, and one at a time: while it is made, one may take a hundred
- * megabytes. What nobody waits for any more is given up halfway.
+ * Makes overlays of earlier blocks that are not cached, in slices of the
+ * request that asks first, and one at a time: while it is made, one may take
+ * a hundred megabytes. If the client is gone, the work is dropped halfway.
  */
 import type { Steps } from '../../util/steps.ts';
 import type { Task } from '../http/work/task.ts';

@@ -85,7 +85,7 @@ export class Host {
     this.keeper?.take(changes);
   }
 
-  /** When it resolves, nobody reads any more. */
+  /** When it resolves, nothing here reads the store any more. */
   async close(): Promise<void> {
     this.keeper?.close();
     await closeAll(this.servers);
@@ -105,7 +105,7 @@ interface HostInside {
 function insideOf({ engine, network, config, projections, status, submit }: HostParts): HostInside {
   const reads = new EngineReads(engine, network.ledger.traits);
   const live = new LiveReceiver(status);
-  // Before everybody else who wants to hear of moves.
+  // Registered first, so that it hears of moves before all others.
   const keeper = keeperOf(network, projections, reads, submit);
   const context: ServerContext = {
     network,

@@ -1,6 +1,6 @@
 /**
- * The serving side of the telemetry: the status as it was told last, and the
- * timings to whoever counts them.
+ * The server's side of the telemetry: the newest status that the fold's
+ * thread has sent, and its timings for the metrics.
  */
 import type { LiveFeed } from '../context.ts';
 import { type LiveStatus, type LiveTiming, type LiveUpdate, NOT_FOLLOWING } from './live.ts';

@@ -97,7 +97,7 @@ export class ServerThread {
     });
   }
 
-  /** Resolves when nobody over there holds on to the engine any more. */
+  /** Resolves when the other thread has closed its engine. */
   async close(): Promise<void> {
     if (!this.closing) {
       this.closing = true;

@@ -1,7 +1,7 @@
 /**
- * A stored output against its own bytes: the header in front of it says what the
- * output says, and nothing stands behind it. For whoever checks a store, and for
- * whoever is handed outputs from elsewhere.
+ * Checks a stored output against its own bytes: the header in front of it
+ * says what the output says, and nothing stands behind it. Used by `verify`,
+ * and by the import of outputs from elsewhere.
  */
 import { type Ledger, OutputKeys, type OutputTraits } from '../../ledgers/ledger.ts';
 import { AT, KEY_MASK_SHIFT, KEYS_BYTES_MAX, outputOffset, VALUE_HEADER_BYTES, writeKeys } from '../../projections/coin.ts';

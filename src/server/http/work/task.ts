@@ -28,7 +28,7 @@ export class Task {
     this.cancelled = cancelled;
   }
 
-  /** Nobody waits for its answer any more. */
+  /** The client is gone: the work can be dropped. */
   get isCancelled(): boolean {
     return this.cancelled();
   }

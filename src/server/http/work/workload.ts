@@ -49,12 +49,12 @@ export class Workload {
     this.limits = limits;
   }
 
-  /** `isCancelled`: whether nobody waits for it any more. Asked before each step. */
+  /** `isCancelled`: whether the client is gone. Asked before each step. */
   task(isCancelled: () => boolean): Task {
     return new Task(this, isCancelled, true);
   }
 
-  /** Work of the server's own, which is never refused: whoever starts it sees to it that there is little of it. */
+  /** Work of the server itself, which is never refused; the caller must keep it small. */
   ownTask(isCancelled: () => boolean): Task {
     return new Task(this, isCancelled, false);
   }

@@ -21,7 +21,7 @@ import { isUnspentError } from '../../../util/errors.ts';
 import { Announcement, type EventName, frame } from './announcement.ts';
 import { SubscribedKeys } from './subscription.ts';
 
-/** What somebody listens to: the rest is not worked out. */
+/** What the listeners asked for; nothing else is worked out. */
 export interface EventSelection {
   readonly blocks: boolean;
   readonly outputs: boolean;
@@ -127,7 +127,7 @@ class Announcer {
     );
   }
 
-  /** What the block did; null when nobody wants to know. */
+  /** What the block did; null if no listener asked for it. */
   private look(row: ChainRow): BlockChanges | PrunedGap | null {
     if (!this.wanted.outputs || this.gap) return null;
     try {

@@ -37,7 +37,7 @@ export class EventStream {
     this.subscription = subscription;
     this.limits = limits;
     this.body = new Readable({ read: () => this.taken() });
-    // Nobody listens any more, whoever it was that stopped.
+    // The stream has ended, by the client or by us.
     this.body.on('close', () => {
       clearInterval(this.heart);
       this.ending ??= 'left';

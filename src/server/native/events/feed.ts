@@ -138,7 +138,7 @@ export class Feed {
     }
   }
 
-  /** Follows the store for as long as it moves and somebody listens. */
+  /** Follows the store while it moves and there are listeners. */
   private async advance(): Promise<void> {
     if (this.moving || this.at === null) return;
     this.moving = true;

@@ -26,7 +26,7 @@ export interface SubscriptionParams {
 /** Bytes of the longest asset name. */
 const NAME_BYTES_MAX = 32;
 
-/** The keys of an output in hex, worked out when somebody first asks. */
+/** The keys of an output in hex, worked out when first asked for. */
 export class SubscribedKeys {
   private readonly utxo: Utxo;
   private readonly traits: OutputTraits | null;

@@ -64,7 +64,7 @@ export function registerStatusRoutes(app: App, answers: NativeAnswers): void {
   });
 }
 
-/** At the root for whoever watches over machines, and under the API for everybody else. */
+/** At the root for health checks of machines, and under the API like the other routes. */
 export function registerHealthRoutes(app: App, answers: NativeAnswers): void {
   const { context, state } = answers;
   const healthSchema = describedStatus('Is it healthy?', Health, 'Not when the store is damaged, or following failed.', [200, 503]);
@@ -96,7 +96,7 @@ function send(reply: FastifyReply, status: number, text: string): void {
   reply.code(status).header('cache-control', 'no-store').header('content-type', 'application/json; charset=utf-8').send(text);
 }
 
-/** Looking at files takes a while, and nobody needs it newer than this. */
+/** Measures at most once in this time: it looks at files, which takes a while. */
 function every<T>(ms: number, measure: () => T): () => T {
   let known: { readonly value: T; readonly until: number } | null = null;
   return () => {
