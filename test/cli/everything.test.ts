@@ -7,6 +7,7 @@ import { withEverything } from '../../src/cli/everything.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { SETTING_KEYS, settingValue } from '../../src/config/schema.ts';
 import { openNetwork } from '../../src/families/networks.ts';
+import { SWITCHES } from '../../src/projections/registry.ts';
 
 /** Keys whose value is another with everything on, in the order of the settings. */
 function changed(network: string, ...set: readonly string[]): readonly string[] {
@@ -15,27 +16,37 @@ function changed(network: string, ...set: readonly string[]): readonly string[] 
   return SETTING_KEYS.filter((key) => settingValue(config, key) !== settingValue(everything, key));
 }
 
+const TRAITS = [
+  'utxo.index.policy',
+  'utxo.index.asset',
+  'utxo.index.datumHash',
+  'utxo.index.referenceScript',
+  'utxo.datums',
+  'utxo.scripts',
+];
+const BOTH = ['utxo.balances', 'proofs.setHash', 'proofs.csmt'];
+
 describe('everything on', () => {
   it('of a Cardano devnet', () => {
-    assert.deepEqual(changed('devnet'), [
-      'utxo.index.policy',
-      'utxo.index.asset',
-      'utxo.index.datumHash',
-      'utxo.index.referenceScript',
-      'utxo.balances',
-      'utxo.datums',
-      'utxo.scripts',
-      'proofs.setHash',
-      'proofs.csmt',
-    ]);
+    const on = changed('devnet');
+    for (const key of [...TRAITS, ...BOTH]) assert.ok(on.includes(key), key);
+    for (const key of ['utxo.history', 'utxo.store']) assert.ok(!on.includes(key), key);
   });
 
   it('of a Bitcoin regtest', () => {
-    assert.deepEqual(changed('bitcoin-regtest'), ['utxo.balances', 'utxo.history', 'proofs.setHash', 'proofs.csmt']);
+    const on = changed('bitcoin-regtest');
+    for (const key of [...BOTH, 'utxo.history']) assert.ok(on.includes(key), key);
+    for (const key of [...TRAITS, 'utxo.store']) assert.ok(!on.includes(key), key);
   });
 
   it('leaves alone what somebody has set', () => {
-    const set = ['utxo.history=false', 'utxo.balances=true', 'utxo.index.addressHash=false', 'proofs.csmt=false'];
-    assert.deepEqual(changed('bitcoin-regtest', ...set), ['proofs.setHash']);
+    const on = changed('bitcoin-regtest', 'utxo.history=false', 'utxo.balances=true', 'utxo.index.addressHash=false', 'proofs.csmt=false');
+    for (const key of ['utxo.history', 'utxo.balances', 'utxo.index.addressHash', 'proofs.csmt']) assert.ok(!on.includes(key), key);
+    assert.ok(on.includes('proofs.setHash'));
+  });
+
+  it('switches, and changes nothing else', () => {
+    const switches = SWITCHES.map(({ setting }) => setting.key);
+    for (const key of changed('devnet')) assert.ok(switches.includes(key), key);
   });
 });

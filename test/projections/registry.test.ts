@@ -141,10 +141,10 @@ describe('the table of projections', () => {
       [...BASE, 'index.address'],
       'outputs of this ledger have no stake credential',
     );
-    assert.deepEqual(
-      everyProjection(bare).map(({ name }) => name),
-      [...BASE, 'index.address', 'balance.address', 'setHash'],
-    );
+    const every = everyProjection(bare).map(({ name }) => name);
+    for (const name of [...BASE, 'index.address', 'balance.address', 'setHash']) assert.ok(every.includes(name), name);
+    for (const name of [...messages.map(([, refused]) => refused), 'index.payment', 'index.stake', 'balance.stake'])
+      assert.ok(!every.includes(name), name);
   });
 
   it('takes further entries, if they are not at odds with ours', () => {

@@ -18,7 +18,7 @@ import { bitcoin, type Expected, expectedSets, readRun } from '../ledgers/bitcoi
 import { needsFixtures } from '../support/fixtures.ts';
 import { ForgedChain, type ForgedRig, forgedRig, forgedRocksRig, KEEP_ALL_BITCOIN, randomFrom } from '../support/forged-chain.ts';
 import { assertCode, assertSameDump, dump, TEST_SEED } from '../support/harness.ts';
-import { leaveOut } from '../support/keep.ts';
+import { keep, leaveOut } from '../support/keep.ts';
 
 const ledger = bitcoinLedger(bitcoin);
 const decodeRun = (raws: readonly Uint8Array[], from: number): BitcoinBlock[] => raws.map((raw, i) => ledger.decode(raw, from + i));
@@ -166,7 +166,7 @@ describe('the hash of the set', () => {
 
   it('goes when it is switched off, and begins anew when it is switched on again', () => {
     const chain = new ForgedChain(randomFrom(TEST_SEED));
-    const rig = forgedRig(chain.ledger);
+    const rig = forgedRig(chain.ledger, { keeps: keep('index.address', 'balance.address', 'history', 'setHash', 'csmt') });
     rig.apply([...chain.blocks, ...chain.mine(8)]);
     const kept = rig.projections.map(({ name }) => name);
     const config = (setHash: boolean) =>

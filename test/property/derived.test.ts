@@ -99,7 +99,7 @@ describe('switched on late', () => {
       const rig = memoryRig(dressed(seed, flavour));
       const random = new Random(seed, 4);
       const late = rig.projections.filter(({ fillable }) => fillable !== undefined);
-      assert.equal(late.length, INDEX_KINDS.length + 6);
+      assert.ok(late.length >= INDEX_KINDS.length + 6);
       rig.fold = new Fold(
         rig.engine,
         rig.devnet.ledger,
