@@ -7,6 +7,14 @@
 
 export type { NetworkParameters } from './families/family.ts';
 export { networkNames } from './families/networks.ts';
+export type {
+  BlockEventJson,
+  EventsOptions,
+  EventTxJson,
+  RollbackEventJson,
+  StoreEventJson,
+  StoreEventStream,
+} from './library/events.ts';
 export { open } from './library/open.ts';
 export type { PageOptions, UtxoPage } from './library/page.ts';
 export type { StoreReads, TxOutputs } from './library/reads.ts';

@@ -7,13 +7,13 @@ import type { Dialect } from '../query/dialect.ts';
 import type { Overlays } from '../query/overlay.ts';
 import type { Fold } from '../state/fold.ts';
 import { SharedSnapshots } from './shared-snapshots.ts';
-import { StoreEvents, type StoreEventsOptions } from './store-events.ts';
+import { type EventForm, StoreEvents, type StoreEventsOptions } from './store-events.ts';
 
 export class EventReaders {
   private readonly fold: Fold;
   private readonly dialect: Pick<Dialect, 'parseId'>;
   private readonly snapshots: SharedSnapshots;
-  private readonly open = new Set<StoreEvents>();
+  private readonly open = new Set<StoreEvents<unknown>>();
 
   constructor(fold: Fold, traits: OutputTraits | null, dialect: Pick<Dialect, 'parseId'>, overlays?: Overlays) {
     this.fold = fold;
@@ -24,9 +24,11 @@ export class EventReaders {
   }
 
   /** Throws USAGE, EXPIRED, UNSUPPORTED where the store keeps no outputs, CLOSED. */
-  read(options: StoreEventsOptions): StoreEvents {
+  read<E>(options: StoreEventsOptions, form: EventForm<E>): StoreEvents<E> {
     const { snapshots, dialect, fold } = this;
-    const events = new StoreEvents({ snapshots, dialect, windows: fold.options }, options, () => this.open.delete(events));
+    const events: StoreEvents<E> = new StoreEvents({ snapshots, dialect, windows: fold.options }, options, form, () =>
+      this.open.delete(events),
+    );
     this.open.add(events);
     return events;
   }

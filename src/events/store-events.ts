@@ -75,10 +75,15 @@ export interface EventSource {
   readonly dialect: Pick<Dialect, 'parseId'>;
 }
 
+/** How an event is told. In the query its block is on the chain, that of an undone one, too. */
+export type EventForm<E> = (event: StoreEvent, query: Query) => E;
+
 const DONE = { done: true, value: undefined } as const;
 
-export class StoreEvents implements AsyncIterableIterator<StoreEvent, undefined, undefined> {
+/** `E`: the form in which events are told (`EventForm`). */
+export class StoreEvents<E = StoreEvent> implements AsyncIterableIterator<E, undefined, undefined> {
   private readonly snapshots: SharedSnapshots;
+  private readonly form: EventForm<E>;
   private readonly onEnd: () => void;
   private readonly slice = new TimeSlice(EVENTS_SLICE_MS, nextTurn);
   private lastPosition: string;
@@ -99,7 +104,8 @@ export class StoreEvents implements AsyncIterableIterator<StoreEvent, undefined,
    * Holds a snapshot from here on, until it is ended: by leaving the loop, `return`, the signal or the store's closing.
    * Throws USAGE when `after` is no position, EXPIRED when the events after it cannot be told any more.
    */
-  constructor(source: EventSource, { after, signal }: StoreEventsOptions = {}, onEnd: () => void = () => undefined) {
+  constructor(source: EventSource, { after, signal }: StoreEventsOptions, form: EventForm<E>, onEnd: () => void = () => undefined) {
+    this.form = form;
     this.snapshots = source.snapshots;
     this.lease = this.snapshots.lease();
     try {
@@ -137,7 +143,7 @@ export class StoreEvents implements AsyncIterableIterator<StoreEvent, undefined,
   }
 
   /** The next event, when there is one. Throws EXPIRED when pruning has overtaken the reader. */
-  next(): Promise<IteratorResult<StoreEvent, undefined>> {
+  next(): Promise<IteratorResult<E, undefined>> {
     const call = this.lastCall.then(() => this.advance());
     this.lastCall = call.catch(() => undefined);
     return call;
@@ -161,14 +167,14 @@ export class StoreEvents implements AsyncIterableIterator<StoreEvent, undefined,
     this.wake?.();
   }
 
-  private async advance(): Promise<IteratorResult<StoreEvent, undefined>> {
+  private async advance(): Promise<IteratorResult<E, undefined>> {
     try {
       for (;;) {
         // A reader that never waits for anything else would keep the fold from its turn.
         if (this.slice.isOver) await this.slice.turn();
         if (this.isEnded) return DONE;
         const event = this.step();
-        if (event !== null) return { done: false, value: event };
+        if (event !== null) return { done: false, value: this.form(event, this.lease.query) };
         await this.nextMove();
       }
     } catch (error) {

@@ -14,6 +14,7 @@ import { exportSnapshot, type SnapshotManifest } from '../store/snapshots.ts';
 import { type StatusJson, statusJson } from '../store/status-json.ts';
 import type { OpenStore } from '../store/store.ts';
 import type { Verification } from '../store/verify/verify.ts';
+import { type EventsOptions, eventForm, type StoreEventStream, streamOf } from './events.ts';
 import { pinRead, readNow } from './pinned-read.ts';
 import { StoreReads } from './reads.ts';
 import { type BlockPlace, findBlock } from './text.ts';
@@ -99,6 +100,18 @@ export class Store extends StoreReads implements AsyncDisposable {
       onProgress,
       onRollback: onRollback && ((to, undone) => onRollback(renderPoint(to, opened.network.dialect), undone)),
     });
+  }
+
+  /**
+   * What happens to the chain from a position on: each block that is applied or undone, with what it created and spent.
+   * A program that stores the position of an event together with what it made of it, and begins there again, takes in
+   * every block exactly once, whoever crashed. Throws USAGE when `after` is no position, EXPIRED when the events behind it
+   * cannot be told any more, UNSUPPORTED when the store keeps no outputs.
+   */
+  events(options: EventsOptions = {}): StoreEventStream {
+    const { after, signal } = options;
+    const from = typeof after === 'object' ? after.hash : after;
+    return streamOf(this.#opened.eventsAs({ after: from, signal }, eventForm(this.#opened.network.dialect)));
   }
 
   /** Undoes blocks, newest first, until `to` is the head; returns how many. Throws POINT_UNKNOWN or HORIZON, having changed nothing. */

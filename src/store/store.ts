@@ -9,7 +9,7 @@ import { readIdentity, writeIdentity } from '../engine/directory.ts';
 import type { Engine, EngineStats } from '../engine/engine.ts';
 import type { UncleanShutdown } from '../engine/open.ts';
 import { EventReaders } from '../events/event-readers.ts';
-import type { StoreEvents, StoreEventsOptions } from '../events/store-events.ts';
+import type { EventForm, StoreEvents, StoreEventsOptions } from '../events/store-events.ts';
 import type { Network } from '../families/family.ts';
 import { openNetworkSource } from '../families/open-source.ts';
 import type { Point } from '../ledgers/ledger.ts';
@@ -261,7 +261,12 @@ export class OpenStore {
    * UNSUPPORTED when the store keeps no outputs.
    */
   events(options: StoreEventsOptions = {}): StoreEvents {
-    return this.eventReaders.read(options);
+    return this.eventsAs(options, (event) => event);
+  }
+
+  /** The same in another form. */
+  eventsAs<E>(options: StoreEventsOptions, form: EventForm<E>): StoreEvents<E> {
+    return this.eventReaders.read(options, form);
   }
 
   /** `slot:N`, `height:N`, a block hash, `origin`, or a bare number, which is a slot. */

@@ -234,7 +234,7 @@ export class EventReader {
   }
 
   attach(): void {
-    this.events = this.world.readers.read({ after: this.database.position });
+    this.events = this.world.readers.read({ after: this.database.position }, (event) => event);
     this.isFirst = true;
   }
 
@@ -266,7 +266,7 @@ export class EventReader {
   readAnew(): void {
     this.events?.end();
     const { blocks, readers } = this.world;
-    this.events = readers.read({});
+    this.events = readers.read({}, (event) => event);
     this.isFirst = true;
     this.readAt = blocks.at(-1)?.height ?? -1;
     this.database = {

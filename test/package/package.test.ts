@@ -15,6 +15,11 @@ const root = resolve(import.meta.dirname, '../..');
 /** What each program prints, in part: it did what it is an example of. */
 const PRINTS: Readonly<Record<string, readonly RegExp[]>> = {
   'balance.ts': [/blocks \(end\)/, /holds \d+ lovelace/, /at height 100 it held \d+ lovelace/, /9 blocks undone; now at height 290/],
+  'events-to-sqlite.ts': [
+    /^151 blocks applied, 0 undone\n450 blocks applied, /,
+    /blocks applied, [1-9]\d* undone\n/,
+    /[1-9]\d* balances, 0 of them wrong/,
+  ],
   'serve.ts': [/listening on http:\/\/127\.0\.0\.1:\d+\//, /200 addr_test1\w+ has [1-9]\d* unspent outputs/, /stopped at height \d+/],
   'verify-proof.ts': [/bytes: \{ ok: true/, /with another root: the document is about another root/],
 };
