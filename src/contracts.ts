@@ -37,4 +37,3 @@ export type { ProjectionEntry } from './projections/entry.ts';
 export type { Inspection, ProjectionCheck, StoredUndo } from './projections/inspection.ts';
 export type { ForwardBlock, Projection, PrunedBlock, SettledBlock, Step, StepBlock, StepTx, Undo } from './projections/projection.ts';
 export type { FamilyName } from './proofs/index.ts';
-export type { Setting, SettingOf, SettingType, Switch } from './util/setting.ts';

@@ -11,18 +11,12 @@ import type { SettingValue, Switch } from '../util/setting.ts';
 import type { Inspection, ProjectionCheck } from './inspection.ts';
 import type { Projection } from './projection.ts';
 
-/** What a store has to know of a projection to keep it. */
+/** What a store has to know of a projection to keep it. A program passes those of its own projections to `open`. */
 export interface ProjectionEntry {
   /** In unspent.json, in undo records and in the status: it stays what it is once a store has it. */
   readonly name: string;
   /** What it is made from. One made from outputs is kept only where the unspent set is (`utxo.enabled`). */
   readonly from: 'blocks' | 'outputs';
-  /** Switches it on; several entries may share one. Absent: every store that is opened with this entry keeps it. */
-  readonly setting?: Switch;
-  /** The switch counts only while this other setting has one of these values. */
-  readonly onlyWith?: { readonly key: string; readonly values: readonly SettingValue[] };
-  /** `start` with a chain of its own keeps all that the ledger supports, except this. */
-  readonly onRequestOnly?: true;
   /** Whether blocks and outputs of this ledger have what it keeps. Absent: those of every ledger have. */
   supports?(ledger: Ledger): boolean;
   /** Its name is that of the entry. Throws UNSUPPORTED when the ledger lacks what it needs. */
@@ -31,8 +25,18 @@ export interface ProjectionEntry {
   check?(inspection: Inspection): ProjectionCheck;
 }
 
-/** An entry with a switch whose key and values are known to the compiler: the type of the configuration follows from them. */
-export interface SwitchedEntry<S extends Switch = Switch> extends ProjectionEntry {
+/** An entry of our own table: settings decide about it. */
+export interface BuiltInEntry extends ProjectionEntry {
+  /** Switches it on; several entries may share one. Absent: every store keeps it. */
+  readonly setting?: Switch;
+  /** The switch counts only while this other setting has one of these values. */
+  readonly onlyWith?: { readonly key: string; readonly values: readonly SettingValue[] };
+  /** `start` with a chain of its own keeps all that the ledger supports, except this. */
+  readonly onRequestOnly?: true;
+}
+
+/** A built-in entry with a switch whose key and values are known to the compiler: the type of the configuration follows from them. */
+export interface SwitchedEntry<S extends Switch = Switch> extends BuiltInEntry {
   readonly setting: S;
 }
 

@@ -1,7 +1,7 @@
 /**
  * What checks a projection against the unspent set. `verify` walks the set once
  * and tells every output to every check; a projection brings its own check in
- * its folder (`registry.ts`), and learns here all that a check may need.
+ * its entry (`entry.ts`), and learns here all that a check may need.
  */
 import type { Reader } from '../engine/engine.ts';
 import type { Ledger } from '../ledgers/ledger.ts';

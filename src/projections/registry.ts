@@ -11,7 +11,7 @@ import { type SettingValue, type Switch, switchValue } from '../util/setting.ts'
 import { addressBalance, stakeBalance } from './balance/entry.ts';
 import { chainEntry } from './chain.ts';
 import { csmtEntry } from './csmt/entry.ts';
-import { type ProjectionEntry, supports } from './entry.ts';
+import { type BuiltInEntry, type ProjectionEntry, supports } from './entry.ts';
 import { historyEntry } from './history/entry.ts';
 import { addressIndex, assetIndex, datumIndex, paymentIndex, policyIndex, scriptIndex, stakeIndex } from './index/entry.ts';
 import { mmrEntry } from './mmr/entry.ts';
@@ -43,12 +43,12 @@ export const PROJECTIONS = [
   mmrEntry,
 ] as const satisfies ProjectionTable;
 
-export type ProjectionTable = readonly ProjectionEntry[];
+export type ProjectionTable = readonly BuiltInEntry[];
 
-/** The table with further entries behind ours. They have no setting: whoever passes one wants it kept. */
-export function projectionTable(own: ProjectionTable): ProjectionTable {
+/** The table with a program's own entries behind ours. They have no setting: whoever passes one wants it kept. */
+export function projectionTable(own: readonly ProjectionEntry[]): ProjectionTable {
   const table: ProjectionTable = [...PROJECTIONS, ...own];
-  for (const { name, setting } of own) {
+  for (const { name, setting } of table.slice(PROJECTIONS.length)) {
     assert(setting === undefined, `the projection '${name}' has a setting that no configuration knows`);
     assert(table.filter((entry) => entry.name === name).length === 1, `there are two projections '${name}'`);
   }
@@ -71,7 +71,7 @@ export function everyProjection(ledger: Ledger, table: ProjectionTable = PROJECT
   );
 }
 
-function makeAll(entries: ProjectionTable, ledger: Ledger): readonly Projection[] {
+function makeAll(entries: readonly ProjectionEntry[], ledger: Ledger): readonly Projection[] {
   const columns = new Set<string>();
   return entries.map((entry) => {
     const projection = entry.make(ledger);
@@ -96,13 +96,13 @@ export function wantedNames(
 ): readonly string[] {
   const keepsOutputs = isSwitchedOn(utxoEntry, readSetting);
   const on = table.filter((entry) => (entry.from === 'blocks' || keepsOutputs) && isSwitchedOn(entry, readSetting));
-  const isAsked = ({ setting }: ProjectionEntry): boolean =>
+  const isAsked = ({ setting }: BuiltInEntry): boolean =>
     setting === undefined ||
     (setting.default !== switchValue(setting, true) && !on.some((other) => other.setting?.key === setting.key && supports(other, ledger)));
   return on.filter((entry) => supports(entry, ledger) || isAsked(entry)).map(({ name }) => name);
 }
 
-function isSwitchedOn({ setting, onlyWith }: ProjectionEntry, readSetting: (key: string) => SettingValue): boolean {
+function isSwitchedOn({ setting, onlyWith }: BuiltInEntry, readSetting: (key: string) => SettingValue): boolean {
   if (setting !== undefined && readSetting(setting.key) !== switchValue(setting, true)) return false;
   return onlyWith === undefined || onlyWith.values.includes(readSetting(onlyWith.key));
 }

@@ -10,7 +10,7 @@ import { assert } from '../util/errors.ts';
 import { inPrefixOrder } from '../util/key-order.ts';
 import { Scratch } from '../util/scratch.ts';
 import { type Coin, SPENT_AT, SPENT_HEADER_BYTES } from './coin.ts';
-import type { ProjectionEntry } from './entry.ts';
+import type { BuiltInEntry } from './entry.ts';
 import type { Projection, Step } from './projection.ts';
 
 export const UNSPENT = 'utxo_unspent';
@@ -65,7 +65,7 @@ export const utxoEntry = {
     doc: 'Keep unspent outputs. When off, no UTXO column is opened and no UTXO projection runs.',
   },
   make: () => utxoProjection(),
-} as const satisfies ProjectionEntry;
+} as const satisfies BuiltInEntry;
 
 function spentIn(step: Step): readonly Coin[] {
   if (step.blocks.length === 1) return step.blocks[0].spent;

@@ -8,7 +8,7 @@
 export type SettingValue = boolean | number | string;
 
 /** The type of a setting, with its default and what it may be. */
-export type SettingType =
+type SettingType =
   | { readonly type: 'boolean'; readonly default: boolean }
   | { readonly type: 'integer'; readonly default: number; readonly min: number; readonly max: number }
   | { readonly type: 'string'; readonly default: string; readonly filled?: true }
@@ -26,7 +26,7 @@ export type Setting = SettingType & {
 };
 
 /** A setting of that type. */
-export type SettingOf<T extends Setting['type']> = Extract<Setting, { readonly type: T }>;
+type SettingOf<T extends Setting['type']> = Extract<Setting, { readonly type: T }>;
 
 /** A setting that decides whether something is kept: true or false, or one of several values where just one means yes. */
 export type Switch = { readonly key: string } & (

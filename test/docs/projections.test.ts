@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { openNetwork } from '../../src/families/networks.ts';
 import type { Ledger } from '../../src/ledgers/ledger.ts';
-import { type ProjectionEntry, supports } from '../../src/projections/entry.ts';
+import { type BuiltInEntry, supports } from '../../src/projections/entry.ts';
 import type { Projection } from '../../src/projections/projection.ts';
 import { everyProjection, PROJECTIONS, type ProjectionTable } from '../../src/projections/registry.ts';
 import { deltaColumn } from '../../src/state/delta.ts';
@@ -24,7 +24,7 @@ const LATER = { exact: 'yes', outputs: 'yes, with what unspent outputs tell' } a
 
 const quoted = (text: string): string => `\`${text}\``;
 
-function rowOf(entry: ProjectionEntry): readonly string[] {
+function rowOf(entry: BuiltInEntry): readonly string[] {
   const families = LEDGERS.filter(([, ledger]) => supports(entry, ledger));
   const { columns, reserved = [], fillable } = entry.make(families[0][1]);
   return [
@@ -36,7 +36,7 @@ function rowOf(entry: ProjectionEntry): readonly string[] {
   ];
 }
 
-function keptWhere({ setting, onlyWith }: ProjectionEntry): string {
+function keptWhere({ setting, onlyWith }: BuiltInEntry): string {
   if (setting === undefined) return 'always';
   const isDefault = setting.type === 'boolean' && setting.default ? ' (by default)' : '';
   const limit =

@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { isSettingKey, settingOf } from '../../src/config/schema.ts';
 import { openNetwork } from '../../src/families/networks.ts';
 import type { Ledger } from '../../src/ledgers/ledger.ts';
-import { supports } from '../../src/projections/entry.ts';
+import { type BuiltInEntry, supports } from '../../src/projections/entry.ts';
 import { INDEX_KINDS } from '../../src/projections/index/by-key.ts';
 import {
   everyProjection,
@@ -157,7 +157,8 @@ describe('the table of projections', () => {
     );
     assert.throws(() => projectionTable([own, own]), /two projections 'own'/);
     assert.throws(() => projectionTable([{ ...own, name: 'utxo' }]), /two projections 'utxo'/);
-    assert.throws(() => projectionTable([{ ...own, setting: SWITCHES[0].setting }]), /a setting that no configuration knows/);
+    const switched: BuiltInEntry = { ...own, setting: SWITCHES[0].setting };
+    assert.throws(() => projectionTable([switched]), /a setting that no configuration knows/);
     assert.throws(() => selectProjections(['other'], ledger, projectionTable([{ ...own, name: 'other' }])), /makes a projection 'own'/);
     const columns = [{ name: 'utxo_spent', access: 'point', weight: 1 }] as const;
     const clashing = projectionTable([{ ...own, make: () => ({ ...projection, name: 'own', columns }) }]);

@@ -1,5 +1,5 @@
 /** The tree over the unspent set in the table of projections. */
-import { type ProjectionEntry, unsupported } from '../entry.ts';
+import { type BuiltInEntry, unsupported } from '../entry.ts';
 import { CsmtCheck } from './check.ts';
 import { CSMT, csmtProjection } from './csmt.ts';
 
@@ -16,4 +16,4 @@ export const csmtEntry = {
   supports: ({ leaf }) => leaf !== undefined,
   make: (ledger) => csmtProjection(ledger.leaf ?? unsupported(ledger, 'a tree over the set')),
   check: (inspection) => new CsmtCheck(inspection),
-} as const satisfies ProjectionEntry;
+} as const satisfies BuiltInEntry;

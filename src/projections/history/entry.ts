@@ -1,5 +1,5 @@
 /** The history in the table of projections. */
-import { type ProjectionEntry, unsupported } from '../entry.ts';
+import { type BuiltInEntry, unsupported } from '../entry.ts';
 import { HistoryCheck } from './check.ts';
 import { historyProjection } from './history.ts';
 
@@ -16,4 +16,4 @@ export const historyEntry = {
   supports: ({ txBytes }) => txBytes !== undefined,
   make: (ledger) => historyProjection(ledger.txBytes ?? unsupported(ledger, 'a history'), ledger.tailBytes),
   check: (inspection) => new HistoryCheck(inspection),
-} as const satisfies ProjectionEntry;
+} as const satisfies BuiltInEntry;

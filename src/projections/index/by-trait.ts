@@ -1,6 +1,6 @@
 /**
  * Unspent outputs by what only some of them carry: the policies and assets they
- * hold, their datum, their reference script. Rows are those of `index-by-key.ts`;
+ * hold, their datum, their reference script. Rows are those of `by-key.ts`;
  * an output has one for each key of the kind:
  *
  *   policy  the policy id                 datum   first 28 bytes of the datum's hash

@@ -1,5 +1,5 @@
 /** The mountain range over all outputs in the table of projections. */
-import { type ProjectionEntry, unsupported } from '../entry.ts';
+import { type BuiltInEntry, unsupported } from '../entry.ts';
 import { MmrCheck } from './check.ts';
 import { mmrProjection } from './mmr.ts';
 import { MMR } from './rows.ts';
@@ -22,4 +22,4 @@ export const mmrEntry = {
   supports: ({ leaf }) => leaf !== undefined,
   make: (ledger) => mmrProjection(ledger.leaf ?? unsupported(ledger, 'a mountain range')),
   check: (inspection) => new MmrCheck(inspection),
-} as const satisfies ProjectionEntry;
+} as const satisfies BuiltInEntry;

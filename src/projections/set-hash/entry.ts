@@ -1,5 +1,5 @@
 /** The hash of the unspent set in the table of projections. */
-import type { ProjectionEntry } from '../entry.ts';
+import type { BuiltInEntry } from '../entry.ts';
 import { SetHashCheck } from './check.ts';
 import { SET_HASH, setHashProjection } from './set-hash.ts';
 
@@ -15,4 +15,4 @@ export const setHashEntry = {
   },
   make: ({ setHash }) => setHashProjection(setHash),
   check: (inspection) => new SetHashCheck(inspection),
-} as const satisfies ProjectionEntry;
+} as const satisfies BuiltInEntry;
