@@ -20,6 +20,8 @@ export type {
   OutputTraits,
   Point,
   PreviousBlock,
+  RedeemerPurpose,
+  ScriptData,
   SetHash,
   SetHashUpdate,
   SetMember,

@@ -7,6 +7,7 @@
  * bytes, u32 halves instead of bigints. Documents for people are made with
  * `describe`.
  */
+import type { Asset } from './asset.ts';
 
 /** Kinds of 28-byte index key an output can have, in the order they stand in a stored value. */
 export const KEY_KINDS = ['address', 'payment', 'stake'] as const;
@@ -181,12 +182,28 @@ export interface OutputTraits {
   datumHash(raw: Uint8Array, start: number, end: number): Uint8Array | null;
   /** The datum in the output; null: none. */
   inlineDatum(raw: Uint8Array, start: number, end: number): NamedBytes | null;
+  /** The same without its hash, which costs more than finding it. */
+  datumBytes(raw: Uint8Array, start: number, end: number): Uint8Array | null;
   /** The script it carries for others to refer to; null: none. */
   referenceScript(raw: Uint8Array, start: number, end: number): NamedBytes | null;
   /** Datums and scripts (or only one of them) that transactions of the block bring along beside their outputs. Throws BLOCK_INVALID. */
   witnesses(block: Block, only?: WitnessKind): Iterable<Witness>;
   /** The hash that bytes of this kind are known by; `verify` uses it. Throws BLOCK_INVALID. */
   hashOf(kind: WitnessKind, bytes: Uint8Array): Uint8Array;
+}
+
+/** What a redeemer is for: an input that is spent, or a policy that mints. */
+export type RedeemerPurpose = 'spend' | 'mint';
+
+/** What the transactions of one block give to the scripts they run, by their index in the block. Read on demand. Throws BLOCK_INVALID. */
+export interface ScriptData {
+  /** What it makes (above 0) and destroys (below 0). */
+  mint(txIndex: number): readonly Asset[];
+  /**
+   * The CBOR of a redeemer; null: the transaction has none there. `index` counts the inputs (sorted by outpoint) or the
+   * policies of the mint (sorted).
+   */
+  redeemer(txIndex: number, purpose: RedeemerPurpose, index: number): Uint8Array | null;
 }
 
 /** An output as a member of the set: its outpoint at `keyBytes[keyAt..]` (`outpoint.ts`), `raw[start..end]` as it stood in its block. */
@@ -251,6 +268,8 @@ export interface OutputLeaf {
 export interface Ledger {
   /** What outputs carry besides an owner and a value; null: nothing. */
   readonly traits: OutputTraits | null;
+  /** What the transactions of a block give to scripts. Absent: scripts of this family are given nothing of the kind. */
+  scriptData?(block: Block): ScriptData;
   /** The kinds of index key that outputs of this family can have. */
   readonly keyKinds: readonly KeyKind[];
   /** The name of its family, for messages. */

@@ -240,6 +240,12 @@ export const ERROR_CODES = {
     meaning: 'The events after that position cannot be told any more.',
     advice: 'Read the state anew, and begin with the events after its block.',
   },
+  TRIE_DIVERGED: {
+    exit: 1,
+    status: 409,
+    meaning: 'The trie of this token is not, or not known to be, the one whose root is on chain.',
+    advice: 'The message says why. The token is still followed; other tokens are not touched.',
+  },
   INDEX_NOT_READY: {
     exit: 1,
     status: 503,

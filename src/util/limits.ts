@@ -434,6 +434,17 @@ export const SNAPSHOT_MANIFEST_BYTES_MAX = 128 * 1024 * 1024;
 /** Chunks and nodes of the bitmap of unspent leaves that stay in memory between steps: some 100 bytes each. */
 export const MMR_ROWS_KEPT = 200_000;
 
+/** Bytes of a compiled Plutus program: a transaction that carries one has 16,384. And levels of its terms, which are walked by recursion. */
+export const UPLC_PROGRAM_BYTES_MAX = 65_536;
+export const UPLC_DEPTH_MAX = 5000;
+
+/** Nodes of tries of cages that stay in memory between steps, some 700 bytes each, and tries of which the top does. */
+export const CAGE_NODES_KEPT = 20_000;
+export const CAGE_TOPS_KEPT = 10_000;
+
+/** Rows of a burned cage's trie that one step of pruning deletes: a trie of a million facts must not hold up the blocks behind it. */
+export const CAGE_ROWS_DELETED_MAX = 2000;
+
 /** Outputs in one proof over HTTP that an owner has no others: it is made in one piece, some 20 µs each, and meanwhile nobody else is answered. */
 export const HTTP_PROOF_OUTPUTS_MAX = 2000;
 

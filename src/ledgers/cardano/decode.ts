@@ -34,6 +34,8 @@ export class CardanoTx implements Tx {
   readonly start: number;
   /** Where its body ends. */
   end = 0;
+  /** Where its mint (9) stands, or 0. */
+  mintAt = 0;
   /** Where its collateral (13) stands, or 0. */
   collateralAt = 0;
   /** Where the return of its collateral (16) stands, or 0. */
@@ -156,6 +158,7 @@ function transactionBody(c: Cursor): CardanoTx {
     else if (key === 1) tx.creates = outputs(c);
     else {
       if (key === 13) tx.collateralAt = c.at;
+      else if (key === 9) tx.mintAt = c.at;
       else if (key === 16) tx.returnAt = c.at;
       c.skip();
     }

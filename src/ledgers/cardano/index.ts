@@ -26,6 +26,7 @@ import { type GenesisUtxos, isRedeemOutput, isZeroOutput } from './genesis.ts';
 import { bareHeaderAt, ERA, eraName } from './header.ts';
 import { cardanoLeaf } from './leaf.ts';
 import { type CardanoNetwork, ERA_NAMES } from './networks.ts';
+import { cardanoScriptData } from './script-data.ts';
 import { cardanoSetHash } from './set-hash.ts';
 import { cardanoTraits } from './traits.ts';
 
@@ -56,6 +57,7 @@ export function cardanoLedger(network: CardanoNetwork, genesis: Genesis | null):
     keyKinds: KEY_KINDS,
     formatId: (id) => toHex(id),
     traits: cardanoTraits,
+    scriptData: cardanoScriptData,
     decode: (raw) => decodeBlock(raw, network.byronEpochSlots),
     verify: (block) => verifyBody(block as CardanoBlock),
     isFirst: (block) => block.height === 0,

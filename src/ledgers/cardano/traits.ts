@@ -28,6 +28,7 @@ export const cardanoTraits: OutputTraits = {
   assets,
   datumHash,
   inlineDatum,
+  datumBytes,
   referenceScript,
   witnesses: readWitnesses,
   hashOf: (kind, bytes) => (kind === 'datum' ? blake2b256(bytes) : scriptRefHash(bytes)),
@@ -99,9 +100,14 @@ function datumHash(raw: Uint8Array, start: number, end: number): Uint8Array | nu
 }
 
 function inlineDatum(raw: Uint8Array, start: number, end: number): NamedBytes | null {
-  const c = isMapForm(raw, start) ? seek(raw, start, end, FIELD.datum) : null;
-  const bytes = c === null ? null : readDatum(c).inline;
+  const bytes = datumBytes(raw, start, end);
   return bytes === null ? null : { hash: blake2b256(bytes), bytes };
+}
+
+function datumBytes(raw: Uint8Array, start: number, end: number): Uint8Array | null {
+  // A map of two fields is an address and a value.
+  const c = isMapForm(raw, start) && raw[start] !== MAP_OF_TWO ? seek(raw, start, end, FIELD.datum) : null;
+  return c === null ? null : readDatum(c).inline;
 }
 
 type Datum = { readonly hash: Uint8Array; readonly inline: null } | { readonly hash: null; readonly inline: Uint8Array };

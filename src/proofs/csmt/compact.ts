@@ -8,8 +8,8 @@
 import { equalBytes, readU16 } from '../../util/bytes.ts';
 import { Cursor } from '../../util/cbor.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
+import { readConstructor, readCount, readPlutusBytes, startConstructor, writePlutusBytes } from '../../util/plutus.ts';
 import { type Bits, isBits } from '../bits.ts';
-import { readConstructor, readCount, readPlutusBytes, startConstructor, writePlutusBytes } from '../plutus.ts';
 import { decoding, HASH_BYTES, malformed } from '../verdict.ts';
 import { KEY_BITS_MAX, serializePath } from './hash.ts';
 import type { InclusionProof, Leaf, Step } from './proof.ts';

@@ -5,7 +5,7 @@
  */
 import { Cursor } from '../../util/cbor.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
-import { readConstructor, readCount, readPlutusBytes, startConstructor, writePlutusBytes } from '../plutus.ts';
+import { readConstructor, readCount, readPlutusBytes, startConstructor, writePlutusBytes } from '../../util/plutus.ts';
 import { decoding, HASH_BYTES } from '../verdict.ts';
 import type { Proof, Step } from './proof.ts';
 

@@ -1,12 +1,12 @@
 /**
- * The little of Plutus data that proofs are made of: constructors, integers and
- * bytes. Written as ledger libraries write it (lists of indefinite length, bytes
- * in pieces of 64). Read as a ledger reads it: any well-formed encoding of the
- * same data counts, because on chain the author of a transaction chooses one.
+ * The little of Plutus data that proofs and datums are made of: constructors,
+ * integers and bytes. Written as ledger libraries write it (lists of indefinite
+ * length, bytes in pieces of 64). Read as a ledger reads it: any well-formed
+ * encoding of the same data counts, because on chain the author of a
+ * transaction chooses one.
  */
-import type { Cursor } from '../util/cbor.ts';
-import { INDEFINITE } from '../util/cbor.ts';
-import type { CborWriter } from '../util/cbor-write.ts';
+import { type Cursor, INDEFINITE } from './cbor.ts';
+import type { CborWriter } from './cbor-write.ts';
 
 /** Constructors 0 to 6 have tags of their own; tag 102 names any. */
 const FIRST_TAG = 121;
@@ -19,6 +19,11 @@ export function startConstructor(w: CborWriter, alternative: number): CborWriter
   return w.tag(FIRST_TAG + alternative).startArray();
 }
 
+/** A constructor without fields; libraries write its list with a length. */
+export function writeEmptyConstructor(w: CborWriter, alternative: number): CborWriter {
+  return w.tag(FIRST_TAG + alternative).array(0);
+}
+
 /** Bytes: up to 64 as they are, more in pieces. */
 export function writePlutusBytes(w: CborWriter, bytes: Uint8Array): CborWriter {
   if (bytes.length <= PIECE_BYTES) return w.bytes(bytes);
@@ -28,22 +33,22 @@ export function writePlutusBytes(w: CborWriter, bytes: Uint8Array): CborWriter {
 }
 
 /** A constructor and its fields: `read` takes them off the cursor; `more` says whether there is another one. */
-export function readConstructor<T>(c: Cursor, read: (alternative: number, fields: Fields) => T): T {
+export function readConstructor<T>(c: Cursor, read: (alternative: number, fields: ConstructorFields) => T): T {
   const at = c.at;
   const tag = c.tag();
   if (tag === GENERAL_TAG) {
     const outer = c.tuple(2, 'a constructor');
     const alternative = c.uint();
-    const value = read(alternative, new Fields(c));
+    const value = read(alternative, new ConstructorFields(c));
     c.close(outer);
     return value;
   }
-  if (tag < FIRST_TAG || tag >= FIRST_TAG + CONSTRUCTORS) c.fail(`tag ${tag} is no constructor of a proof`, at);
-  return read(tag - FIRST_TAG, new Fields(c));
+  if (tag < FIRST_TAG || tag >= FIRST_TAG + CONSTRUCTORS) c.fail(`tag ${tag} is none of the constructors known here`, at);
+  return read(tag - FIRST_TAG, new ConstructorFields(c));
 }
 
 /** The fields of a constructor, one after another. */
-class Fields {
+export class ConstructorFields {
   private readonly c: Cursor;
   private readonly count: number;
   private taken = 0;

@@ -1,0 +1,233 @@
+/**
+ * Datums of the cage protocol (MPFS) as Plutus data. A cage is a token locked at
+ * a script; the datum of the output that holds it, the state, names the owner
+ * and the root of the token's trie. A request is an output whose datum asks the
+ * owner to insert, delete or update one key of that trie.
+ *
+ * The number of fields tells the version: v0 has neither a tip nor times.
+ */
+import { Cursor, TAG } from '../../../util/cbor.ts';
+import { CborWriter } from '../../../util/cbor-write.ts';
+import { isUnspentError } from '../../../util/errors.ts';
+import { type ConstructorFields, readConstructor, readPlutusBytes, startConstructor, writePlutusBytes } from '../../../util/plutus.ts';
+import { ASSET_NAME_BYTES_MAX } from '../../asset.ts';
+
+export const KEY_HASH_BYTES = 28;
+export const ROOT_BYTES = 32;
+
+/** Milliseconds. `processTime` from a request's submission on it can be applied, then for `retractTime` retracted, then rejected. */
+export interface CageTerms {
+  readonly tip: bigint;
+  readonly processTime: bigint;
+  readonly retractTime: bigint;
+}
+
+export interface CageState {
+  /** Hash of the key that may apply requests. */
+  readonly owner: Uint8Array;
+  /** Of the token's trie; 32 zero bytes: it is empty. */
+  readonly root: Uint8Array;
+  /** Null in v0. */
+  readonly terms: CageTerms | null;
+}
+
+export type CageOperation =
+  | { readonly type: 'insert'; readonly value: Uint8Array }
+  /** `value`: what the key must have. */
+  | { readonly type: 'delete'; readonly value: Uint8Array }
+  | { readonly type: 'update'; readonly before: Uint8Array; readonly after: Uint8Array };
+
+export interface CageRequest {
+  /** Asset name of the token whose trie it is about. */
+  readonly token: Uint8Array;
+  readonly owner: Uint8Array;
+  readonly key: Uint8Array;
+  readonly operation: CageOperation;
+  /** Null in v0. `submittedAt`: POSIX milliseconds, as its author says. */
+  readonly terms: { readonly tip: bigint; readonly submittedAt: bigint } | null;
+}
+
+export type CageDatum = { readonly type: 'request'; readonly request: CageRequest } | { readonly type: 'state'; readonly state: CageState };
+
+const DATUM = { request: 0, state: 1 } as const;
+const OPERATION = { insert: 0, delete: 1, update: 2 } as const;
+/** Every record type of the protocol has one constructor. */
+const RECORD = 0;
+
+/** Null: these bytes are no datum of the protocol, which is no error: anybody can put anything anywhere. */
+export function decodeCageDatum(bytes: Uint8Array): CageDatum | null {
+  if (!mayBeCageDatum(bytes)) return null;
+  return decoded(bytes, (c) =>
+    readConstructor<CageDatum>(c, (alternative, fields) => {
+      if (alternative > DATUM.state) c.fail('no datum of a cage');
+      const inner = fields.next();
+      const datum: CageDatum =
+        alternative === DATUM.request ? { type: 'request', request: readRequest(inner) } : { type: 'state', state: readState(inner) };
+      fields.end();
+      return datum;
+    }),
+  );
+}
+
+/** What a decoder makes of all the bytes; null when they are something else. */
+export function decoded<T>(bytes: Uint8Array, read: (c: Cursor) => T): T | null {
+  const c = new Cursor(bytes);
+  try {
+    const value = read(c);
+    return c.at === bytes.length ? value : null;
+  } catch (error) {
+    if (!isUnspentError(error, 'BLOCK_INVALID')) throw error;
+    return null;
+  }
+}
+
+function readRecord<T>(c: Cursor, what: string, read: (fields: ConstructorFields) => T): T {
+  const at = c.at;
+  return readConstructor(c, (alternative, fields) => {
+    if (alternative !== RECORD) c.fail(`no ${what}`, at);
+    return read(fields);
+  });
+}
+
+function readState(c: Cursor): CageState {
+  return readRecord(c, 'state', (fields) => {
+    const owner = readPlutusBytes(fields.next(), KEY_HASH_BYTES);
+    const root = readPlutusBytes(fields.next(), ROOT_BYTES);
+    if (!fields.more()) return { owner, root, terms: null };
+    const tip = c.bigInt();
+    const processTime = fields.next().bigInt();
+    const retractTime = fields.next().bigInt();
+    fields.end();
+    return { owner, root, terms: { tip, processTime, retractTime } };
+  });
+}
+
+function readRequest(c: Cursor): CageRequest {
+  return readRecord(c, 'request', (fields) => {
+    const token = readTokenName(fields.next());
+    const owner = readPlutusBytes(fields.next(), KEY_HASH_BYTES);
+    const key = readPlutusBytes(fields.next());
+    const operation = readOperation(fields.next());
+    if (!fields.more()) return { token, owner, key, operation, terms: null };
+    const tip = c.bigInt();
+    const submittedAt = fields.next().bigInt();
+    fields.end();
+    return { token, owner, key, operation, terms: { tip, submittedAt } };
+  });
+}
+
+export function readTokenName(c: Cursor): Uint8Array {
+  return readRecord(c, 'token', (fields) => {
+    const at = c.at;
+    const name = readPlutusBytes(fields.next());
+    if (name.length > ASSET_NAME_BYTES_MAX) c.fail('longer than the name of an asset', at);
+    fields.end();
+    return name;
+  });
+}
+
+export function readOperation(c: Cursor): CageOperation {
+  const at = c.at;
+  return readConstructor<CageOperation>(c, (alternative, fields) => {
+    if (alternative > OPERATION.update) c.fail('no operation', at);
+    const first = readPlutusBytes(fields.next());
+    let operation: CageOperation;
+    if (alternative === OPERATION.update) operation = { type: 'update', before: first, after: readPlutusBytes(fields.next()) };
+    else operation = { type: alternative === OPERATION.insert ? 'insert' : 'delete', value: first };
+    fields.end();
+    return operation;
+  });
+}
+
+export function encodeCageDatum(datum: CageDatum): Uint8Array {
+  const w = startConstructor(new CborWriter(), DATUM[datum.type]);
+  if (datum.type === 'state') writeState(w, datum.state);
+  else writeRequest(w, datum.request);
+  return w.end().take();
+}
+
+function writeState(w: CborWriter, { owner, root, terms }: CageState): void {
+  startConstructor(w, RECORD).bytes(owner).bytes(root);
+  if (terms !== null) w.int(terms.tip).int(terms.processTime).int(terms.retractTime);
+  w.end();
+}
+
+function writeRequest(w: CborWriter, { token, owner, key, operation, terms }: CageRequest): void {
+  writeTokenName(startConstructor(w, RECORD), token).bytes(owner);
+  writeOperation(writePlutusBytes(w, key), operation);
+  if (terms !== null) w.int(terms.tip).int(terms.submittedAt);
+  w.end();
+}
+
+export function writeTokenName(w: CborWriter, token: Uint8Array): CborWriter {
+  return startConstructor(w, RECORD).bytes(token).end();
+}
+
+export function writeOperation(w: CborWriter, operation: CageOperation): CborWriter {
+  startConstructor(w, OPERATION[operation.type]);
+  if (operation.type === 'update') writePlutusBytes(writePlutusBytes(w, operation.before), operation.after);
+  else writePlutusBytes(w, operation.value);
+  return w.end();
+}
+
+const TAG_ONE_BYTE = 0xd8;
+const LIST_OPEN = 0x9f;
+const BYTES_MAJOR = 2;
+const ARRAY_MAJOR = 4;
+
+/**
+ * False only where `decodeCageDatum` would surely fail. Nearly every datum of a chain is of other protocols, and an
+ * error costs a hundred times what these comparisons do. Heads longer than need be are left to the decoder.
+ */
+export function mayBeCageDatum(bytes: Uint8Array): boolean {
+  const outer = constructorAt(bytes, 0);
+  if (outer.alternative > DATUM.state) return false;
+  if (outer.alternative < 0 || outer.fields > 1) return outer.alternative < 0 && outer.fields >= 0;
+  const inner = constructorAt(bytes, outer.next);
+  if (inner.alternative < 0) return inner.fields >= 0;
+  if (inner.alternative !== RECORD) return false;
+  if (outer.alternative === DATUM.state) return isBytes(bytes, inner.next, KEY_HASH_BYTES);
+  return isOwnerBehindToken(bytes, inner.next);
+}
+
+interface ConstructorHead {
+  /** -1: not in the usual form. */
+  readonly alternative: number;
+  /** Fields, 0 when left open; -1 (with alternative -1): this is no constructor at all. */
+  readonly fields: number;
+  readonly next: number;
+}
+
+const UNUSUAL: ConstructorHead = { alternative: -1, fields: 0, next: 0 };
+const NO_CONSTRUCTOR: ConstructorHead = { alternative: -1, fields: -1, next: 0 };
+
+function constructorAt(bytes: Uint8Array, at: number): ConstructorHead {
+  const first = bytes[at];
+  if (first >> 5 !== TAG) return NO_CONSTRUCTOR;
+  if (first !== TAG_ONE_BYTE) return first < TAG_ONE_BYTE ? NO_CONSTRUCTOR : UNUSUAL;
+  const tag = bytes[at + 1];
+  if (tag === 102) return UNUSUAL;
+  if (tag < 121 || tag > 127) return NO_CONSTRUCTOR;
+  const list = bytes[at + 2];
+  if (list === LIST_OPEN) return { alternative: tag - 121, fields: 0, next: at + 3 };
+  if (list >> 5 !== ARRAY_MAJOR) return NO_CONSTRUCTOR;
+  return (list & 0x1f) > 23 ? UNUSUAL : { alternative: tag - 121, fields: list & 0x1f, next: at + 3 };
+}
+
+/** Whether bytes of this length may stand there. */
+function isBytes(bytes: Uint8Array, at: number, length: number): boolean {
+  if (bytes[at] === 0x58) return bytes[at + 1] === length;
+  return bytes[at] >> 5 === BYTES_MAJOR;
+}
+
+/** Behind the token, a record of one field, stands the hash of the owner's key: an address, which begins alike, has no bytes there. */
+function isOwnerBehindToken(bytes: Uint8Array, at: number): boolean {
+  const token = constructorAt(bytes, at);
+  if (token.alternative !== RECORD) return token.alternative < 0 && token.fields >= 0;
+  const head = bytes[token.next];
+  if (head >> 5 !== BYTES_MAJOR) return false;
+  const short = head & 0x1f;
+  if (short > 24) return true;
+  const end = short < 24 ? token.next + 1 + short : token.next + 2 + bytes[token.next + 1];
+  return isBytes(bytes, token.fields === 0 ? end + 1 : end, KEY_HASH_BYTES);
+}

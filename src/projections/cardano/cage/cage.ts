@@ -1,0 +1,175 @@
+/**
+ * Cages as blocks come and go (`ledgers/cardano/cage`): tokens, requests that
+ * wait, and every fact of every trie, at each block and after every rollback.
+ *
+ * Events are found and applied transaction by transaction. The root of a trie is
+ * compared with the one on chain after each update; where they differ the token
+ * is marked and nothing else stops. A burned token's trie is hidden until the
+ * burn can no longer be taken back, and then deleted, some rows at a time.
+ *
+ * It needs the chain from the beginning: the unspent set tells which tokens and
+ * requests there are, but not the facts, of which only hashes are on chain.
+ */
+import type { Batch, Reader } from '../../../engine/engine.ts';
+import { type CageDeployment, detectCage } from '../../../ledgers/cardano/cage/index.ts';
+import type { mpf } from '../../../proofs/index.ts';
+import { ByteWriter } from '../../../util/byte-writer.ts';
+import { equalBytes, readU32, readU64, toHex } from '../../../util/bytes.ts';
+import { UnspentError } from '../../../util/errors.ts';
+import { CAGE_ROWS_DELETED_MAX } from '../../../util/limits.ts';
+import type { ForwardBlock, Projection, SettledBlock, Step, Undo } from '../../projection.ts';
+import { CageChanges, decodeUndo } from './changes.ts';
+import { CageEvents } from './events.ts';
+import {
+  CAGE,
+  CAGE_NODES,
+  CAGE_ROW,
+  CAGE_VALUES,
+  cageColumns,
+  deadKey,
+  decodeToken,
+  decodeTrie,
+  factValue,
+  TRIE_BYTES,
+  trieOfKey,
+  trieRange,
+} from './rows.ts';
+import { type CageChain, cageTxs } from './transactions.ts';
+import { CageTries, TrieNodeCache } from './tries.ts';
+import { CageWatch } from './watch.ts';
+
+/** What one step changes, before it is written. */
+class StepWork {
+  readonly changes: CageChanges;
+  readonly tries: CageTries;
+  readonly events: CageEvents;
+
+  constructor(view: Reader, cache: TrieNodeCache, onRequestScript: (hash: Uint8Array) => void) {
+    this.changes = new CageChanges(view);
+    this.tries = new CageTries(view, cache);
+    this.events = new CageEvents(this.changes, this.tries, onRequestScript);
+  }
+
+  flush(batch: Batch): void {
+    this.changes.flush(batch);
+    this.tries.flush(batch);
+  }
+}
+
+export function cageProjection(chain: CageChain, deployments: readonly CageDeployment[]): Projection {
+  const policies = deployments.map(({ stateScriptHash }) => stateScriptHash);
+  const cache = new TrieNodeCache();
+  const writer = new ByteWriter();
+  let watch: { readonly view: Reader; readonly list: CageWatch } | null = null;
+
+  /** Scripts of the tokens in this store, read once. */
+  function watchOf(view: Reader): CageWatch {
+    if (watch?.view === view) return watch.list;
+    const list = new CageWatch(chain.traits);
+    for (const policy of policies) list.add(policy);
+    for (const [key] of rowsOf(view, CAGE_ROW.requestScript)) list.add(key.subarray(1));
+    watch = { view, list };
+    return list;
+  }
+
+  function apply(step: Step<ForwardBlock>, view: Reader, batch: Batch): Undo | undefined {
+    const list = watchOf(view);
+    const undo: (Uint8Array | undefined)[] = new Array(step.blocks.length).fill(undefined);
+    let work = null as StepWork | null;
+    for (let i = 0; i < step.blocks.length; i++) {
+      const block = step.blocks[i];
+      for (const tx of cageTxs(chain, block, list, policies)) {
+        work ??= new StepWork(view, cache, (hash) => list.add(hash));
+        const { events } = work;
+        const found = detectCage(tx, { deployments, isRequestScript: (hash) => events.isRequestScript(hash) });
+        events.apply(found.events, block);
+        events.countMalformed(found.malformed);
+      }
+      undo[i] = work?.changes.endBlock(writer);
+    }
+    if (work === null) return undefined;
+    work.flush(batch);
+    return undo;
+  }
+
+  function revert(step: Step, undo: Undo, view: Reader, batch: Batch): void {
+    if (undo.every((bytes) => bytes === undefined)) return;
+    const work = new StepWork(view, cache, () => undefined);
+    const { changes, tries } = work;
+    step.blocks.forEach(({ height }, i) => {
+      const bytes = undo[i];
+      if (bytes !== undefined) changes.restore(bytes, `what the delta of block ${height} says of cages`);
+    });
+    for (const [trie, changed] of changedFacts(changes)) tries.update(trie, changed);
+    checkRoots(changes, tries);
+    work.flush(batch);
+  }
+
+  return { name: CAGE, columns: cageColumns, apply, revert, settle };
+}
+
+function rowsOf(view: Reader, kind: number, limit?: number): Iterable<readonly [Uint8Array, Uint8Array]> {
+  return view.scan(CAGE, { gte: Uint8Array.of(kind), lt: Uint8Array.of(kind + 1), ...(limit === undefined ? {} : { limit }) });
+}
+
+/** Values that will be others than in the store, by trie: nodes follow from them. */
+function changedFacts(changes: CageChanges): ReadonlyMap<number, mpf.Change[]> {
+  const tries = new Map<number, mpf.Change[]>();
+  for (const { key, after } of changes.changed(CAGE_VALUES)) {
+    const trie = readU32(key, 0);
+    const list = tries.get(trie) ?? [];
+    list.push({ key: key.subarray(TRIE_BYTES), value: after === undefined ? null : factValue(after) });
+    tries.set(trie, list);
+  }
+  return tries;
+}
+
+/** What was consistent before the blocks that are taken back must be so again. */
+function checkRoots(changes: CageChanges, tries: CageTries): void {
+  for (const { key, after } of changes.changed(CAGE)) {
+    if (key[0] !== CAGE_ROW.token || after === undefined) continue;
+    const { status, trie, state } = decodeToken(after);
+    if (status !== 'consistent' || (trie !== null && equalBytes(tries.root(trie), state.root))) continue;
+    const message = `taking blocks back leads to another trie of the token ${toHex(key)} than the one before them`;
+    throw new UnspentError('STORE_DAMAGED', message, { column: CAGE_NODES, key: toHex(key) });
+  }
+}
+
+/** Tries whose burning has become final are deleted, a bounded number of rows at a time. */
+function settle(blocks: readonly SettledBlock[], view: Reader, batch: Batch): void {
+  const dead = Array.from(rowsOf(view, CAGE_ROW.dead, CAGE_ROWS_DELETED_MAX), ([key]) => trieOfKey(key));
+  for (const { key, undo } of blocks) {
+    if (undo === undefined) continue;
+    const height = readU64(key, 0);
+    for (const row of decodeUndo(undo, `what the delta of block ${height} says of cages`)) {
+      if (row.column !== CAGE || row.key[0] !== CAGE_ROW.trie || !isHiddenAt(view.get(CAGE, row.key), height)) continue;
+      batch.del(CAGE, row.key);
+      batch.put(CAGE, deadKey(trieOfKey(row.key)), NOTHING);
+      dead.push(trieOfKey(row.key));
+    }
+  }
+  deleteTries(dead, view, batch);
+}
+
+/** Whether a trie was hidden for good by then: a later block that hid it may still be taken back. */
+function isHiddenAt(row: Uint8Array | undefined, height: number): boolean {
+  const hiddenAt = row === undefined ? null : decodeTrie(row).hiddenAt;
+  return hiddenAt !== null && hiddenAt <= height;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** As far as one step goes; the next goes on. */
+function deleteTries(dead: readonly number[], view: Reader, batch: Batch): void {
+  let left = CAGE_ROWS_DELETED_MAX;
+  for (const trie of dead) {
+    for (const column of [CAGE_VALUES, CAGE_NODES]) {
+      if (left === 0) return;
+      for (const [row] of view.scan(column, { ...trieRange(trie), limit: left })) {
+        batch.del(column, row);
+        left--;
+      }
+    }
+    if (left > 0) batch.del(CAGE, deadKey(trie));
+  }
+}
