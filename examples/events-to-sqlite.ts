@@ -36,7 +36,7 @@ async function run(height: number): Promise<void> {
   const { position } = (readPosition.get() ?? { position: 'origin' }) as { position: string };
   const counts = { applied: 0, undone: 0 };
   for await (const event of store.events({ after: position })) {
-    // Only if the chain went back further than the store remembers while nobody was reading.
+    // Only if blocks it had taken in were undone while it was not reading: what they did is not stored any more.
     if (event.kind === 'rollback') throw new Error(`begin the table anew from height ${event.to?.height ?? 'none'}`);
     takeIn(event);
     counts[event.kind]++;

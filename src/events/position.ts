@@ -26,7 +26,8 @@ const POINT_BYTES = 4 + HASH_BYTES;
 /** Each gives a block between one and two times as deep; together they reach below any window one would keep for undoing. */
 const DEPTHS = [1, 4, 16, 64, 256, 1024, 4096, 16_384] as const;
 
-const POINTS_MAX = 1 + DEPTHS.length;
+/** The block itself, the older ones, and the horizon. */
+const POINTS_MAX = 2 + DEPTHS.length;
 const FORM = /^(-|[0-9a-z]{1,6})\.([A-Za-z0-9_-]*)$/;
 
 interface PositionPoint {
@@ -45,12 +46,18 @@ export interface Position {
 /** Writes positions at blocks of one chain, as one query sees it. */
 export class PositionWriter {
   private readonly query: Query;
+  private readonly horizon: ChainRow | null;
   /** For each depth the block used last: they stand at round heights, so that the next block mostly needs the same ones. */
   private readonly known = new Map<number, { readonly height: number; readonly row: ChainRow | null }>();
   private last: { readonly row: ChainRow; readonly text: string } | null = null;
 
-  constructor(query: Query) {
+  /**
+   * `horizon`: the oldest block we could go back to. A position that names it always has a block that both sides know,
+   * however many blocks above it are undone, and needs none below it. Ids of server-sent events do without.
+   */
+  constructor(query: Query, horizon: ChainRow | null = null) {
     this.query = query;
+    this.horizon = horizon;
   }
 
   /** The position of a reader that has seen this many changes of the block (null: is at the origin). */
@@ -61,13 +68,21 @@ export class PositionWriter {
   }
 
   private pointsOf(row: ChainRow): string {
-    const rows = [row, ...DEPTHS.flatMap((depth) => this.olderBy(row, depth) ?? [])];
+    const rows = [row, ...this.olderThan(row)];
     const bytes = Buffer.alloc(POINT_BYTES * rows.length);
     rows.forEach(({ height, hash }, i) => {
       writeU32(bytes, POINT_BYTES * i, height);
       bytes.set(hash.subarray(0, HASH_BYTES), POINT_BYTES * i + 4);
     });
     return bytes.toString('base64url');
+  }
+
+  private olderThan(row: ChainRow): ChainRow[] {
+    const { horizon } = this;
+    const older = DEPTHS.flatMap((depth) => this.olderBy(row, depth) ?? []);
+    if (horizon === null) return older;
+    const above = older.filter(({ height }) => height > horizon.height);
+    return horizon.height < row.height ? [...above, horizon] : above;
   }
 
   private olderBy({ height }: ChainRow, depth: number): ChainRow | null {

@@ -23,6 +23,7 @@ import type { Dialect } from '../query/dialect.ts';
 import type { Query } from '../query/query.ts';
 import type { Utxo } from '../query/utxo.ts';
 import type { Windows } from '../state/pruned.ts';
+import { equalBytes } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { EVENTS_SLICE_MS } from '../util/limits.ts';
 import { TimeSlice } from '../util/time-slice.ts';
@@ -81,10 +82,11 @@ export type EventForm<E> = (event: StoreEvent, query: Query) => E;
 const DONE = { done: true, value: undefined } as const;
 
 /** `E`: the form in which events are told (`EventForm`). */
-export class StoreEvents<E = StoreEvent> implements AsyncIterableIterator<E, undefined, undefined> {
+export class StoreEvents<E = StoreEvent> implements AsyncIterableIterator<E, undefined, undefined>, AsyncDisposable {
   private readonly snapshots: SharedSnapshots;
-  private readonly form: EventForm<E>;
+  private readonly windows: Windows;
   private readonly onEnd: () => void;
+  private readonly form: EventForm<E>;
   private readonly slice = new TimeSlice(EVENTS_SLICE_MS, nextTurn);
   private lastPosition: string;
   /** In this one `row` is on the chain. */
@@ -104,14 +106,15 @@ export class StoreEvents<E = StoreEvent> implements AsyncIterableIterator<E, und
    * Holds a snapshot from here on, until it is ended: by leaving the loop, `return`, the signal or the store's closing.
    * Throws USAGE when `after` is no position, EXPIRED when the events after it cannot be told any more.
    */
-  constructor(source: EventSource, { after, signal }: StoreEventsOptions, form: EventForm<E>, onEnd: () => void = () => undefined) {
-    this.form = form;
+  constructor(source: EventSource, { after, signal }: StoreEventsOptions, form: EventForm<E>, onEnd: () => void) {
     this.snapshots = source.snapshots;
+    this.windows = source.windows;
+    this.form = form;
     this.lease = this.snapshots.lease();
     try {
       const { row, lost } = startOf(this.lease.query, source, after);
       this.row = row;
-      this.positions = new PositionWriter(this.lease.query);
+      this.positions = this.newPositions();
       this.lastPosition = this.positions.at(row, ALL);
       if (lost > 0) this.rollback = { kind: 'rollback', to: row, position: this.position };
     } catch (error) {
@@ -136,6 +139,15 @@ export class StoreEvents<E = StoreEvent> implements AsyncIterableIterator<E, und
   /** Where a reader is that has taken in every event so far. */
   get position(): string {
     return this.lastPosition;
+  }
+
+  /** True: the reader has everything there is now, and the next event is still to happen. */
+  get isCurrent(): boolean {
+    if (this.isEnded || this.rollback !== null) return this.isEnded;
+    const newest = this.snapshots.lease();
+    const { head } = newest.query;
+    newest.release();
+    return head === null || this.row === null ? head === this.row : equalBytes(head.hash, this.row.hash);
   }
 
   [Symbol.asyncIterator](): this {
@@ -202,7 +214,7 @@ export class StoreEvents<E = StoreEvent> implements AsyncIterableIterator<E, und
     }
     this.lease.release();
     this.lease = newest;
-    this.positions = new PositionWriter(newest.query);
+    this.positions = this.newPositions();
     this.isBehind = false;
     return true;
   }
@@ -212,6 +224,11 @@ export class StoreEvents<E = StoreEvent> implements AsyncIterableIterator<E, und
     this.row = then;
     this.lastPosition = this.positions.at(then, ALL);
     return { kind, block, txs, created: created.map((utxo) => ({ ...utxo, spent: null })), spent, position: this.position };
+  }
+
+  private newPositions(): PositionWriter {
+    const { query } = this.lease;
+    return new PositionWriter(query, query.horizon(this.windows));
   }
 
   private nextMove(): Promise<void> {

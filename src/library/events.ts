@@ -62,6 +62,8 @@ export interface EventsOptions {
 export interface StoreEventStream extends AsyncIterableIterator<StoreEventJson, undefined, undefined>, AsyncDisposable {
   /** Where a program is that has taken in every event so far. */
   readonly position: string;
+  /** True: there is no further event now, and `next` waits for one. */
+  readonly isCurrent: boolean;
 }
 
 /** How events are rendered. */
@@ -86,6 +88,9 @@ export function streamOf(events: StoreEvents<StoreEventJson>): StoreEventStream 
   return {
     get position() {
       return events.position;
+    },
+    get isCurrent() {
+      return events.isCurrent;
     },
     next: () => events.next(),
     return: () => events.return(),

@@ -204,6 +204,8 @@ export class EventReader {
   private database: Database;
   private events: StoreEvents | null = null;
   private isFirst = true;
+  /** Height of the horizon when it took in the last event, where that was of the newest commit; -1: it could be any. */
+  horizon = -1;
   /** Height it read the state at; what was spent up to there it never knew. */
   private readAt = -1;
 
@@ -241,6 +243,7 @@ export class EventReader {
   /** Takes the next event in and stores the position with it; `crash`: it never gets to that. */
   async take(crash: boolean): Promise<void> {
     assert.ok(this.events !== null && (!this.hasEverything || this.isFirst), 'there is something to wait for');
+    assert.equal(this.events.isCurrent, false);
     const { done, value } = await this.events.next();
     assert.ok(done !== true, 'the events go on');
     assert.equal(this.events.position, value.position);
@@ -252,7 +255,10 @@ export class EventReader {
     const after = this.transaction(value);
     this.isFirst = false;
     if (crash) this.detach();
-    else this.database = after;
+    else {
+      this.database = after;
+      this.horizon = value.kind === 'applied' ? (this.world.fold.horizonHeight ?? -1) : -1;
+    }
   }
 
   /** It is gone; what it has stored is not. */
@@ -268,6 +274,7 @@ export class EventReader {
     const { blocks, readers } = this.world;
     this.events = readers.read({}, (event) => event);
     this.isFirst = true;
+    this.horizon = -1;
     this.readAt = blocks.at(-1)?.height ?? -1;
     this.database = {
       position: this.events.position,
@@ -279,6 +286,7 @@ export class EventReader {
   /** Everything there is to hear, then the reader has what the store has. */
   async drain(): Promise<void> {
     while (!this.hasEverything) await this.take(false);
+    assert.equal(this.events?.isCurrent, true);
     assertSame(unspentIn(this.database.rows), unspentIn(this.world.stored()));
   }
 

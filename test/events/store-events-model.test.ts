@@ -102,6 +102,7 @@ class Story {
       // Older blocks of a position are up to eight times as deep as the fork, so that they may be out of reach where the fork is not.
       const reach = isLost ? height - 8 * depth - 1 : height;
       assert.ok(reach <= world.forgotten, `refused at ${height}, fork ${depth}: all above ${world.forgotten} is known`);
+      if (isLost && reader.horizon >= 0) assert.ok(world.forgotten > reader.horizon, 'the horizon is a block that both know');
       this.counts.expired++;
       reader.readAnew();
     }

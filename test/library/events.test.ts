@@ -98,7 +98,9 @@ describe('events of a store of the library', () => {
     const stop = new AbortController();
     const events = store.events({ after: store.block('height:117') ?? assert.fail(), signal: stop.signal });
     const { value } = await events.next();
-    assert.ok(value?.kind === 'applied' && value.block.height === 118);
+    assert.ok(value?.kind === 'applied' && value.block.height === 118 && !events.isCurrent);
+    await events.next();
+    assert.ok(events.isCurrent);
     stop.abort();
     assert.equal((await events.next()).done, true);
     assert.throws(
