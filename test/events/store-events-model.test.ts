@@ -60,7 +60,6 @@ class Story {
       await reader.drain();
       for (const kind of ['applied', 'undone', 'rollback', 'crashes'] as const) this.counts[kind] += reader.counts[kind];
     }
-    await this.world.close();
   }
 
   private forward(): void {
@@ -114,9 +113,13 @@ async function tell(seed: number): Promise<Counts> {
   const pruneDepth = 6 + random.int(30);
   const options = { pruneDepth, rollbackWindow: pruneDepth + random.int(20), selfContained: random.chance(0.5) };
   const world = await worldOf(seed, random, options);
-  const story = new Story(seed, world);
-  await story.run(70);
-  return story.counts;
+  try {
+    const story = new Story(seed, world);
+    await story.run(70);
+    return story.counts;
+  } finally {
+    await world.close();
+  }
 }
 
 async function worldOf(seed: number, random: Random, options: object): Promise<EventWorld> {
