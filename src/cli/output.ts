@@ -3,8 +3,9 @@
  * document), everything else on stderr. A reader that leaves early, as `head`
  * does, ends the command quietly.
  */
-import { setImmediate as turn } from 'node:timers/promises';
+
 import { toHex } from '../util/bytes.ts';
+import { nextTurn } from '../util/time-slice.ts';
 
 /** Rows of a long answer between two looks at whether anyone still reads. */
 const ROWS_PER_TURN = 1000;
@@ -47,7 +48,7 @@ export function createOutput(json: boolean, quiet: boolean): Output {
       for (const row of rows) {
         stdout.write(`${count++ === 0 ? '\n' : ',\n'}${toJson(row)}`);
         // The news that the pipe is closed needs a turn of the event loop to arrive.
-        if (count % ROWS_PER_TURN === 0) await turn();
+        if (count % ROWS_PER_TURN === 0) await nextTurn();
       }
       stdout.write(`${count === 0 ? '' : '\n'}],${toJson(tail()).slice(1)}\n`);
     },

@@ -14,7 +14,6 @@
  * Only while nobody reads can a block be rolled back whose changes are then
  * unknown; its reader gets a `rollback` when it comes back.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Point } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import type { StepTx } from '../projections/projection.ts';
@@ -25,7 +24,7 @@ import type { Utxo } from '../query/utxo.ts';
 import type { Windows } from '../state/pruned.ts';
 import { equalBytes } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
-import { EVENTS_SLICE_MS } from '../util/limits.ts';
+import { SLICE_MS } from '../util/limits.ts';
 import { TimeSlice } from '../util/time-slice.ts';
 import { ALL, PositionWriter, parsePosition, type Resumption, resume } from './position.ts';
 import type { Lease, SharedSnapshots } from './shared-snapshots.ts';
@@ -87,7 +86,7 @@ export class StoreEvents<E = StoreEvent> implements AsyncIterableIterator<E, und
   private readonly windows: Windows;
   private readonly onEnd: () => void;
   private readonly form: EventForm<E>;
-  private readonly slice = new TimeSlice(EVENTS_SLICE_MS, nextTurn);
+  private readonly slice = new TimeSlice(SLICE_MS);
   private lastPosition: string;
   /** In this one `row` is on the chain. */
   private lease: Lease;

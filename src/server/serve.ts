@@ -3,11 +3,13 @@
  * of its own, unless told otherwise, so that a full-speed sync and a thousand
  * requests a second do not get in each other's way.
  */
+
 import type { Config } from '../config/schema.ts';
 import type { OwnedEngine } from '../engine/open.ts';
 import type { MempoolChange } from '../ledgers/mempool-change.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import { checkBind } from './http/safety.ts';
 import type { Submit } from './mempool/keeper.ts';
 import { MempoolLink } from './mempool/link.ts';
@@ -131,7 +133,7 @@ function here({ engine, network, fold }: OpenStore, wanted: Wanted): Listener {
     async change(changes) {
       host?.takeMempool(changes);
       // Others have their turn before the next ones come.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     },
     async close() {
       await opening.then(

@@ -3,11 +3,13 @@
  * while we are far behind and single commits at the tip, a step back becomes a
  * rollback. Stops at a block, never inside one.
  */
+
 import type { Block, Ledger, Point } from '../ledgers/ledger.ts';
 import type { Fold } from '../state/fold.ts';
 import { equalBytes } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { GROUP_BYTES_MAX } from '../util/limits.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import type { ChainEvent, Run, Source, SourceTip } from './source.ts';
 
 /** Where following stops: where the source ends, or before the first block above a slot or a height. */
@@ -75,11 +77,6 @@ export async function follow(source: Source, fold: Fold, ledger: Ledger, options
   }
   const reason = feeder.reachedUntil ? 'until' : options.signal.aborted ? 'interrupted' : 'end';
   return { ...feeder.progress(), reason };
-}
-
-/** Lets signals, timers and other work run: a source that always has blocks ready would otherwise never let go of the event loop. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 type Forward = Extract<ChainEvent, { kind: 'forward' }>;

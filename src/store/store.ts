@@ -3,6 +3,7 @@
  * (`openStore`), and what every command works on. It wires the rooms together and
  * does nothing else.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, SettingKey } from '../config/schema.ts';
 import { readIdentity, writeIdentity } from '../engine/directory.ts';
@@ -30,6 +31,7 @@ import { PruneSchedule } from '../state/prune-schedule.ts';
 import type { PruneCounts } from '../state/pruned.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
+import { nextTurn } from '../util/time-slice.ts';
 import { beginReshape, NewDirectory, openEngine, planOpening } from './directory.ts';
 import type { FillSettings, FollowSettings, FollowState } from './following.ts';
 import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
@@ -230,7 +232,7 @@ export class OpenStore {
       onStep?.(seconds, rows);
       for (const watcher of this.fold.watchers) watcher.filled?.(rows, seconds);
       onProgress?.(this.filling.progress());
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     return true;
   }

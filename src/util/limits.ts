@@ -150,8 +150,8 @@ export const HTTP_PIPELINED_ALL_MAX = 1000;
 /** Connections beyond `server.connectionsMax` that are accepted while all of those are at work: for questions after health. */
 export const HTTP_CONNECTIONS_RESERVE = 16;
 
-/** Milliseconds of making rows before other requests get their turn. */
-export const HTTP_SLICE_MS = 3;
+/** Milliseconds of long work before others on its thread get their turn: requests among themselves, readers of events, the fold. */
+export const SLICE_MS = 3;
 
 /** Characters (or bytes) of one piece of a streamed answer. */
 export const HTTP_PIECE_CHARS = 64 * 1024;
@@ -213,9 +213,6 @@ export const EVENT_BUFFER_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Milliseconds after which a reader whose stream broke should come back. */
 export const EVENT_RETRY_MS = 1000;
-
-/** Milliseconds of reading events for a program before the others on its thread, the fold among them, get their turn. */
-export const EVENTS_SLICE_MS = 3;
 
 /** Addresses, credentials and assets that one stream of events may name: they come in a URL. */
 export const EVENT_FILTERS_MAX = 100;

@@ -2,7 +2,9 @@
  * The engine's own figures for Prometheus. They are sampled on a schedule
  * (`metrics.sampleEngineSeconds`), because reading them looks at files.
  */
+
 import { Gauge, type Registry } from 'prom-client';
+import { nextTurn } from '../../util/time-slice.ts';
 import type { Reads } from '../context.ts';
 
 export class EngineMetrics {
@@ -52,7 +54,7 @@ export class EngineMetrics {
     this.bytes.set(bytes);
     for (const [property, value] of numbers(properties)) this.properties.set({ property }, value);
     for (const column of this.reads.columns) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       if (this.stopped) return;
       this.sampleColumn(column);
     }

@@ -3,11 +3,12 @@
  * sources its types are stripped here, in a built package they are gone
  * already. The chart library comes from its own package, untouched.
  */
+
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '../../util/time-slice.ts';
 import { documentOf } from './document.ts';
 import { ICON } from './icon.ts';
 import { STYLE } from './style.ts';

@@ -2,6 +2,7 @@
  * A server that listens, over an engine, in whichever thread this runs: what
  * `worker.ts` does in a thread of its own and `serve` in the caller's.
  */
+
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/schema.ts';
@@ -9,6 +10,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Network } from '../../families/family.ts';
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
 import { UnspentError } from '../../util/errors.ts';
+import { nextTurn } from '../../util/time-slice.ts';
 import { buildApp } from '../app.ts';
 import type { ServerContext } from '../context.ts';
 import { Workload } from '../http/work/workload.ts';
@@ -90,7 +92,7 @@ export class Host {
     this.keeper?.close();
     await closeAll(this.servers);
     // Streams that were cut give back what they hold in turns of their own.
-    for (let turns = 0; this.reads.snapshots > 1 && turns < 100; turns++) await new Promise((resolve) => setImmediate(resolve));
+    for (let turns = 0; this.reads.snapshots > 1 && turns < 100; turns++) await nextTurn();
     this.reads.close();
   }
 }

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HTTP_SLICE_MS } from '../../../src/util/limits.ts';
+import { SLICE_MS } from '../../../src/util/limits.ts';
 import type { Steps } from '../../../src/util/steps.ts';
 import { until } from '../../support/patience.ts';
 import { Served } from '../../support/served.ts';
@@ -36,7 +36,7 @@ class Slow {
     try {
       while (steps.next().done !== true) {
         this.steps++;
-        for (const end = performance.now() + HTTP_SLICE_MS; performance.now() <= end; );
+        for (const end = performance.now() + SLICE_MS; performance.now() <= end; );
         yield;
       }
       this.finished++;

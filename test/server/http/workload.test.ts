@@ -8,7 +8,7 @@ import { describe, test } from 'node:test';
 import type { Task } from '../../../src/server/http/work/task.ts';
 import { Workload } from '../../../src/server/http/work/workload.ts';
 import { isUnspentError } from '../../../src/util/errors.ts';
-import { HTTP_SLICE_MS } from '../../../src/util/limits.ts';
+import { SLICE_MS } from '../../../src/util/limits.ts';
 
 /** Rows that take a slice each, until told to end. */
 class LongRows {
@@ -19,7 +19,7 @@ class LongRows {
   *[Symbol.iterator](): Generator<number, void, void> {
     try {
       while (!this.ended) {
-        for (const end = performance.now() + HTTP_SLICE_MS; performance.now() <= end; );
+        for (const end = performance.now() + SLICE_MS; performance.now() <= end; );
         yield this.made++;
       }
     } finally {

@@ -4,8 +4,9 @@
  * answers nothing more is read, and one that lets too much pile up is cut off.
  * Whatever goes wrong in here ends this session at most.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { ELECTRUM_BATCH_BYTES_MAX, ELECTRUM_QUEUE_MAX, ELECTRUM_UNREAD_BYTES, ELECTRUM_UNREAD_BYTES_MAX } from '../../../util/limits.ts';
+import { nextTurn } from '../../../util/time-slice.ts';
 import type { Task } from '../../http/work/task.ts';
 import type { Backend } from './backend.ts';
 import type { MethodCaller, Methods } from './method.ts';

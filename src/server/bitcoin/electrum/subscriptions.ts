@@ -4,11 +4,12 @@
  * those whose status differs are told of. Moves that come while the last one is
  * still looked at are taken together: a client hears of the newest tip only.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { type ChainMove, ChainTracker } from '../../../query/chain-difference.ts';
 import type { Query } from '../../../query/query.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { ELECTRUM_MOVE_BLOCKS_MAX, ELECTRUM_TRAIL_MAX } from '../../../util/limits.ts';
+import { nextTurn } from '../../../util/time-slice.ts';
 import type { Task } from '../../http/work/task.ts';
 import type { Backend } from './backend.ts';
 import { headerEntry } from './headers.ts';

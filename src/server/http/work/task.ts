@@ -4,7 +4,7 @@
  * gone. It also knows the bytes of the answer it holds.
  */
 import type { UnspentError } from '../../../util/errors.ts';
-import { HTTP_SLICE_MS } from '../../../util/limits.ts';
+import { SLICE_MS } from '../../../util/limits.ts';
 import type { TaskStep, Workload } from './workload.ts';
 
 /** False: that was enough. */
@@ -35,7 +35,7 @@ export class Task {
 
   /** It has used up a slice, and takes turns from here on. */
   get isLong(): boolean {
-    return this.spentMs >= HTTP_SLICE_MS;
+    return this.spentMs >= SLICE_MS;
   }
 
   /** Begins the request itself: now, or when it is its turn; never once its client is gone. */
@@ -73,7 +73,7 @@ export class Task {
         resolve();
         return true;
       };
-      this.workload.queue({ task: this, bounded: false, costMs: HTTP_SLICE_MS, run, drop: () => resolve() });
+      this.workload.queue({ task: this, bounded: false, costMs: SLICE_MS, run, drop: () => resolve() });
     });
   }
 

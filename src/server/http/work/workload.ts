@@ -7,7 +7,7 @@
  * are, and how many bytes of answers they hold, is bounded: BUSY beyond.
  */
 import { assert, UnspentError } from '../../../util/errors.ts';
-import { ANSWER_BYTES_MAX, HTTP_SLICE_MS, LONG_TASKS_MAX } from '../../../util/limits.ts';
+import { ANSWER_BYTES_MAX, LONG_TASKS_MAX, SLICE_MS } from '../../../util/limits.ts';
 import { Task } from './task.ts';
 
 /** A part of a task that waits for its turn. */
@@ -91,11 +91,11 @@ export class Workload {
     if (this.running?.task === step.task) {
       // A part of the step that is being run, and of its slice.
       if (step.run(this.running.end)) return;
-      step.task.spentMs += HTTP_SLICE_MS;
+      step.task.spentMs += SLICE_MS;
       this.queue(step);
-    } else if (step.task.isLong || this.short.length > 0 || this.spentMs >= HTTP_SLICE_MS) this.queue(step);
+    } else if (step.task.isLong || this.short.length > 0 || this.spentMs >= SLICE_MS) this.queue(step);
     else {
-      this.spentMs += this.run(step, performance.now() + HTTP_SLICE_MS);
+      this.spentMs += this.run(step, performance.now() + SLICE_MS);
       this.schedule();
     }
   }
@@ -130,9 +130,9 @@ export class Workload {
 
   /** One slice of these, the first of them first. */
   private runQueued(steps: TaskStep[]): void {
-    const end = performance.now() + HTTP_SLICE_MS;
+    const end = performance.now() + SLICE_MS;
     // Those that come back are for the next round.
-    for (let left = steps.length, used = 0; left > 0 && used < HTTP_SLICE_MS; left--) {
+    for (let left = steps.length, used = 0; left > 0 && used < SLICE_MS; left--) {
       const step = steps.shift();
       if (step === undefined) return;
       used += this.run(step, end);

@@ -6,7 +6,7 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { UnspentError } from '../../../util/errors.ts';
-import { EVENT_BUFFER_BYTES_MAX, EVENT_HEARTBEAT_MS, EVENT_RETRY_MS, HTTP_SLICE_MS, HTTP_STALLED_MS } from '../../../util/limits.ts';
+import { EVENT_BUFFER_BYTES_MAX, EVENT_HEARTBEAT_MS, EVENT_RETRY_MS, HTTP_STALLED_MS, SLICE_MS } from '../../../util/limits.ts';
 import type { ServerContext } from '../../context.ts';
 import { API, PROBLEM } from '../openapi.ts';
 import { EventStream, type StreamEnd, type StreamLimits } from './event-stream.ts';
@@ -33,7 +33,7 @@ const DEFAULTS: Omit<EventOptions, 'onFailure'> = {
   heartbeatMs: EVENT_HEARTBEAT_MS,
   bufferBytesMax: EVENT_BUFFER_BYTES_MAX,
   stalledMs: HTTP_STALLED_MS,
-  sliceMs: HTTP_SLICE_MS,
+  sliceMs: SLICE_MS,
 };
 
 const several = (description: string) =>

@@ -3,10 +3,13 @@
  * every file and enters them in the index. The last files may still be written
  * to, so the last record of each counts only when all of it is there.
  */
+
 import { stat } from 'node:fs/promises';
 import { BITCOIN_NETWORKS, type BitcoinNetwork, decodeBlock } from '../../../ledgers/bitcoin/index.ts';
 import { verifyBody } from '../../../ledgers/bitcoin/proof.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
+import { SLICE_MS } from '../../../util/limits.ts';
+import { TimeSlice } from '../../../util/time-slice.ts';
 import type { BlockIndex } from './block-index.ts';
 import { blockFile, listBlockFiles, unreadable } from './folder.ts';
 import { type BlockRecord, RecordReader } from './records.ts';
@@ -20,8 +23,6 @@ interface Scanned {
 
 /** Newest files that a node may still write to; it keeps two open while it checks a snapshot. */
 const GROWING_FILES = 2;
-/** Milliseconds of reading before others get their turn. */
-const SLICE_MS = 10;
 /** A file touched this short ago is read again: its time may not show a second write. */
 const FRESH_MS = 2000;
 
@@ -75,13 +76,12 @@ export class FolderScan {
   /** Returns where to go on. */
   private async enter(reader: RecordReader, file: number, start: number, isGrowing: boolean, signal: AbortSignal): Promise<number> {
     let held: BlockRecord | null = null;
-    let sliceEnd = performance.now() + SLICE_MS;
+    const slice = new TimeSlice(SLICE_MS);
     for (const record of reader.records(start, isGrowing)) {
       if (held !== null) this.index.add(held, file);
       held = record;
-      if (performance.now() < sliceEnd) continue;
-      await turn();
-      sliceEnd = performance.now() + SLICE_MS;
+      if (!slice.isOver) continue;
+      await slice.turn();
       if (signal.aborted) break;
     }
     if (held === null) return start;
@@ -116,8 +116,4 @@ export class FolderScan {
 
 function hex(magic: number): string {
   return magic.toString(16).padStart(8, '0');
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

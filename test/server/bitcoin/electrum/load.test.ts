@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Workload } from '../../../../src/server/http/work/workload.ts';
-import { HTTP_SLICE_MS } from '../../../../src/util/limits.ts';
+import { SLICE_MS } from '../../../../src/util/limits.ts';
 import { until } from '../../../support/patience.ts';
 import { LineClient } from './client.ts';
 import { ElectrumRig, type RigOptions, SCRIPTS } from './rig.ts';
@@ -33,7 +33,7 @@ function makeHeavy(rig: ElectrumRig): void {
       const scriptIds = Object.getPrototypeOf(made).scriptIds.bind(made) as typeof made.scriptIds;
       made.scriptIds = function* (key) {
         for (const row of scriptIds(key)) {
-          for (const end = performance.now() + HTTP_SLICE_MS; performance.now() <= end; );
+          for (const end = performance.now() + SLICE_MS; performance.now() <= end; );
           yield row;
         }
       };
