@@ -21,6 +21,7 @@ import { pruneStep, readPruned } from '../../src/state/pruned.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import type { BitcoinRig } from '../support/bitcoin-rig.ts';
 import type { Rig } from '../support/harness.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 interface WorldBlock {
   readonly hash: Uint8Array;
@@ -244,7 +245,7 @@ export class EventReader {
   async take(crash: boolean): Promise<void> {
     assert.ok(this.events !== null && (!this.hasEverything || this.isFirst), 'there is something to wait for');
     assert.equal(this.events.isCurrent, false);
-    const { done, value } = await this.events.next();
+    const { done, value } = await inTime(this.events.next());
     assert.ok(done !== true, 'the events go on');
     assert.equal(this.events.position, value.position);
     if (value.kind === 'rollback' && (value.to?.height ?? -1) < this.readAt) {
@@ -353,6 +354,13 @@ export class EventReader {
     assertSame(unspentIn(database.rows), this.world.unspentAt(hash));
     return database;
   }
+}
+
+/** What must come; a reader that is told nothing is a failure that says so. */
+async function inTime<T>(coming: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('there are events, and the reader is told none')), PATIENCE_MS);
+  return await Promise.race([coming, late]).finally(() => clearTimeout(timer));
 }
 
 function name({ txId, index }: Utxo): string {
