@@ -4,7 +4,7 @@
  * has to do, and what it takes to read the outputs in between. `unspent/testing`
  * checks that they do it.
  */
-export type { Batch, ColumnSpec, Engine, EngineStats, Reader, Row, ScanOptions, Snapshot } from './engine/engine.ts';
+export type { Batch, ColumnSpec, Engine, EngineFactory, EngineStats, Reader, Row, ScanOptions, Snapshot } from './engine/engine.ts';
 export type {
   AssetVisitor,
   Block,

@@ -1,7 +1,7 @@
 /**
  * The engine contract: ordered keys in named columns, one atomic batch over all
  * of them, consistent snapshots. Everything above knows this file only; every
- * engine passes the one suite in test/conformance/engine.ts.
+ * engine passes the one suite in src/testing/engine-conformance.ts.
  *
  * Calls are synchronous on purpose: the fold is single-threaded and a promise
  * per key would cost more than the key.
@@ -75,7 +75,7 @@ export interface EngineStats {
   readonly kind: string;
   /** Bytes on disk (memory engine: bytes held). Of a column: of what has left memory. */
   readonly bytes: number;
-  /** What the engine says about itself, by name. */
+  /** What the engine says about itself, by name. Of a column also `rows`, exact as long as nothing was deleted or written twice. */
   readonly properties: Readonly<Record<string, string>>;
 }
 
@@ -93,4 +93,15 @@ export interface Engine extends Reader {
   stats(column?: string): EngineStats;
   /** Ends every snapshot and scan. Every later call throws CLOSED, but for closing again. */
   close(): Promise<void>;
+}
+
+/** An engine of a program's own. */
+export interface EngineFactory {
+  /** The store remembers it, and can be opened with no other engine. */
+  readonly name: string;
+  /**
+   * Opens the database in a directory, which is there and belongs to it alone, or makes it. A column it does not have
+   * yet is made; one that is not named keeps its rows.
+   */
+  open(directory: string, columns: readonly ColumnSpec[]): Engine | Promise<Engine>;
 }

@@ -2,6 +2,7 @@
  * A store seen at one block: every answer is of that block, whatever the store
  * does meanwhile. It holds a snapshot of the engine, so it has to be released.
  */
+import type { Reader } from '../engine/engine.ts';
 import type { UtxoJson } from '../query/render.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { PinnedRead } from './pinned-read.ts';
@@ -29,6 +30,14 @@ export class StoreView extends StoreReads implements Disposable {
     const { view, renderer, dialect } = this.#pinned;
     const { kind, key } = dialect.holder(address);
     for (const utxo of view.byKey(kind, key)) yield renderer.utxo(utxo);
+  }
+
+  /**
+   * The rows that a projection keeps, as it wrote them: how a program reads those of its own (`OpenOptions.projections`).
+   * Throws NOT_FOUND, INDEX_NOT_READY, and UNSUPPORTED where the view is of an earlier block than the store had.
+   */
+  rowsOf(projection: string): Reader {
+    return this.#pinned.rowsOf(projection);
   }
 
   /** Gives back what it holds. A released view answers nothing more (CLOSED); releasing it again does nothing. */

@@ -5,7 +5,7 @@
  * It answers for the block it was made at; `at` gives a view that answers for
  * an earlier one.
  */
-import type { Snapshot } from '../engine/engine.ts';
+import type { Reader, Snapshot } from '../engine/engine.ts';
 import type { KeyKind, OutputLeaf, OutputTraits, Point, SetHash, SetSummary } from '../ledgers/ledger.ts';
 import { OUTPUT_INDEX_BYTES, outpointIndex, outpointKey } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
@@ -21,6 +21,7 @@ import { blockAfter, blockAtHeight, blockAtSlot, blockByHash, blocksAfter, edgeB
 import { type Head, NO_TOTALS, readHead, type Totals } from '../state/head.ts';
 import { type PrunedHeights, readPruned, type Windows } from '../state/pruned.ts';
 import { equalBytes } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
 import { prefixEnd } from '../util/key-range.ts';
 import { finish, type Steps } from '../util/steps.ts';
 import { BalanceSum, storedBalance } from './balance.ts';
@@ -70,6 +71,20 @@ export class Query implements PresentQuery {
 
   release(): void {
     this.snapshot.release();
+  }
+
+  /** The rows of some columns as they are, for whoever keeps them. */
+  rowsOf(columns: readonly string[]): Reader {
+    const checked = (column: string): string => {
+      if (columns.includes(column)) return column;
+      throw new UnspentError('USAGE', `there is no column '${column}' here; there are ${columns.join(', ')}`, { column });
+    };
+    const { snapshot } = this;
+    return {
+      get: (column, key) => snapshot.get(checked(column), key),
+      getMany: (column, keys) => snapshot.getMany(checked(column), keys),
+      scan: (column, options) => snapshot.scan(checked(column), options),
+    };
   }
 
   /** An output, unspent or spent; null when the store has never seen it or has forgotten it. */

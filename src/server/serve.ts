@@ -31,7 +31,7 @@ export interface ServeOptions {
   readonly ports?: PortsByShape;
   /** True: a source will be followed, so that the server is not ready before that has said where it is. Default false. */
   readonly follows?: boolean;
-  /** False: in the caller's thread. Default true. */
+  /** False: in the caller's thread. Default true, unless the engine is of the program's own, which one thread has. */
   readonly thread?: boolean;
 }
 
@@ -54,7 +54,8 @@ export async function serve(store: OpenStore, options: ServeOptions = {}): Promi
   const link = new MempoolLink(store);
   const status: LiveStatus = options.follows === true ? { ...NOT_FOLLOWING, state: 'connecting' } : NOT_FOLLOWING;
   const wanted: Wanted = { config, status, ports: checkedPorts(store, config, options), submit: (raw) => link.submit(raw) };
-  const listener = options.thread === false ? here(store, wanted) : inThread(store, wanted);
+  const isThreaded = options.thread ?? (store.engine as Partial<OwnedEngine>).handle !== undefined;
+  const listener = isThreaded ? inThread(store, wanted) : here(store, wanted);
   const telemetry = new Telemetry(store, (update) => listener.tell(update), status);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
@@ -98,7 +99,7 @@ interface Listener {
 
 function inThread({ engine, network, fold }: OpenStore, { config, status, ports, submit }: Wanted): Listener {
   const { handle } = engine as Partial<OwnedEngine>;
-  if (handle === undefined) throw new UnspentError('UNSUPPORTED', 'a store in memory cannot be served from another thread');
+  if (handle === undefined) throw new UnspentError('UNSUPPORTED', "an engine of the program's own cannot be read from another thread");
   const data = {
     handle,
     columns: engine.columns,

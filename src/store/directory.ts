@@ -2,27 +2,34 @@
  * What opening a store does to its directory: makes it, changes its shape, and
  * takes back what it made where it came to nothing.
  */
-import { existsSync, readdirSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { databaseDirectory, removeStore, STORE_ENTRIES, writeIdentity } from '../engine/directory.ts';
+import type { Engine, EngineFactory } from '../engine/engine.ts';
 import { type OwnedEngine, openEngineIn } from '../engine/open.ts';
 import type { Network } from '../families/family.ts';
 import { openNetwork } from '../families/networks.ts';
 import type { ProjectionTable } from '../projections/registry.ts';
 import { deltaColumn } from '../state/delta.ts';
 import { readHead } from '../state/head.ts';
-import { isUnspentError } from '../util/errors.ts';
+import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { planStore, type StoreIdentity, type StorePlan, type StoreRequest } from './identity.ts';
 import type { AllowedChanges } from './settings.ts';
 import { planShape, type ShapeChange } from './shape.ts';
 
-export function openEngine(
+/** `own`: an engine of the program's own. */
+export async function openEngine(
   data: string,
   { engine }: Config,
   { projections, retired, existing }: Pick<ShapeChange, 'projections' | 'retired' | 'existing'>,
-): Promise<OwnedEngine> {
+  own?: EngineFactory,
+): Promise<Engine & Partial<OwnedEngine>> {
   const columns = [...projections.flatMap((projection) => projection.columns), deltaColumn];
+  if (own !== undefined) {
+    mkdirSync(databaseDirectory(data), { recursive: true });
+    return own.open(databaseDirectory(data), columns);
+  }
   return openEngineIn(databaseDirectory(data), columns, { ...engine, createIfMissing: true, retired, existing });
 }
 
@@ -53,7 +60,7 @@ export async function planOpening(
   } catch (error) {
     const isAtOdds =
       isUnspentError(error, 'STORE_NETWORK') || isUnspentError(error, 'STORE_SHAPE') || isUnspentError(error, 'GENESIS_WRONG');
-    if (identity === null || !mayCreate || !isAtOdds || !(await isEmpty(wishes.data, identity, wishes.config, table))) throw error;
+    if (identity === null || !mayCreate || !isAtOdds || !(await isEmpty(wishes, identity, table))) throw error;
     const anew = planFor(null, { ...wishes, ...remembered(identity, wishes) });
     removeStore(wishes.data);
     return anew;
@@ -67,9 +74,9 @@ function remembered({ network, parameters }: StoreIdentity, wishes: StoreRequest
   return (wishes.genesis ?? wishes.config.genesis) === '' ? { network, parameters } : { network };
 }
 
-async function isEmpty(data: string, identity: StoreIdentity, config: Config, table: ProjectionTable): Promise<boolean> {
+async function isEmpty({ data, config, engine: own }: StoreRequest, identity: StoreIdentity, table: ProjectionTable): Promise<boolean> {
   const { ledger } = openNetwork(identity.network, null, identity.parameters);
-  const engine = await openEngine(data, config, planShape(identity, null, ledger, table));
+  const engine = await openEngine(data, config, planShape(identity, null, ledger, table), own);
   try {
     return readHead(engine) === null;
   } finally {
@@ -85,8 +92,9 @@ export async function beginReshape(
   network: Network,
   shape: ShapeChange,
   table: ProjectionTable,
+  own?: EngineFactory,
 ): Promise<void> {
-  const engine = await openEngine(data, config, planShape(identity, null, network.ledger, table));
+  const engine = await openEngine(data, config, planShape(identity, null, network.ledger, table), own);
   try {
     writeIdentity(data, { ...identity, ...shape.during });
   } finally {
@@ -117,4 +125,12 @@ export class NewDirectory {
       rmdirSync(path);
     }
   }
+}
+
+/** Throws STORE_ENGINE where the store was made with an engine of a program's own, and another one is to open it. */
+export function checkOwnEngine(identity: StoreIdentity | null, own: EngineFactory | undefined, data: string): void {
+  if (identity === null || identity.engine === own?.name) return;
+  const made = identity.engine === undefined ? 'one of ours' : `'${identity.engine}'`;
+  const given = own === undefined ? 'none was given' : `'${own.name}' was given`;
+  throw new UnspentError('STORE_ENGINE', `the store in ${data} was made with the engine ${made}, and ${given}`, { data });
 }

@@ -4,6 +4,7 @@
  */
 import type { Config } from '../config/schema.ts';
 import { checkNetwork, type Identity, SCHEMA_VERSION } from '../engine/directory.ts';
+import type { EngineFactory } from '../engine/engine.ts';
 import type { Network } from '../families/family.ts';
 import { familyOfNetwork, networkNames, openNetwork } from '../families/networks.ts';
 import type { GenesisTexts } from '../sources/source.ts';
@@ -21,6 +22,8 @@ interface StoreFacts extends Identity {
   /** How far below the tip it keeps what it takes to go back. */
   readonly windows: Windows;
   readonly createdBy: string;
+  /** The name of the program's own engine, where it was made with one. */
+  readonly engine?: string;
   /** Only while a snapshot is being imported: what is there is not a store yet. */
   readonly importing?: true;
 }
@@ -33,6 +36,8 @@ export interface StoreRequest {
   readonly network?: string | undefined;
   readonly genesis?: string | GenesisTexts | undefined;
   readonly partial?: boolean | undefined;
+  /** Of the program's own. */
+  readonly engine?: EngineFactory | undefined;
   /** Of a private network whose genesis files are not at hand. */
   readonly parameters?: Network['parameters'] | undefined;
 }
@@ -57,6 +62,7 @@ export function planStore(existing: StoreIdentity | null, wishes: StoreRequest, 
   if (existing !== null) checkFixed(existing, wishes.data, partial, delta.selfContained);
   const facts = {
     schema: SCHEMA_VERSION,
+    ...(wishes.engine === undefined ? {} : { engine: wishes.engine.name }),
     network: name,
     family: network.family.name,
     parameters: network.parameters,

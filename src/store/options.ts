@@ -1,6 +1,7 @@
 /** How a store is opened, and the settings it is opened with. */
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import type { EngineFactory } from '../engine/engine.ts';
 import type { ProjectionEntry } from '../projections/entry.ts';
 import type { GenesisTexts } from '../sources/source.ts';
 
@@ -33,6 +34,8 @@ export interface OpenOptions {
    * that has blocks already takes it only if it is fillable, and where the shape may change (`reshape`).
    */
   readonly projections?: readonly ProjectionEntry[] | undefined;
+  /** An engine of the program's own, in place of RocksDB or SQLite. A store that was made with one can be opened only with it. */
+  readonly engine?: EngineFactory | undefined;
   /**
    * All settings, loaded already; `settings` is then left aside.
    * @internal

@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, SettingKey } from '../config/schema.ts';
 import { readIdentity, writeIdentity } from '../engine/directory.ts';
-import type { Engine, EngineStats } from '../engine/engine.ts';
+import type { Engine, EngineFactory, EngineStats } from '../engine/engine.ts';
 import type { UncleanShutdown } from '../engine/open.ts';
 import { EventReaders } from '../events/event-readers.ts';
 import type { EventForm, StoreEvents, StoreEventsOptions } from '../events/store-events.ts';
@@ -32,7 +32,7 @@ import type { PruneCounts } from '../state/pruned.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
 import { nextTurn } from '../util/time-slice.ts';
-import { beginReshape, NewDirectory, openEngine, planOpening } from './directory.ts';
+import { beginReshape, checkOwnEngine, NewDirectory, openEngine, planOpening } from './directory.ts';
 import type { FillSettings, FollowSettings, FollowState } from './following.ts';
 import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
 import { configFrom, type OpenOptions } from './options.ts';
@@ -65,6 +65,7 @@ export async function openStore(options: OpenOptions = {}): Promise<OpenStore> {
   if (present === null && !mayCreate) throw new UnspentError('STORE_MISSING', `there is no store in ${data}`, { data });
   if (present?.importing)
     throw new UnspentError('STORE_UNFINISHED', `a snapshot was being imported into ${data}, and was not finished`, { data });
+  checkOwnEngine(present, options.engine, data);
   const reshape = options.reshape ?? mayCreate;
   const may = { shape: reshape, windows: options.windows ?? reshape };
   const table = projectionTable(options.projections ?? []);
@@ -73,7 +74,7 @@ export async function openStore(options: OpenOptions = {}): Promise<OpenStore> {
   if (identity === null && plan.config.utxo.enabled && !plan.network.hasGenesis) throw genesisNeeded(plan.network);
   const made = identity === null ? new NewDirectory(data) : null;
   try {
-    return await openPlanned(data, identity, plan, shape, made, table);
+    return await openPlanned(data, identity, plan, shape, made, table, options.engine);
   } catch (error) {
     made?.remove();
     throw error;
@@ -87,11 +88,12 @@ async function openPlanned(
   shape: ShapeChange,
   made: NewDirectory | null,
   table: ProjectionTable,
+  own: EngineFactory | undefined,
 ): Promise<OpenStore> {
   const isReshaped = identity !== null && shape.added.length + shape.removed.length > 0;
   if (identity === null) writeIdentity(data, { ...facts, ...shape.after });
-  else if (isReshaped) await beginReshape(data, identity, config, network, shape, table);
-  const engine = await openEngine(data, config, shape);
+  else if (isReshaped) await beginReshape(data, identity, config, network, shape, table, own);
+  const engine = await openEngine(data, config, shape, own);
   try {
     beginFills(engine, shape);
     if (identity !== null && (isReshaped || !isDeepStrictEqual(identity.windows, facts.windows)))
@@ -104,7 +106,7 @@ async function openPlanned(
       ...facts.windows,
       fsync: false,
     });
-    return new OpenStore({ data, network, config, ignored, engine, fold, fills, shape, table, made, unclosed: engine.unclosed });
+    return new OpenStore({ data, network, config, ignored, engine, fold, fills, shape, table, made, unclosed: engine.unclosed ?? null });
   } catch (error) {
     await engine.close();
     throw error;

@@ -24,6 +24,7 @@ const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[]
   ['cli/main.ts', /^cli\/cardano\/relay\.ts$/, 'the list of commands; relay is of one family'],
   ['cli/verify.ts', /^cli\/bitcoin\/verify-node\.ts$/, 'a flag that only stores of one family take'],
   ['query/query.ts', /^query\/bitcoin\/history\.ts$/, 'the only ledger whose transactions a history can keep (Ledger.txBytes)'],
+  ['testing/branch-makers.ts', /^testing\//, 'the list of chains that projections are tested on'],
   ['sources.ts', /^(chains|library)\//, 'the door of the package to chains for tests'],
 ];
 

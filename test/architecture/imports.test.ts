@@ -69,7 +69,23 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'top',
   ],
   /** What programs hold: a store without its engine and its fold. */
-  library: ['util', 'ledgers', 'proofs', 'projections', 'state', 'query', 'sources', 'chains', 'families', 'events', 'store', 'server'],
+  library: [
+    'util',
+    'engine',
+    'ledgers',
+    'proofs',
+    'projections',
+    'state',
+    'query',
+    'sources',
+    'chains',
+    'families',
+    'events',
+    'store',
+    'server',
+  ],
+  /** The suites that engines and projections pass, ours and others'. */
+  testing: ['util', 'engine', 'ledgers', 'projections', 'state', 'chains', 'families'],
   /** src/*.ts: the doors of the package, which only pass on. */
   top: [
     'util',
@@ -88,6 +104,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'store',
     'server',
     'library',
+    'testing',
   ],
 };
 

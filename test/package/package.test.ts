@@ -20,9 +20,24 @@ const PRINTS: Readonly<Record<string, readonly RegExp[]>> = {
     /blocks applied, [1-9]\d* undone\n/,
     /[1-9]\d* balances, 0 of them wrong/,
   ],
+  'own-projection.ts': [/^(\w{64}#\d+ \d{10,} lovelace\n){3}[1-9]\d* outputs of 1000000000n lovelace or more at height 100\n/],
   'serve.ts': [/listening on http:\/\/127\.0\.0\.1:\d+\//, /200 addr_test1\w+ has [1-9]\d* unspent outputs/, /stopped at height \d+/],
   'verify-proof.ts': [/bytes: \{ ok: true/, /with another root: the document is about another root/],
 };
+
+/** As somebody would test an engine and a projection of their own. */
+const SUITES = `
+import { CONFORMANCE_COLUMNS, engineConformance, memoryEngine, projectionProperties } from 'unspent/testing';
+
+projectionProperties(
+  { name: 'own', from: 'outputs', make: () => ({ name: 'own', columns: [], apply: () => undefined, revert: () => undefined }) },
+  { runs: 1 },
+);
+engineConformance('in memory', async () => {
+  const engine = await memoryEngine.open('', CONFORMANCE_COLUMNS);
+  return { engine, cleanup: () => engine.close() };
+});
+`;
 
 const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.ts'));
 const readmeBlocks = Array.from(readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g), ([, text]) => text);
@@ -33,6 +48,7 @@ describe('the packed package, in an empty project', () => {
   before(() => {
     project = new PackedProject();
     for (const name of examples) project.write(name, readFileSync(join(root, 'examples', name), 'utf8'));
+    project.write('suites.ts', SUITES);
     readmeBlocks.forEach((text, i) => {
       project.write(`readme-${i + 1}.ts`, text);
     });
@@ -62,6 +78,12 @@ describe('the packed package, in an empty project', () => {
     const runs = readmeBlocks.map((_, i) => project.runProgram(`readme-${i + 1}.ts`));
     for (const { status, stderr } of runs) assert.equal(status, 0, stderr);
     assert.match(runs[0].stdout, /^\d+ blocks, \d+ unspent outputs\n\w+ holds \d+ lovelace\n/);
+  });
+
+  it('gives the suites for engines and projections', () => {
+    const { status, stdout } = project.runProgram('suites.ts');
+    assert.equal(status, 0, stdout);
+    assert.match(stdout, /projection contract: own[\s\S]*engine contract: in memory/);
   });
 
   it('runs the command', () => {

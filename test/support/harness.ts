@@ -20,9 +20,12 @@ import { Overlays } from '../../src/query/overlay.ts';
 import { Query } from '../../src/query/query.ts';
 import { deltaColumn } from '../../src/state/delta.ts';
 import { Fold, type FoldOptions } from '../../src/state/fold.ts';
+import { assertSameDump, dump } from '../../src/testing/columns-dump.ts';
 import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
 import { type Dressed, dress } from './dressed.ts';
 import { BLOCKS_ONLY, keepAll } from './keep.ts';
+
+export { assertSameDump, assertSameRows, type Dump, dump } from '../../src/testing/columns-dump.ts';
 
 /** Everything a store of Cardano can keep. */
 export const KEEP_ALL: readonly string[] = keepAll(openNetwork('devnet', null).ledger);
@@ -220,29 +223,6 @@ export async function diskRig(kind: 'rocks' | 'sqlite', devnet: Devnet, options:
       }),
     );
   return new Rig(devnet, options, await open(), directory, open);
-}
-
-/** Every row of every column, in key order, as `key value` in hex. */
-export type Dump = ReadonlyMap<string, readonly string[]>;
-
-export function dump(engine: Engine): Dump {
-  const text = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
-  return new Map(engine.columns.map(({ name }) => [name, Array.from(engine.scan(name), ([key, value]) => `${text(key)} ${text(value)}`)]));
-}
-
-/** Byte-identical, or a message that names the first row that is not. */
-export function assertSameDump(actual: Dump, expected: Dump, when: string): void {
-  assert.deepEqual([...actual.keys()], [...expected.keys()], `${when}: the columns`);
-  for (const [column, rows] of actual) assertSameRows(rows, expected.get(column)!, `${when}: ${column}`);
-}
-
-export function assertSameRows(actual: readonly string[], expected: readonly string[], what: string): void {
-  const at = actual.findIndex((row, i) => row !== expected[i]);
-  if (at < 0 && actual.length === expected.length) return;
-  const place = at < 0 ? actual.length : at;
-  assert.fail(
-    `${what} has ${actual.length} rows, ${expected.length} were expected; row ${place} is\n${actual[place]}\nand should be\n${expected[place]}`,
-  );
 }
 
 /** The call fails with this code. */

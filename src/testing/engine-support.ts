@@ -2,10 +2,11 @@
  * What the parts of the engine suite share: the columns, what an opened engine
  * comes with, and short ways to write rows and to show them.
  */
-import type { ColumnSpec, Engine, Row } from '../../src/engine/engine.ts';
-import { fromHex, toHex, utf8 } from '../../src/util/bytes.ts';
-import { isUnspentError } from '../../src/util/errors.ts';
+import type { ColumnSpec, Engine, Row } from '../engine/engine.ts';
+import { fromHex, toHex, utf8 } from '../util/bytes.ts';
+import { isUnspentError } from '../util/errors.ts';
 
+/** The columns that an engine is opened with to be tested: small, so that random keys meet. */
 export const CONFORMANCE_COLUMNS: readonly ColumnSpec[] = [
   { name: 'points', access: 'point', weight: 4 },
   { name: 'prefixes', access: 'prefix', prefixBytes: 2, weight: 2 },
@@ -13,15 +14,23 @@ export const CONFORMANCE_COLUMNS: readonly ColumnSpec[] = [
 ];
 export const NAMES = CONFORMANCE_COLUMNS.map((column) => column.name);
 
-export interface Opened {
+/** An engine, opened and empty, for one test. */
+export interface EngineUnderTest {
+  /** Opened with `CONFORMANCE_COLUMNS`. */
   readonly engine: Engine;
   /** Closes and opens again what was stored, where the engine stores. */
   readonly reopen?: () => Promise<Engine>;
+  /** Closes it and removes what it stored. */
   readonly cleanup: () => Promise<void>;
 }
 
 export function closed(error: unknown): boolean {
   return isUnspentError(error, 'CLOSED');
+}
+
+/** A mistake of the program that calls, such as a column that is not there: an error, and none of the world's. */
+export function mistake(error: unknown): boolean {
+  return error instanceof Error && !isUnspentError(error);
 }
 
 export function keys(...hex: string[]): Uint8Array[] {
