@@ -14,3 +14,14 @@ export async function until(isSo: () => boolean | Promise<boolean>, what: string
     if (performance.now() > end) assert.fail(`not in ${PATIENCE_MS / 1000} s: ${typeof what === 'string' ? what : what()}`);
   }
 }
+
+/** Tries until it does not throw; what it throws last is the failure. */
+export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  for (const end = performance.now() + PATIENCE_MS; ; await sleep(10)) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+    }
+  }
+}

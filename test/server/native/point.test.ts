@@ -10,6 +10,7 @@ import type { BalanceJson, UtxoJson } from '../../../src/query/json.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { KEEP_ALL } from '../../support/harness.ts';
 import { leaveOut } from '../../support/keep.ts';
+import { until } from '../../support/patience.ts';
 import { type Answer, assertProblem, Served } from '../../support/served.ts';
 
 const anAddress = (served: Served): string => [...served.devnet.chain.utxos.values()][0].addressHex;
@@ -221,11 +222,9 @@ describe('min_slot', () => {
     const before = listeners.length;
     const asking = request({ host: '127.0.0.1', port, path: '/api/v1/blocks/latest?min_slot=99999999', agent: false });
     asking.on('error', () => {}).end();
-    for (let i = 0; i < 100 && listeners.length === before; i++) await sleep(5);
-    assert.equal(listeners.length, before + 1, 'it waits');
+    await until(() => listeners.length === before + 1, 'it waits');
     asking.destroy();
-    for (let i = 0; i < 100 && listeners.length > before; i++) await sleep(5);
-    assert.equal(listeners.length, before);
+    await until(() => listeners.length === before, 'it waits no longer');
     await served.close();
   });
 

@@ -103,7 +103,10 @@ async function answersWhileBlocksCome(store: OpenStore, chain: DevnetChain): Pro
   assert.ok(points.size > 10, `${points.size} points were seen`);
   // A snapshot may be newer than the message that goes with it.
   let last = await status(served);
-  for (let i = 0; i < 500 && last.following.blocks < 120; i++) last = await status(served);
+  await until(async () => {
+    last = await status(served);
+    return last.following.blocks >= 120;
+  }, 'all blocks are told');
   const { following, tip } = last;
   assert.equal(tip?.height, height);
   assert.deepEqual(
@@ -132,19 +135,18 @@ describe('a server in its own thread', () => {
       const stop = new AbortController();
       const followed = store.follow(source, { follow: true, signal: stop.signal });
       await until(() => store.fold.head?.height === 899, 'all blocks');
-      let seen: Status | undefined;
-      for (let i = 0; i < 100 && seen?.following.txs !== store.following?.progress?.txs; i++) seen = await status(served);
-      assert.equal(seen?.following.state, 'following');
+      let seen = await status(served);
+      await until(async () => {
+        seen = await status(served);
+        return seen.following.txs === store.following?.progress?.txs;
+      }, 'all transactions are told');
+      assert.equal(seen.following.state, 'following');
       assert.equal(seen.following.source, 'devnet:, told apart');
       assert.equal(seen.lag_blocks, 0);
       assert.ok(seen.following.txs > 900 && seen.following.created > 900 && seen.following.undone > 0);
       stop.abort();
       await followed;
-      for (let i = 0; i < 200 && seen.following.state === 'following'; i++) {
-        seen = await status(served);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-      assert.equal(seen.following.state, 'stopped');
+      await until(async () => (await status(served)).following.state === 'stopped', 'it is told that following has stopped');
       await served.close();
     }));
 

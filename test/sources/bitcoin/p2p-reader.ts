@@ -74,13 +74,17 @@ export class Reader {
 }
 
 /** Waits for something to come true; fails when it does not, or when what should bring it about has ended. */
-export async function until(isSo: () => boolean, where: () => string = () => '', running: Promise<unknown> | null = null): Promise<void> {
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  where: () => string = () => '',
+  running: Promise<unknown> | null = null,
+): Promise<void> {
   let ended = false;
   running?.then(
     () => (ended = true),
     () => (ended = true),
   );
-  for (const deadline = Date.now() + PATIENCE_MS; !isSo(); await sleep(5)) {
+  for (const deadline = Date.now() + PATIENCE_MS; !(await isSo()); await sleep(5)) {
     if (ended) {
       await running;
       assert.fail(`the source ended too early ${where()}`);

@@ -17,7 +17,7 @@ import { deltaColumn } from '../../../src/state/delta.ts';
 import { Fold } from '../../../src/state/fold.ts';
 import { equalBytes } from '../../../src/util/bytes.ts';
 import { isUnspentError, type UnspentError } from '../../../src/util/errors.ts';
-import { PATIENCE_MS } from '../../support/patience.ts';
+import { eventually } from '../../support/patience.ts';
 
 export function memoryFold(network: BitcoinNetwork, window = 300): Fold {
   const projections = [chainProjection(), transactionsProjection(bitcoinLedger(network)), utxoProjection(), indexProjection('address')];
@@ -76,18 +76,6 @@ export class Following {
   async failure(): Promise<UnspentError> {
     const end = await this.done;
     return isUnspentError(end) ? end : assert.fail('it ended well');
-  }
-}
-
-/** Tries until it holds; the last failure is what one sees otherwise. */
-export async function eventually(check: () => void | Promise<void>, patienceMs = PATIENCE_MS): Promise<void> {
-  for (const deadline = Date.now() + patienceMs; ; await sleep(10)) {
-    try {
-      await check();
-      return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-    }
   }
 }
 

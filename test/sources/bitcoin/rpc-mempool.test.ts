@@ -13,8 +13,9 @@ import type { MempoolChange, MempoolFeed } from '../../../src/sources/source.ts'
 import { concatBytes, equalBytes, fromHex } from '../../../src/util/bytes.ts';
 import { forgeTx, OP_TRUE } from '../../ledgers/bitcoin/forge.ts';
 import { regtest } from '../../ledgers/bitcoin/samples.ts';
+import { eventually } from '../../support/patience.ts';
 import { extend } from './blk-folder.ts';
-import { eventually, Following, stopAll } from './pump.ts';
+import { Following, stopAll } from './pump.ts';
 import { FakeError, FakeNode } from './rpc-fake.ts';
 
 const txOf = (n: number): Uint8Array =>
@@ -40,7 +41,7 @@ class Heard {
 
   async becomes(ids: Iterable<string>): Promise<void> {
     const wanted = [...ids].sort();
-    await eventually(() => assert.deepEqual([...this.txs.keys()].sort(), wanted), 5000);
+    await eventually(() => assert.deepEqual([...this.txs.keys()].sort(), wanted));
   }
 }
 

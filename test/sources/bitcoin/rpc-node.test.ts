@@ -12,7 +12,8 @@ import { fromHex } from '../../../src/util/bytes.ts';
 import { bitcoin } from '../../ledgers/bitcoin/samples.ts';
 import { type CoreNode, startNode } from '../../support/core-node.ts';
 import { nodeMissing } from '../../support/node-kinds.ts';
-import { eventually, Following, memoryFold, pump, stopAll, tell } from './pump.ts';
+import { eventually } from '../../support/patience.ts';
+import { Following, memoryFold, pump, stopAll, tell } from './pump.ts';
 
 const network = bitcoinNetwork('litecoin-regtest');
 const QUICK = { pollMs: 20, mempoolMs: 20, reconnectMs: [20, 100] } as const;

@@ -16,8 +16,9 @@ import type { PeerStatus } from '../../../src/sources/peer.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { forgeBlock, forgeCoinbase } from '../../ledgers/bitcoin/forge.ts';
 import { bitcoin, regtest } from '../../ledgers/bitcoin/samples.ts';
+import { eventually } from '../../support/patience.ts';
 import { extend, newChain } from './blk-folder.ts';
-import { eventually, Following, hashOf, memoryFold, ownChain, pointOf, pump, steps, stopAll, tell } from './pump.ts';
+import { Following, hashOf, memoryFold, ownChain, pointOf, pump, steps, stopAll, tell } from './pump.ts';
 import { FakeError, FakeNode } from './rpc-fake.ts';
 
 const QUICK: RpcOptions = { pollMs: 5, reconnectMs: [1, 20], attempts: 3 };

@@ -7,22 +7,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../../support/patience.ts';
 import { LineClient } from './client.ts';
 import { ElectrumRig, SCRIPTS } from './rig.ts';
 
 const SEED = Number(process.env['UNSPENT_TEST_SEED'] ?? 5);
-
-/** Waits until it holds; whatever it throws last is the failure. */
-async function eventually(check: () => void): Promise<void> {
-  for (let left = 100; ; left--) {
-    try {
-      return check();
-    } catch (error) {
-      if (left === 0) throw error;
-      await sleep(20);
-    }
-  }
-}
 
 async function compare(rig: ElectrumRig, client: LineClient): Promise<void> {
   const { model } = rig;
