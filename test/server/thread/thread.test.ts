@@ -196,15 +196,18 @@ describe('a server that cannot start', () => {
       const other = createServer().listen(0, '127.0.0.1');
       await new Promise((resolve) => other.once('listening', resolve));
       const { port } = other.address() as { port: number };
-      for (const thread of [true, false]) {
-        const error = await refused(serve(store, { port, thread }));
-        assert.equal(error.code, 'IO');
-        assert.match(error.message, new RegExp(`port ${port} on 127.0.0.1 is taken.*--port`));
-        assert.deepEqual([error.meta['port'], error.meta['taken']], [port, true]);
+      try {
+        for (const thread of [true, false]) {
+          const error = await refused(serve(store, { port, thread }));
+          assert.equal(error.code, 'IO');
+          assert.match(error.message, new RegExp(`port ${port} on 127.0.0.1 is taken.*--port`));
+          assert.deepEqual([error.meta['port'], error.meta['taken']], [port, true]);
+        }
+        assert.equal(store.readers.size, 0);
+        assert.equal(store.fold.watchers.size, watchers);
+      } finally {
+        other.close();
       }
-      assert.equal(store.readers.size, 0);
-      assert.equal(store.fold.watchers.size, watchers);
-      other.close();
     }));
 
   it('refuses to be open to others unless told, and an address that is not ours', () =>

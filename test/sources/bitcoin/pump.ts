@@ -3,7 +3,6 @@
  * source says when nobody folds it.
  */
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openMemory } from '../../../src/engine/memory.ts';
 import { type BitcoinNetwork, bitcoinLedger, decodeBlock, formatId, headerHash } from '../../../src/ledgers/bitcoin/index.ts';
 import type { Point } from '../../../src/ledgers/ledger.ts';

@@ -6,7 +6,6 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../support/patience.ts';
 import { LineClient } from './client.ts';
 import { ElectrumRig, SCRIPTS } from './rig.ts';
