@@ -86,6 +86,12 @@ export const SETTINGS = {
     shapesStore: true,
     doc: 'Keep what spent outputs held in the undo records instead of `utxo_spent`, so that rollback reaches past `utxo.pruneDepth`.',
   },
+  'cage.deployments': {
+    type: 'string',
+    default: '',
+    shapesStore: true,
+    doc: 'The cages that `cage.enabled` follows: `VERSION:HASH` of a state script, for v2 also `v2:HASH:CODE` with the compiled code of the request script, with commas between; `public` stands for the known public ones. Empty: as the store has it; a new one takes the public ones.',
+  },
   'utxo.disableWal': {
     type: 'boolean',
     default: false,

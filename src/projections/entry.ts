@@ -7,7 +7,7 @@
  */
 import type { Ledger, OutputTraits } from '../ledgers/ledger.ts';
 import { UnspentError } from '../util/errors.ts';
-import type { SettingValue, Switch } from '../util/setting.ts';
+import type { SettingReader, SettingValue, Switch } from '../util/setting.ts';
 import type { Inspection, ProjectionCheck } from './inspection.ts';
 import type { Projection } from './projection.ts';
 
@@ -33,6 +33,8 @@ export interface BuiltInEntry extends ProjectionEntry {
   readonly onlyWith?: { readonly key: string; readonly values: readonly SettingValue[] };
   /** `start` with a chain of its own keeps all that the ledger supports, except this. */
   readonly onRequestOnly?: true;
+  /** `readSetting`: further settings that decide what it keeps; absent: those have their defaults. */
+  make(ledger: Ledger, readSetting?: SettingReader): Projection;
 }
 
 /** A built-in entry with a switch whose key and values are known to the compiler: the type of the configuration follows from them. */

@@ -7,8 +7,9 @@
  */
 import type { Ledger } from '../ledgers/ledger.ts';
 import { assert } from '../util/errors.ts';
-import { type SettingValue, type Switch, switchValue } from '../util/setting.ts';
+import { type SettingReader, type Switch, switchValue } from '../util/setting.ts';
 import { addressBalance, stakeBalance } from './balance/entry.ts';
+import { cageEntry } from './cardano/cage/entry.ts';
 import { chainEntry } from './chain.ts';
 import { csmtEntry } from './csmt/entry.ts';
 import { type BuiltInEntry, type ProjectionEntry, supports } from './entry.ts';
@@ -20,6 +21,9 @@ import { datumsEntry, scriptsEntry } from './seen/entry.ts';
 import { setHashEntry } from './set-hash/entry.ts';
 import { transactionsEntry } from './transactions.ts';
 import { utxoEntry } from './utxo.ts';
+
+/** Settings of a projection that have their defaults: a store then keeps what it was made with. */
+const NOTHING_SAID: SettingReader = () => '';
 
 /** In the order in which the fold runs them. */
 export const PROJECTIONS = [
@@ -41,6 +45,7 @@ export const PROJECTIONS = [
   setHashEntry,
   csmtEntry,
   mmrEntry,
+  cageEntry,
 ] as const satisfies ProjectionTable;
 
 export type ProjectionTable = readonly BuiltInEntry[];
@@ -56,25 +61,36 @@ export function projectionTable(own: readonly ProjectionEntry[]): ProjectionTabl
 }
 
 /** The projections of these names, in the order of the table. Throws UNSUPPORTED for one the ledger has nothing to make of. */
-export function selectProjections(names: readonly string[], ledger: Ledger, table: ProjectionTable = PROJECTIONS): readonly Projection[] {
+export function selectProjections(
+  names: readonly string[],
+  ledger: Ledger,
+  table: ProjectionTable = PROJECTIONS,
+  readSetting: SettingReader = NOTHING_SAID,
+): readonly Projection[] {
   return makeAll(
     table.filter(({ name }) => names.includes(name)),
     ledger,
+    readSetting,
   );
 }
 
 /** Every projection a store of this ledger may keep. */
-export function everyProjection(ledger: Ledger, table: ProjectionTable = PROJECTIONS): readonly Projection[] {
+export function everyProjection(
+  ledger: Ledger,
+  table: ProjectionTable = PROJECTIONS,
+  readSetting: SettingReader = NOTHING_SAID,
+): readonly Projection[] {
   return makeAll(
     table.filter((entry) => supports(entry, ledger)),
     ledger,
+    readSetting,
   );
 }
 
-function makeAll(entries: readonly ProjectionEntry[], ledger: Ledger): readonly Projection[] {
+function makeAll(entries: ProjectionTable, ledger: Ledger, readSetting: SettingReader): readonly Projection[] {
   const columns = new Set<string>();
   return entries.map((entry) => {
-    const projection = entry.make(ledger);
+    const projection = entry.make(ledger, readSetting);
     assert(projection.name === entry.name, `the entry '${entry.name}' makes a projection '${projection.name}'`);
     for (const { name } of projection.columns) {
       assert(!columns.has(name), `'${entry.name}' has a column '${name}', which another projection has, too`);
@@ -89,11 +105,7 @@ function makeAll(entries: readonly ProjectionEntry[], ledger: Ledger): readonly 
  * out if nobody had to ask for it: its switch is on by default, or keeps something else of this ledger. Otherwise its
  * name is there, and making it throws UNSUPPORTED.
  */
-export function wantedNames(
-  readSetting: (key: string) => SettingValue,
-  ledger: Ledger,
-  table: ProjectionTable = PROJECTIONS,
-): readonly string[] {
+export function wantedNames(readSetting: SettingReader, ledger: Ledger, table: ProjectionTable = PROJECTIONS): readonly string[] {
   const keepsOutputs = isSwitchedOn(utxoEntry, readSetting);
   const on = table.filter((entry) => (entry.from === 'blocks' || keepsOutputs) && isSwitchedOn(entry, readSetting));
   const isAsked = ({ setting }: BuiltInEntry): boolean =>
@@ -102,7 +114,7 @@ export function wantedNames(
   return on.filter((entry) => supports(entry, ledger) || isAsked(entry)).map(({ name }) => name);
 }
 
-function isSwitchedOn({ setting, onlyWith }: BuiltInEntry, readSetting: (key: string) => SettingValue): boolean {
+function isSwitchedOn({ setting, onlyWith }: BuiltInEntry, readSetting: SettingReader): boolean {
   if (setting !== undefined && readSetting(setting.key) !== switchValue(setting, true)) return false;
   return onlyWith === undefined || onlyWith.values.includes(readSetting(onlyWith.key));
 }

@@ -8,6 +8,7 @@
 import type { Reader, Snapshot } from '../engine/engine.ts';
 import type { KeyKind, OutputLeaf, OutputTraits, Point, SetHash, SetSummary } from '../ledgers/ledger.ts';
 import { OUTPUT_INDEX_BYTES, outpointIndex, outpointKey } from '../ledgers/outpoint.ts';
+import { CAGE } from '../projections/cardano/cage/rows.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { type Coin, readStored } from '../projections/coin.ts';
 import { CSMT, csmtNodes } from '../projections/csmt/csmt.ts';
@@ -26,6 +27,7 @@ import { prefixEnd } from '../util/key-range.ts';
 import { finish, type Steps } from '../util/steps.ts';
 import { BalanceSum, storedBalance } from './balance.ts';
 import { History } from './bitcoin/history.ts';
+import { CageQuery } from './cardano/cage.ts';
 import { type BlockChanges, type BlockNames, type BlockOutline, blockChanges, blockNames, blockOutline, blockTxs } from './changes.ts';
 import { indexedUtxos, indexRange } from './index-rows.ts';
 import { horizonOf, knownPoint } from './known-point.ts';
@@ -168,6 +170,12 @@ export class Query implements PresentQuery {
   /** Transactions, what happened to scripts, and who spent what. Throws UNSUPPORTED when the store keeps none. */
   history(): History {
     return new History(this.columns);
+  }
+
+  /** Tokens, requests and facts of cages. Throws UNSUPPORTED when the store keeps none. */
+  cage(): CageQuery {
+    this.columns.need(CAGE, CAGE);
+    return new CageQuery(this.snapshot);
   }
 
   /** The hash of the unspent set, which is the ledger's (`Ledger.setHash`); null: not kept, or not ready. */

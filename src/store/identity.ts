@@ -58,6 +58,7 @@ export function planStore(existing: StoreIdentity | null, wishes: StoreRequest, 
   const network = partial && !found.hasGenesis ? found.family.withoutGenesis(found) : found;
   const { config, ignored } = settingsOf(wishes.config, existing, network, may);
   if (wishes.partial && config.utxo.store === 'mmr') throw rangeNeedsAll();
+  if (wishes.partial && config.cage.enabled) throw cagesNeedAll();
   const { pruneDepth, rollbackWindow, delta } = config.utxo;
   if (existing !== null) checkFixed(existing, wishes.data, partial, delta.selfContained);
   const facts = {
@@ -92,6 +93,13 @@ function networkName(existing: StoreIdentity | null, { data, config, network }: 
   throw new UnspentError(
     'NETWORK_NEEDED',
     `there is no store in ${data} yet, and no network was named; there are ${networkNames().join(', ')}`,
+  );
+}
+
+function cagesNeedAll(): UnspentError {
+  return new UnspentError(
+    'UNSUPPORTED',
+    'the facts of a cage are in blocks from its first on: a partial store cannot follow one (cage.enabled)',
   );
 }
 

@@ -18,7 +18,7 @@ import { deltaColumn } from '../state/delta.ts';
 import { deleteFill, readFills, writeFillStart } from '../state/fill.ts';
 import { readHead } from '../state/head.ts';
 import { UnspentError } from '../util/errors.ts';
-import type { SettingValue } from '../util/setting.ts';
+import type { SettingReader } from '../util/setting.ts';
 
 /** What unspent.json says about it. */
 export interface Shape {
@@ -48,7 +48,8 @@ export interface ShapeChange {
 /** `have` null: a new store. `config`: what it should be, from `settingsOf`; null: as it is. Throws STORE_SHAPE, UNSUPPORTED. */
 export function planShape(have: Shape | null, config: Config | null, ledger: Ledger, table: ProjectionTable): ShapeChange {
   const wanted = config === null ? [] : wantedProjections(config, ledger, table);
-  const every = everyProjection(ledger, table);
+  const readSetting = config === null ? undefined : settingReader(config);
+  const every = everyProjection(ledger, table, readSetting);
   if (have === null) return change(wanted, [], [], { projections: [], columns: [] }, every);
   const kept = every.filter((projection) => have.projections.includes(projection.name));
   const unknown = have.projections.filter((name) => !kept.some((projection) => projection.name === name));
@@ -59,13 +60,19 @@ export function planShape(have: Shape | null, config: Config | null, ledger: Led
   if (config === null) return change(kept, [], [], shape, every);
   const added = wanted.filter((projection) => !have.projections.includes(projection.name));
   const removed = kept.filter((projection) => !wanted.some(({ name }) => name === projection.name));
-  if ([...added, ...removed].some((projection) => projection.fillable === undefined)) throw shapeError(have, wanted);
+  if (removed.some((projection) => projection.fillable === undefined)) throw shapeError(have, wanted);
+  const late = added.filter((projection) => projection.fillable === undefined);
+  if (late.length > 0) throw lateError(have, late);
   return change(wanted, added, names(removed), shape, every);
 }
 
+function settingReader(config: Config): SettingReader {
+  return (key) => settingValue(config, key as SettingKey);
+}
+
 function wantedProjections(config: Config, ledger: Ledger, table: ProjectionTable): readonly Projection[] {
-  const readSetting = (key: string): SettingValue => settingValue(config, key as SettingKey);
-  return selectProjections(wantedNames(readSetting, ledger, table), ledger, table);
+  const readSetting = settingReader(config);
+  return selectProjections(wantedNames(readSetting, ledger, table), ledger, table, readSetting);
 }
 
 function change(
@@ -117,4 +124,11 @@ function columnNames(projections: readonly Projection[]): string[] {
 function shapeError({ projections: have }: Shape, wanted: readonly Projection[]): UnspentError {
   const want = names(wanted);
   return new UnspentError('STORE_SHAPE', `the store keeps ${have.join(', ')}; the settings ask for ${want.join(', ')}`, { have, want });
+}
+
+/** What is switched on for a store that cannot make it any more from what it has. */
+function lateError({ projections: have }: Shape, late: readonly Projection[]): UnspentError {
+  const want = names(late);
+  const message = `${want.join(', ')} cannot be switched on for a store that has begun without: blocks say what the unspent set does not. Sync a new store with it on, in another directory`;
+  return new UnspentError('STORE_SHAPE', message, { have, want });
 }

@@ -7,6 +7,9 @@
 /** The value of a setting. */
 export type SettingValue = boolean | number | string;
 
+/** The value of the setting with this key. */
+export type SettingReader = (key: string) => SettingValue;
+
 /** The type of a setting, with its default and what it may be. */
 type SettingType =
   | { readonly type: 'boolean'; readonly default: boolean }

@@ -23,6 +23,8 @@ const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[]
   ['cli/local-chains.ts', /^cli\//, 'the table of chains that the command line makes'],
   ['cli/main.ts', /^cli\/cardano\/relay\.ts$/, 'the list of commands; relay is of one family'],
   ['cli/verify.ts', /^cli\/bitcoin\/verify-node\.ts$/, 'a flag that only stores of one family take'],
+  ['projections/registry.ts', /^projections\/cardano\/cage\/entry\.ts$/, 'the table of projections; cages are of one family'],
+  ['query/query.ts', /cardano\/cage/, 'cages are of one family (Ledger.scriptData)'],
   ['query/query.ts', /^query\/bitcoin\/history\.ts$/, 'the only ledger whose transactions a history can keep (Ledger.txBytes)'],
   ['testing/branch-makers.ts', /^testing\//, 'the list of chains that projections are tested on'],
   ['sources.ts', /^(chains|library)\//, 'the door of the package to chains for tests'],

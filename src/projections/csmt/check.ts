@@ -13,40 +13,15 @@
  * finds faults; it is no defence against outputs that were made to fool it.
  */
 
-import { blake2b256 } from '../../crypto/hash.ts';
 import type { OutputLeaf } from '../../ledgers/ledger.ts';
-import { type Bits, csmt, type NodeReader } from '../../proofs/index.ts';
-import { concatBytes, equalBytes, readU32, toHex, writeU16 } from '../../util/bytes.ts';
+import { csmt, type NodeReader } from '../../proofs/index.ts';
+import { equalBytes, toHex } from '../../util/bytes.ts';
 import { assert, isUnspentError } from '../../util/errors.ts';
 import { Coin } from '../coin.ts';
 import type { Inspection } from '../inspection.ts';
+import { PairSum } from '../pair-sum.ts';
 import { UNSPENT } from '../utxo.ts';
 import { CSMT, csmtKey, csmtNodes, csmtValue } from './csmt.ts';
-
-const WORDS = 8;
-
-/** Hashes of pairs (path, 32 bytes), added up modulo 2^256. */
-class PairSum {
-  count = 0;
-  private readonly words = new Uint32Array(WORDS);
-
-  add(path: Bits, value: Uint8Array): void {
-    const length = new Uint8Array(2);
-    writeU16(length, 0, path.length);
-    const hash = blake2b256(concatBytes(length, path.bytes, value));
-    let carry = 0;
-    for (let i = WORDS - 1; i >= 0; i--) {
-      const sum = this.words[i] + readU32(hash, 4 * i) + carry;
-      this.words[i] = sum;
-      carry = sum > 0xffff_ffff ? 1 : 0;
-    }
-    this.count++;
-  }
-
-  equals(other: PairSum): boolean {
-    return this.count === other.count && this.words.every((word, i) => word === other.words[i]);
-  }
-}
 
 export class CsmtCheck {
   readonly column = CSMT;

@@ -85,6 +85,25 @@ export function parseCageDeployment(text: string): CageDeployment {
   return checked({ version, stateScriptHash: fromHex(hash), requestProgram: code === undefined ? null : fromHex(code) });
 }
 
+/** The same again as text. */
+function formatCageDeployment({ version, stateScriptHash, requestProgram }: CageDeployment): string {
+  const parts = [version, toHex(stateScriptHash), ...(requestProgram === null ? [] : [toHex(requestProgram)])];
+  return parts.join(':');
+}
+
+/** Several with commas between; `public` stands for the known ones. Throws USAGE, also when two have the same state script. */
+export function parseCageDeployments(text: string): readonly CageDeployment[] {
+  const words = text.split(',').map((word) => word.trim());
+  const deployments = words.flatMap((word) => (word === 'public' ? PUBLIC_CAGES : [parseCageDeployment(word)]));
+  const hashes = new Set(deployments.map(({ stateScriptHash }) => toHex(stateScriptHash)));
+  if (hashes.size < deployments.length) throw new UnspentError('USAGE', 'two cages have the same state script');
+  return deployments;
+}
+
+export function formatCageDeployments(deployments: readonly CageDeployment[]): string {
+  return deployments.map(formatCageDeployment).join(',');
+}
+
 interface BlueprintScript {
   readonly title: string;
   readonly code: string;

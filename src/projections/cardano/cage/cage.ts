@@ -11,10 +11,16 @@
  * requests there are, but not the facts, of which only hashes are on chain.
  */
 import type { Batch, Reader } from '../../../engine/engine.ts';
-import { type CageDeployment, detectCage } from '../../../ledgers/cardano/cage/index.ts';
+import {
+  type CageDeployment,
+  detectCage,
+  formatCageDeployments,
+  PUBLIC_CAGES,
+  parseCageDeployments,
+} from '../../../ledgers/cardano/cage/index.ts';
 import type { mpf } from '../../../proofs/index.ts';
 import { ByteWriter } from '../../../util/byte-writer.ts';
-import { equalBytes, readU32, readU64, toHex } from '../../../util/bytes.ts';
+import { equalBytes, readU32, readU64, toHex, utf8 } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { CAGE_ROWS_DELETED_MAX } from '../../../util/limits.ts';
 import type { ForwardBlock, Projection, SettledBlock, Step, Undo } from '../../projection.ts';
@@ -26,6 +32,7 @@ import {
   CAGE_ROW,
   CAGE_VALUES,
   cageColumns,
+  DEPLOYMENTS_KEY,
   deadKey,
   decodeToken,
   decodeTrie,
@@ -56,30 +63,47 @@ class StepWork {
   }
 }
 
-export function cageProjection(chain: CageChain, deployments: readonly CageDeployment[]): Projection {
-  const policies = deployments.map(({ stateScriptHash }) => stateScriptHash);
+/** What is followed in one store, as its rows say. */
+interface Followed {
+  readonly view: Reader;
+  /** The row that says which; undefined: the store has none yet. */
+  readonly row: Uint8Array | undefined;
+  readonly deployments: readonly CageDeployment[];
+  readonly policies: readonly Uint8Array[];
+  readonly watch: CageWatch;
+}
+
+/** `given`: what somebody said to follow; null: what the store follows, or the public ones if it is new. */
+export function cageProjection(chain: CageChain, given: readonly CageDeployment[] | null): Projection {
   const cache = new TrieNodeCache();
   const writer = new ByteWriter();
-  let watch: { readonly view: Reader; readonly list: CageWatch } | null = null;
+  let known: Followed | null = null;
 
-  /** Scripts of the tokens in this store, read once. */
-  function watchOf(view: Reader): CageWatch {
-    if (watch?.view === view) return watch.list;
-    const list = new CageWatch(chain.traits);
-    for (const policy of policies) list.add(policy);
-    for (const [key] of rowsOf(view, CAGE_ROW.requestScript)) list.add(key.subarray(1));
-    watch = { view, list };
-    return list;
+  function followedIn(view: Reader): Followed {
+    const row = view.get(CAGE, DEPLOYMENTS_KEY);
+    if (known?.view === view && sameRow(known.row, row)) return known;
+    const deployments = deploymentsOf(row, given);
+    const policies = deployments.map(({ stateScriptHash }) => stateScriptHash);
+    const watch = new CageWatch(chain.traits);
+    for (const policy of policies) watch.add(policy);
+    for (const [key] of rowsOf(view, CAGE_ROW.requestScript)) watch.add(key.subarray(1));
+    known = { view, row: row?.slice(), deployments, policies, watch };
+    return known;
   }
 
   function apply(step: Step<ForwardBlock>, view: Reader, batch: Batch): Undo | undefined {
-    const list = watchOf(view);
+    const { row, deployments, policies, watch } = followedIn(view);
     const undo: (Uint8Array | undefined)[] = new Array(step.blocks.length).fill(undefined);
+    const begin = (): StepWork => new StepWork(view, cache, (hash) => watch.add(hash));
     let work = null as StepWork | null;
+    if (row === undefined) {
+      work = begin();
+      work.changes.put(CAGE, DEPLOYMENTS_KEY, utf8(formatCageDeployments(deployments)));
+    }
     for (let i = 0; i < step.blocks.length; i++) {
       const block = step.blocks[i];
-      for (const tx of cageTxs(chain, block, list, policies)) {
-        work ??= new StepWork(view, cache, (hash) => list.add(hash));
+      for (const tx of cageTxs(chain, block, watch, policies)) {
+        work ??= begin();
         const { events } = work;
         const found = detectCage(tx, { deployments, isRequestScript: (hash) => events.isRequestScript(hash) });
         events.apply(found.events, block);
@@ -106,6 +130,21 @@ export function cageProjection(chain: CageChain, deployments: readonly CageDeplo
   }
 
   return { name: CAGE, columns: cageColumns, apply, revert, settle };
+}
+
+function sameRow(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : equalBytes(a, b);
+}
+
+/** The deployments that a row names, or that a new store shall follow. Throws STORE_SHAPE when somebody says others. */
+function deploymentsOf(row: Uint8Array | undefined, given: readonly CageDeployment[] | null): readonly CageDeployment[] {
+  if (row === undefined) return given ?? PUBLIC_CAGES;
+  const text = new TextDecoder().decode(row);
+  if (given !== null && formatCageDeployments(given) !== text) {
+    const message = `the store follows the cages ${text}; cage.deployments says ${formatCageDeployments(given)}. Sync a new store with those`;
+    throw new UnspentError('STORE_SHAPE', message, { have: text });
+  }
+  return parseCageDeployments(text);
 }
 
 function rowsOf(view: Reader, kind: number, limit?: number): Iterable<readonly [Uint8Array, Uint8Array]> {

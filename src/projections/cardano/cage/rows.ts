@@ -8,6 +8,7 @@
  *                03 | trie u32                   -> trie: visible or hidden, facts, height at which it was hidden
  *                04 | trie u32                   -> nothing: a trie that is being deleted
  *                05 | script hash 28             -> key of the token whose request script it is
+ *                06                              -> the deployments that are followed, as text
  *   cage_nodes   trie u32 | key of a node        -> record of a branch (`proofs/radix`)
  *   cage_values  trie u32 | raw key              -> slot u64 at which it was set | raw value
  *
@@ -46,9 +47,10 @@ export const cageColumns: readonly ColumnSpec[] = [
 ];
 
 /** First bytes of the keys of `cage`. */
-export const CAGE_ROW = { counters: 0, token: 1, request: 2, trie: 3, dead: 4, requestScript: 5 } as const;
+export const CAGE_ROW = { counters: 0, token: 1, request: 2, trie: 3, dead: 4, requestScript: 5, deployments: 6 } as const;
 
 export const COUNTERS_KEY = Uint8Array.of(CAGE_ROW.counters);
+export const DEPLOYMENTS_KEY = Uint8Array.of(CAGE_ROW.deployments);
 
 /**
  * Whether the trie is what the root on chain commits to. `consistent`: it is. `nonCanonical`: the root on chain is one
