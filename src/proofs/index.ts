@@ -18,6 +18,7 @@ export {
   sliceBits,
   startsWith,
 } from './bits.ts';
+export * as cage from './cardano/cage/index.ts';
 export * as csmt from './csmt/index.ts';
 export * from './document.ts';
 export * from './document-json.ts';

@@ -27,6 +27,8 @@ const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[]
   ['query/query.ts', /cardano\/cage/, 'cages are of one family (Ledger.scriptData)'],
   ['query/query.ts', /^query\/bitcoin\/history\.ts$/, 'the only ledger whose transactions a history can keep (Ledger.txBytes)'],
   ['testing/branch-makers.ts', /^testing\//, 'the list of chains that projections are tested on'],
+  ['proofs/index.ts', /^proofs\/cardano\//, 'the list of verifiers; cages are of one family'],
+  ['proofs.ts', /^proofs\/cardano\//, 'the door of the package to verifiers'],
   ['sources.ts', /^(chains|library)\//, 'the door of the package to chains for tests'],
 ];
 

@@ -112,10 +112,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 const WITHOUT_NODE = ['util', 'crypto', 'ledgers', 'proofs', 'projections'];
 
 /** From one room these see only the shapes of another. */
-const TYPES_ONLY: readonly (readonly [from: string, to: string])[] = [
-  ['projections', 'engine'],
-  ['proofs', 'ledgers'],
-];
+const TYPES_ONLY: readonly (readonly [from: string, to: string])[] = [['projections', 'engine']];
 
 /** The one file of a room that may reach into another. */
 const ONLY_FROM: readonly (readonly [room: string, to: string, file: string])[] = [['sources', 'state', 'sources/follow.ts']];
@@ -124,6 +121,8 @@ const ONLY_FROM: readonly (readonly [room: string, to: string, file: string])[] 
 const VALUES_ONLY_FROM: readonly (readonly [from: string, to: string, files: readonly string[]])[] = [
   // The store starts a server; a server knows the store by its shape.
   ['server', 'store', ['store/summary.ts']],
+  // A verifier of cages reads outputs and datums. These files need nothing else of a ledger, so a browser loads no more.
+  ['proofs', 'ledgers', ['ledgers/cardano/cage/datum.ts', 'ledgers/cardano/cage/deployment.ts', 'ledgers/cardano/describe.ts']],
 ];
 
 /** The files of a room that the others may import; the rest is its own affair. */

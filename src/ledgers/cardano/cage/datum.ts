@@ -15,33 +15,42 @@ import { ASSET_NAME_BYTES_MAX } from '../../asset.ts';
 export const KEY_HASH_BYTES = 28;
 export const ROOT_BYTES = 32;
 
-/** Milliseconds. `processTime` from a request's submission on it can be applied, then for `retractTime` retracted, then rejected. */
+/** What the owner of a token asks for, and how long a request waits for what. Times are milliseconds. */
 export interface CageTerms {
+  /** Lovelace that the owner takes for each request. */
   readonly tip: bigint;
+  /** From its submission on, a request can be applied for so long. */
   readonly processTime: bigint;
+  /** After that it can be retracted for so long, and then rejected. */
   readonly retractTime: bigint;
 }
 
+/** The state of a token, as the datum of the output that holds it says. */
 export interface CageState {
   /** Hash of the key that may apply requests. */
   readonly owner: Uint8Array;
   /** Of the token's trie; 32 zero bytes: it is empty. */
   readonly root: Uint8Array;
-  /** Null in v0. */
+  /** Its terms; null in v0. */
   readonly terms: CageTerms | null;
 }
 
+/** What a request asks for. */
 export type CageOperation =
   | { readonly type: 'insert'; readonly value: Uint8Array }
   /** `value`: what the key must have. */
   | { readonly type: 'delete'; readonly value: Uint8Array }
   | { readonly type: 'update'; readonly before: Uint8Array; readonly after: Uint8Array };
 
+/** A request, as the datum of its output says. */
 export interface CageRequest {
   /** Asset name of the token whose trie it is about. */
   readonly token: Uint8Array;
+  /** Hash of the key that may retract it. */
   readonly owner: Uint8Array;
+  /** The key of the trie that it is about. */
   readonly key: Uint8Array;
+  /** What to do with it. */
   readonly operation: CageOperation;
   /** Null in v0. `submittedAt`: POSIX milliseconds, as its author says. */
   readonly terms: { readonly tip: bigint; readonly submittedAt: bigint } | null;

@@ -18,8 +18,11 @@ import type { CageVersion } from './redeemer.ts';
 
 export const SCRIPT_HASH_BYTES = 28;
 
+/** The scripts that make a cage. */
 export interface CageDeployment {
+  /** Of the protocol. */
   readonly version: CageVersion;
+  /** Of the script that guards states; also the policy of the tokens. */
   readonly stateScriptHash: Uint8Array;
   /** The compiled code of the request script before its parameters are applied; null: not known, or none (before v2). */
   readonly requestProgram: Uint8Array | null;

@@ -12,6 +12,7 @@ import { readConstructor, readCount, readPlutusBytes, startConstructor, writeEmp
 import type { OutRef } from '../transaction.ts';
 import { decoded, KEY_HASH_BYTES, readTokenName, writeTokenName } from './datum.ts';
 
+/** A version of the protocol. */
 export type CageVersion = 'v0' | 'v1' | 'v2';
 
 export type MintRedeemer =
