@@ -31,7 +31,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   events: ['util', 'engine', 'ledgers', 'projections', 'state', 'query'],
   snapshot: ['util', 'files', 'engine', 'ledgers', 'proofs', 'projections', 'state', 'query', 'families', 'store'],
   sources: ['util', 'crypto', 'files', 'ledgers', 'state'],
-  chains: ['util', 'crypto', 'files', 'ledgers', 'sources'],
+  chains: ['util', 'crypto', 'files', 'ledgers', 'proofs', 'sources'],
   families: ['util', 'engine', 'ledgers', 'proofs', 'query', 'sources', 'chains'],
   store: ['util', 'files', 'config', 'engine', 'ledgers', 'projections', 'state', 'query', 'sources', 'families', 'snapshot', 'events'],
   server: [

@@ -13,8 +13,11 @@ const KEY = {
   outputs: 1,
   fee: 2,
   timeToLive: 3,
+  validFrom: 8,
   mint: 9,
+  scriptDataHash: 11,
   collateral: 13,
+  requiredSigners: 14,
   networkId: 15,
   collateralReturn: 16,
   totalCollateral: 17,
@@ -35,6 +38,13 @@ export interface Draft {
   readonly collateralReturn?: DraftOutput;
   readonly totalCollateral?: bigint;
   readonly references?: readonly ModelUtxo[];
+  /** Slots: from, and up to but not including. Absent: up to some later slot, or for ever. */
+  readonly validity?: { readonly from?: number; readonly until?: number };
+  /** Hashes of keys. */
+  readonly requiredSigners?: readonly Uint8Array[];
+  readonly scriptDataHash?: Uint8Array;
+  /** The witness set; absent: the block's maker draws one. */
+  readonly witnesses?: Uint8Array;
   /** False: only the collateral counts. */
   readonly valid: boolean;
 }
@@ -62,21 +72,34 @@ export function encodeBody(shop: DraftContext, era: number, slot: number, draft:
 }
 
 function fieldsOf(shop: DraftContext, era: number, slot: number, draft: Draft): Field[] {
-  const { collateral, collateralReturn, totalCollateral, references, mint = NO_ASSETS } = draft;
+  const { collateral, collateralReturn, totalCollateral, references, requiredSigners, scriptDataHash, mint = NO_ASSETS } = draft;
   const fields: Field[] = [
     [KEY.inputs, (w) => writeInputs(w, shop, era, draft.inputs)],
     [KEY.outputs, (w) => writeOutputs(w, shop, draft.outputs)],
     [KEY.fee, (w) => w.bigUint(draft.fee)],
   ];
-  // Obligatory in Shelley, optional since.
-  if (era === ERA.shelley || shop.random.chance(0.5)) fields.push([KEY.timeToLive, (w) => w.uint(slot + 7200)]);
+  const { from, until } = draft.validity ?? drawValidity(shop, era, slot);
+  if (until !== undefined) fields.push([KEY.timeToLive, (w) => w.uint(until)]);
+  if (from !== undefined) fields.push([KEY.validFrom, (w) => w.uint(from)]);
   if (mint.size > 0) fields.push([KEY.mint, (w) => writeAssets(w, mint, false)]);
+  if (scriptDataHash !== undefined) fields.push([KEY.scriptDataHash, (w) => w.bytes(scriptDataHash)]);
   if (collateral !== undefined) fields.push([KEY.collateral, (w) => writeInputs(w, shop, era, collateral)]);
+  if (requiredSigners !== undefined) fields.push([KEY.requiredSigners, (w) => writeHashes(w, requiredSigners)]);
   if (era >= ERA.alonzo && shop.random.chance(0.1)) fields.push([KEY.networkId, (w) => w.uint(0)]);
   if (collateralReturn !== undefined) fields.push([KEY.collateralReturn, (w) => w.raw(collateralReturn.bytes)]);
   if (totalCollateral !== undefined) fields.push([KEY.totalCollateral, (w) => w.bigUint(totalCollateral)]);
   if (references !== undefined) fields.push([KEY.references, (w) => writeInputs(w, shop, era, references)]);
   return fields;
+}
+
+/** Obligatory in Shelley, optional since. */
+function drawValidity({ random }: DraftContext, era: number, slot: number): NonNullable<Draft['validity']> {
+  return era === ERA.shelley || random.chance(0.5) ? { until: slot + 7200 } : {};
+}
+
+function writeHashes(w: CborWriter, hashes: readonly Uint8Array[]): void {
+  w.tag(TAG_SET).array(hashes.length);
+  for (const hash of hashes) w.bytes(hash);
 }
 
 function writeInputs(w: CborWriter, { random, features, shapes }: DraftContext, era: number, inputs: readonly ModelUtxo[]): void {

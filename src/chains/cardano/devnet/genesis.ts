@@ -13,6 +13,8 @@ import { GENESIS_HEIGHT, keyOf, type ModelUtxo, NO_ASSETS } from './model.ts';
 import { PARAMETERS } from './parameters.ts';
 
 const START = '2026-01-01T00:00:00Z';
+/** POSIX milliseconds of slot 0. */
+export const START_MS = Date.parse(START);
 const ACTIVE_SLOTS = 0.05;
 const SHARE = 1_000_000_000_000n;
 /** Odd and above 2^53: a reader that goes through a JavaScript number loses the last digit. */
@@ -104,7 +106,7 @@ function byronText(k: number, nonAvvmBalances: Record<string, string>, avvmDistr
     heavyDelegation: {},
     nonAvvmBalances,
     protocolConsts: { k, protocolMagic: DEVNET_MAGIC },
-    startTime: Date.parse(START) / 1000,
+    startTime: START_MS / 1000,
   });
 }
 

@@ -16,6 +16,8 @@ export interface DraftOutput {
   readonly lovelace: bigint;
   readonly assets: Assets;
   readonly bytes: Uint8Array;
+  /** Not to be spent by whoever draws coins. */
+  readonly foreign?: boolean;
 }
 
 /** What every writer of transactions needs. */

@@ -13,8 +13,10 @@ import { AddressBook, type DevnetAddress, redeemAddress } from './addresses.ts';
 import { type EncodedBlock, type Issuer, makeIssuer, type Place, type SubmittedParts, sealBlock } from './blocks.ts';
 import { type Draft, encodeBody } from './body.ts';
 import { draftByron, encodeByronTx, sealBoundary, sealByron } from './byron.ts';
+import type { CageModel } from './cage/model.ts';
+import { CageTraffic } from './cage/traffic.ts';
 import { DEFAULT_FEATURES, ERA, type Features, type Shape, ShapeCount } from './features.ts';
-import { byronFunded, type Genesis, shelleyFunded } from './genesis.ts';
+import { byronFunded, type Genesis, START_MS, shelleyFunded } from './genesis.ts';
 import { type Assets, keyOf, Model, type ModelUtxo, NO_ASSETS, type Spender } from './model.ts';
 import type { DraftContext, DraftOutput } from './outputs.ts';
 import { SpendablePools } from './spendable-pools.ts';
@@ -39,6 +41,8 @@ export interface DevnetOptions {
   readonly byron?: { readonly epochs: number; readonly slotsPerEpoch: number };
   /** Which era (2 Shelley to 7 Conway) from which height on, in order; Conway alone by default. */
   readonly eras?: readonly { readonly era: number; readonly atHeight: number }[];
+  /** Conway blocks also have transactions of cages (`DEVNET_CAGE`); not for chains that begin with Byron. */
+  readonly cages?: boolean;
 }
 
 interface DevnetTx {
@@ -79,7 +83,8 @@ export class DevnetChain {
   private readonly model = new Model(this.purse);
   private readonly drafter: Drafter;
   private readonly issuers: readonly Issuer[];
-  private readonly marks: number[] = [];
+  private readonly marks: { readonly utxos: number; readonly cages: number }[] = [];
+  private readonly cageTraffic: CageTraffic | null;
   private forks = 0;
 
   constructor(options: DevnetOptions) {
@@ -92,6 +97,8 @@ export class DevnetChain {
     this.redeemKeys = options.byron === undefined ? [] : Array.from({ length: 3 }, () => redeemAddress(random.bytes(32)));
     this.issuers = Array.from({ length: ISSUERS }, () => makeIssuer(random));
     this.drafter = new Drafter(this.shop, this.book, this.purse);
+    assert(options.cages !== true || options.byron === undefined, 'cages know the time of slots of one length alone');
+    this.cageTraffic = options.cages === true ? new CageTraffic(options.seed, START_MS) : null;
     const genesis = this.found(random);
     this.genesisByron = genesis.byron;
     this.genesisShelley = genesis.shelley;
@@ -127,6 +134,16 @@ export class DevnetChain {
     return this.shop.shapes.counts;
   }
 
+  /** What cages there are, with requests and facts; null: it makes none. */
+  get cages(): CageModel | null {
+    return this.cageTraffic?.model ?? null;
+  }
+
+  /** How often each thing happened to cages, forks that were dropped included. */
+  get cageCounts(): ReadonlyMap<string, number> {
+    return this.cageTraffic?.counts ?? new Map();
+  }
+
   digest(): string {
     return this.model.digest();
   }
@@ -143,13 +160,13 @@ export class DevnetChain {
   /** What was unspent when the chain had so many blocks. */
   utxosAt(blocks: number): ReadonlyMap<string, ModelUtxo> {
     assert(blocks >= 0 && blocks <= this.blocks.length, `0 to ${this.blocks.length} blocks, not ${blocks}`);
-    return blocks === this.blocks.length ? this.model.utxos : this.model.at(this.marks[blocks]);
+    return blocks === this.blocks.length ? this.model.utxos : this.model.at(this.marks[blocks].utxos);
   }
 
   /** Makes the next block and gives its wrapped bytes. Transactions from outside go first; their inputs must be unspent. */
   mine(submitted: readonly SubmittedTx[] = []): Uint8Array {
     const place = this.nextPlace();
-    this.marks.push(this.model.mark());
+    this.marks.push({ utxos: this.model.mark(), cages: this.cages?.mark() ?? 0 });
     this.crossBoundary(place.era);
     const page: Page = { place, bodies: [], invalid: [], txs: [], attached: new Map() };
     for (const tx of submitted) this.includeSubmitted(page, tx);
@@ -163,7 +180,8 @@ export class DevnetChain {
     assert(Number.isInteger(n) && n >= 0 && n <= this.blocks.length, `can roll back 0 to ${this.blocks.length} blocks, not ${n}`);
     if (n === 0) return;
     const kept = this.blocks.length - n;
-    this.model.revert(this.marks[kept]);
+    this.model.revert(this.marks[kept].utxos);
+    this.cageTraffic?.revert(this.marks[kept].cages);
     this.marks.length = kept;
     this.blocks.length = kept;
     this.forks++;
@@ -241,8 +259,19 @@ export class DevnetChain {
     const { random, features, shapes } = this.shop;
     const plans = plansOf(features, page.place.era);
     for (let n = this.txCount(); n > 0; n--) this.follow(page, random.weighted(plans));
+    if (page.place.era >= ERA.conway) this.fillCages(page);
     if (page.txs.length === 0) shapes.saw('emptyBlock');
     return sealBlock(this.shop, page.place, random.pick(this.issuers), page);
+  }
+
+  private fillCages(page: Page): void {
+    const { era, slot } = page.place;
+    this.cageTraffic?.fill({
+      slot,
+      pools: this.purse,
+      utxo: (ref) => this.model.utxos.get(ref),
+      put: (draft) => this.include(page, draft, encodeBody(this.shop, era, slot, draft)),
+    });
   }
 
   private txCount(): number {
@@ -292,14 +321,23 @@ export class DevnetChain {
     spends.forEach((utxo, inputIndex) => {
       this.model.spend(utxo, { txId: id, inputIndex, txIndex, height, slot });
     });
-    const make = ({ address, lovelace, assets, bytes }: DraftOutput, index: number): ModelUtxo => {
+    const make = ({ address, lovelace, assets, bytes, foreign }: DraftOutput, index: number): ModelUtxo => {
       const origin = { key: keyOf(id, index), txId, index, height, slot, txIndex };
-      return { ...origin, lovelace, assets, addressHex: address.hex, output: bytes, redeem: address.kind === 'redeem' };
+      return {
+        ...origin,
+        lovelace,
+        assets,
+        addressHex: address.hex,
+        output: bytes,
+        redeem: address.kind === 'redeem',
+        ...(foreign === true ? { foreign } : {}),
+      };
     };
     const returned = draft.collateralReturn;
     const creates = draft.valid ? draft.outputs.map(make) : returned === undefined ? [] : [make(returned, draft.outputs.length)];
     for (const utxo of creates) this.model.create(utxo);
     page.bodies.push(body);
+    if (draft.witnesses !== undefined) page.attached.set(txIndex, { witnesses: draft.witnesses, auxiliary: null });
     if (!draft.valid) page.invalid.push(txIndex);
     const kept = spends.reduce((sum, utxo) => sum + utxo.lovelace, 0n) - creates.reduce((sum, utxo) => sum + utxo.lovelace, 0n);
     const mint = draft.valid ? (draft.mint ?? NO_ASSETS) : NO_ASSETS;

@@ -38,6 +38,16 @@ export const PUBLIC_CAGES: readonly CageDeployment[] = [
   publicCage('v2', 'ad0a8eeeec8b0a5ee9930be5d6ea2e80b285fc2f3e9675a13a392dd5'),
 ];
 
+/**
+ * That of the embedded devnet, with programs that take their arguments and give back nothing. Since anybody could make
+ * tokens with a script that allows everything, it is followed only where somebody says so (`devnet`).
+ */
+export const DEVNET_CAGE: CageDeployment = {
+  version: 'v2',
+  stateScriptHash: plutusV3Hash(fromHex('450101002499')),
+  requestProgram: fromHex('46010100222499'),
+};
+
 function publicCage(version: CageVersion, hash: string): CageDeployment {
   return { version, stateScriptHash: fromHex(hash, SCRIPT_HASH_BYTES), requestProgram: null };
 }
