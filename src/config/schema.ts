@@ -90,7 +90,7 @@ export const SETTINGS = {
     type: 'string',
     default: '',
     shapesStore: true,
-    doc: 'The cages that `cage.enabled` follows: `VERSION:HASH` of a state script, for v2 also `v2:HASH:CODE` with the compiled code of the request script, with commas between; `public` stands for the known public ones. Empty: as the store has it; a new one takes the public ones.',
+    doc: 'The cages that `cage.enabled` follows: `VERSION:HASH` of a state script, for v2 also `v2:HASH:CODE` with the compiled code of the request script, with commas between; `public` stands for the known public ones, `devnet` for that of the embedded devnet. Empty: as the store has it; a new one takes the public ones.',
   },
   'utxo.disableWal': {
     type: 'boolean',

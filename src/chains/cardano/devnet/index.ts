@@ -1,5 +1,6 @@
 /**
- * The embedded devnet as a source: `devnet:?blocks=2000&seed=1&rollbacks=4`.
+ * The embedded devnet as a source: `devnet:?blocks=2000&seed=1&rollbacks=4`,
+ * with `cages=1` also with transactions of cages (`DEVNET_CAGE`).
  * The whole story, reorganisations included, follows from the seed, so it is
  * made run by run as it is read, and a reader that comes back with points has
  * it told again in silence up to there. The story does not depend on `blocks`:
@@ -32,10 +33,12 @@ interface Settings {
   readonly rollbacks: number;
   /** Seconds between blocks mined at the tip, when followed. */
   readonly interval: number;
+  /** 1: there are cages on this chain. */
+  readonly cages: number;
 }
 
-const DEFAULTS: Settings = { blocks: 2000, seed: 1, rollbacks: 4, interval: 5 };
-const MAXIMA: Settings = { blocks: 10_000_000, seed: Number.MAX_SAFE_INTEGER, rollbacks: 10_000, interval: 86_400 };
+const DEFAULTS: Settings = { blocks: 2000, seed: 1, rollbacks: 4, interval: 5, cages: 0 };
+const MAXIMA: Settings = { blocks: 10_000_000, seed: Number.MAX_SAFE_INTEGER, rollbacks: 10_000, interval: 86_400, cages: 1 };
 
 /** When the chain first has `at` blocks, the last `depth` of them are dropped. */
 interface Reorganisation {
@@ -51,10 +54,10 @@ export interface DevnetSource extends Source {
   readonly genesis: { readonly byron: string; readonly shelley: string };
 }
 
-/** Opens `devnet:?blocks=N&seed=N&rollbacks=N&interval=SECONDS`. The same URL gives the same chain on every machine. Throws USAGE. */
+/** Opens `devnet:?blocks=N&seed=N&rollbacks=N&interval=SECONDS&cages=0|1`. The same URL gives the same chain on every machine. Throws USAGE. */
 export function openDevnet(url: string): DevnetSource {
   const settings = parseSettings(url);
-  const { genesisByron, genesisShelley, utxos } = new DevnetChain({ seed: settings.seed });
+  const { genesisByron, genesisShelley, utxos } = chainOf(settings);
   const owners = new Set(Array.from(utxos.values(), ({ addressHex }) => addressHex));
   return {
     name: url,
@@ -62,6 +65,10 @@ export function openDevnet(url: string): DevnetSource {
     genesis: { byron: genesisByron, shelley: genesisShelley },
     runs: (options) => runs(settings, options),
   };
+}
+
+function chainOf({ seed, cages }: Settings): DevnetChain {
+  return new DevnetChain({ seed, cages: cages === 1 });
 }
 
 async function* runs(settings: Settings, { from, follow, signal }: FollowOptions): AsyncGenerator<Run> {
@@ -93,7 +100,7 @@ class Teller {
 
   constructor(settings: Settings) {
     this.settings = settings;
-    this.chain = new DevnetChain({ seed: settings.seed });
+    this.chain = chainOf(settings);
     this.ahead = schedule(settings);
   }
 

@@ -104,10 +104,12 @@ function formatCageDeployment({ version, stateScriptHash, requestProgram }: Cage
   return parts.join(':');
 }
 
-/** Several with commas between; `public` stands for the known ones. Throws USAGE, also when two have the same state script. */
+const NAMED_CAGES: Readonly<Record<string, readonly CageDeployment[] | undefined>> = { public: PUBLIC_CAGES, devnet: [DEVNET_CAGE] };
+
+/** Several with commas between; `public` stands for the known ones, `devnet` for that of the embedded devnet. Throws USAGE, also when two have the same state script. */
 export function parseCageDeployments(text: string): readonly CageDeployment[] {
   const words = text.split(',').map((word) => word.trim());
-  const deployments = words.flatMap((word) => (word === 'public' ? PUBLIC_CAGES : [parseCageDeployment(word)]));
+  const deployments = words.flatMap((word) => NAMED_CAGES[word] ?? [parseCageDeployment(word)]);
   const hashes = new Set(deployments.map(({ stateScriptHash }) => toHex(stateScriptHash)));
   if (hashes.size < deployments.length) throw new UnspentError('USAGE', 'two cages have the same state script');
   return deployments;
