@@ -197,6 +197,8 @@ export type RedeemerPurpose = 'spend' | 'mint';
 
 /** What the transactions of one block give to the scripts they run, by their index in the block. Read on demand. Throws BLOCK_INVALID. */
 export interface ScriptData {
+  /** Whether it makes or destroys anything of one of these policies. Cheap, asked before the others. */
+  mints(txIndex: number, policies: readonly Uint8Array[]): boolean;
   /** What it makes (above 0) and destroys (below 0). */
   mint(txIndex: number): readonly Asset[];
   /**

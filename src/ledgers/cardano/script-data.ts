@@ -6,6 +6,7 @@
  * CDDL: `redeemers = [+ [tag, index, data, ex_units]]`, from Conway on also
  * `{+ [tag, index] => [data, ex_units]}`.
  */
+import { equalBytes } from '../../util/bytes.ts';
 import { Cursor, MAP } from '../../util/cbor.ts';
 import type { Asset } from '../asset.ts';
 import type { Block, RedeemerPurpose, ScriptData } from '../ledger.ts';
@@ -29,6 +30,19 @@ class BlockScriptData implements ScriptData {
 
   constructor(block: CardanoBlock) {
     this.block = block;
+  }
+
+  mints(txIndex: number, policies: readonly Uint8Array[]): boolean {
+    const { raw, txs } = this.block;
+    const { mintAt, end } = txs[txIndex];
+    if (mintAt === 0) return false;
+    const c = new Cursor(raw, mintAt, end);
+    for (let i = 0, count = c.map(); c.more(count, i); i++) {
+      const policy = c.byteString();
+      if (policies.some((each) => equalBytes(each, policy))) return true;
+      c.skip();
+    }
+    return false;
   }
 
   mint(txIndex: number): readonly Asset[] {

@@ -6,7 +6,7 @@
  *
  * The number of fields tells the version: v0 has neither a tip nor times.
  */
-import { Cursor, TAG } from '../../../util/cbor.ts';
+import { ARRAY, BYTES, Cursor } from '../../../util/cbor.ts';
 import { CborWriter } from '../../../util/cbor-write.ts';
 import { isUnspentError } from '../../../util/errors.ts';
 import { type ConstructorFields, readConstructor, readPlutusBytes, startConstructor, writePlutusBytes } from '../../../util/plutus.ts';
@@ -65,7 +65,7 @@ const RECORD = 0;
 
 /** Null: these bytes are no datum of the protocol, which is no error: anybody can put anything anywhere. */
 export function decodeCageDatum(bytes: Uint8Array): CageDatum | null {
-  if (!mayBeCageDatum(bytes)) return null;
+  if (!mayBeRequest(bytes) && !mayBeState(bytes)) return null;
   return decoded(bytes, (c) =>
     readConstructor<CageDatum>(c, (alternative, fields) => {
       if (alternative > DATUM.state) c.fail('no datum of a cage');
@@ -179,64 +179,74 @@ export function writeOperation(w: CborWriter, operation: CageOperation): CborWri
   return w.end();
 }
 
-const TAG_ONE_BYTE = 0xd8;
-const LIST_OPEN = 0x9f;
-const BYTES_MAJOR = 2;
-const ARRAY_MAJOR = 4;
-
-/**
- * False only where `decodeCageDatum` would surely fail. Nearly every datum of a chain is of other protocols, and an
- * error costs a hundred times what these comparisons do. Heads longer than need be are left to the decoder.
+/*
+ * What follows is asked of every datum of a chain, nearly all of which are of other protocols: an error costs a hundred
+ * times what these comparisons do, and they make no object. Heads longer than need be are left to the decoder.
  */
-export function mayBeCageDatum(bytes: Uint8Array): boolean {
-  const outer = constructorAt(bytes, 0);
-  if (outer.alternative > DATUM.state) return false;
-  if (outer.alternative < 0 || outer.fields > 1) return outer.alternative < 0 && outer.fields >= 0;
-  const inner = constructorAt(bytes, outer.next);
-  if (inner.alternative < 0) return inner.fields >= 0;
-  if (inner.alternative !== RECORD) return false;
-  if (outer.alternative === DATUM.state) return isBytes(bytes, inner.next, KEY_HASH_BYTES);
-  return isOwnerBehindToken(bytes, inner.next);
-}
 
-interface ConstructorHead {
-  /** -1: not in the usual form. */
-  readonly alternative: number;
-  /** Fields, 0 when left open; -1 (with alternative -1): this is no constructor at all. */
-  readonly fields: number;
-  readonly next: number;
-}
+const NO = -1;
+/** Not in the usual form: it may be anything. */
+const UNUSUAL = -2;
 
-const UNUSUAL: ConstructorHead = { alternative: -1, fields: 0, next: 0 };
-const NO_CONSTRUCTOR: ConstructorHead = { alternative: -1, fields: -1, next: 0 };
+const TAG_HEAD = 0xd8;
+const WIDE_TAG_HEAD_MAX = 0xdb;
+const GENERAL_TAG = 102;
+const FIRST_TAG = 121;
+const LIST_OPEN = 0x9f;
+const LONG_BYTES_HEAD = 0x58;
+const BREAK = 0xff;
 
-function constructorAt(bytes: Uint8Array, at: number): ConstructorHead {
-  const first = bytes[at];
-  if (first >> 5 !== TAG) return NO_CONSTRUCTOR;
-  if (first !== TAG_ONE_BYTE) return first < TAG_ONE_BYTE ? NO_CONSTRUCTOR : UNUSUAL;
+/** False only where the datum is surely no request. */
+export function mayBeRequest(bytes: Uint8Array): boolean {
+  const outer = fieldsAt(bytes, 0, DATUM.request);
+  const inner = outer < 0 ? outer : fieldsAt(bytes, outer, RECORD);
+  const token = inner < 0 ? inner : fieldsAt(bytes, inner, RECORD);
+  let at = token < 0 ? token : bytesEnd(bytes, token);
+  if (at < 0) return at === UNUSUAL;
+  if (bytes[token - 1] === LIST_OPEN && bytes[at++] !== BREAK) return false;
+  // An address begins like a token, but has no bytes behind its first part.
+  at = hashEnd(bytes, at, KEY_HASH_BYTES);
+  if (at >= 0) at = bytesEnd(bytes, at);
+  if (at < 0) return at === UNUSUAL;
+  const head = bytes[at];
+  if (head !== TAG_HEAD) return head > TAG_HEAD && head <= WIDE_TAG_HEAD_MAX;
   const tag = bytes[at + 1];
-  if (tag === 102) return UNUSUAL;
-  if (tag < 121 || tag > 127) return NO_CONSTRUCTOR;
+  return tag === GENERAL_TAG || (tag >= FIRST_TAG && tag <= FIRST_TAG + OPERATION.update);
+}
+
+/** False only where the datum is surely no state. */
+function mayBeState(bytes: Uint8Array): boolean {
+  const outer = fieldsAt(bytes, 0, DATUM.state);
+  const inner = outer < 0 ? outer : fieldsAt(bytes, outer, RECORD);
+  const root = inner < 0 ? inner : hashEnd(bytes, inner, KEY_HASH_BYTES);
+  const end = root < 0 ? root : hashEnd(bytes, root, ROOT_BYTES);
+  return end !== NO;
+}
+
+/** Where the fields of the constructor at `at` begin, if it is this one. */
+function fieldsAt(bytes: Uint8Array, at: number, alternative: number): number {
+  const head = bytes[at];
+  if (head !== TAG_HEAD) return head > TAG_HEAD && head <= WIDE_TAG_HEAD_MAX ? UNUSUAL : NO;
+  const tag = bytes[at + 1];
+  if (tag !== FIRST_TAG + alternative) return tag === GENERAL_TAG ? UNUSUAL : NO;
   const list = bytes[at + 2];
-  if (list === LIST_OPEN) return { alternative: tag - 121, fields: 0, next: at + 3 };
-  if (list >> 5 !== ARRAY_MAJOR) return NO_CONSTRUCTOR;
-  return (list & 0x1f) > 23 ? UNUSUAL : { alternative: tag - 121, fields: list & 0x1f, next: at + 3 };
+  if (list === LIST_OPEN) return at + 3;
+  if (list >> 5 !== ARRAY) return NO;
+  return (list & 0x1f) < 24 ? at + 3 : UNUSUAL;
 }
 
-/** Whether bytes of this length may stand there. */
-function isBytes(bytes: Uint8Array, at: number, length: number): boolean {
-  if (bytes[at] === 0x58) return bytes[at + 1] === length;
-  return bytes[at] >> 5 === BYTES_MAJOR;
-}
-
-/** Behind the token, a record of one field, stands the hash of the owner's key: an address, which begins alike, has no bytes there. */
-function isOwnerBehindToken(bytes: Uint8Array, at: number): boolean {
-  const token = constructorAt(bytes, at);
-  if (token.alternative !== RECORD) return token.alternative < 0 && token.fields >= 0;
-  const head = bytes[token.next];
-  if (head >> 5 !== BYTES_MAJOR) return false;
+/** Where the byte string at `at` ends. */
+function bytesEnd(bytes: Uint8Array, at: number): number {
+  const head = bytes[at];
+  if (head >> 5 !== BYTES) return NO;
   const short = head & 0x1f;
-  if (short > 24) return true;
-  const end = short < 24 ? token.next + 1 + short : token.next + 2 + bytes[token.next + 1];
-  return isBytes(bytes, token.fields === 0 ? end + 1 : end, KEY_HASH_BYTES);
+  if (short < 24) return at + 1 + short;
+  return head === LONG_BYTES_HEAD ? at + 2 + bytes[at + 1] : UNUSUAL;
+}
+
+/** Where the byte string at `at` ends, if it has this length, which is above 23. */
+function hashEnd(bytes: Uint8Array, at: number, length: number): number {
+  if (bytes[at] === LONG_BYTES_HEAD) return bytes[at + 1] === length ? at + 2 + length : NO;
+  const end = bytesEnd(bytes, at);
+  return end === UNUSUAL ? UNUSUAL : NO;
 }

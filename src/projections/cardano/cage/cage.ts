@@ -71,6 +71,8 @@ interface Followed {
   readonly deployments: readonly CageDeployment[];
   readonly policies: readonly Uint8Array[];
   readonly watch: CageWatch;
+  /** The block that was applied last; null: ask the row. */
+  tip: Uint8Array | null;
 }
 
 /** `given`: what somebody said to follow; null: what the store follows, or the public ones if it is new. */
@@ -79,7 +81,9 @@ export function cageProjection(chain: CageChain, given: readonly CageDeployment[
   const writer = new ByteWriter();
   let known: Followed | null = null;
 
-  function followedIn(view: Reader): Followed {
+  /** What we know is of this store if the next block follows the one applied last: the fold goes on from what was written only. */
+  function followedIn(view: Reader, before: Uint8Array | null): Followed {
+    if (known?.view === view && known.tip !== null && before !== null && equalBytes(known.tip, before)) return known;
     const row = view.get(CAGE, DEPLOYMENTS_KEY);
     if (known?.view === view && sameRow(known.row, row)) return known;
     const deployments = deploymentsOf(row, given);
@@ -87,12 +91,13 @@ export function cageProjection(chain: CageChain, given: readonly CageDeployment[
     const watch = new CageWatch(chain.traits);
     for (const policy of policies) watch.add(policy);
     for (const [key] of rowsOf(view, CAGE_ROW.requestScript)) watch.add(key.subarray(1));
-    known = { view, row: row?.slice(), deployments, policies, watch };
+    known = { view, row: row?.slice(), deployments, policies, watch, tip: null };
     return known;
   }
 
   function apply(step: Step<ForwardBlock>, view: Reader, batch: Batch): Undo | undefined {
-    const { row, deployments, policies, watch } = followedIn(view);
+    const followed = followedIn(view, step.blocks[0].block.prevHash);
+    const { row, deployments, policies, watch } = followed;
     const undo: (Uint8Array | undefined)[] = new Array(step.blocks.length).fill(undefined);
     const begin = (): StepWork => new StepWork(view, cache, (hash) => watch.add(hash));
     let work = null as StepWork | null;
@@ -111,12 +116,15 @@ export function cageProjection(chain: CageChain, given: readonly CageDeployment[
       }
       undo[i] = work?.changes.endBlock(writer);
     }
+    // As long as the row is not known to be there, it is asked for.
+    followed.tip = row === undefined ? null : Uint8Array.from(step.blocks[step.blocks.length - 1].hash);
     if (work === null) return undefined;
     work.flush(batch);
     return undo;
   }
 
   function revert(step: Step, undo: Undo, view: Reader, batch: Batch): void {
+    if (known !== null) known.tip = null;
     if (undo.every((bytes) => bytes === undefined)) return;
     const work = new StepWork(view, cache, () => undefined);
     const { changes, tries } = work;

@@ -8,7 +8,7 @@ import type { CageOutput, CageTx } from '../../../ledgers/cardano/cage/index.ts'
 import { describeOutput } from '../../../ledgers/cardano/describe.ts';
 import type { OutputTraits, ScriptData } from '../../../ledgers/ledger.ts';
 import { OUTPOINT_BYTES, outpointIndex, outpointTxId } from '../../../ledgers/outpoint.ts';
-import { compareBytes, equalBytes, readU32, readU64 } from '../../../util/bytes.ts';
+import { compareBytes, readU32, readU64 } from '../../../util/bytes.ts';
 import { AT, type Coin, NO_INPUT, outputOffset } from '../../coin.ts';
 import type { ForwardBlock } from '../../projection.ts';
 import { type CageWatch, scriptHashOf } from './watch.ts';
@@ -29,11 +29,8 @@ export function* cageTxs(chain: CageChain, block: ForwardBlock, watch: CageWatch
     const [spentEnd, createdEnd] = [endOf(spent, spentAt, i, spenderOf), endOf(created, createdAt, i, txIndexOf)];
     if (txs[i].valid) {
       script ??= chain.scriptData(block.block);
-      const mint = script.mint(i);
       const matters =
-        anyMatters(spent, spentAt, spentEnd, watch) ||
-        anyMatters(created, createdAt, createdEnd, watch) ||
-        mint.some((asset) => policies.some((policy) => equalBytes(asset.policy, policy)));
+        anyMatters(spent, spentAt, spentEnd, watch) || anyMatters(created, createdAt, createdEnd, watch) || script.mints(i, policies);
       if (matters) {
         const inputs = spent.slice(spentAt, spentEnd).sort(byOutpoint);
         const outputs = created.slice(createdAt, createdEnd);

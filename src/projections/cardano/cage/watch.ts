@@ -3,7 +3,7 @@
  * must cost next to nothing for those that do not. An output matters when it is
  * at a script of a cage, or at any script with a datum that may be a request.
  */
-import { mayBeCageDatum } from '../../../ledgers/cardano/cage/index.ts';
+import { mayBeRequest } from '../../../ledgers/cardano/cage/index.ts';
 import { KEY_BYTES, type OutputTraits } from '../../../ledgers/ledger.ts';
 import { readU32 } from '../../../util/bytes.ts';
 import { type Coin, keyOffset, outputOffset } from '../../coin.ts';
@@ -32,7 +32,7 @@ export class CageWatch {
     if (payment > start && !isScript(bytes[payment - 1])) return false;
     if (this.isWatched(bytes, payment)) return true;
     const datum = this.traits.datumBytes(bytes, start, end);
-    return datum !== null && mayBeCageDatum(datum);
+    return datum !== null && mayBeRequest(datum);
   }
 
   private isWatched(bytes: Uint8Array, at: number): boolean {
