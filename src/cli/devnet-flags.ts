@@ -17,6 +17,8 @@ export interface DevnetFlags extends CommandOptions {
   readonly blocks?: string;
   readonly forks?: string;
   readonly transactions?: string;
+  /** False: `--no-cages`. */
+  readonly cages?: boolean;
   readonly genesisOut?: string;
   readonly journal?: string;
 }

@@ -18,6 +18,7 @@ export function registerDevnet(program: Command): void {
     .option('--k <n>', 'security parameter: blocks after which a fork is too deep', '2160')
     .option('--blocks <n>', 'blocks made before the first client is let in', '1')
     .option('--transactions <n>', 'mean number of made-up transactions in a block', '2')
+    .option('--no-cages', 'no transactions of cages (tokens, requests, facts) among them')
     .option('--forks <n>', 'a fork of its own about every n blocks; 0: never', '0')
     .option('--genesis-out <dir>', 'where the genesis files are written', './devnet-genesis')
     .option('--journal <file>', 'remember the chain in this file and go on with it next time')
@@ -25,7 +26,7 @@ export function registerDevnet(program: Command): void {
       'after',
       `
 Reads commands from standard input, one a line; type help. No script, signature or fee is checked.
-With --network bitcoin-regtest: a Bitcoin chain over P2P; --socket, --k, --transactions and --genesis-out are of Cardano.
+With --network bitcoin-regtest: a Bitcoin chain over P2P; --socket, --k, --transactions, --no-cages and --genesis-out are of Cardano.
 
 Examples:
   $ unspent devnet --interval 1 --socket ./devnet.socket

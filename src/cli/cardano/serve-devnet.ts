@@ -61,14 +61,21 @@ function liveOptions(flags: DevnetFlags): LiveOptions {
   const forks = wholeNumber(flags.forks, '--forks', 1_000_000);
   const k = wholeNumber(flags.k, '--k', 1_000_000);
   if (k === 0) throw usage('--k', flags.k, 'a whole number from 1 on');
+  const txPerBlock = wholeNumber(flags.transactions, '--transactions', 1000);
   return {
     seed: wholeNumber(flags.seed, '--seed', Number.MAX_SAFE_INTEGER),
     byronEpochSlots: 10 * k,
-    txPerBlock: wholeNumber(flags.transactions, '--transactions', 1000),
+    txPerBlock,
     intervalMs,
+    ...(hasCages(flags) ? { cages: true } : {}),
     ...(forks > 0 ? { forks: { everyBlocks: forks, depthMax: Math.min(k, FORK_DEPTH) } } : {}),
     ...(flags.journal === undefined ? {} : { journal: flags.journal }),
   };
+}
+
+/** Where no transactions are wanted, those of cages are not, either. */
+function hasCages(flags: DevnetFlags): boolean {
+  return flags.cages !== false && flags.transactions !== '0';
 }
 
 /** Genesis files under the names nodes give them, and the keys of the funded address. */
@@ -111,6 +118,7 @@ function introductionText(chain: LiveDevnet, { port }: Responder, flags: DevnetF
     ['genesis', `${flags.genesisOut} (byron-genesis.json, shelley-genesis.json)`],
     ['funded', `${formatAddress(wallet.address)} with ${ada(FUNDED)} ada; its keys are beside the genesis files`],
     ['follow', `unspent sync --follow --network devnet --genesis ${flags.genesisOut} --source ${url} --data ./follower`],
+    ...(hasCages(flags) ? [['', 'and for its cages: --cage-enabled true --cage-deployments devnet'] as [string, string]] : []),
     ['control', 'type help'],
   ];
   return pairs(rows);

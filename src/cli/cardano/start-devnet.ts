@@ -5,9 +5,12 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { journalSubject } from '../../chains/cardano/devnet/journal.ts';
 import { LiveDevnet, type LiveOptions } from '../../chains/cardano/devnet/live.ts';
 import { makeWallet } from '../../chains/cardano/devnet/wallet.ts';
 import { serveChain } from '../../chains/cardano/responder/index.ts';
+import { type Config, isGiven, withValues } from '../../config/schema.ts';
+import { readIdentity } from '../../engine/directory.ts';
 import { openNetwork } from '../../families/networks.ts';
 import { openNetworkSource } from '../../families/open-source.ts';
 import { formatAddress } from '../../ledgers/cardano/index.ts';
@@ -38,7 +41,8 @@ const FORKS = { everyBlocks: 30, depthMax: 5 };
 /** The devnet remembers itself beside the store, so that the two still fit after a restart. */
 export async function startDevnet(context: Context): Promise<void> {
   const { output } = context;
-  const options: LiveOptions = { seed: SEED };
+  const { config } = context.settings;
+  const options = chainOptions(config.data);
   const { genesis } = new LiveDevnet(options);
   await context.withStore(
     async (store) => {
@@ -80,8 +84,24 @@ export async function startDevnet(context: Context): Promise<void> {
         await responder.close();
       }
     },
-    { create: true, network: DEVNET, genesis, config: withEverything(context.settings.config, openNetwork(DEVNET, genesis).ledger) },
+    { create: true, network: DEVNET, genesis, config: withCages(withEverything(config, openNetwork(DEVNET, genesis).ledger)) },
   );
+}
+
+/** A new chain has cages. One that was begun goes on as it was. */
+function chainOptions(data: string): LiveOptions {
+  const subject = journalSubject(join(data, JOURNAL));
+  const withCages: LiveOptions = { seed: SEED, cages: true };
+  return subject === null || subject === JSON.stringify(withCages) ? withCages : { seed: SEED };
+}
+
+/** Cages can be followed only from the first block on, so it is a new store that begins to, unless a setting says otherwise. */
+function withCages(config: Config): Config {
+  if (readIdentity(config.data) !== null) return config;
+  return withValues(config, {
+    ...(isGiven(config, 'cage.enabled') ? {} : { 'cage.enabled': true }),
+    ...(isGiven(config, 'cage.deployments') ? {} : { 'cage.deployments': DEVNET }),
+  });
 }
 
 function introduction(url: string, store: OpenStore, address: string, served: Served | null): string {

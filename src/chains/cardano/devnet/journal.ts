@@ -30,26 +30,20 @@ export class Journal {
       appendFileSync(path, `${head}\n`);
       return;
     }
-    const found = firstLine(this.text());
+    const found = firstLine(readText(path));
     if (found === head) return;
     throw new UnspentError('CONFIG', `${path} is of another devnet (${found.slice(0, 200)}); this one is ${head}`, { path });
   }
 
   /** All there is. A last line without its end was not finished when the process died: it is cut off. */
   read(): JournalEntry[] {
-    const text = this.text();
+    const text = readText(this.path);
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     if (whole.length < text.length) truncateSync(this.path, Buffer.byteLength(whole));
     return whole
       .split('\n')
       .slice(1, -1)
       .map((line, i) => this.parse(line, i + 2));
-  }
-
-  private text(): string {
-    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(
-      readRegular(this.path, { bytesMax: DEVNET_JOURNAL_BYTES_MAX, links: 'follow' }),
-    );
   }
 
   append(deeds: readonly JournalEntry[]): void {
@@ -64,6 +58,17 @@ export class Journal {
     }
     throw new UnspentError('SOURCE_DAMAGED', `${this.path}, line ${number}: not a line of a devnet's journal`, { path: this.path, number });
   }
+}
+
+/** What the chain of a journal is made from, as its maker wrote it; null: there is no such file. */
+export function journalSubject(path: string): string | null {
+  if (!existsSync(path)) return null;
+  const title = firstLine(readText(path));
+  return title.startsWith(`${TITLE} `) ? title.slice(TITLE.length + 1) : '';
+}
+
+function readText(path: string): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(readRegular(path, { bytesMax: DEVNET_JOURNAL_BYTES_MAX, links: 'follow' }));
 }
 
 function firstLine(text: string): string {

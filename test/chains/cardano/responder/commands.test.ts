@@ -35,11 +35,13 @@ describe('unspent devnet', () => {
     await devnet.ask('help', /fork N.*\n/);
     const [, digest] = await devnet.ask('status', /digest ([0-9a-f]{64})/);
 
-    const common = ['--network', 'devnet', '--genesis', 'devnet-genesis'];
+    const cages = ['--cage-enabled', 'true', '--cage-deployments', 'devnet'];
+    const common = ['--network', 'devnet', '--genesis', 'devnet-genesis', ...cages];
     for (const [i, source] of [url, 'n2c:node.socket'].entries()) {
       await document(['sync', '--source', source, '--data', `store${i}`, ...common], { cwd });
       const found = await document<{ digest: string }>(['digest', '--data', `store${i}`], { cwd });
       assert.equal(found.digest, digest);
+      await document(['verify', '--data', `store${i}`], { cwd });
     }
     const { utxos } = await document<{ utxos: { lovelace_amount: string }[] }>(['query', 'address', address, '--data', 'store0'], { cwd });
     assert.deepEqual(utxos.map((utxo) => utxo.lovelace_amount).sort(), ['1000000000000', '12500000']);
@@ -100,6 +102,8 @@ describe('unspent start', () => {
     second.tell('quit');
     assert.equal((await second.end).code, 0);
     await document(['verify'], { cwd });
+    const { projections } = await document<{ projections: string[] }>(['status'], { cwd });
+    assert.ok(projections.includes('cage'), 'the cages of the devnet are followed');
   });
 
   it('says what is missing', async () => {

@@ -29,9 +29,9 @@ export function unitOf(token: string): string {
   return `${STATE_SCRIPT}.${token}`;
 }
 
-/** The stake part is free, so some addresses have one. */
+/** The stake part is free, so a few addresses have one. */
 export function scriptAddress(random: Random, hash: string): DevnetAddress {
-  const hasStake = random.chance(0.2);
+  const hasStake = random.chance(0.03);
   const parts = hasStake
     ? [Uint8Array.of(BASE_SCRIPT), fromHex(hash), random.bytes(28)]
     : [Uint8Array.of(ENTERPRISE_SCRIPT), fromHex(hash)];
