@@ -4,3 +4,4 @@
  */
 export { electrum } from './bitcoin/electrum/index.ts';
 export { esplora } from './bitcoin/esplora/index.ts';
+export { mpfs } from './cardano/mpfs/index.ts';

@@ -264,6 +264,12 @@ export const ERROR_CODES = {
     meaning: 'The store did not reach that slot in the time it may wait.',
     advice: 'Try again; the headers of the answer say how far it is.',
   },
+  TX_NOT_SEEN: {
+    exit: 1,
+    status: 408,
+    meaning: 'The transaction is in no block that the store has, and did not get into one in the time it may wait.',
+    advice: 'Ask again; if it never comes, submit it again.',
+  },
   UNAUTHORIZED: { exit: 1, status: 401, meaning: 'The request has no valid token.', advice: 'Send Authorization: Bearer TOKEN.' },
   FORBIDDEN: {
     exit: 1,

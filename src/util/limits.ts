@@ -282,6 +282,11 @@ export const SUBMITS_MAX = 64;
 /** Milliseconds after which the rest of a package is not tried any more: its submissions go one after the other, and somebody waits for all of them. */
 export const SUBMIT_PACKAGE_MS = 20_000;
 
+/** Digits of a transaction in a request of the MPFS API: 64 KiB, four times what the ledger lets into a block. */
+export const SUBMIT_HEX_MAX = 131_072;
+/** Blocks that one request of the MPFS API may wait for: about five hours; the seconds a request may wait end it long before. */
+export const MPFS_WAIT_BLOCKS_MAX = 1000;
+
 /** Bytes of blocks one batch of RPC calls should fetch, calls of one batch, and batches on their way: an answer is hex, all in memory. */
 export const RPC_BATCH_BYTES = 2 * 1024 * 1024;
 export const RPC_BATCH_CALLS_MAX = 500;

@@ -9,7 +9,14 @@
 
 import type { Reader } from '../../engine/engine.ts';
 import type { AssetId } from '../../ledgers/asset.ts';
-import { type CageRequest, decodeCageDatum, type RequestPhase, requestPhase } from '../../ledgers/cardano/cage/index.ts';
+import {
+  type CageDeployment,
+  type CageRequest,
+  decodeCageDatum,
+  parseCageDeployments,
+  type RequestPhase,
+  requestPhase,
+} from '../../ledgers/cardano/cage/index.ts';
 import { describeOutput } from '../../ledgers/cardano/describe.ts';
 import { outpointIndex, outpointTxId } from '../../ledgers/outpoint.ts';
 import {
@@ -17,6 +24,7 @@ import {
   CAGE_ROW,
   CAGE_VALUES,
   type CageCounters,
+  DEPLOYMENTS_KEY,
   decodeToken,
   decodeTrie,
   factKey,
@@ -25,6 +33,7 @@ import {
   readCounters,
   requestOutpoint,
   requestPrefix,
+  requestScriptKey,
   type TokenRow,
   TRIE_BYTES,
   tokenIdOf,
@@ -83,6 +92,17 @@ export class CageQuery {
 
   counters(): CageCounters {
     return readCounters(this.reader);
+  }
+
+  /** Those that are followed; none before the first block. */
+  deployments(): readonly CageDeployment[] {
+    const row = this.reader.get(CAGE, DEPLOYMENTS_KEY);
+    return row === undefined ? [] : parseCageDeployments(new TextDecoder().decode(row));
+  }
+
+  /** Whether this is the request script of a token there is or was. */
+  isRequestScript(hash: Uint8Array): boolean {
+    return this.reader.get(CAGE, requestScriptKey(hash)) !== undefined;
   }
 
   /** In the order of policies and names, behind `after` where given. */

@@ -28,6 +28,14 @@ function arrayHead(count: number): Uint8Array {
   return Uint8Array.of(0x9a, count >>> 24, (count >>> 16) & 0xff, (count >>> 8) & 0xff, count & 0xff);
 }
 
+/** What stands before the first row and behind the last one in JSON. */
+export interface RowFrame {
+  readonly open: string;
+  readonly close: string;
+}
+
+const ARRAY_FRAME: RowFrame = { open: '[', close: ']' };
+
 /** Every row as one array, made when the reader asks for more. CBOR: an array of indefinite length. */
 export class RowStream<Row = IndexedUtxo> extends Readable {
   readonly #task: Task;
@@ -35,6 +43,7 @@ export class RowStream<Row = IndexedUtxo> extends Readable {
   readonly #accept: ((row: Row) => boolean) | undefined;
   readonly #encode: RowEncoder<Row>;
   readonly #json: boolean;
+  readonly #frame: RowFrame;
   #begun = false;
   #written = 0;
   #waits = false;
@@ -45,6 +54,7 @@ export class RowStream<Row = IndexedUtxo> extends Readable {
     accept: ((row: Row) => boolean) | undefined,
     encode: RowEncoder<Row>,
     form: ResponseFormat,
+    frame = ARRAY_FRAME,
   ) {
     super({ highWaterMark: HTTP_PIECE_CHARS });
     this.#task = task;
@@ -52,6 +62,7 @@ export class RowStream<Row = IndexedUtxo> extends Readable {
     this.#accept = accept;
     this.#encode = encode;
     this.#json = form === 'json';
+    this.#frame = frame;
   }
 
   /** Always in a turn of its own: a reader that takes everything at once must not be the only one served. */
@@ -106,7 +117,8 @@ export class RowStream<Row = IndexedUtxo> extends Readable {
 
   #text(rows: readonly EncodedRow[], last: boolean): string {
     const comma = this.#written > 0 && rows.length > 0 ? ',' : '';
-    return `${this.#begun ? comma : '['}${rows.join(',')}${last ? ']' : ''}`;
+    const { open, close } = this.#frame;
+    return `${this.#begun ? comma : open}${rows.join(',')}${last ? close : ''}`;
   }
 
   #bytes(rows: readonly EncodedRow[], last: boolean): Uint8Array {
