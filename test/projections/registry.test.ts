@@ -50,6 +50,7 @@ const KEPT_BY: Readonly<Record<string, readonly string[]>> = {
   'proofs.setHash=true': ['setHash'],
   'proofs.csmt=true': ['csmt'],
   'utxo.store=mmr': ['mmr'],
+  'cage.enabled=true': ['cage'],
 };
 
 describe('the table of projections', () => {
@@ -109,10 +110,26 @@ describe('the table of projections', () => {
     const fillable = Object.fromEntries(
       [...everyProjection(ledger), ...everyProjection(bitcoin)].map((projection) => [projection.name, projection.fillable]),
     );
-    for (const name of [...BASE, 'history', 'mmr']) assert.equal(fillable[name], undefined, name);
+    for (const name of [...BASE, 'history', 'mmr', 'cage']) assert.equal(fillable[name], undefined, name);
     for (const name of [...INDEX_KINDS.map((kind) => `index.${kind}`), 'balance.address', 'balance.stake', 'csmt', 'setHash'])
       assert.equal(fillable[name], 'exact', name);
     for (const name of ['datums', 'scripts']) assert.equal(fillable[name], 'outputs', name);
+  });
+
+  it('says what to do where one is switched on that cannot be made any more', () => {
+    const have = planShape(null, loadConfig({ flags: { set: [] } }).config, ledger, PROJECTIONS).after;
+    const late = loadConfig({ flags: { set: ['cage.enabled=true'] } }).config;
+    assert.throws(() => planShape(have, late, ledger, PROJECTIONS), {
+      code: 'STORE_SHAPE',
+      message: /^cage cannot be switched on for a store that has begun without: .* Sync a new store with it on/,
+    });
+  });
+
+  it('takes the further settings of a projection', () => {
+    const wrong = loadConfig({ flags: { set: ['cage.enabled=true', 'cage.deployments=v7:00'] } }).config;
+    assertCode(() => planShape(null, wrong, ledger, PROJECTIONS), 'USAGE');
+    const right = loadConfig({ flags: { set: ['cage.enabled=true', `cage.deployments=public,v2:${'ab'.repeat(28)}`] } }).config;
+    assert.ok(planShape(null, right, ledger, PROJECTIONS).after.projections.includes('cage'));
   });
 
   it('refuses what outputs of the ledger do not have, and only that', () => {
@@ -128,6 +145,7 @@ describe('the table of projections', () => {
       ['utxo.history=true', 'history', /a history cannot be kept: this version has none for the bitcoin family/],
       ['proofs.csmt=true', 'csmt', /a tree over the set cannot be kept: this version has none/],
       ['utxo.store=mmr', 'mmr', /a mountain range cannot be kept: this version has none/],
+      ['cage.enabled=true', 'cage', /cages cannot be kept: this version has none for the bitcoin family/],
     ];
     for (const [set, name, message] of messages) {
       assert.throws(() => namesWith(bare, set), { code: 'UNSUPPORTED', message });
