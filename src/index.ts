@@ -1,7 +1,7 @@
 /**
  * `unspent`: open a store, follow a source, read, undo, serve, close. What else
  * the package has is behind its other doors: `unspent/sources`,
- * `unspent/cardano`, `unspent/bitcoin`, `unspent/proofs`, `unspent/records` and,
+ * `unspent/cardano`, `unspent/bitcoin`, `unspent/cage`, `unspent/proofs`, `unspent/records` and,
  * for those who write their own parts, `unspent/contracts` and `unspent/testing`.
  */
 

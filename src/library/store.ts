@@ -1,7 +1,7 @@
 /**
  * The library's store: what a program does with one. It shows no engine, no fold
- * and no bytes; the open store behind it (`store/store.ts`) has all of that, in a
- * private field that nothing outside of this class can reach.
+ * and no bytes; the open store behind it (`store/store.ts`) has all of that, where
+ * only this class and the other doors of the library (`opened.ts`) can reach it.
  */
 import type { Digest } from '../query/digest.ts';
 import { type PointJson, renderPoint } from '../query/render.ts';
@@ -15,6 +15,7 @@ import { type StatusJson, statusJson } from '../store/status-json.ts';
 import type { OpenStore } from '../store/store.ts';
 import type { Verification } from '../store/verify/verify.ts';
 import { type EventsOptions, eventForm, type StoreEventStream, streamOf } from './events.ts';
+import { rememberOpened } from './opened.ts';
 import { pinRead, readNow } from './pinned-read.ts';
 import { StoreReads } from './reads.ts';
 import { type BlockPlace, findBlock } from './text.ts';
@@ -61,6 +62,7 @@ export class Store extends StoreReads implements AsyncDisposable {
   constructor(opened: OpenStore) {
     super((body) => readNow(opened, body));
     this.#opened = opened;
+    rememberOpened(this, opened);
   }
 
   /** The directory it is in. */

@@ -261,8 +261,8 @@ export const ERROR_CODES = {
   NOT_YET: {
     exit: 1,
     status: 504,
-    meaning: 'The store did not reach that slot in the time it may wait.',
-    advice: 'Try again; the headers of the answer say how far it is.',
+    meaning: 'The store did not reach that slot, block or transaction in the time it may wait.',
+    advice: 'Try again; the headers of the answer, or the message, say how far it is.',
   },
   TX_NOT_SEEN: {
     exit: 1,

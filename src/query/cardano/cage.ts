@@ -57,8 +57,11 @@ export interface CageToken extends TokenRow {
   readonly facts: number | null;
 }
 
+/** An entry of a token's trie. */
 export interface CageFact {
+  /** Its key, before it is hashed. */
   readonly key: Uint8Array;
+  /** Its value, as it was set. */
   readonly value: Uint8Array;
   /** Of the block that set it. */
   readonly slot: number;
@@ -147,10 +150,10 @@ export class CageQuery {
 
   /** A proof for any key against the root on chain. Verified before it is given out. Throws TRIE_DIVERGED, STORE_DAMAGED. */
   proof(token: CageToken, key: Uint8Array): FactProof {
-    if (token.status !== 'consistent') throw diverged(token);
+    const trie = needConsistentTrie(token);
     const { root } = token.state;
     const fact = this.fact(token, key);
-    const { proof } = mpf.prove(storedTrie(this.reader, needTrie(token)), key);
+    const { proof } = mpf.prove(storedTrie(this.reader, trie), key);
     const verdict = fact === null ? mpf.verifyAbsence(root, key, proof) : mpf.verifyPresence(root, key, fact.value, proof);
     if (!verdict.ok) {
       throw new UnspentError('STORE_DAMAGED', `a proof of the token ${toHex(token.id.name)} does not lead to its root: ${verdict.why}`);
@@ -208,6 +211,12 @@ function describe({ scriptHash, ...request }: FoundRequest, token: CageToken | n
     canonical: belongs === null ? null : scriptHash !== null && equalBytes(scriptHash, belongs),
     phase: token === null ? null : requestPhase(request.request, token.state.terms, nowMs),
   };
+}
+
+/** The number of its trie. Throws TRIE_DIVERGED unless it is what the root on chain commits to. */
+export function needConsistentTrie(token: CageToken): number {
+  if (token.status !== 'consistent') throw diverged(token);
+  return needTrie(token);
 }
 
 function needTrie(token: CageToken): number {

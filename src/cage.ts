@@ -1,0 +1,14 @@
+/**
+ * `unspent/cage`: programs of the cage protocol (MPFS) over an open store: tokens,
+ * requests, facts and their proofs, tries that are tried before they are written,
+ * waiting for what was sent.
+ */
+export type { CageOperation, CageVersion, RequestPhase } from './ledgers/cardano/cage/index.ts';
+export { CageContext, type CageOptions, CageView, openCage } from './library/cardano/cage/context.ts';
+export type { RequestDocument, TokenDocument, TokenTerms, TrieProof } from './library/cardano/cage/documents.ts';
+export type { CageIndexer, CageStatus, WaitOptions, WaitTxOptions } from './library/cardano/cage/indexer.ts';
+export type { TriedOperation, TriedRequest, TriedRequests, TrieSession } from './library/cardano/cage/session.ts';
+export type { CageStateReads, RequestsOptions } from './library/cardano/cage/state.ts';
+export type { CageTrieReads, FactsOptions } from './library/cardano/cage/tries.ts';
+export type { TrieStatus } from './projections/cardano/cage/rows.ts';
+export type { CageFact } from './query/cardano/cage.ts';
