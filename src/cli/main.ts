@@ -5,6 +5,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../util/version.ts';
 import { registerBench } from './bench.ts';
+import { registerCage } from './cardano/cage.ts';
 import { registerRelay } from './cardano/relay.ts';
 import { registerCompact } from './compact.ts';
 import { registerConfig } from './config.ts';
@@ -54,7 +55,7 @@ function createProgram(): Command {
     .addHelpText('after', AFTER_HELP);
   addGlobalOptions(program);
   const follow = [registerStart, registerSync, registerServe];
-  const look = [registerStatus, registerQuery, registerDigest, registerRoot, registerProve, registerVerifyProof];
+  const look = [registerStatus, registerQuery, registerDigest, registerRoot, registerProve, registerVerifyProof, registerCage];
   const operate = [
     registerRollback,
     registerPrune,

@@ -48,6 +48,7 @@ export interface CommandOptions {
   readonly setHash?: string;
   readonly block?: string;
   readonly tree?: 'csmt' | 'mmr';
+  readonly text?: boolean;
 }
 
 function collect(value: string, before: readonly string[] | undefined): readonly string[] {
