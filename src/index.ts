@@ -42,6 +42,7 @@ export {
   verifySnapshot,
 } from './store/snapshots.ts';
 export type { BlockTime, StatusJson } from './store/status-json.ts';
+export type { CageSummary } from './store/summary.ts';
 export type { Fault, Verification } from './store/verify/verify.ts';
 export { ERROR_CODES, type ErrorCode, isUnspentError, UnspentError } from './util/errors.ts';
 export type { SettingValue } from './util/setting.ts';

@@ -4,9 +4,10 @@
 import type { Command } from 'commander';
 import { blockTime, statusJson } from '../store/status-json.ts';
 import type { OpenStore, StoreStatus } from '../store/store.ts';
+import type { CageSummary } from '../store/summary.ts';
 import { action } from './context.ts';
 import { fillText } from './fill-text.ts';
-import { bytes, count, pairs, placeText, unspentText, utcTime } from './format.ts';
+import { bytes, count, counted, pairs, placeText, unspentText, utcTime } from './format.ts';
 
 export function registerStatus(program: Command): void {
   program
@@ -49,6 +50,7 @@ function statusRows(store: OpenStore, { head, totals, horizon, base, pruned, eng
     ['projections', status.projections.join(', ')],
     ...(status.fills.length === 0 ? [] : [['filling', fillText(status.fills)] as [string, string]]),
     ...(status.mmr === null ? [] : [['range', `${count(status.mmr.size)} nodes, root ${status.mmr.root}`] as [string, string]]),
+    ...(status.cage === null ? [] : cageRows(status.cage)),
     ['work', workText(status)],
     ['on disk', `${bytes(engine.bytes)} (${engine.kind})`],
     [
@@ -58,6 +60,17 @@ function statusRows(store: OpenStore, { head, totals, horizon, base, pruned, eng
         .join(', ')}`,
     ],
   );
+  return rows;
+}
+
+function cageRows(cage: CageSummary): [string, string][] {
+  const { tokens, requests, malformed, gone, diverged, divergedTokens } = cage;
+  const rows: [string, string][] = [
+    ['cages', `${counted(tokens, 'token')}, ${counted(requests, 'request')}, ${counted(malformed, 'malformed datum')}`],
+  ];
+  if (gone > 0) rows.push(['', `${counted(gone, 'request')} spent in a way that the scripts do not allow`]);
+  if (diverged > 0) rows.push(['diverged', `${counted(diverged, 'token')} without proofs: the trie is not the one whose root is on chain`]);
+  for (const { token, status } of divergedTokens) rows.push(['', `${token} ${status}`]);
   return rows;
 }
 

@@ -8,6 +8,7 @@ import type { FillProgress } from '../state/fill.ts';
 import type { Head } from '../state/head.ts';
 import type { SettingValue } from '../util/setting.ts';
 import type { OpenStore, StoreStatus } from './store.ts';
+import type { CageSummary } from './summary.ts';
 
 /** When a block was made, in the chain's own words; what it has no words for is left out. */
 export interface BlockTime {
@@ -43,6 +44,8 @@ export interface StatusJson {
   readonly pruned: { readonly spentOutputs: number; readonly deltas: number };
   /** The mountain range over all outputs: its nodes and its merged root in hex; null where none is kept. */
   readonly mmr: { readonly size: number; readonly root: string } | null;
+  /** Tokens, requests and what is wrong with them; null where no cages are followed (`cage.enabled`). */
+  readonly cage: CageSummary | null;
   /** The settings in force that say what it keeps, how far back, and how it works, by key. */
   readonly settings: Readonly<Record<string, SettingValue>>;
   /** Names of what it keeps. */

@@ -9,6 +9,7 @@ import type { Query } from '../query/query.ts';
 import type { Head, Totals } from '../state/head.ts';
 import type { PrunedHeights } from '../state/pruned.ts';
 import { toHex } from '../util/bytes.ts';
+import { DIVERGED_TOKENS_SHOWN_MAX } from '../util/limits.ts';
 import type { SettingValue } from '../util/setting.ts';
 
 export interface StoreSummary {
@@ -24,8 +25,26 @@ export interface StoreSummary {
   readonly base: ChainRow | null;
   /** Nodes and merged root of the mountain range over all outputs; null where none is kept. */
   readonly mmr: { readonly size: number; readonly root: string } | null;
+  /** What it knows of cages; null: it follows none. */
+  readonly cage: CageSummary | null;
   /** What it keeps, how far back, how it prunes and applies: the settings in force, by key. */
   readonly settings: Readonly<Record<string, SettingValue>>;
+}
+
+/** Counts of what a store keeps of cages (the MPFS protocol). */
+export interface CageSummary {
+  /** Tokens there are. */
+  readonly tokens: number;
+  /** Requests that wait. */
+  readonly requests: number;
+  /** Tokens that give no proofs, because their trie is not the one whose root is on chain. */
+  readonly diverged: number;
+  /** The first of those, as `POLICY.NAME` in hex, with what is wrong with them. */
+  readonly divergedTokens: readonly { readonly token: string; readonly status: string }[];
+  /** Outputs whose datum should be one of a cage and is not. */
+  readonly malformed: number;
+  /** Requests that were spent in a way that the scripts do not allow. */
+  readonly gone: number;
 }
 
 /** Which store it is, and where its genesis is, is said elsewhere. */
@@ -43,6 +62,7 @@ export function summaryOf(query: Query, config: Config): StoreSummary {
     base,
     partial: base === null && query.firstHeight() > 0,
     mmr: config.utxo.enabled && config.utxo.store === 'mmr' ? rangeOf(query) : null,
+    cage: config.utxo.enabled && config.cage.enabled ? cagesOf(query) : null,
     settings: Object.fromEntries(SHOWN.map((key) => [key, settingValue(config, key)])),
   };
 }
@@ -50,6 +70,20 @@ export function summaryOf(query: Query, config: Config): StoreSummary {
 function rangeOf(query: Query): StoreSummary['mmr'] {
   const { size, merged } = query.mmr().roots();
   return { size, root: toHex(merged) };
+}
+
+function cagesOf(query: Query): CageSummary {
+  const cage = query.cage();
+  const { tokens, requests, diverged, malformed, gone } = cage.counters();
+  const divergedTokens: { token: string; status: string }[] = [];
+  if (diverged > 0) {
+    for (const { id, status } of cage.tokens()) {
+      if (status === 'consistent') continue;
+      divergedTokens.push({ token: `${toHex(id.policy)}.${toHex(id.name)}`, status });
+      if (divergedTokens.length === Math.min(diverged, DIVERGED_TOKENS_SHOWN_MAX)) break;
+    }
+  }
+  return { tokens, requests, diverged, divergedTokens, malformed, gone };
 }
 
 type Measure = (column: string) => { readonly properties: Readonly<Record<string, string>> };

@@ -447,6 +447,9 @@ export const CAGE_TOPS_KEPT = 10_000;
 /** Rows of a burned cage's trie that one step of pruning deletes: a trie of a million facts must not hold up the blocks behind it. */
 export const CAGE_ROWS_DELETED_MAX = 2000;
 
+/** Diverged tokens of cages that a status names; it says how many there are in any case. */
+export const DIVERGED_TOKENS_SHOWN_MAX = 20;
+
 /** Outputs in one proof over HTTP that an owner has no others: it is made in one piece, some 20 µs each, and meanwhile nobody else is answered. */
 export const HTTP_PROOF_OUTPUTS_MAX = 2000;
 

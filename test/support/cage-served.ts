@@ -56,7 +56,7 @@ export class CageServed {
     const submitted: Uint8Array[] = [];
     const logged: string[] = [];
     const live = { status: NOT_FOLLOWING as LiveStatus, onTimings: () => () => undefined };
-    const { config } = loadConfig({});
+    const { config } = loadConfig({ flags: { set: ['cage.enabled=true'] } });
     const app = await buildApp(
       {
         network,

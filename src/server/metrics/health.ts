@@ -19,6 +19,13 @@ export function unhealthyBecause(damage: string | null, { state, lastError, refu
   return state === 'stopped' && lastError !== null ? 'following stopped with an error' : null;
 }
 
+/** Only what concerns single tokens: the rest of the store is as good as ever. */
+export function cageWarnings({ diverged, tokens }: { readonly diverged: number; readonly tokens: number }): readonly string[] {
+  return diverged === 0
+    ? []
+    : [`${diverged} of ${tokens} tokens of cages give no proofs: their tries are not those whose roots are on chain`];
+}
+
 /** Blocks our tip is behind the source's; null where the source does not say. */
 export function lagBlocks(head: Point | null, { sourceTip }: LiveStatus): number | null {
   if (sourceTip === null || sourceTip.height === null) return null;

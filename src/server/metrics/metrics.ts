@@ -49,6 +49,11 @@ const GAUGES = {
   mempool_transactions: 'Transactions known that are in no block yet. Bitcoin family.',
   missing_inputs: 'Inputs from before the first block, of a store that began in the middle of its chain.',
   mmr_nodes: 'Nodes of the mountain range over all outputs.',
+  cage_tokens: 'Tokens of cages. Stores that follow cages.',
+  cage_diverged_tokens: 'Tokens of cages that give no proofs, because their trie is not the one whose root is on chain.',
+  cage_requests: 'Requests of cages that wait.',
+  cage_malformed_datums: 'Outputs at cages whose datum should be one of a cage and is not, so far.',
+  cage_gone_requests: 'Requests of cages that were spent in a way that the scripts do not allow, so far.',
   following: '1 while blocks of a source are being followed, 0 otherwise.',
   http_connections: 'Open connections.',
   event_streams: 'Open streams of events.',
@@ -168,7 +173,7 @@ export class Metrics {
 
   private readChain(query: Query, status: LiveStatus): void {
     const { network, config, mempool } = this.context;
-    const { head, totals, horizon, pruned, mmr } = summaryOf(query, config);
+    const { head, totals, horizon, pruned, mmr, cage } = summaryOf(query, config);
     this.set('tip_height', head?.height);
     this.set('tip_slot', head?.slot);
     this.set('utxos', totals?.utxos);
@@ -183,6 +188,11 @@ export class Metrics {
     this.set('mmr_nodes', mmr?.size);
     this.mmrRoot.reset();
     if (mmr !== null) this.mmrRoot.set({ root: mmr.root }, 1);
+    this.set('cage_tokens', cage?.tokens);
+    this.set('cage_diverged_tokens', cage?.diverged);
+    this.set('cage_requests', cage?.requests);
+    this.set('cage_malformed_datums', cage?.malformed);
+    this.set('cage_gone_requests', cage?.gone);
     const { sourceTip } = status;
     this.set('lag_blocks', lagBlocks(head, status));
     const { clock } = network.dialect;

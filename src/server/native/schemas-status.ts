@@ -52,6 +52,20 @@ const Following = Type.Object(
   closed,
 );
 
+const Cage = Type.Object(
+  {
+    tokens: count('Tokens there are.'),
+    requests: count('Requests that wait.'),
+    diverged: count('Tokens that give no proofs, because their trie is not the one whose root is on chain.'),
+    diverged_tokens: Type.Array(Type.Object({ token: text('`POLICY.NAME` in hex.'), status: text('What is wrong with it.') }, closed), {
+      description: 'The first of those.',
+    }),
+    malformed: count('Outputs whose datum should be one of a cage and is not.'),
+    gone: count('Requests that were spent in a way that the scripts do not allow.'),
+  },
+  { ...closed, description: 'What is known of cages; null where none are followed (`cage.enabled`).' },
+);
+
 export const Status = Type.Object(
   {
     version: text('Of this server.'),
@@ -84,6 +98,7 @@ export const Status = Type.Object(
         { ...closed, description: 'With the merged root; null where none is kept.' },
       ),
     ),
+    cage: orNull(Cage),
     projections: Type.Array(Type.String(), { description: 'What the store keeps.' }),
     settings: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Integer(), Type.String()]), {
       description: 'The settings in force that say what is kept, how far back, and how it is pruned and applied.',
@@ -109,7 +124,16 @@ export const EngineStatus = Type.Object(
   closed,
 );
 
-export const Health = Type.Object({ healthy: Type.Boolean(), reason: orNull(Type.String()) }, closed);
+export const Health = Type.Object(
+  {
+    healthy: Type.Boolean(),
+    reason: orNull(Type.String()),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'What is wrong without stopping anything; left out where nothing is.' }),
+    ),
+  },
+  closed,
+);
 
 export const Ready = Type.Object(
   { ready: Type.Boolean(), reason: orNull(Type.String()), lag_blocks: orNull(count('Blocks behind the source.')) },

@@ -5,15 +5,16 @@
  */
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
+import { CAGE } from '../../../projections/cardano/cage/rows.ts';
 import type { Dialect } from '../../../query/dialect.ts';
 import type { Query } from '../../../query/query.ts';
 import { renderPoint } from '../../../query/render.ts';
-import { keyEstimates, summaryOf } from '../../../store/summary.ts';
+import { type CageSummary, keyEstimates, summaryOf } from '../../../store/summary.ts';
 import { withoutSecret } from '../../../util/secret.ts';
 import { VERSION } from '../../../util/version.ts';
 import type { ServerContext } from '../../context.ts';
 import type { App } from '../../http/typed.ts';
-import { lagBlocks, lagSlots, unhealthyBecause, unreadyBecause } from '../../metrics/health.ts';
+import { cageWarnings, lagBlocks, lagSlots, unhealthyBecause, unreadyBecause } from '../../metrics/health.ts';
 import type { LiveStatus } from '../../thread/live.ts';
 import type { NativeAnswers } from '../answer.ts';
 import { API, describedStatus } from '../openapi.ts';
@@ -75,7 +76,9 @@ export function registerHealthRoutes(app: App, answers: NativeAnswers): void {
       const reason = unhealthyBecause(state.damage, context.live.status);
       // A damaged store may not even say where it is.
       if (state.damage === null) answers.name(reply);
-      send(reply, reason === null ? 200 : 503, JSON.stringify({ healthy: reason === null, reason }));
+      const warnings = state.damage === null ? warningsOf(context) : [];
+      const answer = { healthy: reason === null, reason, ...(warnings.length === 0 ? {} : { warnings }) };
+      send(reply, reason === null ? 200 : 503, JSON.stringify(answer));
     });
     app.get(`${prefix}/ready`, { schema: readySchema, config }, (_request, reply) => {
       const lease = context.reads.lease();
@@ -89,6 +92,17 @@ export function registerHealthRoutes(app: App, answers: NativeAnswers): void {
         lease.release();
       }
     });
+  }
+}
+
+/** Without a token: numbers only. */
+function warningsOf({ projections, reads }: ServerContext): readonly string[] {
+  if (!projections.includes(CAGE)) return [];
+  const lease = reads.lease();
+  try {
+    return cageWarnings(lease.query.cage().counters());
+  } finally {
+    lease.release();
   }
 }
 
@@ -129,7 +143,7 @@ function statusOf(
   damage: string | null,
   streams: number,
 ): object {
-  const { head, totals, horizon, pruned, partial, base, mmr, settings } = summaryOf(query, config);
+  const { head, totals, horizon, pruned, partial, base, mmr, cage, settings } = summaryOf(query, config);
   const reason = unhealthyBecause(damage, live);
   const notReady = unreadyBecause(head, live, [...query.filling().keys()]);
   return {
@@ -152,6 +166,7 @@ function statusOf(
     partial,
     snapshot: renderPoint(base, network.dialect),
     mmr,
+    cage: cage === null ? null : cageOf(cage),
     projections,
     settings,
     following: followingOf(live, totals !== null),
@@ -173,6 +188,10 @@ function tipOf(head: NonNullable<Query['head']>, query: Query, dialect: Dialect)
     ...(time === null ? {} : { block_time: time }),
     ...(era === null ? {} : { era }),
   };
+}
+
+function cageOf({ divergedTokens, ...counts }: CageSummary): object {
+  return { ...counts, diverged_tokens: divergedTokens };
 }
 
 /** `hasOutputs` false: none are kept, so that none were counted. */
