@@ -24,6 +24,9 @@ declare module 'fastify' {
 /** No script, style or picture from elsewhere, none inside a document, no frame around it. */
 const CONTENT_POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
 
+/** Of the page, whose verifier hashes with a WebAssembly module: that word allows no other code from text. */
+export const PAGE_CONTENT_POLICY = `${CONTENT_POLICY}; script-src 'self' 'wasm-unsafe-eval'`;
+
 const SENDS_NOTHING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Spellings of a `Host` that are remembered as ours, so that most requests cost one lookup. */

@@ -1,7 +1,8 @@
 /**
  * The files of the page, ready to be sent. Browser code is TypeScript: from the
  * sources its types are stripped here, in a built package they are gone
- * already. The chart library comes from its own package, untouched.
+ * already. The chart library comes from its own package, untouched. What reads
+ * and verifies answers about cages is the library's own code, as modules.
  */
 
 import { createHash } from 'node:crypto';
@@ -9,6 +10,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { nextTurn } from '../../util/time-slice.ts';
+import { browserModules } from './browser-modules.ts';
 import { documentOf } from './document.ts';
 import { ICON } from './icon.ts';
 import { STYLE } from './style.ts';
@@ -29,6 +31,7 @@ export interface PageFiles {
 const SCRIPT = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const DIGEST_CHARS = 16;
+const CAGE_READER = 'server/cardano/cage-reader';
 
 /** `client` is where the browser's code is: TypeScript, or what was compiled from it. Others get their turn between two files. */
 export async function readPage(client = join(import.meta.dirname, 'client')): Promise<PageFiles> {
@@ -43,6 +46,8 @@ export async function readPage(client = join(import.meta.dirname, 'client')): Pr
     modules.push(name);
     await nextTurn();
   }
+  // Not among those that are loaded at once: most pages show no cage.
+  for (const [name, script] of await browserModules(CAGE_READER)) assets.set(name, assetOf(SCRIPT, script));
   const digest = digestOf([...assets].map(([name, { etag }]) => `${name} ${etag}`).join('\n'));
   return { document: assetOf('text/html; charset=utf-8', documentOf(`/page/${digest}`, modules)), assets, digest };
 }

@@ -9,6 +9,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnspentError } from '../../util/errors.ts';
 import { isKnownTo, setValidator } from '../http/read-answer.ts';
+import { PAGE_CONTENT_POLICY } from '../http/safety.ts';
 import { type PageFile, type PageFiles, readPage } from './assets.ts';
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
@@ -22,7 +23,10 @@ export function registerPage(app: FastifyInstance): void {
     return page;
   };
   const options = { schema: { hide: true }, config: { withoutToken: true } };
-  app.get('/', options, async (request, reply) => send((await load()).document, ASK_AGAIN, request, reply));
+  app.get('/', options, async (request, reply) => {
+    reply.header('content-security-policy', PAGE_CONTENT_POLICY);
+    return send((await load()).document, ASK_AGAIN, request, reply);
+  });
   app.get<{ Params: { digest: string; name: string } }>('/page/:digest/:name', options, async (request, reply) => {
     const { digest, name } = request.params;
     const { assets, digest: ours } = await load();

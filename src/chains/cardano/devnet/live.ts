@@ -14,6 +14,7 @@ import { assert, isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { Random } from '../../random.ts';
 import type { ChainReader, LedgerView, RangeReader, ServedChain, ServedMempool, ServedUtxo, Verdict } from '../responder/chain.ts';
 import { MemoryChain } from '../responder/memory-chain.ts';
+import type { CageModel } from './cage/model.ts';
 import { ERA } from './features.ts';
 import { Journal, type JournalEntry } from './journal.ts';
 import { Mempool } from './mempool.ts';
@@ -85,6 +86,11 @@ export class LiveDevnet implements ServedChain, ServedMempool {
 
   get utxos(): ReadonlyMap<string, ModelUtxo> {
     return this.model.utxos;
+  }
+
+  /** The devnet's own account of its cages; null: it makes none. */
+  get cages(): CageModel | null {
+    return this.model.cages;
   }
 
   get isPaused(): boolean {

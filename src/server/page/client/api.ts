@@ -5,6 +5,7 @@
  */
 
 const BASE = '/api/v1';
+const MPFS = '/mpfs';
 const TOKEN_KEY = 'unspent.token';
 /** The server waits at most this long itself (server.waitSecondsMax); then nobody is there. */
 const TIMEOUT_MS = 30_000;
@@ -25,6 +26,11 @@ export class Problem extends Error {
   }
 }
 
+interface RequestOptions {
+  readonly signal: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export interface Answer<T> {
   readonly body: T;
   /** Ask again with it as `after`; null: that was all. */
@@ -36,14 +42,24 @@ export async function get<T>(path: string, query: Readonly<Record<string, string
   return { body: (await response.json()) as T, next: response.headers.get('x-next-after') };
 }
 
+/** From the API of cages. */
+export async function getMpfs<T>(path: string): Promise<T> {
+  const response = await ask(new URL(MPFS + path, location.origin), { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  return (await response.json()) as T;
+}
+
 /** The answer as it begins; its body may go on for ever. Throws `Problem`. */
 export async function open(
   path: string,
   query: Readonly<Record<string, string | number | null>>,
-  { signal, headers }: { readonly signal: AbortSignal; readonly headers?: Readonly<Record<string, string>> },
+  options: RequestOptions,
 ): Promise<Response> {
   const url = new URL(BASE + path, location.origin);
   for (const [name, value] of Object.entries(query)) if (value !== null) url.searchParams.set(name, String(value));
+  return ask(url, options);
+}
+
+async function ask(url: URL, { signal, headers }: RequestOptions): Promise<Response> {
   const kept = token();
   let response: Response;
   try {

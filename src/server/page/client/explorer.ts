@@ -5,6 +5,7 @@
  */
 import { Problem } from './api.ts';
 import { showBlock, showTransaction } from './block-views.ts';
+import { showCage, showCages } from './cage-views.ts';
 import { showAddress, showAsset, showCredential, showPolicy, showSeen, showStake } from './holder-views.ts';
 import { showOutput } from './output-view.ts';
 import { search } from './search.ts';
@@ -21,6 +22,8 @@ const VIEWS: Readonly<Record<string, (value: string) => Promise<View>>> = {
   block: showBlock,
   datum: (value) => showSeen('Datum', value),
   script: (value) => showSeen('Script', value),
+  cage: showCage,
+  cages: showCages,
   search: async (value) => ({ title: 'Search', element: frame(await search(value)) }),
 };
 

@@ -10,6 +10,8 @@ import type { Column, Point, Rollback, Roots, Status } from './shapes.ts';
 const ROLLBACKS_SHOWN = 7;
 /** In place of a height: nothing was pruned. */
 const NONE = -1;
+/** The projection that has pages of its own. */
+const CAGE = 'cage';
 
 class Panel {
   readonly element: HTMLElement;
@@ -131,7 +133,9 @@ export class ProjectionPanel extends Panel {
       h(
         'div',
         { class: 'tags' },
-        ready.map((name) => h('span', { class: 'tag' }, name)),
+        ready.map((name) =>
+          name === CAGE ? h('a', { class: 'tag', href: '#/cages/tokens' }, 'cages') : h('span', { class: 'tag' }, name),
+        ),
       ),
     );
   }

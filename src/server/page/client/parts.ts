@@ -25,12 +25,12 @@ const POLICY_CHARS = 56;
 /** More assets than this are a number and a link. */
 const ASSETS_SHOWN = 3;
 
-export function hrefOf(kind: Kind | 'search', value: string): string {
+export function hrefOf(kind: Kind | 'cage' | 'search', value: string): string {
   return `#/${kind}/${value.split('/').map(encodeURIComponent).join('/')}`;
 }
 
 /** A long value, cut, that leads to its page. */
-export function linkTo(kind: Kind, value: string, shown: string = shortHash(value)): HTMLElement {
+export function linkTo(kind: Kind | 'cage', value: string, shown: string = shortHash(value)): HTMLElement {
   return h('a', { class: 'mono', href: hrefOf(kind, value), title: value }, shown);
 }
 
