@@ -92,6 +92,12 @@ export const SETTINGS = {
     shapesStore: true,
     doc: 'The cages that `cage.enabled` follows: `VERSION:HASH` of a state script, for v2 also `v2:HASH:CODE` with the compiled code of the request script, with commas between; `public` stands for the known public ones, `devnet` for that of the embedded devnet. Empty: as the store has it; a new one takes the public ones.',
   },
+  'cage.blueprint': {
+    type: 'string',
+    default: '',
+    shapesStore: true,
+    doc: 'In place of `cage.deployments`: a file with the blueprint (CIP-57) of a cage of v2. The hash of its state script and its request script follow from the code in it. The store remembers them; the file is not needed again.',
+  },
   'utxo.disableWal': {
     type: 'boolean',
     default: false,

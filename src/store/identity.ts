@@ -11,6 +11,7 @@ import type { GenesisTexts } from '../sources/source.ts';
 import type { Windows } from '../state/pruned.ts';
 import { UnspentError } from '../util/errors.ts';
 import { VERSION } from '../util/version.ts';
+import { withBlueprint } from './cage-blueprint.ts';
 import { type AllowedChanges, type StoreSettings, settingsOf } from './settings.ts';
 import type { Shape } from './shape.ts';
 
@@ -56,7 +57,9 @@ export function planStore(existing: StoreIdentity | null, wishes: StoreRequest, 
   const partial = existing?.partial || (wishes.partial ?? false);
   const found = openNetwork(name, texts, existing?.parameters ?? wishes.parameters);
   const network = partial && !found.hasGenesis ? found.family.withoutGenesis(found) : found;
-  const { config, ignored } = settingsOf(wishes.config, existing, network, may);
+  const { config: settings, ignored } = settingsOf(wishes.config, existing, network, may);
+  // Whoever only comes to look takes the deployments that the store has.
+  const config = existing === null || may.shape ? withBlueprint(settings) : settings;
   if (wishes.partial && config.utxo.store === 'mmr') throw rangeNeedsAll();
   if (wishes.partial && config.cage.enabled) throw cagesNeedAll();
   const { pruneDepth, rollbackWindow, delta } = config.utxo;

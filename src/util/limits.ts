@@ -447,6 +447,9 @@ export const CAGE_TOPS_KEPT = 10_000;
 /** Rows of a burned cage's trie that one step of pruning deletes: a trie of a million facts must not hold up the blocks behind it. */
 export const CAGE_ROWS_DELETED_MAX = 2000;
 
+/** A blueprint has a few programs of at most 65,536 bytes in hex, and the schemas of their data. */
+export const BLUEPRINT_FILE_BYTES_MAX = 4 * 1024 * 1024;
+
 /** Diverged tokens of cages that a status names; it says how many there are in any case. */
 export const DIVERGED_TOKENS_SHOWN_MAX = 20;
 

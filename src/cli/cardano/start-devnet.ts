@@ -100,7 +100,7 @@ function withCages(config: Config): Config {
   if (readIdentity(config.data) !== null) return config;
   return withValues(config, {
     ...(isGiven(config, 'cage.enabled') ? {} : { 'cage.enabled': true }),
-    ...(isGiven(config, 'cage.deployments') ? {} : { 'cage.deployments': DEVNET }),
+    ...(isGiven(config, 'cage.deployments') || isGiven(config, 'cage.blueprint') ? {} : { 'cage.deployments': DEVNET }),
   });
 }
 

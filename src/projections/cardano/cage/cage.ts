@@ -149,7 +149,7 @@ function deploymentsOf(row: Uint8Array | undefined, given: readonly CageDeployme
   if (row === undefined) return given ?? PUBLIC_CAGES;
   const text = new TextDecoder().decode(row);
   if (given !== null && formatCageDeployments(given) !== text) {
-    const message = `the store follows the cages ${text}; cage.deployments says ${formatCageDeployments(given)}. Sync a new store with those`;
+    const message = `the store follows the cages ${text}; the settings say ${formatCageDeployments(given)}. Sync a new store with those`;
     throw new UnspentError('STORE_SHAPE', message, { have: text });
   }
   return parseCageDeployments(text);
