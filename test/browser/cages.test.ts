@@ -9,6 +9,7 @@ import type { Browser } from 'playwright-core';
 import { STATE_SCRIPT } from '../../src/chains/cardano/devnet/cage/scripts.ts';
 import { shortHash } from '../../src/server/page/client/format.ts';
 import { becomes, browserTest, launch, openTab, reads, withoutChromium } from './browser.ts';
+import { assertNarrow } from './measure.ts';
 import { World } from './world.ts';
 
 const CAGES = ['cage.enabled=true', 'cage.deployments=devnet', 'proofs.csmt=true'];
@@ -81,6 +82,21 @@ describe('cages', () => {
     await reads(page, 'main', 'Token of a cage');
     await page.getByRole('button', { name: 'Verify' }).first().click();
     await reads(page, 'table [role=status]', /^refused/);
+    await close();
+  });
+
+  browserTest('follow the chain while they are shown, on a phone, too', async () => {
+    const { token } = busiest();
+    const { page, close } = await openTab(browser, `${world.url}#/cage/${STATE_SCRIPT}${token.name}`, {
+      viewport: { width: 360, height: 800 },
+    });
+    await reads(page, 'main', 'Token of a cage');
+    await page.getByRole('button', { name: 'Verify' }).first().click();
+    await reads(page, 'table [role=status]', /^verified/);
+    await assertNarrow(page);
+    const root = () => world.devnet.cages!.tokens.get(token.name)!.root;
+    while (root() === token.root) await world.mine(1);
+    await reads(page, 'main', root());
     await close();
   });
 });

@@ -1,17 +1,20 @@
 /**
  * Cages: the tokens there are, and one token with its facts and the requests
  * that wait for it. A button verifies a fact here in the browser: from the value
- * over the token's trie to the root of the unspent set.
+ * over the token's trie to the root of the unspent set. What is shown follows the
+ * chain, block by block.
  */
 import { getMpfs, problem } from './api.ts';
 import { type CageReader, loadCageReader, type ShownState, type ShownToken } from './cage-loader.ts';
-import { type Child, h, replace } from './dom.ts';
+import { type Child, h, replace, update } from './dom.ts';
 import { coins, count, duration, shortHash } from './format.ts';
+import { type LiveRow, LiveTable } from './live-table.ts';
 import { chain, copyButton, fact, linkTo, outputLink } from './parts.ts';
 import { frame, subject, type View, wide } from './subject.ts';
 
 const POLICY_CHARS = 56;
-const PART_ROWS = 50;
+
+type TokenName = Pick<ShownToken, 'policy' | 'name'>;
 
 interface Snapshot {
   readonly utxo_root: string | null;
@@ -55,52 +58,59 @@ const PHASES: Readonly<Record<string, readonly [words: string, tone: string]>> =
 };
 
 export async function showCages(): Promise<View> {
-  const [reader, answer] = await Promise.all([loadCageReader(), getMpfs<TokensAnswer>('/tokens')]);
-  const read = reader.readTokens(answer);
-  const tokens = read.ok ? read.tokens : [];
-  const rows = tokens.map((token) => [
-    linkTo('cage', token.policy + token.name, shortHash(token.name)),
-    h('span', { class: 'mono' }, shortHash(token.owner)),
-    h('span', { class: 'mono' }, shortHash(token.root)),
-    outputLink({ tx_hash: token.txHash, output_index: token.index }),
-  ]);
-  const verdict = read.ok
-    ? verdictLine(
-        'ok',
-        'complete',
-        `Verified here: at block ${blockOf(answer.snapshot)} there are no others at the address of their script.`,
-      )
-    : verdictLine('bad', 'not verified', read.why);
-  const table = tableOf('Tokens', ['Token', 'Owner', 'Root', 'State'], rows, 'There are none.');
-  return { title: 'Cages', element: frame(h('section', { class: 'card subject' }, h('h1', {}, 'Cages'), verdict), table) };
+  const reader = await loadCageReader();
+  const verdict = h('div', {});
+  const table = new LiveTable('Tokens', ['Token', 'Owner', 'Root', 'State'], 'There are none.');
+  const refresh = async (): Promise<void> => {
+    const answer = await getMpfs<TokensAnswer>('/tokens');
+    const read = reader.readTokens(answer);
+    const where = `at block ${blockOf(answer.snapshot)} there are no others at the address of their script`;
+    update(verdict, read.ok ? verdictLine('ok', 'complete', `Verified here: ${where}.`) : verdictLine('bad', 'not verified', read.why));
+    table.show(read.ok ? read.tokens.map(tokenRow) : []);
+  };
+  await refresh();
+  const element = frame(h('section', { class: 'card subject' }, h('h1', {}, 'Cages'), verdict), table.element);
+  return { title: 'Cages', element, refresh };
+}
+
+function tokenRow({ policy, name, owner, root, txHash, index }: ShownToken): LiveRow {
+  return {
+    id: policy + name,
+    says: `${txHash}#${index}`,
+    cells: () => [
+      linkTo('cage', policy + name, shortHash(name)),
+      h('span', { class: 'mono', title: owner }, shortHash(owner)),
+      h('span', { class: 'mono', title: root }, shortHash(root)),
+      outputLink({ tx_hash: txHash, output_index: index }),
+    ],
+  };
 }
 
 /** `value` is policy and name joined. */
 export async function showCage(value: string): Promise<View> {
   const token = { policy: value.slice(0, POLICY_CHARS), name: value.slice(POLICY_CHARS) };
   const path = `/tokens/${encodeURIComponent(value)}`;
-  const [reader, { state, facts }, requests] = await Promise.all([
-    loadCageReader(),
-    getMpfs<FactsAnswer>(`${path}/facts`),
-    getMpfs<{ readonly requests: readonly Request[] }>(`${path}/requests`),
-  ]);
-  const shown = reader.readState(state.utxo.tx_out);
-  const about = subject(
-    'Token of a cage',
-    token.name,
-    shown === null ? [] : stateFacts(shown, state, facts.length),
-    wide('Policy', linkTo('policy', token.policy, token.policy)),
-  );
-  const factRows = facts.map((each) => [bytesText(each.key), bytesText(each.value), verifyCell(reader, path, token, each)]);
-  const requestRows = requests.requests.map(requestCells);
-  return {
-    title: `Token ${shortHash(token.name)}`,
-    element: frame(
-      about,
-      tableOf('Requests', ['Output', 'Asks to', 'Key', 'Value', 'Phase'], requestRows, 'None waits.'),
-      tableOf('Facts', ['Key', 'Value', 'Proof'], factRows, 'Its trie is empty.'),
-    ),
+  const reader = await loadCageReader();
+  const about = h('div', {});
+  const requests = new LiveTable('Requests', ['Output', 'Asks to', 'Key', 'Value', 'Phase'], 'None waits.');
+  const facts = new LiveTable('Facts', ['Key', 'Value', 'Proof'], 'Its trie is empty.');
+  const refresh = async (): Promise<void> => {
+    const [known, waiting] = await Promise.all([
+      getMpfs<FactsAnswer>(`${path}/facts`),
+      getMpfs<{ readonly requests: readonly Request[] }>(`${path}/requests`),
+    ]);
+    const state = reader.readState(known.state.utxo.tx_out);
+    const policy = wide('Policy', linkTo('policy', token.policy, token.policy));
+    update(about, subject('Token of a cage', token.name, state !== null && stateFacts(state, known.state, known.facts.length), policy));
+    requests.show(waiting.requests.map(requestRow));
+    facts.show(known.facts.map((each) => factRow(reader, path, token, each)));
   };
+  await refresh();
+  return { title: `Token ${shortHash(token.name)}`, element: frame(about, requests.element, facts.element), refresh };
+}
+
+function factRow(reader: CageReader, path: string, token: TokenName, { key, value }: Fact): LiveRow {
+  return { id: key, says: value, cells: () => [bytesText(key), bytesText(value), verifyCell(reader, path, token, key)] };
 }
 
 function stateFacts({ owner, root, terms }: ShownState, { utxo }: CageOutput, facts: number): Child[] {
@@ -120,26 +130,26 @@ function stateFacts({ owner, root, terms }: ShownState, { utxo }: CageOutput, fa
   ];
 }
 
-function requestCells({ utxo, request }: Request): Child[] {
+function requestRow({ utxo, request }: Request): LiveRow {
+  const { tx_id: tx_hash, tx_ix: output_index } = utxo.tx_in;
   const { type, old_value: before, new_value: after } = request.operation;
   const [words, tone] = request.phase === null ? ['no phases', 'idle'] : (PHASES[request.phase] ?? [request.phase, 'idle']);
-  return [
-    outputLink({ tx_hash: utxo.tx_in.tx_id, output_index: utxo.tx_in.tx_ix }),
-    type,
-    bytesText(request.key),
-    h(
-      'span',
-      {},
-      before !== undefined && bytesText(before),
-      before !== undefined && after !== undefined && ' → ',
-      after !== undefined && bytesText(after),
-    ),
-    h('span', { class: 'tag', 'data-tone': tone }, words),
-  ];
+  const values = [before, after].filter((value) => value !== undefined).map(bytesText);
+  return {
+    id: `${tx_hash}#${output_index}`,
+    says: words,
+    cells: () => [
+      outputLink({ tx_hash, output_index }),
+      type,
+      bytesText(request.key),
+      h('span', {}, values[0], values.length > 1 && [' → ', values[1]]),
+      h('span', { class: 'tag', 'data-tone': tone }, words),
+    ],
+  };
 }
 
 /** A button, and in its place what it found. */
-function verifyCell(reader: CageReader, path: string, token: Pick<ShownToken, 'policy' | 'name'>, { key }: Fact): HTMLElement {
+function verifyCell(reader: CageReader, path: string, token: TokenName, key: string): HTMLElement {
   const cell = h('div', {});
   const button = h('button', { class: 'button', type: 'button' }, 'Verify');
   button.addEventListener('click', async () => {
@@ -180,32 +190,4 @@ function bytesText(hex: string): HTMLElement {
   const text = new TextDecoder().decode(bytes);
   const isText = /^[\p{L}\p{N}\p{P}\p{S}\p{M} ]+$/u.test(text) && !text.includes('\uFFFD');
   return isText ? h('span', { title: hex }, text) : h('span', { class: 'mono', title: hex }, shortHash(hex));
-}
-
-function tableOf(title: string, names: readonly string[], rows: readonly (readonly Child[])[], none: string): HTMLElement {
-  if (rows.length === 0) return h('section', { class: 'card' }, h('h2', {}, title), h('p', { class: 'empty' }, none));
-  const body = h('tbody', {});
-  const more = h('button', { class: 'button', type: 'button' }, 'Show more');
-  const foot = h('div', { class: 'more' }, more);
-  const show = (): void => {
-    const from = body.childElementCount;
-    for (const cells of rows.slice(from, from + PART_ROWS))
-      body.append(
-        h(
-          'tr',
-          {},
-          cells.map((cell, i) => h('td', { 'data-label': names[i] }, cell)),
-        ),
-      );
-    foot.hidden = body.childElementCount >= rows.length;
-  };
-  more.addEventListener('click', show);
-  show();
-  const head = h(
-    'tr',
-    {},
-    names.map((name) => h('th', { scope: 'col' }, name)),
-  );
-  const caption = h('caption', {}, title, ' ', h('small', {}, count(rows.length)));
-  return h('section', { class: 'card' }, h('table', { class: 'rows' }, caption, h('thead', {}, head), body), foot);
 }

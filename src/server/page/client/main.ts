@@ -11,6 +11,7 @@ import { problemNotice } from './notice.ts';
 import { Overview } from './overview.ts';
 import { chain, hrefOf } from './parts.ts';
 import type { Status } from './shapes.ts';
+import type { View } from './subject.ts';
 import { toggle } from './theme.ts';
 import { askToken } from './token.ts';
 import { Watch } from './watch.ts';
@@ -23,8 +24,18 @@ const SEARCHED = 'Address, tx#index, transaction, block';
 const main = byId('main');
 const query = byId('query') as HTMLInputElement;
 const overview = new Overview();
-const watch = new Watch(overview, { onLine: showLine, onStatus: showNames, onTokenNeeded: () => askForToken() });
+const watch = new Watch(overview, {
+  onLine: showLine,
+  onStatus: showNames,
+  onTip: () => void refresh(),
+  onTokenNeeded: () => askForToken(),
+});
 let turn = 0;
+/** What is shown, if it follows the chain. */
+let current: View | null = null;
+/** How often another block became the newest. */
+let tips = 0;
+let isRefreshing = false;
 
 async function navigate(): Promise<void> {
   const path = location.hash.replace(/^#/, '');
@@ -43,12 +54,34 @@ async function navigate(): Promise<void> {
   const waiting = setTimeout(() => mine === turn && replace(main, h('p', { class: 'loading', role: 'status' }, 'Looking …')), PATIENCE_MS);
   try {
     await watch.chainKnown;
-    const { title, element } = await explore(kind, rest.join('/'));
-    if (mine === turn) show(`${title} – Unspent`, element);
+    const view = await explore(kind, rest.join('/'));
+    if (mine !== turn) return;
+    show(`${view.title} – Unspent`, view.element);
+    current = view;
   } catch (error) {
     if (mine === turn) showFailure(problem(error));
   } finally {
     clearTimeout(waiting);
+  }
+}
+
+/** One at a time, and once more where a block has come meanwhile. */
+async function refresh(): Promise<void> {
+  tips++;
+  if (isRefreshing) return;
+  const mine = turn;
+  isRefreshing = true;
+  try {
+    for (let shown = 0; shown !== tips && current?.refresh !== undefined && current.element.isConnected; ) {
+      shown = tips;
+      await current.refresh();
+    }
+  } catch (error) {
+    // What was shown is gone, as a token is that was burned; a lost connection is told elsewhere.
+    const why = problem(error);
+    if (mine === turn && why.status !== 0) showFailure(why);
+  } finally {
+    isRefreshing = false;
   }
 }
 

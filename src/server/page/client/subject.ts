@@ -5,6 +5,8 @@ import { copyButton, fact } from './parts.ts';
 export interface View {
   readonly title: string;
   readonly element: HTMLElement;
+  /** Shows what is so now; absent: what is shown stays as it was. Throws `Problem`. */
+  refresh?(): Promise<void>;
 }
 
 export function frame(...children: Child[]): HTMLElement {

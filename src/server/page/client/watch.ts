@@ -23,6 +23,8 @@ const COLUMNS_MS = 60_000;
 export interface WatchListener {
   onLine(state: 'live' | 'lost' | 'connecting', text: string): void;
   onStatus(status: Status): void;
+  /** The chain has another newest block. */
+  onTip(): void;
   onTokenNeeded(): void;
 }
 
@@ -85,6 +87,7 @@ export class Watch {
     if (type === 'tip') {
       const { point, roots } = JSON.parse(data) as { readonly point: Point | null; readonly roots?: Roots };
       this.overview.showRoots(point, roots);
+      this.listener.onTip();
     }
     this.askStatusSoon();
   }
