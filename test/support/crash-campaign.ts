@@ -13,6 +13,7 @@ import { Random } from '../../src/chains/random.ts';
 import { readPruned } from '../../src/state/pruned.ts';
 import type { OpenStore } from '../../src/store/store.ts';
 import { BitcoinStory } from './bitcoin-story.ts';
+import { checkCages, KEEP_CAGES } from './crash-cages.ts';
 import { checkStore, headOf } from './crash-check.ts';
 import { Child, pause } from './crash-process.ts';
 import { checkRoots, KEEP_PROOFS, type SetOf, setOfStory } from './crash-roots.ts';
@@ -26,8 +27,8 @@ const BLOCKS = 900;
 const GROWN_BLOCKS = 150;
 /** One new store in so many becomes the one the next kills hit. */
 const STORE_CHANGE = 4;
-/** Above this height there is too little story left: the store has served. */
-const HEIGHT_MAX = BLOCKS - 150;
+/** With fewer blocks to come there is too little story left: the store has served. */
+const BLOCKS_LEFT_MIN = 150;
 /** For kills at any moment. */
 const DELAY_MS_MAX = 160;
 const NEVER = 1_000_000;
@@ -49,15 +50,19 @@ interface Told {
   setAt(block: TreeBlock | null): SetOf;
 }
 
-function tell(seed: number, family: Family): Told {
-  if (family === 'bitcoin') return new BitcoinStory(seed, BLOCKS);
-  const story = new Story(seed, BLOCKS);
+function tell(seed: number, family: Family, blocks: number, cages: boolean): Told {
+  if (family === 'bitcoin') return new BitcoinStory(seed, blocks);
+  const story = new Story(seed, blocks, cages);
   const { tree, end } = story;
   return {
     tree,
     end,
     digestAt: (block) => story.stateAt(block).digest,
-    check: (store) => checkStore(store, story),
+    check(store) {
+      const block = checkStore(store, story);
+      if (cages) checkCages(store, story.cagesAt(block));
+      return block;
+    },
     setAt: (block) => setOfStory(story.stateAt(block)),
   };
 }
@@ -85,7 +90,11 @@ interface Subject {
 
 export interface CampaignOptions {
   readonly proofs?: boolean;
+  /** The chain has cages, and stores follow them. Cardano. */
+  readonly cages?: boolean;
   readonly engine?: 'rocks' | 'sqlite';
+  /** Of the main chain. */
+  readonly blocks?: number;
 }
 
 export class CrashCampaign {
@@ -95,6 +104,7 @@ export class CrashCampaign {
   /** Settings of every store, as `key=value`. */
   private readonly set: readonly string[];
   private readonly story: Told;
+  private readonly heightMax: number;
   private readonly random: Random;
   /** Where new stores are taken. */
   private readonly grown: TreeBlock;
@@ -111,12 +121,17 @@ export class CrashCampaign {
   private acknowledged = 0;
   private ahead = 0;
 
-  constructor(seed: number, family: Family = 'cardano', { proofs = false, engine = 'rocks' }: CampaignOptions = {}) {
+  constructor(
+    seed: number,
+    family: Family = 'cardano',
+    { proofs = false, cages = false, engine = 'rocks', blocks = BLOCKS }: CampaignOptions = {},
+  ) {
     this.seed = seed;
     this.proofs = proofs;
-    this.set = [`engine.kind=${engine}`, ...(proofs ? KEEP_PROOFS : [])];
+    this.set = [`engine.kind=${engine}`, ...(proofs ? KEEP_PROOFS : []), ...(cages ? KEEP_CAGES : [])];
     this.random = new Random(seed, 3);
-    this.story = tell(seed, family);
+    this.story = tell(seed, family, blocks, cages);
+    this.heightMax = blocks - BLOCKS_LEFT_MIN;
     this.grown = pathTo(this.story.end)[GROWN_BLOCKS];
     this.story.tree.save(this.folder);
     this.waiting = new Child(this.folder);
@@ -136,7 +151,7 @@ export class CrashCampaign {
 
   /** One child more; it counts as a kill when it did not end by itself before. */
   async round(aim: Aim = this.nextAim()): Promise<void> {
-    if (this.subject !== null && (this.subject.block?.height ?? 0) > HEIGHT_MAX) await this.finish();
+    if (this.subject !== null && (this.subject.block?.height ?? 0) > this.heightMax) await this.finish();
     if (this.subject === null || aim === 'create') await this.create(aim);
     else await this.work(this.subject, aim, false);
   }

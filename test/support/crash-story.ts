@@ -9,6 +9,7 @@ import { Random } from '../../src/chains/random.ts';
 import { sha256 } from '../../src/crypto/hash.ts';
 import { toHex, utf8 } from '../../src/util/bytes.ts';
 import { assert } from '../../src/util/errors.ts';
+import { cageLines } from './crash-cages.ts';
 import { pathTo, Tree, type TreeBlock } from './crash-tree.ts';
 
 /** Heights between two comparisons of our fold with the producer's own digest. */
@@ -57,11 +58,16 @@ export class Story {
   private readonly chain: DevnetChain;
   private readonly genesis: readonly ModelUtxo[];
   private readonly effects = new Map<TreeBlock, Effects>();
+  private readonly cages = new Map<TreeBlock, readonly string[]>();
 
-  /** Every era from Byron on, boundary blocks and boundary effects among the first two hundred blocks. */
-  constructor(seed: number, blocks: number) {
+  /** Every era from Byron on, boundary blocks and boundary effects among the first two hundred blocks. `withCages`: of the last era alone, with cages. */
+  constructor(seed: number, blocks: number, withCages = false) {
     const random = new Random(seed, 7);
-    this.chain = new DevnetChain({ seed, txPerBlock: 1.5, byron: { epochs: 3, slotsPerEpoch: 200 } });
+    this.chain = new DevnetChain({
+      seed,
+      txPerBlock: 1.5,
+      ...(withCages ? { cages: true } : { byron: { epochs: 3, slotsPerEpoch: 200 } }),
+    });
     this.genesis = [...this.chain.utxos.values()];
     this.tree = new Tree({ byron: this.chain.genesisByron, shelley: this.chain.genesisShelley });
     let tip: TreeBlock | null = null;
@@ -101,6 +107,11 @@ export class Story {
     return { path, unspent, spent, txs, value, digest: digestOf(unspent) };
   }
 
+  /** What cages there are after it; undefined: before the first block. */
+  cagesAt(block: TreeBlock | null): readonly string[] | undefined {
+    return block === null ? undefined : this.cages.get(block);
+  }
+
   minedAt(block: TreeBlock): DevnetBlock {
     return this.effects.get(block)!.mined;
   }
@@ -120,6 +131,7 @@ export class Story {
     const spentByTx = new Set(mined.txs.flatMap((tx) => tx.spends));
     const gone = eraBefore === mined.era ? [] : before.filter((utxo) => !chain.utxos.has(utxo.key) && !spentByTx.has(utxo));
     this.effects.set(block, { mined, dropped: gone });
+    if (chain.cages !== null) this.cages.set(block, cageLines(chain.cages));
     return block;
   }
 

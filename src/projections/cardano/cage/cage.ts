@@ -126,6 +126,8 @@ export function cageProjection(chain: CageChain, given: readonly CageDeployment[
   function revert(step: Step, undo: Undo, view: Reader, batch: Batch): void {
     if (known !== null) known.tip = null;
     if (undo.every((bytes) => bytes === undefined)) return;
+    // A token whose burning is taken back has its request script again, which a watch that began after the burning does not know.
+    known = null;
     const work = new StepWork(view, cache, () => undefined);
     const { changes, tries } = work;
     step.blocks.forEach(({ height }, i) => {

@@ -400,6 +400,18 @@ describe('cages that go their own way', () => {
     assert.equal(stage.rig.engine.get(CAGE, trieKey(0)), undefined);
   });
 
+  test('the request script of a token comes back with it, also where the store was opened after the burn', () => {
+    const stage = new Stage();
+    const name = stage.boot();
+    const script = stage.world.requestScriptOf({ deployment: V2, name });
+    stage.block((draft) => stage.world.burn(draft, stage.token(name)));
+    stage.rig.newFold();
+    stage.block();
+    stage.back(2);
+    stage.block((draft) => draft.outputs.push({ address: `script:${script}`, value: { lovelace: 2_000_000 }, inlineDatum: '182a' }));
+    assert.equal(readCounters(stage.rig.engine).malformed, 1);
+  });
+
   test('the deployments belong to the store: others are refused', () => {
     const stage = new Stage();
     stage.boot();
