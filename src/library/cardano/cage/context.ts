@@ -1,6 +1,6 @@
 /**
  * Everything a program of the cage protocol works with, over one open store:
- * reads, speculative tries, waiting.
+ * reads, speculative tries, waiting, and a node to ask and to send to.
  */
 import { CAGE } from '../../../projections/cardano/cage/rows.ts';
 import type { PointJson } from '../../../query/render.ts';
@@ -8,14 +8,19 @@ import { UnspentError } from '../../../util/errors.ts';
 import { openedOf } from '../../opened.ts';
 import type { Store } from '../../store.ts';
 import { CageIndexer } from './indexer.ts';
+import { CageNode } from './node.ts';
 import { type CageReading, type PinnedCages, readingNow } from './pinned.ts';
+import { CageProvider } from './provider.ts';
 import { CageStateReads } from './state.ts';
+import { CageSubmitter } from './submitter.ts';
 import { CageTrieReads } from './tries.ts';
 
 /** How a cage context is opened. */
 export interface CageOptions {
   /** POSIX milliseconds, for the phases of requests. Default: the machine's clock. */
   readonly clock?: (() => number) | undefined;
+  /** The local socket of a node, `n2c:PATH`, for protocol parameters and submission. It is not connected to before it is needed. */
+  readonly node?: string | undefined;
 }
 
 /** The reads of a cage context, all of one block. Release it, or declare it with `using`: it holds a snapshot of the store. */
@@ -57,19 +62,28 @@ export class CageView implements Disposable {
 }
 
 /** The cages of a store. Each read is of the newest block; `view` gives reads that are all of one. */
-export class CageContext {
+export class CageContext implements AsyncDisposable {
   /** Tokens and requests. */
   readonly state: CageStateReads;
   /** Facts, proofs, and sessions that try operations. */
   readonly trieManager: CageTrieReads;
   /** How far the store is, and waiting for blocks and transactions. */
   readonly indexer: CageIndexer;
+  /** Unspent outputs, and protocol parameters. */
+  readonly provider: CageProvider;
+  /** Hands signed transactions to the node. */
+  readonly submitter: CageSubmitter;
+  readonly #node: CageNode;
   readonly #reading: CageReading;
   readonly #clock: () => number;
 
   /** @internal */
-  constructor(store: Store, { clock = Date.now }: CageOptions) {
-    const reading = readingNow(openedOf(store));
+  constructor(store: Store, { clock = Date.now, node }: CageOptions) {
+    const opened = openedOf(store);
+    const reading = readingNow(opened);
+    this.#node = new CageNode(opened, node);
+    this.provider = new CageProvider(store, this.#node);
+    this.submitter = new CageSubmitter(this.#node);
     this.#reading = reading;
     this.#clock = clock;
     this.state = new CageStateReads(reading, clock);
@@ -81,9 +95,19 @@ export class CageContext {
   view(): CageView {
     return new CageView(this.#reading.pin(), this.#clock);
   }
+
+  /** Ends the connection to the node. The store stays open. */
+  close(): Promise<void> {
+    return this.#node.close();
+  }
+
+  /** The same as `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
 }
 
-/** The cages of an open store, which must have been made with `cage.enabled`. Throws UNSUPPORTED when it keeps none. */
+/** The cages of an open store, which must have been made with `cage.enabled`. Throws UNSUPPORTED when it keeps none, USAGE when `node` is no local socket. */
 export function openCage(store: Store, options: CageOptions = {}): CageContext {
   if (!openedOf(store).fold.projections.some(({ name }) => name === CAGE)) {
     throw new UnspentError(

@@ -74,19 +74,32 @@ export class CageIndexer {
 
   /** Looks now, and again after each block that is applied or undone. */
   async #wait<T>(what: string, { timeoutMs, signal }: WaitOptions, look: () => T | null): Promise<T> {
-    const late = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
-    const ends = [signal, late].filter((each) => each !== undefined && each !== null);
-    // From before the first look on, so that no block falls in between.
-    await using events = this.#store.events({ signal: AbortSignal.any(ends) });
-    for (let found = look(); ; found = look()) {
-      if (found !== null) return found;
-      const { done } = await events.next();
-      if (done !== true) continue;
-      if (signal?.aborted) throw new UnspentError('INTERRUPTED', `stopped while waiting for ${what}`);
-      if (late?.aborted !== true) throw new UnspentError('CLOSED', `the store was closed while waiting for ${what}`);
-      const { head } = this.#store;
-      const place = head === null ? 'no block' : `height ${head.height}`;
-      throw new UnspentError('NOT_YET', `${what} did not come in ${timeoutMs} ms; the store is at ${place}`);
+    const stop = new AbortController();
+    const onAbort = (): void => stop.abort();
+    signal?.addEventListener('abort', onAbort);
+    if (signal?.aborted) stop.abort();
+    const timer = timeoutMs === undefined ? undefined : setTimeout(onAbort, timeoutMs);
+    try {
+      // Begun before the first look, so that no block falls in between.
+      await using events = this.#store.events({ signal: stop.signal });
+      for (let found = look(); ; found = look()) {
+        if (found !== null) return found;
+        const { done } = await events.next();
+        if (done === true) throw this.#ended(what, signal?.aborted === true, stop.signal.aborted);
+      }
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
     }
+  }
+
+  #ended(what: string, isInterrupted: boolean, isLate: boolean): UnspentError {
+    if (isInterrupted) return new UnspentError('INTERRUPTED', `stopped while waiting for ${what}`);
+    if (!isLate) return new UnspentError('CLOSED', `the store was closed while waiting for ${what}`);
+    const { head } = this.#store;
+    return new UnspentError(
+      'NOT_YET',
+      `${what} did not come in time; the store is at ${head === null ? 'no block' : `height ${head.height}`}`,
+    );
   }
 }

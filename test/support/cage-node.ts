@@ -1,0 +1,78 @@
+/**
+ * A devnet served on a local socket as a node does, and a store that follows it
+ * there: what a program of the cage protocol has around it.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CageContext, openCage } from '../../src/cage.ts';
+import { LiveDevnet } from '../../src/chains/cardano/devnet/live.ts';
+import { makeWallet, type Wallet } from '../../src/chains/cardano/devnet/wallet.ts';
+import { type Responder, serveChain } from '../../src/chains/cardano/responder/index.ts';
+import { open, type Store } from '../../src/index.ts';
+import { formatAddress } from '../../src/ledgers/cardano/index.ts';
+
+export class CageNodeRig {
+  readonly chain: LiveDevnet;
+  readonly wallet: Wallet;
+  readonly address: string;
+  readonly store: Store;
+  readonly cage: CageContext;
+  private readonly responder: Responder;
+  private readonly folder: string;
+  private readonly stop = new AbortController();
+  private readonly following: Promise<unknown>;
+
+  /** `coins`: outputs of the wallet, in lovelace. `clock`: POSIX milliseconds of the program. */
+  static async start(seed: number, coins: readonly bigint[], clock?: () => number): Promise<CageNodeRig> {
+    const folder = mkdtempSync(join(tmpdir(), 'unspent-cage-node-'));
+    const chain = new LiveDevnet({ seed, txPerBlock: 1 });
+    const wallet = makeWallet(seed);
+    for (const lovelace of coins) chain.fund(wallet.address, lovelace);
+    chain.mine(3);
+    const socket = join(folder, 'node.socket');
+    const responder = await serveChain(chain, { socket });
+    const settings = { 'cage.enabled': true, 'cage.deployments': 'devnet', 'engine.memtableBytes': '8MiB' };
+    const store = await open({ data: join(folder, 'data'), network: 'devnet', genesis: chain.genesis, settings });
+    return new CageNodeRig(folder, chain, wallet, responder, store, openCage(store, { node: `n2c:${socket}`, clock }), `n2c:${socket}`);
+  }
+
+  private constructor(
+    folder: string,
+    chain: LiveDevnet,
+    wallet: Wallet,
+    responder: Responder,
+    store: Store,
+    cage: CageContext,
+    url: string,
+  ) {
+    this.folder = folder;
+    this.chain = chain;
+    this.wallet = wallet;
+    this.address = formatAddress(wallet.address);
+    this.responder = responder;
+    this.store = store;
+    this.cage = cage;
+    this.following = store.follow(url, { stay: true, signal: this.stop.signal });
+  }
+
+  /** Waits until the store has the newest block. */
+  async settled(): Promise<void> {
+    await this.cage.indexer.waitForBlock(this.chain.tip.height);
+  }
+
+  async mine(blocks = 1): Promise<void> {
+    this.chain.mine(blocks);
+    await this.settled();
+  }
+
+  async close(): Promise<void> {
+    this.stop.abort();
+    await this.following;
+    await this.cage.close();
+    await this.responder.close();
+    await this.chain.close();
+    await this.store.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
