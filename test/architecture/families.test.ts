@@ -30,6 +30,7 @@ const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[]
   ['proofs/index.ts', /^proofs\/cardano\//, 'the list of verifiers; cages are of one family'],
   ['proofs.ts', /^proofs\/cardano\//, 'the door of the package to verifiers'],
   ['sources.ts', /^(chains|library)\//, 'the door of the package to chains for tests'],
+  ['cage.ts', /cardano/, 'the door of the package to cages, which are of one family'],
 ];
 
 /** Files for any chain in which a family's name or a network's, or what only one family has, stands as a value. */
