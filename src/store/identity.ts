@@ -11,7 +11,7 @@ import type { GenesisTexts } from '../sources/source.ts';
 import type { Windows } from '../state/pruned.ts';
 import { UnspentError } from '../util/errors.ts';
 import { VERSION } from '../util/version.ts';
-import { withBlueprint } from './cage-blueprint.ts';
+import { withBlueprint } from './cardano/cage-blueprint.ts';
 import { type AllowedChanges, type StoreSettings, settingsOf } from './settings.ts';
 import type { Shape } from './shape.ts';
 

@@ -5,7 +5,6 @@
  */
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { CAGE } from '../../../projections/cardano/cage/rows.ts';
 import type { Dialect } from '../../../query/dialect.ts';
 import type { Query } from '../../../query/query.ts';
 import { renderPoint } from '../../../query/render.ts';
@@ -96,8 +95,8 @@ export function registerHealthRoutes(app: App, answers: NativeAnswers): void {
 }
 
 /** Without a token: numbers only. */
-function warningsOf({ projections, reads }: ServerContext): readonly string[] {
-  if (!projections.includes(CAGE)) return [];
+function warningsOf({ config, reads }: ServerContext): readonly string[] {
+  if (!config.utxo.enabled || !config.cage.enabled) return [];
   const lease = reads.lease();
   try {
     return cageWarnings(lease.query.cage().counters());

@@ -4,11 +4,11 @@
  * by itself. So the file is needed only to make a store, and is checked against
  * it wherever it is named again.
  */
-import { type Config, isGiven, withValues } from '../config/schema.ts';
-import { readRegular } from '../files/regular.ts';
-import { cageFromBlueprint, formatCageDeployments } from '../ledgers/cardano/cage/index.ts';
-import { UnspentError } from '../util/errors.ts';
-import { BLUEPRINT_FILE_BYTES_MAX } from '../util/limits.ts';
+import { type Config, isGiven, withValues } from '../../config/schema.ts';
+import { readRegular } from '../../files/regular.ts';
+import { cageFromBlueprint, formatCageDeployments } from '../../ledgers/cardano/cage/index.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { BLUEPRINT_FILE_BYTES_MAX } from '../../util/limits.ts';
 
 /** The settings with the deployments that the blueprint gives, where one is named. Throws CONFIG. */
 export function withBlueprint(config: Config): Config {
