@@ -1,5 +1,5 @@
 /**
- * `bench cardano|bitcoin|relay|growth|proofs|snapshot|http|engines`: runs a benchmark of the checkout. Each is a module in
+ * `bench cardano|bitcoin|relay|growth|proofs|cage|snapshot|http|engines`: runs a benchmark of the checkout. Each is a module in
  * bench/ with its own options, which are handed over as they were typed.
  */
 import { existsSync } from 'node:fs';
@@ -17,6 +17,7 @@ const BENCHMARKS = {
   relay: 'sync over N2N and N2C against the folder itself; latency at the tip',
   http: 'requests a second at rest, while syncing, and of large answers',
   proofs: 'what the Merkle structures and the set hash cost a sync; proofs and their verification as the set grows',
+  cage: 'what following cages costs a chain without them; one trie of a million facts; blocks full of requests',
   snapshot: 'export, verification and import of a synthetic set against reading and hashing its files',
   engines: 'RocksDB and SQLite in turns: sync, single blocks, lookups, scans, a growing set',
   growth: 'cost per output and bytes on disk as the unspent set grows',
