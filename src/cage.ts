@@ -9,9 +9,10 @@ export { CageContext, type CageOptions, CageView, openCage } from './library/car
 export type { RequestDocument, TokenDocument, TokenTerms, TrieProof } from './library/cardano/cage/documents.ts';
 export type { CageIndexer, CageStatus, WaitOptions, WaitTxOptions } from './library/cardano/cage/indexer.ts';
 export type { CageProvider } from './library/cardano/cage/provider.ts';
-export type { TriedOperation, TriedRequest, TriedRequests, TrieSession } from './library/cardano/cage/session.ts';
+export type { TrieSession } from './library/cardano/cage/session.ts';
 export type { CageStateReads, RequestsOptions } from './library/cardano/cage/state.ts';
 export type { CageSubmitter } from './library/cardano/cage/submitter.ts';
 export type { CageTrieReads, FactsOptions } from './library/cardano/cage/tries.ts';
 export type { TrieStatus } from './projections/cardano/cage/rows.ts';
 export type { CageFact } from './query/cardano/cage.ts';
+export type { TriedOperation, TriedRequest, TriedRequests } from './query/cardano/trie-trial.ts';

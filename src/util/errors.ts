@@ -270,6 +270,12 @@ export const ERROR_CODES = {
     meaning: 'The transaction is in no block that the store has, and did not get into one in the time it may wait.',
     advice: 'Ask again; if it never comes, submit it again.',
   },
+  CAGE_CONFLICT: {
+    exit: 1,
+    status: 409,
+    meaning: 'The cage does not allow that as it is now.',
+    advice: 'The message says what stands in the way, and until when.',
+  },
   UNAUTHORIZED: { exit: 1, status: 401, meaning: 'The request has no valid token.', advice: 'Send Authorization: Bearer TOKEN.' },
   FORBIDDEN: {
     exit: 1,

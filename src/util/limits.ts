@@ -284,6 +284,8 @@ export const SUBMIT_PACKAGE_MS = 20_000;
 
 /** Digits of a transaction in a request of the MPFS API: 64 KiB, four times what the ledger lets into a block. */
 export const SUBMIT_HEX_MAX = 131_072;
+/** Requests of a token that one answer of the MPFS API proves: more do not fit into a transaction. */
+export const MPFS_REQUESTS_MAX = 500;
 /** Blocks that one request of the MPFS API may wait for: about five hours; the seconds a request may wait end it long before. */
 export const MPFS_WAIT_BLOCKS_MAX = 1000;
 

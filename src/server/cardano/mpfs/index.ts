@@ -10,6 +10,7 @@ import type { ServerState } from '../../http/server-state.ts';
 import type { Typebox } from '../../http/typed.ts';
 import type { WireShape } from '../../shapes.ts';
 import { MpfsAnswers } from './answer.ts';
+import { registerFactRoutes } from './facts.ts';
 import { registerOutputs } from './outputs.ts';
 import { registerSubmit } from './submit.ts';
 import { registerTokens } from './tokens.ts';
@@ -27,6 +28,7 @@ function registerMpfs(app: FastifyInstance, state: ServerState): void {
       const typed = api.withTypeProvider<Typebox>();
       registerTokens(typed, answers);
       registerOutputs(typed, answers);
+      registerFactRoutes(typed, answers);
       registerSubmit(typed, answers);
     },
     { prefix: BASE },

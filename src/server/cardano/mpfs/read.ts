@@ -16,8 +16,10 @@ import { describeOutput } from '../../../ledgers/cardano/describe.ts';
 import type { CardanoNetwork } from '../../../ledgers/cardano/index.ts';
 import { slotToTime } from '../../../ledgers/cardano/time.ts';
 import type { Outpoint } from '../../../ledgers/outpoint.ts';
+import { cageColumns } from '../../../projections/cardano/cage/rows.ts';
 import { csmt } from '../../../proofs/index.ts';
 import type { CageQuery, CageToken } from '../../../query/cardano/cage.ts';
+import { TrieTrial } from '../../../query/cardano/trie-trial.ts';
 import { type Provable, Prover } from '../../../query/proofs.ts';
 import type { Query } from '../../../query/query.ts';
 import { equalBytes, fromHex, isHex, toHex } from '../../../util/bytes.ts';
@@ -145,6 +147,11 @@ export class CageRead {
     if (requestScript !== null) return this.scriptAddress(requestScript);
     const message = `where requests for the token ${toHex(id.name)} belong is not known: its request program is not in cage.deployments`;
     throw new UnspentError('UNSUPPORTED', message, { setting: 'cage.deployments' });
+  }
+
+  /** Operations tried on top of a token's trie. Throws TRIE_DIVERGED. */
+  trial(token: CageToken): TrieTrial {
+    return new TrieTrial(this.query.rowsOf(cageColumns.map(({ name }) => name)), this.cage, token);
   }
 
   /** The request in an output, if it is one for this token in the form of its version. */

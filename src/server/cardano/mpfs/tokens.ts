@@ -6,7 +6,7 @@
 import Type from 'typebox';
 import { requestPhase } from '../../../ledgers/cardano/cage/index.ts';
 import { mpf } from '../../../proofs/index.ts';
-import type { CageFact, CageToken } from '../../../query/cardano/cage.ts';
+import { type CageFact, type CageToken, needConsistentTrie } from '../../../query/cardano/cage.ts';
 import { equalBytes, toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import type { App } from '../../http/typed.ts';
@@ -63,7 +63,8 @@ function registerFacts(app: App, answers: MpfsAnswers): void {
   const facts = { ...described('Cages', 'All facts of a token', { json: FactsAnswer }), params: TOKEN_PATH };
   app.get('/tokens/:id/facts', { schema: facts }, (request, reply) => {
     answers.give(request, reply, (read) => {
-      const found = needProvable(read.token(request.params.id));
+      const found = read.token(request.params.id);
+      needConsistentTrie(found);
       const head = JSON.stringify({ snapshot: read.snapshot(), state: read.state(found) });
       const frame = { open: `${head.slice(0, -1)},"facts":[`, close: ']}' };
       return answers.rows(request, read.cage.facts(found), factJson, frame);
@@ -97,16 +98,6 @@ function factJson({ key, value }: CageFact): string {
 
 function proofJson(read: CageRead, token: CageToken, proof: mpf.Proof): object {
   return { mpf_proof: toHex(mpf.encode(proof)), state: read.state(token) };
-}
-
-/** Facts of a token that has diverged would not give the root on chain: the proof of any key says why there are none. */
-function needProvable(token: CageToken): CageToken {
-  if (token.status === 'consistent') return token;
-  const name = toHex(token.id.name);
-  throw new UnspentError('TRIE_DIVERGED', `the facts of the token ${name} do not have the root that is on chain (${token.status})`, {
-    token: name,
-    status: token.status,
-  });
 }
 
 /** A request that was just made is no fact yet, which is what most who ask for one want to know. */
@@ -143,7 +134,8 @@ function registerRequests(app: App, answers: MpfsAnswers): void {
   });
 }
 
-function requestJson(read: CageRead, token: CageToken, request: ReturnType<CageRead['requestFor']> & object): object {
+/** A request in words, with its phase at the time of the newest block. */
+export function requestJson(read: CageRead, token: CageToken, request: ReturnType<CageRead['requestFor']> & object): object {
   const { owner, key, operation, terms } = request;
   return {
     owner: toHex(owner),
