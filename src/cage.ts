@@ -1,7 +1,8 @@
 /**
  * `unspent/cage`: programs of the cage protocol (MPFS) over an open store: tokens,
  * requests, facts and their proofs, tries that are tried before they are written,
- * waiting for what was sent.
+ * a node to ask and to send to, transactions to be signed, waiting for what was
+ * sent.
  */
 export type { CageOperation, CageVersion, RequestPhase } from './ledgers/cardano/cage/index.ts';
 export type { ExecutionUnits, ProtocolParameters, Ratio } from './ledgers/cardano/protocol-parameters.ts';
@@ -13,6 +14,16 @@ export type { TrieSession } from './library/cardano/cage/session.ts';
 export type { CageStateReads, RequestsOptions } from './library/cardano/cage/state.ts';
 export type { CageSubmitter } from './library/cardano/cage/submitter.ts';
 export type { CageTrieReads, FactsOptions } from './library/cardano/cage/tries.ts';
+export type {
+  BootOptions,
+  BootTx,
+  BuildOptions,
+  CageTxBuilder,
+  TakeOptions,
+  UnsignedTx,
+  UpdateOptions,
+  UpdateTx,
+} from './library/cardano/cage/tx-builder.ts';
 export type { TrieStatus } from './projections/cardano/cage/rows.ts';
 export type { CageFact } from './query/cardano/cage.ts';
 export type { TriedOperation, TriedRequest, TriedRequests } from './query/cardano/trie-trial.ts';

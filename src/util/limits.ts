@@ -463,3 +463,8 @@ export const LIBRARY_PAGE_ROWS = 100;
 
 /** Blocks below the tip whose spent outputs a new store keeps, where neither settings nor the network decide: two weeks of Bitcoin, and k of most Cardano networks. */
 export const WINDOW_BLOCKS = 2160;
+
+/** Rounds in which the fee of a transaction settles: a larger fee makes it longer by a byte or takes another coin. */
+export const FEE_ROUNDS_MAX = 20;
+/** Seconds that a transaction of a cage is valid at most: far less than the 36 hours that a node can foresee its clock. */
+export const CAGE_VALIDITY_SECONDS = 7200;

@@ -66,12 +66,18 @@ export function plutusV3Hash(compiledCode: Uint8Array): Uint8Array {
 }
 
 /** Where requests for a token belong; null: the deployment does not say. */
-export function requestScriptHash({ version, stateScriptHash, requestProgram }: CageDeployment, token: Uint8Array): Uint8Array | null {
-  if (version !== 'v2') return stateScriptHash;
+export function requestScriptHash(deployment: CageDeployment, token: Uint8Array): Uint8Array | null {
+  if (deployment.version !== 'v2') return deployment.stateScriptHash;
+  const code = requestScriptCode(deployment, token);
+  return code === null ? null : plutusV3Hash(code);
+}
+
+/** The compiled code of the request script of a token; null: the deployment does not have it. */
+export function requestScriptCode({ stateScriptHash, requestProgram }: CageDeployment, token: Uint8Array): Uint8Array | null {
   if (requestProgram === null) return null;
   const data = (bytes: Uint8Array): Uint8Array => writePlutusBytes(new CborWriter(), bytes).take();
   const flat = applyParameters(programOf(requestProgram), [data(stateScriptHash), data(token)]);
-  return plutusV3Hash(new CborWriter(flat.length + 8).bytes(flat).take());
+  return new CborWriter(flat.length + 8).bytes(flat).take();
 }
 
 /** What stands in the byte string of a compiled code. Throws USAGE. */

@@ -2,11 +2,13 @@
  * Everything a program of the cage protocol works with, over one open store:
  * reads, speculative tries, waiting, and a node to ask and to send to.
  */
+import { needCardano } from '../../../families/cardano.ts';
 import { CAGE } from '../../../projections/cardano/cage/rows.ts';
 import type { PointJson } from '../../../query/render.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { openedOf } from '../../opened.ts';
 import type { Store } from '../../store.ts';
+import { BuilderGround } from './builder-ground.ts';
 import { CageIndexer } from './indexer.ts';
 import { CageNode } from './node.ts';
 import { type CageReading, type PinnedCages, readingNow } from './pinned.ts';
@@ -14,6 +16,7 @@ import { CageProvider } from './provider.ts';
 import { CageStateReads } from './state.ts';
 import { CageSubmitter } from './submitter.ts';
 import { CageTrieReads } from './tries.ts';
+import { CageTxBuilder } from './tx-builder.ts';
 
 /** How a cage context is opened. */
 export interface CageOptions {
@@ -73,6 +76,8 @@ export class CageContext implements AsyncDisposable {
   readonly provider: CageProvider;
   /** Hands signed transactions to the node. */
   readonly submitter: CageSubmitter;
+  /** Transactions of the protocol, to be signed. */
+  readonly txBuilder: CageTxBuilder;
   readonly #node: CageNode;
   readonly #reading: CageReading;
   readonly #clock: () => number;
@@ -84,6 +89,8 @@ export class CageContext implements AsyncDisposable {
     this.#node = new CageNode(opened, node);
     this.provider = new CageProvider(store, this.#node);
     this.submitter = new CageSubmitter(this.#node);
+    const { parameters } = needCardano(opened.network, 'the cage protocol');
+    this.txBuilder = new CageTxBuilder(new BuilderGround(parameters, reading, this.provider, clock));
     this.#reading = reading;
     this.#clock = clock;
     this.state = new CageStateReads(reading, clock);

@@ -1,0 +1,239 @@
+/**
+ * The transactions that the library builds, on a devnet over a real socket. Each
+ * is read by an independent library (cardano-serialization-lib), which also
+ * computes its hash of script data and its least fee; its events are found by
+ * our detection; and what the store says after it is what was meant.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import CSL from '@emurgo/cardano-serialization-lib-nodejs';
+import type { BuildOptions, ProtocolParameters, UnsignedTx } from '../../../src/cage.ts';
+import { isUnspentError } from '../../../src/index.ts';
+import { type CageEvent, type CageOutput, DEVNET_CAGE, detectCage } from '../../../src/ledgers/cardano/cage/index.ts';
+import { describeOutput, describeTx, type OutRef, readAddress, slotToTime } from '../../../src/ledgers/cardano/index.ts';
+import { referenceFee } from '../../../src/library/cardano/cage/balance.ts';
+import { fromHex, toHex, utf8 } from '../../../src/util/bytes.ts';
+import { Cursor } from '../../../src/util/cbor.ts';
+import type { ErrorCode } from '../../../src/util/errors.ts';
+import { CageNodeRig } from '../../support/cage-node.ts';
+
+const code =
+  (wanted: ErrorCode) =>
+  (error: unknown): boolean =>
+    isUnspentError(error, wanted);
+const ADA = 1_000_000n;
+const TERMS = { tip: ADA, processTime: 60_000n, retractTime: 60_000n };
+/** That of the devnet, which allows everything. */
+const STATE_CODE = fromHex('450101002499');
+
+describe('transactions of cages', () => {
+  let rig: CageNodeRig;
+  let now = 0;
+  let parameters: ProtocolParameters;
+  let options: BuildOptions;
+
+  before(async () => {
+    rig = await CageNodeRig.start(
+      11,
+      Array.from({ length: 12 }, (_, i) => BigInt(40 + i) * ADA),
+      () => now,
+    );
+    await rig.settled();
+    const { tip, network } = rig.chain;
+    now = 1000 * slotToTime(network, tip.point!.slot);
+    const found = await rig.cage.provider.parameters();
+    parameters = { ...found, costModels: new Map([[2, Array.from({ length: 297 }, (_, i) => BigInt(i * 1001 - 50))]]) };
+    options = { address: rig.address, parameters, stateScript: STATE_CODE };
+  });
+  after(() => rig.close());
+
+  const outputOf = (ref: OutRef, raw: Uint8Array): CageOutput => {
+    const { address, assets, inlineDatum } = describeOutput(raw);
+    const { payment } = readAddress(address);
+    const scriptHash = payment?.kind === 'script' ? payment.hash : null;
+    return { txId: ref.txId, index: ref.index, slot: 0, txIndex: 0, scriptHash, assets, datum: inlineDatum };
+  };
+
+  /** Reads it with the other library, holds fee and hash against its own, and gives what our detection finds. */
+  function check({ tx, id, fee }: UnsignedTx): readonly CageEvent[] {
+    const theirs = CSL.FixedTransaction.from_bytes(tx);
+    const body = theirs.body();
+    const witnesses = theirs.witness_set();
+    assert.equal(theirs.transaction_hash().to_hex(), id);
+    assert.equal(BigInt(body.fee().to_str()), fee);
+    const redeemers = witnesses.redeemers();
+    const scripts = witnesses.plutus_scripts();
+    const hashes = [toHex(DEVNET_CAGE.stateScriptHash), ...rig.cage.state.tokens().map(({ requestScript }) => requestScript)];
+    for (let i = 0; i < (scripts?.len() ?? 0); i++) assert.ok(hashes.includes(scripts!.get(i).hash().to_hex()));
+    if (redeemers !== undefined) {
+      const model = CSL.CostModel.new();
+      parameters.costModels.get(2)!.forEach((cost, i) => {
+        model.set(i, CSL.Int.from_str(`${cost}`));
+      });
+      const models = CSL.Costmdls.new();
+      models.insert(CSL.Language.new_plutus_v3(), model);
+      assert.equal(body.script_data_hash()?.to_hex(), CSL.hash_script_data(redeemers, models).to_hex());
+    }
+    // Signed by the wallet's one key it is 102 bytes longer or so; the fee must still be enough.
+    const signed = CSL.Transaction.from_bytes(tx);
+    const set = signed.witness_set();
+    const vkeys = CSL.Vkeywitnesses.new();
+    vkeys.add(CSL.make_vkey_witness(theirs.transaction_hash(), CSL.PrivateKey.from_normal_bytes(rig.wallet.signingKey)));
+    set.set_vkeys(vkeys);
+    const whole = CSL.Transaction.new(signed.body(), set);
+    const linear = CSL.LinearFee.new(CSL.BigNum.from_str(`${parameters.feePerByte}`), CSL.BigNum.from_str(`${parameters.feeFixed}`));
+    const price = ({ over, under }: { readonly over: bigint; readonly under: bigint }): CSL.UnitInterval =>
+      CSL.UnitInterval.new(CSL.BigNum.from_str(`${over}`), CSL.BigNum.from_str(`${under}`));
+    const units = CSL.ExUnitPrices.new(price(parameters.memoryPrice), price(parameters.stepsPrice));
+    const least = BigInt(CSL.min_fee(whole, linear).to_str()) + BigInt(CSL.min_script_fee(whole, units).to_str());
+    assert.ok(fee >= least && fee < least + 20_000n, `the fee is ${fee}, the least ${least}`);
+    return eventsOf(tx, redeemers);
+  }
+
+  function eventsOf(tx: Uint8Array, redeemers: CSL.Redeemers | undefined): readonly CageEvent[] {
+    const c = new Cursor(tx);
+    c.array();
+    const start = c.at;
+    c.skip();
+    const described = describeTx(tx, start, c.at, true);
+    const inputs = described.inputs.map((ref) => {
+      const utxo = rig.chain.utxos.get(`${toHex(ref.txId)}#${ref.index}`);
+      assert.ok(utxo !== undefined, 'an input that the chain has');
+      return outputOf(ref, utxo.output);
+    });
+    const outputs = described.outputs.map((output) =>
+      outputOf({ txId: described.id, index: output.index }, tx.subarray(output.start, output.end)),
+    );
+    const all = Array.from({ length: redeemers?.len() ?? 0 }, (_, i) => redeemers!.get(i));
+    const redeemer = (purpose: 'spend' | 'mint', index: number): Uint8Array | null => {
+      const kind = purpose === 'spend' ? CSL.RedeemerTagKind.Spend : CSL.RedeemerTagKind.Mint;
+      return (
+        all
+          .find((each) => each.tag().kind() === kind && each.index().to_str() === `${index}`)
+          ?.data()
+          .to_bytes() ?? null
+      );
+    };
+    const isRequestScript = (hash: Uint8Array): boolean =>
+      rig.cage.state.tokens().some(({ requestScript }) => requestScript === toHex(hash));
+    const found = detectCage(
+      { id: described.id, inputs, outputs, mint: described.mint, redeemer },
+      { deployments: [DEVNET_CAGE], isRequestScript },
+    );
+    assert.equal(found.malformed, 0);
+    return found.events;
+  }
+
+  /** Checks it, submits it and waits for it; the names of its events. */
+  async function send(unsigned: UnsignedTx): Promise<string> {
+    const events = check(unsigned);
+    assert.equal(await rig.cage.submitter.submit(unsigned.tx), unsigned.id);
+    await rig.mine();
+    assert.equal((await rig.cage.indexer.waitForTx(unsigned.id)).tx_hash, unsigned.id);
+    return events.map(({ type }) => type).join(' ');
+  }
+
+  const boot = async (): Promise<string> => {
+    const made = await rig.cage.txBuilder.boot({ ...options, terms: TERMS });
+    assert.equal(await send(made), 'boot');
+    return made.token;
+  };
+  const ask = async (token: string, key: string, operation: Parameters<typeof rig.cage.txBuilder.request>[2]): Promise<string> => {
+    const made = await rig.cage.txBuilder.request(token, utf8(key), operation, options);
+    assert.equal(await send(made), 'request');
+    return `${made.id}#0`;
+  };
+  const value = (text: string): { readonly type: 'insert'; readonly value: Uint8Array } => ({ type: 'insert', value: utf8(text) });
+
+  it('boot, request, update, delete, replace, hand over, across a rollback', async () => {
+    const { cage } = rig;
+    const token = await boot();
+    assert.deepEqual(cage.state.token(token)?.terms, TERMS);
+    const refs = [await ask(token, 'a', value('1')), await ask(token, 'b', value('2')), await ask(token, 'c', value('3'))];
+    assert.deepEqual(
+      cage.state.requests(token).map(({ phase, canonical, owner }) => [phase, canonical, owner]),
+      refs.map(() => ['process', true, toHex(rig.wallet.address.subarray(1))]),
+    );
+    const built = await cage.txBuilder.update(token, options);
+    assert.deepEqual(built.taken.toSorted(), refs.toSorted());
+    const [update] = check(built);
+    assert.ok(update.type === 'update' && update.applied.length === 3);
+    assert.equal(await send(built), 'update');
+    assert.equal(cage.state.token(token)?.root, built.root);
+    assert.equal(cage.state.token(token)?.status, 'consistent');
+    // The block is taken back; the transaction waits again in the node, and comes with another block.
+    rig.chain.fork(1);
+    await rig.settled();
+    await cage.indexer.waitForTx(built.id);
+    assert.equal(cage.trieManager.root(token), built.root);
+    await ask(token, 'a', { type: 'delete', value: utf8('1') });
+    await ask(token, 'b', { type: 'update', before: utf8('2'), after: utf8('two') });
+    const other = 'ab'.repeat(28);
+    assert.equal(await send(await cage.txBuilder.update(token, { ...options, newOwner: other })), 'update');
+    assert.equal(cage.state.token(token)?.owner, other);
+    assert.deepEqual(
+      cage.trieManager.facts(token).map((fact) => [...[fact.key, fact.value].map((bytes) => new TextDecoder().decode(bytes))]),
+      [
+        ['b', 'two'],
+        ['c', '3'],
+      ],
+    );
+    await assert.rejects(cage.txBuilder.update(token, options), code('USAGE'));
+  });
+
+  it('retract, reject and end, each in its time', async () => {
+    const { cage } = rig;
+    const { txBuilder } = cage;
+    const token = await boot();
+    const [first, second] = [await ask(token, 'x', value('1')), await ask(token, 'y', value('2'))];
+    const submitted = now;
+    await assert.rejects(txBuilder.retract(first, options), code('CAGE_CONFLICT'));
+    await assert.rejects(txBuilder.reject(token, options), code('CAGE_CONFLICT'));
+    await assert.rejects(txBuilder.end(token, options), code('CAGE_CONFLICT'));
+    now += 70_000;
+    await assert.rejects(txBuilder.update(token, { ...options, requests: [first] }), code('USAGE'));
+    const retract = await txBuilder.retract(first, options);
+    const slots = CSL.FixedTransaction.from_bytes(retract.tx).body();
+    const { network } = rig.chain;
+    assert.ok(1000 * slotToTime(network, Number(slots.validity_start_interval_bignum()?.to_str())) >= submitted + 60_000);
+    assert.ok(1000 * slotToTime(network, Number(slots.ttl_bignum()?.to_str())) <= submitted + 120_000);
+    assert.equal(await send(retract), 'retract');
+    now += 70_000;
+    const reject = await txBuilder.reject(token, options);
+    assert.deepEqual(reject.taken, [second]);
+    const [, refund] = describedOutputs(reject.tx);
+    assert.deepEqual([toHex(refund.address), refund.lovelace], [toHex(rig.wallet.address), 2n * ADA]);
+    assert.equal(await send(reject), 'update reject');
+    assert.equal(await send(await txBuilder.end(token, options)), 'burn');
+    assert.equal(cage.state.token(token), null);
+  });
+
+  function describedOutputs(tx: Uint8Array): ReturnType<typeof describeTx>['outputs'] {
+    const c = new Cursor(tx);
+    c.array();
+    const start = c.at;
+    c.skip();
+    return describeTx(tx, start, c.at, true).outputs;
+  }
+
+  it('charges for reference scripts what the other library does', () => {
+    for (const bytes of [0, 1, 5000, 25_600, 25_601, 60_000, 200_000]) {
+      const price = CSL.UnitInterval.new(CSL.BigNum.from_str('15'), CSL.BigNum.from_str('1'));
+      const theirs = BigInt(CSL.min_ref_script_fee(bytes, price).to_str());
+      const ours = referenceFee(BigInt(bytes), { over: 15n, under: 1n });
+      // They round up where the ledger rounds down.
+      assert.ok(theirs - ours === 0n || theirs - ours === 1n, `${bytes} bytes: ${ours}, not ${theirs}`);
+    }
+  });
+
+  it('refuses scripts that are others, payers that are no keys or have nothing, tokens that are not there', async () => {
+    const { txBuilder } = rig.cage;
+    const terms = TERMS;
+    await assert.rejects(txBuilder.boot({ ...options, stateScript: fromHex('46010100222499'), terms }), code('USAGE'));
+    await assert.rejects(txBuilder.boot({ ...options, stateScript: undefined, terms }), code('USAGE'));
+    await assert.rejects(txBuilder.boot({ ...options, address: `70${'00'.repeat(28)}`, terms }), code('USAGE'));
+    await assert.rejects(txBuilder.boot({ ...options, address: `60${'00'.repeat(28)}`, terms }), code('USAGE'));
+    await assert.rejects(txBuilder.update('00'.repeat(32), options), code('NOT_FOUND'));
+    await assert.rejects(txBuilder.retract(`${'00'.repeat(32)}#0`, options), code('NOT_FOUND'));
+  });
+});
