@@ -15,7 +15,7 @@ import { regtest } from '../ledgers/bitcoin/samples.ts';
 import { TestChain } from '../sources/bitcoin/p2p-chain.ts';
 import { assertFails, configOf, exported, temporary } from './world.ts';
 
-const QUICK = { reconnectMs: [1, 20], timeScale: 0.05, attempts: 2 } as const;
+const QUICK = { reconnectMs: [1, 20], attempts: 2 } as const;
 
 describe('following a node from a snapshot', () => {
   const folder = temporary();

@@ -21,7 +21,7 @@ import { Reader, until } from './p2p-reader.ts';
 import { ScriptedNode } from './p2p-scripted.ts';
 import { Spoiler } from './p2p-spoiler.ts';
 
-const QUICK: P2pOptions = { reconnectMs: [1, 20], timeScale: 0.05, attempts: 1 };
+const QUICK: P2pOptions = { reconnectMs: [1, 20], attempts: 1 };
 const START_TIME = 1_700_000_000;
 
 const open: { close(): Promise<void> }[] = [];

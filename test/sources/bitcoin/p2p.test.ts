@@ -17,7 +17,7 @@ import { TestChain } from './p2p-chain.ts';
 import { Reader, until } from './p2p-reader.ts';
 import { Spoiler } from './p2p-spoiler.ts';
 
-const QUICK: P2pOptions = { reconnectMs: [1, 20], timeScale: 0.05 };
+const QUICK: P2pOptions = { reconnectMs: [1, 20] };
 
 const servers: P2pServer[] = [];
 const readers: Reader[] = [];
