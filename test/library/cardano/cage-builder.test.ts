@@ -14,6 +14,7 @@ import { describeOutput, describeTx, type OutRef, readAddress, slotToTime } from
 import { referenceFee } from '../../../src/library/cardano/cage/balance.ts';
 import { fromHex, toHex, utf8 } from '../../../src/util/bytes.ts';
 import { Cursor } from '../../../src/util/cbor.ts';
+import { CborWriter } from '../../../src/util/cbor-write.ts';
 import type { ErrorCode } from '../../../src/util/errors.ts';
 import { CageNodeRig } from '../../support/cage-node.ts';
 
@@ -215,6 +216,26 @@ describe('transactions of cages', () => {
     c.skip();
     return describeTx(tx, start, c.at, true).outputs;
   }
+
+  it('takes a script by reference, and leaves it out of the transaction', async () => {
+    const [coin] = rig.cage.provider.utxos(rig.address);
+    const w = new CborWriter().array(4).map(3);
+    w.uint(0).array(1).array(2).bytes(fromHex(coin.tx_hash)).uint(coin.output_index).uint(1).array(1).map(3);
+    w.uint(0)
+      .bytes(rig.wallet.address)
+      .uint(1)
+      .bigUint(BigInt(coin.lovelace_amount!) - 200_000n);
+    w.uint(3).encoded(new CborWriter().array(2).uint(3).bytes(STATE_CODE).take());
+    const id = await rig.cage.submitter.submit(w.uint(2).uint(200_000).map(0).bool(true).null().take());
+    await rig.mine();
+    const stateScript = `${id}#0`;
+    const made = await rig.cage.txBuilder.boot({ ...options, stateScript, terms: TERMS });
+    const theirs = CSL.FixedTransaction.from_bytes(made.tx);
+    assert.equal(theirs.witness_set().plutus_scripts(), undefined);
+    assert.equal(theirs.body().reference_inputs()?.get(0).transaction_id().to_hex(), id);
+    assert.equal(await send(made), 'boot');
+    await assert.rejects(rig.cage.txBuilder.boot({ ...options, stateScript: `${made.id}#0`, terms: TERMS }), code('USAGE'));
+  });
 
   it('charges for reference scripts what the other library does', () => {
     for (const bytes of [0, 1, 5000, 25_600, 25_601, 60_000, 200_000]) {
