@@ -15,7 +15,6 @@ import { type StatusJson, statusJson } from '../store/status-json.ts';
 import type { OpenStore } from '../store/store.ts';
 import type { Verification } from '../store/verify/verify.ts';
 import { type EventsOptions, eventForm, type StoreEventStream, streamOf } from './events.ts';
-import { rememberOpened } from './opened.ts';
 import { pinRead, readNow } from './pinned-read.ts';
 import { StoreReads } from './reads.ts';
 import { type BlockPlace, findBlock } from './text.ts';
@@ -62,7 +61,11 @@ export class Store extends StoreReads implements AsyncDisposable {
   constructor(opened: OpenStore) {
     super((body) => readNow(opened, body));
     this.#opened = opened;
-    rememberOpened(this, opened);
+  }
+
+  /** @internal What the other doors of the package work on; programs get no class to ask. */
+  static openStoreOf(store: Store): OpenStore {
+    return store.#opened;
   }
 
   /** The directory it is in. */

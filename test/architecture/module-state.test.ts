@@ -20,7 +20,6 @@ const VARIABLES: readonly (readonly [file: string, name: string, why: string])[]
 
 /** Top-level maps that are written to. */
 const TABLES: readonly (readonly [file: string, name: string, why: string])[] = [
-  ['library/opened.ts', 'opened', 'weak: what a store hides from programs and shows to the other doors of the package'],
   ['server/native/events/route.ts', 'counters', 'weak: it lives as long as the server of its context'],
 ];
 

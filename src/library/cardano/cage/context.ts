@@ -6,8 +6,7 @@ import { needCardano } from '../../../families/cardano.ts';
 import { CAGE } from '../../../projections/cardano/cage/rows.ts';
 import type { PointJson } from '../../../query/render.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import { openedOf } from '../../opened.ts';
-import type { Store } from '../../store.ts';
+import { Store } from '../../store.ts';
 import { BuilderGround } from './builder-ground.ts';
 import { CageIndexer } from './indexer.ts';
 import { CageNode } from './node.ts';
@@ -84,7 +83,7 @@ export class CageContext implements AsyncDisposable {
 
   /** @internal */
   constructor(store: Store, { clock = Date.now, node }: CageOptions) {
-    const opened = openedOf(store);
+    const opened = Store.openStoreOf(store);
     const reading = readingNow(opened);
     this.#node = new CageNode(opened, node);
     this.provider = new CageProvider(store, this.#node);
@@ -116,7 +115,7 @@ export class CageContext implements AsyncDisposable {
 
 /** The cages of an open store, which must have been made with `cage.enabled`. Throws UNSUPPORTED when it keeps none, USAGE when `node` is no local socket. */
 export function openCage(store: Store, options: CageOptions = {}): CageContext {
-  if (!openedOf(store).fold.projections.some(({ name }) => name === CAGE)) {
+  if (!Store.openStoreOf(store).fold.projections.some(({ name }) => name === CAGE)) {
     throw new UnspentError(
       'UNSUPPORTED',
       'the store keeps no cages: make one with the setting cage.enabled and sync it from the first block',
