@@ -24,6 +24,18 @@ export function timeToSlot(network: CardanoNetwork, unixSeconds: number): number
   return network.firstShelleySlot + Math.floor((ms - byronMs) / network.shelleySlotMs);
 }
 
+/** The slot in which a moment falls that anybody may have written: 0 before the network began. */
+export function slotAtMs(network: CardanoNetwork, ms: bigint): number {
+  if (ms < BigInt(startMs(network))) return 0;
+  return timeToSlot(network, Math.min(Number(ms), Number.MAX_SAFE_INTEGER / 1000) / 1000);
+}
+
+/** The first slot that begins at such a moment or later. */
+export function firstSlotFromMs(network: CardanoNetwork, ms: bigint): number {
+  const slot = slotAtMs(network, ms);
+  return BigInt(Math.round(1000 * slotToTime(network, slot))) < ms ? slot + 1 : slot;
+}
+
 /** The epoch that a slot is in. */
 export function slotToEpoch(network: CardanoNetwork, slot: number): number {
   assertCount(slot, 'slot');

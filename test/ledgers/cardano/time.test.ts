@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { CARDANO_NETWORKS, cardanoNetwork, networkFromGenesis } from '../../../src/ledgers/cardano/networks.ts';
-import { epochToSlot, slotToEpoch, slotToTime, timeToSlot } from '../../../src/ledgers/cardano/time.ts';
+import { epochToSlot, firstSlotFromMs, slotAtMs, slotToEpoch, slotToTime, timeToSlot } from '../../../src/ledgers/cardano/time.ts';
 import { needsFixtures, readFixtureText } from '../../support/fixtures.ts';
 
 const mainnet = cardanoNetwork('mainnet');
@@ -46,6 +46,21 @@ describe('known points', () => {
   test('an unknown name lists the known ones', () => {
     assert.throws(() => cardanoNetwork('mainet'), { code: 'NETWORK_UNKNOWN', message: /mainnet, preprod, preview, devnet/ });
   });
+});
+
+test('moments that anybody may have written have a slot', () => {
+  for (const network of CARDANO_NETWORKS) {
+    const startMs = BigInt(Math.round(1000 * network.systemStart));
+    for (const before of [-1n, 0n, startMs - 1n]) {
+      assert.deepEqual([slotAtMs(network, before), firstSlotFromMs(network, before)], [0, 0], network.name);
+    }
+    const slot = network.firstShelleySlot + 1000;
+    const beginMs = BigInt(Math.round(1000 * slotToTime(network, slot)));
+    assert.deepEqual([slotAtMs(network, beginMs), firstSlotFromMs(network, beginMs)], [slot, slot], network.name);
+    assert.deepEqual([slotAtMs(network, beginMs + 1n), firstSlotFromMs(network, beginMs + 1n)], [slot, slot + 1], network.name);
+    assert.deepEqual([slotAtMs(network, beginMs - 1n), firstSlotFromMs(network, beginMs - 1n)], [slot - 1, slot], network.name);
+    assert.ok(Number.isSafeInteger(slotAtMs(network, 2n ** 200n)), network.name);
+  }
 });
 
 test('there and back, on every network', () => {

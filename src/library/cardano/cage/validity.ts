@@ -2,7 +2,8 @@
  * When a transaction of a cage may be valid: scripts compare its interval with
  * the phases of requests, in POSIX milliseconds; a transaction says it in slots.
  */
-import { type CardanoNetwork, slotToTime, timeToSlot } from '../../../ledgers/cardano/index.ts';
+import { type CardanoNetwork, timeToSlot } from '../../../ledgers/cardano/index.ts';
+import { firstSlotFromMs, slotAtMs } from '../../../ledgers/cardano/time.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { CAGE_VALIDITY_SECONDS } from '../../../util/limits.ts';
 import type { RequestDocument, TokenTerms } from './documents.ts';
@@ -13,7 +14,7 @@ export interface Interval {
   readonly beforeMs?: bigint;
 }
 
-/** When a request is in each phase; null in v0. */
+/** When the first and the second phase of a request end. A v0 request has no time: its phases are counted from 0. */
 export function phaseEnds({ submittedAt }: RequestDocument, { processTime, retractTime }: TokenTerms): readonly [bigint, bigint] {
   const from = submittedAt ?? 0n;
   return [from + processTime, from + processTime + retractTime];
@@ -38,17 +39,10 @@ export function slotsOf(
   nowMs: number,
 ): { readonly from?: number; readonly until: number } {
   const last = timeToSlot(network, nowMs / 1000 + CAGE_VALIDITY_SECONDS);
-  const until = beforeMs === undefined ? last : Math.min(last, timeToSlot(network, Number(beforeMs) / 1000));
-  const from = afterMs === undefined ? undefined : firstSlotFrom(network, Number(afterMs));
+  const until = beforeMs === undefined ? last : Math.min(last, slotAtMs(network, beforeMs));
+  const from = afterMs === undefined ? undefined : firstSlotFromMs(network, afterMs);
   if (until <= timeToSlot(network, nowMs / 1000) || (from !== undefined && from >= until)) {
     throw new UnspentError('CAGE_CONFLICT', 'the requests leave no time in which the transaction could be valid');
   }
   return from === undefined ? { until } : { from, until };
-}
-
-/** A datum may name any moment; before the network began there is no slot. */
-function firstSlotFrom(network: CardanoNetwork, ms: number): number {
-  if (ms <= 1000 * network.systemStart) return 0;
-  const slot = timeToSlot(network, ms / 1000);
-  return Math.round(slotToTime(network, slot) * 1000) < ms ? slot + 1 : slot;
 }

@@ -5,7 +5,7 @@
  * used yet, and saying so is better than the node's "past horizon".
  */
 import type { CardanoNetwork } from '../../../ledgers/cardano/index.ts';
-import { slotToTime, timeToSlot } from '../../../ledgers/cardano/time.ts';
+import { firstSlotFromMs, slotAtMs } from '../../../ledgers/cardano/time.ts';
 import type { Point } from '../../../ledgers/ledger.ts';
 import { UnspentError } from '../../../util/errors.ts';
 
@@ -28,8 +28,8 @@ export interface ValidityJson {
 export function validity(network: CardanoNetwork, head: Point | null, { from, before }: TimeBounds): ValidityJson {
   const now = head?.slot ?? 0;
   const horizon = horizonOf(network, now);
-  const first = from === null ? null : slotFrom(network, from);
-  const end = before === null ? null : Math.min(slotAt(network, before), horizon);
+  const first = from === null ? null : firstSlotFromMs(network, from);
+  const end = before === null ? null : Math.min(slotAtMs(network, before), horizon);
   if (first !== null && first > horizon) {
     const message = `it can be valid from slot ${first} on, past the horizon of the network (slot ${horizon}): ask again later`;
     throw new UnspentError('CAGE_CONFLICT', message, { slot: first, horizon });
@@ -48,17 +48,4 @@ export function validity(network: CardanoNetwork, head: Point | null, { from, be
  */
 function horizonOf({ shelleyEpochSlots }: CardanoNetwork, slot: number): number {
   return slot + Math.floor((3 * shelleyEpochSlots) / 10);
-}
-
-/** The slot in which a moment falls; datums may name any. */
-function slotAt(network: CardanoNetwork, ms: bigint): number {
-  const start = BigInt(Math.round(1000 * network.systemStart));
-  if (ms < start) return 0;
-  return timeToSlot(network, Math.min(Number(ms), Number.MAX_SAFE_INTEGER / 1000) / 1000);
-}
-
-/** The first slot that begins at this moment or later. */
-function slotFrom(network: CardanoNetwork, ms: bigint): number {
-  const slot = slotAt(network, ms);
-  return BigInt(Math.round(1000 * slotToTime(network, slot))) < ms ? slot + 1 : slot;
 }
