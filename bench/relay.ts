@@ -77,6 +77,7 @@ async function startRelay(chunks: string, socket: string): Promise<{ n2n: string
   const launcher = join(import.meta.dirname, '..', 'bin', 'unspent');
   const args = ['relay', '--network', NETWORK, '--source', `immutable:${chunks}`, '--port', '0', '--socket', socket, '--json'];
   const child: ChildProcess = spawn(launcher, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = once(child, 'exit');
   let text = '';
   for await (const piece of child.stdout ?? []) {
     text += piece;
@@ -84,7 +85,7 @@ async function startRelay(chunks: string, socket: string): Promise<{ n2n: string
     if (n2n === undefined) continue;
     const stop = async (): Promise<void> => {
       child.kill('SIGINT');
-      await once(child, 'exit');
+      await ended;
     };
     return { n2n, stop };
   }

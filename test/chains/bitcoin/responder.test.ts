@@ -236,12 +236,13 @@ describe('the responder', () => {
       fc.asyncProperty(damage, async ({ frame, at, byte, rest }) => {
         const socket = connect(server.port, '127.0.0.1');
         socket.on('error', () => {});
+        const closed = new Promise((resolve) => socket.once('close', resolve));
         const spoilt = frames.map((bytes, i) => (i === frame ? bytes.with(at % bytes.length, byte) : bytes));
         for (const bytes of [...spoilt, rest]) socket.write(bytes);
         await once(socket, 'connect');
         socket.end();
         socket.resume();
-        await once(socket, 'close');
+        await closed;
       }),
       { numRuns: 60 },
     );

@@ -132,9 +132,10 @@ describe('a rocks store', () => {
       for (;;) await new Promise((resolve) => setImmediate(resolve));`;
     for (let ms = 0; ms < 40; ms += 10) {
       const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+      const ended = once(child, 'close');
       await sleep(60 + ms);
       child.kill('SIGKILL');
-      await once(child, 'close');
+      await ended;
     }
     const engine = await openRocks(directory, COLUMNS.slice(0, 1), { ...SMALL, retired: ['prefixes', 'ordered'] });
     equal(shown(engine.scan('points')).length, 400);

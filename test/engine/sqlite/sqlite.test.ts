@@ -101,6 +101,7 @@ describe('a SQLite store', () => {
     // One in this thread, and one in another: each takes the next before it lets go of the last.
     let held = engine.snapshot(NAMES);
     const reader = new Worker(new URL('./reader.ts', import.meta.url), { workerData: { handle: engine.handle, columns: COLUMNS } });
+    const ended = new Promise((resolve) => reader.once('exit', resolve));
     await once(reader, 'message');
     let shrunk = 0;
     let commits = 0;
@@ -114,7 +115,7 @@ describe('a SQLite store', () => {
     }
     equal(shrunk, 3, `in ${commits} commits`);
     reader.postMessage('stop');
-    await once(reader, 'exit');
+    await ended;
     await engine.close();
   });
 });
