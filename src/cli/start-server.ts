@@ -4,8 +4,8 @@
  */
 import { createServer } from 'node:net';
 import { isGiven } from '../config/schema.ts';
-import { type Served, type ServeOptions, serve } from '../server/serve.ts';
-import { cannotListen } from '../server/thread/host.ts';
+import type { Served, ServeOptions } from '../server/serve.ts';
+import { cannotListen } from '../server/thread/listen-error.ts';
 import type { OpenStore } from '../store/store.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import type { Context } from './context.ts';
@@ -49,6 +49,8 @@ export async function startServer(context: Context, store: OpenStore, more: Pick
   const flags: ServerFlags = options;
   const given = givenPort(context);
   const host = flags.host === undefined ? more : { ...more, host: flags.host };
+  // Loaded when it is first needed: with the server, any other command would take twice as long to start.
+  const { serve } = await import('../server/serve.ts');
   if (given !== undefined) return serve(store, { ...host, port: given });
   const usual = settings.config.server.port;
   for (let port = usual; ; port++) {

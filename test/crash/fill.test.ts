@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { Random } from '../../src/chains/random.ts';
 import { selectProjections } from '../../src/projections/registry.ts';
 import type { OpenStore } from '../../src/store/store.ts';
+import { compiledEnvironment } from '../support/compile-cache.ts';
 import { headOf } from '../support/crash-check.ts';
 import { openCrashStore, temporaryFolder } from '../support/crash-store.ts';
 import { Story } from '../support/crash-story.ts';
@@ -57,8 +58,7 @@ interface Report {
 
 /** Starts a child and kills it some time after it has come to `aim`. */
 async function killed(folder: string, job: FillJob, aim: string, ms: number): Promise<Report> {
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') };
-  const child = spawn(process.execPath, [CHILD, folder], { stdio: ['pipe', 'pipe', 'pipe'], env });
+  const child = spawn(process.execPath, [CHILD, folder], { stdio: ['pipe', 'pipe', 'pipe'], env: compiledEnvironment(folder) });
   let [text, errors] = ['', ''];
   const arrived = Promise.withResolvers<void>();
   child.stdin.on('error', () => {});

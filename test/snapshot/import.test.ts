@@ -15,6 +15,7 @@ import { readIdentity } from '../../src/engine/directory.ts';
 import { exportSnapshot, importSnapshot } from '../../src/store/snapshots.ts';
 import { openStore } from '../../src/store/store.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
+import { compiledEnvironment } from '../support/compile-cache.ts';
 import { TEST_SEED } from '../support/harness.ts';
 import { assertFails, bitcoin, cardano, configOf, exported, filesOf, imported, synced, temporary, withStore } from './world.ts';
 
@@ -160,7 +161,7 @@ describe('kill -9 during an import', () => {
 async function killed(data: string, ms: number): Promise<void> {
   const child = spawn(process.execPath, [CHILD, snapshot, data], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_COMPILE_CACHE: place('compiled') },
+    env: compiledEnvironment(folder),
   });
   const gone = once(child, 'close');
   await Promise.race([once(child.stdout, 'data'), gone]);

@@ -11,6 +11,7 @@ import { Random } from '../../src/chains/random.ts';
 import { readPruned } from '../../src/state/pruned.ts';
 import type { OpenStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
+import { keepCompiled } from './compile-cache.ts';
 import { headOf } from './crash-check.ts';
 import { openCrashStore, PRUNE_DEPTH } from './crash-store.ts';
 import { ORIGIN, pointOf, sourceTo, Tree, type TreeBlock } from './crash-tree.ts';
@@ -124,6 +125,7 @@ class Worker {
   }
 }
 
+keepCompiled();
 const tree = Tree.load(process.argv[2]);
 const [text] = (await once(process.stdin, 'data')) as [Buffer];
 const job = JSON.parse(text.toString()) as Job;

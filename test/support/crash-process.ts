@@ -3,10 +3,10 @@
  * for a job, works, and is killed by its id. What it says goes to a witness.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { compiledEnvironment } from './compile-cache.ts';
 import type { Job, Phase, Witness } from './crash-witness.ts';
 
 const CHILD = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
@@ -33,7 +33,7 @@ export class Child {
   constructor(folder: string) {
     this.process = spawn(process.execPath, [CHILD, folder], {
       stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
+      env: compiledEnvironment(folder),
     });
     // A pipe to a process that has just been killed.
     this.process.stdin.on('error', () => {});

@@ -9,6 +9,7 @@ import { writeSync } from 'node:fs';
 import { Random } from '../../src/chains/random.ts';
 import type { OpenStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
+import { keepCompiled } from './compile-cache.ts';
 import { headOf } from './crash-check.ts';
 import { openCrashStore } from './crash-store.ts';
 import { pathTo, pointOf, sourceTo, Tree } from './crash-tree.ts';
@@ -59,6 +60,7 @@ function acknowledge(store: OpenStore): void {
   say(`filled ${JSON.stringify(Object.fromEntries(store.fills().map(({ projection, done }) => [projection, done])))}`);
 }
 
+keepCompiled();
 const tree = Tree.load(process.argv[2]);
 const [text] = (await once(process.stdin, 'data')) as [Buffer];
 const job = JSON.parse(text.toString()) as FillJob;

@@ -17,6 +17,7 @@ import { Workload } from '../http/work/workload.ts';
 import { MempoolKeeper, type Submit } from '../mempool/keeper.ts';
 import { EngineReads } from '../reads.ts';
 import { openShapes, type PortsByShape, type ShapeServer } from '../shapes.ts';
+import { cannotListen } from './listen-error.ts';
 import type { LiveStatus, LiveUpdate } from './live.ts';
 import { LiveReceiver } from './live-receiver.ts';
 
@@ -152,21 +153,4 @@ function urlOf({ address, port, family }: AddressInfo): string {
   const everywhere = address === '0.0.0.0' || address === '::';
   const host = everywhere ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
   return `http://${host}:${port}/`;
-}
-
-export function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): UnspentError {
-  const { code } = error;
-  const where = `${host}:${port}`;
-  if (code === 'EADDRINUSE') {
-    const message = `port ${port} on ${host} is taken, perhaps by another unspent; stop that one, or choose a port with --port N`;
-    return new UnspentError('IO', message, { host, port, taken: true }, error);
-  }
-  if (code === 'EACCES')
-    return new UnspentError('IO', `listening on ${where} is not permitted; ports from 1024 on are free to use`, { host, port }, error);
-  return new UnspentError(
-    'IO',
-    `cannot listen on ${where}: ${error.message}; server.host must be an address of this machine`,
-    { host, port },
-    error,
-  );
 }
