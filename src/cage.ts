@@ -6,6 +6,7 @@
  */
 export type { CageOperation, CageVersion, RequestPhase } from './ledgers/cardano/cage/index.ts';
 export type { ExecutionUnits, ProtocolParameters, Ratio } from './ledgers/cardano/protocol-parameters.ts';
+export { addSignatures, type TxSignature } from './ledgers/cardano/signatures.ts';
 export { CageContext, type CageOptions, CageView, openCage } from './library/cardano/cage/context.ts';
 export type { RequestDocument, TokenDocument, TokenTerms, TrieProof } from './library/cardano/cage/documents.ts';
 export type { CageIndexer, CageStatus, WaitOptions, WaitTxOptions } from './library/cardano/cage/indexer.ts';

@@ -25,7 +25,7 @@ export function registerDevnet(program: Command): void {
     .addHelpText(
       'after',
       `
-Reads commands from standard input, one a line; type help. No script, signature or fee is checked.
+Reads commands from standard input, one a line; type help. Scripts of transactions that are submitted are not run.
 With --network bitcoin-regtest: a Bitcoin chain over P2P; --socket, --k, --transactions, --no-cages and --genesis-out are of Cardano.
 
 Examples:

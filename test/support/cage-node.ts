@@ -10,7 +10,12 @@ import { LiveDevnet } from '../../src/chains/cardano/devnet/live.ts';
 import { makeWallet, type Wallet } from '../../src/chains/cardano/devnet/wallet.ts';
 import { type Responder, serveChain } from '../../src/chains/cardano/responder/index.ts';
 import { open, type Store } from '../../src/index.ts';
-import { formatAddress } from '../../src/ledgers/cardano/index.ts';
+import { formatAddress, slotToTime } from '../../src/ledgers/cardano/index.ts';
+
+/** The time of a devnet's newest block, in POSIX milliseconds. */
+export function timeOf({ network, tip }: LiveDevnet): number {
+  return 1000 * slotToTime(network, tip.point!.slot);
+}
 
 export class CageNodeRig {
   readonly chain: LiveDevnet;
@@ -23,8 +28,8 @@ export class CageNodeRig {
   private readonly stop = new AbortController();
   private readonly following: Promise<unknown>;
 
-  /** `coins`: outputs of the wallet, in lovelace. `clock`: POSIX milliseconds of the program. */
-  static async start(seed: number, coins: readonly bigint[], clock?: () => number): Promise<CageNodeRig> {
+  /** `coins`: outputs of the wallet, in lovelace. */
+  static async start(seed: number, coins: readonly bigint[]): Promise<CageNodeRig> {
     const folder = mkdtempSync(join(tmpdir(), 'unspent-cage-node-'));
     const chain = new LiveDevnet({ seed, txPerBlock: 1 });
     const wallet = makeWallet(seed);
@@ -34,7 +39,15 @@ export class CageNodeRig {
     const responder = await serveChain(chain, { socket });
     const settings = { 'cage.enabled': true, 'cage.deployments': 'devnet', 'engine.memtableBytes': '8MiB' };
     const store = await open({ data: join(folder, 'data'), network: 'devnet', genesis: chain.genesis, settings });
-    return new CageNodeRig(folder, chain, wallet, responder, store, openCage(store, { node: `n2c:${socket}`, clock }), `n2c:${socket}`);
+    return new CageNodeRig(
+      folder,
+      chain,
+      wallet,
+      responder,
+      store,
+      openCage(store, { node: `n2c:${socket}`, clock: () => timeOf(chain) }),
+      `n2c:${socket}`,
+    );
   }
 
   private constructor(
@@ -63,6 +76,17 @@ export class CageNodeRig {
 
   async mine(blocks = 1): Promise<void> {
     this.chain.mine(blocks);
+    await this.settled();
+  }
+
+  /** Of the chain, in POSIX milliseconds; the program's clock. */
+  get now(): number {
+    return timeOf(this.chain);
+  }
+
+  /** Blocks come until so much time has passed. */
+  async pass(ms: number): Promise<void> {
+    for (const until = this.now + ms; this.now < until; ) this.chain.mine();
     await this.settled();
   }
 

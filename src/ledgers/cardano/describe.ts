@@ -62,6 +62,12 @@ export function readOutput(cursor: Cursor): DescribedOutput {
 
 /** The hash that names a reference script: blake2b-224 of its kind and its bytes. */
 export function scriptRefHash(scriptRef: Uint8Array): Uint8Array {
+  const { kind, script } = readScriptRef(scriptRef);
+  return blake2b224(concatBytes(Uint8Array.of(kind), script));
+}
+
+/** The kind of a reference script and its own bytes, without what stands around them. Throws BLOCK_INVALID. */
+export function readScriptRef(scriptRef: Uint8Array): { readonly kind: number; readonly script: Uint8Array } {
   const cursor = new Cursor(scriptRef);
   const fields = cursor.tuple(2, 'script');
   const kind = cursor.uint();
@@ -75,7 +81,7 @@ export function scriptRefHash(scriptRef: Uint8Array): Uint8Array {
     script = cursor.byteString();
   }
   cursor.close(fields);
-  return blake2b224(concatBytes(Uint8Array.of(kind), script));
+  return { kind, script };
 }
 
 /** `{policy: {name: quantity}}`, of an output or a mint, flattened in the order it stands. */

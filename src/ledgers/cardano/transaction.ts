@@ -48,6 +48,12 @@ export interface DescribedTx extends DescribedByronTx {
   readonly valid: boolean;
   /** In lovelace. */
   readonly fee: bigint;
+  /** The first slot it may be in; null: any. */
+  readonly validFrom: bigint | null;
+  /** The first slot it may no longer be in; null: none. */
+  readonly validUntil: bigint | null;
+  /** Hashes of keys that must sign it, besides those of its inputs. */
+  readonly requiredSigners: readonly Uint8Array[];
   /** What is spent if its scripts fail. */
   readonly collateral: readonly OutRef[];
   /** Outputs it only looks at. */
@@ -113,6 +119,9 @@ function emptyTx(id: Uint8Array, valid: boolean): Draft {
     fee: 0n,
     inputs: [],
     outputs: [],
+    validFrom: null,
+    validUntil: null,
+    requiredSigners: [],
     collateral: [],
     referenceInputs: [],
     collateralReturn: null,
@@ -132,10 +141,13 @@ function readField(cursor: Cursor, key: number, draft: Draft): boolean {
   if (key === 0) draft.inputs = readInputs(cursor);
   else if (key === 1) draft.outputs = readOutputs(cursor);
   else if (key === 2) draft.fee = cursor.bigUint();
+  else if (key === 3) draft.validUntil = cursor.bigUint();
   else if (key === 4) draft.certificateCount = countItems(cursor);
   else if (key === 5) readWithdrawals(cursor, draft);
+  else if (key === 8) draft.validFrom = cursor.bigUint();
   else if (key === 9) draft.mint = readAssets(cursor);
   else if (key === 13) draft.collateral = readInputs(cursor);
+  else if (key === 14) draft.requiredSigners = readHashes(cursor);
   else if (key === 17) draft.totalCollateral = cursor.bigUint();
   else if (key === 18) draft.referenceInputs = readInputs(cursor);
   else if (key === 20) draft.proposalCount = countItems(cursor);
@@ -161,6 +173,12 @@ function readInputs(cursor: Cursor): OutRef[] {
   const inputs: OutRef[] = [];
   for (let i = 0, count = enterSet(cursor); cursor.more(count, i); i++) inputs.push(readOutRef(cursor));
   return inputs;
+}
+
+function readHashes(cursor: Cursor): Uint8Array[] {
+  const hashes: Uint8Array[] = [];
+  for (let i = 0, count = enterSet(cursor); cursor.more(count, i); i++) hashes.push(cursor.byteString());
+  return hashes;
 }
 
 function readOutRef(cursor: Cursor): OutRef {

@@ -10,26 +10,27 @@ import CSL from '@emurgo/cardano-serialization-lib-nodejs';
 import type { BuildOptions, ProtocolParameters, UnsignedTx } from '../../../src/cage.ts';
 import { isUnspentError } from '../../../src/index.ts';
 import { type CageEvent, type CageOutput, DEVNET_CAGE, detectCage } from '../../../src/ledgers/cardano/cage/index.ts';
+import { referenceFee } from '../../../src/ledgers/cardano/fee.ts';
 import { describeOutput, describeTx, type OutRef, readAddress, slotToTime } from '../../../src/ledgers/cardano/index.ts';
-import { referenceFee } from '../../../src/library/cardano/cage/balance.ts';
 import { fromHex, toHex, utf8 } from '../../../src/util/bytes.ts';
 import { Cursor } from '../../../src/util/cbor.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
 import type { ErrorCode } from '../../../src/util/errors.ts';
 import { CageNodeRig } from '../../support/cage-node.ts';
+import { signTx } from '../../support/sign.ts';
 
 const code =
   (wanted: ErrorCode) =>
   (error: unknown): boolean =>
     isUnspentError(error, wanted);
 const ADA = 1_000_000n;
-const TERMS = { tip: ADA, processTime: 60_000n, retractTime: 60_000n };
+const PHASE_MS = 200_000;
+const TERMS = { tip: ADA, processTime: BigInt(PHASE_MS), retractTime: BigInt(PHASE_MS) };
 /** That of the devnet, which allows everything. */
 const STATE_CODE = fromHex('450101002499');
 
 describe('transactions of cages', () => {
   let rig: CageNodeRig;
-  let now = 0;
   let parameters: ProtocolParameters;
   let options: BuildOptions;
 
@@ -37,11 +38,8 @@ describe('transactions of cages', () => {
     rig = await CageNodeRig.start(
       11,
       Array.from({ length: 12 }, (_, i) => BigInt(40 + i) * ADA),
-      () => now,
     );
     await rig.settled();
-    const { tip, network } = rig.chain;
-    now = 1000 * slotToTime(network, tip.point!.slot);
     const found = await rig.cage.provider.parameters();
     parameters = { ...found, costModels: new Map([[2, Array.from({ length: 297 }, (_, i) => BigInt(i * 1001 - 50))]]) };
     options = { address: rig.address, parameters, stateScript: STATE_CODE };
@@ -128,7 +126,7 @@ describe('transactions of cages', () => {
   /** Checks it, submits it and waits for it; the names of its events. */
   async function send(unsigned: UnsignedTx): Promise<string> {
     const events = check(unsigned);
-    assert.equal(await rig.cage.submitter.submit(unsigned.tx), unsigned.id);
+    assert.equal(await rig.cage.submitter.submit(signTx(unsigned.tx, rig.wallet)), unsigned.id);
     await rig.mine();
     assert.equal((await rig.cage.indexer.waitForTx(unsigned.id)).tx_hash, unsigned.id);
     return events.map(({ type }) => type).join(' ');
@@ -186,20 +184,20 @@ describe('transactions of cages', () => {
     const { cage } = rig;
     const { txBuilder } = cage;
     const token = await boot();
+    const submitted = rig.now;
     const [first, second] = [await ask(token, 'x', value('1')), await ask(token, 'y', value('2'))];
-    const submitted = now;
     await assert.rejects(txBuilder.retract(first, options), code('CAGE_CONFLICT'));
     await assert.rejects(txBuilder.reject(token, options), code('CAGE_CONFLICT'));
     await assert.rejects(txBuilder.end(token, options), code('CAGE_CONFLICT'));
-    now += 70_000;
+    await rig.pass(PHASE_MS);
     await assert.rejects(txBuilder.update(token, { ...options, requests: [first] }), code('USAGE'));
     const retract = await txBuilder.retract(first, options);
     const slots = CSL.FixedTransaction.from_bytes(retract.tx).body();
     const { network } = rig.chain;
-    assert.ok(1000 * slotToTime(network, Number(slots.validity_start_interval_bignum()?.to_str())) >= submitted + 60_000);
-    assert.ok(1000 * slotToTime(network, Number(slots.ttl_bignum()?.to_str())) <= submitted + 120_000);
+    assert.ok(1000 * slotToTime(network, Number(slots.validity_start_interval_bignum()?.to_str())) >= submitted + PHASE_MS);
+    assert.ok(1000 * slotToTime(network, Number(slots.ttl_bignum()?.to_str())) <= submitted + 2 * PHASE_MS);
     assert.equal(await send(retract), 'retract');
-    now += 70_000;
+    await rig.pass(PHASE_MS);
     const reject = await txBuilder.reject(token, options);
     assert.deepEqual(reject.taken, [second]);
     const [, refund] = describedOutputs(reject.tx);
@@ -226,7 +224,7 @@ describe('transactions of cages', () => {
       .uint(1)
       .bigUint(BigInt(coin.lovelace_amount!) - 200_000n);
     w.uint(3).encoded(new CborWriter().array(2).uint(3).bytes(STATE_CODE).take());
-    const id = await rig.cage.submitter.submit(w.uint(2).uint(200_000).map(0).bool(true).null().take());
+    const id = await rig.cage.submitter.submit(signTx(w.uint(2).uint(200_000).map(0).bool(true).null().take(), rig.wallet));
     await rig.mine();
     const stateScript = `${id}#0`;
     const made = await rig.cage.txBuilder.boot({ ...options, stateScript, terms: TERMS });

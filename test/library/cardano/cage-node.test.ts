@@ -9,6 +9,7 @@ import { fromHex } from '../../../src/util/bytes.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
 import type { ErrorCode } from '../../../src/util/errors.ts';
 import { CageNodeRig } from '../../support/cage-node.ts';
+import { signTx } from '../../support/sign.ts';
 
 const code =
   (wanted: ErrorCode) =>
@@ -35,7 +36,7 @@ describe('a cage context with a node', () => {
       .array(2)
       .bytes(rig.wallet.address)
       .bigUint(BigInt(coin.lovelace_amount!) - 200_000n);
-    return w.uint(2).uint(200_000).map(0).bool(true).null().take();
+    return signTx(w.uint(2).uint(200_000).map(0).bool(true).null().take(), rig.wallet);
   };
 
   it('asks it for protocol parameters', async () => {

@@ -64,7 +64,7 @@ export class LiveDevnet implements ServedChain, ServedMempool {
     this.model = new DevnetChain(options);
     this.genesis = { byron: this.model.genesisByron, shelley: this.model.genesisShelley };
     this.network = networkFromGenesis(NAME, this.genesis.byron, this.genesis.shelley);
-    this.waiting = new Mempool((key) => this.model.utxos.get(key));
+    this.waiting = new Mempool({ utxo: (key) => this.model.utxos.get(key), owns: (addressHex) => this.model.owns(addressHex) });
     this.random = new Random(options.seed, FORK_STREAM);
     const { intervalMs: _, forks: __, journal, ...chain } = options;
     this.journal = journal === undefined ? null : new Journal(journal, JSON.stringify(chain));
@@ -164,7 +164,7 @@ export class LiveDevnet implements ServedChain, ServedMempool {
       if (!isUnspentError(error, 'BLOCK_INVALID')) throw error;
       return { accepted: false, reason: `not a Conway transaction: ${error.message}` };
     }
-    const refused = this.waiting.add(tx);
+    const refused = this.waiting.add(tx, this.earliestSlot);
     if (refused !== null) return { accepted: false, reason: refused };
     this.served.changed();
     return { accepted: true, id: tx.described.id };
@@ -211,12 +211,19 @@ export class LiveDevnet implements ServedChain, ServedMempool {
     else this.mine();
   }
 
+  /** A node takes a transaction in if a block of the slot after its tip could have it. */
+  private get earliestSlot(): number {
+    return (this.model.tip?.slot ?? -1) + 1;
+  }
+
   private grow(): void {
+    // The block may come later than what waits for it is valid.
+    if (this.waiting.txs.length > 0) this.waiting.restart(this.waiting.txs, this.model.nextSlot);
     const txs = this.waiting.forBlock();
     const deeds = txs.map(({ tx }): JournalEntry => ({ kind: 'submit', tx }));
     this.journal?.append([...deeds, { kind: 'mine', blocks: 1 }]);
     this.make(txs);
-    if (this.waiting.txs.length > 0) this.waiting.restart(this.waiting.txs.slice(txs.length));
+    if (this.waiting.txs.length > 0) this.waiting.restart(this.waiting.txs.slice(txs.length), this.earliestSlot);
   }
 
   private make(txs: readonly SubmittedTx[]): void {
@@ -244,7 +251,7 @@ export class LiveDevnet implements ServedChain, ServedMempool {
     }
     this.model.rollback(blocks);
     this.served.truncate(kept);
-    this.waiting.restart([...back, ...this.waiting.txs]);
+    this.waiting.restart([...back, ...this.waiting.txs], this.earliestSlot);
     return { undone: blocks, to: this.served.tip.point };
   }
 
@@ -259,7 +266,7 @@ export class LiveDevnet implements ServedChain, ServedMempool {
       }
     }
     // What waited when the process ended is gone, as a node's mempool would be.
-    this.waiting.restart([]);
+    this.waiting.restart([], this.earliestSlot);
   }
 
   /** The richest output of the devnet's own that nobody has spent yet, its own change in the mempool included. */

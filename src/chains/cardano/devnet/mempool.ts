@@ -1,28 +1,33 @@
 /**
  * Transactions waiting for a devnet's next block. Each spends what the chain or
- * one before it in the queue has made, and once only; what a turn of the chain
- * or a block takes the ground from is dropped, as a node does.
+ * one before it in the queue has made, and once only; what a turn of the chain,
+ * a block or the time takes the ground from is dropped, as a node does.
  */
-import type { Assets, ModelUtxo } from './model.ts';
-import { assetsOf, refKey, type SubmittedTx } from './submitted.ts';
+import { brokenRule, type Coin } from './ledger-rules.ts';
+import { effectOf, type SubmittedTx } from './submitted.ts';
 
 /** A mainnet transaction has 16 kB at most; a test may want more, a block holds 90 kB. */
 const TX_BYTES_MAX = 65_536;
 export const BLOCK_TXS_BYTES_MAX = 90_112;
 const WAITING_BYTES_MAX = 100 * BLOCK_TXS_BYTES_MAX;
 
-type Coin = Pick<ModelUtxo, 'lovelace' | 'assets'>;
+/** The chain as far as those who wait depend on it. */
+export interface ChainBelow {
+  /** What it has unspent now. */
+  utxo(key: string): Coin | undefined;
+  /** Whether an address is one of the devnet's own people. */
+  owns(addressHex: string): boolean;
+}
 
 export class Mempool {
-  private readonly utxo: (key: string) => Coin | undefined;
+  private readonly chain: ChainBelow;
   private list: SubmittedTx[] = [];
   private readonly spent = new Set<string>();
   private readonly made = new Map<string, Coin>();
   private bytes = 0;
 
-  /** `utxo`: what the chain has unspent now. */
-  constructor(utxo: (key: string) => Coin | undefined) {
-    this.utxo = utxo;
+  constructor(chain: ChainBelow) {
+    this.chain = chain;
   }
 
   get txs(): readonly SubmittedTx[] {
@@ -35,18 +40,16 @@ export class Mempool {
 
   /** An output that can still be spent, by the chain or by those who wait. */
   find(key: string): Coin | undefined {
-    return this.spent.has(key) ? undefined : (this.made.get(key) ?? this.utxo(key));
+    return this.spent.has(key) ? undefined : (this.made.get(key) ?? this.chain.utxo(key));
   }
 
-  /** Null: taken. Else why not. */
-  add(tx: SubmittedTx): string | null {
-    const refused = this.check(tx);
+  /** Null: taken, for a block of this slot at the earliest. Else why not. */
+  add(tx: SubmittedTx, slot: number): string | null {
+    const refused = this.noRoom(tx) ?? brokenRule(tx, { slot, find: (key) => this.find(key) });
     if (refused !== null) return refused;
-    const { inputs, collateral, outputs, collateralReturn } = tx.described;
-    for (const ref of tx.valid ? inputs : collateral) this.spent.add(refKey(ref));
-    for (const output of tx.valid ? outputs : collateralReturn === null ? [] : [collateralReturn]) {
-      this.made.set(`${tx.id}#${output.index}`, { lovelace: output.lovelace, assets: assetsOf(output.assets) });
-    }
+    const { spends, creates } = effectOf(tx, this.chain);
+    for (const key of spends) this.spent.add(key);
+    for (const coin of creates) this.made.set(coin.key, coin);
     this.list.push(tx);
     this.bytes += tx.tx.length;
     return null;
@@ -62,49 +65,18 @@ export class Mempool {
     return until < 0 ? this.list : this.list.slice(0, until);
   }
 
-  /** The chain has changed: these wait from now on, as far as they still can. */
-  restart(txs: readonly SubmittedTx[]): void {
+  /** The chain or the time has changed: these wait from now on, as far as they still can. */
+  restart(txs: readonly SubmittedTx[], slot: number): void {
     this.list = [];
     this.bytes = 0;
     this.spent.clear();
     this.made.clear();
-    for (const tx of txs) this.add(tx);
+    for (const tx of txs) this.add(tx, slot);
   }
 
-  private check(tx: SubmittedTx): string | null {
-    const { inputs, collateral, referenceInputs } = tx.described;
-    if (tx.tx.length > TX_BYTES_MAX) return `the transaction has ${tx.tx.length} bytes, more than ${TX_BYTES_MAX}`;
-    if (this.bytes + tx.tx.length > WAITING_BYTES_MAX) return 'the mempool is full';
-    if (this.list.some(({ id }) => id === tx.id)) return `transaction ${tx.id} is waiting already`;
-    if (inputs.length === 0) return 'the transaction has no inputs';
-    if (!tx.valid && collateral.length === 0) return 'the transaction is phase-2 invalid and has no collateral';
-    for (const refs of [inputs, collateral, referenceInputs]) {
-      const keys = refs.map(refKey);
-      const missing = keys.find((key) => this.find(key) === undefined);
-      if (missing !== undefined) return `${missing} is not unspent`;
-      const twice = keys.find((key, i) => keys.indexOf(key) !== i);
-      if (twice !== undefined) return `${twice} is named twice`;
-    }
-    if (!tx.valid) return null;
-    return this.unbalanced(tx, inputs.map(refKey));
-  }
-
-  /** Deposits and refunds would need a ledger: with certificates, withdrawals or proposals the sum is not checked. */
-  private unbalanced({ described, mint }: SubmittedTx, inputs: readonly string[]): string | null {
-    const { outputs, fee, donation, certificateCount, withdrawalCount, proposalCount } = described;
-    if (certificateCount + withdrawalCount + proposalCount > 0) return null;
-    const coins = inputs.map((key) => this.find(key)!);
-    const consumed = coins.reduce((sum, { lovelace }) => sum + lovelace, 0n);
-    const produced = outputs.reduce((sum, { lovelace }) => sum + lovelace, fee + donation);
-    if (consumed !== produced) return `value is not conserved: ${consumed} lovelace go in, ${produced} come out`;
-    const balance = new Map<string, bigint>();
-    const count = (assets: Assets, sign: bigint): void => {
-      for (const [asset, quantity] of assets) balance.set(asset, (balance.get(asset) ?? 0n) + sign * quantity);
-    };
-    for (const { assets } of coins) count(assets, 1n);
-    count(mint, 1n);
-    for (const { assets } of outputs) count(assetsOf(assets), -1n);
-    const wrong = [...balance].find(([, rest]) => rest !== 0n);
-    return wrong === undefined ? null : `value is not conserved: ${wrong[1]} of asset ${wrong[0]} are left`;
+  private noRoom({ id, tx }: SubmittedTx): string | null {
+    if (tx.length > TX_BYTES_MAX) return `the transaction has ${tx.length} bytes, more than ${TX_BYTES_MAX}`;
+    if (this.bytes + tx.length > WAITING_BYTES_MAX) return 'the mempool is full';
+    return this.list.some((waiting) => waiting.id === id) ? `transaction ${id} is waiting already` : null;
   }
 }

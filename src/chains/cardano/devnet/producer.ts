@@ -86,6 +86,8 @@ export class DevnetChain {
   private readonly marks: { readonly utxos: number; readonly cages: number }[] = [];
   private readonly cageTraffic: CageTraffic | null;
   private forks = 0;
+  /** Of the next block, once somebody has asked for its slot. */
+  private nextBlock: Place | null = null;
 
   constructor(options: DevnetOptions) {
     this.options = options;
@@ -122,6 +124,12 @@ export class DevnetChain {
   /** The newest block; undefined before the first. */
   get tip(): DevnetBlock | undefined {
     return this.blocks.at(-1);
+  }
+
+  /** The slot that the next block will have, if no rollback comes before it. */
+  get nextSlot(): number {
+    this.nextBlock ??= this.nextPlace();
+    return this.nextBlock.slot;
   }
 
   /** Of the ledger before the first block. */
@@ -165,7 +173,8 @@ export class DevnetChain {
 
   /** Makes the next block and gives its wrapped bytes. Transactions from outside go first; their inputs must be unspent. */
   mine(submitted: readonly SubmittedTx[] = []): Uint8Array {
-    const place = this.nextPlace();
+    const place = this.nextBlock ?? this.nextPlace();
+    this.nextBlock = null;
     this.marks.push({ utxos: this.model.mark(), cages: this.cages?.mark() ?? 0 });
     this.crossBoundary(place.era);
     const page: Page = { place, bodies: [], invalid: [], txs: [], attached: new Map() };
@@ -184,6 +193,7 @@ export class DevnetChain {
     this.cageTraffic?.revert(this.marks[kept].cages);
     this.marks.length = kept;
     this.blocks.length = kept;
+    this.nextBlock = null;
     this.forks++;
   }
 
@@ -350,7 +360,8 @@ export class DevnetChain {
     assert(page.place.era === ERA.conway, 'transactions from outside are Conway ones');
     const { height, slot } = page.place;
     const txIndex = page.bodies.length;
-    const { spends, creates } = effectOf(tx, { height, slot, txIndex }, this.book);
+    const { spends, creates: made } = effectOf(tx, this);
+    const creates = made.map((output) => ({ ...output, height, slot, txIndex }));
     const spent = spends.map((key) => this.model.utxos.get(key)!);
     spent.forEach((utxo, inputIndex) => {
       this.model.spend(utxo, { txId: tx.id, inputIndex, txIndex, height, slot });

@@ -1,15 +1,14 @@
 /**
- * Transactions that come to a devnet from outside, read from their bytes. There
- * is no ledger here: signatures, scripts, fees, deposits and validity intervals
- * are not checked, and `valid` is believed. What a transaction does to the
- * unspent set is taken from it exactly.
+ * Transactions that come to a devnet from outside, read from their bytes. What a
+ * transaction does to the unspent set is taken from it exactly; whether it may
+ * is for `ledger-rules.ts` to say.
  */
 import { type DescribedTx, describeTx } from '../../../ledgers/cardano/transaction.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { Cursor } from '../../../util/cbor.ts';
-import type { AddressBook } from './addresses.ts';
 import type { SubmittedParts } from './blocks.ts';
 import { type Assets, keyOf, type ModelUtxo, NO_ASSETS } from './model.ts';
+import { readWitnessSet, type WitnessSet } from './witness-set.ts';
 
 export interface SubmittedTx extends SubmittedParts {
   readonly id: string;
@@ -19,7 +18,11 @@ export interface SubmittedTx extends SubmittedParts {
   readonly valid: boolean;
   readonly mint: Assets;
   readonly described: DescribedTx;
+  readonly witnessSet: WitnessSet;
 }
+
+/** An output that it makes, wherever its block will be. */
+export type MadeOutput = Omit<ModelUtxo, 'height' | 'slot' | 'txIndex'>;
 
 /** A Conway transaction `[body, witnesses, valid, auxiliary or null]`. Throws BLOCK_INVALID with the position. */
 export function readSubmitted(bytes: Uint8Array): SubmittedTx {
@@ -29,7 +32,7 @@ export function readSubmitted(bytes: Uint8Array): SubmittedTx {
   const bodyStart = c.at;
   c.skip();
   const bodyEnd = c.at;
-  c.skip();
+  const witnessSet = readWitnessSet(c);
   const witnessesEnd = c.at;
   const flag = tx[c.at];
   if (flag !== 0xf4 && flag !== 0xf5) c.fail('expected true or false');
@@ -49,15 +52,15 @@ export function readSubmitted(bytes: Uint8Array): SubmittedTx {
     valid,
     mint: valid ? assetsOf(described.mint) : NO_ASSETS,
     described,
+    witnessSet,
   };
 }
 
 /** Keys of what it spends, and what it makes. Outputs at addresses the devnet does not know are left alone by it. */
 export function effectOf(
   { id, tx, valid, described }: SubmittedTx,
-  place: { readonly height: number; readonly slot: number; readonly txIndex: number },
-  book: Pick<AddressBook, 'has'>,
-): { readonly spends: readonly string[]; readonly creates: readonly ModelUtxo[] } {
+  book: { owns(addressHex: string): boolean },
+): { readonly spends: readonly string[]; readonly creates: readonly MadeOutput[] } {
   const { inputs, collateral, outputs, collateralReturn } = described;
   const made = valid ? outputs : collateralReturn === null ? [] : [collateralReturn];
   return {
@@ -68,13 +71,12 @@ export function effectOf(
         key: keyOf(id, index),
         txId: described.id,
         index,
-        ...place,
         lovelace,
         assets: assetsOf(assets),
         addressHex,
         output: tx.subarray(start, end),
         redeem: false,
-        foreign: !book.has(addressHex),
+        foreign: !book.owns(addressHex),
       };
     }),
   };

@@ -3,7 +3,8 @@
  * everything is paid, the fee by size and execution units, collateral, change.
  * Coins with assets, datums or scripts are left alone.
  */
-import type { ExecutionUnits, ProtocolParameters, Ratio } from '../../../ledgers/cardano/protocol-parameters.ts';
+import { feeMin, outputLovelaceMin } from '../../../ledgers/cardano/fee.ts';
+import type { ExecutionUnits, ProtocolParameters } from '../../../ledgers/cardano/protocol-parameters.ts';
 import type { OutRef } from '../../../ledgers/cardano/transaction.ts';
 import {
   encodeOutput,
@@ -45,18 +46,13 @@ export interface Payer {
 }
 
 const PLUTUS_V3_LANGUAGE = 2;
-/** Of an unspent output in a ledger's memory besides its bytes (Babbage, `minUTxO`). */
-const UTXO_OVERHEAD_BYTES = 160n;
 /** A key and its signature with their heads, and the entry of the witness set that holds them. */
-const SIGNATURE_BYTES = 102n + 6n;
-/** Reference scripts cost more from each step of so many bytes on (Conway, `tierRefScriptFee`). */
-const REFERENCE_TIER_BYTES = 25_600n;
+const SIGNATURE_BYTES = 102 + 6;
 
 /** What an output must hold at least. */
-export function lovelaceMin(output: OutputToWrite, { lovelacePerUtxoByte }: ProtocolParameters): bigint {
+export function lovelaceMin(output: OutputToWrite, parameters: ProtocolParameters): bigint {
   // Measured with an amount of the longest form, because the amount is what is looked for.
-  const bytes = BigInt(encodeOutput({ ...output, lovelace: 1n << 40n }).length);
-  return (UTXO_OVERHEAD_BYTES + bytes) * lovelacePerUtxoByte;
+  return outputLovelaceMin(encodeOutput({ ...output, lovelace: 1n << 40n }).length, parameters);
 }
 
 /** The transaction, without signatures. Throws USAGE when the coins do not pay for it, LIMIT when it is too large. */
@@ -72,7 +68,7 @@ export function balance(
     const needed = feeOf(written.tx.length, draft, plan, parameters);
     if (needed <= fee) {
       const { txBytesMax } = parameters;
-      if (written.tx.length + Number(SIGNATURE_BYTES) > txBytesMax) {
+      if (written.tx.length + SIGNATURE_BYTES > txBytesMax) {
         throw new UnspentError(
           'LIMIT',
           `the transaction has ${written.tx.length} bytes, more than the ${txBytesMax} allowed: take fewer requests`,
@@ -130,26 +126,13 @@ function collateralOf(
 }
 
 function feeOf(bytes: number, { mint, inputs, units }: TransactionToWrite, plan: TransactionPlan, parameters: ProtocolParameters): bigint {
-  const { feePerByte, feeFixed, memoryPrice, stepsPrice, referenceScriptBytePrice } = parameters;
   const scripts = BigInt(inputs.filter(({ redeemer }) => redeemer !== undefined).length + (mint === undefined ? 0 : 1));
-  const [memory, steps] = [scripts * units.memory * memoryPrice.over, scripts * units.steps * stepsPrice.over];
-  const under = memoryPrice.under * stepsPrice.under;
-  const execution = (memory * stepsPrice.under + steps * memoryPrice.under + under - 1n) / under;
-  const size = feePerByte * (BigInt(bytes) + SIGNATURE_BYTES);
-  return feeFixed + size + execution + referenceFee(BigInt(plan.referenceScriptBytes ?? 0), referenceScriptBytePrice);
-}
-
-/** The first 25,600 bytes at the price, the next at 6/5 of it, and so on; rounded down. */
-export function referenceFee(bytes: bigint, { over, under }: Ratio): bigint {
-  let [sumOver, sumUnder] = [0n, 1n];
-  let price = { over, under };
-  for (let left = bytes; left > 0n; left -= REFERENCE_TIER_BYTES) {
-    const part = left < REFERENCE_TIER_BYTES ? left : REFERENCE_TIER_BYTES;
-    sumOver = sumOver * price.under + part * price.over * sumUnder;
-    sumUnder *= price.under;
-    price = { over: price.over * 6n, under: price.under * 5n };
-  }
-  return sumOver / sumUnder;
+  const basis = {
+    bytes: bytes + SIGNATURE_BYTES,
+    units: { memory: scripts * units.memory, steps: scripts * units.steps },
+    referenceScriptBytes: plan.referenceScriptBytes ?? 0,
+  };
+  return feeMin(basis, parameters);
 }
 
 function shareOf({ memory, steps }: ExecutionUnits, scripts: number): ExecutionUnits {

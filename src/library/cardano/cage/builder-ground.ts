@@ -10,6 +10,7 @@ import {
   type RequestPhase,
   requestScriptCode,
 } from '../../../ledgers/cardano/cage/index.ts';
+import { readScriptRef } from '../../../ledgers/cardano/describe.ts';
 import { type CardanoNetwork, describeOutput, type OutRef, parseAddress } from '../../../ledgers/cardano/index.ts';
 import type { ExecutionUnits, ProtocolParameters } from '../../../ledgers/cardano/protocol-parameters.ts';
 import { parseOutpoint } from '../../../ledgers/outpoint.ts';
@@ -188,8 +189,7 @@ export class Ground {
         );
       if (typeof given === 'string') {
         references.push(parseOutpoint(given));
-        // With the head around the script, which costs nothing: a few bytes too many.
-        referenceScriptBytes += output!.scriptRef!.length;
+        referenceScriptBytes += readScriptRef(output!.scriptRef!).script.length;
       } else codes.push(given);
     }
     return { scripts: codes, references, referenceScriptBytes };
