@@ -37,13 +37,19 @@ export class Running {
   }
 
   async says(pattern: RegExp, from = 0): Promise<RegExpExecArray> {
-    await until(() => pattern.test(this.out.slice(from)), `${pattern} in ${this.out.slice(from)}${this.err}`);
+    await until(
+      () => pattern.test(this.out.slice(from)),
+      () => `${pattern} in ${this.out.slice(from)}${this.err}`,
+    );
     return pattern.exec(this.out.slice(from))!;
   }
 
   /** On its other stream: what is not the result. */
   async remarks(pattern: RegExp): Promise<RegExpExecArray> {
-    await until(() => pattern.test(this.err), `${pattern} in ${this.err}`);
+    await until(
+      () => pattern.test(this.err),
+      () => `${pattern} in ${this.err}`,
+    );
     return pattern.exec(this.err)!;
   }
 

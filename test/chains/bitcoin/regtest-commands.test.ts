@@ -28,8 +28,8 @@ describe('unspent start --network bitcoin-regtest', () => {
     await first.says(/electrum\s+127\.0\.0\.1:\d+ \(TCP/);
     const [, address] = await first.says(/try\s+query address (bcrt1\S+)/);
     // A busy machine makes one line of several blocks.
-    await first.says(/\d+ blocks up to 12\d: /);
-    await first.says(/block 12\d: |blocks up to 12[1-9]: /);
+    await first.says(/\d+ blocks up to \d+: /);
+    await first.says(/block \d+: |blocks up to \d+: [\s\S]*blocks up to \d+: /);
     await first.ask(`query address ${address}`, /3\.00000000 [\s\S]*unspent outputs worth 3\.2/);
     await first.ask('fork 4', /4 blocks dropped, back to height \d+; the tip is height \d+, block [0-9a-f]{64}/);
     await first.says(/rollback: \d blocks? undone, back at height/);
