@@ -21,10 +21,9 @@ export type {
   BuildOptions,
   CageTxBuilder,
   TakeOptions,
-  UnsignedTx,
   UpdateOptions,
-  UpdateTx,
 } from './library/cardano/cage/tx-builder.ts';
 export type { TrieStatus } from './projections/cardano/cage/rows.ts';
 export type { CageFact } from './query/cardano/cage.ts';
+export type { UnsignedTx, UpdateTx } from './query/cardano/cage-tx/transactions.ts';
 export type { TriedOperation, TriedRequest, TriedRequests } from './query/cardano/trie-trial.ts';

@@ -9,7 +9,7 @@
  *
  * As text: `txid#index`. The command line and the HTTP API read it here.
  */
-import { copyBytes, fromHex, isHex, readU32, writeU32 } from '../util/bytes.ts';
+import { copyBytes, fromHex, isHex, readU32, toHex, writeU32 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 
 export const TXID_BYTES = 32;
@@ -34,6 +34,11 @@ export function parseOutpoint(text: string, parseId: (id: string) => Uint8Array 
     throw new UnspentError('USAGE', `an outpoint is TXID#INDEX with ${2 * TXID_BYTES} hex digits, not '${text.slice(0, 120)}'`);
   }
   return { txId: parseId(id), index: parseOutputIndex(digits) };
+}
+
+/** `txid#index`, the id as the chain orders its bytes. */
+export function outpointText({ txId, index }: Outpoint): string {
+  return `${toHex(txId)}#${index}`;
 }
 
 /** For readers. Throws USAGE for a number that no output can have, because cut to four bytes it would name another output. */

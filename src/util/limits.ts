@@ -466,5 +466,3 @@ export const WINDOW_BLOCKS = 2160;
 
 /** Rounds in which the fee of a transaction settles: a larger fee makes it longer by a byte or takes another coin. */
 export const FEE_ROUNDS_MAX = 20;
-/** Seconds that a transaction of a cage is valid at most: far less than the 36 hours that a node can foresee its clock. */
-export const CAGE_VALIDITY_SECONDS = 7200;

@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import { needCardano } from '../../families/cardano.ts';
+import { outpointText } from '../../ledgers/outpoint.ts';
 import { mpf } from '../../proofs/index.ts';
 import type { CageFact, CageToken, PendingRequest } from '../../query/cardano/cage.ts';
 import { renderPoint } from '../../query/render.ts';
@@ -72,7 +73,7 @@ function tokenJson({ id, version, status, txId, index, state, requestScript, mig
     token: toHex(id.name),
     version,
     status,
-    output: `${toHex(txId)}#${index}`,
+    output: outpointText({ txId, index }),
     owner: toHex(owner),
     root: toHex(root),
     ...(terms === null ? {} : { tip: `${terms.tip}`, process_time_ms: `${terms.processTime}`, retract_time_ms: `${terms.retractTime}` }),
@@ -147,7 +148,9 @@ function showRequests(context: Context, id: string): Promise<void> {
     const requests = [...requestsFor(read, id)];
     if (output.json) return output.document({ point, requests: requests.map(requestJson) });
     for (const { txId, index, request, phase } of requests)
-      output.line(`${toHex(txId)}#${index}  ${request.operation.type} ${shownBytes(request.key)}${phase === null ? '' : `  ${phase}`}`);
+      output.line(
+        `${outpointText({ txId, index })}  ${request.operation.type} ${shownBytes(request.key)}${phase === null ? '' : `  ${phase}`}`,
+      );
     output.line(`${counted(requests.length, 'request')} at ${where}`);
   });
 }
@@ -167,7 +170,7 @@ function requestsFor(read: CageRead, id: string): Iterable<PendingRequest> {
 function requestJson({ txId, index, slot, lovelace, request, canonical, phase }: PendingRequest): object {
   const { owner, key, operation, terms } = request;
   return {
-    output: `${toHex(txId)}#${index}`,
+    output: outpointText({ txId, index }),
     slot,
     lovelace: `${lovelace}`,
     owner: toHex(owner),

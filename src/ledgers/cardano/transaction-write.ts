@@ -6,7 +6,7 @@
  * CDDL: cardano-ledger, conway.cddl, `transaction`.
  */
 import { blake2b256 } from '../../crypto/hash.ts';
-import { compareBytes, concatBytes, equalBytes } from '../../util/bytes.ts';
+import { compareBytes, concatBytes, equalBytes, toHex } from '../../util/bytes.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
 import { assert } from '../../util/errors.ts';
 import type { Asset } from '../asset.ts';
@@ -18,8 +18,8 @@ import type { OutRef } from './transaction.ts';
 export interface OutputToWrite {
   readonly address: Uint8Array;
   readonly lovelace: bigint;
-  /** Of one policy at most. */
-  readonly asset?: Asset;
+  /** Besides lovelace. */
+  readonly assets?: readonly Asset[];
   /** The inline datum's CBOR. */
   readonly datum?: Uint8Array;
 }
@@ -114,7 +114,7 @@ function writeBody(tx: TransactionToWrite, dataHash: Uint8Array | null): Uint8Ar
   const { from, until } = validity;
   if (until !== undefined) fields.push([BODY.until, (w) => w.uint(until)]);
   if (from !== undefined) fields.push([BODY.from, (w) => w.uint(from)]);
-  if (mint !== undefined) fields.push([BODY.mint, (w) => writeAsset(w, mint.asset)]);
+  if (mint !== undefined) fields.push([BODY.mint, (w) => writeAssets(w, [mint.asset])]);
   if (dataHash !== null) fields.push([BODY.scriptDataHash, (w) => w.bytes(dataHash)]);
   if (collateral !== undefined) fields.push([BODY.collateral, (w) => writeRefs(w, [collateral.input])]);
   if (signers.length > 0) {
@@ -139,18 +139,24 @@ function writeAll(w: CborWriter, outputs: readonly OutputToWrite[]): void {
   for (const output of outputs) writeOutput(w, output);
 }
 
-function writeOutput(w: CborWriter, { address, lovelace, asset, datum }: OutputToWrite): void {
+function writeOutput(w: CborWriter, { address, lovelace, assets = [], datum }: OutputToWrite): void {
   w.map(datum === undefined ? 2 : 3)
     .uint(0)
     .bytes(address)
     .uint(1);
-  if (asset === undefined) w.bigUint(lovelace);
-  else writeAsset(w.array(2).bigUint(lovelace), asset);
+  if (assets.length === 0) w.bigUint(lovelace);
+  else writeAssets(w.array(2).bigUint(lovelace), assets);
   if (datum !== undefined) w.uint(2).array(2).uint(1).encoded(datum);
 }
 
-function writeAsset(w: CborWriter, { policy, name, quantity }: Asset): void {
-  w.map(1).bytes(policy).map(1).bytes(name).int(quantity);
+/** `{policy: {name: quantity}}`. */
+function writeAssets(w: CborWriter, assets: readonly Asset[]): void {
+  const policies = Map.groupBy(assets, ({ policy }) => toHex(policy));
+  w.map(policies.size);
+  for (const [, own] of policies) {
+    w.bytes(own[0].policy).map(own.length);
+    for (const { name, quantity } of own) w.bytes(name).int(quantity);
+  }
 }
 
 /** The bytes of an output alone, for what it must hold. */

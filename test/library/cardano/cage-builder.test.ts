@@ -12,7 +12,8 @@ import { isUnspentError } from '../../../src/index.ts';
 import { type CageEvent, type CageOutput, DEVNET_CAGE, detectCage } from '../../../src/ledgers/cardano/cage/index.ts';
 import { referenceFee } from '../../../src/ledgers/cardano/fee.ts';
 import { describeOutput, describeTx, type OutRef, readAddress, slotToTime } from '../../../src/ledgers/cardano/index.ts';
-import { fromHex, toHex, utf8 } from '../../../src/util/bytes.ts';
+import { writeTransaction } from '../../../src/ledgers/cardano/transaction-write.ts';
+import { concatBytes, fromHex, toHex, utf8 } from '../../../src/util/bytes.ts';
 import { Cursor } from '../../../src/util/cbor.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
 import type { ErrorCode } from '../../../src/util/errors.ts';
@@ -190,7 +191,7 @@ describe('transactions of cages', () => {
     await assert.rejects(txBuilder.reject(token, options), code('CAGE_CONFLICT'));
     await assert.rejects(txBuilder.end(token, options), code('CAGE_CONFLICT'));
     await rig.pass(PHASE_MS);
-    await assert.rejects(txBuilder.update(token, { ...options, requests: [first] }), code('USAGE'));
+    await assert.rejects(txBuilder.update(token, { ...options, requests: [first] }), code('CAGE_CONFLICT'));
     const retract = await txBuilder.retract(first, options);
     const slots = CSL.FixedTransaction.from_bytes(retract.tx).body();
     const { network } = rig.chain;
@@ -235,6 +236,46 @@ describe('transactions of cages', () => {
     await assert.rejects(rig.cage.txBuilder.boot({ ...options, stateScript: `${made.id}#0`, terms: TERMS }), code('USAGE'));
   });
 
+  it('sweeps what is no request, with the assets in it, and nothing that is one', async () => {
+    const { cage } = rig;
+    const token = await boot();
+    const script = fromHex(cage.state.token(token)!.requestScript!);
+    const [coin] = cage.provider.utxos(rig.address);
+    const lovelace = BigInt(coin.lovelace_amount!);
+    const input = { txId: fromHex(coin.tx_hash), index: coin.output_index };
+    const asset = { policy: new Uint8Array(28).fill(7), name: utf8('gift'), quantity: 5n };
+    // Anybody can leave anything at a script; the devnet does not ask who may mint.
+    const litter = writeTransaction({
+      inputs: [input],
+      outputs: [
+        { address: concatBytes(Uint8Array.of(0x70), script), lovelace: 2n * ADA, assets: [asset] },
+        { address: rig.wallet.address, lovelace: lovelace - 2n * ADA - 200_000n },
+      ],
+      fee: 200_000n,
+      validity: {},
+      mint: { asset, redeemer: Uint8Array.of(0) },
+      collateral: { input, total: ADA, change: { address: rig.wallet.address, lovelace: lovelace - ADA } },
+      signers: [],
+      references: [],
+      scripts: [],
+      units: { memory: 0n, steps: 0n },
+      costModel: [],
+    });
+    const id = await cage.submitter.submit(signTx(litter.tx, rig.wallet));
+    await rig.mine();
+    const swept = await cage.txBuilder.sweep(token, `${id}#0`, options);
+    const [back] = describedOutputs(swept.tx);
+    assert.deepEqual([toHex(back.address), back.assets.map(({ quantity }) => quantity)], [toHex(rig.wallet.address), [5n]]);
+    const body = CSL.FixedTransaction.from_bytes(swept.tx).body();
+    assert.equal(body.required_signers()?.get(0).to_hex(), cage.state.token(token)!.owner);
+    assert.equal(body.reference_inputs()?.get(0).transaction_id().to_hex(), cage.state.token(token)!.stateRef.slice(0, 64));
+    assert.equal(await send(swept), 'sweep');
+    await assert.rejects(cage.txBuilder.sweep(token, `${id}#0`, options), code('NOT_FOUND'));
+    const ref = await ask(token, 'k', value('v'));
+    await assert.rejects(cage.txBuilder.sweep(token, ref, options), code('CAGE_CONFLICT'));
+    await assert.rejects(cage.txBuilder.sweep(token, `${id}#1`, options), code('CAGE_CONFLICT'));
+  });
+
   it('charges for reference scripts what the other library does', () => {
     for (const bytes of [0, 1, 5000, 25_600, 25_601, 60_000, 200_000]) {
       const price = CSL.UnitInterval.new(CSL.BigNum.from_str('15'), CSL.BigNum.from_str('1'));
@@ -249,7 +290,7 @@ describe('transactions of cages', () => {
     const { txBuilder } = rig.cage;
     const terms = TERMS;
     await assert.rejects(txBuilder.boot({ ...options, stateScript: fromHex('46010100222499'), terms }), code('USAGE'));
-    await assert.rejects(txBuilder.boot({ ...options, stateScript: undefined, terms }), code('USAGE'));
+    await assert.rejects(txBuilder.boot({ ...options, stateScript: undefined, terms }), code('UNSUPPORTED'));
     await assert.rejects(txBuilder.boot({ ...options, address: `70${'00'.repeat(28)}`, terms }), code('USAGE'));
     await assert.rejects(txBuilder.boot({ ...options, address: `60${'00'.repeat(28)}`, terms }), code('USAGE'));
     await assert.rejects(txBuilder.update('00'.repeat(32), options), code('NOT_FOUND'));

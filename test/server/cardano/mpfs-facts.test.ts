@@ -6,12 +6,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { CageOperation } from '../../../src/ledgers/cardano/cage/index.ts';
-import { cardanoNetwork } from '../../../src/ledgers/cardano/networks.ts';
 import type { Point } from '../../../src/ledgers/ledger.ts';
 import { cage, mpf } from '../../../src/proofs/index.ts';
-import { validity } from '../../../src/server/cardano/mpfs/validity.ts';
 import { fromHex, toHex, utf8 } from '../../../src/util/bytes.ts';
-import { isUnspentError } from '../../../src/util/errors.ts';
 import { CageAnswers, unspentIn } from '../../support/cage-answers.ts';
 import { CageBlocks, type DrawnTx, sortedRefs } from '../../support/cage-blocks.ts';
 import { assertCageProblem, CageServed } from '../../support/cage-served.ts';
@@ -177,25 +174,4 @@ describe('facts to build transactions with', () => {
       /no request/,
     );
   });
-});
-
-test('slots: a lower bound past the horizon is a conflict, an upper bound is taken back to it', () => {
-  const network = cardanoNetwork('preprod');
-  const head = { height: 1, slot: 1_000_000, hash: new Uint8Array(32) };
-  const at = (slot: number): bigint => BigInt(1000 * (network.systemStart + 86_400 * 20 + (slot - 86_400)));
-  const horizon = 1_000_000 + 129_600;
-  assert.deepEqual(validity(network, head, { from: at(1_000_010), before: at(1_000_020) }), {
-    invalid_before: 1_000_010,
-    invalid_hereafter: 1_000_020,
-  });
-  // Between two slots: the interval gets narrower, never wider.
-  assert.deepEqual(validity(network, head, { from: at(1_000_010) + 1n, before: at(1_000_020) + 1n }), {
-    invalid_before: 1_000_011,
-    invalid_hereafter: 1_000_020,
-  });
-  assert.equal(validity(network, head, { from: null, before: 1n << 80n }).invalid_hereafter, horizon);
-  const conflict = (why: RegExp) => (error: Error) => isUnspentError(error, 'CAGE_CONFLICT') && why.test(error.message);
-  assert.throws(() => validity(network, head, { from: at(horizon + 1), before: null }), conflict(/past the horizon/));
-  assert.throws(() => validity(network, head, { from: null, before: at(999_999) }), conflict(/had to be in a block/));
-  assert.throws(() => validity(network, head, { from: null, before: -5n }), conflict(/had to be in a block/));
 });

@@ -9,3 +9,4 @@ export * from './detect.ts';
 export * from './events.ts';
 export * from './phase.ts';
 export * from './redeemer.ts';
+export * from './validity.ts';

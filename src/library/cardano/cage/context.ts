@@ -7,7 +7,6 @@ import { CAGE } from '../../../projections/cardano/cage/rows.ts';
 import type { PointJson } from '../../../query/render.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { Store } from '../../store.ts';
-import { BuilderGround } from './builder-ground.ts';
 import { CageIndexer } from './indexer.ts';
 import { CageNode } from './node.ts';
 import { type CageReading, type PinnedCages, readingNow } from './pinned.ts';
@@ -89,7 +88,7 @@ export class CageContext implements AsyncDisposable {
     this.provider = new CageProvider(store, this.#node);
     this.submitter = new CageSubmitter(this.#node);
     const { parameters } = needCardano(opened.network, 'the cage protocol');
-    this.txBuilder = new CageTxBuilder(new BuilderGround(parameters, reading, this.provider, clock));
+    this.txBuilder = new CageTxBuilder({ network: parameters, reading, provider: this.provider, clock });
     this.#reading = reading;
     this.#clock = clock;
     this.state = new CageStateReads(reading, clock);

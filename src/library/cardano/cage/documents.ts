@@ -6,6 +6,7 @@
 import type { AssetId } from '../../../ledgers/asset.ts';
 import type { CageOperation, CageVersion, RequestPhase } from '../../../ledgers/cardano/cage/index.ts';
 import { SCRIPT_HASH_BYTES } from '../../../ledgers/cardano/cage/index.ts';
+import { outpointText } from '../../../ledgers/outpoint.ts';
 import type { TrieStatus } from '../../../projections/cardano/cage/rows.ts';
 import type { mpf } from '../../../proofs/index.ts';
 import type { CageQuery, CageToken, PendingRequest } from '../../../query/cardano/cage.ts';
@@ -95,7 +96,7 @@ export function tokenDocument(token: CageToken): TokenDocument {
     name,
     version,
     status,
-    stateRef: `${toHex(txId)}#${index}`,
+    stateRef: outpointText({ txId, index }),
     owner: toHex(state.owner),
     root: toHex(state.root),
     terms: state.terms,
@@ -109,7 +110,7 @@ export function requestDocument(pending: PendingRequest): RequestDocument {
   const { txId, index, slot, lovelace, request, canonical, phase } = pending;
   const { token, owner, key, operation, terms } = request;
   return {
-    ref: `${toHex(txId)}#${index}`,
+    ref: outpointText({ txId, index }),
     token: toHex(token),
     owner: toHex(owner),
     key,

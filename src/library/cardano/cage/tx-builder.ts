@@ -1,30 +1,29 @@
 /**
- * Transactions of the cage protocol (v2), without signatures. What they must
- * look like is what the validators enforce: the state in output 0, refunds
- * behind it in the order of the requests, one redeemer a script, intervals that
- * lie within the phases. Coins, fee and change are `balance.ts`.
+ * Transactions of the cage protocol for programs, without signatures: options as
+ * text, protocol parameters from the node where the program gives none, and
+ * everything of the chain from one block. What they look like is
+ * `query/cardano/cage-tx`.
  */
-import {
-  type CageDeployment,
-  type CageOperation,
-  type CageState,
-  cageTokenName,
-  encodeCageDatum,
-  encodeMintRedeemer,
-  encodeSpendRedeemer,
-  type RequestAction,
-} from '../../../ledgers/cardano/cage/index.ts';
-import { type OutRef, readAddress } from '../../../ledgers/cardano/index.ts';
+import type { CageDeployment, CageOperation } from '../../../ledgers/cardano/cage/index.ts';
+import { type CardanoNetwork, parseAddress } from '../../../ledgers/cardano/index.ts';
 import type { ExecutionUnits, ProtocolParameters } from '../../../ledgers/cardano/protocol-parameters.ts';
-import type { OutputToWrite } from '../../../ledgers/cardano/transaction-write.ts';
-import { parseOutpoint } from '../../../ledgers/outpoint.ts';
-import { inLedgerOrder } from '../../../query/cardano/trie-trial.ts';
-import { concatBytes, fromHex, toHex } from '../../../util/bytes.ts';
+import { CageTxGround } from '../../../query/cardano/cage-tx/ground.ts';
+import {
+  bootTx,
+  endTx,
+  rejectTx,
+  requestTx,
+  retractTx,
+  sweepTx,
+  type UnsignedTx,
+  type UpdateTx,
+  updateTx,
+} from '../../../query/cardano/cage-tx/transactions.ts';
+import { fromHex, toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import { balance, lovelaceMin, type TransactionPlan } from './balance.ts';
-import type { BuilderGround, Ground } from './builder-ground.ts';
-import type { RequestDocument, TokenDocument, TokenTerms } from './documents.ts';
-import { type Interval, phaseEnds, slotsOf, within } from './validity.ts';
+import type { TokenTerms } from './documents.ts';
+import type { CageReading, PinnedCages } from './pinned.ts';
+import type { CageProvider } from './provider.ts';
 
 /** Who pays and signs, and what the builder cannot know. */
 export interface BuildOptions {
@@ -42,7 +41,7 @@ export interface BuildOptions {
 
 /** How a token begins. */
 export interface BootOptions extends BuildOptions {
-  /** What its owner asks for. */
+  /** What its owner asks for. A token of v0 has none, and they are not looked at. */
   readonly terms: TokenTerms;
   /** Hash of the state script, in hex. Default: the one deployment of v2 that the store follows. */
   readonly policy?: string | undefined;
@@ -60,217 +59,98 @@ export interface UpdateOptions extends TakeOptions {
   readonly newOwner?: string | undefined;
 }
 
-/** A transaction to be signed. */
-export interface UnsignedTx {
-  /** Its CBOR, with an empty place for signatures. */
-  readonly tx: Uint8Array;
-  /** Its id, which signing does not change. */
-  readonly id: string;
-  /** In lovelace. */
-  readonly fee: bigint;
-}
-
 /** A transaction that makes a token. */
 export interface BootTx extends UnsignedTx {
   /** `POLICY.NAME` of the token. */
   readonly token: string;
 }
 
-/** A transaction that takes requests. */
-export interface UpdateTx extends UnsignedTx {
-  /** The root afterwards. */
-  readonly root: string;
-  /** The requests it takes, in ledger order. */
-  readonly taken: readonly string[];
+/** Where the builder finds what its options do not say. */
+interface BuilderParts {
+  readonly network: CardanoNetwork;
+  readonly reading: CageReading;
+  readonly provider: CageProvider;
+  readonly clock: () => number;
 }
 
-const EMPTY_ROOT = new Uint8Array(32);
-/** Lovelace of a request besides the tip: what comes back to its author must be enough for an output. */
-const REQUEST_LOVELACE = 2_000_000n;
-
-/** Builds the transactions of the protocol, without signatures. Only of v2: earlier versions are read, and no longer written. */
+/** Builds the transactions of the protocol, without signatures: those of v2, and for tokens of v0 those of v0. v1 is read, and no longer written. */
 export class CageTxBuilder {
-  readonly #ground: BuilderGround;
+  readonly #parts: BuilderParts;
 
   /** @internal */
-  constructor(ground: BuilderGround) {
-    this.#ground = ground;
+  constructor(parts: BuilderParts) {
+    this.#parts = parts;
   }
 
   /** Makes a token with an empty trie, owned by the payer. Throws USAGE, UNSUPPORTED. */
   boot(options: BootOptions): Promise<BootTx> {
-    return this.#ground.build(options, (ground) => {
-      const deployment = ground.deploymentOf(options.policy);
-      const [seed] = ground.payer.coins;
-      if (seed === undefined) throw new UnspentError('USAGE', `${options.address} has no output that holds nothing but lovelace`);
-      const name = cageTokenName(seed);
-      const state: CageState = { owner: ground.payer.keyHash, root: EMPTY_ROOT, terms: options.terms };
-      const plan: TransactionPlan = {
-        inputs: [],
-        seed,
-        outputs: [funded(ground, this.#stateOutput(ground, deployment, name, state))],
-        mint: {
-          asset: { policy: deployment.stateScriptHash, name, quantity: 1n },
-          redeemer: encodeMintRedeemer({ type: 'minting', seed }, 'v2'),
-        },
-        ...ground.scripts({ state: deployment }),
-      };
-      return { ...finish(plan, ground), token: `${toHex(deployment.stateScriptHash)}.${toHex(name)}` };
+    return this.#build(options, (ground, at) => {
+      const deployment = deploymentOf(at, options.policy);
+      const { name, ...made } = bootTx(ground, deployment, deployment.version === 'v0' ? null : options.terms);
+      return { ...made, token: `${toHex(deployment.stateScriptHash)}.${toHex(name)}` };
     });
   }
 
   /** Asks the owner of a token for an operation; the request is output 0 of the transaction. Throws USAGE, NOT_FOUND, UNSUPPORTED. */
   request(token: string, key: Uint8Array, operation: CageOperation, options: BuildOptions): Promise<UnsignedTx> {
-    return this.#ground.build(options, (ground) => {
-      const { name, terms, requestScript } = ground.token(token);
-      if (requestScript === null)
-        throw new UnspentError('UNSUPPORTED', `nobody knows where requests for ${name} belong: its deployment has no request program`);
-      const request = {
-        token: fromHex(name),
-        owner: ground.payer.keyHash,
-        key,
-        operation,
-        terms: { tip: terms.tip, submittedAt: BigInt(ground.nowMs) },
-      };
-      const address = ground.scriptAddress(fromHex(requestScript));
-      const output = funded(ground, { address, lovelace: 0n, datum: encodeCageDatum({ type: 'request', request }) });
-      const lovelace = terms.tip + (output.lovelace > REQUEST_LOVELACE ? output.lovelace : REQUEST_LOVELACE);
-      return finish({ inputs: [], outputs: [{ ...output, lovelace }] }, ground);
-    });
+    return this.#build(options, (ground, at) => requestTx(ground, at.need(token), key, operation));
   }
 
-  /** Applies requests that are in their time, in ledger order; the payer owns the token. Throws USAGE, CAGE_CONFLICT, NOT_FOUND, TRIE_DIVERGED, LIMIT. */
+  /** Applies requests that are in their time, in ledger order; the payer owns the token. Throws USAGE, CAGE_CONFLICT, NOT_FOUND, TRIE_DIVERGED, UNSUPPORTED, LIMIT. */
   update(token: string, options: UpdateOptions): Promise<UpdateTx> {
-    return this.#ground.build(options, (ground) => {
-      const state = ground.token(token);
-      const requests = ground.requests(state, options.requests, ['process', 'dishonest']);
-      const { applied, refused, root } = ground.tryRequests(state, requests);
-      const why = options.requests === undefined ? undefined : refused[0];
-      if (why !== undefined) throw new UnspentError('USAGE', `the request ${why.ref} cannot be applied: ${why.why}`);
-      const taken = requests.filter(({ ref }) => applied.some((each) => each.ref === ref));
-      const actions = applied.map(({ proof }): RequestAction => ({ type: 'apply', proof }));
-      const times = taken.map((request): Interval => ({ beforeMs: phaseEnds(request, state.terms)[0] }));
-      return this.#modify(ground, { ...state, root, owner: options.newOwner ?? state.owner }, state, taken, actions, times);
-    });
+    const newOwner = options.newOwner === undefined ? undefined : fromHex(options.newOwner);
+    return this.#build(options, (ground, at) => updateTx(ground, at.need(token), { wanted: wantedOf(options), newOwner }));
   }
 
-  /** Rejects requests whose time is over, or that say they were submitted later than now. Throws USAGE, CAGE_CONFLICT, NOT_FOUND, LIMIT. */
+  /** Rejects requests whose time is over, or that say they were submitted later than now. Throws USAGE, CAGE_CONFLICT, NOT_FOUND, UNSUPPORTED, LIMIT. */
   reject(token: string, options: TakeOptions): Promise<UpdateTx> {
-    return this.#ground.build(options, (ground) => {
-      const state = ground.token(token);
-      const taken = ground.requests(state, options.requests, ['reject', 'dishonest']);
-      if (taken.length === 0) throw new UnspentError('CAGE_CONFLICT', `no request for ${state.name} can be rejected now`);
-      const times = taken.map((request): Interval => {
-        return request.phase === 'dishonest' ? { beforeMs: request.submittedAt ?? 0n } : { afterMs: phaseEnds(request, state.terms)[1] };
-      });
-      const actions = taken.map((): RequestAction => ({ type: 'reject' }));
-      return this.#modify(ground, state, state, taken, actions, times);
-    });
+    return this.#build(options, (ground, at) => rejectTx(ground, at.need(token), { wanted: wantedOf(options) }));
   }
 
-  /** Takes a request back, while it may be; the payer is its author. Throws USAGE, CAGE_CONFLICT, NOT_FOUND. */
+  /** Takes a request back, while it may be; the payer is its author. Throws USAGE, CAGE_CONFLICT, NOT_FOUND, UNSUPPORTED. */
   retract(ref: string, options: BuildOptions): Promise<UnsignedTx> {
-    return this.#ground.build(options, (ground) => {
-      const { request, state } = ground.requestAt(ref);
-      if (request.phase !== 'retract')
-        throw new UnspentError('CAGE_CONFLICT', `the request ${ref} is not in the time in which it can be taken back (${request.phase})`);
-      ground.needOwner(request.owner, `the request ${ref}`);
-      const stateRef = parseOutpoint(state.stateRef);
-      const [afterMs, beforeMs] = phaseEnds(request, state.terms);
-      const redeemer = encodeSpendRedeemer({ type: 'retract', state: stateRef });
-      const scripts = ground.scripts({ request: state });
-      const plan: TransactionPlan = {
-        inputs: [{ ...parseOutpoint(ref), redeemer, lovelace: request.lovelace }],
-        outputs: [],
-        validity: slotsOf(ground.network, { afterMs, beforeMs }, ground.nowMs),
-        ...scripts,
-        references: [stateRef, ...scripts.references],
-      };
-      return finish(plan, ground);
-    });
+    return this.#build(options, (ground) => retractTx(ground, ref));
   }
 
-  /** Ends a token; the payer owns it. Refused (CAGE_CONFLICT) while requests wait for it, which nobody could take back afterwards. Throws NOT_FOUND. */
+  /** Ends a token; the payer owns it. Refused (CAGE_CONFLICT) while requests wait for it that nobody could take back afterwards. Throws USAGE, NOT_FOUND, UNSUPPORTED. */
   end(token: string, options: BuildOptions): Promise<UnsignedTx> {
-    return this.#ground.build(options, (ground) => {
-      const state = ground.token(token);
-      ground.needOwner(state.owner, `the token ${state.name}`);
-      const waiting = ground.requests(state, undefined, null);
-      if (waiting.length > 0)
-        throw new UnspentError('CAGE_CONFLICT', `${waiting.length} requests wait for the token ${state.name}: apply or reject them first`);
-      const [policy, name] = [fromHex(state.policy), fromHex(state.name)];
-      const plan: TransactionPlan = {
-        inputs: [
-          { ...parseOutpoint(state.stateRef), redeemer: encodeSpendRedeemer({ type: 'end' }), lovelace: ground.lovelaceAt(state.stateRef) },
-        ],
-        outputs: [],
-        mint: { asset: { policy, name, quantity: -1n }, redeemer: encodeMintRedeemer({ type: 'burning', token: name }, 'v2') },
-        ...ground.scripts({ state: ground.deploymentOf(state.policy) }),
-      };
-      return finish(plan, ground);
+    return this.#build(options, (ground, at) => endTx(ground, at.need(token)));
+  }
+
+  /**
+   * Takes an output (`TXID#INDEX`) that can never be a request of the token away from its request script; the payer owns
+   * the token. Throws CAGE_CONFLICT for a request that can be applied or rejected, USAGE, NOT_FOUND, UNSUPPORTED.
+   */
+  sweep(token: string, ref: string, options: BuildOptions): Promise<UnsignedTx> {
+    return this.#build(options, (ground, at) => sweepTx(ground, at.need(token), ref));
+  }
+
+  async #build<T>(options: BuildOptions, body: (ground: CageTxGround, at: PinnedCages) => T): Promise<T> {
+    const { network, reading, provider, clock } = this.#parts;
+    const parameters = options.parameters ?? (await provider.parameters());
+    const given = { state: options.stateScript ?? null, request: options.requestScript ?? null };
+    return reading.read((at) => {
+      const ground = new CageTxGround(at.pinned.query, network, {
+        address: parseAddress(options.address),
+        parameters,
+        nowMs: BigInt(clock()),
+        units: options.units,
+        script: (_hash, what) => given[what],
+      });
+      return body(ground, at);
     });
   }
-
-  #modify(
-    ground: Ground,
-    after: Pick<TokenDocument, 'root' | 'owner'>,
-    state: TokenDocument & { readonly terms: TokenTerms },
-    taken: readonly RequestDocument[],
-    actions: readonly RequestAction[],
-    times: readonly Interval[],
-  ): UpdateTx {
-    ground.needOwner(state.owner, `the token ${state.name}`);
-    const deployment = ground.deploymentOf(state.policy);
-    const stateRef: OutRef = parseOutpoint(state.stateRef);
-    const lovelace = ground.lovelaceAt(state.stateRef);
-    const contribute = encodeSpendRedeemer({ type: 'contribute', state: stateRef });
-    const ordered = inLedgerOrder(taken);
-    const datum: CageState = { owner: fromHex(after.owner), root: fromHex(after.root), terms: state.terms };
-    const output = this.#stateOutput(ground, deployment, fromHex(state.name), datum);
-    // Authors get everything back but the tip. The fee is the owner's: the bounds of the validators allow it.
-    const refunds = ordered.map(
-      (request): OutputToWrite => ({ address: ground.keyAddress(fromHex(request.owner)), lovelace: request.lovelace - state.terms.tip }),
-    );
-    const plan: TransactionPlan = {
-      inputs: [
-        { ...stateRef, redeemer: encodeSpendRedeemer({ type: 'modify', actions, bare: false }), lovelace },
-        ...ordered.map((request) => ({ ...parseOutpoint(request.ref), redeemer: contribute, lovelace: request.lovelace })),
-      ],
-      outputs: [{ ...output, lovelace }, ...refunds],
-      validity: slotsOf(ground.network, within(times), ground.nowMs),
-      ...ground.scripts(taken.length === 0 ? { state: deployment } : { state: deployment, request: state }),
-    };
-    return { ...finish(plan, ground), root: after.root, taken: ordered.map(({ ref }) => ref) };
-  }
-
-  #stateOutput(ground: Ground, { stateScriptHash }: CageDeployment, name: Uint8Array, state: CageState): OutputToWrite {
-    return {
-      address: ground.scriptAddress(stateScriptHash),
-      lovelace: 0n,
-      asset: { policy: stateScriptHash, name, quantity: 1n },
-      datum: encodeCageDatum({ type: 'state', state }),
-    };
-  }
 }
 
-/** With as much lovelace as it must hold. */
-function funded({ parameters }: Ground, output: OutputToWrite): OutputToWrite {
-  return { ...output, lovelace: lovelaceMin(output, parameters) };
+function wantedOf({ requests = [] }: TakeOptions): readonly string[] {
+  return requests;
 }
 
-function finish(plan: TransactionPlan, { payer, parameters, units }: Ground): UnsignedTx {
-  const { tx, id, fee } = balance({ ...plan, units }, payer, parameters);
-  return { tx, id: toHex(id), fee };
-}
-
-/** The hash of the key that an address is paid to by. Throws USAGE. */
-export function keyHashOf(address: Uint8Array, text: string): Uint8Array {
-  const { payment } = readAddress(address);
-  if (payment?.kind !== 'key') throw new UnspentError('USAGE', `${text} is not the address of a key, and so cannot pay`);
-  return payment.hash;
-}
-
-/** CIP-19: an address without a stake part. */
-export function enterpriseAddress(kind: 'key' | 'script', hash: Uint8Array, networkId: number): Uint8Array {
-  return concatBytes(Uint8Array.of((kind === 'key' ? 0x60 : 0x70) | networkId), hash);
+/** `policy` undefined: there must be one only, of v2. Throws USAGE. */
+function deploymentOf({ deployments }: PinnedCages, policy: string | undefined): CageDeployment {
+  const known = deployments.filter(({ version }) => (policy === undefined ? version === 'v2' : version !== 'v1'));
+  const found = known.filter(({ stateScriptHash }) => policy === undefined || toHex(stateScriptHash) === policy);
+  if (found.length === 1) return found[0];
+  const names = known.map(({ stateScriptHash }) => toHex(stateScriptHash)).join(', ') || 'none';
+  throw new UnspentError('USAGE', `which cage? The store follows these: ${names}`);
 }

@@ -7,11 +7,12 @@
  * Protocol parameters are the node's and are not among it.
  */
 import Type, { type TProperties } from 'typebox';
-import type { RequestPhase } from '../../../ledgers/cardano/cage/index.ts';
-import { parseOutpoint } from '../../../ledgers/outpoint.ts';
+import { boundsFor, commonBounds, type RequestPhase, slotsWithin } from '../../../ledgers/cardano/cage/index.ts';
+import { outpointText } from '../../../ledgers/outpoint.ts';
 import { mpf } from '../../../proofs/index.ts';
 import type { CageToken, PendingRequest } from '../../../query/cardano/cage.ts';
-import { equalBytes, toHex } from '../../../util/bytes.ts';
+import { chooseRequests, needNoRequests, requestAt } from '../../../query/cardano/cage-tx/request-choice.ts';
+import { toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { MPFS_REQUESTS_MAX } from '../../../util/limits.ts';
 import type { App } from '../../http/typed.ts';
@@ -20,7 +21,6 @@ import { PROBLEM } from '../../native/openapi.ts';
 import type { MpfsAnswers } from './answer.ts';
 import type { CageRead } from './read.ts';
 import { requestJson } from './tokens.ts';
-import { type TimeBounds, validity } from './validity.ts';
 
 const hex = (description: string) => Type.String({ pattern: '^([0-9a-fA-F]{2})*$', description });
 const address = Type.String({ pattern: '^([0-9a-fA-F]{2}){29,128}$', description: 'The address that pays, in hex.' });
@@ -97,11 +97,7 @@ function registerOwner(app: App, answers: MpfsAnswers): void {
     const { body } = request;
     answers.give(request, reply, (read) => {
       const found = read.token(body.token);
-      const pending = [...requestsOf(read, found)].length;
-      if (pending > 0) {
-        const message = `${pending} requests for the token are pending: apply, reject or let them be retracted first, or they are stuck`;
-        throw new UnspentError('CAGE_CONFLICT', message, { limit: pending });
-      }
+      needNoRequests(read.cage, found, read.nowMs);
       return { ...paid(read, body.address), state: read.state(found) };
     });
   });
@@ -110,13 +106,6 @@ function registerOwner(app: App, answers: MpfsAnswers): void {
 /** What every answer begins with: the block, and the outputs that can pay. */
 function paid(read: CageRead, from: string): object {
   return { snapshot: read.snapshot(), wallet: read.allAt(hexBytes(from)) };
-}
-
-/** Requests for a token that its owner sees, and nobody else's: those that are known to lie elsewhere are left out. */
-function* requestsOf(read: CageRead, found: CageToken): Iterable<PendingRequest> {
-  for (const each of read.cage.requests(found, read.nowMs)) {
-    if (each.canonical !== false && (each.request.terms === null) === (found.version === 'v0')) yield each;
-  }
 }
 
 function requestFacts(read: CageRead, body: { readonly token: string; readonly key: string; readonly address: string }): object {
@@ -131,16 +120,14 @@ function requestFacts(read: CageRead, body: { readonly token: string; readonly k
 }
 
 function updateFacts(read: CageRead, found: CageToken, from: string, wanted: readonly string[]): object {
-  const { terms } = found.state;
   const chosen = choose(read, found, wanted, ['process', 'dishonest', null]);
   const trial = read
     .trial(found)
-    .applyRequests(chosen.map((each) => ({ ref: refOf(each), key: each.request.key, operation: each.request.operation })));
+    .applyRequests(chosen.map((each) => ({ ref: outpointText(each), key: each.request.key, operation: each.request.operation })));
   if (wanted.length > 0 && trial.refused.length > 0) {
     throw new UnspentError('CAGE_CONFLICT', `the request ${trial.refused[0].ref} cannot be applied: ${trial.refused[0].why}`);
   }
-  const applied = chosen.filter((each) => trial.applied.some(({ ref }) => ref === refOf(each)));
-  const before = terms === null ? null : earliest(applied.map(({ request }) => request.terms!.submittedAt + terms.processTime));
+  const applied = chosen.filter((each) => trial.applied.some(({ ref }) => ref === outpointText(each)));
   return {
     ...paid(read, from),
     state: read.state(found),
@@ -153,48 +140,44 @@ function updateFacts(read: CageRead, found: CageToken, from: string, wanted: rea
     actions: trial.applied.map(({ ref, proof, root }) => ({ ref, mpf_proof: toHex(proof), root })),
     left_out: trial.refused,
     new_root: trial.root,
-    validity: validity(read.network, read.query.head, { from: null, before }),
+    validity: validity(read, found, 'apply', applied),
   };
 }
 
 function rejectFacts(read: CageRead, found: CageToken, from: string, wanted: readonly string[]): object {
-  const { terms } = found.state;
-  if (terms === null) throw new UnspentError('CAGE_CONFLICT', 'a cage of v0 has no phases: requests are not rejected, but retracted');
+  if (found.state.terms === null)
+    throw new UnspentError('CAGE_CONFLICT', 'a cage of v0 has no phases: requests are not rejected, but retracted');
   const chosen = choose(read, found, wanted, ['reject', 'dishonest']);
-  const over = chosen
-    .filter(({ phase }) => phase === 'reject')
-    .map(({ request }) => request.terms!.submittedAt + terms.processTime + terms.retractTime);
-  const early = chosen.filter(({ phase }) => phase === 'dishonest').map(({ request }) => request.terms!.submittedAt);
   return {
     ...paid(read, from),
     state: read.state(found),
-    requests: inOrder(read, found, chosen, chosen.map(refOf)),
-    validity: validity(read.network, read.query.head, { from: latest(over), before: earliest(early) }),
+    requests: inOrder(read, found, chosen, chosen.map(outpointText)),
+    validity: validity(read, found, 'reject', chosen),
   };
 }
 
 function retractFacts(read: CageRead, ref: string, from: string): object {
-  const { txId, index } = parseOutpoint(ref);
-  const waiting = [...read.cage.allRequests()].find((each) => each.index === index && equalBytes(each.txId, txId));
-  if (waiting === undefined) throw new UnspentError('NOT_FOUND', `there is no request ${ref}, or no longer`);
-  const name = toHex(waiting.request.token);
-  const found = read.token(name, waiting.request.terms === null ? ['v0'] : ['v2', 'v1']);
-  const each = [...read.cage.requests(found, read.nowMs)].find((other) => refOf(other) === refOf(waiting))!;
+  const { request, token } = requestAt(read.query, ref, read.nowMs);
+  if (token === null) throw new UnspentError('NOT_FOUND', `the token of the request ${ref} is not there, or no longer`);
+  const { from: first, before } = boundsFor('retract', request.request, token.state.terms, request.phase);
+  if (first !== null && before !== null && request.phase !== 'retract') {
+    const when = request.phase === 'reject' ? `until ${timeText(before)}, which is over` : `from ${timeText(first)} to ${timeText(before)}`;
+    throw new UnspentError('CAGE_CONFLICT', `the request can be retracted ${when}`);
+  }
   return {
     ...paid(read, from),
-    state: read.state(found),
-    request: { ...read.output(each), request: requestJson(read, found, each.request) },
-    validity: validity(read.network, read.query.head, retractBounds(found, each)),
+    state: read.state(token),
+    request: { ...read.output(request), request: requestJson(read, token, request.request) },
+    validity: validity(read, token, 'retract', [request]),
   };
 }
 
-function retractBounds({ state: { terms } }: CageToken, { request, phase }: PendingRequest): TimeBounds {
-  if (terms === null || request.terms === null) return { from: null, before: null };
-  const from = request.terms.submittedAt + terms.processTime;
-  const before = from + terms.retractTime;
-  if (phase === 'retract') return { from, before };
-  const when = phase === 'reject' ? `until ${timeText(before)}, which is over` : `from ${timeText(from)} to ${timeText(before)}`;
-  throw new UnspentError('CAGE_CONFLICT', `the request can be retracted ${when}`);
+/** The slots between which all of these can be put to the use; null: no bound is needed. */
+function validity(read: CageRead, token: CageToken, use: 'apply' | 'retract' | 'reject', requests: readonly PendingRequest[]): object {
+  const bounds = commonBounds(requests.map(({ request, phase }) => boundsFor(use, request, token.state.terms, phase)));
+  const slot = read.query.head?.slot ?? 0;
+  const { from, until } = slotsWithin(read.network, bounds, { headSlot: slot, nowSlot: slot });
+  return { invalid_before: from, invalid_hereafter: until };
 }
 
 function timeText(ms: bigint): string {
@@ -202,38 +185,15 @@ function timeText(ms: bigint): string {
   return Number.isNaN(time.getTime()) ? `${ms} ms` : time.toISOString();
 }
 
-/** Those that are wanted and may be, or all that may be. Throws CAGE_CONFLICT when a wanted one is not among them. */
+/** Those that are wanted, or as many as can be taken and one answer may have. */
 function choose(read: CageRead, found: CageToken, wanted: readonly string[], phases: readonly (RequestPhase | null)[]): PendingRequest[] {
-  const pending = [...requestsOf(read, found)];
-  const { terms } = found.state;
-  const may = (each: PendingRequest): boolean => phases.includes(each.phase) && each.request.terms?.tip === terms?.tip;
-  if (wanted.length === 0) return pending.filter(may).slice(0, MPFS_REQUESTS_MAX);
-  return wanted.map((ref) => {
-    const { txId, index } = parseOutpoint(ref);
-    const each = pending.find((other) => other.index === index && equalBytes(other.txId, txId));
-    if (each === undefined) throw new UnspentError('CAGE_CONFLICT', `there is no request ${ref} for the token, or no longer`);
-    if (may(each)) return each;
-    const why = phases.includes(each.phase) ? 'its tip is not that of the token' : `it is in the phase '${each.phase}'`;
-    throw new UnspentError('CAGE_CONFLICT', `the request ${ref} cannot be taken: ${why}`);
-  });
+  return chooseRequests(read.cage, found, read.nowMs, { phases, wanted }).slice(0, MPFS_REQUESTS_MAX);
 }
 
 /** Outputs of requests with their proofs, in the order of these names. */
 function inOrder(read: CageRead, found: CageToken, requests: readonly PendingRequest[], order: readonly string[]): object[] {
   return order.map((ref) => {
-    const each = requests.find((other) => refOf(other) === ref)!;
+    const each = requests.find((other) => outpointText(other) === ref)!;
     return { ...read.output(each), request: requestJson(read, found, each.request) };
   });
-}
-
-function refOf({ txId, index }: Pick<PendingRequest, 'txId' | 'index'>): string {
-  return `${toHex(txId)}#${index}`;
-}
-
-function earliest(times: readonly bigint[]): bigint | null {
-  return times.reduce<bigint | null>((best, time) => (best === null || time < best ? time : best), null);
-}
-
-function latest(times: readonly bigint[]): bigint | null {
-  return times.reduce<bigint | null>((best, time) => (best === null || time > best ? time : best), null);
 }

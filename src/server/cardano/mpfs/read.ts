@@ -19,6 +19,7 @@ import type { Outpoint } from '../../../ledgers/outpoint.ts';
 import { cageColumns } from '../../../projections/cardano/cage/rows.ts';
 import { csmt } from '../../../proofs/index.ts';
 import type { CageQuery, CageToken } from '../../../query/cardano/cage.ts';
+import { needRequestScript } from '../../../query/cardano/cage-tx/ground.ts';
 import { TrieTrial } from '../../../query/cardano/trie-trial.ts';
 import { type Provable, Prover } from '../../../query/proofs.ts';
 import type { Query } from '../../../query/query.ts';
@@ -144,9 +145,7 @@ export class CageRead {
 
   /** Where requests for a token belong. Throws UNSUPPORTED when the deployment does not say. */
   requestAddress({ requestScript, id }: CageToken): Uint8Array {
-    if (requestScript !== null) return this.scriptAddress(requestScript);
-    const message = `where requests for the token ${toHex(id.name)} belong is not known: its request program is not in cage.deployments`;
-    throw new UnspentError('UNSUPPORTED', message, { setting: 'cage.deployments' });
+    return this.scriptAddress(needRequestScript(requestScript, id.name));
   }
 
   /** Operations tried on top of a token's trie. Throws TRIE_DIVERGED. */

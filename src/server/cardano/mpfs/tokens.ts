@@ -5,6 +5,7 @@
  */
 import Type from 'typebox';
 import { requestPhase } from '../../../ledgers/cardano/cage/index.ts';
+import { outpointText } from '../../../ledgers/outpoint.ts';
 import { mpf } from '../../../proofs/index.ts';
 import { type CageFact, type CageToken, needConsistentTrie } from '../../../query/cardano/cage.ts';
 import { equalBytes, toHex } from '../../../util/bytes.ts';
@@ -103,10 +104,9 @@ function proofJson(read: CageRead, token: CageToken, proof: mpf.Proof): object {
 /** A request that was just made is no fact yet, which is what most who ask for one want to know. */
 function noFact(read: CageRead, token: CageToken, key: Uint8Array): UnspentError {
   const name = toHex(key);
-  for (const { request, txId, index } of read.cage.requests(token, read.nowMs)) {
+  for (const { request, ...place } of read.cage.requests(token, read.nowMs)) {
     if (request.operation.type !== 'insert' || !equalBytes(request.key, key)) continue;
-    const where = `${toHex(txId)}#${index}`;
-    const message = `the key ${name} has no value yet: the request ${where} is pending until the owner of the token applies it`;
+    const message = `the key ${name} has no value yet: the request ${outpointText(place)} is pending until the owner of the token applies it`;
     return new UnspentError('NOT_FOUND', message, { key: name });
   }
   return new UnspentError('NOT_FOUND', `the token ${toHex(token.id.name)} has no key ${name}`, { key: name });

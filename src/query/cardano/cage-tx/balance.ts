@@ -1,8 +1,10 @@
 /**
  * Makes a transaction of what the protocol wants: coins of the payer until
  * everything is paid, the fee by size and execution units, collateral, change.
- * Coins with assets, datums or scripts are left alone.
+ * Coins with assets, datums or scripts are left alone. Assets that the inputs
+ * bring and no output takes go to the payer, in an output of their own.
  */
+import type { Asset } from '../../../ledgers/asset.ts';
 import { feeMin, outputLovelaceMin } from '../../../ledgers/cardano/fee.ts';
 import type { ExecutionUnits, ProtocolParameters } from '../../../ledgers/cardano/protocol-parameters.ts';
 import type { OutRef } from '../../../ledgers/cardano/transaction.ts';
@@ -14,6 +16,7 @@ import {
   type TransactionToWrite,
   writeTransaction,
 } from '../../../ledgers/cardano/transaction-write.ts';
+import { toHex } from '../../../util/bytes.ts';
 import { assert, UnspentError } from '../../../util/errors.ts';
 import { FEE_ROUNDS_MAX } from '../../../util/limits.ts';
 
@@ -22,10 +25,16 @@ export interface Coin extends OutRef {
   readonly lovelace: bigint;
 }
 
+/** An input with what it holds. */
+export interface PlannedInput extends InputToWrite {
+  readonly lovelace: bigint;
+  readonly assets: readonly Asset[];
+}
+
 /** What a transaction does before it is paid for. */
 export interface TransactionPlan {
-  /** Besides coins, each with its lovelace. */
-  readonly inputs: readonly (InputToWrite & { readonly lovelace: bigint })[];
+  /** Besides coins, each with what it holds. */
+  readonly inputs: readonly PlannedInput[];
   /** A coin that must be among the inputs. */
   readonly seed?: Coin;
   readonly outputs: readonly OutputToWrite[];
@@ -87,7 +96,8 @@ function draftOf(plan: TransactionPlan, payer: Payer, parameters: ProtocolParame
   const changeMin = lovelaceMin(changeAt(0n), parameters);
   const coins = plan.seed === undefined ? [] : [plan.seed];
   const rest = payer.coins.filter((coin) => plan.seed === undefined || !sameRef(coin, plan.seed)).toSorted(largestFirst);
-  const paid = sum(plan.outputs) + fee;
+  const outputs = [...plan.outputs, ...outputOfRest(plan, payer, parameters)];
+  const paid = sum(outputs) + fee;
   let change = sum(plan.inputs) + sum(coins) - paid;
   while (change < changeMin) {
     const coin = rest.shift();
@@ -97,7 +107,7 @@ function draftOf(plan: TransactionPlan, payer: Payer, parameters: ProtocolParame
   }
   return {
     inputs: [...plan.inputs, ...coins],
-    outputs: [...plan.outputs, changeAt(change)],
+    outputs: [...outputs, changeAt(change)],
     fee,
     validity: plan.validity ?? {},
     mint: plan.mint,
@@ -108,6 +118,22 @@ function draftOf(plan: TransactionPlan, payer: Payer, parameters: ProtocolParame
     units: plan.units ?? shareOf(parameters.txUnitsMax, scriptCount),
     costModel: parameters.costModels.get(PLUTUS_V3_LANGUAGE) ?? [],
   };
+}
+
+/** For the payer: assets that go in or are made, and that no output takes. */
+function outputOfRest({ inputs, mint, outputs }: TransactionPlan, { address }: Payer, parameters: ProtocolParameters): OutputToWrite[] {
+  const rest = new Map<string, Asset>();
+  const count = ({ policy, name, quantity }: Asset, sign: bigint): void => {
+    const key = `${toHex(policy)}.${toHex(name)}`;
+    rest.set(key, { policy, name, quantity: (rest.get(key)?.quantity ?? 0n) + sign * quantity });
+  };
+  for (const asset of inputs.flatMap(({ assets }) => assets)) count(asset, 1n);
+  if (mint !== undefined) count(mint.asset, 1n);
+  for (const asset of outputs.flatMap(({ assets = [] }) => assets)) count(asset, -1n);
+  const assets = [...rest.values()].filter(({ quantity }) => quantity !== 0n);
+  if (assets.length === 0) return [];
+  const output: OutputToWrite = { address, lovelace: 0n, assets };
+  return [{ ...output, lovelace: lovelaceMin(output, parameters) }];
 }
 
 /** One coin: what of it is not wanted comes back. It may be an input, too: only one of the two is ever spent. */
