@@ -86,11 +86,15 @@ function sayIdle(figures: IdleFigures, options: BenchOptions): void {
   say(options, `  ${figures.ratio} x (limit 1.03), median of the rounds ${figures.medianRatio} x`);
 }
 
-function sayTrie({ sizes, insertGrowth, listing }: TrieFigures, options: BenchOptions): void {
+function sayTrie({ sizes, insertGrowth, insertCpuGrowth, cacheMb, listing }: TrieFigures, options: BenchOptions): void {
   const text = ({ p50, p99 }: Spread): string => `${p50} / ${p99}`;
   say(options, '\none trie, microseconds at p50 / p99 (limit 1000 at p99)');
-  for (const { facts, insert, proof } of sizes) say(options, `  ${facts} facts: insert ${text(insert)}, proof ${text(proof)}`);
-  say(options, `  an insertion at the end is ${insertGrowth} x one at the first size (limit 1.6)`);
+  for (const { facts, insert, insertCpu, insertReads, proof } of sizes) {
+    say(options, `  ${facts} facts: insert ${text(insert)}, proof ${text(proof)}`);
+    say(options, `    an insertion takes ${insertCpu} us of processor time and reads ${insertReads} nodes from the engine`);
+  }
+  say(options, `  an insertion at the end is ${insertGrowth} x one at the first size (limit 1.6), by processor time ${insertCpuGrowth} x`);
+  say(options, `  ${cacheMb} MB of nodes are in memory`);
   say(options, `  ${listing.facts} facts listed, ${listing.perSecond} a second; resident memory grew by ${listing.grownMb} MB meanwhile`);
 }
 

@@ -442,9 +442,8 @@ export const MMR_ROWS_KEPT = 200_000;
 export const UPLC_PROGRAM_BYTES_MAX = 65_536;
 export const UPLC_DEPTH_MAX = 5000;
 
-/** Nodes of tries of cages that stay in memory between steps, some 700 bytes each, and tries of which the top does. */
-export const CAGE_NODES_KEPT = 20_000;
-export const CAGE_TOPS_KEPT = 10_000;
+/** Bytes of nodes of tries of cages that stay in memory between steps: the upper five levels of one trie, however large, have 60 MB at most. */
+export const CAGE_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Rows of a burned cage's trie that one step of pruning deletes: a trie of a million facts must not hold up the blocks behind it. */
 export const CAGE_ROWS_DELETED_MAX = 2000;

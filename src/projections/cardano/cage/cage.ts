@@ -42,7 +42,8 @@ import {
   trieRange,
 } from './rows.ts';
 import { type CageChain, cageTxs } from './transactions.ts';
-import { CageTries, TrieNodeCache } from './tries.ts';
+import { TrieCache } from './trie-cache.ts';
+import { CageTries } from './tries.ts';
 import { CageWatch } from './watch.ts';
 
 /** What one step changes, before it is written. */
@@ -51,7 +52,7 @@ class StepWork {
   readonly tries: CageTries;
   readonly events: CageEvents;
 
-  constructor(view: Reader, cache: TrieNodeCache, onRequestScript: (hash: Uint8Array) => void) {
+  constructor(view: Reader, cache: TrieCache, onRequestScript: (hash: Uint8Array) => void) {
     this.changes = new CageChanges(view);
     this.tries = new CageTries(view, cache);
     this.events = new CageEvents(this.changes, this.tries, onRequestScript);
@@ -77,7 +78,7 @@ interface Followed {
 
 /** `given`: what somebody said to follow; null: what the store follows, or the public ones if it is new. */
 export function cageProjection(chain: CageChain, given: readonly CageDeployment[] | null): Projection {
-  const cache = new TrieNodeCache();
+  const cache = new TrieCache();
   const writer = new ByteWriter();
   let known: Followed | null = null;
 
