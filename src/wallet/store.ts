@@ -1,0 +1,267 @@
+/**
+ * The contract of a wallet store: everything wallets keep and every question
+ * they ask. Three stores fulfil it: PostgreSQL, SQLite, and plain maps in memory
+ * as the model that the other two are held to (docs/wallets.md).
+ *
+ * Every method that writes is one database transaction: all of it or nothing.
+ * No method looks at a clock. Errors are UnspentError; the codes stand with the
+ * methods.
+ */
+import type { Outpoint } from '../ledgers/outpoint.ts';
+import type {
+  AccountId,
+  AccountInfo,
+  AddressBranch,
+  AddressInfo,
+  CoinLease,
+  KeyScope,
+  NumberedWalletEvent,
+  ScriptKind,
+  TxDetail,
+  TxReplacement,
+  TxRow,
+  TxStatus,
+  WalletBalance,
+  WalletBlock,
+  WalletCoin,
+  WalletId,
+  WalletInfo,
+  WalletTx,
+} from './records.ts';
+
+export interface WalletStore {
+  /** WALLET_EXISTS, WATCH_ONLY (secrets for a wallet that must have none), MASTER_KEY_NEEDED. */
+  createWallet(wallet: NewWallet): Promise<WalletInfo>;
+  /** WALLET_UNKNOWN. */
+  getWallet(name: string): Promise<WalletInfo>;
+  listWallets(page?: Page<string>): Promise<readonly WalletInfo[]>;
+  /** Stores block rows that are missing. WALLET_UNKNOWN, BLOCK_MISMATCH. */
+  updateWallet(walletId: WalletId, change: WalletChange): Promise<WalletInfo>;
+  /** Block rows from `from` to `to`, both included, ascending. */
+  listSyncedBlocks(from: number, to: number): Promise<readonly WalletBlock[]>;
+  /** Encrypted material, as it was given; null: watch-only. */
+  getSecrets(walletId: WalletId): Promise<WalletSecrets | null>;
+  /** A new passphrase. WATCH_ONLY. */
+  setSecrets(walletId: WalletId, secrets: WalletSecrets): Promise<void>;
+
+  /** ACCOUNT_EXISTS, ACCOUNT_NAME_RESERVED ("imported"), ACCOUNT_NUMBER_MAX. */
+  createAccount(walletId: WalletId, account: NewAccount): Promise<AccountInfo>;
+  /** ACCOUNT_UNKNOWN; ACCOUNT_QUERY unless exactly one of name and number is given. */
+  getAccount(walletId: WalletId, account: AccountName): Promise<AccountInfo>;
+  listAccounts(walletId: WalletId): Promise<readonly AccountInfo[]>;
+  /** ACCOUNT_UNKNOWN, ACCOUNT_EXISTS, ACCOUNT_NAME_RESERVED. */
+  renameAccount(walletId: WalletId, account: AccountName, name: string): Promise<AccountInfo>;
+
+  /** Takes the next index that `derive` gives an address for; null: that child key does not exist. ACCOUNT_UNKNOWN, ADDRESS_INDEX_MAX. */
+  newAddress(walletId: WalletId, accountId: AccountId, branch: AddressBranch, derive: DeriveAddress, now: number): Promise<AddressInfo>;
+  /** The same address again is no change. SCRIPT_MISSING. */
+  importAddress(walletId: WalletId, address: NewAddress, now: number): Promise<AddressInfo>;
+  /** ADDRESS_UNKNOWN. */
+  getAddress(walletId: WalletId, script: Uint8Array): Promise<AddressInfo>;
+  /** Those of the scripts that are the wallet's own, by the script in hex. */
+  resolveOwned(walletId: WalletId, scripts: readonly Uint8Array[]): Promise<ReadonlyMap<string, AddressInfo>>;
+  /** In the order they were made. */
+  listAddresses(walletId: WalletId, page?: Page<Uint8Array>): Promise<readonly AddressInfo[]>;
+
+  /**
+   * A transaction was made, seen in the mempool, or seen in a block (spec: T1 to T3, T5 to T7, T9, T11b, T14 to T16).
+   * INVALID_PARAM, INVALID_STATUS, INDEX_RANGE, INPUT_TWICE, TX_EXISTS, INPUT_CONFLICT, PARENT_DEAD, BLOCK_UNKNOWN,
+   * BLOCK_MISMATCH, ADDRESS_UNKNOWN, CHAIN_INCONSISTENT.
+   */
+  createTx(tx: NewTx): Promise<void>;
+  /** TX_UNKNOWN, INVALID_PARAM, BLOCK_UNKNOWN, BLOCK_MISMATCH. */
+  updateTx(walletId: WalletId, txId: Uint8Array, change: TxChange): Promise<void>;
+  /** TX_UNKNOWN, TX_NOT_UNMINED, TX_HAS_CHILDREN. */
+  deleteTx(walletId: WalletId, txId: Uint8Array): Promise<void>;
+  /** It and its descendants fail; their coins are free again. TX_UNKNOWN, TX_NOT_UNMINED. */
+  invalidateTx(walletId: WalletId, txId: Uint8Array, now: number): Promise<void>;
+  /** Of one wallet; in any order. As createTx. */
+  applyTxBatch(walletId: WalletId, txs: readonly NewTx[], syncedTo?: WalletBlock): Promise<void>;
+  /** What a scan found: addresses up to an index, transactions, blocks. As applyTxBatch, ACCOUNT_UNKNOWN. */
+  applyScanBatch(walletId: WalletId, scan: ScanBatch): Promise<void>;
+  /** The next block, for every wallet of the database that it touches, and how far the feed is. As applyTxBatch. */
+  connectBlock(block: ConnectedBlock): Promise<void>;
+  /** Blocks from `height` on are gone, for all wallets; and how far the feed is. */
+  rollbackToBlock(height: number, now: number, feed?: FeedPosition): Promise<void>;
+  /** One wallet is to be scanned again from there; blocks and other wallets stay. BLOCK_MISMATCH. */
+  rewindWallet(walletId: WalletId, block: WalletBlock, now: number): Promise<void>;
+  /** The mempool has it, or has it no more. Never changes a status. TX_UNKNOWN. */
+  markMempool(walletId: WalletId, txId: Uint8Array, seen: boolean, now: number): Promise<void>;
+  /** Dead rows that were received before `before` and that nothing needs. Returns the ids that are gone. */
+  pruneDead(walletId: WalletId, before: number): Promise<readonly Uint8Array[]>;
+  /** Null: never fed. */
+  feedPosition(feed: string): Promise<string | null>;
+
+  /** TX_UNKNOWN. */
+  getTx(walletId: WalletId, txId: Uint8Array): Promise<TxRow>;
+  /** TX_UNKNOWN. */
+  getTxDetail(walletId: WalletId, txId: Uint8Array): Promise<TxDetail>;
+  /** Confirmed rows between two heights, or the unmined ones. */
+  listTxs(walletId: WalletId, range: { readonly from: number; readonly to: number } | 'unmined'): Promise<readonly TxRow[]>;
+  /** Negative: the unmined rows, dead ones without a block included. Reversed when start > end. */
+  listTxDetails(walletId: WalletId, start: number, end: number): Promise<readonly TxDetail[]>;
+  /** Newest first, for people: unmined rows, then confirmed ones. */
+  history(walletId: WalletId, page?: Page<Uint8Array>): Promise<readonly TxDetail[]>;
+  /** Where the transaction is either end. */
+  listReplacements(walletId: WalletId, txId: Uint8Array): Promise<readonly TxReplacement[]>;
+  /** What replaced it, what replaced that, and so on. */
+  replacementChain(walletId: WalletId, txId: Uint8Array): Promise<readonly Uint8Array[]>;
+
+  /** UTXO_UNKNOWN. */
+  getCoin(walletId: WalletId, outpoint: Outpoint, now: number): Promise<WalletCoin>;
+  /** By amount, then txid and index, ascending. */
+  listCoins(walletId: WalletId, filter: CoinFilter, page?: Page<WalletCoin>): Promise<readonly WalletCoin[]>;
+  balance(walletId: WalletId, filter: CoinFilter): Promise<WalletBalance>;
+  /** Coins that a block could still spend, with the scripts of their outputs. */
+  listOutputsToWatch(walletId: WalletId): Promise<readonly WatchedOutput[]>;
+
+  /** All or none. UTXO_UNKNOWN, COIN_LEASED, INVALID_PARAM. */
+  leaseCoins(walletId: WalletId, outpoints: readonly Outpoint[], lease: LeaseRequest): Promise<readonly CoinLease[]>;
+  /** UTXO_UNKNOWN, LEASE_OF_ANOTHER. No lease is no error. */
+  releaseCoin(walletId: WalletId, outpoint: Outpoint, leaseId: Uint8Array, now: number): Promise<void>;
+  listLeases(walletId: WalletId, now: number): Promise<readonly WalletCoin[]>;
+  /** Frees space; what has expired is invisible before. Returns how many. */
+  deleteExpiredLeases(now: number): Promise<number>;
+  /** Chooses among the coins of the filter that are not leased, and leases what was chosen, in one database transaction. */
+  selectAndLease<T extends { readonly coins: readonly Outpoint[] }>(
+    walletId: WalletId,
+    filter: CoinFilter,
+    choose: (coins: readonly WalletCoin[]) => T,
+    lease: LeaseRequest,
+  ): Promise<T>;
+
+  /** What committed changes did, after that event, in order. */
+  listEvents(after: number, limit: number, walletId?: WalletId): Promise<readonly NumberedWalletEvent[]>;
+  close(): Promise<void>;
+}
+
+/** The page after `after`, the key of the last row of the page before. */
+export interface Page<Key> {
+  readonly after?: Key | undefined;
+  readonly limit: number;
+}
+
+export interface NewWallet {
+  readonly name: string;
+  readonly isWatchOnly: boolean;
+  readonly isImported?: boolean | undefined;
+  readonly masterPublicKey?: Uint8Array | undefined;
+  /** Required of a wallet that is not watch-only. */
+  readonly secrets?: WalletSecrets | undefined;
+  readonly birthday?: number | undefined;
+}
+
+/** Encrypted by the keys room; the store never sees what is inside. */
+export interface WalletSecrets {
+  readonly masterParams: Uint8Array;
+  readonly cryptoPrivateKey: Uint8Array;
+  readonly cryptoScriptKey: Uint8Array | null;
+  readonly masterPrivateKey: Uint8Array;
+}
+
+export interface WalletChange {
+  readonly birthday?: number | undefined;
+  readonly birthdayBlock?: WalletBlock | undefined;
+  readonly syncedTo?: WalletBlock | undefined;
+}
+
+export interface NewAccount {
+  readonly scope: KeyScope;
+  readonly name: string;
+  /** Of the addresses on the two branches. */
+  readonly externalKind: ScriptKind;
+  readonly internalKind: ScriptKind;
+  /** False: from an extended public key of somebody else, without a number of ours. */
+  readonly isDerived: boolean;
+  readonly publicKey?: Uint8Array | undefined;
+  readonly masterFingerprint?: number | undefined;
+  readonly now: number;
+}
+
+export interface AccountName {
+  readonly scope: KeyScope;
+  readonly name?: string | undefined;
+  readonly number?: number | undefined;
+}
+
+export interface NewAddress {
+  readonly script: Uint8Array;
+  readonly kind: ScriptKind;
+  readonly publicKey?: Uint8Array | undefined;
+}
+
+export type DeriveAddress = (branch: AddressBranch, index: number) => NewAddress | null;
+
+export interface NewTx {
+  readonly walletId: WalletId;
+  readonly tx: WalletTx;
+  readonly received: number;
+  readonly status: TxStatus;
+  readonly block?: WalletBlock | undefined;
+  readonly label?: string | undefined;
+  /** Outputs that are the wallet's own, with the script of the address that owns each; null: the output's own script. */
+  readonly credits: ReadonlyMap<number, Uint8Array | null>;
+  /** Outputs that may be the wallet's own: the output's script is tried first, then these. */
+  readonly creditCandidates?: ReadonlyMap<number, readonly Uint8Array[]> | undefined;
+  /** It may take the place of live unmined transactions that spend the same. */
+  readonly replace?: boolean | undefined;
+  /** A dead row that the mempool has again may live again. */
+  readonly reactivate?: boolean | undefined;
+}
+
+export interface TxChange {
+  readonly label?: string | undefined;
+  readonly state?: { readonly status: TxStatus; readonly block?: WalletBlock | undefined } | undefined;
+}
+
+export interface ScanBatch {
+  readonly horizons: readonly {
+    readonly accountId: AccountId;
+    readonly branch: AddressBranch;
+    readonly index: number;
+    readonly derive: DeriveAddress;
+  }[];
+  readonly txs: readonly NewTx[];
+  readonly syncedBlocks: readonly WalletBlock[];
+  readonly now: number;
+}
+
+/** How far the reader of a chain's events is; stored with the data. */
+export interface FeedPosition {
+  readonly feed: string;
+  readonly position: string;
+}
+
+export interface ConnectedBlock {
+  readonly block: WalletBlock;
+  /** Of any wallets; wallets without one advance to the block, too. */
+  readonly txs: readonly NewTx[];
+  /** The wallets that follow this feed. */
+  readonly walletIds: readonly WalletId[];
+  readonly feed?: FeedPosition | undefined;
+}
+
+export interface CoinFilter {
+  readonly now: number;
+  readonly scope?: KeyScope | undefined;
+  readonly account?: number | undefined;
+  readonly accountName?: string | undefined;
+  readonly minConfs?: number | undefined;
+  readonly maxConfs?: number | undefined;
+  /** Confirmations that a coinbase needs; 0: none. */
+  readonly coinbaseMaturity?: number | undefined;
+}
+
+export interface LeaseRequest {
+  readonly id: Uint8Array;
+  readonly now: number;
+  /** Null: without end. INVALID_PARAM unless above 0. */
+  readonly durationMs: number | null;
+  readonly releaseAfterSpendConfs?: number | undefined;
+}
+
+export interface WatchedOutput {
+  readonly outpoint: Outpoint;
+  readonly amount: bigint;
+  readonly script: Uint8Array;
+}
