@@ -97,8 +97,8 @@ export interface TxRow {
   readonly confirmedOrder: number | null;
   readonly received: number;
   readonly label: string;
-  /** Null: never seen in the mempool. It was evicted if it was last told to be gone. */
-  readonly mempool: { readonly seenAt: number; readonly evictedAt: number | null } | null;
+  /** When the mempool was last told to have it, and when to have it no more; null: never. */
+  readonly mempool: { readonly seenAt: number | null; readonly evictedAt: number | null };
 }
 
 /** A row, with those of its inputs and outputs that are the wallet's own. */
@@ -138,29 +138,49 @@ export interface CoinLease {
   readonly id: Uint8Array;
   /** From this moment on anybody may take it; LEASE_WITHOUT_END: never. */
   readonly expiresAt: number;
-  /** Null: only time ends it. Otherwise it ends with that many confirmations of a spend, and time does not count once one is confirmed. */
+  /**
+   * Null: only time ends it, and it does not count while the coin is spent. Otherwise it outlives the spend: it ends with
+   * that many confirmations of it, and once a block that is older than `expiresAt` has one, it has no other end
+   * (`expiresAt` becomes LEASE_WITHOUT_END, also if the block is undone).
+   */
   readonly releaseAfterSpendConfs: number | null;
 }
 
 /** `expiresAt` of a coin frozen by its owner: later than every time there is. */
 export const LEASE_WITHOUT_END = Number.MAX_SAFE_INTEGER;
 
+/** total = confirmed + trustedPending + untrustedPending + immature; leases lock parts of each. */
 export interface WalletBalance {
   /** Unspent outputs of live transactions. */
   readonly total: bigint;
   /** The part of it under a lease. */
   readonly locked: bigint;
+  /** In a block, and not of a coinbase that is too young. */
   readonly confirmed: bigint;
   /** Unmined, and all inputs of the transaction are the wallet's own. */
   readonly trustedPending: bigint;
   readonly untrustedPending: bigint;
-  /** Of a coinbase that is too young. */
+  /** Of a coinbase with fewer confirmations than `coinbaseMaturity` of the filter, or 100 where it says nothing. */
   readonly immature: bigint;
   /** What may be spent now: confirmed and trusted, mature and not locked. */
   readonly spendable: bigint;
 }
 
-/** What a committed change of the store did. Told in order, once each, by `listEvents`. */
+/**
+ * What a committed change of the store did, row by row: `utxo.created` is a credit that is recorded, `utxo.spent` an
+ * edge that is set, `utxo.unspent` one that is cleared. A credit of a transaction that dies has no event of its own:
+ * `tx.status` says it. `by` is the transaction that won; null where none did. A call's events stand in this order:
+ *
+ *   sync.tip of a batch; then for each transaction: tx.added or tx.status, tx.confirmed; the branch that falls;
+ *   utxo.created by index; for each of them the stored child that spends it (its branch, then utxo.spent);
+ *   utxo.spent by input. At the end lease.released of leases that enough confirmations of a spend end.
+ *
+ *   A branch that falls: utxo.unspent, then tx.status, each first for the roots and then for their descendants, in the
+ *   order in which the rows were added, and by input.
+ *
+ *   A rollback, wallet by wallet: reorg; tx.unconfirmed newest first, with tx.status behind that of a coinbase; the
+ *   branch; sync.tip. A rewind is the same without reorg.
+ */
 export type WalletEvent =
   | { readonly kind: 'tx.added'; readonly txId: Uint8Array; readonly status: TxStatus }
   | {
@@ -172,19 +192,24 @@ export type WalletEvent =
       readonly by: Uint8Array | null;
     }
   | { readonly kind: 'tx.confirmed'; readonly txId: Uint8Array; readonly height: number }
-  | { readonly kind: 'tx.unconfirmed'; readonly txId: Uint8Array }
-  | { readonly kind: 'tx.evicted'; readonly txId: Uint8Array }
+  /** `tx.deleted`: the row is gone, with its credits and their leases. */
+  | { readonly kind: 'tx.unconfirmed' | 'tx.evicted' | 'tx.deleted'; readonly txId: Uint8Array }
   | { readonly kind: 'utxo.created' | 'utxo.spent' | 'utxo.unspent'; readonly outpoint: Outpoint; readonly amount: bigint }
+  /** `lease.expired`: somebody else took the coin, or the row was cleared away. A renewal is `lease.acquired`. */
   | { readonly kind: 'lease.acquired' | 'lease.released' | 'lease.expired'; readonly outpoint: Outpoint; readonly leaseId: Uint8Array }
   | { readonly kind: 'sync.tip'; readonly height: number; readonly hash: Uint8Array }
+  /** Blocks above `to` are gone; the wallet was at `from`. */
   | { readonly kind: 'reorg'; readonly from: number; readonly to: number; readonly depth: number };
 
-/** Why a status changed. */
+/**
+ * Why a status changed. `replaced`: by another unmined transaction; `conflict`: by one in a block; `ancestor`: it spent
+ * an output of one that fell.
+ */
 export type StatusCause = 'broadcast' | 'replaced' | 'conflict' | 'ancestor' | 'invalidated' | 'disconnected' | 'confirmed' | 'reactivated';
 
 export interface NumberedWalletEvent {
   readonly walletId: WalletId;
-  /** Grows with every event of the database. */
+  /** Grows with every event of the database, in the order of commits: whoever has read up to n never misses one below it. */
   readonly sequence: number;
   readonly event: WalletEvent;
 }

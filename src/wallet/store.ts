@@ -30,10 +30,11 @@ import type {
 } from './records.ts';
 
 export interface WalletStore {
-  /** WALLET_EXISTS, WATCH_ONLY (secrets for a wallet that must have none), MASTER_KEY_NEEDED. */
+  /** WALLET_EXISTS, INVALID_PARAM (no name), WATCH_ONLY (secrets for a wallet that must have none), MASTER_KEY_NEEDED. */
   createWallet(wallet: NewWallet): Promise<WalletInfo>;
   /** WALLET_UNKNOWN. */
   getWallet(name: string): Promise<WalletInfo>;
+  /** By name. */
   listWallets(page?: Page<string>): Promise<readonly WalletInfo[]>;
   /** Stores block rows that are missing. WALLET_UNKNOWN, BLOCK_MISMATCH. */
   updateWallet(walletId: WalletId, change: WalletChange): Promise<WalletInfo>;
@@ -44,15 +45,23 @@ export interface WalletStore {
   /** A new passphrase. WATCH_ONLY. */
   setSecrets(walletId: WalletId, secrets: WalletSecrets): Promise<void>;
 
-  /** ACCOUNT_EXISTS, ACCOUNT_NAME_RESERVED ("imported"), ACCOUNT_NUMBER_MAX. */
+  /**
+   * The first account of a scope decides the kinds of the scope's scripts; INVALID_PARAM for others.
+   * ACCOUNT_EXISTS, ACCOUNT_NAME_RESERVED ("imported"), ACCOUNT_NUMBER_MAX.
+   */
   createAccount(walletId: WalletId, account: NewAccount): Promise<AccountInfo>;
   /** ACCOUNT_UNKNOWN; ACCOUNT_QUERY unless exactly one of name and number is given. */
   getAccount(walletId: WalletId, account: AccountName): Promise<AccountInfo>;
+  /** In the order they were made. */
   listAccounts(walletId: WalletId): Promise<readonly AccountInfo[]>;
   /** ACCOUNT_UNKNOWN, ACCOUNT_EXISTS, ACCOUNT_NAME_RESERVED. */
   renameAccount(walletId: WalletId, account: AccountName, name: string): Promise<AccountInfo>;
 
-  /** Takes the next index that `derive` gives an address for; null: that child key does not exist. ACCOUNT_UNKNOWN, ADDRESS_INDEX_MAX. */
+  /**
+   * Takes the next index that `derive` gives an address for; null: that child key does not exist. An address that was
+   * imported by itself before becomes one of the account; one of another account is INVALID_PARAM.
+   * ACCOUNT_UNKNOWN, ADDRESS_INDEX_MAX.
+   */
   newAddress(walletId: WalletId, accountId: AccountId, branch: AddressBranch, derive: DeriveAddress, now: number): Promise<AddressInfo>;
   /** The same address again is no change. SCRIPT_MISSING. */
   importAddress(walletId: WalletId, address: NewAddress, now: number): Promise<AddressInfo>;
@@ -64,7 +73,8 @@ export interface WalletStore {
   listAddresses(walletId: WalletId, page?: Page<Uint8Array>): Promise<readonly AddressInfo[]>;
 
   /**
-   * A transaction was made, seen in the mempool, or seen in a block (spec: T1 to T3, T5 to T7, T9, T11b, T14 to T16).
+   * A transaction was made, seen in the mempool, or seen in a block: T1 to T3, T5 to T7, T9, T11b, T14 to T16 of the
+   * states of a transaction. What it does to a row that is there already is decided by `effectOnRow` (rules/status.ts).
    * INVALID_PARAM, INVALID_STATUS, INDEX_RANGE, INPUT_TWICE, TX_EXISTS, INPUT_CONFLICT, PARENT_DEAD, BLOCK_UNKNOWN,
    * BLOCK_MISMATCH, ADDRESS_UNKNOWN, CHAIN_INCONSISTENT.
    */
@@ -73,21 +83,21 @@ export interface WalletStore {
   updateTx(walletId: WalletId, txId: Uint8Array, change: TxChange): Promise<void>;
   /** TX_UNKNOWN, TX_NOT_UNMINED, TX_HAS_CHILDREN. */
   deleteTx(walletId: WalletId, txId: Uint8Array): Promise<void>;
-  /** It and its descendants fail; their coins are free again. TX_UNKNOWN, TX_NOT_UNMINED. */
-  invalidateTx(walletId: WalletId, txId: Uint8Array, now: number): Promise<void>;
-  /** Of one wallet; in any order. As createTx. */
+  /** It and its descendants fail; their coins are free again. TX_UNKNOWN, TX_NOT_UNMINED, CHAIN_INCONSISTENT. */
+  invalidateTx(walletId: WalletId, txId: Uint8Array): Promise<void>;
+  /** Of one wallet; in any order (`parentsFirst`). Stores block rows that are missing. As createTx. */
   applyTxBatch(walletId: WalletId, txs: readonly NewTx[], syncedTo?: WalletBlock): Promise<void>;
   /** What a scan found: addresses up to an index, transactions, blocks. As applyTxBatch, ACCOUNT_UNKNOWN. */
   applyScanBatch(walletId: WalletId, scan: ScanBatch): Promise<void>;
   /** The next block, for every wallet of the database that it touches, and how far the feed is. As applyTxBatch. */
   connectBlock(block: ConnectedBlock): Promise<void>;
-  /** Blocks from `height` on are gone, for all wallets; and how far the feed is. */
-  rollbackToBlock(height: number, now: number, feed?: FeedPosition): Promise<void>;
-  /** One wallet is to be scanned again from there; blocks and other wallets stay. BLOCK_MISMATCH. */
-  rewindWallet(walletId: WalletId, block: WalletBlock, now: number): Promise<void>;
+  /** Blocks from `height` on are gone, for all wallets; and how far the feed is. CHAIN_INCONSISTENT. */
+  rollbackToBlock(height: number, feed?: FeedPosition): Promise<void>;
+  /** One wallet is to be scanned again from the block on; it keeps what it has up to it. Blocks and other wallets stay. BLOCK_MISMATCH, CHAIN_INCONSISTENT. */
+  rewindWallet(walletId: WalletId, block: WalletBlock): Promise<void>;
   /** The mempool has it, or has it no more. Never changes a status. TX_UNKNOWN. */
   markMempool(walletId: WalletId, txId: Uint8Array, seen: boolean, now: number): Promise<void>;
-  /** Dead rows that were received before `before` and that nothing needs. Returns the ids that are gone. */
+  /** Dead rows that were received before `before` and that nothing needs (`prunable`), in the order they were added. Returns the ids that are gone. */
   pruneDead(walletId: WalletId, before: number): Promise<readonly Uint8Array[]>;
   /** Null: never fed. */
   feedPosition(feed: string): Promise<string | null>;
@@ -96,29 +106,34 @@ export interface WalletStore {
   getTx(walletId: WalletId, txId: Uint8Array): Promise<TxRow>;
   /** TX_UNKNOWN. */
   getTxDetail(walletId: WalletId, txId: Uint8Array): Promise<TxDetail>;
-  /** Confirmed rows between two heights, or the unmined ones. */
+  /** Confirmed rows between two heights, in the order of the chain, or the unmined ones (live, without a block), newest first. */
   listTxs(walletId: WalletId, range: { readonly from: number; readonly to: number } | 'unmined'): Promise<readonly TxRow[]>;
-  /** Negative: the unmined rows, dead ones without a block included. Reversed when start > end. */
+  /**
+   * Negative: rows without a block, dead ones included, newest received first. Confirmed rows in the order of the chain;
+   * with start > end, or a negative start, the newest block first, in each the same order (`detailParts`).
+   */
   listTxDetails(walletId: WalletId, start: number, end: number): Promise<readonly TxDetail[]>;
-  /** Newest first, for people: unmined rows, then confirmed ones. */
+  /** Newest first, for people: rows without a block, then confirmed ones. TX_UNKNOWN of a page after an unknown one. */
   history(walletId: WalletId, page?: Page<Uint8Array>): Promise<readonly TxDetail[]>;
-  /** Where the transaction is either end. */
+  /** Where the transaction is either end; by time, then in the order they were added. */
   listReplacements(walletId: WalletId, txId: Uint8Array): Promise<readonly TxReplacement[]>;
-  /** What replaced it, what replaced that, and so on. */
+  /** What replaced it last, what replaced that, and so on, as long as each has the status `replaced`. */
   replacementChain(walletId: WalletId, txId: Uint8Array): Promise<readonly Uint8Array[]>;
 
   /** UTXO_UNKNOWN. */
   getCoin(walletId: WalletId, outpoint: Outpoint, now: number): Promise<WalletCoin>;
-  /** By amount, then txid and index, ascending. */
+  /** By amount, then txid and index, ascending. ACCOUNT_QUERY. */
   listCoins(walletId: WalletId, filter: CoinFilter, page?: Page<WalletCoin>): Promise<readonly WalletCoin[]>;
+  /** ACCOUNT_QUERY. */
   balance(walletId: WalletId, filter: CoinFilter): Promise<WalletBalance>;
-  /** Coins that a block could still spend, with the scripts of their outputs. */
+  /** Coins that a block could still spend, with the scripts of their outputs; by txid and index. */
   listOutputsToWatch(walletId: WalletId): Promise<readonly WatchedOutput[]>;
 
   /** All or none. UTXO_UNKNOWN, COIN_LEASED, INVALID_PARAM. */
   leaseCoins(walletId: WalletId, outpoints: readonly Outpoint[], lease: LeaseRequest): Promise<readonly CoinLease[]>;
-  /** UTXO_UNKNOWN, LEASE_OF_ANOTHER. No lease is no error. */
+  /** UTXO_UNKNOWN (also of a spent coin, unless its lease is to outlive the spend), LEASE_OF_ANOTHER. No lease is no error. */
   releaseCoin(walletId: WalletId, outpoint: Outpoint, leaseId: Uint8Array, now: number): Promise<void>;
+  /** Active leases of coins of live transactions: unspent ones, and spent ones whose lease is to outlive the spend. By txid and index. */
   listLeases(walletId: WalletId, now: number): Promise<readonly WalletCoin[]>;
   /** Frees space; what has expired is invisible before. Returns how many. */
   deleteExpiredLeases(now: number): Promise<number>;
