@@ -466,9 +466,6 @@ export const WINDOW_BLOCKS = 2160;
 /** Rounds in which the fee of a transaction settles: a larger fee makes it longer by a byte or takes another coin. */
 export const FEE_ROUNDS_MAX = 20;
 
-/** Seconds that a transaction of a cage is valid at most: far less than the 36 hours that a node can foresee its clock. */
-export const CAGE_VALIDITY_SECONDS = 7200;
-
 /** Characters of a label of a transaction of a wallet: what a person writes in a line, and what the databases check. */
 export const TX_LABEL_CHARS_MAX = 500;
 /** Addresses and accounts are numbered below 2^31: BIP32 keeps the other half for hardened keys. */

@@ -27,7 +27,7 @@ export interface WalletBlock {
   readonly timestamp: number;
 }
 
-/** A transaction as its family decodes it. */
+/** A transaction as its family decodes it. Stores give it back as they got it, and never look into `raw`. */
 export interface WalletTx {
   readonly id: Uint8Array;
   readonly raw: Uint8Array;

@@ -1,0 +1,354 @@
+/**
+ * The wallet store in memory: plain maps, every answer by looking at every row.
+ * It is what the databases are compared with, and a store for tests of programs
+ * that use wallets. Nothing of it outlives the process.
+ */
+import type { Outpoint } from '../../ledgers/outpoint.ts';
+import { toHex } from '../../util/bytes.ts';
+import type {
+  AccountId,
+  AccountInfo,
+  AddressBranch,
+  AddressInfo,
+  CoinLease,
+  NumberedWalletEvent,
+  TxDetail,
+  TxReplacement,
+  TxRow,
+  WalletBalance,
+  WalletBlock,
+  WalletCoin,
+  WalletId,
+  WalletInfo,
+} from '../records.ts';
+import type { WalletRows } from '../rows.ts';
+import { refusal } from '../rules/failures.ts';
+import { checkTxChange, effectOfChange, isEvicted, isLive } from '../rules/status.ts';
+import type {
+  AccountName,
+  CoinFilter,
+  ConnectedBlock,
+  DeriveAddress,
+  FeedPosition,
+  LeaseRequest,
+  NewAccount,
+  NewAddress,
+  NewTx,
+  NewWallet,
+  Page,
+  ScanBatch,
+  TxChange,
+  WalletChange,
+  WalletSecrets,
+  WalletStore,
+  WatchedOutput,
+} from '../store.ts';
+import { addAccount, addWallet, describeAddresses, findAccount, importAddress, nextAddress, renameAccount } from './accounts.ts';
+import { dropBranch, setStatus } from './branch.ts';
+import { applyBatch, applyScan, connect, moveTip, rewind, rollback, storeBlock } from './chain.ts';
+import { addTx, checkStored, confirm, stateOf } from './incoming.ts';
+import { leaseAll, release, removeExpired, settleLeases } from './leases.ts';
+import {
+  balanceOf,
+  chainOfReplacements,
+  coinsOf,
+  compareCoins,
+  confirmedBetween,
+  describeTx,
+  detailOf,
+  findCoin,
+  inDetailRange,
+  inHistory,
+  leasedCoins,
+  pageOf,
+  replacementsOf,
+  watchedOutputs,
+  withoutBlock,
+} from './reads.ts';
+import { deleteTx, prune, unminedTx } from './removal.ts';
+import { readRows } from './rows.ts';
+import { byOrder, type MemoryAddress, MemoryTables, type MemoryWallet } from './tables.ts';
+
+export class MemoryWalletStore implements WalletStore {
+  readonly #tables = new MemoryTables();
+
+  /** All of it or nothing. */
+  #write<T>(change: (tables: MemoryTables) => T): T {
+    return this.#tables.journal.atomically(() => {
+      const result = change(this.#tables);
+      for (const wallet of this.#tables.wallets.values()) settleLeases(this.#tables, wallet);
+      return result;
+    });
+  }
+
+  #change<T>(walletId: WalletId, change: (wallet: MemoryWallet, tables: MemoryTables) => T): T {
+    return this.#write((tables) => change(tables.wallet(walletId), tables));
+  }
+
+  /** Every row, to compare with those of another store. */
+  async rows(): Promise<WalletRows> {
+    return readRows(this.#tables);
+  }
+
+  async createWallet(wallet: NewWallet): Promise<WalletInfo> {
+    return this.#write((tables) => addWallet(tables, wallet));
+  }
+
+  async getWallet(name: string): Promise<WalletInfo> {
+    for (const { info } of this.#tables.wallets.values()) if (info.value.name === name) return info.value;
+    throw refusal.walletUnknown(name);
+  }
+
+  async listWallets(page?: Page<string>): Promise<readonly WalletInfo[]> {
+    const wallets = [...this.#tables.wallets.values()].map(({ info }) => info.value);
+    return pageOf(
+      wallets.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      page,
+      ({ name }, after) => name > after,
+    );
+  }
+
+  async updateWallet(walletId: WalletId, { birthday, birthdayBlock, syncedTo }: WalletChange): Promise<WalletInfo> {
+    return this.#change(walletId, (wallet, tables) => {
+      if (birthday !== undefined) wallet.info.value = { ...wallet.info.value, birthday };
+      if (birthdayBlock !== undefined) {
+        storeBlock(tables, birthdayBlock);
+        wallet.info.value = { ...wallet.info.value, birthdayBlock };
+      }
+      if (syncedTo !== undefined) moveTip(tables, wallet, syncedTo);
+      return wallet.info.value;
+    });
+  }
+
+  async listSyncedBlocks(from: number, to: number): Promise<readonly WalletBlock[]> {
+    const blocks = [...this.#tables.blocks.values()].filter(({ height }) => height >= from && height <= to);
+    return blocks.sort((a, b) => a.height - b.height);
+  }
+
+  async getSecrets(walletId: WalletId): Promise<WalletSecrets | null> {
+    return this.#tables.wallet(walletId).secrets.value;
+  }
+
+  async setSecrets(walletId: WalletId, secrets: WalletSecrets): Promise<void> {
+    this.#change(walletId, (wallet) => {
+      if (wallet.info.value.isWatchOnly) throw refusal.watchOnly(wallet.info.value.name);
+      wallet.secrets.value = secrets;
+    });
+  }
+
+  async createAccount(walletId: WalletId, account: NewAccount): Promise<AccountInfo> {
+    return this.#change(walletId, (wallet, tables) => addAccount(tables, wallet, account));
+  }
+
+  async getAccount(walletId: WalletId, account: AccountName): Promise<AccountInfo> {
+    return findAccount(this.#tables.wallet(walletId), account);
+  }
+
+  async listAccounts(walletId: WalletId): Promise<readonly AccountInfo[]> {
+    return [...this.#tables.wallet(walletId).accounts.values()].sort((a, b) => a.id - b.id);
+  }
+
+  async renameAccount(walletId: WalletId, account: AccountName, name: string): Promise<AccountInfo> {
+    return this.#change(walletId, (wallet) => renameAccount(wallet, account, name));
+  }
+
+  async newAddress(
+    walletId: WalletId,
+    accountId: AccountId,
+    branch: AddressBranch,
+    derive: DeriveAddress,
+    now: number,
+  ): Promise<AddressInfo> {
+    return this.#change(walletId, (wallet, tables) => {
+      return describeAddresses(wallet, [nextAddress(tables, wallet, accountId, branch, derive, now)])[0];
+    });
+  }
+
+  async importAddress(walletId: WalletId, address: NewAddress, now: number): Promise<AddressInfo> {
+    return this.#change(walletId, (wallet, tables) => describeAddresses(wallet, [importAddress(tables, wallet, address, now)])[0]);
+  }
+
+  async getAddress(walletId: WalletId, script: Uint8Array): Promise<AddressInfo> {
+    const wallet = this.#tables.wallet(walletId);
+    return describeAddresses(wallet, [addressOf(wallet, script)])[0];
+  }
+
+  async resolveOwned(walletId: WalletId, scripts: readonly Uint8Array[]): Promise<ReadonlyMap<string, AddressInfo>> {
+    const wallet = this.#tables.wallet(walletId);
+    const found = scripts.map((script) => wallet.addresses.get(toHex(script))).filter((row) => row !== undefined);
+    return new Map(describeAddresses(wallet, found).map((address) => [toHex(address.script), address]));
+  }
+
+  async listAddresses(walletId: WalletId, page?: Page<Uint8Array>): Promise<readonly AddressInfo[]> {
+    const wallet = this.#tables.wallet(walletId);
+    const after = page?.after && addressOf(wallet, page.after).order;
+    const rows = [...wallet.addresses.values()].sort(byOrder);
+    return describeAddresses(
+      wallet,
+      pageOf(rows, page && { after, limit: page.limit }, ({ order }, last) => order > last),
+    );
+  }
+
+  async createTx(tx: NewTx): Promise<void> {
+    this.#write((tables) => addTx(tables, tx));
+  }
+
+  async updateTx(walletId: WalletId, txId: Uint8Array, change: TxChange): Promise<void> {
+    checkTxChange(txId, change);
+    this.#change(walletId, (wallet, tables) => changeTx(tables, wallet, txId, change));
+  }
+
+  async deleteTx(walletId: WalletId, txId: Uint8Array): Promise<void> {
+    this.#change(walletId, (wallet, tables) => deleteTx(tables, wallet, txId));
+  }
+
+  async invalidateTx(walletId: WalletId, txId: Uint8Array): Promise<void> {
+    this.#change(walletId, (wallet, tables) => dropBranch(tables, wallet, [unminedTx(wallet, txId)], { kind: 'failed' }));
+  }
+
+  async applyTxBatch(walletId: WalletId, txs: readonly NewTx[], syncedTo?: WalletBlock): Promise<void> {
+    this.#write((tables) => applyBatch(tables, walletId, txs, syncedTo));
+  }
+
+  async applyScanBatch(walletId: WalletId, scan: ScanBatch): Promise<void> {
+    this.#write((tables) => applyScan(tables, walletId, scan));
+  }
+
+  async connectBlock(block: ConnectedBlock): Promise<void> {
+    this.#write((tables) => connect(tables, block));
+  }
+
+  async rollbackToBlock(height: number, feed?: FeedPosition): Promise<void> {
+    this.#write((tables) => rollback(tables, height, feed));
+  }
+
+  async rewindWallet(walletId: WalletId, block: WalletBlock): Promise<void> {
+    this.#change(walletId, (wallet, tables) => rewind(tables, wallet, block));
+  }
+
+  async markMempool(walletId: WalletId, txId: Uint8Array, seen: boolean, now: number): Promise<void> {
+    this.#change(walletId, (wallet, tables) => {
+      const before = wallet.tx(txId);
+      const after = { ...before, mempool: { ...before.mempool, [seen ? 'seenAt' : 'evictedAt']: now } };
+      wallet.txs.set(before.key, after);
+      if (isEvicted(after) && !isEvicted(before)) tables.emit(walletId, { kind: 'tx.evicted', txId });
+    });
+  }
+
+  async pruneDead(walletId: WalletId, before: number): Promise<readonly Uint8Array[]> {
+    return this.#change(walletId, (wallet, tables) => prune(tables, wallet, before));
+  }
+
+  async feedPosition(feed: string): Promise<string | null> {
+    return this.#tables.feeds.get(feed)?.position ?? null;
+  }
+
+  async getTx(walletId: WalletId, txId: Uint8Array): Promise<TxRow> {
+    return describeTx(this.#tables.wallet(walletId).tx(txId));
+  }
+
+  async getTxDetail(walletId: WalletId, txId: Uint8Array): Promise<TxDetail> {
+    const wallet = this.#tables.wallet(walletId);
+    return detailOf(wallet, wallet.tx(txId));
+  }
+
+  async listTxs(walletId: WalletId, range: { readonly from: number; readonly to: number } | 'unmined'): Promise<readonly TxRow[]> {
+    const wallet = this.#tables.wallet(walletId);
+    if (range !== 'unmined') return confirmedBetween(wallet, range.from, range.to).map(describeTx);
+    return withoutBlock(wallet)
+      .filter(({ status }) => isLive(status))
+      .map(describeTx);
+  }
+
+  async listTxDetails(walletId: WalletId, start: number, end: number): Promise<readonly TxDetail[]> {
+    const wallet = this.#tables.wallet(walletId);
+    return inDetailRange(wallet, start, end).map((row) => detailOf(wallet, row));
+  }
+
+  async history(walletId: WalletId, page?: Page<Uint8Array>): Promise<readonly TxDetail[]> {
+    const wallet = this.#tables.wallet(walletId);
+    const rows = inHistory(wallet);
+    const after = page?.after && rows.indexOf(wallet.tx(page.after));
+    const shown = pageOf(rows, page && { after, limit: page.limit }, (row, last) => rows.indexOf(row) > last);
+    return shown.map((row) => detailOf(wallet, row));
+  }
+
+  async listReplacements(walletId: WalletId, txId: Uint8Array): Promise<readonly TxReplacement[]> {
+    return replacementsOf(this.#tables.wallet(walletId), toHex(txId));
+  }
+
+  async replacementChain(walletId: WalletId, txId: Uint8Array): Promise<readonly Uint8Array[]> {
+    const wallet = this.#tables.wallet(walletId);
+    return chainOfReplacements(wallet, wallet.tx(txId));
+  }
+
+  async getCoin(walletId: WalletId, outpoint: Outpoint, now: number): Promise<WalletCoin> {
+    return findCoin(this.#tables.wallet(walletId), outpoint, now);
+  }
+
+  async listCoins(walletId: WalletId, filter: CoinFilter, page?: Page<WalletCoin>): Promise<readonly WalletCoin[]> {
+    return pageOf(coinsOf(this.#tables.wallet(walletId), filter), page, (coin, after) => compareCoins(coin, after) > 0);
+  }
+
+  async balance(walletId: WalletId, filter: CoinFilter): Promise<WalletBalance> {
+    return balanceOf(this.#tables.wallet(walletId), filter);
+  }
+
+  async listOutputsToWatch(walletId: WalletId): Promise<readonly WatchedOutput[]> {
+    return watchedOutputs(this.#tables.wallet(walletId));
+  }
+
+  async leaseCoins(walletId: WalletId, outpoints: readonly Outpoint[], lease: LeaseRequest): Promise<readonly CoinLease[]> {
+    return this.#change(walletId, (wallet, tables) => leaseAll(tables, wallet, outpoints, lease));
+  }
+
+  async releaseCoin(walletId: WalletId, outpoint: Outpoint, leaseId: Uint8Array, now: number): Promise<void> {
+    this.#change(walletId, (wallet, tables) => release(tables, wallet, outpoint, leaseId, now));
+  }
+
+  async listLeases(walletId: WalletId, now: number): Promise<readonly WalletCoin[]> {
+    return leasedCoins(this.#tables.wallet(walletId), now);
+  }
+
+  async deleteExpiredLeases(now: number): Promise<number> {
+    return this.#write((tables) => removeExpired(tables, now));
+  }
+
+  async selectAndLease<T extends { readonly coins: readonly Outpoint[] }>(
+    walletId: WalletId,
+    filter: CoinFilter,
+    choose: (coins: readonly WalletCoin[]) => T,
+    lease: LeaseRequest,
+  ): Promise<T> {
+    return this.#change(walletId, (wallet, tables) => {
+      const chosen = choose(coinsOf(wallet, filter).filter((coin) => coin.lease === null));
+      leaseAll(tables, wallet, chosen.coins, lease);
+      return chosen;
+    });
+  }
+
+  async listEvents(after: number, limit: number, walletId?: WalletId): Promise<readonly NumberedWalletEvent[]> {
+    const later = this.#tables.events.slice(after);
+    return later.filter((event) => walletId === undefined || event.walletId === walletId).slice(0, limit);
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** ADDRESS_UNKNOWN. */
+function addressOf(wallet: MemoryWallet, script: Uint8Array): MemoryAddress {
+  const row = wallet.addresses.get(toHex(script));
+  if (row === undefined) throw refusal.addressUnknown(script);
+  return row;
+}
+
+function changeTx(tables: MemoryTables, wallet: MemoryWallet, txId: Uint8Array, { label, state }: TxChange): void {
+  const row = wallet.tx(txId);
+  if (state !== undefined) {
+    const effect = effectOfChange(stateOf(row), state);
+    if (state.block !== undefined) checkStored(tables, state.block);
+    if (effect === 'publish') setStatus(tables, wallet, row, 'published', 'broadcast');
+    if (effect === 'confirm') confirm(tables, wallet, row, state.block!);
+  }
+  if (label !== undefined) wallet.txs.set(row.key, { ...wallet.txOf(row.key), label });
+}

@@ -1,0 +1,191 @@
+/** What the store in memory answers about transactions and coins, by looking at every row. */
+import type { Outpoint } from '../../ledgers/outpoint.ts';
+import type { CoinLease, TxDetail, TxReplacement, TxRow, WalletBalance, WalletCoin } from '../records.ts';
+import { checkAccountFilter, isOfAccount } from '../rules/accounts.ts';
+import { COINBASE_MATURITY, checkDepths, confirmations, isDeepEnough, isMature } from '../rules/confirmations.ts';
+import { detailParts } from '../rules/detail-range.ts';
+import { refusal } from '../rules/failures.ts';
+import { compareOutpoints, isActive } from '../rules/leases.ts';
+import { isLive } from '../rules/status.ts';
+import type { CoinFilter, Page, WatchedOutput } from '../store.ts';
+import { leasesInOrder } from './leases.ts';
+import { type MemoryCredit, type MemoryReplacement, type MemoryTx, type MemoryWallet, outpointText } from './tables.ts';
+
+export function describeTx({ tx, status, block, confirmedOrder, received, label, mempool }: MemoryTx): TxRow {
+  return { tx, status, block, confirmedOrder, received, label, mempool };
+}
+
+/** Inputs are looked up among all credits, so that a dead row still shows what it spent. */
+export function detailOf(wallet: MemoryWallet, row: MemoryTx): TxDetail {
+  const owned = (outpoint: Outpoint, index: number) => {
+    const credit = wallet.credits.get(outpointText(outpoint));
+    return credit === undefined ? [] : [{ index, amount: credit.amount }];
+  };
+  return {
+    ...describeTx(row),
+    ownedInputs: row.tx.inputs.flatMap(owned),
+    ownedOutputs: row.tx.outputs.flatMap((_, index) => owned({ txId: row.tx.id, index }, index)),
+  };
+}
+
+/** In the order of the chain. */
+export function confirmedBetween(wallet: MemoryWallet, from: number, to: number | null): MemoryTx[] {
+  const rows = [...wallet.txs.values()].filter(
+    ({ block }) => block !== null && block.height >= from && (to === null || block.height <= to),
+  );
+  return rows.sort((a, b) => a.block!.height - b.block!.height || a.confirmedOrder! - b.confirmedOrder!);
+}
+
+/** Newest first; dead ones included. */
+export function withoutBlock(wallet: MemoryWallet): MemoryTx[] {
+  const rows = [...wallet.txs.values()].filter(({ block }) => block === null);
+  return rows.sort((a, b) => b.received - a.received || b.order - a.order);
+}
+
+export function inDetailRange(wallet: MemoryWallet, start: number, end: number): MemoryTx[] {
+  return detailParts(start, end).flatMap((part) => {
+    if (part === 'unmined') return withoutBlock(wallet);
+    const rows = confirmedBetween(wallet, part.from, part.to);
+    // A stable sort keeps the order inside a block.
+    return part.newestBlockFirst ? rows.sort((a, b) => b.block!.height - a.block!.height) : rows;
+  });
+}
+
+export function inHistory(wallet: MemoryWallet): MemoryTx[] {
+  return [...withoutBlock(wallet), ...confirmedBetween(wallet, 0, null).reverse()];
+}
+
+/** The rows behind the one with that key. */
+export function pageOf<Row, Key>(
+  rows: readonly Row[],
+  page: Page<Key> | undefined,
+  isAfter: (row: Row, after: Key) => boolean,
+): readonly Row[] {
+  if (page === undefined) return rows;
+  const { after, limit } = page;
+  if (!Number.isInteger(limit) || limit < 1) throw refusal.invalid(`a page cannot have ${limit} rows`);
+  return (after === undefined ? rows : rows.filter((row) => isAfter(row, after))).slice(0, limit);
+}
+
+export function replacementsOf(wallet: MemoryWallet, key: string): TxReplacement[] {
+  const edges = [...wallet.replacements.values()].filter(
+    ({ replacedKey, replacementKey }) => replacedKey === key || replacementKey === key,
+  );
+  return edges
+    .sort((a, b) => a.createdAt - b.createdAt || a.order - b.order)
+    .map(({ replacedKey, replacementKey, createdAt }) => {
+      return { replaced: wallet.txOf(replacedKey).tx.id, replacement: wallet.txOf(replacementKey).tx.id, createdAt };
+    });
+}
+
+export function chainOfReplacements(wallet: MemoryWallet, first: MemoryTx): Uint8Array[] {
+  const chain: MemoryTx[] = [first];
+  for (let row = first; row.status === 'replaced'; ) {
+    let newest: MemoryReplacement | undefined;
+    for (const edge of wallet.replacements.values()) {
+      if (edge.replacedKey === row.key && edge.order > (newest?.order ?? 0)) newest = edge;
+    }
+    if (newest === undefined) break;
+    row = wallet.txOf(newest.replacementKey);
+    if (chain.includes(row)) break;
+    chain.push(row);
+  }
+  return chain.slice(1).map(({ tx }) => tx.id);
+}
+
+/** A lease that counts at that time. */
+function activeLease(wallet: MemoryWallet, credit: MemoryCredit, now: number): CoinLease | null {
+  const lease = wallet.leases.get(outpointText(credit.outpoint));
+  if (lease === undefined || !isActive(lease, now)) return null;
+  const { id, expiresAt, releaseAfterSpendConfs } = lease;
+  return { id, expiresAt, releaseAfterSpendConfs };
+}
+
+function coinOf(wallet: MemoryWallet, credit: MemoryCredit, now: number): WalletCoin {
+  const parent = wallet.txOf(credit.parentKey);
+  const { kind, derivation } = wallet.addresses.get(credit.owner)!;
+  const account = derivation === null ? undefined : wallet.accounts.get(derivation.accountId);
+  const { inputs, outputs, isCoinbase } = parent.tx;
+  return {
+    outpoint: credit.outpoint,
+    amount: credit.amount,
+    script: outputs[credit.outpoint.index].script,
+    kind,
+    account: account === undefined ? null : { id: account.id, scope: account.scope, number: account.number, name: account.name },
+    received: parent.received,
+    isCoinbase,
+    height: parent.block?.height ?? null,
+    isOwnChange: !isCoinbase && inputs.every((input) => wallet.credits.get(outpointText(input)) !== undefined),
+    lease: activeLease(wallet, credit, now),
+  };
+}
+
+/** Throws UTXO_UNKNOWN. */
+export function findCoin(wallet: MemoryWallet, outpoint: Outpoint, now: number): WalletCoin {
+  const credit = wallet.credits.get(outpointText(outpoint));
+  if (credit === undefined || credit.spentBy !== null || !wallet.isCreditLive(credit)) throw refusal.coinUnknown(outpoint);
+  return coinOf(wallet, credit, now);
+}
+
+export function compareCoins(a: WalletCoin, b: WalletCoin): number {
+  return a.amount === b.amount ? compareOutpoints(a.outpoint, b.outpoint) : a.amount < b.amount ? -1 : 1;
+}
+
+/** Throws ACCOUNT_QUERY, INVALID_PARAM. */
+export function coinsOf(wallet: MemoryWallet, filter: CoinFilter): WalletCoin[] {
+  checkAccountFilter(filter);
+  checkDepths(filter);
+  const coins: WalletCoin[] = [];
+  for (const credit of wallet.credits.values()) {
+    if (credit.spentBy !== null || !wallet.isCreditLive(credit)) continue;
+    const coin = coinOf(wallet, credit, filter.now);
+    const confs = confirmationsOf(wallet, coin);
+    if (!isOfAccount(coin.account, filter) || !isDeepEnough(confs, filter)) continue;
+    if (isMature(coin.isCoinbase, confs, filter.coinbaseMaturity ?? 0)) coins.push(coin);
+  }
+  return coins.sort(compareCoins);
+}
+
+function confirmationsOf(wallet: MemoryWallet, { height }: WalletCoin): number | null {
+  return confirmations(height, wallet.info.value.syncedTo?.height ?? null);
+}
+
+export function balanceOf(wallet: MemoryWallet, filter: CoinFilter): WalletBalance {
+  const maturity = filter.coinbaseMaturity ?? COINBASE_MATURITY;
+  const sums = { total: 0n, locked: 0n, confirmed: 0n, trustedPending: 0n, untrustedPending: 0n, immature: 0n, spendable: 0n };
+  for (const coin of coinsOf(wallet, filter)) {
+    const { amount, height, isOwnChange, lease } = coin;
+    const part = !isMature(coin.isCoinbase, confirmationsOf(wallet, coin), maturity)
+      ? 'immature'
+      : height !== null
+        ? 'confirmed'
+        : isOwnChange
+          ? 'trustedPending'
+          : 'untrustedPending';
+    sums.total += amount;
+    sums[part] += amount;
+    if (lease !== null) sums.locked += amount;
+    else if (part === 'confirmed' || part === 'trustedPending') sums.spendable += amount;
+  }
+  return sums;
+}
+
+/** Credits of live transactions that no block spends. */
+export function watchedOutputs(wallet: MemoryWallet): WatchedOutput[] {
+  const watched: WatchedOutput[] = [];
+  for (const credit of wallet.credits.values()) {
+    const parent = wallet.txOf(credit.parentKey);
+    const isSpentInBlock = credit.spentBy !== null && wallet.txOf(credit.spentBy.txKey).block !== null;
+    if (!isLive(parent.status) || isSpentInBlock) continue;
+    watched.push({ outpoint: credit.outpoint, amount: credit.amount, script: parent.tx.outputs[credit.outpoint.index].script });
+  }
+  return watched.sort((a, b) => compareOutpoints(a.outpoint, b.outpoint));
+}
+
+export function leasedCoins(wallet: MemoryWallet, now: number): WalletCoin[] {
+  return leasesInOrder(wallet).flatMap((lease) => {
+    const credit = wallet.credits.get(outpointText(lease.outpoint))!;
+    if (!isActive(lease, now) || !wallet.isCreditLive(credit)) return [];
+    return credit.spentBy === null || lease.releaseAfterSpendConfs !== null ? [coinOf(wallet, credit, now)] : [];
+  });
+}
