@@ -88,7 +88,7 @@ export interface AddressInfo {
 }
 
 /** One transaction as one wallet sees it. */
-export interface TxRow {
+export interface WalletTxRow {
   readonly tx: WalletTx;
   readonly status: TxStatus;
   /** Null: not in a block. */
@@ -102,7 +102,7 @@ export interface TxRow {
 }
 
 /** A row, with those of its inputs and outputs that are the wallet's own. */
-export interface TxDetail extends TxRow {
+export interface TxDetail extends WalletTxRow {
   readonly ownedInputs: readonly { readonly index: number; readonly amount: bigint }[];
   readonly ownedOutputs: readonly { readonly index: number; readonly amount: bigint }[];
 }

@@ -19,7 +19,6 @@ import type {
   ScriptKind,
   TxDetail,
   TxReplacement,
-  TxRow,
   TxStatus,
   WalletBalance,
   WalletBlock,
@@ -27,6 +26,7 @@ import type {
   WalletId,
   WalletInfo,
   WalletTx,
+  WalletTxRow,
 } from './records.ts';
 
 export interface WalletStore {
@@ -103,11 +103,11 @@ export interface WalletStore {
   feedPosition(feed: string): Promise<string | null>;
 
   /** TX_UNKNOWN. */
-  getTx(walletId: WalletId, txId: Uint8Array): Promise<TxRow>;
+  getTx(walletId: WalletId, txId: Uint8Array): Promise<WalletTxRow>;
   /** TX_UNKNOWN. */
   getTxDetail(walletId: WalletId, txId: Uint8Array): Promise<TxDetail>;
   /** Confirmed rows between two heights, in the order of the chain, or the unmined ones (live, without a block), newest first. */
-  listTxs(walletId: WalletId, range: { readonly from: number; readonly to: number } | 'unmined'): Promise<readonly TxRow[]>;
+  listTxs(walletId: WalletId, range: { readonly from: number; readonly to: number } | 'unmined'): Promise<readonly WalletTxRow[]>;
   /**
    * Negative: rows without a block, dead ones included, newest received first. Confirmed rows in the order of the chain;
    * with start > end, or a negative start, the newest block first, in each the same order (`detailParts`).

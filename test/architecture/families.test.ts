@@ -31,6 +31,7 @@ const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[]
   ['proofs/index.ts', /^proofs\/cardano\//, 'the list of verifiers; cages are of one family'],
   ['proofs.ts', /^proofs\/cardano\//, 'the door of the package to verifiers'],
   ['sources.ts', /^(chains|library)\//, 'the door of the package to chains for tests'],
+  ['wallet/rules/ownership.ts', /^ledgers\/bitcoin\/script\.ts$/, 'only scripts of one family have the keys of owners in them'],
   ['cage.ts', /cardano/, 'the door of the package to cages, which are of one family'],
 ];
 

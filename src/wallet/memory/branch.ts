@@ -5,7 +5,7 @@
  */
 import type { StatusCause, TxStatus } from '../records.ts';
 import { refusal } from '../rules/failures.ts';
-import { byOrder, type MemoryTables, type MemoryTx, type MemoryWallet, outpointText } from './tables.ts';
+import { byOrder, creditKey, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
 
 /** Why the roots fall. Roots that were orphaned have their status already. */
 export type Fall =
@@ -51,9 +51,9 @@ function descendantsOf(wallet: MemoryWallet, roots: readonly MemoryTx[], winner:
 /** The coins that it spent are unspent again. */
 export function clearEdges(tables: MemoryTables, wallet: MemoryWallet, { key, tx }: MemoryTx): void {
   for (const outpoint of tx.inputs) {
-    const credit = wallet.credits.get(outpointText(outpoint));
+    const credit = wallet.credits.get(creditKey(outpoint));
     if (credit?.spentBy?.txKey !== key) continue;
-    wallet.credits.set(outpointText(outpoint), { ...credit, spentBy: null });
+    wallet.credits.set(creditKey(outpoint), { ...credit, spentBy: null });
     tables.emit(wallet.id, { kind: 'utxo.unspent', outpoint, amount: credit.amount });
   }
 }

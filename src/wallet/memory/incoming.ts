@@ -12,7 +12,7 @@ import { ownersOf } from '../rules/ownership.ts';
 import { effectOnRow, isLive, type RowEffect, type RowState } from '../rules/status.ts';
 import type { NewTx } from '../store.ts';
 import { dropBranch, setStatus } from './branch.ts';
-import { type MemoryCredit, type MemoryTables, type MemoryTx, type MemoryWallet, outpointText } from './tables.ts';
+import { creditKey, type MemoryCredit, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
 
 export function addTx(tables: MemoryTables, news: NewTx): void {
   checkNewTx(news);
@@ -102,10 +102,10 @@ function addCredits(tables: MemoryTables, wallet: MemoryWallet, parentKey: strin
   const added: MemoryCredit[] = [];
   for (const [index, { script }] of ownersOf(news, (script) => wallet.addresses.get(toHex(script)))) {
     const outpoint = { txId: news.tx.id, index };
-    if (wallet.credits.get(outpointText(outpoint)) !== undefined) continue;
+    if (wallet.credits.get(creditKey(outpoint)) !== undefined) continue;
     const { amount } = news.tx.outputs[index];
     const credit: MemoryCredit = { outpoint, parentKey, amount, owner: toHex(script), spentBy: null };
-    wallet.credits.set(outpointText(outpoint), credit);
+    wallet.credits.set(creditKey(outpoint), credit);
     tables.emit(wallet.id, { kind: 'utxo.created', outpoint, amount });
     added.push(credit);
   }
@@ -129,7 +129,7 @@ function attachChildren(tables: MemoryTables, wallet: MemoryWallet, credits: rea
       tables,
       wallet,
       holder,
-      holder.tx.inputs.findIndex((input) => outpointText(input) === outpointText(outpoint)),
+      holder.tx.inputs.findIndex((input) => creditKey(input) === creditKey(outpoint)),
     );
   }
 }
@@ -141,10 +141,10 @@ function claimInputs(tables: MemoryTables, wallet: MemoryWallet, row: MemoryTx):
 /** Throws INPUT_CONFLICT, PARENT_DEAD. An outpoint that is no credit is somebody else's. */
 function claimCoin(tables: MemoryTables, wallet: MemoryWallet, { key, tx }: MemoryTx, input: number): void {
   const outpoint = tx.inputs[input];
-  const credit = wallet.credits.get(outpointText(outpoint));
+  const credit = wallet.credits.get(creditKey(outpoint));
   if (credit === undefined || credit.spentBy?.txKey === key) return;
   if (!isLive(wallet.txOf(credit.parentKey).status)) throw refusal.parentDead(outpoint);
   if (credit.spentBy !== null) throw refusal.inputConflict(outpoint);
-  wallet.credits.set(outpointText(outpoint), { ...credit, spentBy: { txKey: key, input } });
+  wallet.credits.set(creditKey(outpoint), { ...credit, spentBy: { txKey: key, input } });
   tables.emit(wallet.id, { kind: 'utxo.spent', outpoint, amount: credit.amount });
 }

@@ -14,12 +14,12 @@ import type {
   NumberedWalletEvent,
   TxDetail,
   TxReplacement,
-  TxRow,
   WalletBalance,
   WalletBlock,
   WalletCoin,
   WalletId,
   WalletInfo,
+  WalletTxRow,
 } from '../records.ts';
 import type { WalletRows } from '../rows.ts';
 import { refusal } from '../rules/failures.ts';
@@ -60,13 +60,13 @@ import {
   inDetailRange,
   inHistory,
   leasedCoins,
-  pageOf,
   replacementsOf,
+  rowsOfPage,
   watchedOutputs,
   withoutBlock,
 } from './reads.ts';
 import { deleteTx, prune, unminedTx } from './removal.ts';
-import { readRows } from './rows.ts';
+import { memoryRows } from './rows.ts';
 import { byOrder, type MemoryAddress, MemoryTables, type MemoryWallet } from './tables.ts';
 
 export class MemoryWalletStore implements WalletStore {
@@ -87,7 +87,7 @@ export class MemoryWalletStore implements WalletStore {
 
   /** Every row, to compare with those of another store. */
   async rows(): Promise<WalletRows> {
-    return readRows(this.#tables);
+    return memoryRows(this.#tables);
   }
 
   async createWallet(wallet: NewWallet): Promise<WalletInfo> {
@@ -101,7 +101,7 @@ export class MemoryWalletStore implements WalletStore {
 
   async listWallets(page?: Page<string>): Promise<readonly WalletInfo[]> {
     const wallets = [...this.#tables.wallets.values()].map(({ info }) => info.value);
-    return pageOf(
+    return rowsOfPage(
       wallets.sort((a, b) => (a.name < b.name ? -1 : 1)),
       page,
       ({ name }, after) => name > after,
@@ -185,7 +185,7 @@ export class MemoryWalletStore implements WalletStore {
     const rows = [...wallet.addresses.values()].sort(byOrder);
     return describeAddresses(
       wallet,
-      pageOf(rows, page && { after, limit: page.limit }, ({ order }, last) => order > last),
+      rowsOfPage(rows, page && { after, limit: page.limit }, ({ order }, last) => order > last),
     );
   }
 
@@ -243,7 +243,7 @@ export class MemoryWalletStore implements WalletStore {
     return this.#tables.feeds.get(feed)?.position ?? null;
   }
 
-  async getTx(walletId: WalletId, txId: Uint8Array): Promise<TxRow> {
+  async getTx(walletId: WalletId, txId: Uint8Array): Promise<WalletTxRow> {
     return describeTx(this.#tables.wallet(walletId).tx(txId));
   }
 
@@ -252,7 +252,7 @@ export class MemoryWalletStore implements WalletStore {
     return detailOf(wallet, wallet.tx(txId));
   }
 
-  async listTxs(walletId: WalletId, range: { readonly from: number; readonly to: number } | 'unmined'): Promise<readonly TxRow[]> {
+  async listTxs(walletId: WalletId, range: { readonly from: number; readonly to: number } | 'unmined'): Promise<readonly WalletTxRow[]> {
     const wallet = this.#tables.wallet(walletId);
     if (range !== 'unmined') return confirmedBetween(wallet, range.from, range.to).map(describeTx);
     return withoutBlock(wallet)
@@ -269,7 +269,7 @@ export class MemoryWalletStore implements WalletStore {
     const wallet = this.#tables.wallet(walletId);
     const rows = inHistory(wallet);
     const after = page?.after && rows.indexOf(wallet.tx(page.after));
-    const shown = pageOf(rows, page && { after, limit: page.limit }, (row, last) => rows.indexOf(row) > last);
+    const shown = rowsOfPage(rows, page && { after, limit: page.limit }, (row, last) => rows.indexOf(row) > last);
     return shown.map((row) => detailOf(wallet, row));
   }
 
@@ -287,7 +287,7 @@ export class MemoryWalletStore implements WalletStore {
   }
 
   async listCoins(walletId: WalletId, filter: CoinFilter, page?: Page<WalletCoin>): Promise<readonly WalletCoin[]> {
-    return pageOf(coinsOf(this.#tables.wallet(walletId), filter), page, (coin, after) => compareCoins(coin, after) > 0);
+    return rowsOfPage(coinsOf(this.#tables.wallet(walletId), filter), page, (coin, after) => compareCoins(coin, after) > 0);
   }
 
   async balance(walletId: WalletId, filter: CoinFilter): Promise<WalletBalance> {

@@ -4,7 +4,7 @@ import { refusal } from '../rules/failures.ts';
 import { prunable } from '../rules/prunable.ts';
 import { isLive } from '../rules/status.ts';
 import { clearEdges } from './branch.ts';
-import { byOrder, type MemoryTables, type MemoryTx, type MemoryWallet, outpointText } from './tables.ts';
+import { byOrder, creditKey, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
 
 /** Throws TX_UNKNOWN, TX_NOT_UNMINED. */
 export function unminedTx(wallet: MemoryWallet, txId: Uint8Array): MemoryTx {
@@ -37,8 +37,8 @@ function removeRow(tables: MemoryTables, wallet: MemoryWallet, row: MemoryTx): v
   const { key, tx } = row;
   clearEdges(tables, wallet, row);
   for (const { outpoint } of wallet.creditsOf(row)) {
-    wallet.leases.delete(outpointText(outpoint));
-    wallet.credits.delete(outpointText(outpoint));
+    wallet.leases.delete(creditKey(outpoint));
+    wallet.credits.delete(creditKey(outpoint));
   }
   for (const parentKey of new Set(tx.inputs.map(({ txId }) => toHex(txId)))) {
     const siblings = (wallet.children.get(parentKey) ?? []).filter((child) => child !== key);

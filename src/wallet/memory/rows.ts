@@ -5,7 +5,7 @@ import { walletsInOrder } from './chain.ts';
 import { leasesInOrder } from './leases.ts';
 import { byOrder, type MemoryTables, type MemoryWallet } from './tables.ts';
 
-export function readRows(tables: MemoryTables): WalletRows {
+export function memoryRows(tables: MemoryTables): WalletRows {
   return {
     blocks: [...tables.blocks.values()]
       .sort((a, b) => a.height - b.height)

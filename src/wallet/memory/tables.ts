@@ -13,18 +13,18 @@ import type {
   KeyScope,
   NumberedWalletEvent,
   ScriptKind,
-  TxRow,
   WalletBlock,
   WalletEvent,
   WalletId,
   WalletInfo,
+  WalletTxRow,
 } from '../records.ts';
 import { refusal } from '../rules/failures.ts';
 import { isLive } from '../rules/status.ts';
 import type { FeedPosition, WalletSecrets } from '../store.ts';
 import { MemoryCell, MemoryJournal, MemoryTable } from './journal.ts';
 
-export interface MemoryTx extends TxRow {
+export interface MemoryTx extends WalletTxRow {
   readonly key: string;
   readonly order: number;
 }
@@ -127,7 +127,7 @@ export class MemoryWallet {
   }
 }
 
-export function outpointText({ txId, index }: Outpoint): string {
+export function creditKey({ txId, index }: Outpoint): string {
   return `${toHex(txId)}#${index}`;
 }
 

@@ -3,7 +3,7 @@
  * wallet has of it already: the table of states of wallets, without the rest of
  * the state. Stores do what these functions decide.
  */
-import type { TxRow, TxStatus, WalletBlock } from '../records.ts';
+import type { TxStatus, WalletBlock, WalletTxRow } from '../records.ts';
 import type { NewTx, TxChange } from '../store.ts';
 import { sameBlock } from './block.ts';
 import { refusal } from './failures.ts';
@@ -15,7 +15,7 @@ export function isLive(status: TxStatus): boolean {
 }
 
 /** Whether the mempool was last told to have it no more. */
-export function isEvicted({ mempool: { seenAt, evictedAt } }: Pick<TxRow, 'mempool'>): boolean {
+export function isEvicted({ mempool: { seenAt, evictedAt } }: Pick<WalletTxRow, 'mempool'>): boolean {
   return evictedAt !== null && (seenAt === null || evictedAt >= seenAt);
 }
 
