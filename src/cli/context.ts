@@ -2,13 +2,19 @@
  * What every command starts with: its options, the settings that follow from
  * them, its output, and the store, which is closed whatever happens.
  */
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { UncleanShutdown } from '../engine/open.ts';
 import { type OpenOptions, type OpenStore, openStore } from '../store/store.ts';
+import { assert } from '../util/errors.ts';
 import type { CommandOptions } from './options.ts';
-import { createOutput, type Output } from './output.ts';
+import { createOutput, type Output, type OutputStreams } from './output.ts';
 import { createProgress, type ProgressLine } from './progress.ts';
+
+/** What a program runs in: a process has all of it. */
+export interface Surroundings extends OutputStreams {
+  readonly env: NodeJS.ProcessEnv;
+}
 
 export interface Context {
   /** Of the command and of the program. */
@@ -33,14 +39,16 @@ export function action(body: CommandBody): (...given: unknown[]) => Promise<void
 function contextOf(command: Command): Context {
   const flags: Record<string, unknown> = command.optsWithGlobals();
   const options: CommandOptions = flags;
-  const output = createOutput(options.json === true, options.quiet === true);
-  const settings = loadConfig({ flags, env: process.env, file: options.config });
-  current = output;
+  const program = programOf(command);
+  const { surroundings } = program;
+  const output = createOutput(options.json === true, options.quiet === true, surroundings);
+  const settings = loadConfig({ flags, env: surroundings.env, file: options.config });
+  program.output = output;
   return {
     options,
     output,
     settings,
-    progress: () => createProgress(output.quiet),
+    progress: () => createProgress(output.quiet, surroundings.stderr),
     withStore: (body, more = {}) => useStore(output, { create: false, config: settings.config, ...more }, body),
   };
 }
@@ -68,10 +76,27 @@ function unclosedText({ process, since }: UncleanShutdown): string {
   return `${who} ended without closing the store; it was recovered from its logs and is whole`;
 }
 
-let current: Output | undefined;
+/** The command at the root of all, which knows where it runs and what it writes to. */
+export class Program extends Command {
+  readonly surroundings: Surroundings;
+  /** Of the command that runs. */
+  output: Output | undefined;
 
-/** The output of the command that runs, or one that suits the arguments where it did not come to that. */
-export function currentOutput(args: readonly string[]): Output {
-  const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
-  return current ?? createOutput(options.includes('--json'), options.includes('--quiet'));
+  constructor(surroundings: Surroundings) {
+    super('unspent');
+    this.surroundings = surroundings;
+  }
+
+  /** The output of the command that runs, or one that suits the arguments where it did not come to that. */
+  outputFor(args: readonly string[]): Output {
+    const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+    return this.output ?? createOutput(options.includes('--json'), options.includes('--quiet'), this.surroundings);
+  }
+}
+
+function programOf(command: Command): Program {
+  let root = command;
+  while (root.parent !== null) root = root.parent;
+  assert(root instanceof Program, 'commands belong to a program');
+  return root;
 }

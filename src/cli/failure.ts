@@ -19,13 +19,13 @@ interface Failure {
 }
 
 /** Says what went wrong; returns the exit code. */
-export function reportFailure(error: unknown, output: Output): number {
+export function reportFailure(error: unknown, output: Output, env: NodeJS.ProcessEnv): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0;
   const { code, message, advice, exitCode, meta } = describe(error);
   // The help is on stderr already, and says more.
-  if (!isHelp(error)) process.stderr.write(`unspent: ${sentence(message)} ${advice}\n`);
-  const { UNSPENT_LOG: level } = process.env;
-  if (level === 'debug') process.stderr.write(`${withCauses(error)}\n`);
+  if (!isHelp(error)) output.complain(`unspent: ${sentence(message)} ${advice}`);
+  const { UNSPENT_LOG: level } = env;
+  if (level === 'debug') output.complain(withCauses(error));
   if (output.json && !output.hasDocument) output.document({ error: { code, message: oneLine(message), advice, exitCode, ...meta } });
   return exitCode;
 }

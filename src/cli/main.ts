@@ -1,89 +1,13 @@
-/**
- * The command line: one program, one file per command. Parsing, failures and
- * exit codes are here; whatever a command does is in its own file.
- */
-import { Command } from 'commander';
-import { VERSION } from '../util/version.ts';
-import { registerBench } from './bench.ts';
-import { registerCage } from './cardano/cage.ts';
-import { registerRelay } from './cardano/relay.ts';
-import { registerCompact } from './compact.ts';
-import { registerConfig } from './config.ts';
-import { currentOutput } from './context.ts';
-import { registerDevnet } from './devnet.ts';
-import { registerDigest } from './digest.ts';
+/** The process of the command line: its arguments in, its exit code out. */
 import { reportFailure } from './failure.ts';
-import { addGlobalOptions } from './options.ts';
 import { endQuietlyOnClosedPipe } from './output.ts';
-import { registerProve } from './prove.ts';
-import { registerPrune } from './prune.ts';
-import { registerQuery } from './query.ts';
-import { registerRollback } from './rollback.ts';
-import { registerRoot } from './root.ts';
-import { registerServe } from './serve.ts';
-import { registerSnapshot } from './snapshot.ts';
-import { registerStart } from './start.ts';
-import { registerStatus } from './status.ts';
-import { registerSync } from './sync.ts';
-import { registerVerify } from './verify.ts';
-import { registerVerifyProof } from './verify-proof.ts';
+import { createProgram, runCommand } from './program.ts';
 
-const AFTER_HELP = `
-Every setting has a flag too (--utxo-prune-depth 100): \`unspent config show\` lists them.
-
-Examples:
-  $ unspent start                                          a devnet of its own, followed live, with a page to look at
-  $ unspent sync --source devnet: --data ./devnet          a small chain, made on the spot
-  $ unspent sync --network preview --source immutable:DIR  the chain of a node
-  $ unspent status
-  $ unspent query address addr_test1...
-  $ unspent digest --json
-  $ unspent prove address addr_test1... > proof.json
-
-Exit codes: 0 done, 1 failed, 2 wrong command line, 3 wrong settings, 4 source unreachable, 5 data damaged, 130 interrupted.`;
-
-function createProgram(): Command {
-  const program = new Command('unspent')
-    .description('A UTXO state engine: exact, reversible unspent outputs of a chain, in an embedded database.')
-    .version(VERSION, '--version', 'print the version')
-    .helpOption('--help', 'print this help')
-    .helpCommand(false)
-    .exitOverride()
-    // Failures are said once, in one place and in one form: failure.ts.
-    .configureOutput({ outputError: () => {} })
-    .configureHelp({ showGlobalOptions: true })
-    .addHelpText('after', AFTER_HELP);
-  addGlobalOptions(program);
-  const follow = [registerStart, registerSync, registerServe];
-  const look = [registerStatus, registerQuery, registerDigest, registerRoot, registerProve, registerVerifyProof, registerCage];
-  const operate = [
-    registerRollback,
-    registerPrune,
-    registerCompact,
-    registerVerify,
-    registerSnapshot,
-    registerDevnet,
-    registerRelay,
-    registerBench,
-    registerConfig,
-  ];
-  for (const register of [...follow, ...look, ...operate]) register(program);
-  return program;
-}
-
-async function main(): Promise<void> {
-  endQuietlyOnClosedPipe();
-  const args = process.argv.slice(2);
-  // A promise that was not awaited fails like everything else: in one line.
-  process.on('uncaughtException', (error) => process.exit(reportFailure(error, currentOutput(args))));
-  let exitCode = 0;
-  try {
-    await createProgram().parseAsync(args, { from: 'user' });
-  } catch (error) {
-    exitCode = reportFailure(error, currentOutput(args));
-  }
-  // Whatever a source may still have open must not keep us; what we wrote must be out before.
-  process.stdout.write('', () => process.exit(exitCode));
-}
-
-await main();
+endQuietlyOnClosedPipe();
+const args = process.argv.slice(2);
+const program = createProgram(process);
+// A promise that was not awaited fails like everything else: in one line.
+process.on('uncaughtException', (error) => process.exit(reportFailure(error, program.outputFor(args), process.env)));
+const exitCode = await runCommand(program, args);
+// Whatever a source may still have open must not keep us; what we wrote must be out before.
+process.stdout.write('', () => process.exit(exitCode));

@@ -10,6 +10,14 @@ import { nextTurn } from '../util/time-slice.ts';
 /** Rows of a long answer between two looks at whether anyone still reads. */
 const ROWS_PER_TURN = 1000;
 
+/** Where text goes: the streams of a process, or whatever stands in for them. */
+export type TextStream = Pick<NodeJS.WriteStream, 'write'> & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>>;
+
+export interface OutputStreams {
+  readonly stdout: TextStream;
+  readonly stderr: TextStream;
+}
+
 export interface Output {
   readonly json: boolean;
   readonly quiet: boolean;
@@ -23,10 +31,11 @@ export interface Output {
   documentWithList(head: object, name: string, rows: Iterable<unknown>, tail: () => object): Promise<void>;
   /** A line that is not the result: on stderr, and not at all with --quiet. */
   remark(text: string): void;
+  /** A line that says what went wrong: on stderr, whoever wants quiet. */
+  complain(text: string): void;
 }
 
-export function createOutput(json: boolean, quiet: boolean): Output {
-  const { stdout, stderr } = process;
+export function createOutput(json: boolean, quiet: boolean, { stdout, stderr }: OutputStreams): Output {
   let hasDocument = false;
   return {
     json,
@@ -54,6 +63,9 @@ export function createOutput(json: boolean, quiet: boolean): Output {
     },
     remark(text) {
       if (!quiet) stderr.write(`${text}\n`);
+    },
+    complain(text) {
+      stderr.write(`${text}\n`);
     },
   };
 }

@@ -3,6 +3,8 @@
  * and then elsewhere, nothing with --quiet. The text is asked for only when it
  * is due, so callers may report as often as they like.
  */
+import type { TextStream } from './output.ts';
+
 const REDRAW_MS = 200;
 const PLAIN_MS = 2000;
 const CLEAR_LINE = '\r\x1b[2K';
@@ -19,7 +21,7 @@ export interface ProgressLine {
   done(): void;
 }
 
-export function createProgress(quiet: boolean, stream: NodeJS.WriteStream = process.stderr): ProgressLine {
+export function createProgress(quiet: boolean, stream: TextStream): ProgressLine {
   if (quiet) return { columns: 0, update() {}, note() {}, done() {} };
   const terminal = stream.isTTY === true;
   const everyMs = terminal ? REDRAW_MS : PLAIN_MS;

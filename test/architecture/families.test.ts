@@ -21,7 +21,7 @@ const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[]
   ['families/networks.ts', /^families\//, 'the list of descriptors'],
   ['server/wire-shapes.ts', /^server\//, 'the list of wire shapes'],
   ['cli/local-chains.ts', /^cli\//, 'the table of chains that the command line makes'],
-  ['cli/main.ts', /^cli\/cardano\/(cage|relay)\.ts$/, 'the list of commands; two are of one family'],
+  ['cli/program.ts', /^cli\/cardano\/(cage|relay)\.ts$/, 'the list of commands; two are of one family'],
   ['cli/verify.ts', /^cli\/bitcoin\/verify-node\.ts$/, 'a flag that only stores of one family take'],
   ['projections/registry.ts', /^projections\/cardano\/cage\/entry\.ts$/, 'the table of projections; cages are of one family'],
   ['query/query.ts', /cardano\/cage/, 'cages are of one family (Ledger.scriptData)'],

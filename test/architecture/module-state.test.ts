@@ -12,7 +12,6 @@ const src = resolve(import.meta.dirname, '../../src');
 
 /** Top-level `let`: file, name, why. */
 const VARIABLES: readonly (readonly [file: string, name: string, why: string])[] = [
-  ['cli/context.ts', 'current', 'one command runs in a process'],
   ['server/metrics/metrics.ts', 'ofProcess', 'metrics of the process itself'],
   ['util/cbor-write.ts', 'slab', 'memory that is handed out once'],
   ['util/key-order.ts', 'packed', 'memory that is reused inside one call'],

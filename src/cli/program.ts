@@ -1,0 +1,81 @@
+/**
+ * The command line: one program, one file per command. Parsing, failures and
+ * exit codes are here; whatever a command does is in its own file.
+ */
+import { VERSION } from '../util/version.ts';
+import { registerBench } from './bench.ts';
+import { registerCage } from './cardano/cage.ts';
+import { registerRelay } from './cardano/relay.ts';
+import { registerCompact } from './compact.ts';
+import { registerConfig } from './config.ts';
+import { Program, type Surroundings } from './context.ts';
+import { registerDevnet } from './devnet.ts';
+import { registerDigest } from './digest.ts';
+import { reportFailure } from './failure.ts';
+import { addGlobalOptions } from './options.ts';
+import { registerProve } from './prove.ts';
+import { registerPrune } from './prune.ts';
+import { registerQuery } from './query.ts';
+import { registerRollback } from './rollback.ts';
+import { registerRoot } from './root.ts';
+import { registerServe } from './serve.ts';
+import { registerSnapshot } from './snapshot.ts';
+import { registerStart } from './start.ts';
+import { registerStatus } from './status.ts';
+import { registerSync } from './sync.ts';
+import { registerVerify } from './verify.ts';
+import { registerVerifyProof } from './verify-proof.ts';
+
+const AFTER_HELP = `
+Every setting has a flag too (--utxo-prune-depth 100): \`unspent config show\` lists them.
+
+Examples:
+  $ unspent start                                          a devnet of its own, followed live, with a page to look at
+  $ unspent sync --source devnet: --data ./devnet          a small chain, made on the spot
+  $ unspent sync --network preview --source immutable:DIR  the chain of a node
+  $ unspent status
+  $ unspent query address addr_test1...
+  $ unspent digest --json
+  $ unspent prove address addr_test1... > proof.json
+
+Exit codes: 0 done, 1 failed, 2 wrong command line, 3 wrong settings, 4 source unreachable, 5 data damaged, 130 interrupted.`;
+
+export function createProgram(surroundings: Surroundings): Program {
+  const { stdout, stderr } = surroundings;
+  const program = new Program(surroundings)
+    .description('A UTXO state engine: exact, reversible unspent outputs of a chain, in an embedded database.')
+    .version(VERSION, '--version', 'print the version')
+    .helpOption('--help', 'print this help')
+    .helpCommand(false)
+    .exitOverride()
+    // Failures are said once, in one place and in one form: failure.ts.
+    .configureOutput({ outputError: () => {}, writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', AFTER_HELP);
+  addGlobalOptions(program);
+  const follow = [registerStart, registerSync, registerServe];
+  const look = [registerStatus, registerQuery, registerDigest, registerRoot, registerProve, registerVerifyProof, registerCage];
+  const operate = [
+    registerRollback,
+    registerPrune,
+    registerCompact,
+    registerVerify,
+    registerSnapshot,
+    registerDevnet,
+    registerRelay,
+    registerBench,
+    registerConfig,
+  ];
+  for (const register of [...follow, ...look, ...operate]) register(program);
+  return program;
+}
+
+/** Returns the exit code. */
+export async function runCommand(program: Program, args: readonly string[]): Promise<number> {
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    return reportFailure(error, program.outputFor(args), program.surroundings.env);
+  }
+}
