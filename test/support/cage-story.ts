@@ -22,6 +22,16 @@ import {
 
 const FUNDS = 1500;
 
+/** What chains must contain (cage specification, section 9) that is more than one event. Rollbacks and crashes are their readers' part. */
+export const CAGE_CASES = [
+  'overlapping requests',
+  'made and used in one block',
+  'mixed update',
+  'change of owner',
+  'boot after a burn',
+] as const;
+type CageCase = (typeof CAGE_CASES)[number];
+
 export interface StoryBlock {
   readonly block: Block;
   readonly after: WorldState;
@@ -37,9 +47,13 @@ export class CageTale {
   readonly world: CageWorld;
   readonly blocks: StoryBlock[] = [];
   readonly counts = new Map<string, number>();
+  /** How often each case came about, in blocks that were gone back on, too. */
+  readonly cases = new Map<CageCase, number>(CAGE_CASES.map((name) => [name, 0]));
   private readonly maker: CageBlocks;
   private readonly random: Random;
   private malformed = 0;
+  /** The update under way applies some requests and rejects others. */
+  private isMixed = false;
 
   constructor(seed: number) {
     this.maker = new CageBlocks(seed);
@@ -72,21 +86,52 @@ export class CageTale {
     const txs: DrawnTx[] = [];
     const bodies: Uint8Array[] = [];
     const events: string[] = [];
+    const born = new Set<string>();
     this.malformed = 0;
     for (let i = this.random.int(txsMax + 1); i > 0; i--) {
       const draft = this.world.draft();
       const malformed = this.malformed;
+      this.isMixed = false;
       const deed = this.random.pick(this.deeds);
       if (!deed(draft)) continue;
       const isValid = !this.random.chance(0.1);
       if (!isValid) this.malformed = malformed;
+      const before = new Map(this.world.state.requests);
+      const owners = this.owners();
       const { tx, body } = this.world.finish(draft, isValid);
+      if (isValid) this.countCases(draft, before, owners, born);
       txs.push(tx);
       bodies.push(body);
       if (isValid) events.push(...draft.events);
     }
     this.push(this.maker.block(this.tip, this.tip.slot + 1 + this.random.int(20), txs, bodies), events, this.malformed);
     return this.blocks.at(-1)!;
+  }
+
+  private owners(): ReadonlyMap<string, string> {
+    return new Map([...this.world.state.tokens].map(([id, { owner }]) => [id, owner]));
+  }
+
+  /** `born`: requests that this block has made so far. */
+  private countCases(
+    { events }: TxDraft,
+    before: ReadonlyMap<string, WorldRequest>,
+    owners: ReadonlyMap<string, string>,
+    born: Set<string>,
+  ): void {
+    const see = (name: CageCase, times: number): void => void this.cases.set(name, this.cases.get(name)! + times);
+    const { requests } = this.world.state;
+    const used = [...before.keys()].filter((ref) => !requests.has(ref));
+    const made = [...requests].filter(([ref]) => !before.has(ref));
+    const about = ({ token, key }: WorldRequest): string => `${token} ${key}`;
+    const waiting = new Set(Array.from(before.values(), about));
+    const booted = events.filter((event) => event === 'boot').length;
+    see('boot after a burn', this.counts.has('burn') ? booted : 0);
+    see('made and used in one block', used.filter((ref) => born.has(ref)).length);
+    see('overlapping requests', made.filter(([, request]) => waiting.has(about(request))).length);
+    see('mixed update', this.isMixed ? 1 : 0);
+    see('change of owner', [...this.owners()].filter(([id, owner]) => owners.has(id) && owners.get(id) !== owner).length);
+    for (const [ref] of made) born.add(ref);
   }
 
   private get tokens(): WorldToken[] {
@@ -166,6 +211,7 @@ export class CageTale {
       if (operation.type === 'delete') facts.delete(key);
       else facts.set(key, toHex(operation.type === 'insert' ? operation.value : operation.after));
     }
+    this.isMixed = new Set(taken.values()).size === 2;
     const owner = random.chance(0.3) ? person(1 + random.int(3)) : token.owner;
     // What the owner of a token and a faulty library can bring about: a root that is not that of the facts.
     const wrong = token.status === 'inconsistent' ? token.root : random.chance(0.02) ? 'ee'.repeat(32) : undefined;

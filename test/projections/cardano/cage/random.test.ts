@@ -13,7 +13,7 @@ import { mpf } from '../../../../src/proofs/index.ts';
 import { fromHex, toHex } from '../../../../src/util/bytes.ts';
 import { mpfRoot } from '../../../proofs/reference.ts';
 import { CageRig, tokenText } from '../../../support/cage-rig.ts';
-import { CageTale, type StoryBlock } from '../../../support/cage-story.ts';
+import { CAGE_CASES, CageTale, type StoryBlock } from '../../../support/cage-story.ts';
 import { bytesOf, policyOf, WORLD_CAGES, type WorldState, type WorldToken } from '../../../support/cage-world.ts';
 import { assertSameDump, type Dump, TEST_SEED } from '../../../support/harness.ts';
 import { WatchedEngine } from '../../../support/watched-engine.ts';
@@ -59,6 +59,7 @@ function rowsOf({ engine }: CageRig): Dump {
   return new Map(names.map((name) => [name, Array.from(engine.scan(name), ([key, value]) => `${hex(key)} ${hex(value)}`)]));
 }
 
+/** `seen`: counts of events and cases. */
 function walk(seed: number, turns: number, seen: Map<string, number>): void {
   const tale = new CageTale(seed);
   const random = new Random(seed, 3);
@@ -92,7 +93,7 @@ function walk(seed: number, turns: number, seen: Map<string, number>): void {
     }
     assertWorld(rig, tale.world.state, malformedUpTo(tale.blocks), `seed ${seed}, turn ${turn}`);
   }
-  for (const [event, count] of tale.counts) seen.set(event, (seen.get(event) ?? 0) + count);
+  for (const [event, count] of [...tale.counts, ...tale.cases]) seen.set(event, (seen.get(event) ?? 0) + count);
 }
 
 describe('cages on random chains', () => {
@@ -100,7 +101,7 @@ describe('cages on random chains', () => {
     const seen = new Map<string, number>();
     for (let run = 0; run < 12; run++) walk(TEST_SEED + run, 40, seen);
     t.diagnostic(JSON.stringify(Object.fromEntries(seen)));
-    for (const event of ['boot', 'migrate', 'update', 'reject', 'burn', 'request', 'retract', 'sweep', 'gone'])
+    for (const event of ['boot', 'migrate', 'update', 'burn', 'reject', 'request', 'retract', 'sweep', 'gone', ...CAGE_CASES])
       assert.ok((seen.get(event) ?? 0) > 10, `${event}: ${seen.get(event)}`);
   });
 
@@ -117,6 +118,26 @@ describe('cages on random chains', () => {
       rig.fold.rollback(tale.blocks[i].block);
       assertSameDump(rowsOf(rig), dumps[i], `back at ${i}`);
     }
+  });
+
+  test('go back from the tip to any depth of the window, and forward again, byte for byte', () => {
+    const window = 30;
+    const tale = new CageTale(TEST_SEED + 150);
+    const rig = new CageRig(WORLD_CAGES, { pruneDepth: window, rollbackWindow: window });
+    rig.fold.apply([tale.blocks[0].block]);
+    const dumps = [rowsOf(rig)];
+    for (let i = 0; i < window + 10; i++) {
+      rig.fold.apply([tale.next().block]);
+      dumps.push(rowsOf(rig));
+    }
+    const blocks = tale.blocks.map(({ block }) => block);
+    for (let depth = 1; depth <= window; depth++) {
+      rig.fold.rollback(blocks[blocks.length - 1 - depth]);
+      assertSameDump(rowsOf(rig), dumps[blocks.length - 1 - depth], `${depth} back`);
+      rig.fold.apply(blocks.slice(-depth));
+      assertSameDump(rowsOf(rig), dumps.at(-1)!, `${depth} forward again`);
+    }
+    assert.throws(() => rig.fold.rollback(blocks[blocks.length - 2 - window]), { code: 'HORIZON' });
   });
 
   test('are untouched by a commit that fails, and go on after it', () => {
