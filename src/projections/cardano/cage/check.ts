@@ -6,15 +6,23 @@
  *   tries      =  what their values build: leaves and branches added up, as for
  *                 the tree over the unspent set; number of facts
  *   roots      =  those in the datums, where a token is said to be consistent
+ *   scripts    =  where requests for the tokens belong, by their deployments
  *
- * Nothing may be left of a trie that is neither known nor being deleted.
+ * Nothing may be left of a trie that is neither known nor being deleted, and no
+ * number of a trie may be given out again.
  */
 import { blake2b256 } from '../../../crypto/hash.ts';
-import { cageDatumOf, parseCageDeployments, requestOf } from '../../../ledgers/cardano/cage/index.ts';
+import {
+  type CageDeployment,
+  cageDatumOf,
+  parseCageDeployments,
+  requestOf,
+  requestScriptHash,
+} from '../../../ledgers/cardano/cage/index.ts';
 import type { OutputTraits } from '../../../ledgers/ledger.ts';
 import { bitsOf, mpf } from '../../../proofs/index.ts';
 import { readRecord } from '../../../proofs/mpf/record.ts';
-import { equalBytes, readU32, toHex } from '../../../util/bytes.ts';
+import { equalBytes, fromHex, readU32, toHex } from '../../../util/bytes.ts';
 import { assert, isUnspentError } from '../../../util/errors.ts';
 import type { Coin } from '../../coin.ts';
 import type { Inspection, ProjectionCheck } from '../../inspection.ts';
@@ -26,15 +34,20 @@ import {
   CAGE_VALUES,
   COUNTERS_KEY,
   DEPLOYMENTS_KEY,
+  damaged,
+  deadKey,
   decodeCounters,
   decodeToken,
   decodeTrie,
   encodeToken,
   factValue,
+  NO_COUNTERS,
   requestKey,
+  requestScriptKey,
   type TokenRow,
   TRIE_BYTES,
   type TrieRow,
+  tokenIdOf,
   tokenKey,
   trieKey,
   trieOfKey,
@@ -49,7 +62,7 @@ export class CageCheck implements ProjectionCheck {
   private readonly inspection: Inspection;
   private readonly traits: OutputTraits;
   private readonly watch: CageWatch;
-  private readonly policies: readonly Uint8Array[];
+  private readonly deployments: readonly CageDeployment[];
   private requests = 0;
   private tokens = 0;
 
@@ -59,10 +72,8 @@ export class CageCheck implements ProjectionCheck {
     this.inspection = inspection;
     this.traits = traits;
     this.watch = new CageWatch(traits);
-    const row = inspection.reader.get(CAGE, DEPLOYMENTS_KEY);
-    this.policies =
-      row === undefined ? [] : parseCageDeployments(new TextDecoder().decode(row)).map(({ stateScriptHash }) => stateScriptHash);
-    for (const policy of this.policies) this.watch.add(policy);
+    this.deployments = this.read(DEPLOYMENTS_KEY, inspection.reader.get(CAGE, DEPLOYMENTS_KEY), decodeDeployments) ?? [];
+    for (const { stateScriptHash } of this.deployments) this.watch.add(stateScriptHash);
   }
 
   expect(rows: readonly Coin[]): void {
@@ -94,45 +105,69 @@ export class CageCheck implements ProjectionCheck {
 
   /** Returns the number of rows of all three columns. */
   finish(): number {
-    const tries = new Map<number, TrieRow>();
-    const dead = new Set<number>();
-    const tokens = new Map<number, TokenRow>();
-    const counts = { rows: 0, tokens: 0, requests: 0, diverged: 0 };
+    const found: FoundRows = { tries: new Map(), dead: new Set(), tokens: new Map(), scripts: new Map(), requests: 0 };
+    let rows = 0;
     for (const [key, value] of this.inspection.reader.scan(CAGE)) {
-      this.inspection.progress(CAGE, ++counts.rows);
-      if (key[0] === CAGE_ROW.request) counts.requests++;
-      else if (key[0] === CAGE_ROW.dead) dead.add(trieOfKey(key));
-      else if (key[0] === CAGE_ROW.trie) {
-        const row = this.read(key, value, decodeTrie);
-        if (row !== null) tries.set(trieOfKey(key), row);
-      } else if (key[0] === CAGE_ROW.token) {
-        counts.tokens++;
-        const row = this.read(key, value, decodeToken);
-        if (row === null) continue;
-        if (row.status !== 'consistent') counts.diverged++;
-        if (row.trie === null) continue;
-        if (tokens.has(row.trie)) this.fault(CAGE, key, 'has the trie of another token');
-        tokens.set(row.trie, row);
-      }
+      this.inspection.progress(CAGE, ++rows);
+      this.collect(found, key, value);
     }
-    this.compareCounts(counts);
-    for (const [trie, row] of tries) this.checkTrie(trie, row, tokens.get(trie));
-    for (const [trie, { status }] of tokens)
-      if (!tries.has(trie)) this.fault(CAGE, trieKey(trie), `is missing, and a ${status} token has it`);
-    return counts.rows + this.rowsOf(CAGE_NODES, tries, dead) + this.rowsOf(CAGE_VALUES, tries, dead);
+    const { tries, dead } = found;
+    this.compareCounts(found);
+    const owners = this.checkTokens(found);
+    for (const [trie, row] of tries) this.checkTrie(trie, row, owners.get(trie));
+    for (const trie of dead) if (tries.has(trie)) this.fault(CAGE, deadKey(trie), 'is of a trie that is not to be deleted');
+    return rows + this.rowsOf(CAGE_NODES, tries, dead) + this.rowsOf(CAGE_VALUES, tries, dead);
   }
 
-  private compareCounts(found: { readonly tokens: number; readonly requests: number; readonly diverged: number }): void {
-    if (found.tokens !== this.tokens) this.fault(CAGE, NO_KEY, `has ${found.tokens} tokens; the unspent set has ${this.tokens}`);
-    if (found.requests !== this.requests) this.fault(CAGE, NO_KEY, `has ${found.requests} requests; the unspent set has ${this.requests}`);
-    const said = this.read(COUNTERS_KEY, this.inspection.reader.get(CAGE, COUNTERS_KEY), decodeCounters);
-    const { tokens, requests, diverged } = said ?? decodeCounters(undefined);
-    if (tokens !== found.tokens || requests !== found.requests || diverged !== found.diverged)
+  private collect(found: FoundRows, key: Uint8Array, value: Uint8Array): void {
+    const [kind] = key;
+    if (kind === CAGE_ROW.request) found.requests++;
+    else if (kind === CAGE_ROW.dead) found.dead.add(trieOfKey(key));
+    else if (kind === CAGE_ROW.requestScript) found.scripts.set(toHex(key.subarray(1)), toHex(value));
+    else if (kind === CAGE_ROW.trie) {
+      const row = this.read(key, value, decodeTrie);
+      if (row !== null) found.tries.set(trieOfKey(key), row);
+    } else if (kind === CAGE_ROW.token) found.tokens.set(toHex(key), this.read(key, value, decodeToken));
+    else if (kind !== CAGE_ROW.counters && kind !== CAGE_ROW.deployments) this.fault(CAGE, key, 'is of no kind that there is');
+  }
+
+  /** Tokens against their deployments, and what else names a token. Returns whose each trie is. */
+  private checkTokens({ tokens, tries, scripts }: FoundRows): ReadonlyMap<number, TokenRow> {
+    const owners = new Map<number, TokenRow>();
+    const scriptsLeft = new Map(scripts);
+    for (const [hex, row] of tokens) {
+      if (row === null) continue;
+      const key = fromHex(hex);
+      const { policy, name } = tokenIdOf(key);
+      const deployment = this.deployments.find(({ stateScriptHash }) => equalBytes(stateScriptHash, policy));
+      const script = deployment === undefined ? null : requestScriptHash(deployment, name);
+      if (deployment?.version !== row.version || toText(script) !== toText(row.requestScript))
+        this.fault(CAGE, key, 'is not what its deployment makes of it');
+      // Tokens of v0 and v1 have no script of their own.
+      if (script !== null && !equalBytes(script, policy) && !takeOut(scriptsLeft, toHex(script), hex) && !cameBefore(row))
+        this.fault(CAGE, requestScriptKey(script), 'does not name the token whose requests belong there');
+      if (row.trie === null) continue;
+      if (owners.has(row.trie)) this.fault(CAGE, key, 'has the trie of another token');
+      if (!tries.has(row.trie)) this.fault(CAGE, trieKey(row.trie), `is missing, and a ${row.status} token has it`);
+      owners.set(row.trie, row);
+    }
+    for (const script of scriptsLeft.keys()) this.fault(CAGE, requestScriptKey(fromHex(script)), 'is of no token');
+    return owners;
+  }
+
+  private compareCounts({ tokens, requests, tries, dead }: FoundRows): void {
+    if (tokens.size !== this.tokens) this.fault(CAGE, NO_KEY, `has ${tokens.size} tokens; the unspent set has ${this.tokens}`);
+    if (requests !== this.requests) this.fault(CAGE, NO_KEY, `has ${requests} requests; the unspent set has ${this.requests}`);
+    const said = this.read(COUNTERS_KEY, this.inspection.reader.get(CAGE, COUNTERS_KEY), decodeCounters) ?? NO_COUNTERS;
+    const diverged = [...tokens.values()].filter((row) => row !== null && row.status !== 'consistent').length;
+    if (said.tokens !== tokens.size || said.requests !== requests || said.diverged !== diverged)
       this.fault(
         CAGE,
         COUNTERS_KEY,
-        `counts ${tokens} tokens, ${diverged} of them diverged, and ${requests} requests, and there are others`,
+        `counts ${said.tokens} tokens, ${said.diverged} of them diverged, and ${said.requests} requests, and there are others`,
       );
+    for (const trie of [...tries.keys(), ...dead])
+      if (trie >= said.nextTrie) this.fault(CAGE, COUNTERS_KEY, `says that the next trie is ${said.nextTrie}, and there is trie ${trie}`);
   }
 
   private checkTrie(trie: number, { facts, hiddenAt }: TrieRow, token: TokenRow | undefined): void {
@@ -193,3 +228,34 @@ export class CageCheck implements ProjectionCheck {
 }
 
 const NO_KEY = new Uint8Array(0);
+
+/** The rows of the column, by kind. */
+interface FoundRows {
+  readonly tries: Map<number, TrieRow>;
+  /** Tries that are being deleted. */
+  readonly dead: Set<number>;
+  /** By key, in hex; null: the row does not decode. */
+  readonly tokens: Map<string, TokenRow | null>;
+  /** Keys of tokens by request script, in hex. */
+  readonly scripts: Map<string, string>;
+  requests: number;
+}
+
+/** Whether the pair was there, and is gone now. */
+function takeOut(map: Map<string, string>, key: string, value: string): boolean {
+  return map.get(key) === value && map.delete(key);
+}
+
+/** A token that was there before the store, or whose deployment was named later: its script was not learnt when it came. */
+const cameBefore = ({ trie, migratedFrom }: TokenRow): boolean => trie === null && migratedFrom === null;
+
+const toText = (bytes: Uint8Array | null): string => (bytes === null ? '' : toHex(bytes));
+
+function decodeDeployments(bytes: Uint8Array): readonly CageDeployment[] {
+  try {
+    return parseCageDeployments(new TextDecoder().decode(bytes));
+  } catch (error) {
+    if (!isUnspentError(error, 'USAGE')) throw error;
+    return damaged('deployments', `does not say which there are: ${error.message}`);
+  }
+}
