@@ -3,9 +3,10 @@
  * are cleared first, then the roots get their status and what replaced them, then
  * the descendants. Whoever won claims its inputs only after that.
  */
+import { outpointText } from '../../ledgers/outpoint.ts';
 import type { StatusCause, TxStatus } from '../records.ts';
 import { refusal } from '../rules/failures.ts';
-import { byOrder, creditKey, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
+import { byOrder, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
 
 /** Why the roots fall. Roots that were orphaned have their status already. */
 export type Fall =
@@ -51,9 +52,9 @@ function descendantsOf(wallet: MemoryWallet, roots: readonly MemoryTx[], winner:
 /** The coins that it spent are unspent again. */
 export function clearEdges(tables: MemoryTables, wallet: MemoryWallet, { key, tx }: MemoryTx): void {
   for (const outpoint of tx.inputs) {
-    const credit = wallet.credits.get(creditKey(outpoint));
+    const credit = wallet.credits.get(outpointText(outpoint));
     if (credit?.spentBy?.txKey !== key) continue;
-    wallet.credits.set(creditKey(outpoint), { ...credit, spentBy: null });
+    wallet.credits.set(outpointText(outpoint), { ...credit, spentBy: null });
     tables.emit(wallet.id, { kind: 'utxo.unspent', outpoint, amount: credit.amount });
   }
 }

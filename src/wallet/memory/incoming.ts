@@ -3,6 +3,7 @@
  * The row first, then whoever is in its way, then its credits and the stored
  * children that spend them, then the coins that it spends.
  */
+import { outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
 import type { WalletBlock } from '../records.ts';
 import { sameBlock } from '../rules/block.ts';
@@ -12,7 +13,7 @@ import { ownersOf } from '../rules/ownership.ts';
 import { effectOnRow, isLive, type RowEffect, type RowState } from '../rules/status.ts';
 import type { NewTx } from '../store.ts';
 import { dropBranch, setStatus } from './branch.ts';
-import { creditKey, type MemoryCredit, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
+import type { MemoryCredit, MemoryTables, MemoryTx, MemoryWallet } from './tables.ts';
 
 export function addTx(tables: MemoryTables, news: NewTx): void {
   checkNewTx(news);
@@ -102,10 +103,10 @@ function addCredits(tables: MemoryTables, wallet: MemoryWallet, parentKey: strin
   const added: MemoryCredit[] = [];
   for (const [index, { script }] of ownersOf(news, (script) => wallet.addresses.get(toHex(script)))) {
     const outpoint = { txId: news.tx.id, index };
-    if (wallet.credits.get(creditKey(outpoint)) !== undefined) continue;
+    if (wallet.credits.get(outpointText(outpoint)) !== undefined) continue;
     const { amount } = news.tx.outputs[index];
     const credit: MemoryCredit = { outpoint, parentKey, amount, owner: toHex(script), spentBy: null };
-    wallet.credits.set(creditKey(outpoint), credit);
+    wallet.credits.set(outpointText(outpoint), credit);
     tables.emit(wallet.id, { kind: 'utxo.created', outpoint, amount });
     added.push(credit);
   }
@@ -129,7 +130,7 @@ function attachChildren(tables: MemoryTables, wallet: MemoryWallet, credits: rea
       tables,
       wallet,
       holder,
-      holder.tx.inputs.findIndex((input) => creditKey(input) === creditKey(outpoint)),
+      holder.tx.inputs.findIndex((input) => outpointText(input) === outpointText(outpoint)),
     );
   }
 }
@@ -141,10 +142,10 @@ function claimInputs(tables: MemoryTables, wallet: MemoryWallet, row: MemoryTx):
 /** Throws INPUT_CONFLICT, PARENT_DEAD. An outpoint that is no credit is somebody else's. */
 function claimCoin(tables: MemoryTables, wallet: MemoryWallet, { key, tx }: MemoryTx, input: number): void {
   const outpoint = tx.inputs[input];
-  const credit = wallet.credits.get(creditKey(outpoint));
+  const credit = wallet.credits.get(outpointText(outpoint));
   if (credit === undefined || credit.spentBy?.txKey === key) return;
   if (!isLive(wallet.txOf(credit.parentKey).status)) throw refusal.parentDead(outpoint);
   if (credit.spentBy !== null) throw refusal.inputConflict(outpoint);
-  wallet.credits.set(creditKey(outpoint), { ...credit, spentBy: { txKey: key, input } });
+  wallet.credits.set(outpointText(outpoint), { ...credit, spentBy: { txKey: key, input } });
   tables.emit(wallet.id, { kind: 'utxo.spent', outpoint, amount: credit.amount });
 }

@@ -1,5 +1,5 @@
 /** Leases of the store in memory: taking, releasing, and what time and blocks end. */
-import type { Outpoint } from '../../ledgers/outpoint.ts';
+import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { type CoinLease, LEASE_WITHOUT_END } from '../records.ts';
 import { confirmations } from '../rules/confirmations.ts';
@@ -7,13 +7,13 @@ import { refusal } from '../rules/failures.ts';
 import { compareOutpoints, inLeaseOrder, isActive, leaseFor, takeLease } from '../rules/leases.ts';
 import type { LeaseRequest } from '../store.ts';
 import { walletsInOrder } from './chain.ts';
-import { creditKey, type MemoryLease, type MemoryTables, type MemoryWallet } from './tables.ts';
+import type { MemoryLease, MemoryTables, MemoryWallet } from './tables.ts';
 
 /** Throws INVALID_PARAM, UTXO_UNKNOWN, COIN_LEASED. */
 export function leaseAll(tables: MemoryTables, wallet: MemoryWallet, outpoints: readonly Outpoint[], request: LeaseRequest): CoinLease[] {
   const lease = leaseFor(request);
   for (const outpoint of inLeaseOrder(outpoints)) {
-    const key = creditKey(outpoint);
+    const key = outpointText(outpoint);
     const credit = wallet.credits.get(key);
     if (credit === undefined || credit.spentBy !== null || !wallet.isCreditLive(credit)) throw refusal.coinUnknown(outpoint);
     const held = wallet.leases.get(key) ?? null;
@@ -28,8 +28,8 @@ export function leaseAll(tables: MemoryTables, wallet: MemoryWallet, outpoints: 
 
 /** Throws UTXO_UNKNOWN, LEASE_OF_ANOTHER. */
 export function release(tables: MemoryTables, wallet: MemoryWallet, outpoint: Outpoint, leaseId: Uint8Array, now: number): void {
-  const credit = wallet.credits.get(creditKey(outpoint));
-  const held = wallet.leases.get(creditKey(outpoint));
+  const credit = wallet.credits.get(outpointText(outpoint));
+  const held = wallet.leases.get(outpointText(outpoint));
   if (credit === undefined || !wallet.isCreditLive(credit)) throw refusal.coinUnknown(outpoint);
   if (credit.spentBy !== null && (held === undefined || held.releaseAfterSpendConfs === null)) throw refusal.coinUnknown(outpoint);
   if (held === undefined || !isActive(held, now)) return;
@@ -38,7 +38,7 @@ export function release(tables: MemoryTables, wallet: MemoryWallet, outpoint: Ou
 }
 
 function remove(tables: MemoryTables, wallet: MemoryWallet, { outpoint, id }: MemoryLease, kind: 'lease.released' | 'lease.expired'): void {
-  wallet.leases.delete(creditKey(outpoint));
+  wallet.leases.delete(outpointText(outpoint));
   tables.emit(wallet.id, { kind, outpoint, leaseId: id });
 }
 
@@ -67,10 +67,10 @@ export function settleLeases(tables: MemoryTables, wallet: MemoryWallet): void {
   const synced = wallet.info.value.syncedTo?.height ?? null;
   for (const lease of leasesInOrder(wallet)) {
     if (lease.releaseAfterSpendConfs === null) continue;
-    const spender = wallet.credits.get(creditKey(lease.outpoint))?.spentBy ?? null;
+    const spender = wallet.credits.get(outpointText(lease.outpoint))?.spentBy ?? null;
     const block = spender === null ? null : wallet.txOf(spender.txKey).block;
     if (block === null || !isActive(lease, block.timestamp * 1000)) continue;
     if ((confirmations(block.height, synced) ?? 0) >= lease.releaseAfterSpendConfs) remove(tables, wallet, lease, 'lease.released');
-    else wallet.leases.set(creditKey(lease.outpoint), { ...lease, expiresAt: LEASE_WITHOUT_END });
+    else wallet.leases.set(outpointText(lease.outpoint), { ...lease, expiresAt: LEASE_WITHOUT_END });
   }
 }

@@ -1,5 +1,5 @@
 /** What the store in memory answers about transactions and coins, by looking at every row. */
-import type { Outpoint } from '../../ledgers/outpoint.ts';
+import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
 import type { CoinLease, TxDetail, TxReplacement, WalletBalance, WalletCoin, WalletTxRow } from '../records.ts';
 import { checkAccountFilter, isOfAccount } from '../rules/accounts.ts';
 import { COINBASE_MATURITY, checkDepths, confirmations, isDeepEnough, isMature } from '../rules/confirmations.ts';
@@ -9,7 +9,7 @@ import { compareOutpoints, isActive } from '../rules/leases.ts';
 import { isLive } from '../rules/status.ts';
 import type { CoinFilter, Page, WatchedOutput } from '../store.ts';
 import { leasesInOrder } from './leases.ts';
-import { creditKey, type MemoryCredit, type MemoryReplacement, type MemoryTx, type MemoryWallet } from './tables.ts';
+import type { MemoryCredit, MemoryReplacement, MemoryTx, MemoryWallet } from './tables.ts';
 
 export function describeTx({ tx, status, block, confirmedOrder, received, label, mempool }: MemoryTx): WalletTxRow {
   return { tx, status, block, confirmedOrder, received, label, mempool };
@@ -18,7 +18,7 @@ export function describeTx({ tx, status, block, confirmedOrder, received, label,
 /** Inputs are looked up among all credits, so that a dead row still shows what it spent. */
 export function detailOf(wallet: MemoryWallet, row: MemoryTx): TxDetail {
   const owned = (outpoint: Outpoint, index: number) => {
-    const credit = wallet.credits.get(creditKey(outpoint));
+    const credit = wallet.credits.get(outpointText(outpoint));
     return credit === undefined ? [] : [{ index, amount: credit.amount }];
   };
   return {
@@ -95,7 +95,7 @@ export function chainOfReplacements(wallet: MemoryWallet, first: MemoryTx): Uint
 
 /** A lease that counts at that time. */
 function activeLease(wallet: MemoryWallet, credit: MemoryCredit, now: number): CoinLease | null {
-  const lease = wallet.leases.get(creditKey(credit.outpoint));
+  const lease = wallet.leases.get(outpointText(credit.outpoint));
   if (lease === undefined || !isActive(lease, now)) return null;
   const { id, expiresAt, releaseAfterSpendConfs } = lease;
   return { id, expiresAt, releaseAfterSpendConfs };
@@ -115,14 +115,14 @@ function coinOf(wallet: MemoryWallet, credit: MemoryCredit, now: number): Wallet
     received: parent.received,
     isCoinbase,
     height: parent.block?.height ?? null,
-    isOwnChange: !isCoinbase && inputs.every((input) => wallet.credits.get(creditKey(input)) !== undefined),
+    isOwnChange: !isCoinbase && inputs.every((input) => wallet.credits.get(outpointText(input)) !== undefined),
     lease: activeLease(wallet, credit, now),
   };
 }
 
 /** Throws UTXO_UNKNOWN. */
 export function findCoin(wallet: MemoryWallet, outpoint: Outpoint, now: number): WalletCoin {
-  const credit = wallet.credits.get(creditKey(outpoint));
+  const credit = wallet.credits.get(outpointText(outpoint));
   if (credit === undefined || credit.spentBy !== null || !wallet.isCreditLive(credit)) throw refusal.coinUnknown(outpoint);
   return coinOf(wallet, credit, now);
 }
@@ -184,7 +184,7 @@ export function watchedOutputs(wallet: MemoryWallet): WatchedOutput[] {
 
 export function leasedCoins(wallet: MemoryWallet, now: number): WalletCoin[] {
   return leasesInOrder(wallet).flatMap((lease) => {
-    const credit = wallet.credits.get(creditKey(lease.outpoint))!;
+    const credit = wallet.credits.get(outpointText(lease.outpoint))!;
     if (!isActive(lease, now) || !wallet.isCreditLive(credit)) return [];
     return credit.spentBy === null || lease.releaseAfterSpendConfs !== null ? [coinOf(wallet, credit, now)] : [];
   });

@@ -1,10 +1,11 @@
 /** Rows that go for good: one that its owner deletes, and dead ones that nothing needs. */
+import { outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
 import { refusal } from '../rules/failures.ts';
 import { prunable } from '../rules/prunable.ts';
 import { isLive } from '../rules/status.ts';
 import { clearEdges } from './branch.ts';
-import { byOrder, creditKey, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
+import { byOrder, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
 
 /** Throws TX_UNKNOWN, TX_NOT_UNMINED. */
 export function unminedTx(wallet: MemoryWallet, txId: Uint8Array): MemoryTx {
@@ -37,8 +38,8 @@ function removeRow(tables: MemoryTables, wallet: MemoryWallet, row: MemoryTx): v
   const { key, tx } = row;
   clearEdges(tables, wallet, row);
   for (const { outpoint } of wallet.creditsOf(row)) {
-    wallet.leases.delete(creditKey(outpoint));
-    wallet.credits.delete(creditKey(outpoint));
+    wallet.leases.delete(outpointText(outpoint));
+    wallet.credits.delete(outpointText(outpoint));
   }
   for (const parentKey of new Set(tx.inputs.map(({ txId }) => toHex(txId)))) {
     const siblings = (wallet.children.get(parentKey) ?? []).filter((child) => child !== key);

@@ -127,10 +127,6 @@ export class MemoryWallet {
   }
 }
 
-export function creditKey({ txId, index }: Outpoint): string {
-  return `${toHex(txId)}#${index}`;
-}
-
 export function byOrder(a: { readonly order: number }, b: { readonly order: number }): number {
   return a.order - b.order;
 }

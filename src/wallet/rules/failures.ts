@@ -3,7 +3,7 @@
  * every store says the same. Ids stand in the particulars (`meta`) in hex, in
  * the order of the chain.
  */
-import type { Outpoint } from '../../ledgers/outpoint.ts';
+import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
 import { type ErrorCode, UnspentError } from '../../util/errors.ts';
 import type { TxStatus, WalletBlock } from '../records.ts';
@@ -13,9 +13,9 @@ function ofTx(code: ErrorCode, txId: Uint8Array, words: string): UnspentError {
   return new UnspentError(code, `transaction ${id} ${words}`, { txId: id });
 }
 
-function ofCoin(code: ErrorCode, { txId, index }: Outpoint, words: string): UnspentError {
-  const outpoint = `${toHex(txId)}#${index}`;
-  return new UnspentError(code, `output ${outpoint} ${words}`, { outpoint });
+function ofCoin(code: ErrorCode, outpoint: Outpoint, words: string): UnspentError {
+  const text = outpointText(outpoint);
+  return new UnspentError(code, `output ${text} ${words}`, { outpoint: text });
 }
 
 function ofBlock(code: ErrorCode, { height, hash }: WalletBlock, words: string): UnspentError {

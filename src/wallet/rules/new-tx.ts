@@ -2,8 +2,7 @@
  * What a transaction must be before a store looks at its own state: the checks
  * of `createTx` that need nothing but the call.
  */
-import { OUTPUT_INDEX_MAX, TXID_BYTES } from '../../ledgers/outpoint.ts';
-import { toHex } from '../../util/bytes.ts';
+import { OUTPUT_INDEX_MAX, outpointText, TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { TX_LABEL_CHARS_MAX } from '../../util/limits.ts';
 import type { WalletTx } from '../records.ts';
 import type { NewTx } from '../store.ts';
@@ -36,11 +35,12 @@ function checkStatus({ tx, status, block, reactivate }: NewTx): void {
 function checkInputs({ id, inputs, isCoinbase }: WalletTx): void {
   if (isCoinbase !== (inputs.length === 0)) throw refusal.txInvalid(id, isCoinbase ? 'is a coinbase with inputs' : 'has no inputs');
   const seen = new Set<string>();
-  for (const { txId, index } of inputs) {
+  for (const outpoint of inputs) {
+    const { txId, index } = outpoint;
     if (txId.length !== TXID_BYTES || !Number.isInteger(index) || index < 0 || index > OUTPUT_INDEX_MAX) {
       throw refusal.txInvalid(id, 'has an input that is no outpoint');
     }
-    seen.add(`${toHex(txId)}#${index}`);
+    seen.add(outpointText(outpoint));
   }
   if (seen.size !== inputs.length) throw refusal.inputTwice(id);
 }
