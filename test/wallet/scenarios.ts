@@ -5,11 +5,12 @@
  */
 import { describe, it } from 'node:test';
 import { creationScenarios } from './scenarios/creation.ts';
+import { replacementScenarios } from './scenarios/replacement.ts';
 import { type OpenWalletStore, World } from './support/world.ts';
 
 export type Scenario = readonly [title: string, run: (world: World) => Promise<void>];
 
-const SCENARIOS: readonly (readonly Scenario[])[] = [creationScenarios];
+const SCENARIOS: readonly (readonly Scenario[])[] = [creationScenarios, replacementScenarios];
 
 export function runWalletScenarios(name: string, open: OpenWalletStore): void {
   describe(`wallets: ${name}`, () => {

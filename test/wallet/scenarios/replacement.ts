@@ -1,0 +1,347 @@
+/** W19 to W35: transactions that take the place of others, fail, come back, and change by hand. */
+import assert from 'node:assert/strict';
+import type { NewTx } from '../../../src/wallet/store.ts';
+import type { Scenario } from '../scenarios.ts';
+import { blockAt, idOf, NOW, nameOf, outpointOf, type World } from '../support/world.ts';
+
+/** F funds; A spends it with change, C spends the change, D what C leaves. */
+async function fundAndSpend(world: World): Promise<void> {
+  const block = await world.sync(1);
+  await world.create('F', { block, pays: [{ own: 0, amount: 1000n }] });
+  await world.create('A', {
+    spends: ['F:0'],
+    pays: [
+      { other: 1, amount: 300n },
+      { own: 1, amount: 690n },
+    ],
+  });
+  await world.create('C', { spends: ['A:1'], pays: [{ own: 2, amount: 680n }] });
+  await world.create('D', { spends: ['C:0'], pays: [{ own: 3, amount: 670n }] });
+}
+
+async function invalidate(world: World, name: string): Promise<void> {
+  await world.store.invalidateTx(world.wallet, idOf(name));
+}
+
+async function chainOf(world: World, name: string): Promise<string[]> {
+  return (await world.store.replacementChain(world.wallet, idOf(name))).map(nameOf);
+}
+
+export const replacementScenarios: readonly Scenario[] = [
+  [
+    'W19 a bump replaces its victim; child and grandchild fail; the coin is of the bump',
+    async (world) => {
+      await fundAndSpend(world);
+      await world.create('B', { spends: ['F:0'], pays: [{ own: 4, amount: 650n }], replace: true, received: NOW + 9 });
+      assert.deepEqual(await world.states(), ['F published 1', 'A replaced', 'C failed', 'D failed', 'B published']);
+      assert.deepEqual(await world.edges(), ['F:0 by B', 'A:1 unspent', 'C:0 unspent', 'D:0 unspent', 'B:0 unspent']);
+      assert.deepEqual(await world.replacements(), ['A -> B']);
+      assert.deepEqual(await world.coins(), ['B:0']);
+      const [edge] = await world.store.listReplacements(world.wallet, idOf('A'));
+      assert.deepEqual([nameOf(edge.replaced), nameOf(edge.replacement), edge.createdAt], ['A', 'B', NOW + 9]);
+      assert.deepEqual(await world.store.listReplacements(world.wallet, idOf('B')), [edge]);
+      assert.deepEqual(await world.store.listReplacements(world.wallet, idOf('C')), []);
+    },
+  ],
+  [
+    'W20 a chain of bumps is told in order, and only the last lives',
+    async (world) => {
+      await world.create('F');
+      for (const name of ['A', 'B', 'C']) await world.create(name, { spends: ['F:0'], replace: true });
+      assert.deepEqual(await world.states(), ['F published', 'A replaced', 'B replaced', 'C published']);
+      assert.deepEqual(await world.replacements(), ['A -> B', 'B -> C']);
+      assert.deepEqual(await chainOf(world, 'A'), ['B', 'C']);
+      assert.deepEqual(await chainOf(world, 'B'), ['C']);
+      assert.deepEqual(await chainOf(world, 'C'), []);
+      await assert.rejects(chainOf(world, 'X'), { code: 'TX_UNKNOWN' });
+    },
+  ],
+  [
+    'W21 one transaction replaces two victims, and frees what else they spent',
+    async (world) => {
+      for (const name of ['F', 'G', 'H', 'I']) await world.create(name);
+      await world.create('A', { spends: ['F:0', 'G:0'] });
+      await world.create('B', { spends: ['H:0', 'I:0'] });
+      await world.create('C', { spends: ['H:0', 'G:0'], replace: true });
+      assert.deepEqual(await world.replacements(), ['A -> C', 'B -> C']);
+      assert.deepEqual((await world.edges()).slice(0, 4), ['F:0 unspent', 'G:0 by C', 'H:0 by C', 'I:0 unspent']);
+    },
+  ],
+  [
+    'W22 what the victim spent and the winner does not is unspent again',
+    async (world) => {
+      await world.create('F');
+      await world.create('G');
+      await world.create('A', { spends: ['F:0', 'G:0'] });
+      await world.create('B', { spends: ['G:0'], replace: true });
+      assert.deepEqual((await world.edges()).slice(0, 2), ['F:0 unspent', 'G:0 by B']);
+      assert.deepEqual(await world.coins(), ['B:0', 'F:0']);
+    },
+  ],
+  [
+    'W23 a confirmed winner replaces the victim; descendants fail',
+    async (world) => {
+      await fundAndSpend(world);
+      const block = await world.sync(2);
+      await world.create('W', { spends: ['F:0'], pays: [{ other: 0, amount: 999n }], block });
+      assert.deepEqual(await world.states(), ['F published 1', 'A replaced', 'C failed', 'D failed', 'W published 2']);
+      assert.deepEqual(await world.replacements(), ['A -> W']);
+      assert.equal(await world.total(), 0n);
+    },
+  ],
+  [
+    'W24 a confirmed winner finds a victim that shares only an outpoint of somebody else',
+    async (world) => {
+      const block = await world.sync(2);
+      await world.create('A', { spends: ['x:0', 'y:0'] });
+      await world.create('C', { spends: ['A:0'] });
+      await world.create('W', { spends: ['z:0', 'y:0'], block });
+      assert.deepEqual(await world.states(), ['A replaced', 'C failed', 'W published 2']);
+      assert.deepEqual(await world.replacements(), ['A -> W']);
+    },
+  ],
+  [
+    'W25 a stored winner that gets into a block replaces in the same call',
+    async (world) => {
+      const block = await world.sync(2);
+      await world.create('A', { spends: ['x:0'] });
+      await world.create('W', { spends: ['x:0'], label: 'mine' });
+      assert.deepEqual(await world.states(), ['A published', 'W published']);
+      await world.create('W', { block });
+      assert.deepEqual(await world.states(), ['A replaced', 'W published 2']);
+      assert.deepEqual(await world.replacements(), ['A -> W']);
+      assert.equal((await world.store.getTx(world.wallet, idOf('W'))).label, 'mine');
+    },
+  ],
+  [
+    'W25 `replace` for a stored row takes the place of its rivals, too, but never of one in a block',
+    async (world) => {
+      const block = await world.sync(2);
+      await world.create('A', { spends: ['x:0'] });
+      await world.create('W', { spends: ['x:0'] });
+      await world.create('W', { replace: true });
+      assert.deepEqual(await world.states(), ['A replaced', 'W published']);
+      await world.create('W', { block });
+      await world.refused('INPUT_CONFLICT', () => world.create('V', { spends: ['x:0'], replace: true }));
+    },
+  ],
+  [
+    'W26 and W27 a replaced transaction confirms after all, and then its child',
+    async (world) => {
+      await fundAndSpend(world);
+      await world.create('B', { spends: ['F:0'], pays: [{ own: 4, amount: 650n }], replace: true });
+      await world.create('E', { spends: ['B:0'], pays: [{ own: 5, amount: 640n }] });
+      const block = await world.sync(2);
+      await world.create('A', { block });
+      const after = ['F published 1', 'A published 2', 'C failed', 'D failed', 'B replaced', 'E failed'];
+      assert.deepEqual(await world.states(), after);
+      assert.deepEqual(await world.replacements(), ['A -> B', 'B -> A']);
+      assert.deepEqual((await world.edges()).slice(0, 2), ['F:0 by A', 'A:1 unspent']);
+      assert.deepEqual(await chainOf(world, 'A'), []);
+      assert.deepEqual(await chainOf(world, 'B'), ['A']);
+      const next = await world.sync(3);
+      await world.create('C', { block: next });
+      assert.deepEqual(await world.states(), after.with(2, 'C published 3'));
+      assert.deepEqual(await world.coins(), ['C:0']);
+    },
+  ],
+  [
+    'W28 a dead row lives again only if asked, and if nothing that lives is in its way',
+    async (world) => {
+      await world.create('F');
+      await world.create('A', { spends: ['F:0'] });
+      await world.create('C', { spends: ['A:0'] });
+      await world.create('B', { spends: ['F:0'], replace: true });
+      await world.refused('TX_EXISTS', () => world.create('A'));
+      await world.refused('INPUT_CONFLICT', () => world.create('A', { reactivate: true }));
+      await world.refused('PARENT_DEAD', () => world.create('C', { reactivate: true }));
+      await world.refused('INVALID_STATUS', () => world.create('A', { reactivate: true, status: 'pending' }));
+      await invalidate(world, 'B');
+      await world.create('A', { reactivate: true });
+      await world.create('C', { reactivate: true });
+      assert.deepEqual(await world.states(), ['F published', 'A published', 'C published', 'B failed']);
+      assert.deepEqual(await world.edges(), ['F:0 by A', 'A:0 by C', 'C:0 unspent', 'B:0 unspent']);
+      await world.changesNothing(() => world.create('A', { reactivate: true }));
+    },
+  ],
+  [
+    'W28 a conflict with an outpoint of somebody else refuses, too; with `replace` the dead one takes its place back',
+    async (world) => {
+      await world.create('A', { spends: ['x:0'] });
+      await world.create('B', { spends: ['x:0'], replace: true });
+      await world.refused('INPUT_CONFLICT', () => world.create('A', { reactivate: true }));
+      await world.create('A', { reactivate: true, replace: true });
+      assert.deepEqual(await world.states(), ['A published', 'B replaced']);
+      await world.create('B', { reactivate: true, replace: true });
+      assert.deepEqual(await world.replacements(), ['B -> A', 'A -> B']);
+      assert.deepEqual(await chainOf(world, 'A'), ['B']);
+    },
+  ],
+  [
+    'W29 three generations with a diamond fail once each, and free their coins',
+    async (world) => {
+      await world.create('F');
+      await world.create('A', {
+        spends: ['F:0'],
+        pays: [
+          { own: 1, amount: 1n },
+          { own: 2, amount: 2n },
+        ],
+      });
+      await world.create('B', { spends: ['A:0'] });
+      await world.create('C', { spends: ['A:1'] });
+      await world.create('D', { spends: ['B:0', 'C:0'] });
+      const mark = await world.mark();
+      await invalidate(world, 'A');
+      assert.deepEqual(await world.states(), ['F published', 'A failed', 'B failed', 'C failed', 'D failed']);
+      assert.deepEqual(await world.coins(), ['F:0']);
+      assert.deepEqual(await world.eventsSince(mark), [
+        'utxo.unspent F:0 100',
+        'utxo.unspent A:0 1',
+        'utxo.unspent A:1 2',
+        'utxo.unspent B:0 100',
+        'utxo.unspent C:0 100',
+        'tx.status A published -> failed (invalidated)',
+        'tx.status B published -> failed (ancestor)',
+        'tx.status C published -> failed (ancestor)',
+        'tx.status D published -> failed (ancestor)',
+      ]);
+    },
+  ],
+  [
+    'W30 a chain of 10,000 fails as a whole',
+    async (world) => {
+      const chain: NewTx[] = [];
+      for (let n = 0; n < 10_000; n++) chain.push(world.news(`${n}`, { spends: [`${n - 1}:0`], status: 'pending' }));
+      await world.store.applyTxBatch(world.wallet, chain);
+      assert.deepEqual(await world.coins(), ['9999:0']);
+      await invalidate(world, '0');
+      assert.deepEqual(await world.coins(), []);
+      assert.equal((await world.store.listTxs(world.wallet, 'unmined')).length, 0);
+      assert.equal(await world.status('9999'), 'failed');
+    },
+  ],
+  [
+    'W31 what is confirmed, a coinbase, dead or missing cannot be invalidated',
+    async (world) => {
+      const block = await world.sync(1);
+      await world.create('A', { block });
+      await world.create('coinbase', { block });
+      await world.create('B');
+      await invalidate(world, 'B');
+      for (const name of ['A', 'coinbase', 'B']) await world.refused('TX_NOT_UNMINED', () => invalidate(world, name));
+      await world.store.rollbackToBlock(1);
+      await world.refused('TX_NOT_UNMINED', () => invalidate(world, 'coinbase'));
+      await world.refused('TX_UNKNOWN', () => invalidate(world, 'X'));
+    },
+  ],
+  [
+    'W31 what a confirmed row depends on cannot be invalidated or replaced',
+    async (world) => {
+      const block = await world.sync(1);
+      await world.create('A', { spends: ['x:0'] });
+      await world.create('B', { spends: ['A:0'] });
+      await world.create('C', { spends: ['B:0'], block });
+      await world.refused('CHAIN_INCONSISTENT', () => invalidate(world, 'A'));
+      await world.refused('CHAIN_INCONSISTENT', () => world.create('V', { spends: ['x:0'], replace: true }));
+      await world.refused('CHAIN_INCONSISTENT', () => world.create('W', { spends: ['x:0'], block }));
+    },
+  ],
+  [
+    'W31 a winner that spends an output of its victim is refused',
+    async (world) => {
+      const block = await world.sync(1);
+      await world.create('A', { spends: ['x:0'] });
+      await world.refused('CHAIN_INCONSISTENT', () => world.create('V', { spends: ['x:0', 'A:0'], replace: true }));
+      await world.refused('CHAIN_INCONSISTENT', () => world.create('W', { spends: ['x:0', 'A:0'], block }));
+    },
+  ],
+  [
+    'W32 a descendant frees an unrelated coin that it spends, too',
+    async (world) => {
+      await world.create('F');
+      await world.create('G');
+      await world.create('A', { spends: ['F:0'] });
+      await world.create('B', { spends: ['A:0', 'G:0'] });
+      await invalidate(world, 'A');
+      assert.deepEqual(await world.coins(), ['F:0', 'G:0']);
+    },
+  ],
+  [
+    'W33 updateTx confirms a pending row, and looks at no conflict',
+    async (world) => {
+      const block = await world.sync(3);
+      await world.create('A', { status: 'pending', spends: ['x:0'] });
+      await world.create('R', { status: 'pending', spends: ['x:0'] });
+      await world.refused('BLOCK_UNKNOWN', () =>
+        world.store.updateTx(world.wallet, idOf('A'), { state: { status: 'published', block: blockAt(4) } }),
+      );
+      const other = blockAt(3, 1);
+      await world.refused('BLOCK_MISMATCH', () =>
+        world.store.updateTx(world.wallet, idOf('A'), { state: { status: 'published', block: other } }),
+      );
+      const mark = await world.mark();
+      await world.store.updateTx(world.wallet, idOf('A'), { state: { status: 'published', block } });
+      const row = await world.store.getTx(world.wallet, idOf('A'));
+      assert.deepEqual([row.status, row.block, row.confirmedOrder], ['published', block, 0]);
+      assert.deepEqual(await world.eventsSince(mark), ['tx.status A pending -> published (confirmed)', 'tx.confirmed A at 3']);
+      assert.equal(await world.status('R'), 'pending');
+      await world.changesNothing(() => world.store.updateTx(world.wallet, idOf('A'), { state: { status: 'published', block } }));
+      await world.store.updateTx(world.wallet, idOf('R'), { state: { status: 'published' }, label: 'both' });
+      assert.deepEqual(await world.states(), ['A published 3', 'R published']);
+    },
+  ],
+  [
+    'W34 updateTx neither invalidates nor touches a coinbase, nor changes nothing, nor goes back',
+    async (world) => {
+      const block = await world.sync(1);
+      await world.create('A');
+      await world.create('coinbase', { block });
+      await world.create('dead');
+      await invalidate(world, 'dead');
+      const refused = (name: string, change: Parameters<typeof world.store.updateTx>[2]) =>
+        world.refused('INVALID_PARAM', () => world.store.updateTx(world.wallet, idOf(name), change));
+      for (const status of ['failed', 'replaced', 'orphaned'] as const) await refused('A', { state: { status } });
+      await refused('coinbase', { state: { status: 'published', block } });
+      await refused('A', {});
+      await refused('A', { state: { status: 'pending', block } });
+      await refused('A', { state: { status: 'pending' } });
+      await refused('dead', { state: { status: 'published' } });
+      await world.create('A', { block });
+      await refused('A', { state: { status: 'published' } });
+      await world.refused('TX_UNKNOWN', () => world.store.updateTx(world.wallet, idOf('X'), { label: 'x' }));
+    },
+  ],
+  [
+    'W35 a label has up to 500 characters, is cleared by nothing in it, and survives every change of status',
+    async (world) => {
+      const label = 'x'.repeat(500);
+      await world.create('F');
+      await world.create('A', { spends: ['F:0'] });
+      await world.store.updateTx(world.wallet, idOf('A'), { label });
+      await world.refused('INVALID_PARAM', () => world.store.updateTx(world.wallet, idOf('A'), { label: `${label}x` }));
+      await world.refused('INVALID_PARAM', () => world.create('G', { label: `${label}x` }));
+      const keepsLabel = async (status: string) => {
+        const row = await world.store.getTx(world.wallet, idOf('A'));
+        assert.deepEqual([row.status, row.label], [status, label]);
+      };
+      await world.create('B', { spends: ['F:0'], replace: true });
+      await keepsLabel('replaced');
+      const block = await world.sync(1);
+      await world.create('A', { block });
+      await keepsLabel('published');
+      await world.store.rollbackToBlock(1);
+      await keepsLabel('published');
+      await invalidate(world, 'A');
+      await keepsLabel('failed');
+      await world.create('A', { reactivate: true });
+      await keepsLabel('published');
+      await world.store.updateTx(world.wallet, idOf('A'), { label: '' });
+      assert.equal((await world.store.getTx(world.wallet, idOf('A'))).label, '');
+      await world.create('coinbase', { block: await world.sync(1), label: 'mined' });
+      await world.store.rollbackToBlock(1);
+      assert.deepEqual((await world.store.getTx(world.wallet, idOf('coinbase'))).label, 'mined');
+      await assert.rejects(world.store.getCoin(world.wallet, outpointOf('coinbase:0'), NOW), { code: 'UTXO_UNKNOWN' });
+    },
+  ],
+];
