@@ -7,6 +7,7 @@ import { confirmations, isDeepEnough, isMature } from '../../src/wallet/rules/co
 import { detailParts } from '../../src/wallet/rules/detail-range.ts';
 import { ownerScripts, ownersOf } from '../../src/wallet/rules/ownership.ts';
 import { prunable } from '../../src/wallet/rules/prunable.ts';
+import { permutations } from './scenarios/batches.ts';
 import { idOf, NOW, nameOf, outpointOf, scriptOf } from './support/world.ts';
 
 function tx(name: string, ...spends: readonly string[]): WalletTx {
@@ -24,6 +25,15 @@ describe('the order of a batch', () => {
   it('has parents before children', () => {
     assert.equal(ordered(tx('C', 'B:0'), tx('B', 'A:0', 'A:1'), tx('A')), 'ABC');
     assert.equal(ordered(tx('C', 'A:0'), tx('X'), tx('A')), 'XAC');
+  });
+  it('has parents before children in whatever order they are given', () => {
+    const spends = { A: ['x:0'], B: ['A:0'], C: ['A:1'], D: ['B:0', 'C:1'], E: ['D:1'], F: ['y:0', 'C:0'] };
+    for (const order of permutations(Object.entries(spends))) {
+      const result = ordered(...order.map(([name, outpoints]) => tx(name, ...outpoints)));
+      assert.match(result, /^A.*B.*D.*E/);
+      assert.match(result, /C.*D/);
+      assert.match(result, /C.*F/);
+    }
   });
   it('has cycles last, as they were', () => assert.equal(ordered(tx('B', 'A:0'), tx('A', 'B:0'), tx('C', 'A:0'), tx('X')), 'XBAC'));
   it('keeps a transaction that is there twice', () => assert.equal(ordered(tx('B', 'A:0'), tx('A'), tx('A')), 'AAB'));

@@ -4,13 +4,26 @@
  * them by `runWalletScenarios` with a function that opens it, empty.
  */
 import { describe, it } from 'node:test';
+import { batchScenarios } from './scenarios/batches.ts';
 import { creationScenarios } from './scenarios/creation.ts';
+import { keyScenarios } from './scenarios/keys.ts';
+import { leaseScenarios } from './scenarios/leases.ts';
+import { readScenarios } from './scenarios/reads.ts';
+import { reorganisationScenarios } from './scenarios/reorganisation.ts';
 import { replacementScenarios } from './scenarios/replacement.ts';
 import { type OpenWalletStore, World } from './support/world.ts';
 
 export type Scenario = readonly [title: string, run: (world: World) => Promise<void>];
 
-const SCENARIOS: readonly (readonly Scenario[])[] = [creationScenarios, replacementScenarios];
+const SCENARIOS: readonly (readonly Scenario[])[] = [
+  creationScenarios,
+  replacementScenarios,
+  reorganisationScenarios,
+  batchScenarios,
+  leaseScenarios,
+  readScenarios,
+  keyScenarios,
+];
 
 export function runWalletScenarios(name: string, open: OpenWalletStore): void {
   describe(`wallets: ${name}`, () => {
