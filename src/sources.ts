@@ -11,6 +11,8 @@ export type {
   ChainEvent,
   FollowOptions,
   GenesisTexts,
+  LedgerAnswers,
+  LedgerFeed,
   MempoolChange,
   MempoolFeed,
   OwnChain,

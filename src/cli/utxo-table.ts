@@ -7,6 +7,7 @@ import { bareCoins } from '../query/amounts.ts';
 import type { Currency, Dialect } from '../query/dialect.ts';
 import type { AmountJson, BalanceJson, BlockJson, SeenJson, TxJson, UtxoJson } from '../query/render.ts';
 import { fromHex } from '../util/bytes.ts';
+import { printableText } from '../util/text.ts';
 import { coins, count, counted, shortened, table, utcTime } from './format.ts';
 
 /** Of one output, in a table. */
@@ -158,13 +159,7 @@ function readableName(hex: string): string | undefined {
   return named === undefined ? undefined : `(${Number.parseInt(label, 16)}) ${named}`;
 }
 
-/** The text, when it has any and nothing in it moves the cursor or hides. */
 function printable(hex: string): string | undefined {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(fromHex(hex));
-  } catch {
-    return undefined;
-  }
-  return /^[^\p{C}\p{Z}]([^\p{C}\p{Zl}\p{Zp}]*)$/u.test(text) ? shortened(text, NAME_CHARS_MAX, 1) : undefined;
+  const text = printableText(fromHex(hex));
+  return text === null ? undefined : shortened(text, NAME_CHARS_MAX, 1);
 }

@@ -98,6 +98,11 @@ export const SETTINGS = {
     shapesStore: true,
     doc: 'In place of `cage.deployments`: a file with the blueprint (CIP-57) of a cage of v2. The hash of its state script and its request script follow from the code in it. The store remembers them; the file is not needed again.',
   },
+  'cage.scripts': {
+    type: 'string',
+    default: '',
+    doc: 'Files with blueprints (CIP-57), with commas between: the code of the state scripts of cages, which the server puts into transactions that it builds (docs/reference/mpfs.md). That of `cage.blueprint` need not be named again.',
+  },
   'utxo.disableWal': {
     type: 'boolean',
     default: false,

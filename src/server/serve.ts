@@ -11,11 +11,11 @@ import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { checkBind } from './http/safety.ts';
-import type { Submit } from './mempool/keeper.ts';
 import { MempoolLink } from './mempool/link.ts';
 import { type PortsByShape, portsOf } from './shapes.ts';
 import { Host, type Listening } from './thread/host.ts';
 import { type LiveStatus, type LiveUpdate, NOT_FOLLOWING } from './thread/live.ts';
+import { type FollowedNode, NodeLink } from './thread/node-link.ts';
 import { Telemetry } from './thread/telemetry.ts';
 import { ServerThread } from './thread/thread.ts';
 
@@ -53,7 +53,7 @@ export async function serve(store: OpenStore, options: ServeOptions = {}): Promi
   checkBind(config.server);
   const link = new MempoolLink(store);
   const status: LiveStatus = options.follows === true ? { ...NOT_FOLLOWING, state: 'connecting' } : NOT_FOLLOWING;
-  const wanted: Wanted = { config, status, ports: checkedPorts(store, config, options), submit: (raw) => link.submit(raw) };
+  const wanted: Wanted = { config, status, ports: checkedPorts(store, config, options), node: new NodeLink(store) };
   const isThreaded = options.thread ?? (store.engine as Partial<OwnedEngine>).handle !== undefined;
   const listener = isThreaded ? inThread(store, wanted) : here(store, wanted);
   const telemetry = new Telemetry(store, (update) => listener.tell(update), status);
@@ -84,7 +84,7 @@ interface Wanted {
   readonly config: Config;
   readonly status: LiveStatus;
   readonly ports: PortsByShape;
-  readonly submit: Submit;
+  readonly node: FollowedNode;
 }
 
 /** What `serve` needs of it. */
@@ -97,7 +97,7 @@ interface Listener {
   close(): Promise<void>;
 }
 
-function inThread({ engine, network, fold }: OpenStore, { config, status, ports, submit }: Wanted): Listener {
+function inThread({ engine, network, fold }: OpenStore, { config, status, ports, node }: Wanted): Listener {
   const { handle } = engine as Partial<OwnedEngine>;
   if (handle === undefined) throw new UnspentError('UNSUPPORTED', "an engine of the program's own cannot be read from another thread");
   const data = {
@@ -109,7 +109,7 @@ function inThread({ engine, network, fold }: OpenStore, { config, status, ports,
     status,
     ports,
   };
-  return new ServerThread(data, submit);
+  return new ServerThread(data, node);
 }
 
 function here({ engine, network, fold }: OpenStore, wanted: Wanted): Listener {

@@ -75,6 +75,24 @@ export interface MempoolFeed {
   submit(raw: Uint8Array): Promise<Uint8Array>;
 }
 
+/** What a node says of its ledger at its newest block, in CBOR as it says it, to be sent on as it is. Only Cardano's nodes are asked. */
+export interface LedgerAnswers {
+  /** The protocol parameters; their shape is that of the Conway era. */
+  readonly parameters: Uint8Array;
+  /** When the chain began. */
+  readonly systemStart: Uint8Array;
+  /** The eras up to now, with the lengths of their slots and epochs. */
+  readonly eraHistory: Uint8Array;
+}
+
+/** The ledger of a node, for as long as the source is followed. */
+export interface LedgerFeed {
+  /** Throws UNSUPPORTED before the Conway era, SOURCE_UNREACHABLE, PROTOCOL. */
+  answers(): Promise<LedgerAnswers>;
+  /** Hands a transaction to the node; its id. Throws USAGE, TX_REFUSED with the ledger's reason, SOURCE_UNREACHABLE, PROTOCOL. */
+  submit(raw: Uint8Array): Promise<Uint8Array>;
+}
+
 /** The texts of a chain's genesis files. Only Cardano has such: what a chain of the Bitcoin family begins with is built in. */
 export interface GenesisTexts {
   /** The Byron genesis. */
@@ -97,6 +115,8 @@ export interface Source {
   readonly final?: boolean;
   /** Where the source is a node that shows its mempool. */
   readonly mempool?: MempoolFeed;
+  /** Where the source is a node that answers about its ledger. */
+  readonly ledger?: LedgerFeed;
   /** The blocks behind what the reader has, in order. Ends at the tip, unless it is to be followed. */
   runs(options: FollowOptions): AsyncIterable<Run>;
 }

@@ -448,6 +448,9 @@ export const CAGE_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 /** Rows of a burned cage's trie that one step of pruning deletes: a trie of a million facts must not hold up the blocks behind it. */
 export const CAGE_ROWS_DELETED_MAX = 2000;
 
+/** Bytes of a key or a value in a request that the server builds: a transaction has 16,384, and the rest of it needs some. */
+export const FACT_BYTES_MAX = 12_000;
+
 /** A blueprint has a few programs of at most 65,536 bytes in hex, and the schemas of their data. */
 export const BLUEPRINT_FILE_BYTES_MAX = 4 * 1024 * 1024;
 

@@ -47,6 +47,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'state',
     'query',
     'events',
+    'sources',
     'families',
     'store',
   ],
@@ -113,7 +114,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 const WITHOUT_NODE = ['util', 'crypto', 'ledgers', 'proofs', 'projections'];
 
 /** From one room these see only the shapes of another. */
-const TYPES_ONLY: readonly (readonly [from: string, to: string])[] = [['projections', 'engine']];
+const TYPES_ONLY: readonly (readonly [from: string, to: string])[] = [
+  ['projections', 'engine'],
+  ['server', 'sources'],
+];
 
 /** The one file of a room that may reach into another. */
 const ONLY_FROM: readonly (readonly [room: string, to: string, file: string])[] = [['sources', 'state', 'sources/follow.ts']];

@@ -9,7 +9,7 @@ import { type CageContext, openCage } from '../../src/cage.ts';
 import { LiveDevnet } from '../../src/chains/cardano/devnet/live.ts';
 import { makeWallet, type Wallet } from '../../src/chains/cardano/devnet/wallet.ts';
 import { type Responder, serveChain } from '../../src/chains/cardano/responder/index.ts';
-import { open, type Store } from '../../src/index.ts';
+import { type OpenOptions, open, type Store } from '../../src/index.ts';
 import { formatAddress, slotToTime } from '../../src/ledgers/cardano/index.ts';
 
 /** The time of a devnet's newest block, in POSIX milliseconds. */
@@ -28,8 +28,8 @@ export class CageNodeRig {
   private readonly stop = new AbortController();
   private readonly following: Promise<unknown>;
 
-  /** `coins`: outputs of the wallet, in lovelace. */
-  static async start(seed: number, coins: readonly bigint[]): Promise<CageNodeRig> {
+  /** `coins`: outputs of the wallet, in lovelace. `more`: settings of the store besides those it needs. */
+  static async start(seed: number, coins: readonly bigint[], more: OpenOptions['settings'] = {}): Promise<CageNodeRig> {
     const folder = mkdtempSync(join(tmpdir(), 'unspent-cage-node-'));
     const chain = new LiveDevnet({ seed, txPerBlock: 1 });
     const wallet = makeWallet(seed);
@@ -37,7 +37,7 @@ export class CageNodeRig {
     chain.mine(3);
     const socket = join(folder, 'node.socket');
     const responder = await serveChain(chain, { socket });
-    const settings = { 'cage.enabled': true, 'cage.deployments': 'devnet', 'engine.memtableBytes': '8MiB' };
+    const settings = { 'cage.enabled': true, 'cage.deployments': 'devnet', 'engine.memtableBytes': '8MiB', ...more };
     const store = await open({ data: join(folder, 'data'), network: 'devnet', genesis: chain.genesis, settings });
     return new CageNodeRig(
       folder,

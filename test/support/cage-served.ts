@@ -17,6 +17,7 @@ import { EngineReads } from '../../src/server/reads.ts';
 import { type LiveStatus, NOT_FOLLOWING } from '../../src/server/thread/live.ts';
 import { deltaColumn } from '../../src/state/delta.ts';
 import { Fold } from '../../src/state/fold.ts';
+import { UnspentError } from '../../src/util/errors.ts';
 import { cageLedger } from './cage-blocks.ts';
 import { cageProjections, WINDOW } from './cage-rig.ts';
 import { WORLD_CAGES } from './cage-world.ts';
@@ -70,6 +71,7 @@ export class CageServed {
           submitted.push(raw);
           return Promise.resolve(new Uint8Array(32).fill(7));
         },
+        ledger: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
       },
       { log: (line) => logged.push(line) },
     );

@@ -183,6 +183,7 @@ function contextOf(rig: Rig, network: Network, reads: EngineReads, live: Served[
     workload: new Workload(),
     mempool: null,
     submit: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
+    ledger: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
   };
 }
 

@@ -11,6 +11,7 @@ import { renderPoint } from '../../query/render.ts';
 import { CageRead, operationJson } from '../../server/cardano/mpfs/read.ts';
 import { fromHex, isHex, toHex, utf8 } from '../../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
+import { printableText, shownText } from '../../util/text.ts';
 import { action, type Context } from '../context.ts';
 import { count, counted, pairs, pointText, shortened } from '../format.ts';
 import { withQuery } from '../query-read.ts';
@@ -111,7 +112,7 @@ async function showFacts(context: Context, id: string): Promise<void> {
     }
     for (const { key, value } of read.cage.facts(token)) {
       listed++;
-      output.line(`${shownBytes(key)}  ${shortened(shownBytes(value), 60, 12)}`);
+      output.line(`${shownText(key)}  ${shortened(shownText(value), 60, 12)}`);
     }
     output.line(`${counted(listed, 'fact')} at ${where}`);
   });
@@ -121,25 +122,9 @@ function factJson({ key, value, slot }: CageFact): object {
   return { key: toHex(key), ...textField('key_text', key), value: toHex(value), ...textField('value_text', value), slot };
 }
 
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** Null: the bytes are no text, or none that a terminal should be given. */
-function textIn(bytes: Uint8Array): string | null {
-  try {
-    const text = strict.decode(bytes);
-    return text === '' || /\p{Cc}/u.test(text) ? null : text;
-  } catch {
-    return null;
-  }
-}
-
 function textField(name: string, bytes: Uint8Array): object {
-  const text = textIn(bytes);
+  const text = printableText(bytes);
   return text === null ? {} : { [name]: text };
-}
-
-function shownBytes(bytes: Uint8Array): string {
-  return textIn(bytes) ?? `0x${toHex(bytes)}`;
 }
 
 function showRequests(context: Context, id: string): Promise<void> {
@@ -149,7 +134,7 @@ function showRequests(context: Context, id: string): Promise<void> {
     if (output.json) return output.document({ point, requests: requests.map(requestJson) });
     for (const { txId, index, request, phase } of requests)
       output.line(
-        `${outpointText({ txId, index })}  ${request.operation.type} ${shownBytes(request.key)}${phase === null ? '' : `  ${phase}`}`,
+        `${outpointText({ txId, index })}  ${request.operation.type} ${shownText(request.key)}${phase === null ? '' : `  ${phase}`}`,
       );
     output.line(`${counted(requests.length, 'request')} at ${where}`);
   });

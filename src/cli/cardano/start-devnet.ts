@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { journalSubject } from '../../chains/cardano/devnet/journal.ts';
+import { devnetLedger } from '../../chains/cardano/devnet/ledger-feed.ts';
 import { LiveDevnet, type LiveOptions } from '../../chains/cardano/devnet/live.ts';
 import { makeWallet } from '../../chains/cardano/devnet/wallet.ts';
 import { serveChain } from '../../chains/cardano/responder/index.ts';
@@ -72,7 +73,8 @@ export async function startDevnet(context: Context): Promise<void> {
           await followAndReport(
             context,
             store,
-            openNetworkSource(url, store.network, { onPeer: (status) => lines.peer(status) }),
+            // Over its socket it is read as any node is; what a socket of that kind does not carry, it is asked directly.
+            { ...openNetworkSource(url, store.network, { onPeer: (status) => lines.peer(status) }), ledger: devnetLedger(devnet) },
             lines,
             commands,
             served,

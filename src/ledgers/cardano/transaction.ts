@@ -12,6 +12,8 @@ import { type DescribedOutput, readAssets, readOutput } from './describe.ts';
 
 const TX_ID_BYTES = 32;
 const TAG_SET = 258;
+const CBOR_FALSE = 0xf4;
+const CBOR_TRUE = 0xf5;
 const TAG_ENCODED_CBOR = 24;
 
 /** An output that a transaction names. */
@@ -79,6 +81,22 @@ export interface DescribedTx extends DescribedByronTx {
 }
 
 type Draft = { -readonly [Field in keyof DescribedTx]: DescribedTx[Field] };
+
+/** A transaction as it is submitted: `[body, witnesses, valid, auxiliary]`. Throws BLOCK_INVALID with the position. */
+export function readWholeTx(raw: Uint8Array): DescribedTx {
+  const c = new Cursor(raw);
+  c.tuple(4, 'transaction');
+  const start = c.at;
+  c.skip();
+  const body = c.at;
+  c.skip();
+  const flag = raw[c.at];
+  if (flag !== CBOR_FALSE && flag !== CBOR_TRUE) c.fail('expected true or false');
+  c.skip();
+  c.skip();
+  if (c.at !== raw.length) c.fail('bytes behind the transaction');
+  return describeTx(raw, start, body, flag === CBOR_TRUE);
+}
 
 /** A body of Shelley or later, `raw[start..end]`. Throws BLOCK_INVALID with the position. */
 export function describeTx(raw: Uint8Array, start: number, end: number, valid: boolean): DescribedTx {

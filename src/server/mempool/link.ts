@@ -1,7 +1,6 @@
 /**
  * The following side of the mempool: watches that of the node which is followed
- * and hands its changes on, to wherever the server keeps them; and hands the
- * node what the server's readers submit.
+ * and hands its changes on, to wherever the server keeps them.
  *
  * A mempool means something at the tip only, so it is not watched while the
  * store is far from it. Changes are gathered, and the next ones wait until the
@@ -9,14 +8,12 @@
  */
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
 import type { FollowState, OpenStore } from '../../store/store.ts';
-import { UnspentError } from '../../util/errors.ts';
 import {
   MEMPOOL_BEHIND_BLOCKS_MAX,
   MEMPOOL_LOOK_MS,
   MEMPOOL_UPDATE_BYTES_MAX,
   MEMPOOL_UPDATE_MS,
   READY_BLOCKS_BEHIND_MAX,
-  SUBMIT_MS_MAX,
 } from '../../util/limits.ts';
 
 type Watched = { readonly following: FollowState | null; readonly fold: Pick<OpenStore['fold'], 'head'> };
@@ -53,15 +50,6 @@ export class MempoolLink {
     this.watching?.stop();
     this.watching = null;
     this.queue = [];
-  }
-
-  /** Throws TX_REFUSED with the node's own words, SOURCE_UNREACHABLE, and UNSUPPORTED where no node is followed. */
-  async submit(raw: Uint8Array): Promise<Uint8Array> {
-    const { following } = this.store;
-    if (following === null) throw new UnspentError('UNSUPPORTED', 'nothing is followed, so there is no node to take a transaction');
-    const { mempool, name } = following.source;
-    if (mempool === undefined) throw new UnspentError('UNSUPPORTED', `${name} is followed, and it takes no transactions`);
-    return await inTime(mempool.submit(raw), name);
   }
 
   /** Watches what is followed now, if it is worth it. */
@@ -140,15 +128,4 @@ function sizeOf(change: MempoolChange): number {
   if (change.kind === 'reset') return 0;
   const parts = change.kind === 'add' ? change.txs : change.ids;
   return parts.reduce((sum, part) => sum + part.length, 0);
-}
-
-async function inTime(answer: Promise<Uint8Array>, name: string): Promise<Uint8Array> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const message = `${name} did not answer in ${SUBMIT_MS_MAX / 1000} s; it may have taken the transaction`;
-  const timer = setTimeout(() => reject(new UnspentError('SOURCE_UNREACHABLE', message)), SUBMIT_MS_MAX);
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -14,12 +14,13 @@ import { nextTurn } from '../../util/time-slice.ts';
 import { buildApp } from '../app.ts';
 import type { ServerContext } from '../context.ts';
 import { Workload } from '../http/work/workload.ts';
-import { MempoolKeeper, type Submit } from '../mempool/keeper.ts';
+import { MempoolKeeper } from '../mempool/keeper.ts';
 import { EngineReads } from '../reads.ts';
 import { openShapes, type PortsByShape, type ShapeServer } from '../shapes.ts';
 import { cannotListen } from './listen-error.ts';
 import type { LiveStatus, LiveUpdate } from './live.ts';
 import { LiveReceiver } from './live-receiver.ts';
+import type { FollowedNode } from './node-link.ts';
 
 export interface HostParts {
   readonly engine: Engine;
@@ -28,8 +29,8 @@ export interface HostParts {
   /** Names of the projections the store keeps. */
   readonly projections: readonly string[];
   readonly status: LiveStatus;
-  /** Hands a transaction to the node that is followed. */
-  readonly submit: Submit;
+  /** The one that is followed. */
+  readonly node: FollowedNode;
   /** Those that wire shapes with listeners of their own shall listen on. */
   readonly ports: PortsByShape;
 }
@@ -105,11 +106,11 @@ interface HostInside {
   readonly context: ServerContext;
 }
 
-function insideOf({ engine, network, config, projections, status, submit }: HostParts): HostInside {
+function insideOf({ engine, network, config, projections, status, node }: HostParts): HostInside {
   const reads = new EngineReads(engine, network.ledger.traits);
   const live = new LiveReceiver(status);
   // Registered first, so that it hears of moves before all others.
-  const keeper = keeperOf(network, projections, reads, submit);
+  const keeper = keeperOf(network, projections, reads, node);
   const context: ServerContext = {
     network,
     config,
@@ -118,19 +119,23 @@ function insideOf({ engine, network, config, projections, status, submit }: Host
     live,
     mempool: keeper?.mempool ?? null,
     workload: new Workload(),
-    submit: (raw) => (keeper === null ? Promise.reject(noMempool(network)) : keeper.submit(raw)),
+    submit: (raw) => submitBy(network, keeper, node, raw),
+    ledger: () => node.ledger(),
   };
   return { reads, live, keeper, context };
 }
 
 /** Null where there is no mempool to speak of, or no unspent set to hold it against. */
-function keeperOf(network: Network, projections: readonly string[], reads: EngineReads, submit: Submit): MempoolKeeper | null {
+function keeperOf(network: Network, projections: readonly string[], reads: EngineReads, node: FollowedNode): MempoolKeeper | null {
   const mempool = network.family.mempool?.(network);
-  return mempool === undefined || !projections.includes('utxo') ? null : new MempoolKeeper(reads, mempool, submit);
+  return mempool === undefined || !projections.includes('utxo') ? null : new MempoolKeeper(reads, mempool, (raw) => node.submit(raw));
 }
 
-function noMempool({ name }: Network): UnspentError {
-  return new UnspentError('UNSUPPORTED', `transactions of '${name}' are not submitted here: no mempool is kept`);
+/** Where a family's mempool is kept, what is submitted goes through it; a family without one has its node alone. */
+async function submitBy({ name, family }: Network, keeper: MempoolKeeper | null, node: FollowedNode, raw: Uint8Array): Promise<Uint8Array> {
+  if (keeper !== null) return keeper.submit(raw);
+  if (family.mempool === undefined) return node.submit(raw);
+  throw new UnspentError('UNSUPPORTED', `transactions of '${name}' are not submitted here: no mempool is kept`);
 }
 
 async function listen(app: FastifyInstance, { host, port }: Config['server']): Promise<string> {

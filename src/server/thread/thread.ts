@@ -11,12 +11,13 @@ import type { ColumnSpec } from '../../engine/engine.ts';
 import type { EngineHandle } from '../../engine/open.ts';
 import type { Network } from '../../families/family.ts';
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
-import type { Submit } from '../mempool/keeper.ts';
 import { type PackedChanges, packChanges } from '../mempool/pack.ts';
 import type { PortsByShape } from '../shapes.ts';
 import { errorOf, type Failure, failureOf } from './failure.ts';
 import type { Listening } from './host.ts';
 import type { LiveStatus, LiveUpdate } from './live.ts';
+import type { FollowedNode } from './node-link.ts';
+import type { NodeAnswer, NodeQuestion } from './thread-node.ts';
 
 /** What the thread is given. Only what can be sent: a ledger is made anew over there. */
 export interface ThreadData {
@@ -33,8 +34,8 @@ export interface ThreadData {
 export type Order =
   | { readonly kind: 'update'; readonly update: LiveUpdate }
   | { readonly kind: 'mempool'; readonly packed: PackedChanges }
-  /** The answer to the `submit` of that number. */
-  | { readonly kind: 'submitted'; readonly number: number; readonly answer: Uint8Array | Failure }
+  /** The answer to the question of that number. */
+  | { readonly kind: 'answered'; readonly number: number; readonly answer: NodeAnswer }
   | { readonly kind: 'close' };
 
 /** From the thread. */
@@ -42,7 +43,8 @@ export type Report =
   | { readonly kind: 'listening'; readonly listening: Listening }
   /** The changes of the mempool sent last are taken in. */
   | { readonly kind: 'taken' }
-  | { readonly kind: 'submit'; readonly number: number; readonly raw: Uint8Array }
+  /** For the node that is followed. */
+  | { readonly kind: 'ask'; readonly number: number; readonly question: NodeQuestion }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 export class ServerThread {
@@ -51,13 +53,13 @@ export class ServerThread {
   /** Resolves when the thread has ended as it was told to; rejects when it ended by itself. */
   readonly ended: Promise<void>;
   private readonly worker: Worker;
-  private readonly submit: Submit;
+  private readonly node: FollowedNode;
   private closing = false;
   private onTaken: (() => void) | null = null;
 
-  /** `submit` hands what readers over there submit to the node that is followed here. */
-  constructor(data: ThreadData, submit: Submit) {
-    this.submit = submit;
+  /** `node`: the one that is followed here, for what readers over there ask and submit. */
+  constructor(data: ThreadData, node: FollowedNode) {
+    this.node = node;
     // The same file as it stands beside this one: a source in a checkout, compiled in a package.
     const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
     this.worker = new Worker(new URL(file, import.meta.url), { workerData: data, name: 'unspent http' });
@@ -74,7 +76,7 @@ export class ServerThread {
       this.worker.on('message', (report: Report) => {
         if (report.kind === 'listening') resolve(report.listening);
         else if (report.kind === 'taken') this.onTaken?.();
-        else if (report.kind === 'submit') void this.hand(report.number, report.raw);
+        else if (report.kind === 'ask') void this.answer(report.number, report.question);
         else {
           failure = errorOf(report.failure);
           reject(failure);
@@ -107,9 +109,13 @@ export class ServerThread {
     await this.ended.catch(() => {});
   }
 
-  private async hand(number: number, raw: Uint8Array): Promise<void> {
-    const answer = await this.submit(raw).then((id) => new Uint8Array(id), failureOf);
-    this.order({ kind: 'submitted', number, answer });
+  private async answer(number: number, question: NodeQuestion): Promise<void> {
+    const asked = question.about === 'submit' ? this.node.submit(question.raw) : this.node.ledger();
+    const answer = await asked.then(
+      (value): NodeAnswer => ({ value }),
+      (error): NodeAnswer => ({ failure: failureOf(error) }),
+    );
+    this.order({ kind: 'answered', number, answer });
   }
 
   private order(order: Order): void {

@@ -9,8 +9,8 @@ import { assert } from '../../util/errors.ts';
 import { unpackChanges } from '../mempool/pack.ts';
 import { failureOf } from './failure.ts';
 import { Host } from './host.ts';
-import { ThreadSubmit } from './submit.ts';
 import type { Order, Report, ThreadData } from './thread.ts';
+import { ThreadNode } from './thread-node.ts';
 
 assert(parentPort !== null, 'this file is the entry of a thread');
 const port = parentPort;
@@ -21,14 +21,14 @@ function report(message: Report): void {
 }
 
 /** Resolves when it is told to close. */
-function obey(host: Host, submits: ThreadSubmit): Promise<void> {
+function obey(host: Host, node: ThreadNode): Promise<void> {
   return new Promise((resolve) => {
     port.on('message', (order: Order) => {
       if (order.kind === 'update') host.take(order.update);
       else if (order.kind === 'mempool') {
         host.takeMempool(unpackChanges(order.packed));
         report({ kind: 'taken' });
-      } else if (order.kind === 'submitted') submits.answered(order.number, order.answer);
+      } else if (order.kind === 'answered') node.answered(order.number, order.answer);
       else resolve();
     });
   });
@@ -36,14 +36,13 @@ function obey(host: Host, submits: ThreadSubmit): Promise<void> {
 
 async function run(): Promise<void> {
   const engine = await attachEngine(handle, columns);
-  const submits = new ThreadSubmit((number, raw) => report({ kind: 'submit', number, raw }));
+  const node = new ThreadNode((number, question) => report({ kind: 'ask', number, question }));
   try {
-    const submit = (raw: Uint8Array): Promise<Uint8Array> => submits.submit(raw);
-    const host = await Host.open({ ...parts, engine, submit, network: openNetwork(network.name, null, network.parameters) });
-    const closed = obey(host, submits);
+    const host = await Host.open({ ...parts, engine, node, network: openNetwork(network.name, null, network.parameters) });
+    const closed = obey(host, node);
     report({ kind: 'listening', listening: host.listening });
     await closed;
-    submits.close();
+    node.close();
     await host.close();
   } finally {
     await engine.close();

@@ -9,15 +9,16 @@ import { after, before, describe, it } from 'node:test';
 import CSL from '@emurgo/cardano-serialization-lib-nodejs';
 import type { BuildOptions, ProtocolParameters, UnsignedTx } from '../../../src/cage.ts';
 import { isUnspentError } from '../../../src/index.ts';
-import { type CageEvent, type CageOutput, DEVNET_CAGE, detectCage } from '../../../src/ledgers/cardano/cage/index.ts';
+import { type CageEvent, DEVNET_CAGE, DEVNET_STATE_CODE } from '../../../src/ledgers/cardano/cage/index.ts';
 import { referenceFee } from '../../../src/ledgers/cardano/fee.ts';
-import { describeOutput, describeTx, type OutRef, readAddress, slotToTime } from '../../../src/ledgers/cardano/index.ts';
+import { slotToTime } from '../../../src/ledgers/cardano/index.ts';
+import { readWholeTx } from '../../../src/ledgers/cardano/transaction.ts';
 import { writeTransaction } from '../../../src/ledgers/cardano/transaction-write.ts';
 import { concatBytes, fromHex, toHex, utf8 } from '../../../src/util/bytes.ts';
-import { Cursor } from '../../../src/util/cbor.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
 import type { ErrorCode } from '../../../src/util/errors.ts';
 import { CageNodeRig } from '../../support/cage-node.ts';
+import { witnessTx } from '../../support/cage-tx-witness.ts';
 import { signTx } from '../../support/sign.ts';
 
 const code =
@@ -27,8 +28,6 @@ const code =
 const ADA = 1_000_000n;
 const PHASE_MS = 200_000;
 const TERMS = { tip: ADA, processTime: BigInt(PHASE_MS), retractTime: BigInt(PHASE_MS) };
-/** That of the devnet, which allows everything. */
-const STATE_CODE = fromHex('450101002499');
 
 describe('transactions of cages', () => {
   let rig: CageNodeRig;
@@ -43,85 +42,17 @@ describe('transactions of cages', () => {
     await rig.settled();
     const found = await rig.cage.provider.parameters();
     parameters = { ...found, costModels: new Map([[2, Array.from({ length: 297 }, (_, i) => BigInt(i * 1001 - 50))]]) };
-    options = { address: rig.address, parameters, stateScript: STATE_CODE };
+    options = { address: rig.address, parameters, stateScript: DEVNET_STATE_CODE };
   });
   after(() => rig.close());
 
-  const outputOf = (ref: OutRef, raw: Uint8Array): CageOutput => {
-    const { address, assets, inlineDatum } = describeOutput(raw);
-    const { payment } = readAddress(address);
-    const scriptHash = payment?.kind === 'script' ? payment.hash : null;
-    return { txId: ref.txId, index: ref.index, slot: 0, txIndex: 0, scriptHash, assets, datum: inlineDatum };
-  };
-
-  /** Reads it with the other library, holds fee and hash against its own, and gives what our detection finds. */
+  /** What our detection finds in it, once the other library has read it and agrees with what we say of it. */
   function check({ tx, id, fee }: UnsignedTx): readonly CageEvent[] {
-    const theirs = CSL.FixedTransaction.from_bytes(tx);
-    const body = theirs.body();
-    const witnesses = theirs.witness_set();
-    assert.equal(theirs.transaction_hash().to_hex(), id);
-    assert.equal(BigInt(body.fee().to_str()), fee);
-    const redeemers = witnesses.redeemers();
-    const scripts = witnesses.plutus_scripts();
-    const hashes = [toHex(DEVNET_CAGE.stateScriptHash), ...rig.cage.state.tokens().map(({ requestScript }) => requestScript)];
-    for (let i = 0; i < (scripts?.len() ?? 0); i++) assert.ok(hashes.includes(scripts!.get(i).hash().to_hex()));
-    if (redeemers !== undefined) {
-      const model = CSL.CostModel.new();
-      parameters.costModels.get(2)!.forEach((cost, i) => {
-        model.set(i, CSL.Int.from_str(`${cost}`));
-      });
-      const models = CSL.Costmdls.new();
-      models.insert(CSL.Language.new_plutus_v3(), model);
-      assert.equal(body.script_data_hash()?.to_hex(), CSL.hash_script_data(redeemers, models).to_hex());
-    }
-    // Signed by the wallet's one key it is 102 bytes longer or so; the fee must still be enough.
-    const signed = CSL.Transaction.from_bytes(tx);
-    const set = signed.witness_set();
-    const vkeys = CSL.Vkeywitnesses.new();
-    vkeys.add(CSL.make_vkey_witness(theirs.transaction_hash(), CSL.PrivateKey.from_normal_bytes(rig.wallet.signingKey)));
-    set.set_vkeys(vkeys);
-    const whole = CSL.Transaction.new(signed.body(), set);
-    const linear = CSL.LinearFee.new(CSL.BigNum.from_str(`${parameters.feePerByte}`), CSL.BigNum.from_str(`${parameters.feeFixed}`));
-    const price = ({ over, under }: { readonly over: bigint; readonly under: bigint }): CSL.UnitInterval =>
-      CSL.UnitInterval.new(CSL.BigNum.from_str(`${over}`), CSL.BigNum.from_str(`${under}`));
-    const units = CSL.ExUnitPrices.new(price(parameters.memoryPrice), price(parameters.stepsPrice));
-    const least = BigInt(CSL.min_fee(whole, linear).to_str()) + BigInt(CSL.min_script_fee(whole, units).to_str());
-    assert.ok(fee >= least && fee < least + 20_000n, `the fee is ${fee}, the least ${least}`);
-    return eventsOf(tx, redeemers);
-  }
-
-  function eventsOf(tx: Uint8Array, redeemers: CSL.Redeemers | undefined): readonly CageEvent[] {
-    const c = new Cursor(tx);
-    c.array();
-    const start = c.at;
-    c.skip();
-    const described = describeTx(tx, start, c.at, true);
-    const inputs = described.inputs.map((ref) => {
-      const utxo = rig.chain.utxos.get(`${toHex(ref.txId)}#${ref.index}`);
-      assert.ok(utxo !== undefined, 'an input that the chain has');
-      return outputOf(ref, utxo.output);
-    });
-    const outputs = described.outputs.map((output) =>
-      outputOf({ txId: described.id, index: output.index }, tx.subarray(output.start, output.end)),
-    );
-    const all = Array.from({ length: redeemers?.len() ?? 0 }, (_, i) => redeemers!.get(i));
-    const redeemer = (purpose: 'spend' | 'mint', index: number): Uint8Array | null => {
-      const kind = purpose === 'spend' ? CSL.RedeemerTagKind.Spend : CSL.RedeemerTagKind.Mint;
-      return (
-        all
-          .find((each) => each.tag().kind() === kind && each.index().to_str() === `${index}`)
-          ?.data()
-          .to_bytes() ?? null
-      );
-    };
-    const isRequestScript = (hash: Uint8Array): boolean =>
-      rig.cage.state.tokens().some(({ requestScript }) => requestScript === toHex(hash));
-    const found = detectCage(
-      { id: described.id, inputs, outputs, mint: described.mint, redeemer },
-      { deployments: [DEVNET_CAGE], isRequestScript },
-    );
-    assert.equal(found.malformed, 0);
-    return found.events;
+    const { chain, cage, wallet } = rig;
+    const tokens = cage.state.tokens().map(({ name }) => fromHex(name));
+    const seen = witnessTx(tx, { deployments: [DEVNET_CAGE], tokens, utxos: chain.utxos, parameters, wallet });
+    assert.deepEqual([seen.id, seen.fee], [id, fee]);
+    return seen.events;
   }
 
   /** Checks it, submits it and waits for it; the names of its events. */
@@ -201,20 +132,12 @@ describe('transactions of cages', () => {
     await rig.pass(PHASE_MS);
     const reject = await txBuilder.reject(token, options);
     assert.deepEqual(reject.taken, [second]);
-    const [, refund] = describedOutputs(reject.tx);
+    const [, refund] = readWholeTx(reject.tx).outputs;
     assert.deepEqual([toHex(refund.address), refund.lovelace], [toHex(rig.wallet.address), 2n * ADA]);
     assert.equal(await send(reject), 'update reject');
     assert.equal(await send(await txBuilder.end(token, options)), 'burn');
     assert.equal(cage.state.token(token), null);
   });
-
-  function describedOutputs(tx: Uint8Array): ReturnType<typeof describeTx>['outputs'] {
-    const c = new Cursor(tx);
-    c.array();
-    const start = c.at;
-    c.skip();
-    return describeTx(tx, start, c.at, true).outputs;
-  }
 
   it('takes a script by reference, and leaves it out of the transaction', async () => {
     const [coin] = rig.cage.provider.utxos(rig.address);
@@ -224,7 +147,7 @@ describe('transactions of cages', () => {
       .bytes(rig.wallet.address)
       .uint(1)
       .bigUint(BigInt(coin.lovelace_amount!) - 200_000n);
-    w.uint(3).encoded(new CborWriter().array(2).uint(3).bytes(STATE_CODE).take());
+    w.uint(3).encoded(new CborWriter().array(2).uint(3).bytes(DEVNET_STATE_CODE).take());
     const id = await rig.cage.submitter.submit(signTx(w.uint(2).uint(200_000).map(0).bool(true).null().take(), rig.wallet));
     await rig.mine();
     const stateScript = `${id}#0`;
@@ -264,7 +187,7 @@ describe('transactions of cages', () => {
     const id = await cage.submitter.submit(signTx(litter.tx, rig.wallet));
     await rig.mine();
     const swept = await cage.txBuilder.sweep(token, `${id}#0`, options);
-    const [back] = describedOutputs(swept.tx);
+    const [back] = readWholeTx(swept.tx).outputs;
     assert.deepEqual([toHex(back.address), back.assets.map(({ quantity }) => quantity)], [toHex(rig.wallet.address), [5n]]);
     const body = CSL.FixedTransaction.from_bytes(swept.tx).body();
     assert.equal(body.required_signers()?.get(0).to_hex(), cage.state.token(token)!.owner);

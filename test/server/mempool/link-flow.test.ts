@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import type { MempoolChange } from '../../../src/ledgers/mempool-change.ts';
 import { MempoolLink } from '../../../src/server/mempool/link.ts';
 import { packChanges, unpackChanges } from '../../../src/server/mempool/pack.ts';
+import { NodeLink } from '../../../src/server/thread/node-link.ts';
 import type { FollowState } from '../../../src/store/store.ts';
 import { isUnspentError } from '../../../src/util/errors.ts';
 import { MEMPOOL_BEHIND_BLOCKS_MAX, MEMPOOL_UPDATE_BYTES_MAX, READY_BLOCKS_BEHIND_MAX } from '../../../src/util/limits.ts';
@@ -158,12 +159,12 @@ describe('changes of a mempool on their way', () => {
 
   it('are not asked of a source without a mempool, and it takes no transactions', async () => {
     const flow = new Flow();
-    await assert.rejects(flow.link.submit(Uint8Array.of(1)), (error) => isUnspentError(error, 'UNSUPPORTED'));
+    await assert.rejects(new NodeLink(flow).submit(Uint8Array.of(1)), (error) => isUnspentError(error, 'UNSUPPORTED'));
     flow.following = { source: { name: 'a file', runs: () => assert.fail('nobody follows') }, progress: null };
     await new Promise((resolve) => setTimeout(resolve, 250));
-    await assert.rejects(flow.link.submit(Uint8Array.of(1)), /a file is followed, and it takes no transactions/);
+    await assert.rejects(new NodeLink(flow).submit(Uint8Array.of(1)), /a file is followed, and it takes no transactions/);
     flow.following = new Node().following;
-    assert.deepEqual(await flow.link.submit(Uint8Array.of(1)), Uint8Array.of(7));
+    assert.deepEqual(await new NodeLink(flow).submit(Uint8Array.of(1)), Uint8Array.of(7));
     flow.link.close();
   });
 

@@ -33,6 +33,7 @@ export function contextOf(rig: Rig, reads: EngineReads, server: Partial<Config['
     workload: new Workload(),
     mempool: null,
     submit: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
+    ledger: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
   };
 }
 

@@ -93,6 +93,7 @@ export class ProofWorld {
       live: { status: NOT_FOLLOWING, onTimings: () => () => true },
       workload: new Workload(),
       submit: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
+      ledger: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
     };
     this.app = buildApp(context, { log: (line) => this.logged.push(line) });
   }

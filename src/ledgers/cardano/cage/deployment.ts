@@ -38,13 +38,16 @@ export const PUBLIC_CAGES: readonly CageDeployment[] = [
   publicCage('v2', 'ad0a8eeeec8b0a5ee9930be5d6ea2e80b285fc2f3e9675a13a392dd5'),
 ];
 
+/** The compiled code of the devnet's state script. */
+export const DEVNET_STATE_CODE = fromHex('450101002499');
+
 /**
  * That of the embedded devnet, with programs that take their arguments and give back nothing. Since anybody could make
  * tokens with a script that allows everything, it is followed only where somebody says so (`devnet`).
  */
 export const DEVNET_CAGE: CageDeployment = {
   version: 'v2',
-  stateScriptHash: plutusV3Hash(fromHex('450101002499')),
+  stateScriptHash: plutusV3Hash(DEVNET_STATE_CODE),
   requestProgram: fromHex('46010100222499'),
 };
 
@@ -150,6 +153,11 @@ export function cageFromBlueprint(json: unknown, version: CageVersion = 'v2'): C
     stateScriptHash: plutusV3Hash(fromHex(state)),
     requestProgram: request === null ? null : fromHex(request),
   });
+}
+
+/** The compiled codes of a blueprint's scripts (CIP-57), by their hash in hex. Throws USAGE. */
+export function codesInBlueprint(json: unknown): ReadonlyMap<string, Uint8Array> {
+  return new Map(scriptsOf(json).map(({ code }) => [toHex(plutusV3Hash(fromHex(code))), fromHex(code)]));
 }
 
 /** That the request program takes its parameters is found out now, not at the first token. */

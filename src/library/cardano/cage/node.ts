@@ -15,12 +15,8 @@ export class CageNode {
 
   /** Throws UNSUPPORTED without a node, and what the connection throws. */
   async client(what: string): Promise<N2cClient> {
-    if (this.node === null) throw this.unsupported(`${what} is a node's to give: pass node: 'n2c:PATH' to openCage`);
+    if (this.node === null) throw new UnspentError('UNSUPPORTED', `${what} is a node's to give: pass node: 'n2c:PATH' to openCage`);
     return this.node.client();
-  }
-
-  unsupported(why: string): UnspentError {
-    return new UnspentError('UNSUPPORTED', why);
   }
 
   async close(): Promise<void> {

@@ -5,20 +5,19 @@
  */
 import { decodeProtocolParameters, type ProtocolParameters } from '../../../ledgers/cardano/protocol-parameters.ts';
 import type { UtxoJson } from '../../../query/render.ts';
+import { NodeLedger } from '../../../sources/cardano/ouroboros/ledger-feed.ts';
 import type { Store } from '../../store.ts';
 import type { CageNode } from './node.ts';
-
-const CONWAY = 6;
 
 /** Unspent outputs from the store, protocol parameters from a node. */
 export class CageProvider {
   readonly #store: Store;
-  readonly #node: CageNode;
+  readonly #ledger: NodeLedger;
 
   /** @internal */
   constructor(store: Store, node: CageNode) {
     this.#store = store;
-    this.#node = node;
+    this.#ledger = new NodeLedger(() => node.client('protocol parameters'));
   }
 
   /** All unspent outputs of an address at the newest block, in the order they came to the chain. Throws USAGE. */
@@ -29,11 +28,6 @@ export class CageProvider {
 
   /** What the node's ledger asks of transactions now. Throws UNSUPPORTED (no node, or an era before Conway), SOURCE_UNREACHABLE, PROTOCOL. */
   async parameters(): Promise<ProtocolParameters> {
-    const client = await this.#node.client('protocol parameters');
-    return client.ask({ at: 'volatileTip' }, async (ledger) => {
-      const era = await ledger.currentEra();
-      if (era < CONWAY) throw this.#node.unsupported(`its ledger is in era ${era}, before Conway`);
-      return decodeProtocolParameters(await ledger.parameters());
-    });
+    return decodeProtocolParameters((await this.#ledger.answers()).parameters);
   }
 }

@@ -1,17 +1,15 @@
 /** Hands signed transactions to a node over its local socket. */
-import { describeTx } from '../../../ledgers/cardano/transaction.ts';
+import { NodeLedger } from '../../../sources/cardano/ouroboros/ledger-feed.ts';
 import { toHex } from '../../../util/bytes.ts';
-import { Cursor } from '../../../util/cbor.ts';
-import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import type { CageNode } from './node.ts';
 
 /** Hands signed transactions to a node. */
 export class CageSubmitter {
-  readonly #node: CageNode;
+  readonly #ledger: NodeLedger;
 
   /** @internal */
   constructor(node: CageNode) {
-    this.#node = node;
+    this.#ledger = new NodeLedger(() => node.client('submission'));
   }
 
   /**
@@ -20,25 +18,6 @@ export class CageSubmitter {
    * UNSUPPORTED (no node), SOURCE_UNREACHABLE, PROTOCOL.
    */
   async submit(tx: Uint8Array): Promise<string> {
-    const id = toHex(txIdOf(tx));
-    const client = await this.#node.client('submission');
-    const era = await client.ask({ at: 'volatileTip' }, (ledger) => ledger.currentEra());
-    const answer = await client.submit(tx, era);
-    if (answer.accepted) return id;
-    const reason = toHex(answer.reason);
-    throw new UnspentError('TX_REFUSED', `the node did not take transaction ${id}: ${reason}`, { tx: id, reason });
-  }
-}
-
-function txIdOf(tx: Uint8Array): Uint8Array {
-  try {
-    const c = new Cursor(tx);
-    c.array();
-    const start = c.at;
-    c.skip();
-    return describeTx(tx, start, c.at, true).id;
-  } catch (error) {
-    if (!isUnspentError(error, 'BLOCK_INVALID')) throw error;
-    throw new UnspentError('USAGE', `these bytes are no transaction: ${error.message}`, {}, error);
+    return toHex(await this.#ledger.submit(tx));
   }
 }

@@ -4,8 +4,10 @@
  * which the scripts apply them, and the slots between which it is valid. All of
  * it from one snapshot; where the cage does not allow it, CAGE_CONFLICT says why.
  *
- * Protocol parameters are the node's and are not among it.
+ * Protocol parameters are what the node says, where one is followed that says it;
+ * nothing proves them.
  */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type TProperties } from 'typebox';
 import { boundsFor, commonBounds, type RequestPhase, slotsWithin } from '../../../ledgers/cardano/cage/index.ts';
 import { outpointText } from '../../../ledgers/outpoint.ts';
@@ -20,10 +22,11 @@ import { hexBytes } from '../../native/keys.ts';
 import { PROBLEM } from '../../native/openapi.ts';
 import type { MpfsAnswers } from './answer.ts';
 import type { CageRead } from './read.ts';
+import { Facts, HEX_ADDRESS } from './schemas.ts';
 import { requestJson } from './tokens.ts';
 
 const hex = (description: string) => Type.String({ pattern: '^([0-9a-fA-F]{2})*$', description });
-const address = Type.String({ pattern: '^([0-9a-fA-F]{2}){29,128}$', description: 'The address that pays, in hex.' });
+const address = HEX_ADDRESS;
 const token = Type.String({
   pattern: '^([0-9a-fA-F]{2}){1,60}$',
   description: 'A token: its asset name in hex, or policy and name joined.',
@@ -42,7 +45,7 @@ function schemaOf<P extends TProperties>(summary: string, properties: P) {
     summary,
     body: Type.Object(properties, { additionalProperties: false }),
     response: {
-      200: { description: summary, content: { 'application/json': { schema: Type.Object({}, { additionalProperties: true }) } } },
+      200: { description: summary, content: { 'application/json': { schema: Facts } } },
       default: PROBLEM,
     },
   };
@@ -50,7 +53,7 @@ function schemaOf<P extends TProperties>(summary: string, properties: P) {
 
 export function registerFactRoutes(app: App, answers: MpfsAnswers): void {
   app.post('/facts/boot', { schema: schemaOf('What it takes to make a token', { address }) }, (request, reply) => {
-    answers.give(request, reply, (read) => {
+    return giveFacts(answers, request, reply, (read) => {
       const { stateScriptHash } = read.deployment();
       const where = toHex(read.scriptAddress(stateScriptHash));
       return { ...paid(read, request.body.address), policy: toHex(stateScriptHash), state_address: where };
@@ -59,19 +62,19 @@ export function registerFactRoutes(app: App, answers: MpfsAnswers): void {
   const values = { token, key, value: hex('Its value.'), address };
   const asked = (kind: 'insert' | 'delete'): void => {
     app.post(`/facts/request/${kind}`, { schema: schemaOf(`What it takes to request the ${kind} of a key`, values) }, (request, reply) => {
-      answers.give(request, reply, (read) => requestFacts(read, request.body));
+      return giveFacts(answers, request, reply, (read) => requestFacts(read, request.body));
     });
   };
   asked('insert');
   asked('delete');
   const updated = { token, key, old_value: hex('Its value.'), new_value: hex('Its new value.'), address };
   app.post('/facts/request/update', { schema: schemaOf('What it takes to request the update of a key', updated) }, (request, reply) => {
-    answers.give(request, reply, (read) => requestFacts(read, request.body));
+    return giveFacts(answers, request, reply, (read) => requestFacts(read, request.body));
   });
   registerOwner(app, answers);
   const retracted = { utxo: Type.String({ description: 'The request, as `TXID#INDEX`.' }), address };
   app.post('/facts/retract', { schema: schemaOf('What it takes to retract a request', retracted) }, (request, reply) => {
-    answers.give(request, reply, (read) => retractFacts(read, request.body.utxo, request.body.address));
+    return giveFacts(answers, request, reply, (read) => retractFacts(read, request.body.utxo, request.body.address));
   });
 }
 
@@ -82,7 +85,7 @@ function registerOwner(app: App, answers: MpfsAnswers): void {
     { schema: schemaOf('What it takes to apply requests', { token, address, requests: refs }) },
     (request, reply) => {
       const { body } = request;
-      answers.give(request, reply, (read) => updateFacts(read, read.token(body.token), body.address, body.requests ?? []));
+      return giveFacts(answers, request, reply, (read) => updateFacts(read, read.token(body.token), body.address, body.requests ?? []));
     },
   );
   app.post(
@@ -90,17 +93,29 @@ function registerOwner(app: App, answers: MpfsAnswers): void {
     { schema: schemaOf('What it takes to reject requests', { token, address, requests: refs }) },
     (request, reply) => {
       const { body } = request;
-      answers.give(request, reply, (read) => rejectFacts(read, read.token(body.token), body.address, body.requests ?? []));
+      return giveFacts(answers, request, reply, (read) => rejectFacts(read, read.token(body.token), body.address, body.requests ?? []));
     },
   );
   app.post('/facts/end', { schema: schemaOf('What it takes to end a token', { token, address }) }, (request, reply) => {
     const { body } = request;
-    answers.give(request, reply, (read) => {
+    return giveFacts(answers, request, reply, (read) => {
       const found = read.token(body.token);
       needNoRequests(read.cage, found, read.nowMs);
       return { ...paid(read, body.address), state: read.state(found) };
     });
   });
+}
+
+/** Answers with facts and the node's protocol parameters, which are asked for first: everything of the chain is then read at once. */
+async function giveFacts(
+  answers: MpfsAnswers,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  produce: (read: CageRead) => object,
+): Promise<FastifyReply> {
+  const parameters = await answers.parameters();
+  answers.give(request, reply, (read) => ({ ...produce(read), protocol_parameters: parameters }));
+  return reply;
 }
 
 /** What every answer begins with: the block, and the outputs that can pay. */

@@ -11,6 +11,7 @@ import type { Typebox } from '../../http/typed.ts';
 import type { WireShape } from '../../shapes.ts';
 import { MpfsAnswers } from './answer.ts';
 import { registerFactRoutes } from './facts.ts';
+import { registerNodeRoutes } from './node-routes.ts';
 import { registerOutputs } from './outputs.ts';
 import { registerSubmit } from './submit.ts';
 import { registerTokens } from './tokens.ts';
@@ -29,6 +30,7 @@ function registerMpfs(app: FastifyInstance, state: ServerState): void {
       registerTokens(typed, answers);
       registerOutputs(typed, answers);
       registerFactRoutes(typed, answers);
+      registerNodeRoutes(typed, answers);
       registerSubmit(typed, answers);
     },
     { prefix: BASE },

@@ -92,6 +92,13 @@ export class CageRead {
     throw new UnspentError('NOT_FOUND', policy === undefined ? 'no cage is followed yet' : `no cage with the policy ${policy} is followed`);
   }
 
+  /** The deployment of a version. Throws NOT_FOUND. */
+  deploymentOf(version: CageVersion): CageDeployment {
+    const found = this.cage.deployments().find((each) => each.version === version);
+    if (found !== undefined) return found;
+    throw new UnspentError('NOT_FOUND', `no cage of ${version} is followed (cage.deployments)`, { setting: 'cage.deployments' });
+  }
+
   /** By the name of its asset in hex, or by policy and name joined. Throws USAGE, NOT_FOUND. */
   token(id: string, only: readonly CageVersion[] = VERSIONS): CageToken {
     if (!isHex(id) || id.length > POLICY_DIGITS + NAME_DIGITS_MAX) {

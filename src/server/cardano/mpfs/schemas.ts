@@ -22,6 +22,25 @@ export const OUTPUT_PATH = Type.Object({
   index: Type.Integer({ minimum: 0, maximum: 0xffff_ffff, description: 'The number of the output.' }),
 });
 
+export const HEX_ADDRESS = Type.String({ pattern: '^([0-9a-fA-F]{2}){29,128}$', description: 'The address that pays, in hex.' });
+
+/** What the node says, which nothing proves. */
+const Parameters = Type.Object({
+  verified: Type.Boolean({ description: 'Always false: nothing proves them.' }),
+  cbor: hex('As a Conway ledger answers them, cost models included.'),
+});
+export const EvalContext = Type.Object({
+  protocol_parameters: Parameters,
+  system_start_cbor: hex('When the chain began.'),
+  epoch_size: Type.Integer({ description: 'Slots of an epoch, since Shelley.' }),
+  slot_length_ms: Type.Integer(),
+  era_history_cbor: hex('The eras up to now.'),
+  trusted: Type.Boolean({ description: 'That the server vouches for it.' }),
+  trust_assumption: Type.String(),
+});
+/** What answers under /facts have in common. */
+export const Facts = Type.Object({ protocol_parameters: Type.Union([Parameters, Type.Null()]) }, { additionalProperties: true });
+
 const Ref = Type.Object({ tx_id: hex('The id of its transaction.'), tx_ix: Type.Integer({ minimum: 0 }) });
 
 export const Snapshot = Type.Object({

@@ -5,11 +5,10 @@
 import Type from 'typebox';
 import { decodeCageDatum } from '../../../ledgers/cardano/cage/index.ts';
 import { type DescribedOutput, describeOutput } from '../../../ledgers/cardano/describe.ts';
-import { type DescribedTx, describeTx } from '../../../ledgers/cardano/transaction.ts';
+import { type DescribedTx, readWholeTx } from '../../../ledgers/cardano/transaction.ts';
 import { outpointKey } from '../../../ledgers/outpoint.ts';
 import { scriptHashOf } from '../../../projections/cardano/cage/watch.ts';
 import { equalBytes, toHex } from '../../../util/bytes.ts';
-import { Cursor } from '../../../util/cbor.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { SUBMIT_HEX_MAX } from '../../../util/limits.ts';
 import type { App } from '../../http/typed.ts';
@@ -54,17 +53,9 @@ export function submitCageTx(answers: MpfsAnswers, hex: string): Promise<Uint8Ar
   return answers.context.submit(raw);
 }
 
-/** CDDL: `[body, witnesses, is valid, auxiliary]`. */
 function readTx(raw: Uint8Array): DescribedTx {
   try {
-    const c = new Cursor(raw);
-    c.tuple(4, 'transaction');
-    const start = c.at;
-    c.skip();
-    const tx = describeTx(raw, start, c.at, true);
-    for (let i = 0; i < 3; i++) c.skip();
-    if (c.at !== raw.length) c.fail('bytes behind the transaction');
-    return tx;
+    return readWholeTx(raw);
   } catch (error) {
     if (!isUnspentError(error, 'BLOCK_INVALID')) throw error;
     throw new UnspentError('USAGE', `this is no transaction: ${error.message}`, {}, error);

@@ -2,8 +2,7 @@
  * The API of the first MPFS service, over the cages of its version: tokens,
  * requests, facts, waiting and submitting. Keys and values are text where the
  * bytes are text, and `0x` with hex where they are not, so that no byte is lost.
- *
- * Routes that build transactions are not here: this server builds none.
+ * Routes that build transactions are in `v0-transactions.ts`.
  */
 import Type from 'typebox';
 import { formatAddress } from '../../../ledgers/cardano/index.ts';
@@ -11,13 +10,14 @@ import type { CageFact, CageToken, PendingRequest } from '../../../query/cardano
 import { toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { MPFS_WAIT_BLOCKS_MAX, SUBMIT_HEX_MAX } from '../../../util/limits.ts';
+import { losslessText } from '../../../util/text.ts';
 import type { App } from '../../http/typed.ts';
 import { hexBytes } from '../../native/keys.ts';
 import { described, PROBLEM } from '../../native/openapi.ts';
 import type { MpfsAnswers } from './answer.ts';
-import type { CageRead } from './read.ts';
 import { OUTPUT_PATH, TOKEN_PATH } from './schemas.ts';
 import { submitCageTx } from './submit.ts';
+import { registerV0Transactions } from './v0-transactions.ts';
 
 const V0 = ['v0'] as const;
 const ANY = Type.Object({}, { additionalProperties: true });
@@ -27,8 +27,9 @@ const AS_OBJECT = { open: '{', close: '}' };
 export function registerV0(app: App, answers: MpfsAnswers): void {
   app.get('/config', { schema: described('Cages', 'v0: the script of the cage', { json: ANY }) }, (request, reply) => {
     answers.give(request, reply, (read) => {
-      const { stateScriptHash } = deploymentOf(read);
-      return { address: formatAddress(read.scriptAddress(stateScriptHash)), policyId: toHex(stateScriptHash) };
+      const { stateScriptHash } = read.deploymentOf('v0');
+      const plutus = answers.scripts.blueprint(stateScriptHash);
+      return { address: formatAddress(read.scriptAddress(stateScriptHash)), policyId: toHex(stateScriptHash), plutus };
     });
   });
 
@@ -60,14 +61,8 @@ export function registerV0(app: App, answers: MpfsAnswers): void {
     });
   });
   registerTransactions(app, answers);
+  registerV0Transactions(app, answers);
   registerWaits(app, answers);
-}
-
-function deploymentOf(read: CageRead): { readonly stateScriptHash: Uint8Array } {
-  const found = read.cage.deployments().find(({ version }) => version === 'v0');
-  if (found === undefined)
-    throw new UnspentError('NOT_FOUND', 'no cage of v0 is followed (cage.deployments)', { setting: 'cage.deployments' });
-  return found;
 }
 
 function stateJson({ state, txId, index }: CageToken): object {
@@ -82,26 +77,17 @@ function isBare({ request }: PendingRequest): boolean {
 function changeJson({ txId, index, request: { key, owner, operation } }: PendingRequest): object {
   const values =
     operation.type === 'update'
-      ? { oldValue: textOf(operation.before), newValue: textOf(operation.after) }
-      : { [operation.type === 'insert' ? 'newValue' : 'oldValue']: textOf(operation.value) };
-  return { outputRefId: `${toHex(txId)}-${index}`, change: { type: operation.type, key: textOf(key), ...values }, owner: toHex(owner) };
-}
-
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** Text that begins with `0x` is written as hex too: so what begins with it is always hex. */
-function textOf(bytes: Uint8Array): string {
-  try {
-    const text = strict.decode(bytes);
-    if (!text.startsWith('0x')) return text;
-  } catch {
-    // Not text.
-  }
-  return `0x${toHex(bytes)}`;
+      ? { oldValue: losslessText(operation.before), newValue: losslessText(operation.after) }
+      : { [operation.type === 'insert' ? 'newValue' : 'oldValue']: losslessText(operation.value) };
+  return {
+    outputRefId: `${toHex(txId)}-${index}`,
+    change: { type: operation.type, key: losslessText(key), ...values },
+    owner: toHex(owner),
+  };
 }
 
 function factField({ key, value, slot }: CageFact): string {
-  return `${JSON.stringify(textOf(key))}:${JSON.stringify({ value: textOf(value), slot })}`;
+  return `${JSON.stringify(losslessText(key))}:${JSON.stringify({ value: losslessText(value), slot })}`;
 }
 
 function registerTransactions(app: App, answers: MpfsAnswers): void {

@@ -7,7 +7,7 @@
 import { getMpfs, problem } from './api.ts';
 import { type CageReader, loadCageReader, type ShownState, type ShownToken } from './cage-loader.ts';
 import { type Child, h, replace, update } from './dom.ts';
-import { coins, count, duration, shortHash } from './format.ts';
+import { coins, count, duration, printable, shortHash } from './format.ts';
 import { type LiveRow, LiveTable } from './live-table.ts';
 import { chain, copyButton, fact, linkTo, outputLink } from './parts.ts';
 import { frame, subject, type View, wide } from './subject.ts';
@@ -186,8 +186,6 @@ function blockOf({ chainpoint }: Snapshot): string {
 /** Text where the bytes are text, with the hex on hover; else hex. */
 function bytesText(hex: string): HTMLElement {
   if (hex === '') return h('span', { class: 'note' }, 'empty');
-  const bytes = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-  const text = new TextDecoder().decode(bytes);
-  const isText = /^[\p{L}\p{N}\p{P}\p{S}\p{M} ]+$/u.test(text) && !text.includes('\uFFFD');
-  return isText ? h('span', { title: hex }, text) : h('span', { class: 'mono', title: hex }, shortHash(hex));
+  const text = printable(hex);
+  return text === null ? h('span', { class: 'mono', title: hex }, shortHash(hex)) : h('span', { title: hex }, text);
 }

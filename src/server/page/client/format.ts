@@ -123,7 +123,8 @@ export function nameText(hex: string): string | null {
   return label === null ? name : `${name} (${Number.parseInt(label[1], 16)})`;
 }
 
-function printable(hex: string): string | null {
+/** The text that bytes in hex stand for, when it is one a person can read; else null. */
+export function printable(hex: string): string | null {
   if (hex === '' || hex.length % 2 !== 0) return null;
   const raw = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
   try {

@@ -17,6 +17,7 @@ import type { ChainEvent, FollowOptions, Run, SourceTip } from '../../source.ts'
 import { type Address, parseAddress } from './address.ts';
 import type { ChainClient } from './chain-client.ts';
 import { versionName } from './handshake.ts';
+import { NodeLedger } from './ledger-feed.ts';
 import { Mux } from './mux.ts';
 import { N2cClient } from './n2c-client.ts';
 import { N2nClient } from './n2n-client.ts';
@@ -41,7 +42,9 @@ export function openOuroboros(urls: readonly string[], options: OuroborosOptions
   const addresses = urls.map(parseAddress);
   if (addresses.length === 0) throw new UnspentError('USAGE', 'no address of a node was given');
   const follower = new Follower(addresses, options);
-  return { name: urls.join(', '), runs: (follow) => follower.runs(follow), status: () => follower.peers.status() };
+  const source = { name: urls.join(', '), runs: (follow: FollowOptions) => follower.runs(follow), status: () => follower.peers.status() };
+  // Only the local socket of a node has questions and transactions beside its blocks.
+  return addresses.every(({ wire }) => wire === 'n2c') ? { ...source, ledger: new NodeLedger(() => follower.local()) } : source;
 }
 
 class Follower {
@@ -49,6 +52,8 @@ class Follower {
   private readonly options: OuroborosOptions;
   private recent = new RecentPoints([]);
   private tip: WireTip | null = null;
+  /** The connection there is, over a local socket. */
+  private client: N2cClient | null = null;
   /** How far ahead each peer may be asked, as found out so far. */
   private readonly depths = new Map<Address, PeerDepths>();
 
@@ -62,6 +67,12 @@ class Follower {
     return this.peers.followWithFailover(signal, follow, () => this.follow(signal, follow));
   }
 
+  /** Throws SOURCE_UNREACHABLE while there is none. */
+  local(): N2cClient {
+    if (this.client !== null) return this.client;
+    throw new UnspentError('SOURCE_UNREACHABLE', `${this.peers.address.url} is not connected just now`, { url: this.peers.address.url });
+  }
+
   /** One connection, from the first byte to the last. Returns when there is nothing more to come, or on abort. */
   private async *follow(signal: AbortSignal, follow: boolean): AsyncGenerator<Run, void, undefined> {
     const depths = this.depthsOf(this.peers.address);
@@ -72,6 +83,7 @@ class Follower {
     try {
       const start = await this.meet(client);
       this.peers.following(versionName(client.agreement.version));
+      this.client = client instanceof N2cClient ? client : null;
       if (start !== null) yield this.run([start], false);
       for (;;) {
         const batch = await client.next();
@@ -82,6 +94,7 @@ class Follower {
     } catch (error) {
       throw explainClosing(error, this.peers.address.url, depths);
     } finally {
+      this.client = null;
       signal.removeEventListener('abort', onAbort);
       await client.close();
     }

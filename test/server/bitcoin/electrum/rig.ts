@@ -81,6 +81,7 @@ export class ElectrumRig {
       live: { status: NOT_FOLLOWING, onTimings: () => () => true },
       workload,
       submit: (raw) => this.keeper.submit(raw),
+      ledger: () => assert.fail('nobody of this family asks'),
     };
     this.apply(genesisBlock(network.parameters as Parameters<typeof genesisBlock>[0]));
   }

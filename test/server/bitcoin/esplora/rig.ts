@@ -125,6 +125,7 @@ export class EsploraRig {
         workload: new Workload(),
         mempool,
         submit: (raw) => this.take(raw),
+        ledger: () => assert.fail('nobody of this family asks'),
       },
       { log: (line) => this.logged.push(line) },
     );

@@ -1,0 +1,33 @@
+/**
+ * A devnet's ledger for a follower in the same process: what its node would
+ * answer over a local socket, without one.
+ */
+import type { LedgerAnswers, LedgerFeed } from '../../../sources/source.ts';
+import { UnspentError } from '../../../util/errors.ts';
+import { encodeEraHistory, encodeSystemStart } from '../responder/history.ts';
+import type { LiveDevnet } from './live.ts';
+
+/** Eras are counted from Byron's two tags, which are one era, in blocks; in answers Byron is 0. */
+const TAGS_BEFORE_SHELLEY = 1;
+
+export function devnetLedger(devnet: LiveDevnet): LedgerFeed {
+  return {
+    async answers(): Promise<LedgerAnswers> {
+      const view = devnet.view({ at: 'volatileTip' });
+      if (typeof view === 'string') throw new UnspentError('POINT_UNKNOWN', 'the devnet has no block yet');
+      try {
+        const parameters = view.parameters?.() ?? null;
+        if (parameters === null) throw new UnspentError('UNSUPPORTED', 'the devnet is not in the Conway era yet');
+        const eraHistory = encodeEraHistory(devnet.network, view.era - TAGS_BEFORE_SHELLEY);
+        return { parameters, systemStart: encodeSystemStart(devnet.network), eraHistory };
+      } finally {
+        view.release();
+      }
+    },
+    async submit(raw): Promise<Uint8Array> {
+      const verdict = devnet.submit(raw);
+      if (verdict.accepted) return verdict.id;
+      throw new UnspentError('TX_REFUSED', `the devnet did not take the transaction: ${verdict.reason}`, { reason: verdict.reason });
+    },
+  };
+}
