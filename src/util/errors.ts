@@ -444,6 +444,30 @@ export const ERROR_CODES = {
     meaning: 'The lease is of somebody else.',
     advice: 'Only the id that took a lease can release it before its end.',
   },
+  FUNDS_INSUFFICIENT: {
+    exit: 1,
+    status: 409,
+    meaning: 'The coins that may be spent do not suffice.',
+    advice: 'The message says how much is missing. Send less, wait for confirmations, or release coins that are leased.',
+  },
+  TX_TOO_LARGE: {
+    exit: 1,
+    status: 409,
+    meaning: 'The coins suffice, but not so many of them as fit into one transaction.',
+    advice: 'Send less, or merge coins into fewer ones first.',
+  },
+  OUTPUT_DUST: {
+    exit: 1,
+    status: 400,
+    meaning: 'An output would hold less than the network accepts.',
+    advice: 'Pay more to it; the message says how much it takes at least.',
+  },
+  REPLACEMENT_REFUSED: {
+    exit: 1,
+    status: 409,
+    meaning: 'Nodes would not take this transaction in place of those it conflicts with.',
+    advice: 'The message says which rule of BIP125 it breaks.',
+  },
   UNAUTHORIZED: { exit: 1, status: 401, meaning: 'The request has no valid token.', advice: 'Send Authorization: Bearer TOKEN.' },
   FORBIDDEN: {
     exit: 1,

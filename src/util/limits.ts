@@ -473,3 +473,27 @@ export const FEE_ROUNDS_MAX = 20;
 export const TX_LABEL_CHARS_MAX = 500;
 /** Addresses and accounts are numbered below 2^31: BIP32 keeps the other half for hardened keys. */
 export const CHILD_INDEX_MAX = 0x7fff_ffff;
+
+/** Sat/kvB of a fee rate: 1 million sat/vB, many times what was ever paid. With it, a rate times the size of any standard transaction is an exact number. */
+export const FEE_RATE_MAX = 1_000_000_000;
+
+/** Selections that branch and bound and coin grinder look at: as many as Bitcoin Core's do, some milliseconds. */
+export const SELECTION_TRIES_MAX = 100_000;
+
+/** Subsets that the knapsack search draws, as Bitcoin Core's does; and coins it looks at for them, because a draw looks at all and a wallet may have 100,000: from 200 coins on it draws fewer. */
+export const KNAPSACK_DRAWS_MAX = 1000;
+export const KNAPSACK_VISITS_MAX = 200_000;
+
+/** Coins of one script that are spent together when partial spends are avoided: more would surprise by their fee. */
+export const GROUP_COINS_MAX = 100;
+
+/** Satoshi of change that searches aim at: less than the first is soon dust, more than the second tells change from payment. */
+export const CHANGE_SAT_MIN = 50_000;
+export const CHANGE_SAT_MAX = 1_000_000;
+
+/** Transactions that one replacement may evict from a mempool (BIP125, rule 5). */
+export const REPLACED_TX_MAX = 100;
+
+/** Seconds that the tip may be old for its height to be a lock time, and blocks that a lock time is dated back at most: both as wallets of Bitcoin Core have it. */
+export const TIP_AGE_SECONDS_MAX = 8 * 60 * 60;
+export const LOCKTIME_BACK_BLOCKS = 100;

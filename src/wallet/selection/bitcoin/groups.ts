@@ -1,0 +1,140 @@
+/**
+ * Coins as groups that are spent together, in columns: each coin alone, or, when
+ * partial spends are avoided, all coins of a script, up to 100 to a group.
+ */
+import { assert } from '../../../util/errors.ts';
+import { GROUP_COINS_MAX } from '../../../util/limits.ts';
+import type { UnsortedCandidates } from './candidates.ts';
+import type { Coin } from './coin.ts';
+import type { EligibilityRound } from './eligibility.ts';
+import { type FeeRates, feeOf, vsizeOf } from './fee-rate.ts';
+
+/** What a coin brings and costs, in satoshi. */
+export interface CoinCosts {
+  readonly value: number;
+  /** At the target rate, with what lifts its ancestors to that rate. */
+  readonly fee: number;
+  readonly longTermFee: number;
+}
+
+export function costsOf({ value, weight, bumpFee }: Coin, rates: FeeRates): CoinCosts {
+  const vsize = vsizeOf(weight);
+  return { value: Number(value), fee: feeOf(rates.target, vsize) + Number(bumpFee), longTermFee: feeOf(rates.longTerm, vsize) };
+}
+
+/** Groups of coins. What is a sum is one over the coins of a group. */
+export class CoinGroups {
+  readonly count: number;
+  /** The kinds of output that coins are of. */
+  readonly types: readonly string[];
+  readonly #coins: readonly Coin[];
+  /** Null: the group at `i` is the coin at `i`. */
+  readonly #members: readonly (readonly Coin[])[] | null;
+  /** Groups that hold what was left over of a script's coins after full groups. */
+  readonly #leftovers: ReadonlySet<number>;
+  /** Index into `types`. */
+  readonly #types: Uint16Array;
+  readonly #values: Float64Array;
+  readonly #fees: Float64Array;
+  readonly #longTermFees: Float64Array;
+  readonly #weights: Float64Array;
+
+  /** Each coin for itself, or all of a script together. */
+  constructor(coins: readonly Coin[], rates: FeeRates, byScript: boolean) {
+    const grouped = byScript ? groupByScript(coins) : null;
+    this.#coins = coins;
+    this.#members = grouped?.groups ?? null;
+    this.#leftovers = grouped?.leftovers ?? new Set();
+    this.count = this.#members?.length ?? coins.length;
+    this.#types = new Uint16Array(this.count);
+    this.#values = new Float64Array(this.count);
+    this.#fees = new Float64Array(this.count);
+    this.#longTermFees = new Float64Array(this.count);
+    this.#weights = new Float64Array(this.count);
+    const types = new Map<string, number>();
+    for (let i = 0; i < this.count; i++) {
+      const { type } = this.#members === null ? coins[i] : this.#members[i][0];
+      const known = types.get(type) ?? types.size;
+      types.set(type, known);
+      this.#types[i] = known;
+      if (this.#members === null) this.#add(i, coins[i], rates);
+      else for (const coin of this.#members[i]) this.#add(i, coin, rates);
+    }
+    this.types = [...types.keys()];
+  }
+
+  #add(i: number, coin: Coin, rates: FeeRates): void {
+    const { value, fee, longTermFee } = costsOf(coin, rates);
+    this.#values[i] += value;
+    this.#fees[i] += fee;
+    this.#longTermFees[i] += longTermFee;
+    this.#weights[i] += coin.weight;
+  }
+
+  coinsOf(i: number): readonly Coin[] {
+    return this.#members === null ? [this.#coins[i]] : this.#members[i];
+  }
+
+  /** The fewest of its coins. */
+  confirmationsOf(i: number): number {
+    return combined(this.coinsOf(i)).confirmations;
+  }
+
+  /** The groups that are eligible in a round, by the kind of their output in the order of `types`. */
+  eligible(round: EligibilityRound): readonly Uint32Array[] {
+    const lists = this.types.map(() => new Uint32Array(this.count));
+    const counts = this.types.map(() => 0);
+    for (let i = 0; i < this.count; i++) {
+      if (!this.isEligible(i, round)) continue;
+      const type = this.#types[i];
+      lists[type][counts[type]++] = i;
+    }
+    return lists.map((list, type) => list.subarray(0, counts[type]));
+  }
+
+  isEligible(i: number, round: EligibilityRound): boolean {
+    if (this.#members === null) return isCoinEligible(this.#coins[i], round);
+    if (this.#leftovers.has(i) && !round.partialGroups) return false;
+    return isCoinEligible(combined(this.#members[i]), round);
+  }
+
+  /** What a search sees of these groups. With `byValue` amounts are values, else effective values. */
+  candidates(groups: Uint32Array, byValue: boolean): UnsortedCandidates {
+    const [amounts, weights, wastes] = [new Float64Array(groups.length), new Float64Array(groups.length), new Float64Array(groups.length)];
+    for (let i = 0; i < groups.length; i++) {
+      const group = groups[i];
+      amounts[i] = byValue ? this.#values[group] : this.#values[group] - this.#fees[group];
+      weights[i] = this.#weights[group];
+      wastes[i] = this.#fees[group] - this.#longTermFees[group];
+    }
+    return { amounts, weights, wastes };
+  }
+}
+
+type Standing = Pick<Coin, 'confirmations' | 'own' | 'ancestors' | 'descendants'>;
+
+function isCoinEligible({ confirmations, own, ancestors, descendants }: Standing, round: EligibilityRound): boolean {
+  const needed = own ? round.ownConfirmations : round.foreignConfirmations;
+  return confirmations >= needed && ancestors <= round.ancestorsMax && descendants <= round.descendantsMax;
+}
+
+/** A group is as young as its youngest coin, and as foreign. Ancestors add up, which counts shared ones twice. */
+function combined(coins: readonly Coin[]): Standing {
+  assert(coins.length > 0, 'a group has coins');
+  return {
+    confirmations: Math.min(...coins.map(({ confirmations }) => confirmations)),
+    own: coins.every(({ own }) => own),
+    ancestors: coins.reduce((sum, { ancestors }) => sum + ancestors, 0),
+    descendants: Math.max(...coins.map(({ descendants }) => descendants)),
+  };
+}
+
+function groupByScript(coins: readonly Coin[]): { readonly groups: readonly (readonly Coin[])[]; readonly leftovers: ReadonlySet<number> } {
+  const groups: (readonly Coin[])[] = [];
+  const leftovers = new Set<number>();
+  for (const members of Map.groupBy(coins, ({ script }) => script).values()) {
+    for (let at = 0; at < members.length; at += GROUP_COINS_MAX) groups.push(members.slice(at, at + GROUP_COINS_MAX));
+    if (members.length > GROUP_COINS_MAX) leftovers.add(groups.length - 1);
+  }
+  return { groups, leftovers };
+}

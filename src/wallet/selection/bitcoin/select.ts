@@ -1,0 +1,173 @@
+/**
+ * Coin selection: which coins a transaction spends, what it pays for a fee, and
+ * what comes back as change. Pure: coins, a request and random bits go in, a
+ * decision comes out. The rules are those of Bitcoin Core's wallet, but for what
+ * docs/adr/0034 says.
+ */
+import { readU32 } from '../../../util/bytes.ts';
+import { UnspentError } from '../../../util/errors.ts';
+import { type RandomBits, shuffle, systemRandom } from '../random.ts';
+import { type Attempt, type AttemptPool, attempt, leastWaste, type SearchTerms } from './attempt.ts';
+import type { Algorithm, Coin, Selection, SelectionRequest } from './coin.ts';
+import { type EligibilityRound, eligibilityRounds } from './eligibility.ts';
+import { CoinGroups, costsOf } from './groups.ts';
+import { settle } from './settle.ts';
+import { type CheckedRequest, checkRequest, isSameCoin, searchTerms } from './terms.ts';
+
+/** Counts of inputs at which the count takes one byte, and three. */
+const INPUT_COUNTS = [1, 0xfd] as const;
+
+/**
+ * Chooses among `coins`, which are all different. Throws FUNDS_INSUFFICIENT with
+ * what is missing, TX_TOO_LARGE when only more inputs than a transaction may have
+ * would pay, OUTPUT_DUST for outputs that nodes do not relay, and USAGE.
+ */
+export function selectCoins(coins: readonly Coin[], request: SelectionRequest, random: RandomBits = systemRandom()): Selection {
+  const checked = checkRequest(request, random);
+  const others = request.presetOnly === true ? [] : withoutPreset(coins, checked.preset);
+  for (const inputCount of INPUT_COUNTS) {
+    const terms = searchTerms(checked, inputCount);
+    const { algorithm, chosen } = choose(others, checked, terms, random);
+    const selection = settle(algorithm, chosen, checked, terms, random);
+    if (selection !== null) return selection;
+  }
+  throw tooLarge(checked);
+}
+
+function choose(
+  others: readonly Coin[],
+  checked: CheckedRequest,
+  terms: SearchTerms,
+  random: RandomBits,
+): { readonly algorithm: Algorithm; readonly chosen: readonly Coin[] } {
+  const { preset, request } = checked;
+  const brought = preset.reduce((sum, coin) => sum + amountOf(coin, checked), 0);
+  const target = { ...terms.target, amount: terms.target.amount - brought };
+  const weightMax = terms.weightMax - preset.reduce((sum, { weight }) => sum + weight, 0);
+  const least = target.amount + (terms.changeNeeded ? terms.change.fee + terms.change.minViable : 0);
+  if (least <= 0 && preset.length > 0) return { algorithm: 'manual', chosen: preset };
+  if (least <= 0) throw new UnspentError('USAGE', 'a transaction needs an output above 0, a fee rate above 0 or a coin to spend');
+  if (request.presetOnly === true) throw insufficient(least, 0, 0);
+  const { best } = search(others, checked, { ...terms, target, weightMax }, least, random);
+  return { algorithm: best.algorithm, chosen: [...preset, ...best.coins] };
+}
+
+/** Round by round, until one can pay. */
+function search(
+  coins: readonly Coin[],
+  checked: CheckedRequest,
+  terms: SearchTerms,
+  least: number,
+  random: RandomBits,
+): { readonly best: NonNullable<Attempt['best']> } {
+  const { policy, request } = checked;
+  const list = policy.avoidPartialSpends ? shuffled(coins, random) : coins;
+  const all = new CoinGroups(list, request.rates, policy.avoidPartialSpends);
+  const positive = policy.avoidPartialSpends
+    ? new CoinGroups(
+        list.filter((coin) => amountOf(coin, checked) > 0),
+        request.rates,
+        true,
+      )
+    : all;
+  let tooHeavy = false;
+  const rounds = eligibilityRounds(policy);
+  for (const round of rounds) {
+    const result = searchRound(all, positive, round, terms, random);
+    if (result.best !== null) return { best: result.best };
+    tooHeavy ||= result.tooHeavy;
+  }
+  if (tooHeavy) throw tooLarge(checked);
+  throw missing(positive, checked, least, rounds[rounds.length - 1]);
+}
+
+/** Each kind of output alone, then all kinds together where the round allows it. */
+function searchRound(all: CoinGroups, positive: CoinGroups, round: EligibilityRound, terms: SearchTerms, random: RandomBits): Attempt {
+  const ofAll = eligibleByType(all, round);
+  const ofPositive = positive === all ? ofAll : eligibleByType(positive, round);
+  const pool = (eligible: (byType: ReadonlyMap<string, Uint32Array>) => Uint32Array): AttemptPool => {
+    const one = { groups: all, eligible: eligible(ofAll) };
+    return { all: one, positive: positive === all ? one : { groups: positive, eligible: eligible(ofPositive) } };
+  };
+  const types = new Set([...ofAll.keys(), ...ofPositive.keys()]);
+  const attempts = [...types].map((type) =>
+    attempt(
+      pool((byType) => byType.get(type) ?? new Uint32Array(0)),
+      terms,
+      random,
+    ),
+  );
+  const alone = leastWaste(attempts);
+  if (alone === null && round.mixedTypes && types.size > 1)
+    attempts.push(
+      attempt(
+        pool((byType) => joined([...byType.values()])),
+        terms,
+        random,
+      ),
+    );
+  return { best: leastWaste(attempts), tooHeavy: attempts.some(({ tooHeavy }) => tooHeavy) };
+}
+
+/** Only types of which something is eligible. */
+function eligibleByType(groups: CoinGroups, round: EligibilityRound): ReadonlyMap<string, Uint32Array> {
+  const eligible = groups.eligible(round);
+  return new Map(groups.types.map((type, i) => [type, eligible[i]] as const).filter(([, list]) => list.length > 0));
+}
+
+function joined(lists: readonly Uint32Array[]): Uint32Array {
+  const all = new Uint32Array(lists.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const list of lists) {
+    all.set(list, at);
+    at += list.length;
+  }
+  return all;
+}
+
+/** What a coin adds to a payment. */
+function amountOf(coin: Coin, { request, subtractFee }: CheckedRequest): number {
+  const { value, fee } = costsOf(coin, request.rates);
+  return subtractFee ? value : value - fee;
+}
+
+function withoutPreset(coins: readonly Coin[], preset: readonly Coin[]): readonly Coin[] {
+  if (preset.length === 0) return coins;
+  // Compares the first bytes of ids before it compares whole ones: there may be many coins.
+  const starts = new Set(preset.map(({ txId }) => readU32(txId, 0)));
+  return coins.filter((coin) => !starts.has(readU32(coin.txId, 0)) || !preset.some((other) => isSameCoin(coin, other)));
+}
+
+function shuffled(coins: readonly Coin[], random: RandomBits): readonly Coin[] {
+  const list = coins.slice();
+  shuffle(random, list);
+  return list;
+}
+
+/** What is missing even when all that is eligible in the last round is spent. */
+function missing(groups: CoinGroups, { subtractFee }: CheckedRequest, least: number, round: EligibilityRound): UnspentError {
+  const { amounts } = groups.candidates(
+    Uint32Array.from({ length: groups.count }, (_, i) => i),
+    subtractFee,
+  );
+  let [available, held] = [0, 0];
+  for (const [i, amount] of amounts.entries()) {
+    if (amount <= 0) continue;
+    if (groups.isEligible(i, round)) available += amount;
+    else held += amount;
+  }
+  return insufficient(least, available, held);
+}
+
+/** `available`: what the coins bring above what it costs to spend them; `held`: what unconfirmed ones would bring that may not be spent. */
+function insufficient(needed: number, available: number, held: number): UnspentError {
+  const meta = { needed: BigInt(needed), available: BigInt(available), missing: BigInt(needed - available), unconfirmed: BigInt(held) };
+  const others = held > 0 ? `; unconfirmed coins that may not be spent would bring ${held}` : '';
+  const message = `${meta.missing} satoshi are missing: ${needed} are needed, and spending coins brings ${available} above its cost${others}`;
+  return new UnspentError('FUNDS_INSUFFICIENT', message, meta);
+}
+
+function tooLarge({ policy: { weightMax } }: CheckedRequest): UnspentError {
+  const message = `the coins suffice, but not so many of them as fit into a transaction of ${weightMax} weight units: send less, or merge coins first`;
+  return new UnspentError('TX_TOO_LARGE', message, { weightMax });
+}
