@@ -1,13 +1,15 @@
 /**
  * What strangers get works: every program in `examples/` and every TypeScript
  * block of the README is type-checked and run from the packed package, in an
- * empty project, without a network.
+ * empty project, without a network. The blocks of docs/reference/cage.md are
+ * type-checked; test/docs runs them.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { VERSION } from '../../src/util/version.ts';
+import { cagePage, GIVEN } from '../docs/cage-page.ts';
 import { PackedProject } from './packed.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -15,6 +17,7 @@ const root = resolve(import.meta.dirname, '../..');
 /** What each program prints, in part: it did what it is an example of. */
 const PRINTS: Readonly<Record<string, readonly RegExp[]>> = {
   'balance.ts': [/blocks \(end\)/, /holds \d+ lovelace/, /at height 100 it held \d+ lovelace/, /9 blocks undone; now at height 290/],
+  'cages.ts': [/^a token: in block 5, for \d+ lovelace\na request: in block 6, .*\nan update: in block 7, .*\nverified: answer = 42\n$/],
   'events-to-sqlite.ts': [
     /^151 blocks applied, 0 undone\n450 blocks applied, /,
     /blocks applied, [1-9]\d* undone\n/,
@@ -49,6 +52,9 @@ describe('the packed package, in an empty project', () => {
     project = new PackedProject();
     for (const name of examples) project.write(name, readFileSync(join(root, 'examples', name), 'utf8'));
     project.write('suites.ts', SUITES);
+    const { reads, sends } = cagePage();
+    project.write('cage-page-reads.ts', reads.join('\n'));
+    project.write('cage-page-sends.ts', [GIVEN, ...sends].join('\n'));
     readmeBlocks.forEach((text, i) => {
       project.write(`readme-${i + 1}.ts`, text);
     });

@@ -21,6 +21,8 @@ export class CageNodeRig {
   readonly chain: LiveDevnet;
   readonly wallet: Wallet;
   readonly address: string;
+  /** Of the node's local socket. */
+  readonly url: string;
   readonly store: Store;
   readonly cage: CageContext;
   private readonly responder: Responder;
@@ -63,6 +65,7 @@ export class CageNodeRig {
     this.chain = chain;
     this.wallet = wallet;
     this.address = formatAddress(wallet.address);
+    this.url = url;
     this.responder = responder;
     this.store = store;
     this.cage = cage;
