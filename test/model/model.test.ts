@@ -1,5 +1,5 @@
 /**
- * The whole against a plain model: more than 20,000 random steps over many
+ * The whole against a plain model: 20,000 random steps over many
  * short lives of a store, most in memory, some on RocksDB where a restart
  * really closes and opens the directory. UNSPENT_TEST_SEED chooses other lives.
  */
@@ -12,7 +12,7 @@ import { type StepKind, Walk } from '../support/walk.ts';
 /** Seeds of single lives that failed once; they are walked before any other, for ever. */
 const FAILED_BEFORE: readonly number[] = [];
 
-const MEMORY_LIVES = 50;
+const MEMORY_LIVES = 45;
 const ROCKS_LIVES = 5;
 const STEPS_PER_LIFE = 400;
 const STEPS_MIN = 20_000;
