@@ -276,6 +276,12 @@ export const ERROR_CODES = {
     meaning: 'The cage does not allow that as it is now.',
     advice: 'The message says what stands in the way, and until when.',
   },
+  FEED_MOVED: {
+    exit: 1,
+    status: 409,
+    meaning: 'Another process has taken the next block into the wallet database first.',
+    advice: 'Nothing was lost: go on from where the database says the feed is.',
+  },
   WALLET_UNKNOWN: {
     exit: 1,
     status: 404,

@@ -89,9 +89,9 @@ export interface WalletStore {
   applyTxBatch(walletId: WalletId, txs: readonly NewTx[], syncedTo?: WalletBlock): Promise<void>;
   /** What a scan found: addresses up to an index, transactions, blocks. As applyTxBatch, ACCOUNT_UNKNOWN. */
   applyScanBatch(walletId: WalletId, scan: ScanBatch): Promise<void>;
-  /** The next block, for every wallet of the database that it touches, and how far the feed is. As applyTxBatch. */
+  /** The next block, for every wallet of the database that it touches, and how far the feed is. As applyTxBatch, FEED_MOVED. */
   connectBlock(block: ConnectedBlock): Promise<void>;
-  /** Blocks from `height` on are gone, for all wallets; and how far the feed is. CHAIN_INCONSISTENT. */
+  /** Blocks from `height` on are gone, for all wallets; and how far the feed is. CHAIN_INCONSISTENT, FEED_MOVED. */
   rollbackToBlock(height: number, feed?: FeedPosition): Promise<void>;
   /** One wallet is to be scanned again from the block on; it keeps what it has up to it. Blocks and other wallets stay. BLOCK_MISMATCH, CHAIN_INCONSISTENT. */
   rewindWallet(walletId: WalletId, block: WalletBlock): Promise<void>;
@@ -101,6 +101,8 @@ export interface WalletStore {
   pruneDead(walletId: WalletId, before: number): Promise<readonly Uint8Array[]>;
   /** Null: never fed. */
   feedPosition(feed: string): Promise<string | null>;
+  /** Which wallets own one of the scripts, and which have a coin, or a transaction with an input, among the outpoints. */
+  findTouched(scripts: readonly Uint8Array[], outpoints: readonly Outpoint[]): Promise<TouchedWallets>;
 
   /** TX_UNKNOWN. */
   getTx(walletId: WalletId, txId: Uint8Array): Promise<WalletTxRow>;
@@ -244,7 +246,16 @@ export interface ScanBatch {
 /** How far the reader of a chain's events is; stored with the data. */
 export interface FeedPosition {
   readonly feed: string;
+  /** Where the reader was before: FEED_MOVED if the database says otherwise, because another process feeds it, too. Null: the beginning. */
+  readonly after: string | null;
   readonly position: string;
+}
+
+export interface TouchedWallets {
+  /** By the script in hex. */
+  readonly owners: ReadonlyMap<string, readonly WalletId[]>;
+  /** By the outpoint as text (`outpointText`). */
+  readonly spenders: ReadonlyMap<string, readonly WalletId[]>;
 }
 
 export interface ConnectedBlock {

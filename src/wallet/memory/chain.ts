@@ -66,6 +66,7 @@ export function applyScan(tables: MemoryTables, walletId: WalletId, { horizons, 
 
 export function connect(tables: MemoryTables, { block, txs, walletIds, feed }: ConnectedBlock): void {
   checkMembers(walletIds, txs);
+  moveFeed(tables, feed);
   storeBlock(tables, block);
   for (const walletId of walletIds)
     applyBatch(
@@ -74,15 +75,19 @@ export function connect(tables: MemoryTables, { block, txs, walletIds, feed }: C
       txs.filter((news) => news.walletId === walletId),
       block,
     );
-  setFeed(tables, feed);
 }
 
-function setFeed(tables: MemoryTables, feed: FeedPosition | undefined): void {
-  if (feed !== undefined) tables.feeds.set(feed.feed, { feed: feed.feed, position: feed.position });
+/** FEED_MOVED. */
+function moveFeed(tables: MemoryTables, move: FeedPosition | undefined): void {
+  if (move === undefined) return;
+  const { feed, after, position } = move;
+  if ((tables.feeds.get(feed)?.position ?? null) !== after) throw refusal.feedMoved(feed);
+  tables.feeds.set(feed, { feed, position });
 }
 
 export function rollback(tables: MemoryTables, height: number, feed: FeedPosition | undefined): void {
   if (!Number.isInteger(height) || height < 0) throw refusal.invalid(`no block has the height ${height}`);
+  moveFeed(tables, feed);
   const gone = [...tables.blocks.values()].filter((block) => block.height >= height);
   for (const block of gone) tables.blocks.delete(block.height);
   for (const wallet of walletsInOrder(tables)) {
@@ -91,7 +96,6 @@ export function rollback(tables: MemoryTables, height: number, feed: FeedPositio
     disconnect(tables, wallet, height);
     if (from >= height) setTip(tables, wallet, highestBelow(tables, height));
   }
-  setFeed(tables, feed);
 }
 
 export function rewind(tables: MemoryTables, wallet: MemoryWallet, block: WalletBlock): void {

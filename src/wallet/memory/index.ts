@@ -37,6 +37,7 @@ import type {
   NewWallet,
   Page,
   ScanBatch,
+  TouchedWallets,
   TxChange,
   WalletChange,
   WalletSecrets,
@@ -62,6 +63,7 @@ import {
   leasedCoins,
   replacementsOf,
   rowsOfPage,
+  touchedWallets,
   watchedOutputs,
   withoutBlock,
 } from './reads.ts';
@@ -241,6 +243,10 @@ export class MemoryWalletStore implements WalletStore {
 
   async feedPosition(feed: string): Promise<string | null> {
     return this.#tables.feeds.get(feed)?.position ?? null;
+  }
+
+  async findTouched(scripts: readonly Uint8Array[], outpoints: readonly Outpoint[]): Promise<TouchedWallets> {
+    return touchedWallets(this.#tables, scripts, outpoints);
   }
 
   async getTx(walletId: WalletId, txId: Uint8Array): Promise<WalletTxRow> {

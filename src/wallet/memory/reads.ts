@@ -1,15 +1,16 @@
 /** What the store in memory answers about transactions and coins, by looking at every row. */
 import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
-import type { CoinLease, TxDetail, TxReplacement, WalletBalance, WalletCoin, WalletTxRow } from '../records.ts';
+import { toHex } from '../../util/bytes.ts';
+import type { CoinLease, TxDetail, TxReplacement, WalletBalance, WalletCoin, WalletId, WalletTxRow } from '../records.ts';
 import { checkAccountFilter, isOfAccount } from '../rules/accounts.ts';
 import { COINBASE_MATURITY, checkDepths, confirmations, isDeepEnough, isMature } from '../rules/confirmations.ts';
 import { detailParts } from '../rules/detail-range.ts';
 import { refusal } from '../rules/failures.ts';
 import { compareOutpoints, isActive } from '../rules/leases.ts';
 import { isLive } from '../rules/status.ts';
-import type { CoinFilter, Page, WatchedOutput } from '../store.ts';
+import type { CoinFilter, Page, TouchedWallets, WatchedOutput } from '../store.ts';
 import { leasesInOrder } from './leases.ts';
-import type { MemoryCredit, MemoryReplacement, MemoryTx, MemoryWallet } from './tables.ts';
+import type { MemoryCredit, MemoryReplacement, MemoryTables, MemoryTx, MemoryWallet } from './tables.ts';
 
 export function describeTx({ tx, status, block, confirmedOrder, received, label, mempool }: MemoryTx): WalletTxRow {
   return { tx, status, block, confirmedOrder, received, label, mempool };
@@ -188,4 +189,22 @@ export function leasedCoins(wallet: MemoryWallet, now: number): WalletCoin[] {
     if (!isActive(lease, now) || !wallet.isCreditLive(credit)) return [];
     return credit.spentBy === null || lease.releaseAfterSpendConfs !== null ? [coinOf(wallet, credit, now)] : [];
   });
+}
+
+export function touchedWallets(tables: MemoryTables, scripts: readonly Uint8Array[], outpoints: readonly Outpoint[]): TouchedWallets {
+  const wallets = [...tables.wallets.values()].sort((a, b) => a.id - b.id);
+  const idsOf = (isTouched: (wallet: MemoryWallet) => boolean): readonly WalletId[] => wallets.filter(isTouched).map(({ id }) => id);
+  const owners = scripts
+    .map((script) => toHex(script))
+    .map((script) => [script, idsOf(({ addresses }) => addresses.get(script) !== undefined)] as const);
+  const spenders = outpoints
+    .map(outpointText)
+    .map((text) => [text, idsOf(({ credits, txs }) => credits.get(text) !== undefined || hasInput(txs.values(), text))] as const);
+  const some = ([, ids]: readonly [string, readonly WalletId[]]): boolean => ids.length > 0;
+  return { owners: new Map(owners.filter(some)), spenders: new Map(spenders.filter(some)) };
+}
+
+function hasInput(rows: Iterable<MemoryTx>, outpoint: string): boolean {
+  for (const { tx } of rows) if (tx.inputs.some((input) => outpointText(input) === outpoint)) return true;
+  return false;
 }

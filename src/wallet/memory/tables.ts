@@ -21,7 +21,7 @@ import type {
 } from '../records.ts';
 import { refusal } from '../rules/failures.ts';
 import { isLive } from '../rules/status.ts';
-import type { FeedPosition, WalletSecrets } from '../store.ts';
+import type { WalletSecrets } from '../store.ts';
 import { MemoryCell, MemoryJournal, MemoryTable } from './journal.ts';
 
 export interface MemoryTx extends WalletTxRow {
@@ -135,7 +135,7 @@ export class MemoryTables {
   readonly journal = new MemoryJournal();
   readonly blocks = new MemoryTable<number, WalletBlock>(this.journal);
   readonly wallets = new MemoryTable<WalletId, MemoryWallet>(this.journal);
-  readonly feeds = new MemoryTable<string, FeedPosition>(this.journal);
+  readonly feeds = new MemoryTable<string, { readonly feed: string; readonly position: string }>(this.journal);
   readonly events: NumberedWalletEvent[] = [];
   #last = 0;
 

@@ -50,6 +50,9 @@ export const refusal = {
     }),
   scriptMissing: (): UnspentError => new UnspentError('SCRIPT_MISSING', 'an address is given without its script'),
 
+  feedMoved: (feed: string): UnspentError =>
+    new UnspentError('FEED_MOVED', `another process has fed the wallets from '${feed}' meanwhile`, { feed }),
+
   blockUnknown: (block: WalletBlock): UnspentError => ofBlock('BLOCK_UNKNOWN', block, 'is not in the wallet database'),
   blockMismatch: (block: WalletBlock): UnspentError => ofBlock('BLOCK_MISMATCH', block, 'is not the one that the wallet database has'),
 

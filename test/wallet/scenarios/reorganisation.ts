@@ -1,5 +1,7 @@
 /** W36 to W46: blocks that are gone, for all wallets or for one. */
 import assert from 'node:assert/strict';
+import { outpointText } from '../../../src/ledgers/outpoint.ts';
+import { toHex } from '../../../src/util/bytes.ts';
 import { MemoryWalletStore } from '../../../src/wallet/memory/index.ts';
 import type { Scenario } from '../scenarios.ts';
 import { blockAt, idOf, NOW, outpointOf, scriptOf, World } from '../support/world.ts';
@@ -130,7 +132,7 @@ export const reorganisationScenarios: readonly Scenario[] = [
       // In the second wallet the chain contradicts itself: what spends the coinbase is in a block below it.
       await world.create('coinbase', { block: high, walletId: second, pays: [{ script: scriptOf(2, 0), amount: 1n }] });
       await world.create('B', { block: low, walletId: second, spends: ['coinbase:0'] });
-      await world.refused('CHAIN_INCONSISTENT', () => world.store.rollbackToBlock(5, { feed: 'f', position: 'p' }));
+      await world.refused('CHAIN_INCONSISTENT', () => world.store.rollbackToBlock(5, { feed: 'f', after: null, position: 'p' }));
       assert.equal(await world.store.feedPosition('f'), null);
     },
   ],
@@ -145,7 +147,7 @@ export const reorganisationScenarios: readonly Scenario[] = [
         await world.create(`B ${n}`, { walletId, spends: [`coinbase ${n}:0`] });
       }
       await world.create('A', { block: blockAt(5), walletId: second });
-      await world.store.rollbackToBlock(5, { feed: 'chain', position: '4' });
+      await world.store.rollbackToBlock(5, { feed: 'chain', after: null, position: '4' });
       assert.deepEqual(await world.states(1), ['coinbase 0 orphaned', 'B 0 failed']);
       assert.deepEqual(await world.states(2), ['coinbase 1 orphaned', 'B 1 failed', 'A published']);
       assert.equal(await world.store.feedPosition('chain'), '4');
@@ -196,19 +198,47 @@ export const reorganisationScenarios: readonly Scenario[] = [
     async (world) => {
       await world.addWallet();
       const walletIds = world.wallets;
-      const feed = { feed: 'chain', position: 'a' };
-      await world.store.connectBlock({ block: blockAt(1), txs: [world.news('A', { block: blockAt(1) })], walletIds, feed });
+      const feed = { feed: 'chain', after: 'a', position: 'b' };
+      const first = { feed: 'chain', after: null, position: 'a' };
+      await world.store.connectBlock({ block: blockAt(1), txs: [world.news('A', { block: blockAt(1) })], walletIds, feed: first });
       assert.deepEqual(
         (await world.rows()).wallets.map(({ syncedHeight }) => syncedHeight),
         [1, 1],
       );
       assert.equal(await world.store.feedPosition('chain'), 'a');
+      await world.refused('FEED_MOVED', () => world.store.connectBlock({ block: blockAt(2), txs: [], walletIds, feed: first }));
+      await world.refused('FEED_MOVED', () => world.store.rollbackToBlock(1, first));
       await world.refused('BLOCK_MISMATCH', () => world.store.connectBlock({ block: blockAt(1, 1), txs: [], walletIds, feed }));
       const txs = [world.news('B', { block: blockAt(2) }), world.news('C', { block: blockAt(2), walletId: 999 })];
       await world.refused('INVALID_PARAM', () => world.store.connectBlock({ block: blockAt(2), txs, walletIds, feed }));
       await world.refused('WALLET_UNKNOWN', () => world.store.connectBlock({ block: blockAt(2), txs: [], walletIds: [999], feed }));
       const coin = await world.store.getCoin(world.wallet, outpointOf('A:0'), NOW);
       assert.equal(coin.height, 1);
+    },
+  ],
+  [
+    'W46 the wallets that a block touches are found by scripts, coins and inputs',
+    async (world) => {
+      const second = await world.addWallet();
+      await world.create('A', { pays: [{ script: scriptOf(1, 0), amount: 1n }] });
+      await world.create('B', { walletId: second, spends: ['elsewhere:3'], pays: [{ script: scriptOf(2, 0), amount: 1n }] });
+      const scripts = [scriptOf(1, 0), scriptOf(2, 0), scriptOf(3, 0)];
+      const { owners, spenders } = await world.store.findTouched(scripts, ['A:0', 'A:1', 'elsewhere:3', 'elsewhere:2'].map(outpointOf));
+      assert.deepEqual(
+        [...owners].sort(),
+        [
+          [toHex(scriptOf(1, 0)), [world.wallet]],
+          [toHex(scriptOf(2, 0)), [second]],
+        ].sort(),
+      );
+      assert.deepEqual(
+        [...spenders].sort(),
+        [
+          [outpointText(outpointOf('A:0')), [world.wallet]],
+          [outpointText(outpointOf('elsewhere:3')), [second]],
+        ].sort(),
+      );
+      assert.deepEqual(await world.store.findTouched([], []), { owners: new Map(), spenders: new Map() });
     },
   ],
 ];
