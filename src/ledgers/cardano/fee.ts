@@ -4,11 +4,18 @@
  * takes them in checks it.
  */
 import type { ExecutionUnits, ProtocolParameters, Ratio } from './protocol-parameters.ts';
+import { encodeOutput, type OutputToWrite } from './transaction-write.ts';
 
 /** Of an unspent output in a ledger's memory besides its bytes (Babbage, `minUTxO`). */
 const UTXO_OVERHEAD_BYTES = 160n;
 /** Reference scripts cost more from each step of so many bytes on (Conway, `tierRefScriptFee`). */
 const REFERENCE_TIER_BYTES = 25_600n;
+
+/** An amount of the longest form that one takes: what something is measured with while its amount is looked for. */
+export const LONGEST_LOVELACE = 1n << 40n;
+/** A key and its signature with their heads; and the entry of the witness set that holds them all. */
+const SIGNATURE_BYTES = 102;
+const SIGNATURES_ENTRY_BYTES = 6;
 
 /** What a fee is counted by. */
 export interface FeeBasis {
@@ -46,4 +53,14 @@ export function referenceFee(bytes: bigint, { over, under }: Ratio): bigint {
 /** What an output of so many bytes must hold at least. */
 export function outputLovelaceMin(bytes: number, { lovelacePerUtxoByte }: ProtocolParameters): bigint {
   return (UTXO_OVERHEAD_BYTES + BigInt(bytes)) * lovelacePerUtxoByte;
+}
+
+/** What an output that is still to be written must hold at least, whatever it will hold. */
+export function lovelaceMin(output: OutputToWrite, parameters: ProtocolParameters): bigint {
+  return outputLovelaceMin(encodeOutput({ ...output, lovelace: LONGEST_LOVELACE }).length, parameters);
+}
+
+/** What signatures of so many keys add to a transaction, at most. */
+export function signatureBytes(keys: number): number {
+  return SIGNATURES_ENTRY_BYTES + keys * SIGNATURE_BYTES;
 }

@@ -42,6 +42,8 @@ export interface ProtocolParameters {
   readonly stepsPrice: Ratio;
   /** What the scripts of a transaction may use together. */
   readonly txUnitsMax: ExecutionUnits;
+  /** Bytes that the value of an output may have: its lovelace and its assets. */
+  readonly valueBytesMax: number;
   /** Collateral in percent of the fee. */
   readonly collateralPercent: bigint;
   /** Inputs that may be named as collateral. */
@@ -76,7 +78,8 @@ function readParameters(c: Cursor): ProtocolParameters {
   const [memoryPrice, stepsPrice] = [readRatio(c), readRatio(c)];
   c.close(prices);
   const txUnitsMax = readUnits(c);
-  skip(c, 2); // maxBlockExUnits, maxValueSize
+  skip(c, 1); // maxBlockExUnits
+  const valueBytesMax = c.uint();
   const collateralPercent = c.bigUint();
   const collateralInputsMax = c.uint();
   skip(c, 8); // voting thresholds, committee, governance actions, DReps
@@ -91,6 +94,7 @@ function readParameters(c: Cursor): ProtocolParameters {
     memoryPrice,
     stepsPrice,
     txUnitsMax,
+    valueBytesMax,
     collateralPercent,
     collateralInputsMax,
     referenceScriptBytePrice,

@@ -5,11 +5,10 @@
  * bring and no output takes go to the payer, in an output of their own.
  */
 import type { Asset } from '../../../ledgers/asset.ts';
-import { feeMin, outputLovelaceMin } from '../../../ledgers/cardano/fee.ts';
+import { feeMin, lovelaceMin, signatureBytes } from '../../../ledgers/cardano/fee.ts';
 import type { ExecutionUnits, ProtocolParameters } from '../../../ledgers/cardano/protocol-parameters.ts';
 import type { OutRef } from '../../../ledgers/cardano/transaction.ts';
 import {
-  encodeOutput,
   type InputToWrite,
   type OutputToWrite,
   sameRef,
@@ -55,15 +54,6 @@ export interface Payer {
 }
 
 const PLUTUS_V3_LANGUAGE = 2;
-/** A key and its signature with their heads, and the entry of the witness set that holds them. */
-const SIGNATURE_BYTES = 102 + 6;
-
-/** What an output must hold at least. */
-export function lovelaceMin(output: OutputToWrite, parameters: ProtocolParameters): bigint {
-  // Measured with an amount of the longest form, because the amount is what is looked for.
-  return outputLovelaceMin(encodeOutput({ ...output, lovelace: 1n << 40n }).length, parameters);
-}
-
 /** The transaction, without signatures. Throws USAGE when the coins do not pay for it, LIMIT when it is too large. */
 export function balance(
   plan: TransactionPlan,
@@ -77,7 +67,7 @@ export function balance(
     const needed = feeOf(written.tx.length, draft, plan, parameters);
     if (needed <= fee) {
       const { txBytesMax } = parameters;
-      if (written.tx.length + SIGNATURE_BYTES > txBytesMax) {
+      if (written.tx.length + signatureBytes(1) > txBytesMax) {
         throw new UnspentError(
           'LIMIT',
           `the transaction has ${written.tx.length} bytes, more than the ${txBytesMax} allowed: take fewer requests`,
@@ -154,7 +144,7 @@ function collateralOf(
 function feeOf(bytes: number, { mint, inputs, units }: TransactionToWrite, plan: TransactionPlan, parameters: ProtocolParameters): bigint {
   const scripts = BigInt(inputs.filter(({ redeemer }) => redeemer !== undefined).length + (mint === undefined ? 0 : 1));
   const basis = {
-    bytes: bytes + SIGNATURE_BYTES,
+    bytes: bytes + signatureBytes(1),
     units: { memory: scripts * units.memory, steps: scripts * units.steps },
     referenceScriptBytes: plan.referenceScriptBytes ?? 0,
   };

@@ -25,6 +25,7 @@ import {
   slotsWithin,
   type TimeBounds,
 } from '../../../ledgers/cardano/cage/index.ts';
+import { lovelaceMin } from '../../../ledgers/cardano/fee.ts';
 import { readAddress } from '../../../ledgers/cardano/index.ts';
 import { type OutputToWrite, sortInputs } from '../../../ledgers/cardano/transaction-write.ts';
 import { type Outpoint, outpointText, parseOutpoint } from '../../../ledgers/outpoint.ts';
@@ -33,7 +34,7 @@ import { equalBytes, fromHex, toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import type { CageToken, PendingRequest } from '../cage.ts';
 import { TrieTrial } from '../trie-trial.ts';
-import { balance, lovelaceMin, type PlannedInput, type TransactionPlan } from './balance.ts';
+import { balance, type PlannedInput, type TransactionPlan } from './balance.ts';
 import { type CageTxGround, joinScripts, needRequestScript } from './ground.ts';
 import { chooseRequests, needNoRequests, requestAt } from './request-choice.ts';
 
