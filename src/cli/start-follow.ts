@@ -6,6 +6,7 @@
 import { renderPoint } from '../query/render.ts';
 import type { Served, ServeOptions } from '../server/serve.ts';
 import type { Source } from '../sources/source.ts';
+import { watchRemarks } from '../store/remarks.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
@@ -51,6 +52,7 @@ export async function followAndReport(
   const control = readControl(commands, say);
   void control.quit.then(() => quit.abort());
   const signal = AbortSignal.any([interruption.signal, quit.signal]);
+  const stopWatching = watchRemarks(store, say);
   try {
     await runBoth(
       signal,
@@ -68,6 +70,7 @@ export async function followAndReport(
       },
     );
   } finally {
+    stopWatching();
     control.stop();
     interruption.release();
   }

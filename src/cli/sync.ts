@@ -8,6 +8,7 @@ import { parsePlace } from '../query/place.ts';
 import { renderPoint } from '../query/render.ts';
 import type { FollowProgress, FollowResult, Until } from '../sources/follow.ts';
 import type { Source } from '../sources/source.ts';
+import { watchRemarks } from '../store/remarks.ts';
 import type { OpenOptions, OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
@@ -109,6 +110,7 @@ async function followSource({ options, progress }: Context, store: OpenStore, so
   const meter = new SyncMeter(until, store.fold.head);
   const interruption = onInterrupt(() => line.note('stopping at the next block; once more to end at once'));
   const { signal } = interruption;
+  const stopWatching = watchRemarks(store, (text) => line.note(text));
   let last: FollowProgress = NOTHING;
   const show = (): void =>
     line.update(() => {
@@ -131,6 +133,7 @@ async function followSource({ options, progress }: Context, store: OpenStore, so
       onRollback: (to, undone) => line.note(`the source went back ${counted(undone, 'block')}, to ${pointText(to, store.network.dialect)}`),
     });
   } finally {
+    stopWatching();
     line.done();
     interruption.release();
   }
