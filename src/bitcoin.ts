@@ -24,6 +24,7 @@ export {
   genesisBlock,
   type Header,
   headerHash,
+  type KeyVersions,
   merkleRoot,
   parseAddress,
   parseId,

@@ -474,6 +474,43 @@ export const ERROR_CODES = {
     meaning: 'Nodes would not take this transaction in place of those it conflicts with.',
     advice: 'The message says which rule of BIP125 it breaks.',
   },
+  DESCRIPTOR_INVALID: {
+    exit: 2,
+    status: 400,
+    meaning: 'The text is not an output descriptor that we know.',
+    advice: 'The message says where. Give it with its checksum, so that a slip is found before money is sent there.',
+  },
+  DERIVATION_FAILED: {
+    exit: 1,
+    status: 400,
+    meaning:
+      'There is no such key: the step is hardened and the private key is not at hand, the index is too large, or it is one of the few that BIP32 leaves out.',
+    advice: 'Of an index that BIP32 leaves out, take the next one.',
+  },
+  SECRET_INVALID: {
+    exit: 1,
+    status: 400,
+    meaning: 'The mnemonic, seed, private key or box of secrets is not sound.',
+    advice: 'The message says what is wrong with it; compare it with your backup.',
+  },
+  PASSPHRASE_WRONG: {
+    exit: 1,
+    status: 403,
+    meaning: 'The passphrase does not open the secrets of this wallet.',
+    advice: 'Try again. Nobody can tell a wrong passphrase from a box that was altered or moved from another wallet.',
+  },
+  PSBT_INVALID: {
+    exit: 1,
+    status: 400,
+    meaning: 'The bytes are not a sound partially signed transaction, or what was asked does not fit it.',
+    advice: 'The message says what. Get the file again from whoever made it.',
+  },
+  PSBT_INCOMPLETE: {
+    exit: 1,
+    status: 409,
+    meaning: 'Signatures are missing from the partially signed transaction.',
+    advice: 'The message names the inputs; let the other keys sign, combine, and finalise again.',
+  },
   UNAUTHORIZED: { exit: 1, status: 401, meaning: 'The request has no valid token.', advice: 'Send Authorization: Bearer TOKEN.' },
   FORBIDDEN: {
     exit: 1,

@@ -497,3 +497,30 @@ export const REPLACED_TX_MAX = 100;
 /** Seconds that the tip may be old for its height to be a lock time, and blocks that a lock time is dated back at most: both as wallets of Bitcoin Core have it. */
 export const TIP_AGE_SECONDS_MAX = 8 * 60 * 60;
 export const LOCKTIME_BACK_BLOCKS = 100;
+
+/** Characters of an output descriptor: 20 keys with origin and path take 4,000, and a checksum finds three slips up to 49,154 (BIP380). */
+export const DESCRIPTOR_CHARS_MAX = 49_154;
+
+/** Values of a step such as `<0;1>`, which are as many branches: wallets use two. */
+export const DESCRIPTOR_BRANCHES_MAX = 64;
+
+/** Levels of the tree of scripts of a taproot output (BIP341). */
+export const TAPROOT_DEPTH_MAX = 128;
+
+/** Scripts in a row that nobody has used, after which a branch is taken to have no used ones: what wallets use (BIP44). */
+export const GAP_LIMIT_DEFAULT = 20;
+
+/** The longest such row that may be asked for: deriving a script takes about a millisecond. */
+export const GAP_LIMIT_MAX = 10_000;
+
+/** Bytes of a partially signed transaction: 1,400 inputs, the most of a standard one, with previous transactions of 10 kB each. */
+export const PSBT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** The scrypt cost (N, as a power of two) of a new box of secrets: with blocks of 1 kB (r = 8) it takes 128 MB and about half a second. */
+export const SECRET_COST_LOG2 = 17;
+
+/** The highest cost that is tried for a box: 1 GB of memory, so that a forged box cannot take all of it. */
+export const SECRET_COST_LOG2_MAX = 20;
+
+/** Bytes of a secret in a box: a descriptor with twenty private keys takes 4,000. */
+export const SECRET_BYTES_MAX = 65_536;

@@ -136,6 +136,18 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   engine: ['engine/engine.ts', 'engine/open.ts', 'engine/directory.ts', 'engine/memory.ts'],
 };
 
+/**
+ * Folders on packages that are installed only where they are used (optional peer dependencies), and the one file that
+ * loads each when it is asked to, and says what to install. Others see its types.
+ */
+const OPTIONAL: readonly { readonly folder: string; readonly loader: string; readonly packages: readonly string[] }[] = [
+  {
+    folder: 'wallet/bitcoin/keys/',
+    loader: 'wallet/bitcoin/load-keys.ts',
+    packages: ['@scure/bip32', '@scure/bip39', '@scure/btc-signer'],
+  },
+];
+
 /** Whole files are read by these without `files/`: our own assets, and files of a store that its lock guards. */
 const READ_FILES: readonly string[] = ['chains/bitcoin/regtest/journal.ts', 'server/page/assets.ts', 'server/page/browser-modules.ts'];
 
@@ -170,6 +182,7 @@ function importsOf(file: string, text: string): Import[] {
 }
 
 const imports = [...sources].flatMap(([file, text]) => importsOf(file, withoutComments(text)));
+const packageOf = (target: string): string => target.split('/', target.startsWith('@') ? 2 : 1).join('/');
 const roomOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : 'top');
 /** The file an import of ours leads to, below src/; undefined for packages and Node's own. */
 function leadsTo({ file, target }: Import): string | undefined {
@@ -297,8 +310,37 @@ describe('imports', () => {
     assert.ok(names.length <= 12, `${names.length} direct dependencies`);
     for (const { file, target } of imports) {
       if (target.startsWith('.') || target.startsWith('node:')) continue;
-      const name = target.split('/', target.startsWith('@') ? 2 : 1).join('/');
-      assert.ok(names.includes(name), `${file} imports ${target}`);
+      const name = packageOf(target);
+      const optional = OPTIONAL.find(({ folder }) => file.startsWith(folder))?.packages ?? [];
+      assert.ok(names.includes(name) || optional.includes(name), `${file} imports ${target}`);
+    }
+  });
+
+  test('packages that only some need are optional, and loaded when they are needed', () => {
+    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    for (const { folder, loader, packages } of OPTIONAL) {
+      for (const name of packages) {
+        assert.ok(
+          name in manifest.peerDependencies && manifest.peerDependenciesMeta[name].optional,
+          `${name} is an optional peer dependency`,
+        );
+        assert.ok(name in manifest.devDependencies && sources.get(loader)?.includes(`'${name}'`), `${loader} tells of ${name}`);
+      }
+      const inside = imports.filter(({ file }) => file.startsWith(folder));
+      for (const name of packages)
+        assert.ok(
+          inside.some(({ target }) => packageOf(target) === name),
+          `nothing in ${folder} imports ${name}`,
+        );
+      assert.doesNotMatch(
+        sources.get(loader) ?? '',
+        new RegExp(`^import [^;]* from '[^']*/${posix.basename(folder)}/`, 'm'),
+        `${loader} loads them at once`,
+      );
+      for (const { file, to, typeOnly } of ours) {
+        if (to.startsWith(folder) && !file.startsWith(folder) && file !== loader)
+          assert.ok(typeOnly, `${file} imports more than types from ${to}`);
+      }
     }
   });
 

@@ -14,7 +14,7 @@ const TAPROOT_BYTES = 32;
 /** The script as an output descriptor with its checksum, as nodes write it. */
 export function descriptorOf(network: BitcoinNetwork, script: Uint8Array): string {
   const text = keysOf(script) ?? destinationOf(network, script);
-  return `${text}#${checksum(text)}`;
+  return `${text}#${descriptorChecksum(text)}`;
 }
 
 /** Null: the script shows no keys, or one that no descriptor may have. */
@@ -76,8 +76,13 @@ function sums(generator: readonly number[]): Uint32Array {
   return Uint32Array.from({ length: 32 }, (_, bits) => generator.reduce((sum, word, bit) => ((bits >>> bit) & 1 ? sum ^ word : sum), 0));
 }
 
-/** BIP380. */
-function checksum(text: string): string {
+/** Whether it has only characters that a descriptor may have: the checksum is of no others. */
+export function isDescriptorText(text: string): boolean {
+  return [...text].every((character) => CHARACTERS.includes(character));
+}
+
+/** The checksum of a descriptor (BIP380), which is given without `#` and checksum. */
+export function descriptorChecksum(text: string): string {
   let [high, low, group] = [0, 1, 0];
   const feed = (symbol: number): void => {
     const top = high >>> 15;

@@ -36,10 +36,18 @@ export {
   readHeader,
 } from './decode.ts';
 export { type DescribedOutput, type DescribedTx, describeOutput, describeTx, type TxInput, type TxOutput } from './describe.ts';
-export { descriptorOf } from './descriptor.ts';
+export { descriptorChecksum, descriptorOf, isDescriptorText } from './descriptor.ts';
 export { genesisBlock } from './genesis.ts';
 export { formatId, parseId } from './ids.ts';
-export { BITCOIN_NETWORKS, type BitcoinNetwork, type BlockName, bitcoinNetwork, type GenesisFacts, type WorkRules } from './networks.ts';
+export {
+  BITCOIN_NETWORKS,
+  type BitcoinNetwork,
+  type BlockName,
+  bitcoinNetwork,
+  type GenesisFacts,
+  type KeyVersions,
+  type WorkRules,
+} from './networks.ts';
 export { merkleRoot, saidHeight } from './proof.ts';
 export { coreType, esploraType, readScript, type Script } from './script.ts';
 

@@ -28,6 +28,8 @@ export interface BitcoinNetwork {
   readonly p2sh: readonly number[];
   /** What a bech32 address begins with. */
   readonly hrp: string;
+  /** How its keys are written. */
+  readonly keys: KeyVersions;
   /** What its coin is called. */
   readonly unit: 'BTC' | 'LTC';
   /** The height from which on witnesses are committed to (BIP141). */
@@ -42,6 +44,18 @@ export interface BitcoinNetwork {
   readonly halvingBlocks: number;
   /** Blocks whose coinbase a later one of the same id overwrote while unspent (BIP30), and the block of that one. */
   readonly overwritten: readonly (BlockName & { readonly by: BlockName })[];
+}
+
+/** How the keys of a network are written. Litecoin's nodes write extended keys as Bitcoin's do. */
+export interface KeyVersions {
+  /** The first byte of a private key in base58 (WIF). */
+  readonly wif: number;
+  /** The first four bytes of an extended public key (BIP32): `xpub` or `tpub`. */
+  readonly extendedPublic: number;
+  /** The first four bytes of an extended private key: `xprv` or `tprv`. */
+  readonly extendedPrivate: number;
+  /** The number of its coin in derivation paths (SLIP44); 1 for all test networks. */
+  readonly coinType: number;
 }
 
 /** A block by height and hash. */
@@ -82,6 +96,9 @@ const BITCOIN_WORK: WorkRules = { hash: 'sha256d', limitBits: 0x1d00ffff, spacin
 const LITECOIN_WORK: WorkRules = { hash: 'scrypt', limitBits: 0x1e0fffff, spacing: 150, retarget: 'litecoin', easyWhenLate: false };
 const REGTEST_LIMIT_BITS = 0x207fffff;
 
+const BITCOIN_KEYS: KeyVersions = { wif: 0x80, extendedPublic: 0x0488b21e, extendedPrivate: 0x0488ade4, coinType: 0 };
+const TEST_KEYS: KeyVersions = { wif: 0xef, extendedPublic: 0x043587cf, extendedPrivate: 0x04358394, coinType: 1 };
+
 const BITCOIN: BitcoinNetwork = {
   name: 'bitcoin',
   magic: 0xf9beb4d9,
@@ -93,6 +110,7 @@ const BITCOIN: BitcoinNetwork = {
   p2pkh: 0,
   p2sh: [5],
   hrp: 'bc',
+  keys: BITCOIN_KEYS,
   unit: 'BTC',
   segwitHeight: 481_824,
   bip34Height: 227_931,
@@ -126,6 +144,7 @@ const TESTNET3: BitcoinNetwork = {
   p2pkh: 111,
   p2sh: [196],
   hrp: 'tb',
+  keys: TEST_KEYS,
   segwitHeight: 834_624,
   bip34Height: 21_111,
   overwritten: [],
@@ -185,6 +204,7 @@ const LITECOIN: BitcoinNetwork = {
   p2pkh: 48,
   p2sh: [50, 5],
   hrp: 'ltc',
+  keys: { ...BITCOIN_KEYS, wif: 0xb0, coinType: 2 },
   unit: 'LTC',
   segwitHeight: 1_201_536,
   bip34Height: 710_000,
@@ -205,6 +225,7 @@ const LITECOIN_TESTNET: BitcoinNetwork = {
   p2pkh: 111,
   p2sh: [58, 196],
   hrp: 'tltc',
+  keys: TEST_KEYS,
   segwitHeight: 6048,
   bip34Height: 76,
 };
