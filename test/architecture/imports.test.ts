@@ -34,7 +34,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   chains: ['util', 'crypto', 'files', 'ledgers', 'proofs', 'sources'],
   families: ['util', 'engine', 'ledgers', 'proofs', 'query', 'sources', 'chains'],
   store: ['util', 'files', 'config', 'engine', 'ledgers', 'projections', 'state', 'query', 'sources', 'families', 'snapshot', 'events'],
-  wallet: ['util', 'crypto', 'ledgers'],
+  wallet: ['util', 'crypto', 'ledgers', 'projections', 'query', 'events'],
   server: [
     'util',
     'crypto',

@@ -1,0 +1,45 @@
+/**
+ * The events of a store in this process, in the form that wallets take them in.
+ * What a block's transactions are is the family's to say.
+ */
+import type { EventForm, StoreEvent, StoreEvents, StoreEventsOptions } from '../../events/store-events.ts';
+import type { ChainRow } from '../../projections/chain.ts';
+import type { Clock } from '../../query/dialect.ts';
+import type { Query } from '../../query/query.ts';
+import type { WalletBlock, WalletTx } from '../records.ts';
+import type { FeedEvent, FeedSource } from './wallet-feed.ts';
+
+/** The transactions of a block, in its order, read from a snapshot in which it is on the chain. */
+export type BlockTxs = (query: Query, row: ChainRow) => readonly WalletTx[];
+
+/** What a feed asks of an open store. */
+export interface FollowedStore {
+  read<T>(body: (query: Query) => T): T;
+  eventsAs<E>(options: StoreEventsOptions, form: EventForm<E>): StoreEvents<E>;
+}
+
+export function storeFeed(store: FollowedStore, txsOf: BlockTxs, clock: Clock): FeedSource {
+  const form = feedForm(txsOf, clock);
+  return {
+    async newest() {
+      const row = store.read((query) => query.headRow());
+      await using events = store.eventsAs({ after: row }, form);
+      return { block: row && walletBlock(row, clock), position: events.position };
+    },
+    events: (after, signal) => store.eventsAs({ after, signal }, form),
+  };
+}
+
+function feedForm(txsOf: BlockTxs, clock: Clock): EventForm<FeedEvent> {
+  return (event: StoreEvent, query: Query): FeedEvent => {
+    const { kind, position } = event;
+    if (kind === 'rollback') return { kind, to: event.to && walletBlock(event.to, clock), position };
+    const block = walletBlock(event.block, clock);
+    if (kind === 'undone') return { kind: 'disconnected', block, position };
+    return { kind: 'connected', block, txs: txsOf(query, event.block), position };
+  };
+}
+
+function walletBlock(row: ChainRow, clock: Clock): WalletBlock {
+  return { height: row.height, hash: row.hash, timestamp: clock.time(row.slot, row) ?? 0 };
+}

@@ -1,0 +1,167 @@
+/**
+ * Where wallets meet the chain: takes the events of a chain, one after the
+ * other, into a wallet store. What an event does to the wallets and how far the
+ * feed is are one database transaction, so that whoever crashes, and however
+ * many processes feed one database, every block is taken in exactly once.
+ *
+ * Events come from a store in this process (store-feed.ts) or from another
+ * machine; the feed does not know.
+ */
+import { outpointText } from '../../ledgers/outpoint.ts';
+import { toHex } from '../../util/bytes.ts';
+import { isUnspentError } from '../../util/errors.ts';
+import type { WalletBlock, WalletId, WalletTx } from '../records.ts';
+import type { FeedPosition, NewTx, TouchedWallets, WalletStore } from '../store.ts';
+
+/** What a chain tells the wallets. */
+export type FeedEvent =
+  | { readonly kind: 'connected'; readonly block: WalletBlock; readonly txs: readonly WalletTx[]; readonly position: string }
+  | { readonly kind: 'disconnected'; readonly block: WalletBlock; readonly position: string }
+  /** Blocks above `to` are gone; null: all of them. */
+  | { readonly kind: 'rollback'; readonly to: WalletBlock | null; readonly position: string };
+
+/** Where the events of a chain come from. */
+export interface FeedSource {
+  /** The newest block, null before the first, and the position right behind it. */
+  newest(): Promise<FeedStart>;
+  /** What happens after a position, until the signal comes. */
+  events(after: string, signal: AbortSignal): AsyncIterable<FeedEvent>;
+}
+
+export interface FeedStart {
+  readonly block: WalletBlock | null;
+  readonly position: string;
+}
+
+export interface WalletFeedOptions {
+  /** One name for one chain: processes that feed from the same chain say the same. */
+  readonly feed: string;
+  /** Milliseconds since 1970: when a transaction was first seen. */
+  readonly now: () => number;
+}
+
+export class WalletFeed {
+  readonly #store: WalletStore;
+  readonly #feed: string;
+  readonly #now: () => number;
+
+  constructor(store: WalletStore, { feed, now }: WalletFeedOptions) {
+    this.#store = store;
+    this.#feed = feed;
+    this.#now = now;
+  }
+
+  /**
+   * Takes in events until the signal comes or the source ends. A database that was never fed begins behind the newest
+   * block. Throws what the source throws: EXPIRED when it cannot tell any more what happened after the position in the
+   * database.
+   */
+  async follow(source: FeedSource, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const after = (await this.#store.feedPosition(this.#feed)) ?? (await this.#begin(await source.newest()));
+      if (await this.#takeAll(source.events(after, signal), after)) return;
+    }
+  }
+
+  /** One event, if the feed is at `after`. Throws FEED_MOVED. */
+  async take(event: FeedEvent, after: string): Promise<void> {
+    const feed: FeedPosition = { feed: this.#feed, after, position: event.position };
+    if (event.kind === 'connected') await this.#connect(event.block, event.txs, feed);
+    else if (event.kind === 'disconnected') await this.#store.rollbackToBlock(event.block.height, feed);
+    else await this.#store.rollbackToBlock((event.to?.height ?? -1) + 1, feed);
+  }
+
+  /**
+   * The node's mempool has these now. One that spends what a live unmined transaction of the wallet spends has replaced
+   * it; one that the wallet took for dead lives again.
+   */
+  async seeInMempool(txs: readonly WalletTx[]): Promise<void> {
+    const now = this.#now();
+    for (const news of newTxs(txs, await this.#touched(txs), now)) {
+      await this.#store.createTx({ ...news, replace: true, reactivate: true });
+      await this.#store.markMempool(news.walletId, news.tx.id, true, now);
+    }
+  }
+
+  /** The node's mempool has these no more. What is in no block either is told to be evicted, and keeps its coins. */
+  async loseFromMempool(txIds: readonly Uint8Array[]): Promise<void> {
+    const gone = new Set(txIds.map((id) => toHex(id)));
+    for (const { id: walletId } of await this.#store.listWallets()) {
+      const unmined = await this.#store.listTxs(walletId, 'unmined');
+      for (const { tx } of unmined) if (gone.has(toHex(tx.id))) await this.#store.markMempool(walletId, tx.id, false, this.#now());
+    }
+  }
+
+  /** False: another process feeds the database, too, and was first; the next event is to be read anew. */
+  async #takeAll(events: AsyncIterable<FeedEvent>, begin: string): Promise<boolean> {
+    let after = begin;
+    for await (const event of events) {
+      try {
+        await this.take(event, after);
+      } catch (error) {
+        if (isUnspentError(error, 'FEED_MOVED')) return false;
+        throw error;
+      }
+      after = event.position;
+    }
+    return true;
+  }
+
+  async #begin({ block, position }: FeedStart): Promise<string> {
+    const feed = { feed: this.#feed, after: null, position };
+    try {
+      if (block === null) await this.#store.rollbackToBlock(0, feed);
+      else await this.#connect(block, [], feed);
+      return position;
+    } catch (error) {
+      const begun = isUnspentError(error, 'FEED_MOVED') ? await this.#store.feedPosition(this.#feed) : null;
+      if (begun === null) throw error;
+      return begun;
+    }
+  }
+
+  async #connect(block: WalletBlock, txs: readonly WalletTx[], feed: FeedPosition): Promise<void> {
+    const wallets = await this.#store.listWallets();
+    await this.#store.connectBlock({
+      block,
+      txs: newTxs(txs, await this.#touched(txs), this.#now(), block),
+      walletIds: wallets.map(({ id }) => id),
+      feed,
+    });
+  }
+
+  #touched(txs: readonly WalletTx[]): Promise<TouchedWallets> {
+    return this.#store.findTouched(
+      txs.flatMap(({ outputs }) => outputs.map(({ script }) => script)),
+      txs.flatMap(({ inputs }) => inputs),
+    );
+  }
+}
+
+/**
+ * The transactions as each wallet that they touch is told of them. A transaction that spends an output which an earlier
+ * one of them pays to a wallet touches that wallet, too.
+ */
+function newTxs(txs: readonly WalletTx[], { owners, spenders }: TouchedWallets, received: number, block?: WalletBlock): NewTx[] {
+  const paid = new Map<string, Set<WalletId>>();
+  const found: NewTx[] = [];
+  for (const tx of txs) {
+    const credits = new Map<WalletId, Map<number, null>>();
+    const creditsOf = (walletId: WalletId): Map<number, null> => {
+      const known = credits.get(walletId) ?? new Map<number, null>();
+      credits.set(walletId, known);
+      return known;
+    };
+    for (const input of tx.inputs) {
+      const text = outpointText(input);
+      for (const walletId of [...(spenders.get(text) ?? []), ...(paid.get(text) ?? [])]) creditsOf(walletId);
+    }
+    for (const [index, { script }] of tx.outputs.entries()) {
+      const ids = owners.get(toHex(script)) ?? [];
+      for (const walletId of ids) creditsOf(walletId).set(index, null);
+      if (ids.length > 0) paid.set(outpointText({ txId: tx.id, index }), new Set(ids));
+    }
+    for (const [walletId, own] of credits) found.push({ walletId, tx, received, status: 'published', block, credits: own });
+  }
+  return found;
+}
