@@ -157,7 +157,7 @@ class MemoryBatch implements Batch {
   put(name: string, key: Uint8Array, value: Uint8Array): void {
     const column = this.#engine.column(name);
     assert(key.length >= (column.spec.prefixBytes ?? 0), `a key of '${name}' is as long as its prefix`);
-    this.#operations.push([column, textOf(key), Uint8Array.from(value)]);
+    this.#operations.push([column, textOf(key), new Uint8Array(value)]);
   }
 
   del(name: string, key: Uint8Array): void {
@@ -238,5 +238,5 @@ function textOf(bytes: Uint8Array): string {
 }
 
 function bytesOf(text: string): Uint8Array {
-  return Uint8Array.from(Buffer.from(text, 'latin1'));
+  return new Uint8Array(Buffer.from(text, 'latin1'));
 }

@@ -20,11 +20,10 @@ import { Fold, type FoldOptions } from '../../src/state/fold.ts';
 import type { Head } from '../../src/state/head.ts';
 import { readPruned } from '../../src/state/pruned.ts';
 import { toHex } from '../../src/util/bytes.ts';
-import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
 import { Account, unsigned } from './bitcoin-account.ts';
 import type { PlainBlock, PlainChain } from './bitcoin-chain.ts';
 import { KEEP_ALL_BITCOIN } from './forged-chain.ts';
-import { assertSameDump, assertSameRows, type Dump, dump } from './harness.ts';
+import { assertSameRows, type Dump, dump } from './harness.ts';
 
 /** What `verifyStore` looks at in a store that keeps everything. */
 export const VERIFY_ALL_BITCOIN = { projections: KEEP_ALL_BITCOIN } as const;
@@ -183,18 +182,4 @@ export function assertIsAccount({ engine, fold, chain }: BitcoinRig, when = 'the
   assert.deepEqual([...account.unspent.keys()].sort(), [...chain.utxos.keys()].sort(), 'the producer agrees with itself');
   assertHead(fold.head, account, when);
   return assertRows(engine, account, when);
-}
-
-/** The call fails with this code, says these words, and no byte of the store changes. */
-export function assertRefused(rig: BitcoinRig, body: () => unknown, code: ErrorCode, ...words: readonly string[]): void {
-  const before = dump(rig.engine);
-  const { head } = rig.fold;
-  assert.throws(body, (error) => {
-    if (!isUnspentError(error)) throw error;
-    assert.equal(error.code, code, error.message);
-    for (const word of words) assert.ok(error.message.includes(word), `${word} is not in '${error.message}'`);
-    return true;
-  });
-  assertSameDump(dump(rig.engine), before, `after ${code}`);
-  assert.deepEqual(rig.fold.head, head);
 }

@@ -15,7 +15,8 @@ import { forgeBlock, forgeCoinbase, forgeTx, OP_TRUE } from '../ledgers/bitcoin/
 import { Account } from './bitcoin-account.ts';
 import { Asked } from './bitcoin-asked.ts';
 import { type PlainBlock, PlainChain } from './bitcoin-chain.ts';
-import { assertIsAccount, assertRefused, type BitcoinRig, type OpenRig, VERIFY_ALL_BITCOIN } from './bitcoin-rig.ts';
+import { assertIsAccount, type BitcoinRig, type OpenRig, VERIFY_ALL_BITCOIN } from './bitcoin-rig.ts';
+import { assertRefused } from './harness.ts';
 
 const STEPS = [
   ['forward', 30],

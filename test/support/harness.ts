@@ -225,27 +225,33 @@ export async function diskRig(kind: 'rocks' | 'sqlite', devnet: Devnet, options:
   return new Rig(devnet, options, await open(), directory, open);
 }
 
-/** The call fails with this code. */
-export function assertCode(body: () => unknown, code: ErrorCode): void {
+/** The call fails with this code, and says these words. */
+export function assertCode(body: () => unknown, code: ErrorCode, words: readonly string[] = []): void {
   assert.throws(body, (error) => {
     if (!isUnspentError(error)) throw error;
     assert.equal(error.code, code, error.message);
+    for (const word of words) assert.ok(error.message.includes(word), `${word} is not in '${error.message}'`);
     return true;
   });
 }
 
-/** The call fails with this code and no byte of the store changes. */
-export function assertRefused(rig: Rig, body: () => unknown, code: ErrorCode): void {
-  const columns = rig.engine.columns.map(({ name }) => name);
-  const before = rig.engine.snapshot(columns);
-  const head = rig.fold.head;
+/** The call fails with this code, says these words, and no byte of the store changes. */
+export function assertRefused(
+  { engine, fold }: { readonly engine: Engine; readonly fold: Fold },
+  body: () => unknown,
+  code: ErrorCode,
+  ...words: readonly string[]
+): void {
+  const columns = engine.columns.map(({ name }) => name);
+  const before = engine.snapshot(columns);
+  const { head } = fold;
   try {
-    assertCode(body, code);
-    for (const name of columns) assertSameScan(rig.engine.scan(name), before.scan(name), `after ${code}: ${name}`);
+    assertCode(body, code, words);
+    for (const name of columns) assertSameScan(engine.scan(name), before.scan(name), `after ${code}: ${name}`);
   } finally {
     before.release();
   }
-  assert.deepEqual(rig.fold.head, head);
+  assert.deepEqual(fold.head, head);
 }
 
 /** Row by row, without the text of a dump: most calls find nothing, and are many. */
