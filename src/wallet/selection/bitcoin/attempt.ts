@@ -3,7 +3,6 @@
  * and takes the result with the least waste; of equal waste the one that spends
  * more inputs, because it leaves fewer coins.
  */
-
 import { CHANGE_SAT_MIN } from '../../../util/limits.ts';
 import type { RandomBits } from '../random.ts';
 import { branchAndBound } from './branch-and-bound.ts';
@@ -39,13 +38,15 @@ export interface AttemptPool {
   readonly positive: { readonly groups: CoinGroups; readonly eligible: Uint32Array };
 }
 
+/** Coins that a search has found. */
+export interface FoundCoins {
+  readonly algorithm: Algorithm;
+  readonly coins: readonly Coin[];
+  readonly waste: number;
+}
+
 export interface Attempt {
-  readonly best: {
-    readonly algorithm: Algorithm;
-    readonly coins: readonly Coin[];
-    readonly waste: number;
-    readonly bumpDiscount: number;
-  } | null;
+  readonly best: FoundCoins | null;
   /** Where nothing was found: some selection would have done, but for its weight. */
   readonly tooHeavy: boolean;
 }
@@ -80,7 +81,7 @@ export function attempt(pool: AttemptPool, terms: SearchTerms, random: RandomBit
 }
 
 /** What a selection must amount to at least. */
-function leastAmount({ target, change, changeNeeded }: SearchTerms): number {
+export function leastAmount({ target, change, changeNeeded }: SearchTerms): number {
   return target.amount + (changeNeeded ? change.fee + change.minViable : 0);
 }
 
@@ -117,14 +118,14 @@ function ordered(algorithm: 'largest-first' | 'oldest-first', from: SortedGroups
 function bestOf(list: readonly Search[], terms: SearchTerms): Attempt {
   const attempts = list.map(({ algorithm, from, run }): Attempt => {
     const { positions, tooHeavy } = run();
-    return { best: positions === null ? null : { algorithm, ...measured(positions, from, terms) }, tooHeavy };
+    return { best: positions === null ? null : measured(algorithm, positions, from, terms), tooHeavy };
   });
   return { best: leastWaste(attempts), tooHeavy: attempts.some(({ tooHeavy }) => tooHeavy) };
 }
 
 /** Of equal waste the one with more inputs. */
-export function leastWaste(attempts: readonly Attempt[]): Attempt['best'] {
-  let least: Attempt['best'] = null;
+export function leastWaste(attempts: readonly Attempt[]): FoundCoins | null {
+  let least: FoundCoins | null = null;
   for (const { best } of attempts) {
     if (best === null) continue;
     if (least === null || best.waste < least.waste || (best.waste === least.waste && best.coins.length > least.coins.length)) least = best;
@@ -132,16 +133,13 @@ export function leastWaste(attempts: readonly Attempt[]): Attempt['best'] {
   return least;
 }
 
-function measured(
-  positions: readonly number[],
-  { candidates, groups, eligible }: SortedGroups,
-  { target, change, combinedBumpFee }: SearchTerms,
-): { readonly coins: readonly Coin[]; readonly waste: number; readonly bumpDiscount: number } {
+function measured(algorithm: Algorithm, positions: readonly number[], from: SortedGroups, terms: SearchTerms): FoundCoins {
+  const { candidates, groups, eligible } = from;
   const coins = positions.flatMap((position) => groups.coinsOf(eligible[candidates.sources[position]]));
   const sum = (column: Float64Array): number => positions.reduce((total, position) => total + column[position], 0);
-  const bumpDiscount = bumpDiscountOf(coins, combinedBumpFee);
+  const bumpDiscount = bumpDiscountOf(coins, terms.combinedBumpFee);
   const selected = { amount: sum(candidates.amounts), waste: sum(candidates.wastes), bumpDiscount };
-  return { coins, bumpDiscount, waste: wasteOf(selected, target, change) };
+  return { algorithm, coins, waste: wasteOf(selected, terms.target, terms.change) };
 }
 
 /** What lifting the coins' ancestors takes less together than one by one: shared ones are paid for once. */

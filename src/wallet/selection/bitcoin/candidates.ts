@@ -36,7 +36,6 @@ export interface UnsortedCandidates {
 export function sortCandidates({ amounts, weights, wastes }: UnsortedCandidates, random: RandomBits): Candidates {
   const order = new Uint32Array(amounts.length);
   for (let i = 0; i < order.length; i++) order[i] = i;
-  shuffle(random, order);
   // Stable: sorted by the tie first, the tie decides among equal amounts.
   const sources = sortDescending(amounts, sortDescending(negated(wastes), order));
   const gather = (column: Float64Array): Float64Array => {
@@ -44,7 +43,17 @@ export function sortCandidates({ amounts, weights, wastes }: UnsortedCandidates,
     for (let i = 0; i < gathered.length; i++) gathered[i] = column[sources[i]];
     return gathered;
   };
-  return finished(gather(amounts), gather(weights), gather(wastes), sources);
+  const sorted = finished(gather(amounts), gather(weights), gather(wastes), sources);
+  shuffleClones(sorted, random);
+  return sorted;
+}
+
+/** Only among clones does it matter who comes first, so only they are shuffled: it would take as long as the sorting does. */
+function shuffleClones({ amounts, weights, wastes, sources, count }: Candidates, random: RandomBits): void {
+  for (let start = 0, end = 1; start < count; start = end++) {
+    while (end < count && amounts[end] === amounts[start] && weights[end] === weights[start] && wastes[end] === wastes[start]) end++;
+    if (end - start > 1) shuffle(random, sources.subarray(start, end));
+  }
 }
 
 /** Only candidates with an amount above 0: the others cost more than they bring. */

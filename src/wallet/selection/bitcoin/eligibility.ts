@@ -26,7 +26,7 @@ export function eligibilityRounds(policy: SelectionPolicy): readonly Eligibility
     { ...confirmed, foreignConfirmations: 6, mixedTypes: false },
     { ...confirmed, foreignConfirmations: 1, mixedTypes: true },
   ];
-  if (!policy.spendUnconfirmedChange) return rounds;
+  if (!policy.spendUnconfirmedChange) return [...rounds, { ...rounds[1], partialGroups: true }];
   const unconfirmed = (ancestors: number, descendants: number): EligibilityRound => ({
     ownConfirmations: 0,
     foreignConfirmations: 1,

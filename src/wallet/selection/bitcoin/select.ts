@@ -7,7 +7,7 @@
 import { readU32 } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { type RandomBits, shuffle, systemRandom } from '../random.ts';
-import { type Attempt, type AttemptPool, attempt, leastWaste, type SearchTerms } from './attempt.ts';
+import { type Attempt, attempt, type FoundCoins, leastAmount, leastWaste, type SearchTerms } from './attempt.ts';
 import type { Algorithm, Coin, Selection, SelectionRequest } from './coin.ts';
 import { type EligibilityRound, eligibilityRounds } from './eligibility.ts';
 import { CoinGroups, costsOf } from './groups.ts';
@@ -41,71 +41,53 @@ function choose(
   random: RandomBits,
 ): { readonly algorithm: Algorithm; readonly chosen: readonly Coin[] } {
   const { preset, request } = checked;
-  const brought = preset.reduce((sum, coin) => sum + amountOf(coin, checked), 0);
-  const target = { ...terms.target, amount: terms.target.amount - brought };
-  const weightMax = terms.weightMax - preset.reduce((sum, { weight }) => sum + weight, 0);
-  const least = target.amount + (terms.changeNeeded ? terms.change.fee + terms.change.minViable : 0);
+  const narrowed = {
+    ...terms,
+    target: { ...terms.target, amount: terms.target.amount - presetAmount(checked) },
+    weightMax: terms.weightMax - preset.reduce((sum, { weight }) => sum + weight, 0),
+  };
+  const least = leastAmount(narrowed);
   if (least <= 0 && preset.length > 0) return { algorithm: 'manual', chosen: preset };
   if (least <= 0) throw new UnspentError('USAGE', 'a transaction needs an output above 0, a fee rate above 0 or a coin to spend');
-  if (request.presetOnly === true) throw insufficient(least, 0, 0);
-  const { best } = search(others, checked, { ...terms, target, weightMax }, least, random);
-  return { algorithm: best.algorithm, chosen: [...preset, ...best.coins] };
+  if (request.presetOnly === true) throw insufficient(checked, least, 0, 0);
+  const { algorithm, coins } = search(others, checked, narrowed, random);
+  return { algorithm, chosen: [...preset, ...coins] };
 }
 
 /** Round by round, until one can pay. */
-function search(
-  coins: readonly Coin[],
-  checked: CheckedRequest,
-  terms: SearchTerms,
-  least: number,
-  random: RandomBits,
-): { readonly best: NonNullable<Attempt['best']> } {
+function search(coins: readonly Coin[], checked: CheckedRequest, terms: SearchTerms, random: RandomBits): FoundCoins {
   const { policy, request } = checked;
   const list = policy.avoidPartialSpends ? shuffled(coins, random) : coins;
   const all = new CoinGroups(list, request.rates, policy.avoidPartialSpends);
-  const positive = policy.avoidPartialSpends
-    ? new CoinGroups(
-        list.filter((coin) => amountOf(coin, checked) > 0),
-        request.rates,
-        true,
-      )
-    : all;
+  const worthwhile = (): CoinGroups =>
+    new CoinGroups(
+      list.filter((coin) => amountOf(coin, checked) > 0),
+      request.rates,
+      true,
+    );
+  const positive = policy.avoidPartialSpends ? worthwhile() : all;
   let tooHeavy = false;
   const rounds = eligibilityRounds(policy);
   for (const round of rounds) {
     const result = searchRound(all, positive, round, terms, random);
-    if (result.best !== null) return { best: result.best };
+    if (result.best !== null) return result.best;
     tooHeavy ||= result.tooHeavy;
   }
-  if (tooHeavy) throw tooLarge(checked);
-  throw missing(positive, checked, least, rounds[rounds.length - 1]);
+  throw tooHeavy ? tooLarge(checked) : missing(positive, checked, leastAmount(terms), rounds[rounds.length - 1]);
 }
 
 /** Each kind of output alone, then all kinds together where the round allows it. */
 function searchRound(all: CoinGroups, positive: CoinGroups, round: EligibilityRound, terms: SearchTerms, random: RandomBits): Attempt {
   const ofAll = eligibleByType(all, round);
   const ofPositive = positive === all ? ofAll : eligibleByType(positive, round);
-  const pool = (eligible: (byType: ReadonlyMap<string, Uint32Array>) => Uint32Array): AttemptPool => {
+  const attemptWith = (eligible: (byType: ReadonlyMap<string, Uint32Array>) => Uint32Array): Attempt => {
     const one = { groups: all, eligible: eligible(ofAll) };
-    return { all: one, positive: positive === all ? one : { groups: positive, eligible: eligible(ofPositive) } };
+    return attempt({ all: one, positive: positive === all ? one : { groups: positive, eligible: eligible(ofPositive) } }, terms, random);
   };
   const types = new Set([...ofAll.keys(), ...ofPositive.keys()]);
-  const attempts = [...types].map((type) =>
-    attempt(
-      pool((byType) => byType.get(type) ?? new Uint32Array(0)),
-      terms,
-      random,
-    ),
-  );
-  const alone = leastWaste(attempts);
-  if (alone === null && round.mixedTypes && types.size > 1)
-    attempts.push(
-      attempt(
-        pool((byType) => joined([...byType.values()])),
-        terms,
-        random,
-      ),
-    );
+  const attempts = [...types].map((type) => attemptWith((byType) => byType.get(type) ?? new Uint32Array(0)));
+  if (leastWaste(attempts) === null && round.mixedTypes && types.size > 1)
+    attempts.push(attemptWith((byType) => joined([...byType.values()])));
   return { best: leastWaste(attempts), tooHeavy: attempts.some(({ tooHeavy }) => tooHeavy) };
 }
 
@@ -123,6 +105,10 @@ function joined(lists: readonly Uint32Array[]): Uint32Array {
     at += list.length;
   }
   return all;
+}
+
+function presetAmount(checked: CheckedRequest): number {
+  return checked.preset.reduce((sum, coin) => sum + amountOf(coin, checked), 0);
 }
 
 /** What a coin adds to a payment. */
@@ -145,10 +131,10 @@ function shuffled(coins: readonly Coin[], random: RandomBits): readonly Coin[] {
 }
 
 /** What is missing even when all that is eligible in the last round is spent. */
-function missing(groups: CoinGroups, { subtractFee }: CheckedRequest, least: number, round: EligibilityRound): UnspentError {
+function missing(groups: CoinGroups, checked: CheckedRequest, least: number, round: EligibilityRound): UnspentError {
   const { amounts } = groups.candidates(
     Uint32Array.from({ length: groups.count }, (_, i) => i),
-    subtractFee,
+    checked.subtractFee,
   );
   let [available, held] = [0, 0];
   for (const [i, amount] of amounts.entries()) {
@@ -156,15 +142,16 @@ function missing(groups: CoinGroups, { subtractFee }: CheckedRequest, least: num
     if (groups.isEligible(i, round)) available += amount;
     else held += amount;
   }
-  return insufficient(least, available, held);
+  return insufficient(checked, least, available, held);
 }
 
-/** `available`: what the coins bring above what it costs to spend them; `held`: what unconfirmed ones would bring that may not be spent. */
-function insufficient(needed: number, available: number, held: number): UnspentError {
-  const meta = { needed: BigInt(needed), available: BigInt(available), missing: BigInt(needed - available), unconfirmed: BigInt(held) };
-  const others = held > 0 ? `; unconfirmed coins that may not be spent would bring ${held}` : '';
-  const message = `${meta.missing} satoshi are missing: ${needed} are needed, and spending coins brings ${available} above its cost${others}`;
-  return new UnspentError('FUNDS_INSUFFICIENT', message, meta);
+/** `least`: what is needed besides preset coins; `others`: what others bring above what it costs to spend them; `held`: what unconfirmed ones would bring that may not be spent. */
+function insufficient(checked: CheckedRequest, least: number, others: number, held: number): UnspentError {
+  const preset = presetAmount(checked);
+  const [needed, available, lacking] = [least + preset, others + preset, least - others].map(BigInt);
+  const waiting = held > 0 ? `; unconfirmed coins that may not be spent would bring ${held}` : '';
+  const message = `${lacking} satoshi are missing: ${needed} are needed, and spending coins brings ${available} above its cost${waiting}`;
+  return new UnspentError('FUNDS_INSUFFICIENT', message, { needed, available, missing: lacking, unconfirmed: BigInt(held) });
 }
 
 function tooLarge({ policy: { weightMax } }: CheckedRequest): UnspentError {

@@ -261,6 +261,8 @@ describe('groups', () => {
     const policy = { avoidPartialSpends: true };
     assert.equal(select(many, paymentOf(0.1 * BTC, 1000, { policy })).inputs.length, 100);
     assert.equal(select(many, paymentOf(1.1 * BTC, 1000, { policy })).inputs.length, 130, 'in the round that allows parts of a group');
+    const confirmedOnly = { ...policy, spendUnconfirmedChange: false };
+    assert.equal(select(many, paymentOf(1.1 * BTC, 1000, { policy: confirmedOnly })).inputs.length, 130);
   });
 });
 
@@ -279,7 +281,9 @@ describe('preset coins and orders', () => {
     assert.deepEqual([manual.algorithm, keys(manual.inputs)], ['manual', keys([coin])]);
     // Its value would do, but not after the fee of spending it.
     const error = failure([coinOf(BTC)], paymentOf(99_900, 3000, { preset: [coin], presetOnly: true }));
-    assert.deepEqual([error.code, error.meta['missing']], ['FUNDS_INSUFFICIENT', BigInt(99_900 + feeOf(3000, BASE_VSIZE) + 204 - 100_000)]);
+    const [needed, available] = [BigInt(99_900 + feeOf(3000, BASE_VSIZE)), 100_000n - 204n];
+    assert.equal(error.code, 'FUNDS_INSUFFICIENT');
+    assert.deepEqual(error.meta, { needed, available, missing: needed - available, unconfirmed: 0n });
     assert.equal(failure([], paymentOf(1000, rate, { preset: [coin, { ...coin }] })).code, 'USAGE');
     assert.equal(failure([], paymentOf(1000, rate, { preset: [coinOf(BTC, { weight: 500_000 })] })).code, 'TX_TOO_LARGE');
   });
