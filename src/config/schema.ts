@@ -7,7 +7,7 @@
  */
 import type { SwitchedEntry } from '../projections/entry.ts';
 import { type PROJECTIONS, SWITCHES } from '../projections/registry.ts';
-import { GROUP_BLOCKS_MAX } from '../util/limits.ts';
+import { GAP_LIMIT_DEFAULT, GAP_LIMIT_MAX, GROUP_BLOCKS_MAX } from '../util/limits.ts';
 import type { Setting, SettingValue } from '../util/setting.ts';
 
 const MB = 1_000_000;
@@ -154,6 +154,7 @@ export const SETTINGS = {
   'server.token': {
     type: 'string',
     default: '',
+    secret: 'all',
     doc: 'If set, every request but health and readiness needs `Authorization: Bearer TOKEN`.',
   },
   'server.allowPublic': {
@@ -197,6 +198,19 @@ export const SETTINGS = {
     min: 1,
     max: 100_000_000,
     doc: 'Transactions of one script that an Electrum answer may list at most.',
+  },
+  'wallet.database': {
+    type: 'string',
+    default: '',
+    secret: 'password',
+    doc: 'Bitcoin family: database of the wallets, `sqlite:FILE` or `postgres://USER:PASSWORD@HOST/NAME`. Empty: the file `wallets.sqlite` in the directory of the store.',
+  },
+  'wallet.gapLimit': {
+    type: 'integer',
+    default: GAP_LIMIT_DEFAULT,
+    min: 1,
+    max: GAP_LIMIT_MAX,
+    doc: 'Unused addresses in a row after which a wallet looks for no more (BIP44).',
   },
   'status.refreshSeconds': { type: 'integer', default: 5, min: 1, max: 3600, doc: 'Seconds between refreshes of the status.' },
   'metrics.sampleEngineSeconds': {

@@ -5,7 +5,7 @@
 import type { SettingValue } from '../util/setting.ts';
 import { describeOrigin, type LoadedConfig, type Origin } from './load.ts';
 import { flagOf, SETTING_KEYS, type SettingKey, settingOf, variableOf } from './schema.ts';
-import { describeAllowed, formatValue } from './values.ts';
+import { describeAllowed, formatValue, shownValue } from './values.ts';
 
 const DOC_TABLE_HEAD = ['key', 'default', 'allowed', 'shapes the store', 'what it does', 'variable', 'flag'];
 
@@ -13,14 +13,14 @@ const DOC_TABLE_HEAD = ['key', 'default', 'allowed', 'shapes the store', 'what i
 export function renderTable({ values, origins }: LoadedConfig): string {
   const rows = SETTING_KEYS.map((key) => {
     const setting = settingOf(key);
-    return [key, formatValue(setting, values[key]), describeOrigin(origins[key]), setting.doc.replaceAll('`', '')];
+    return [key, formatValue(setting, shownValue(setting, values[key])), describeOrigin(origins[key]), setting.doc.replaceAll('`', '')];
   });
   return alignColumns([['KEY', 'VALUE', 'FROM', 'MEANS'], ...rows]);
 }
 
 export interface ShownSetting {
   readonly key: SettingKey;
-  /** Sizes are in bytes. */
+  /** Sizes are in bytes; what is secret is not there. */
   readonly value: SettingValue;
   readonly default: SettingValue;
   readonly origin: Origin;
@@ -34,8 +34,9 @@ export function renderJson({ values, origins, file }: LoadedConfig): {
   readonly settings: readonly ShownSetting[];
 } {
   const settings = SETTING_KEYS.map((key) => {
-    const { default: usual, shapesStore = false, doc } = settingOf(key);
-    return { key, value: values[key], default: usual, origin: origins[key], shapesStore, doc };
+    const setting = settingOf(key);
+    const { default: usual, shapesStore = false, doc } = setting;
+    return { key, value: shownValue(setting, values[key]), default: usual, origin: origins[key], shapesStore, doc };
   });
   return { file: file ?? null, settings };
 }

@@ -3,6 +3,7 @@
  * value, and back to text. Strict on purpose: a value that needs guessing is
  * refused, and the caller says where it came from.
  */
+import { withoutSecret } from '../util/secret.ts';
 import type { Setting, SettingValue } from '../util/setting.ts';
 
 const UNITS: readonly (readonly [name: string, bytes: number])[] = [
@@ -87,4 +88,10 @@ export function describeAllowed(setting: Setting): string {
 export function formatValue(setting: Setting, value: SettingValue): string {
   if (setting.type === 'bytes' && typeof value === 'number') return formatSize(value);
   return typeof value === 'string' && setting.type === 'string' ? JSON.stringify(value) : String(value);
+}
+
+/** The value as it may be shown: `***` stands for what is secret of it. */
+export function shownValue({ secret }: Setting, value: SettingValue): SettingValue {
+  if (secret === undefined || typeof value !== 'string' || value === '') return value;
+  return secret === 'all' ? '***' : withoutSecret(value);
 }

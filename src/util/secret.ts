@@ -3,5 +3,6 @@
  * messages, in the status, and in a mistyped one.
  */
 export function withoutSecret(text: string): string {
-  return text.replace(/\/\/[^/@\s]*@/g, '//');
+  // Up to the last @: a password that nobody has escaped may have one, and rather too much is left out than too little.
+  return text.replace(/\/\/\S*@/g, '//').replace(/([?&](?:ssl)?password=)[^&\s]*/gi, '$1***');
 }

@@ -24,6 +24,8 @@ export type Setting = SettingType & {
   readonly doc: string;
   /** The store holds other data, or other columns, when this changes. */
   readonly shapesStore?: true;
+  /** What of it is never shown: all of it, or the password of a URL. */
+  readonly secret?: 'all' | 'password';
   /** A value the type allows and this version refuses, with the reason. */
   readonly unavailable?: { readonly value: SettingValue; readonly why: string };
 };

@@ -38,6 +38,18 @@ test('the JSON holds the same, typed, and survives a round trip', () => {
   assert.equal(find('utxo.store')?.shapesStore, true);
 });
 
+test('no form shows a token or a password', () => {
+  const secrets = {
+    UNSPENT_SERVER_TOKEN: 'much-too-long',
+    UNSPENT_WALLET_DATABASE: 'postgres://me:hid/d@en@db.example/wallets?password=hidden',
+  };
+  const given = loadConfig({ env: secrets });
+  const shown = `${renderTable(given)}${JSON.stringify(renderJson(given))}`;
+  assert.doesNotMatch(shown, /much-too-long|hid|en@/);
+  assert.match(shown, /"server.token","value":"\*\*\*"/);
+  assert.match(shown, /"postgres:\/\/db.example\/wallets\?password=\*\*\*"/);
+});
+
 test('the reference table names every key, variable and flag', () => {
   const table = markdownTable();
   for (const key of SETTING_KEYS) for (const name of [key, variableOf(key), flagOf(key)]) assert.ok(table.includes(`\`${name}\``), name);
