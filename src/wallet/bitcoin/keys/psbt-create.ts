@@ -9,7 +9,7 @@ import { concatBytes, equalBytes } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { type DerivedScript, hasWitness, type SpendScripts, type TaprootSpend } from './derived-script.ts';
 import { guarded, newTransaction, readPsbt, writePsbt } from './psbt-codec.ts';
-import { hasSignature } from './psbt-input.ts';
+import { hasSignature, spentOutput } from './psbt-input.ts';
 
 /** BIP125: it may be replaced by one with a higher fee. */
 const SEQUENCE_REPLACEABLE = 0xffff_fffd;
@@ -86,11 +86,12 @@ export function updatePsbt(network: BitcoinNetwork, psbt: Uint8Array, knowledge:
     const input = tx.getInput(i);
     if (input.txid === undefined || input.index === undefined || hasSignature(input)) continue;
     const txid = input.txid.toReversed();
-    const previousTx = knowledge.previousTx(txid);
-    const spent = previousTx === undefined ? input.witnessUtxo : outputAt(network, previousTx, input.index);
-    const owner = spent && knowledge.ownerOf(spent.script);
-    if (spent === undefined || owner === undefined) continue;
-    const fields = inputFields(network, { txid, index: input.index, amount: spent.amount, owner, previousTx });
+    const previousTx = input.nonWitnessUtxo === undefined ? knowledge.previousTx(txid) : undefined;
+    const spent = previousTx === undefined ? spentOutput(input) : outputAt(network, previousTx, input.index);
+    const owner = spent === null ? undefined : knowledge.ownerOf(spent.script);
+    if (spent === null || owner === undefined) continue;
+    const known = { txid, index: input.index, amount: spent.amount, owner, previousTx };
+    const fields = input.nonWitnessUtxo === undefined ? inputFields(network, known) : ownerFields(known);
     guarded(`input ${i}`, () => tx.updateInput(i, fields));
   }
   for (let i = 0; i < tx.outputsLength; i++) {
@@ -111,18 +112,21 @@ function checkDraft({ inputs, outputs }: PsbtDraft): void {
   if (sum(inputs) < sum(outputs)) throw fail(`the outputs have ${sum(outputs) - sum(inputs)} more than the inputs`);
 }
 
-function inputFields(network: BitcoinNetwork, { txid, index, amount, owner, previousTx }: PsbtInput): TransactionInputUpdate {
-  const { script } = owner;
-  const isWitness = hasWitness(owner);
-  if (previousTx !== undefined) checkSpent(network, previousTx, { txid, index, amount, script });
-  else if (!isWitness) {
+/** With the transaction that is spent from, where signatures do not commit to all amounts. */
+function inputFields(network: BitcoinNetwork, input: PsbtInput): TransactionInputUpdate {
+  const { txid, index, amount, owner, previousTx } = input;
+  if (previousTx !== undefined) checkSpent(network, previousTx, { txid, index, amount, script: owner.script });
+  else if (!hasWitness(owner)) {
     const message = `input ${formatId(txid)}:${index} is not segwit: the transaction that it spends from is needed, because signatures do not commit to the amount`;
     throw new UnspentError('PSBT_INVALID', message, { txid: formatId(txid), index });
   }
-  const isTaproot = owner.taproot !== null;
+  const needsPrevious = previousTx !== undefined && owner.taproot === null;
+  return { ...ownerFields(input), ...(needsPrevious ? { nonWitnessUtxo: withoutWitness(network, previousTx) } : {}) };
+}
+
+function ownerFields({ amount, owner }: Pick<PsbtInput, 'amount' | 'owner'>): TransactionInputUpdate {
   return {
-    ...(isWitness ? { witnessUtxo: { script, amount } } : {}),
-    ...(previousTx === undefined || isTaproot ? {} : { nonWitnessUtxo: withoutWitness(network, previousTx) }),
+    ...(hasWitness(owner) ? { witnessUtxo: { script: owner.script, amount } } : {}),
     ...scriptFields(owner),
     ...(owner.taproot === null ? {} : taprootInput(owner.taproot)),
   };
@@ -187,14 +191,14 @@ function checkSpent(network: BitcoinNetwork, previousTx: Uint8Array, { txid, ind
   const { id } = decodePrevious(network, previousTx);
   if (!equalBytes(id, txid)) throw new UnspentError('PSBT_INVALID', `input ${name} does not spend from ${formatId(id)}`, { input: name });
   const output = outputAt(network, previousTx, index);
-  if (output !== undefined && output.amount === amount && equalBytes(output.script, script)) return;
+  if (output !== null && output.amount === amount && equalBytes(output.script, script)) return;
   throw new UnspentError('PSBT_INVALID', `the output ${name} has another amount or script`, { input: name });
 }
 
-/** Undefined: it has no such output that can be spent. */
-function outputAt(network: BitcoinNetwork, raw: Uint8Array, index: number): { script: Uint8Array; amount: bigint } | undefined {
+/** Null: it has no such output that can be spent. */
+function outputAt(network: BitcoinNetwork, raw: Uint8Array, index: number): { script: Uint8Array; amount: bigint } | null {
   const output = decodePrevious(network, raw).creates.find((create) => create.index === index);
-  if (output === undefined) return undefined;
+  if (output === undefined) return null;
   const amount = (BigInt(output.valueHi) << 32n) | BigInt(output.valueLo);
   return { script: raw.slice(output.addressStart, output.addressEnd), amount };
 }

@@ -222,6 +222,17 @@ describe('created', () => {
     refused({ lockTime: -1 }, /not sound/);
   });
 
+  test('an update needs no transaction that is there already', () => {
+    const input = coin(`pkh(${key}/0/*)`);
+    const bare = createPsbt({ network, inputs: [{ ...input, owner: { ...input.owner, keys: [] } }], outputs: [output] });
+    assert.equal(signPsbt(bare, own).signatures, 0);
+    const updated = updatePsbt(network, bare, {
+      ownerOf: (script) => (hex(script) === hex(input.owner.script) ? input.owner : undefined),
+      previousTx: () => undefined,
+    });
+    assert.equal(signPsbt(updated, own).signatures, 1);
+  });
+
   test('a signer may ask for the transactions that are spent from', () => {
     const psbt = createPsbt({ network, inputs: [{ ...coin(`wpkh(${key}/0/*)`), previousTx: undefined }], outputs: [output] });
     assert.throws(() => signPsbt(psbt, own, { needsPreviousTxs: true }), { code: 'PSBT_INVALID' });
