@@ -1,5 +1,6 @@
-/** The wallet store in memory tells the stories of wallets. */
+/** The wallet store in memory tells the stories of wallets, and keeps their invariants. */
 import { MemoryWalletStore } from '../../src/wallet/memory/index.ts';
+import { runRandomWallets } from './random.ts';
 import { runWalletScenarios } from './scenarios.ts';
 import type { OpenedWalletStore } from './support/world.ts';
 
@@ -9,3 +10,6 @@ async function openMemory(): Promise<OpenedWalletStore> {
 }
 
 runWalletScenarios('in memory', openMemory);
+
+/** The two databases live many more of these lives beside it. */
+runRandomWallets('in memory', null, 10_000, 1);

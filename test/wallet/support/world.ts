@@ -51,7 +51,9 @@ export function idOf(name: string): Uint8Array {
 
 export function nameOf(id: Uint8Array | string): string {
   const bytes = typeof id === 'string' ? Buffer.from(id, 'hex') : id;
-  return new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0)));
+  let name = '';
+  for (let at = 0; at < bytes.length && bytes[at] !== 0; at++) name += String.fromCharCode(bytes[at]);
+  return name;
 }
 
 export function outpointOf(text: string): Outpoint {

@@ -1,0 +1,65 @@
+/**
+ * W83 and W74 for a wallet store: random lives beside the model. Lives that
+ * failed once are kept, and lived first. UNSPENT_TEST_SEED chooses other lives.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { TEST_SEED } from '../support/harness.ts';
+import { runRandomLives } from './support/random-run.ts';
+import type { OpenWalletStore } from './support/world.ts';
+
+/** Seeds of lives that failed once, in whichever store. */
+const FAILED_BEFORE: readonly number[] = [];
+
+/** Calls of one life: enough for branches to grow and fall, few enough that every row is looked at after each. */
+const LIFE_LENGTH = 80;
+
+/** What must have happened in a run of thousands of calls for it to show anything. */
+const MUST_HAPPEN = [
+  'create',
+  'batch',
+  'scan',
+  'connect',
+  'rollback',
+  'rewind',
+  'sync',
+  'update',
+  'invalidate',
+  'delete',
+  'mempool',
+  'prune',
+  'lease',
+  'release',
+  'expire',
+  'select',
+].map((kind) => `${kind} done`);
+const MUST_BE_REFUSED = [
+  'INPUT_CONFLICT',
+  'PARENT_DEAD',
+  'TX_EXISTS',
+  'BLOCK_UNKNOWN',
+  'BLOCK_MISMATCH',
+  'CHAIN_INCONSISTENT',
+  'TX_HAS_CHILDREN',
+  'COIN_LEASED',
+  'FEED_MOVED',
+];
+
+/** `open` null: the model alone. `compareEvery`: rows, events and sums of store and model are compared after so many calls. */
+export function runRandomWallets(name: string, open: OpenWalletStore | null, events: number, compareEvery: number): void {
+  describe(`wallets: ${name}`, () => {
+    it(`W83 ${events} random calls: the invariants hold after each, and every row is that of the model`, async () => {
+      const run = { open, length: LIFE_LENGTH, compareEvery, firstSeed: TEST_SEED, events, failedBefore: FAILED_BEFORE };
+      const counts = await runRandomLives(run);
+      const seen = [...counts.keys()];
+      assert.deepEqual(
+        MUST_HAPPEN.filter((key) => !seen.includes(key)),
+        [],
+      );
+      assert.deepEqual(
+        MUST_BE_REFUSED.filter((code) => !seen.some((key) => key.endsWith(code))),
+        [],
+      );
+    });
+  });
+}

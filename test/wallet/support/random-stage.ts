@@ -1,0 +1,188 @@
+/** One store in which a random life is lived: its wallets, the calls that actions stand for, and what they answer as text. */
+import { type ErrorCode, isUnspentError } from '../../../src/util/errors.ts';
+import type { WalletId, WalletTx } from '../../../src/wallet/records.ts';
+import type { WalletRows } from '../../../src/wallet/rows.ts';
+import type { FeedPosition, NewTx, WalletStore } from '../../../src/wallet/store.ts';
+import { RANDOM_WALLETS, type RandomAction, type RandomNews } from './random-actions.ts';
+import { eventText, idOf, NOW, nameOf, type OpenedWalletStore, scriptOf } from './world.ts';
+
+const SCOPES = [
+  { scope: { purpose: 84, coinType: 0 }, kind: 'p2wpkh', first: 0, last: 5 },
+  { scope: { purpose: 86, coinType: 0 }, kind: 'p2tr', first: 6, last: 7 },
+] as const;
+const IMPORTED = [8, 9];
+
+export class RandomStage {
+  readonly store: WalletStore;
+  readonly rows: () => Promise<WalletRows>;
+  readonly #opened: OpenedWalletStore;
+  readonly #txs: readonly WalletTx[];
+  readonly wallets: WalletId[] = [];
+  /** The account of the scan horizon, by wallet. */
+  readonly #accounts: number[] = [];
+  #told = 0;
+
+  private constructor(opened: OpenedWalletStore, txs: readonly WalletTx[]) {
+    this.#opened = opened;
+    this.store = opened.store;
+    this.rows = () => opened.rows();
+    this.#txs = txs;
+  }
+
+  static async open(opened: OpenedWalletStore, txs: readonly WalletTx[]): Promise<RandomStage> {
+    const stage = new RandomStage(opened, txs);
+    for (let n = 1; n <= RANDOM_WALLETS; n++) await stage.#addWallet(n);
+    return stage;
+  }
+
+  async close(): Promise<void> {
+    await this.#opened.close();
+  }
+
+  async #addWallet(n: number): Promise<void> {
+    const { id } = await this.store.createWallet({ name: `wallet ${n}`, isWatchOnly: true });
+    for (const { scope, kind, first, last } of SCOPES) {
+      const account = await this.store.createAccount(id, {
+        scope,
+        name: 'main',
+        externalKind: kind,
+        internalKind: kind,
+        isDerived: true,
+        now: NOW,
+      });
+      const derive = (_: number, index: number) => ({ script: scriptOf(n, first + index), kind });
+      const horizons = [{ accountId: account.id, branch: 0, index: last - first, derive }] as const;
+      await this.store.applyScanBatch(id, { horizons, txs: [], syncedBlocks: [], now: NOW });
+      if (first === 0) this.#accounts.push(account.id);
+    }
+    for (const index of IMPORTED) await this.store.importAddress(id, { script: scriptOf(n, index), kind: 'p2wpkh' }, NOW);
+    this.wallets.push(id);
+  }
+
+  /** What the call answers, or the code of its refusal. Anything else that it throws is a fault. */
+  async perform(action: RandomAction): Promise<string> {
+    try {
+      return `${(await this.#call(action)) ?? 'done'}`;
+    } catch (error) {
+      if (!isUnspentError(error)) throw error;
+      return `refused: ${error.code satisfies ErrorCode}`;
+    }
+  }
+
+  async #call(action: RandomAction): Promise<unknown> {
+    const { store } = this;
+    switch (action.kind) {
+      case 'create':
+        return await store.createTx(this.#news(action.news));
+      case 'batch':
+        return await store.applyTxBatch(this.wallets[action.wallet], this.#all(action.txs), action.tip);
+      case 'scan':
+        return await this.#scan(action);
+      case 'connect': {
+        const feed = await this.#feed(action.isStale, action.block.height);
+        return await store.connectBlock({ block: action.block, txs: this.#all(action.txs), walletIds: this.wallets, feed });
+      }
+      case 'rollback':
+        return await store.rollbackToBlock(action.height, await this.#feed(action.isStale, action.height - 1));
+      case 'rewind':
+        return await store.rewindWallet(this.wallets[action.wallet], action.block);
+      case 'sync': {
+        const change = action.birthday ? { birthdayBlock: action.block } : { syncedTo: action.block };
+        return (await store.updateWallet(this.wallets[action.wallet], change)).syncedTo?.height;
+      }
+      case 'prune':
+        return (await store.pruneDead(this.wallets[action.wallet], action.before)).map(nameOf);
+      case 'expire':
+        return await store.deleteExpiredLeases(action.now);
+      case 'lease':
+      case 'release':
+      case 'select':
+        return await this.#leasing(action);
+      case 'invalidate':
+        return await store.invalidateTx(this.wallets[action.wallet], this.#txs[action.tx].id);
+      case 'delete':
+        return await store.deleteTx(this.wallets[action.wallet], this.#txs[action.tx].id);
+      case 'mempool':
+        return await store.markMempool(this.wallets[action.wallet], this.#txs[action.tx].id, action.seen, action.now);
+      case 'update':
+        return await store.updateTx(this.wallets[action.wallet], this.#txs[action.tx].id, {
+          label: action.label,
+          state: action.status && { status: action.status, block: action.block },
+        });
+    }
+  }
+
+  async #scan({ wallet, index, txs, blocks }: RandomAction & { kind: 'scan' }): Promise<void> {
+    const derive = (branch: number, at: number) =>
+      at === 1 ? null : ({ script: scriptOf(100 + wallet, 10 * branch + at), kind: 'p2wpkh' } as const);
+    const horizons = [{ accountId: this.#accounts[wallet], branch: 1, index, derive }] as const;
+    await this.store.applyScanBatch(this.wallets[wallet], { horizons, txs: this.#all(txs), syncedBlocks: blocks, now: NOW });
+  }
+
+  async #leasing(action: RandomAction & { kind: 'lease' | 'release' | 'select' }): Promise<unknown> {
+    const [walletId, id, now] = [this.wallets[action.wallet], idOf(action.id), action.now];
+    if (action.kind === 'release') return await this.store.releaseCoin(walletId, action.coin, id, now);
+    if (action.kind === 'lease') {
+      const request = { id, now, durationMs: action.durationMs, releaseAfterSpendConfs: action.confs };
+      return (await this.store.leaseCoins(walletId, action.coins, request)).map(({ expiresAt }) => expiresAt);
+    }
+    const { coins } = await this.store.selectAndLease(
+      walletId,
+      { now },
+      (all) => ({ coins: all.slice(0, action.count).map(({ outpoint }) => outpoint) }),
+      { id, now, durationMs: 2000 },
+    );
+    return coins.map(({ txId, index }) => `${nameOf(txId)}:${index}`);
+  }
+
+  /** Stale: as a reader would have it that another one has overtaken. */
+  async #feed(isStale: boolean, height: number): Promise<FeedPosition> {
+    const after = isStale ? 'long ago' : await this.store.feedPosition('chain');
+    return { feed: 'chain', after, position: `${height}` };
+  }
+
+  #all(txs: readonly RandomNews[]): NewTx[] {
+    return txs.map((news) => this.#news(news));
+  }
+
+  #news({ tx: number, wallet, status, block, label, received, replace, reactivate, withoutCredit }: RandomNews): NewTx {
+    const tx = this.#txs[number];
+    const credits = new Map<number, null>();
+    for (const [index, { script }] of tx.outputs.entries())
+      if (script[2] === wallet + 1 && index !== withoutCredit) credits.set(index, null);
+    return { walletId: this.wallets[wallet], tx, status, block, label, received, replace, reactivate, credits };
+  }
+
+  /** What was told since the last time, a line each, with the wallet's number in the life. */
+  async newEvents(): Promise<string[]> {
+    const events = await this.store.listEvents(this.#told, 100_000);
+    this.#told = events.at(-1)?.sequence ?? this.#told;
+    return events.map(({ walletId, event }) => `${this.wallets.indexOf(walletId)} ${eventText(event)}`);
+  }
+
+  /** Balances of the wallets as the store sums them, and as its own list of coins does: I10. */
+  async checkSums(now: number): Promise<string[]> {
+    const sums: string[] = [];
+    for (const walletId of this.wallets) {
+      const coins = await this.store.listCoins(walletId, { now });
+      const all = await this.store.balance(walletId, { now });
+      const sum = (some: typeof coins): bigint => some.reduce((total, { amount }) => total + amount, 0n);
+      equal(all.total, sum(coins), 'total');
+      equal(all.locked, sum(coins.filter(({ lease }) => lease !== null)), 'locked');
+      equal(all.total, all.confirmed + all.trustedPending + all.untrustedPending + all.immature, 'parts');
+      equal(all.trustedPending, sum(coins.filter(({ height, isOwnChange }) => height === null && isOwnChange)), 'trusted');
+      let inAccounts = sum(coins.filter(({ account }) => account === null));
+      for (const { scope } of SCOPES) inAccounts += (await this.store.balance(walletId, { now, scope, account: 0 })).total;
+      equal(inAccounts, all.total, 'sum over accounts');
+      sums.push(
+        Object.values(all).join(' '),
+        ...coins.map(({ outpoint, height }) => `${nameOf(outpoint.txId)}:${outpoint.index}@${height}`),
+      );
+    }
+    return sums;
+  }
+}
+
+function equal(found: bigint, wanted: bigint, what: string): void {
+  if (found !== wanted) throw new Error(`I10 does not hold: ${what} is ${found}, and should be ${wanted}`);
+}
