@@ -466,6 +466,8 @@ export const LIBRARY_PAGE_ROWS = 100;
 /** Blocks below the tip whose spent outputs a new store keeps, where neither settings nor the network decide: two weeks of Bitcoin, and k of most Cardano networks. */
 export const WINDOW_BLOCKS = 2160;
 
+/** Outputs of a payer that are looked at for coins: some microseconds each, while a server answers nobody else. */
+export const PAYER_OUTPUTS_MAX = 5000;
 /** Rounds in which the fee of a transaction settles: a larger fee makes it longer by a byte or takes another coin. */
 export const FEE_ROUNDS_MAX = 20;
 

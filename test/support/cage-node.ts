@@ -10,7 +10,11 @@ import { LiveDevnet } from '../../src/chains/cardano/devnet/live.ts';
 import { makeWallet, type Wallet } from '../../src/chains/cardano/devnet/wallet.ts';
 import { type Responder, serveChain } from '../../src/chains/cardano/responder/index.ts';
 import { type OpenOptions, open, type Store } from '../../src/index.ts';
+import type { Asset } from '../../src/ledgers/asset.ts';
 import { formatAddress, slotToTime } from '../../src/ledgers/cardano/index.ts';
+import { writeTransaction } from '../../src/ledgers/cardano/transaction-write.ts';
+import { concatBytes, fromHex } from '../../src/util/bytes.ts';
+import { signTx } from './sign.ts';
 
 /** The time of a devnet's newest block, in POSIX milliseconds. */
 export function timeOf({ network, tip }: LiveDevnet): number {
@@ -91,6 +95,35 @@ export class CageNodeRig {
   async pass(ms: number): Promise<void> {
     for (const until = this.now + ms; this.now < until; ) this.chain.mine();
     await this.settled();
+  }
+
+  /** Leaves an output without a datum at a script, with an asset beside its lovelace where wanted: output 0 of the transaction. Anybody can. */
+  async leaveAt(script: Uint8Array, asset?: Asset): Promise<string> {
+    const [coin] = this.cage.provider.utxos(this.address);
+    const input = { txId: fromHex(coin.tx_hash), index: coin.output_index };
+    const lovelace = BigInt(coin.lovelace_amount!);
+    const { address } = this.wallet;
+    const [left, fee] = [2_000_000n, 200_000n];
+    const { tx } = writeTransaction({
+      inputs: [input],
+      outputs: [
+        { address: concatBytes(Uint8Array.of(0x70), script), lovelace: left, ...(asset === undefined ? {} : { assets: [asset] }) },
+        { address, lovelace: lovelace - left - fee },
+      ],
+      fee,
+      validity: {},
+      // The devnet does not ask who may mint; but what has a redeemer has collateral.
+      mint: asset === undefined ? undefined : { asset, redeemer: Uint8Array.of(0) },
+      collateral: asset === undefined ? undefined : { input, total: 1_000_000n, change: { address, lovelace: lovelace - 1_000_000n } },
+      signers: [],
+      references: [],
+      scripts: [],
+      units: { memory: 0n, steps: 0n },
+      costModel: [],
+    });
+    const id = await this.cage.submitter.submit(signTx(tx, this.wallet));
+    await this.mine();
+    return id;
   }
 
   async close(): Promise<void> {

@@ -6,7 +6,7 @@
 import type { LedgerAnswers } from '../../sources/source.ts';
 import type { FollowState } from '../../store/store.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { SUBMIT_MS_MAX } from '../../util/limits.ts';
+import { SUBMIT_MS_MAX, SUBMITS_MAX } from '../../util/limits.ts';
 
 /** The node that is followed, wherever that is known. */
 export interface FollowedNode {
@@ -18,6 +18,8 @@ export interface FollowedNode {
 
 export class NodeLink implements FollowedNode {
   private readonly store: { readonly following: FollowState | null };
+  /** Questions that are on their way. */
+  private asked = 0;
 
   constructor(store: { readonly following: FollowState | null }) {
     this.store = store;
@@ -27,7 +29,7 @@ export class NodeLink implements FollowedNode {
     const { mempool, ledger, name } = this.source('take a transaction');
     const taker = mempool ?? ledger;
     if (taker === undefined) throw new UnspentError('UNSUPPORTED', `${name} is followed, and it takes no transactions`);
-    return await inTime(taker.submit(raw), name, '; it may have taken the transaction');
+    return await this.inTime(() => taker.submit(raw), name, '; it may have taken the transaction');
   }
 
   async ledger(): Promise<LedgerAnswers> {
@@ -36,7 +38,7 @@ export class NodeLink implements FollowedNode {
       const message = `${name} is followed, and it says nothing of its ledger: protocol parameters take the local socket of a node (n2c:PATH)`;
       throw new UnspentError('UNSUPPORTED', message);
     }
-    return await inTime(ledger.answers(), name, '');
+    return await this.inTime(() => ledger.answers(), name, '');
   }
 
   private source(what: string): FollowState['source'] {
@@ -44,15 +46,19 @@ export class NodeLink implements FollowedNode {
     if (following === null) throw new UnspentError('UNSUPPORTED', `nothing is followed, so there is no node to ${what}`);
     return following.source;
   }
-}
 
-async function inTime<T>(answer: Promise<T>, name: string, perhaps: string): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const message = `${name} did not answer in ${SUBMIT_MS_MAX / 1000} s${perhaps}`;
-  const timer = setTimeout(() => reject(new UnspentError('SOURCE_UNREACHABLE', message)), SUBMIT_MS_MAX);
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
+  private async inTime<T>(ask: () => Promise<T>, name: string, perhaps: string): Promise<T> {
+    if (this.asked >= SUBMITS_MAX)
+      throw new UnspentError('BUSY', `${this.asked} questions and transactions are on their way to the node already`);
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const message = `${name} did not answer in ${SUBMIT_MS_MAX / 1000} s${perhaps}`;
+    const timer = setTimeout(() => reject(new UnspentError('SOURCE_UNREACHABLE', message)), SUBMIT_MS_MAX);
+    this.asked++;
+    try {
+      return await Promise.race([ask(), late]);
+    } finally {
+      this.asked--;
+      clearTimeout(timer);
+    }
   }
 }

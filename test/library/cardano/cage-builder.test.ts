@@ -13,8 +13,7 @@ import { type CageEvent, DEVNET_CAGE, DEVNET_STATE_CODE } from '../../../src/led
 import { referenceFee } from '../../../src/ledgers/cardano/fee.ts';
 import { slotToTime } from '../../../src/ledgers/cardano/index.ts';
 import { readWholeTx } from '../../../src/ledgers/cardano/transaction.ts';
-import { writeTransaction } from '../../../src/ledgers/cardano/transaction-write.ts';
-import { concatBytes, fromHex, toHex, utf8 } from '../../../src/util/bytes.ts';
+import { fromHex, toHex, utf8 } from '../../../src/util/bytes.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
 import type { ErrorCode } from '../../../src/util/errors.ts';
 import { CageNodeRig } from '../../support/cage-node.ts';
@@ -163,29 +162,7 @@ describe('transactions of cages', () => {
     const { cage } = rig;
     const token = await boot();
     const script = fromHex(cage.state.token(token)!.requestScript!);
-    const [coin] = cage.provider.utxos(rig.address);
-    const lovelace = BigInt(coin.lovelace_amount!);
-    const input = { txId: fromHex(coin.tx_hash), index: coin.output_index };
-    const asset = { policy: new Uint8Array(28).fill(7), name: utf8('gift'), quantity: 5n };
-    // Anybody can leave anything at a script; the devnet does not ask who may mint.
-    const litter = writeTransaction({
-      inputs: [input],
-      outputs: [
-        { address: concatBytes(Uint8Array.of(0x70), script), lovelace: 2n * ADA, assets: [asset] },
-        { address: rig.wallet.address, lovelace: lovelace - 2n * ADA - 200_000n },
-      ],
-      fee: 200_000n,
-      validity: {},
-      mint: { asset, redeemer: Uint8Array.of(0) },
-      collateral: { input, total: ADA, change: { address: rig.wallet.address, lovelace: lovelace - ADA } },
-      signers: [],
-      references: [],
-      scripts: [],
-      units: { memory: 0n, steps: 0n },
-      costModel: [],
-    });
-    const id = await cage.submitter.submit(signTx(litter.tx, rig.wallet));
-    await rig.mine();
+    const id = await rig.leaveAt(script, { policy: new Uint8Array(28).fill(7), name: utf8('gift'), quantity: 5n });
     const swept = await cage.txBuilder.sweep(token, `${id}#0`, options);
     const [back] = readWholeTx(swept.tx).outputs;
     assert.deepEqual([toHex(back.address), back.assets.map(({ quantity }) => quantity)], [toHex(rig.wallet.address), [5n]]);

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import CSL from '@emurgo/cardano-serialization-lib-nodejs';
 import type { ProtocolParameters } from '../../../src/cage.ts';
+import { devnetLedger } from '../../../src/chains/cardano/devnet/ledger-feed.ts';
 import { encodeConwayParameters } from '../../../src/chains/cardano/devnet/parameters.ts';
 import { encodeEraHistory, encodeSystemStart } from '../../../src/chains/cardano/responder/history.ts';
 import type { Served } from '../../../src/index.ts';
@@ -19,15 +20,15 @@ import {
   type CageDeployment,
   type CageEvent,
   DEVNET_CAGE,
+  DEVNET_STATE_CODE,
   decodeCageDatum,
   decodeSpendRedeemer,
   parseCageDeployment,
   plutusV3Hash,
 } from '../../../src/ledgers/cardano/cage/index.ts';
 import { readWholeTx } from '../../../src/ledgers/cardano/transaction.ts';
-import { writeTransaction } from '../../../src/ledgers/cardano/transaction-write.ts';
 import { mpf } from '../../../src/proofs/index.ts';
-import { concatBytes, fromHex, toHex, utf8 } from '../../../src/util/bytes.ts';
+import { fromHex, toHex, utf8 } from '../../../src/util/bytes.ts';
 import { CageNodeRig } from '../../support/cage-node.ts';
 import { witnessTx } from '../../support/cage-tx-witness.ts';
 import { OpenApiCheck } from '../../support/openapi-check.ts';
@@ -228,28 +229,12 @@ describe('transactions that the server builds', () => {
 
   test('sweep: what lies at the request script of a token of v2 and is no request', async () => {
     const terms = { tip: ADA, processTime: 600_000n, retractTime: 600_000n };
-    const { txBuilder, submitter, state } = rig.cage;
-    const made = await txBuilder.boot({ address: rig.address, stateScript: fromHex('450101002499'), terms });
+    const { txBuilder, state } = rig.cage;
+    const made = await txBuilder.boot({ address: rig.address, stateScript: DEVNET_STATE_CODE, terms });
     await send(toHex(made.tx));
     const { name, requestScript } = state.token(made.token)!;
     tokens = [...tokens, fromHex(name)];
-    const [coin] = rig.cage.provider.utxos(rig.address);
-    const litter = writeTransaction({
-      inputs: [{ txId: fromHex(coin.tx_hash), index: coin.output_index }],
-      outputs: [
-        { address: concatBytes(Uint8Array.of(0x70), fromHex(requestScript!)), lovelace: 2n * ADA },
-        { address: rig.wallet.address, lovelace: BigInt(coin.lovelace_amount!) - 2n * ADA - 200_000n },
-      ],
-      fee: 200_000n,
-      validity: {},
-      signers: [],
-      references: [],
-      scripts: [],
-      units: { memory: 0n, steps: 0n },
-      costModel: [],
-    });
-    const id = await submitter.submit(signTx(litter.tx, rig.wallet));
-    await rig.mine();
+    const id = await rig.leaveAt(fromHex(requestScript!));
     await ask('GET', `/tx/${id}?timeout=60`);
     const address = toHex(rig.wallet.address);
     const body = { token: name, utxo: `${id}#0`, address };
@@ -272,6 +257,12 @@ describe('transactions that the server builds', () => {
     assert.deepEqual(said.protocol_parameters, { verified: false, cbor });
     assert.equal(said['system_start_cbor'], toHex(encodeSystemStart(network)));
     assert.equal(said['era_history_cbor'], toHex(encodeEraHistory(network, 6)));
+    const embedded = await devnetLedger(rig.chain).answers();
+    assert.deepEqual(
+      Object.values(embedded).map((bytes) => toHex(bytes)),
+      [cbor, said['system_start_cbor'], said['era_history_cbor']],
+      'a devnet in the same process says the same as over its socket',
+    );
     assert.deepEqual([said['epoch_size'], said['slot_length_ms']], [network.shelleyEpochSlots, network.shelleySlotMs]);
   });
 
@@ -285,6 +276,7 @@ describe('transactions that the server builds', () => {
     await refused(v0(`retract-change/${nothing}-0`), 'NOT_FOUND', 404, /no request/);
     await refused(v0(`request-insert/${nothing}`), 'USAGE', 400, /./, { key: 'k' });
     const token = await boot();
+    await refused(v0(`update-token/${token}`), 'CAGE_CONFLICT', 409, /no request .* can be applied/);
     await refused(v0(`request-insert/${token}`), 'USAGE', 400, /what begins with '0x' is hex/, { key: '0xzz', newValue: 'v' });
     // A transaction without its signature is the node's to refuse.
     const { unsignedTransaction } = await ask<{ unsignedTransaction: string }>('GET', v0(`end-token/${token}`));

@@ -165,6 +165,7 @@ describe('changes of a mempool on their way', () => {
     await assert.rejects(new NodeLink(flow).submit(Uint8Array.of(1)), /a file is followed, and it takes no transactions/);
     flow.following = new Node().following;
     assert.deepEqual(await new NodeLink(flow).submit(Uint8Array.of(1)), Uint8Array.of(7));
+    await assert.rejects(new NodeLink(flow).ledger(), /a node is followed, and it says nothing of its ledger/);
     flow.link.close();
   });
 

@@ -7,8 +7,8 @@ import { UnspentError } from '../../../util/errors.ts';
 import { encodeEraHistory, encodeSystemStart } from '../responder/history.ts';
 import type { LiveDevnet } from './live.ts';
 
-/** Eras are counted from Byron's two tags, which are one era, in blocks; in answers Byron is 0. */
-const TAGS_BEFORE_SHELLEY = 1;
+/** Blocks count eras from 0 with two tags for Byron, answers with one. */
+const SECOND_BYRON_TAG = 1;
 
 export function devnetLedger(devnet: LiveDevnet): LedgerFeed {
   return {
@@ -18,7 +18,7 @@ export function devnetLedger(devnet: LiveDevnet): LedgerFeed {
       try {
         const parameters = view.parameters?.() ?? null;
         if (parameters === null) throw new UnspentError('UNSUPPORTED', 'the devnet is not in the Conway era yet');
-        const eraHistory = encodeEraHistory(devnet.network, view.era - TAGS_BEFORE_SHELLEY);
+        const eraHistory = encodeEraHistory(devnet.network, view.era - SECOND_BYRON_TAG);
         return { parameters, systemStart: encodeSystemStart(devnet.network), eraHistory };
       } finally {
         view.release();

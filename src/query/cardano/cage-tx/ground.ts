@@ -12,6 +12,7 @@ import { slotAtMs } from '../../../ledgers/cardano/time.ts';
 import { outpointText, parseOutpoint } from '../../../ledgers/outpoint.ts';
 import { concatBytes, equalBytes, toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
+import { PAYER_OUTPUTS_MAX } from '../../../util/limits.ts';
 import type { Query } from '../../query.ts';
 import type { CageQuery, CageToken } from '../cage.ts';
 import type { Coin, Payer, PlannedInput, TransactionPlan } from './balance.ts';
@@ -56,8 +57,9 @@ export class CageTxGround {
     return { headSlot, nowSlot: Math.max(headSlot, slotAtMs(this.network, this.terms.nowMs)) };
   }
 
+  /** Of the oldest outputs, where there are very many. */
   private coinsAt(address: Uint8Array): readonly Coin[] {
-    return Array.from(this.query.byKey('address', blake2b224(address))).flatMap(({ txId, index, output }) => {
+    return Array.from(this.query.byKey('address', blake2b224(address), { limit: PAYER_OUTPUTS_MAX })).flatMap(({ txId, index, output }) => {
       const { lovelace, assets, datumHash, inlineDatum, scriptRef } = describeOutput(output.raw);
       const isPlain = assets.length === 0 && datumHash === null && inlineDatum === null && scriptRef === null;
       return isPlain ? [{ txId, index, lovelace }] : [];

@@ -8,6 +8,7 @@ import type { CageOperation } from '../../../ledgers/cardano/cage/index.ts';
 import type { UnsignedTx } from '../../../query/cardano/cage-tx/transactions.ts';
 import { bootTx, endTx, requestTx, retractTx, updateTx } from '../../../query/cardano/cage-tx/transactions.ts';
 import { toHex } from '../../../util/bytes.ts';
+import { UnspentError } from '../../../util/errors.ts';
 import { FACT_BYTES_MAX, MPFS_REQUESTS_MAX } from '../../../util/limits.ts';
 import { losslessBytes } from '../../../util/text.ts';
 import type { App } from '../../http/typed.ts';
@@ -56,6 +57,7 @@ export function registerV0Transactions(app: App, answers: MpfsAnswers): void {
     answers.build(reply, request.params.address, (ground, read) => {
       const wanted = [request.query.request ?? []].flat().map(outpointOf);
       const made = updateTx(ground, read.token(request.params.id, V0), { wanted });
+      if (made.taken.length === 0) throw new UnspentError('CAGE_CONFLICT', 'no request for the token can be applied now');
       return { ...unsigned(made), mpfRoot: made.root };
     }),
   );
