@@ -32,10 +32,10 @@ import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
 import { forgeBlock, forgeCoinbase, forgeTx, OP_TRUE } from '../ledgers/bitcoin/forge.ts';
 import { bitcoin, regtest, sampleBytes, samples } from '../ledgers/bitcoin/samples.ts';
 import { cpuTimed } from '../support/cpu-time.ts';
+import { ROUNDS } from '../support/rounds.ts';
 import { Dice, damage, damageText } from './mutate.ts';
 
 const SEED = Number(process.env['UNSPENT_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
-const ROUNDS = Number(process.env['UNSPENT_TEST_ROUNDS'] ?? 1);
 /** Milliseconds of processor time that one input may take. Measured again before it counts: garbage may have been collected meanwhile. */
 const CASE_MS_MAX = 200;
 const HEAP_GROWTH_MAX = 64 * 1024 * 1024;

@@ -26,12 +26,12 @@ import { ARRAY, Cursor } from '../../src/util/cbor.ts';
 import { CborWriter } from '../../src/util/cbor-write.ts';
 import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
 import { cpuTimed } from '../support/cpu-time.ts';
+import { ROUNDS } from '../support/rounds.ts';
 import { blocks, decoded, devnet, EPOCH_SLOTS, madeBlocks, realBlocks, smallBlocks } from './cardano-samples.ts';
 import { everyItem, type Item, readTree, rewrite } from './cbor-tree.ts';
 import { Dice, damage, damageText, noise } from './mutate.ts';
 
 const SEED = Number(process.env['UNSPENT_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
-const ROUNDS = Number(process.env['UNSPENT_TEST_ROUNDS'] ?? 1);
 /** Milliseconds of processor time that one input may take. Measured again before it counts: garbage may have been collected meanwhile. */
 const CASE_MS_MAX = 200;
 const HEAP_GROWTH_MAX = 64 * 1024 * 1024;

@@ -8,9 +8,10 @@ import { describe, test } from 'node:test';
 import { documentFromJson, documentFromText, documentToJson, type ProofDocument, verifyDocument } from '../../src/proofs/index.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
+import { ROUNDS } from '../support/rounds.ts';
 import { DocumentWorld, FAMILIES, meaningOf } from './document-world.ts';
 import { spoil } from './spoil.ts';
-import { Dice, ROUNDS } from './support.ts';
+import { Dice } from './support.ts';
 
 const MUTANTS = 2000 * ROUNDS;
 

@@ -6,12 +6,10 @@ import { existsSync } from 'node:fs';
 import { type Bits, bitsFromText, MemoryNodes, type mmr } from '../../src/proofs/index.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { fixtures, readFixtureText } from '../support/fixtures.ts';
+import { ROUNDS } from '../support/rounds.ts';
 
 /** The seed of every random test here; the same setting as everywhere repeats a run. */
 const TEST_SEED = Number(process.env['UNSPENT_TEST_SEED'] ?? 20_260_715);
-
-/** UNSPENT_TEST_ROUNDS=N makes the longer tests N times as long. */
-export const ROUNDS = Number(process.env['UNSPENT_TEST_ROUNDS'] ?? 1);
 
 /** True proofs that are made, accepted, changed in one place and then refused, by structure: together more than 100,000 (`counts.test.ts`). */
 export const PROOFS = { csmt: 50_000 * ROUNDS, range: 20_000 * ROUNDS, unspent: 15_000 * ROUNDS, forestry: 20_000 * ROUNDS } as const;

@@ -27,6 +27,7 @@ import {
   TEST_SEED,
 } from '../support/harness.ts';
 import { BLOCKS_ONLY } from '../support/keep.ts';
+import { ROUNDS } from '../support/rounds.ts';
 
 interface Scenario {
   readonly seed: number;
@@ -164,7 +165,7 @@ describe('what is applied can be undone, byte for byte', () => {
 
   it('in memory', async () => {
     const property = fc.asyncProperty(scenarios, (scenario) => checkReversible(scenario, inMemory(scenario)));
-    await fc.assert(property, { seed: TEST_SEED, numRuns: 150, examples: [...FAILED_BEFORE] });
+    await fc.assert(property, { seed: TEST_SEED, numRuns: 60 * ROUNDS, examples: [...FAILED_BEFORE] });
   });
 
   it('on RocksDB', async () => {
@@ -174,7 +175,7 @@ describe('what is applied can be undone, byte for byte', () => {
 
   it('over forks, in memory', async () => {
     const property = fc.asyncProperty(forkScenarios, (scenario) => checkForks(scenario, inMemory(scenario)));
-    await fc.assert(property, { seed: TEST_SEED + 2, numRuns: 120, examples: [...FORKS_FAILED_BEFORE] });
+    await fc.assert(property, { seed: TEST_SEED + 2, numRuns: 50 * ROUNDS, examples: [...FORKS_FAILED_BEFORE] });
   });
 
   it('over forks, on RocksDB', async () => {

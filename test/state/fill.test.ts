@@ -11,6 +11,7 @@ import { readFills } from '../../src/state/fill.ts';
 import { compareBytes } from '../../src/util/bytes.ts';
 import { FillRig, switchable } from '../support/fill-rig.ts';
 import { assertCode, assertSameDump, Devnet, devnetOptions, dump, type Flavour, TEST_SEED } from '../support/harness.ts';
+import { ROUNDS } from '../support/rounds.ts';
 import { WatchedEngine } from '../support/watched-engine.ts';
 
 type Action =
@@ -162,7 +163,7 @@ describe('a fill while blocks come and go', () => {
 
   it('in memory', async () => {
     const property = check((scenario) => FillRig.memory(devnetOf(scenario), { selfContained: scenario.selfContained }));
-    await fc.assert(property, { seed: TEST_SEED, numRuns: 150, examples: [...FAILED_BEFORE] });
+    await fc.assert(property, { seed: TEST_SEED, numRuns: 60 * ROUNDS, examples: [...FAILED_BEFORE] });
   });
 
   it('on RocksDB', async () => {
