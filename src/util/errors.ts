@@ -210,6 +210,24 @@ export const ERROR_CODES = {
     meaning: 'The system refused to read or write.',
     advice: 'The message says what; check permissions and the disk.',
   },
+  DATABASE: {
+    exit: 1,
+    status: 500,
+    meaning: 'The database of the wallets refused a statement.',
+    advice: 'Nothing of that call was written. The message has its reason; if it names a constraint, please report it.',
+  },
+  DATABASE_BUSY: {
+    exit: 1,
+    status: 503,
+    meaning: 'The database of the wallets could not do it now: it is locked, restarting or cannot be reached.',
+    advice: 'Try again in a moment; check that its server runs.',
+  },
+  DATABASE_FAILED: {
+    exit: 1,
+    status: 503,
+    meaning: 'The database of the wallets cannot be used: its disk is full, it is read-only, or it is damaged.',
+    advice: 'Mend what the message names, then open it again: until then every call fails.',
+  },
   VERIFY_FAILED: {
     exit: 5,
     status: 500,

@@ -473,8 +473,6 @@ export const FEE_ROUNDS_MAX = 20;
 
 /** Characters of a label of a transaction of a wallet: what a person writes in a line, and what the databases check. */
 export const TX_LABEL_CHARS_MAX = 500;
-/** Height of a block of a wallet: databases keep it in four bytes with a sign. */
-export const WALLET_HEIGHT_MAX = 0x7fff_ffff;
 /** Addresses and accounts are numbered below 2^31: BIP32 keeps the other half for hardened keys. */
 export const CHILD_INDEX_MAX = 0x7fff_ffff;
 
@@ -528,3 +526,19 @@ export const SECRET_COST_LOG2_MAX = 20;
 
 /** Bytes of a secret in a box: a descriptor with twenty private keys takes 4,000. */
 export const SECRET_BYTES_MAX = 65_536;
+
+/** How long a statement of a wallet waits inside SQLite for the lock of another process: the thread stands still meanwhile. After that the call is tried again. */
+export const WALLET_SQLITE_BUSY_MS = 100;
+/** How long a statement of a wallet waits in PostgreSQL for a lock: longer than any step of another process takes. */
+export const WALLET_LOCK_MS = 10_000;
+/** How long a connection to a wallet's database may take to come about. */
+export const WALLET_CONNECT_MS = 10_000;
+/** Connections of a process to a wallet's database: its answers are short, and a server has 100 for all. */
+export const WALLET_CONNECTIONS_MAX = 8;
+/** How long a call of a wallet is tried again after transient failures: a server restarts in that time. */
+export const WALLET_RETRY_MS = 30_000;
+/** The pause before it is tried again doubles from the first to the second. */
+export const WALLET_RETRY_PAUSE_MS_MIN = 5;
+export const WALLET_RETRY_PAUSE_MS_MAX = 500;
+/** Texts of statements that stay prepared; the room has fewer than 200. */
+export const WALLET_STATEMENTS_MAX = 500;

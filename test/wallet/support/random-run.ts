@@ -7,9 +7,9 @@
  */
 import { mix32, Random } from '../../../src/chains/random.ts';
 import { toHex } from '../../../src/util/bytes.ts';
+import { MemoryWalletStore } from '../../../src/wallet/memory/index.ts';
 import type { WalletRows } from '../../../src/wallet/rows.ts';
 import { checkInvariants, type InputCounts } from './invariants.ts';
-import { openMemoryWallets } from './open-memory.ts';
 import { RANDOM_WALLETS, type RandomAction, RandomLife } from './random-actions.ts';
 import { RandomStage } from './random-stage.ts';
 import { NOW, nameOf, type OpenWalletStore } from './world.ts';
@@ -22,6 +22,14 @@ export interface RandomRun {
   readonly length: number;
   /** Rows, events and sums of the two stores are compared after this many calls, and at the end. */
   readonly compareEvery: number;
+}
+
+/** Many lives, whatever the store. */
+export interface RandomLives extends Omit<RandomRun, 'open' | 'seed'> {
+  readonly firstSeed: number;
+  /** Calls in all. */
+  readonly events: number;
+  readonly failedBefore: readonly number[];
 }
 
 /** After every so many calls sums are compared with lists, and the same call is made once more. */
@@ -104,7 +112,8 @@ class RandomWatch {
   }
 
   static async begin(run: RandomRun, life: RandomLife): Promise<RandomWatch> {
-    const model = await RandomStage.open(await openMemoryWallets(), life.txs);
+    const memory = new MemoryWalletStore();
+    const model = await RandomStage.open({ store: memory, rows: () => memory.rows(), close: () => memory.close() }, life.txs);
     const store = run.open === null ? null : await RandomStage.open(await run.open(), life.txs);
     return new RandomWatch(run, model, store, life, await model.rows());
   }
@@ -186,9 +195,7 @@ function same(found: unknown, wanted: unknown, what: string): void {
 }
 
 /** Lives until so many calls were made; lives that failed once come first. */
-export async function runRandomLives(
-  run: Omit<RandomRun, 'seed'> & { readonly firstSeed: number; readonly events: number; readonly failedBefore: readonly number[] },
-): Promise<RandomCounts> {
+export async function runRandomLives(run: RandomLives & Pick<RandomRun, 'open'>): Promise<RandomCounts> {
   const counts: RandomCounts = new Map();
   for (const seed of run.failedBefore) await liveRandomly({ ...run, seed }, counts);
   for (let life = 0; life * run.length < run.events; life++) await liveRandomly({ ...run, seed: mix32(run.firstSeed, life) }, counts);

@@ -1,0 +1,173 @@
+/** What a wallet has to spend: coins, by filters and page by page, and the outputs that a block could still spend. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Outpoint } from '../../ledgers/outpoint.ts';
+import type { CoinLease, KeyScope, WalletCoin, WalletId } from '../records.ts';
+import { checkAccountFilter } from '../rules/accounts.ts';
+import { checkDepths } from '../rules/confirmations.ts';
+import { refusal } from '../rules/failures.ts';
+import type { CoinFilter, Page, WatchedOutput } from '../store.ts';
+import { syncedHeight } from './blocks.ts';
+import type { SqlTransaction } from './database.ts';
+import { amountText } from './lists.ts';
+import { checkPage } from './pages.ts';
+import { checked32, checkedAmount, checkedIndex, checkedKind } from './row-checks.ts';
+
+/** Behind the aliases u and t: every input of the coin's transaction is a credit of the wallet. */
+export const isOwnChange = sql<0 | 1>`CASE WHEN t.is_coinbase = 0 AND NOT EXISTS (
+    SELECT 1 FROM tx_inputs i WHERE i.tx_id = t.id AND NOT EXISTS (
+      SELECT 1 FROM utxos p WHERE p.wallet_id = u.wallet_id AND p.tx_hash = i.prev_tx_hash AND p.output_index = i.prev_output_index)
+  ) THEN 1 ELSE 0 END`;
+
+/** Credits of live transactions. */
+const creditsOf = ({ db }: SqlTransaction, walletId: WalletId) =>
+  db
+    .selectFrom('utxos as u')
+    .innerJoin('transactions as t', 't.id', 'u.tx_id')
+    .innerJoin('addresses as a', 'a.id', 'u.address_id')
+    .where('u.wallet_id', '=', walletId)
+    .where(sql<boolean>`t.tx_status IN (0, 1)`);
+
+const coinQuery = (tx: SqlTransaction, walletId: WalletId, now: number) =>
+  creditsOf(tx, walletId)
+    .leftJoin('derived_addresses as d', 'd.address_id', 'a.id')
+    .leftJoin('accounts as c', 'c.id', 'd.account_id')
+    .leftJoin('key_scopes as k', 'k.id', 'c.scope_id')
+    .leftJoin('utxo_leases as l', (join) => join.onRef('l.utxo_id', '=', 'u.id').on('l.expires_at', '>', now))
+    .select(['u.id', 'u.tx_hash', 'u.output_index', 'u.script_pub_key', 'a.script_pub_key as address_script', 'a.script_type_id'])
+    .select(['t.received_time', 't.is_coinbase', 't.block_height', 'l.lock_id', 'l.expires_at', 'l.release_confs'])
+    .select(['c.id as account_id', 'c.account_number', 'c.account_name', 'k.purpose', 'k.coin_type'])
+    .select([amountText('u.amount').as('amount'), isOwnChange.as('is_own_change')]);
+
+type CoinColumns = Awaited<ReturnType<ReturnType<typeof coinQuery>['executeTakeFirstOrThrow']>>;
+
+function coinOf(row: CoinColumns): WalletCoin {
+  const name = { table: 'utxos', id: row.id };
+  return {
+    outpoint: { txId: checked32(name, 'tx_hash', row.tx_hash), index: checkedIndex(name, 'output_index', row.output_index) },
+    amount: checkedAmount(name, row.amount),
+    script: row.script_pub_key ?? row.address_script,
+    kind: checkedKind(name, row.script_type_id),
+    account: accountOf(row),
+    received: row.received_time,
+    isCoinbase: row.is_coinbase === 1,
+    height: row.block_height,
+    isOwnChange: row.is_own_change === 1,
+    lease: leaseOf(row),
+  };
+}
+
+function accountOf({
+  account_id: id,
+  account_number: number,
+  account_name: name,
+  purpose,
+  coin_type: coinType,
+}: CoinColumns): WalletCoin['account'] {
+  if (id === null || name === null || purpose === null || coinType === null) return null;
+  return { id, scope: { purpose, coinType }, number, name };
+}
+
+function leaseOf({ id, lock_id, expires_at: expiresAt, release_confs: releaseAfterSpendConfs }: CoinColumns): CoinLease | null {
+  if (lock_id === null || expiresAt === null) return null;
+  return { id: checked32({ table: 'utxo_leases', id }, 'lock_id', lock_id), expiresAt, releaseAfterSpendConfs };
+}
+
+/** UTXO_UNKNOWN. */
+export async function coinAt(tx: SqlTransaction, walletId: WalletId, outpoint: Outpoint, now: number): Promise<WalletCoin> {
+  const row = await coinQuery(tx, walletId, now)
+    .where('u.tx_hash', '=', outpoint.txId)
+    .where('u.output_index', '=', outpoint.index)
+    .where('u.spent_by_tx_id', 'is', null)
+    .executeTakeFirst();
+  if (row === undefined) throw refusal.coinUnknown(outpoint);
+  return coinOf(row);
+}
+
+/** ACCOUNT_QUERY, INVALID_PARAM. */
+export async function listCoins(
+  tx: SqlTransaction,
+  walletId: WalletId,
+  filter: CoinFilter,
+  page?: Page<WalletCoin>,
+): Promise<WalletCoin[]> {
+  checkPage(page);
+  let query = inOrder(coinQuery(tx, walletId, filter.now).where(isWanted(filter, await syncedHeight(tx, walletId))));
+  if (page !== undefined) query = query.limit(page.limit);
+  if (page?.after !== undefined) {
+    const { amount, outpoint } = page.after;
+    query = query.where(sql<boolean>`(u.amount, u.tx_hash, u.output_index) > (${amount}, ${outpoint.txId}, ${outpoint.index})`);
+  }
+  return (await query.execute()).map(coinOf);
+}
+
+/** Coins of the filter that nobody has leased. */
+export async function listFreeCoins(tx: SqlTransaction, walletId: WalletId, filter: CoinFilter): Promise<WalletCoin[]> {
+  const query = coinQuery(tx, walletId, filter.now)
+    .where(isWanted(filter, await syncedHeight(tx, walletId)))
+    .where('l.utxo_id', 'is', null);
+  return (await inOrder(query).execute()).map(coinOf);
+}
+
+const inOrder = (query: ReturnType<typeof coinQuery>): ReturnType<typeof coinQuery> =>
+  query.orderBy('u.amount').orderBy('u.tx_hash').orderBy('u.output_index');
+
+/** Behind the aliases u and t: unspent, and let through by the filter. Unknown confirmations pass no bound. ACCOUNT_QUERY, INVALID_PARAM. */
+export function isWanted(filter: CoinFilter, synced: number | null): RawBuilder<boolean> {
+  checkAccountFilter(filter);
+  checkDepths(filter);
+  const { minConfs = 0, maxConfs, coinbaseMaturity = 0 } = filter;
+  // The height of a block with so many confirmations; without a tip no block has any.
+  const heightOf = (confs: number): number => (synced === null ? -1 : synced - confs + 1);
+  const conditions = [sql`u.spent_by_tx_id IS NULL`];
+  if (minConfs > 0) conditions.push(sql`t.block_height <= ${heightOf(minConfs)}`);
+  if (maxConfs !== undefined) {
+    conditions.push(sql`(t.block_height IS NULL OR (t.block_height <= ${synced ?? -1} AND t.block_height >= ${heightOf(maxConfs)}))`);
+  }
+  if (coinbaseMaturity > 0) conditions.push(sql`(t.is_coinbase = 0 OR t.block_height <= ${heightOf(coinbaseMaturity)})`);
+  if (filter.scope !== undefined) conditions.push(isOfAccount(filter.scope, filter));
+  return sql<boolean>`(${sql.join(conditions, sql` AND `)})`;
+}
+
+function isOfAccount({ purpose, coinType }: KeyScope, { account, accountName }: CoinFilter): RawBuilder<unknown> {
+  const number = account === undefined ? sql`` : sql`AND ac.account_number = ${account}`;
+  const name = accountName === undefined ? sql`` : sql`AND ac.account_name = ${accountName}`;
+  return sql`EXISTS (SELECT 1 FROM derived_addresses ad JOIN accounts ac ON ac.id = ad.account_id JOIN key_scopes ak ON ak.id = ac.scope_id
+    WHERE ad.address_id = u.address_id AND ak.purpose = ${purpose} AND ak.coin_type = ${coinType} ${number} ${name})`;
+}
+
+/** Active leases: of coins that are unspent, or that outlive the spend. */
+export async function listLeased(tx: SqlTransaction, walletId: WalletId, now: number): Promise<WalletCoin[]> {
+  const rows = await coinQuery(tx, walletId, now)
+    .where('l.utxo_id', 'is not', null)
+    .where((eb) => eb.or([eb('u.spent_by_tx_id', 'is', null), eb('l.release_confs', 'is not', null)]))
+    .orderBy('u.tx_hash')
+    .orderBy('u.output_index')
+    .execute();
+  return rows.map(coinOf);
+}
+
+/** Credits of live transactions that no block spends, with the script of the output itself. */
+export async function listWatched(tx: SqlTransaction, walletId: WalletId): Promise<WatchedOutput[]> {
+  const rows = await creditsOf(tx, walletId)
+    .leftJoin('transactions as s', 's.id', 'u.spent_by_tx_id')
+    .where('s.block_height', 'is', null)
+    .select([
+      'u.id',
+      'u.tx_hash',
+      'u.output_index',
+      'u.script_pub_key',
+      'a.script_pub_key as address_script',
+      amountText('u.amount').as('amount'),
+    ])
+    .orderBy('u.tx_hash')
+    .orderBy('u.output_index')
+    .execute();
+  return rows.map((row) => {
+    const name = { table: 'utxos', id: row.id };
+    return {
+      outpoint: { txId: checked32(name, 'tx_hash', row.tx_hash), index: checkedIndex(name, 'output_index', row.output_index) },
+      amount: checkedAmount(name, row.amount),
+      script: row.script_pub_key ?? row.address_script,
+    };
+  });
+}

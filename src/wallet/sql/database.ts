@@ -1,0 +1,157 @@
+/**
+ * A wallet database that is open: transactions for reading and for writing,
+ * tried again after transient failures, refused after a fatal one. All
+ * statements of the room run inside `read` or `write`.
+ *
+ * A write sees what is committed and locks the wallets it changes (locks.ts);
+ * in SQLite it has the whole database for itself. A read sees one moment.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Kysely, type Transaction } from 'kysely';
+import { isUnspentError, UnspentError } from '../../util/errors.ts';
+import { WALLET_RETRY_MS, WALLET_RETRY_PAUSE_MS_MAX, WALLET_RETRY_PAUSE_MS_MIN } from '../../util/limits.ts';
+import { type FailureClass, postgresFailure, type SqlFailure, sqliteFailure } from './failures.ts';
+import { postgresDialect } from './postgres-pool.ts';
+import { NodeSqliteDialect } from './sqlite-driver.ts';
+import type { WalletTables } from './tables.ts';
+
+export type SqlKind = 'sqlite' | 'postgres';
+
+/** Where statements run: the builder, and which database it is. */
+export interface SqlTransaction {
+  readonly db: Transaction<WalletTables>;
+  readonly kind: SqlKind;
+}
+
+export interface SqlDatabaseOptions {
+  /** False: commits do not wait for the disk. SQLite only; a server has its own setting. */
+  readonly isDurable?: boolean | undefined;
+  /** Called before each statement with its text; what it throws is the statement's failure. */
+  readonly beforeStatement?: ((sql: string) => void) | undefined;
+}
+
+export interface FailureCount {
+  readonly class: FailureClass;
+  readonly reason: string;
+  readonly count: number;
+}
+
+export class SqlDatabase {
+  readonly kind: SqlKind;
+  readonly #writer: Kysely<WalletTables>;
+  /** The writer itself where connections come from a pool. */
+  readonly #reader: Kysely<WalletTables>;
+  readonly #writes = new Turns();
+  readonly #reads = new Turns();
+  readonly #failures = new Map<string, { class: FailureClass; reason: string; count: number }>();
+  #fatal: UnspentError | undefined;
+  #isClosed = false;
+
+  private constructor(kind: SqlKind, writer: Kysely<WalletTables>, reader: Kysely<WalletTables>) {
+    this.kind = kind;
+    this.#writer = writer;
+    this.#reader = reader;
+  }
+
+  static openSqlite(file: string, { isDurable = true, beforeStatement }: SqlDatabaseOptions): SqlDatabase {
+    const connection = (begin: 'IMMEDIATE' | 'DEFERRED'): Kysely<WalletTables> =>
+      new Kysely<WalletTables>({ dialect: new NodeSqliteDialect({ file, begin, isDurable, beforeStatement }) });
+    return new SqlDatabase('sqlite', connection('IMMEDIATE'), connection('DEFERRED'));
+  }
+
+  static async openPostgres(url: string, { beforeStatement }: SqlDatabaseOptions): Promise<SqlDatabase> {
+    let database: SqlDatabase | undefined;
+    const onIdleFailure = (error: unknown): void => database?.count(postgresFailure(error) ?? { class: 'transient', reason: 'idle' });
+    const pool = new Kysely<WalletTables>({ dialect: await postgresDialect({ url, beforeStatement, onIdleFailure }) });
+    database = new SqlDatabase('postgres', pool, pool);
+    return database;
+  }
+
+  /** Failures of the database so far, by class and reason. */
+  get failures(): readonly FailureCount[] {
+    return [...this.#failures.values()].map((entry) => ({ ...entry }));
+  }
+
+  /** False after a fatal failure: every call fails until the database is opened anew. */
+  get isHealthy(): boolean {
+    return this.#fatal === undefined;
+  }
+
+  /** One transaction that sees one moment. */
+  read<T>(body: (tx: SqlTransaction) => Promise<T>): Promise<T> {
+    if (this.kind === 'sqlite') return this.#retried(() => this.#reads.take(() => this.#run(this.#reader, body)));
+    const snapshot = (): Promise<T> =>
+      this.#reader
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute((db) => body({ db, kind: this.kind }));
+    return this.#retried(snapshot);
+  }
+
+  /** One transaction; what it throws undoes it. It may run more than once, so it changes nothing but the database. */
+  write<T>(body: (tx: SqlTransaction) => Promise<T>): Promise<T> {
+    // In SQLite a second writer of this process would wait for the first with the thread that the first needs.
+    const once = (): Promise<T> => this.#run(this.#writer, body);
+    return this.#retried(this.kind === 'sqlite' ? () => this.#writes.take(once) : once);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await Promise.all([this.#writes.take(async () => {}), this.#reads.take(async () => {})]);
+    await this.#writer.destroy();
+    if (this.#reader !== this.#writer) await this.#reader.destroy();
+  }
+
+  count({ class: kind, reason }: SqlFailure): void {
+    const key = `${kind} ${reason}`;
+    const entry = this.#failures.get(key) ?? { class: kind, reason, count: 0 };
+    entry.count++;
+    this.#failures.set(key, entry);
+  }
+
+  #run<T>(connection: Kysely<WalletTables>, body: (tx: SqlTransaction) => Promise<T>): Promise<T> {
+    return connection.transaction().execute((db) => body({ db, kind: this.kind }));
+  }
+
+  async #retried<T>(attempt: () => Promise<T>): Promise<T> {
+    const end = performance.now() + WALLET_RETRY_MS;
+    for (let pauseMs = WALLET_RETRY_PAUSE_MS_MIN; ; pauseMs = Math.min(2 * pauseMs, WALLET_RETRY_PAUSE_MS_MAX)) {
+      if (this.#isClosed) throw new UnspentError('CLOSED', 'the wallet database is closed');
+      if (this.#fatal !== undefined) throw this.#fatal;
+      try {
+        return await attempt();
+      } catch (error) {
+        if (isUnspentError(error)) throw error;
+        const failure = this.kind === 'sqlite' ? sqliteFailure(error) : postgresFailure(error);
+        if (failure === undefined) throw error;
+        this.count(failure);
+        if (failure.class !== 'transient' || performance.now() > end) throw this.#refused(failure, error);
+        // Half of it by chance, so that processes that met do not meet again.
+        await sleep(pauseMs * (0.5 + Math.random() / 2));
+      }
+    }
+  }
+
+  #refused(failure: SqlFailure, cause: unknown): UnspentError {
+    const text = `${failure.reason}: ${(cause as Error).message}`;
+    const meta = { class: failure.class, reason: failure.reason };
+    if (failure.class === 'transient')
+      return new UnspentError('DATABASE_BUSY', `the wallet database did not do it in time: ${text}`, meta, cause);
+    if (failure.class === 'permanent') return new UnspentError('DATABASE', `the wallet database refused it: ${text}`, meta, cause);
+    this.#fatal = new UnspentError('DATABASE_FAILED', `the wallet database cannot be used: ${text}`, meta, cause);
+    return this.#fatal;
+  }
+}
+
+/** One after the other, in the order they came. */
+class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work, work);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+}

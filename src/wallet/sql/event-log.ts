@@ -1,0 +1,66 @@
+/**
+ * What a transaction of the database did, told to readers of events: collected
+ * while it runs and written into the same transaction at its end, so that an
+ * event is there if and only if its change is.
+ *
+ * Numbers come from one row that is locked from here to the commit. So they grow
+ * in the order of commits, and a reader who has seen number n misses none below.
+ */
+import { fromHex, toHex } from '../../util/bytes.ts';
+import type { NumberedWalletEvent, WalletBlock, WalletEvent, WalletId } from '../records.ts';
+import type { SqlTransaction } from './database.ts';
+import { listTable } from './lists.ts';
+
+export class EventLog {
+  readonly #events: { readonly walletId: WalletId; readonly event: WalletEvent }[] = [];
+
+  add(walletId: WalletId, event: WalletEvent): void {
+    this.#events.push({ walletId, event });
+  }
+
+  tip(walletId: WalletId, { height, hash }: WalletBlock): void {
+    this.add(walletId, { kind: 'sync.tip', height, hash });
+  }
+
+  /** The last thing a transaction does. */
+  async write(tx: SqlTransaction): Promise<void> {
+    const count = this.#events.length;
+    if (count === 0) return;
+    const { last_sequence: last } = await tx.db
+      .updateTable('event_counter')
+      .set((eb) => ({ last_sequence: eb('last_sequence', '+', count) }))
+      .where('id', '=', 1)
+      .returning('last_sequence')
+      .executeTakeFirstOrThrow();
+    const rows = this.#events.map(({ walletId, event }, at) => [last - count + 1 + at, walletId, eventText(event)]);
+    const list = listTable(tx.kind, { event_sequence: 'integer', wallet_id: 'integer', event_json: 'text' }, rows);
+    await tx.db
+      .insertInto('wallet_events')
+      .columns(['event_sequence', 'wallet_id', 'event_json'])
+      .expression((eb) => eb.selectFrom(list.as('v')).select(['v.event_sequence', 'v.wallet_id', 'v.event_json']))
+      .execute();
+  }
+}
+
+export async function readEvents(tx: SqlTransaction, after: number, limit: number, walletId?: WalletId): Promise<NumberedWalletEvent[]> {
+  let query = tx.db.selectFrom('wallet_events').selectAll().where('event_sequence', '>', after).orderBy('event_sequence').limit(limit);
+  if (walletId !== undefined) query = query.where('wallet_id', '=', walletId);
+  const rows = await query.execute();
+  return rows.map((row) => ({ walletId: row.wallet_id, sequence: row.event_sequence, event: eventOf(row.event_json) }));
+}
+
+/** JSON, with bytes as {"hex": ...} and amounts as {"amount": ...}. */
+function eventText(event: WalletEvent): string {
+  return JSON.stringify(event, (_key, value: unknown) => {
+    if (value instanceof Uint8Array) return { hex: toHex(value) };
+    return typeof value === 'bigint' ? { amount: String(value) } : value;
+  });
+}
+
+function eventOf(text: string): WalletEvent {
+  return JSON.parse(text, (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null) return value;
+    if ('hex' in value) return fromHex(value.hex as string);
+    return 'amount' in value && typeof value.amount === 'string' ? BigInt(value.amount) : value;
+  }) as WalletEvent;
+}

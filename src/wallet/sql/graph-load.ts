@@ -1,0 +1,237 @@
+/**
+ * Loads the part of a wallet that a write touches. For transactions that come
+ * in: their own rows, live rows that spend what they spend (rivals) or what they
+ * create (children), the credits at all those inputs, and, only where two live
+ * rows spend one output, every descendant of them. The number of statements does
+ * not depend on the number of transactions.
+ */
+
+import { sql } from 'kysely';
+import { outpointText } from '../../ledgers/outpoint.ts';
+import { fromHex, toHex } from '../../util/bytes.ts';
+import type { WalletBlock } from '../records.ts';
+import type { NewTx } from '../store.ts';
+import { blockOf } from './blocks.ts';
+import type { SqlTransaction } from './database.ts';
+import { type CreditNode, type InputNode, inputNodes, type TxGraph, type TxNode } from './graph.ts';
+import { inputsOf } from './inputs.ts';
+import { amountText, listTable } from './lists.ts';
+import { checked32, checkedAmount, checkedIndex, checkedStatus } from './row-checks.ts';
+
+/** Before the transactions come in. The wallet is locked. */
+export async function loadIncoming(tx: SqlTransaction, graph: TxGraph, news: readonly NewTx[]): Promise<void> {
+  const inputs = new Map(news.map((one) => [toHex(one.tx.id), inputNodes(one.tx.inputs)]));
+  await loadNodes(tx, graph, await relatedRows(tx, graph, news), inputs);
+  const disputed = disputedRoots(graph, inputs);
+  if (disputed.length > 0) await loadNodes(tx, graph, await branchRows(tx, graph, disputed), inputs);
+  const outpoints = [...inputs.values(), ...[...graph.nodes.values()].map((node) => node.inputs)].flat();
+  await loadCredits(tx, graph, outpoints, [...inputs.keys()]);
+  const heights = new Set(news.flatMap(({ block }) => (block === undefined ? [] : [block.height])));
+  if (heights.size > 0) await loadPlaces(tx, graph, [...heights]);
+}
+
+/** Before a branch falls: the roots by id, and all that is built on them. The wallet is locked. */
+export async function loadBranch(tx: SqlTransaction, graph: TxGraph, roots: readonly Uint8Array[]): Promise<void> {
+  await loadNodes(tx, graph, [...(await ownRows(tx, graph, roots)), ...(await branchRows(tx, graph, roots))], new Map());
+  await loadCredits(
+    tx,
+    graph,
+    [...graph.nodes.values()].flatMap((node) => node.inputs),
+    [],
+  );
+}
+
+/** Rows by their ids, with their inputs and the credits they spend. The wallet is locked. */
+export async function loadRows(tx: SqlTransaction, graph: TxGraph, txIds: readonly Uint8Array[]): Promise<void> {
+  await loadNodes(tx, graph, await ownRows(tx, graph, txIds), new Map());
+  await loadCredits(
+    tx,
+    graph,
+    [...graph.nodes.values()].flatMap((node) => node.inputs),
+    [],
+  );
+}
+
+interface NodeColumns {
+  readonly id: number;
+  readonly tx_hash: Uint8Array;
+  readonly tx_status: number;
+  readonly is_coinbase: 0 | 1;
+  readonly tx_label: string;
+  readonly confirmed_order: number | null;
+  readonly block_height: number | null;
+  readonly header_hash: Uint8Array | null;
+  readonly block_timestamp: number | null;
+}
+
+const NODE_COLUMNS = sql.raw(
+  't.id, t.tx_hash, t.tx_status, t.is_coinbase, t.tx_label, t.confirmed_order, t.block_height, b.header_hash, b.block_timestamp',
+);
+const WITH_BLOCK = sql.raw('LEFT JOIN blocks b ON b.block_height = t.block_height');
+
+const hashList = ({ kind }: SqlTransaction, hashes: readonly Uint8Array[]) =>
+  listTable(
+    kind,
+    { hash: 'bytes' },
+    hashes.map((hash) => [hash]),
+  );
+
+async function ownRows(tx: SqlTransaction, { walletId }: TxGraph, hashes: readonly Uint8Array[]): Promise<NodeColumns[]> {
+  const { rows } = await sql<NodeColumns>`SELECT ${NODE_COLUMNS} FROM ${hashList(tx, hashes)} v
+    CROSS JOIN transactions t ${WITH_BLOCK} WHERE t.wallet_id = ${walletId} AND t.tx_hash = v.hash`.execute(tx.db);
+  return rows;
+}
+
+/** Their own rows, their rivals and their children. */
+async function relatedRows(tx: SqlTransaction, { walletId }: TxGraph, news: readonly NewTx[]): Promise<NodeColumns[]> {
+  const own = hashList(
+    tx,
+    news.map((one) => one.tx.id),
+  );
+  const spent = listTable(
+    tx.kind,
+    { hash: 'bytes', place: 'integer' },
+    news.flatMap((one) => one.tx.inputs.map(({ txId, index }) => [txId, index])),
+  );
+  const { rows } = await sql<NodeColumns>`SELECT ${NODE_COLUMNS} FROM ${own} v
+      CROSS JOIN transactions t ${WITH_BLOCK} WHERE t.wallet_id = ${walletId} AND t.tx_hash = v.hash
+    UNION ALL SELECT ${NODE_COLUMNS} FROM ${own} v CROSS JOIN tx_inputs i CROSS JOIN transactions t ${WITH_BLOCK}
+      WHERE i.wallet_id = ${walletId} AND i.prev_tx_hash = v.hash AND t.id = i.tx_id AND t.tx_status IN (0, 1)
+    UNION ALL SELECT ${NODE_COLUMNS} FROM ${spent} v CROSS JOIN tx_inputs i CROSS JOIN transactions t ${WITH_BLOCK}
+      WHERE i.wallet_id = ${walletId} AND i.prev_tx_hash = v.hash AND i.prev_output_index = v.place
+        AND t.id = i.tx_id AND t.tx_status IN (0, 1)`.execute(tx.db);
+  return rows;
+}
+
+/** Live rows that spend outputs of the roots, and outputs of those that are in no block, and so on. */
+async function branchRows(tx: SqlTransaction, { walletId }: TxGraph, roots: readonly Uint8Array[]): Promise<NodeColumns[]> {
+  const { rows } = await sql<NodeColumns>`WITH RECURSIVE branch (id, hash, height) AS (
+      SELECT CAST(0 AS bigint), v.hash, CAST(NULL AS bigint) FROM ${hashList(tx, roots)} v
+      UNION SELECT t.id, t.tx_hash, t.block_height FROM branch r CROSS JOIN tx_inputs i CROSS JOIN transactions t
+        WHERE r.height IS NULL AND i.wallet_id = ${walletId} AND i.prev_tx_hash = r.hash AND t.id = i.tx_id AND t.tx_status IN (0, 1)
+    ) SELECT ${NODE_COLUMNS} FROM branch r CROSS JOIN transactions t ${WITH_BLOCK} WHERE r.id > 0 AND t.id = r.id`.execute(tx.db);
+  return rows;
+}
+
+/** Adds rows that the graph does not have, with their inputs: those that are known, and the others from the database. */
+async function loadNodes(
+  tx: SqlTransaction,
+  graph: TxGraph,
+  rows: readonly NodeColumns[],
+  known: ReadonlyMap<string, readonly InputNode[]>,
+): Promise<void> {
+  const fresh = new Map<string, NodeColumns>();
+  for (const row of rows) {
+    const key = toHex(checked32({ table: 'transactions', id: row.id }, 'tx_hash', row.tx_hash));
+    if (!graph.nodes.has(key)) fresh.set(key, row);
+  }
+  const inputs = await inputsOf(
+    tx,
+    [...fresh].flatMap(([key, row]) => (known.has(key) ? [] : [row.id])),
+  );
+  for (const [key, row] of fresh) graph.add(nodeOf(key, row, known.get(key) ?? inputs.get(row.id) ?? []));
+}
+
+function nodeOf(key: string, row: NodeColumns, inputs: readonly InputNode[]): TxNode {
+  return {
+    key,
+    txId: row.tx_hash,
+    rowId: row.id,
+    isCoinbase: row.is_coinbase === 1,
+    label: row.tx_label,
+    inputs,
+    status: checkedStatus({ table: 'transactions', id: row.id }, row.tx_status),
+    block: row.block_height === null ? null : nodeBlock(row),
+    confirmedOrder: row.confirmed_order,
+    isChanged: false,
+    news: null,
+  };
+}
+
+function nodeBlock({ block_height, header_hash, block_timestamp }: NodeColumns): WalletBlock {
+  return blockOf({
+    block_height: block_height as number,
+    header_hash: header_hash as Uint8Array,
+    block_timestamp: block_timestamp as number,
+  });
+}
+
+interface CreditColumns {
+  readonly id: number;
+  readonly tx_hash: Uint8Array;
+  readonly output_index: number;
+  readonly amount: string;
+  readonly tx_status: number;
+  readonly spender_hash: Uint8Array | null;
+  readonly spent_input_index: number | null;
+}
+
+/** Credits at the inputs, and those that the transactions of the keys created. */
+async function loadCredits(tx: SqlTransaction, graph: TxGraph, inputs: readonly InputNode[], keys: readonly string[]): Promise<void> {
+  const { walletId } = graph;
+  const at = listTable(
+    tx.kind,
+    { hash: 'bytes', place: 'integer' },
+    inputs.map(({ outpoint }) => [outpoint.txId, outpoint.index]),
+  );
+  const of = hashList(
+    tx,
+    keys.map((key) => fromHex(key)),
+  );
+  const columns = sql`u.id, u.tx_hash, u.output_index, ${amountText('u.amount')} AS amount, p.tx_status, s.tx_hash AS spender_hash, u.spent_input_index`;
+  const joined = sql`CROSS JOIN utxos u CROSS JOIN transactions p LEFT JOIN transactions s ON s.id = u.spent_by_tx_id`;
+  const { rows } = await sql<CreditColumns>`SELECT ${columns} FROM ${at} v ${joined}
+      WHERE u.wallet_id = ${walletId} AND u.tx_hash = v.hash AND u.output_index = v.place AND p.id = u.tx_id
+    UNION ALL SELECT ${columns} FROM ${of} v ${joined}
+      WHERE u.wallet_id = ${walletId} AND u.tx_hash = v.hash AND p.id = u.tx_id`.execute(tx.db);
+  for (const row of rows) {
+    const credit = creditOf(row);
+    if (!graph.credits.has(credit.text)) graph.credits.set(credit.text, credit);
+  }
+}
+
+function creditOf(row: CreditColumns): CreditNode {
+  const name = { table: 'utxos', id: row.id };
+  const outpoint = { txId: checked32(name, 'tx_hash', row.tx_hash), index: checkedIndex(name, 'output_index', row.output_index) };
+  const spender =
+    row.spender_hash === null || row.spent_input_index === null ? null : { key: toHex(row.spender_hash), input: row.spent_input_index };
+  return {
+    outpoint,
+    text: outpointText(outpoint),
+    amount: checkedAmount(name, row.amount),
+    parent: { key: toHex(row.tx_hash), status: checkedStatus(name, row.tx_status) },
+    spender,
+    storedSpender: spender,
+    news: null,
+  };
+}
+
+/** The next free place among the wallet's transactions of each block. */
+export async function loadPlaces(tx: SqlTransaction, graph: TxGraph, heights: readonly number[]): Promise<void> {
+  const list = listTable(
+    tx.kind,
+    { height: 'integer' },
+    heights.map((height) => [height]),
+  );
+  const { rows } = await sql<{ height: number; place: number | null }>`SELECT v.height, (
+      SELECT t.confirmed_order FROM transactions t WHERE t.wallet_id = ${graph.walletId} AND t.block_height = v.height
+      ORDER BY t.confirmed_order DESC LIMIT 1) AS place FROM ${list} v`.execute(tx.db);
+  for (const { height, place } of rows) graph.nextOrder.set(height, place === null ? 0 : place + 1);
+}
+
+/** Whoever may fall: rows that spend an output which another live row, stored or coming in, spends too. */
+function disputedRoots(graph: TxGraph, incoming: ReadonlyMap<string, readonly InputNode[]>): Uint8Array[] {
+  const claims = new Map<string, Set<string>>();
+  const claim = (key: string, inputs: readonly InputNode[]): void => {
+    for (const { text } of inputs) {
+      const keys = claims.get(text);
+      if (keys === undefined) claims.set(text, new Set([key]));
+      else keys.add(key);
+    }
+  };
+  for (const node of graph.nodes.values()) claim(node.key, node.inputs);
+  for (const [key, inputs] of incoming) claim(key, inputs);
+  const roots = new Set<string>();
+  for (const keys of claims.values()) if (keys.size > 1) for (const key of keys) roots.add(key);
+  return [...roots].map((key) => fromHex(key));
+}

@@ -1,0 +1,140 @@
+/**
+ * The part of a wallet's transactions that a write touches, in memory: rows,
+ * their inputs, the credits between them. It is loaded with a few statements
+ * (graph-load.ts), changed by the rules (incoming.ts, branch.ts), and what
+ * changed is written back with a few statements (graph-save.ts), however many
+ * transactions a block or a branch has.
+ */
+import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
+import { toHex } from '../../util/bytes.ts';
+import { assert } from '../../util/errors.ts';
+import type { StatusCause, TxStatus, WalletBlock, WalletEvent, WalletId } from '../records.ts';
+import { isLive } from '../rules/status.ts';
+import type { NewTx } from '../store.ts';
+import type { EventLog } from './event-log.ts';
+
+/** One transaction of the wallet. */
+export interface TxNode {
+  /** Its id in hex. */
+  readonly key: string;
+  readonly txId: Uint8Array;
+  /** Null: not in the database yet. */
+  rowId: number | null;
+  readonly isCoinbase: boolean;
+  readonly label: string;
+  readonly inputs: readonly InputNode[];
+  status: TxStatus;
+  block: WalletBlock | null;
+  confirmedOrder: number | null;
+  isChanged: boolean;
+  /** Of a new row: what it is made of. */
+  readonly news: NewTx | null;
+}
+
+export interface InputNode {
+  readonly index: number;
+  readonly outpoint: Outpoint;
+  readonly text: string;
+}
+
+/** An output of the wallet's own. */
+export interface CreditNode {
+  readonly outpoint: Outpoint;
+  readonly text: string;
+  readonly amount: bigint;
+  /** As loaded; the node of the parent, where it is in the graph, is newer. */
+  readonly parent: { readonly key: string; readonly status: TxStatus };
+  spender: { readonly key: string; readonly input: number } | null;
+  /** Who holds the edge in the database. */
+  readonly storedSpender: { readonly key: string; readonly input: number } | null;
+  /** Of a new credit: the row of the address, and the output's script if that is another than the address's. */
+  readonly news: { readonly addressRowId: number; readonly script: Uint8Array | null } | null;
+}
+
+export function inputNodes(inputs: readonly Outpoint[]): InputNode[] {
+  return inputs.map((outpoint, index) => ({ index, outpoint, text: outpointText(outpoint) }));
+}
+
+export class TxGraph {
+  readonly walletId: WalletId;
+  readonly nodes = new Map<string, TxNode>();
+  readonly credits = new Map<string, CreditNode>();
+  /** Replaced by, oldest first. */
+  readonly replacements: { readonly replaced: TxNode; readonly replacement: TxNode; readonly createdAt: number }[] = [];
+  /** The next place in a block, by height. */
+  readonly nextOrder = new Map<number, number>();
+  readonly #events: EventLog;
+  /** By outpoint, and by the key of the parent: in the order of rows, as they were added. */
+  readonly #spenders = new Map<string, TxNode[]>();
+  readonly #children = new Map<string, Set<TxNode>>();
+
+  constructor(walletId: WalletId, events: EventLog) {
+    this.walletId = walletId;
+    this.#events = events;
+  }
+
+  add(node: TxNode): void {
+    this.nodes.set(node.key, node);
+    for (const { outpoint, text } of node.inputs) {
+      const spenders = this.#spenders.get(text);
+      if (spenders === undefined) this.#spenders.set(text, [node]);
+      else spenders.push(node);
+      const parent = toHex(outpoint.txId);
+      const children = this.#children.get(parent);
+      if (children === undefined) this.#children.set(parent, new Set([node]));
+      else children.add(node);
+    }
+  }
+
+  node(key: string): TxNode {
+    const node = this.nodes.get(key);
+    assert(node !== undefined, `transaction ${key} was loaded`);
+    return node;
+  }
+
+  /** Live rows that spend the outpoint. */
+  liveSpenders(outpoint: string): TxNode[] {
+    return (this.#spenders.get(outpoint) ?? []).filter(({ status }) => isLive(status)).sort(byRow);
+  }
+
+  /** Live rows that spend an output of it. */
+  liveChildren(key: string): TxNode[] {
+    return [...(this.#children.get(key) ?? [])].filter(({ status }) => isLive(status)).sort(byRow);
+  }
+
+  isParentLive({ parent }: CreditNode): boolean {
+    return isLive(this.nodes.get(parent.key)?.status ?? parent.status);
+  }
+
+  setStatus(node: TxNode, to: TxStatus, cause: StatusCause, by: Uint8Array | null = null): void {
+    this.tell({ kind: 'tx.status', txId: node.txId, from: node.status, to, cause, by });
+    node.status = to;
+    node.isChanged = true;
+  }
+
+  /** It is in the block now: published, behind those of the wallet that are in it already. */
+  confirm(node: TxNode, block: WalletBlock): void {
+    if (node.status !== 'published') this.setStatus(node, 'published', 'confirmed');
+    const order = this.nextOrder.get(block.height);
+    assert(order !== undefined, `the last place in block ${block.height} was loaded`);
+    this.nextOrder.set(block.height, order + 1);
+    node.block = block;
+    node.confirmedOrder = order;
+    node.isChanged = true;
+    this.tell({ kind: 'tx.confirmed', txId: node.txId, height: block.height });
+  }
+
+  setSpender(credit: CreditNode, spender: CreditNode['spender']): void {
+    credit.spender = spender;
+    this.tell({ kind: spender === null ? 'utxo.unspent' : 'utxo.spent', outpoint: credit.outpoint, amount: credit.amount });
+  }
+
+  tell(event: WalletEvent): void {
+    this.#events.add(this.walletId, event);
+  }
+}
+
+/** In the order they were added: new rows are behind all others, in the order they came (the sort is stable). */
+export function byRow(a: TxNode, b: TxNode): number {
+  return (a.rowId ?? Number.MAX_SAFE_INTEGER) - (b.rowId ?? Number.MAX_SAFE_INTEGER);
+}

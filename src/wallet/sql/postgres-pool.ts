@@ -1,0 +1,98 @@
+/**
+ * Connections to PostgreSQL for the query builder: the pool of `pg`, with every
+ * statement that has parameters prepared once for each connection, and with
+ * values in the shapes of tables.ts. `pg` is loaded here, when a database of
+ * that kind is opened.
+ */
+import { PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult } from 'kysely';
+import type { Pool, PoolClient, PoolConfig } from 'pg';
+import { UnspentError } from '../../util/errors.ts';
+import { WALLET_CONNECT_MS, WALLET_CONNECTIONS_MAX, WALLET_LOCK_MS, WALLET_STATEMENTS_MAX } from '../../util/limits.ts';
+
+export interface PostgresOptions {
+  readonly url: string;
+  readonly beforeStatement: ((sql: string) => void) | undefined;
+  /** A connection that nobody used was lost. The pool opens another. */
+  readonly onIdleFailure: (error: unknown) => void;
+}
+
+export async function postgresDialect(options: PostgresOptions): Promise<PostgresDialect> {
+  const { Pool: PgPool, types } = (await import('pg')).default;
+  const INT8 = 20;
+  const BYTEA = 17;
+  const parserOf = (oid: number, format?: 'text' | 'binary'): unknown => {
+    if (oid === INT8) return wholeNumber;
+    return oid === BYTEA ? bytesOf : types.getTypeParser(oid, format as 'text');
+  };
+  const pool = new PgPool({
+    connectionString: options.url,
+    max: WALLET_CONNECTIONS_MAX,
+    connectionTimeoutMillis: WALLET_CONNECT_MS,
+    allowExitOnIdle: true,
+    lock_timeout: WALLET_LOCK_MS,
+    types: { getTypeParser: parserOf } as PoolConfig['types'],
+  } as PoolConfig);
+  pool.on('error', options.onIdleFailure);
+  return new PostgresDialect({ pool: new PreparingPool(pool, options.beforeStatement) });
+}
+
+/** bigint as text; amounts are cast to text and do not come here. */
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new UnspentError('STORE_DAMAGED', `a number of the wallet database is out of range: ${text}`);
+  return value;
+}
+
+/** `\x` and hex. */
+function bytesOf(text: string): Uint8Array {
+  const bytes = Buffer.from(text.slice(2), 'hex');
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+class PreparingPool implements PostgresPool {
+  readonly options: object;
+  readonly #pool: Pool;
+  readonly #beforeStatement: PostgresOptions['beforeStatement'];
+  readonly #clients = new WeakMap<PoolClient, PostgresPoolClient>();
+  readonly #names = new Map<string, string>();
+
+  constructor(pool: Pool, beforeStatement: PostgresOptions['beforeStatement']) {
+    this.#pool = pool;
+    this.options = pool.options;
+    this.#beforeStatement = beforeStatement;
+  }
+
+  async connect(): Promise<PostgresPoolClient> {
+    const client = await this.#pool.connect();
+    let prepared = this.#clients.get(client);
+    if (prepared === undefined) {
+      prepared = this.#preparing(client);
+      this.#clients.set(client, prepared);
+    }
+    return prepared;
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  #preparing(client: PoolClient): PostgresPoolClient {
+    const query = async <R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> => {
+      this.#beforeStatement?.(text);
+      const name = values.length === 0 ? undefined : this.#nameOf(text);
+      const result = await client.query(name === undefined ? { text, values: [...values] } : { name, text, values: [...values] });
+      return result as unknown as PostgresQueryResult<R>;
+    };
+    return { query: query as PostgresPoolClient['query'], release: (destroy) => client.release(destroy) };
+  }
+
+  /** Undefined: there are so many texts that preparing them would fill the server's memory. */
+  #nameOf(sql: string): string | undefined {
+    let name = this.#names.get(sql);
+    if (name === undefined && this.#names.size < WALLET_STATEMENTS_MAX) {
+      name = `unspent_${this.#names.size}`;
+      this.#names.set(sql, name);
+    }
+    return name;
+  }
+}

