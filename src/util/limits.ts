@@ -473,6 +473,8 @@ export const FEE_ROUNDS_MAX = 20;
 
 /** Characters of a label of a transaction of a wallet: what a person writes in a line, and what the databases check. */
 export const TX_LABEL_CHARS_MAX = 500;
+/** Height of a block of a wallet: databases keep it in four bytes with a sign. */
+export const WALLET_HEIGHT_MAX = 0x7fff_ffff;
 /** Addresses and accounts are numbered below 2^31: BIP32 keeps the other half for hardened keys. */
 export const CHILD_INDEX_MAX = 0x7fff_ffff;
 

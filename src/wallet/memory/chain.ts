@@ -90,7 +90,7 @@ export function rollback(tables: MemoryTables, height: number, feed: FeedPositio
   moveFeed(tables, feed);
   const gone = [...tables.blocks.values()].filter((block) => block.height >= height);
   for (const block of gone) tables.blocks.delete(block.height);
-  for (const wallet of walletsInOrder(tables)) {
+  for (const wallet of tables.walletsInOrder()) {
     const from = wallet.info.value.syncedTo?.height ?? -1;
     if (from >= height) tables.emit(wallet.id, { kind: 'reorg', from, to: height - 1, depth: from - height + 1 });
     disconnect(tables, wallet, height);
@@ -102,10 +102,6 @@ export function rewind(tables: MemoryTables, wallet: MemoryWallet, block: Wallet
   storeBlock(tables, block);
   disconnect(tables, wallet, block.height + 1);
   setTip(tables, wallet, block);
-}
-
-export function walletsInOrder(tables: MemoryTables): MemoryWallet[] {
-  return [...tables.wallets.values()].sort((a, b) => a.id - b.id);
 }
 
 /** The wallet's rows from `height` on are in no block any more. A coinbase is orphaned, and what was built on it fails. */

@@ -6,7 +6,6 @@ import { confirmations } from '../rules/confirmations.ts';
 import { refusal } from '../rules/failures.ts';
 import { compareOutpoints, inLeaseOrder, isActive, leaseFor, takeLease } from '../rules/leases.ts';
 import type { LeaseRequest } from '../store.ts';
-import { walletsInOrder } from './chain.ts';
 import type { MemoryLease, MemoryTables, MemoryWallet } from './tables.ts';
 
 /** Throws INVALID_PARAM, UTXO_UNKNOWN, COIN_LEASED. */
@@ -49,7 +48,7 @@ export function leasesInOrder(wallet: MemoryWallet): MemoryLease[] {
 /** Returns how many there were. */
 export function removeExpired(tables: MemoryTables, now: number): number {
   let count = 0;
-  for (const wallet of walletsInOrder(tables)) {
+  for (const wallet of tables.walletsInOrder()) {
     for (const lease of leasesInOrder(wallet)) {
       if (isActive(lease, now)) continue;
       remove(tables, wallet, lease, 'lease.expired');

@@ -192,7 +192,7 @@ export function leasedCoins(wallet: MemoryWallet, now: number): WalletCoin[] {
 }
 
 export function touchedWallets(tables: MemoryTables, scripts: readonly Uint8Array[], outpoints: readonly Outpoint[]): TouchedWallets {
-  const wallets = [...tables.wallets.values()].sort((a, b) => a.id - b.id);
+  const wallets = tables.walletsInOrder();
   const idsOf = (isTouched: (wallet: MemoryWallet) => boolean): readonly WalletId[] => wallets.filter(isTouched).map(({ id }) => id);
   const owners = scripts
     .map((script) => toHex(script))

@@ -1,7 +1,6 @@
 /** All rows of the store in memory (wallet/rows.ts). */
 import { toHex } from '../../util/bytes.ts';
 import type { RowsOfWallet, WalletRows } from '../rows.ts';
-import { walletsInOrder } from './chain.ts';
 import { leasesInOrder } from './leases.ts';
 import { byOrder, type MemoryTables, type MemoryWallet } from './tables.ts';
 
@@ -11,7 +10,7 @@ export function memoryRows(tables: MemoryTables): WalletRows {
       .sort((a, b) => a.height - b.height)
       .map(({ height, hash, timestamp }) => ({ height, hash: toHex(hash), timestamp })),
     feeds: [...tables.feeds.values()].sort((a, b) => (a.feed < b.feed ? -1 : 1)),
-    wallets: walletsInOrder(tables).map(rowsOf),
+    wallets: tables.walletsInOrder().map(rowsOf),
   };
 }
 

@@ -151,6 +151,10 @@ export class MemoryTables {
     return wallet;
   }
 
+  walletsInOrder(): MemoryWallet[] {
+    return [...this.wallets.values()].sort((a, b) => a.id - b.id);
+  }
+
   emit(walletId: WalletId, event: WalletEvent): void {
     this.events.push({ walletId, sequence: this.events.length + 1, event });
     this.journal.record(() => this.events.pop());

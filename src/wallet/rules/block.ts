@@ -1,15 +1,15 @@
 /** Blocks as wallets know them: whether a value is one, and whether two are the same. */
 import { equalBytes } from '../../util/bytes.ts';
+import { WALLET_HEIGHT_MAX } from '../../util/limits.ts';
 import type { WalletBlock } from '../records.ts';
 import { refusal } from './failures.ts';
 
 const HASH_BYTES = 32;
-/** Databases keep a height in four bytes with a sign. */
-const HEIGHT_MAX = 0x7fff_ffff;
 
 /** Throws INVALID_PARAM. */
 export function checkBlock({ height, hash, timestamp }: WalletBlock): void {
-  if (!Number.isInteger(height) || height < 0 || height > HEIGHT_MAX) throw refusal.invalid(`a block cannot have the height ${height}`);
+  if (!Number.isInteger(height) || height < 0 || height > WALLET_HEIGHT_MAX)
+    throw refusal.invalid(`a block cannot have the height ${height}`);
   if (hash.length !== HASH_BYTES) throw refusal.invalid(`a block hash has ${HASH_BYTES} bytes, not ${hash.length}`);
   if (!Number.isSafeInteger(timestamp) || timestamp < 0) throw refusal.invalid(`a block cannot have the time ${timestamp}`);
 }

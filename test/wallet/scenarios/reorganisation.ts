@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { outpointText } from '../../../src/ledgers/outpoint.ts';
 import { toHex } from '../../../src/util/bytes.ts';
-import { MemoryWalletStore } from '../../../src/wallet/memory/index.ts';
 import type { Scenario } from '../scenarios.ts';
+import { openMemoryWallets } from '../support/open-memory.ts';
 import { blockAt, idOf, NOW, outpointOf, scriptOf, World } from '../support/world.ts';
 
 /** A coinbase in block 1, its child and grandchild, which also spends F. */
@@ -180,8 +180,7 @@ export const reorganisationScenarios: readonly Scenario[] = [
     'W46 after a reorganisation of 100 blocks with conflicts on the new side every row is as in the model',
     async (world) => {
       await deepReorganisation(world);
-      const model = new MemoryWalletStore();
-      await using other = await World.open(async () => ({ store: model, rows: () => model.rows(), close: () => model.close() }));
+      await using other = await World.open(openMemoryWallets);
       await deepReorganisation(other);
       assert.deepEqual(await world.rows(), await other.rows());
       assert.deepEqual(await world.eventsSince(0), await other.eventsSince(0));

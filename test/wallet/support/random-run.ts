@@ -7,9 +7,9 @@
  */
 import { mix32, Random } from '../../../src/chains/random.ts';
 import { toHex } from '../../../src/util/bytes.ts';
-import { MemoryWalletStore } from '../../../src/wallet/memory/index.ts';
 import type { WalletRows } from '../../../src/wallet/rows.ts';
 import { checkInvariants, type InputCounts } from './invariants.ts';
+import { openMemoryWallets } from './open-memory.ts';
 import { RANDOM_WALLETS, type RandomAction, RandomLife } from './random-actions.ts';
 import { RandomStage } from './random-stage.ts';
 import { NOW, nameOf, type OpenWalletStore } from './world.ts';
@@ -112,8 +112,7 @@ class RandomWatch {
   }
 
   static async begin(run: RandomRun, life: RandomLife): Promise<RandomWatch> {
-    const memory = new MemoryWalletStore();
-    const model = await RandomStage.open({ store: memory, rows: () => memory.rows(), close: () => memory.close() }, life.txs);
+    const model = await RandomStage.open(await openMemoryWallets(), life.txs);
     const store = run.open === null ? null : await RandomStage.open(await run.open(), life.txs);
     return new RandomWatch(run, model, store, life, await model.rows());
   }
