@@ -128,17 +128,27 @@ export class CoreNode {
 
   // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects of an answer.
   async rpc<T = any>(method: string, ...params: unknown[]): Promise<T> {
-    const { status, text } = await this.post(JSON.stringify({ jsonrpc: '1.0', id: 1, method, params }));
+    return this.call('/', method, params);
+  }
+
+  /** Of one of its wallets: needed where several are loaded. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  async walletRpc<T = any>(wallet: string, method: string, ...params: unknown[]): Promise<T> {
+    return this.call(`/wallet/${wallet}`, method, params);
+  }
+
+  private async call<T>(path: string, method: string, params: readonly unknown[]): Promise<T> {
+    const { status, text } = await this.post(path, JSON.stringify({ jsonrpc: '1.0', id: 1, method, params }));
     if (!text.startsWith('{')) throw new Error(`${method}: HTTP ${status} ${text}`);
     const { result, error } = JSON.parse(text);
     if (error !== null) throw new NodeError(error.code, `${method}: ${error.message}`);
     return result;
   }
 
-  private post(body: string): Promise<{ status: number | undefined; text: string }> {
+  private post(path: string, body: string): Promise<{ status: number | undefined; text: string }> {
     return new Promise((resolve, reject) => {
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-      const where = { host: '127.0.0.1', port: this.rpcPort, auth: `u:${this.password}`, method: 'POST', path: '/' };
+      const where = { host: '127.0.0.1', port: this.rpcPort, auth: `u:${this.password}`, method: 'POST', path };
       const posted = request({ ...where, headers, agent: this.agent }, (response) => {
         let text = '';
         response.setEncoding('utf8');
@@ -148,7 +158,7 @@ export class CoreNode {
       });
       posted.on('error', (error) => {
         // It closes what was idle for half a minute, perhaps in the moment in which it is used again.
-        if (posted.reusedSocket && 'code' in error && error.code === 'ECONNRESET') resolve(this.post(body));
+        if (posted.reusedSocket && 'code' in error && error.code === 'ECONNRESET') resolve(this.post(path, body));
         else reject(error);
       });
       posted.end(body);

@@ -11,6 +11,7 @@ import { outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
 import { isUnspentError } from '../../util/errors.ts';
 import type { WalletBlock, WalletId, WalletTx } from '../records.ts';
+import { isEvicted } from '../rules/status.ts';
 import type { FeedPosition, NewTx, TouchedWallets, WalletStore } from '../store.ts';
 
 /** What a chain tells the wallets. */
@@ -38,17 +39,32 @@ export interface WalletFeedOptions {
   readonly feed: string;
   /** Milliseconds since 1970: when a transaction was first seen. */
   readonly now: () => number;
+  /** Called when the wallets have another block, or one less, by this process or by another. */
+  readonly onMove?: (() => Promise<void>) | undefined;
+}
+
+/** What became of transactions of the mempool: those that touch no wallet are in neither list. */
+export interface MempoolOutcome {
+  readonly taken: readonly WalletTx[];
+  /**
+   * A wallet has something in a block that spends the same, or takes a parent for dead: what it knows of the chain is
+   * older than the mempool. To be told again after the next block.
+   */
+  readonly refused: readonly WalletTx[];
 }
 
 export class WalletFeed {
   readonly #store: WalletStore;
   readonly #feed: string;
   readonly #now: () => number;
+  readonly #onMove: () => Promise<void>;
+  #lastMark = 0;
 
-  constructor(store: WalletStore, { feed, now }: WalletFeedOptions) {
+  constructor(store: WalletStore, { feed, now, onMove }: WalletFeedOptions) {
     this.#store = store;
     this.#feed = feed;
     this.#now = now;
+    this.#onMove = onMove ?? (async () => {});
   }
 
   /**
@@ -75,21 +91,45 @@ export class WalletFeed {
    * The node's mempool has these now. One that spends what a live unmined transaction of the wallet spends has replaced
    * it; one that the wallet took for dead lives again.
    */
-  async seeInMempool(txs: readonly WalletTx[]): Promise<void> {
-    const now = this.#now();
+  async seeInMempool(txs: readonly WalletTx[]): Promise<MempoolOutcome> {
+    const now = this.#nextMark();
+    const [taken, refused] = [new Set<WalletTx>(), new Set<WalletTx>()];
     for (const news of newTxs(txs, await this.#touched(txs), now)) {
-      await this.#store.createTx({ ...news, replace: true, reactivate: true });
+      taken.add(news.tx);
+      try {
+        await this.#store.createTx({ ...news, replace: true, reactivate: true });
+      } catch (error) {
+        if (!isUnspentError(error, 'INPUT_CONFLICT') && !isUnspentError(error, 'PARENT_DEAD')) throw error;
+        refused.add(news.tx);
+        continue;
+      }
       await this.#store.markMempool(news.walletId, news.tx.id, true, now);
     }
+    return { taken: [...taken].filter((tx) => !refused.has(tx)), refused: [...refused] };
   }
 
   /** The node's mempool has these no more. What is in no block either is told to be evicted, and keeps its coins. */
   async loseFromMempool(txIds: readonly Uint8Array[]): Promise<void> {
     const gone = new Set(txIds.map((id) => toHex(id)));
+    await this.evictWhere((txId) => gone.has(toHex(txId)));
+  }
+
+  /** Those of the wallets' unmined transactions that the mempool does not have are told to be evicted. */
+  async evictWhere(isGone: (txId: Uint8Array) => boolean): Promise<void> {
     for (const { id: walletId } of await this.#store.listWallets()) {
-      const unmined = await this.#store.listTxs(walletId, 'unmined');
-      for (const { tx } of unmined) if (gone.has(toHex(tx.id))) await this.#store.markMempool(walletId, tx.id, false, this.#now());
+      for (const row of await this.#store.listTxs(walletId, 'unmined')) {
+        const { tx, status } = row;
+        // What is pending was not handed to a node yet.
+        if (status === 'published' && !isEvicted(row) && isGone(tx.id))
+          await this.#store.markMempool(walletId, tx.id, false, this.#nextMark());
+      }
     }
+  }
+
+  /** Later than the last one: of what is told of a transaction in the same millisecond, the last counts. */
+  #nextMark(): number {
+    this.#lastMark = Math.max(this.#now(), this.#lastMark + 1);
+    return this.#lastMark;
   }
 
   /** False: another process feeds the database, too, and was first; the next event is to be read anew. */
@@ -99,10 +139,12 @@ export class WalletFeed {
       try {
         await this.take(event, after);
       } catch (error) {
-        if (isUnspentError(error, 'FEED_MOVED')) return false;
-        throw error;
+        if (!isUnspentError(error, 'FEED_MOVED')) throw error;
+        await this.#onMove();
+        return false;
       }
       after = event.position;
+      await this.#onMove();
     }
     return true;
   }

@@ -1,0 +1,31 @@
+/**
+ * W84 at length: 1,000 blocks of a real node's life beside its wallet
+ * (`UNSPENT_CAMPAIGN_BLOCKS`, `UNSPENT_CAMPAIGN_SEED`), compared after every
+ * step. `test/wallet/node.test.ts` is its short form.
+ */
+import { test } from 'node:test';
+import { nodeMissing } from '../support/node-kinds.ts';
+import { NodeRig } from '../wallet/support/node-rig.ts';
+import { FIRST_BLOCKS, NodeWalk } from '../wallet/support/node-walk.ts';
+import { openMemoryWallets } from '../wallet/support/open-memory.ts';
+
+const BLOCKS = Number(process.env['UNSPENT_CAMPAIGN_BLOCKS'] ?? 1000);
+const SEED = Number(process.env['UNSPENT_CAMPAIGN_SEED'] ?? 1);
+const INDEXES = 300;
+
+test(`a wallet beside that of a node for ${BLOCKS} blocks`, { skip: nodeMissing() }, async (t) => {
+  const rig = await NodeRig.open(openMemoryWallets, INDEXES);
+  try {
+    const walk = new NodeWalk(rig, SEED);
+    await walk.begin();
+    for (let told = 0; walk.blocks < FIRST_BLOCKS + BLOCKS; await walk.step()) {
+      if (walk.blocks - told < 100) continue;
+      told = walk.blocks;
+      t.diagnostic(walk.summary());
+    }
+    await walk.end();
+    t.diagnostic(walk.summary());
+  } finally {
+    await rig.stop();
+  }
+});
