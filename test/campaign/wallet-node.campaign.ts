@@ -5,16 +5,17 @@
  */
 import { test } from 'node:test';
 import { nodeMissing } from '../support/node-kinds.ts';
+import { SqliteFiles } from '../wallet/sql/sqlite-store.ts';
 import { NodeRig } from '../wallet/support/node-rig.ts';
 import { FIRST_BLOCKS, NodeWalk } from '../wallet/support/node-walk.ts';
-import { openMemoryWallets } from '../wallet/support/open-memory.ts';
 
 const BLOCKS = Number(process.env['UNSPENT_CAMPAIGN_BLOCKS'] ?? 1000);
 const SEED = Number(process.env['UNSPENT_CAMPAIGN_SEED'] ?? 1);
 const INDEXES = 300;
 
 test(`a wallet beside that of a node for ${BLOCKS} blocks`, { skip: nodeMissing() }, async (t) => {
-  const rig = await NodeRig.open(openMemoryWallets, INDEXES);
+  using files = new SqliteFiles();
+  const rig = await NodeRig.open(await files.openFresh(), INDEXES);
   try {
     const walk = new NodeWalk(rig, SEED);
     await walk.begin();

@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nodeMissing } from '../support/node-kinds.ts';
+import { SqliteFiles } from './sql/sqlite-store.ts';
 import { NodeRig } from './support/node-rig.ts';
 import { FIRST_BLOCKS, NodeWalk } from './support/node-walk.ts';
-import { openMemoryWallets } from './support/open-memory.ts';
 
 const BLOCKS = FIRST_BLOCKS + 100;
 /** Addresses of each branch of each descriptor. */
@@ -16,7 +16,8 @@ const INDEXES = 30;
 
 describe('a wallet beside that of a node', { skip: nodeMissing() }, () => {
   it('W84: has its coins and balances, whatever happens', async (t) => {
-    const rig = await NodeRig.open(openMemoryWallets, INDEXES);
+    using files = new SqliteFiles();
+    const rig = await NodeRig.open(await files.openFresh(), INDEXES);
     try {
       const walk = new NodeWalk(rig, 84);
       await walk.begin();

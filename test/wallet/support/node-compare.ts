@@ -61,7 +61,7 @@ export class Comparison {
 
   /** False: the node counts blocks above its tip as confirmations, as nodes did until they forgot conflicts with lost blocks. */
   private async abandonDead(when: string): Promise<boolean> {
-    const [{ txs }] = (await this.rig.rows()).wallets;
+    const [{ txs }] = (await this.rig.wallets.rows()).wallets;
     const mempool = new Set(await this.rig.node.rpc<string[]>('getrawmempool'));
     for (const { txId, status } of txs) {
       if (status !== 'replaced' && status !== 'failed') continue;

@@ -27,10 +27,10 @@ import { storeFeed } from '../../../src/wallet/feed/store-feed.ts';
 import { WalletFeed } from '../../../src/wallet/feed/wallet-feed.ts';
 import { WalletMempool } from '../../../src/wallet/feed/wallet-mempool.ts';
 import type { AddressBranch, WalletId } from '../../../src/wallet/records.ts';
+import type { WalletRows } from '../../../src/wallet/rows.ts';
 import type { WalletStore } from '../../../src/wallet/store.ts';
 import { type CoreNode, startNode } from '../../support/core-node.ts';
 import { until } from '../../support/patience.ts';
-import type { OpenedWalletStore, OpenWalletStore } from './world.ts';
 
 const SECRET = { kind: 'seed', seed: fromHex('000102030405060708090a0b0c0d0e0f') } as const;
 /** Of the kinds of descriptors that the node's wallet knows. */
@@ -42,11 +42,13 @@ const OTHERS = 'others';
 /** Time that it is for the wallet: of whatever happens, each thing is later than the one before. */
 const START_MS = 1_700_000_000_000;
 
+/** A wallet store that shows its rows. */
+export type ComparedStore = WalletStore & { rows(): Promise<WalletRows> };
+
 export class NodeRig {
   readonly network: BitcoinNetwork = bitcoinNetwork('litecoin-regtest');
   readonly node: CoreNode;
-  readonly rows: OpenedWalletStore['rows'];
-  readonly wallets: WalletStore;
+  readonly wallets: ComparedStore;
   readonly walletId: WalletId;
   readonly ring: KeyRing;
   /** By script in hex. */
@@ -59,17 +61,14 @@ export class NodeRig {
   private readonly stopping = new AbortController();
   /** Ids of the mempool, as the node writes them, that the wallet was told of. */
   private readonly told = new Set<string>();
-  private readonly close: () => Promise<void>;
   private mempoolOfWallet: WalletMempool | null = null;
   private running: readonly Promise<unknown>[] = [];
   private failure: unknown = null;
   private clock = START_MS;
 
-  private constructor(node: CoreNode, opened: OpenedWalletStore, walletId: WalletId, indexes: number) {
+  private constructor(node: CoreNode, wallets: ComparedStore, walletId: WalletId, indexes: number) {
     this.node = node;
-    this.wallets = opened.store;
-    this.rows = () => opened.rows();
-    this.close = () => opened.close();
+    this.wallets = wallets;
     this.walletId = walletId;
     this.indexes = indexes;
     this.ring = openKeyRing(this.network, SECRET);
@@ -78,12 +77,11 @@ export class NodeRig {
     this.source = openRpc(node.rpcUrl, this.network, { pollMs: 10, mempoolMs: 10 });
   }
 
-  /** `indexes`: addresses of each branch of each descriptor that both wallets know. */
-  static async open(openWallets: OpenWalletStore, indexes: number): Promise<NodeRig> {
+  /** `wallets`: empty, and closed with the rig. `indexes`: addresses of each branch of each descriptor that both wallets know. */
+  static async open(wallets: ComparedStore, indexes: number): Promise<NodeRig> {
     const node = await startNode({ args: ['-keypool=5', '-fallbackfee=0.0002', '-txindex=1'] });
-    const opened = await openWallets();
-    const { id } = await opened.store.createWallet({ name: OURS, isWatchOnly: true });
-    const rig = new NodeRig(node, opened, id, indexes);
+    const { id } = await wallets.createWallet({ name: OURS, isWatchOnly: true });
+    const rig = new NodeRig(node, wallets, id, indexes);
     await rig.importScripts();
     await rig.importIntoNode();
     await rig.node.rpc('createwallet', OTHERS);
@@ -138,7 +136,7 @@ export class NodeRig {
     this.stopping.abort();
     await Promise.allSettled(this.running);
     this.ring.wipe();
-    await this.close();
+    await this.wallets.close();
     await this.node.stop();
     rmSync(this.folder, { recursive: true, force: true });
     if (this.failure !== null) throw this.failure;

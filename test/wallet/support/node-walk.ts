@@ -29,7 +29,7 @@ const STEPS = [
   ['bumpByPsbt', 4],
   ['resend', 3],
   ['mine', 10],
-  ['reorganise', 2],
+  ['reorganise', 3],
 ] as const;
 
 type StepName = (typeof STEPS)[number][0];
