@@ -46,8 +46,6 @@ const PROLOGUE: readonly StepName[] = [
   'sendByPsbt',
   'bumpByPsbt',
   'mine',
-  'sendByPsbt',
-  'reorganise',
 ];
 
 interface MempoolEntry {
@@ -79,6 +77,7 @@ export class NodeWalk {
     await this.comparison.assertSame('at first');
     for (const name of PROLOGUE) assert.ok(await this.act(name), name);
     await this.spender.assertConfirmed();
+    for (const name of ['sendByPsbt', 'reorganise'] as const) assert.ok(await this.act(name), name);
   }
 
   /** Something by chance, and the comparison after it. */
