@@ -1,8 +1,9 @@
 /**
- * One trie as the projection of cages keeps it, on RocksDB: how insertions,
- * proofs and the list of all facts behave as it grows. Facts are written by the
+ * Tries as the projection of cages keeps them, on RocksDB: how insertions, proofs
+ * and the list of all facts behave in a small and a large one. Facts are written by the
  * parts of the projection that write them; there are no blocks around them.
  */
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/load.ts';
 import type { Engine, Reader } from '../src/engine/engine.ts';
@@ -27,16 +28,17 @@ import { ByteWriter } from '../src/util/byte-writer.ts';
 import { utf8 } from '../src/util/bytes.ts';
 import { round, temporary } from './support.ts';
 
-/** Microseconds. */
+/** Microseconds, of what ran through: where the system gave the processor to others meanwhile, it is counted and left out. */
 export interface Spread {
   readonly p50: number;
   readonly p99: number;
+  readonly interrupted: number;
 }
 
 interface SizeFigures {
   readonly facts: number;
   readonly insert: Spread;
-  /** Microseconds of processor time of the fold's thread for one insertion: a busy machine changes it little. */
+  /** Microseconds of processor time of the thread, on average: on a busy machine the time that passes says little. */
   readonly insertCpu: number;
   /** Nodes that one insertion reads from the engine, the top included. */
   readonly insertReads: number;
@@ -45,38 +47,51 @@ interface SizeFigures {
 
 export interface TrieFigures {
   readonly sizes: readonly SizeFigures[];
-  /** An insertion at the largest size to one at the smallest, both at p50. */
+  /** An insertion into the large trie to one into the small, both at p50. */
   readonly insertGrowth: number;
   /** The same of processor time. */
   readonly insertCpuGrowth: number;
-  /** Megabytes of nodes in memory at the largest size. */
+  /** Megabytes of nodes in memory of the large trie. */
   readonly cacheMb: number;
   readonly listing: { readonly facts: number; readonly perSecond: number; readonly grownMb: number };
 }
 
 const SMALL_FACTS = 10_000;
-/** At each size; the first ones compile the code and are not counted. */
+/** Of each kind, at each size; the first ones compile the code and are not counted. */
 const MEASURED = 2000;
-const WARMING = 500;
+const WARMING = 3000;
+const ROUNDS = 10;
 /** Facts of one commit while it grows. */
 const GROW_FACTS = 1000;
 const TRIE = 0;
 const ID = { policy: new Uint8Array(28).fill(1), name: new Uint8Array(32).fill(2) };
 
 export async function measureTrie(facts: number): Promise<TrieFigures> {
+  return withTrie((small) =>
+    withTrie((large) => {
+      small.prepare(SMALL_FACTS);
+      large.prepare(facts);
+      // In turns, so that what else the machine does is the same for both.
+      for (let i = 0; i < ROUNDS; i++) for (const trie of i % 2 === 0 ? [small, large] : [large, small]) trie.measureRound();
+      const [first, last] = [small.figures(), large.figures()];
+      return {
+        sizes: [first, last],
+        insertGrowth: round(last.insert.p50 / first.insert.p50, 2),
+        insertCpuGrowth: round(last.insertCpu / first.insertCpu, 2),
+        cacheMb: large.cacheMb,
+        listing: large.list(),
+      };
+    }),
+  );
+}
+
+/** In a store of its own. */
+async function withTrie<T>(body: (trie: GrowingTrie) => T | Promise<T>): Promise<T> {
   const folder = temporary('cage-trie');
   const { engine: settings } = loadConfig({ env: {} }).config;
   const engine = await openEngineIn(join(folder.path, 'db'), cageColumns, { ...settings, createIfMissing: true });
   try {
-    const trie = new GrowingTrie(engine);
-    const sizes = [Math.min(SMALL_FACTS, facts), facts].map((size) => trie.measureAt(size));
-    return {
-      sizes,
-      insertGrowth: round(sizes[1].insert.p50 / sizes[0].insert.p50, 2),
-      insertCpuGrowth: round(sizes[1].insertCpu / sizes[0].insertCpu, 2),
-      cacheMb: trie.cacheMb,
-      listing: trie.list(),
-    };
+    return await body(new GrowingTrie(engine));
   } finally {
     await engine.close();
     folder.remove();
@@ -89,6 +104,9 @@ class GrowingTrie {
   private readonly writer = new ByteWriter();
   private facts = 0;
   private root = new Uint8Array(32);
+  /** Of the insertions that are measured. */
+  private readonly times: (number | null)[] = [];
+  private cpu = 0;
   private nodesRead = 0;
   private readonly view: Reader;
 
@@ -114,22 +132,34 @@ class GrowingTrie {
     return round(this.cache.bytesKept / 1e6, 1);
   }
 
-  /** The insertions that are measured are the last ones before it has that size. */
-  measureAt(size: number): SizeFigures {
-    const measured = Math.min(MEASURED + WARMING, size - this.facts);
-    while (this.facts < size - measured) this.insert(Math.min(GROW_FACTS, size - measured - this.facts));
-    const warming = Math.min(WARMING, measured >> 1);
-    for (let i = 0; i < warming; i++) this.insert(1);
-    const before = { cpu: process.threadCpuUsage(), nodesRead: this.nodesRead };
-    const insert = spreadOf(Array.from({ length: measured - warming }, () => micros(() => this.insert(1))));
-    const { user, system } = process.threadCpuUsage(before.cpu);
-    const insertCpu = round((user + system) / (measured - warming), 1);
-    const insertReads = round((this.nodesRead - before.nodesRead) / (measured - warming), 2);
+  /** Lets it grow until only the insertions that are measured are missing. */
+  prepare(size: number): void {
+    const alone = WARMING + 2 * MEASURED;
+    while (this.facts < size - alone) this.insert(Math.min(GROW_FACTS, size - alone - this.facts));
+    this.insertAlone(WARMING);
+    this.nodesRead = 0;
+  }
+
+  /** As many insertions whose processor time counts as ones whose time does: to ask whether they were interrupted takes some of it. */
+  measureRound(): void {
+    const before = process.threadCpuUsage();
+    this.insertAlone(MEASURED / ROUNDS);
+    const { user, system } = process.threadCpuUsage(before);
+    this.cpu += user + system;
+    for (let i = 0; i < MEASURED / ROUNDS; i++) this.times.push(micros(() => this.insert(1)));
+  }
+
+  figures(): SizeFigures {
     this.writeToken();
+    const [insertCpu, insertReads] = [round(this.cpu / MEASURED, 1), round(this.nodesRead / (2 * MEASURED), 2)];
     return this.read((query, token) => {
       const proofs = Array.from({ length: MEASURED + WARMING }, (_, i) => micros(() => query.proof(token, keyOf((i * 7919) % this.facts))));
-      return { facts: this.facts, insert, insertCpu, insertReads, proof: spreadOf(proofs.slice(WARMING)) };
+      return { facts: this.facts, insert: spreadOf(this.times), insertCpu, insertReads, proof: spreadOf(proofs.slice(WARMING)) };
     });
+  }
+
+  private insertAlone(count: number): void {
+    for (let i = 0; i < count; i++) this.insert(1);
   }
 
   /** So many new facts in one commit, with their undo, as a block would have them. */
@@ -185,13 +215,23 @@ class GrowingTrie {
 
 const keyOf = (number: number): Uint8Array => utf8(`fact ${number}`);
 
-function micros(body: () => unknown): number {
-  const started = performance.now();
-  body();
-  return 1000 * (performance.now() - started);
+/** How often the system has taken the processor from this thread; null: it does not say. */
+function preemptions(): string | null {
+  const status = '/proc/thread-self/status';
+  return existsSync(status) ? (/^nonvoluntary_ctxt_switches:\s*(\d+)$/m.exec(readFileSync(status, 'latin1'))?.[1] ?? null) : null;
 }
 
-function spreadOf(times: readonly number[]): Spread {
-  const sorted = [...times].sort((a, b) => a - b);
-  return { p50: round(sorted[sorted.length >> 1], 1), p99: round(sorted[Math.floor(0.99 * sorted.length)], 1) };
+/** Microseconds; null: others had the processor meanwhile. */
+function micros(body: () => unknown): number | null {
+  const before = preemptions();
+  const started = performance.now();
+  body();
+  const passed = 1000 * (performance.now() - started);
+  return preemptions() === before ? passed : null;
+}
+
+function spreadOf(times: readonly (number | null)[]): Spread {
+  const sorted = times.filter((time) => time !== null).sort((a, b) => a - b);
+  const at = (part: number): number => round(sorted[Math.floor(part * sorted.length)] ?? Number.NaN, 1);
+  return { p50: at(0.5), p99: at(0.99), interrupted: times.length - sorted.length };
 }

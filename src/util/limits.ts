@@ -442,8 +442,8 @@ export const MMR_ROWS_KEPT = 200_000;
 export const UPLC_PROGRAM_BYTES_MAX = 65_536;
 export const UPLC_DEPTH_MAX = 5000;
 
-/** Bytes of nodes of tries of cages that stay in memory between steps: the upper five levels of one trie, however large, have 60 MB at most. */
-export const CAGE_CACHE_BYTES_MAX = 64 * 1024 * 1024;
+/** Bytes of nodes of tries of cages that stay in memory between steps: the upper five levels of one trie, however large, have 70 million. */
+export const CAGE_CACHE_BYTES_MAX = 80 * 1024 * 1024;
 
 /** Rows of a burned cage's trie that one step of pruning deletes: a trie of a million facts must not hold up the blocks behind it. */
 export const CAGE_ROWS_DELETED_MAX = 2000;

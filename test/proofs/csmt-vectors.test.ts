@@ -71,7 +71,7 @@ function nodesOf(nodes: MemoryNodes): NodeDump[] {
     found.push({ at: bitsToText(at), jump: bitsToText(jumpOf(node)), value: toHex(valueBytes(node)) });
     if (node.leaf) return;
     const end = pathOf(at, at.length, node);
-    const kids = decodeRecord(nodes.get(branchKey(end.bytes, end.length))!, 1);
+    const { kids } = decodeRecord(nodes.get(branchKey(end.bytes, end.length))!, 1);
     kids.forEach((kid, slot) => {
       visit(kid!, bits(bitsToText(end) + slot));
     });

@@ -122,7 +122,7 @@ function nodesOf(nodes: MemoryNodes): Map<string, TreeNode> {
     if (node.leaf) return;
     const end = at + nibblesOf(node);
     const path = bits([...end].map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0')).join(''));
-    decodeRecord(nodes.get(branchKey(path.bytes, path.length))!, 4).forEach((kid, slot) => {
+    decodeRecord(nodes.get(branchKey(path.bytes, path.length))!, 4).kids.forEach((kid, slot) => {
       if (kid !== undefined) visit(kid, end + slot.toString(16));
     });
   };

@@ -60,7 +60,10 @@ export function rootOf(top: RawReference): Uint8Array {
 
 export const CSMT_RULE: RadixRule = {
   width: 1,
-  branchValue: (kids: Children, to: Uint8Array, at: number) => blake2b256Into(scratch, 0, write(write(0, kids[0]!), kids[1]!), to, at),
+  branchValue: (kids: Children, to: Uint8Array, at: number) => {
+    blake2b256Into(scratch, 0, write(write(0, kids[0]!), kids[1]!), to, at);
+    return null;
+  },
 };
 
 /**

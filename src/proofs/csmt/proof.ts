@@ -105,8 +105,8 @@ function stepsOf(levels: readonly Level[], end: TreeNode): Step[] {
   const steps: Step[] = [];
   let child = end;
   for (let i = levels.length - 1; i >= 0; i--) {
-    const { node, kids, slot } = levels[i];
-    const sibling = kids[1 - slot]!;
+    const { node, branch, slot } = levels[i];
+    const sibling = branch.kids[1 - slot]!;
     steps.push({ consumed: 1 + child.jumpBits, sibling: { jump: jumpOf(sibling), value: valueBytes(sibling) } });
     child = node;
   }
@@ -116,8 +116,8 @@ function stepsOf(levels: readonly Level[], end: TreeNode): Step[] {
 /** Left part, right part, then both: the order of the reference. Returns the number of leaves. */
 function mergesOf(node: TreeNode, first: number, merges: [number, number][]): number {
   if (node.leaf) return 1;
-  const left = mergesOf(node.kids![0]!, first, merges);
-  const right = mergesOf(node.kids![1]!, first + left, merges);
+  const left = mergesOf(node.branch!.kids[0]!, first, merges);
+  const right = mergesOf(node.branch!.kids[1]!, first + left, merges);
   merges.push([first, first + left]);
   return left + right;
 }

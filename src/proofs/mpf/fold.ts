@@ -18,9 +18,9 @@ import {
   nibbleAt,
   PATH_NIBBLES,
   SLOTS,
-  slotTree,
 } from './hash.ts';
 import type { Proof, Step } from './proof.ts';
+import { slotRoot } from './slots.ts';
 
 const NEIGHBORS_BYTES = 4 * HASH_BYTES;
 
@@ -142,5 +142,5 @@ export function foldPair(path: Bits, { cursor, next }: Placed, me: Uint8Array, n
   const slots: (Uint8Array | undefined)[] = new Array(SLOTS).fill(undefined);
   slots[nibbleAt(path, next)] = me;
   slots[nibble] = neighbor;
-  return branchHash(path, cursor, next, slotTree(slots).at(-1)![0]);
+  return branchHash(path, cursor, next, slotRoot(slots));
 }

@@ -5,11 +5,10 @@
  * count as 32 zero bytes, also the root of the empty trie.
  */
 
-import { blake2b256 } from '../../crypto/hash.ts';
+import { blake2b256, blake2b256Into } from '../../crypto/hash.ts';
 import { copyBytes } from '../../util/bytes.ts';
 import { type Bits, bitsOf, digitAt } from '../bits.ts';
-import type { Children, TreeNode } from '../radix/record.ts';
-import type { RadixRule } from '../radix/update.ts';
+import type { TreeNode } from '../radix/record.ts';
 import { HASH_BYTES } from '../verdict.ts';
 
 export const NIBBLE_BITS = 4;
@@ -24,7 +23,7 @@ const EVEN = 0xff;
 const ODD = 0x00;
 const scratch = new Uint8Array(2 + PATH_NIBBLES + 2 * HASH_BYTES);
 
-function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
+export function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
   copyBytes(left, 0, scratch, 0, HASH_BYTES);
   copyBytes(right, 0, scratch, HASH_BYTES, HASH_BYTES);
   return blake2b256(scratch, 0, 2 * HASH_BYTES);
@@ -50,10 +49,11 @@ export function nibbleAt(path: Bits, nibble: number): number {
 
 /** A leaf whose suffix is the path from nibble `from` on. */
 export function leafHash(path: Bits, from: number, valueHash: Uint8Array): Uint8Array {
-  return hashLeaf(path.bytes, from, path.length / NIBBLE_BITS - from, valueHash, 0);
+  return blake2b256(scratch, 0, writeLeaf(path.bytes, from, path.length / NIBBLE_BITS - from, valueHash, 0));
 }
 
-function hashLeaf(path: Uint8Array, from: number, count: number, values: Uint8Array, valueAt: number): Uint8Array {
+/** What a leaf hashes, into the scratch; returns its length. */
+function writeLeaf(path: Uint8Array, from: number, count: number, values: Uint8Array, valueAt: number): number {
   const odd = count % 2;
   scratch[0] = odd === 1 ? ODD : EVEN;
   if (odd === 1) scratch[1] = digitAt(path, NIBBLE_BITS * from, NIBBLE_BITS);
@@ -61,7 +61,7 @@ function hashLeaf(path: Uint8Array, from: number, count: number, values: Uint8Ar
   const packed = (count - odd) / 2;
   copyNibbles(path, from + odd, start, packed);
   copyBytes(values, valueAt, scratch, start + packed, HASH_BYTES);
-  return blake2b256(scratch, 0, start + packed + HASH_BYTES);
+  return start + packed + HASH_BYTES;
 }
 
 /** Whole bytes of nibbles into the scratch. */
@@ -73,13 +73,14 @@ function copyNibbles(path: Uint8Array, from: number, at: number, bytes: number):
 
 /** A branch whose prefix is the nibbles `from` to `to` of the path, a byte each. */
 export function branchHash(path: Bits, from: number, to: number, childrenRoot: Uint8Array): Uint8Array {
-  return hashBranch(path.bytes, from, to - from, childrenRoot, 0);
+  return blake2b256(scratch, 0, writeBranch(path.bytes, from, to - from, childrenRoot, 0));
 }
 
-function hashBranch(path: Uint8Array, from: number, count: number, values: Uint8Array, valueAt: number): Uint8Array {
+/** The same for a branch. */
+function writeBranch(path: Uint8Array, from: number, count: number, values: Uint8Array, valueAt: number): number {
   for (let i = 0; i < count; i++) scratch[i] = digitAt(path, NIBBLE_BITS * (from + i), NIBBLE_BITS);
   copyBytes(values, valueAt, scratch, count, HASH_BYTES);
-  return blake2b256(scratch, 0, count + HASH_BYTES);
+  return count + HASH_BYTES;
 }
 
 /** The same with a prefix that has one byte a nibble already. */
@@ -90,42 +91,18 @@ export function branchHashRaw(prefix: Uint8Array, childrenRoot: Uint8Array): Uin
 }
 
 export function nodeHash(node: TreeNode): Uint8Array {
-  const { leaf, path, from, jumpBits, values, valueAt } = node;
-  const hash = leaf ? hashLeaf : hashBranch;
-  return hash(path, from / NIBBLE_BITS, jumpBits / NIBBLE_BITS, values, valueAt);
+  const hash = new Uint8Array(HASH_BYTES);
+  nodeHashInto(node, hash, 0);
+  return hash;
 }
 
-/** Roots of the slot tree, level by level: 16 slots, 8 pairs, ... down to the one root. */
-export function slotTree(slots: readonly (Uint8Array | undefined)[]): Uint8Array[][] {
-  const levels: Uint8Array[][] = [slots.map((hash) => hash ?? NULL_HASH)];
-  let empty = NULL_HASH;
-  for (let height = 1; levels[0].length >> height > 0; height++) {
-    const below = levels[height - 1];
-    const above = EMPTY_PARTS[height];
-    const level: Uint8Array[] = new Array(below.length / 2);
-    for (let i = 0; i < level.length; i++) {
-      const left = below[2 * i];
-      const right = below[2 * i + 1];
-      level[i] = left === empty && right === empty ? above : hashPair(left, right);
-    }
-    levels.push(level);
-    empty = above;
-  }
-  return levels;
-}
-
-/** Hashes of the children by slot. */
-export function slotHashes(kids: Children): (Uint8Array | undefined)[] {
-  return kids.map((kid) => (kid === undefined ? undefined : nodeHash(kid)));
+/** Written where it is wanted: an update hashes hundreds of nodes. */
+export function nodeHashInto({ leaf, path, from, jumpBits, values, valueAt }: TreeNode, to: Uint8Array, at: number): void {
+  const write = leaf ? writeLeaf : writeBranch;
+  blake2b256Into(scratch, 0, write(path, from / NIBBLE_BITS, jumpBits / NIBBLE_BITS, values, valueAt), to, at);
 }
 
 /** Folds one level of the slot tree: `bit` says on which side we are. */
 export function foldSlot(me: Uint8Array, neighbor: Uint8Array, bit: number): Uint8Array {
   return bit === 0 ? hashPair(me, neighbor) : hashPair(neighbor, me);
 }
-
-/** The value of a branch is the root of its slot tree, not its hash: a proof and a merge need the former, and the latter follows from it. */
-export const MPF_RULE: RadixRule = {
-  width: NIBBLE_BITS,
-  branchValue: (kids: Children, to: Uint8Array, at: number) => copyBytes(slotTree(slotHashes(kids)).at(-1)![0], 0, to, at, HASH_BYTES),
-};

@@ -9,7 +9,8 @@ import { type Bits, sliceBits } from '../bits.ts';
 import type { NodeReader } from '../node-store.ts';
 import { jumpOf, type TreeNode, valueBytes } from '../radix/record.ts';
 import { below, type Descent, descend, isFound, type Level, pathOf } from '../radix/walk.ts';
-import { MPF_RULE, NIBBLE_BITS, nibbleAt, pathOfKey, slotHashes, slotTree } from './hash.ts';
+import { NIBBLE_BITS, nibbleAt, pathOfKey } from './hash.ts';
+import { MPF_RULE, neighborsOf } from './slots.ts';
 
 /** `skip`: nibbles of the branch's prefix. */
 export type Step =
@@ -52,23 +53,14 @@ export function provePath(nodes: NodeReader, path: Bits): KeyProof {
 }
 
 function stepAt(level: Level, path: Bits): Step {
-  const { node, kids, slot, end } = level;
+  const { node, branch, slot, end } = level;
+  const { kids } = branch;
   const skip = node.jumpBits / NIBBLE_BITS;
   const others = kids.flatMap((kid, other) => (kid === undefined || other === slot ? [] : [other]));
-  if (others.length > 1) return { type: 'branch', skip, neighbors: neighborsOf(level) };
+  if (others.length > 1) return { type: 'branch', skip, neighbors: neighborsOf(branch, slot) };
   const neighbor = kids[others[0]]!;
   if (neighbor.leaf) return leafStep(skip, below(sliceBits(path, 0, end), others[0], width, neighbor), neighbor);
   return forkStep(skip, others[0], jumpOf(neighbor), neighbor);
-}
-
-function neighborsOf({ kids, slot }: Level): Uint8Array {
-  const tree = slotTree(slotHashes(kids));
-  const parts = [3, 2, 1, 0].map((height) => tree[height][(slot >> height) ^ 1]);
-  const out = new Uint8Array(128);
-  parts.forEach((part, i) => {
-    out.set(part, 32 * i);
-  });
-  return out;
 }
 
 /** The key leaves the tree inside the jump of this node. */

@@ -8,7 +8,8 @@ import type { NodeReader, NodeSink } from '../node-store.ts';
 import { type TreeNode, valueBytes } from '../radix/record.ts';
 import { updateTree } from '../radix/update.ts';
 import { descend, isFound, readTop } from '../radix/walk.ts';
-import { MPF_RULE, NULL_HASH, nodeHash, pathOfKey } from './hash.ts';
+import { NULL_HASH, nodeHash, pathOfKey } from './hash.ts';
+import { MPF_RULE } from './slots.ts';
 
 /** A change of one key. */
 export interface Change {

@@ -15,6 +15,7 @@ import { type NodeReader, type NodeSink, needNode } from '../node-store.ts';
 import { Slab } from '../slab.ts';
 import { HASH_BYTES, isHash } from '../verdict.ts';
 import {
+  type Branch,
   branchKey,
   type Children,
   decodeRecord,
@@ -33,8 +34,11 @@ import {
 /** What makes a tree this tree: the digit, and what a branch hashes. */
 export interface RadixRule {
   readonly width: Width;
-  /** Writes the 32 bytes of a branch with these children at `at`. */
-  branchValue(kids: Children, to: Uint8Array, at: number): void;
+  /**
+   * Writes the 32 bytes of a branch with these children at `at`, and returns the parts that its record shall have, or null.
+   * `before`: the branch as it was, if it was one: the parts of children that are the same objects still hold.
+   */
+  branchValue(kids: Children, to: Uint8Array, at: number, before: Branch | null): Uint8Array | null;
 }
 
 /** Values of new branches. */
@@ -133,10 +137,10 @@ class Update {
       const next: Wanted[] = [];
       for (let i = 0; i < level.length; i++) {
         const { node, end, from, to } = level[i];
-        const kids = decodeRecord(needNode(records[i], toHex(keys[i])), this.rule.width);
-        node.kids = kids;
+        const branch = decodeRecord(needNode(records[i], toHex(keys[i])), this.rule.width);
+        node.branch = branch;
         this.eachSlot(from, to, end, (slot, low, high) => {
-          const kid = kids[slot];
+          const kid = branch.kids[slot];
           if (kid !== undefined) this.want(next, kid, end + this.rule.width, low, high);
         });
       }
@@ -196,7 +200,7 @@ class Update {
     if (first === last) return undefined;
     const { key, value } = this.changes[first];
     if (last - first === 1) {
-      return { leaf: true, path: key.bytes, from: depth, jumpBits: key.length - depth, values: value!, valueAt: 0, kids: null };
+      return { leaf: true, path: key.bytes, from: depth, jumpBits: key.length - depth, values: value!, valueAt: 0, branch: null };
     }
     const other = this.changes[last - 1].key;
     const common = commonBits(key, depth, other, depth);
@@ -206,7 +210,7 @@ class Update {
     this.eachSlot(first, last, end, (slot, low, high) => {
       kids[slot] = this.build(end + this.rule.width, low, high);
     });
-    return this.branch(key.bytes, depth, end, kids);
+    return this.branch(key.bytes, depth, end, kids, null);
   }
 
   /** Some changes leave inside the node's jump: it becomes a child of a branch there. */
@@ -221,7 +225,7 @@ class Update {
     kids[slot] = lower;
     this.applyToKids(kids, end, first, to);
     if (kids.every((kid, i) => kid === (i === slot ? lower : undefined))) return node;
-    return this.branch(this.changes[first].key.bytes, depth, end, kids);
+    return this.branch(this.changes[first].key.bytes, depth, end, kids, null);
   }
 
   private changeLeaf(leaf: TreeNode, depth: number, from: number, to: number): TreeNode | undefined {
@@ -243,12 +247,13 @@ class Update {
     const end = depth + node.jumpBits;
     const first = this.refuseEnds(from, to, end);
     if (first === to) return node;
-    const kids = node.kids!.slice();
+    const before = node.branch!;
+    const kids = before.kids.slice();
     this.applyToKids(kids, end, first, to);
-    if (isSame(kids, node.kids!)) return node;
+    if (isSame(kids, before.kids)) return node;
     const path = this.changes[first].key.bytes;
-    const after = this.branch(path, depth, end, kids);
-    if (after?.kids !== kids) this.writes.push({ path, end, kids: null });
+    const after = this.branch(path, depth, end, kids, before);
+    if (after?.branch?.kids !== kids) this.writes.push({ path, end, branch: null });
     return after;
   }
 
@@ -260,9 +265,9 @@ class Update {
 
   /**
    * What these children amount to at `path[0..end)`: nothing, the one there is with a longer jump, or a branch, which is written. The
-   * jump begins at `depth`.
+   * jump begins at `depth`. `before`: the branch that was there.
    */
-  private branch(path: Uint8Array, depth: number, end: number, kids: Children): TreeNode | undefined {
+  private branch(path: Uint8Array, depth: number, end: number, kids: Children, before: Branch | null): TreeNode | undefined {
     let only = -1;
     let count = 0;
     for (let slot = 0; slot < kids.length; slot++) {
@@ -272,10 +277,10 @@ class Update {
     }
     if (count === 0) return undefined;
     if (count === 1) return this.merge(path, depth, end, only, kids[only]!);
-    this.writes.push({ path, end, kids });
     const valueAt = values.take(HASH_BYTES);
-    this.rule.branchValue(kids, values.bytes, valueAt);
-    return { leaf: false, path, from: depth, jumpBits: end - depth, values: values.bytes, valueAt, kids };
+    const branch = { kids, parts: this.rule.branchValue(kids, values.bytes, valueAt, before) };
+    this.writes.push({ path, end, branch });
+    return { leaf: false, path, from: depth, jumpBits: end - depth, values: values.bytes, valueAt, branch };
   }
 
   private merge(path: Uint8Array, depth: number, end: number, slot: number, kid: TreeNode): TreeNode {

@@ -7,8 +7,8 @@ import { UnspentError } from '../../util/errors.ts';
 import { type Bits, commonRun, concatBits, digitAt, joinBits, NO_BITS, sliceBits } from '../bits.ts';
 import { type NodeReader, needNode } from '../node-store.ts';
 import {
+  type Branch,
   branchKey,
-  type Children,
   decodeRecord,
   decodeTop,
   jumpOf,
@@ -22,7 +22,7 @@ import {
 /** A branch that was passed, and the slot that was taken. */
 export interface Level {
   readonly node: TreeNode;
-  readonly kids: Children;
+  readonly branch: Branch;
   readonly slot: number;
   /** Where the jump of the node begins, and where it branches. */
   readonly depth: number;
@@ -43,7 +43,7 @@ export function readTop(nodes: NodeReader, width: Width): TreeNode | undefined {
   return decodeTop(nodes.get(TOP_KEY), width);
 }
 
-function readKids(nodes: NodeReader, width: Width, path: Uint8Array, end: number): Children {
+function readBranch(nodes: NodeReader, width: Width, path: Uint8Array, end: number): Branch {
   const key = branchKey(path, end);
   return decodeRecord(needNode(nodes.get(key), toHex(key)), width);
 }
@@ -59,10 +59,10 @@ export function descend(nodes: NodeReader, width: Width, key: Bits): Descent {
     const shared = common - (common % width);
     const end = depth + node.jumpBits;
     if (node.leaf || shared < node.jumpBits || key.length === end) return { levels, node, depth, shared };
-    const kids = readKids(nodes, width, key.bytes, end);
+    const branch = readBranch(nodes, width, key.bytes, end);
     const slot = digitAt(key.bytes, end, width);
-    levels.push({ node, kids, slot, depth, end });
-    node = kids[slot];
+    levels.push({ node, branch, slot, depth, end });
+    node = branch.kids[slot];
     depth = end + width;
   }
 }
@@ -85,10 +85,10 @@ export function firstLeaf(
   let path = pathOf(key, depth, node);
   while (!node.leaf) {
     const end = path.length;
-    const kids = readKids(nodes, width, path.bytes, end);
-    const slot = kids.findIndex((kid) => kid !== undefined);
-    levels.push({ node, kids, slot, depth, end });
-    node = kids[slot]!;
+    const branch = readBranch(nodes, width, path.bytes, end);
+    const slot = branch.kids.findIndex((kid) => kid !== undefined);
+    levels.push({ node, branch, slot, depth, end });
+    node = branch.kids[slot]!;
     depth = end + width;
     path = below(path, slot, width, node);
   }
@@ -114,8 +114,8 @@ export function loadBelow(nodes: NodeReader, width: Width, top: TreeNode, path: 
     const records = nodes.getMany(keys);
     const next: typeof level = [];
     level.forEach((entry, i) => {
-      entry.node.kids = decodeRecord(needNode(records[i], toHex(keys[i])), width);
-      entry.node.kids.forEach((kid, slot) => {
+      entry.node.branch = decodeRecord(needNode(records[i], toHex(keys[i])), width);
+      entry.node.branch.kids.forEach((kid, slot) => {
         if (kid === undefined) return;
         if (kid.leaf) leaves++;
         else next.push({ node: kid, path: below(entry.path, slot, width, kid) });
@@ -135,7 +135,7 @@ export function eachLeaf(node: TreeNode, path: Bits, width: Width, visit: (key: 
     visit(path, node);
     return;
   }
-  node.kids!.forEach((kid, slot) => {
+  node.branch!.kids.forEach((kid, slot) => {
     if (kid !== undefined) eachLeaf(kid, below(path, slot, width, kid), width, visit);
   });
 }
