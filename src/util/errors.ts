@@ -375,7 +375,7 @@ export const ERROR_CODES = {
   INVALID_PARAM: {
     exit: 2,
     status: 400,
-    meaning: 'A value that was given to the wallet makes no sense there.',
+    meaning: 'A value that was given to a wallet or a transaction store makes no sense there.',
     advice: 'The message says which; nothing was changed.',
   },
   INVALID_STATUS: {
@@ -405,7 +405,7 @@ export const ERROR_CODES = {
   TX_EXISTS: {
     exit: 1,
     status: 409,
-    meaning: 'The wallet has the transaction, in a way that this does not fit.',
+    meaning: 'The wallet or the transaction store has the transaction, in a way that this does not fit.',
     advice: 'The message says what differs. If its block is gone, roll back first.',
   },
   TX_NOT_UNMINED: {
@@ -528,6 +528,74 @@ export const ERROR_CODES = {
     status: 409,
     meaning: 'Signatures are missing from the partially signed transaction.',
     advice: 'The message names the inputs; let the other keys sign, combine, and finalise again.',
+  },
+  TX_NOT_FOUND: {
+    exit: 1,
+    status: 404,
+    meaning: 'The transaction store has no such transaction.',
+    advice: 'It was never stored, or was deleted after it was of no more use; nothing was changed.',
+  },
+  TX_CREATING: {
+    exit: 1,
+    status: 409,
+    meaning: 'The transaction is not stored completely yet, so that its outputs cannot be spent.',
+    advice: 'Wait until whoever stores it has finished; a block that holds it finishes it, too.',
+  },
+  TX_CONFLICTING: {
+    exit: 1,
+    status: 409,
+    meaning: 'The transaction lost against another one, so that its outputs cannot be spent.',
+    advice: 'Spend the outputs of the winner.',
+  },
+  TX_LOCKED: {
+    exit: 1,
+    status: 409,
+    meaning: 'The transaction is locked, so that its outputs cannot be spent.',
+    advice: 'Unlock it, or wait for a block that holds it.',
+  },
+  COINBASE_IMMATURE: {
+    exit: 1,
+    status: 409,
+    meaning: 'The output is of a coinbase with fewer than 100 blocks on it.',
+    advice: 'The message says from which height on it may be spent.',
+  },
+  FROZEN: { exit: 1, status: 409, meaning: 'The output is frozen.', advice: 'Unfreeze it first; nothing was changed.' },
+  ALREADY_FROZEN: { exit: 1, status: 409, meaning: 'The output is frozen already.', advice: 'There is nothing to do.' },
+  NOT_FROZEN: {
+    exit: 1,
+    status: 409,
+    meaning: 'The output is not frozen.',
+    advice: 'Only frozen outputs can be unfrozen or given to somebody else.',
+  },
+  FROZEN_UNTIL: {
+    exit: 1,
+    status: 409,
+    meaning: 'The output was given to somebody else, who may not spend it yet.',
+    advice: 'The message says from which height on it may be spent.',
+  },
+  SPENT: {
+    exit: 1,
+    status: 409,
+    meaning: 'Another transaction spends the output.',
+    advice: 'The message says which; nothing was changed.',
+  },
+  UTXO_NOT_FOUND: {
+    exit: 1,
+    status: 404,
+    meaning: 'The transaction has no such output, or one that can never be spent.',
+    advice: 'Count from 0.',
+  },
+  HASH_MISMATCH: {
+    exit: 1,
+    status: 409,
+    meaning: 'The output does not have the amount or the script that its spender believes.',
+    advice: 'Read the output again; it may have been given to somebody else.',
+  },
+  INVALID_SPEND: {
+    exit: 1,
+    status: 409,
+    meaning: 'The transaction was mined long ago, was deleted since, and is submitted again.',
+    advice: 'Nothing needs to be done: it is final.',
   },
   UNAUTHORIZED: { exit: 1, status: 401, meaning: 'The request has no valid token.', advice: 'Send Authorization: Bearer TOKEN.' },
   FORBIDDEN: {

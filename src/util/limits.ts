@@ -544,3 +544,25 @@ export const WALLET_RETRY_PAUSE_MS_MIN = 5;
 export const WALLET_RETRY_PAUSE_MS_MAX = 500;
 /** Texts of statements that stay prepared; the room has fewer than 200. */
 export const WALLET_STATEMENTS_MAX = 500;
+
+/** Candidates that a prune pass decides on and deletes together, and chunks of them at once. */
+export const PRUNE_CHUNK_PARENTS = 1000;
+export const PRUNE_PARALLEL_CHUNKS = 10;
+
+/** Spenders that a prune pass reads together; how often it tries again, and the milliseconds it waits for one answer. */
+export const PRUNE_CHILD_BATCH = 1024;
+export const PRUNE_CHILD_RETRIES = 3;
+export const PRUNE_CHILD_READ_MS = 30_000;
+
+/** Milliseconds of a prune pass, after which it makes way and goes on later. */
+export const PRUNE_PASS_MS = 600_000;
+
+/** Unmined records that are looked at together when their parents are preserved before a prune pass. */
+export const PRUNE_UNMINED_BATCH = 1000;
+
+/** Outcomes of prune passes that are remembered, and kept records that can be listed with their reasons. */
+export const PRUNE_HISTORY_MAX = 1000;
+export const PRUNE_BLOCKED_MAX = 10_000;
+
+/** Milliseconds between two reports that pruning is still behind. */
+export const PRUNE_REPORT_MS = 60_000;

@@ -35,6 +35,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   families: ['util', 'engine', 'ledgers', 'proofs', 'query', 'sources', 'chains'],
   store: ['util', 'files', 'config', 'engine', 'ledgers', 'projections', 'state', 'query', 'sources', 'families', 'snapshot', 'events'],
   wallet: ['util', 'crypto', 'ledgers', 'projections', 'query', 'events'],
+  txstore: ['util', 'crypto', 'engine', 'ledgers'],
   server: [
     'util',
     'crypto',

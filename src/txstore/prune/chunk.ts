@@ -1,0 +1,155 @@
+/**
+ * One chunk of a prune pass: read the candidates, read their children in
+ * batches, judge each candidate, and remove those that may go in one atomic
+ * change. A batch of children that cannot be read keeps every parent of one of
+ * them (F2).
+ */
+import { toHex } from '../../util/bytes.ts';
+import { UnspentError } from '../../util/errors.ts';
+import type { ChildRead, ParentChild, ProvenParent, PruneCursor, PruneParent, RemovalResult } from '../prune-store.ts';
+import { type ChildEvidence, judge, type KeepReason, type PruneHeights } from '../rules/verdict.ts';
+import type { TxStore } from '../store.ts';
+import type { PruneCounters } from './counters.ts';
+import type { PassSettings } from './settings.ts';
+
+/** What all chunks of a pass share. */
+export interface PassContext {
+  readonly store: TxStore;
+  readonly settings: PassSettings;
+  readonly heights: PruneHeights;
+  readonly counters: PruneCounters;
+  /** Milliseconds, from any beginning. */
+  readonly now: () => number;
+}
+
+export interface KeptParent {
+  readonly txId: Uint8Array;
+  /** The height at which it was due. */
+  readonly since: number;
+  readonly reason: KeepReason;
+  readonly child: Uint8Array | null;
+}
+
+export interface ChunkResult {
+  readonly deleted: readonly Uint8Array[];
+  readonly kept: readonly KeptParent[];
+}
+
+/** `restart`: where the scan goes on after a crash; nothing behind it may be left undecided. */
+export async function pruneChunk(context: PassContext, due: readonly PruneCursor[], restart: PruneCursor | null): Promise<ChunkResult> {
+  const { counters, now } = context;
+  const began = now();
+  counters.add('prune_candidates_total', due.length);
+  const parents = (await context.store.readParents(due.map(({ txId }) => txId))).filter((parent) => parent !== null);
+  const evidence = await readEvidence(context, parents);
+  const proven: ProvenParent[] = [];
+  const kept: KeptParent[] = [];
+  for (const [n, parent] of parents.entries()) {
+    const verdict = judge(parent, evidence[n], context.heights);
+    if (verdict.delete) proven.push({ parent, children: evidence[n].map(versionOf) });
+    else kept.push({ txId: parent.txId, since: sinceOf(parent, context), reason: verdict.reason, child: verdict.child });
+  }
+  const removed = await remove(context, proven, restart);
+  const byId = new Map(parents.map((parent) => [toHex(parent.txId), parent]));
+  for (const txId of removed.changed) kept.push({ txId, since: sinceOf(byId.get(toHex(txId))!, context), reason: 'changed', child: null });
+  for (const { reason } of kept) counters.kept(reason);
+  counters.add('prune_deleted_total', removed.deleted.length);
+  counters.add('prune_tombstones_written_total', removed.tombstonesWritten);
+  counters.add('prune_parent_missing_total', removed.parentsMissing);
+  counters.took('prune_chunk_seconds', now() - began);
+  return { deleted: removed.deleted, kept };
+}
+
+function sinceOf({ deleteAtHeight }: PruneParent, { heights }: PassContext): number {
+  return deleteAtHeight ?? heights.requested;
+}
+
+function versionOf({ txId, read }: ChildEvidence): ProvenParent['children'][number] {
+  return { txId, version: read.kind === 'present' ? read.child.version : null };
+}
+
+async function remove(
+  { store, settings, heights }: PassContext,
+  parents: ProvenParent[],
+  cursor: PruneCursor | null,
+): Promise<RemovalResult> {
+  const nothing = { changed: [], tombstonesWritten: 0, parentsMissing: 0 };
+  if (settings.dryRun) return { ...nothing, deleted: parents.map(({ parent }) => parent.txId) };
+  if (parents.length === 0) return { ...nothing, deleted: [] };
+  return store.removeParents({ height: heights.requested, parents, cursor });
+}
+
+/** Of every child of every parent, in the order of the parents. Each distinct child is read once. */
+async function readEvidence(context: PassContext, parents: readonly PruneParent[]): Promise<ChildEvidence[][]> {
+  const children = new Map(parents.flatMap((parent) => parent.children.map((txId) => [toHex(txId), txId] as const)));
+  const reads = await readChildren(context, children);
+  const pairs = parents.flatMap(({ txId, children: ids }) =>
+    ids.filter((child) => reads.get(toHex(child))?.kind === 'absent').map((child): ParentChild => ({ parent: txId, child })),
+  );
+  const found = await readTombstones(context, pairs);
+  return parents.map(({ txId: parent, children: ids }) =>
+    ids.map((txId): ChildEvidence => {
+      const key = toHex(txId);
+      return { txId, read: reads.get(key) ?? UNREAD, hasTombstone: found.has(`${toHex(parent)}${key}`) };
+    }),
+  );
+}
+
+const UNREAD: ChildRead = { kind: 'failed', cause: 'no answer' };
+
+async function readChildren(context: PassContext, children: ReadonlyMap<string, Uint8Array>): Promise<ReadonlyMap<string, ChildRead>> {
+  const { counters, now, settings } = context;
+  const keys = [...children.keys()].sort();
+  const reads = new Map<string, ChildRead>();
+  for (let at = 0; at < keys.length; at += settings.childBatch) {
+    const batch = keys.slice(at, at + settings.childBatch);
+    const began = now();
+    counters.add('prune_child_batches_total');
+    const answers = await readBatch(
+      context,
+      batch.map((key) => children.get(key)!),
+    );
+    counters.took('prune_child_batch_seconds', now() - began);
+    if (answers === null) continue;
+    counters.add('prune_children_verified_total', batch.length);
+    for (const [n, key] of batch.entries()) reads.set(key, answers[n]);
+  }
+  return reads;
+}
+
+/** Null: it failed, and failed again. An answer of another length is a failure: nobody can say which child is missing in it. */
+async function readBatch({ store, settings, counters }: PassContext, txIds: readonly Uint8Array[]): Promise<readonly ChildRead[] | null> {
+  for (let attempt = 0; attempt <= settings.childRetries; attempt++) {
+    if (attempt > 0) counters.add('prune_retries_total');
+    try {
+      const answers = await inTime(store.readChildren(txIds), settings.childReadMs);
+      if (answers.length === txIds.length) return answers;
+    } catch {
+      // Counted below, when no attempt is left; until then the next attempt decides.
+    }
+  }
+  counters.add('prune_child_batch_errors_total');
+  return null;
+}
+
+/** A pair that cannot be read counts as without a tombstone, which keeps the parent. */
+async function readTombstones({ store, counters }: PassContext, pairs: readonly ParentChild[]): Promise<ReadonlySet<string>> {
+  if (pairs.length === 0) return new Set();
+  try {
+    const found = await store.readTombstones(pairs);
+    return new Set(pairs.filter((_, n) => found[n] === true).map(({ parent, child }) => `${toHex(parent)}${toHex(child)}`));
+  } catch {
+    counters.add('prune_child_batch_errors_total');
+    return new Set();
+  }
+}
+
+async function inTime<T>(answer: Promise<T>, ms: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new UnspentError('NOT_YET', `no answer in ${ms} ms`)), ms);
+  try {
+    return await Promise.race([answer, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * One prune pass at one height: preservations end, the parents of old unmined
+ * records are preserved (if that is on), then every candidate is decided on, in
+ * the order of the heights at which they were due. The gates (gates.ts) were
+ * open when it began. A pass that was interrupted goes on behind what it has
+ * decided; a later height begins anew.
+ */
+import { toHex } from '../../util/bytes.ts';
+import { PRUNE_UNMINED_BATCH } from '../../util/limits.ts';
+import type { PruneCursor } from '../prune-store.ts';
+import { heightAfter } from '../rules/heights.ts';
+import { type ChunkResult, type KeptParent, type PassContext, pruneChunk } from './chunk.ts';
+
+export interface PassResult {
+  /** `timeout`: it has decided on a part, and goes on from there when it is run again. */
+  readonly end: 'completed' | 'timeout';
+  readonly deleted: readonly Uint8Array[];
+  readonly kept: readonly KeptParent[];
+  /** Parents of unmined records that are not in the store (F12). */
+  readonly missing: readonly MissingParent[];
+}
+
+export interface MissingParent {
+  readonly missing: Uint8Array;
+  readonly neededBy: Uint8Array;
+}
+
+/** Whatever a phase before the scan throws aborts the pass before anything is deleted. */
+export async function runPass(context: PassContext): Promise<PassResult> {
+  const { store, settings, heights, now } = context;
+  const began = now();
+  if (!settings.dryRun) await store.expirePreservations(heights.requested);
+  const missing = settings.dryRun ? [] : await preserveParents(context);
+  const { unfinished } = await store.pruneProgress();
+  let cursor = unfinished?.height === heights.requested ? unfinished.cursor : null;
+  const deleted: Uint8Array[] = [];
+  const kept: KeptParent[] = [];
+  for (;;) {
+    const wave = await nextWave(context, cursor);
+    if (wave.length === 0) break;
+    for (const result of await runWave(context, wave, cursor)) {
+      deleted.push(...result.deleted);
+      kept.push(...result.kept);
+    }
+    cursor = wave.at(-1)!.at(-1)!;
+    if (!settings.dryRun)
+      await store.setPruneProgress({ ...(await store.pruneProgress()), unfinished: { height: heights.requested, cursor } });
+    if (now() - began >= settings.passMs) return { end: 'timeout', deleted, kept, missing };
+  }
+  if (!settings.dryRun) {
+    const progress = await store.pruneProgress();
+    await store.setPruneProgress({ ...progress, unfinished: null, lastCompleted: Math.max(progress.lastCompleted, heights.requested) });
+  }
+  return { end: 'completed', deleted, kept, missing };
+}
+
+/** The next chunks, which are decided on at the same time. */
+async function nextWave(
+  { store, settings, heights }: PassContext,
+  after: PruneCursor | null,
+): Promise<readonly (readonly PruneCursor[])[]> {
+  const due = await store.dueParents(heights.allowed, after, settings.chunkParents * settings.parallelChunks);
+  const chunks: (readonly PruneCursor[])[] = [];
+  for (let at = 0; at < due.length; at += settings.chunkParents) chunks.push(due.slice(at, at + settings.chunkParents));
+  return chunks;
+}
+
+/** After a crash the whole wave is decided on again: its chunks end in any order. */
+async function runWave(
+  context: PassContext,
+  wave: readonly (readonly PruneCursor[])[],
+  restart: PruneCursor | null,
+): Promise<readonly ChunkResult[]> {
+  return Promise.all(wave.map((chunk) => pruneChunk(context, chunk, restart)));
+}
+
+async function preserveParents({ store, settings, heights }: PassContext): Promise<readonly MissingParent[]> {
+  const until = settings.preserveParentsBlocks === 0 ? null : heightAfter(heights.requested, settings.preserveParentsBlocks);
+  if (until === null) return [];
+  const cutoff = Math.max(0, heights.requested - Math.ceil(store.settings.retention / 2));
+  const missing: MissingParent[] = [];
+  const old = await store.queryOldUnmined(cutoff, Number.MAX_SAFE_INTEGER);
+  for (let at = 0; at < old.length; at += PRUNE_UNMINED_BATCH) {
+    const records = await store.batchGet(old.slice(at, at + PRUNE_UNMINED_BATCH).map(({ txId }) => txId));
+    const neededBy = new Map<string, MissingParent>();
+    for (const record of records) {
+      for (const input of record?.inputs ?? []) neededBy.set(toHex(input.txId), { missing: input.txId, neededBy: record!.txId });
+    }
+    const parents = [...neededBy.values()].map((pair) => pair.missing);
+    for (const txId of await store.preserve(parents, until, heights.requested)) missing.push(neededBy.get(toHex(txId))!);
+  }
+  return missing;
+}

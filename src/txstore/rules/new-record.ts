@@ -1,0 +1,67 @@
+/**
+ * What a new transaction must be, and the record that it becomes. Whether it is
+ * mined, and since when it is not, follows from the blocks that it is given.
+ */
+import { isUnspendable } from '../../ledgers/bitcoin/decode.ts';
+import { TXID_BYTES } from '../../ledgers/outpoint.ts';
+import type { TxBlock, TxOutput, TxRecord } from '../records.ts';
+import type { NewStoredTx } from '../store.ts';
+import { checkHeight, heightAfter } from './heights.ts';
+import { txRefusal } from './refusals.ts';
+import { slotHash } from './slots.ts';
+import { bestChainHeight } from './stability.ts';
+
+/** Blocks on a coinbase before its outputs can be spent: a rule of consensus. */
+const COINBASE_MATURITY_BLOCKS = 100;
+
+/** Without a height of deletion: the store gives it one (`deleteAtHeightOf`). Throws INVALID_PARAM. */
+export function newRecord(tx: NewStoredTx, height: number): TxRecord {
+  checkHeight(height);
+  checkIds([tx.txId, ...tx.inputs.map(({ txId }) => txId)]);
+  const blocks = tx.blocks ?? [];
+  for (const block of blocks) checkMinedBlock(block);
+  const outputs = tx.outputs.map((output, index) => newOutput(tx, index, output));
+  const minedAt = bestChainHeight({ blocks });
+  return {
+    txId: tx.txId,
+    inputs: tx.inputs.map(({ txId, index }) => ({ txId, index })),
+    outputs,
+    spendable: outputs.filter(({ slot }) => slot !== null).length,
+    spentCount: 0,
+    blocks,
+    unminedSince: minedAt === null ? height : null,
+    isConflicting: tx.isConflicting ?? false,
+    isLocked: tx.isLocked ?? false,
+    isCreating: tx.isCreating ?? false,
+    conflictingChildren: [],
+    deleteAtHeight: null,
+    preserveUntil: null,
+    tombstones: [],
+    isCoinbase: tx.isCoinbase ?? false,
+    coinbaseSpendableAt: tx.isCoinbase ? spendableAt(tx, minedAt ?? height) : null,
+    version: 0,
+  };
+}
+
+function newOutput(tx: NewStoredTx, index: number, { amount, script }: NewStoredTx['outputs'][number]): TxOutput {
+  if (isUnspendable(script, 0, script.length)) return { amount, script, slot: null };
+  const state = tx.frozen?.includes(index) ? 'frozen' : 'unspent';
+  return { amount, script, slot: { hash: slotHash({ txId: tx.txId, index }, amount, script), state, spender: null, spendableFrom: null } };
+}
+
+function spendableAt({ txId }: NewStoredTx, height: number): number {
+  const from = heightAfter(height, COINBASE_MATURITY_BLOCKS);
+  if (from === null) throw txRefusal.invalid(txId, `is a coinbase of height ${height}, which leaves no height to spend it at`);
+  return from;
+}
+
+/** Throws INVALID_PARAM. */
+export function checkIds(txIds: readonly Uint8Array[]): void {
+  for (const txId of txIds) if (txId.length !== TXID_BYTES) throw txRefusal.invalid(txId, `has an id of ${txId.length} bytes`);
+}
+
+/** Throws INVALID_PARAM. A block at height 0 is a genesis block: nothing of it can be told from a height that was left out. */
+export function checkMinedBlock({ hash, height }: Pick<TxBlock, 'hash' | 'height'>): void {
+  checkHeight(height);
+  if (height === 0 || hash.length !== TXID_BYTES) throw txRefusal.invalid(hash, `is given as a block at height ${height}`);
+}

@@ -1,0 +1,45 @@
+/**
+ * Whether a candidate may be deleted: the one decision of a prune pass, from
+ * facts that the pass has read. A candidate that may not keeps its
+ * `deleteAtHeight`, and comes again in the next pass (F11).
+ */
+import type { ChildRead, PruneParent } from '../prune-store.ts';
+import { type Stability, stabilityOf } from './stability.ts';
+
+export type KeepReason = Exclude<Stability, 'stable'> | 'changed' | 'unspent_slot' | 'referenced' | 'preserved';
+
+/** `child`: the first that stands in the way; null: none does, the record itself says no. */
+export type PruneVerdict =
+  | { readonly delete: true }
+  | { readonly delete: false; readonly reason: KeepReason; readonly child: Uint8Array | null };
+
+/** What a pass knows of one child of a parent. */
+export interface ChildEvidence {
+  readonly txId: Uint8Array;
+  readonly read: ChildRead;
+  readonly hasTombstone: boolean;
+}
+
+export interface PruneHeights {
+  /** H: the stability of children is measured from here. */
+  readonly requested: number;
+  /** H': no candidate above it (`allowedHeight`). */
+  readonly allowed: number;
+  /** W. */
+  readonly window: number;
+}
+
+/** `evidence`: of every child of the parent; a child without evidence is a failed read. */
+export function judge(parent: PruneParent, evidence: readonly ChildEvidence[], heights: PruneHeights): PruneVerdict {
+  const keep = (reason: KeepReason, child: Uint8Array | null = null): PruneVerdict => ({ delete: false, reason, child });
+  if (parent.preserveUntil !== null) return keep('preserved');
+  if (parent.deleteAtHeight === null || parent.deleteAtHeight > heights.allowed) return keep('changed');
+  if (parent.hasUnspentSlot && !parent.isConflicting) return keep('unspent_slot');
+  if (evidence.length < parent.children.length) return keep('read_error');
+  for (const { txId, read, hasTombstone } of evidence) {
+    const stability = stabilityOf(read, hasTombstone, heights.requested, heights.window);
+    if (stability !== 'stable') return keep(stability, txId);
+  }
+  if (parent.referrer !== null) return keep('referenced', parent.referrer);
+  return { delete: true };
+}
