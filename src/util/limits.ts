@@ -545,6 +545,9 @@ export const WALLET_RETRY_PAUSE_MS_MAX = 500;
 /** Texts of statements that stay prepared; the room has fewer than 200. */
 export const WALLET_STATEMENTS_MAX = 500;
 
+/** Outputs whose slots stand in one row of the transaction store: some 9 kB when all are spent, so that a spend rewrites no more. */
+export const TX_PAGE_SLOTS = 128;
+
 /** Candidates that a prune pass decides on and deletes together, and chunks of them at once. */
 export const PRUNE_CHUNK_PARENTS = 1000;
 export const PRUNE_PARALLEL_CHUNKS = 10;

@@ -42,6 +42,7 @@ export const txRefusal = {
       `transaction ${toHex(txId)} was final at height ${height} when height ${prunedHeight} was pruned: its parents may be gone`,
       { txId: toHex(txId), height, prunedHeight },
     ),
+  damaged: (txId: Uint8Array, words: string): UnspentError => ofTx('STORE_DAMAGED', txId, words),
   /** F12: never repaired in silence. */
   missing: (pairs: readonly { readonly missing: Uint8Array; readonly neededBy?: Uint8Array }[]): UnspentError =>
     new UnspentError(

@@ -1,0 +1,328 @@
+/**
+ * The transaction store on the embedded engine. There is one writer, and every
+ * call reads, decides and commits in one turn of the event loop: nothing happens
+ * between its reads and its one batch, and a crash leaves all of it or nothing.
+ */
+import type { Engine } from '../../engine/engine.ts';
+import type { Outpoint } from '../../ledgers/outpoint.ts';
+import { equalBytes, readU64, writeU64 } from '../../util/bytes.ts';
+import { keyAfter } from '../../util/key-range.ts';
+import { PRUNE_UNMINED_BATCH } from '../../util/limits.ts';
+import type { ChildRead, ParentChild, PruneCursor, PruneParent, PruneProgress, Removal, RemovalResult } from '../prune-store.ts';
+import type { TxRecord, TxSlot } from '../records.ts';
+import { checkHeight, HEIGHT_MAX, heightAfter } from '../rules/heights.ts';
+import { checkUndoable, markedOnBestChain, minedIn, notMinedIn } from '../rules/mining.ts';
+import { checkIds, checkMinedBlock, newRecord } from '../rules/new-record.ts';
+import { txRefusal } from '../rules/refusals.ts';
+import { checkTxStoreSettings, type ReorganisationLimit } from '../rules/settings.ts';
+import { frozenSlot, unfrozenSlot } from '../rules/slots.ts';
+import type {
+  BlockOfStore,
+  ConflictMarks,
+  MinedTx,
+  NewStoredTx,
+  OutputSpend,
+  SpendingTx,
+  SpendOptions,
+  TxStore,
+  TxStoreSettings,
+  TxStoreStats,
+  UnminedTx,
+} from '../store.ts';
+import type { TxState } from './codec.ts';
+import {
+  COUNT_KEY,
+  heightKey,
+  PROGRESS_KEY,
+  pairKey,
+  readHeightKey,
+  TX_DUE,
+  TX_PRESERVED,
+  TX_RECORD,
+  TX_TOMBSTONE,
+  TX_UNMINED,
+} from './columns.ts';
+import { clearLosers, letWin, setLosers, spendInputs, unspendOutputs } from './conflicts.ts';
+import { decodeProgress, encodeProgress } from './progress.ts';
+import { readRecords } from './reads.ts';
+import { childReads, pruneParent, removeProven } from './removal.ts';
+import { type LoadedTx, TxUnit } from './unit.ts';
+
+export class EmbeddedTxStore implements TxStore {
+  readonly settings: TxStoreSettings;
+  readonly #engine: Engine;
+
+  /** The engine has the columns of `TX_STORE_COLUMNS`; whoever opened it closes it. Throws CONFIG. */
+  constructor(engine: Engine, settings: TxStoreSettings, limit: ReorganisationLimit) {
+    checkTxStoreSettings(settings, limit);
+    this.#engine = engine;
+    this.settings = settings;
+  }
+
+  /** All of it or nothing, in one batch. `progress`: what is to be stored with it. */
+  #write<T>(height: number, change: (unit: TxUnit) => T, progress?: (result: T) => PruneProgress): T {
+    checkHeight(height);
+    const unit = new TxUnit(this.#engine, this.settings, height);
+    const result = change(unit);
+    const batch = this.#engine.batch();
+    try {
+      const added = unit.write(batch);
+      if (added !== 0) batch.put(TX_RECORD, COUNT_KEY, countBytes(this.#count() + added));
+      if (progress !== undefined) batch.put(TX_RECORD, PROGRESS_KEY, encodeProgress(progress(result)));
+      batch.commit();
+    } catch (error) {
+      // The engine has one batch for all: what is in it must not go with the next commit.
+      batch.clear();
+      throw error;
+    }
+    return result;
+  }
+
+  #changeAll(txIds: readonly Uint8Array[], height: number, change: (tx: LoadedTx) => Partial<TxState>): readonly LoadedTx[] {
+    return this.#write(height, (unit) => {
+      const txs = unit.needAll(txIds);
+      for (const tx of txs) unit.change(tx, change(tx));
+      return txs;
+    });
+  }
+
+  async create(txs: readonly NewStoredTx[], height: number): Promise<void> {
+    this.#write(height, (unit) => {
+      unit.load(txs.map(({ txId }) => txId));
+      for (const tx of txs) {
+        const record = newRecord(tx, height);
+        if (unit.find(tx.txId) !== undefined) throw txRefusal.exists(tx.txId);
+        const created = unit.create(record);
+        unit.change(created, {});
+        if (record.isConflicting) unit.joinParents(created);
+      }
+    });
+  }
+
+  async finishCreate(txIds: readonly Uint8Array[], height: number): Promise<void> {
+    this.#changeAll(txIds, height, () => ({ isCreating: false }));
+  }
+
+  async spend(txs: readonly SpendingTx[], height: number, options: SpendOptions = {}): Promise<void> {
+    checkIds(txs.map(({ txId }) => txId));
+    this.#write(height, (unit) => spendInputs(unit, txs, options));
+  }
+
+  async unspend(spends: readonly OutputSpend[], height: number, { lock = false }: { readonly lock?: boolean } = {}): Promise<void> {
+    this.#write(height, (unit) => unspendOutputs(unit, spends, lock));
+  }
+
+  async setMined(
+    txs: readonly MinedTx[],
+    block: BlockOfStore,
+    isOnBestChain: boolean,
+    height: number,
+  ): Promise<readonly (readonly Uint8Array[])[]> {
+    checkMinedBlock(block);
+    return this.#write(height, (unit) => {
+      const loaded = unit.needAll(txs.map(({ txId }) => txId));
+      for (const [n, tx] of loaded.entries()) {
+        const { hash, height: blockHeight } = block;
+        const mined = minedIn({ ...tx.state, txId: tx.txId }, { hash, height: blockHeight, index: txs[n].index, isOnBestChain });
+        unit.change(tx, { ...mined, isLocked: false, isCreating: false });
+      }
+      return loaded.map(({ state }) => state.blocks.map(({ hash }) => hash));
+    });
+  }
+
+  async unsetMined(txIds: readonly Uint8Array[], blockHash: Uint8Array, height: number): Promise<void> {
+    const { prunedHeight } = this.#progress();
+    this.#changeAll(txIds, height, ({ txId, state }) => {
+      const gone = state.blocks.filter(({ hash }) => equalBytes(hash, blockHash));
+      checkUndoable({ ...state, txId }, gone, prunedHeight, this.settings.window);
+      return notMinedIn({ ...state, txId }, blockHash, height);
+    });
+  }
+
+  async markOnBestChain(txIds: readonly Uint8Array[], isOnBestChain: boolean, height: number): Promise<void> {
+    const { prunedHeight } = this.#progress();
+    const rows = this.#engine.getMany(TX_RECORD, txIds);
+    const missing = txIds.filter((_, n) => rows[n] === undefined);
+    if (missing.length > 0) throw txRefusal.missing(missing.map((txId) => ({ missing: txId })));
+    this.#changeAll(txIds, height, ({ txId, state }) => {
+      if (!isOnBestChain) checkUndoable({ ...state, txId }, state.blocks, prunedHeight, this.settings.window);
+      return markedOnBestChain({ ...state, txId }, isOnBestChain, height);
+    });
+  }
+
+  async setConflicting(txIds: readonly Uint8Array[], isConflicting: boolean, height: number): Promise<ConflictMarks> {
+    return this.#write(height, (unit) => (isConflicting ? setLosers(unit, txIds) : clearLosers(unit, txIds)));
+  }
+
+  async processConflicting(winners: readonly Uint8Array[], height: number): Promise<readonly Uint8Array[]> {
+    return this.#write(height, (unit) => letWin(unit, winners));
+  }
+
+  async setLocked(txIds: readonly Uint8Array[], isLocked: boolean, height: number): Promise<void> {
+    this.#changeAll(txIds, height, () => ({ isLocked }));
+  }
+
+  async freeze(outpoints: readonly Outpoint[], height: number): Promise<void> {
+    this.#changeSlots(outpoints, height, frozenSlot);
+  }
+
+  async unfreeze(outpoints: readonly Outpoint[], height: number): Promise<void> {
+    this.#changeSlots(outpoints, height, unfrozenSlot);
+  }
+
+  #changeSlots(outpoints: readonly Outpoint[], height: number, change: (slot: TxSlot | null | undefined, at: Outpoint) => TxSlot): void {
+    this.#write(height, (unit) => {
+      for (const outpoint of outpoints) {
+        const tx = unit.need(outpoint.txId);
+        unit.setSlot(tx, outpoint.index, change(unit.slot(tx, outpoint.index), outpoint));
+      }
+    });
+  }
+
+  async reassign(outpoint: Outpoint, hash: Uint8Array, delay: number, height: number): Promise<void> {
+    checkIds([hash]);
+    this.#write(height, (unit) => {
+      const tx = unit.need(outpoint.txId);
+      const slot = unfrozenSlot(unit.slot(tx, outpoint.index), outpoint);
+      const spendableFrom = heightAfter(height, delay);
+      if (spendableFrom === null) throw txRefusal.invalid(outpoint.txId, `cannot wait ${delay} blocks from height ${height} on`);
+      unit.setSlot(tx, outpoint.index, { ...slot, hash, spendableFrom });
+      unit.change(tx, { spendable: tx.state.spendable + 1 });
+    });
+  }
+
+  async preserve(txIds: readonly Uint8Array[], until: number, height: number): Promise<readonly Uint8Array[]> {
+    checkHeight(until);
+    return this.#write(height, (unit) => {
+      unit.load(txIds);
+      for (const txId of txIds) {
+        const tx = unit.find(txId);
+        if (tx !== undefined) unit.change(tx, { preserveUntil: Math.max(tx.state.preserveUntil ?? 0, until) });
+      }
+      return txIds.filter((txId) => unit.find(txId) === undefined);
+    });
+  }
+
+  async expirePreservations(height: number): Promise<number> {
+    checkHeight(height);
+    const ended = [...this.#engine.scan(TX_PRESERVED, upTo(height))].map(([key]) => readHeightKey(key).txId);
+    if (ended.length > 0) this.#changeAll(ended, height, () => ({ preserveUntil: null }));
+    return ended.length;
+  }
+
+  async delete(txIds: readonly Uint8Array[]): Promise<void> {
+    this.#write(0, (unit) => {
+      for (const tx of unit.needAll(txIds)) {
+        unit.leaveParents(tx);
+        unit.delete(tx);
+      }
+    });
+  }
+
+  async batchGet(txIds: readonly Uint8Array[]): Promise<readonly (TxRecord | null)[]> {
+    return readRecords(this.#engine, txIds);
+  }
+
+  /** In batches: what becomes unmined or mined meanwhile may or may not be among them. */
+  async *iterateUnmined(): AsyncIterable<UnminedTx> {
+    let after: Uint8Array | null = null;
+    for (;;) {
+      const rows: readonly UnminedTx[] = this.#unmined(HEIGHT_MAX, after, PRUNE_UNMINED_BATCH);
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = heightKey(last.since, last.txId);
+    }
+  }
+
+  async queryOldUnmined(cutoff: number, limit: number): Promise<readonly UnminedTx[]> {
+    return this.#unmined(cutoff, null, limit);
+  }
+
+  #unmined(cutoff: number, after: Uint8Array | null, limit: number): readonly UnminedTx[] {
+    const range = { ...upTo(cutoff), ...(after === null ? {} : { gte: keyAfter(after) }), limit };
+    return [...this.#engine.scan(TX_UNMINED, range)].map(([key]) => {
+      const { height: since, txId } = readHeightKey(key);
+      return { txId, since };
+    });
+  }
+
+  async dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly PruneCursor[]> {
+    const range = { ...upTo(allowedHeight), ...(after === null ? {} : { gte: keyAfter(heightKey(after.height, after.txId)) }), limit };
+    return [...this.#engine.scan(TX_DUE, range)].map(([key]) => readHeightKey(key));
+  }
+
+  async countDue(height: number): Promise<number> {
+    let count = 0;
+    for (const _ of this.#engine.scan(TX_DUE, upTo(height))) count++;
+    return count;
+  }
+
+  async readParents(txIds: readonly Uint8Array[]): Promise<readonly (PruneParent | null)[]> {
+    const unit = new TxUnit(this.#engine, this.settings, 0);
+    unit.load(txIds);
+    return txIds.map((txId) => {
+      const tx = unit.find(txId);
+      return tx === undefined ? null : pruneParent(unit, this.#engine, tx);
+    });
+  }
+
+  async readChildren(txIds: readonly Uint8Array[]): Promise<readonly ChildRead[]> {
+    return childReads(this.#engine, txIds);
+  }
+
+  async readTombstones(pairs: readonly ParentChild[]): Promise<readonly boolean[]> {
+    const keys = pairs.map(({ parent, child }) => pairKey(parent, child));
+    return this.#engine.getMany(TX_TOMBSTONE, keys).map((row) => row !== undefined);
+  }
+
+  async removeParents(removal: Removal): Promise<RemovalResult> {
+    const { lastCompleted, prunedHeight } = this.#progress();
+    const unfinished = { height: removal.height, cursor: removal.cursor };
+    return this.#write(
+      removal.height,
+      (unit) => removeProven(unit, this.#engine, removal),
+      ({ deleted }) => ({
+        lastCompleted,
+        unfinished,
+        prunedHeight: deleted.length > 0 ? Math.max(prunedHeight, removal.height) : prunedHeight,
+      }),
+    );
+  }
+
+  async pruneProgress(): Promise<PruneProgress> {
+    return this.#progress();
+  }
+
+  #progress(): PruneProgress {
+    return decodeProgress(this.#engine.get(TX_RECORD, PROGRESS_KEY));
+  }
+
+  async setPruneProgress(progress: PruneProgress): Promise<void> {
+    const batch = this.#engine.batch();
+    batch.put(TX_RECORD, PROGRESS_KEY, encodeProgress(progress));
+    batch.commit();
+  }
+
+  #count(): number {
+    const row = this.#engine.get(TX_RECORD, COUNT_KEY);
+    return row === undefined ? 0 : readU64(row, 0);
+  }
+
+  async stats(): Promise<TxStoreStats> {
+    return { records: this.#count(), bytes: this.#engine.stats().bytes };
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** Keys of a height up to this one. */
+function upTo(height: number): { readonly lt?: Uint8Array } {
+  return height >= HEIGHT_MAX ? {} : { lt: heightKey(height + 1) };
+}
+
+function countBytes(count: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  writeU64(bytes, 0, count);
+  return bytes;
+}

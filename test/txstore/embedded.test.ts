@@ -1,0 +1,175 @@
+/** The embedded transaction store tells the stories of safe deletion: in memory all of them, on RocksDB some. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { Batch, Engine } from '../../src/engine/engine.ts';
+import { openMemory } from '../../src/engine/memory.ts';
+import { openEngineIn } from '../../src/engine/open.ts';
+import { dump } from '../../src/testing/columns-dump.ts';
+import { TX_DUE, TX_PRESERVED, TX_RECORD, TX_REFERENCE, TX_STORE_COLUMNS, TX_UNMINED } from '../../src/txstore/embedded/columns.ts';
+import { EmbeddedTxStore } from '../../src/txstore/embedded/index.ts';
+import { indexDifferences, rebuildIndexes } from '../../src/txstore/embedded/indexes.ts';
+import { runTxScenarios } from './scenarios.ts';
+import { openEmbedded } from './support/embedded.ts';
+import { blockAt, idOf, SETTINGS, TxWorld } from './support/world.ts';
+
+runTxScenarios('embedded, in memory', (settings, limit) => openEmbedded(openMemory(TX_STORE_COLUMNS), settings, limit));
+
+/** P with children on three pages, some mined, some not, losers, and preservations: every index has keys. */
+async function fill(world: TxWorld): Promise<void> {
+  await world.add('P', { at: 90, mined: 90, outputs: 300 });
+  for (let n = 0; n < 300; n += 10) await world.add(`C${n}`, { at: 100 + n, spends: [`P:${n}`], ...(n % 20 === 0 ? { mined: 100 } : {}) });
+  await world.add('L', { at: 100, spends: ['P:0'], competes: true, isConflicting: true });
+  await world.add('Q', { at: 90, mined: 90 });
+  await world.add('D', { at: 100, mined: 100, spends: ['Q:0'] });
+  await world.store.preserve(['P', 'C0'].map(idOf), 1000, 100);
+}
+
+describe('transaction store: embedded', () => {
+  it('SD62 indexes that are lost are made anew from the records', async () => {
+    const engine = openMemory(TX_STORE_COLUMNS);
+    await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
+    await fill(world);
+    const before = dump(engine);
+    assert.deepEqual(indexDifferences(engine), []);
+    for (const column of [TX_DUE, TX_UNMINED, TX_PRESERVED, TX_REFERENCE]) {
+      assert.ok([...engine.scan(column)].length > 0, column);
+      engine.clear(column);
+    }
+    const batch = engine.batch();
+    batch.put(TX_DUE, new Uint8Array(36), new Uint8Array());
+    batch.commit();
+    const differences = rebuildIndexes(engine);
+    assert.equal(differences.filter(({ kind }) => kind === 'surplus').length, 1);
+    assert.deepEqual(dump(engine), before);
+    assert.deepEqual(rebuildIndexes(engine), []);
+  });
+
+  it('SD37 SD67 F15 every change is one batch: one that is not committed leaves nothing', async () => {
+    const engine = new BreakingEngine(openMemory(TX_STORE_COLUMNS));
+    await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
+    await fill(world);
+    const { store } = world;
+    const calls: readonly (() => Promise<unknown>)[] = [
+      () => store.create([{ txId: idOf('N'), inputs: [], outputs: Array(1000).fill({ amount: 1n, script: Uint8Array.of(0x51) }) }], 200),
+      () => world.spend('E', ['P:295', 'P:5'], 200),
+      () => world.unspend('P:10', 'C10', 200),
+      () => world.mine(['C10', 'C30'], 200),
+      () => world.unmine(['C0'], 100, 200),
+      () => store.markOnBestChain(['C20', 'C40'].map(idOf), false, 200),
+      () => store.setConflicting([idOf('P')], true, 200),
+      () => store.processConflicting([idOf('L')], 200),
+      () => store.setLocked(['P', 'Q'].map(idOf), true, 200),
+      () => store.preserve(['Q', 'D'].map(idOf), 300, 200),
+      () => store.expirePreservations(1000),
+      () => store.delete(['P', 'L'].map(idOf)),
+      () => removeQ(world),
+    ];
+    for (const call of calls) {
+      const before = dump(engine);
+      engine.commits = 0;
+      engine.isBroken = true;
+      await assert.rejects(call, /the disk is gone/);
+      assert.equal(engine.commits, 1);
+      engine.isBroken = false;
+      assert.deepEqual(dump(engine), before);
+    }
+    await removeQ(world);
+    assert.equal(await world.find('Q'), null);
+    assert.deepEqual(indexDifferences(engine), []);
+    assert.equal((await store.stats()).records, (await world.names()).length);
+  });
+
+  it('F2 a record that is damaged is not stable, and not used', async () => {
+    const engine = openMemory(TX_STORE_COLUMNS);
+    await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
+    await world.add('P', { at: 90, mined: 90 });
+    await world.add('C', { at: 100, mined: 100, spends: ['P:0'] });
+    const row = engine.get(TX_RECORD, idOf('C'))!;
+    const batch = engine.batch();
+    batch.put(TX_RECORD, idOf('C'), row.subarray(0, row.length - 1));
+    batch.commit();
+    assert.equal((await world.outcome(388)).kept, 1);
+    assert.equal(world.kept('read_error'), 1);
+    await assert.rejects(world.find('C'), { code: 'STORE_DAMAGED' });
+    batch.put(TX_RECORD, idOf('C'), row);
+    batch.commit();
+  });
+
+  it('lives on RocksDB, also after it was closed', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'unspent-txstore-'));
+    try {
+      const first = await openEngineIn(directory, TX_STORE_COLUMNS, { createIfMissing: true });
+      const world = await TxWorld.open((settings, limit) => openEmbedded(first, settings, limit));
+      await fill(world);
+      assert.deepEqual(await world.pass(389), ['Q', 'L'].sort());
+      const records = await world.opened.records();
+      await first.close();
+      const second = await openEngineIn(directory, TX_STORE_COLUMNS, { createIfMissing: true });
+      const opened = await openEmbedded(second, SETTINGS, { depthMax: 288 });
+      assert.deepEqual(await opened.records(), records);
+      await opened.checkIndexes();
+      await opened.store.setMined([{ txId: idOf('C10'), index: 0 }], blockAt(400), true, 400);
+      assert.equal((await opened.store.pruneProgress()).prunedHeight, 389);
+      await second.close();
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('F8 refuses a window below the deepest reorganisation', () => {
+    const engine = openMemory(TX_STORE_COLUMNS);
+    assert.throws(() => new EmbeddedTxStore(engine, SETTINGS, { depthMax: 289 }), { code: 'CONFIG' });
+  });
+});
+
+/** As a pass at 400 removes Q. */
+async function removeQ({ store }: TxWorld): Promise<void> {
+  const [parent] = await store.readParents([idOf('Q')]);
+  const [read] = await store.readChildren([idOf('D')]);
+  assert.ok(parent !== null && read.kind === 'present');
+  const children = [{ txId: idOf('D'), version: read.child.version }];
+  await store.removeParents({ height: 400, parents: [{ parent, children }], cursor: null });
+}
+
+/** An engine whose commits fail as long as it is broken. */
+class BreakingEngine implements Engine {
+  readonly #engine: Engine;
+  isBroken = false;
+  commits = 0;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  get columns(): Engine['columns'] {
+    return this.#engine.columns;
+  }
+
+  get: Engine['get'] = (column, key) => this.#engine.get(column, key);
+  getMany: Engine['getMany'] = (column, keys) => this.#engine.getMany(column, keys);
+  scan: Engine['scan'] = (column, options) => this.#engine.scan(column, options);
+  snapshot: Engine['snapshot'] = (columns) => this.#engine.snapshot(columns);
+  clear: Engine['clear'] = (column) => this.#engine.clear(column);
+  stats: Engine['stats'] = (column) => this.#engine.stats(column);
+  close: Engine['close'] = () => this.#engine.close();
+
+  batch(): Batch {
+    const batch = this.#engine.batch();
+    return {
+      put: (column, key, value) => batch.put(column, key, value),
+      del: (column, key) => batch.del(column, key),
+      clear: () => batch.clear(),
+      get size() {
+        return batch.size;
+      },
+      commit: (options) => {
+        this.commits++;
+        if (this.isBroken) throw new Error('the disk is gone');
+        batch.commit(options);
+      },
+    };
+  }
+}
