@@ -4,6 +4,7 @@
  */
 import { VERSION } from '../util/version.ts';
 import { registerBench } from './bench.ts';
+import { registerWallet } from './bitcoin/wallet/wallet.ts';
 import { registerCage } from './cardano/cage.ts';
 import { registerRelay } from './cardano/relay.ts';
 import { registerCompact } from './compact.ts';
@@ -54,7 +55,16 @@ export function createProgram(surroundings: Surroundings): Program {
     .addHelpText('after', AFTER_HELP);
   addGlobalOptions(program);
   const follow = [registerStart, registerSync, registerServe];
-  const look = [registerStatus, registerQuery, registerDigest, registerRoot, registerProve, registerVerifyProof, registerCage];
+  const look = [
+    registerStatus,
+    registerQuery,
+    registerDigest,
+    registerRoot,
+    registerProve,
+    registerVerifyProof,
+    registerCage,
+    registerWallet,
+  ];
   const operate = [
     registerRollback,
     registerPrune,

@@ -10,6 +10,7 @@ import { watchRemarks } from '../store/remarks.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
+import { followWallets } from './bitcoin/wallet/follow-wallets.ts';
 import type { Context } from './context.ts';
 import { type ControlCommand, readControl } from './control.ts';
 import { pointText } from './format.ts';
@@ -56,7 +57,7 @@ export async function followAndReport(
   try {
     await runBoth(
       signal,
-      (stop) => serveUntil(served, stop),
+      (stop) => Promise.all([serveUntil(served, stop), followWallets(context, store, stop)]),
       async (stop) => {
         await store.follow(source, {
           follow: true,

@@ -7,7 +7,6 @@
  */
 import type { Command } from 'commander';
 import { familyOfNetwork } from '../families/networks.ts';
-import { readRegularLater } from '../files/regular.ts';
 import { documentFromText, documentToJson, type ProofDocument, type ProofKind, type Trusted, verifyDocument } from '../proofs/index.ts';
 import { fromHex, isHex } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
@@ -15,6 +14,7 @@ import { PROOF_DOCUMENT_BYTES_MAX } from '../util/limits.ts';
 import { claimRows } from './claim-rows.ts';
 import { action, type Context } from './context.ts';
 import { pairs } from './format.ts';
+import { readOperand } from './read-operand.ts';
 
 const ROOT_BYTES = 32;
 /** For the root of a tree in which nothing is. */
@@ -127,32 +127,10 @@ function parseRoot(text: string | undefined): Uint8Array | null | undefined {
 }
 
 async function readText(file: string): Promise<string> {
-  const bytes = await (file === '-' ? readStandardInput() : readFile(file));
+  const bytes = await readOperand(file, PROOF_DOCUMENT_BYTES_MAX);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
     throw new UnspentError('USAGE', 'malformed proof: not UTF-8', {}, cause);
   }
-}
-
-async function readFile(file: string): Promise<Uint8Array> {
-  try {
-    return await readRegularLater(file, { bytesMax: PROOF_DOCUMENT_BYTES_MAX, links: 'follow' });
-  } catch (error) {
-    if (error instanceof UnspentError) throw error;
-    throw new UnspentError('IO', `'${file.slice(0, 200)}' cannot be read: ${(error as Error).message}`, {}, error);
-  }
-}
-
-async function readStandardInput(): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of process.stdin) {
-    chunks.push(chunk as Buffer);
-    bytes += (chunk as Buffer).length;
-    if (bytes > PROOF_DOCUMENT_BYTES_MAX) {
-      throw new UnspentError('LIMIT', `standard input has more than ${PROOF_DOCUMENT_BYTES_MAX} bytes, the most a proof may have`);
-    }
-  }
-  return Buffer.concat(chunks);
 }

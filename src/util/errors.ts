@@ -300,6 +300,12 @@ export const ERROR_CODES = {
     meaning: 'Another process has taken the next block into the wallet database first.',
     advice: 'Nothing was lost: go on from where the database says the feed is.',
   },
+  WALLETS_MISSING: {
+    exit: 1,
+    status: 404,
+    meaning: 'There is no database of wallets.',
+    advice: '`unspent wallet create` makes one; wallet.database says where.',
+  },
   WALLET_UNKNOWN: {
     exit: 1,
     status: 404,

@@ -529,6 +529,15 @@ export const SECRET_COST_LOG2_MAX = 20;
 /** Bytes of a secret in a box: a descriptor with twenty private keys takes 4,000. */
 export const SECRET_BYTES_MAX = 65_536;
 
+/** Milliseconds between looks for wallets that other processes have made: soon enough for a person who waits, and cheap. */
+export const WALLET_POLL_MS = 1000;
+
+/** Rows of wallets that are read at once where all of them are wanted. */
+export const WALLET_PAGE_ROWS = 500;
+
+/** Characters of a file of labels (BIP329): 100,000 lines of 300. */
+export const WALLET_LABELS_BYTES_MAX = 32 * 1024 * 1024;
+
 /** How long a statement of a wallet waits inside SQLite for the lock of another process: the thread stands still meanwhile. After that the call is tried again. */
 export const WALLET_SQLITE_BUSY_MS = 100;
 /** How long a statement of a wallet waits in PostgreSQL for a lock: longer than any step of another process takes. */

@@ -68,6 +68,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'chains',
     'families',
     'store',
+    'wallet',
     'server',
     'top',
   ],

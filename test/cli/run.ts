@@ -66,6 +66,7 @@ const COMMANDS_HERE: readonly string[] = [
   'status',
   'verify',
   'verify-proof',
+  'wallet',
 ];
 /** Sources that leave nothing open when a sync ends, however it ends. */
 const SOURCES_HERE = /^(devnet|immutable|blk):/;

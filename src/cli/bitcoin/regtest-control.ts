@@ -58,7 +58,7 @@ export function regtestCommands(devnet: RegtestDevnet): ControlCommand[] {
     },
     {
       syntax: 'send HEX',
-      doc: 'hand in a transaction; only coins that need no signature can be spent',
+      doc: 'hand in a transaction; it spends coins of P2WPKH, or coins that need no signature',
       run: (text) => `transaction ${formatId(devnet.submit(fromHex(text)))} waits for the next block`,
     },
   ];

@@ -18,7 +18,12 @@ export interface FollowedStore {
   eventsAs<E>(options: StoreEventsOptions, form: EventForm<E>): StoreEvents<E>;
 }
 
-export function storeFeed(store: FollowedStore, txsOf: BlockTxs, clock: Clock): FeedSource {
+export interface StoreFeedOptions {
+  /** The events end with the newest block there is, instead of waiting for the next. Default false. */
+  readonly ends?: boolean | undefined;
+}
+
+export function storeFeed(store: FollowedStore, txsOf: BlockTxs, clock: Clock, { ends = false }: StoreFeedOptions = {}): FeedSource {
   const form = feedForm(txsOf, clock);
   return {
     async newest() {
@@ -26,8 +31,20 @@ export function storeFeed(store: FollowedStore, txsOf: BlockTxs, clock: Clock): 
       await using events = store.eventsAs({ after: row }, form);
       return { block: row && walletBlock(row, clock), position: events.position };
     },
-    events: (after, signal) => store.eventsAs({ after, signal }, form),
+    events(after, signal) {
+      const events = store.eventsAs({ after, signal }, form);
+      return ends ? upToNow(events) : events;
+    },
   };
+}
+
+async function* upToNow<E>(events: StoreEvents<E>): AsyncGenerator<E, void, undefined> {
+  await using reader = events;
+  while (!reader.isCurrent) {
+    const { done, value } = await reader.next();
+    if (done === true) return;
+    yield value;
+  }
 }
 
 function feedForm(txsOf: BlockTxs, clock: Clock): EventForm<FeedEvent> {
@@ -40,6 +57,6 @@ function feedForm(txsOf: BlockTxs, clock: Clock): EventForm<FeedEvent> {
   };
 }
 
-function walletBlock(row: ChainRow, clock: Clock): WalletBlock {
+export function walletBlock(row: ChainRow, clock: Clock): WalletBlock {
   return { height: row.height, hash: row.hash, timestamp: clock.time(row.slot, row) ?? 0 };
 }

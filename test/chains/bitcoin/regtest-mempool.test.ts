@@ -128,7 +128,7 @@ describe('the mempool of the regtest chain', () => {
     refused(tx([{ ...coin, witness: [OP_TRUE, OP_TRUE] }], out), wrong);
     refused(tx([{ txId: coin.txId, index: 0 }], out), wrong);
     refused(tx([{ ...coin, scriptSig: OP_TRUE }], out), wrong);
-    refused(tx([{ txId: funded(P2PKH), index: 0, scriptSig: OP_TRUE }], out), /checks no signatures/);
+    refused(tx([{ txId: funded(P2PKH), index: 0, scriptSig: OP_TRUE }], out), /checks signatures of P2WPKH only/);
     refused(tx([{ txId: funded(P2SH_OPEN), index: 0 }], out), wrong);
     refused(tx([{ txId: funded(P2SH_OPEN), index: 0, scriptSig: Uint8Array.of(1, 0x52) }], out), wrong);
     refused(tx([{ txId: funded(OP_TRUE), index: 0, witness: [OP_TRUE] }], out), wrong);

@@ -103,17 +103,17 @@ function heightPush(height: number): Uint8Array {
   return Uint8Array.of(bytes.length, ...bytes);
 }
 
-function run(bytes: Uint8Array): [Uint8Array, Uint8Array] {
+export function run(bytes: Uint8Array): [Uint8Array, Uint8Array] {
   return [compactBytes(bytes.length), bytes];
 }
 
-function u32(value: number): Uint8Array {
+export function u32(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   writeU32LE(bytes, 0, value);
   return bytes;
 }
 
-function u64(value: bigint): Uint8Array {
+export function u64(value: bigint): Uint8Array {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, value, true);
   return bytes;

@@ -10,6 +10,7 @@ import { formatId } from '../../../ledgers/bitcoin/ids.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { REGTEST_POOL_BYTES_MAX } from '../../../util/limits.ts';
 import { type Coin, coinKey, coinsOf, inputKey, keyOf, type Owned } from './coins.ts';
+import { whyKeyLocked } from './key-spend.ts';
 import { type NextBlock, sigopsCost, whyLockedInTime, whyMalformed } from './rules.ts';
 import { type ScriptBook, whyLocked } from './scripts.ts';
 
@@ -91,7 +92,7 @@ export class Mempool {
     const fee = feeOf(tx, coins);
     if (fee < RELAY_RATE * BigInt(tx.virtualSize)) refuse(`min relay fee not met, ${fee} < ${RELAY_RATE * BigInt(tx.virtualSize)}`);
     tx.inputs.forEach((input, i) => {
-      const why = whyLocked(coins[i].script, input);
+      const why = whyLocked(coins[i].script, input, (program) => whyKeyLocked(tx, i, coins[i], program));
       if (why !== null) refuse(`mandatory-script-verify-flag-failed (${why}), input ${i}`);
     });
     const { id, witnessId } = tx;

@@ -1,5 +1,5 @@
 /**
- * The scripts of a regtest chain without keys. Its people hold coins that
+ * The scripts of a regtest chain. Its own people have no keys: they hold coins that
  * anybody may spend: OP_TRUE, alone or behind a name that is pushed and dropped,
  * bare or under P2WSH, P2SH or both. Other kinds are only ever paid to.
  */
@@ -109,14 +109,19 @@ export function dataScript(random: Random, length: number): Uint8Array {
   return concatBytes(Uint8Array.of(OPCODE.return), pushOf(random.bytes(length)));
 }
 
-/** Null: it may be spent so. Else why not, in words a node would use. */
-export function whyLocked(script: Uint8Array, { scriptSig, witness }: Unlocking): string | null {
+/** Null: it may be spent so. Else why not, in words a node would use. `whyKeyLocked` is asked where a key may spend it, with the key's hash. */
+export function whyLocked(
+  script: Uint8Array,
+  { scriptSig, witness }: Unlocking,
+  whyKeyLocked: (program: Uint8Array) => string | null,
+): string | null {
   const known = readScript(script);
+  if (known.kind === 'witness' && known.version === 0 && known.program.length === 20) return whyKeyLocked(known.program);
   if (known.kind === 'p2sh') return whyHashLocked(known.hash, scriptSig, witness);
   if (known.kind === 'witness' && known.version === 0 && known.program.length === 32) {
     return scriptSig.length > 0 ? 'Witness requires empty scriptSig' : whyWitnessLocked(known.program, witness);
   }
-  if (!needsNothing(script)) return 'this chain checks no signatures: only outputs that need none can be spent';
+  if (!needsNothing(script)) return 'this chain checks signatures of P2WPKH only: other outputs can be spent if they need none';
   if (witness.length > 0) return 'Witness provided for non-witness script';
   return scriptSig.length > 0 ? 'Stack size must be exactly one after execution' : null;
 }
@@ -129,14 +134,14 @@ function whyHashLocked(hash: Uint8Array, scriptSig: Uint8Array, witness: readonl
   const inner = readScript(redeem);
   if (inner.kind === 'witness' && inner.version === 0 && inner.program.length === 32) return whyWitnessLocked(inner.program, witness);
   if (witness.length > 0) return 'Witness provided for non-witness script';
-  return needsNothing(redeem) ? null : 'this chain checks no signatures: only outputs that need none can be spent';
+  return needsNothing(redeem) ? null : 'this chain checks signatures of P2WPKH only: other outputs can be spent if they need none';
 }
 
 function whyWitnessLocked(program: Uint8Array, witness: readonly Uint8Array[]): string | null {
   const script = witness.at(-1);
   if (script === undefined) return 'Witness program was passed an empty witness';
   if (!equalBytes(sha256(script), program)) return 'Witness program hash mismatch';
-  if (!needsNothing(script)) return 'this chain checks no signatures: only outputs that need none can be spent';
+  if (!needsNothing(script)) return 'this chain checks signatures of P2WPKH only: other outputs can be spent if they need none';
   return witness.length === 1 ? null : 'Stack size must be exactly one after execution';
 }
 

@@ -1,0 +1,111 @@
+/**
+ * `wallet create|import|sync`: wallets are made, given more accounts, and told
+ * of the chain.
+ */
+import type { Command } from 'commander';
+import { isUnspentError } from '../../../util/errors.ts';
+import { WALLET_LABELS_BYTES_MAX } from '../../../util/limits.ts';
+import { createWatchOnlyWallet, importDescriptor } from '../../../wallet/bitcoin/operations/create-wallet.ts';
+import { importLabels } from '../../../wallet/bitcoin/operations/labels.ts';
+import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
+import { accountJson, balanceJson, walletJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { action, type Context } from '../../context.ts';
+import { counted } from '../../format.ts';
+import type { CommandOptions } from '../../options.ts';
+import { readOperand } from '../../read-operand.ts';
+import { syncWallets } from './follow-wallets.ts';
+import { withWallet, withWallets } from './open-wallets.ts';
+import { coinText } from './wallet-text.ts';
+
+interface CreateFlags extends CommandOptions {
+  readonly change?: string;
+  readonly account?: string;
+  readonly descriptor?: string;
+  readonly labels?: string;
+}
+
+export function registerCreate(wallet: Command): void {
+  wallet
+    .command('create')
+    .description('a wallet that watches, from a descriptor with public keys')
+    .argument('<name>', 'of the wallet')
+    .argument('<descriptor>', "such as \"wpkh([fingerprint/84'/0'/0']xpub.../<0;1>/*)#checksum\"")
+    .option('--change <descriptor>', 'of change, where the first has no <0;1>')
+    .option('--account <name>', 'name of its account (default: default)')
+    .addHelpText('after', '\nIts past is found in the index of the store: at once, or by the process that follows the chain.')
+    .action(action(create));
+  wallet
+    .command('import')
+    .description('add an account to a wallet, or labels (BIP329)')
+    .argument('<name>', 'of the wallet')
+    .option('--descriptor <descriptor>', 'of the account')
+    .option('--change <descriptor>', 'of change, where the first has no <0;1>')
+    .option('--account <name>', 'name of the account')
+    .option('--labels <file>', 'labels, one JSON document a line; - is standard input')
+    .action(action(add));
+  wallet.command('sync').description('take in the blocks of the store, where no process follows the chain').action(action(sync));
+}
+
+function create(context: Context, name: string, descriptor: string): Promise<void> {
+  const { output } = context;
+  const { change, account }: CreateFlags = context.options;
+  return withWallets(
+    context,
+    async (wallets) => {
+      await createWatchOnlyWallet(wallets, { name, descriptor, change, account });
+      const isSynced = await trySync(context, wallets);
+      const wallet = await wallets.store.getWallet(name);
+      const balance = await wallets.store.balance(wallet.id, { now: wallets.now() });
+      const accounts = await wallets.store.listAccounts(wallet.id);
+      if (output.json) {
+        const list = accounts.map((each) => accountJson(wallets, each));
+        return output.document({ ...walletJson(wallet), accounts: list, balance: balanceJson(balance) });
+      }
+      output.line(`wallet ${name} watches ${wallets.account(accounts[0]).external}`);
+      if (isSynced) output.line(`it has ${coinText(balance.total, wallets.network)}`);
+    },
+    { create: true },
+  );
+}
+
+async function add(context: Context, name: string): Promise<void> {
+  const { output } = context;
+  const { descriptor, change, account, labels }: CreateFlags = context.options;
+  await withWallet(context, name, async (wallets, wallet) => {
+    if (labels !== undefined) {
+      const text = new TextDecoder().decode(await readOperand(labels, WALLET_LABELS_BYTES_MAX));
+      const { applied, unknown, passedOver } = await importLabels(wallets.store, wallet, text);
+      if (output.json) output.document({ applied, unknown, passed_over: passedOver });
+      else
+        output.line(`${counted(applied, 'label')} taken; ${unknown} of unknown transactions and ${passedOver} of other things left aside`);
+      return;
+    }
+    const made = await importDescriptor(wallets, name, { descriptor: descriptor ?? '', change, account });
+    await trySync(context, wallets);
+    if (output.json) output.document(accountJson(wallets, made));
+    else output.line(`account ${made.name} of wallet ${name} watches ${wallets.account(made).external}`);
+  });
+}
+
+async function sync(context: Context): Promise<void> {
+  const { output } = context;
+  await withWallets(context, async (wallets) => {
+    await context.withStore((store) => syncWallets(wallets, store));
+    const list = await wallets.store.listWallets();
+    if (output.json) return output.document({ wallets: list.map(walletJson) });
+    for (const { name, syncedTo } of list) output.line(`${name} is at ${syncedTo === null ? 'no block yet' : `height ${syncedTo.height}`}`);
+  });
+}
+
+/** False: another process has the store, and does it; or there is none yet. */
+async function trySync(context: Context, wallets: WalletContext): Promise<boolean> {
+  try {
+    await context.withStore((store) => syncWallets(wallets, store));
+    return true;
+  } catch (error) {
+    if (isUnspentError(error, 'STORE_LOCKED')) context.output.remark('the process that has the store open finds its past now');
+    else if (isUnspentError(error, 'STORE_MISSING')) context.output.remark('there is no store yet; its past is found when there is one');
+    else throw error;
+    return false;
+  }
+}

@@ -1,0 +1,117 @@
+/** `wallet label|export|prune|backup|migrate`: what a wallet keeps, and how it is kept. */
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { formatId } from '../../../ledgers/bitcoin/index.ts';
+import { UnspentError } from '../../../util/errors.ts';
+import { backupSqlite } from '../../../wallet/backup.ts';
+import { exportLabels } from '../../../wallet/bitcoin/operations/labels.ts';
+import { accountJson, walletJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { walletDatabaseFile, walletDatabaseUrl } from '../../../wallet/database-url.ts';
+import { action, type Context } from '../../context.ts';
+import { counted } from '../../format.ts';
+import type { CommandOptions } from '../../options.ts';
+import { withWallet, withWallets } from './open-wallets.ts';
+import { txId } from './operands.ts';
+
+const DAY_MS = 86_400_000;
+
+interface KeepFlags extends CommandOptions {
+  readonly labels?: boolean;
+  readonly days?: string;
+}
+
+export function registerKeep(wallet: Command): void {
+  wallet
+    .command('label')
+    .description('say what a transaction was for')
+    .argument('<name>', 'of the wallet')
+    .argument('<txid>', 'of the transaction')
+    .argument('<text>', 'the label; empty: none')
+    .action(action(label));
+  wallet
+    .command('export')
+    .description('its descriptors, from which it can be made again anywhere; or its labels (BIP329)')
+    .argument('<name>', 'of the wallet')
+    .option('--labels', 'labels, one JSON document a line')
+    .action(action(exportWallet));
+  wallet
+    .command('prune')
+    .description('forget transactions that were replaced or failed, and that nothing needs')
+    .argument('<name>', 'of the wallet')
+    .option('--days <n>', 'older than so many days (default: 30)')
+    .action(action(prune));
+  wallet
+    .command('backup')
+    .description('a copy of the database as it is now, in a new file; others go on meanwhile (SQLite)')
+    .argument('<file>', 'a new file')
+    .action(action(backup));
+  wallet.command('migrate').description('bring the database to the schema of this version').action(action(migrate));
+}
+
+function label(context: Context, name: string, id: string, text: string): Promise<void> {
+  const { output } = context;
+  return withWallet(context, name, async ({ store }, wallet) => {
+    await store.updateTx(wallet.id, txId(id), { label: text });
+    if (output.json) output.document({ txid: id, label: text });
+    else output.line(text === '' ? `transaction ${id} has no label` : `transaction ${id}: ${text}`);
+  });
+}
+
+function exportWallet(context: Context, name: string): Promise<void> {
+  const { output } = context;
+  const { labels }: KeepFlags = context.options;
+  return withWallet(context, name, async (wallets, wallet) => {
+    const text = await exportLabels(wallets.store, wallet);
+    const accounts = await wallets.store.listAccounts(wallet.id);
+    if (output.json) {
+      const lines = text.split('\n').filter((line) => line !== '');
+      return output.document({
+        network: wallets.network.name,
+        ...walletJson(wallet),
+        accounts: accounts.map((account) => accountJson(wallets, account)),
+        labels: lines.map((line) => JSON.parse(line) as unknown),
+      });
+    }
+    if (labels === true) {
+      if (text !== '') output.line(text.trimEnd());
+      return;
+    }
+    for (const account of accounts) {
+      const { external, change } = wallets.account(account);
+      output.line(`${external}`);
+      if (change !== null) output.line(`${change}`);
+    }
+  });
+}
+
+function prune(context: Context, name: string): Promise<void> {
+  const { output } = context;
+  const { days = '30' }: KeepFlags = context.options;
+  if (!/^\d{1,5}$/.test(days)) throw new UnspentError('USAGE', `--days is a whole number, not '${days.slice(0, 40)}'`);
+  return withWallet(context, name, async ({ store, now }, wallet) => {
+    const gone = await store.pruneDead(wallet.id, now() - Number(days) * DAY_MS);
+    if (output.json) output.document({ pruned: gone.map(formatId) });
+    else output.line(`${counted(gone.length, 'transaction')} forgotten`);
+  });
+}
+
+function backup(context: Context, target: string): void {
+  const { output, settings } = context;
+  const { config } = settings;
+  const file = walletDatabaseFile(walletDatabaseUrl(config.wallet.database, config.data));
+  if (file === null) throw new UnspentError('UNSUPPORTED', 'a database of PostgreSQL is backed up with its own tools, such as pg_dump');
+  if (!existsSync(file)) throw new UnspentError('WALLETS_MISSING', `there is no wallet database ${file}`, { file });
+  backupSqlite(file, target);
+  if (output.json) output.document({ file: target });
+  else output.line(`the wallets are in ${target}`);
+}
+
+/** Opening it does it. */
+function migrate(context: Context): Promise<void> {
+  const { output } = context;
+  return withWallets(context, async ({ store }) => {
+    const wallets = await store.listWallets();
+    if (output.json) output.document({ wallets: wallets.length });
+    else output.line(`the schema is up to date; ${counted(wallets.length, 'wallet')}`);
+  });
+}

@@ -1,0 +1,188 @@
+/**
+ * A payment: coins are chosen and leased in one database transaction, and a
+ * partially signed transaction is made of them, for whoever has the keys. The
+ * wallet records nothing else before the signed transaction comes back
+ * (broadcast.ts); what is not sent is free again when the lease ends.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Outpoint } from '../../../ledgers/outpoint.ts';
+import { equalBytes, toHex } from '../../../util/bytes.ts';
+import { assert, UnspentError } from '../../../util/errors.ts';
+import type { AccountInfo, WalletCoin, WalletInfo } from '../../records.ts';
+import { COINBASE_MATURITY } from '../../rules/confirmations.ts';
+import { refusal } from '../../rules/failures.ts';
+import type { Coin, PaymentOutput, Selection, SelectionOrder, SelectionRequest } from '../../selection/bitcoin/coin.ts';
+import { DEFAULT_RATES } from '../../selection/bitcoin/fee-rate.ts';
+import { antiSnipingLocktime } from '../../selection/bitcoin/locktime.ts';
+import { selectCoins } from '../../selection/bitcoin/select.ts';
+import { systemRandom } from '../../selection/random.ts';
+import { newAddressOf } from './addresses.ts';
+import { Spendables } from './spendable.ts';
+import type { WalletContext } from './wallet-context.ts';
+
+export interface PaymentRequest {
+  readonly outputs: readonly PaymentOutput[];
+  /** In sat/kvB. */
+  readonly rate: number;
+  /** Only coins of this account are spent, and change goes to it; default: all, and the first. */
+  readonly account?: string | undefined;
+  /** These coins and no others. */
+  readonly coins?: readonly Outpoint[] | undefined;
+  readonly order?: SelectionOrder | undefined;
+  /** Unconfirmed coins that others have sent may be spent. */
+  readonly spendUnsafe?: boolean | undefined;
+  readonly leaseMs: number;
+}
+
+/** Coins that were chosen and are leased. */
+export interface LeasedSelection {
+  readonly selection: Selection;
+  /** To release the coins, or to lease them for longer. */
+  readonly leaseId: Uint8Array;
+  readonly expiresAt: number;
+}
+
+export interface PreparedPayment extends LeasedSelection {
+  readonly psbt: Uint8Array;
+  /** Null: there is no change. */
+  readonly changeScript: Uint8Array | null;
+}
+
+/** Throws as `selectPayment`, and PSBT_INVALID. */
+export async function preparePayment(context: WalletContext, wallet: WalletInfo, request: PaymentRequest): Promise<PreparedPayment> {
+  const spendables = await Spendables.read(context, wallet, request.rate);
+  const leased = await selectWith(context, wallet, spendables, request);
+  return finishPayment(context, wallet, spendables, leased, request.account);
+}
+
+/**
+ * Chooses coins for a payment and leases them. Throws FUNDS_INSUFFICIENT, TX_TOO_LARGE, OUTPUT_DUST, ACCOUNT_UNKNOWN,
+ * UTXO_UNKNOWN for a coin that is none, or is leased, USAGE.
+ */
+export async function selectPayment(context: WalletContext, wallet: WalletInfo, request: PaymentRequest): Promise<LeasedSelection> {
+  return selectWith(context, wallet, await Spendables.read(context, wallet, request.rate), request);
+}
+
+async function selectWith(
+  context: WalletContext,
+  wallet: WalletInfo,
+  spendables: Spendables,
+  request: PaymentRequest,
+): Promise<LeasedSelection> {
+  const account = await context.accountNamed(wallet, request.account);
+  const terms = selectionTerms(context, spendables, account, request);
+  return chooseAndLease(context, wallet, request, (free) => {
+    const among = request.account === undefined ? free : free.filter((coin) => coin.account?.id === account.id);
+    if (request.coins === undefined) return selectCoins(spendables.coins(among), terms);
+    const preset = spendables.coins(request.coins.map((outpoint) => coinAt(free, outpoint)));
+    return selectCoins([], { ...terms, preset, presetOnly: true });
+  });
+}
+
+/** `choose` gets the coins that nobody has leased; those it chooses that are not `held` already are leased, in the same transaction. */
+export async function chooseAndLease(
+  { store, now }: WalletContext,
+  { id }: WalletInfo,
+  { leaseMs }: Pick<PaymentRequest, 'leaseMs'>,
+  choose: (free: readonly WalletCoin[]) => Selection,
+  held: readonly Coin[] = [],
+): Promise<LeasedSelection> {
+  const [leaseId, time] = [randomBytes(32), now()];
+  const { selection } = await store.selectAndLease(
+    id,
+    { now: time, coinbaseMaturity: COINBASE_MATURITY },
+    (free) => {
+      const selection = choose(free);
+      return { selection, coins: selection.inputs.filter((coin) => !held.includes(coin)) };
+    },
+    { id: leaseId, now: time, durationMs: leaseMs },
+  );
+  return { selection, leaseId, expiresAt: time + leaseMs };
+}
+
+/** The terms of a selection, with change that goes to the account. Its address is decided on only when there is change. */
+export function selectionTerms(
+  context: WalletContext,
+  spendables: Spendables,
+  account: AccountInfo,
+  { outputs, rate, order, spendUnsafe = false }: Pick<PaymentRequest, 'outputs' | 'rate' | 'order' | 'spendUnsafe'>,
+): SelectionRequest {
+  const { keys } = context;
+  const descriptors = context.account(account);
+  const branch = descriptors.change === null ? 0 : 1;
+  const spendWeight = spendables.weightOf(account.id);
+  if (spendWeight === null)
+    throw new UnspentError('UNSUPPORTED', `how outputs of account '${account.name}' are spent is not known: it has no keys`);
+  const [{ script }] = descriptors.derive(branch, descriptors.descriptor(branch).isRanged ? keys.firstIndex(descriptors, branch, 0) : 0);
+  return {
+    outputs,
+    // All scripts of a branch are of one length, so that any of them will do here.
+    change: { script, spendWeight },
+    rates: { ...DEFAULT_RATES, target: rate },
+    policy: { spendUnsafe, ...(order === undefined ? {} : { order }) },
+    combinedBumpFee: (coins) => spendables.combinedBumpFee(coins),
+  };
+}
+
+/** From a selection to the transaction. If that fails, the coins are given back. */
+export async function finishPayment(
+  context: WalletContext,
+  wallet: WalletInfo,
+  spendables: Spendables,
+  leased: LeasedSelection,
+  account: string | undefined,
+): Promise<PreparedPayment> {
+  const { selection, leaseId } = leased;
+  try {
+    const change = selection.changeIndex === null ? null : await newAddressOf(context, wallet, { account, branch: 1 });
+    const changeScript = change?.script ?? null;
+    const psbt = await psbtOf(context, wallet, spendables, selection, changeScript);
+    return { ...leased, psbt, changeScript };
+  } catch (error) {
+    for (const coin of selection.inputs) {
+      // A coin that was never leased has nothing to release; what went wrong first is what the caller has to know.
+      await context.store.releaseCoin(wallet.id, coin, leaseId, context.now()).catch(() => {});
+    }
+    throw error;
+  }
+}
+
+async function psbtOf(
+  context: WalletContext,
+  wallet: WalletInfo,
+  spendables: Spendables,
+  selection: Selection,
+  changeScript: Uint8Array | null,
+): Promise<Uint8Array> {
+  const { store, keys, network, now } = context;
+  const { inputs, changeIndex, change } = selection;
+  const previous = await Promise.all(inputs.map(({ txId }) => store.getTx(wallet.id, txId)));
+  const spent = inputs.map(({ index }, i) => previous[i].tx.outputs[index]);
+  const owners = await spendables.owners([...spent.map(({ script }) => script), ...(changeScript === null ? [] : [changeScript])]);
+  const outputs = selection.outputs.map(({ script, value }) => ({ script, amount: value }));
+  if (changeScript !== null) {
+    assert(changeIndex !== null, 'change has its place');
+    const owner = owners.get(toHex(changeScript));
+    outputs.splice(changeIndex, 0, { script: changeScript, amount: change, ...(owner === undefined ? {} : { owner }) });
+  }
+  const { syncedTo } = wallet;
+  return keys.createPsbt({
+    network,
+    inputs: inputs.map(({ txId, index, value }, i) => {
+      const owner = owners.get(toHex(spent[i].script));
+      if (owner === undefined) throw refusal.addressUnknown(spent[i].script);
+      return { txid: txId, index, amount: value, owner, previousTx: previous[i].tx.raw };
+    }),
+    outputs,
+    lockTime:
+      syncedTo === null
+        ? 0
+        : antiSnipingLocktime({ height: syncedTo.height, timeSeconds: syncedTo.timestamp }, Math.floor(now() / 1000), systemRandom()),
+  });
+}
+
+function coinAt(coins: readonly WalletCoin[], { txId, index }: Outpoint): WalletCoin {
+  const found = coins.find(({ outpoint }) => outpoint.index === index && equalBytes(outpoint.txId, txId));
+  if (found === undefined) throw refusal.coinUnknown({ txId, index });
+  return found;
+}

@@ -1,0 +1,65 @@
+/**
+ * Finds the past of an account: how far its addresses are used, by the index of
+ * the chain, and what happened to them up to the block the wallets are at. The
+ * addresses and what happened are stored in one database transaction; whatever
+ * comes after that block is the feed's, which knows the addresses by then.
+ */
+
+import type { AccountInfo, AddressBranch, WalletBlock, WalletId, WalletInfo } from '../../records.ts';
+import type { NewTx } from '../../store.ts';
+import type { ConfirmedTx, ScriptHistory } from '../script-history.ts';
+import type { WalletContext } from './wallet-context.ts';
+
+/**
+ * Looks from the first address that was not given out. False: the chain has another block by now, so it is to be done
+ * again once the feed has caught up. Throws UNSUPPORTED where the store keeps no history.
+ */
+export async function scanAccount(
+  context: WalletContext,
+  wallet: WalletInfo,
+  info: AccountInfo,
+  history: ScriptHistory,
+  block: WalletBlock | null,
+): Promise<boolean> {
+  const { store, keys, gapLimit, now } = context;
+  const account = context.account(info);
+  const next = nextIndexes(info);
+  const found = await keys.discover(account, async (scripts) => history.used(scripts), { gapLimit, from: next });
+  const ends = found.map(({ branch, lastUsed }) => {
+    // A descriptor with one script has that one, used or not.
+    const last = account.descriptor(branch).isRanged ? (lastUsed ?? -1) : 0;
+    return { branch, last, first: next[branch] };
+  });
+  const derive = keys.addressesOf(account);
+  const scripts = ends.flatMap(({ branch, first, last }) => scriptsBetween((index) => derive(branch, index)?.script, first, last));
+  if (scripts.length === 0 && (block === null || wallet.syncedTo !== null)) return true;
+  const txs = block === null ? [] : history.txsUpTo(block, scripts);
+  if (txs === null) return false;
+  const horizons = ends.flatMap(({ branch, first, last }) => (last < first ? [] : [{ accountId: info.id, branch, index: last, derive }]));
+  await store.applyScanBatch(wallet.id, {
+    horizons,
+    txs: txs.map((tx) => confirmedTx(wallet.id, tx)),
+    syncedBlocks: block === null ? [] : [block],
+    now: now(),
+  });
+  return true;
+}
+
+function nextIndexes({ nextExternalIndex, nextInternalIndex }: AccountInfo): Readonly<Record<AddressBranch, number>> {
+  return { 0: nextExternalIndex, 1: nextInternalIndex };
+}
+
+function scriptsBetween(scriptAt: (index: number) => Uint8Array | undefined, first: number, last: number): Uint8Array[] {
+  const scripts: Uint8Array[] = [];
+  for (let index = first; index <= last; index++) {
+    const script = scriptAt(index);
+    if (script !== undefined) scripts.push(script);
+  }
+  return scripts;
+}
+
+/** Each output is the wallet's own if its script is one of the wallet's addresses: the store looks. */
+function confirmedTx(walletId: WalletId, { tx, block }: ConfirmedTx): NewTx {
+  const creditCandidates = new Map(tx.outputs.map((_output, index): [number, readonly Uint8Array[]] => [index, []]));
+  return { walletId, tx, block, received: 1000 * block.timestamp, status: 'published', credits: new Map(), creditCandidates };
+}

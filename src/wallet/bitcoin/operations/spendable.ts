@@ -1,0 +1,127 @@
+/**
+ * The coins of a wallet as coin selection takes them: with what spending each
+ * weighs, how deep it is, and what its unconfirmed ancestors still owe.
+ */
+import type { Outpoint } from '../../../ledgers/outpoint.ts';
+import { toHex } from '../../../util/bytes.ts';
+import { UnspentError } from '../../../util/errors.ts';
+import type { AccountId, AccountInfo, AddressInfo, ScriptKind, WalletCoin, WalletInfo } from '../../records.ts';
+import { confirmations } from '../../rules/confirmations.ts';
+import { refusal } from '../../rules/failures.ts';
+import { bumpFeeOf } from '../../selection/bitcoin/ancestry.ts';
+import type { Coin } from '../../selection/bitcoin/coin.ts';
+import { inputWeight } from '../../selection/bitcoin/input-weight.ts';
+import type { OwnedScript } from '../keys/index.ts';
+import { UnconfirmedTxs } from './unconfirmed.ts';
+import type { WalletContext } from './wallet-context.ts';
+
+/** What is known of a coin before it is one of selection. */
+export type SpendableOutput = Outpoint & {
+  readonly amount: bigint;
+  readonly script: Uint8Array;
+  readonly kind: ScriptKind;
+  readonly accountId: AccountId | null;
+  readonly height: number | null;
+  readonly isOwnChange: boolean;
+};
+
+/** Read once for one selection. */
+export class Spendables {
+  readonly unconfirmed: UnconfirmedTxs;
+  readonly #context: WalletContext;
+  readonly #wallet: WalletInfo;
+  readonly #accounts: ReadonlyMap<AccountId, AccountInfo>;
+  readonly #weights = new Map<AccountId, number>();
+  readonly #rate: number;
+
+  /** `rate`: what the transaction is to pay, in sat/kvB. */
+  static async read(context: WalletContext, wallet: WalletInfo, rate: number): Promise<Spendables> {
+    const { store, network } = context;
+    const accounts = await store.listAccounts(wallet.id);
+    const unconfirmed = new UnconfirmedTxs(network, await store.listTxDetails(wallet.id, -1, -1));
+    return new Spendables(context, wallet, accounts, unconfirmed, rate);
+  }
+
+  private constructor(
+    context: WalletContext,
+    wallet: WalletInfo,
+    accounts: readonly AccountInfo[],
+    unconfirmed: UnconfirmedTxs,
+    rate: number,
+  ) {
+    this.#context = context;
+    this.#wallet = wallet;
+    this.#accounts = new Map(accounts.map((account) => [account.id, account]));
+    this.#rate = rate;
+    this.unconfirmed = unconfirmed;
+  }
+
+  /** Coins that no account of ours can spend, and those of blocks above the wallet's, are left out. */
+  coins(coins: readonly WalletCoin[]): Coin[] {
+    return coins.flatMap(({ outpoint, account, ...rest }) => this.coin({ ...outpoint, ...rest, accountId: account?.id ?? null }) ?? []);
+  }
+
+  /** Null: no account of ours can spend it, or it is not known how deep it is. */
+  coin({ txId, index, amount, script, kind, accountId, height, isOwnChange }: SpendableOutput): Coin | null {
+    const weight = accountId === null ? null : this.weightOf(accountId);
+    const confs = confirmations(height, this.#wallet.syncedTo?.height ?? null);
+    if (weight === null || confs === null) return null;
+    const id = toHex(txId);
+    const ancestors = this.unconfirmed.ancestors(id);
+    const oldest = [...ancestors].map((each) => this.unconfirmed.descendants(each).size);
+    return {
+      txId,
+      index,
+      value: amount,
+      weight,
+      type: kind,
+      script: toHex(script),
+      confirmations: confs,
+      own: isOwnChange,
+      ancestors: ancestors.size,
+      descendants: Math.max(0, ...oldest),
+      bumpFee: ancestors.size === 0 ? 0n : bumpFeeOf([id], this.unconfirmed.cluster(), this.#rate),
+    };
+  }
+
+  /** What unconfirmed ancestors of these coins owe together. */
+  combinedBumpFee(coins: readonly Coin[]): bigint {
+    return bumpFeeOf(
+      coins.map(({ txId }) => toHex(txId)),
+      this.unconfirmed.cluster(),
+      this.#rate,
+    );
+  }
+
+  /** Of an input that spends an output of the account; null: it is not known how (`addr`, `raw`). */
+  weightOf(accountId: AccountId): number | null {
+    const known = this.#weights.get(accountId);
+    if (known !== undefined) return known;
+    const info = this.#accounts.get(accountId);
+    if (info === undefined) return null;
+    const { keys } = this.#context;
+    const account = this.#context.account(info);
+    const [script] = account.derive(0, account.external.isRanged ? keys.firstIndex(account, 0, 0) : 0);
+    const form = keys.spendForm(script);
+    if (form === null) return null;
+    const weight = inputWeight(form);
+    this.#weights.set(accountId, weight);
+    return weight;
+  }
+
+  /** The scripts and keys behind outputs of the wallet, by the script in hex. */
+  async owners(scripts: readonly Uint8Array[]): Promise<ReadonlyMap<string, OwnedScript>> {
+    const addresses = await this.#context.store.resolveOwned(this.#wallet.id, scripts);
+    return new Map([...addresses].map(([script, address]) => [script, this.#owner(address)]));
+  }
+
+  #owner({ derivation, script }: AddressInfo): OwnedScript {
+    const info = derivation === null ? undefined : this.#accounts.get(derivation.accountId);
+    if (derivation === null || info === undefined) throw refusal.addressUnknown(script);
+    const { branch, index } = derivation;
+    const derived = this.#context.account(info).derive(branch, index);
+    const owner = derived.find((each) => toHex(each.script) === toHex(script));
+    if (owner === undefined) throw new UnspentError('DERIVATION_FAILED', `index ${index} of branch ${branch} has another script now`);
+    return owner;
+  }
+}

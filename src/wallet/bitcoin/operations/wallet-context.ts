@@ -1,0 +1,63 @@
+/**
+ * What every operation on wallets works with: the store, the network, the keys
+ * room and a clock. The command line and the REST routes make one each and call
+ * the functions of this folder; those hold the rules of how a wallet is used.
+ */
+import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
+import { utf8 } from '../../../util/bytes.ts';
+import type { AccountId, AccountInfo, WalletInfo } from '../../records.ts';
+import { refusal } from '../../rules/failures.ts';
+import type { WalletStore } from '../../store.ts';
+import type { Account } from '../keys/index.ts';
+import type { Keys } from '../load-keys.ts';
+
+export interface WalletContextParts {
+  readonly store: WalletStore;
+  readonly network: BitcoinNetwork;
+  readonly keys: Keys;
+  /** Unused addresses in a row after which a branch ends. */
+  readonly gapLimit: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export class WalletContext {
+  readonly store: WalletStore;
+  readonly network: BitcoinNetwork;
+  readonly keys: Keys;
+  readonly gapLimit: number;
+  readonly now: () => number;
+  readonly #accounts = new Map<AccountId, Account>();
+
+  constructor({ store, network, keys, gapLimit, now }: WalletContextParts) {
+    this.store = store;
+    this.network = network;
+    this.keys = keys;
+    this.gapLimit = gapLimit;
+    this.now = now;
+  }
+
+  /** The descriptors of an account. Throws DESCRIPTOR_INVALID for an account that was not made from descriptors. */
+  account({ id, publicKey }: AccountInfo): Account {
+    let account = this.#accounts.get(id);
+    if (account === undefined) {
+      const [external, change] = new TextDecoder().decode(publicKey ?? new Uint8Array(0)).split('\n');
+      account = this.keys.parseAccount(this.network, external, change);
+      this.#accounts.set(id, account);
+    }
+    return account;
+  }
+
+  /** The account of that name; undefined: the first. Throws ACCOUNT_UNKNOWN. */
+  async accountNamed({ id }: WalletInfo, name: string | undefined): Promise<AccountInfo> {
+    const accounts = await this.store.listAccounts(id);
+    const found = name === undefined ? accounts[0] : accounts.find((account) => account.name === name);
+    if (found === undefined) throw refusal.accountUnknown(name ?? 'default');
+    return found;
+  }
+}
+
+/** What the store keeps as the key of an account: its descriptors, that of change on a second line. */
+export function accountKey({ external, change }: Account): Uint8Array {
+  return utf8(change === null ? `${external}` : `${external}\n${change}`);
+}

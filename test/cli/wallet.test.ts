@@ -1,0 +1,176 @@
+/**
+ * `wallet`: every command on a wallet of a regtest store, as people use it,
+ * with a database that is a file beside the store.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it, type TestContext } from 'node:test';
+import { loadConfig } from '../../src/config/load.ts';
+import { openStore } from '../../src/store/store.ts';
+import { MNEMONIC, RegtestAccount } from '../support/regtest-account.ts';
+import { temporary, unspentHere } from './run.ts';
+
+interface Json {
+  readonly [name: string]: unknown;
+}
+
+const directory = temporary();
+const data = join(directory, 'data');
+const account = new RegtestAccount(21);
+const { chain } = account;
+const PAYEE = account.address(0, 900);
+
+async function run(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await unspentHere(['wallet', ...args, '--data', data, '--quiet']);
+  assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+async function json<T = Json>(...args: string[]): Promise<T> {
+  return JSON.parse(await run(...args, '--json')) as T;
+}
+
+async function refused(expected: RegExp, exit: number, ...args: string[]): Promise<void> {
+  const { code, stderr } = await unspentHere(['wallet', ...args, '--data', data]);
+  assert.match(stderr, expected);
+  assert.equal(code, exit, stderr);
+}
+
+/** The chain grows by a block, and the store and the wallets with it. */
+async function mine(): Promise<void> {
+  chain.mine();
+  await follow();
+  await run('sync');
+}
+
+async function follow(): Promise<void> {
+  const { config } = loadConfig({ flags: { set: ['utxo.history=true'] }, env: {} });
+  const store = await openStore({ data, network: chain.network.name, config });
+  account.apply(store);
+  await store.close();
+}
+
+function file(t: TestContext, name: string): string {
+  return join(directory, `${t.name.replaceAll(/\W/g, '-')}-${name}`);
+}
+
+describe('unspent wallet', () => {
+  before(async () => {
+    chain.mine(102);
+    chain.fund(account.script(0, 0), 100_000n);
+    chain.fund(account.script(0, 1), 200_000n);
+    chain.mine();
+    await follow();
+  });
+
+  it('says that there is no database before the first wallet', async () => {
+    await refused(/no wallet database .*wallet create/, 1, 'list');
+    const { code, stderr } = await unspentHere(['wallet', 'list', '--data', join(directory, 'nowhere')]);
+    assert.match(stderr, /which network/);
+    assert.equal(code, 2);
+  });
+
+  it('create finds the past; list and balance show it', async () => {
+    await refused(/checksum/i, 2, 'create', 'shop', `${account.descriptor.slice(0, -1)}x`);
+    const made = await json<{ name: string; balance: { total: string } }>('create', 'shop', account.descriptor);
+    assert.deepEqual([made.name, made.balance.total], ['shop', '300000']);
+    await refused(/there is a wallet 'shop' already/, 1, 'create', 'shop', account.descriptor);
+    assert.match(await run('list'), /shop +0\.00300000 BTC +103/);
+    assert.match(await run('balance', 'shop'), /spendable +0\.00300000 BTC/);
+    await refused(/no wallet 'stop'/, 1, 'balance', 'stop');
+  });
+
+  it('address gives another one each time', async () => {
+    assert.equal((await run('address', 'shop')).trim(), account.address(0, 2));
+    assert.equal((await json('address', 'shop'))['address'], account.address(0, 3));
+    assert.equal((await json('address', 'shop', '--change'))['branch'], 1);
+  });
+
+  it('utxos, lease and release: a coin is reserved, by one', async () => {
+    const { coins } = await json<{ coins: { outpoint: string; lease: { id: string } | null }[] }>('utxos', 'shop');
+    assert.equal(coins.length, 2);
+    const [{ outpoint }] = coins;
+    const id = 'ab'.repeat(32);
+    await run('lease', 'shop', outpoint, '--id', id, '--minutes', '5');
+    await refused(/leased by somebody else/, 1, 'lease', 'shop', outpoint);
+    assert.match(await run('utxos', 'shop'), /by abababab until/);
+    assert.equal((await json('balance', 'shop'))['locked'], '100000');
+    await refused(/another id/, 1, 'release', 'shop', outpoint, '--id', 'cd'.repeat(32));
+    await run('release', 'shop', outpoint, '--id', id);
+    assert.equal((await json('balance', 'shop'))['locked'], '0');
+    // Ids in failures are written as everywhere else.
+    await refused(new RegExp(outpoint.slice(0, 64)), 1, 'lease', 'shop', outpoint.replace(/#\d+$/, '#77'));
+  });
+
+  it('select chooses and leases; send makes a PSBT of what is left', async () => {
+    const chosen = await json<{ lease: string; inputs: { outpoint: string }[] }>(
+      ...['select', 'shop', '--pay', `${PAYEE}=150000`, '--fee-rate', '1.5', '--coin-order', 'largest-first'],
+    );
+    assert.equal(chosen.inputs.length, 1);
+    await refused(/satoshi are missing/, 1, 'send', 'shop', '--pay', `${PAYEE}=150000`, '--fee-rate', '1');
+    await run('release', 'shop', chosen.inputs[0].outpoint, '--id', chosen.lease);
+    await refused(/--fee-rate/, 2, 'send', 'shop', '--pay', `${PAYEE}=150000`);
+    await refused(/ADDRESS=SATOSHI/, 2, 'send', 'shop', '--pay', PAYEE, '--fee-rate', '1');
+  });
+
+  it('send, sign, broadcast, bump, history, label: a payment and what replaced it', async (t) => {
+    const [secret, psbt, signed, bumpFile] = ['secret', 'psbt', 'signed', 'bump'].map((name) => file(t, name));
+    writeFileSync(secret, `${MNEMONIC}\n`, { mode: 0o600 });
+    assert.match(await run('send', 'shop', '--pay', `${PAYEE}=150000`, '--fee-rate', '2', '--psbt', psbt), /fee +0\.0000/);
+    assert.equal(statSync(psbt).mode & 0o777, 0o600);
+    await refused(/is there already/, 1, 'send', 'shop', '--pay', `${PAYEE}=1000`, '--fee-rate', '2', '--psbt', psbt);
+    await refused(/signatures are missing/, 1, 'broadcast', 'shop', psbt);
+    await run('sign', 'shop', psbt, '--secret', secret, '--psbt', signed);
+    const sent = await json<{ txid: string; hex: string; status: string }>('broadcast', 'shop', signed, '--label', 'rent');
+    assert.equal(sent.status, 'pending');
+    await run('bump', 'shop', sent.txid, '--fee-rate', '10', '--psbt', bumpFile);
+    const both = (await json<{ psbt: string }>('sign', 'shop', bumpFile, '--secret', secret)).psbt;
+    writeFileSync(`${bumpFile}-signed`, both);
+    await refused(/spent by another live transaction/, 1, 'broadcast', 'shop', `${bumpFile}-signed`);
+    const bumped = await json<{ txid: string; hex: string }>('broadcast', 'shop', `${bumpFile}-signed`, '--replace');
+    chain.submit(Buffer.from(bumped.hex, 'hex'));
+    await mine();
+    await run('label', 'shop', bumped.txid, 'rent, faster');
+    const text = await run('history', 'shop');
+    assert.match(text, new RegExp(`${sent.txid} +replaced → ${bumped.txid.slice(0, 8)} .*rent`));
+    assert.match(text, new RegExp(`${bumped.txid} +published .*104 +1 +rent, faster`));
+    const { history } = await json<{ history: { txid: string; status: string; replaced_by: string[] }[] }>(
+      'history',
+      'shop',
+      '--limit',
+      '2',
+    );
+    assert.deepEqual(
+      history.map(({ txid, status, replaced_by }) => [txid, status, replaced_by]),
+      [
+        [sent.txid, 'replaced', [bumped.txid]],
+        [bumped.txid, 'published', []],
+      ],
+    );
+    await refused(/is in a block/, 1, 'bump', 'shop', bumped.txid, '--fee-rate', '20');
+    await refused(new RegExp(`${bumped.txid} is in a block`), 1, 'cancel', 'shop', bumped.txid);
+  });
+
+  it('export and import: descriptors, labels and a second account', async (t) => {
+    const labels = await run('export', 'shop', '--labels');
+    assert.equal(labels.trim().split('\n').length, 2);
+    writeFileSync(file(t, 'labels'), labels.replace('faster', 'much faster'));
+    assert.deepEqual(await json('import', 'shop', '--labels', file(t, 'labels')), { applied: 2, unknown: 0, passed_over: 0 });
+    assert.match(await run('history', 'shop'), /much faster/);
+    const [external, change] = (await run('export', 'shop')).trim().split('\n');
+    const again = await json<{ balance: { total: string } }>('create', 'twin', external, '--change', change);
+    assert.equal(again.balance.total, (await json('balance', 'shop'))['total']);
+    await refused(/has that descriptor already/, 1, 'import', 'shop', '--descriptor', account.descriptor);
+  });
+
+  it('prune, backup, migrate', async (t) => {
+    assert.deepEqual(await json('prune', 'shop', '--days', '1'), { pruned: [] });
+    await run('backup', file(t, 'copy'));
+    await refused(/is there already/, 1, 'backup', file(t, 'copy'));
+    assert.ok(existsSync(file(t, 'copy')) && readFileSync(file(t, 'copy')).subarray(0, 6).toString() === 'SQLite');
+    assert.match(await run('list', '--wallet-database', `sqlite:${file(t, 'copy')}`), /shop/);
+    assert.match(await run('migrate'), /2 wallets/);
+    await refused(/pg_dump/, 1, 'backup', 'x', '--wallet-database', 'postgres://me:secret@127.0.0.1:1/x');
+  });
+});
