@@ -6,14 +6,32 @@
  * Amounts are bigint (satoshi, lovelace), ids are 32 bytes in the order of the
  * chain, times are milliseconds since 1970 (UTC) and always come from the caller.
  */
+import type { Asset } from '../ledgers/asset.ts';
 import type { Outpoint } from '../ledgers/outpoint.ts';
 
 /** What a wallet believes of a transaction. The first two are live, the others dead. The database stores the position in this list. */
 export const TX_STATUSES = ['pending', 'published', 'replaced', 'failed', 'orphaned'] as const;
 export type TxStatus = (typeof TX_STATUSES)[number];
 
-/** Kinds of scripts, in the order of their numbers in the database. */
-export const SCRIPT_KINDS = ['p2pk', 'p2pkh', 'p2sh', 'p2sh-p2wpkh', 'p2wpkh', 'p2wsh', 'p2tr', 'p2a'] as const;
+/**
+ * Kinds of scripts, in the order of their numbers in the database. Those of Cardano are kinds of addresses: what spends
+ * from them is a key, a script, or a key of Byron; `cardano-stake` is a reward address, and owns every output whose
+ * address has its stake credential.
+ */
+export const SCRIPT_KINDS = [
+  'p2pk',
+  'p2pkh',
+  'p2sh',
+  'p2sh-p2wpkh',
+  'p2wpkh',
+  'p2wsh',
+  'p2tr',
+  'p2a',
+  'cardano-key',
+  'cardano-script',
+  'cardano-byron',
+  'cardano-stake',
+] as const;
 export type ScriptKind = (typeof SCRIPT_KINDS)[number];
 
 export type WalletId = number;
@@ -30,17 +48,31 @@ export interface WalletBlock {
 /** A transaction as its family decodes it. Stores give it back as they got it, and never look into `raw`. */
 export interface WalletTx {
   readonly id: Uint8Array;
+  /** Empty where the chain's store does not have it: Cardano's keeps outputs, not transactions. */
   readonly raw: Uint8Array;
-  /** Empty for a coinbase. */
+  /** Empty for a coinbase, and where the chain's store does not know them any more (Cardano, below its window). */
   readonly inputs: readonly Outpoint[];
   readonly outputs: readonly WalletTxOutput[];
   readonly isCoinbase: boolean;
+  /**
+   * Cardano: its scripts failed in its block, so that it did nothing but spend its collateral. Inputs and outputs are then
+   * those of the collateral. The same transaction has other ones where its scripts did not fail: these are two forms of
+   * it, and the block decides which one a row has.
+   */
+  readonly scriptsFailed?: boolean | undefined;
 }
 
 export interface WalletTxOutput {
-  /** What must be satisfied to spend it: a script of the Bitcoin family, an address of Cardano. */
+  /**
+   * What must be satisfied to spend it: a script of the Bitcoin family, an address of Cardano. Empty: no such output came
+   * into being, or the chain's store has forgotten it; nobody owns it.
+   */
   readonly script: Uint8Array;
   readonly amount: bigint;
+  /** Cardano: what it holds besides lovelace. */
+  readonly assets?: readonly Asset[] | undefined;
+  /** Cardano: it carries a script for others to refer to, whose bytes whoever spends it pays for. */
+  readonly carriesScript?: boolean | undefined;
 }
 
 export interface WalletInfo {
@@ -120,7 +152,10 @@ export interface WalletCoin {
   readonly amount: bigint;
   /** As the funding transaction has it. */
   readonly script: Uint8Array;
+  /** Of the address that owns it. */
   readonly kind: ScriptKind;
+  readonly assets: readonly Asset[];
+  readonly carriesScript: boolean;
   readonly account: { readonly id: AccountId; readonly scope: KeyScope; readonly number: number | null; readonly name: string } | null;
   readonly received: number;
   readonly isCoinbase: boolean;

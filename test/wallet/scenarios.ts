@@ -5,6 +5,7 @@
  */
 import { describe, it } from 'node:test';
 import { batchScenarios } from './scenarios/batches.ts';
+import { cardanoScenarios } from './scenarios/cardano.ts';
 import { creationScenarios } from './scenarios/creation.ts';
 import { keyScenarios } from './scenarios/keys.ts';
 import { leaseScenarios } from './scenarios/leases.ts';
@@ -23,6 +24,7 @@ const SCENARIOS: readonly (readonly Scenario[])[] = [
   leaseScenarios,
   readScenarios,
   keyScenarios,
+  cardanoScenarios,
 ];
 
 export function runWalletScenarios(name: string, open: OpenWalletStore): void {

@@ -10,9 +10,10 @@ import { sameBlock } from '../rules/block.ts';
 import { refusal } from '../rules/failures.ts';
 import { checkNewTx } from '../rules/new-tx.ts';
 import { ownersOf } from '../rules/ownership.ts';
-import { effectOnRow, isLive, type RowEffect, type RowState } from '../rules/status.ts';
+import { effectOnRow, isLive, isReplacedForm, type RowEffect, type RowState } from '../rules/status.ts';
 import type { NewTx } from '../store.ts';
 import { dropBranch, setStatus } from './branch.ts';
+import { removeRow } from './removal.ts';
 import type { MemoryCredit, MemoryTables, MemoryTx, MemoryWallet } from './tables.ts';
 
 export function addTx(tables: MemoryTables, news: NewTx): void {
@@ -33,6 +34,17 @@ export function addTx(tables: MemoryTables, news: NewTx): void {
   claimInputs(tables, wallet, wallet.txOf(key));
 }
 
+/** Before transactions come in: rows go that a block has in another form. What comes in has their label and their time. */
+export function replaceForms(tables: MemoryTables, wallet: MemoryWallet, txs: readonly NewTx[]): NewTx[] {
+  return txs.map((news) => {
+    const row = wallet.txs.get(toHex(news.tx.id));
+    if (row === undefined || !isReplacedForm(stateOf(row), news)) return news;
+    if (isLive(row.status)) dropBranch(tables, wallet, [row], { kind: 'failed' });
+    removeRow(tables, wallet, row);
+    return { ...news, received: row.received, label: news.label ?? row.label };
+  });
+}
+
 /** Throws BLOCK_UNKNOWN, BLOCK_MISMATCH. */
 export function checkStored(tables: MemoryTables, block: WalletBlock): void {
   const stored = tables.blocks.get(block.height);
@@ -41,7 +53,7 @@ export function checkStored(tables: MemoryTables, block: WalletBlock): void {
 }
 
 export function stateOf({ tx, status, block, label }: MemoryTx): RowState {
-  return { txId: tx.id, isCoinbase: tx.isCoinbase, status, block, label };
+  return { txId: tx.id, isCoinbase: tx.isCoinbase, scriptsFailed: tx.scriptsFailed ?? false, status, block, label };
 }
 
 function insertRow(tables: MemoryTables, wallet: MemoryWallet, key: string, { tx, status, received, label, block }: NewTx): void {

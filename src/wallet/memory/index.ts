@@ -47,7 +47,7 @@ import type {
 import { addAccount, addWallet, describeAddresses, findAccount, importAddress, nextAddress, renameAccount } from './accounts.ts';
 import { dropBranch, setStatus } from './branch.ts';
 import { applyBatch, applyScan, connect, moveTip, rewind, rollback, storeBlock } from './chain.ts';
-import { addTx, checkStored, confirm, stateOf } from './incoming.ts';
+import { addTx, checkStored, confirm, replaceForms, stateOf } from './incoming.ts';
 import { leaseAll, release, removeExpired, settleLeases } from './leases.ts';
 import {
   balanceOf,
@@ -192,7 +192,9 @@ export class MemoryWalletStore implements WalletStore {
   }
 
   async createTx(tx: NewTx): Promise<void> {
-    this.#write((tables) => addTx(tables, tx));
+    this.#change(tx.walletId, (wallet, tables) => {
+      for (const news of replaceForms(tables, wallet, [tx])) addTx(tables, news);
+    });
   }
 
   async updateTx(walletId: WalletId, txId: Uint8Array, change: TxChange): Promise<void> {

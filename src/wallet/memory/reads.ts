@@ -107,16 +107,19 @@ function coinOf(wallet: MemoryWallet, credit: MemoryCredit, now: number): Wallet
   const { kind, derivation } = wallet.addresses.get(credit.owner)!;
   const account = derivation === null ? undefined : wallet.accounts.get(derivation.accountId);
   const { inputs, outputs, isCoinbase } = parent.tx;
+  const { script, assets = [], carriesScript = false } = outputs[credit.outpoint.index];
   return {
     outpoint: credit.outpoint,
     amount: credit.amount,
-    script: outputs[credit.outpoint.index].script,
+    script,
     kind,
+    assets,
+    carriesScript,
     account: account === undefined ? null : { id: account.id, scope: account.scope, number: account.number, name: account.name },
     received: parent.received,
     isCoinbase,
     height: parent.block?.height ?? null,
-    isOwnChange: !isCoinbase && inputs.every((input) => wallet.credits.get(outpointText(input)) !== undefined),
+    isOwnChange: inputs.length > 0 && inputs.every((input) => wallet.credits.get(outpointText(input)) !== undefined),
     lease: activeLease(wallet, credit, now),
   };
 }

@@ -34,7 +34,8 @@ export function prune(tables: MemoryTables, wallet: MemoryWallet, before: number
   });
 }
 
-function removeRow(tables: MemoryTables, wallet: MemoryWallet, row: MemoryTx): void {
+/** It holds no edge that its children need: those are dead. */
+export function removeRow(tables: MemoryTables, wallet: MemoryWallet, row: MemoryTx): void {
   const { key, tx } = row;
   clearEdges(tables, wallet, row);
   for (const { outpoint } of wallet.creditsOf(row)) {

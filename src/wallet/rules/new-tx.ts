@@ -19,7 +19,10 @@ export function checkNewTx(news: NewTx): void {
   if (!Number.isSafeInteger(news.received) || news.received < 0)
     throw refusal.txInvalid(tx.id, `cannot be received at the time ${news.received}`);
   checkInputs(tx);
-  for (const { amount } of tx.outputs) if (amount < 0n) throw refusal.txInvalid(tx.id, `has an output of ${amount}`);
+  for (const { amount, assets = [] } of tx.outputs) {
+    if (amount < 0n) throw refusal.txInvalid(tx.id, `has an output of ${amount}`);
+    if (assets.some(({ quantity }) => quantity <= 0n)) throw refusal.txInvalid(tx.id, 'has an output with nothing of an asset');
+  }
   for (const index of [...credits.keys(), ...(creditCandidates?.keys() ?? [])]) {
     if (!Number.isInteger(index) || index < 0 || index >= tx.outputs.length) throw refusal.outputUnknown(tx.id, index);
   }
@@ -33,7 +36,7 @@ function checkStatus({ tx, status, block, reactivate }: NewTx): void {
 }
 
 function checkInputs({ id, inputs, isCoinbase }: WalletTx): void {
-  if (isCoinbase !== (inputs.length === 0)) throw refusal.txInvalid(id, isCoinbase ? 'is a coinbase with inputs' : 'has no inputs');
+  if (isCoinbase && inputs.length > 0) throw refusal.txInvalid(id, 'is a coinbase with inputs');
   const seen = new Set<string>();
   for (const outpoint of inputs) {
     const { txId, index } = outpoint;

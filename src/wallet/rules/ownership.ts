@@ -2,8 +2,10 @@
  * Which outputs are a wallet's own. An output is of an address if it has the
  * address's script, or if it is a bare multisig script with the address's public
  * key among its keys. A key that an OP_RETURN merely carries counts for nothing.
+ * On Cardano an output is also of the reward address of its stake credential.
  */
 import { readScript } from '../../ledgers/bitcoin/script.ts';
+import { stakeAddressOf } from '../../ledgers/cardano/address.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import type { NewTx } from '../store.ts';
 import { refusal } from './failures.ts';
@@ -16,6 +18,8 @@ export interface OutputOwner {
 
 export function isPaidTo(output: Uint8Array, { script, publicKey }: OutputOwner): boolean {
   if (equalBytes(output, script)) return true;
+  const stake = stakeAddressOf(output);
+  if (stake !== null && equalBytes(stake, script)) return true;
   if (publicKey === null) return false;
   const read = readScript(output);
   return read.kind === 'multisig' && read.keys.some((key) => equalBytes(key, publicKey));

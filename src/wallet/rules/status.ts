@@ -3,7 +3,7 @@
  * wallet has of it already: the table of states of wallets, without the rest of
  * the state. Stores do what these functions decide.
  */
-import type { TxStatus, WalletBlock, WalletTxRow } from '../records.ts';
+import type { TxStatus, WalletBlock, WalletTx, WalletTxRow } from '../records.ts';
 import type { NewTx, TxChange } from '../store.ts';
 import { sameBlock } from './block.ts';
 import { refusal } from './failures.ts';
@@ -23,6 +23,7 @@ export function isEvicted({ mempool: { seenAt, evictedAt } }: Pick<WalletTxRow, 
 export interface RowState {
   readonly txId: Uint8Array;
   readonly isCoinbase: boolean;
+  readonly scriptsFailed: boolean;
   readonly status: TxStatus;
   readonly block: WalletBlock | null;
   readonly label: string;
@@ -40,8 +41,15 @@ export interface RowState {
  */
 export type RowEffect = 'ignore' | 'fill' | 'publish' | 'reactivate' | 'confirm' | 'move';
 
-/** Of `createTx` for a transaction that has a row. Throws TX_EXISTS. The block was checked against the stored one before. */
+/**
+ * Of `createTx` for a transaction that has a row. Throws TX_EXISTS. The block was checked against the stored one before,
+ * and rows in another form than the block's are gone (`isReplacedForm`).
+ */
 export function effectOnRow(row: RowState, news: NewTx): RowEffect {
+  if (isOtherForm(row, news.tx)) {
+    if (news.block === undefined) return 'ignore';
+    throw refusal.txExists(row.txId, 'is in a block already, where its scripts ended otherwise: roll back first');
+  }
   if (row.block !== null) return effectOnConfirmed(row, row.block, news);
   if (news.block !== undefined) return 'confirm';
   if (!isLive(row.status)) {
@@ -57,6 +65,24 @@ function effectOnConfirmed(row: RowState, block: WalletBlock, news: NewTx): RowE
   if (sameBlock(block, news.block)) return fill(row, news);
   if (row.isCoinbase && news.block.height > block.height) return 'move';
   throw refusal.txExists(row.txId, `is in the block of height ${block.height}, not of ${news.block.height}: roll back first`);
+}
+
+/** The scripts of the one failed, those of the other did not (`WalletTx.scriptsFailed`). */
+function isOtherForm(row: Pick<RowState, 'scriptsFailed'>, tx: WalletTx): boolean {
+  return row.scriptsFailed !== (tx.scriptsFailed ?? false);
+}
+
+/**
+ * The block has the transaction in another form than the row, which is in no block: the row and what was built on it
+ * fail, the row goes, and the news takes its place.
+ */
+export function isReplacedForm(row: Pick<RowState, 'scriptsFailed' | 'block'>, { tx, block }: NewTx): boolean {
+  return block !== undefined && row.block === null && isOtherForm(row, tx);
+}
+
+/** What people are told: a transaction in a block whose scripts failed is published, since the chain has it, but what it was made for has failed. */
+export function outcomeOf({ status, tx }: Pick<WalletTxRow, 'status' | 'tx'>): TxStatus {
+  return tx.scriptsFailed === true && isLive(status) ? 'failed' : status;
 }
 
 /** An exact duplicate: whoever gives another label means something else. */

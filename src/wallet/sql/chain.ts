@@ -13,6 +13,7 @@ import { checkBlocks, highestBlockBelow, setSynced, storeBlocks, syncedHeight } 
 import type { SqlTransaction } from './database.ts';
 import { disconnect } from './disconnect.ts';
 import type { EventLog } from './event-log.ts';
+import { replaceForms } from './forms.ts';
 import { TxGraph } from './graph.ts';
 import { loadIncoming } from './graph-load.ts';
 import { saveGraph } from './graph-save.ts';
@@ -94,13 +95,20 @@ async function applyMembers(
 async function takeAllIn(tx: SqlTransaction, events: EventLog, walletId: WalletId, txs: readonly NewTx[]): Promise<void> {
   const faults = txs.map(faultOf);
   const firstFault = faults.findIndex((fault) => fault !== undefined);
-  const sound = firstFault === -1 ? txs : txs.slice(0, firstFault);
-  const graph = new TxGraph(walletId, events);
-  await loadIncoming(tx, graph, sound);
+  const given = firstFault === -1 ? txs : txs.slice(0, firstFault);
+  const before = await graphOf(tx, events, walletId, given);
+  const sound = await replaceForms(tx, events, before, given);
+  const graph = sound === given ? before : await graphOf(tx, events, walletId, sound);
   const owners = await loadOwners(tx, walletId, sound);
   for (const news of sound) takeIn(graph, owners, news);
   if (firstFault !== -1) throw faults[firstFault];
   await saveGraph(tx, graph);
+}
+
+async function graphOf(tx: SqlTransaction, events: EventLog, walletId: WalletId, txs: readonly NewTx[]): Promise<TxGraph> {
+  const graph = new TxGraph(walletId, events);
+  await loadIncoming(tx, graph, txs);
+  return graph;
 }
 
 function faultOf(news: NewTx): unknown {

@@ -11,9 +11,10 @@ import type { SqlTransaction } from './database.ts';
 import { amountText } from './lists.ts';
 import { checkPage } from './pages.ts';
 import { checked32, checkedAmount, checkedIndex, checkedKind } from './row-checks.ts';
+import { holdingOf } from './tx-outputs.ts';
 
-/** Behind the aliases u and t: every input of the coin's transaction is a credit of the wallet. */
-export const isOwnChange = sql<0 | 1>`CASE WHEN t.is_coinbase = 0 AND NOT EXISTS (
+/** Behind the aliases u and t: the inputs of the coin's transaction are known, and each is a credit of the wallet. */
+export const isOwnChange = sql<0 | 1>`CASE WHEN EXISTS (SELECT 1 FROM tx_inputs i WHERE i.tx_id = t.id) AND NOT EXISTS (
     SELECT 1 FROM tx_inputs i WHERE i.tx_id = t.id AND NOT EXISTS (
       SELECT 1 FROM utxos p WHERE p.wallet_id = u.wallet_id AND p.tx_hash = i.prev_tx_hash AND p.output_index = i.prev_output_index)
   ) THEN 1 ELSE 0 END`;
@@ -33,7 +34,15 @@ const coinQuery = (tx: SqlTransaction, walletId: WalletId, now: number) =>
     .leftJoin('accounts as c', 'c.id', 'd.account_id')
     .leftJoin('key_scopes as k', 'k.id', 'c.scope_id')
     .leftJoin('utxo_leases as l', (join) => join.onRef('l.utxo_id', '=', 'u.id').on('l.expires_at', '>', now))
-    .select(['u.id', 'u.tx_hash', 'u.output_index', 'u.script_pub_key', 'a.script_pub_key as address_script', 'a.script_type_id'])
+    .select([
+      'u.id',
+      'u.tx_hash',
+      'u.output_index',
+      'u.script_pub_key',
+      'a.script_pub_key as address_script',
+      'a.script_type_id',
+      'u.output_holding',
+    ])
     .select(['t.received_time', 't.is_coinbase', 't.block_height', 'l.lock_id', 'l.expires_at', 'l.release_confs'])
     .select(['c.id as account_id', 'c.account_number', 'c.account_name', 'k.purpose', 'k.coin_type'])
     .select([amountText('u.amount').as('amount'), isOwnChange.as('is_own_change')]);
@@ -47,6 +56,7 @@ function coinOf(row: CoinColumns): WalletCoin {
     amount: checkedAmount(name, row.amount),
     script: row.script_pub_key ?? row.address_script,
     kind: checkedKind(name, row.script_type_id),
+    ...holdingOf(row.output_holding ?? new Uint8Array(0)),
     account: accountOf(row),
     received: row.received_time,
     isCoinbase: row.is_coinbase === 1,

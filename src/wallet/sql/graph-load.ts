@@ -57,6 +57,7 @@ interface NodeColumns {
   readonly tx_hash: Uint8Array;
   readonly tx_status: number;
   readonly is_coinbase: 0 | 1;
+  readonly scripts_failed: 0 | 1;
   readonly tx_label: string;
   readonly confirmed_order: number | null;
   readonly block_height: number | null;
@@ -65,7 +66,7 @@ interface NodeColumns {
 }
 
 const NODE_COLUMNS = sql.raw(
-  't.id, t.tx_hash, t.tx_status, t.is_coinbase, t.tx_label, t.confirmed_order, t.block_height, b.header_hash, b.block_timestamp',
+  't.id, t.tx_hash, t.tx_status, t.is_coinbase, t.scripts_failed, t.tx_label, t.confirmed_order, t.block_height, b.header_hash, b.block_timestamp',
 );
 const WITH_BLOCK = sql.raw('LEFT JOIN blocks b ON b.block_height = t.block_height');
 
@@ -138,6 +139,7 @@ function nodeOf(key: string, row: NodeColumns, inputs: readonly InputNode[]): Tx
     txId: row.tx_hash,
     rowId: row.id,
     isCoinbase: row.is_coinbase === 1,
+    scriptsFailed: row.scripts_failed === 1,
     label: row.tx_label,
     inputs,
     status: checkedStatus({ table: 'transactions', id: row.id }, row.tx_status),

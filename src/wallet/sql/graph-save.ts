@@ -80,22 +80,23 @@ async function insertRows(tx: SqlTransaction, { walletId }: TxGraph, nodes: read
     status: 'integer',
     received: 'integer',
     coinbase: 'integer',
+    failed: 'integer',
     label: 'text',
     nth: 'integer',
   } as const;
   const list = listTable(
     tx.kind,
     columns,
-    nodes.map(({ txId, news, block, confirmedOrder, status, isCoinbase, label }, nth) => {
+    nodes.map(({ txId, news, block, confirmedOrder, status, isCoinbase, scriptsFailed, label }, nth) => {
       assert(news !== null, 'a row without an id is new');
       const { raw, outputs } = news.tx;
       const where = [block?.height ?? null, confirmedOrder, TX_STATUSES.indexOf(status)];
-      return [txId, raw, outputsBytes(outputs), ...where, news.received, isCoinbase ? 1 : 0, label, nth];
+      return [txId, raw, outputsBytes(outputs), ...where, news.received, isCoinbase ? 1 : 0, scriptsFailed ? 1 : 0, label, nth];
     }),
   );
   const { rows } = await sql<{ id: number; tx_hash: Uint8Array }>`INSERT INTO transactions
-      (wallet_id, tx_hash, raw_tx, tx_outputs, block_height, confirmed_order, tx_status, received_time, is_coinbase, tx_label)
-    SELECT ${walletId}, hash, raw, outputs, height, place, status, received, coinbase, label FROM ${list} AS v ORDER BY nth
+      (wallet_id, tx_hash, raw_tx, tx_outputs, block_height, confirmed_order, tx_status, received_time, is_coinbase, scripts_failed, tx_label)
+    SELECT ${walletId}, hash, raw, outputs, height, place, status, received, coinbase, failed, label FROM ${list} AS v ORDER BY nth
     RETURNING id, tx_hash`.execute(tx.db);
   const ids = new Map(rows.map(({ id, tx_hash }) => [toHex(tx_hash), id]));
   for (const node of nodes) node.rowId = ids.get(node.key) ?? null;
@@ -120,14 +121,14 @@ async function insertCredits(tx: SqlTransaction, graph: TxGraph, credits: readon
   if (credits.length === 0) return;
   const list = listTable(
     tx.kind,
-    { row_id: 'integer', hash: 'bytes', place: 'integer', amount: 'integer', address: 'integer', script: 'bytes' },
+    { row_id: 'integer', hash: 'bytes', place: 'integer', amount: 'integer', address: 'integer', script: 'bytes', holding: 'bytes' },
     credits.map(({ outpoint, amount, parent, news }) => {
       assert(news !== null, 'the credit is new');
-      return [rowIdOf(graph, parent.key), outpoint.txId, outpoint.index, amount, news.addressRowId, news.script];
+      return [rowIdOf(graph, parent.key), outpoint.txId, outpoint.index, amount, news.addressRowId, news.script, news.holding];
     }),
   );
-  await sql`INSERT INTO utxos (wallet_id, tx_id, tx_hash, output_index, amount, address_id, script_pub_key)
-    SELECT ${graph.walletId}, row_id, hash, place, amount, address, script FROM ${list} AS v`.execute(tx.db);
+  await sql`INSERT INTO utxos (wallet_id, tx_id, tx_hash, output_index, amount, address_id, script_pub_key, output_holding)
+    SELECT ${graph.walletId}, row_id, hash, place, amount, address, script, holding FROM ${list} AS v`.execute(tx.db);
 }
 
 async function setEdges(tx: SqlTransaction, graph: TxGraph, credits: readonly CreditNode[]): Promise<void> {

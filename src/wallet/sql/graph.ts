@@ -21,6 +21,7 @@ export interface TxNode {
   /** Null: not in the database yet. */
   rowId: number | null;
   readonly isCoinbase: boolean;
+  readonly scriptsFailed: boolean;
   readonly label: string;
   readonly inputs: readonly InputNode[];
   status: TxStatus;
@@ -47,8 +48,8 @@ export interface CreditNode {
   spender: { readonly key: string; readonly input: number } | null;
   /** Who holds the edge in the database. */
   readonly storedSpender: { readonly key: string; readonly input: number } | null;
-  /** Of a new credit: the row of the address, and the output's script if that is another than the address's. */
-  readonly news: { readonly addressRowId: number; readonly script: Uint8Array | null } | null;
+  /** Of a new credit: the row of the address, the output's script if that is another than the address's, and what it holds. */
+  readonly news: { readonly addressRowId: number; readonly script: Uint8Array | null; readonly holding: Uint8Array | null } | null;
 }
 
 export function inputNodes(inputs: readonly Outpoint[]): InputNode[] {

@@ -14,6 +14,7 @@ import type { NewTx } from '../store.ts';
 import { endBranch } from './branch.ts';
 import { type CreditNode, type InputNode, inputNodes, type TxGraph, type TxNode } from './graph.ts';
 import type { OwnerRow } from './owners.ts';
+import { holdingBytes } from './tx-outputs.ts';
 
 export function takeIn(graph: TxGraph, owners: ReadonlyMap<string, OwnerRow>, news: NewTx): void {
   const stored = graph.nodes.get(toHex(news.tx.id));
@@ -40,6 +41,7 @@ function newNode(news: NewTx): TxNode {
     txId: tx.id,
     rowId: null,
     isCoinbase: tx.isCoinbase,
+    scriptsFailed: tx.scriptsFailed ?? false,
     label,
     inputs: inputNodes(tx.inputs),
     status,
@@ -85,7 +87,9 @@ function addCredits(graph: TxGraph, owners: ReadonlyMap<string, OwnerRow>, node:
     const outpoint: Outpoint = { txId: node.txId, index };
     const text = outpointText(outpoint);
     if (graph.credits.has(text)) continue;
-    const { amount, script } = news.tx.outputs[index];
+    const output = news.tx.outputs[index];
+    const { amount, script } = output;
+    const holding = holdingBytes(output);
     const credit: CreditNode = {
       outpoint,
       text,
@@ -93,7 +97,11 @@ function addCredits(graph: TxGraph, owners: ReadonlyMap<string, OwnerRow>, node:
       parent: node,
       spender: null,
       storedSpender: null,
-      news: { addressRowId: owner.rowId, script: equalBytes(script, owner.script) ? null : script },
+      news: {
+        addressRowId: owner.rowId,
+        script: equalBytes(script, owner.script) ? null : script,
+        holding: holding.length === 0 ? null : holding,
+      },
     };
     graph.credits.set(text, credit);
     graph.tell({ kind: 'utxo.created', outpoint, amount });

@@ -82,7 +82,7 @@ export async function pruneRows(tx: SqlTransaction, events: EventLog, walletId: 
 }
 
 /** They hold no edge. Leases go with the credits; inputs and replacements with the rows. */
-async function deleteRows(tx: SqlTransaction, walletId: WalletId, rowIds: readonly number[]): Promise<void> {
+export async function deleteRows(tx: SqlTransaction, walletId: WalletId, rowIds: readonly number[]): Promise<void> {
   if (rowIds.length === 0) return;
   const list = listTable(
     tx.kind,

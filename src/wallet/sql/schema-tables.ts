@@ -41,7 +41,8 @@ export function tableStatements(types: ColumnTypes): string[] {
   ];
 }
 
-const KINDS = ['P2PK', 'P2PKH', 'P2SH', 'P2SH-P2WPKH', 'P2WPKH', 'P2WSH', 'P2TR', 'P2A'];
+const BITCOIN_KINDS = ['P2PK', 'P2PKH', 'P2SH', 'P2SH-P2WPKH', 'P2WPKH', 'P2WSH', 'P2TR', 'P2A'];
+const KINDS = [...BITCOIN_KINDS, 'CARDANO-KEY', 'CARDANO-SCRIPT', 'CARDANO-BYRON', 'CARDANO-STAKE'];
 
 function chainTables({ id, integer, bytes, bytewise, table }: ColumnTypes): string[] {
   return [
@@ -77,7 +78,7 @@ function chainTables({ id, integer, bytes, bytewise, table }: ColumnTypes): stri
 
 function keyTables({ id, integer, bytes, table }: ColumnTypes): string[] {
   return [
-    `CREATE TABLE address_types (id ${integer} PRIMARY KEY CONSTRAINT address_type_range CHECK (id BETWEEN 0 AND 7), type_name text NOT NULL UNIQUE)${table}`,
+    `CREATE TABLE address_types (id ${integer} PRIMARY KEY CONSTRAINT address_type_range CHECK (id BETWEEN 0 AND 11), type_name text NOT NULL UNIQUE)${table}`,
     `INSERT INTO address_types (id, type_name) VALUES ${KINDS.map((name, at) => `(${at}, '${name}')`).join(', ')}`,
     `CREATE TABLE key_scopes (
       id ${id},
@@ -168,6 +169,7 @@ function transactionTables({ id, integer, bytes, table }: ColumnTypes): string[]
       tx_status ${integer} NOT NULL CONSTRAINT tx_status_range CHECK (tx_status BETWEEN 0 AND 4),
       received_time ${integer} NOT NULL,
       is_coinbase ${integer} NOT NULL CONSTRAINT coinbase_flag CHECK (is_coinbase IN (0, 1)),
+      scripts_failed ${integer} NOT NULL DEFAULT 0 CONSTRAINT scripts_failed_flag CHECK (scripts_failed IN (0, 1)),
       tx_label text NOT NULL DEFAULT '' CONSTRAINT tx_label_length CHECK (length(tx_label) <= 500),
       mempool_seen_at ${integer},
       mempool_evicted_at ${integer},
@@ -213,6 +215,7 @@ function coinTables({ id, integer, bytes, table }: ColumnTypes): string[] {
       amount ${integer} NOT NULL CONSTRAINT amount_range CHECK (amount >= 0),
       address_id ${integer} NOT NULL,
       script_pub_key ${bytes},
+      output_holding ${bytes},
       spent_by_tx_id ${integer},
       spent_input_index ${integer} CONSTRAINT spent_input_index_range CHECK (spent_input_index >= 0),
       CONSTRAINT whole_edge CHECK ((spent_by_tx_id IS NULL) = (spent_input_index IS NULL)),

@@ -83,6 +83,7 @@ export interface WalletTables {
     tx_status: number;
     received_time: number;
     is_coinbase: Flag;
+    scripts_failed: Flag;
     tx_label: string;
     mempool_seen_at: number | null;
     mempool_evicted_at: number | null;
@@ -103,8 +104,10 @@ export interface WalletTables {
     output_index: number;
     amount: Amount;
     address_id: number;
-    /** Null: that of the address. Another: a bare multisig that one of its keys owns. */
+    /** Null: that of the address. Another: a bare multisig that one of its keys owns, or an address that a stake credential does. */
     script_pub_key: Uint8Array | null;
+    /** What it has besides its amount (tx-outputs.ts); null: nothing. */
+    output_holding: Uint8Array | null;
     spent_by_tx_id: number | null;
     spent_input_index: number | null;
   };

@@ -17,8 +17,16 @@ const rowQuery = ({ db }: SqlTransaction, walletId: WalletId) =>
     .selectFrom('transactions as t')
     .leftJoin('blocks as b', 'b.block_height', 't.block_height')
     .where('t.wallet_id', '=', walletId)
-    .select(['t.id', 't.tx_hash', 't.raw_tx', 't.tx_outputs', 't.tx_status', 't.is_coinbase', 't.received_time', 't.tx_label'])
-    .select(['t.confirmed_order', 't.mempool_seen_at', 't.mempool_evicted_at', 't.block_height', 'b.header_hash', 'b.block_timestamp']);
+    .select(['t.id', 't.tx_hash', 't.raw_tx', 't.tx_outputs', 't.tx_status', 't.is_coinbase', 't.scripts_failed', 't.received_time'])
+    .select([
+      't.tx_label',
+      't.confirmed_order',
+      't.mempool_seen_at',
+      't.mempool_evicted_at',
+      't.block_height',
+      'b.header_hash',
+      'b.block_timestamp',
+    ]);
 
 type RowQuery = ReturnType<typeof rowQuery>;
 type RowColumns = Awaited<ReturnType<RowQuery['executeTakeFirstOrThrow']>>;
@@ -42,6 +50,7 @@ async function rowsOf(tx: SqlTransaction, columns: readonly RowColumns[]): Promi
         inputs: (inputs.get(row.id) ?? []).map(({ outpoint }) => outpoint),
         outputs: outputsOf(row.tx_outputs),
         isCoinbase: row.is_coinbase === 1,
+        ...(row.scripts_failed === 1 ? { scriptsFailed: true } : {}),
       },
       status: checkedStatus(name, row.tx_status),
       block:

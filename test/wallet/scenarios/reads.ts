@@ -316,6 +316,8 @@ export const readScenarios: readonly Scenario[] = [
         amount: 5n,
         script: scriptOf(1, 2),
         kind: 'p2wpkh',
+        assets: [],
+        carriesScript: false,
         account: { id: account.id, scope: { purpose: 84, coinType: 0 }, number: 0, name: 'main' },
         received: NOW + 7,
         isCoinbase: false,

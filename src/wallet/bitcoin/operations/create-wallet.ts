@@ -23,16 +23,14 @@ export interface NewDescriptorAccount {
   readonly account?: string | undefined;
 }
 
-/** The first step of the path by which wallets derive such scripts (BIP44, 49, 84, 86, 45, 48). 0: nobody has agreed on one. */
-const PURPOSES: Readonly<Record<ScriptKind, number>> = {
-  p2pk: 0,
+/** The first step of the path by which wallets derive such scripts (BIP44, 49, 84, 86, 45, 48). Of other kinds nobody has agreed on one. */
+const PURPOSES: Readonly<Partial<Record<ScriptKind, number>>> = {
   p2pkh: 44,
   p2sh: 45,
   'p2sh-p2wpkh': 49,
   p2wpkh: 84,
   p2wsh: 48,
   p2tr: 86,
-  p2a: 0,
 };
 
 /** Throws WALLET_EXISTS, DESCRIPTOR_INVALID, WATCH_ONLY for a descriptor with private keys, INVALID_PARAM. */
@@ -78,7 +76,7 @@ function readAccount({ keys, network }: WalletContext, { descriptor, change }: N
 
 async function storeAccount(context: WalletContext, { id }: WalletInfo, account: Account, name = 'default'): Promise<AccountInfo> {
   const [externalKind, internalKind] = [kindOf(context, account, 0), kindOf(context, account, account.change === null ? 0 : 1)];
-  const scope: KeyScope = { purpose: PURPOSES[externalKind], coinType: context.network.keys.coinType };
+  const scope: KeyScope = { purpose: PURPOSES[externalKind] ?? 0, coinType: context.network.keys.coinType };
   const publicKey = accountKey(account);
   return context.store.createAccount(id, { scope, name, externalKind, internalKind, isDerived: false, publicKey, now: context.now() });
 }
