@@ -475,6 +475,8 @@ export const FEE_ROUNDS_MAX = 20;
 export const TX_LABEL_CHARS_MAX = 500;
 /** Height of a block of a wallet: databases keep it in four bytes with a sign. */
 export const WALLET_HEIGHT_MAX = 0x7fff_ffff;
+/** Blocks before the newest that a scan of a Cardano wallet reads one by one: no honest chain goes back further (k). */
+export const WALLET_SCAN_BLOCKS = 2160;
 /** Addresses and accounts are numbered below 2^31: BIP32 keeps the other half for hardened keys. */
 export const CHILD_INDEX_MAX = 0x7fff_ffff;
 

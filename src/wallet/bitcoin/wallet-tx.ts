@@ -17,9 +17,9 @@ export function walletTxOf(raw: Uint8Array, mweb: boolean): WalletTx {
 
 /** Needs a store that keeps the history (`utxo.history`). Throws UNSUPPORTED without. */
 export function historyTxs(mweb: boolean): BlockTxs {
-  return (query, row) =>
+  return ({ block }, query) =>
     query
       .history()
-      .txs(row.height)
+      .txs(block.height)
       .map(({ raw }) => walletTxOf(raw, mweb));
 }

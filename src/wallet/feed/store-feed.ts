@@ -2,15 +2,15 @@
  * The events of a store in this process, in the form that wallets take them in.
  * What a block's transactions are is the family's to say.
  */
-import type { EventForm, StoreEvent, StoreEvents, StoreEventsOptions } from '../../events/store-events.ts';
+import type { BlockEvent, EventForm, StoreEvent, StoreEvents, StoreEventsOptions } from '../../events/store-events.ts';
 import type { ChainRow } from '../../projections/chain.ts';
 import type { Clock } from '../../query/dialect.ts';
 import type { Query } from '../../query/query.ts';
 import type { WalletBlock, WalletTx } from '../records.ts';
 import type { FeedEvent, FeedSource } from './wallet-feed.ts';
 
-/** The transactions of a block, in its order, read from a snapshot in which it is on the chain. */
-export type BlockTxs = (query: Query, row: ChainRow) => readonly WalletTx[];
+/** The transactions of a block, in its order: from what the event says of it, or from a snapshot in which it is on the chain. */
+export type BlockTxs = (event: BlockEvent, query: Query) => readonly WalletTx[];
 
 /** What a feed asks of an open store. */
 export interface FollowedStore {
@@ -53,10 +53,11 @@ function feedForm(txsOf: BlockTxs, clock: Clock): EventForm<FeedEvent> {
     if (kind === 'rollback') return { kind, to: event.to && walletBlock(event.to, clock), position };
     const block = walletBlock(event.block, clock);
     if (kind === 'undone') return { kind: 'disconnected', block, position };
-    return { kind: 'connected', block, txs: txsOf(query, event.block), position };
+    return { kind: 'connected', block, txs: txsOf(event, query), position };
   };
 }
 
+/** A block of the chain as wallets know it. */
 export function walletBlock(row: ChainRow, clock: Clock): WalletBlock {
   return { height: row.height, hash: row.hash, timestamp: clock.time(row.slot, row) ?? 0 };
 }

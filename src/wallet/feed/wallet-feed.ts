@@ -41,6 +41,8 @@ export interface WalletFeedOptions {
   readonly now: () => number;
   /** Called when the wallets have another block, or one less, by this process or by another. */
   readonly onMove?: (() => Promise<void>) | undefined;
+  /** Scripts besides an output's own whose addresses own the output, too. Default: there are none. */
+  readonly otherOwners?: OtherOwners | undefined;
 }
 
 /** What became of transactions of the mempool: those that touch no wallet are in neither list. */
@@ -53,18 +55,22 @@ export interface MempoolOutcome {
   readonly refused: readonly WalletTx[];
 }
 
+export type OtherOwners = (script: Uint8Array) => readonly Uint8Array[];
+
 export class WalletFeed {
   readonly #store: WalletStore;
   readonly #feed: string;
   readonly #now: () => number;
   readonly #onMove: () => Promise<void>;
+  readonly #otherOwners: OtherOwners;
   #lastMark = 0;
 
-  constructor(store: WalletStore, { feed, now, onMove }: WalletFeedOptions) {
+  constructor(store: WalletStore, { feed, now, onMove, otherOwners = () => [] }: WalletFeedOptions) {
     this.#store = store;
     this.#feed = feed;
     this.#now = now;
     this.#onMove = onMove ?? (async () => {});
+    this.#otherOwners = otherOwners;
   }
 
   /**
@@ -94,7 +100,7 @@ export class WalletFeed {
   async seeInMempool(txs: readonly WalletTx[]): Promise<MempoolOutcome> {
     const now = this.#nextMark();
     const [taken, refused] = [new Set<WalletTx>(), new Set<WalletTx>()];
-    for (const news of newTxs(txs, await this.#touched(txs), now)) {
+    for (const news of this.#newTxs(txs, await this.#touched(txs), now)) {
       taken.add(news.tx);
       try {
         await this.#store.createTx({ ...news, replace: true, reactivate: true });
@@ -166,7 +172,7 @@ export class WalletFeed {
     const wallets = await this.#store.listWallets();
     await this.#store.connectBlock({
       block,
-      txs: newTxs(txs, await this.#touched(txs), this.#now(), block),
+      txs: this.#newTxs(txs, await this.#touched(txs), this.#now(), block),
       walletIds: wallets.map(({ id }) => id),
       feed,
     });
@@ -174,36 +180,44 @@ export class WalletFeed {
 
   #touched(txs: readonly WalletTx[]): Promise<TouchedWallets> {
     return this.#store.findTouched(
-      txs.flatMap(({ outputs }) => outputs.map(({ script }) => script)),
+      txs.flatMap(({ outputs }) => outputs.flatMap(({ script }) => [script, ...this.#otherOwners(script)])),
       txs.flatMap(({ inputs }) => inputs),
     );
   }
-}
 
-/**
- * The transactions as each wallet that they touch is told of them. A transaction that spends an output which an earlier
- * one of them pays to a wallet touches that wallet, too.
- */
-function newTxs(txs: readonly WalletTx[], { owners, spenders }: TouchedWallets, received: number, block?: WalletBlock): NewTx[] {
-  const paid = new Map<string, Set<WalletId>>();
-  const found: NewTx[] = [];
-  for (const tx of txs) {
-    const credits = new Map<WalletId, Map<number, null>>();
-    const creditsOf = (walletId: WalletId): Map<number, null> => {
-      const known = credits.get(walletId) ?? new Map<number, null>();
-      credits.set(walletId, known);
-      return known;
-    };
-    for (const input of tx.inputs) {
-      const text = outpointText(input);
-      for (const walletId of [...(spenders.get(text) ?? []), ...(paid.get(text) ?? [])]) creditsOf(walletId);
+  /**
+   * The transactions as each wallet that they touch is told of them. A transaction that spends an output which an earlier
+   * one of them pays to a wallet touches that wallet, too.
+   */
+  #newTxs(txs: readonly WalletTx[], { owners, spenders }: TouchedWallets, received: number, block?: WalletBlock): NewTx[] {
+    const paid = new Map<string, readonly WalletId[]>();
+    const found: NewTx[] = [];
+    for (const tx of txs) {
+      const credits = new Map<WalletId, Map<number, Uint8Array | null>>();
+      const creditsOf = (walletId: WalletId): Map<number, Uint8Array | null> => {
+        const known = credits.get(walletId) ?? new Map<number, Uint8Array | null>();
+        credits.set(walletId, known);
+        return known;
+      };
+      for (const input of tx.inputs) {
+        const text = outpointText(input);
+        for (const walletId of [...(spenders.get(text) ?? []), ...(paid.get(text) ?? [])]) creditsOf(walletId);
+      }
+      for (const [index, { script }] of tx.outputs.entries()) {
+        const ids = this.#ownersOf(script, owners);
+        for (const [walletId, owner] of ids) creditsOf(walletId).set(index, owner);
+        if (ids.size > 0) paid.set(outpointText({ txId: tx.id, index }), [...ids.keys()]);
+      }
+      for (const [walletId, own] of credits) found.push({ walletId, tx, received, status: 'published', block, credits: own });
     }
-    for (const [index, { script }] of tx.outputs.entries()) {
-      const ids = owners.get(toHex(script)) ?? [];
-      for (const walletId of ids) creditsOf(walletId).set(index, null);
-      if (ids.length > 0) paid.set(outpointText({ txId: tx.id, index }), new Set(ids));
-    }
-    for (const [walletId, own] of credits) found.push({ walletId, tx, received, status: 'published', block, credits: own });
+    return found;
   }
-  return found;
+
+  /** The wallets that own an output, with the script by which each does; null: the output's own. */
+  #ownersOf(script: Uint8Array, owners: TouchedWallets['owners']): ReadonlyMap<WalletId, Uint8Array | null> {
+    const found = new Map<WalletId, Uint8Array | null>();
+    for (const other of this.#otherOwners(script)) for (const walletId of owners.get(toHex(other)) ?? []) found.set(walletId, other);
+    for (const walletId of owners.get(toHex(script)) ?? []) found.set(walletId, null);
+    return found;
+  }
 }
