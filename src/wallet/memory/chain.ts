@@ -11,7 +11,7 @@ import { refusal } from '../rules/failures.ts';
 import type { ConnectedBlock, FeedPosition, NewTx, ScanBatch } from '../store.ts';
 import { extendAddresses } from './accounts.ts';
 import { dropBranch, setStatus } from './branch.ts';
-import { addTx, replaceForms } from './incoming.ts';
+import { addTx, dropOtherForms } from './incoming.ts';
 import type { MemoryTables, MemoryTx, MemoryWallet } from './tables.ts';
 
 /** Throws INVALID_PARAM, BLOCK_MISMATCH. */
@@ -43,7 +43,7 @@ export function applyBatch(tables: MemoryTables, walletId: WalletId, txs: readon
   checkMembers([walletId], txs);
   if (syncedTo !== undefined) moveTip(tables, wallet, syncedTo);
   for (const { block } of txs) if (block !== undefined) storeBlock(tables, block);
-  for (const news of replaceForms(tables, wallet, parentsFirst(txs))) addTx(tables, news);
+  for (const news of dropOtherForms(tables, wallet, parentsFirst(txs))) addTx(tables, news);
 }
 
 /** INVALID_PARAM, before anything is written. */

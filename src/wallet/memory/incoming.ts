@@ -35,7 +35,7 @@ export function addTx(tables: MemoryTables, news: NewTx): void {
 }
 
 /** Before transactions come in: rows go that a block has in another form. What comes in has their label and their time. */
-export function replaceForms(tables: MemoryTables, wallet: MemoryWallet, txs: readonly NewTx[]): NewTx[] {
+export function dropOtherForms(tables: MemoryTables, wallet: MemoryWallet, txs: readonly NewTx[]): NewTx[] {
   return txs.map((news) => {
     const row = wallet.txs.get(toHex(news.tx.id));
     if (row === undefined || !isReplacedForm(stateOf(row), news)) return news;

@@ -47,7 +47,7 @@ import type {
 import { addAccount, addWallet, describeAddresses, findAccount, importAddress, nextAddress, renameAccount } from './accounts.ts';
 import { dropBranch, setStatus } from './branch.ts';
 import { applyBatch, applyScan, connect, moveTip, rewind, rollback, storeBlock } from './chain.ts';
-import { addTx, checkStored, confirm, replaceForms, stateOf } from './incoming.ts';
+import { addTx, checkStored, confirm, dropOtherForms, stateOf } from './incoming.ts';
 import { leaseAll, release, removeExpired, settleLeases } from './leases.ts';
 import {
   balanceOf,
@@ -193,7 +193,7 @@ export class MemoryWalletStore implements WalletStore {
 
   async createTx(tx: NewTx): Promise<void> {
     this.#change(tx.walletId, (wallet, tables) => {
-      for (const news of replaceForms(tables, wallet, [tx])) addTx(tables, news);
+      for (const news of dropOtherForms(tables, wallet, [tx])) addTx(tables, news);
     });
   }
 
