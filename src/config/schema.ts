@@ -205,6 +205,12 @@ export const SETTINGS = {
     secret: 'password',
     doc: 'Bitcoin family: database of the wallets, `sqlite:FILE` or `postgres://USER:PASSWORD@HOST/NAME`. Empty: the file `wallets.sqlite` in the directory of the store.',
   },
+  'wallet.token': {
+    type: 'string',
+    default: '',
+    secret: 'all',
+    doc: 'What requests to `/api/v1/wallets` need as `Authorization: Bearer TOKEN`, also on loopback. Empty: the token in the file `wallets.token` in the directory of the store, which is made for its owner alone.',
+  },
   'wallet.gapLimit': {
     type: 'integer',
     default: GAP_LIMIT_DEFAULT,

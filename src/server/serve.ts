@@ -49,7 +49,7 @@ export interface Served {
 
 /** Resolves when it listens. Throws CONFIG where others could reach it and nobody said so, IO where the port is taken. */
 export async function serve(store: OpenStore, options: ServeOptions = {}): Promise<Served> {
-  const config = configOf(store.config, options);
+  const config = configOf(store, options);
   checkBind(config.server);
   const link = new MempoolLink(store);
   const status: LiveStatus = options.follows === true ? { ...NOT_FOLLOWING, state: 'connecting' } : NOT_FOLLOWING;
@@ -146,10 +146,10 @@ function here({ engine, network, fold }: OpenStore, wanted: Wanted): Listener {
   };
 }
 
-function configOf(config: Config, { host, port }: ServeOptions): Config {
+function configOf({ config, data }: OpenStore, { host, port }: ServeOptions): Config {
   const { server } = config;
   checkPort(port);
-  return { ...config, server: { ...server, host: host ?? server.host, port: port ?? server.port } };
+  return { ...config, data, server: { ...server, host: host ?? server.host, port: port ?? server.port } };
 }
 
 function checkedPorts({ network }: OpenStore, config: Config, { ports }: ServeOptions): PortsByShape {

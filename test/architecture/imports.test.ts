@@ -51,6 +51,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'sources',
     'families',
     'store',
+    'wallet',
   ],
   cli: [
     'util',

@@ -140,7 +140,7 @@ function listOf(hosts: string): string[] {
 }
 
 /** Compares digests: always the same length, always the same time. */
-function tokenCheck(token: string): (authorization: string | undefined) => boolean {
+export function tokenCheck(token: string): (authorization: string | undefined) => boolean {
   const digest = (text: string): Uint8Array => createHash('sha256').update(text).digest();
   const wanted = digest(token);
   return (authorization) => {

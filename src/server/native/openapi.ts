@@ -85,8 +85,13 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         description: INTRODUCTION.replaceAll('\n', ' '),
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      tags: ['Outputs', 'Balances', 'Datums and scripts', 'Blocks', 'Proofs', 'Cages', 'Server'].map((name) => ({ name })),
-      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'Where server.token is set.' } } },
+      tags: ['Outputs', 'Balances', 'Datums and scripts', 'Blocks', 'Proofs', 'Cages', 'Wallets', 'Server'].map((name) => ({ name })),
+      components: {
+        securitySchemes: {
+          token: { type: 'http', scheme: 'bearer', description: 'Where server.token is set.' },
+          walletToken: { type: 'http', scheme: 'bearer', description: 'wallet.token, or that of the file wallets.token beside the store.' },
+        },
+      },
     },
     convertConstToEnum: false,
     transform: withProblems,
