@@ -11,25 +11,34 @@ import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
 import { DevnetChain } from '../../../src/chains/cardano/devnet/index.ts';
 import type { ModelUtxo } from '../../../src/chains/cardano/devnet/model.ts';
+import { encodeConwayParameters } from '../../../src/chains/cardano/devnet/parameters.ts';
+import { Random } from '../../../src/chains/random.ts';
 import { describeOutput, readAddress, stakeAddressOf } from '../../../src/ledgers/cardano/index.ts';
+import { decodeProtocolParameters } from '../../../src/ledgers/cardano/protocol-parameters.ts';
 import { outpointText } from '../../../src/ledgers/outpoint.ts';
 import { type OpenStore, openStore } from '../../../src/store/store.ts';
 import { equalBytes, fromHex, toHex } from '../../../src/util/bytes.ts';
 import { stakeOwners, watchedAddress } from '../../../src/wallet/cardano/owners.ts';
 import { scanCoins } from '../../../src/wallet/cardano/scan.ts';
+import { spendableCoins } from '../../../src/wallet/cardano/spendable-coins.ts';
 import { eventTxs } from '../../../src/wallet/cardano/wallet-tx.ts';
 import { storeFeed } from '../../../src/wallet/feed/store-feed.ts';
 import { type FeedSource, WalletFeed } from '../../../src/wallet/feed/wallet-feed.ts';
 import { MemoryWalletStore } from '../../../src/wallet/memory/index.ts';
-import type { WalletInfo, WalletTxOutput, WalletTxRow } from '../../../src/wallet/records.ts';
+import type { WalletCoin, WalletInfo, WalletTxOutput, WalletTxRow } from '../../../src/wallet/records.ts';
+import type { WalletRows } from '../../../src/wallet/rows.ts';
 import { outcomeOf } from '../../../src/wallet/rules/status.ts';
+import type { Selection } from '../../../src/wallet/selection/cardano/coin.ts';
+import { selectCoins } from '../../../src/wallet/selection/cardano/select.ts';
 import type { WalletStore } from '../../../src/wallet/store.ts';
 import { until } from '../../support/patience.ts';
 import { SqliteFiles } from '../sql/sqlite-store.ts';
+import { checkInvariants } from '../support/invariants.ts';
 
 const NOW = 1_700_000_000_000;
 const FEED = { feed: 'devnet', now: () => NOW, otherOwners: stakeOwners };
 const FIRST_BLOCKS = 30;
+const PARAMETERS = decodeProtocolParameters(encodeConwayParameters());
 
 const root = mkdtempSync(join(tmpdir(), 'unspent-wallet-cardano-'));
 const files = new SqliteFiles();
@@ -37,6 +46,8 @@ after(() => {
   rmSync(root, { recursive: true, force: true });
   files[Symbol.dispose]();
 });
+
+type TownWallets = WalletStore & { rows(): Promise<WalletRows> };
 
 /** Who owns an output: the name of the wallet for its address, or for its stake credential. */
 interface Watched {
@@ -49,17 +60,20 @@ class Town {
   readonly chain: DevnetChain;
   readonly store: OpenStore;
   readonly source: FeedSource;
-  readonly wallets: WalletStore;
+  readonly wallets: TownWallets;
   readonly watched: Watched[] = [];
+  /** By the id of a transaction of the chain, forks included. */
+  readonly #inputCounts = new Map<string, number>();
 
-  constructor(chain: DevnetChain, store: OpenStore, wallets: WalletStore) {
+  constructor(chain: DevnetChain, store: OpenStore, wallets: TownWallets) {
     this.chain = chain;
     this.store = store;
     this.wallets = wallets;
+    for (const { txId } of chain.utxosAt(0).values()) this.#inputCounts.set(toHex(txId), 0);
     this.source = storeFeed(store, eventTxs, store.network.dialect.clock);
   }
 
-  static async open(t: TestContext, name: string, wallets: WalletStore, seed: number): Promise<Town> {
+  static async open(t: TestContext, name: string, wallets: TownWallets, seed: number): Promise<Town> {
     const chain = new DevnetChain({ seed, txPerBlock: 8 });
     const genesis = { byron: chain.genesisByron, shelley: chain.genesisShelley };
     const store = await openStore({ data: join(root, `${name}-${seed}`), network: 'devnet', genesis });
@@ -114,6 +128,7 @@ class Town {
 
   async catchUp(): Promise<void> {
     this.follow();
+    for (const { txs } of this.chain.blocks) for (const { id, spends } of txs) this.#inputCounts.set(id, spends.length);
     const { hash, height } = this.chain.tip!;
     await until(async () => {
       const wallets = await this.wallets.listWallets();
@@ -123,6 +138,9 @@ class Town {
 
   /** A coin that only a transaction without a block spends is unspent for the chain, though the wallet keeps it for that transaction. */
   async assertSame(): Promise<void> {
+    const rows = await this.wallets.rows();
+    const told = rows.wallets.map(({ replacements }) => new Set(replacements.map((edge) => `${edge.replaced}>${edge.replacement}`)));
+    checkInvariants(rows, this.#inputCounts, told);
     for (const { name, scripts } of this.watched) {
       const own = new Set(scripts.map((script) => toHex(script)));
       const expected = [...this.chain.utxos.values()].filter(({ addressHex }) => isOwn(addressHex, own)).map(utxoText);
@@ -184,7 +202,13 @@ function assetsText(assets: ReadonlyMap<string, bigint>): string {
     .join(',');
 }
 
-const STORES: readonly (readonly [name: string, open: () => Promise<WalletStore>])[] = [
+function choose(coins: readonly WalletCoin[], holder: Uint8Array): { readonly coins: Selection['inputs']; readonly selection: Selection } {
+  const request = { outputs: [{ address: holder, lovelace: 5_000_000n }], changeAddress: holder, parameters: PARAMETERS };
+  const selection = selectCoins(spendableCoins(coins), request, new Random(1));
+  return { coins: selection.inputs, selection };
+}
+
+const STORES: readonly (readonly [name: string, open: () => Promise<TownWallets>])[] = [
   ['memory', async () => new MemoryWalletStore()],
   ['SQLite', () => files.openFresh()],
 ];
@@ -230,14 +254,38 @@ for (const [name, open] of STORES) {
         for (const blocks of [10, 12])
           assert.equal(await scanCoins(town.wallets, town.store, { walletId: id, block, clock, blocks }), true);
       }
-      await town.assertSame();
       const stop = await town.feed();
+      await town.catchUp();
+      await town.assertSame();
       town.chain.fork(9);
       await town.catchUp();
       await town.assertSame();
       await stop();
       const gone = { walletId: scans[0].id, block, clock };
       assert.equal(await scanCoins(town.wallets, town.store, gone), false, 'the block is gone');
+    });
+
+    it('choose and lease coins for payments, none twice, and none of scripts', async (t) => {
+      const town = await Town.open(t, name, await open(), 3);
+      const { id } = await town.watch('everything', town.addresses());
+      const stop = await town.feed();
+      await town.catchUp();
+      await stop();
+      const holder = town.addresses().find((address) => readAddress(address).payment?.kind === 'key')!;
+      const taken = new Set<string>();
+      for (let n = 0; n < 3; n++) {
+        const lease = { id: new Uint8Array(32).fill(n), now: NOW, durationMs: 1000 };
+        const { selection } = await town.wallets.selectAndLease(id, { now: NOW, minConfs: 1 }, (coins) => choose(coins, holder), lease);
+        for (const input of selection.inputs) {
+          const coin = await town.wallets.getCoin(id, input, NOW);
+          assert.deepEqual(coin.lease?.id, lease.id);
+          assert.deepEqual([readAddress(coin.script).payment?.kind, coin.carriesScript], ['key', false]);
+          assert.deepEqual([input.lovelace, input.assets], [coin.amount, coin.assets]);
+          assert.equal(taken.has(outpointText(input)), false, 'a coin is chosen once');
+          taken.add(outpointText(input));
+        }
+      }
+      assert.ok(taken.size >= 3);
     });
   });
 }
