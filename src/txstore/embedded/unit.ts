@@ -110,16 +110,12 @@ export class TxUnit {
     tx.isChanged = true;
   }
 
-  /** Without a decision when it may be deleted. */
-  set(tx: LoadedTx, part: Partial<TxState>): void {
-    Object.assign(tx.state, part);
-    tx.isChanged = true;
-  }
-
   /** And decides anew when it may be deleted. */
   change(tx: LoadedTx, part: Partial<TxState>): void {
-    this.set(tx, part);
-    this.set(tx, { deleteAtHeight: deleteAtHeightOf(tx.state, this.height, this.#settings.retention) });
+    Object.assign(tx.state, part);
+    const deleteAtHeight = deleteAtHeightOf(tx.state, this.height, this.#settings.retention);
+    Object.assign(tx.state, { deleteAtHeight, version: (tx.before?.version ?? 0) + 1 });
+    tx.isChanged = true;
   }
 
   /** Undefined: the transaction has no such output. */
@@ -175,14 +171,14 @@ export class TxUnit {
   joinParents(tx: LoadedTx): void {
     for (const parent of this.parents(tx)) {
       const others = parent.state.conflictingChildren.filter((txId) => !equalBytes(txId, tx.txId));
-      this.set(parent, { conflictingChildren: [...others, tx.txId].sort(compareBytes) });
+      setList(parent, [...others, tx.txId].sort(compareBytes));
     }
   }
 
   leaveParents(tx: LoadedTx): void {
     for (const parent of this.parents(tx)) {
       const others = parent.state.conflictingChildren.filter((txId) => !equalBytes(txId, tx.txId));
-      if (others.length < parent.state.conflictingChildren.length) this.set(parent, { conflictingChildren: others });
+      if (others.length < parent.state.conflictingChildren.length) setList(parent, others);
     }
   }
 
@@ -214,6 +210,12 @@ export class TxUnit {
   }
 }
 
+/** No decision rests on the list, so that the version stays. */
+function setList(tx: LoadedTx, conflictingChildren: readonly Uint8Array[]): void {
+  Object.assign(tx.state, { conflictingChildren });
+  tx.isChanged = true;
+}
+
 export function pageCount({ outputCount }: TxState): number {
   return Math.ceil(outputCount / TX_PAGE_SLOTS);
 }
@@ -237,7 +239,7 @@ function loadedTx(txId: Uint8Array, row: Uint8Array | undefined): LoadedTx | und
 }
 
 function writeChanged(batch: Batch, { txId, state, pages, changedPages, outputs }: LoadedTx): void {
-  batch.put(TX_RECORD, txId, encodeTx({ ...state, version: state.version + 1 }, pages[0]));
+  batch.put(TX_RECORD, txId, encodeTx(state, pages[0]));
   for (const number of changedPages) if (number > 0) batch.put(TX_PAGE, pageKey(txId, number), encodeSlots(pages[number]));
   if (outputs === null) return;
   for (let number = 0; number * TX_PAGE_SLOTS < outputs.length; number++) {

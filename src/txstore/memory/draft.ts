@@ -59,15 +59,21 @@ export class TxDraft {
   joinParents(record: TxRecord): void {
     for (const parent of this.parentsOf(record)) {
       const others = parent.conflictingChildren.filter((txId) => !equalBytes(txId, record.txId));
-      this.put({ ...parent, conflictingChildren: [...others, record.txId].sort(compareBytes) });
+      this.#list(parent, [...others, record.txId].sort(compareBytes));
     }
   }
 
   leaveParents(record: TxRecord): void {
     for (const parent of this.parentsOf(record)) {
-      if (!parent.conflictingChildren.some((txId) => equalBytes(txId, record.txId))) continue;
-      this.put({ ...parent, conflictingChildren: parent.conflictingChildren.filter((txId) => !equalBytes(txId, record.txId)) });
+      this.#list(
+        parent,
+        parent.conflictingChildren.filter((txId) => !equalBytes(txId, record.txId)),
+      );
     }
+  }
+
+  #list(record: TxRecord, conflictingChildren: readonly Uint8Array[]): void {
+    this.txs.set(toHex(record.txId), { ...record, conflictingChildren });
   }
 
   /** Those that are there, each once. */

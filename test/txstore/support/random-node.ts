@@ -1,0 +1,320 @@
+/**
+ * A node that leads a random life on a transaction store, as a real one would:
+ * it takes transactions in, sees double spends, finds blocks, loses up to W of
+ * them to reorganisations, prunes after each block, and lets people lock, freeze
+ * and preserve. What it does next it decides from the records of the model.
+ */
+import type { Random } from '../../../src/chains/random.ts';
+import { PruneCounters } from '../../../src/txstore/prune/counters.ts';
+import { type PassResult, runPass } from '../../../src/txstore/prune/pass.ts';
+import { PRUNE_DEFAULTS } from '../../../src/txstore/prune/settings.ts';
+import type { TxRecord } from '../../../src/txstore/records.ts';
+import type { NewStoredTx, TxStore, TxStoreSettings } from '../../../src/txstore/store.ts';
+import { toHex } from '../../../src/util/bytes.ts';
+import type { TxStorePair } from './pair.ts';
+import { checkDeleted, checkNoLeak } from './properties.ts';
+import { ANYBODY, idOf, NOBODY, nameOf } from './world.ts';
+
+const ACTIONS = [
+  ['tx', 30],
+  ['rival', 6],
+  ['block', 22],
+  ['reorganise', 3],
+  ['evict', 2],
+  ['respend', 3],
+  ['side', 3],
+  ['lock', 3],
+  ['freeze', 3],
+  ['preserve', 3],
+  ['replay', 4],
+] as const;
+export type RandomAction = (typeof ACTIONS)[number][0];
+
+interface NodeBlock {
+  readonly hash: Uint8Array;
+  readonly height: number;
+  readonly coinbase: Uint8Array;
+  readonly txs: readonly Uint8Array[];
+}
+
+export class RandomNode {
+  readonly #random: Random;
+  readonly #pair: TxStorePair;
+  readonly #settings: TxStoreSettings;
+  readonly #chain: NodeBlock[] = [];
+  /** What passes have deleted that was final, with its inputs. */
+  readonly #final: TxRecord[] = [];
+  readonly counts = new Map<string, number>();
+  #seen = { calls: -1, records: [] as readonly TxRecord[], byId: new Map<string, TxRecord>() as ReadonlyMap<string, TxRecord> };
+  #names = 0;
+  #height = 1;
+  #prunedTo = 0;
+
+  constructor(random: Random, pair: TxStorePair, settings: TxStoreSettings) {
+    this.#random = random;
+    this.#pair = pair;
+    this.#settings = settings;
+  }
+
+  /** Of the model, after the last call. */
+  get #records(): readonly TxRecord[] {
+    if (this.#seen.calls !== this.#pair.calls) {
+      const records = this.#pair.model.records();
+      this.#seen = { calls: this.#pair.calls, records, byId: new Map(records.map((record) => [toHex(record.txId), record])) };
+    }
+    return this.#seen.records;
+  }
+
+  #count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+
+  async step(): Promise<RandomAction> {
+    const action = this.#random.weighted(ACTIONS);
+    await this[action]();
+    return action;
+  }
+
+  #newTx(inputs: NewStoredTx['inputs']): NewStoredTx {
+    const count = this.#random.chance(0.005) ? 130 : this.#random.int(4);
+    const outputs = Array.from({ length: count }, () => ({ amount: 1n, script: this.#random.chance(0.05) ? NOBODY : ANYBODY }));
+    return { txId: idOf(`t${this.#names++}`), inputs, outputs };
+  }
+
+  /** Outputs that a new transaction may spend. */
+  #unspent(): NewStoredTx['inputs'] {
+    const parents = this.#records.filter(({ isConflicting, isLocked }) => !isConflicting && !isLocked);
+    return parents.flatMap(({ txId, outputs }) =>
+      outputs
+        .slice(0, 6)
+        .flatMap(({ slot }, index) => (slot?.state === 'unspent' && (slot.spendableFrom ?? 0) <= this.#height ? [{ txId, index }] : [])),
+    );
+  }
+
+  async tx(): Promise<void> {
+    const unspent = [...this.#unspent()];
+    if (unspent.length === 0) return;
+    this.#random.shuffle(unspent);
+    const tx = this.#newTx(unspent.slice(0, 1 + this.#random.int(2)));
+    await this.#pair.must('a spend', (store) => store.spend([tx], this.#height));
+    await this.#pair.must('a new transaction', (store) => store.create([tx], this.#height));
+    this.#count('tx');
+  }
+
+  /** A transaction that spends what another unmined one holds. */
+  async rival(): Promise<void> {
+    const held = this.#records.flatMap(({ txId, outputs, isConflicting }) =>
+      isConflicting
+        ? []
+        : outputs.flatMap(({ slot }, index) => (slot?.spender && this.#isUnmined(slot.spender.txId) ? [{ txId, index }] : [])),
+    );
+    if (held.length === 0) return;
+    const tx = { ...this.#newTx([this.#random.pick(held)]), isConflicting: true };
+    await this.#pair.must('a rival', (store) => store.create([tx], this.#height));
+    this.#count('rival');
+  }
+
+  #find(txId: Uint8Array): TxRecord | undefined {
+    return this.#records.length === 0 ? undefined : this.#seen.byId.get(toHex(txId));
+  }
+
+  #isUnmined(txId: Uint8Array): boolean {
+    const unminedSince = this.#find(txId)?.unminedSince;
+    return unminedSince !== null && unminedSince !== undefined;
+  }
+
+  async block(): Promise<void> {
+    this.#height++;
+    const winner = this.#random.chance(0.4) ? this.#winner() : undefined;
+    if (winner !== undefined) {
+      await this.#pair.must('a winner', (store) => store.processConflicting([winner.txId], this.#height));
+      this.#count('winner');
+    }
+    const txs = this.#mineable(winner);
+    const coinbase = { ...this.#newTx([]), txId: idOf(`c${this.#names++}`) };
+    const block = { hash: idOf(`b${this.#names++}`), height: this.#height };
+    await this.#pair.must('a coinbase', (store) =>
+      store.create([{ ...coinbase, outputs: [...coinbase.outputs, { amount: 1n, script: ANYBODY }] }], this.#height),
+    );
+    const mined = [coinbase.txId, ...txs].map((txId, index) => ({ txId, index }));
+    await this.#pair.must('a block', (store) => store.setMined(mined, block, true, this.#height));
+    this.#chain.push({ ...block, coinbase: coinbase.txId, txs: mined.map(({ txId }) => txId) });
+    this.#count('block');
+    await this.prune();
+  }
+
+  /** A conflicting record whose rivals are all unmined, and whose parents are mined. */
+  #winner(): TxRecord | undefined {
+    const able = this.#records.filter(
+      ({ isConflicting, unminedSince, inputs }) =>
+        isConflicting &&
+        unminedSince !== null &&
+        inputs.length > 0 &&
+        inputs.every(({ txId, index }) => {
+          const parent = this.#find(txId);
+          const slot = parent?.outputs[index]?.slot;
+          if (parent === undefined || parent.isConflicting || parent.unminedSince !== null || slot?.state === 'frozen') return false;
+          return slot?.spender ? this.#isUnmined(slot.spender.txId) : (slot?.spendableFrom ?? 0) <= this.#height;
+        }),
+    );
+    return able.length === 0 ? undefined : this.#random.pick(able);
+  }
+
+  /** Unmined transactions whose parents are mined, or are in the block before them. */
+  #mineable(winner: TxRecord | undefined): Uint8Array[] {
+    const chosen = new Map<string, Uint8Array>();
+    const pool = this.#records.filter(
+      ({ unminedSince, isConflicting, inputs }) => unminedSince !== null && !isConflicting && inputs.length > 0,
+    );
+    for (let round = 0; round < 3; round++) {
+      for (const { txId, inputs } of pool) {
+        const isReady = inputs.every((input) => chosen.has(toHex(input.txId)) || this.#find(input.txId)?.unminedSince === null);
+        const isWanted = txId === winner?.txId || (winner !== undefined && toHex(txId) === toHex(winner.txId)) || this.#random.chance(0.4);
+        if (isReady && isWanted) chosen.set(toHex(txId), txId);
+      }
+    }
+    return [...chosen.values()];
+  }
+
+  /** P8: chunks of any size and number decide alike. Returns what they decide to delete. */
+  async #decide(): Promise<readonly Uint8Array[]> {
+    const dry = await Promise.all(
+      [
+        [1, 1],
+        [2, 3],
+        [1000, 1],
+      ].map(([chunkParents, parallelChunks]) => this.#pass(this.#pair.model, { chunkParents, parallelChunks, dryRun: true })),
+    );
+    const [wanted, ...others] = dry.map(({ deleted }) => namesOf(deleted));
+    for (const other of others) if (other !== wanted) throw new Error(`P8 does not hold: ${other} instead of ${wanted}`);
+    return dry[0].deleted;
+  }
+
+  /** P1, P7 and P8 around a pass. */
+  async prune(): Promise<void> {
+    if (this.#height <= this.#prunedTo) return;
+    const before = this.#records;
+    const decided = await this.#decide();
+    const { deleted } = await this.#pair.must('a pass', (store) => this.#pass(store, { chunkParents: 3, parallelChunks: 2 }));
+    const missed = decided.filter((txId) => !deleted.some((gone) => toHex(gone) === toHex(txId)));
+    if (missed.length > 0) throw new Error(`P8 does not hold: ${namesOf(missed)} stay`);
+    this.#prunedTo = this.#height;
+    checkDeleted(this.#records, deleted, this.#height, this.#settings.window);
+    const gone = before.filter(({ txId }) => deleted.some((id) => toHex(id) === toHex(txId)));
+    for (const record of gone) if (!record.isConflicting && record.inputs.length > 0) this.#final.push(record);
+    for (const _ of gone) this.#count('pruned');
+    const again = await this.#pair.must('a pass once more', (store) => this.#pass(store, {}));
+    const isExcused = (txId: Uint8Array): boolean =>
+      gone.some((record) => record.isConflicting && record.inputs.some((input) => toHex(input.txId) === toHex(txId)));
+    if (!again.deleted.every(isExcused)) throw new Error(`P7 does not hold: ${namesOf(again.deleted)} go in a second pass`);
+  }
+
+  #pass(store: TxStore, settings: object): Promise<PassResult> {
+    const heights = { requested: this.#height, allowed: this.#height, window: this.#settings.window };
+    return runPass({ store, settings: { ...PRUNE_DEFAULTS, ...settings }, heights, counters: new PruneCounters(), now: () => 0 });
+  }
+
+  /** P3: whatever the window allows can be undone, and everything that is undone is still there. */
+  async reorganise(): Promise<void> {
+    const deepest = this.#chain.filter(({ height }) => height + this.#settings.window > this.#prunedTo).length;
+    const wanted = 1 + this.#random.int(this.#random.chance(0.3) ? this.#settings.window : 3);
+    const depth = Math.min(deepest, this.#chain.length - 1, wanted);
+    for (let n = 0; n < depth; n++) {
+      const { hash, txs, coinbase } = this.#chain.pop()!;
+      if (this.#random.chance(0.7)) await this.#pair.must('P3: to undo a block', (store) => store.unsetMined(txs, hash, this.#height));
+      else await this.#pair.must('P3: to leave a branch', (store) => store.markOnBestChain(txs, false, this.#height));
+      await this.#pair.must('P3: to undo a coinbase', (store) => store.setConflicting([coinbase], true, this.#height));
+      this.#height--;
+      this.#count('undone');
+    }
+  }
+
+  #pool(): readonly TxRecord[] {
+    return this.#records.filter(({ unminedSince, isConflicting, inputs }) => unminedSince !== null && !isConflicting && inputs.length > 0);
+  }
+
+  async evict(): Promise<void> {
+    const leaves = this.#pool().filter(
+      ({ outputs, conflictingChildren }) => outputs.every(({ slot }) => !slot?.spender) && conflictingChildren.length === 0,
+    );
+    if (leaves.length === 0) return;
+    const { txId, inputs } = this.#random.pick(leaves);
+    const spends = inputs.map((outpoint, vin) => ({ outpoint, spender: { txId, vin } }));
+    await this.#pair.must('an eviction', (store) => store.unspend(spends, this.#height));
+    await this.#pair.must('a deletion', (store) => store.delete([txId]));
+    this.#count('evict');
+  }
+
+  async respend(): Promise<void> {
+    const pool = this.#pool();
+    if (pool.length === 0) return;
+    const { txId, inputs } = this.#random.pick(pool);
+    await this.#pair.tell((store) => store.unspend([{ outpoint: inputs[0], spender: { txId, vin: 0 } }], this.#height));
+    await this.#pair.must('to spend again', (store) => store.spend([{ txId, inputs }], this.#height, { ignoreLocked: true }));
+    this.#count('respend');
+  }
+
+  async side(): Promise<void> {
+    const pool = this.#pool();
+    if (pool.length === 0) return;
+    const { txId } = this.#random.pick(pool);
+    const block = { hash: idOf(`s${this.#names++}`), height: 1 + this.#random.int(this.#height) };
+    await this.#pair.must('a side block', (store) => store.setMined([{ txId, index: 0 }], block, false, this.#height));
+    this.#count('side');
+  }
+
+  async lock(): Promise<void> {
+    if (this.#records.length === 0) return;
+    const { txId, isLocked } = this.#random.pick(this.#records);
+    await this.#pair.must('a lock', (store) => store.setLocked([txId], !isLocked, this.#height));
+    this.#count('lock');
+  }
+
+  async freeze(): Promise<void> {
+    const records = this.#records.filter(({ outputs }) => outputs.length > 0);
+    const frozen = records.filter(({ outputs }) => outputs.some(({ slot }) => slot?.state === 'frozen'));
+    if (records.length === 0) return;
+    const isEnd = frozen.length > 0 && this.#random.chance(0.6);
+    const { txId, outputs } = this.#random.pick(isEnd ? frozen : records);
+    const known = outputs.findIndex(({ slot }) => slot?.state === 'frozen');
+    const outpoint = { txId, index: isEnd ? known : this.#random.int(outputs.length + 1) };
+    const action = isEnd ? this.#random.pick(['unfreeze', 'unfreeze', 'reassign'] as const) : 'freeze';
+    const answer = await this.#pair.tell((store) =>
+      action === 'reassign' ? store.reassign(outpoint, idOf('new'), 2, this.#height) : store[action]([outpoint], this.#height),
+    );
+    this.#count('refused' in answer ? answer.refused : action);
+  }
+
+  async preserve(): Promise<void> {
+    if (this.#records.length === 0) return;
+    const { txId } = this.#random.pick(this.#records);
+    const until = this.#height + this.#random.int(8);
+    await this.#pair.must('a preservation', (store) => store.preserve([txId], until, this.#height));
+    this.#count('preserve');
+  }
+
+  /** P6. */
+  async replay(): Promise<void> {
+    if (this.#final.length === 0) return;
+    const { txId, inputs } = this.#random.pick(this.#final);
+    const answer = await this.#pair.tell((store) =>
+      store.spend([{ txId, inputs }], this.#height, { ignoreLocked: true, ignoreConflicting: true }),
+    );
+    if (!('refused' in answer)) throw new Error(`P6 does not hold: ${nameOf(txId)} is spent once more`);
+    this.#count(answer.refused);
+  }
+
+  /** P4: time passes, and nothing else. */
+  async rest(): Promise<void> {
+    const until = Math.max(this.#height, this.#prunedTo) + 3 * (this.#settings.window + this.#settings.retention) + 10;
+    while (this.#height < until) {
+      this.#height++;
+      await this.prune();
+    }
+    checkNoLeak(this.#records, this.#height, this.#settings.window);
+  }
+}
+
+function namesOf(txIds: readonly Uint8Array[]): string {
+  return txIds.map(nameOf).sort().join(' ');
+}
