@@ -23,6 +23,7 @@ import type {
 } from '../records.ts';
 import type { WalletRows } from '../rows.ts';
 import { refusal } from '../rules/failures.ts';
+import { checkNewTx } from '../rules/new-tx.ts';
 import { checkTxChange, effectOfChange, isEvicted, isLive } from '../rules/status.ts';
 import type {
   AccountName,
@@ -192,6 +193,7 @@ export class MemoryWalletStore implements WalletStore {
   }
 
   async createTx(tx: NewTx): Promise<void> {
+    checkNewTx(tx);
     this.#change(tx.walletId, (wallet, tables) => {
       for (const news of dropOtherForms(tables, wallet, [tx])) addTx(tables, news);
     });
