@@ -120,6 +120,11 @@ export function parsePosition(text: string, query: Query, { parseId }: Pick<Dial
   return { seen: seen === '-' ? ALL : Number.parseInt(seen, 36), points };
 }
 
+/** Where a reader is that has taken in the whole block of an event, of which the id says how many changes were told. */
+export function behindBlock(id: string): string {
+  return `-${id.slice(id.indexOf('.'))}`;
+}
+
 /** Where a reader goes on. */
 export interface Resumption {
   /** The newest block of its position that is still on our chain; null: the origin. */

@@ -214,6 +214,12 @@ export const EVENT_BUFFER_BYTES_MAX = 4 * 1024 * 1024;
 /** Milliseconds after which a reader whose stream broke should come back. */
 export const EVENT_RETRY_MS = 1000;
 
+/** Milliseconds of silence after which a reader of events takes the server for lost: three signs of life were missed. */
+export const EVENT_SILENCE_MS = 3 * EVENT_HEARTBEAT_MS;
+
+/** Characters of one event that a reader takes: those of a block have a few hundred. */
+export const EVENT_CHARS_MAX = 1024 * 1024;
+
 /** Addresses, credentials and assets that one stream of events may name: they come in a URL. */
 export const EVENT_FILTERS_MAX = 100;
 

@@ -1,11 +1,30 @@
-/** Transactions of the Bitcoin family as wallets take them: from their bytes, and the bytes from the history of a store. */
-import { decodeTx, describeTx } from '../../ledgers/bitcoin/index.ts';
+/**
+ * Transactions of the Bitcoin family as wallets take them: from their bytes, and
+ * the bytes from the history of a store, or from the blocks of a server.
+ */
+import {
+  type BitcoinBlock,
+  type BitcoinNetwork,
+  type BitcoinTx,
+  bitcoinLedger,
+  decodeTx,
+  describeTx,
+  formatId,
+  parseId,
+} from '../../ledgers/bitcoin/index.ts';
+import { equalBytes } from '../../util/bytes.ts';
+import { UnspentError } from '../../util/errors.ts';
+import type { BlockBodies } from '../feed/http-feed.ts';
 import type { BlockTxs } from '../feed/store-feed.ts';
 import type { WalletTx } from '../records.ts';
 
 /** Throws BLOCK_INVALID. `mweb`: the network has extension blocks (`BitcoinNetwork.mweb`). */
 export function walletTxOf(raw: Uint8Array, mweb: boolean): WalletTx {
-  const { id, coinbase, inputs, outputs } = describeTx(decodeTx(raw, mweb));
+  return walletTx(decodeTx(raw, mweb), raw);
+}
+
+function walletTx(tx: BitcoinTx, raw: Uint8Array): WalletTx {
+  const { id, coinbase, inputs, outputs } = describeTx(tx);
   return {
     id,
     raw,
@@ -22,4 +41,21 @@ export function historyTxs(mweb: boolean): BlockTxs {
       .history()
       .txs(block.height)
       .map(({ raw }) => walletTxOf(raw, mweb));
+}
+
+/** Blocks from a server's Esplora API, whose store keeps the history. */
+export function esploraBodies(network: BitcoinNetwork): BlockBodies {
+  const ledger = bitcoinLedger(network);
+  return {
+    parseId,
+    path: (hash) => `/api/block/${formatId(hash)}/raw`,
+    read(raw, { hash, height }) {
+      const block: BitcoinBlock = ledger.decode(raw, height);
+      ledger.verify?.(block, true);
+      if (!equalBytes(block.hash, hash)) {
+        throw new UnspentError('PROTOCOL', `the server was asked for block ${formatId(hash)} and gives ${formatId(block.hash)}`);
+      }
+      return block.txs.map((tx) => walletTx(tx, raw.slice(tx.start, tx.end)));
+    },
+  };
 }

@@ -4,8 +4,8 @@
  * feed is are one database transaction, so that whoever crashes, and however
  * many processes feed one database, every block is taken in exactly once.
  *
- * Events come from a store in this process (store-feed.ts) or from another
- * machine; the feed does not know.
+ * Events come from a store in this process (store-feed.ts) or from a server on
+ * another machine (http-feed.ts); the feed does not know.
  */
 import { outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
@@ -19,12 +19,12 @@ export type FeedEvent =
   | { readonly kind: 'connected'; readonly block: WalletBlock; readonly txs: readonly WalletTx[]; readonly position: string }
   | { readonly kind: 'disconnected'; readonly block: WalletBlock; readonly position: string }
   /** Blocks above `to` are gone; null: all of them. */
-  | { readonly kind: 'rollback'; readonly to: WalletBlock | null; readonly position: string };
+  | { readonly kind: 'rollback'; readonly to: Pick<WalletBlock, 'height' | 'hash'> | null; readonly position: string };
 
 /** Where the events of a chain come from. */
 export interface FeedSource {
   /** The newest block, null before the first, and the position right behind it. */
-  newest(): Promise<FeedStart>;
+  newest(signal: AbortSignal): Promise<FeedStart>;
   /** What happens after a position, until the signal comes. */
   events(after: string, signal: AbortSignal): AsyncIterable<FeedEvent>;
 }
@@ -80,7 +80,7 @@ export class WalletFeed {
    */
   async follow(source: FeedSource, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const after = (await this.#store.feedPosition(this.#feed)) ?? (await this.#begin(await source.newest()));
+      const after = (await this.#store.feedPosition(this.#feed)) ?? (await this.#begin(await source.newest(signal)));
       if (await this.#takeAll(source.events(after, signal), after)) return;
     }
   }

@@ -43,7 +43,7 @@ export class WalletScanner {
 
   /** The source, with every event prepared before it is given out. */
   beside(source: FeedSource): FeedSource {
-    return { newest: () => source.newest(), events: (after, signal) => this.#prepared(source.events(after, signal)) };
+    return { newest: (signal) => source.newest(signal), events: (after, signal) => this.#prepared(source.events(after, signal)) };
   }
 
   async *#prepared(events: AsyncIterable<FeedEvent>): AsyncGenerator<FeedEvent, void, undefined> {

@@ -1,0 +1,144 @@
+/**
+ * The events of a server in the form that wallets take them in: its event stream
+ * says which blocks come and go, and the blocks are fetched one by one. A stream
+ * that breaks is opened again where it was left, after pauses that grow; a server
+ * that cannot tell any more what happened since ends it with EXPIRED.
+ *
+ * Positions are those of a store in this process (store-feed.ts): a database may
+ * be fed here and there in turns.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { behindBlock } from '../../events/position.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { BLOCK_BYTES_MAX, RECONNECT_MS_MAX, RECONNECT_MS_MIN } from '../../util/limits.ts';
+import type { WalletBlock, WalletTx } from '../records.ts';
+import { isTransient, type ServerAddress, ServerClient } from './server-client.ts';
+import type { ServerSentEvent } from './server-sent-events.ts';
+import type { FeedEvent, FeedSource, FeedStart } from './wallet-feed.ts';
+
+/** How the blocks of a family are asked for and read. */
+export interface BlockBodies {
+  parseId(text: string): Uint8Array;
+  path(hash: Uint8Array): string;
+  /** The transactions of a block, in its order. Throws BLOCK_INVALID, PROTOCOL when it is another block. */
+  read(raw: Uint8Array, block: WalletBlock): readonly WalletTx[];
+}
+
+export interface HttpFeedOptions extends ServerAddress {
+  readonly bodies: BlockBodies;
+  /** Milliseconds before a lost server is asked again, the first time and at most. Default 250 to 60,000. */
+  readonly reconnectMs?: readonly [least: number, most: number] | undefined;
+  /** Told why the server was lost; it is asked again. */
+  readonly onLost?: ((error: UnspentError) => void) | undefined;
+}
+
+const EVENTS = '/api/v1/events?types=block,rollback';
+
+/** What the server's documents say of a block. */
+interface BlockDocument {
+  readonly hash: string;
+  readonly height: number;
+  readonly block_time: number;
+}
+
+interface PointDocument {
+  readonly hash: string;
+  readonly height: number;
+}
+
+export class HttpFeed implements FeedSource {
+  readonly #server: ServerClient;
+  readonly #options: HttpFeedOptions;
+
+  /** Asks nothing yet. Throws USAGE. */
+  constructor(options: HttpFeedOptions) {
+    this.#server = new ServerClient(options);
+    this.#options = options;
+  }
+
+  /** Asks until the server answers. Throws INTERRUPTED on the signal, and what asking again does not mend. */
+  async newest(signal: AbortSignal): Promise<FeedStart> {
+    for (let failures = 0; ; failures++) {
+      try {
+        return await this.#begin(signal);
+      } catch (error) {
+        if (signal.aborted || !isTransient(error)) throw error;
+        await this.#pause(error, failures, signal);
+      }
+    }
+  }
+
+  async *events(after: string, signal: AbortSignal): AsyncGenerator<FeedEvent, void, undefined> {
+    let position = after;
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        for await (const told of this.#server.events(EVENTS, position, signal)) {
+          failures = 0;
+          const event = await this.#eventOf(told, signal);
+          if (event === null) continue;
+          position = event.position;
+          yield event;
+        }
+        await this.#pause(new UnspentError('SOURCE_UNREACHABLE', 'the server has ended the stream'), failures, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!isTransient(error)) throw error;
+        await this.#pause(error, failures, signal);
+      }
+    }
+  }
+
+  async #begin(signal: AbortSignal): Promise<FeedStart> {
+    for await (const { name, id, data } of this.#server.events(EVENTS, null, signal)) {
+      if (name !== 'begin') continue;
+      const { point } = parse<{ readonly point: PointDocument | null }>(data);
+      const document = point && (await this.#server.json<BlockDocument>(`/api/v1/blocks/${point.hash}`, signal));
+      return { block: document && this.#blockOf(document), position: id };
+    }
+    throw new UnspentError('SOURCE_UNREACHABLE', 'the server has ended the stream before it began');
+  }
+
+  /** Null: nothing that concerns wallets. */
+  async #eventOf({ name, id, data }: ServerSentEvent, signal: AbortSignal): Promise<FeedEvent | null> {
+    if (name === 'block') {
+      const block = this.#blockOf(parse(data));
+      const { bodies } = this.#options;
+      // A block that is gone already is not found: the stream is opened again behind the one before, and leads past it.
+      const raw = await this.#server.bytes(bodies.path(block.hash), BLOCK_BYTES_MAX, signal);
+      return { kind: 'connected', block, txs: bodies.read(raw, block), position: behindBlock(id) };
+    }
+    if (name === 'undo') return { kind: 'disconnected', block: this.#blockOf(parse(data)), position: id };
+    if (name === 'rollback') {
+      const { to, resumed } = parse<{ readonly to: PointDocument | null; readonly resumed: boolean }>(data);
+      // The blocks of any other were told one by one.
+      return resumed ? { kind: 'rollback', to: to && this.#pointOf(to), position: id } : null;
+    }
+    if (name === 'expired') throw new UnspentError('EXPIRED', parse<{ readonly detail: string }>(data).detail);
+    if (name === 'failure') throw new UnspentError('SOURCE_UNREACHABLE', parse<{ readonly detail: string }>(data).detail);
+    return null;
+  }
+
+  #blockOf(document: BlockDocument): WalletBlock {
+    return { ...this.#pointOf(document), timestamp: document.block_time };
+  }
+
+  #pointOf({ hash, height }: PointDocument): Pick<WalletBlock, 'height' | 'hash'> {
+    if (typeof hash !== 'string' || !Number.isSafeInteger(height))
+      throw new UnspentError('PROTOCOL', 'the server tells of a block without hash or height');
+    return { height, hash: this.#options.bodies.parseId(hash) };
+  }
+
+  async #pause(error: UnspentError, failures: number, signal: AbortSignal): Promise<void> {
+    const [least, most] = this.#options.reconnectMs ?? [RECONNECT_MS_MIN, RECONNECT_MS_MAX];
+    this.#options.onLost?.(error);
+    await sleep(Math.min(most, least * 2 ** Math.min(failures, 30)), undefined, { signal }).catch(() => {});
+  }
+}
+
+function parse<T>(data: string): T {
+  try {
+    return JSON.parse(data) as T;
+  } catch (cause) {
+    throw new UnspentError('PROTOCOL', 'the server tells an event that is not JSON', {}, cause);
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Requests to a server of ours on another machine: answers that are bounded in
+ * bytes and in silence, and failures that are typed as the server itself types
+ * them. What may be better in a moment is told from what will not be.
+ */
+import { ERROR_CODES, type ErrorCode, isUnspentError, UnspentError } from '../../util/errors.ts';
+import { EVENT_SILENCE_MS, HTTP_BODY_BYTES_MAX } from '../../util/limits.ts';
+import { readServerSentEvents, type ServerSentEvent } from './server-sent-events.ts';
+
+export interface ServerAddress {
+  /** Where it listens, such as `https://node.example:8437`. */
+  readonly url: string;
+  /** Its `server.token`. */
+  readonly token?: string | undefined;
+}
+
+/** The server cannot be reached or has no room, or the chain has just turned: the same question may be answered later. */
+const TRANSIENT: ReadonlySet<ErrorCode> = new Set(['SOURCE_UNREACHABLE', 'BUSY', 'CLOSED', 'INTERRUPTED', 'INDEX_NOT_READY', 'NOT_FOUND']);
+
+export function isTransient(error: unknown): error is UnspentError {
+  return isUnspentError(error) && TRANSIENT.has(error.code);
+}
+
+export class ServerClient {
+  readonly #base: URL;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  /** Throws USAGE when the URL is none. */
+  constructor({ url, token }: ServerAddress) {
+    const base = URL.canParse(url) ? new URL(url) : null;
+    if (base === null || !/^https?:$/.test(base.protocol)) throw new UnspentError('USAGE', `'${url}' is not the URL of a server`);
+    this.#base = base;
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  }
+
+  async json<T>(path: string, signal: AbortSignal): Promise<T> {
+    const bytes = await this.bytes(path, HTTP_BODY_BYTES_MAX, signal);
+    try {
+      return JSON.parse(new TextDecoder().decode(bytes)) as T;
+    } catch (cause) {
+      throw new UnspentError('PROTOCOL', `${this.#base.host} answers ${path} with something that is not JSON`, {}, cause);
+    }
+  }
+
+  async bytes(path: string, bytesMax: number, signal: AbortSignal): Promise<Uint8Array> {
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    for await (const part of this.#body(path, {}, signal)) {
+      length += part.length;
+      if (length > bytesMax) throw new UnspentError('PROTOCOL', `${this.#base.host} answers ${path} with more than ${bytesMax} bytes`);
+      parts.push(part);
+    }
+    return Buffer.concat(parts);
+  }
+
+  /** Until the server ends them. `after`: the id of the last one; null: from now on. */
+  events(path: string, after: string | null, signal: AbortSignal): AsyncGenerator<ServerSentEvent, void, undefined> {
+    return readServerSentEvents(this.#body(path, after === null ? {} : { 'last-event-id': after }, signal));
+  }
+
+  /** Ends the request when its reader leaves. Throws what the server says is wrong, SOURCE_UNREACHABLE. */
+  async *#body(path: string, more: Readonly<Record<string, string>>, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+    const leaving = new AbortController();
+    const giveUp = (): void => leaving.abort(new Error(`nothing came for ${EVENT_SILENCE_MS / 1000} s`));
+    let silence = setTimeout(giveUp, EVENT_SILENCE_MS);
+    try {
+      const response = await fetch(new URL(path, this.#base), {
+        headers: { ...this.#headers, ...more },
+        redirect: 'error',
+        signal: AbortSignal.any([signal, leaving.signal]),
+      });
+      if (!response.ok) throw await failureOf(response);
+      for await (const chunk of response.body ?? []) {
+        // While the reader is at work, nobody listens.
+        clearTimeout(silence);
+        yield chunk;
+        silence = setTimeout(giveUp, EVENT_SILENCE_MS);
+      }
+    } catch (error) {
+      if (isUnspentError(error)) throw error;
+      if (signal.aborted) throw new UnspentError('INTERRUPTED', `stopped while asking ${this.#base.host}`, {}, error);
+      throw new UnspentError('SOURCE_UNREACHABLE', `${this.#base.host} does not answer ${path}: ${reasonOf(error)}`, {}, error);
+    } finally {
+      clearTimeout(silence);
+      leaving.abort();
+    }
+  }
+}
+
+/** As the server's problem document types it; plain text is that of the Esplora API. */
+async function failureOf(response: Response): Promise<UnspentError> {
+  const { status } = response;
+  const text = (await response.text()).slice(0, HTTP_BODY_BYTES_MAX);
+  const { code, detail } = problemIn(text);
+  if (code !== null) return new UnspentError(code, detail, { status });
+  const said = `the server answers ${status}: ${text.slice(0, 200)}`;
+  return new UnspentError(status === 404 ? 'NOT_FOUND' : status >= 500 ? 'SOURCE_UNREACHABLE' : 'PROTOCOL', said, { status });
+}
+
+function problemIn(text: string): { readonly code: ErrorCode | null; readonly detail: string } {
+  try {
+    const { code, detail } = JSON.parse(text) as { readonly code?: unknown; readonly detail?: unknown };
+    const isKnown = typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
+    return { code: isKnown ? (code as ErrorCode) : null, detail: String(detail) };
+  } catch {
+    return { code: null, detail: '' };
+  }
+}
+
+/** `fetch` says only that it failed; why is in the cause. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message || ('code' in cause ? String(cause.code) : cause.name) : String(cause);
+}
