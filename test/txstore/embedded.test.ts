@@ -13,7 +13,7 @@ import { EmbeddedTxStore } from '../../src/txstore/embedded/index.ts';
 import { indexDifferences, rebuildIndexes } from '../../src/txstore/embedded/indexes.ts';
 import { runTxScenarios } from './scenarios.ts';
 import { openEmbedded } from './support/embedded.ts';
-import { blockAt, idOf, SETTINGS, TxWorld } from './support/world.ts';
+import { ANYBODY, blockAt, idOf, SETTINGS, TxWorld } from './support/world.ts';
 
 runTxScenarios('embedded, in memory', (settings, limit) => openEmbedded(openMemory(TX_STORE_COLUMNS), settings, limit));
 
@@ -22,10 +22,29 @@ async function fill(world: TxWorld): Promise<void> {
   await world.add('P', { at: 90, mined: 90, outputs: 300 });
   for (let n = 0; n < 300; n += 10) await world.add(`C${n}`, { at: 100 + n, spends: [`P:${n}`], ...(n % 20 === 0 ? { mined: 100 } : {}) });
   await world.add('L', { at: 100, spends: ['P:0'], competes: true, isConflicting: true });
-  await world.add('Q', { at: 90, mined: 90 });
+  await world.add('Q', { at: 90, mined: 90, spends: ['P:299'] });
   await world.add('D', { at: 100, mined: 100, spends: ['Q:0'] });
   await world.store.preserve(['P', 'C0'].map(idOf), 1000, 100);
 }
+
+const LARGE = { txId: idOf('N'), inputs: [], outputs: Array(1000).fill({ amount: 1n, script: ANYBODY }) };
+
+/** One of each kind. */
+const CHANGES: readonly ((world: TxWorld) => Promise<unknown>)[] = [
+  ({ store }) => store.create([LARGE], 200),
+  (world) => world.spend('E', ['P:295', 'P:5'], 200),
+  (world) => world.unspend('P:10', 'C10', 200),
+  (world) => world.mine(['C10', 'C30'], 200),
+  (world) => world.unmine(['C0'], 100, 200),
+  ({ store }) => store.markOnBestChain(['C20', 'C40'].map(idOf), false, 200),
+  ({ store }) => store.setConflicting([idOf('P')], true, 200),
+  ({ store }) => store.processConflicting([idOf('L')], 200),
+  ({ store }) => store.setLocked(['P', 'Q'].map(idOf), true, 200),
+  ({ store }) => store.preserve(['Q', 'D'].map(idOf), 300, 200),
+  ({ store }) => store.expirePreservations(1000),
+  ({ store }) => store.delete(['P', 'L'].map(idOf)),
+  (world) => removeQ(world),
+];
 
 describe('transaction store: embedded', () => {
   it('SD62 indexes that are lost are made anew from the records', async () => {
@@ -47,39 +66,23 @@ describe('transaction store: embedded', () => {
     assert.deepEqual(rebuildIndexes(engine), []);
   });
 
-  it('SD37 SD67 F15 every change is one batch: one that is not committed leaves nothing', async () => {
-    const engine = new BreakingEngine(openMemory(TX_STORE_COLUMNS));
-    await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
-    await fill(world);
-    const { store } = world;
-    const calls: readonly (() => Promise<unknown>)[] = [
-      () => store.create([{ txId: idOf('N'), inputs: [], outputs: Array(1000).fill({ amount: 1n, script: Uint8Array.of(0x51) }) }], 200),
-      () => world.spend('E', ['P:295', 'P:5'], 200),
-      () => world.unspend('P:10', 'C10', 200),
-      () => world.mine(['C10', 'C30'], 200),
-      () => world.unmine(['C0'], 100, 200),
-      () => store.markOnBestChain(['C20', 'C40'].map(idOf), false, 200),
-      () => store.setConflicting([idOf('P')], true, 200),
-      () => store.processConflicting([idOf('L')], 200),
-      () => store.setLocked(['P', 'Q'].map(idOf), true, 200),
-      () => store.preserve(['Q', 'D'].map(idOf), 300, 200),
-      () => store.expirePreservations(1000),
-      () => store.delete(['P', 'L'].map(idOf)),
-      () => removeQ(world),
-    ];
-    for (const call of calls) {
+  it('SD37 SD67 F5 F15 every change is one batch: one that is not committed leaves nothing', async () => {
+    for (const call of CHANGES) {
+      const engine = new BreakingEngine(openMemory(TX_STORE_COLUMNS));
+      await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
+      await fill(world);
       const before = dump(engine);
-      engine.commits = 0;
       engine.isBroken = true;
-      await assert.rejects(call, /the disk is gone/);
-      assert.equal(engine.commits, 1);
-      engine.isBroken = false;
+      await assert.rejects(call(world), /the disk is gone/);
       assert.deepEqual(dump(engine), before);
+      engine.isBroken = false;
+      engine.commits = 0;
+      await call(world);
+      assert.equal(engine.commits, 1, String(call));
+      assert.notDeepEqual(dump(engine), before);
+      assert.deepEqual(indexDifferences(engine), []);
+      assert.equal((await world.store.stats()).records, (await world.names()).length);
     }
-    await removeQ(world);
-    assert.equal(await world.find('Q'), null);
-    assert.deepEqual(indexDifferences(engine), []);
-    assert.equal((await store.stats()).records, (await world.names()).length);
   });
 
   it('F2 a record that is damaged is not stable, and not used', async () => {
@@ -131,7 +134,8 @@ async function removeQ({ store }: TxWorld): Promise<void> {
   const [read] = await store.readChildren([idOf('D')]);
   assert.ok(parent !== null && read.kind === 'present');
   const children = [{ txId: idOf('D'), version: read.child.version }];
-  await store.removeParents({ height: 400, parents: [{ parent, children }], cursor: null });
+  const { deleted, tombstonesWritten } = await store.removeParents({ height: 400, parents: [{ parent, children }], cursor: null });
+  assert.deepEqual([deleted.length, tombstonesWritten], [1, 1]);
 }
 
 /** An engine whose commits fail as long as it is broken. */

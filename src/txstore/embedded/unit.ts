@@ -59,9 +59,13 @@ export class TxUnit {
 
   /** Reads those that are not loaded yet together. */
   load(txIds: readonly Uint8Array[]): void {
-    const missing = txIds.filter((txId) => !this.#loaded.has(toHex(txId)));
-    const rows = this.#reader.getMany(TX_RECORD, missing);
-    for (const [n, txId] of missing.entries()) this.#loaded.set(toHex(txId), loadedTx(txId, rows[n]));
+    const wanted = new Map<string, Uint8Array>();
+    for (const txId of txIds) {
+      const key = toHex(txId);
+      if (!this.#loaded.has(key)) wanted.set(key, txId);
+    }
+    const rows = this.#reader.getMany(TX_RECORD, [...wanted.values()]);
+    for (const [n, [key, txId]] of [...wanted].entries()) this.#loaded.set(key, loadedTx(txId, rows[n]));
   }
 
   find(txId: Uint8Array): LoadedTx | undefined {

@@ -74,20 +74,30 @@ async function runWave(
   return Promise.all(wave.map((chunk) => pruneChunk(context, chunk, restart)));
 }
 
-async function preserveParents({ store, settings, heights }: PassContext): Promise<readonly MissingParent[]> {
+/** Returns the parents that are not there. */
+async function preserveParents(context: PassContext): Promise<readonly MissingParent[]> {
+  const { store, settings, heights } = context;
   const until = settings.preserveParentsBlocks === 0 ? null : heightAfter(heights.requested, settings.preserveParentsBlocks);
   if (until === null) return [];
   const cutoff = Math.max(0, heights.requested - Math.ceil(store.settings.retention / 2));
   const missing: MissingParent[] = [];
-  const old = await store.queryOldUnmined(cutoff, Number.MAX_SAFE_INTEGER);
-  for (let at = 0; at < old.length; at += PRUNE_UNMINED_BATCH) {
-    const records = await store.batchGet(old.slice(at, at + PRUNE_UNMINED_BATCH).map(({ txId }) => txId));
-    const neededBy = new Map<string, MissingParent>();
-    for (const record of records) {
-      for (const input of record?.inputs ?? []) neededBy.set(toHex(input.txId), { missing: input.txId, neededBy: record!.txId });
-    }
-    const parents = [...neededBy.values()].map((pair) => pair.missing);
-    for (const txId of await store.preserve(parents, until, heights.requested)) missing.push(neededBy.get(toHex(txId))!);
+  let batch: Uint8Array[] = [];
+  for await (const { txId, since } of store.iterateUnmined()) {
+    if (since > cutoff) break;
+    batch.push(txId);
+    if (batch.length < PRUNE_UNMINED_BATCH) continue;
+    missing.push(...(await preserveParentsOf(context, batch, until)));
+    batch = [];
   }
-  return missing;
+  return [...missing, ...(await preserveParentsOf(context, batch, until))];
+}
+
+async function preserveParentsOf({ store, heights }: PassContext, txIds: readonly Uint8Array[], until: number): Promise<MissingParent[]> {
+  const neededBy = new Map<string, MissingParent>();
+  for (const record of await store.batchGet(txIds)) {
+    for (const { txId } of record?.inputs ?? []) neededBy.set(toHex(txId), { missing: txId, neededBy: record!.txId });
+  }
+  const parents = [...neededBy.values()].map(({ missing }) => missing);
+  const missing = await store.preserve(parents, until, heights.requested);
+  return missing.map((txId) => neededBy.get(toHex(txId))!);
 }

@@ -108,9 +108,11 @@ export const queueScenarios: readonly TxScenario[] = [
         ['enter behind', 'recover ok'],
       );
       world.conditions.isCatchingUp = true;
-      await pruner.prune(150);
-      assert.equal(pruner.backlogState, 'ok');
-      assert.equal(pruner.counters.get('prune_skipped_total{reason="catch_up"}'), 1);
+      const skipping = world.newPruner();
+      await skipping.prune(200);
+      await skipping.prune(250);
+      assert.equal(skipping.counters.get('prune_skipped_total{reason="catch_up"}'), 2);
+      assert.deepEqual([skipping.backlogState, (await skipping.gauges())['prune_lag_blocks']], ['ok', 51]);
     },
   ],
   [
