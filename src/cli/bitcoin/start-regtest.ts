@@ -23,6 +23,7 @@ import { followCommands } from '../start-control.ts';
 import { followAndReport, lineWriter, withServer } from '../start-follow.ts';
 import { FollowLines } from '../start-lines.ts';
 import { btc, regtestCommands } from './regtest-control.ts';
+import { DEMO_WALLET, playDemoWallet } from './wallet/demo-wallet.ts';
 
 export const REGTEST = 'bitcoin-regtest';
 const JOURNAL = 'regtest.journal';
@@ -61,7 +62,14 @@ async function startIn(context: Context, store: OpenStore): Promise<void> {
       const lines = new FollowLines(store, lineWriter(context));
       const commands = [...followCommands(store, lines, served), ...regtestCommands(devnet)];
       const source = openNetworkSource(url, store.network, { onPeer: (status) => lines.peer(status) });
-      await followAndReport(context, store, source, lines, commands, served);
+      const end = new AbortController();
+      const demo = playDemoWallet(context, devnet, end.signal);
+      try {
+        await followAndReport(context, store, source, lines, commands, served);
+      } finally {
+        end.abort();
+        await demo;
+      }
     };
     await withServer(context, store, body, await electrumPorts(context));
   } finally {
@@ -115,6 +123,7 @@ function introduction(url: string, store: OpenStore, served: Served | null): str
     ...(tcp === undefined ? [] : [['electrum', `${store.config.electrum.host}:${tcp} (TCP, no TLS)`] as [string, string]]),
     ['regtest', `a chain of your own, a block every ${INTERVAL_MS / 1000} s, served at ${url}`],
     ['store', `${store.data}, following it over that socket`],
+    ['wallet', `unspent wallet history ${DEMO_WALLET} --data ${store.data}, in another terminal: payments, one replaced`],
     ['soon', 'a fork: the last blocks are undone, exactly, and others take their place'],
     ['try', `query address ${address}`],
     ...(served === null ? [] : [['', `curl ${served.url}api/address/${address}/utxo`] as [string, string]]),

@@ -1,0 +1,106 @@
+/**
+ * The wallet that a regtest chain of one's own opens with: it is paid, pays, and
+ * replaces its payment by one with a higher fee, while the chain goes on and
+ * turns. Its keys are words that everybody knows, so that a newcomer can sign,
+ * too; on a chain of one's own nothing is lost by that.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GUEST_SCRIPT, type RegtestDevnet } from '../../../chains/bitcoin/regtest/index.ts';
+import { equalBytes } from '../../../util/bytes.ts';
+import { assert, isUnspentError } from '../../../util/errors.ts';
+import { newAddressOf } from '../../../wallet/bitcoin/operations/addresses.ts';
+import { broadcastTx } from '../../../wallet/bitcoin/operations/broadcast.ts';
+import { prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
+import { createWatchOnlyWallet } from '../../../wallet/bitcoin/operations/create-wallet.ts';
+import { preparePayment } from '../../../wallet/bitcoin/operations/payment.ts';
+import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
+import type { WalletInfo } from '../../../wallet/records.ts';
+import type { Context } from '../../context.ts';
+import { withWallets } from './open-wallets.ts';
+
+export const DEMO_WALLET = 'demo';
+/** The first test vector of BIP39. */
+const WORDS = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
+const PURPOSE = 84;
+const FUNDED = [50_000_000n, 20_000_000n];
+const PAID = 12_345_678n;
+/** In sat/kvB: what the payment pays first, and what the one that replaces it pays. */
+const RATES = [2000, 12_000] as const;
+const LEASE_MS = 600_000;
+const LOOK_MS = 300;
+/** From so many confirmations on no fork of this chain is deep enough to take the payment back. */
+const DEEP_CONFS = 6;
+
+/** Once in the life of a store; ends when the payment is deep, or with the signal. What goes wrong is said, and ends nothing else. */
+export async function playDemoWallet(context: Context, devnet: RegtestDevnet, signal: AbortSignal): Promise<void> {
+  try {
+    await withWallets(context, (wallets) => play(wallets, devnet, signal), { create: true });
+  } catch (error) {
+    if (!isUnspentError(error)) throw error;
+    context.output.remark(`there is no demo wallet: ${error.message}`);
+  }
+}
+
+async function play(wallets: WalletContext, devnet: RegtestDevnet, signal: AbortSignal): Promise<void> {
+  const { store, keys, network, now } = wallets;
+  if ((await store.listWallets()).some(({ name }) => name === DEMO_WALLET)) return;
+  const secret = keys.parseMnemonic(WORDS);
+  const master = keys.masterOf(network, secret);
+  assert(master !== null, 'a mnemonic has a master key');
+  const descriptor = keys.accountDescriptor(network, master, { purpose: PURPOSE, account: 0 });
+  const wallet = await createWatchOnlyWallet(wallets, { name: DEMO_WALLET, descriptor });
+  for (const [i, sats] of FUNDED.entries()) {
+    const { script } = await newAddressOf(wallets, wallet, {});
+    const id = devnet.fund(script, sats);
+    await until(signal, async () => (await store.history(wallet.id)).some(({ tx }) => equalBytes(tx.id, id)));
+    if (signal.aborted) return;
+    await store.updateTx(wallet.id, id, { label: i === 0 ? 'first sale' : 'second sale' });
+  }
+  const coins = { now: now(), minConfs: 1 };
+  await until(signal, async () => (await store.listCoins(wallet.id, coins)).length === FUNDED.length);
+  const ring = keys.openKeyRing(network, secret);
+  const sign = (psbt: Uint8Array): Uint8Array => keys.extractTx(keys.signPsbt(psbt, ring).psbt).raw;
+  if (!signal.aborted) await payAndReplace(wallets, devnet, wallet, sign, signal);
+}
+
+async function payAndReplace(
+  wallets: WalletContext,
+  devnet: RegtestDevnet,
+  { id, name }: WalletInfo,
+  sign: (psbt: Uint8Array) => Uint8Array,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store } = wallets;
+  const submit = async (raw: Uint8Array): Promise<Uint8Array> => devnet.submit(raw);
+  const outputs = [{ script: GUEST_SCRIPT, value: PAID }];
+  const payment = await preparePayment(wallets, await store.getWallet(name), { outputs, rate: RATES[0], leaseMs: LEASE_MS });
+  const sent = await broadcastTx(wallets, await store.getWallet(name), { raw: sign(payment.psbt), label: 'rent', submit });
+  const bump = await prepareReplacement(wallets, await store.getWallet(name), { txId: sent.tx.id, rate: RATES[1], leaseMs: LEASE_MS });
+  const replaced = await broadcastTx(wallets, await store.getWallet(name), {
+    raw: sign(bump.psbt),
+    label: 'rent, with a higher fee',
+    replace: true,
+    submit,
+  });
+  await until(signal, async () => {
+    const [{ block }, { syncedTo }] = [await store.getTx(id, replaced.tx.id), await store.getWallet(name)];
+    if (block !== null) return syncedTo !== null && syncedTo.height - block.height + 1 >= DEEP_CONFS;
+    resubmit(devnet, replaced.tx.raw);
+    return false;
+  });
+}
+
+/** A fork may have taken the chain below the payment's lock time, and the payment out of the mempool with it. */
+function resubmit(devnet: RegtestDevnet, raw: Uint8Array): void {
+  try {
+    devnet.submit(raw);
+  } catch (error) {
+    // It waits already, or has to wait for a block more.
+    if (!isUnspentError(error, 'TX_REFUSED')) throw error;
+  }
+}
+
+/** Looks now and then; ends with the signal, too. */
+async function until(signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
+  while (!signal.aborted && !(await isSo())) await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => {});
+}
