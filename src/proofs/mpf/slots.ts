@@ -4,9 +4,9 @@
  * latter follows from it.
  *
  * The record of a branch with many children keeps the roots of its quarters, four
- * slots each. A change of one child then hashes the four of its quarter and six
- * pairs, instead of 16 children and 15 pairs; and so does a proof, without the
- * quarter that it follows.
+ * slots each. A change of one child then hashes the four children of its quarter
+ * and six pairs, instead of 16 children and 15 pairs; a step of a proof hashes
+ * three children and two pairs.
  */
 import { blake2b256Into } from '../../crypto/hash.ts';
 import { copyBytes } from '../../util/bytes.ts';
@@ -82,7 +82,7 @@ function keepsQuarters(kids: Children): boolean {
   return count >= QUARTERS_CHILDREN_MIN;
 }
 
-/** Of the quarters in `roots`. */
+/** From the roots of the quarters. */
 function writeHalf(kids: Children, roots: Uint8Array, half: number, to: Uint8Array, at: number): void {
   if (writesEmpty(kids, (SLOTS / 2) * half, 3, to, at)) return;
   const begin = (QUARTERS_BYTES / 2) * half;
