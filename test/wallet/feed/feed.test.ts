@@ -7,6 +7,8 @@ import { describe, it } from 'node:test';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
 import { walletTxOf } from '../../../src/wallet/bitcoin/wallet-tx.ts';
 import { type FeedEvent, WalletFeed } from '../../../src/wallet/feed/wallet-feed.ts';
+import { WalletMempool } from '../../../src/wallet/feed/wallet-mempool.ts';
+import type { WalletTx } from '../../../src/wallet/records.ts';
 import { isEvicted } from '../../../src/wallet/rules/status.ts';
 import { until } from '../../support/patience.ts';
 import { FEED, Town } from '../support/town.ts';
@@ -69,6 +71,44 @@ describe('wallets that follow a chain', () => {
     await town.assertSame();
     assert.equal((await town.wallets.getTx(id, paid)).block?.height, town.chain.height);
     await running.stop();
+  });
+
+  it('take the mempool in when it is ahead of the blocks, and evict what a lost block gives back to nobody', async (t) => {
+    const town = await Town.open(t, { seed: 5 });
+    const end = new AbortController();
+    const feed: WalletFeed = new WalletFeed(town.wallets, { ...FEED, onMove: () => mempool.moved() });
+    const rivals = new Map<Uint8Array, WalletTx>();
+    const mempool = new WalletMempool(feed, (raw) => rivals.get(raw)!);
+    const following = feed.follow(town.source, end.signal);
+    await until(async () => (await town.wallets.feedPosition(FEED.feed)) !== null, 'the feed has begun');
+    town.follow();
+    await until(() => town.hasFed(), 'the wallets have the first blocks');
+
+    const { id: walletId } = (await town.wallets.listWallets())[0];
+    const rows = await town.wallets.listTxs(walletId, { from: 0, to: town.chain.height });
+    const spends = rows.filter(({ tx }) => !tx.isCoinbase);
+    const { tx: loser, block } = spends.at(-1)!;
+    const rival = { ...loser, id: new Uint8Array(32).fill(9) };
+    rivals.set(rival.raw, rival);
+    await mempool.take({ kind: 'reset' });
+    await mempool.take({ kind: 'add', txs: [rival.raw] });
+    await assert.rejects(town.wallets.getTx(walletId, rival.id), { code: 'TX_UNKNOWN' });
+
+    const lost = spends.filter(({ block: other, tx }) => other!.height >= block!.height && tx !== loser).map(({ tx }) => tx.id);
+    town.store.rollback(town.store.locate(`height:${block!.height - 1}`));
+    const isBack = async (): Promise<boolean> => (await town.wallets.listWallets())[0].syncedTo?.height === block!.height - 1;
+    await until(isBack, 'the wallets have lost the block');
+    await mempool.moved();
+    assert.equal((await town.wallets.getTx(walletId, rival.id)).status, 'published');
+    assert.equal((await town.wallets.getTx(walletId, loser.id)).status, 'replaced');
+    for (const id of lost) {
+      const row = await town.wallets.getTx(walletId, id);
+      assert.ok(row.status !== 'published' || isEvicted(row));
+    }
+    await mempool.take({ kind: 'remove', ids: [rival.id] });
+    assert.ok(isEvicted(await town.wallets.getTx(walletId, rival.id)));
+    end.abort();
+    await following;
   });
 
   it('refuse an event that does not follow', async (t) => {
