@@ -222,7 +222,6 @@ function coinTables({ id, integer, bytes, table }: ColumnTypes): string[] {
       CONSTRAINT funding_tx FOREIGN KEY (wallet_id, tx_id) REFERENCES transactions (wallet_id, id) ON DELETE RESTRICT,
       CONSTRAINT owner_address FOREIGN KEY (wallet_id, address_id) REFERENCES addresses (wallet_id, id) ON DELETE RESTRICT,
       CONSTRAINT spending_tx FOREIGN KEY (wallet_id, spent_by_tx_id) REFERENCES transactions (wallet_id, id) ON DELETE RESTRICT,
-      CONSTRAINT credit_once UNIQUE (tx_id, output_index),
       CONSTRAINT outpoint_once UNIQUE (tx_hash, output_index, wallet_id),
       UNIQUE (wallet_id, id)
     )${table}`,
@@ -248,6 +247,7 @@ const INDEXES: readonly string[] = [
   'CREATE INDEX replacement_back ON tx_replacements (wallet_id, replacement_tx_id)',
   'CREATE INDEX utxo_unspent ON utxos (wallet_id, amount, tx_hash, output_index) WHERE spent_by_tx_id IS NULL',
   'CREATE INDEX utxo_spender ON utxos (spent_by_tx_id) WHERE spent_by_tx_id IS NOT NULL',
+  'CREATE INDEX utxo_tx ON utxos (tx_id, output_index)',
   'CREATE INDEX utxo_address ON utxos (address_id)',
   'CREATE INDEX lease_end ON utxo_leases (wallet_id, expires_at)',
   'CREATE INDEX lease_of_spend ON utxo_leases (wallet_id) WHERE release_confs IS NOT NULL',

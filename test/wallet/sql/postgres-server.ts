@@ -15,6 +15,7 @@ import { openWalletStore } from '../../../src/wallet/open.ts';
 import type { SqlDatabaseOptions } from '../../../src/wallet/sql/database.ts';
 import type { SqlWalletStore } from '../../../src/wallet/sql/store.ts';
 import { until } from '../../support/patience.ts';
+import type { TestDatabases } from './databases.ts';
 import { executeIn } from './execute.ts';
 
 const NOBODY = 65_534;
@@ -45,7 +46,8 @@ const SETTINGS = {
   jit: 'off',
 };
 
-export class PostgresServer {
+export class PostgresServer implements TestDatabases {
+  readonly name = 'PostgreSQL';
   readonly #directory: string;
   readonly #native: string;
   #process: ChildProcess | undefined;

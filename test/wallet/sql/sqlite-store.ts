@@ -5,22 +5,24 @@ import { join } from 'node:path';
 import { openWalletStore } from '../../../src/wallet/open.ts';
 import type { SqlDatabaseOptions } from '../../../src/wallet/sql/database.ts';
 import type { SqlWalletStore } from '../../../src/wallet/sql/store.ts';
+import type { TestDatabases } from './databases.ts';
 
-export class SqliteFiles implements Disposable {
+export class SqliteFiles implements TestDatabases, Disposable {
+  readonly name = 'SQLite';
   readonly #directory = mkdtempSync(join(tmpdir(), 'unspent-wallets-'));
   #count = 0;
 
   #template: Promise<string> | undefined;
 
   /** The URL of a database that does not exist yet. */
-  unusedUrl(): string {
+  async unusedUrl(): Promise<string> {
     return `sqlite:${join(this.#directory, `${++this.#count}.sqlite`)}`;
   }
 
   /** The URL of an empty database. Its schema is made once and copied. */
   async freshUrl(): Promise<string> {
     this.#template ??= this.#makeTemplate();
-    const url = this.unusedUrl();
+    const url = await this.unusedUrl();
     copyFileSync(fileOf(await this.#template), fileOf(url));
     return url;
   }
@@ -31,7 +33,7 @@ export class SqliteFiles implements Disposable {
   }
 
   async #makeTemplate(): Promise<string> {
-    const url = this.unusedUrl();
+    const url = await this.unusedUrl();
     await (await openWalletStore(url)).close();
     return url;
   }

@@ -1,0 +1,139 @@
+/**
+ * W48, W78: what the database itself refuses, whoever asks. Each constraint and
+ * each trigger of the schema is broken once by a statement behind the back of
+ * the store; PostgreSQL's catalogue says whether one was forgotten.
+ */
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { openWalletStore } from '../../../src/wallet/open.ts';
+import { idOf, World } from '../support/world.ts';
+import { type ConstraintCase, constraintCases, SqlText } from './constraint-cases.ts';
+import type { TestDatabases } from './databases.ts';
+import { executeIn } from './execute.ts';
+
+export function runConstraints(databases: TestDatabases): void {
+  describe(`wallets: what ${databases.name} refuses`, () => {
+    const text = new SqlText(databases.name === 'SQLite' ? 'sqlite' : 'postgres');
+    const cases = constraintCases(text);
+    let url = '';
+    before(async () => {
+      url = await databases.freshUrl();
+      await using _ = await refusingWorld(url, text);
+    });
+
+    for (const { name, kind, statement } of cases) {
+      it(`${name.endsWith('fkey') ? 'W48' : wordOf(name)} ${name}: ${statement.replace(/\s+/g, ' ').slice(0, 100)}`, async () => {
+        await assert.rejects(executeIn(url, statement), (error: Error & { readonly constraint?: string }) => {
+          if (databases.name === 'PostgreSQL') assert.equal(error.constraint, name, error.message);
+          else assert.match(error.message, SQLITE_WORDS[kind](name));
+          return true;
+        });
+      });
+    }
+
+    if (databases.name === 'PostgreSQL') {
+      it('W48 no constraint and no trigger is left out', async () => {
+        const tested = new Set(cases.map(({ name }) => name));
+        const rows = await executeIn(url, CATALOGUE);
+        const missing = rows.map(({ name }) => String(name)).filter((name) => !tested.has(name));
+        assert.deepEqual(missing, []);
+      });
+    }
+
+    it('W47 a block row may be deleted: its transactions are unmined, its coinbase is orphaned', async () => {
+      const other = await databases.freshUrl();
+      await using world = await refusingWorld(other, text);
+      await executeIn(other, 'UPDATE wallet_sync_states SET synced_height = NULL; DELETE FROM blocks WHERE block_height = 5');
+      const states = await world.states();
+      assert.ok(states.includes('C published') && states.includes('coinbase orphaned'), states.join(', '));
+      const [{ txs }] = (await world.rows()).wallets;
+      assert.ok(txs.every(({ height, confirmedOrder }) => height === null && confirmedOrder === null));
+    });
+  });
+}
+
+const SQLITE_WORDS: Readonly<Record<ConstraintCase['kind'], (name: string) => RegExp>> = {
+  check: (name) => new RegExp(`CHECK constraint failed: ${name}$`),
+  unique: () => /UNIQUE constraint failed/,
+  'foreign key': () => /FOREIGN KEY constraint failed/,
+  trigger: (name) => new RegExp(`^${name}: `),
+};
+
+/** W78: those that keep wallets apart. */
+const ACROSS_WALLETS = [
+  'funding_tx',
+  'owner_address',
+  'leased_utxo',
+  'input_tx',
+  'replaced_tx',
+  'replacement_tx',
+  'derived_address',
+  'derived_account',
+];
+const wordOf = (name: string): string => (ACROSS_WALLETS.includes(name) || name.startsWith('edge_') ? 'W78' : 'W48');
+
+/** A pair (wallet, id) is unique because the id is: it is there for references only. */
+const CATALOGUE = `SELECT conname AS name FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f', 'u')
+    AND conname NOT LIKE '%_wallet_id_id_key'
+  UNION SELECT indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+    WHERE indisunique AND c.relnamespace = 'public'::regnamespace AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)
+  UNION SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgname <> 'tx_disconnect'`;
+
+/** The story that the cases break (constraint-cases.ts). */
+async function refusingWorld(url: string, text: SqlText): Promise<World> {
+  const store = await openWalletStore(url, { isDurable: false });
+  const world = await World.open(async () => ({ store, rows: () => store.rows(), close: () => store.close() }));
+  await world.addWallet();
+  const secret = new Uint8Array(8);
+  const secrets = { masterParams: secret, cryptoPrivateKey: secret, cryptoScriptKey: null, masterPrivateKey: secret };
+  const { id: spender } = await store.createWallet({ name: 'wallet 3', isWatchOnly: false, secrets });
+  const account = {
+    scope: { purpose: 84, coinType: 0 },
+    name: 'main',
+    externalKind: 'p2wpkh',
+    internalKind: 'p2wpkh',
+    isDerived: true,
+    now: 0,
+  } as const;
+  await store.createAccount(spender, account);
+  await store.importAddress(spender, { script: idOf('imported'), kind: 'p2wpkh' }, 0);
+  const block = await world.sync(5);
+  await world.create('A', {
+    pays: [
+      { own: 0, amount: 5n },
+      { own: 1, amount: 6n },
+    ],
+    credits: new Map([[0, null]]),
+  });
+  await world.create('F', {
+    spends: ['A:0'],
+    pays: [
+      { own: 2, amount: 3n },
+      { own: 3, amount: 1n },
+    ],
+    credits: new Map([[0, null]]),
+  });
+  await world.create('B', { spends: ['A:0'], pays: [{ other: 1, amount: 3n }], replace: true });
+  await world.create('C', { block });
+  await world.create('coinbase', { block });
+  await world.create('G', { pays: [{ other: 1, amount: 3n }] });
+  await world.create('Z', {
+    walletId: world.wallets[1],
+    pays: [{ script: (await store.listAddresses(world.wallets[1]))[0].script, amount: 4n }],
+  });
+  await world.lease('C:0');
+  const input = (index: number, place: number): string =>
+    `INSERT INTO tx_inputs (wallet_id, tx_id, input_index, prev_tx_hash, prev_output_index) VALUES (1, ${text.tx('G')}, ${index}, ${text.bytes(idOf('F'))}, ${place})`;
+  const key = text.bytes(secret);
+  await executeIn(
+    url,
+    [
+      input(5, 0),
+      input(6, 1),
+      `INSERT INTO key_scope_secrets SELECT id, 3, ${key} FROM key_scopes WHERE wallet_id = 3`,
+      `INSERT INTO account_secrets SELECT id, 3, ${key} FROM accounts WHERE wallet_id = 3`,
+      `INSERT INTO address_secrets VALUES (${text.address(3)}, 3, ${key})`,
+    ].join('; '),
+  );
+  return world;
+}
