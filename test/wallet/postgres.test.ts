@@ -1,9 +1,15 @@
-/** The wallet store on PostgreSQL tells the stories of wallets, and lives random lives beside the model. */
+/** The wallet store on PostgreSQL: the stories of wallets, random lives beside the model, and what only a database has to show. */
 import { after, describe, it } from 'node:test';
 import { openWalletStore } from '../../src/wallet/open.ts';
 import { runRandomWallets } from './random.ts';
 import { runWalletScenarios } from './scenarios.ts';
-import { emptyDatabase } from './sql/execute.ts';
+import { runConstraints } from './sql/constraints.ts';
+import { runContention } from './sql/contention.ts';
+import { runPostgresCrashes } from './sql/crashes.ts';
+import { emptyDatabase, executeIn } from './sql/execute.ts';
+import { runFailures, runRealFailures } from './sql/failures.ts';
+import { runOpening } from './sql/opening.ts';
+import { runPlans } from './sql/plans.ts';
 import { PostgresServer, withoutPostgres } from './sql/postgres-server.ts';
 import { liveInThread } from './sql/random-thread.ts';
 
@@ -23,5 +29,18 @@ if (withoutPostgres) {
     return { store, rows: () => store.rows(), close: async () => {} };
   });
 
-  runRandomWallets('PostgreSQL', async (lives) => liveInThread(await server.freshUrl(), lives), { events: 4000, compareEvery: 20 });
+  runOpening(server);
+  runConstraints(server);
+  runFailures(server);
+  runRealFailures(server, async (broken) => {
+    await executeIn(broken, `ALTER DATABASE ${new URL(broken).pathname.slice(1)} SET default_transaction_read_only = on`);
+    await executeIn(
+      broken,
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+  });
+  runPostgresCrashes(server, 16);
+  runContention(server, 16, { singles: 5, selections: 2, coinsEach: 2 });
+  runPlans(server);
+  runRandomWallets('PostgreSQL', async (lives) => liveInThread(await server.freshUrl(), lives), { events: 2000, compareEvery: 20 });
 }

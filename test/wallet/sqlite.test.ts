@@ -1,11 +1,18 @@
-/** The wallet store on SQLite tells the stories of wallets, and lives random lives beside the model. */
+/** The wallet store on SQLite: the stories of wallets, random lives beside the model, and what only a database has to show. */
+import { writeFileSync } from 'node:fs';
 import { after } from 'node:test';
 import { openWalletStore } from '../../src/wallet/open.ts';
 import { runRandomWallets } from './random.ts';
 import { runWalletScenarios } from './scenarios.ts';
+import { runConstraints } from './sql/constraints.ts';
+import { runContention } from './sql/contention.ts';
+import { runSqliteCrashes } from './sql/crashes.ts';
 import { emptyDatabase } from './sql/execute.ts';
+import { runFailures, runRealFailures } from './sql/failures.ts';
+import { runOpening, runWrongAddresses } from './sql/opening.ts';
+import { runPlans } from './sql/plans.ts';
 import { liveInThread } from './sql/random-thread.ts';
-import { SqliteFiles } from './sql/sqlite-store.ts';
+import { fileOf, SqliteFiles } from './sql/sqlite-store.ts';
 
 const files = new SqliteFiles();
 const url = await files.freshUrl();
@@ -20,4 +27,12 @@ runWalletScenarios('SQLite', async () => {
   return { store, rows: () => store.rows(), close: async () => {} };
 });
 
-runRandomWallets('SQLite', async (lives) => liveInThread(await files.freshUrl(), lives), { events: 20_000, compareEvery: 20 });
+runOpening(files);
+runWrongAddresses();
+runConstraints(files);
+runFailures(files);
+runRealFailures(files, async (url) => writeFileSync(fileOf(url), new Uint8Array(40_960).fill(1)));
+runSqliteCrashes(files);
+runContention(files, 16, { singles: 5, selections: 2, coinsEach: 2 });
+runPlans(files);
+runRandomWallets('SQLite', async (lives) => liveInThread(await files.freshUrl(), lives), { events: 10_000, compareEvery: 20 });

@@ -5,6 +5,7 @@ import type { CoinLease, KeyScope, WalletCoin, WalletId } from '../records.ts';
 import { checkAccountFilter } from '../rules/accounts.ts';
 import { checkDepths } from '../rules/confirmations.ts';
 import { refusal } from '../rules/failures.ts';
+import { compareOutpoints } from '../rules/leases.ts';
 import type { CoinFilter, Page, WatchedOutput } from '../store.ts';
 import { syncedHeight } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
@@ -148,36 +149,36 @@ function isOfAccount({ purpose, coinType }: KeyScope, { account, accountName }: 
 /** Active leases: of coins that are unspent, or that outlive the spend. */
 export async function listLeased(tx: SqlTransaction, walletId: WalletId, now: number): Promise<WalletCoin[]> {
   const rows = await coinQuery(tx, walletId, now)
-    .where('l.utxo_id', 'is not', null)
+    .where('u.id', 'in', (eb) =>
+      eb.selectFrom('utxo_leases').select('utxo_id').where('wallet_id', '=', walletId).where('expires_at', '>', now),
+    )
     .where((eb) => eb.or([eb('u.spent_by_tx_id', 'is', null), eb('l.release_confs', 'is not', null)]))
-    .orderBy('u.tx_hash')
-    .orderBy('u.output_index')
     .execute();
-  return rows.map(coinOf);
+  return rows.map(coinOf).sort((a, b) => compareOutpoints(a.outpoint, b.outpoint));
 }
 
 /** Credits of live transactions that no block spends, with the script of the output itself. */
 export async function listWatched(tx: SqlTransaction, walletId: WalletId): Promise<WatchedOutput[]> {
-  const rows = await creditsOf(tx, walletId)
-    .leftJoin('transactions as s', 's.id', 'u.spent_by_tx_id')
-    .where('s.block_height', 'is', null)
-    .select([
-      'u.id',
-      'u.tx_hash',
-      'u.output_index',
-      'u.script_pub_key',
-      'a.script_pub_key as address_script',
-      amountText('u.amount').as('amount'),
-    ])
-    .orderBy('u.tx_hash')
-    .orderBy('u.output_index')
-    .execute();
-  return rows.map((row) => {
-    const name = { table: 'utxos', id: row.id };
-    return {
-      outpoint: { txId: checked32(name, 'tx_hash', row.tx_hash), index: checkedIndex(name, 'output_index', row.output_index) },
-      amount: checkedAmount(name, row.amount),
-      script: row.script_pub_key ?? row.address_script,
-    };
-  });
+  const watched = creditsOf(tx, walletId).select([
+    'u.id',
+    'u.tx_hash',
+    'u.output_index',
+    'u.script_pub_key',
+    'a.script_pub_key as address_script',
+    amountText('u.amount').as('amount'),
+  ]);
+  const spentUnmined = sql<boolean>`u.spent_by_tx_id IN (
+    SELECT s.id FROM transactions s WHERE s.wallet_id = ${walletId} AND s.block_height IS NULL AND s.tx_status IN (0, 1))`;
+  const unspent = await watched.where('u.spent_by_tx_id', 'is', null).execute();
+  const rows = [...unspent, ...(await watched.where(spentUnmined).execute())];
+  return rows
+    .map((row) => {
+      const name = { table: 'utxos', id: row.id };
+      return {
+        outpoint: { txId: checked32(name, 'tx_hash', row.tx_hash), index: checkedIndex(name, 'output_index', row.output_index) },
+        amount: checkedAmount(name, row.amount),
+        script: row.script_pub_key ?? row.address_script,
+      };
+    })
+    .sort((a, b) => compareOutpoints(a.outpoint, b.outpoint));
 }

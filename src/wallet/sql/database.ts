@@ -23,11 +23,13 @@ export interface SqlTransaction {
   readonly kind: SqlKind;
 }
 
+export type BeforeStatement = (sql: string) => void | Promise<void>;
+
 export interface SqlDatabaseOptions {
   /** False: commits do not wait for the disk. SQLite only; a server has its own setting. */
   readonly isDurable?: boolean | undefined;
-  /** Called before each statement with its text; what it throws is the statement's failure. */
-  readonly beforeStatement?: ((sql: string) => void) | undefined;
+  /** Awaited before each statement, with its text; what it throws is the statement's failure. */
+  readonly beforeStatement?: BeforeStatement | undefined;
 }
 
 export interface FailureCount {

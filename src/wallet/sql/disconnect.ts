@@ -10,6 +10,7 @@ import type { EventLog } from './event-log.ts';
 import { TxGraph } from './graph.ts';
 import { loadBranch } from './graph-load.ts';
 import { saveGraph } from './graph-save.ts';
+import { listTable } from './lists.ts';
 import { checked32 } from './row-checks.ts';
 
 /** The wallet is locked. */
@@ -31,8 +32,13 @@ export async function disconnect(tx: SqlTransaction, events: EventLog, walletId:
     events.add(walletId, { kind: 'tx.status', txId, from: 'published', to: 'orphaned', cause: 'disconnected', by: null });
     orphans.push(txId);
   }
+  const list = listTable(
+    tx.kind,
+    { row_id: 'integer' },
+    rows.map(({ id }) => [id]),
+  );
   await sql`UPDATE transactions SET block_height = NULL, confirmed_order = NULL, tx_status = CASE WHEN is_coinbase = 1 THEN 4 ELSE tx_status END
-    WHERE wallet_id = ${walletId} AND block_height >= ${height}`.execute(tx.db);
+    WHERE id IN (SELECT row_id FROM ${list} AS v)`.execute(tx.db);
   if (orphans.length > 0) await endOrphans(tx, events, walletId, orphans);
 }
 

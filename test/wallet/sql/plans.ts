@@ -1,0 +1,136 @@
+/**
+ * No call reads a whole table: every statement that the store sends is explained
+ * in a database with many rows. What is read from beginning to end may be lists
+ * that came with the statement, and tables with a row for each wallet.
+ */
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { openWalletStore } from '../../../src/wallet/open.ts';
+import { idOf, NOW, outpointOf, scriptOf } from '../support/world.ts';
+import type { TestDatabases } from './databases.ts';
+import { EVERY_CALL, type StoryStore, tellStory } from './every-call.ts';
+import { emptyDatabase, executeIn } from './execute.ts';
+
+const READS: readonly ((story: StoryStore) => Promise<unknown>)[] = [
+  ({ store }) => store.listSyncedBlocks(5, 6),
+  ({ store, world }) => store.getAddress(world.wallet, scriptOf(1, 0)),
+  ({ store, world }) => store.resolveOwned(world.wallet, [scriptOf(1, 0)]),
+  ({ store, world }) => store.listAddresses(world.wallet, { after: scriptOf(1, 0), limit: 3 }),
+  ({ store }) => store.findTouched([scriptOf(1, 0)], [outpointOf('coin:0')]),
+  ({ store, world }) => store.getTx(world.wallet, idOf('pay')),
+  ({ store, world }) => store.getTxDetail(world.wallet, idOf('pay')),
+  ({ store, world }) => store.listTxs(world.wallet, 'unmined'),
+  ({ store, world }) => store.listTxs(world.wallet, { from: 5, to: 6 }),
+  ({ store, world }) => store.listTxDetails(world.wallet, 6, 5),
+  ({ store, world }) => store.history(world.wallet, { after: idOf('pay'), limit: 3 }),
+  ({ store, world }) => store.history(world.wallet, { after: idOf('coin'), limit: 3 }),
+  ({ store, world }) => store.listReplacements(world.wallet, idOf('old')),
+  ({ store, world }) => store.replacementChain(world.wallet, idOf('old')),
+  ({ store, world }) => store.getCoin(world.wallet, outpointOf('spare:0'), NOW),
+  async ({ store, world }) => {
+    const [first] = await store.listCoins(world.wallet, { now: NOW }, { limit: 1 });
+    return store.listCoins(world.wallet, { now: NOW, minConfs: 1 }, { after: first, limit: 1 });
+  },
+  ({ store, world }) => store.balance(world.wallet, { now: NOW }),
+  ({ store, world }) => store.listOutputsToWatch(world.wallet),
+  ({ store, world }) => store.listLeases(world.wallet, NOW),
+  ({ store, world }) => store.listEvents(3, 5, world.wallet),
+  ({ store }) => store.listEvents(3, 5),
+];
+
+/** The text of every statement with parameters that the calls send. */
+async function statementsOf(url: string): Promise<string[]> {
+  const texts = new Set<string>();
+  const store = await openWalletStore(url, { isDurable: false, beforeStatement: (sql) => void (/[?$]/.test(sql) && texts.add(sql)) });
+  for (const [, call] of EVERY_CALL) {
+    await emptyDatabase(url);
+    await call(await tellStory(store));
+  }
+  await emptyDatabase(url);
+  const story = await tellStory(store);
+  for (const read of READS) await read(story);
+  await store.close();
+  return [...texts];
+}
+
+/** Rows that nothing checks, as many of each kind, of so many wallets. */
+const ROWS = 100_000;
+const WALLETS = 20;
+
+const fillSqlite = (): string[] => {
+  const numbers = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})`;
+  return fill(numbers, "unhex(printf('%064x', i))");
+};
+const fillPostgres = (): string[] => fill(`WITH n (i) AS (SELECT generate_series(1, ${ROWS}))`, "decode(lpad(to_hex(i), 64, '0'), 'hex')");
+
+function fill(numbers: string, hash: string): string[] {
+  const wallet = `1 + i % ${WALLETS}`;
+  return [
+    `${numbers} INSERT INTO wallets (id, wallet_name, is_imported, manager_version, is_watch_only) SELECT i, 'w' || i, 0, 1, 1 FROM n WHERE i <= ${WALLETS}`,
+    `${numbers} INSERT INTO wallet_sync_states (wallet_id) SELECT i FROM n WHERE i <= ${WALLETS}`,
+    `${numbers} INSERT INTO blocks SELECT i, ${hash}, i FROM n`,
+    `${numbers} INSERT INTO addresses (id, wallet_id, is_derived, script_pub_key, script_type_id, created_at) SELECT i, ${wallet}, 0, ${hash}, 4, 0 FROM n`,
+    `${numbers} INSERT INTO derived_addresses SELECT i, ${wallet}, 1 + i / 1000, 0, i FROM n`,
+    `${numbers} INSERT INTO transactions (id, wallet_id, tx_hash, raw_tx, tx_outputs, block_height, confirmed_order, tx_status, received_time, is_coinbase)
+      SELECT i, ${wallet}, ${hash}, ${hash}, ${hash}, i / 10, i, 1, i, 0 FROM n`,
+    `${numbers} INSERT INTO tx_inputs (id, wallet_id, tx_id, input_index, prev_tx_hash, prev_output_index) SELECT i, ${wallet}, i, 0, ${hash}, 0 FROM n`,
+    `${numbers} INSERT INTO utxos (id, wallet_id, tx_id, tx_hash, output_index, amount, address_id, spent_by_tx_id, spent_input_index)
+      SELECT i, ${wallet}, i, ${hash}, 0, i, i, CASE WHEN i % 5 = 0 THEN NULL ELSE i END, CASE WHEN i % 5 = 0 THEN NULL ELSE 0 END FROM n`,
+    `${numbers} INSERT INTO tx_replacements (id, wallet_id, replaced_tx_id, replacement_tx_id, created_at) SELECT i, ${wallet}, i, i + 1, 0 FROM n`,
+    `${numbers} INSERT INTO wallet_events SELECT i, ${wallet}, '{}' FROM n`,
+    'ANALYZE',
+  ];
+}
+
+export function runPlans(databases: TestDatabases): void {
+  describe(`wallets: plans of ${databases.name}`, () => {
+    let texts: readonly string[] = [];
+    let full = '';
+    before(async () => {
+      texts = await statementsOf(await databases.freshUrl());
+      full = await databases.freshUrl();
+      const [unchecked, statements] =
+        databases.name === 'SQLite'
+          ? ['PRAGMA foreign_keys = 0; PRAGMA synchronous = 0; DROP TRIGGER edge_of_input_insert; DROP TRIGGER utxo_tx_hash', fillSqlite()]
+          : ['SET session_replication_role = replica', fillPostgres()];
+      await executeIn(full, [unchecked, ...statements].join('; '));
+    });
+
+    it('no statement reads a table from beginning to end', async () => {
+      assert.ok(texts.length > 60, `${texts.length} statements`);
+      const wrong: string[] = [];
+      for (const text of texts) {
+        const scans = databases.name === 'SQLite' ? await sqliteScans(full, text) : await postgresScans(full, text);
+        if (scans.length > 0) wrong.push(`${scans.join(', ')}: ${text.replace(/\s+/g, ' ')}`);
+      }
+      assert.deepEqual(wrong, []);
+    });
+  });
+}
+
+/** A row for each wallet, or for each lease that is active; v, c, r are lists and what was found for them. */
+const MAY_BE_READ = /^SCAN (json_each|v|c|r|branch|w|wallets|wallet_sync_states|l|utxo_leases|CONSTANT|\d+ CONSTANT|\(subquery)/;
+
+async function sqliteScans(url: string, text: string): Promise<string[]> {
+  const rows = await executeIn(url, `EXPLAIN QUERY PLAN ${text}`);
+  return rows.map(({ detail }) => String(detail)).filter((detail) => detail.startsWith('SCAN') && !MAY_BE_READ.test(detail));
+}
+
+/** PostgreSQL may join all coins of a wallet with a table as a whole, if it expects most rows to be of use. */
+const WHOLE_WALLET = /from "utxos" as "u" inner join "transactions"|from "addresses" as "a" left join/;
+
+const LARGE = ['blocks', 'addresses', 'derived_addresses', 'transactions', 'tx_inputs', 'utxos', 'tx_replacements', 'wallet_events'];
+
+async function postgresScans(url: string, text: string): Promise<string[]> {
+  if (WHOLE_WALLET.test(text)) return [];
+  const rows = await executeIn(url, `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
+  const scans: string[] = [];
+  const walk = (plan: Readonly<Record<string, unknown>>): void => {
+    const isWhole = plan['Node Type'] === 'Seq Scan' || (/^Index/.test(String(plan['Node Type'])) && plan['Index Cond'] === undefined);
+    if (isWhole && LARGE.includes(String(plan['Relation Name']))) scans.push(`${plan['Node Type']} of ${plan['Relation Name']}`);
+    for (const below of (plan['Plans'] as readonly Readonly<Record<string, unknown>>[] | undefined) ?? []) walk(below);
+  };
+  const [plan] = rows[0]['QUERY PLAN'] as readonly { readonly Plan: Readonly<Record<string, unknown>> }[];
+  walk(plan.Plan);
+  return scans;
+}
