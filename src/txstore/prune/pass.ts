@@ -43,8 +43,9 @@ export async function runPass(context: PassContext): Promise<PassResult> {
       kept.push(...result.kept);
     }
     cursor = wave.at(-1)!.at(-1)!;
-    if (!settings.dryRun)
-      await store.setPruneProgress({ ...(await store.pruneProgress()), unfinished: { height: heights.requested, cursor } });
+    // A dry run stores no place from which it could go on, so that no time ends it.
+    if (settings.dryRun) continue;
+    await store.setPruneProgress({ ...(await store.pruneProgress()), unfinished: { height: heights.requested, cursor } });
     if (now() - began >= settings.passMs) return { end: 'timeout', deleted, kept, missing };
   }
   if (!settings.dryRun) {

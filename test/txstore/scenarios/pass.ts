@@ -229,7 +229,7 @@ export const passScenarios: readonly TxScenario[] = [
       await family(world, 8);
       await world.store.preserve([idOf('G')], 200, 100);
       const before = await world.opened.records();
-      const dry = world.newPruner({ dryRun: true });
+      const dry = world.newPruner({ dryRun: true, chunkParents: 2, parallelChunks: 1, passMs: 0 });
       assert.equal((await world.outcome(388, dry)).deleted, 8);
       assert.deepEqual(await world.opened.records(), before);
       assert.equal((await world.pass(388)).length, dry.counters.get('prune_deleted_total'));
