@@ -3,6 +3,7 @@
  * bytes and in silence, and failures that are typed as the server itself types
  * them. What may be better in a moment is told from what will not be.
  */
+import { concatBytes } from '../../util/bytes.ts';
 import { ERROR_CODES, type ErrorCode, isUnspentError, UnspentError } from '../../util/errors.ts';
 import { EVENT_SILENCE_MS, HTTP_BODY_BYTES_MAX } from '../../util/limits.ts';
 import { readServerSentEvents, type ServerSentEvent } from './server-sent-events.ts';
@@ -50,7 +51,7 @@ export class ServerClient {
       if (length > bytesMax) throw new UnspentError('PROTOCOL', `${this.#base.host} answers ${path} with more than ${bytesMax} bytes`);
       parts.push(part);
     }
-    return Buffer.concat(parts);
+    return concatBytes(...parts);
   }
 
   /** Until the server ends them. `after`: the id of the last one; null: from now on. */
@@ -90,11 +91,21 @@ export class ServerClient {
 /** As the server's problem document types it; plain text is that of the Esplora API. */
 async function failureOf(response: Response): Promise<UnspentError> {
   const { status } = response;
-  const text = (await response.text()).slice(0, HTTP_BODY_BYTES_MAX);
+  const text = await beginningOf(response);
   const { code, detail } = problemIn(text);
   if (code !== null) return new UnspentError(code, detail, { status });
   const said = `the server answers ${status}: ${text.slice(0, 200)}`;
   return new UnspentError(status === 404 ? 'NOT_FOUND' : status >= 500 ? 'SOURCE_UNREACHABLE' : 'PROTOCOL', said, { status });
+}
+
+async function beginningOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > HTTP_BODY_BYTES_MAX) break;
+  }
+  return text;
 }
 
 function problemIn(text: string): { readonly code: ErrorCode | null; readonly detail: string } {

@@ -20,7 +20,7 @@ export async function* readServerSentEvents(chunks: AsyncIterable<Uint8Array>): 
   for await (const chunk of chunks) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > EVENT_CHARS_MAX) throw new UnspentError('PROTOCOL', `an event of more than ${EVENT_CHARS_MAX} characters`);
+    checkLength(rest);
     for (const line of lines.map((text) => text.replace(/\r$/, ''))) {
       if (line !== '') addField(fields, line);
       else {
@@ -37,7 +37,13 @@ function addField(fields: Map<string, string>, line: string): void {
   const name = colon < 0 ? line : line.slice(0, colon);
   const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
   const before = fields.get(name);
-  fields.set(name, name === 'data' && before !== undefined ? `${before}\n${value}` : value);
+  const joined = name === 'data' && before !== undefined ? `${before}\n${value}` : value;
+  checkLength(joined);
+  fields.set(name, joined);
+}
+
+function checkLength({ length }: string): void {
+  if (length > EVENT_CHARS_MAX) throw new UnspentError('PROTOCOL', `an event of more than ${EVENT_CHARS_MAX} characters`);
 }
 
 function eventOf(fields: ReadonlyMap<string, string>): ServerSentEvent {
