@@ -48,6 +48,10 @@ describe('unspent start --network bitcoin-regtest', () => {
     assert.deepEqual([value, status.confirmed], [7_654_321, true]);
     const { tx_count: seen } = (await get<{ chain_stats: { tx_count: number } }>(`${api}/address/${address}`)).chain_stats;
     assert.ok(seen >= 4);
+    type Tx = { readonly status: string; readonly replaced_by: readonly string[] };
+    const history = async (): Promise<readonly Tx[]> =>
+      (await document<{ history: Tx[] }>(['wallet', 'history', 'demo', '--data', join(cwd, 'data')])).history;
+    await until(async () => (await history()).some(({ replaced_by: by }) => by.length === 1), 'the demo wallet has replaced its payment');
     const { code, stderr } = await first.interrupt();
     assert.equal(code, 130);
     const [, height] = /stopped at height (\d+)/.exec(stderr)!;

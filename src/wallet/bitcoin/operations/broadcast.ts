@@ -29,18 +29,18 @@ export async function broadcastTx(context: WalletContext, wallet: WalletInfo, re
   const { store, network } = context;
   const { raw, label, replace = false, submit } = request;
   const tx = walletTxOf(raw, network.mweb);
-  if (replace) {
-    await submit?.(raw);
-    await record(context, wallet, tx, { status: submit === undefined ? 'pending' : 'published', label, replace });
-  } else {
-    await record(context, wallet, tx, { status: 'pending', label, replace });
-    if (submit !== undefined) await publish(context, wallet, tx, submit);
+  if (replace) await submit?.(raw);
+  await record(context, wallet, tx, replace && submit !== undefined ? 'published' : 'pending', replace);
+  if (label !== undefined) await store.updateTx(wallet.id, tx.id, { label });
+  if (!replace && submit !== undefined) {
+    await submitPending(context, wallet, tx, submit);
+    await record(context, wallet, tx, 'published', replace);
   }
   return store.getTxDetail(wallet.id, tx.id);
 }
 
 /** One that the node refuses has failed, and its coins are free again. If nobody knows what the node did, it stays pending. */
-async function publish(
+async function submitPending(
   { store }: WalletContext,
   { id }: WalletInfo,
   tx: WalletTx,
@@ -52,17 +52,10 @@ async function publish(
     if (isUnspentError(error, 'TX_REFUSED')) await store.invalidateTx(id, tx.id);
     throw error;
   }
-  const { status, block } = await store.getTx(id, tx.id);
-  // A block may have had it meanwhile.
-  if (status === 'pending' && block === null) await store.updateTx(id, tx.id, { state: { status: 'published' } });
 }
 
-async function record(
-  { store, now }: WalletContext,
-  { id }: WalletInfo,
-  tx: WalletTx,
-  { status, label, replace }: { readonly status: TxStatus; readonly label: string | undefined; readonly replace: boolean },
-): Promise<void> {
+/** The mempool or a block may have brought it before: then only what is missing is added. */
+async function record({ store, now }: WalletContext, { id }: WalletInfo, tx: WalletTx, status: TxStatus, replace: boolean): Promise<void> {
   const owned = await store.resolveOwned(
     id,
     tx.outputs.map(({ script }) => script),
@@ -70,5 +63,5 @@ async function record(
   const mine = [...owned.values()].map(({ script }) => script);
   const credits = new Map<number, null>();
   for (const [index, { script }] of tx.outputs.entries()) if (mine.some((each) => equalBytes(each, script))) credits.set(index, null);
-  await store.createTx({ walletId: id, tx, received: now(), status, label, replace, credits });
+  await store.createTx({ walletId: id, tx, received: now(), status, replace, credits });
 }
