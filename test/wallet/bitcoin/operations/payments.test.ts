@@ -103,7 +103,12 @@ describe('a payment', () => {
     const first = await preparePayment(context, wallet, request);
     assert.ok(first.selection.inputs.length >= 2);
     await assert.rejects(selectPayment(context, wallet, request), { code: 'FUNDS_INSUFFICIENT' });
-    const sent = await broadcastTx(context, wallet, { raw: all.account.sign(first.psbt), label: 'rent', submit });
+    const signed = all.account.sign(first.psbt);
+    const altered = signed.slice();
+    // The lowest byte of the lock time: no signature is of this transaction.
+    altered[altered.length - 4] ^= 1;
+    await assert.rejects(submit(altered), { code: 'TX_REFUSED', message: /false\/empty top stack element/ });
+    const sent = await broadcastTx(context, wallet, { raw: signed, label: 'rent', submit });
     assert.deepEqual([sent.status, sent.label, sent.block], ['published', 'rent', null]);
     assert.equal(
       chain.mempool().some((id) => toHex(id) === toHex(sent.tx.id)),
