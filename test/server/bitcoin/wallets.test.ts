@@ -95,9 +95,19 @@ describe('wallets over HTTP', () => {
     assert.equal((await api('POST', `/shop/transactions/${txid}/bump`, { fee_rate: 9 }))['algorithm'], 'manual');
     assert.equal((await api('DELETE', `/shop/transactions/${txid}`))['status'], 'failed');
     const document = await (await fetch(`${served.url}api/v1/openapi.json`, { headers: { authorization: 'Bearer of-the-server' } })).json();
-    assert.ok('/api/v1/wallets/{name}/payments' in (document as { paths: object }).paths);
+    const prefix = '/api/v1/wallets';
+    const known = Object.keys((document as { paths: object }).paths).filter((path) => path.startsWith(prefix));
+    assert.deepEqual(listedPaths(), known.map((path) => path.slice(prefix.length) || '/').sort());
   });
 });
+
+/** Of the table of wallets in docs/reference/http.md, without what stands behind a question mark. */
+function listedPaths(): string[] {
+  const text = readFileSync(new URL('../../../docs/reference/http.md', import.meta.url), 'utf8');
+  const table = text.slice(text.indexOf('### Wallets'), text.indexOf('## One answer, one block'));
+  const paths = [...table.matchAll(/`(?:[A-Z]+ )(\/[^`?]*)/g)].map(([, path]) => path);
+  return [...new Set(paths)].sort();
+}
 
 /** Pays the wallet, in a block that its database is told of; the coin's name. */
 async function fund(account: RegtestAccount, data: string): Promise<string> {

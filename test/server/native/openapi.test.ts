@@ -135,7 +135,9 @@ describe('the OpenAPI document', () => {
 
   test('docs/reference/http.md lists the same routes', () => {
     const text = readFileSync(new URL('../../../docs/reference/http.md', import.meta.url), 'utf8');
-    const listed = [...text.matchAll(/^\| `(GET|POST) (\S+)` \| (.+) \|$/gm)].map(
+    // Wallets have a table of their own, of paths below theirs, and only stores of the Bitcoin family have the routes.
+    const own = text.slice(0, text.indexOf('### Wallets'));
+    const listed = [...own.matchAll(/^\| `(GET|POST) (\S+)` \| (.+) \|$/gm)].map(
       ([, method, path, summary]) => `${method} ${path} ${summary}`,
     );
     const wanted = operations().map(({ route, operation }) => `${route} ${operation.summary}`);
