@@ -9,6 +9,7 @@ import { UnspentError } from '../../util/errors.ts';
 import type { SqlDatabase, SqlKind, SqlTransaction } from './database.ts';
 import { POSTGRES_TYPES, SQLITE_TYPES, tableStatements } from './schema-tables.ts';
 import { postgresTriggers, sqliteTriggers } from './schema-triggers.ts';
+import { sqliteStatistics } from './sqlite-statistics.ts';
 
 interface Migration {
   readonly name: string;
@@ -21,7 +22,7 @@ const MIGRATIONS: readonly Migration[] = [
     name: 'wallets',
     statements: (kind) =>
       kind === 'sqlite'
-        ? [...tableStatements(SQLITE_TYPES), ...sqliteTriggers()]
+        ? [...tableStatements(SQLITE_TYPES), ...sqliteTriggers(), ...sqliteStatistics()]
         : [...tableStatements(POSTGRES_TYPES), ...postgresTriggers()],
   },
 ];

@@ -35,4 +35,4 @@ export async function emptyDatabase(url: string): Promise<void> {
 }
 
 /** What every wallet database has from the beginning. */
-const SEEDED_TABLES = ['address_types', 'wallet_schema', 'event_counter'];
+const SEEDED_TABLES = ['address_types', 'wallet_schema', 'event_counter', 'sqlite_stat1'];
