@@ -75,9 +75,9 @@ const REFUSALS: readonly Refusal[] = [
   immutable('accounts', ['id', 'wallet_id', 'scope_id', 'is_derived', 'account_number', 'public_key', 'master_fingerprint']),
   immutable('addresses', ['id', 'wallet_id', 'script_pub_key', 'script_type_id']),
   immutable('derived_addresses', ['address_id', 'wallet_id', 'account_id', 'address_branch', 'address_index']),
-  immutable('transactions', ['id', 'wallet_id', 'tx_hash', 'raw_tx', 'tx_outputs', 'is_coinbase']),
+  immutable('transactions', ['id', 'wallet_id', 'tx_hash', 'raw_tx', 'tx_outputs', 'is_coinbase', 'scripts_failed']),
   immutable('tx_inputs', ['id', 'wallet_id', 'tx_id', 'input_index', 'prev_tx_hash', 'prev_output_index']),
-  immutable('utxos', ['id', 'wallet_id', 'tx_id', 'tx_hash', 'output_index', 'amount', 'address_id']),
+  immutable('utxos', ['id', 'wallet_id', 'tx_id', 'tx_hash', 'output_index', 'amount', 'address_id', 'script_pub_key', 'output_holding']),
   watchOnlySecret('wallet_secrets', 'INSERT', WALLET_SECRETS),
   watchOnlySecret('wallet_secrets', 'UPDATE', WALLET_SECRETS),
   ...KEY_SECRETS.flatMap((table) => [

@@ -6,6 +6,7 @@
  * F's outputs; a lease on C's output. Wallet 2 has Z.
  */
 import { toHex } from '../../../src/util/bytes.ts';
+import { SCRIPT_KINDS } from '../../../src/wallet/records.ts';
 import type { SqlKind } from '../../../src/wallet/sql/database.ts';
 import { idOf } from '../support/world.ts';
 
@@ -36,6 +37,9 @@ export class SqlText {
   }
 }
 
+/** The number behind the last type of scripts. */
+const NO_TYPE = SCRIPT_KINDS.length;
+
 export interface ConstraintCase {
   readonly name: string;
   readonly kind: 'check' | 'unique' | 'foreign key' | 'trigger';
@@ -65,7 +69,7 @@ function checks(text: SqlText): ConstraintCase[] {
     ['wallet_imported_flag', 'UPDATE wallets SET is_imported = 2 WHERE id = 1'],
     ['wallet_watch_only_flag', "INSERT INTO wallets (wallet_name, is_imported, manager_version, is_watch_only) VALUES ('x', 0, 1, 2)"],
     ['one_counter', 'INSERT INTO event_counter VALUES (2, 0)'],
-    ['address_type_range', "INSERT INTO address_types VALUES (12, 'P2X')"],
+    ['address_type_range', `INSERT INTO address_types VALUES (${NO_TYPE}, 'P2X')`],
     ['purpose_range', 'INSERT INTO key_scopes (wallet_id, purpose, coin_type, internal_type_id, external_type_id) VALUES (1, -1, 0, 4, 4)'],
     [
       'coin_type_range',
@@ -98,7 +102,7 @@ function checks(text: SqlText): ConstraintCase[] {
     ['confirmed_order_range', newTx('5, -1, 1, 0, 0')],
     ['tx_status_range', newTx('NULL, NULL, 5, 0, 0')],
     ['coinbase_flag', newTx('NULL, NULL, 0, 0, 2')],
-    ['scripts_failed_flag', `UPDATE transactions SET scripts_failed = 2 ${ofA}`],
+    ['scripts_failed_flag', newTx('NULL, NULL, 0, 0, 0, 2').replace('is_coinbase)', 'is_coinbase, scripts_failed)')],
     ['tx_label_length', `UPDATE transactions SET tx_label = '${'x'.repeat(501)}' ${ofA}`],
     ['confirmed_is_published', newTx('5, 9, 0, 0, 0')],
     ['coinbase_state', newTx('NULL, NULL, 1, 0, 1')],
@@ -185,8 +189,8 @@ function references(text: SqlText): ConstraintCase[] {
       'key_scopes_wallet_id_fkey',
       'INSERT INTO key_scopes (wallet_id, purpose, coin_type, internal_type_id, external_type_id) VALUES (99, 1, 0, 4, 4)',
     ],
-    ['key_scopes_internal_type_id_fkey', 'UPDATE key_scopes SET internal_type_id = 12'],
-    ['key_scopes_external_type_id_fkey', 'UPDATE key_scopes SET external_type_id = 12'],
+    ['key_scopes_internal_type_id_fkey', `UPDATE key_scopes SET internal_type_id = ${NO_TYPE}`],
+    ['key_scopes_external_type_id_fkey', `UPDATE key_scopes SET external_type_id = ${NO_TYPE}`],
     [
       'account_scope',
       "INSERT INTO accounts (wallet_id, scope_id, account_name, is_derived, created_at) SELECT 2, id, 'x', 0, 0 FROM key_scopes WHERE wallet_id = 1",
@@ -197,7 +201,7 @@ function references(text: SqlText): ConstraintCase[] {
     ],
     [
       'addresses_script_type_id_fkey',
-      `INSERT INTO addresses (wallet_id, is_derived, script_pub_key, script_type_id, created_at) VALUES (1, 0, ${hash}, 12, 0)`,
+      `INSERT INTO addresses (wallet_id, is_derived, script_pub_key, script_type_id, created_at) VALUES (1, 0, ${hash}, ${NO_TYPE}, 0)`,
     ],
     ['derived_address', `INSERT INTO derived_addresses SELECT ${text.address(3)}, 1, id, 1, 90 FROM accounts WHERE wallet_id = 1`],
     ['derived_account', `INSERT INTO derived_addresses SELECT ${text.address(3)}, 3, id, 1, 90 FROM accounts WHERE wallet_id = 1`],
