@@ -209,17 +209,21 @@ function creditOf(row: CreditColumns): CreditNode {
   };
 }
 
-/** The next free place among the wallet's transactions of each block. */
+/** Where the wallet's rows stand in each block: the last, or all of them if a coinbase of the batch may leave its block for a later one. */
 export async function loadPlaces(tx: SqlTransaction, graph: TxGraph, heights: readonly number[]): Promise<void> {
+  for (const height of heights) graph.places.set(height, []);
   const list = listTable(
     tx.kind,
     { height: 'integer' },
     heights.map((height) => [height]),
   );
-  const { rows } = await sql<{ height: number; place: number | null }>`SELECT v.height, (
-      SELECT t.confirmed_order FROM transactions t WHERE t.wallet_id = ${graph.walletId} AND t.block_height = v.height
-      ORDER BY t.confirmed_order DESC LIMIT 1) AS place FROM ${list} v`.execute(tx.db);
-  for (const { height, place } of rows) graph.nextOrder.set(height, place === null ? 0 : place + 1);
+  const mayLeave = [...graph.nodes.values()].some(({ isCoinbase, block }) => isCoinbase && block !== null);
+  const last = sql`AND t.confirmed_order = (SELECT MAX(m.confirmed_order) FROM transactions m
+    WHERE m.wallet_id = ${graph.walletId} AND m.block_height = v.height)`;
+  const { rows } = await sql<{ height: number; place: number }>`SELECT v.height, t.confirmed_order AS place
+    FROM ${list} v CROSS JOIN transactions t WHERE t.wallet_id = ${graph.walletId} AND t.block_height = v.height ${mayLeave ? sql`` : last}
+    ORDER BY t.confirmed_order`.execute(tx.db);
+  for (const { height, place } of rows) graph.places.get(height)?.push(place);
 }
 
 /** Whoever may fall: rows that spend an output which another live row, stored or coming in, spends too. */

@@ -21,9 +21,10 @@ export async function saveGraph(tx: SqlTransaction, graph: TxGraph): Promise<voi
   const credits = [...graph.credits.values()];
   const changed = [...graph.nodes.values()].filter(({ isChanged }) => isChanged);
   await clearEdges(tx, graph, credits.filter(hasLostEdge));
+  for (const node of graph.moved) await updateRows(tx, [node]);
   await updateRows(
     tx,
-    changed.filter(({ rowId }) => rowId !== null),
+    changed.filter((node) => node.rowId !== null && !graph.moved.has(node)),
   );
   await insertRows(
     tx,

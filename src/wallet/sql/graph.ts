@@ -62,8 +62,10 @@ export class TxGraph {
   readonly credits = new Map<string, CreditNode>();
   /** Replaced by, oldest first. */
   readonly replacements: { readonly replaced: TxNode; readonly replacement: TxNode; readonly createdAt: number }[] = [];
-  /** The next place in a block, by height. */
-  readonly nextOrder = new Map<number, number>();
+  /** Places of the wallet's rows in blocks, by height, ascending; below the last only where a row may leave the block. */
+  readonly places = new Map<number, number[]>();
+  /** Rows that left one block for another, in that order: their places may be taken again. */
+  readonly moved = new Set<TxNode>();
   readonly #events: EventLog;
   /** By outpoint, and by the key of the parent: in the order of rows, as they were added. */
   readonly #spenders = new Map<string, TxNode[]>();
@@ -116,13 +118,22 @@ export class TxGraph {
   /** It is in the block now: published, behind those of the wallet that are in it already. */
   confirm(node: TxNode, block: WalletBlock): void {
     if (node.status !== 'published') this.setStatus(node, 'published', 'confirmed');
-    const order = this.nextOrder.get(block.height);
-    assert(order !== undefined, `the last place in block ${block.height} was loaded`);
-    this.nextOrder.set(block.height, order + 1);
+    const places = this.places.get(block.height);
+    assert(places !== undefined, `the places in block ${block.height} were loaded`);
+    const order = (places.at(-1) ?? -1) + 1;
+    places.push(order);
+    if (node.block !== null) this.#leaveBlock(node, node.block.height);
     node.block = block;
     node.confirmedOrder = order;
     node.isChanged = true;
     this.tell({ kind: 'tx.confirmed', txId: node.txId, height: block.height });
+  }
+
+  #leaveBlock(node: TxNode, height: number): void {
+    this.moved.add(node);
+    const places = this.places.get(height);
+    const at = places?.indexOf(node.confirmedOrder ?? -1) ?? -1;
+    if (at !== -1) places?.splice(at, 1);
   }
 
   setSpender(credit: CreditNode, spender: CreditNode['spender']): void {

@@ -261,6 +261,25 @@ export const readScenarios: readonly Scenario[] = [
     },
   ],
   [
+    'W89 the place in a block that such a coinbase leaves is free in the same batch',
+    async (world) => {
+      const five = await world.sync(5);
+      await world.create('A');
+      await world.create('coinbase', { block: five });
+      const nine = blockAt(9);
+      const [moved, mined] = [world.news('coinbase', { block: nine }), world.news('A', { block: five })];
+      await world.store.applyTxBatch(world.wallet, [moved, mined], nine);
+      const { txs } = (await world.rows()).wallets[0];
+      assert.deepEqual(
+        txs.map(({ height, confirmedOrder }) => [height, confirmedOrder]),
+        [
+          [5, 0],
+          [9, 0],
+        ],
+      );
+    },
+  ],
+  [
     'W90 dead rows are pruned, chains of replacements as a whole, and the living see no difference',
     async (world) => {
       await world.create('F', { received: 1 });
