@@ -8,7 +8,8 @@ import { WALLET_LABELS_BYTES_MAX } from '../../../util/limits.ts';
 import { createWatchOnlyWallet, importDescriptor } from '../../../wallet/bitcoin/operations/create-wallet.ts';
 import { importLabels } from '../../../wallet/bitcoin/operations/labels.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
-import { accountJson, balanceJson, walletJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { accountJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { balanceJson, walletJson } from '../../../wallet/documents.ts';
 import { action, type Context } from '../../context.ts';
 import { counted } from '../../format.ts';
 import type { CommandOptions } from '../../options.ts';
@@ -59,10 +60,10 @@ function create(context: Context, name: string, descriptor: string): Promise<voi
       const accounts = await wallets.store.listAccounts(wallet.id);
       if (output.json) {
         const list = accounts.map((each) => accountJson(wallets, each));
-        return output.document({ ...walletJson(wallet), accounts: list, balance: balanceJson(balance) });
+        return output.document({ ...walletJson(wallets.notation, wallet), accounts: list, balance: balanceJson(balance) });
       }
       output.line(`wallet ${name} watches ${wallets.account(accounts[0]).external}`);
-      if (isSynced) output.line(`it has ${coinText(balance.total, wallets.network)}`);
+      if (isSynced) output.line(`it has ${coinText(balance.total, wallets.notation)}`);
     },
     { create: true },
   );
@@ -92,7 +93,7 @@ async function sync(context: Context): Promise<void> {
   await withWallets(context, async (wallets) => {
     await context.withStore((store) => syncWallets(wallets, store));
     const list = await wallets.store.listWallets();
-    if (output.json) return output.document({ wallets: list.map(walletJson) });
+    if (output.json) return output.document({ wallets: list.map((each) => walletJson(wallets.notation, each)) });
     for (const { name, syncedTo } of list) output.line(`${name} is at ${syncedTo === null ? 'no block yet' : `height ${syncedTo.height}`}`);
   });
 }

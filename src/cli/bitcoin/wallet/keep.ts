@@ -5,8 +5,9 @@ import { formatId } from '../../../ledgers/bitcoin/index.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { backupSqlite } from '../../../wallet/backup.ts';
 import { exportLabels } from '../../../wallet/bitcoin/operations/labels.ts';
-import { accountJson, walletJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { accountJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
 import { walletDatabaseFile, walletDatabaseUrl } from '../../../wallet/database-url.ts';
+import { walletJson } from '../../../wallet/documents.ts';
 import { action, type Context } from '../../context.ts';
 import { counted } from '../../format.ts';
 import type { CommandOptions } from '../../options.ts';
@@ -67,7 +68,7 @@ function exportWallet(context: Context, name: string): Promise<void> {
       const lines = text.split('\n').filter((line) => line !== '');
       return output.document({
         network: wallets.network.name,
-        ...walletJson(wallet),
+        ...walletJson(wallets.notation, wallet),
         accounts: accounts.map((account) => accountJson(wallets, account)),
         labels: lines.map((line) => JSON.parse(line) as unknown),
       });

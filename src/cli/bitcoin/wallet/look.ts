@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { formatAddress } from '../../../ledgers/bitcoin/index.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { newAddressOf } from '../../../wallet/bitcoin/operations/addresses.ts';
-import { addressJson, balanceJson, coinJson, txJson, walletJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { addressJson, balanceJson, coinJson, txJson, walletJson } from '../../../wallet/documents.ts';
 import { action, type Context } from '../../context.ts';
 import { count, counted, pairs, table } from '../../format.ts';
 import type { CommandOptions } from '../../options.ts';
@@ -41,13 +41,13 @@ export function registerLook(wallet: Command): void {
 
 function list(context: Context): Promise<void> {
   const { output } = context;
-  return withWallets(context, async ({ store, network, now }) => {
+  return withWallets(context, async ({ store, notation, now }) => {
     const wallets = await store.listWallets();
-    if (output.json) return output.document({ wallets: wallets.map(walletJson) });
+    if (output.json) return output.document({ wallets: wallets.map((each) => walletJson(notation, each)) });
     const rows: string[][] = [];
     for (const { id, name, syncedTo } of wallets) {
       const { total } = await store.balance(id, { now: now() });
-      rows.push([name, coinText(total, network), syncedTo === null ? 'no block yet' : count(syncedTo.height)]);
+      rows.push([name, coinText(total, notation), syncedTo === null ? 'no block yet' : count(syncedTo.height)]);
     }
     output.line(rows.length === 0 ? 'no wallets' : table(['NAME', 'TOTAL', 'HEIGHT'], rows, [1, 2]));
   });
@@ -58,17 +58,17 @@ function address(context: Context, name: string): Promise<void> {
   const { account, change }: LookFlags = context.options;
   return withWallet(context, name, async (wallets, wallet) => {
     const made = await newAddressOf(wallets, wallet, { account, branch: change === true ? 1 : 0 });
-    if (output.json) output.document(addressJson(wallets.network, made));
+    if (output.json) output.document(addressJson(wallets.notation, made));
     else output.line(formatAddress(wallets.network, made.script) ?? toHex(made.script));
   });
 }
 
 function balance(context: Context, name: string): Promise<void> {
   const { output } = context;
-  return withWallet(context, name, async ({ store, network, now }, wallet) => {
+  return withWallet(context, name, async ({ store, notation, now }, wallet) => {
     const sums = await store.balance(wallet.id, { now: now() });
-    if (output.json) return output.document({ wallet: name, ...walletJson(wallet), ...balanceJson(sums) });
-    const text = (amount: bigint): string => coinText(amount, network);
+    if (output.json) return output.document({ wallet: name, ...walletJson(notation, wallet), ...balanceJson(sums) });
+    const text = (amount: bigint): string => coinText(amount, notation);
     output.line(
       pairs([
         ['total', text(sums.total)],
@@ -86,11 +86,11 @@ function balance(context: Context, name: string): Promise<void> {
 function utxos(context: Context, name: string): Promise<void> {
   const { output } = context;
   const { minConfs, limit }: LookFlags = context.options;
-  return withWallet(context, name, async ({ store, network, now }, wallet) => {
+  return withWallet(context, name, async ({ store, notation, now }, wallet) => {
     const filter = { now: now(), minConfs: minConfs === undefined ? undefined : Number(minConfs) };
     const coins = await store.listCoins(wallet.id, filter, { limit: rowLimit(limit, COINS) });
-    if (output.json) return output.document({ wallet: name, coins: coins.map((coin) => coinJson(network, wallet, coin)) });
-    if (coins.length > 0) output.line(coinTable(network, wallet, coins));
+    if (output.json) return output.document({ wallet: name, coins: coins.map((coin) => coinJson(notation, wallet, coin)) });
+    if (coins.length > 0) output.line(coinTable(notation, wallet, coins));
     output.line(counted(coins.length, 'coin'));
   });
 }
@@ -98,15 +98,15 @@ function utxos(context: Context, name: string): Promise<void> {
 function history(context: Context, name: string): Promise<void> {
   const { output } = context;
   const { limit, after }: LookFlags = context.options;
-  return withWallet(context, name, async ({ store, network }, wallet) => {
+  return withWallet(context, name, async ({ store, notation }, wallet) => {
     const page = { limit: rowLimit(limit, HISTORY_ROWS), after: after === undefined ? undefined : txId(after) };
     const details = await store.history(wallet.id, page);
     const rows = await Promise.all(
       details.map(async (detail) => ({ detail, replacedBy: await store.replacementChain(wallet.id, detail.tx.id) })),
     );
     if (output.json) {
-      return output.document({ wallet: name, history: rows.map(({ detail, replacedBy }) => txJson(network, wallet, detail, replacedBy)) });
+      return output.document({ wallet: name, history: rows.map(({ detail, replacedBy }) => txJson(notation, wallet, detail, replacedBy)) });
     }
-    output.line(rows.length === 0 ? 'nothing yet' : historyTable(wallet, rows));
+    output.line(rows.length === 0 ? 'nothing yet' : historyTable(notation, wallet, rows));
   });
 }

@@ -11,7 +11,8 @@ import { broadcastTx } from '../../../wallet/bitcoin/operations/broadcast.ts';
 import { prepareChild, prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
 import { type PreparedPayment, preparePayment } from '../../../wallet/bitcoin/operations/payment.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
-import { paymentJson, txJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { paymentJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { txJson } from '../../../wallet/documents.ts';
 import { action, type Context } from '../../context.ts';
 import { readOperand } from '../../read-operand.ts';
 import { withWallet } from './open-wallets.ts';
@@ -111,9 +112,9 @@ function showPayment({ output, options }: Context, wallets: WalletContext, payme
   if (file !== undefined) writeNewFile(file, `${text}\n`);
   if (output.json) output.document(paymentJson(wallets, payment));
   else if (file === undefined) {
-    output.remark(selectionText(payment, wallets.network));
+    output.remark(selectionText(payment, wallets.notation));
     output.line(text);
-  } else output.line(`${selectionText(payment, wallets.network)}\nto be signed: ${file}`);
+  } else output.line(`${selectionText(payment, wallets.notation)}\nto be signed: ${file}`);
 }
 
 function sign(context: Context, name: string, operand: string): Promise<void> {
@@ -149,7 +150,7 @@ function broadcast(context: Context, name: string, operand: string): Promise<voi
     const raw = signedTx(wallets, await readOperand(operand, PSBT_BYTES_MAX));
     const submit = server === undefined ? undefined : submitTo(server);
     const detail = await broadcastTx(wallets, wallet, { raw, label, replace, submit });
-    if (output.json) return output.document({ hex: toHex(raw), ...txJson(wallets.network, wallet, detail, []) });
+    if (output.json) return output.document({ hex: toHex(raw), ...txJson(wallets.notation, wallet, detail, []) });
     output.line(`transaction ${formatId(detail.tx.id)} is ${detail.status}`);
     if (submit === undefined) output.line(toHex(raw));
   });
@@ -167,10 +168,10 @@ function signedTx({ keys }: WalletContext, bytes: Uint8Array): Uint8Array {
 
 function cancel(context: Context, name: string, id: string): Promise<void> {
   const { output } = context;
-  return withWallet(context, name, async ({ store, network }, wallet) => {
+  return withWallet(context, name, async ({ store, notation }, wallet) => {
     await store.invalidateTx(wallet.id, txId(id));
     const detail = await store.getTxDetail(wallet.id, txId(id));
-    if (output.json) return output.document(txJson(network, wallet, detail, []));
+    if (output.json) return output.document(txJson(notation, wallet, detail, []));
     output.line(`transaction ${id} is ${detail.status}: its coins are free again`);
   });
 }

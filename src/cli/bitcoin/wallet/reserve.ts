@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { UnspentError } from '../../../util/errors.ts';
 import { selectPayment } from '../../../wallet/bitcoin/operations/payment.ts';
-import { coinName, leaseJson, selectionJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { selectionJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { coinName, leaseJson } from '../../../wallet/documents.ts';
 import { action, type Context } from '../../context.ts';
 import type { CommandOptions } from '../../options.ts';
 import { withWallet } from './open-wallets.ts';
@@ -43,8 +44,8 @@ function select(context: Context, name: string): Promise<void> {
   const { output } = context;
   return withWallet(context, name, async (wallets, wallet) => {
     const chosen = await selectPayment(wallets, wallet, paymentRequest(wallets.network, context.options));
-    if (output.json) output.document(selectionJson(chosen));
-    else output.line(selectionText(chosen, wallets.network));
+    if (output.json) output.document(selectionJson(wallets, chosen));
+    else output.line(selectionText(chosen, wallets.notation));
   });
 }
 
@@ -57,10 +58,10 @@ function lease(context: Context, name: string, text: string): Promise<void> {
     durationMs: flags.forever === true ? null : minutes(flags.minutes),
     releaseAfterSpendConfs: flags.untilConfs === undefined ? undefined : confs(flags.untilConfs),
   };
-  return withWallet(context, name, async ({ store, now }, wallet) => {
+  return withWallet(context, name, async ({ store, notation, now }, wallet) => {
     const [made] = await store.leaseCoins(wallet.id, [coin], { ...request, now: now() });
-    if (output.json) output.document({ outpoint: coinName(coin), lease: leaseJson(made) });
-    else output.line(`${coinName(coin)} is leased ${leaseText(made)}; id ${Buffer.from(made.id).toString('hex')}`);
+    if (output.json) output.document({ outpoint: coinName(notation, coin), lease: leaseJson(made) });
+    else output.line(`${coinName(notation, coin)} is leased ${leaseText(made)}; id ${Buffer.from(made.id).toString('hex')}`);
   });
 }
 
@@ -68,10 +69,10 @@ function release(context: Context, name: string, text: string): Promise<void> {
   const { output } = context;
   const { id }: LeaseFlags = context.options;
   const coin = outpoint(text);
-  return withWallet(context, name, async ({ store, now }, wallet) => {
+  return withWallet(context, name, async ({ store, notation, now }, wallet) => {
     await store.releaseCoin(wallet.id, coin, leaseId(id), now());
-    if (output.json) output.document({ outpoint: coinName(coin), lease: null });
-    else output.line(`${coinName(coin)} is free`);
+    if (output.json) output.document({ outpoint: coinName(notation, coin), lease: null });
+    else output.line(`${coinName(notation, coin)} is free`);
   });
 }
 

@@ -10,7 +10,8 @@ import { broadcastTx } from '../../../wallet/bitcoin/operations/broadcast.ts';
 import { prepareChild, prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
 import { type PaymentRequest, preparePayment, selectPayment } from '../../../wallet/bitcoin/operations/payment.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
-import { coinName, leaseJson, paymentJson, selectionJson, txJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { paymentJson, selectionJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { coinName, leaseJson, txJson } from '../../../wallet/documents.ts';
 import type { App } from '../../http/typed.ts';
 import {
   BroadcastBody,
@@ -55,7 +56,7 @@ export function registerWalletPayments(app: App, access: WalletAccess): void {
         reply,
         async (wallets) => {
           const wallet = await wallets.store.getWallet(params.name);
-          return selectionJson(await selectPayment(wallets, wallet, paymentOf(wallets.network, body)));
+          return selectionJson(wallets, await selectPayment(wallets, wallet, paymentOf(wallets.network, body)));
         },
         201,
       ),
@@ -95,17 +96,17 @@ function registerBroadcasts(app: App, access: WalletAccess): void {
         const wallet = await wallets.store.getWallet(params.name);
         const { label, replace } = body;
         const detail = await broadcastTx(wallets, wallet, { raw: signedTx(wallets, body), label, replace, submit: access.submit });
-        return txJson(wallets.network, wallet, detail, []);
+        return txJson(wallets.notation, wallet, detail, []);
       },
       201,
     ),
   );
   const cancelSchema = { ...describedWallet('Give up one that waits; the network may confirm it after all', TX), params: WalletTxPath };
   app.delete('/:name/transactions/:txid', { schema: cancelSchema }, ({ params }, reply) =>
-    access.answer(reply, async ({ store, network }) => {
+    access.answer(reply, async ({ store, notation }) => {
       const wallet = await store.getWallet(params.name);
       await store.invalidateTx(wallet.id, parseId(params.txid));
-      return txJson(network, wallet, await store.getTxDetail(wallet.id, parseId(params.txid)), []);
+      return txJson(notation, wallet, await store.getTxDetail(wallet.id, parseId(params.txid)), []);
     }),
   );
 }
@@ -117,7 +118,7 @@ function registerLeases(app: App, access: WalletAccess): void {
     body: LeaseBody,
   };
   app.post('/:name/leases', { schema }, ({ params, body }, reply) =>
-    access.answer(reply, async ({ store, now }) => {
+    access.answer(reply, async ({ store, notation, now }) => {
       const wallet = await store.getWallet(params.name);
       const outpoint = parseOutpoint(body.outpoint, parseId);
       const [lease] = await store.leaseCoins(wallet.id, [outpoint], {
@@ -126,7 +127,7 @@ function registerLeases(app: App, access: WalletAccess): void {
         durationMs: body.forever === true ? null : leaseMs(body.minutes),
         releaseAfterSpendConfs: body.until_confs,
       });
-      return { outpoint: coinName(outpoint), lease: leaseJson(lease) };
+      return { outpoint: coinName(notation, outpoint), lease: leaseJson(lease) };
     }),
   );
   const releaseSchema = {
@@ -135,11 +136,11 @@ function registerLeases(app: App, access: WalletAccess): void {
     body: Type.Object({ outpoint: OutpointText, id: LeaseHex }, { additionalProperties: false }),
   };
   app.delete('/:name/leases', { schema: releaseSchema }, ({ params, body }, reply) =>
-    access.answer(reply, async ({ store, now }) => {
+    access.answer(reply, async ({ store, notation, now }) => {
       const wallet = await store.getWallet(params.name);
       const outpoint = parseOutpoint(body.outpoint, parseId);
       await store.releaseCoin(wallet.id, outpoint, fromHex(body.id), now());
-      return { outpoint: coinName(outpoint), lease: null };
+      return { outpoint: coinName(notation, outpoint), lease: null };
     }),
   );
 }

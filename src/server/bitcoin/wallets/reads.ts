@@ -6,7 +6,8 @@ import { newAddressOf } from '../../../wallet/bitcoin/operations/addresses.ts';
 import { createWatchOnlyWallet, importDescriptor } from '../../../wallet/bitcoin/operations/create-wallet.ts';
 import { exportLabels, importLabels } from '../../../wallet/bitcoin/operations/labels.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
-import { accountJson, addressJson, balanceJson, coinJson, txJson, walletJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { accountJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { addressJson, balanceJson, coinJson, txJson, walletJson } from '../../../wallet/documents.ts';
 import type { TxDetail, WalletInfo } from '../../../wallet/records.ts';
 import type { App } from '../../http/typed.ts';
 import { DescriptorBody, describedWallet, fields, Label, NewWalletBody, TxidHex, WalletName, WalletTxPath } from './schemas.ts';
@@ -36,7 +37,7 @@ export function registerWalletReads(app: App, access: WalletAccess): void {
       async (wallets) => {
         const wallet = await wallets.store.getWallet(params.name);
         const address = await newAddressOf(wallets, wallet, { account: body.account, branch: body.change === true ? 1 : 0 });
-        return addressJson(wallets.network, address);
+        return addressJson(wallets.notation, address);
       },
       201,
     ),
@@ -45,11 +46,11 @@ export function registerWalletReads(app: App, access: WalletAccess): void {
   const coinQuery = Type.Object({ limit: Limit, min_confs: Type.Optional(Type.Integer({ minimum: 0 })) }, { additionalProperties: false });
   const coinSchema = { ...describedWallet('Its coins, with their leases', fields('coins')), params: WalletName, querystring: coinQuery };
   app.get('/:name/coins', { schema: coinSchema }, ({ params, query }, reply) =>
-    access.answer(reply, async ({ store, network, now }) => {
+    access.answer(reply, async ({ store, notation, now }) => {
       const wallet = await store.getWallet(params.name);
       const filter = { now: now(), minConfs: query.min_confs };
       const coins = await store.listCoins(wallet.id, filter, { limit: query.limit ?? PAGE_ROWS });
-      return { coins: coins.map((coin) => coinJson(network, wallet, coin)) };
+      return { coins: coins.map((coin) => coinJson(notation, wallet, coin)) };
     }),
   );
 
@@ -80,7 +81,9 @@ export function registerWalletReads(app: App, access: WalletAccess): void {
 
 function registerWalletList(app: App, access: WalletAccess): void {
   app.get('/', { schema: describedWallet('All wallets', fields('wallets')) }, (_request, reply) =>
-    access.answer(reply, async ({ store }) => ({ wallets: (await store.listWallets()).map(walletJson) })),
+    access.answer(reply, async ({ store, notation }) => ({
+      wallets: (await store.listWallets()).map((each) => walletJson(notation, each)),
+    })),
   );
   app.post('/', { schema: { ...describedWallet('A new wallet that watches', WALLET, 201), body: NewWalletBody } }, ({ body }, reply) =>
     access.answer(reply, async (wallets) => wholeWallet(wallets, await createWatchOnlyWallet(wallets, body)), 201),
@@ -136,9 +139,9 @@ async function wholeWallet(wallets: WalletContext, wallet: WalletInfo): Promise<
   const { store, now } = wallets;
   const accounts = await store.listAccounts(wallet.id);
   const balance = balanceJson(await store.balance(wallet.id, { now: now() }));
-  return { ...walletJson(wallet), accounts: accounts.map((account) => accountJson(wallets, account)), balance };
+  return { ...walletJson(wallets.notation, wallet), accounts: accounts.map((account) => accountJson(wallets, account)), balance };
 }
 
-async function withReplacements({ store, network }: WalletContext, wallet: WalletInfo, detail: TxDetail): Promise<object> {
-  return txJson(network, wallet, detail, await store.replacementChain(wallet.id, detail.tx.id));
+async function withReplacements({ store, notation }: WalletContext, wallet: WalletInfo, detail: TxDetail): Promise<object> {
+  return txJson(notation, wallet, detail, await store.replacementChain(wallet.id, detail.tx.id));
 }

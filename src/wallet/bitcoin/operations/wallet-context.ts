@@ -5,11 +5,13 @@
  */
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import { utf8 } from '../../../util/bytes.ts';
+import type { WalletNotation } from '../../documents.ts';
 import type { AccountId, AccountInfo, WalletInfo } from '../../records.ts';
 import { refusal } from '../../rules/failures.ts';
 import type { WalletStore } from '../../store.ts';
 import type { Account } from '../keys/index.ts';
 import type { Keys } from '../load-keys.ts';
+import { bitcoinNotation } from './wallet-json.ts';
 
 export interface WalletContextParts {
   readonly store: WalletStore;
@@ -27,6 +29,7 @@ export class WalletContext {
   readonly keys: Keys;
   readonly gapLimit: number;
   readonly now: () => number;
+  readonly notation: WalletNotation;
   readonly #accounts = new Map<AccountId, Account>();
 
   constructor({ store, network, keys, gapLimit, now }: WalletContextParts) {
@@ -35,6 +38,7 @@ export class WalletContext {
     this.keys = keys;
     this.gapLimit = gapLimit;
     this.now = now;
+    this.notation = bitcoinNotation(network);
   }
 
   /** The descriptors of an account. Throws DESCRIPTOR_INVALID for an account that was not made from descriptors. */
