@@ -546,21 +546,21 @@ export const WALLET_PAGE_ROWS = 500;
 /** Characters of a file of labels (BIP329): 100,000 lines of 300. */
 export const WALLET_LABELS_BYTES_MAX = 32 * 1024 * 1024;
 
-/** How long a statement of a wallet waits inside SQLite for the lock of another process: the thread stands still meanwhile. After that the call is tried again. */
-export const WALLET_SQLITE_BUSY_MS = 100;
-/** How long a statement of a wallet waits in PostgreSQL for a lock: longer than any step of another process takes. */
-export const WALLET_LOCK_MS = 10_000;
-/** How long a connection to a wallet's database may take to come about. */
-export const WALLET_CONNECT_MS = 10_000;
-/** Connections of a process to a wallet's database: its answers are short, and a server has 100 for all. */
-export const WALLET_CONNECTIONS_MAX = 8;
-/** How long a call of a wallet is tried again after transient failures: a server restarts in that time. */
-export const WALLET_RETRY_MS = 30_000;
+/** How long a statement waits inside SQLite for the lock of another process: the thread stands still meanwhile. After that the call is tried again. */
+export const SQL_SQLITE_BUSY_MS = 100;
+/** How long a statement waits in PostgreSQL for a lock: longer than any step of another process takes. */
+export const SQL_LOCK_MS = 10_000;
+/** How long a connection to a database may take to come about. */
+export const SQL_CONNECT_MS = 10_000;
+/** Connections of a process to a database: its answers are short, and a server has 100 for all. */
+export const SQL_CONNECTIONS_MAX = 8;
+/** How long a call of a database is tried again after transient failures: a server restarts in that time. */
+export const SQL_RETRY_MS = 30_000;
 /** The pause before it is tried again doubles from the first to the second. */
-export const WALLET_RETRY_PAUSE_MS_MIN = 5;
-export const WALLET_RETRY_PAUSE_MS_MAX = 500;
-/** Texts of statements that stay prepared; the room has fewer than 200. */
-export const WALLET_STATEMENTS_MAX = 500;
+export const SQL_RETRY_PAUSE_MS_MIN = 5;
+export const SQL_RETRY_PAUSE_MS_MAX = 500;
+/** Texts of statements that stay prepared; wallets have fewer than 200. */
+export const SQL_STATEMENTS_MAX = 500;
 
 /** Outputs whose slots stand in one row of the transaction store: some 9 kB when all are spent, so that a spend rewrites no more. */
 export const TX_PAGE_SLOTS = 128;

@@ -34,7 +34,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   chains: ['util', 'crypto', 'files', 'ledgers', 'proofs', 'sources'],
   families: ['util', 'engine', 'ledgers', 'proofs', 'query', 'sources', 'chains'],
   store: ['util', 'files', 'config', 'engine', 'ledgers', 'projections', 'state', 'query', 'sources', 'families', 'snapshot', 'events'],
-  wallet: ['util', 'crypto', 'ledgers', 'projections', 'query', 'events'],
+  /** What stores in SQL databases share. */
+  sql: ['util'],
+  wallet: ['util', 'crypto', 'sql', 'ledgers', 'projections', 'query', 'events'],
   txstore: ['util', 'crypto', 'engine', 'ledgers'],
   server: [
     'util',
@@ -140,16 +142,20 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Folders on packages that are installed only where they are used (optional peer dependencies), and the one file that
- * loads each when it is asked to, and says what to install. Others see its types.
+ * Folders on packages that are installed only where they are used (optional peer dependencies), and the files that load
+ * them when they are asked to, and say what to install. Others see their types.
  */
-const OPTIONAL: readonly { readonly folder: string; readonly loader: string; readonly packages: readonly string[] }[] = [
+const OPTIONAL: readonly {
+  readonly folders: readonly string[];
+  readonly loaders: readonly string[];
+  readonly packages: readonly string[];
+}[] = [
   {
-    folder: 'wallet/bitcoin/keys/',
-    loader: 'wallet/bitcoin/load-keys.ts',
+    folders: ['wallet/bitcoin/keys/'],
+    loaders: ['wallet/bitcoin/load-keys.ts'],
     packages: ['@scure/bip32', '@scure/bip39', '@scure/btc-signer'],
   },
-  { folder: 'wallet/sql/', loader: 'wallet/open.ts', packages: ['kysely', 'pg'] },
+  { folders: ['sql/', 'wallet/sql/'], loaders: ['wallet/open.ts'], packages: ['kysely', 'pg'] },
 ];
 
 /** Whole files are read by these without `files/`: our own assets, and files of a store that its lock guards. */
@@ -315,35 +321,30 @@ describe('imports', () => {
     for (const { file, target } of imports) {
       if (target.startsWith('.') || target.startsWith('node:')) continue;
       const name = packageOf(target);
-      const optional = OPTIONAL.find(({ folder }) => file.startsWith(folder))?.packages ?? [];
+      const optional = OPTIONAL.find(({ folders }) => folders.some((folder) => file.startsWith(folder)))?.packages ?? [];
       assert.ok(names.includes(name) || optional.includes(name), `${file} imports ${target}`);
     }
   });
 
   test('packages that only some need are optional, and loaded when they are needed', () => {
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    for (const { folder, loader, packages } of OPTIONAL) {
+    for (const { folders, loaders, packages } of OPTIONAL) {
+      const isInside = (file: string): boolean => folders.some((folder) => file.startsWith(folder));
       for (const name of packages) {
-        assert.ok(
-          name in manifest.peerDependencies && manifest.peerDependenciesMeta[name].optional,
-          `${name} is an optional peer dependency`,
-        );
-        assert.ok(name in manifest.devDependencies && sources.get(loader)?.includes(`'${name}'`), `${loader} tells of ${name}`);
+        const isOptional = name in manifest.peerDependencies && manifest.peerDependenciesMeta[name].optional;
+        assert.ok(isOptional && name in manifest.devDependencies, `${name} is an optional peer dependency`);
+        for (const loader of loaders) assert.ok(sources.get(loader)?.includes(`'${name}'`), `${loader} tells of ${name}`);
+        const isUsed = imports.some(({ file, target }) => isInside(file) && packageOf(target) === name);
+        assert.ok(isUsed, `nothing in ${folders.join(', ')} imports ${name}`);
       }
-      const inside = imports.filter(({ file }) => file.startsWith(folder));
-      for (const name of packages)
-        assert.ok(
-          inside.some(({ target }) => packageOf(target) === name),
-          `nothing in ${folder} imports ${name}`,
-        );
-      assert.doesNotMatch(
-        sources.get(loader) ?? '',
-        new RegExp(`^import (?!type )[^;]* from '[^']*/${posix.basename(folder)}/`, 'm'),
-        `${loader} loads them at once`,
-      );
       for (const { file, to, typeOnly } of ours) {
-        if (to.startsWith(folder) && !file.startsWith(folder) && file !== loader)
-          assert.ok(typeOnly, `${file} imports more than types from ${to}`);
+        if (!isInside(to) || isInside(file) || typeOnly) continue;
+        assert.ok(loaders.includes(file), `${file} imports more than types from ${to}`);
+        assert.doesNotMatch(
+          sources.get(file) ?? '',
+          new RegExp(`^import (?!type )[^;]* from '[^']*/${posix.basename(dirname(to))}/`, 'm'),
+          `${file} loads ${to} at once`,
+        );
       }
     }
   });

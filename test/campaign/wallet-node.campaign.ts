@@ -5,7 +5,7 @@
  */
 import { test } from 'node:test';
 import { nodeMissing } from '../support/node-kinds.ts';
-import { SqliteFiles } from '../wallet/sql/sqlite-store.ts';
+import { WalletFiles } from '../wallet/sql/wallet-files.ts';
 import { NodeRig } from '../wallet/support/node-rig.ts';
 import { FIRST_BLOCKS, NodeWalk } from '../wallet/support/node-walk.ts';
 
@@ -14,7 +14,7 @@ const SEED = Number(process.env['UNSPENT_CAMPAIGN_SEED'] ?? 1);
 const INDEXES = 300;
 
 test(`a wallet beside that of a node for ${BLOCKS} blocks`, { skip: nodeMissing() }, async (t) => {
-  using files = new SqliteFiles();
+  using files = new WalletFiles();
   const rig = await NodeRig.open(await files.openFresh(), INDEXES);
   try {
     const walk = new NodeWalk(rig, SEED);

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nodeMissing } from '../support/node-kinds.ts';
-import { SqliteFiles } from './sql/sqlite-store.ts';
+import { WalletFiles } from './sql/wallet-files.ts';
 import { NodeRig } from './support/node-rig.ts';
 import { FIRST_BLOCKS, NodeWalk } from './support/node-walk.ts';
 
@@ -16,7 +16,7 @@ const INDEXES = 30;
 
 describe('a wallet beside that of a node', { skip: nodeMissing() }, () => {
   it('W84: has its coins and balances, whatever happens', async (t) => {
-    using files = new SqliteFiles();
+    using files = new WalletFiles();
     const rig = await NodeRig.open(await files.openFresh(), INDEXES);
     try {
       const walk = new NodeWalk(rig, 84);

@@ -1,22 +1,24 @@
 /** The wallet store on PostgreSQL: the stories of wallets, random lives beside the model, and what only a database has to show. */
 import { after, describe, it } from 'node:test';
 import { openWalletStore } from '../../src/wallet/open.ts';
+import { executeIn } from '../support/sql/execute.ts';
+import { PostgresServer, withoutPostgres } from '../support/sql/postgres-server.ts';
 import { runRandomWallets } from './random.ts';
 import { runWalletScenarios } from './scenarios.ts';
 import { runConstraints } from './sql/constraints.ts';
 import { runContention } from './sql/contention.ts';
 import { runPostgresCrashes } from './sql/crashes.ts';
-import { emptyDatabase, executeIn } from './sql/execute.ts';
+import { emptyDatabase } from './sql/empty.ts';
 import { runFailures, runRealFailures } from './sql/failures.ts';
 import { runOpening } from './sql/opening.ts';
 import { runPlans } from './sql/plans.ts';
-import { PostgresServer, withoutPostgres } from './sql/postgres-server.ts';
 import { liveInThread } from './sql/random-thread.ts';
+import { makeWalletSchema } from './sql/wallet-files.ts';
 
 if (withoutPostgres) {
   describe('wallets: PostgreSQL', () => it('tells the stories of wallets', { skip: withoutPostgres }, () => {}));
 } else {
-  const server = await PostgresServer.start();
+  const server = await PostgresServer.start(makeWalletSchema);
   const url = await server.freshUrl();
   const store = await openWalletStore(url);
   after(async () => {

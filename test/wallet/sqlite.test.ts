@@ -2,19 +2,20 @@
 import { writeFileSync } from 'node:fs';
 import { after } from 'node:test';
 import { openWalletStore } from '../../src/wallet/open.ts';
+import { fileOf } from '../support/sql/sqlite-files.ts';
 import { runRandomWallets } from './random.ts';
 import { runWalletScenarios } from './scenarios.ts';
 import { runConstraints } from './sql/constraints.ts';
 import { runContention } from './sql/contention.ts';
 import { runSqliteCrashes } from './sql/crashes.ts';
-import { emptyDatabase } from './sql/execute.ts';
+import { emptyDatabase } from './sql/empty.ts';
 import { runFailures, runRealFailures } from './sql/failures.ts';
 import { runOpening, runWrongAddresses } from './sql/opening.ts';
 import { runPlans } from './sql/plans.ts';
 import { liveInThread } from './sql/random-thread.ts';
-import { fileOf, SqliteFiles } from './sql/sqlite-store.ts';
+import { WalletFiles } from './sql/wallet-files.ts';
 
-const files = new SqliteFiles();
+const files = new WalletFiles();
 const url = await files.freshUrl();
 const store = await openWalletStore(url, { isDurable: false });
 after(async () => {

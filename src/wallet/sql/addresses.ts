@@ -1,5 +1,6 @@
 /** Addresses: derived ones with their place below an account, and imported ones. Whether one was used is asked of the credits. */
 import { sql } from 'kysely';
+import { listTable } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
 import { CHILD_INDEX_MAX } from '../../util/limits.ts';
 import { type AccountId, type AddressBranch, type AddressInfo, SCRIPT_KINDS, type WalletId } from '../records.ts';
@@ -7,7 +8,6 @@ import { refusal } from '../rules/failures.ts';
 import type { DeriveAddress, NewAddress, Page } from '../store.ts';
 import { accountById } from './accounts.ts';
 import type { SqlTransaction } from './database.ts';
-import { listTable } from './lists.ts';
 import { lockWallet } from './locks.ts';
 import { checkPage } from './pages.ts';
 import { checkedIndex, checkedKind } from './row-checks.ts';

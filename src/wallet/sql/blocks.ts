@@ -2,12 +2,13 @@
  * Block rows: the best chain, as far as wallets need it, and where each wallet
  * stands on it. Blocks belong to all wallets of the database.
  */
+
+import { listTable } from '../../sql/lists.ts';
 import type { UnspentError } from '../../util/errors.ts';
 import type { WalletBlock, WalletId } from '../records.ts';
 import { checkBlock, sameBlock } from '../rules/block.ts';
 import { refusal } from '../rules/failures.ts';
 import type { SqlTransaction } from './database.ts';
-import { listTable } from './lists.ts';
 import { checked32 } from './row-checks.ts';
 
 interface BlockColumns {

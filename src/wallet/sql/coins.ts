@@ -1,6 +1,7 @@
 /** What a wallet has to spend: coins, by filters and page by page, and the outputs that a block could still spend. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
+import { amountText } from '../../sql/lists.ts';
 import type { CoinLease, KeyScope, WalletCoin, WalletId } from '../records.ts';
 import { checkAccountFilter } from '../rules/accounts.ts';
 import { checkDepths } from '../rules/confirmations.ts';
@@ -9,7 +10,6 @@ import { compareOutpoints } from '../rules/leases.ts';
 import type { CoinFilter, Page, WatchedOutput } from '../store.ts';
 import { syncedHeight } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
-import { amountText } from './lists.ts';
 import { checkPage } from './pages.ts';
 import { checked32, checkedAmount, checkedIndex, checkedKind } from './row-checks.ts';
 import { holdingOf } from './tx-outputs.ts';

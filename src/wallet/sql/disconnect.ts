@@ -3,6 +3,7 @@
  * orphaned, and what was built on it fails.
  */
 import { sql } from 'kysely';
+import { listTable } from '../../sql/lists.ts';
 import type { WalletId } from '../records.ts';
 import { endBranch } from './branch.ts';
 import type { SqlTransaction } from './database.ts';
@@ -10,7 +11,6 @@ import type { EventLog } from './event-log.ts';
 import { TxGraph } from './graph.ts';
 import { loadBranch } from './graph-load.ts';
 import { saveGraph } from './graph-save.ts';
-import { listTable } from './lists.ts';
 import { checked32 } from './row-checks.ts';
 
 /** The wallet is locked. */

@@ -6,10 +6,11 @@
  * Numbers come from one row that is locked from here to the commit. So they grow
  * in the order of commits, and a reader who has seen number n misses none below.
  */
+
+import { listTable } from '../../sql/lists.ts';
 import { fromHex, toHex } from '../../util/bytes.ts';
 import type { NumberedWalletEvent, WalletBlock, WalletEvent, WalletId } from '../records.ts';
 import type { SqlTransaction } from './database.ts';
-import { listTable } from './lists.ts';
 
 export class EventLog {
   readonly #events: { readonly walletId: WalletId; readonly event: WalletEvent }[] = [];

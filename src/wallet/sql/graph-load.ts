@@ -8,6 +8,7 @@
 
 import { sql } from 'kysely';
 import { outpointText } from '../../ledgers/outpoint.ts';
+import { amountText, listTable } from '../../sql/lists.ts';
 import { fromHex, toHex } from '../../util/bytes.ts';
 import type { WalletBlock } from '../records.ts';
 import type { NewTx } from '../store.ts';
@@ -15,7 +16,6 @@ import { blockOf } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
 import { type CreditNode, type InputNode, inputNodes, type TxGraph, type TxNode } from './graph.ts';
 import { inputsOf } from './inputs.ts';
-import { amountText, listTable } from './lists.ts';
 import { checked32, checkedAmount, checkedIndex, checkedStatus } from './row-checks.ts';
 
 /** Before the transactions come in. The wallet is locked. */

@@ -9,12 +9,12 @@
  * looks again, and everything is undone if it finds otherwise.
  */
 import { sql } from 'kysely';
+import { listTable } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
 import { TX_STATUSES } from '../records.ts';
 import type { SqlTransaction } from './database.ts';
 import type { CreditNode, TxGraph, TxNode } from './graph.ts';
-import { listTable } from './lists.ts';
 import { outputsBytes } from './tx-outputs.ts';
 
 export async function saveGraph(tx: SqlTransaction, graph: TxGraph): Promise<void> {

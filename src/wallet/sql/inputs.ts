@@ -1,8 +1,8 @@
 /** The inputs of stored transactions, of many with one statement. */
 import { outpointText } from '../../ledgers/outpoint.ts';
+import { listTable } from '../../sql/lists.ts';
 import type { SqlTransaction } from './database.ts';
 import type { InputNode } from './graph.ts';
-import { listTable } from './lists.ts';
 import { checked32, checkedIndex } from './row-checks.ts';
 
 /** By the row of the transaction, in their order. */

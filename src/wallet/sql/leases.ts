@@ -6,6 +6,7 @@
  */
 import { sql } from 'kysely';
 import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
+import { listTable } from '../../sql/lists.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
 import type { CoinLease, WalletId } from '../records.ts';
@@ -15,7 +16,6 @@ import { isLive } from '../rules/status.ts';
 import type { LeaseRequest } from '../store.ts';
 import type { SqlTransaction } from './database.ts';
 import type { EventLog } from './event-log.ts';
-import { listTable } from './lists.ts';
 import { lockEverything, lockWallet } from './locks.ts';
 import { checked32, checkedIndex, checkedStatus } from './row-checks.ts';
 

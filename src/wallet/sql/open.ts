@@ -1,24 +1,18 @@
 /** Opens a wallet store on SQL by its URL, with the schema brought up to date. */
-import { UnspentError } from '../../util/errors.ts';
-import { SqlDatabase, type SqlDatabaseOptions } from './database.ts';
-import { migrate } from './migrate.ts';
+import { SqlDatabase, type SqlDatabaseOptions } from '../../sql/database.ts';
+import { migrate } from '../../sql/migrate.ts';
+import { WALLET_SCHEMA } from './schema.ts';
 import { SqlWalletStore } from './store.ts';
+import type { WalletTables } from './tables.ts';
 
 /** `sqlite:FILE` or `postgres://...`. Throws USAGE, STORE_SCHEMA, DATABASE_BUSY, DATABASE_FAILED. */
 export async function openSqlWalletStore(url: string, options: SqlDatabaseOptions = {}): Promise<SqlWalletStore> {
-  const database = await openDatabase(url, options);
+  const database = await SqlDatabase.open<WalletTables>(url, 'wallet database', options);
   try {
-    await migrate(database);
+    await migrate(database, WALLET_SCHEMA);
   } catch (error) {
     await database.close();
     throw error;
   }
   return new SqlWalletStore(database);
-}
-
-async function openDatabase(url: string, options: SqlDatabaseOptions): Promise<SqlDatabase> {
-  const file = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1];
-  if (file !== undefined) return SqlDatabase.openSqlite(file, options);
-  if (/^postgres(ql)?:\/\//.test(url)) return SqlDatabase.openPostgres(url, options);
-  throw new UnspentError('USAGE', `a wallet database is sqlite:FILE or postgres://..., not '${url.split('@').at(-1)?.slice(0, 80)}'`);
 }

@@ -1,10 +1,11 @@
 /** The addresses that a batch of transactions may pay, with one statement. */
+
+import { listTable } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
 import type { WalletId } from '../records.ts';
 import { type OutputOwner, ownerScripts } from '../rules/ownership.ts';
 import type { NewTx } from '../store.ts';
 import type { SqlTransaction } from './database.ts';
-import { listTable } from './lists.ts';
 
 export interface OwnerRow extends OutputOwner {
   readonly rowId: number;

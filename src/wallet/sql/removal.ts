@@ -1,5 +1,6 @@
 /** Rows that go for good: one that its owner deletes, and dead ones that nothing needs. */
 import { sql } from 'kysely';
+import { listTable } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
 import type { WalletId } from '../records.ts';
 import { refusal } from '../rules/failures.ts';
@@ -11,7 +12,6 @@ import type { EventLog } from './event-log.ts';
 import { TxGraph, type TxNode } from './graph.ts';
 import { loadBranch, loadRows } from './graph-load.ts';
 import { saveGraph } from './graph-save.ts';
-import { listTable } from './lists.ts';
 import { lockWallet } from './locks.ts';
 import { checked32 } from './row-checks.ts';
 

@@ -1,10 +1,10 @@
 /** All rows of the database, as one value (wallet/rows.ts): what tests compare with the model. */
 import { sql } from 'kysely';
+import { amountText } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
 import type { WalletId } from '../records.ts';
 import type { RowsOfWallet, WalletRows } from '../rows.ts';
 import type { SqlTransaction } from './database.ts';
-import { amountText } from './lists.ts';
 import { checkedKind, checkedStatus } from './row-checks.ts';
 
 export async function allRows(tx: SqlTransaction): Promise<WalletRows> {

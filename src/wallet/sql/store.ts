@@ -4,6 +4,7 @@
  * the methods do stands in the files of this folder, by subject.
  */
 import type { Outpoint } from '../../ledgers/outpoint.ts';
+import type { FailureCount } from '../../sql/database.ts';
 import type * as records from '../records.ts';
 import type { WalletId } from '../records.ts';
 import type { WalletRows } from '../rows.ts';
@@ -16,7 +17,7 @@ import { sumCoins } from './balance.ts';
 import { listBlocks } from './blocks.ts';
 import { addBatch, addBlock, addOne, addScan, removeBlocks, rewindTo } from './chain.ts';
 import * as coins from './coins.ts';
-import type { FailureCount, SqlDatabase, SqlTransaction } from './database.ts';
+import type { SqlTransaction, WalletDatabase } from './database.ts';
 import { EventLog, readEvents } from './event-log.ts';
 import { dropExpired, dropLease, takeLeases } from './leases.ts';
 import { lockWallet } from './locks.ts';
@@ -28,9 +29,9 @@ import * as reads from './tx-reads.ts';
 import * as wallets from './wallets.ts';
 
 export class SqlWalletStore implements WalletStore {
-  readonly #database: SqlDatabase;
+  readonly #database: WalletDatabase;
 
-  constructor(database: SqlDatabase) {
+  constructor(database: WalletDatabase) {
     this.#database = database;
   }
 

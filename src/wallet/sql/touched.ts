@@ -1,11 +1,11 @@
 /** Which wallets of the database a block concerns: whose scripts it pays, whose coins or inputs it spends. */
 import { sql } from 'kysely';
 import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
+import { listTable } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
 import type { WalletId } from '../records.ts';
 import type { TouchedWallets } from '../store.ts';
 import type { SqlTransaction } from './database.ts';
-import { listTable } from './lists.ts';
 
 export async function readTouched(
   tx: SqlTransaction,

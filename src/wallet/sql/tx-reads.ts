@@ -1,5 +1,6 @@
 /** What a wallet knows of its transactions: rows, with what of them is the wallet's own, lists, history, replacements. */
 import { type RawBuilder, sql } from 'kysely';
+import { amountText, listTable } from '../../sql/lists.ts';
 import type { TxDetail, TxReplacement, WalletId, WalletTxRow } from '../records.ts';
 import { detailParts } from '../rules/detail-range.ts';
 import { refusal } from '../rules/failures.ts';
@@ -7,7 +8,6 @@ import type { Page } from '../store.ts';
 import { blockOf } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
 import { inputsOf } from './inputs.ts';
-import { amountText, listTable } from './lists.ts';
 import { checkPage } from './pages.ts';
 import { checked32, checkedAmount, checkedIndex, checkedStatus } from './row-checks.ts';
 import { outputsOf } from './tx-outputs.ts';

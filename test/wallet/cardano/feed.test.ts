@@ -32,7 +32,7 @@ import type { Selection } from '../../../src/wallet/selection/cardano/coin.ts';
 import { selectCoins } from '../../../src/wallet/selection/cardano/select.ts';
 import type { WalletStore } from '../../../src/wallet/store.ts';
 import { until } from '../../support/patience.ts';
-import { SqliteFiles } from '../sql/sqlite-store.ts';
+import { WalletFiles } from '../sql/wallet-files.ts';
 import { checkInvariants } from '../support/invariants.ts';
 
 const NOW = 1_700_000_000_000;
@@ -41,7 +41,7 @@ const FIRST_BLOCKS = 30;
 const PARAMETERS = decodeProtocolParameters(encodeConwayParameters());
 
 const root = mkdtempSync(join(tmpdir(), 'unspent-wallet-cardano-'));
-const files = new SqliteFiles();
+const files = new WalletFiles();
 after(() => {
   rmSync(root, { recursive: true, force: true });
   files[Symbol.dispose]();

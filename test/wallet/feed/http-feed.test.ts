@@ -16,7 +16,7 @@ import { esploraBodies } from '../../../src/wallet/bitcoin/wallet-tx.ts';
 import { HttpFeed, type HttpFeedOptions } from '../../../src/wallet/feed/http-feed.ts';
 import { openWalletStore } from '../../../src/wallet/open.ts';
 import { until } from '../../support/patience.ts';
-import { SqliteFiles } from '../sql/sqlite-store.ts';
+import { WalletFiles } from '../sql/wallet-files.ts';
 import { FEED, Town } from '../support/town.ts';
 
 const TOKEN = 'token-for-tests';
@@ -112,7 +112,7 @@ describe('wallets that follow a server', () => {
   });
 
   it('lose and repeat nothing when the process that feeds them is killed', async (t) => {
-    const files = new SqliteFiles();
+    const files = new WalletFiles();
     t.after(() => files[Symbol.dispose]());
     const database = await files.freshUrl();
     const town = await Town.open(t, { seed: 13, settings: SETTINGS, wallets: await openWalletStore(database, { isDurable: false }) });

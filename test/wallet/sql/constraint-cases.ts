@@ -5,9 +5,10 @@
  * 5; F, which spent it, too, and failed; G, which lives and has inputs 5 and 6 of
  * F's outputs; a lease on C's output. Wallet 2 has Z.
  */
+
+import type { SqlKind } from '../../../src/sql/database.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { SCRIPT_KINDS } from '../../../src/wallet/records.ts';
-import type { SqlKind } from '../../../src/wallet/sql/database.ts';
 import { idOf } from '../support/world.ts';
 
 /** Writes values as the database of that kind does. */

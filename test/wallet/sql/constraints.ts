@@ -6,10 +6,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { openWalletStore } from '../../../src/wallet/open.ts';
+import type { TestDatabases } from '../../support/sql/databases.ts';
+import { executeIn } from '../../support/sql/execute.ts';
 import { idOf, World } from '../support/world.ts';
 import { type ConstraintCase, constraintCases, SqlText } from './constraint-cases.ts';
-import type { TestDatabases } from './databases.ts';
-import { executeIn } from './execute.ts';
 
 export function runConstraints(databases: TestDatabases): void {
   describe(`wallets: what ${databases.name} refuses`, () => {

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { openWalletStore } from '../../../src/wallet/open.ts';
+import type { TestDatabases } from '../../support/sql/databases.ts';
 import { World } from '../support/world.ts';
-import type { TestDatabases } from './databases.ts';
 import type { LeaseOrder, LeaseResult } from './lease-child.ts';
 
 export function runContention(databases: TestDatabases, processes: number, order: LeaseOrder): void {

@@ -15,12 +15,13 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { openWalletStore } from '../../../src/wallet/open.ts';
 import type { SqlWalletStore } from '../../../src/wallet/sql/store.ts';
+import type { TestDatabases } from '../../support/sql/databases.ts';
+import { executeIn } from '../../support/sql/execute.ts';
+import type { PostgresServer } from '../../support/sql/postgres-server.ts';
+import { fileOf, type SqliteFiles } from '../../support/sql/sqlite-files.ts';
 import type { World } from '../support/world.ts';
-import type { TestDatabases } from './databases.ts';
+import { emptyDatabase } from './empty.ts';
 import { EVERY_CALL, resumeStory, type StoryStore, tellStory } from './every-call.ts';
-import { emptyDatabase, executeIn } from './execute.ts';
-import type { PostgresServer } from './postgres-server.ts';
-import { fileOf, type SqliteFiles } from './sqlite-store.ts';
 
 /** Everything: rows and events. */
 async function stateOf({ rows, store }: Pick<World, 'rows' | 'store'>): Promise<string> {

@@ -2,8 +2,9 @@
  * One of every kind of call that writes, on a story in which each has much to
  * do: what failures and crashes in the middle of a call are tried on.
  */
+
+import type { SqlDatabaseOptions } from '../../../src/sql/database.ts';
 import { openWalletStore } from '../../../src/wallet/open.ts';
-import type { SqlDatabaseOptions } from '../../../src/wallet/sql/database.ts';
 import type { SqlWalletStore } from '../../../src/wallet/sql/store.ts';
 import { blockAt, idOf, NOW, outpointOf, World } from '../support/world.ts';
 

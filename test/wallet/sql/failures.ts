@@ -8,11 +8,12 @@ import { after, before, describe, it } from 'node:test';
 import { isUnspentError } from '../../../src/util/errors.ts';
 import { openWalletStore } from '../../../src/wallet/open.ts';
 import type { SqlWalletStore } from '../../../src/wallet/sql/store.ts';
+import { copyOf } from '../../support/sql/copies.ts';
+import type { TestDatabases } from '../../support/sql/databases.ts';
+import { executeIn } from '../../support/sql/execute.ts';
 import { idOf, NOW } from '../support/world.ts';
-import { copyOf } from './copies.ts';
-import type { TestDatabases } from './databases.ts';
+import { emptyDatabase } from './empty.ts';
 import { EVERY_CALL, resumeStory, type StoryStore, tellStory } from './every-call.ts';
-import { emptyDatabase, executeIn } from './execute.ts';
 
 /** Errors as the two drivers throw them, by what they mean. */
 const FAILURES = {

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isUnspentError } from '../../../src/util/errors.ts';
-import { missingPackage, openWalletStore } from '../../../src/wallet/open.ts';
-import type { TestDatabases } from './databases.ts';
-import { executeIn } from './execute.ts';
+import { missingPackage } from '../../../src/util/missing-package.ts';
+import { openWalletStore } from '../../../src/wallet/open.ts';
+import type { TestDatabases } from '../../support/sql/databases.ts';
+import { executeIn } from '../../support/sql/execute.ts';
 
 export function runOpening(databases: TestDatabases): void {
   describe(`wallets: opening ${databases.name}`, () => {
@@ -66,8 +67,8 @@ export function runWrongAddresses(): void {
 
     it('a package that is missing is asked for', () => {
       const cause = Object.assign(new Error("Cannot find package 'pg' imported from x"), { code: 'ERR_MODULE_NOT_FOUND' });
-      assert.match(missingPackage(cause)?.message ?? '', /npm install pg$/);
-      assert.equal(missingPackage(new Error('other')), undefined);
+      assert.match(missingPackage(cause, 'wallets', ['kysely', 'pg'])?.message ?? '', /npm install pg$/);
+      assert.equal(missingPackage(new Error('other'), 'wallets', ['kysely', 'pg']), undefined);
     });
   });
 }

@@ -8,10 +8,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { openWalletStore } from '../../../src/wallet/open.ts';
+import type { TestDatabases } from '../../support/sql/databases.ts';
+import { executeIn } from '../../support/sql/execute.ts';
 import { idOf, NOW, outpointOf, scriptOf } from '../support/world.ts';
-import type { TestDatabases } from './databases.ts';
+import { emptyDatabase } from './empty.ts';
 import { EVERY_CALL, type StoryStore, tellStory } from './every-call.ts';
-import { emptyDatabase, executeIn } from './execute.ts';
 
 const READS: readonly ((story: StoryStore) => Promise<unknown>)[] = [
   ({ store }) => store.listSyncedBlocks(5, 6),

@@ -6,7 +6,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openWalletStore } from '../../../src/wallet/open.ts';
 import { type RandomLives, runRandomLives } from '../support/random-run.ts';
-import { emptyDatabase } from './execute.ts';
+import { emptyDatabase } from './empty.ts';
 
 export interface RandomWork extends RandomLives {
   readonly url: string;

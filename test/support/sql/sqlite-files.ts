@@ -1,18 +1,20 @@
-/** Wallet stores in SQLite files of a directory that goes with the test process. */
+/** SQLite files of a directory that goes with the test process. */
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openWalletStore } from '../../../src/wallet/open.ts';
-import type { SqlDatabaseOptions } from '../../../src/wallet/sql/database.ts';
-import type { SqlWalletStore } from '../../../src/wallet/sql/store.ts';
-import type { TestDatabases } from './databases.ts';
+import type { MakeSchema, TestDatabases } from './databases.ts';
 
 export class SqliteFiles implements TestDatabases, Disposable {
   readonly name = 'SQLite';
-  readonly #directory = mkdtempSync(join(tmpdir(), 'unspent-wallets-'));
+  readonly #directory = mkdtempSync(join(tmpdir(), 'unspent-sqlite-'));
+  readonly #makeSchema: MakeSchema;
   #count = 0;
-
   #template: Promise<string> | undefined;
+
+  /** Its databases have that schema. */
+  constructor(makeSchema: MakeSchema) {
+    this.#makeSchema = makeSchema;
+  }
 
   /** The URL of a database that does not exist yet. */
   async unusedUrl(): Promise<string> {
@@ -27,14 +29,9 @@ export class SqliteFiles implements TestDatabases, Disposable {
     return url;
   }
 
-  /** An empty store. It does not wait for the disk: no test cuts the power. */
-  async openFresh(options: SqlDatabaseOptions = {}): Promise<SqlWalletStore> {
-    return openWalletStore(await this.freshUrl(), { isDurable: false, ...options });
-  }
-
   async #makeTemplate(): Promise<string> {
     const url = await this.unusedUrl();
-    await (await openWalletStore(url)).close();
+    await this.#makeSchema(url);
     return url;
   }
 

@@ -1,13 +1,13 @@
 /**
  * Connections to PostgreSQL for the query builder: the pool of `pg`, with every
  * statement that has parameters prepared once for each connection, and with
- * values in the shapes of tables.ts. `pg` is loaded here, when a database of
- * that kind is opened.
+ * values in the shapes that SQLite gives them: whole numbers as `number`, bytes
+ * as Uint8Array. `pg` is loaded here, when a database of that kind is opened.
  */
 import { PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult } from 'kysely';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
-import { UnspentError } from '../../util/errors.ts';
-import { WALLET_CONNECT_MS, WALLET_CONNECTIONS_MAX, WALLET_LOCK_MS, WALLET_STATEMENTS_MAX } from '../../util/limits.ts';
+import { UnspentError } from '../util/errors.ts';
+import { SQL_CONNECT_MS, SQL_CONNECTIONS_MAX, SQL_LOCK_MS, SQL_STATEMENTS_MAX } from '../util/limits.ts';
 import type { BeforeStatement } from './database.ts';
 
 export interface PostgresOptions {
@@ -27,10 +27,10 @@ export async function postgresDialect(options: PostgresOptions): Promise<Postgre
   };
   const pool = new PgPool({
     connectionString: options.url,
-    max: WALLET_CONNECTIONS_MAX,
-    connectionTimeoutMillis: WALLET_CONNECT_MS,
+    max: SQL_CONNECTIONS_MAX,
+    connectionTimeoutMillis: SQL_CONNECT_MS,
     allowExitOnIdle: true,
-    lock_timeout: WALLET_LOCK_MS,
+    lock_timeout: SQL_LOCK_MS,
     types: { getTypeParser: parserOf } as PoolConfig['types'],
   } as PoolConfig);
   pool.on('error', options.onIdleFailure);
@@ -40,7 +40,7 @@ export async function postgresDialect(options: PostgresOptions): Promise<Postgre
 /** bigint as text; amounts are cast to text and do not come here. */
 function wholeNumber(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new UnspentError('STORE_DAMAGED', `a number of the wallet database is out of range: ${text}`);
+  if (!Number.isSafeInteger(value)) throw new UnspentError('STORE_DAMAGED', `a number of the database is out of range: ${text}`);
   return value;
 }
 
@@ -92,7 +92,7 @@ class PreparingPool implements PostgresPool {
   /** Undefined: there are so many texts that preparing them would fill the server's memory. */
   #nameOf(sql: string): string | undefined {
     let name = this.#names.get(sql);
-    if (name === undefined && this.#names.size < WALLET_STATEMENTS_MAX) {
+    if (name === undefined && this.#names.size < SQL_STATEMENTS_MAX) {
       name = `unspent_${this.#names.size}`;
       this.#names.set(sql, name);
     }

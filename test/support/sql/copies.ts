@@ -2,7 +2,7 @@
 import { copyFileSync } from 'node:fs';
 import type { TestDatabases } from './databases.ts';
 import { executeIn } from './execute.ts';
-import { fileOf } from './sqlite-store.ts';
+import { fileOf } from './sqlite-files.ts';
 
 /** Nobody has it open: SQLite's log was moved into the file when the last connection was closed. */
 export async function copyOf(databases: TestDatabases, url: string): Promise<string> {

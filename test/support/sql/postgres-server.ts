@@ -11,11 +11,8 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openWalletStore } from '../../../src/wallet/open.ts';
-import type { SqlDatabaseOptions } from '../../../src/wallet/sql/database.ts';
-import type { SqlWalletStore } from '../../../src/wallet/sql/store.ts';
-import { until } from '../../support/patience.ts';
-import type { TestDatabases } from './databases.ts';
+import { until } from '../patience.ts';
+import type { MakeSchema, TestDatabases } from './databases.ts';
 import { executeIn } from './execute.ts';
 
 const NOBODY = 65_534;
@@ -51,18 +48,21 @@ export class PostgresServer implements TestDatabases {
   readonly #native: string;
   #process: ChildProcess | undefined;
   #ended: Promise<unknown> = Promise.resolve();
+  readonly #makeSchema: MakeSchema;
   #count = 0;
   #template: Promise<void> | undefined;
 
-  private constructor(directory: string, native: string) {
+  private constructor(directory: string, native: string, makeSchema: MakeSchema) {
     this.#directory = directory;
     this.#native = native;
+    this.#makeSchema = makeSchema;
   }
 
-  static async start(): Promise<PostgresServer> {
+  /** Its databases have that schema. */
+  static async start(makeSchema: MakeSchema): Promise<PostgresServer> {
     const directory = mkdtempSync(join(tmpdir(), 'unspent-pg-'));
     if (identity.uid !== undefined) chownSync(directory, NOBODY, NOBODY);
-    const server = new PostgresServer(directory, runnable(directory));
+    const server = new PostgresServer(directory, runnable(directory), makeSchema);
     const options = [
       '--auth=trust',
       '--username=postgres',
@@ -130,22 +130,18 @@ export class PostgresServer implements TestDatabases {
     return this.urlOf(name);
   }
 
-  /** The URL of an empty wallet database. Its schema is made once and copied. */
+  /** The URL of an empty database with the schema, which is made once and copied. */
   async freshUrl(): Promise<string> {
     this.#template ??= this.#makeTemplate();
     await this.#template;
-    const name = `wallets_${++this.#count}`;
-    await this.execute(`CREATE DATABASE ${name} TEMPLATE wallets`);
+    const name = `fresh_${++this.#count}`;
+    await this.execute(`CREATE DATABASE ${name} TEMPLATE template_of_tests`);
     return this.urlOf(name);
   }
 
-  async openFresh(options: SqlDatabaseOptions = {}): Promise<SqlWalletStore> {
-    return openWalletStore(await this.freshUrl(), options);
-  }
-
   async #makeTemplate(): Promise<void> {
-    await this.execute('CREATE DATABASE wallets');
-    await (await openWalletStore(this.urlOf('wallets'))).close();
+    await this.execute('CREATE DATABASE template_of_tests');
+    await this.#makeSchema(this.urlOf('template_of_tests'));
   }
 
   /** Ends it as a crash does. */

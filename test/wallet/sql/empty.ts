@@ -1,25 +1,7 @@
-/** Statements on a wallet database behind the back of the store: what a test breaks, empties or looks at. */
+/** Wallet databases without wallets. */
 import { DatabaseSync } from 'node:sqlite';
-import pg from 'pg';
-import { fileOf } from './sqlite-store.ts';
-
-/** One or several statements without parameters; the rows of the last. Foreign keys hold. */
-export async function executeIn(url: string, statements: string): Promise<readonly Record<string, unknown>[]> {
-  if (url.startsWith('sqlite:')) {
-    using database = new DatabaseSync(fileOf(url), { timeout: 10_000 });
-    const parts = statements.split(/;\s*(?=[A-Z])/);
-    for (const part of parts.slice(0, -1)) database.exec(part);
-    return database.prepare(parts.at(-1) ?? '').all();
-  }
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const result = (await client.query(statements)) as pg.QueryResult | pg.QueryResult[];
-    return (Array.isArray(result) ? result.at(-1) : result)?.rows ?? [];
-  } finally {
-    await client.end();
-  }
-}
+import { executeIn } from '../../support/sql/execute.ts';
+import { fileOf } from '../../support/sql/sqlite-files.ts';
 
 /** Empties the database of a store that stays open: far cheaper than a new one, whose statements are to be prepared. */
 export async function emptyDatabase(url: string): Promise<void> {

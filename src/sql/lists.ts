@@ -4,7 +4,7 @@
  * is one statement, whose text is always the same, however many rows it has.
  */
 import { type RawBuilder, sql } from 'kysely';
-import { toHex } from '../../util/bytes.ts';
+import { toHex } from '../util/bytes.ts';
 import type { SqlKind } from './database.ts';
 
 /** The column types of a list that is given as one parameter. */

@@ -14,7 +14,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { WALLET_SQLITE_BUSY_MS, WALLET_STATEMENTS_MAX } from '../../util/limits.ts';
+import { SQL_SQLITE_BUSY_MS, SQL_STATEMENTS_MAX } from '../util/limits.ts';
 import type { BeforeStatement } from './database.ts';
 
 export interface SqliteConnectionOptions {
@@ -96,7 +96,7 @@ class NodeSqliteConnection implements DatabaseConnection {
 
   constructor({ file, isDurable, beforeStatement }: SqliteConnectionOptions) {
     this.#beforeStatement = beforeStatement;
-    this.#database = new DatabaseSync(file, { timeout: WALLET_SQLITE_BUSY_MS, enableForeignKeyConstraints: true });
+    this.#database = new DatabaseSync(file, { timeout: SQL_SQLITE_BUSY_MS, enableForeignKeyConstraints: true });
     try {
       this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}`);
     } catch (error) {
@@ -131,7 +131,7 @@ class NodeSqliteConnection implements DatabaseConnection {
   #prepare(sql: string): { readonly statement: StatementSync; readonly hasRows: boolean } {
     let prepared = this.#statements.get(sql);
     if (prepared === undefined) {
-      if (this.#statements.size >= WALLET_STATEMENTS_MAX) this.#statements.clear();
+      if (this.#statements.size >= SQL_STATEMENTS_MAX) this.#statements.clear();
       const statement = this.#database.prepare(sql);
       prepared = { statement, hasRows: statement.columns().length > 0 };
       this.#statements.set(sql, prepared);

@@ -1,0 +1,20 @@
+/** How the schema of wallets came to be. */
+import { POSTGRES_TYPES, SQLITE_TYPES } from '../../sql/column-types.ts';
+import type { SchemaHistory } from '../../sql/migrate.ts';
+import { tableStatements } from './schema-tables.ts';
+import { postgresTriggers, sqliteTriggers } from './schema-triggers.ts';
+import { sqliteStatistics } from './sqlite-statistics.ts';
+
+export const WALLET_SCHEMA: SchemaHistory = {
+  table: 'wallet_schema',
+  lock: 7_365_776_143,
+  migrations: [
+    {
+      name: 'wallets',
+      statements: (kind) =>
+        kind === 'sqlite'
+          ? [...tableStatements(SQLITE_TYPES), ...sqliteTriggers(), ...sqliteStatistics()]
+          : [...tableStatements(POSTGRES_TYPES), ...postgresTriggers()],
+    },
+  ],
+};
