@@ -1,6 +1,6 @@
 /**
- * `bench cardano|bitcoin|relay|growth|proofs|cage|snapshot|http|engines`: runs a benchmark of the checkout. Each is a module in
- * bench/ with its own options, which are handed over as they were typed.
+ * `bench cardano|bitcoin|relay|growth|proofs|cage|snapshot|http|engines|wallet`: runs a benchmark of the checkout.
+ * Each is a module in bench/ with its own options, which are handed over as they were typed.
  */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -20,6 +20,7 @@ const BENCHMARKS = {
   cage: 'what following cages costs a chain without them; one trie of a million facts; blocks full of requests',
   snapshot: 'export, verification and import of a synthetic set against reading and hashing its files',
   engines: 'RocksDB and SQLite in turns: sync, single blocks, lookups, scans, a growing set',
+  wallet: 'wallets in SQLite and in PostgreSQL: balances, pages, selections, blocks, and what a long history costs',
   growth: 'cost per output and bytes on disk as the unspent set grows',
 } as const;
 

@@ -46,23 +46,25 @@ export class PostgresServer implements TestDatabases {
   readonly name = 'PostgreSQL';
   readonly #directory: string;
   readonly #native: string;
+  readonly #settings: Readonly<Record<string, string>>;
   #process: ChildProcess | undefined;
   #ended: Promise<unknown> = Promise.resolve();
   readonly #makeSchema: MakeSchema;
   #count = 0;
   #template: Promise<void> | undefined;
 
-  private constructor(directory: string, native: string, makeSchema: MakeSchema) {
+  private constructor(directory: string, native: string, makeSchema: MakeSchema, settings: Readonly<Record<string, string>>) {
     this.#directory = directory;
     this.#native = native;
     this.#makeSchema = makeSchema;
+    this.#settings = settings;
   }
 
-  /** Its databases have that schema. */
-  static async start(makeSchema: MakeSchema): Promise<PostgresServer> {
+  /** Its databases have that schema. `settings` come besides those of the tests, or in their place. */
+  static async start(makeSchema: MakeSchema, settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
     const directory = mkdtempSync(join(tmpdir(), 'unspent-pg-'));
     if (identity.uid !== undefined) chownSync(directory, NOBODY, NOBODY);
-    const server = new PostgresServer(directory, runnable(directory), makeSchema);
+    const server = new PostgresServer(directory, runnable(directory), makeSchema, { ...SETTINGS, ...settings });
     const options = [
       '--auth=trust',
       '--username=postgres',
@@ -93,7 +95,7 @@ export class PostgresServer implements TestDatabases {
   }
 
   #spawn(): void {
-    const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const settings = Object.entries(this.#settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const command = [join(this.#native, 'bin/postgres'), '-D', join(this.#directory, 'data'), '-k', this.#directory, ...settings];
     const script = '"$@" & server=$!; trap "kill -KILL $server" TERM; read -r _ || kill -QUIT $server; wait $server';
     const child = spawn('/bin/sh', ['-c', script, 'sh', ...command], {

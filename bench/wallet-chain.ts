@@ -1,0 +1,95 @@
+/**
+ * A made-up life of one wallet: payments that it gets and payments that it makes,
+ * block by block, as the feed of a chain tells them. Ids and amounts are random,
+ * and the bytes of a transaction are as many as usual but say nothing: no wallet
+ * store looks into them.
+ */
+import { Random } from '../src/chains/random.ts';
+import type { Outpoint } from '../src/ledgers/outpoint.ts';
+import type { WalletBlock, WalletId, WalletTx } from '../src/wallet/records.ts';
+import type { NewTx } from '../src/wallet/store.ts';
+
+const RAW_BYTES = 222;
+const FOREIGN_SCRIPT = Uint8Array.from([0x00, 0x14, ...new Uint8Array(20).fill(7)]);
+const FIRST_TIMESTAMP = 1_700_000_000;
+const BLOCK_SECONDS = 600;
+
+export class WalletChain {
+  readonly #random: Random;
+  readonly #scripts: readonly Uint8Array[];
+  readonly #isOwn: ReadonlySet<Uint8Array>;
+  readonly #amounts: { readonly least: number; readonly most: number };
+  readonly #raw: Uint8Array;
+  readonly #coins: Outpoint[] = [];
+  #height = 0;
+
+  /** Coins go to the scripts in turns by chance, and are worth between `least` and `most` satoshi. */
+  constructor(seed: number, scripts: readonly Uint8Array[], amounts: { readonly least: number; readonly most: number }) {
+    this.#random = new Random(seed);
+    this.#scripts = scripts;
+    this.#isOwn = new Set(scripts);
+    this.#amounts = amounts;
+    this.#raw = this.#random.bytes(RAW_BYTES + 64);
+  }
+
+  get coinCount(): number {
+    return this.#coins.length;
+  }
+
+  get height(): number {
+    return this.#height;
+  }
+
+  block(): WalletBlock {
+    const height = ++this.#height;
+    return { height, hash: this.#random.bytes(32), timestamp: FIRST_TIMESTAMP + BLOCK_SECONDS * height };
+  }
+
+  /** Somebody pays so many coins to the wallet. */
+  receive(coins = 1): WalletTx {
+    const outputs = Array.from({ length: coins }, () => this.#ownOutput());
+    return this.#tx([{ txId: this.#random.bytes(32), index: 0 }], [...outputs, this.#foreignOutput()]);
+  }
+
+  /** The wallet spends a coin by chance: one output goes to somebody else, the other comes back. */
+  spend(): WalletTx {
+    const at = this.#random.int(this.#coins.length);
+    const coin = this.#coins[at];
+    this.#coins[at] = this.#coins[this.#coins.length - 1];
+    this.#coins.pop();
+    return this.#tx([coin], [this.#foreignOutput(), this.#ownOutput()]);
+  }
+
+  /** So many transactions, each of which spends what the one before sent back. The wallet's other coins stay as they are. */
+  chain(length: number): WalletTx[] {
+    const txs = [this.receive()];
+    while (txs.length < length) {
+      const last = this.#coins.pop();
+      if (last !== undefined) txs.push(this.#tx([last], [this.#ownOutput(), this.#foreignOutput()]));
+    }
+    this.#coins.pop();
+    return txs;
+  }
+
+  /** As the feed tells the store of it. */
+  news(walletId: WalletId, tx: WalletTx, received: number, block?: WalletBlock): NewTx {
+    const own = tx.outputs.flatMap(({ script }, index): [number, null][] => (this.#isOwn.has(script) ? [[index, null]] : []));
+    return { walletId, tx, received, block, status: 'published', credits: new Map(own) };
+  }
+
+  #ownOutput() {
+    const { least, most } = this.#amounts;
+    return { script: this.#random.pick(this.#scripts), amount: BigInt(least + this.#random.int(most - least + 1)) };
+  }
+
+  #foreignOutput() {
+    return { script: FOREIGN_SCRIPT, amount: BigInt(10_000 + this.#random.int(1_000_000)) };
+  }
+
+  #tx(inputs: readonly Outpoint[], outputs: WalletTx['outputs']): WalletTx {
+    const id = this.#random.bytes(32);
+    for (const [index, { script }] of outputs.entries()) if (this.#isOwn.has(script)) this.#coins.push({ txId: id, index });
+    const from = this.#random.int(64);
+    return { id, raw: this.#raw.subarray(from, from + RAW_BYTES), inputs, outputs, isCoinbase: false };
+  }
+}

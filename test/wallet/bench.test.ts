@@ -1,0 +1,27 @@
+/** `bench wallet` with small wallets: every figure is taken, in a file and on a server. Whether limits hold is not asked here: machines are busy. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { withoutPostgres } from '../support/sql/postgres-server.ts';
+
+const SMALL = ['--transactions=400', '--coins=100', '--choices=200', '--few=100', '--block=20', '--chain=30', '--rounds=3'];
+const FIGURES = 8;
+
+async function figuresOf(database: 'sqlite' | 'postgres') {
+  const main = join(import.meta.dirname, '../../src/cli/main.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [main, 'bench', 'wallet', '--json', `--only=${database}`, ...SMALL]);
+  const { figures } = JSON.parse(stdout) as { readonly figures: readonly { readonly p50: number; readonly holds: boolean | null }[] };
+  return figures;
+}
+
+for (const database of ['sqlite', 'postgres'] as const) {
+  test(`bench wallet measures ${database}`, { skip: database === 'postgres' && withoutPostgres }, async () => {
+    const figures = await figuresOf(database);
+    assert.equal(figures.length, FIGURES);
+    for (const { p50 } of figures) assert.ok(p50 > 0);
+    const limits = figures.filter(({ holds }) => holds !== null).length;
+    assert.equal(limits, database === 'sqlite' ? 6 : 5);
+  });
+}
