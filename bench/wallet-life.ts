@@ -80,7 +80,7 @@ export class WalletDatabase {
       const block = this.#blocks.next();
       const count = Math.min(GROWTH_BLOCK, transactions - done);
       const txs = Array.from({ length: count }, () => (chain.coinCount < coins ? chain.receive() : chain.spend()));
-      await this.store.connectBlock({ block, txs: txs.map((tx) => chain.news(id, tx, NOW, block)), walletIds: [id] });
+      await this.store.connectBlock({ block, txs: txs.map((tx) => chain.news(id, tx, NOW, block)) });
       done += count;
     }
   }
@@ -90,7 +90,7 @@ export class WalletDatabase {
     const txs: WalletTx[] = [];
     for (let given = 0; given < coins; given += coinsPerTx) txs.push(chain.receive(Math.min(coinsPerTx, coins - given)));
     const block = this.#blocks.next();
-    await this.store.connectBlock({ block, txs: txs.map((tx) => chain.news(id, tx, NOW, block)), walletIds: [id] });
+    await this.store.connectBlock({ block, txs: txs.map((tx) => chain.news(id, tx, NOW, block)) });
   }
 
   /** The next block, as a chain's feed brings it; the block is made before the returned function is called. */
@@ -103,8 +103,7 @@ export class WalletDatabase {
   /** Before the first block that the feed brings. */
   async beginFeed(): Promise<void> {
     const block = this.#blocks.next();
-    const walletIds = this.#lives.map(({ info }) => info.id);
-    await this.store.connectBlock({ block, txs: [], walletIds, feed: { feed: FEED, after: null, position: `${block.height}` } });
+    await this.store.connectBlock({ block, txs: [], feed: { feed: FEED, after: null, position: `${block.height}` } });
   }
 }
 

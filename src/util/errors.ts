@@ -300,6 +300,12 @@ export const ERROR_CODES = {
     meaning: 'Another process has taken the next block into the wallet database first.',
     advice: 'Nothing was lost: go on from where the database says the feed is.',
   },
+  WATCH_CHANGED: {
+    exit: 1,
+    status: 409,
+    meaning: 'Wallets or addresses were added to the database after a block was searched for them.',
+    advice: 'Nothing was lost: search the block again.',
+  },
   WALLETS_MISSING: {
     exit: 1,
     status: 404,

@@ -87,9 +87,9 @@ export interface WalletStore {
   invalidateTx(walletId: WalletId, txId: Uint8Array): Promise<void>;
   /** Of one wallet; in any order (`parentsFirst`). Stores block rows that are missing. As createTx. */
   applyTxBatch(walletId: WalletId, txs: readonly NewTx[], syncedTo?: WalletBlock): Promise<void>;
-  /** What a scan found: addresses up to an index, transactions, blocks. As applyTxBatch, ACCOUNT_UNKNOWN. */
+  /** What a scan found: addresses up to an index, transactions, blocks. As applyTxBatch, ACCOUNT_UNKNOWN, FEED_MOVED. */
   applyScanBatch(walletId: WalletId, scan: ScanBatch): Promise<void>;
-  /** The next block, for every wallet of the database that it touches, and how far the feed is. As applyTxBatch, FEED_MOVED. */
+  /** The next block, which every wallet of the database is at after it, and how far the feed is. As applyTxBatch, FEED_MOVED, WATCH_CHANGED. */
   connectBlock(block: ConnectedBlock): Promise<void>;
   /** Blocks from `height` on are gone, for all wallets; and how far the feed is. CHAIN_INCONSISTENT, FEED_MOVED. */
   rollbackToBlock(height: number, feed?: FeedPosition): Promise<void>;
@@ -101,6 +101,8 @@ export interface WalletStore {
   pruneDead(walletId: WalletId, before: number): Promise<readonly Uint8Array[]>;
   /** Null: never fed. */
   feedPosition(feed: string): Promise<string | null>;
+  /** The accounts that are new, or have new addresses, since a version of the watched set (0: all), in the order they were made. */
+  watchedAccounts(feed: string, since: number): Promise<WatchedAccounts>;
   /** Which wallets own one of the scripts, and which have a coin, or a transaction with an input, among the outpoints. */
   findTouched(scripts: readonly Uint8Array[], outpoints: readonly Outpoint[]): Promise<TouchedWallets>;
 
@@ -110,6 +112,8 @@ export interface WalletStore {
   getTxDetail(walletId: WalletId, txId: Uint8Array): Promise<TxDetail>;
   /** Confirmed rows between two heights, in the order of the chain, or the unmined ones (live, without a block), newest first. */
   listTxs(walletId: WalletId, range: { readonly from: number; readonly to: number } | 'unmined'): Promise<readonly WalletTxRow[]>;
+  /** Of all wallets: what is published, in no block, and not told to be evicted. By wallet, in the order they were added. */
+  listInMempool(): Promise<readonly { readonly walletId: WalletId; readonly txId: Uint8Array }[]>;
   /**
    * Negative: rows without a block, dead ones included, newest received first. Confirmed rows in the order of the chain;
    * with start > end, or a negative start, the newest block first, in each the same order (`detailParts`).
@@ -241,6 +245,14 @@ export interface ScanBatch {
   readonly txs: readonly NewTx[];
   readonly syncedBlocks: readonly WalletBlock[];
   readonly now: number;
+  /** Up to where the chain was scanned. FEED_MOVED if the feed is elsewhere: what came since was not looked at for these addresses. */
+  readonly feed?: FeedPlace | undefined;
+}
+
+export interface FeedPlace {
+  readonly feed: string;
+  /** Null: it has not begun. */
+  readonly position: string | null;
 }
 
 /** How far the reader of a chain's events is; stored with the data. */
@@ -251,7 +263,21 @@ export interface FeedPosition {
   readonly position: string;
 }
 
+/**
+ * What is watched is every address of every wallet, and how far each account has given out addresses. Whatever adds to it
+ * raises its version, in the same database transaction.
+ */
+export interface WatchedAccounts {
+  readonly watchVersion: number;
+  readonly accounts: readonly { readonly wallet: WalletInfo; readonly account: AccountInfo }[];
+  /** The newest block of the database, and where the feed is, at the same moment. */
+  readonly block: WalletBlock | null;
+  readonly position: string | null;
+}
+
 export interface TouchedWallets {
+  /** What was watched when the others were read. */
+  readonly watchVersion: number;
   /** By the script in hex. */
   readonly owners: ReadonlyMap<string, readonly WalletId[]>;
   /** By the outpoint as text (`outpointText`). */
@@ -262,8 +288,11 @@ export interface ConnectedBlock {
   readonly block: WalletBlock;
   /** Of any wallets; wallets without one advance to the block, too. */
   readonly txs: readonly NewTx[];
-  /** The wallets that follow this feed. */
-  readonly walletIds: readonly WalletId[];
+  /**
+   * The version of what was watched when the wallets that the block touches were looked for: WATCH_CHANGED if it is
+   * another by now, because an address that was added meanwhile may be paid by the block. Undefined: not compared.
+   */
+  readonly watchVersion?: number | undefined;
   readonly feed?: FeedPosition | undefined;
 }
 

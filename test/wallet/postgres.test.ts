@@ -10,6 +10,7 @@ import { runContention } from './sql/contention.ts';
 import { runPostgresCrashes } from './sql/crashes.ts';
 import { emptyDatabase } from './sql/empty.ts';
 import { runFailures, runRealFailures } from './sql/failures.ts';
+import { runFeeders } from './sql/feeders.ts';
 import { runOpening } from './sql/opening.ts';
 import { runPlans } from './sql/plans.ts';
 import { liveInThread } from './sql/random-thread.ts';
@@ -43,6 +44,7 @@ if (withoutPostgres) {
   });
   runPostgresCrashes(server, 16);
   runContention(server, 16, { singles: 5, selections: 2, coinsEach: 2 });
+  runFeeders(server, 60);
   runPlans(server);
   runRandomWallets('PostgreSQL', async (lives) => liveInThread(await server.freshUrl(), lives), { events: 2000, compareEvery: 20 });
 }

@@ -12,6 +12,7 @@ import { leaseScenarios } from './scenarios/leases.ts';
 import { readScenarios } from './scenarios/reads.ts';
 import { reorganisationScenarios } from './scenarios/reorganisation.ts';
 import { replacementScenarios } from './scenarios/replacement.ts';
+import { watchScenarios } from './scenarios/watch.ts';
 import { type OpenWalletStore, World } from './support/world.ts';
 
 export type Scenario = readonly [title: string, run: (world: World) => Promise<void>];
@@ -24,6 +25,7 @@ const SCENARIOS: readonly (readonly Scenario[])[] = [
   leaseScenarios,
   readScenarios,
   keyScenarios,
+  watchScenarios,
   cardanoScenarios,
 ];
 

@@ -11,7 +11,6 @@ import { outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
 import { isUnspentError } from '../../util/errors.ts';
 import type { WalletBlock, WalletId, WalletTx } from '../records.ts';
-import { isEvicted } from '../rules/status.ts';
 import type { FeedPosition, NewTx, TouchedWallets, WalletStore } from '../store.ts';
 
 /** What a chain tells the wallets. */
@@ -41,6 +40,11 @@ export interface WalletFeedOptions {
   readonly now: () => number;
   /** Called when the wallets have another block, or one less, by this process or by another. */
   readonly onMove?: (() => Promise<void>) | undefined;
+  /**
+   * Called before it is looked which wallets a block touches, and again if what is watched has changed since. Answers the
+   * version of what is watched for which everything is ready (wallet-scanner.ts). Default: nothing is to be done.
+   */
+  readonly prepare?: PrepareBlock | undefined;
   /** Scripts besides an output's own whose addresses own the output, too. Default: there are none. */
   readonly otherOwners?: OtherOwners | undefined;
 }
@@ -55,6 +59,8 @@ export interface MempoolOutcome {
   readonly refused: readonly WalletTx[];
 }
 
+export type PrepareBlock = (txs: readonly WalletTx[]) => Promise<number>;
+
 export type OtherOwners = (script: Uint8Array) => readonly Uint8Array[];
 
 export class WalletFeed {
@@ -62,14 +68,16 @@ export class WalletFeed {
   readonly #feed: string;
   readonly #now: () => number;
   readonly #onMove: () => Promise<void>;
+  readonly #prepare: PrepareBlock | undefined;
   readonly #otherOwners: OtherOwners;
   #lastMark = 0;
 
-  constructor(store: WalletStore, { feed, now, onMove, otherOwners = () => [] }: WalletFeedOptions) {
+  constructor(store: WalletStore, { feed, now, onMove, prepare, otherOwners = () => [] }: WalletFeedOptions) {
     this.#store = store;
     this.#feed = feed;
     this.#now = now;
     this.#onMove = onMove ?? (async () => {});
+    this.#prepare = prepare;
     this.#otherOwners = otherOwners;
   }
 
@@ -122,14 +130,9 @@ export class WalletFeed {
 
   /** Those of the wallets' unmined transactions that the mempool does not have are told to be evicted. */
   async evictWhere(isGone: (txId: Uint8Array) => boolean): Promise<void> {
-    for (const { id: walletId } of await this.#store.listWallets()) {
-      for (const row of await this.#store.listTxs(walletId, 'unmined')) {
-        const { tx, status } = row;
-        // What is pending was not handed to a node yet.
-        if (status === 'published' && !isEvicted(row) && isGone(tx.id))
-          await this.#store.markMempool(walletId, tx.id, false, this.#nextMark());
-      }
-    }
+    // What is pending is not among them: it was not handed to a node yet.
+    for (const { walletId, txId } of await this.#store.listInMempool())
+      if (isGone(txId)) await this.#store.markMempool(walletId, txId, false, this.#nextMark());
   }
 
   /** Later than the last one: of what is told of a transaction in the same millisecond, the last counts. */
@@ -159,7 +162,7 @@ export class WalletFeed {
     const feed = { feed: this.#feed, after: null, position };
     try {
       if (block === null) await this.#store.rollbackToBlock(0, feed);
-      else await this.#connect(block, [], feed);
+      else await this.#store.connectBlock({ block, txs: [], feed });
       return position;
     } catch (error) {
       const begun = isUnspentError(error, 'FEED_MOVED') ? await this.#store.feedPosition(this.#feed) : null;
@@ -168,14 +171,23 @@ export class WalletFeed {
     }
   }
 
+  /**
+   * Which wallets the block touches is looked up before the transaction that connects it. If a wallet or an address was
+   * added between the two, by whichever process, the store refuses the block, and it is looked up again.
+   */
   async #connect(block: WalletBlock, txs: readonly WalletTx[], feed: FeedPosition): Promise<void> {
-    const wallets = await this.#store.listWallets();
-    await this.#store.connectBlock({
-      block,
-      txs: this.#newTxs(txs, await this.#touched(txs), this.#now(), block),
-      walletIds: wallets.map(({ id }) => id),
-      feed,
-    });
+    for (;;) {
+      const prepared = await this.#prepare?.(txs);
+      const touched = await this.#touched(txs);
+      const { watchVersion } = touched;
+      if (prepared !== undefined && prepared !== watchVersion) continue;
+      try {
+        const news = this.#newTxs(txs, touched, this.#now(), block);
+        return await this.#store.connectBlock({ block, txs: news, watchVersion, feed });
+      } catch (error) {
+        if (!isUnspentError(error, 'WATCH_CHANGED')) throw error;
+      }
+    }
   }
 
   #touched(txs: readonly WalletTx[]): Promise<TouchedWallets> {

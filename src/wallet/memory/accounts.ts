@@ -24,6 +24,7 @@ export function addWallet(tables: MemoryTables, wallet: NewWallet): WalletInfo {
     birthdayBlock: null,
   };
   tables.wallets.set(info.id, new MemoryWallet(tables.journal, info, secrets ?? null));
+  tables.raiseWatchVersion();
   return info;
 }
 
@@ -49,8 +50,14 @@ export function addAccount(tables: MemoryTables, wallet: MemoryWallet, account: 
     nextInternalIndex: 0,
     createdAt: now,
   };
-  wallet.accounts.set(info.id, info);
+  setAccount(tables, wallet, info);
   return info;
+}
+
+/** It is new, or has new addresses. */
+function setAccount(tables: MemoryTables, wallet: MemoryWallet, account: AccountInfo): void {
+  wallet.accounts.set(account.id, account);
+  wallet.watchVersions.set(account.id, tables.raiseWatchVersion());
 }
 
 function refuseName(wallet: MemoryWallet, scope: KeyScope, name: string): void {
@@ -94,7 +101,7 @@ export function nextAddress(
     if (index > CHILD_INDEX_MAX) throw refusal.addressIndexMax(index);
     const derived = derive(branch, index);
     if (derived === null) continue;
-    setNextIndex(wallet, accountId, branch, index + 1);
+    setNextIndex(tables, wallet, accountId, branch, index + 1);
     return addDerived(tables, wallet, derived, { accountId, branch, index }, now);
   }
 }
@@ -116,16 +123,16 @@ export function extendAddresses(
     const derived = derive(branch, index);
     if (derived !== null) addDerived(tables, wallet, derived, { accountId, branch, index }, now);
   }
-  if (last >= first) setNextIndex(wallet, accountId, branch, last + 1);
+  if (last >= first) setNextIndex(tables, wallet, accountId, branch, last + 1);
 }
 
 function nextIndex({ nextExternalIndex, nextInternalIndex }: AccountInfo, branch: AddressBranch): number {
   return branch === 0 ? nextExternalIndex : nextInternalIndex;
 }
 
-function setNextIndex(wallet: MemoryWallet, accountId: AccountId, branch: AddressBranch, next: number): void {
+function setNextIndex(tables: MemoryTables, wallet: MemoryWallet, accountId: AccountId, branch: AddressBranch, next: number): void {
   const account = accountOf(wallet, accountId);
-  wallet.accounts.set(accountId, { ...account, [branch === 0 ? 'nextExternalIndex' : 'nextInternalIndex']: next });
+  setAccount(tables, wallet, { ...account, [branch === 0 ? 'nextExternalIndex' : 'nextInternalIndex']: next });
 }
 
 function addDerived(
@@ -142,6 +149,7 @@ function addDerived(
     ? { ...known, derivation }
     : { order: tables.next(), script, kind, publicKey: publicKey ?? null, derivation, createdAt: now };
   wallet.addresses.set(toHex(script), row);
+  tables.raiseWatchVersion();
   return row;
 }
 
@@ -156,6 +164,7 @@ export function importAddress(
   if (known !== undefined) return known;
   const row = { order: tables.next(), script, kind, publicKey: publicKey ?? null, derivation: null, createdAt: now };
   wallet.addresses.set(toHex(script), row);
+  tables.raiseWatchVersion();
   return row;
 }
 

@@ -8,7 +8,7 @@ import type { WalletBlock, WalletId } from '../records.ts';
 import { parentsFirst } from '../rules/batch-order.ts';
 import { checkBlock, sameBlock } from '../rules/block.ts';
 import { refusal } from '../rules/failures.ts';
-import type { ConnectedBlock, FeedPosition, NewTx, ScanBatch } from '../store.ts';
+import type { ConnectedBlock, FeedPlace, FeedPosition, NewTx, ScanBatch } from '../store.ts';
 import { extendAddresses } from './accounts.ts';
 import { dropBranch, setStatus } from './branch.ts';
 import { addTx, dropOtherForms } from './incoming.ts';
@@ -40,23 +40,24 @@ function setTip(tables: MemoryTables, wallet: MemoryWallet, block: WalletBlock |
 
 export function applyBatch(tables: MemoryTables, walletId: WalletId, txs: readonly NewTx[], syncedTo?: WalletBlock): void {
   const wallet = tables.wallet(walletId);
-  checkMembers([walletId], txs);
+  checkMembers(walletId, txs);
   if (syncedTo !== undefined) moveTip(tables, wallet, syncedTo);
   for (const { block } of txs) if (block !== undefined) storeBlock(tables, block);
   for (const news of dropOtherForms(tables, wallet, parentsFirst(txs))) addTx(tables, news);
 }
 
 /** INVALID_PARAM, before anything is written. */
-function checkMembers(walletIds: readonly WalletId[], txs: readonly NewTx[]): void {
-  for (const { walletId, tx } of txs) {
-    if (!walletIds.includes(walletId)) throw refusal.invalid(`the batch has a transaction of wallet ${walletId}, and is not for it`);
-    if (!tx) throw refusal.invalid('a member of the batch has no transaction');
+function checkMembers(walletId: WalletId, txs: readonly NewTx[]): void {
+  for (const news of txs) {
+    if (news.walletId !== walletId) throw refusal.invalid(`the batch has a transaction of wallet ${news.walletId}, and is not for it`);
+    if (!news.tx) throw refusal.invalid('a member of the batch has no transaction');
   }
 }
 
-export function applyScan(tables: MemoryTables, walletId: WalletId, { horizons, txs, syncedBlocks, now }: ScanBatch): void {
+export function applyScan(tables: MemoryTables, walletId: WalletId, { horizons, txs, syncedBlocks, now, feed }: ScanBatch): void {
+  checkMembers(walletId, txs);
+  if (feed !== undefined) checkFeed(tables, feed);
   const wallet = tables.wallet(walletId);
-  checkMembers([walletId], txs);
   for (const { accountId, branch, index, derive } of horizons) extendAddresses(tables, wallet, accountId, branch, index, derive, now);
   applyBatch(tables, walletId, txs);
   for (const block of syncedBlocks) storeBlock(tables, block);
@@ -64,25 +65,29 @@ export function applyScan(tables: MemoryTables, walletId: WalletId, { horizons, 
   if (tip !== undefined) moveTip(tables, wallet, tip);
 }
 
-export function connect(tables: MemoryTables, { block, txs, walletIds, feed }: ConnectedBlock): void {
-  checkMembers(walletIds, txs);
+export function connect(tables: MemoryTables, { block, txs, watchVersion, feed }: ConnectedBlock): void {
+  for (const { walletId, tx } of txs) if (!tx) throw refusal.invalid(`the block has no transaction for wallet ${walletId}`);
   moveFeed(tables, feed);
+  for (const { walletId } of txs) tables.wallet(walletId);
+  if (watchVersion !== undefined && watchVersion !== tables.watchVersion.value) throw refusal.watchChanged();
   storeBlock(tables, block);
-  for (const walletId of walletIds)
-    applyBatch(
-      tables,
-      walletId,
-      txs.filter((news) => news.walletId === walletId),
-      block,
-    );
+  for (const { id } of tables.walletsInOrder()) {
+    const own = txs.filter(({ walletId }) => walletId === id);
+    applyBatch(tables, id, own, block);
+  }
 }
 
 /** FEED_MOVED. */
 function moveFeed(tables: MemoryTables, move: FeedPosition | undefined): void {
   if (move === undefined) return;
   const { feed, after, position } = move;
-  if ((tables.feeds.get(feed)?.position ?? null) !== after) throw refusal.feedMoved(feed);
+  checkFeed(tables, { feed, position: after });
   tables.feeds.set(feed, { feed, position });
+}
+
+/** FEED_MOVED. */
+function checkFeed(tables: MemoryTables, { feed, position }: FeedPlace): void {
+  if ((tables.feeds.get(feed)?.position ?? null) !== position) throw refusal.feedMoved(feed);
 }
 
 export function rollback(tables: MemoryTables, height: number, feed: FeedPosition | undefined): void {
@@ -127,7 +132,7 @@ function confirmedFrom(wallet: MemoryWallet, height: number): MemoryTx[] {
   return rows.sort((a, b) => b.block!.height - a.block!.height || b.confirmedOrder! - a.confirmedOrder!);
 }
 
-function highestBelow(tables: MemoryTables, height: number): WalletBlock | null {
+export function highestBelow(tables: MemoryTables, height: number): WalletBlock | null {
   let best: WalletBlock | null = null;
   for (const block of tables.blocks.values()) if (block.height < height && block.height > (best?.height ?? -1)) best = block;
   return best;

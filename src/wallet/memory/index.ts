@@ -43,6 +43,7 @@ import type {
   WalletChange,
   WalletSecrets,
   WalletStore,
+  WatchedAccounts,
   WatchedOutput,
 } from '../store.ts';
 import { addAccount, addWallet, describeAddresses, findAccount, importAddress, nextAddress, renameAccount } from './accounts.ts';
@@ -61,10 +62,12 @@ import {
   findCoin,
   inDetailRange,
   inHistory,
+  inMempool,
   leasedCoins,
   replacementsOf,
   rowsOfPage,
   touchedWallets,
+  watchedAccounts,
   watchedOutputs,
   withoutBlock,
 } from './reads.ts';
@@ -249,6 +252,10 @@ export class MemoryWalletStore implements WalletStore {
     return this.#tables.feeds.get(feed)?.position ?? null;
   }
 
+  async watchedAccounts(feed: string, since: number): Promise<WatchedAccounts> {
+    return watchedAccounts(this.#tables, feed, since);
+  }
+
   async findTouched(scripts: readonly Uint8Array[], outpoints: readonly Outpoint[]): Promise<TouchedWallets> {
     return touchedWallets(this.#tables, scripts, outpoints);
   }
@@ -268,6 +275,10 @@ export class MemoryWalletStore implements WalletStore {
     return withoutBlock(wallet)
       .filter(({ status }) => isLive(status))
       .map(describeTx);
+  }
+
+  async listInMempool(): Promise<readonly { readonly walletId: WalletId; readonly txId: Uint8Array }[]> {
+    return inMempool(this.#tables);
   }
 
   async listTxDetails(walletId: WalletId, start: number, end: number): Promise<readonly TxDetail[]> {

@@ -7,10 +7,11 @@ import { COINBASE_MATURITY, checkDepths, confirmations, isDeepEnough, isMature }
 import { detailParts } from '../rules/detail-range.ts';
 import { refusal } from '../rules/failures.ts';
 import { compareOutpoints, isActive } from '../rules/leases.ts';
-import { isLive } from '../rules/status.ts';
-import type { CoinFilter, Page, TouchedWallets, WatchedOutput } from '../store.ts';
+import { isEvicted, isLive } from '../rules/status.ts';
+import type { CoinFilter, Page, TouchedWallets, WatchedAccounts, WatchedOutput } from '../store.ts';
+import { highestBelow } from './chain.ts';
 import { leasesInOrder } from './leases.ts';
-import type { MemoryCredit, MemoryReplacement, MemoryTables, MemoryTx, MemoryWallet } from './tables.ts';
+import { byOrder, type MemoryCredit, type MemoryReplacement, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
 
 export function describeTx({ tx, status, block, confirmedOrder, received, label, mempool }: MemoryTx): WalletTxRow {
   return { tx, status, block, confirmedOrder, received, label, mempool };
@@ -204,7 +205,28 @@ export function touchedWallets(tables: MemoryTables, scripts: readonly Uint8Arra
     .map(outpointText)
     .map((text) => [text, idsOf(({ credits, txs }) => credits.get(text) !== undefined || hasInput(txs.values(), text))] as const);
   const some = ([, ids]: readonly [string, readonly WalletId[]]): boolean => ids.length > 0;
-  return { owners: new Map(owners.filter(some)), spenders: new Map(spenders.filter(some)) };
+  return { watchVersion: tables.watchVersion.value, owners: new Map(owners.filter(some)), spenders: new Map(spenders.filter(some)) };
+}
+
+export function watchedAccounts(tables: MemoryTables, feed: string, since: number): WatchedAccounts {
+  const wallets = tables.walletsInOrder();
+  const accounts = wallets.flatMap(({ info: { value: wallet }, accounts: all, watchVersions }) =>
+    [...all.values()].filter(({ id }) => watchVersions.get(id)! > since).map((account) => ({ wallet, account })),
+  );
+  return {
+    watchVersion: tables.watchVersion.value,
+    accounts: accounts.sort((a, b) => a.account.id - b.account.id),
+    block: highestBelow(tables, Number.POSITIVE_INFINITY),
+    position: tables.feeds.get(feed)?.position ?? null,
+  };
+}
+
+/** Of all wallets. */
+export function inMempool(tables: MemoryTables): { walletId: WalletId; txId: Uint8Array }[] {
+  return tables.walletsInOrder().flatMap(({ id: walletId, txs }) => {
+    const rows = [...txs.values()].filter((row) => row.status === 'published' && row.block === null && !isEvicted(row));
+    return rows.sort(byOrder).map(({ tx }) => ({ walletId, txId: tx.id }));
+  });
 }
 
 function hasInput(rows: Iterable<MemoryTx>, outpoint: string): boolean {

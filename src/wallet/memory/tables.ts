@@ -67,6 +67,8 @@ export class MemoryWallet {
   readonly secrets: MemoryCell<WalletSecrets | null>;
   readonly scopes: MemoryTable<string, MemoryScope>;
   readonly accounts: MemoryTable<AccountId, AccountInfo>;
+  /** By account, the version of the watched set that it changed last. */
+  readonly watchVersions: MemoryTable<AccountId, number>;
   readonly addresses: MemoryTable<string, MemoryAddress>;
   readonly txs: MemoryTable<string, MemoryTx>;
   readonly credits: MemoryTable<string, MemoryCredit>;
@@ -80,6 +82,7 @@ export class MemoryWallet {
     this.secrets = new MemoryCell(journal, secrets);
     this.scopes = new MemoryTable(journal);
     this.accounts = new MemoryTable(journal);
+    this.watchVersions = new MemoryTable(journal);
     this.addresses = new MemoryTable(journal);
     this.txs = new MemoryTable(journal);
     this.credits = new MemoryTable(journal);
@@ -137,11 +140,17 @@ export class MemoryTables {
   readonly wallets = new MemoryTable<WalletId, MemoryWallet>(this.journal);
   readonly feeds = new MemoryTable<string, { readonly feed: string; readonly position: string }>(this.journal);
   readonly events: NumberedWalletEvent[] = [];
+  readonly watchVersion = new MemoryCell(this.journal, 0);
   #last = 0;
 
   /** Greater than every number it gave before. */
   next(): number {
     return ++this.#last;
+  }
+
+  /** Something more is watched. */
+  raiseWatchVersion(): number {
+    return ++this.watchVersion.value;
   }
 
   /** WALLET_UNKNOWN. */

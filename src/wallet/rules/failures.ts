@@ -52,6 +52,8 @@ export const refusal = {
 
   feedMoved: (feed: string): UnspentError =>
     new UnspentError('FEED_MOVED', `another process has fed the wallets from '${feed}' meanwhile`, { feed }),
+  watchChanged: (): UnspentError =>
+    new UnspentError('WATCH_CHANGED', 'wallets or addresses were added since it was looked which of them the block touches'),
 
   blockUnknown: (block: WalletBlock): UnspentError => ofBlock('BLOCK_UNKNOWN', block, 'is not in the wallet database'),
   blockMismatch: (block: WalletBlock): UnspentError => ofBlock('BLOCK_MISMATCH', block, 'is not the one that the wallet database has'),

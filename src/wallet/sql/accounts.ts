@@ -7,17 +7,16 @@ import type { AccountName, NewAccount } from '../store.ts';
 import type { SqlTransaction } from './database.ts';
 import { lockWallet } from './locks.ts';
 
-const accountQuery = ({ db }: SqlTransaction, walletId: WalletId) =>
+export const accountQuery = ({ db }: SqlTransaction) =>
   db
     .selectFrom('accounts as a')
     .innerJoin('key_scopes as s', 's.id', 'a.scope_id')
-    .where('a.wallet_id', '=', walletId)
     .select(['a.id', 'a.account_name', 'a.account_number', 'a.public_key', 'a.master_fingerprint', 'a.created_at'])
     .select(['a.next_external_index', 'a.next_internal_index', 's.purpose', 's.coin_type']);
 
 type AccountColumns = Awaited<ReturnType<ReturnType<typeof accountQuery>['executeTakeFirstOrThrow']>>;
 
-function infoOf(row: AccountColumns): AccountInfo {
+export function infoOfAccount(row: AccountColumns): AccountInfo {
   return {
     id: row.id,
     scope: { purpose: row.purpose, coinType: row.coin_type },
@@ -30,6 +29,8 @@ function infoOf(row: AccountColumns): AccountInfo {
     createdAt: row.created_at,
   };
 }
+
+const accountsOf = (tx: SqlTransaction, walletId: WalletId) => accountQuery(tx).where('a.wallet_id', '=', walletId);
 
 /** Locks the wallet. */
 export async function insertAccount(tx: SqlTransaction, walletId: WalletId, account: NewAccount): Promise<AccountInfo> {
@@ -98,9 +99,9 @@ async function scopeFor(tx: SqlTransaction, walletId: WalletId, { scope, externa
 
 /** ACCOUNT_UNKNOWN. */
 export async function accountById(tx: SqlTransaction, walletId: WalletId, accountId: AccountId): Promise<AccountInfo> {
-  const row = await accountQuery(tx, walletId).where('a.id', '=', accountId).executeTakeFirst();
+  const row = await accountsOf(tx, walletId).where('a.id', '=', accountId).executeTakeFirst();
   if (row === undefined) throw refusal.accountUnknown(accountId);
-  return infoOf(row);
+  return infoOfAccount(row);
 }
 
 /** ACCOUNT_UNKNOWN, ACCOUNT_QUERY. */
@@ -113,14 +114,14 @@ export async function accountNamed(tx: SqlTransaction, walletId: WalletId, accou
     : query.where('a.account_name', '=', name)
   ).executeTakeFirst();
   if (row === undefined) throw refusal.accountUnknown(name ?? number ?? '');
-  return infoOf(row);
+  return infoOfAccount(row);
 }
 
 const ofScope = (tx: SqlTransaction, walletId: WalletId, { purpose, coinType }: KeyScope) =>
-  accountQuery(tx, walletId).where('s.wallet_id', '=', walletId).where('s.purpose', '=', purpose).where('s.coin_type', '=', coinType);
+  accountsOf(tx, walletId).where('s.wallet_id', '=', walletId).where('s.purpose', '=', purpose).where('s.coin_type', '=', coinType);
 
 export async function listAccounts(tx: SqlTransaction, walletId: WalletId): Promise<AccountInfo[]> {
-  return (await accountQuery(tx, walletId).orderBy('a.id').execute()).map(infoOf);
+  return (await accountsOf(tx, walletId).orderBy('a.id').execute()).map(infoOfAccount);
 }
 
 /** Locks the wallet. */

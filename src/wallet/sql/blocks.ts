@@ -92,6 +92,17 @@ export async function setSynced(tx: SqlTransaction, walletId: WalletId, height: 
   await tx.db.updateTable('wallet_sync_states').set({ synced_height: height }).where('wallet_id', '=', walletId).execute();
 }
 
+/** The block row must be there. Every wallet is at it now; those that were elsewhere. */
+export async function setAllSynced(tx: SqlTransaction, height: number): Promise<WalletId[]> {
+  const rows = await tx.db
+    .updateTable('wallet_sync_states')
+    .set({ synced_height: height })
+    .where((eb) => eb.or([eb('synced_height', 'is', null), eb('synced_height', '<>', height)]))
+    .returning('wallet_id')
+    .execute();
+  return rows.map((row) => row.wallet_id);
+}
+
 export async function highestBlockBelow(tx: SqlTransaction, height: number): Promise<WalletBlock | null> {
   const row = await tx.db
     .selectFrom('blocks')

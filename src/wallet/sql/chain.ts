@@ -9,7 +9,7 @@ import { refusal } from '../rules/failures.ts';
 import { checkNewTx } from '../rules/new-tx.ts';
 import type { ConnectedBlock, FeedPosition, NewTx, ScanBatch } from '../store.ts';
 import { insertUpTo } from './addresses.ts';
-import { checkBlocks, highestBlockBelow, setSynced, storeBlocks, syncedHeight } from './blocks.ts';
+import { checkBlocks, highestBlockBelow, setAllSynced, setSynced, storeBlocks, syncedHeight } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
 import { disconnect } from './disconnect.ts';
 import type { EventLog } from './event-log.ts';
@@ -18,10 +18,11 @@ import { TxGraph } from './graph.ts';
 import { loadIncoming } from './graph-load.ts';
 import { saveGraph } from './graph-save.ts';
 import { takeIn } from './incoming.ts';
-import { endSpentLeases } from './lease-ends.ts';
+import { endSpentLeases, walletsWithLeasesOfSpends } from './lease-ends.ts';
 import { lockEverything, lockWallet, lockWallets } from './locks.ts';
 import { loadOwners } from './owners.ts';
 import { moveFeed } from './wallets.ts';
+import { checkWatchVersion, holdFeed } from './watched.ts';
 
 /** One transaction. Its block must be stored. */
 export async function addOne(tx: SqlTransaction, events: EventLog, news: NewTx): Promise<void> {
@@ -40,15 +41,17 @@ export async function addBatch(
   syncedTo?: WalletBlock,
 ): Promise<void> {
   await lockWallet(tx, walletId);
-  checkMembers([walletId], txs);
+  checkMembers(walletId, txs);
   await applyMembers(tx, events, walletId, txs, syncedTo);
   await endSpentLeases(tx, events, [walletId]);
 }
 
 /** Horizons first, then transactions, then blocks. */
 export async function addScan(tx: SqlTransaction, events: EventLog, walletId: WalletId, scan: ScanBatch): Promise<void> {
+  checkMembers(walletId, scan.txs);
+  // The feed is locked before the wallet, as for a block.
+  if (scan.feed !== undefined) await holdFeed(tx, scan.feed);
   await lockWallet(tx, walletId);
-  checkMembers([walletId], scan.txs);
   for (const horizon of scan.horizons) await insertUpTo(tx, walletId, horizon, scan.now);
   await applyMembers(tx, events, walletId, scan.txs);
   await storeBlocks(tx, scan.syncedBlocks);
@@ -57,23 +60,29 @@ export async function addScan(tx: SqlTransaction, events: EventLog, walletId: Wa
   await endSpentLeases(tx, events, [walletId]);
 }
 
-export async function addBlock(tx: SqlTransaction, events: EventLog, { block, txs, walletIds, feed }: ConnectedBlock): Promise<void> {
-  checkMembers(walletIds, txs);
+/** The statements are as many as the wallets that the block touches need, whatever others there are. */
+export async function addBlock(tx: SqlTransaction, events: EventLog, { block, txs, watchVersion, feed }: ConnectedBlock): Promise<void> {
+  for (const { walletId, tx: news } of txs) if (!news) throw refusal.invalid(`the block has no transaction for wallet ${walletId}`);
   if (feed !== undefined) await moveFeed(tx, feed);
-  await lockWallets(tx, walletIds);
-  await storeBlocks(tx, [block]);
-  for (const walletId of walletIds) {
-    const own = txs.filter((news) => news.walletId === walletId);
-    await applyMembers(tx, events, walletId, own, block);
+  const own = Map.groupBy(txs, ({ walletId }) => walletId);
+  const leasing = await walletsWithLeasesOfSpends(tx);
+  await lockWallets(tx, [...new Set([...own.keys(), ...leasing])]);
+  if (watchVersion !== undefined) await checkWatchVersion(tx, watchVersion);
+  await storeBlocks(tx, [block, ...txs.flatMap((news) => news.block ?? [])]);
+  const moved = new Set(await setAllSynced(tx, block.height));
+  for (const walletId of [...new Set([...moved, ...own.keys()])].sort((a, b) => a - b)) {
+    if (moved.has(walletId)) events.tip(walletId, block);
+    const members = own.get(walletId);
+    if (members !== undefined) await takeAllIn(tx, events, walletId, parentsFirst(members));
   }
-  await endSpentLeases(tx, events, walletIds);
+  await endSpentLeases(tx, events, [...new Set([...own.keys(), ...leasing])]);
 }
 
 /** INVALID_PARAM, before anything is written. */
-function checkMembers(walletIds: readonly WalletId[], txs: readonly NewTx[]): void {
-  for (const { walletId, tx } of txs) {
-    if (!walletIds.includes(walletId)) throw refusal.invalid(`the batch has a transaction of wallet ${walletId}, and is not for it`);
-    if (!tx) throw refusal.invalid('a member of the batch has no transaction');
+function checkMembers(walletId: WalletId, txs: readonly NewTx[]): void {
+  for (const news of txs) {
+    if (news.walletId !== walletId) throw refusal.invalid(`the batch has a transaction of wallet ${news.walletId}, and is not for it`);
+    if (!news.tx) throw refusal.invalid('a member of the batch has no transaction');
   }
 }
 

@@ -9,6 +9,12 @@ import type { SqlTransaction } from './database.ts';
 import type { EventLog } from './event-log.ts';
 import { checked32, checkedIndex } from './row-checks.ts';
 
+/** Whose leases a block may end though it touches nothing else of them. */
+export async function walletsWithLeasesOfSpends({ db }: SqlTransaction): Promise<WalletId[]> {
+  const rows = await db.selectFrom('utxo_leases').select('wallet_id').distinct().where('release_confs', 'is not', null).execute();
+  return rows.map((row) => row.wallet_id);
+}
+
 /** The wallets are locked. */
 export async function endSpentLeases(tx: SqlTransaction, events: EventLog, walletIds: readonly WalletId[]): Promise<void> {
   if (walletIds.length === 0) return;

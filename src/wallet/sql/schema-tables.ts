@@ -49,6 +49,8 @@ function chainTables({ id, integer, bytes, bytewise, table }: ColumnTypes): stri
     `CREATE TABLE feed_positions (feed text PRIMARY KEY, feed_position text NOT NULL)${table}`,
     `CREATE TABLE event_counter (id ${integer} PRIMARY KEY CONSTRAINT one_counter CHECK (id = 1), last_sequence ${integer} NOT NULL)${table}`,
     'INSERT INTO event_counter (id, last_sequence) VALUES (1, 0)',
+    `CREATE TABLE watch_counter (id ${integer} PRIMARY KEY CONSTRAINT one_watch_counter CHECK (id = 1), last_version ${integer} NOT NULL)${table}`,
+    'INSERT INTO watch_counter (id, last_version) VALUES (1, 0)',
     `CREATE TABLE wallet_events (
       event_sequence ${integer} PRIMARY KEY,
       wallet_id ${integer} NOT NULL REFERENCES wallets (id) ON DELETE CASCADE,
@@ -85,6 +87,7 @@ function keyTables({ id, integer, bytes, table }: ColumnTypes): string[] {
       created_at ${integer} NOT NULL,
       next_external_index ${integer} NOT NULL DEFAULT 0 CONSTRAINT next_external_range CHECK (next_external_index >= 0),
       next_internal_index ${integer} NOT NULL DEFAULT 0 CONSTRAINT next_internal_range CHECK (next_internal_index >= 0),
+      watch_version ${integer} NOT NULL DEFAULT 0,
       CONSTRAINT number_iff_derived CHECK ((account_number IS NOT NULL) = (is_derived = 1)),
       CONSTRAINT account_scope FOREIGN KEY (wallet_id, scope_id) REFERENCES key_scopes (wallet_id, id) ON DELETE RESTRICT,
       CONSTRAINT account_name_once UNIQUE (wallet_id, scope_id, account_name),
@@ -234,5 +237,6 @@ const INDEXES: readonly string[] = [
   'CREATE INDEX lease_of_spend ON utxo_leases (wallet_id) WHERE release_confs IS NOT NULL',
   'CREATE INDEX synced_height ON wallet_sync_states (synced_height) WHERE synced_height IS NOT NULL',
   'CREATE INDEX birthday_height ON wallet_sync_states (birthday_height) WHERE birthday_height IS NOT NULL',
+  'CREATE INDEX account_watched ON accounts (watch_version)',
   'CREATE INDEX event_of_wallet ON wallet_events (wallet_id, event_sequence)',
 ];

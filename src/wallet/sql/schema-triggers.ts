@@ -1,8 +1,8 @@
 /**
  * What keys and checks cannot say, as triggers: columns that never change,
  * secrets that a watch-only wallet must not have, edges that only a live
- * transaction with that very input may hold, and what the deletion of a block
- * does to its transactions. The rules are one list; each database has its own
+ * transaction with that very input may hold, what the deletion of a block does to
+ * its transactions, and the version of what is watched. The rules are one list; each database has its own
  * way of writing them.
  */
 
@@ -132,6 +132,35 @@ const POSTGRES_DISCONNECT = [
     WHEN (OLD.block_height IS NOT NULL AND NEW.block_height IS NULL) EXECUTE FUNCTION tx_disconnect()`,
 ];
 
+const RAISE_VERSION = 'UPDATE watch_counter SET last_version = last_version + 1 WHERE id = 1';
+const ACCOUNT_MOVES = 'UPDATE OF next_external_index, next_internal_index ON accounts';
+
+/** An account keeps the version at which it changed. */
+const sqliteAccountWatch = (suffix: string, event: string): string => `CREATE TRIGGER account_watched_${suffix} AFTER ${event} BEGIN
+    ${RAISE_VERSION};
+    UPDATE accounts SET watch_version = (SELECT last_version FROM watch_counter WHERE id = 1) WHERE id = NEW.id;
+  END`;
+
+/** Whatever adds to what is watched raises its version. */
+const SQLITE_WATCH = [
+  `CREATE TRIGGER wallet_watched AFTER INSERT ON wallets BEGIN ${RAISE_VERSION}; END`,
+  `CREATE TRIGGER address_watched AFTER INSERT ON addresses BEGIN ${RAISE_VERSION}; END`,
+  sqliteAccountWatch('insert', 'INSERT ON accounts'),
+  sqliteAccountWatch('update', ACCOUNT_MOVES),
+];
+
+/** Once for a statement, however many addresses it adds: each update of the counter leaves a row behind until it is vacuumed. */
+const POSTGRES_WATCH = [
+  `CREATE FUNCTION watch_grows() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${RAISE_VERSION}; RETURN NULL; END $$`,
+  'CREATE TRIGGER wallet_watched AFTER INSERT ON wallets FOR EACH STATEMENT EXECUTE FUNCTION watch_grows()',
+  'CREATE TRIGGER address_watched AFTER INSERT ON addresses FOR EACH STATEMENT EXECUTE FUNCTION watch_grows()',
+  `CREATE FUNCTION account_watched() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    ${RAISE_VERSION} RETURNING last_version INTO NEW.watch_version;
+    RETURN NEW;
+  END $$`,
+  `CREATE TRIGGER account_watched BEFORE INSERT OR ${ACCOUNT_MOVES} FOR EACH ROW EXECUTE FUNCTION account_watched()`,
+];
+
 export function sqliteTriggers(): string[] {
   return [
     ...REFUSALS.map(
@@ -139,6 +168,7 @@ export function sqliteTriggers(): string[] {
         `CREATE TRIGGER ${name} BEFORE ${on} ON ${table} WHEN (${given}) AND ${when} BEGIN SELECT RAISE(ABORT, '${name}: ${message}'); END`,
     ),
     SQLITE_DISCONNECT,
+    ...SQLITE_WATCH,
   ];
 }
 
@@ -152,5 +182,6 @@ export function postgresTriggers(): string[] {
       `CREATE TRIGGER ${name} BEFORE ${on} ON ${table} FOR EACH ROW WHEN (${given}) EXECUTE FUNCTION ${name}()`,
     ]),
     ...POSTGRES_DISCONNECT,
+    ...POSTGRES_WATCH,
   ];
 }

@@ -19,6 +19,7 @@ const STATISTICS: readonly (readonly [table: string, index: string, numbers: str
   ['accounts', 'sqlite_autoindex_accounts_1', '10 2 2 1'],
   ['accounts', 'sqlite_autoindex_accounts_2', '10 2 1'],
   ['accounts', 'sqlite_autoindex_accounts_3', '10 2 1'],
+  ['accounts', 'account_watched', '10 1'],
   ['blocks', 'sqlite_autoindex_blocks_1', '100000 1'],
   ['addresses', 'sqlite_autoindex_addresses_1', '300000 1 1'],
   ['addresses', 'sqlite_autoindex_addresses_2', '300000 60000 1'],

@@ -27,6 +27,7 @@ import { readTouched } from './touched.ts';
 import { changeMempool, changeTx } from './tx-changes.ts';
 import * as reads from './tx-reads.ts';
 import * as wallets from './wallets.ts';
+import { readWatched } from './watched.ts';
 
 export class SqlWalletStore implements WalletStore {
   readonly #database: WalletDatabase;
@@ -168,6 +169,10 @@ export class SqlWalletStore implements WalletStore {
     return this.#database.read((tx) => wallets.readFeed(tx, feed));
   }
 
+  watchedAccounts(feed: string, since: number): Promise<calls.WatchedAccounts> {
+    return this.#database.read((tx) => readWatched(tx, feed, since));
+  }
+
   findTouched(scripts: readonly Uint8Array[], outpoints: readonly Outpoint[]): Promise<calls.TouchedWallets> {
     return this.#database.read((tx) => readTouched(tx, scripts, outpoints));
   }
@@ -182,6 +187,10 @@ export class SqlWalletStore implements WalletStore {
 
   listTxs(walletId: WalletId, range: { readonly from: number; readonly to: number } | 'unmined'): Promise<readonly records.WalletTxRow[]> {
     return this.#read(walletId, (tx) => reads.listRows(tx, walletId, range));
+  }
+
+  listInMempool(): Promise<readonly { readonly walletId: WalletId; readonly txId: Uint8Array }[]> {
+    return this.#database.read(reads.listInMempool);
   }
 
   listTxDetails(walletId: WalletId, start: number, end: number): Promise<readonly records.TxDetail[]> {

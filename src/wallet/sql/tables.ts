@@ -16,6 +16,7 @@ type Amount = ColumnType<never, bigint, bigint>;
 export interface WalletTables {
   wallet_schema: { version: number; name: string };
   event_counter: { id: number; last_sequence: number };
+  watch_counter: { id: number; last_version: number };
   blocks: { block_height: number; header_hash: Uint8Array; block_timestamp: number };
   wallets: {
     id: Generated<number>;
@@ -61,6 +62,8 @@ export interface WalletTables {
     created_at: number;
     next_external_index: number;
     next_internal_index: number;
+    /** Of the watched set, when the account was made or got addresses; a trigger sets it. */
+    watch_version: Generated<number>;
   };
   addresses: {
     id: Generated<number>;

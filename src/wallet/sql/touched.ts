@@ -6,13 +6,18 @@ import { toHex } from '../../util/bytes.ts';
 import type { WalletId } from '../records.ts';
 import type { TouchedWallets } from '../store.ts';
 import type { SqlTransaction } from './database.ts';
+import { readWatchVersion } from './watched.ts';
 
 export async function readTouched(
   tx: SqlTransaction,
   scripts: readonly Uint8Array[],
   outpoints: readonly Outpoint[],
 ): Promise<TouchedWallets> {
-  return { owners: await ownersOfScripts(tx, scripts), spenders: await spendersOf(tx, outpoints) };
+  return {
+    watchVersion: await readWatchVersion(tx),
+    owners: await ownersOfScripts(tx, scripts),
+    spenders: await spendersOf(tx, outpoints),
+  };
 }
 
 async function ownersOfScripts(tx: SqlTransaction, scripts: readonly Uint8Array[]): Promise<Map<string, WalletId[]>> {

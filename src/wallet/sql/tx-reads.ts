@@ -33,6 +33,9 @@ type RowColumns = Awaited<ReturnType<RowQuery['executeTakeFirstOrThrow']>>;
 
 const chainOrder = (query: RowQuery): RowQuery => query.orderBy('t.block_height').orderBy('t.confirmed_order');
 const newestFirst = (query: RowQuery): RowQuery => query.orderBy('t.received_time', 'desc').orderBy('t.id', 'desc');
+/** Behind the alias t: the mempool was last told to have it no more (`isEvicted` of rules/status.ts). */
+export const isEvictedTx: RawBuilder<boolean> = sql<boolean>`
+  (t.mempool_evicted_at IS NOT NULL AND (t.mempool_seen_at IS NULL OR t.mempool_evicted_at >= t.mempool_seen_at))`;
 const withoutBlock: RawBuilder<boolean> = sql<boolean>`t.block_height IS NULL`;
 
 async function rowsOf(tx: SqlTransaction, columns: readonly RowColumns[]): Promise<WalletTxRow[]> {
@@ -63,6 +66,19 @@ async function rowsOf(tx: SqlTransaction, columns: readonly RowColumns[]): Promi
       mempool: { seenAt: row.mempool_seen_at, evictedAt: row.mempool_evicted_at },
     };
   });
+}
+
+/** Of all wallets: published, in no block, not evicted. The condition on the status is also that of the index `tx_unmined`. */
+export async function listInMempool({ db }: SqlTransaction): Promise<{ walletId: WalletId; txId: Uint8Array }[]> {
+  const rows = await db
+    .selectFrom('transactions as t')
+    .select(['t.id', 't.wallet_id', 't.tx_hash'])
+    .where(sql<boolean>`t.block_height IS NULL AND t.tx_status IN (0, 1) AND t.tx_status = 1`)
+    .where(sql<boolean>`NOT ${isEvictedTx}`)
+    .orderBy('t.wallet_id')
+    .orderBy('t.id')
+    .execute();
+  return rows.map((row) => ({ walletId: row.wallet_id, txId: checked32({ table: 'transactions', id: row.id }, 'tx_hash', row.tx_hash) }));
 }
 
 async function oneRow(tx: SqlTransaction, walletId: WalletId, txId: Uint8Array): Promise<RowColumns> {

@@ -2,6 +2,7 @@
  * Wallets: their rows, where they stand on the chain, their encrypted secrets,
  * and how far the feeds are.
  */
+import { listTable } from '../../sql/lists.ts';
 import type { WalletId, WalletInfo } from '../records.ts';
 import { refusal } from '../rules/failures.ts';
 import type { FeedPosition, NewWallet, Page, WalletChange, WalletSecrets } from '../store.ts';
@@ -77,6 +78,18 @@ function infoOf(row: WalletColumns): WalletInfo {
 
 async function walletById(tx: SqlTransaction, walletId: WalletId): Promise<WalletInfo> {
   return infoOf(await walletQuery(tx).where('w.id', '=', walletId).executeTakeFirstOrThrow());
+}
+
+export async function walletsById(tx: SqlTransaction, walletIds: readonly WalletId[]): Promise<Map<WalletId, WalletInfo>> {
+  const list = listTable(
+    tx.kind,
+    { wallet_id: 'integer' },
+    walletIds.map((id) => [id]),
+  );
+  const rows = await walletQuery(tx)
+    .where('w.id', 'in', (eb) => eb.selectFrom(list.as('v')).select('v.wallet_id'))
+    .execute();
+  return new Map(rows.map((row) => [row.id, infoOf(row)]));
 }
 
 export async function walletByName(tx: SqlTransaction, name: string): Promise<WalletInfo> {

@@ -120,7 +120,7 @@ async function fund(account: RegtestAccount, data: string): Promise<string> {
   const wallets = await openWalletStore(`sqlite:${join(data, 'wallets.sqlite')}`);
   const { id: walletId } = await wallets.getWallet('shop');
   const credits = new Map([[tx.outputs.findIndex(({ amount }) => amount === 100_000n), null]]);
-  await wallets.connectBlock({ block, txs: [{ walletId, tx, block, received: 1, status: 'published', credits }], walletIds: [walletId] });
+  await wallets.connectBlock({ block, txs: [{ walletId, tx, block, received: 1, status: 'published', credits }] });
   await wallets.close();
   return `${Buffer.from(id).reverse().toString('hex')}#${[...credits.keys()][0]}`;
 }

@@ -236,7 +236,6 @@ export const readScenarios: readonly Scenario[] = [
       await world.store.connectBlock({
         block: blockAt(1, 1),
         txs: [world.news('coinbase', { block: blockAt(1, 1) })],
-        walletIds: world.wallets,
       });
       assert.deepEqual(await world.eventsSince(next), [
         'sync.tip 1 block 1 of 1',

@@ -70,6 +70,7 @@ function checks(text: SqlText): ConstraintCase[] {
     ['wallet_imported_flag', 'UPDATE wallets SET is_imported = 2 WHERE id = 1'],
     ['wallet_watch_only_flag', "INSERT INTO wallets (wallet_name, is_imported, manager_version, is_watch_only) VALUES ('x', 0, 1, 2)"],
     ['one_counter', 'INSERT INTO event_counter VALUES (2, 0)'],
+    ['one_watch_counter', 'INSERT INTO watch_counter VALUES (2, 0)'],
     ['address_type_range', `INSERT INTO address_types VALUES (${NO_TYPE}, 'P2X')`],
     ['purpose_range', 'INSERT INTO key_scopes (wallet_id, purpose, coin_type, internal_type_id, external_type_id) VALUES (1, -1, 0, 4, 4)'],
     [

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { CHILD_INDEX_MAX } from '../../../src/util/limits.ts';
 import { openWalletStore } from '../../../src/wallet/open.ts';
 import type { TestDatabases } from '../../support/sql/databases.ts';
 import { executeIn } from '../../support/sql/execute.ts';
@@ -40,6 +41,33 @@ export function runConstraints(databases: TestDatabases): void {
       });
     }
 
+    it('W48 whatever adds to what is watched raises its version', async () => {
+      const statements = [
+        "INSERT INTO wallets (wallet_name, is_imported, manager_version, is_watch_only) VALUES ('late', 0, 1, 1)",
+        `INSERT INTO addresses (wallet_id, is_derived, script_pub_key, script_type_id, created_at) VALUES (1, 0, ${text.bytes(idOf('late'))}, 4, 0)`,
+        "INSERT INTO accounts (wallet_id, scope_id, account_name, is_derived, created_at) SELECT 1, id, 'late', 0, 0 FROM key_scopes WHERE wallet_id = 1",
+        "UPDATE accounts SET next_external_index = next_external_index + 1 WHERE account_name = 'late'",
+      ];
+      const read = async (): Promise<number> => Number((await executeIn(url, 'SELECT last_version FROM watch_counter'))[0]['last_version']);
+      for (const statement of statements) {
+        const before = await read();
+        await executeIn(url, statement);
+        assert.equal(await read(), before + 1, statement);
+      }
+      const [{ watch_version: of }] = await executeIn(url, "SELECT watch_version FROM accounts WHERE account_name = 'late'");
+      assert.equal(Number(of), await read());
+    });
+
+    it('a scope whose numbers are used up has none for another account', async () => {
+      const other = await databases.freshUrl();
+      await using world = await refusingWorld(other, text);
+      await executeIn(other, `UPDATE key_scopes SET next_account_number = ${CHILD_INDEX_MAX} WHERE wallet_id = 1`);
+      const make = (name: string, isDerived = true) => world.store.createAccount(world.wallet, { ...ACCOUNT, name, isDerived });
+      assert.equal((await make('last')).number, CHILD_INDEX_MAX);
+      await world.refused('ACCOUNT_NUMBER_MAX', () => make('too late'));
+      assert.equal((await make('imported one', false)).number, null);
+    });
+
     it('W47 a block row may be deleted: its transactions are unmined, its coinbase is orphaned', async () => {
       const other = await databases.freshUrl();
       await using world = await refusingWorld(other, text);
@@ -51,6 +79,8 @@ export function runConstraints(databases: TestDatabases): void {
     });
   });
 }
+
+const ACCOUNT = { scope: { purpose: 84, coinType: 0 }, externalKind: 'p2wpkh', internalKind: 'p2wpkh', now: 0 } as const;
 
 const SQLITE_WORDS: Readonly<Record<ConstraintCase['kind'], (name: string) => RegExp>> = {
   check: (name) => new RegExp(`CHECK constraint failed: ${name}$`),
@@ -72,12 +102,13 @@ const ACROSS_WALLETS = [
 ];
 const wordOf = (name: string): string => (ACROSS_WALLETS.includes(name) || name.startsWith('edge_') ? 'W78' : 'W48');
 
-/** A pair (wallet, id) is unique because the id is: it is there for references only. */
+/** A pair (wallet, id) is unique because the id is: it is there for references only. The triggers that are left out refuse nothing. */
 const CATALOGUE = `SELECT conname AS name FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f', 'u')
     AND conname NOT LIKE '%_wallet_id_id_key'
   UNION SELECT indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
     WHERE indisunique AND c.relnamespace = 'public'::regnamespace AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)
-  UNION SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgname <> 'tx_disconnect'`;
+  UNION SELECT tgname FROM pg_trigger WHERE NOT tgisinternal 
+    AND tgname NOT IN ('tx_disconnect', 'wallet_watched', 'account_watched', 'address_watched')`;
 
 /** The story that the cases break (constraint-cases.ts). */
 async function refusingWorld(url: string, text: SqlText): Promise<World> {
@@ -87,15 +118,7 @@ async function refusingWorld(url: string, text: SqlText): Promise<World> {
   const secret = new Uint8Array(8);
   const secrets = { masterParams: secret, cryptoPrivateKey: secret, cryptoScriptKey: null, masterPrivateKey: secret };
   const { id: spender } = await store.createWallet({ name: 'wallet 3', isWatchOnly: false, secrets });
-  const account = {
-    scope: { purpose: 84, coinType: 0 },
-    name: 'main',
-    externalKind: 'p2wpkh',
-    internalKind: 'p2wpkh',
-    isDerived: true,
-    now: 0,
-  } as const;
-  await store.createAccount(spender, account);
+  await store.createAccount(spender, { ...ACCOUNT, name: 'main', isDerived: true });
   await store.importAddress(spender, { script: idOf('imported'), kind: 'p2wpkh' }, 0);
   const block = await world.sync(5);
   await world.create('A', {

@@ -17,4 +17,4 @@ export async function emptyDatabase(url: string): Promise<void> {
 }
 
 /** What every wallet database has from the beginning. */
-const SEEDED_TABLES = ['address_types', 'wallet_schema', 'event_counter', 'sqlite_stat1'];
+const SEEDED_TABLES = ['address_types', 'wallet_schema', 'event_counter', 'watch_counter', 'sqlite_stat1'];

@@ -74,7 +74,7 @@ export const EVERY_CALL: readonly Call[] = [
       const block = blockAt(7);
       const txs = [world.news('pay', { spends: ['coin:0'], block }), world.news('rival', { spends: ['coinbase:0'], block })];
       const feed = { feed: 'chain', after: null, position: '7' };
-      return store.connectBlock({ block, txs, walletIds: world.wallets, feed });
+      return store.connectBlock({ block, txs, feed });
     },
   ],
   ['rollbackToBlock', ({ store }) => store.rollbackToBlock(5, { feed: 'chain', after: null, position: '4' })],

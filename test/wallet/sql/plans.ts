@@ -20,6 +20,8 @@ const READS: readonly ((story: StoryStore) => Promise<unknown>)[] = [
   ({ store, world }) => store.resolveOwned(world.wallet, [scriptOf(1, 0)]),
   ({ store, world }) => store.listAddresses(world.wallet, { after: scriptOf(1, 0), limit: 3 }),
   ({ store }) => store.findTouched([scriptOf(1, 0)], [outpointOf('coin:0')]),
+  ({ store }) => store.watchedAccounts('chain', 3),
+  ({ store }) => store.listInMempool(),
   ({ store, world }) => store.getTx(world.wallet, idOf('pay')),
   ({ store, world }) => store.getTxDetail(world.wallet, idOf('pay')),
   ({ store, world }) => store.listTxs(world.wallet, 'unmined'),

@@ -80,7 +80,7 @@ export class RandomStage {
         return await this.#scan(action);
       case 'connect': {
         const feed = await this.#feed(action.isStale, action.block.height);
-        return await store.connectBlock({ block: action.block, txs: this.#all(action.txs), walletIds: this.wallets, feed });
+        return await store.connectBlock({ block: action.block, txs: this.#all(action.txs), feed });
       }
       case 'rollback':
         return await store.rollbackToBlock(action.height, await this.#feed(action.isStale, action.height - 1));

@@ -48,9 +48,14 @@ async function feed(wallets: WalletContext, store: OpenStore, signal: AbortSigna
   if (!store.config.utxo.history) {
     throw new UnspentError('UNSUPPORTED', 'wallets are fed from the history of a store, and this one keeps none: set utxo.history');
   }
-  const scanner = new WalletScanner(wallets, storeHistory(store, parameters.mweb, dialect.clock));
+  const scanner = new WalletScanner(wallets, storeHistory(store, parameters.mweb, dialect.clock), name);
   const source = scanner.beside(storeFeed(store, historyTxs(parameters.mweb), dialect.clock, { ends }));
-  const chain = new WalletFeed(wallets.store, { feed: name, now: wallets.now, onMove: async () => mempool.moved() });
+  const chain = new WalletFeed(wallets.store, {
+    feed: name,
+    now: wallets.now,
+    onMove: async () => mempool.moved(),
+    prepare: (txs) => scanner.prepare(txs),
+  });
   const mempool = new WalletMempool(chain, (raw) => walletTxOf(raw, parameters.mweb));
   if (ends) await chain.follow(source, signal);
   else await withMempool(store, mempool, signal, (stop) => chain.follow(source, stop));

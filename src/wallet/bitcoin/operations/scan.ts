@@ -6,20 +6,27 @@
  */
 
 import type { AccountInfo, AddressBranch, WalletBlock, WalletId, WalletInfo } from '../../records.ts';
-import type { NewTx } from '../../store.ts';
+import type { FeedPlace, NewTx } from '../../store.ts';
 import type { ConfirmedTx, ScriptHistory } from '../script-history.ts';
 import type { WalletContext } from './wallet-context.ts';
 
+/** Up to where an account is scanned: the block that the wallets are at, and where their feed is then. */
+export interface ScanEnd {
+  readonly block: WalletBlock | null;
+  /** FEED_MOVED if it is elsewhere when the scan is stored. Undefined: nobody feeds the wallets meanwhile. */
+  readonly feed?: FeedPlace | undefined;
+}
+
 /**
  * Looks from the first address that was not given out. False: the chain has another block by now, so it is to be done
- * again once the feed has caught up. Throws UNSUPPORTED where the store keeps no history.
+ * again once the feed has caught up. Throws UNSUPPORTED where the store keeps no history, FEED_MOVED.
  */
 export async function scanAccount(
   context: WalletContext,
   wallet: WalletInfo,
   info: AccountInfo,
   history: ScriptHistory,
-  block: WalletBlock | null,
+  { block, feed }: ScanEnd,
 ): Promise<boolean> {
   const { store, keys, gapLimit, now } = context;
   const account = context.account(info);
@@ -41,6 +48,7 @@ export async function scanAccount(
     txs: txs.map((tx) => confirmedTx(wallet.id, tx)),
     syncedBlocks: block === null ? [] : [block],
     now: now(),
+    feed,
   });
   return true;
 }

@@ -61,10 +61,11 @@ export class RegtestWallets {
   /** Runs the feed until the test ends. */
   follow(t: TestContext): void {
     const { dialect } = this.store.network;
-    const scanner = new WalletScanner(this.context, storeHistory(this.store, false, dialect.clock));
+    const scanner = new WalletScanner(this.context, storeHistory(this.store, false, dialect.clock), 'chain');
     const source = scanner.beside(storeFeed(this.store, historyTxs(false), dialect.clock));
     const end = new AbortController();
-    const following = new WalletFeed(this.context.store, { feed: 'chain', now: this.context.now }).follow(source, end.signal);
+    const feed = new WalletFeed(this.context.store, { feed: 'chain', now: this.context.now, prepare: (txs) => scanner.prepare(txs) });
+    const following = feed.follow(source, end.signal);
     t.after(async () => {
       end.abort();
       await following;
