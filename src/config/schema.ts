@@ -7,6 +7,7 @@
  */
 import type { SwitchedEntry } from '../projections/entry.ts';
 import { type PROJECTIONS, SWITCHES } from '../projections/registry.ts';
+import { TXS_SWITCH } from '../projections/txs-switch.ts';
 import { GAP_LIMIT_DEFAULT, GAP_LIMIT_MAX, GROUP_BLOCKS_MAX } from '../util/limits.ts';
 import type { Setting, SettingValue } from '../util/setting.ts';
 
@@ -218,6 +219,37 @@ export const SETTINGS = {
     max: GAP_LIMIT_MAX,
     doc: 'Unused addresses in a row after which a wallet looks for no more (BIP44).',
   },
+  'txs.store': TXS_SWITCH,
+  'txs.retention': {
+    type: 'integer',
+    default: 288,
+    min: 0,
+    max: WINDOW_BLOCKS_MAX,
+    shapesStore: true,
+    doc: 'Blocks from the moment that all outputs of a transaction are spent, or that it lost, until its record is looked at for deletion; at least `txs.window`. 0: nothing is ever deleted.',
+  },
+  'txs.window': {
+    type: 'integer',
+    default: 0,
+    min: 0,
+    max: WINDOW_BLOCKS_MAX,
+    shapesStore: true,
+    doc: 'Blocks that must lie on every spender of a transaction before its record may go. The store then cannot go back further. 0: as `txs.retention`.',
+  },
+  'txs.unminedBlocks': {
+    type: 'integer',
+    default: 2016,
+    min: 1,
+    max: WINDOW_BLOCKS_MAX,
+    doc: 'Blocks after which a transaction that is in no block, and that the mempool of the node does not have, is given up.',
+  },
+  'txs.minHeight': { type: 'integer', default: 0, min: 0, max: WINDOW_BLOCKS_MAX, doc: 'No record is deleted below this height.' },
+  'txs.skipCatchUp': {
+    type: 'boolean',
+    default: true,
+    doc: 'Delete no record while the store is far behind its source. `false`: a first sync needs less space, and more time.',
+  },
+  'txs.dryRun': { type: 'boolean', default: false, doc: 'Only count the records that would be deleted.' },
   'status.refreshSeconds': { type: 'integer', default: 5, min: 1, max: 3600, doc: 'Seconds between refreshes of the status.' },
   'metrics.sampleEngineSeconds': {
     type: 'integer',

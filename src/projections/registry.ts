@@ -50,10 +50,13 @@ export const PROJECTIONS = [
 
 export type ProjectionTable = readonly BuiltInEntry[];
 
-/** The table with a program's own entries behind ours. They have no setting: whoever passes one wants it kept. */
-export function projectionTable(own: readonly ProjectionEntry[]): ProjectionTable {
-  const table: ProjectionTable = [...PROJECTIONS, ...own];
-  for (const { name, setting } of table.slice(PROJECTIONS.length)) {
+/**
+ * The table with those of other rooms (`more`) and a program's own entries behind ours. The program's have no setting:
+ * whoever passes one wants it kept.
+ */
+export function projectionTable(own: readonly ProjectionEntry[], more: ProjectionTable = []): ProjectionTable {
+  const table: ProjectionTable = [...PROJECTIONS, ...more, ...own];
+  for (const { name, setting } of table.slice(PROJECTIONS.length + more.length)) {
     assert(setting === undefined, `the projection '${name}' has a setting that no configuration knows`);
     assert(table.filter((entry) => entry.name === name).length === 1, `there are two projections '${name}'`);
   }

@@ -230,6 +230,15 @@ export class Fold {
     return undone;
   }
 
+  /** From now on the store cannot go back below this height: what undoing those blocks takes is about to be deleted. */
+  raiseHorizon(height: number): void {
+    if (height <= (this.horizonHeight ?? -1) || this.current === null) return;
+    const batch = this.engine.batch();
+    writeHorizonMark(batch, height);
+    batch.commit({ fsync: this.options.fsync });
+    this.horizonMark = height;
+  }
+
   private locate(hash: Uint8Array): { key: Uint8Array; row: ChainRow } {
     const key = this.engine.get(CHAIN_HASH, hash);
     if (key !== undefined) return { key, row: blockAtKey(this.engine, key) };

@@ -53,7 +53,8 @@ export async function planOpening(
 ): Promise<Planned> {
   const planFor = (known: StoreIdentity | null, wanted: StoreRequest): Planned => {
     const plan = planStore(known, wanted, may);
-    return { identity: known, plan, shape: planShape(known, known === null || may.shape ? plan.config : null, plan.network.ledger, table) };
+    const config = known === null || may.shape ? plan.config : null;
+    return { identity: known, plan, shape: planShape(known, config, plan.network.ledger, table, plan.config) };
   };
   try {
     return planFor(identity, wishes);

@@ -2,13 +2,15 @@
  * What a store remembers about itself in unspent.json, and what it should be:
  * from the settings where it is new, from what it remembers where it is not.
  */
-import type { Config } from '../config/schema.ts';
+import { type Config, type SettingKey, settingValue } from '../config/schema.ts';
 import { checkNetwork, type Identity, SCHEMA_VERSION } from '../engine/directory.ts';
 import type { EngineFactory } from '../engine/engine.ts';
 import type { Network } from '../families/family.ts';
 import { familyOfNetwork, networkNames, openNetwork } from '../families/networks.ts';
 import type { GenesisTexts } from '../sources/source.ts';
 import type { Windows } from '../state/pruned.ts';
+import { txsSettings } from '../txstore/chain/entry.ts';
+import type { TxStoreSettings } from '../txstore/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { VERSION } from '../util/version.ts';
 import { withBlueprint } from './cardano/cage-blueprint.ts';
@@ -22,6 +24,8 @@ interface StoreFacts extends Identity {
   readonly selfContained: boolean;
   /** How far below the tip it keeps what it takes to go back. */
   readonly windows: Windows;
+  /** How long it keeps records of transactions; absent: it keeps none. */
+  readonly txs?: TxStoreSettings;
   readonly createdBy: string;
   /** The name of the program's own engine, where it was made with one. */
   readonly engine?: string;
@@ -73,6 +77,7 @@ export function planStore(existing: StoreIdentity | null, wishes: StoreRequest, 
     partial,
     selfContained: delta.selfContained,
     windows: { pruneDepth, rollbackWindow },
+    ...(config.txs.store === 'off' ? {} : { txs: txsSettings((key) => settingValue(config, key as SettingKey)) }),
     createdBy: `unspent ${VERSION}`,
   };
   return { facts, network, config, ignored };

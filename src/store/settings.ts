@@ -6,7 +6,9 @@
 import { type Config, isGiven, SETTING_KEYS, SETTINGS, type SettingKey, settingValue, withValues } from '../config/schema.ts';
 import type { Network } from '../families/family.ts';
 import { SWITCHES, type SwitchGroup } from '../projections/registry.ts';
+import { TXS_SWITCH } from '../projections/txs-switch.ts';
 import type { Windows } from '../state/pruned.ts';
+import { txsEntry } from '../txstore/chain/entry.ts';
 import { type SettingValue, switchValue } from '../util/setting.ts';
 import type { StoreIdentity } from './identity.ts';
 
@@ -46,11 +48,13 @@ function isOther(said: Config, effective: Config, key: SettingKey): boolean {
 }
 
 /** The settings that a store answers for itself: a switch is on where something it switches is kept. */
-function keptSettings({ projections, selfContained }: StoreIdentity): Partial<Record<SettingKey, SettingValue>> {
+function keptSettings({ projections, selfContained, txs }: StoreIdentity): Partial<Record<SettingKey, SettingValue>> {
   const isKept = ({ entries }: SwitchGroup): boolean => entries.some(({ name }) => projections.includes(name));
   return {
     ...Object.fromEntries(SWITCHES.map((each) => [each.setting.key, switchValue(each.setting, isKept(each))])),
     'utxo.delta.selfContained': selfContained,
+    'txs.store': switchValue(TXS_SWITCH, projections.includes(txsEntry.name)),
+    ...(txs === undefined ? {} : { 'txs.retention': txs.retention, 'txs.window': txs.window }),
     // It only says which switches count; those above are what came of it.
     'utxo.indexingStrategy': SETTINGS['utxo.indexingStrategy'].default,
   };

@@ -45,10 +45,19 @@ export interface ShapeChange {
   readonly stale: readonly Uint8Array[];
 }
 
-/** `have` null: a new store. `config`: what it should be, from `settingsOf`; null: as it is. Throws STORE_SHAPE, UNSUPPORTED. */
-export function planShape(have: Shape | null, config: Config | null, ledger: Ledger, table: ProjectionTable): ShapeChange {
+/**
+ * `have` null: a new store. `config`: what it should be, from `settingsOf`; null: as it is. `made`: the settings that its
+ * projections are made with, where `config` is null; absent: their defaults. Throws STORE_SHAPE, UNSUPPORTED.
+ */
+export function planShape(
+  have: Shape | null,
+  config: Config | null,
+  ledger: Ledger,
+  table: ProjectionTable,
+  made: Config | null = config,
+): ShapeChange {
   const wanted = config === null ? [] : wantedProjections(config, ledger, table);
-  const readSetting = config === null ? undefined : settingReader(config);
+  const readSetting = made === null ? undefined : settingReader(made);
   const every = everyProjection(ledger, table, readSetting);
   if (have === null) return change(wanted, [], [], { projections: [], columns: [] }, every);
   const kept = every.filter((projection) => have.projections.includes(projection.name));

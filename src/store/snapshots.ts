@@ -16,7 +16,6 @@ import { openNetwork } from '../families/networks.ts';
 import type { Point } from '../ledgers/ledger.ts';
 import { CHAIN } from '../projections/chain.ts';
 import type { ProjectionEntry } from '../projections/entry.ts';
-import { projectionTable } from '../projections/registry.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { knownPoint } from '../query/known-point.ts';
 import { StoreColumns } from '../query/store-columns.ts';
@@ -34,6 +33,7 @@ import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { NewDirectory, openEngine } from './directory.ts';
 import { planStore, type StoreIdentity } from './identity.ts';
 import { configFrom, type SettingValues } from './options.ts';
+import { storeProjections } from './projections.ts';
 import { planShape, type ShapeChange } from './shape.ts';
 import type { OpenStore } from './store.ts';
 
@@ -142,7 +142,7 @@ export async function importSnapshot(folder: string, options: ImportOptions = {}
   const wishes = { data, config, network: name, genesis, ...(genesis === '' ? { parameters } : {}) };
   const { facts, network } = planStore(null, wishes, { shape: true, windows: true });
   checkFacts(snapshot.manifest, network);
-  const shape = planShape(null, config, network.ledger, projectionTable(options.projections ?? []));
+  const shape = planShape(null, config, network.ledger, storeProjections(options.projections));
   checkLoadable(shape.projections);
   await clearUnfinished(data, readIdentity(data) as StoreIdentity | null);
   const made = new NewDirectory(data);

@@ -15,7 +15,7 @@ import type { Network } from '../families/family.ts';
 import { openNetworkSource } from '../families/open-source.ts';
 import type { Point } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { type ProjectionTable, projectionTable } from '../projections/registry.ts';
+import type { ProjectionTable } from '../projections/registry.ts';
 import type { Commitment, CommitmentOptions } from '../query/commitment.ts';
 import { type Digest, digestOf } from '../query/digest.ts';
 import { Overlays } from '../query/overlay.ts';
@@ -29,6 +29,7 @@ import { Fold } from '../state/fold.ts';
 import { NO_TOTALS, type Totals } from '../state/head.ts';
 import { PruneSchedule } from '../state/prune-schedule.ts';
 import type { PruneCounts } from '../state/pruned.ts';
+import { txsEntry } from '../txstore/chain/entry.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
 import { nextTurn } from '../util/time-slice.ts';
@@ -36,7 +37,9 @@ import { beginReshape, checkOwnEngine, NewDirectory, openEngine, planOpening } f
 import type { FillSettings, FollowSettings, FollowState } from './following.ts';
 import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
 import { configFrom, type OpenOptions } from './options.ts';
+import { storeProjections } from './projections.ts';
 import { beginFills, type ShapeChange } from './shape.ts';
+import { StoreTxs } from './store-txs.ts';
 import { keyEstimates, type StoreSummary, summaryOf } from './summary.ts';
 import { type Verification, verifyStore } from './verify/verify.ts';
 
@@ -68,7 +71,7 @@ export async function openStore(options: OpenOptions = {}): Promise<OpenStore> {
   checkOwnEngine(present, options.engine, data);
   const reshape = options.reshape ?? mayCreate;
   const may = { shape: reshape, windows: options.windows ?? reshape };
-  const table = projectionTable(options.projections ?? []);
+  const table = storeProjections(options.projections);
   const { identity, plan, shape } = await planOpening(present, { ...options, data, config: said }, may, mayCreate, table);
   // Before anything is made: such a store could never take its first block.
   if (identity === null && plan.config.utxo.enabled && !plan.network.hasGenesis) throw genesisNeeded(plan.network);
@@ -96,8 +99,9 @@ async function openPlanned(
   const engine = await openEngine(data, config, shape, own);
   try {
     beginFills(engine, shape);
-    if (identity !== null && (isReshaped || !isDeepStrictEqual(identity.windows, facts.windows)))
-      writeIdentity(data, { ...identity, ...shape.after, windows: facts.windows });
+    const { windows, txs } = facts;
+    if (identity !== null && (isReshaped || !isDeepStrictEqual([identity.windows, identity.txs], [windows, txs])))
+      writeIdentity(data, { ...identity, ...shape.after, windows, ...(txs === undefined ? {} : { txs }) });
     const fills = new Fills(engine, shape.projections);
     const fold = new Fold(engine, network.ledger, fills.projections, {
       utxo: config.utxo.enabled,
@@ -147,6 +151,8 @@ export class OpenStore {
   followFailure: Error | null = null;
   /** Readers of the engine in other threads. They are closed first, because the engine must outlive them. */
   readonly readers = new Set<{ close(): Promise<void> }>();
+  /** Records of transactions; null: it keeps none (`txs.store`). */
+  readonly txs: StoreTxs | null;
   private readonly filling: Fills;
   private readonly table: ProjectionTable;
   private readonly schedule: PruneSchedule;
@@ -168,6 +174,7 @@ export class OpenStore {
     this.unclosed = unclosed;
     this.reshaped = { added: shape.added.map((projection) => projection.name), removed: shape.removed };
     this.eventReaders = new EventReaders(fold, network.ledger.traits, network.dialect, this.overlays);
+    this.txs = fold.projections.some(({ name }) => name === txsEntry.name) ? new StoreTxs(fold, config, this) : null;
     const { pruneBatchSize, pruneScheduleSeconds } = config.utxo;
     this.schedule = new PruneSchedule(fold, { batchBlocks: pruneBatchSize, intervalMs: 1000 * pruneScheduleSeconds });
   }
@@ -300,8 +307,8 @@ export class OpenStore {
   }
 
   /** Prunes on schedule until the signal comes. `follow` does so itself. */
-  keepPruned(signal: AbortSignal): Promise<void> {
-    return this.schedule.run(signal);
+  async keepPruned(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.schedule.run(signal), this.txs?.run(signal)]);
   }
 
   /** One bounded batch of pruning. */

@@ -56,7 +56,7 @@ export interface TxStore extends PrunableStore {
   setConflicting(txIds: readonly Uint8Array[], isConflicting: boolean, height: number): Promise<ConflictMarks>;
   /**
    * The winners take the outputs they spend from whoever holds them, in five steps: the losers and their descendants
-   * are conflicting; what the losers spend is unspent, and locked; the winners spend it; the winners are no longer
+   * are conflicting; what they hold of others is unspent, and those are locked; the winners spend it; the winners are no longer
    * conflicting; locks end. Returns the losers and their descendants.
    * TX_NOT_FOUND, INVALID_PARAM (a winner that is not conflicting), HORIZON (a loser was pruned), and those of the steps.
    */

@@ -586,3 +586,9 @@ export const PRUNE_BLOCKED_MAX = 10_000;
 
 /** Milliseconds between two reports that pruning is still behind. */
 export const PRUNE_REPORT_MS = 60_000;
+
+/** Candidates that a prune pass decides on in one turn beside a fold: some milliseconds, so that no block waits for long. */
+export const TXS_CHUNK_PARENTS = 200;
+
+/** Transactions in no block that are given up together. */
+export const TXS_FORGET_MAX = 200;

@@ -35,6 +35,8 @@ const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[]
   ['sources.ts', /^(chains|library)\//, 'the door of the package to chains for tests'],
   ['wallet/rules/ownership.ts', /^ledgers\/bitcoin\/script\.ts$/, 'only scripts of one family have the keys of owners in them'],
   ['txstore/rules/new-record.ts', /^ledgers\/bitcoin\/decode\.ts$/, 'the only family whose scripts can be provably unspendable'],
+  ['txstore/chain/chain-txs.ts', /^ledgers\/bitcoin\/index\.ts$/, 'the only family whose transactions stand in one piece (Ledger.txBytes)'],
+  ['txstore/chain/check.ts', /^ledgers\/bitcoin\/index\.ts$/, 'the same, looked at by verify'],
   ['wallet/rules/ownership.ts', /^ledgers\/cardano\/address\.ts$/, 'only addresses of one family have a stake credential in them'],
   ['cage.ts', /cardano/, 'the door of the package to cages, which are of one family'],
 ];

@@ -96,6 +96,13 @@ export function describeTx(tx: BitcoinTx): DescribedTx {
   };
 }
 
+/** The outputs of a transaction alone, those nobody can spend included. */
+export function txOutputs({ raw, bodyStart, bodyEnd }: BitcoinTx): readonly DescribedOutput[] {
+  const body = new Cursor(raw, bodyStart, bodyEnd);
+  for (let count = body.compact(); count > 0; count--) readInput(body);
+  return Array.from({ length: body.compact() }, () => readDescribed(body));
+}
+
 /** An output as it stood in a block and stands in the store. */
 export function describeOutput(raw: Uint8Array, start = 0, end = raw.length): DescribedOutput {
   const c = new Cursor(raw, start, end);

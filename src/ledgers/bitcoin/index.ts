@@ -35,7 +35,7 @@ export {
   readExtra,
   readHeader,
 } from './decode.ts';
-export { type DescribedOutput, type DescribedTx, describeOutput, describeTx, type TxInput, type TxOutput } from './describe.ts';
+export { type DescribedOutput, type DescribedTx, describeOutput, describeTx, type TxInput, type TxOutput, txOutputs } from './describe.ts';
 export { descriptorChecksum, descriptorOf, isDescriptorText } from './descriptor.ts';
 export { genesisBlock } from './genesis.ts';
 export { formatId, parseId } from './ids.ts';

@@ -52,7 +52,7 @@ export function clearLosers(unit: TxUnit, txIds: readonly Uint8Array[]): Conflic
 }
 
 /** What a transaction holds of its parents. */
-function spendsHeld(unit: TxUnit, { txId, state }: LoadedTx): OutputSpend[] {
+export function spendsHeld(unit: TxUnit, { txId, state }: LoadedTx): OutputSpend[] {
   return state.inputs.flatMap((outpoint, vin) => {
     const parent = unit.find(outpoint.txId);
     const holder = parent === undefined ? null : unit.slot(parent, outpoint.index)?.spender;
@@ -60,8 +60,8 @@ function spendsHeld(unit: TxUnit, { txId, state }: LoadedTx): OutputSpend[] {
   });
 }
 
-/** The transactions themselves, then level by level what spends of them; without those that were pruned. */
-function descendants(unit: TxUnit, txs: readonly LoadedTx[]): readonly LoadedTx[] {
+/** The transactions themselves, then level by level what spends of them; without those that were pruned. Throws STORE_DAMAGED. */
+export function descendants(unit: TxUnit, txs: readonly LoadedTx[]): readonly LoadedTx[] {
   const found = new Map(txs.map((tx) => [toHex(tx.txId), tx]));
   for (const tx of found.values()) {
     const children = unit.children(tx);
@@ -75,12 +75,23 @@ function descendants(unit: TxUnit, txs: readonly LoadedTx[]): readonly LoadedTx[
   return [...found.values()];
 }
 
+/**
+ * The losers and their descendants, with all that they hold of others. A descendant may hold an output of a parent that
+ * has not lost: if it kept it, that parent would count as spent for good once the descendant is deleted.
+ */
+export function loseAll(unit: TxUnit, losers: readonly Uint8Array[]): ConflictMarks {
+  const { spends, descendants: fallen } = setLosers(unit, losers);
+  const lost = new Set([...losers, ...fallen].map((txId) => toHex(txId)));
+  const theirs = fallen.flatMap((txId) => spendsHeld(unit, unit.need(txId))).filter(({ outpoint }) => !lost.has(toHex(outpoint.txId)));
+  return { spends: [...spends, ...theirs], descendants: fallen };
+}
+
 /** The five steps. Returns the losers and their descendants. */
 export function letWin(unit: TxUnit, winnerIds: readonly Uint8Array[]): readonly Uint8Array[] {
   const winners = unit.needAll(winnerIds);
   for (const { txId, state } of winners) if (!state.isConflicting) throw txRefusal.notConflicting(txId);
   const losers = [...new Map(winners.flatMap((winner) => rivals(unit, winner)).map((txId) => [toHex(txId), txId])).values()];
-  const { spends, descendants: fallen } = setLosers(unit, losers);
+  const { spends, descendants: fallen } = loseAll(unit, losers);
   const parents = new Map(spends.map(({ outpoint }) => [toHex(outpoint.txId), unit.need(outpoint.txId)]));
   const toUnlock = [...parents.values()].filter(({ state }) => !state.isLocked);
   unspendOutputs(unit, spends, true);

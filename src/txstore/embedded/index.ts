@@ -5,7 +5,7 @@
  */
 import type { Engine } from '../../engine/engine.ts';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
-import { equalBytes, readU64, writeU64 } from '../../util/bytes.ts';
+import { equalBytes } from '../../util/bytes.ts';
 import { keyAfter } from '../../util/key-range.ts';
 import { PRUNE_UNMINED_BATCH } from '../../util/limits.ts';
 import type { ChildRead, ParentChild, PruneCursor, PruneParent, PruneProgress, Removal, RemovalResult } from '../prune-store.ts';
@@ -30,23 +30,13 @@ import type {
   UnminedTx,
 } from '../store.ts';
 import type { TxState } from './codec.ts';
-import {
-  COUNT_KEY,
-  heightKey,
-  PROGRESS_KEY,
-  pairKey,
-  readHeightKey,
-  TX_DUE,
-  TX_PRESERVED,
-  TX_RECORD,
-  TX_TOMBSTONE,
-  TX_UNMINED,
-} from './columns.ts';
+import { heightKey, PROGRESS_KEY, pairKey, readHeightKey, TX_DUE, TX_PRESERVED, TX_RECORD, TX_TOMBSTONE, TX_UNMINED } from './columns.ts';
 import { clearLosers, letWin, setLosers, spendInputs, unspendOutputs } from './conflicts.ts';
-import { decodeProgress, encodeProgress } from './progress.ts';
+import { encodeProgress, readProgress } from './progress.ts';
 import { readRecords } from './reads.ts';
 import { childReads, pruneParent, removeProven } from './removal.ts';
 import { type LoadedTx, TxUnit } from './unit.ts';
+import { putUnit, recordCount } from './write.ts';
 
 export class EmbeddedTxStore implements TxStore {
   readonly settings: TxStoreSettings;
@@ -60,14 +50,13 @@ export class EmbeddedTxStore implements TxStore {
   }
 
   /** All of it or nothing, in one batch. `progress`: what is to be stored with it. */
-  #write<T>(height: number, change: (unit: TxUnit) => T, progress?: (result: T) => PruneProgress): T {
+  protected write<T>(height: number, change: (unit: TxUnit) => T, progress?: (result: T) => PruneProgress): T {
     checkHeight(height);
     const unit = new TxUnit(this.#engine, this.settings, height);
     const result = change(unit);
     const batch = this.#engine.batch();
     try {
-      const added = unit.write(batch);
-      if (added !== 0) batch.put(TX_RECORD, COUNT_KEY, countBytes(this.#count() + added));
+      putUnit(this.#engine, batch, unit);
       if (progress !== undefined) batch.put(TX_RECORD, PROGRESS_KEY, encodeProgress(progress(result)));
       batch.commit();
     } catch (error) {
@@ -79,7 +68,7 @@ export class EmbeddedTxStore implements TxStore {
   }
 
   #changeAll(txIds: readonly Uint8Array[], height: number, change: (tx: LoadedTx) => Partial<TxState>): readonly LoadedTx[] {
-    return this.#write(height, (unit) => {
+    return this.write(height, (unit) => {
       const txs = unit.needAll(txIds);
       for (const tx of txs) unit.change(tx, change(tx));
       return txs;
@@ -87,7 +76,7 @@ export class EmbeddedTxStore implements TxStore {
   }
 
   async create(txs: readonly NewStoredTx[], height: number): Promise<void> {
-    this.#write(height, (unit) => {
+    this.write(height, (unit) => {
       unit.load(txs.map(({ txId }) => txId));
       for (const tx of txs) {
         const record = newRecord(tx, height);
@@ -105,11 +94,11 @@ export class EmbeddedTxStore implements TxStore {
 
   async spend(txs: readonly SpendingTx[], height: number, options: SpendOptions = {}): Promise<void> {
     checkIds(txs.map(({ txId }) => txId));
-    this.#write(height, (unit) => spendInputs(unit, txs, options));
+    this.write(height, (unit) => spendInputs(unit, txs, options));
   }
 
   async unspend(spends: readonly OutputSpend[], height: number, { lock = false }: { readonly lock?: boolean } = {}): Promise<void> {
-    this.#write(height, (unit) => unspendOutputs(unit, spends, lock));
+    this.write(height, (unit) => unspendOutputs(unit, spends, lock));
   }
 
   async setMined(
@@ -119,7 +108,7 @@ export class EmbeddedTxStore implements TxStore {
     height: number,
   ): Promise<readonly (readonly Uint8Array[])[]> {
     checkMinedBlock(block);
-    return this.#write(height, (unit) => {
+    return this.write(height, (unit) => {
       const loaded = unit.needAll(txs.map(({ txId }) => txId));
       for (const [n, tx] of loaded.entries()) {
         const { hash, height: blockHeight } = block;
@@ -151,11 +140,11 @@ export class EmbeddedTxStore implements TxStore {
   }
 
   async setConflicting(txIds: readonly Uint8Array[], isConflicting: boolean, height: number): Promise<ConflictMarks> {
-    return this.#write(height, (unit) => (isConflicting ? setLosers(unit, txIds) : clearLosers(unit, txIds)));
+    return this.write(height, (unit) => (isConflicting ? setLosers(unit, txIds) : clearLosers(unit, txIds)));
   }
 
   async processConflicting(winners: readonly Uint8Array[], height: number): Promise<readonly Uint8Array[]> {
-    return this.#write(height, (unit) => letWin(unit, winners));
+    return this.write(height, (unit) => letWin(unit, winners));
   }
 
   async setLocked(txIds: readonly Uint8Array[], isLocked: boolean, height: number): Promise<void> {
@@ -171,7 +160,7 @@ export class EmbeddedTxStore implements TxStore {
   }
 
   #changeSlots(outpoints: readonly Outpoint[], height: number, change: (slot: TxSlot | null | undefined, at: Outpoint) => TxSlot): void {
-    this.#write(height, (unit) => {
+    this.write(height, (unit) => {
       for (const outpoint of outpoints) {
         const tx = unit.need(outpoint.txId);
         unit.setSlot(tx, outpoint.index, change(unit.slot(tx, outpoint.index), outpoint));
@@ -181,7 +170,7 @@ export class EmbeddedTxStore implements TxStore {
 
   async reassign(outpoint: Outpoint, hash: Uint8Array, delay: number, height: number): Promise<void> {
     checkIds([hash]);
-    this.#write(height, (unit) => {
+    this.write(height, (unit) => {
       const tx = unit.need(outpoint.txId);
       const slot = unfrozenSlot(unit.slot(tx, outpoint.index), outpoint);
       const spendableFrom = heightAfter(height, delay);
@@ -193,7 +182,7 @@ export class EmbeddedTxStore implements TxStore {
 
   async preserve(txIds: readonly Uint8Array[], until: number, height: number): Promise<readonly Uint8Array[]> {
     checkHeight(until);
-    return this.#write(height, (unit) => {
+    return this.write(height, (unit) => {
       unit.load(txIds);
       for (const txId of txIds) {
         const tx = unit.find(txId);
@@ -211,7 +200,7 @@ export class EmbeddedTxStore implements TxStore {
   }
 
   async delete(txIds: readonly Uint8Array[]): Promise<void> {
-    this.#write(0, (unit) => {
+    this.write(0, (unit) => {
       for (const tx of unit.needAll(txIds)) {
         unit.leaveParents(tx);
         unit.delete(tx);
@@ -279,7 +268,7 @@ export class EmbeddedTxStore implements TxStore {
   async removeParents(removal: Removal): Promise<RemovalResult> {
     const { lastCompleted, prunedHeight } = this.#progress();
     const unfinished = { height: removal.height, cursor: removal.cursor };
-    return this.#write(
+    return this.write(
       removal.height,
       (unit) => removeProven(unit, this.#engine, removal),
       ({ deleted }) => ({
@@ -295,7 +284,7 @@ export class EmbeddedTxStore implements TxStore {
   }
 
   #progress(): PruneProgress {
-    return decodeProgress(this.#engine.get(TX_RECORD, PROGRESS_KEY));
+    return readProgress(this.#engine);
   }
 
   async setPruneProgress(progress: PruneProgress): Promise<void> {
@@ -304,13 +293,8 @@ export class EmbeddedTxStore implements TxStore {
     batch.commit();
   }
 
-  #count(): number {
-    const row = this.#engine.get(TX_RECORD, COUNT_KEY);
-    return row === undefined ? 0 : readU64(row, 0);
-  }
-
   async stats(): Promise<TxStoreStats> {
-    return { records: this.#count(), bytes: this.#engine.stats().bytes };
+    return { records: recordCount(this.#engine), bytes: this.#engine.stats().bytes };
   }
 
   async close(): Promise<void> {}
@@ -319,10 +303,4 @@ export class EmbeddedTxStore implements TxStore {
 /** Keys of a height up to this one. */
 function upTo(height: number): { readonly lt?: Uint8Array } {
   return height >= HEIGHT_MAX ? {} : { lt: heightKey(height + 1) };
-}
-
-function countBytes(count: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  writeU64(bytes, 0, count);
-  return bytes;
 }

@@ -1,7 +1,9 @@
 /** How far pruning is, as bytes. */
+import type { Reader } from '../../engine/engine.ts';
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { ByteReader, ByteWriter } from '../../util/byte-writer.ts';
 import type { PruneCursor, PruneProgress } from '../prune-store.ts';
+import { PROGRESS_KEY, TX_RECORD } from './columns.ts';
 
 /** What a store has that was never pruned. */
 const UNPRUNED: PruneProgress = { unfinished: null, lastCompleted: 0, prunedHeight: 0 };
@@ -19,7 +21,8 @@ export function encodeProgress({ lastCompleted, prunedHeight, unfinished }: Prun
   return writer.view();
 }
 
-export function decodeProgress(row: Uint8Array | undefined): PruneProgress {
+export function readProgress(source: Reader): PruneProgress {
+  const row = source.get(TX_RECORD, PROGRESS_KEY);
   if (row === undefined) return UNPRUNED;
   const reader = new ByteReader(row, 'the progress of pruning');
   const [lastCompleted, prunedHeight, kind] = [reader.varint(), reader.varint(), reader.u8()];

@@ -45,7 +45,8 @@ export interface LoadedTx {
 }
 
 export class TxUnit {
-  readonly height: number;
+  /** Of the chain. A unit that takes in several blocks moves it from one to the next. */
+  height: number;
   readonly #reader: Reader;
   readonly #settings: TxStoreSettings;
   readonly #loaded = new Map<string, LoadedTx | undefined>();

@@ -59,7 +59,10 @@ export function resolveConflicts(draft: TxDraft, winners: readonly Uint8Array[])
   for (const winner of winners) if (!draft.need(winner).isConflicting) throw txRefusal.notConflicting(winner);
   const losers = winners.flatMap((winner) => holdersAgainst(draft, draft.need(winner)));
   const distinct = [...new Map(losers.map((txId) => [toHex(txId), txId])).values()];
-  const { spends, descendants } = markConflicting(draft, distinct, true);
+  const { spends: own, descendants } = markConflicting(draft, distinct, true);
+  const lost = new Set([...distinct, ...descendants].map((txId) => toHex(txId)));
+  const theirs = descendants.flatMap((txId) => spendsOf(draft, draft.need(txId))).filter(({ outpoint }) => !lost.has(toHex(outpoint.txId)));
+  const spends = [...own, ...theirs];
   const toUnlock = spends.map(({ outpoint }) => outpoint.txId).filter((txId) => !draft.need(txId).isLocked);
   unspendAll(draft, spends, true);
   const isWinner = new Set(winners.map((txId) => toHex(txId)));

@@ -7,6 +7,7 @@
  */
 import { toHex } from '../../util/bytes.ts';
 import { PRUNE_UNMINED_BATCH } from '../../util/limits.ts';
+import { nextTurn } from '../../util/time-slice.ts';
 import type { PruneCursor } from '../prune-store.ts';
 import { heightAfter } from '../rules/heights.ts';
 import { type ChunkResult, type KeptParent, type PassContext, pruneChunk } from './chunk.ts';
@@ -43,6 +44,8 @@ export async function runPass(context: PassContext): Promise<PassResult> {
       kept.push(...result.kept);
     }
     cursor = wave.at(-1)!.at(-1)!;
+    // Stores that answer at once would keep everybody else on this thread waiting until the pass is over.
+    await nextTurn();
     // A dry run stores no place from which it could go on, so that no time ends it.
     if (settings.dryRun) continue;
     await store.setPruneProgress({ ...(await store.pruneProgress()), unfinished: { height: heights.requested, cursor } });

@@ -75,6 +75,19 @@ export const conflictScenarios: readonly TxScenario[] = [
     },
   ],
   [
+    'SD64 what descendants of a loser hold of others is unspent, so that those are not deleted as spent',
+    async (open) => {
+      await using world = await contest(open);
+      await world.add('Q', { at: 100, mined: 100 });
+      await world.add('N', { at: 110, spends: ['M:0', 'Q:0'] });
+      await world.store.processConflicting([idOf('W')], 120);
+      assert.equal((await world.get('Q')).outputs[0].slot!.state, 'unspent');
+      await world.mine(['W'], 120);
+      for (const height of [408, 409, 410, 900]) await world.pass(height);
+      assert.deepEqual(await world.names(), ['Q', 'W']);
+    },
+  ],
+  [
     'SD64 a loser that was pruned as final cannot lose any more',
     async (open) => {
       await using world = await TxWorld.open(open);

@@ -1,0 +1,62 @@
+/**
+ * The transaction store in the engine of the chain, for what happens between
+ * blocks: the mempool, transactions that nobody waits for any more, and prune
+ * passes. Before a pass deletes anything the chain is told how far it cannot go
+ * back any more.
+ */
+import type { Engine } from '../../engine/engine.ts';
+import { toHex } from '../../util/bytes.ts';
+import { TXS_FORGET_MAX } from '../../util/limits.ts';
+import { EmbeddedTxStore } from '../embedded/index.ts';
+import type { Removal, RemovalResult } from '../prune-store.ts';
+import type { TxStoreSettings } from '../store.ts';
+import type { ChainTx } from './chain-txs.ts';
+import { forget, receiveTx } from './connect.ts';
+
+export class ChainTxStore extends EmbeddedTxStore {
+  readonly #raiseHorizon: (height: number) => void;
+
+  /** `raiseHorizon`: the chain is not to go back below this height from now on. */
+  constructor(engine: Engine, settings: TxStoreSettings, raiseHorizon: (height: number) => void) {
+    // The horizon keeps the chain from going back further than the window, so that no deeper reorganisation is accepted.
+    super(engine, settings, { depthMax: settings.window });
+    this.#raiseHorizon = raiseHorizon;
+  }
+
+  override async removeParents(removal: Removal): Promise<RemovalResult> {
+    if (removal.parents.length > 0) this.#raiseHorizon(removal.height - this.settings.window);
+    return super.removeParents(removal);
+  }
+
+  /** Transactions that wait in the mempool; those that do not fit the chain are passed over. Returns how many were taken. */
+  receive(txs: readonly ChainTx[], height: number): number {
+    return this.write(height, (unit) => {
+      unit.load(txs.flatMap(({ tx, spends }) => [tx.txId, ...spends.map(({ txId }) => txId)]));
+      let [taken, waiting] = [0, txs];
+      for (let before = -1; before < taken; ) {
+        before = taken;
+        // One whose parent comes behind it is taken in the next round.
+        waiting = waiting.filter((tx) => !receiveTx(unit, tx));
+        taken = txs.length - waiting.length;
+      }
+      return taken;
+    });
+  }
+
+  /** Gives up what is in no block since `cutoff` or longer, but for what somebody still waits for. Returns how many, bounded. */
+  async giveUp(cutoff: number, isWaited: (txId: Uint8Array) => boolean, height: number): Promise<number> {
+    const old = (await this.queryOldUnmined(cutoff, TXS_FORGET_MAX)).filter(({ txId }) => !isWaited(txId));
+    if (old.length === 0) return 0;
+    return this.write(height, (unit) => {
+      const gone = new Set<string>();
+      for (const { txId } of old) {
+        const tx = unit.find(txId);
+        // A loser goes when its time comes; its parents hold it as one.
+        if (tx === undefined || tx.state.isConflicting || gone.has(toHex(txId))) continue;
+        forget(unit, [tx]);
+        gone.add(toHex(txId));
+      }
+      return gone.size;
+    });
+  }
+}

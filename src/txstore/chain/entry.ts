@@ -1,0 +1,23 @@
+/** The transaction store in the table of projections. Stores of the Bitcoin family can keep it, from their first block on. */
+import { type BuiltInEntry, unsupported } from '../../projections/entry.ts';
+import { TXS_SWITCH } from '../../projections/txs-switch.ts';
+import type { SettingReader } from '../../util/setting.ts';
+import type { TxStoreSettings } from '../store.ts';
+import { TxsCheck } from './check.ts';
+import { TXS_NAME, txsProjection } from './projection.ts';
+
+export const txsEntry = {
+  name: TXS_NAME,
+  from: 'outputs',
+  setting: TXS_SWITCH,
+  supports: ({ txBytes }) => txBytes !== undefined,
+  make: (ledger, readSetting) =>
+    ledger.txBytes === undefined ? unsupported(ledger, 'a transaction store') : txsProjection(txsSettings(readSetting)),
+  check: (inspection) => new TxsCheck(inspection),
+} as const satisfies BuiltInEntry;
+
+/** `txs.window` 0: as the retention. */
+export function txsSettings(readSetting: SettingReader = () => 0): TxStoreSettings {
+  const [retention, window] = [Number(readSetting('txs.retention')), Number(readSetting('txs.window'))];
+  return { retention, window: window === 0 ? retention : window };
+}

@@ -1,0 +1,116 @@
+/**
+ * Random chains of the Bitcoin family through a fold that keeps the transaction
+ * store: blocks in groups, reorganisations up to the window, branches that come
+ * again, a mempool that is ahead, prune passes. At every tip the records say
+ * exactly what the unspent set says (`TxsCheck`), and the set is the producer's.
+ */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Random } from '../../../src/chains/random.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { type SettingKey, settingValue } from '../../../src/config/schema.ts';
+import { openMemory } from '../../../src/engine/memory.ts';
+import { bitcoinLedger } from '../../../src/ledgers/bitcoin/index.ts';
+import { selectProjections } from '../../../src/projections/registry.ts';
+import { deltaColumn } from '../../../src/state/delta.ts';
+import { Fold } from '../../../src/state/fold.ts';
+import { storeProjections } from '../../../src/store/projections.ts';
+import { StoreTxs } from '../../../src/store/store-txs.ts';
+import { verifyStore } from '../../../src/store/verify/verify.ts';
+import { eachRecord } from '../../../src/txstore/embedded/reads.ts';
+import { type PlainBlock, PlainChain } from '../../support/bitcoin-chain.ts';
+import { TEST_SEED } from '../../support/harness.ts';
+
+const W = 6;
+const PROJECTIONS = ['chain', 'transactions', 'utxo', 'txs'];
+
+class TxsLife {
+  readonly chain: PlainChain;
+  readonly fold: Fold;
+  readonly txs: StoreTxs;
+  readonly random: Random;
+  readonly table = storeProjections();
+  deepest = 0;
+
+  constructor(seed: number, unminedBlocks: number) {
+    this.random = new Random(seed, 3);
+    this.chain = new PlainChain(seed, { wide: 0.005 });
+    const set = ['txs.store=embedded', `txs.retention=${W}`, `txs.unminedBlocks=${unminedBlocks}`];
+    const { config } = loadConfig({ flags: { set } });
+    const ledger = bitcoinLedger(this.chain.network);
+    const projections = selectProjections(PROJECTIONS, ledger, this.table, (key) => settingValue(config, key as SettingKey));
+    const engine = openMemory([...projections.flatMap(({ columns }) => columns), deltaColumn]);
+    const options = { utxo: true, partial: false, selfContained: false, pruneDepth: 50, rollbackWindow: 100, fsync: false };
+    this.fold = new Fold(engine, ledger, projections, options);
+    this.txs = new StoreTxs(this.fold, config, { following: null });
+  }
+
+  apply(blocks: readonly PlainBlock[]): void {
+    const ledger = bitcoinLedger(this.chain.network);
+    this.fold.apply(blocks.map(({ raw, height }) => ledger.decode(raw, height)));
+  }
+
+  mine(count: number): void {
+    const blocks = Array.from({ length: count }, () => this.chain.mine());
+    if (this.random.chance(0.5)) this.relay(blocks);
+    if (this.random.chance(0.5)) this.apply(blocks);
+    else for (const block of blocks) this.apply([block]);
+  }
+
+  /** Their transactions are heard of before the blocks, some of them behind their children. */
+  relay(blocks: readonly PlainBlock[]): void {
+    const txs = blocks.flatMap((block) => block.txs.slice(1).map(({ raw }) => raw));
+    if (this.random.chance(0.3)) txs.reverse();
+    this.txs.take({ kind: 'add', txs }, false);
+  }
+
+  reorganise(): void {
+    const tip = this.chain.tip!.height;
+    const room = tip - Math.max(1, this.fold.horizonHeight ?? 1);
+    const depth = this.random.int(Math.min(room, W) + 1);
+    if (depth === 0) return;
+    this.deepest = Math.max(this.deepest, depth);
+    const undone = this.chain.blocks.slice(-depth);
+    assert.equal(this.fold.rollback(this.chain.blocks.at(-1 - depth)!), depth);
+    if (this.random.chance(0.3)) {
+      this.verify();
+      this.apply(undone);
+      return;
+    }
+    this.chain.rollback(depth);
+    this.verify();
+    this.mine(depth + 1);
+  }
+
+  verify(): void {
+    const { engine } = this.fold;
+    const { faults, utxos } = verifyStore(engine, bitcoinLedger(this.chain.network), { projections: PROJECTIONS, table: this.table });
+    assert.deepEqual(faults, []);
+    const isUndone = this.fold.head!.height < this.chain.tip!.height;
+    if (!isUndone) assert.equal(utxos, this.chain.utxos.size);
+  }
+
+  get records(): number {
+    return [...eachRecord(this.fold.engine)].length;
+  }
+}
+
+describe('random chains with a transaction store', () => {
+  for (const [n, unminedBlocks] of [2016, 8, 3].entries()) {
+    test(`what is in no block is given up after ${unminedBlocks} blocks`, async () => {
+      const life = new TxsLife(TEST_SEED + n, unminedBlocks);
+      life.mine(10);
+      for (let step = 0; step < 70; step++) {
+        const what = life.random.int(10);
+        if (what < 5) life.mine(1 + life.random.int(3));
+        else if (what < 8) life.reorganise();
+        else if (what < 9) life.txs.take(life.random.chance(0.5) ? { kind: 'reset' } : { kind: 'remove', ids: [] }, false);
+        if (life.random.chance(0.7)) await life.txs.pass();
+        if (step % 4 === 3) life.verify();
+      }
+      const counters = life.txs.pruner.counters;
+      assert.ok(counters.get('prune_deleted_total') > 50, 'records were deleted');
+      assert.ok(life.deepest > 3, 'some reorganisations were deep');
+    });
+  }
+});
