@@ -542,6 +542,9 @@ export const WALLET_POLL_MS = 1000;
 
 /** Rows of wallets that are read at once where all of them are wanted. */
 export const WALLET_PAGE_ROWS = 500;
+/** Transactions that are told with a history, because they took each other's place, and with a reorganisation: more nobody looks at, and each is looked up. */
+export const WALLET_REPLACEMENTS_MAX = 500;
+export const WALLET_REORG_TXS_MAX = 200;
 
 /** Characters of a file of labels (BIP329): 100,000 lines of 300. */
 export const WALLET_LABELS_BYTES_MAX = 32 * 1024 * 1024;

@@ -227,8 +227,10 @@ export type WalletEvent =
       readonly by: Uint8Array | null;
     }
   | { readonly kind: 'tx.confirmed'; readonly txId: Uint8Array; readonly height: number }
+  /** `height`: of the block that it lost. */
+  | { readonly kind: 'tx.unconfirmed'; readonly txId: Uint8Array; readonly height: number }
   /** `tx.deleted`: the row is gone, with its credits and their leases. */
-  | { readonly kind: 'tx.unconfirmed' | 'tx.evicted' | 'tx.deleted'; readonly txId: Uint8Array }
+  | { readonly kind: 'tx.evicted' | 'tx.deleted'; readonly txId: Uint8Array }
   | { readonly kind: 'utxo.created' | 'utxo.spent' | 'utxo.unspent'; readonly outpoint: Outpoint; readonly amount: bigint }
   /** `lease.expired`: somebody else took the coin, or the row was cleared away. A renewal is `lease.acquired`. */
   | { readonly kind: 'lease.acquired' | 'lease.released' | 'lease.expired'; readonly outpoint: Outpoint; readonly leaseId: Uint8Array }

@@ -120,9 +120,9 @@ export interface WalletStore {
    */
   listTxDetails(walletId: WalletId, start: number, end: number): Promise<readonly TxDetail[]>;
   /** Newest first, for people: rows without a block, then confirmed ones. TX_UNKNOWN of a page after an unknown one. */
-  history(walletId: WalletId, page?: Page<Uint8Array>): Promise<readonly TxDetail[]>;
-  /** Where the transaction is either end; by time, then in the order they were added. */
-  listReplacements(walletId: WalletId, txId: Uint8Array): Promise<readonly TxReplacement[]>;
+  history(walletId: WalletId, page?: HistoryPage): Promise<readonly TxDetail[]>;
+  /** Where one of the transactions is either end; by time, then in the order they were added. */
+  listReplacements(walletId: WalletId, txIds: readonly Uint8Array[]): Promise<readonly TxReplacement[]>;
   /** What replaced it last, what replaced that, and so on, as long as each has the status `replaced`. */
   replacementChain(walletId: WalletId, txId: Uint8Array): Promise<readonly Uint8Array[]>;
 
@@ -153,6 +153,10 @@ export interface WalletStore {
 
   /** What committed changes did, after that event, in order. */
   listEvents(after: number, limit: number, walletId?: WalletId): Promise<readonly NumberedWalletEvent[]>;
+  /** The number of the newest event of the database: behind it comes what happens from now on. 0: nothing happened yet. */
+  newestEvent(): Promise<number>;
+  /** The wallet's events of the kind `reorg`, newest first; a page goes on with those before its key. */
+  listReorgs(walletId: WalletId, page: Page<number>): Promise<readonly NumberedWalletEvent[]>;
   close(): Promise<void>;
 }
 
@@ -160,6 +164,11 @@ export interface WalletStore {
 export interface Page<Key> {
   readonly after?: Key | undefined;
   readonly limit: number;
+}
+
+export interface HistoryPage extends Page<Uint8Array> {
+  /** Leaves out rows of the status `replaced` whose replacement is still there: they are told with that one. */
+  readonly withoutReplaced?: boolean | undefined;
 }
 
 export interface NewWallet {

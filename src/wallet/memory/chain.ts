@@ -118,7 +118,7 @@ function disconnect(tables: MemoryTables, wallet: MemoryWallet, height: number):
   const orphans: MemoryTx[] = [];
   for (const row of confirmedFrom(wallet, height)) {
     wallet.txs.set(row.key, { ...row, block: null, confirmedOrder: null });
-    tables.emit(wallet.id, { kind: 'tx.unconfirmed', txId: row.tx.id });
+    tables.emit(wallet.id, { kind: 'tx.unconfirmed', txId: row.tx.id, height: row.block!.height });
     if (!row.tx.isCoinbase) continue;
     setStatus(tables, wallet, row, 'orphaned', 'disconnected');
     orphans.push(row);

@@ -31,6 +31,7 @@ import type {
   ConnectedBlock,
   DeriveAddress,
   FeedPosition,
+  HistoryPage,
   LeaseRequest,
   NewAccount,
   NewAddress,
@@ -60,6 +61,7 @@ import {
   describeTx,
   detailOf,
   findCoin,
+  hasReplacement,
   inDetailRange,
   inHistory,
   inMempool,
@@ -286,16 +288,17 @@ export class MemoryWalletStore implements WalletStore {
     return inDetailRange(wallet, start, end).map((row) => detailOf(wallet, row));
   }
 
-  async history(walletId: WalletId, page?: Page<Uint8Array>): Promise<readonly TxDetail[]> {
+  async history(walletId: WalletId, page?: HistoryPage): Promise<readonly TxDetail[]> {
     const wallet = this.#tables.wallet(walletId);
     const rows = inHistory(wallet);
     const after = page?.after && rows.indexOf(wallet.tx(page.after));
-    const shown = rowsOfPage(rows, page && { after, limit: page.limit }, (row, last) => rows.indexOf(row) > last);
+    const wanted = page?.withoutReplaced === true ? rows.filter((row) => !hasReplacement(wallet, row)) : rows;
+    const shown = rowsOfPage(wanted, page && { after, limit: page.limit }, (row, last) => rows.indexOf(row) > last);
     return shown.map((row) => detailOf(wallet, row));
   }
 
-  async listReplacements(walletId: WalletId, txId: Uint8Array): Promise<readonly TxReplacement[]> {
-    return replacementsOf(this.#tables.wallet(walletId), toHex(txId));
+  async listReplacements(walletId: WalletId, txIds: readonly Uint8Array[]): Promise<readonly TxReplacement[]> {
+    return replacementsOf(this.#tables.wallet(walletId), new Set(txIds.map((txId) => toHex(txId))));
   }
 
   async replacementChain(walletId: WalletId, txId: Uint8Array): Promise<readonly Uint8Array[]> {
@@ -351,6 +354,16 @@ export class MemoryWalletStore implements WalletStore {
   async listEvents(after: number, limit: number, walletId?: WalletId): Promise<readonly NumberedWalletEvent[]> {
     const later = this.#tables.events.slice(after);
     return later.filter((event) => walletId === undefined || event.walletId === walletId).slice(0, limit);
+  }
+
+  async newestEvent(): Promise<number> {
+    return this.#tables.events.length;
+  }
+
+  async listReorgs(walletId: WalletId, page: Page<number>): Promise<readonly NumberedWalletEvent[]> {
+    const { id } = this.#tables.wallet(walletId);
+    const reorgs = this.#tables.events.filter((each) => each.walletId === id && each.event.kind === 'reorg').reverse();
+    return rowsOfPage(reorgs, page, ({ sequence }, before) => sequence < before);
   }
 
   async close(): Promise<void> {}

@@ -57,6 +57,11 @@ export function inHistory(wallet: MemoryWallet): MemoryTx[] {
   return [...withoutBlock(wallet), ...confirmedBetween(wallet, 0, null).reverse()];
 }
 
+/** Replaced, by one that is still there. */
+export function hasReplacement(wallet: MemoryWallet, { key, status }: MemoryTx): boolean {
+  return status === 'replaced' && [...wallet.replacements.values()].some(({ replacedKey }) => replacedKey === key);
+}
+
 /** The rows behind the one with that key. */
 export function rowsOfPage<Row, Key>(
   rows: readonly Row[],
@@ -69,9 +74,9 @@ export function rowsOfPage<Row, Key>(
   return (after === undefined ? rows : rows.filter((row) => isAfter(row, after))).slice(0, limit);
 }
 
-export function replacementsOf(wallet: MemoryWallet, key: string): TxReplacement[] {
+export function replacementsOf(wallet: MemoryWallet, keys: ReadonlySet<string>): TxReplacement[] {
   const edges = [...wallet.replacements.values()].filter(
-    ({ replacedKey, replacementKey }) => replacedKey === key || replacementKey === key,
+    ({ replacedKey, replacementKey }) => keys.has(replacedKey) || keys.has(replacementKey),
   );
   return edges
     .sort((a, b) => a.createdAt - b.createdAt || a.order - b.order)

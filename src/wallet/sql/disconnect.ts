@@ -17,7 +17,7 @@ import { checked32 } from './row-checks.ts';
 export async function disconnect(tx: SqlTransaction, events: EventLog, walletId: WalletId, height: number): Promise<void> {
   const rows = await tx.db
     .selectFrom('transactions')
-    .select(['id', 'tx_hash', 'is_coinbase'])
+    .select(['id', 'tx_hash', 'is_coinbase', sql<number>`block_height`.as('block_height')])
     .where('wallet_id', '=', walletId)
     .where('block_height', '>=', height)
     .orderBy('block_height', 'desc')
@@ -27,7 +27,7 @@ export async function disconnect(tx: SqlTransaction, events: EventLog, walletId:
   const orphans: Uint8Array[] = [];
   for (const row of rows) {
     const txId = checked32({ table: 'transactions', id: row.id }, 'tx_hash', row.tx_hash);
-    events.add(walletId, { kind: 'tx.unconfirmed', txId });
+    events.add(walletId, { kind: 'tx.unconfirmed', txId, height: row.block_height });
     if (row.is_coinbase === 0) continue;
     events.add(walletId, { kind: 'tx.status', txId, from: 'published', to: 'orphaned', cause: 'disconnected', by: null });
     orphans.push(txId);

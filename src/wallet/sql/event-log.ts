@@ -6,11 +6,14 @@
  * Numbers come from one row that is locked from here to the commit. So they grow
  * in the order of commits, and a reader who has seen number n misses none below.
  */
-
+import { type RawBuilder, sql } from 'kysely';
 import { listTable } from '../../sql/lists.ts';
 import { fromHex, toHex } from '../../util/bytes.ts';
 import type { NumberedWalletEvent, WalletBlock, WalletEvent, WalletId } from '../records.ts';
+import type { Page } from '../store.ts';
 import type { SqlTransaction } from './database.ts';
+import { checkPage } from './pages.ts';
+import { IS_REORG } from './schema-tables.ts';
 
 export class EventLog {
   readonly #events: { readonly walletId: WalletId; readonly event: WalletEvent }[] = [];
@@ -46,13 +49,31 @@ export class EventLog {
 export async function readEvents(tx: SqlTransaction, after: number, limit: number, walletId?: WalletId): Promise<NumberedWalletEvent[]> {
   let query = tx.db.selectFrom('wallet_events').selectAll().where('event_sequence', '>', after).orderBy('event_sequence').limit(limit);
   if (walletId !== undefined) query = query.where('wallet_id', '=', walletId);
-  const rows = await query.execute();
-  return rows.map((row) => ({ walletId: row.wallet_id, sequence: row.event_sequence, event: eventOf(row.event_json) }));
+  return (await query.execute()).map(numbered);
 }
 
-/** JSON, with bytes as {"hex": ...} and amounts as {"amount": ...}. */
+export async function readNewest({ db }: SqlTransaction): Promise<number> {
+  return (await db.selectFrom('event_counter').select('last_sequence').executeTakeFirstOrThrow()).last_sequence;
+}
+
+/** Newest first. The condition is that of the index on them, word for word. */
+export async function readReorgs(tx: SqlTransaction, walletId: WalletId, page: Page<number>): Promise<NumberedWalletEvent[]> {
+  checkPage(page);
+  let query = tx.db.selectFrom('wallet_events').selectAll().where('wallet_id', '=', walletId).where(isReorg);
+  if (page.after !== undefined) query = query.where('event_sequence', '<', page.after);
+  return (await query.orderBy('event_sequence', 'desc').limit(page.limit).execute()).map(numbered);
+}
+
+const isReorg: RawBuilder<boolean> = sql.raw(IS_REORG);
+
+function numbered(row: { event_sequence: number; wallet_id: number; event_json: string }): NumberedWalletEvent {
+  return { walletId: row.wallet_id, sequence: row.event_sequence, event: eventOf(row.event_json) };
+}
+
+/** JSON, its kind first (IS_REORG), with bytes as {"hex": ...} and amounts as {"amount": ...}. */
 function eventText(event: WalletEvent): string {
-  return JSON.stringify(event, (_key, value: unknown) => {
+  const { kind, ...rest } = event;
+  return JSON.stringify({ kind, ...rest }, (_key, value: unknown) => {
     if (value instanceof Uint8Array) return { hex: toHex(value) };
     return typeof value === 'bigint' ? { amount: String(value) } : value;
   });

@@ -220,6 +220,9 @@ function coinTables({ id, integer, bytes, table }: ColumnTypes): string[] {
   ];
 }
 
+/** An event that tells of a reorganisation: few of millions, which are found without reading the others. */
+export const IS_REORG = `substr(event_json, 1, 16) = '{"kind":"reorg",'`;
+
 const INDEXES: readonly string[] = [
   'CREATE INDEX tx_unmined ON transactions (wallet_id, id) WHERE block_height IS NULL AND tx_status IN (0, 1)',
   'CREATE INDEX tx_without_block ON transactions (wallet_id, received_time DESC, id DESC) WHERE block_height IS NULL',
@@ -239,4 +242,5 @@ const INDEXES: readonly string[] = [
   'CREATE INDEX birthday_height ON wallet_sync_states (birthday_height) WHERE birthday_height IS NOT NULL',
   'CREATE INDEX account_watched ON accounts (watch_version)',
   'CREATE INDEX event_of_wallet ON wallet_events (wallet_id, event_sequence)',
+  `CREATE INDEX event_of_reorg ON wallet_events (wallet_id, event_sequence) WHERE ${IS_REORG}`,
 ];

@@ -45,6 +45,7 @@ const STATISTICS: readonly (readonly [table: string, index: string, numbers: str
   ['utxo_leases', 'lease_end', '200 40 1'],
   ['utxo_leases', 'lease_of_spend', '20 4'],
   ['wallet_events', 'event_of_wallet', '3000000 600000 1'],
+  ['wallet_events', 'event_of_reorg', '1000 200 1'],
 ];
 
 export function sqliteStatistics(): string[] {

@@ -18,7 +18,7 @@ import { listBlocks } from './blocks.ts';
 import { addBatch, addBlock, addOne, addScan, removeBlocks, rewindTo } from './chain.ts';
 import * as coins from './coins.ts';
 import type { SqlTransaction, WalletDatabase } from './database.ts';
-import { EventLog, readEvents } from './event-log.ts';
+import { EventLog, readEvents, readNewest, readReorgs } from './event-log.ts';
 import { dropExpired, dropLease, takeLeases } from './leases.ts';
 import { lockWallet } from './locks.ts';
 import { invalidate, pruneRows, removeTx } from './removal.ts';
@@ -197,12 +197,12 @@ export class SqlWalletStore implements WalletStore {
     return this.#read(walletId, (tx) => reads.listDetails(tx, walletId, start, end));
   }
 
-  history(walletId: WalletId, page?: Page<Uint8Array>): Promise<readonly records.TxDetail[]> {
+  history(walletId: WalletId, page?: calls.HistoryPage): Promise<readonly records.TxDetail[]> {
     return this.#read(walletId, (tx) => reads.listHistory(tx, walletId, page));
   }
 
-  listReplacements(walletId: WalletId, txId: Uint8Array): Promise<readonly records.TxReplacement[]> {
-    return this.#read(walletId, (tx) => reads.listReplacements(tx, walletId, txId));
+  listReplacements(walletId: WalletId, txIds: readonly Uint8Array[]): Promise<readonly records.TxReplacement[]> {
+    return this.#read(walletId, (tx) => reads.listReplacements(tx, walletId, txIds));
   }
 
   replacementChain(walletId: WalletId, txId: Uint8Array): Promise<readonly Uint8Array[]> {
@@ -260,6 +260,14 @@ export class SqlWalletStore implements WalletStore {
 
   listEvents(after: number, limit: number, walletId?: WalletId): Promise<readonly records.NumberedWalletEvent[]> {
     return this.#database.read((tx) => readEvents(tx, after, limit, walletId));
+  }
+
+  newestEvent(): Promise<number> {
+    return this.#database.read(readNewest);
+  }
+
+  listReorgs(walletId: WalletId, page: Page<number>): Promise<readonly records.NumberedWalletEvent[]> {
+    return this.#read(walletId, (tx) => readReorgs(tx, walletId, page));
   }
 
   close(): Promise<void> {

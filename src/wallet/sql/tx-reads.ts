@@ -4,7 +4,7 @@ import { amountText, listTable } from '../../sql/lists.ts';
 import type { TxDetail, TxReplacement, WalletId, WalletTxRow } from '../records.ts';
 import { detailParts } from '../rules/detail-range.ts';
 import { refusal } from '../rules/failures.ts';
-import type { Page } from '../store.ts';
+import type { HistoryPage } from '../store.ts';
 import { blockOf } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
 import { inputsOf } from './inputs.ts';
@@ -124,8 +124,12 @@ export async function listDetails(tx: SqlTransaction, walletId: WalletId, start:
   return detailsOf(tx, walletId, found);
 }
 
+/** Not replaced, or by one that is not there any more. */
+const withoutReplacement: RawBuilder<boolean> = sql<boolean>`NOT (t.tx_status = 2 AND EXISTS (
+  SELECT 1 FROM tx_replacements r WHERE r.wallet_id = t.wallet_id AND r.replaced_tx_id = t.id))`;
+
 /** TX_UNKNOWN: the page is after one that is not there. */
-export async function listHistory(tx: SqlTransaction, walletId: WalletId, page?: Page<Uint8Array>): Promise<TxDetail[]> {
+export async function listHistory(tx: SqlTransaction, walletId: WalletId, page?: HistoryPage): Promise<TxDetail[]> {
   checkPage(page);
   const after = page?.after === undefined ? undefined : await oneRow(tx, walletId, page.after);
   const found: RowColumns[] = [];
@@ -133,6 +137,7 @@ export async function listHistory(tx: SqlTransaction, walletId: WalletId, page?:
     let rows = newestFirst(rowQuery(tx, walletId).where(withoutBlock));
     if (page !== undefined) rows = rows.limit(page.limit);
     if (after !== undefined) rows = rows.where(sql<boolean>`(t.received_time, t.id) < (${after.received_time}, ${after.id})`);
+    if (page?.withoutReplaced === true) rows = rows.where(withoutReplacement);
     found.push(...(await rows.execute()));
   }
   if (page === undefined || found.length < page.limit) {
@@ -198,27 +203,28 @@ function partsByRow(rows: readonly { tx_id: number; id: number; place: number; a
   return parts;
 }
 
-const replacementQuery = ({ db }: SqlTransaction, walletId: WalletId) =>
-  db
-    .selectFrom('tx_replacements as r')
-    .innerJoin('transactions as o', 'o.id', 'r.replaced_tx_id')
-    .innerJoin('transactions as n', 'n.id', 'r.replacement_tx_id')
-    .where('r.wallet_id', '=', walletId)
-    .select([
-      'r.id',
-      'o.tx_hash as replaced',
-      'n.tx_hash as replacement',
-      'r.created_at',
-      'n.tx_status as status',
-      'n.id as replacement_id',
-    ]);
-
-/** Where the transaction is either end. */
-export async function listReplacements(tx: SqlTransaction, walletId: WalletId, txId: Uint8Array): Promise<TxReplacement[]> {
-  const asOld = replacementQuery(tx, walletId).where('o.tx_hash', '=', txId).where('o.wallet_id', '=', walletId);
-  const asNew = replacementQuery(tx, walletId).where('n.tx_hash', '=', txId).where('n.wallet_id', '=', walletId);
-  const rows = [...(await asOld.execute()), ...(await asNew.execute())];
-  return rows
+/** Where one of the transactions is either end. */
+export async function listReplacements(tx: SqlTransaction, walletId: WalletId, txIds: readonly Uint8Array[]): Promise<TxReplacement[]> {
+  const list = listTable(
+    tx.kind,
+    { tx_hash: 'bytes' },
+    txIds.map((txId) => [txId]),
+  );
+  const edgesWith = (end: 'replaced_tx_id' | 'replacement_tx_id') =>
+    tx.db
+      .selectFrom(list.as('v'))
+      .crossJoin('transactions as t')
+      .crossJoin('tx_replacements as r')
+      .innerJoin('transactions as o', 'o.id', 'r.replaced_tx_id')
+      .innerJoin('transactions as n', 'n.id', 'r.replacement_tx_id')
+      .where('t.wallet_id', '=', walletId)
+      .whereRef('t.tx_hash', '=', 'v.tx_hash')
+      .where('r.wallet_id', '=', walletId)
+      .whereRef(`r.${end}`, '=', 't.id')
+      .select(['r.id', 'o.tx_hash as replaced', 'n.tx_hash as replacement', 'r.created_at'])
+      .execute();
+  const edges = [...(await edgesWith('replaced_tx_id')), ...(await edgesWith('replacement_tx_id'))];
+  return [...new Map(edges.map((edge) => [edge.id, edge])).values()]
     .sort((a, b) => a.created_at - b.created_at || a.id - b.id)
     .map(({ id, replaced, replacement, created_at: createdAt }) => {
       const name = { table: 'tx_replacements', id };
@@ -235,8 +241,12 @@ export async function listChain(tx: SqlTransaction, walletId: WalletId, txId: Ui
     let row = { id: first.id, status: first.tx_status };
     checkedStatus({ table: 'transactions', id: row.id }, row.status) === 'replaced';
   ) {
-    const newest = await replacementQuery(tx, walletId)
+    const newest = await tx.db
+      .selectFrom('tx_replacements as r')
+      .innerJoin('transactions as n', 'n.id', 'r.replacement_tx_id')
+      .where('r.wallet_id', '=', walletId)
       .where('r.replaced_tx_id', '=', row.id)
+      .select(['n.tx_hash as replacement', 'n.tx_status as status', 'n.id as replacement_id'])
       .orderBy('r.id', 'desc')
       .limit(1)
       .executeTakeFirst();

@@ -226,8 +226,8 @@ export const readScenarios: readonly Scenario[] = [
       await world.store.rollbackToBlock(1);
       assert.deepEqual(await world.eventsSince(mark), [
         'reorg 2 -> 0, 2 deep',
-        'tx.unconfirmed A',
-        'tx.unconfirmed coinbase',
+        'tx.unconfirmed A at 2',
+        'tx.unconfirmed coinbase at 1',
         'tx.status coinbase published -> orphaned (disconnected)',
         'utxo.unspent coinbase:0 50',
         'tx.status B published -> failed (ancestor)',

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { outpointText } from '../../../src/ledgers/outpoint.ts';
 import { toHex } from '../../../src/util/bytes.ts';
+import { listReorgEffects } from '../../../src/wallet/reorg-effects.ts';
+import type { Page } from '../../../src/wallet/store.ts';
 import type { Scenario } from '../scenarios.ts';
 import { openMemoryWallets } from '../support/open-memory.ts';
-import { blockAt, idOf, NOW, outpointOf, scriptOf, World } from '../support/world.ts';
+import { blockAt, idOf, NOW, nameOf, outpointOf, scriptOf, World } from '../support/world.ts';
 
 /** A coinbase in block 1, its child and grandchild, which also spends F. */
 async function mineAndSpend(world: World): Promise<void> {
@@ -13,6 +15,15 @@ async function mineAndSpend(world: World): Promise<void> {
   await world.create('F', { spends: ['x:0'], pays: [{ own: 1, amount: 10n }] });
   await world.create('B', { spends: ['coinbase:0'], pays: [{ own: 2, amount: 4000n }] });
   await world.create('C', { spends: ['B:0', 'F:0'], pays: [{ own: 3, amount: 3000n }] });
+}
+
+/** What each reorganisation did, newest first: the heights, then every transaction with the block it lost and what it became. */
+async function reorgTexts(world: World, page: Page<number> = { limit: 10 }): Promise<string[]> {
+  const effects = await listReorgEffects(world.store, world.wallet, page);
+  return effects.map(({ from, to, txs, isCut }) => {
+    assert.equal(isCut, false);
+    return [`${from} -> ${to}`, ...txs.map(({ txId, height, status }) => `${nameOf(txId)} ${height} ${status}`)].join(', ');
+  });
 }
 
 /** A hundred blocks with a payment each, and a spend of it two blocks later; then another hundred that spend differently. */
@@ -83,6 +94,25 @@ export const reorganisationScenarios: readonly Scenario[] = [
       await world.create('B', { block: await world.sync(2) });
       await world.store.rollbackToBlock(1);
       assert.deepEqual(await world.states(), ['coinbase orphaned', 'F published', 'B failed', 'C failed']);
+      assert.deepEqual(await reorgTexts(world), ['2 -> 0, B 2 failed, coinbase 1 orphaned, C null failed']);
+    },
+  ],
+  [
+    'each reorganisation is told with what it did, newest first, and nothing of what came between',
+    async (world) => {
+      await world.create('A', { block: await world.sync(1) });
+      await world.sync(2);
+      await world.store.rollbackToBlock(2);
+      await world.create('P');
+      await world.store.invalidateTx(world.wallet, idOf('P'));
+      await world.create('coinbase', { block: await world.sync(2, 1) });
+      await world.store.rollbackToBlock(1);
+      await world.create('Q');
+      const all = ['2 -> 0, coinbase 2 orphaned, A 1 published', '2 -> 1'];
+      assert.deepEqual(await reorgTexts(world), all);
+      const [newest] = await world.store.listReorgs(world.wallet, { limit: 1 });
+      assert.deepEqual(await reorgTexts(world, { limit: 9, after: newest.sequence }), all.slice(1));
+      assert.equal(await world.store.newestEvent(), await world.mark());
     },
   ],
   [

@@ -1,5 +1,6 @@
 /** W19 to W35: transactions that take the place of others, fail, come back, and change by hand. */
 import assert from 'node:assert/strict';
+import { ReplacementGroups } from '../../../src/wallet/replacement-groups.ts';
 import type { NewTx } from '../../../src/wallet/store.ts';
 import type { Scenario } from '../scenarios.ts';
 import { blockAt, idOf, NOW, nameOf, outpointOf, type World } from '../support/world.ts';
@@ -27,6 +28,19 @@ async function chainOf(world: World, name: string): Promise<string[]> {
   return (await world.store.replacementChain(world.wallet, idOf(name))).map(nameOf);
 }
 
+/** The history without what was replaced, newest first, each with the replacements of its group. */
+async function historyWithout(world: World): Promise<string[]> {
+  const details = await world.store.history(world.wallet, { limit: 100, withoutReplaced: true });
+  const groups = await ReplacementGroups.load(world.store, world.wallet, details);
+  assert.equal(groups.isCut, false);
+  return details.map((detail) => {
+    const name = nameOf(detail.tx.id);
+    const group = groups.groupOf(detail);
+    if (group === null) return name;
+    return `${name}: ${group.replacements.map(({ replaced, replacement }) => `${nameOf(replaced)} -> ${nameOf(replacement)}`).join(', ')}`;
+  });
+}
+
 export const replacementScenarios: readonly Scenario[] = [
   [
     'W19 a bump replaces its victim; child and grandchild fail; the coin is of the bump',
@@ -37,10 +51,10 @@ export const replacementScenarios: readonly Scenario[] = [
       assert.deepEqual(await world.edges(), ['F:0 by B', 'A:1 unspent', 'C:0 unspent', 'D:0 unspent', 'B:0 unspent']);
       assert.deepEqual(await world.replacements(), ['A -> B']);
       assert.deepEqual(await world.coins(), ['B:0']);
-      const [edge] = await world.store.listReplacements(world.wallet, idOf('A'));
+      const [edge] = await world.store.listReplacements(world.wallet, [idOf('A')]);
       assert.deepEqual([nameOf(edge.replaced), nameOf(edge.replacement), edge.createdAt], ['A', 'B', NOW + 9]);
-      assert.deepEqual(await world.store.listReplacements(world.wallet, idOf('B')), [edge]);
-      assert.deepEqual(await world.store.listReplacements(world.wallet, idOf('C')), []);
+      assert.deepEqual(await world.store.listReplacements(world.wallet, [idOf('B')]), [edge]);
+      assert.deepEqual(await world.store.listReplacements(world.wallet, [idOf('C')]), []);
     },
   ],
   [
@@ -54,6 +68,12 @@ export const replacementScenarios: readonly Scenario[] = [
       assert.deepEqual(await chainOf(world, 'B'), ['C']);
       assert.deepEqual(await chainOf(world, 'C'), []);
       await assert.rejects(chainOf(world, 'X'), { code: 'TX_UNKNOWN' });
+      const edges = await world.store.listReplacements(world.wallet, [idOf('B'), idOf('C'), idOf('X')]);
+      assert.deepEqual(
+        edges.map(({ replaced, replacement }) => `${nameOf(replaced)} -> ${nameOf(replacement)}`),
+        ['A -> B', 'B -> C'],
+      );
+      assert.deepEqual(await historyWithout(world), ['C: A -> B, B -> C', 'F']);
     },
   ],
   [
@@ -139,6 +159,7 @@ export const replacementScenarios: readonly Scenario[] = [
       assert.deepEqual((await world.edges()).slice(0, 2), ['F:0 by A', 'A:1 unspent']);
       assert.deepEqual(await chainOf(world, 'A'), []);
       assert.deepEqual(await chainOf(world, 'B'), ['A']);
+      assert.deepEqual(await historyWithout(world), ['E', 'D', 'C', 'A: A -> B, B -> A', 'F']);
       const next = await world.sync(3);
       await world.create('C', { block: next });
       assert.deepEqual(await world.states(), after.with(2, 'C published 3'));

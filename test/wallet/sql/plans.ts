@@ -29,7 +29,8 @@ const READS: readonly ((story: StoryStore) => Promise<unknown>)[] = [
   ({ store, world }) => store.listTxDetails(world.wallet, 6, 5),
   ({ store, world }) => store.history(world.wallet, { after: idOf('pay'), limit: 3 }),
   ({ store, world }) => store.history(world.wallet, { after: idOf('coin'), limit: 3 }),
-  ({ store, world }) => store.listReplacements(world.wallet, idOf('old')),
+  ({ store, world }) => store.history(world.wallet, { after: idOf('pay'), limit: 3, withoutReplaced: true }),
+  ({ store, world }) => store.listReplacements(world.wallet, [idOf('old')]),
   ({ store, world }) => store.replacementChain(world.wallet, idOf('old')),
   ({ store, world }) => store.getCoin(world.wallet, outpointOf('spare:0'), NOW),
   async ({ store, world }) => {
@@ -41,6 +42,8 @@ const READS: readonly ((story: StoryStore) => Promise<unknown>)[] = [
   ({ store, world }) => store.listLeases(world.wallet, NOW),
   ({ store, world }) => store.listEvents(3, 5, world.wallet),
   ({ store }) => store.listEvents(3, 5),
+  ({ store }) => store.newestEvent(),
+  ({ store, world }) => store.listReorgs(world.wallet, { after: 5, limit: 3 }),
 ];
 
 /** The text of every statement with parameters that the calls send. */

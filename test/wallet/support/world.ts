@@ -252,8 +252,8 @@ export function eventText(event: WalletEvent): string {
       return `${event.kind} ${nameOf(event.txId)} ${event.from} -> ${event.to} (${event.cause}${by})`;
     }
     case 'tx.confirmed':
-      return `${event.kind} ${nameOf(event.txId)} at ${event.height}`;
     case 'tx.unconfirmed':
+      return `${event.kind} ${nameOf(event.txId)} at ${event.height}`;
     case 'tx.evicted':
     case 'tx.deleted':
       return `${event.kind} ${nameOf(event.txId)}`;

@@ -1,0 +1,74 @@
+/**
+ * What a reorganisation did to a wallet, read from its events: which transactions
+ * lost their block, which coinbases were orphaned, and what fell with those. What
+ * became of them later stands in their rows.
+ */
+import { toHex } from '../util/bytes.ts';
+import { WALLET_PAGE_ROWS, WALLET_REORG_TXS_MAX } from '../util/limits.ts';
+import type { NumberedWalletEvent, TxStatus, WalletEvent, WalletId } from './records.ts';
+import type { Page, WalletStore } from './store.ts';
+
+export interface ReorgEffects {
+  /** Of the event that told of it. */
+  readonly sequence: number;
+  /** Blocks above `to` are gone; the wallet was at `from`. */
+  readonly from: number;
+  readonly to: number;
+  readonly depth: number;
+  /** Those of the newest block first; at most WALLET_REORG_TXS_MAX. */
+  readonly txs: readonly ReorgTx[];
+  /** There are more than those. */
+  readonly isCut: boolean;
+}
+
+export interface ReorgTx {
+  readonly txId: Uint8Array;
+  /** Of the block that it lost; null: it was in none, and fell with what it spent. */
+  readonly height: number | null;
+  /** What it was then: `published` waits for another block. */
+  readonly status: TxStatus;
+}
+
+type EventOf<Kind extends WalletEvent['kind']> = Extract<WalletEvent, { readonly kind: Kind }>;
+
+/** Newest first; a page goes on with those before the sequence of its key. */
+export async function listReorgEffects(store: WalletStore, walletId: WalletId, page: Page<number>): Promise<ReorgEffects[]> {
+  const effects: ReorgEffects[] = [];
+  for (const reorg of await store.listReorgs(walletId, page)) effects.push(await effectsOf(store, reorg));
+  return effects;
+}
+
+async function effectsOf(store: WalletStore, { walletId, sequence, event }: NumberedWalletEvent): Promise<ReorgEffects> {
+  const { from, to, depth } = event as EventOf<'reorg'>;
+  const txs = new Map<string, ReorgTx>();
+  for await (const told of rollbackEvents(store, walletId, sequence)) {
+    const key = toHex(told.txId);
+    if (!txs.has(key) && txs.size === WALLET_REORG_TXS_MAX) return { sequence, from, to, depth, txs: [...txs.values()], isCut: true };
+    if (told.kind === 'tx.unconfirmed') txs.set(key, { txId: told.txId, height: told.height, status: 'published' });
+    else txs.set(key, { txId: told.txId, height: txs.get(key)?.height ?? null, status: told.to });
+  }
+  return { sequence, from, to, depth, txs: [...txs.values()], isCut: false };
+}
+
+/** What the same call told of transactions: up to its new tip, or where there is no block left up to what another call tells. */
+async function* rollbackEvents(
+  store: WalletStore,
+  walletId: WalletId,
+  sequence: number,
+): AsyncGenerator<EventOf<'tx.unconfirmed'> | EventOf<'tx.status'>> {
+  for (let after = sequence; ; ) {
+    const events = await store.listEvents(after, WALLET_PAGE_ROWS, walletId);
+    for (const { event } of events) {
+      if (event.kind === 'utxo.unspent') continue;
+      if (event.kind !== 'tx.unconfirmed' && !isOfRollback(event)) return;
+      yield event;
+    }
+    const last = events.at(-1);
+    if (last === undefined) return;
+    after = last.sequence;
+  }
+}
+
+function isOfRollback(event: WalletEvent): event is EventOf<'tx.status'> {
+  return event.kind === 'tx.status' && event.by === null && (event.cause === 'disconnected' || event.cause === 'ancestor');
+}
