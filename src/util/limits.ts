@@ -540,6 +540,9 @@ export const SECRET_BYTES_MAX = 65_536;
 /** Milliseconds between looks for wallets that other processes have made: soon enough for a person who waits, and cheap. */
 export const WALLET_POLL_MS = 1000;
 
+/** Milliseconds between looks for events of a wallet, for a reader who waits: soon enough to be taken for at once, and cheap. */
+export const WALLET_EVENT_LOOK_MS = 250;
+
 /** Rows of wallets that are read at once where all of them are wanted. */
 export const WALLET_PAGE_ROWS = 500;
 /** Transactions that are told with a history, because they took each other's place, and with a reorganisation: more nobody looks at, and each is looked up. */

@@ -129,7 +129,7 @@ export interface WalletStore {
   /** UTXO_UNKNOWN. */
   getCoin(walletId: WalletId, outpoint: Outpoint, now: number): Promise<WalletCoin>;
   /** By amount, then txid and index, ascending. ACCOUNT_QUERY. */
-  listCoins(walletId: WalletId, filter: CoinFilter, page?: Page<WalletCoin>): Promise<readonly WalletCoin[]>;
+  listCoins(walletId: WalletId, filter: CoinFilter, page?: Page<CoinPlace>): Promise<readonly WalletCoin[]>;
   /** ACCOUNT_QUERY. */
   balance(walletId: WalletId, filter: CoinFilter): Promise<WalletBalance>;
   /** Coins that a block could still spend, with the scripts of their outputs; by txid and index. */
@@ -170,6 +170,9 @@ export interface HistoryPage extends Page<Uint8Array> {
   /** Leaves out rows of the status `replaced` whose replacement is still there: they are told with that one. */
   readonly withoutReplaced?: boolean | undefined;
 }
+
+/** Where a coin stands in the order of coins. */
+export type CoinPlace = Pick<WalletCoin, 'amount' | 'outpoint'>;
 
 export interface NewWallet {
   readonly name: string;

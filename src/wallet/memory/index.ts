@@ -28,6 +28,7 @@ import { checkTxChange, effectOfChange, isEvicted, isLive } from '../rules/statu
 import type {
   AccountName,
   CoinFilter,
+  CoinPlace,
   ConnectedBlock,
   DeriveAddress,
   FeedPosition,
@@ -310,7 +311,7 @@ export class MemoryWalletStore implements WalletStore {
     return findCoin(this.#tables.wallet(walletId), outpoint, now);
   }
 
-  async listCoins(walletId: WalletId, filter: CoinFilter, page?: Page<WalletCoin>): Promise<readonly WalletCoin[]> {
+  async listCoins(walletId: WalletId, filter: CoinFilter, page?: Page<CoinPlace>): Promise<readonly WalletCoin[]> {
     return rowsOfPage(coinsOf(this.#tables.wallet(walletId), filter), page, (coin, after) => compareCoins(coin, after) > 0);
   }
 

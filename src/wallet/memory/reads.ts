@@ -8,7 +8,7 @@ import { detailParts } from '../rules/detail-range.ts';
 import { refusal } from '../rules/failures.ts';
 import { compareOutpoints, isActive } from '../rules/leases.ts';
 import { isEvicted, isLive } from '../rules/status.ts';
-import type { CoinFilter, Page, TouchedWallets, WatchedAccounts, WatchedOutput } from '../store.ts';
+import type { CoinFilter, CoinPlace, Page, TouchedWallets, WatchedAccounts, WatchedOutput } from '../store.ts';
 import { highestBelow } from './chain.ts';
 import { leasesInOrder } from './leases.ts';
 import { byOrder, type MemoryCredit, type MemoryReplacement, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
@@ -137,7 +137,7 @@ export function findCoin(wallet: MemoryWallet, outpoint: Outpoint, now: number):
   return coinOf(wallet, credit, now);
 }
 
-export function compareCoins(a: WalletCoin, b: WalletCoin): number {
+export function compareCoins(a: CoinPlace, b: CoinPlace): number {
   return a.amount === b.amount ? compareOutpoints(a.outpoint, b.outpoint) : a.amount < b.amount ? -1 : 1;
 }
 

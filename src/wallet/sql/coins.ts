@@ -7,7 +7,7 @@ import { checkAccountFilter } from '../rules/accounts.ts';
 import { checkDepths } from '../rules/confirmations.ts';
 import { refusal } from '../rules/failures.ts';
 import { compareOutpoints } from '../rules/leases.ts';
-import type { CoinFilter, Page, WatchedOutput } from '../store.ts';
+import type { CoinFilter, CoinPlace, Page, WatchedOutput } from '../store.ts';
 import { syncedHeight } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
 import { checkPage } from './pages.ts';
@@ -95,12 +95,7 @@ export async function coinAt(tx: SqlTransaction, walletId: WalletId, outpoint: O
 }
 
 /** ACCOUNT_QUERY, INVALID_PARAM. */
-export async function listCoins(
-  tx: SqlTransaction,
-  walletId: WalletId,
-  filter: CoinFilter,
-  page?: Page<WalletCoin>,
-): Promise<WalletCoin[]> {
+export async function listCoins(tx: SqlTransaction, walletId: WalletId, filter: CoinFilter, page?: Page<CoinPlace>): Promise<WalletCoin[]> {
   checkPage(page);
   let query = inOrder(coinQuery(tx, walletId, filter.now).where(isWanted(filter, await syncedHeight(tx, walletId))));
   if (page !== undefined) query = query.limit(page.limit);

@@ -213,7 +213,7 @@ export class SqlWalletStore implements WalletStore {
     return this.#read(walletId, (tx) => coins.coinAt(tx, walletId, outpoint, now));
   }
 
-  listCoins(walletId: WalletId, filter: calls.CoinFilter, page?: Page<records.WalletCoin>): Promise<readonly records.WalletCoin[]> {
+  listCoins(walletId: WalletId, filter: calls.CoinFilter, page?: Page<calls.CoinPlace>): Promise<readonly records.WalletCoin[]> {
     return this.#read(walletId, (tx) => coins.listCoins(tx, walletId, filter, page));
   }
 

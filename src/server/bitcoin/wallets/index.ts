@@ -4,6 +4,7 @@ import type { ServerState } from '../../http/server-state.ts';
 import type { Typebox } from '../../http/typed.ts';
 import { API } from '../../native/openapi.ts';
 import type { WireShape } from '../../shapes.ts';
+import { registerWalletLists } from './lists.ts';
 import { registerWalletPayments } from './payments.ts';
 import { registerWalletReads } from './reads.ts';
 import { WalletAccess } from './wallet-access.ts';
@@ -22,6 +23,7 @@ function registerWallets(app: FastifyInstance, state: ServerState): void {
       api.addHook('onRequest', async (request, reply) => access.check(request, reply));
       const typed = api.withTypeProvider<Typebox>();
       registerWalletReads(typed, access);
+      registerWalletLists(typed, access);
       registerWalletPayments(typed, access);
     },
     { prefix: `${API}/wallets` },

@@ -1,4 +1,4 @@
-/** Wallets are made and looked at: their accounts, addresses, coins and transactions. */
+/** Wallets are made and looked at: their accounts, addresses and labels. Their lists are in `lists.ts`. */
 import Type from 'typebox';
 import { parseId } from '../../../ledgers/bitcoin/index.ts';
 import { WALLET_LABELS_BYTES_MAX } from '../../../util/limits.ts';
@@ -7,15 +7,14 @@ import { createWatchOnlyWallet, importDescriptor } from '../../../wallet/bitcoin
 import { exportLabels, importLabels } from '../../../wallet/bitcoin/operations/labels.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
 import { accountJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
-import { addressJson, balanceJson, coinJson, txJson, walletJson } from '../../../wallet/documents.ts';
+import { addressJson, balanceJson, txJson, walletJson } from '../../../wallet/documents.ts';
 import type { TxDetail, WalletInfo } from '../../../wallet/records.ts';
 import type { App } from '../../http/typed.ts';
-import { DescriptorBody, describedWallet, fields, Label, NewWalletBody, TxidHex, WalletName, WalletTxPath } from './schemas.ts';
+import { Limit, pageOf } from './lists.ts';
+import { DescriptorBody, describedWallet, fields, Label, NewWalletBody, WalletName, WalletTxPath } from './schemas.ts';
 import type { WalletAccess } from './wallet-access.ts';
 
-const PAGE_ROWS = 100;
-const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: `Rows at most; default ${PAGE_ROWS}.` }));
-const WALLET = fields('name', 'watch_only', 'synced_to', 'accounts', 'balance');
+const WALLET = fields('name', 'watch_only', 'synced_to', 'accounts', 'balance', 'newest_event');
 const TX = fields('txid', 'status', 'change', 'fee', 'block', 'confirmations', 'received', 'label', 'replaced_by', 'inputs', 'outputs');
 
 export function registerWalletReads(app: App, access: WalletAccess): void {
@@ -43,31 +42,6 @@ export function registerWalletReads(app: App, access: WalletAccess): void {
     ),
   );
 
-  const coinQuery = Type.Object({ limit: Limit, min_confs: Type.Optional(Type.Integer({ minimum: 0 })) }, { additionalProperties: false });
-  const coinSchema = { ...describedWallet('Its coins, with their leases', fields('coins')), params: WalletName, querystring: coinQuery };
-  app.get('/:name/coins', { schema: coinSchema }, ({ params, query }, reply) =>
-    access.answer(reply, async ({ store, notation, now }) => {
-      const wallet = await store.getWallet(params.name);
-      const filter = { now: now(), minConfs: query.min_confs };
-      const coins = await store.listCoins(wallet.id, filter, { limit: query.limit ?? PAGE_ROWS });
-      return { coins: coins.map((coin) => coinJson(notation, wallet, coin)) };
-    }),
-  );
-
-  const historyQuery = Type.Object({ limit: Limit, after: Type.Optional(TxidHex) }, { additionalProperties: false });
-  const historySchema = {
-    ...describedWallet('Its transactions, newest first', fields('transactions')),
-    params: WalletName,
-    querystring: historyQuery,
-  };
-  app.get('/:name/transactions', { schema: historySchema }, ({ params, query }, reply) =>
-    access.answer(reply, async (wallets) => {
-      const wallet = await wallets.store.getWallet(params.name);
-      const after = query.after === undefined ? undefined : parseId(query.after);
-      const details = await wallets.store.history(wallet.id, { limit: query.limit ?? PAGE_ROWS, after });
-      return { transactions: await Promise.all(details.map((detail) => withReplacements(wallets, wallet, detail))) };
-    }),
-  );
   app.get(
     '/:name/transactions/:txid',
     { schema: { ...describedWallet('One of its transactions', TX), params: WalletTxPath } },
@@ -80,10 +54,21 @@ export function registerWalletReads(app: App, access: WalletAccess): void {
 }
 
 function registerWalletList(app: App, access: WalletAccess): void {
-  app.get('/', { schema: describedWallet('All wallets', fields('wallets')) }, (_request, reply) =>
-    access.answer(reply, async ({ store, notation }) => ({
-      wallets: (await store.listWallets()).map((each) => walletJson(notation, each)),
-    })),
+  const querystring = Type.Object(
+    { limit: Limit, after: Type.Optional(Type.String({ minLength: 1, maxLength: 2000, description: 'x-next-after of the page before.' })) },
+    { additionalProperties: false },
+  );
+  const listSchema = { ...describedWallet('Wallets by name, with their balances', fields('wallets')), querystring };
+  app.get('/', { schema: listSchema }, ({ query }, reply) =>
+    access.answer(reply, async ({ store, notation, now }) => {
+      const after = query.after === undefined ? undefined : Buffer.from(query.after, 'base64url').toString();
+      const read = (limit: number) => store.listWallets({ limit, after });
+      const list: object[] = [];
+      for (const wallet of await pageOf(reply, query.limit, read, ({ name }) => Buffer.from(name).toString('base64url'))) {
+        list.push({ ...walletJson(notation, wallet), balance: balanceJson(await store.balance(wallet.id, { now: now() })) });
+      }
+      return { wallets: list };
+    }),
   );
   app.post('/', { schema: { ...describedWallet('A new wallet that watches', WALLET, 201), body: NewWalletBody } }, ({ body }, reply) =>
     access.answer(reply, async (wallets) => wholeWallet(wallets, await createWatchOnlyWallet(wallets, body)), 201),
@@ -137,9 +122,11 @@ function registerWalletLabels(app: App, access: WalletAccess): void {
 
 async function wholeWallet(wallets: WalletContext, wallet: WalletInfo): Promise<object> {
   const { store, now } = wallets;
-  const accounts = await store.listAccounts(wallet.id);
+  // First: whoever goes on behind it may hear of something that the rest tells already, but misses nothing.
+  const newest = await store.newestEvent();
+  const accounts = (await store.listAccounts(wallet.id)).map((account) => accountJson(wallets, account));
   const balance = balanceJson(await store.balance(wallet.id, { now: now() }));
-  return { ...walletJson(wallets.notation, wallet), accounts: accounts.map((account) => accountJson(wallets, account)), balance };
+  return { ...walletJson(wallets.notation, wallet), accounts, balance, newest_event: newest };
 }
 
 async function withReplacements({ store, notation }: WalletContext, wallet: WalletInfo, detail: TxDetail): Promise<object> {

@@ -4,13 +4,8 @@
  * `wallet.token`, or that of a file beside the store which only its owner reads.
  * The database is opened with the first request that has the token.
  */
-import { randomBytes } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../../../config/schema.ts';
 import { needBitcoin } from '../../../families/bitcoin.ts';
-import { readRegular } from '../../../files/regular.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { loadKeys } from '../../../wallet/bitcoin/load-keys.ts';
 import { withShownIds } from '../../../wallet/bitcoin/operations/shown-ids.ts';
@@ -19,10 +14,7 @@ import { walletDatabaseUrl } from '../../../wallet/database-url.ts';
 import { openWalletStore } from '../../../wallet/open.ts';
 import type { ServerContext } from '../../context.ts';
 import { tokenCheck } from '../../http/safety.ts';
-
-const TOKEN_FILE = 'wallets.token';
-const TOKEN_BYTES = 32;
-const TOKEN_FILE_BYTES_MAX = 1000;
+import { WALLET_TOKEN_FILE, walletToken } from './wallet-token.ts';
 
 export class WalletAccess {
   readonly #server: ServerContext;
@@ -33,12 +25,17 @@ export class WalletAccess {
     this.#server = server;
   }
 
+  /** How long a request may wait for something to happen. */
+  get waitSecondsMax(): number {
+    return this.#server.config.server.waitSecondsMax;
+  }
+
   /** Throws UNAUTHORIZED. */
   check({ raw }: FastifyRequest, reply: FastifyReply): void {
     this.#isToken ??= tokenCheck(walletToken(this.#server.config));
     if (this.#isToken(raw.headers.authorization)) return;
     reply.header('www-authenticate', 'Bearer realm="unspent wallets"');
-    const message = `wallets are shown only with their token: wallet.token, or that of the file ${TOKEN_FILE} beside the store`;
+    const message = `wallets are shown only with their token: wallet.token, or that of the file ${WALLET_TOKEN_FILE} beside the store`;
     throw new UnspentError('UNAUTHORIZED', message);
   }
 
@@ -78,17 +75,5 @@ export class WalletAccess {
     const keys = await loadKeys();
     const store = await openWalletStore(walletDatabaseUrl(config.wallet.database, config.data));
     return new WalletContext({ store, network: parameters, keys, gapLimit: config.wallet.gapLimit, now: Date.now });
-  }
-}
-
-/** The one that is set; else that of the file, which is made if it is not there. Throws IO. */
-function walletToken({ wallet, data }: Config): string {
-  if (wallet.token !== '') return wallet.token;
-  const file = join(data, TOKEN_FILE);
-  try {
-    if (!existsSync(file)) writeFileSync(file, `${randomBytes(TOKEN_BYTES).toString('hex')}\n`, { flag: 'wx', mode: 0o600 });
-    return new TextDecoder().decode(readRegular(file, { bytesMax: TOKEN_FILE_BYTES_MAX, links: 'refuse' })).trim();
-  } catch (cause) {
-    throw new UnspentError('IO', `the token of the wallets cannot be read: ${(cause as Error).message}`, {}, cause);
   }
 }
