@@ -7,7 +7,7 @@
  * about to change; in SQLite it has the whole database for itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely, type Transaction } from 'kysely';
+import { Kysely } from 'kysely';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { SQL_RETRY_MS, SQL_RETRY_PAUSE_MS_MAX, SQL_RETRY_PAUSE_MS_MIN } from '../util/limits.ts';
 import { type FailureClass, postgresFailure, type SqlFailure, sqliteFailure } from './failures.ts';
@@ -18,7 +18,7 @@ export type SqlKind = 'sqlite' | 'postgres';
 
 /** Where statements run: the builder, and which database it is. */
 export interface DatabaseTransaction<Tables> {
-  readonly db: Transaction<Tables>;
+  readonly db: Kysely<Tables>;
   readonly kind: SqlKind;
 }
 
@@ -102,6 +102,21 @@ export class SqlDatabase<Tables> {
         .setAccessMode('read only')
         .execute((db) => body({ db, kind: this.kind }));
     return this.#retried(snapshot);
+  }
+
+  /** One statement that reads: it sees one moment by itself, and needs no transaction around it. */
+  readOne<T>(body: Body<Tables, T>): Promise<T> {
+    return this.#one(this.#reader, this.#reads, body);
+  }
+
+  /** One statement that writes: all of it or nothing, without a transaction around it. It may run more than once. */
+  writeOne<T>(body: Body<Tables, T>): Promise<T> {
+    return this.#one(this.#writer, this.#writes, body);
+  }
+
+  #one<T>(db: Kysely<Tables>, turns: Turns, body: Body<Tables, T>): Promise<T> {
+    const once = (): Promise<T> => body({ db, kind: this.kind });
+    return this.#retried(this.kind === 'sqlite' ? () => turns.take(once) : once);
   }
 
   /** One transaction; what it throws undoes it. It may run more than once, so it changes nothing but the database. */

@@ -48,3 +48,9 @@ export function postgresFailure(error: unknown): SqlFailure | undefined {
   if (message !== undefined && BROKEN.test(message)) return { class: 'transient', reason: '08006' };
   return undefined;
 }
+
+/** What is thrown inside a write that finds its data changed by another: a transient failure, so that it is tried again. */
+export class WriteConflict extends Error {
+  /** Serialization failure. */
+  readonly code = '40001';
+}

@@ -571,6 +571,11 @@ export const SQL_STATEMENTS_MAX = 500;
 /** Outputs whose slots stand in one row of the transaction store: some 9 kB when all are spent, so that a spend rewrites no more. */
 export const TX_PAGE_SLOTS = 128;
 
+/** Records of a transaction database that are read at once where all of them are wanted. */
+export const TXS_READ_BATCH = 1000;
+/** Records of a PostgreSQL database up to which they are counted, in some milliseconds; beyond it the server's estimate is told. */
+export const TXS_COUNT_EXACT_MAX = 100_000;
+
 /** Candidates that a prune pass decides on and deletes together, and chunks of them at once. */
 export const PRUNE_CHUNK_PARENTS = 1000;
 export const PRUNE_PARALLEL_CHUNKS = 10;

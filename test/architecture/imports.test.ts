@@ -51,7 +51,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   /** What stores in SQL databases share. */
   sql: ['util'],
   wallet: ['util', 'crypto', 'sql', 'ledgers', 'projections', 'query', 'events'],
-  txstore: ['util', 'crypto', 'engine', 'ledgers', 'projections'],
+  txstore: ['util', 'crypto', 'sql', 'engine', 'ledgers', 'projections'],
   server: [
     'util',
     'crypto',
@@ -169,7 +169,7 @@ const OPTIONAL: readonly {
     loaders: ['wallet/bitcoin/load-keys.ts'],
     packages: ['@scure/bip32', '@scure/bip39', '@scure/btc-signer'],
   },
-  { folders: ['sql/', 'wallet/sql/'], loaders: ['wallet/open.ts'], packages: ['kysely', 'pg'] },
+  { folders: ['sql/', 'wallet/sql/', 'txstore/sql/'], loaders: ['wallet/open.ts', 'txstore/open.ts'], packages: ['kysely', 'pg'] },
 ];
 
 /** Whole files are read by these without `files/`: our own assets, and files of a store that its lock guards. */

@@ -18,12 +18,14 @@ export interface LifeKind {
   /** W is this, or up to three more; R up to two more than W. A reorganisation undoes up to W blocks. */
   readonly window: number;
   readonly steps: number;
+  /** Chunks of a pass at the same time. On a server they end in any order: there one at a time can be compared. */
+  readonly parallelChunks: number;
 }
 
 /** Enough steps for chains to grow and fall, few enough that every record is looked at after each. */
-export const SHORT_LIVES: LifeKind = { window: 3, steps: 150 };
+export const SHORT_LIVES: LifeKind = { window: 3, steps: 150, parallelChunks: 2 };
 /** With the window of the specification. */
-export const LONG_LIVES: LifeKind = { window: 60, steps: 2000 };
+export const LONG_LIVES: LifeKind = { window: 60, steps: 2000, parallelChunks: 2 };
 
 /** Steps after which all records are compared. */
 const COMPARE_EVERY = 15;
@@ -68,7 +70,7 @@ async function live(kind: LifeKind, seed: number, open: OpenTxStore | null, coun
   const window = kind.window + random.int(4);
   const settings = { window, retention: window + random.int(3) };
   const pair = await TxStorePair.open(settings, open);
-  const node = new RandomNode(random, pair, settings);
+  const node = new RandomNode(random, pair, settings, kind.parallelChunks);
   let [step, action] = [0, 'open'];
   try {
     for (; step < kind.steps; step++) {

@@ -3,7 +3,7 @@
  * facts that the pass has read. A candidate that may not keeps its
  * `deleteAtHeight`, and comes again in the next pass (F11).
  */
-import type { ChildRead, PruneParent } from '../prune-store.ts';
+import type { ChildRead, ProvenParent, PruneParent } from '../prune-store.ts';
 import { type Stability, stabilityOf } from './stability.ts';
 
 export type KeepReason = Exclude<Stability, 'stable'> | 'changed' | 'unspent_slot' | 'referenced' | 'preserved';
@@ -42,4 +42,26 @@ export function judge(parent: PruneParent, evidence: readonly ChildEvidence[], h
   }
   if (parent.referrer !== null) return keep('referenced', parent.referrer);
   return { delete: true };
+}
+
+/** What is there when a proven parent is to be removed. */
+export interface RemovalFacts {
+  /** Null: it is gone. */
+  readonly parent: Pick<PruneParent, 'version' | 'deleteAtHeight'> | null;
+  /** An unmined or conflicting record has an input on it. */
+  readonly isReferred: boolean;
+  /** Null: it is gone. */
+  readonly childVersion: (txId: Uint8Array) => number | null;
+  /** Whether the parent says that a pass has deleted the child. */
+  readonly hasTombstone: (txId: Uint8Array) => boolean;
+}
+
+/** Whether the decision to delete the parent still rests on what it rested on (F4). */
+export function isAsProven({ parent, children }: ProvenParent, facts: RemovalFacts): boolean {
+  if (facts.parent === null || facts.isReferred) return false;
+  if (facts.parent.version !== parent.version || facts.parent.deleteAtHeight !== parent.deleteAtHeight) return false;
+  return children.every(({ txId, version }) => {
+    const now = facts.childVersion(txId);
+    return now === null ? facts.hasTombstone(txId) : now === version;
+  });
 }

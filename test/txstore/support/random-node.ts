@@ -46,14 +46,17 @@ export class RandomNode {
   readonly #final: TxRecord[] = [];
   readonly counts = new Map<string, number>();
   #seen = { calls: -1, records: [] as readonly TxRecord[], byId: new Map<string, TxRecord>() as ReadonlyMap<string, TxRecord> };
+  readonly #parallelChunks: number;
   #names = 0;
   #height = 1;
   #prunedTo = 0;
 
-  constructor(random: Random, pair: TxStorePair, settings: TxStoreSettings) {
+  /** `parallelChunks`: of passes. */
+  constructor(random: Random, pair: TxStorePair, settings: TxStoreSettings, parallelChunks: number) {
     this.#random = random;
     this.#pair = pair;
     this.#settings = settings;
+    this.#parallelChunks = parallelChunks;
   }
 
   /** Of the model, after the last call. */
@@ -195,7 +198,9 @@ export class RandomNode {
     if (this.#height <= this.#prunedTo) return;
     const before = this.#records;
     const decided = await this.#decide();
-    const { deleted } = await this.#pair.must('a pass', (store) => this.#pass(store, { chunkParents: 3, parallelChunks: 2 }));
+    const { deleted } = await this.#pair.must('a pass', (store) =>
+      this.#pass(store, { chunkParents: 3, parallelChunks: this.#parallelChunks }),
+    );
     const missed = decided.filter((txId) => !deleted.some((gone) => toHex(gone) === toHex(txId)));
     if (missed.length > 0) throw new Error(`P8 does not hold: ${namesOf(missed)} stay`);
     this.#prunedTo = this.#height;

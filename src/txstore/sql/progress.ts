@@ -1,0 +1,31 @@
+/**
+ * How far pruning is: one row. Removals take its lock before they look at
+ * anything, and so do calls that take blocks away: what the one has deleted
+ * because a block was deep enough, the other cannot undo at the same time.
+ */
+import { sql } from 'kysely';
+import type { PruneProgress } from '../prune-store.ts';
+import type { TxStoreTables, TxStoreTransaction } from './tables.ts';
+
+type ProgressRow = Omit<TxStoreTables['prune_progress'], 'id'>;
+
+export type ProgressLock = 'none' | 'shared' | 'exclusive';
+
+const LOCKS = { none: '', shared: 'FOR SHARE', exclusive: 'FOR UPDATE' } as const;
+
+export async function loadProgress({ db, kind }: TxStoreTransaction, lock: ProgressLock): Promise<PruneProgress> {
+  const tail = sql.raw(kind === 'postgres' ? LOCKS[lock] : '');
+  const { rows } = await sql<ProgressRow>`SELECT last_completed, pruned_height, unfinished_height, cursor_height, cursor_hash
+    FROM prune_progress WHERE id = 1 ${tail}`.execute(db);
+  const [row] = rows;
+  const cursor = row.cursor_height === null || row.cursor_hash === null ? null : { height: row.cursor_height, txId: row.cursor_hash };
+  const unfinished = row.unfinished_height === null ? null : { height: row.unfinished_height, cursor };
+  return { unfinished, lastCompleted: row.last_completed, prunedHeight: row.pruned_height };
+}
+
+export async function saveProgress({ db }: TxStoreTransaction, { unfinished, lastCompleted, prunedHeight }: PruneProgress): Promise<void> {
+  const cursor = unfinished?.cursor ?? null;
+  await sql`UPDATE prune_progress SET last_completed = ${lastCompleted}, pruned_height = ${prunedHeight},
+    unfinished_height = ${unfinished?.height ?? null}, cursor_height = ${cursor?.height ?? null}, cursor_hash = ${cursor?.txId ?? null}
+    WHERE id = 1`.execute(db);
+}

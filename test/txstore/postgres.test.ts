@@ -1,0 +1,17 @@
+/** The transaction store on PostgreSQL: the stories of safe deletion, random lives beside the model, and what only a database has to show. */
+import { after, describe, it } from 'node:test';
+import { PostgresServer, withoutPostgres } from '../support/sql/postgres-server.ts';
+import { runTxScenarios } from './scenarios.ts';
+import { makeTxSchema, openerOf } from './sql/databases.ts';
+import { runRandomTxs } from './sql/random.ts';
+
+if (withoutPostgres) {
+  describe('transaction store: PostgreSQL', () => it('tells the stories of safe deletion', { skip: withoutPostgres }, () => {}));
+} else {
+  const server = await PostgresServer.start(makeTxSchema);
+  after(() => server.stop());
+
+  runTxScenarios('PostgreSQL', openerOf(await server.freshUrl()));
+  // A call is nine round trips: 50,000 of them are a campaign (test/campaign/txstore.campaign.ts).
+  runRandomTxs(server, 12_500);
+}

@@ -1,0 +1,12 @@
+/** The transaction store on SQLite: the stories of safe deletion, random lives beside the model, and what only a database has to show. */
+import { after } from 'node:test';
+import { SqliteFiles } from '../support/sql/sqlite-files.ts';
+import { runTxScenarios } from './scenarios.ts';
+import { makeTxSchema, openerOf } from './sql/databases.ts';
+import { runRandomTxs } from './sql/random.ts';
+
+const files = new SqliteFiles(makeTxSchema);
+after(() => files[Symbol.dispose]());
+
+runTxScenarios('SQLite', openerOf(await files.freshUrl()));
+runRandomTxs(files, 50_000);
