@@ -42,7 +42,9 @@ async function failuresOf(file: string): Promise<readonly string[]> {
     while (begun < REPEATS) {
       const time = ++begun;
       const failure = await failureOf(file);
-      if (failure !== null) failures.push(`time ${time}: ${failure}`);
+      if (failure === null) continue;
+      failures.push(`time ${time}: ${failure}`);
+      console.error(`${file}, ${failures.at(-1)}`); // At once: the campaign takes an hour.
     }
   });
   await Promise.all(copies);

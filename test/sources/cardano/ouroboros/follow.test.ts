@@ -248,7 +248,8 @@ it('a node that falls silent is left, and met again', async () => {
     node.stall = true;
   };
   assert.ok((await sync(source)).equals(node));
-  assert.match(source.status().lastError?.message ?? '', /did not answer in 0.3 s \(block-fetch, busy\)/);
+  // On a busy machine the header that was asked for beside the blocks may be missed first.
+  assert.match(source.status().lastError?.message ?? '', /did not answer in 0\.(3 s \(block-fetch, busy|05 s \(chain-sync, canAwait)\)/);
 });
 
 it('a hundred lost connections leave nothing behind', async () => {
