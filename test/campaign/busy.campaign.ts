@@ -19,7 +19,7 @@ const REPEATS = Number(process.env['UNSPENT_CAMPAIGN_REPEATS'] ?? 20);
 const ONLY = new RegExp(process.env['UNSPENT_CAMPAIGN_FILES'] ?? '');
 const ROOT = join(import.meta.dirname, '../..');
 const COPIES_AT_ONCE = 3 * availableParallelism();
-const WAITS = /\b(until|eventually|sleep|setTimeout|once|spawn|fetch|connect|listen|newPage|run)\(|new (Worker|WebSocket)\(/;
+const WAITS = /\b(until|eventually|sleep|setTimeout|once|spawn|fetch|connect|listen|newPage)\(|new (Worker|WebSocket)\(/;
 const REPEATED_INSIDE = /^test\/(crash|model|soak|campaign)\//;
 
 /** Runs one file by itself; what it said, if it failed. */
