@@ -195,7 +195,8 @@ describe('a node that gives', () => {
       if (kind === 'getdata') link.send({ kind: 'block', raw: twice });
     });
     open.push(node);
-    await assert.rejects(new Reader(regtest).sync(openP2p(urls(node), regtest, HASTY)), { code: 'PROTOCOL', message: /are repeated/ });
+    const source = openP2p(urls(node), regtest, { ...HASTY, timeScale: 1 });
+    await assert.rejects(new Reader(regtest).sync(source), { code: 'PROTOCOL', message: /are repeated/ });
   });
 
   it('its greeting byte by byte', async () => {
