@@ -178,6 +178,18 @@ export const SETTINGS = {
     doc: 'Event streams and streamed answers at the same time, each, at most.',
   },
   'server.waitSecondsMax': { type: 'integer', default: 30, min: 0, max: 600, doc: 'Seconds a request may wait for a slot it asks for.' },
+  'server.cors': {
+    type: 'string',
+    default: '',
+    doc: 'Origins whose pages may use this server from a browser, such as `https://app.example.org`, with commas between. `*`: pages of every origin may read, on a server that is public (`server.allowPublic`, or an address other than loopback).',
+  },
+  'kupo.port': {
+    type: 'integer',
+    default: 0,
+    min: 0,
+    max: 65_535,
+    doc: 'Cardano: port on which the Kupo API is at the root, usually 1442; 0: none. It is under `/kupo` in any case.',
+  },
   'electrum.host': { type: 'string', default: '127.0.0.1', filled: true, doc: 'Bitcoin family: address the Electrum server listens on.' },
   'electrum.port': { type: 'integer', default: 0, min: 0, max: 65_535, doc: 'TCP port of the Electrum server, usually 50001; 0: none.' },
   'electrum.tlsPort': { type: 'integer', default: 0, min: 0, max: 65_535, doc: 'The same over TLS, usually 50002; 0: none.' },

@@ -44,7 +44,7 @@ export const cardano: Family<CardanoNetwork> = {
     },
     { forms: ['devnet:?blocks=N&seed=N'], makes: PRIVATE, open: ([url]) => openDevnet(url) },
   ],
-  wireShapes: ['mpfs'],
+  wireShapes: ['kupo', 'mpfs'],
 
   open(known, { genesis: texts, remembered }) {
     const { name } = known;

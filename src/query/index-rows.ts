@@ -24,11 +24,14 @@ export interface IndexRange {
 }
 
 /** Of all outputs with this key, or of those from one slot on and before another. */
-export function indexRange(key: Uint8Array, page: PageRequest, fromSlot = 0, endSlot?: number): IndexRange {
-  const gte = placeAt(key, fromSlot);
-  const lt = endSlot === undefined ? prefixEnd(key, PLACE_BYTES) : placeAt(key, endSlot);
-  if (page.order === 'desc') return { gte, lt: smaller(page.after ?? lt, lt), reverse: true };
-  return { gte: page.after === undefined ? gte : keyAfter(page.after), lt, reverse: false };
+export function indexRange(key: Uint8Array, page: PageRequest, fromSlot = 0, endSlot = Number.POSITIVE_INFINITY): IndexRange {
+  const { after, slots } = page;
+  const gte = placeAt(key, Math.max(fromSlot, slots?.from ?? 0));
+  const end = Math.min(endSlot, (slots?.to ?? Number.POSITIVE_INFINITY) + 1);
+  const lt = Number.isSafeInteger(end) ? placeAt(key, end) : prefixEnd(key, PLACE_BYTES);
+  if (page.order === 'desc') return { gte, lt: after === undefined || compareBytes(lt, after) < 0 ? lt : after, reverse: true };
+  const next = after === undefined ? gte : keyAfter(after);
+  return { gte: compareBytes(next, gte) < 0 ? gte : next, lt, reverse: false };
 }
 
 /** `limit` ends the scan; `batchRows` says how many to look up together, for a reader that may stop before. */
@@ -73,8 +76,4 @@ function placeAt(key: Uint8Array, slot: number): Uint8Array {
   place.set(key);
   writeU64(place, KEY_BYTES, slot);
   return place;
-}
-
-function smaller(a: Uint8Array, b: Uint8Array): Uint8Array {
-  return compareBytes(a, b) < 0 ? a : b;
 }

@@ -11,7 +11,7 @@ import type { TxRow } from '../projections/transactions.ts';
 import { compareBytes, equalBytes } from '../util/bytes.ts';
 import { LOOKUP_ROWS } from '../util/limits.ts';
 import { BalanceSum } from './balance.ts';
-import { indexedUtxos, indexRange } from './index-rows.ts';
+import { type IndexRange, indexedUtxos, indexRange } from './index-rows.ts';
 import { isCreatedBy, type Overlay, type RestoredRow } from './overlay.ts';
 import type { StoreColumns } from './store-columns.ts';
 import { checkKey, type IndexedUtxo, type PageRequest, type Utxo } from './utxo.ts';
@@ -49,7 +49,7 @@ export class PastQuery implements ChainView {
     const range = indexRange(key, page, 0, this.head.slot + 1);
     // Not limited there: rows of a block in the same slot may still turn out to be later.
     const rows = indexedUtxos(this.columns.reader, column, range, undefined, Math.min(LOOKUP_ROWS, page.limit ?? LOOKUP_ROWS));
-    const restored = pageOf(this.overlay.rows(kind, key, this.columns.traitsFor(kind)), page);
+    const restored = restoredIn(this.overlay.rows(kind, key, this.columns.traitsFor(kind)), range);
     return limited(merge(this.earlier(rows), restored, range.reverse ? -1 : 1), page.limit);
   }
 
@@ -130,11 +130,10 @@ function isOf({ keyBytes, keyAt }: Coin, txId: Uint8Array): boolean {
   return keyBytes[keyAt] === txId[0] && equalBytes(keyBytes.subarray(keyAt, keyAt + TXID_BYTES), txId);
 }
 
-/** The part of the restored rows behind the page's cursor, in its order. */
-function pageOf(rows: readonly RestoredRow[], { after, order }: PageRequest): readonly RestoredRow[] {
-  const direction = order === 'desc' ? -1 : 1;
-  const part = after === undefined ? rows : rows.filter(({ cursor }) => direction * compareBytes(cursor, after) > 0);
-  return direction < 0 ? part.toReversed() : part;
+/** The restored rows of a range, in its order. */
+function restoredIn(rows: readonly RestoredRow[], { gte, lt, reverse }: IndexRange): readonly RestoredRow[] {
+  const part = rows.filter(({ cursor }) => compareBytes(cursor, gte) >= 0 && compareBytes(cursor, lt) < 0);
+  return reverse ? part.toReversed() : part;
 }
 
 /** Two runs in the same order as one. */

@@ -41,7 +41,7 @@ import { type Seen, seenByHash } from './seen.ts';
 import { pastSetHash, storedSetHash } from './set-hash.ts';
 import { SpentRows } from './spent-rows.ts';
 import { StoreColumns } from './store-columns.ts';
-import { checkKey, type IndexedUtxo, outpointsOf, type PageRequest, type Utxo } from './utxo.ts';
+import { checkKey, type IndexedUtxo, outpointsOf, type PageRequest, type Utxo, unspentRows } from './utxo.ts';
 import type { Balance, ChainView, IndexKind } from './view.ts';
 
 export type { IndexedUtxo, PageRequest, Utxo } from './utxo.ts';
@@ -109,6 +109,17 @@ export class Query implements PresentQuery {
   byKey(kind: IndexKind, key: Uint8Array, page: PageRequest = {}): Iterable<IndexedUtxo> {
     checkKey(key);
     return indexedUtxos(this.snapshot, this.columns.index(kind), indexRange(key, page), page.limit);
+  }
+
+  /** Whether an index answers in full: it is kept, and not being filled any more. */
+  hasIndex(kind: IndexKind): boolean {
+    return this.columns.hasIndex(kind);
+  }
+
+  /** Every unspent output, in the order of their outpoints. */
+  unspent(): Iterable<Utxo> {
+    this.columns.needUnspent();
+    return unspentRows(this.snapshot);
   }
 
   /** Where a transaction stands, and all its outputs that the store still knows. Throws UNSUPPORTED when it keeps none. */

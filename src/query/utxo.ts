@@ -18,12 +18,20 @@ export interface Utxo {
   readonly spent: StoredSpend | null;
 }
 
+/** From one slot to another, both included. */
+export interface SlotRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface PageRequest {
   /** Rows at most. */
   readonly limit?: number | undefined;
   readonly order?: 'asc' | 'desc' | undefined;
   /** Continue behind this index key (the `cursor` of the last row seen). */
   readonly after?: Uint8Array | undefined;
+  /** Only outputs that came to the chain in these. */
+  readonly slots?: SlotRange | undefined;
 }
 
 export interface IndexedUtxo extends Utxo {
@@ -45,6 +53,13 @@ export function outpointsOf(reader: Reader, keys: readonly Uint8Array[]): (Utxo 
     const read = spent[next++];
     return read === undefined ? null : { ...name, output: read.output, spent: read };
   });
+}
+
+/** Every unspent output, in the order of their outpoints. */
+export function* unspentRows(reader: Reader): Generator<Utxo, void, void> {
+  for (const [key, value] of reader.scan(UNSPENT)) {
+    yield { txId: outpointTxId(key), index: outpointIndex(key), output: readStored(value), spent: null };
+  }
 }
 
 /** Keys of an index are all of one length; another one would ask for another part of it. */

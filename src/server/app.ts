@@ -3,6 +3,7 @@
  * it fails. It does not listen; whoever runs it does, or injects requests.
  */
 import fastify, { type FastifyInstance } from 'fastify';
+import type { Config } from '../config/schema.ts';
 import { UnspentError } from '../util/errors.ts';
 import {
   HTTP_BODY_BYTES_MAX,
@@ -15,8 +16,9 @@ import {
 } from '../util/limits.ts';
 import type { ServerContext } from './context.ts';
 import { admit } from './http/admission.ts';
+import { AllowedOrigins, nameOrigins } from './http/cors.ts';
 import { answerError, type FailureListener, handleErrors, PROBLEM_TYPE, problemOf } from './http/problem.ts';
-import { guard, protect } from './http/safety.ts';
+import { guard, isLoopback, protect } from './http/safety.ts';
 import { ServerState } from './http/server-state.ts';
 import { registerMetrics } from './metrics/route.ts';
 import { registerEvents } from './native/events/route.ts';
@@ -33,13 +35,16 @@ export interface AppOptions {
 
 /** Throws CONFIG when the settings would open the server to others by accident. */
 export async function buildApp(context: ServerContext, options: AppOptions = {}): Promise<FastifyInstance> {
-  const state = new ServerState(context, options.log ?? ((line) => process.stderr.write(`unspent: ${line}\n`)));
+  const log = options.log ?? ((line) => process.stderr.write(`unspent: ${line}\n`));
+  const state = new ServerState(context, log);
   const trouble: FailureListener = {
     onFailure: (error, { method, routeOptions }) => state.onFailure(error, `${method} ${routeOptions.url ?? ''}`),
   };
   const app = newFastify(context, trouble);
+  const origins = originsOf(context.config, log);
+  nameOrigins(app, origins);
   admit(app, context.workload, context.config.server.connectionsMax);
-  guard(app, context.config);
+  guard(app, context.config, origins);
   handleErrors(app, trouble);
   await registerOpenApi(app);
   registerNative(app, state);
@@ -51,6 +56,13 @@ export async function buildApp(context: ServerContext, options: AppOptions = {})
   registerReference(app);
   await app.ready();
   return app;
+}
+
+/** Throws CONFIG. Says so where pages of every origin may read. */
+function originsOf({ server }: Config, log: (line: string) => void): AllowedOrigins {
+  const origins = new AllowedOrigins(server, server.allowPublic || !isLoopback(server.host));
+  if (origins.isOpen) log('pages of every origin may read from this server (server.cors is *)');
+  return origins;
 }
 
 /** Milliseconds without a byte after which a connection is cut: what the longest request may wait for its answer, and then some. */

@@ -21,12 +21,12 @@ export interface ShapeServer {
   close(): Promise<void>;
 }
 
-/** For wire shapes that are not HTTP: they listen on ports of their own. */
+/** For wire shapes that are not HTTP, or want to be at the root of a server: they listen on ports of their own. */
 export interface ShapeListener {
   /** The ports that the settings ask for. */
   ports(config: Config): ShapePorts;
   /** Throws CONFIG for settings that are not safe or not enough, IO where the system does not let it listen. */
-  open(context: ServerContext, ports: ShapePorts, log: (line: string) => void): Promise<ShapeServer>;
+  open(context: ServerContext, ports: ShapePorts, app: FastifyInstance, log: (line: string) => void): Promise<ShapeServer>;
 }
 
 export interface WireShape {
@@ -61,6 +61,7 @@ export function portsOf(network: Network, config: Config, given: PortsByShape = 
 /** Opens every shape that has a port to listen on; each is in `opened` as soon as it listens, for whoever closes them if the next one fails. */
 export async function openShapes(
   context: ServerContext,
+  app: FastifyInstance,
   ports: PortsByShape,
   opened: Map<string, ShapeServer>,
   log: (line: string) => void,
@@ -68,6 +69,6 @@ export async function openShapes(
   for (const { name, listener } of shapesOf(context.network)) {
     const wanted = ports[name] ?? {};
     if (listener === undefined || Object.values(wanted).every((port) => port === undefined)) continue;
-    opened.set(name, await listener.open(context, wanted, log));
+    opened.set(name, await listener.open(context, wanted, app, log));
   }
 }

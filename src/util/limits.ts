@@ -396,8 +396,14 @@ export const P2P_MEMPOOL_BYTES_MAX = 64 * 1024 * 1024;
 /** Bytes of what is posted to the Esplora routes: the largest transaction that nodes relay, in hex, has 800,000. */
 export const ESPLORA_BODY_BYTES_MAX = 1_000_000;
 
-/** Rows of an Esplora list that is answered in one piece; a longer one is streamed. */
-export const ESPLORA_ROWS_WHOLE_MAX = 500;
+/** Seconds for which a browser may remember what a preflight said: a change of `server.cors` counts for everybody after that. */
+export const CORS_PREFLIGHT_SECONDS = 600;
+
+/** Names of headers that a preflight may ask for, in characters: they are sent back. */
+export const CORS_HEADER_NAMES_CHARS_MAX = 1_000;
+
+/** Rows of a list without pages (Esplora, Kupo) that is answered in one piece; a longer one is streamed. */
+export const ROWS_WHOLE_MAX = 500;
 
 /** Scripts whose sums are remembered: some 300 bytes each, and a walk over a whole history saved. */
 export const ESPLORA_STATS_MAX = 10_000;

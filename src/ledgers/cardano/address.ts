@@ -5,6 +5,7 @@
  * 'unknown' and are written as hex. Parsing what a person typed does throw.
  */
 import { base58, bech32 } from '@scure/base';
+import { blake2b224 } from '../../crypto/hash.ts';
 import { fromHex, isHex, toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { BASE58_BYTES_MAX, BASE58_CHARS_MAX } from '../../util/limits.ts';
@@ -13,6 +14,7 @@ import { type ByronAddress, readByronAddress } from './byron-address.ts';
 export { type ByronAddress, isRedeemAddress } from './byron-address.ts';
 
 const HASH_BYTES = 28;
+const KEY_BYTES = 32;
 const BASE_BYTES = 1 + 2 * HASH_BYTES;
 const SINGLE_BYTES = 1 + HASH_BYTES;
 
@@ -123,18 +125,28 @@ const CREDENTIAL_PREFIXES: Readonly<Record<string, Pick<CredentialQuery, 'kind' 
   addr_shared_vkh: { kind: 'key', part: 'payment' },
   stake_vkh: { kind: 'key', part: 'stake' },
   stake_shared_vkh: { kind: 'key', part: 'stake' },
+  vkh: { kind: 'key', part: null },
   script: { kind: 'script', part: null },
 };
 
-/** 28 bytes of hex, bech32 of a key or script hash, or a stake address. */
+/** Prefixes of CIP-5 that name a verification key, which stands for its hash. */
+const KEY_PREFIXES: typeof CREDENTIAL_PREFIXES = {
+  addr_vk: { kind: 'key', part: 'payment' },
+  stake_vk: { kind: 'key', part: 'stake' },
+  vk: { kind: 'key', part: null },
+};
+
+/** Hex of a hash (28 bytes) or of a verification key (32), bech32 of a key, a key hash or a script hash, or a stake address. */
 export function parseCredential(text: string): CredentialQuery {
   const given = text.trim();
   if (isHex(given, HASH_BYTES)) return { hash: fromHex(given), kind: null, part: null };
+  if (isHex(given, KEY_BYTES)) return { hash: blake2b224(fromHex(given)), kind: 'key', part: null };
   if (/^stake(_test)?1/i.test(given)) {
     const { stake } = readAddress(parseBech32Address(given));
     if (stake !== null) return { ...stake, part: 'stake' };
   }
   const { prefix, bytes } = decodeBech32(given, 'a credential (28 bytes of hex, addr_vkh1..., stake_vkh1..., script1... or stake1...)');
+  if (Object.hasOwn(KEY_PREFIXES, prefix) && bytes.length === KEY_BYTES) return { hash: blake2b224(bytes), ...KEY_PREFIXES[prefix] };
   const meaning = Object.hasOwn(CREDENTIAL_PREFIXES, prefix) ? CREDENTIAL_PREFIXES[prefix] : undefined;
   if (meaning === undefined) {
     throw usage(`'${prefix}' is not the prefix of a credential; expected one of ${Object.keys(CREDENTIAL_PREFIXES).join(', ')}`, given);

@@ -45,7 +45,7 @@ export function cardanoDialect(network: CardanoNetwork): Dialect {
       return { hash: blake2b256(bytes), bytes };
     },
     outputWriter() {
-      const owners = new Owners();
+      const owners = new OwnerTexts();
       return (utxo, json) => writeOutput(utxo, owners, json);
     },
     outputFields,
@@ -61,7 +61,7 @@ function holder(text: string): Holder {
   return read.kind === 'reward' ? { kind: 'stake', key: read.stake.hash } : { kind: 'address', key: blake2b224(address) };
 }
 
-function writeOutput({ txId, index, output }: Utxo, owners: Owners, json: Writable<UtxoJson>): void {
+function writeOutput({ txId, index, output }: Utxo, owners: OwnerTexts, json: Writable<UtxoJson>): void {
   const described = describeStored(txId, index, output.raw);
   const { datumHash, inlineDatum, scriptRef, scriptHash } = described;
   const owner = owners.of(described.address);
@@ -79,7 +79,8 @@ function writeOutput({ txId, index, output }: Utxo, owners: Owners, json: Writab
   json.is_collateral_return = (output.flags & OUTPUT_FLAG.collateralReturn) !== 0;
 }
 
-class Owners {
+/** Owners as documents name them. It remembers them: answers are full of the same ones. */
+export class OwnerTexts {
   private readonly known = new Map<string, Owner>();
 
   of(address: Uint8Array): Owner {

@@ -12,6 +12,10 @@ import type { Task } from './work/task.ts';
 import type { Workload } from './work/workload.ts';
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** All that are open. */
+    readonly connections: Connections;
+  }
   interface FastifyRequest {
     task: Task;
   }
@@ -24,9 +28,10 @@ declare module 'fastify' {
 type Done = (error?: Error) => void;
 
 /** Two hooks around every request: before anything is done for it, and when its answer is made. */
-export function admit(app: FastifyInstance, workload: Workload, connectionsMax: number): Connections {
+export function admit(app: FastifyInstance, workload: Workload, connectionsMax: number): void {
   const connections = new Connections(connectionsMax);
   connections.watch(app.server);
+  app.decorate('connections', connections);
   app.decorateRequest('task');
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done: Done) => {
     const { socket } = request.raw;
@@ -54,7 +59,6 @@ export function admit(app: FastifyInstance, workload: Workload, connectionsMax: 
     if (bytes === null || bytes > HTTP_PIECE_CHARS) cutWhenStalled(reply);
     done();
   });
-  return connections;
 }
 
 /** An answer that may have to wait for its reader: while it is under way a reader that takes nothing is given less time than one that asks. */

@@ -3,8 +3,8 @@
  * otherwise; a name in `Host` that is not ours is refused, because a page from
  * elsewhere can point its own name at this machine (DNS rebinding); what changes
  * something is not taken from a page of another origin; the token is compared
- * without telling how much of it was right. No answer ever allows another origin
- * to read it.
+ * without telling how much of it was right. Pages of other origins may do what
+ * `server.cors` allows them (`cors.ts`), which is nothing by default.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -13,6 +13,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/schema.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { HTTP_URL_CHARS_MAX } from '../../util/limits.ts';
+import { type AllowedOrigins, answerPreflight } from './cors.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -48,7 +49,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** One hook before everything else, on every route and where there is none. */
-export function guard(app: FastifyInstance, { server }: Config): void {
+export function guard(app: FastifyInstance, { server }: Config, origins: AllowedOrigins): void {
   checkBind(server);
   const isOurs = hostCheck(server);
   const names = new Set(listOf(server.hosts));
@@ -58,8 +59,10 @@ export function guard(app: FastifyInstance, { server }: Config): void {
     protect(reply);
     const { raw } = request;
     if ((raw.url?.length ?? 0) > HTTP_URL_CHARS_MAX) return done(tooLong());
-    const refusal = addressRefusal(raw, isOurs) ?? originRefusal(raw, isNamed);
+    const refusal = addressRefusal(raw, isOurs) ?? originRefusal(raw, isNamed, origins);
     if (refusal !== null) return done(refusal);
+    // A browser asks before it sends, and sends no token with the question.
+    if (answerPreflight(raw, reply, origins)) return;
     if (isToken !== null && request.routeOptions.config.withoutToken !== true && !isToken(raw.headers.authorization)) {
       reply.header('www-authenticate', 'Bearer realm="unspent"');
       return done(new UnspentError('UNAUTHORIZED', 'the request has no token, or another one'));
@@ -95,9 +98,13 @@ function addressRefusal({ url = '', headers, rawHeaders, socket }: IncomingMessa
  * Refuses requests that change something if they come from a page of another origin: browsers name the origin of such a
  * page, so a request that names none is not from a page. Null: allowed.
  */
-function originRefusal({ method, headers }: IncomingMessage, isNamed: (name: string) => boolean): UnspentError | null {
+function originRefusal(
+  { method, headers }: IncomingMessage,
+  isNamed: (name: string) => boolean,
+  origins: AllowedOrigins,
+): UnspentError | null {
   const { origin, host = '' } = headers;
-  if (origin === undefined || method === undefined || SENDS_NOTHING.has(method)) return null;
+  if (origin === undefined || method === undefined || SENDS_NOTHING.has(method) || origins.names(origin)) return null;
   const page = URL.canParse(origin) ? new URL(origin) : null;
   // Behind a proxy the two may differ in all but the name that was set for it.
   if (page !== null && page.host !== '' && (page.host === host.toLowerCase() || isNamed(page.hostname))) return null;

@@ -69,7 +69,7 @@ export class Host {
       const app = await buildApp(inside.context);
       servers.push(app);
       const url = await listen(app, parts.config.server);
-      await openShapes(inside.context, parts.ports, shapes, (line) => process.stderr.write(`unspent: ${line}\n`));
+      await openShapes(inside.context, app, parts.ports, shapes, (line) => process.stderr.write(`unspent: ${line}\n`));
       const ports = Object.fromEntries([...shapes].map(([name, server]) => [name, server.ports]));
       return new Host(inside, [...servers, ...shapes.values()], { url, ports });
     } catch (error) {

@@ -33,7 +33,7 @@ export const electrum: WireShape = {
   name: 'electrum',
   listener: {
     ports: ({ electrum: { port, tlsPort, wsPort } }) => ({ tcp: port || undefined, tls: tlsPort || undefined, ws: wsPort || undefined }),
-    open: (context, ports, log) => openElectrum(context, ports, log),
+    open: (context, ports, _app, log) => openElectrum(context, ports, log),
   },
 };
 

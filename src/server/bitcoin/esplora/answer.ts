@@ -5,16 +5,14 @@
  * already is told so; what is unconfirmed changes without a block, so such
  * answers are known by the state of the mempool too.
  */
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type BitcoinNetwork, formatId } from '../../../ledgers/bitcoin/index.ts';
 import type { Point } from '../../../ledgers/ledger.ts';
 import type { Mempool } from '../../../query/bitcoin/mempool/mempool.ts';
 import type { Query } from '../../../query/query.ts';
-import { ESPLORA_ROWS_WHOLE_MAX } from '../../../util/limits.ts';
 import { etagOf, MEDIA_TYPES } from '../../http/conditional.ts';
+import { listBody } from '../../http/list-body.ts';
 import { answerRead, isKnownTo, nameBlock, type ResponseBody, setValidator } from '../../http/read-answer.ts';
-import { RowStream } from '../../http/rows.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import type { Task } from '../../http/work/task.ts';
 
@@ -67,33 +65,16 @@ export class EsploraAnswers {
   }
 
   /** A list: at once when it is short, else as a stream no faster than its reader. */
-  rows<Row>(request: FastifyRequest, source: Iterable<Row>, encode: (row: Row) => string): string | Readable {
-    const rows = source[Symbol.iterator]();
-    const first: string[] = [];
-    while (first.length < ESPLORA_ROWS_WHOLE_MAX) {
-      const { done, value } = rows.next();
-      if (done === true) return `[${first.join(',')}]`;
-      first.push(encode(value));
-    }
-    // Nobody reads the body of a HEAD.
-    if (request.method !== 'HEAD')
-      return this.state.stream(new RowStream(request.task, behind(first, rows, encode), undefined, (row) => row, 'json'));
-    rows.return?.();
-    return Readable.from([]);
+  rows<Row extends object>(
+    request: FastifyRequest,
+    rows: Iterable<Row>,
+    encode: (row: Row) => string,
+  ): ResponseBody | Promise<ResponseBody> {
+    return listBody(this.state, request, { rows, encode });
   }
 
   #etag(head: Point | null, mempool: boolean): string {
     const hash = head === null ? null : formatId(head.hash);
     return etagOf(mempool ? `${hash ?? 'origin'}-${this.#run}-${this.#changes}` : hash, 'json');
-  }
-}
-
-/** What was made already, then the rest; closed with its reader. */
-function* behind<Row>(first: readonly string[], rows: Iterator<Row>, encode: (row: Row) => string): Generator<string, void, void> {
-  try {
-    yield* first;
-    for (let next = rows.next(); next.done !== true; next = rows.next()) yield encode(next.value);
-  } finally {
-    rows.return?.();
   }
 }

@@ -9,6 +9,7 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import { needBitcoin } from '../../../families/bitcoin.ts';
 import type { ErrorCode } from '../../../util/errors.ts';
 import { isUnspentError } from '../../../util/errors.ts';
+import { hideRoutes } from '../../http/hide-routes.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import type { WireShape } from '../../shapes.ts';
 import { mempoolOf } from '../mempool.ts';
@@ -34,7 +35,7 @@ function registerEsplora(app: FastifyInstance, state: ServerState): void {
   const answers = new EsploraAnswers(state, parameters, mempool);
   app.register(
     async (api) => {
-      hideFromDocument(api);
+      hideRoutes(api);
       takeAnyBody(api);
       answerPlainly(api);
       registerScripts(api, answers);
@@ -45,12 +46,6 @@ function registerEsplora(app: FastifyInstance, state: ServerState): void {
     },
     { prefix: BASE },
   );
-}
-
-function hideFromDocument(api: FastifyInstance): void {
-  api.addHook('onRoute', (route) => {
-    route.schema = { ...route.schema, hide: true };
-  });
 }
 
 /** Clients post hex as plain text, as a form, or as nothing in particular. */

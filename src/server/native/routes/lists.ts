@@ -9,8 +9,8 @@ import Type, { type TObject } from 'typebox';
 import { type AssetId, parseUnit } from '../../../ledgers/asset.ts';
 import { KEY_KINDS, type Ledger } from '../../../ledgers/ledger.ts';
 import type { Dialect } from '../../../query/dialect.ts';
+import { holdsAsset } from '../../../query/holds-asset.ts';
 import type { IndexKind } from '../../../query/view.ts';
-import { equalBytes } from '../../../util/bytes.ts';
 import type { ResponseBody } from '../../http/read-answer.ts';
 import { joinRows, type RowFilter, RowStream } from '../../http/rows.ts';
 import { makePage, type PageRows } from '../../http/slices.ts';
@@ -161,12 +161,5 @@ function everyRow(answers: NativeAnswers, request: FastifyRequest, read: ReadCon
 /** Whether an output holds the asset. */
 function holderOf({ context }: NativeAnswers, { policy, name }: AssetId): RowFilter {
   const { traits } = context.network.ledger;
-  return ({ output: { raw } }) => {
-    let held = false;
-    if (traits === null || traits.isPlain(raw, 0, raw.length)) return held;
-    traits.assets(raw, 0, raw.length, (itsPolicy, itsName) => {
-      held ||= equalBytes(itsPolicy, policy) && equalBytes(itsName, name);
-    });
-    return held;
-  };
+  return ({ output }) => traits !== null && holdsAsset(traits, output.raw, policy, name);
 }

@@ -1,0 +1,68 @@
+/**
+ * For wire shapes whose clients expect to find them at the root of a server: a
+ * port of its own, on which the HTTP server answers as it does below a prefix.
+ * It is the same server, with the same guards, limits and metrics; only the
+ * paths are shorter.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../../config/schema.ts';
+import { UnspentError } from '../../util/errors.ts';
+import type { ShapeListener } from '../shapes.ts';
+
+export interface RootPort {
+  /** Where the shape is on the HTTP server, such as `/kupo`. */
+  readonly prefix: string;
+  /** The setting that has the port, for whoever cannot have it. */
+  readonly setting: string;
+  /** 0: none. */
+  port(config: Config): number;
+}
+
+/** Its one port is named `http`. */
+export function rootListener({ prefix, setting, port: portOf }: RootPort): ShapeListener {
+  return {
+    ports: (config) => ({ http: portOf(config) || undefined }),
+    async open({ config }, { http = 0 }, app) {
+      const server = createServer((request, response) => forward(app, prefix, request, response));
+      copyBounds(app, server);
+      const { host } = config.server;
+      await listen(server, host, http, setting);
+      return { ports: { http: (server.address() as AddressInfo).port }, close: () => close(server) };
+    },
+  };
+}
+
+function forward(app: FastifyInstance, prefix: string, request: IncomingMessage, response: ServerResponse): void {
+  // A target that names a host is taken as it is, and refused unless it is ours.
+  if (request.url?.startsWith('/')) request.url = `${prefix}${request.url}`;
+  app.routing(request, response);
+}
+
+/** The bounds on connections, time and bytes are those of the HTTP server, and its connections count among them. */
+function copyBounds(app: FastifyInstance, server: Server): void {
+  const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = app.server;
+  Object.assign(server, { headersTimeout, requestTimeout, keepAliveTimeout, timeout });
+  server.on('clientError', (error, socket) => app.server.emit('clientError', error, socket));
+  app.connections.watch(server);
+}
+
+function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // It stays: a connection that could not be accepted later is nothing to fall over.
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'the port is taken' : error.message;
+      reject(new UnspentError('IO', `cannot listen on ${host}:${port} (${setting}): ${why}`, { host, port }, error));
+    });
+    server.listen({ host, port }, () => resolve());
+  });
+}
+
+function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  server.closeAllConnections();
+  return closed;
+}
