@@ -11,10 +11,11 @@ import { readAddress } from '../../../src/ledgers/cardano/index.ts';
 import type { UtxoJson } from '../../../src/query/json.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
 import { ROWS_WHOLE_MAX } from '../../../src/util/limits.ts';
-import { KEEP_ALL } from '../../support/harness.ts';
 import { comparable, type KupoMatch, makeOutputs, matchOf, QUANTITY_MAX } from '../../support/kupo-match.ts';
+import { KUPO_KEEPS } from '../../support/kupo-stage.ts';
 import { type Answer, assertProblem, Served } from '../../support/served.ts';
 
+const KEEPS = { keeps: KUPO_KEEPS };
 const STRINGS = { accept: 'application/json;asset-quantity=string' };
 
 const matchesIn = (answer: Answer): KupoMatch[] => {
@@ -52,7 +53,7 @@ async function compare(served: Served, pattern: string, path: string): Promise<n
 describe('the same answers as our own API', () => {
   for (const flavour of ['conway', 'ancient'] as const) {
     test(`for every pattern, through forks (${flavour})`, async () => {
-      const served = await Served.open({ flavour, blocks: flavour === 'conway' ? 25 : 60, seed: 5 });
+      const served = await Served.open({ flavour, blocks: flavour === 'conway' ? 25 : 60, seed: 5, store: KEEPS });
       let rows = 0;
       for (const [back, forward] of [
         [0, 0],
@@ -80,7 +81,7 @@ describe('patterns and parameters', () => {
   let served: Served;
   let all: KupoMatch[];
   before(async () => {
-    served = await Served.open({ blocks: 80, seed: 3 });
+    served = await Served.open({ blocks: 80, seed: 3, store: KEEPS });
     all = matchesIn(await served.get('//kupo/matches?unspent'));
   });
   after(() => served.close());
@@ -204,7 +205,7 @@ describe('patterns and parameters', () => {
 
 describe('what was spent', () => {
   test('is known by its transaction, until it is pruned', async () => {
-    const served = await Served.open({ blocks: 60, seed: 3, store: { pruneDepth: 20, rollbackWindow: 20 } });
+    const served = await Served.open({ blocks: 60, seed: 3, store: { ...KEEPS, pruneDepth: 20, rollbackWindow: 20 } });
     const { chain } = served.devnet;
     const made = new Map(chain.blocks.flatMap(({ height }) => served.devnet.blocks()[height].txs.map((tx) => [toHex(tx.id), height])));
     const spentOf = async (tx: string): Promise<KupoMatch[]> => matchesIn(await served.get(`//kupo/matches/*@${tx}?spent`));
@@ -240,7 +241,7 @@ describe('what was spent', () => {
   });
 
   test('of an address it is not known, which is not an empty list', async () => {
-    const served = await Served.open({ blocks: 10 });
+    const served = await Served.open({ blocks: 10, store: KEEPS });
     const [{ addressHex }] = served.devnet.chain.utxos.values();
     for (const rest of [`/${addressHex}`, `/${addressHex}?spent`, '', '?spent_after=1', '/*/*'])
       assertProblem(await served.get(`//kupo/matches${rest}`), 'UNSUPPORTED', 501);
@@ -250,7 +251,7 @@ describe('what was spent', () => {
 
 describe('quantities', () => {
   test('up to 2^53 - 1 are numbers, above it strings; all are strings for who asks', async () => {
-    const served = await Served.open({ blocks: 3 });
+    const served = await Served.open({ blocks: 3, store: KEEPS });
     const [p1, p2, p3] = ['11', '22', '33'].map((byte) => byte.repeat(28));
     const address = `60${'ab'.repeat(28)}`;
     const assets = { [`${p1}.`]: QUANTITY_MAX, [`${p2}.aa`]: 2n ** 53n - 1n, [`${p3}.`]: 2n ** 53n };
@@ -274,7 +275,7 @@ describe('quantities', () => {
 
 describe('datums and scripts', () => {
   test('by hash, with a match, and null for what was never seen', async () => {
-    const served = await Served.open({ blocks: 60 });
+    const served = await Served.open({ blocks: 60, store: KEEPS });
     const script = `8202${'4d01000033222220051200120011'}`;
     const tx = makeOutputs(served, [
       { address: `60${'ab'.repeat(28)}`, lovelace: 1n, assets: {}, inlineDatum: 'd87980', scriptRef: script },
@@ -292,7 +293,7 @@ describe('datums and scripts', () => {
   });
 
   test('that the store does not keep are said to be missing, before the first row', async () => {
-    const keeps = KEEP_ALL.filter((name) => !['datums', 'scripts', 'index.asset', 'index.policy'].includes(name));
+    const keeps = KUPO_KEEPS.filter((name) => !['datums', 'scripts', 'index.asset', 'index.policy'].includes(name));
     const served = await Served.open({ blocks: 60, store: { keeps } });
     const unit = [...served.devnet.chain.utxos.values()].flatMap(({ assets }) => [...assets.keys()])[0];
     for (const path of [
@@ -311,7 +312,7 @@ describe('datums and scripts', () => {
 describe('headers and the rest', () => {
   let served: Served;
   before(async () => {
-    served = await Served.open({ blocks: 60 });
+    served = await Served.open({ blocks: 60, store: KEEPS });
   });
   after(() => served.close());
 
@@ -390,7 +391,7 @@ describe('headers and the rest', () => {
 
 describe('a long list', () => {
   test('is streamed whole, and one more stream than there may be is told so', async () => {
-    const served = await Served.open({ blocks: 2, server: { streamsMax: 1 } });
+    const served = await Served.open({ blocks: 2, server: { streamsMax: 1 }, store: KEEPS });
     const address = `60${'cd'.repeat(28)}`;
     const count = 3 * ROWS_WHOLE_MAX;
     makeOutputs(
