@@ -256,7 +256,10 @@ describe('what a person types', () => {
     });
     assert.throws(() => parseCredential(SCRIPT.slice(2)), usage(/expected a credential/));
     assert.throws(() => parseCredential(good), usage(/'addr' is not the prefix of a credential/));
-    assert.throws(() => parseCredential('addr_vk1w0l2sr2zgfm26ztc6nl9xy8ghsk5sh6ldwemlpmp9xylzy4dtf7st80zhd'), usage(/'addr_vk'/));
+    // A key stands for its hash.
+    const key = 'addr_vk1w0l2sr2zgfm26ztc6nl9xy8ghsk5sh6ldwemlpmp9xylzy4dtf7st80zhd';
+    assert.deepEqual(parseCredential(key), { hash: fromHex(PAYMENT_KEY), kind: 'key', part: 'payment' });
+    assert.throws(() => parseCredential('addr_xvk1w0l2sr2zgfm26ztc6nl9xy8ghsk5sh6ldwemlpmp9xylzy4dtf7st80zhd'), usage(/bech32|'addr_xvk'/));
   });
 });
 
