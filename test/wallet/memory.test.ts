@@ -26,4 +26,4 @@ describe('wallets: in memory', () => {
 });
 
 /** The two databases live many more of these lives beside it. */
-runRandomWallets('in memory', (lives) => runRandomLives({ ...lives, open: null }), { events: 10_000, compareEvery: 1 });
+runRandomWallets('in memory', (lives) => runRandomLives({ ...lives, open: null }), { events: 10_000, length: 80, compareEvery: 1 });

@@ -1,9 +1,8 @@
-/** The wallet store on PostgreSQL: the stories of wallets, random lives beside the model, and what only a database has to show. */
+/** The wallet store on PostgreSQL: the stories of wallets, and what only a database has to show. */
 import { after, describe, it } from 'node:test';
 import { openWalletStore } from '../../src/wallet/open.ts';
 import { executeIn } from '../support/sql/execute.ts';
 import { PostgresServer, withoutPostgres } from '../support/sql/postgres-server.ts';
-import { runRandomWallets } from './random.ts';
 import { runWalletScenarios } from './scenarios.ts';
 import { runConstraints } from './sql/constraints.ts';
 import { runContention } from './sql/contention.ts';
@@ -13,7 +12,6 @@ import { runFailures, runRealFailures } from './sql/failures.ts';
 import { runFeeders } from './sql/feeders.ts';
 import { runOpening } from './sql/opening.ts';
 import { runPlans } from './sql/plans.ts';
-import { liveInThread } from './sql/random-thread.ts';
 import { makeWalletSchema } from './sql/wallet-files.ts';
 
 if (withoutPostgres) {
@@ -46,5 +44,4 @@ if (withoutPostgres) {
   runContention(server, 16, { singles: 5, selections: 2, coinsEach: 2 });
   runFeeders(server, 60);
   runPlans(server);
-  runRandomWallets('PostgreSQL', async (lives) => liveInThread(await server.freshUrl(), lives), { events: 2000, compareEvery: 20 });
 }

@@ -5,13 +5,24 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TEST_SEED } from '../support/harness.ts';
-import type { RandomCounts, RandomLives } from './support/random-run.ts';
+import type { FailedLife, RandomCounts, RandomLives } from './support/random-run.ts';
 
-/** Seeds of lives that failed once, in whichever store. */
-const FAILED_BEFORE: readonly number[] = [2_299_928_686, 2_040_139_441];
+/** In whichever store. */
+const FAILED_BEFORE: readonly FailedLife[] = [
+  { seed: 2_299_928_686, length: 80 },
+  { seed: 2_040_139_441, length: 80 },
+];
 
-/** Calls of one life: enough for branches to grow and fall, few enough that every row is looked at after each. */
-const LIFE_LENGTH = 80;
+/** How many lives, and how closely they are watched. */
+export interface RandomRunLength {
+  /** Calls in all. */
+  readonly events: number;
+  /** Calls of one life: enough for branches to grow and fall, few enough that every row is looked at after each. */
+  readonly length: number;
+  /** Rows, events and sums of store and model are compared after so many calls. */
+  readonly compareEvery: number;
+  readonly firstSeed?: number;
+}
 
 /** What must have happened in a run of thousands of calls for it to show anything. */
 const MUST_HAPPEN = [
@@ -44,15 +55,15 @@ const MUST_BE_REFUSED = [
   'FEED_MOVED',
 ];
 
-/** `live` runs them in the store. `compareEvery`: rows, events and sums of store and model are compared after so many calls. */
+/** `live` runs them in the store. */
 export function runRandomWallets(
   name: string,
   live: (lives: RandomLives) => Promise<RandomCounts>,
-  { events, compareEvery }: { readonly events: number; readonly compareEvery: number },
+  { firstSeed = TEST_SEED, ...run }: RandomRunLength,
 ): void {
   describe(`wallets: ${name}`, () => {
-    it(`W83 ${events} random calls: the invariants hold after each, and every row is that of the model`, async () => {
-      const counts = await live({ length: LIFE_LENGTH, compareEvery, firstSeed: TEST_SEED, events, failedBefore: FAILED_BEFORE });
+    it(`W83 ${run.events} random calls from seed ${firstSeed}: the invariants hold after each, and every row is that of the model`, async () => {
+      const counts = await live({ ...run, firstSeed, failedBefore: FAILED_BEFORE });
       const seen = [...counts.keys()];
       assert.deepEqual(
         MUST_HAPPEN.filter((key) => !seen.includes(key)),

@@ -1,9 +1,8 @@
-/** The wallet store on SQLite: the stories of wallets, random lives beside the model, and what only a database has to show. */
+/** The wallet store on SQLite: the stories of wallets, and what only a database has to show. */
 import { writeFileSync } from 'node:fs';
 import { after } from 'node:test';
 import { openWalletStore } from '../../src/wallet/open.ts';
 import { fileOf } from '../support/sql/sqlite-files.ts';
-import { runRandomWallets } from './random.ts';
 import { runWalletScenarios } from './scenarios.ts';
 import { runConstraints } from './sql/constraints.ts';
 import { runContention } from './sql/contention.ts';
@@ -13,7 +12,6 @@ import { runFailures, runRealFailures } from './sql/failures.ts';
 import { runFeeders } from './sql/feeders.ts';
 import { runOpening, runWrongAddresses } from './sql/opening.ts';
 import { runPlans } from './sql/plans.ts';
-import { liveInThread } from './sql/random-thread.ts';
 import { WalletFiles } from './sql/wallet-files.ts';
 
 const files = new WalletFiles();
@@ -38,4 +36,3 @@ runSqliteCrashes(files);
 runContention(files, 16, { singles: 5, selections: 2, coinsEach: 2 });
 runFeeders(files, 60);
 runPlans(files);
-runRandomWallets('SQLite', async (lives) => liveInThread(await files.freshUrl(), lives), { events: 10_000, compareEvery: 20 });

@@ -64,7 +64,9 @@ export type RandomAction =
 
 /** Of which wallets there are addresses: 0 to 5 of one account, 6 and 7 of another scope, 8 and 9 imported alone. */
 export const RANDOM_WALLETS = 2;
-const TXS = 22;
+/** Transactions of a life, at least, and calls for each of them in a longer one. */
+const TXS_MIN = 22;
+const CALLS_PER_TX = 4;
 const OUTSIDE_OUTPOINTS = 5;
 
 const WEIGHTS = [
@@ -100,10 +102,11 @@ export class RandomLife {
   /** What was leased last, if all went well. */
   #leased: { readonly wallet: number; readonly coin: Outpoint } | null = null;
 
-  constructor(random: Random) {
+  /** `length`: calls that are to come. */
+  constructor(random: Random, length: number) {
     this.#random = random;
     const txs: WalletTx[] = [];
-    for (let n = 0; n < TXS; n++) txs.push(this.#makeTx(n, txs));
+    for (let n = 0; n < Math.max(TXS_MIN, length / CALLS_PER_TX); n++) txs.push(this.#makeTx(n, txs));
     this.txs = txs;
   }
 
@@ -176,7 +179,7 @@ export class RandomLife {
 
   /** Later ones as the life goes on, and sometimes one whose parents are still to come. */
   #tx(): number {
-    const until = Math.min(TXS, 4 + Math.floor(this.#steps / 3));
+    const until = Math.min(this.txs.length, 4 + Math.floor(this.#steps / 3));
     return this.#random.chance(0.6) ? Math.max(0, until - 1 - this.#random.int(7)) : this.#random.int(until);
   }
 

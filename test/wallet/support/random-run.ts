@@ -24,12 +24,15 @@ export interface RandomRun {
   readonly compareEvery: number;
 }
 
+/** One that failed once. */
+export type FailedLife = Pick<RandomRun, 'seed' | 'length'>;
+
 /** Many lives, whatever the store. */
 export interface RandomLives extends Omit<RandomRun, 'open' | 'seed'> {
   readonly firstSeed: number;
   /** Calls in all. */
   readonly events: number;
-  readonly failedBefore: readonly number[];
+  readonly failedBefore: readonly FailedLife[];
 }
 
 /** After every so many calls sums are compared with lists, and the same call is made once more. */
@@ -44,7 +47,7 @@ function actionsOf(life: RandomLife, length: number): RandomAction[] {
 }
 
 export async function liveRandomly(run: RandomRun, counts: RandomCounts): Promise<void> {
-  const life = new RandomLife(new Random(run.seed));
+  const life = new RandomLife(new Random(run.seed), run.length);
   const actions = actionsOf(life, run.length);
   const failure = await failureOf(run, life, actions, counts);
   if (failure === null) return;
@@ -196,7 +199,7 @@ function same(found: unknown, wanted: unknown, what: string): void {
 /** Lives until so many calls were made; lives that failed once come first. */
 export async function runRandomLives(run: RandomLives & Pick<RandomRun, 'open'>): Promise<RandomCounts> {
   const counts: RandomCounts = new Map();
-  for (const seed of run.failedBefore) await liveRandomly({ ...run, seed }, counts);
+  for (const life of run.failedBefore) await liveRandomly({ ...run, ...life }, counts);
   for (let life = 0; life * run.length < run.events; life++) await liveRandomly({ ...run, seed: mix32(run.firstSeed, life) }, counts);
   return counts;
 }
