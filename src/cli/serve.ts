@@ -1,13 +1,14 @@
 /**
  * `serve`: an existing store over HTTP, without following anything. What was
  * switched on and is not filled yet is filled meanwhile, what is outside the
- * window is pruned.
+ * window is pruned, and wallets get the blocks that they have not got yet.
  */
 import type { Command } from 'commander';
 import { renderPoint } from '../query/render.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
+import { followWallets } from './bitcoin/wallet/follow-wallets.ts';
 import { action, type Context } from './context.ts';
 import { pairs, pointText } from './format.ts';
 import { aborted, onInterrupt } from './interrupt.ts';
@@ -22,7 +23,8 @@ export function registerServe(program: Command): void {
     .addHelpText(
       'after',
       `
-Blocks are not followed: \`start\` does both. An address that others can reach needs server.token or server.allowPublic.
+Blocks are not followed: \`start\` does both. Wallets get the blocks that the store has.
+An address that others can reach needs server.token or server.allowPublic.
 
 Examples:
   $ unspent serve
@@ -57,7 +59,7 @@ function serveStore(context: Context): Promise<void> {
       await runBoth(
         interruption.signal,
         (signal) => Promise.race([aborted(signal), served.ended]).finally(() => ended.abort()),
-        (signal) => upkeep(store, AbortSignal.any([signal, ended.signal])),
+        (signal) => upkeep(context, store, AbortSignal.any([signal, ended.signal])),
       );
       await served.close();
     } finally {
@@ -67,11 +69,16 @@ function serveStore(context: Context): Promise<void> {
   });
 }
 
-/** What a store needs that nothing is followed into. */
-function upkeep(store: OpenStore, signal: AbortSignal): Promise<unknown> {
+/** What a store needs that nothing is followed into, and the wallets beside it. */
+function upkeep(context: Context, store: OpenStore, signal: AbortSignal): Promise<unknown> {
   return runBoth(
     signal,
-    (stop) => store.fill({ signal: stop }),
-    (stop) => store.keepPruned(stop),
+    (stop) => followWallets(context, store, stop),
+    (stop) =>
+      runBoth(
+        stop,
+        (both) => store.fill({ signal: both }),
+        (both) => store.keepPruned(both),
+      ),
   );
 }

@@ -120,6 +120,8 @@ export interface WalletCoinJson {
   readonly coinbase: boolean;
   /** All inputs of its transaction are the wallet's own. */
   readonly own_change: boolean;
+  /** Its transaction is in no block, and the mempool has it no more. */
+  readonly evicted: boolean;
   /** When it was first seen. */
   readonly received: number;
   /** Who has reserved it; null: nobody. */
@@ -237,6 +239,7 @@ export function coinJson(notation: WalletNotation, { syncedTo }: WalletInfo, coi
     confirmations: confirmations(coin.height, syncedTo?.height ?? null),
     coinbase: coin.isCoinbase,
     own_change: coin.isOwnChange,
+    evicted: coin.isEvicted,
     received: coin.received,
     lease: coin.lease && leaseJson(coin.lease),
   };

@@ -163,6 +163,8 @@ export interface WalletCoin {
   readonly height: number | null;
   /** All inputs of its transaction are the wallet's own. */
   readonly isOwnChange: boolean;
+  /** Unmined, and the mempool was last told to have its transaction no more: it may be mined, but what spends the coin cannot be sent. */
+  readonly isEvicted: boolean;
   /** Null: not leased at the time that was asked for. */
   readonly lease: CoinLease | null;
 }
@@ -197,7 +199,7 @@ export interface WalletBalance {
   readonly untrustedPending: bigint;
   /** Of a coinbase with fewer confirmations than `coinbaseMaturity` of the filter, or 100 where it says nothing. */
   readonly immature: bigint;
-  /** What may be spent now: confirmed and trusted, mature and not locked. */
+  /** What may be spent now: confirmed and trusted, mature, not locked and not evicted. */
   readonly spendable: bigint;
 }
 
@@ -229,8 +231,8 @@ export type WalletEvent =
   | { readonly kind: 'tx.confirmed'; readonly txId: Uint8Array; readonly height: number }
   /** `height`: of the block that it lost. */
   | { readonly kind: 'tx.unconfirmed'; readonly txId: Uint8Array; readonly height: number }
-  /** `tx.deleted`: the row is gone, with its credits and their leases. */
-  | { readonly kind: 'tx.evicted' | 'tx.deleted'; readonly txId: Uint8Array }
+  /** `tx.seen`: the mempool has it again after `tx.evicted`. `tx.deleted`: the row is gone, with its credits and their leases. */
+  | { readonly kind: 'tx.evicted' | 'tx.seen' | 'tx.deleted'; readonly txId: Uint8Array }
   | { readonly kind: 'utxo.created' | 'utxo.spent' | 'utxo.unspent'; readonly outpoint: Outpoint; readonly amount: bigint }
   /** `lease.expired`: somebody else took the coin, or the row was cleared away. A renewal is `lease.acquired`. */
   | { readonly kind: 'lease.acquired' | 'lease.released' | 'lease.expired'; readonly outpoint: Outpoint; readonly leaseId: Uint8Array }

@@ -143,7 +143,7 @@ export interface WalletStore {
   listLeases(walletId: WalletId, now: number): Promise<readonly WalletCoin[]>;
   /** Frees space; what has expired is invisible before. Returns how many. */
   deleteExpiredLeases(now: number): Promise<number>;
-  /** Chooses among the coins of the filter that are not leased, and leases what was chosen, in one database transaction. */
+  /** Chooses among the coins of the filter that are neither leased nor evicted, and leases what was chosen, in one database transaction. */
   selectAndLease<T extends { readonly coins: readonly Outpoint[] }>(
     walletId: WalletId,
     filter: CoinFilter,
@@ -315,7 +315,7 @@ export interface CoinFilter {
   readonly accountName?: string | undefined;
   readonly minConfs?: number | undefined;
   readonly maxConfs?: number | undefined;
-  /** Confirmations that a coinbase needs; 0: none. */
+  /** Confirmations that a coinbase needs to be listed; of a balance, not to be immature. 0: none. */
   readonly coinbaseMaturity?: number | undefined;
 }
 

@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import { before, describe, it, type TestContext } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { openStore } from '../../src/store/store.ts';
+import { until } from '../support/patience.ts';
 import { MNEMONIC, RegtestAccount } from '../support/regtest-account.ts';
 import { temporary, unspentHere } from './run.ts';
+import { Running } from './running.ts';
 
 interface Json {
   readonly [name: string]: unknown;
@@ -164,13 +166,28 @@ describe('unspent wallet', () => {
     await refused(/has that descriptor already/, 1, 'import', 'shop', '--descriptor', account.descriptor);
   });
 
+  it('serve brings wallets the blocks that they have not got, and new ones their past', async (t) => {
+    const total = async (name: string): Promise<string> => `${(await json('balance', name))['total']}`;
+    const before = BigInt(await total('shop'));
+    chain.fund(account.script(0, 2), 70_000n);
+    chain.mine();
+    await follow();
+    assert.equal(BigInt(await total('shop')), before);
+    const serving = new Running(t, ['serve', '--port', '0', '--data', data], directory);
+    await serving.says(/api/);
+    await until(async () => BigInt(await total('shop')) === before + 70_000n, 'the wallet has the block');
+    await run('create', 'late', account.descriptor);
+    await until(async () => (await total('late')) === (await total('shop')), 'the new wallet has its past');
+    await serving.interrupt();
+  });
+
   it('prune, backup, migrate', async (t) => {
     assert.deepEqual(await json('prune', 'shop', '--days', '1'), { pruned: [] });
     await run('backup', file(t, 'copy'));
     await refused(/is there already/, 1, 'backup', file(t, 'copy'));
     assert.ok(existsSync(file(t, 'copy')) && readFileSync(file(t, 'copy')).subarray(0, 6).toString() === 'SQLite');
     assert.match(await run('list', '--wallet-database', `sqlite:${file(t, 'copy')}`), /shop/);
-    assert.match(await run('migrate'), /2 wallets/);
+    assert.match(await run('migrate'), /3 wallets/);
     await refused(/pg_dump/, 1, 'backup', 'x', '--wallet-database', 'postgres://me:secret@127.0.0.1:1/x');
   });
 });

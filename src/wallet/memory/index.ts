@@ -24,7 +24,7 @@ import type {
 import type { WalletRows } from '../rows.ts';
 import { refusal } from '../rules/failures.ts';
 import { checkNewTx } from '../rules/new-tx.ts';
-import { checkTxChange, effectOfChange, isEvicted, isLive } from '../rules/status.ts';
+import { checkTxChange, effectOfChange, isLive, mempoolEvent } from '../rules/status.ts';
 import type {
   AccountName,
   CoinFilter,
@@ -243,7 +243,8 @@ export class MemoryWalletStore implements WalletStore {
       const before = wallet.tx(txId);
       const after = { ...before, mempool: { ...before.mempool, [seen ? 'seenAt' : 'evictedAt']: now } };
       wallet.txs.set(before.key, after);
-      if (isEvicted(after) && !isEvicted(before)) tables.emit(walletId, { kind: 'tx.evicted', txId });
+      const told = mempoolEvent(before.mempool, after.mempool, txId);
+      if (told !== null) tables.emit(walletId, told);
     });
   }
 
@@ -346,7 +347,7 @@ export class MemoryWalletStore implements WalletStore {
     lease: LeaseRequest,
   ): Promise<T> {
     return this.#change(walletId, (wallet, tables) => {
-      const chosen = choose(coinsOf(wallet, filter).filter((coin) => coin.lease === null));
+      const chosen = choose(coinsOf(wallet, filter).filter((coin) => coin.lease === null && !coin.isEvicted));
       leaseAll(tables, wallet, chosen.coins, lease);
       return chosen;
     });

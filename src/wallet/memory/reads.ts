@@ -126,6 +126,7 @@ function coinOf(wallet: MemoryWallet, credit: MemoryCredit, now: number): Wallet
     isCoinbase,
     height: parent.block?.height ?? null,
     isOwnChange: inputs.length > 0 && inputs.every((input) => wallet.credits.get(outpointText(input)) !== undefined),
+    isEvicted: parent.block === null && isEvicted(parent),
     lease: activeLease(wallet, credit, now),
   };
 }
@@ -163,7 +164,9 @@ function confirmationsOf(wallet: MemoryWallet, { height }: WalletCoin): number |
 export function balanceOf(wallet: MemoryWallet, filter: CoinFilter): WalletBalance {
   const maturity = filter.coinbaseMaturity ?? COINBASE_MATURITY;
   const sums = { total: 0n, locked: 0n, confirmed: 0n, trustedPending: 0n, untrustedPending: 0n, immature: 0n, spendable: 0n };
-  for (const coin of coinsOf(wallet, filter)) {
+  checkDepths(filter);
+  // Immature ones are part of the total.
+  for (const coin of coinsOf(wallet, { ...filter, coinbaseMaturity: 0 })) {
     const { amount, height, isOwnChange, lease } = coin;
     const part = !isMature(coin.isCoinbase, confirmationsOf(wallet, coin), maturity)
       ? 'immature'
@@ -175,7 +178,7 @@ export function balanceOf(wallet: MemoryWallet, filter: CoinFilter): WalletBalan
     sums.total += amount;
     sums[part] += amount;
     if (lease !== null) sums.locked += amount;
-    else if (part === 'confirmed' || part === 'trustedPending') sums.spendable += amount;
+    else if (part === 'confirmed' || (part === 'trustedPending' && !coin.isEvicted)) sums.spendable += amount;
   }
   return sums;
 }

@@ -3,7 +3,7 @@
  * wallet has of it already: the table of states of wallets, without the rest of
  * the state. Stores do what these functions decide.
  */
-import type { TxStatus, WalletBlock, WalletTx, WalletTxRow } from '../records.ts';
+import type { TxStatus, WalletBlock, WalletEvent, WalletTx, WalletTxRow } from '../records.ts';
 import type { NewTx, TxChange } from '../store.ts';
 import { sameBlock } from './block.ts';
 import { refusal } from './failures.ts';
@@ -17,6 +17,12 @@ export function isLive(status: TxStatus): boolean {
 /** Whether the mempool was last told to have it no more. */
 export function isEvicted({ mempool: { seenAt, evictedAt } }: Pick<WalletTxRow, 'mempool'>): boolean {
   return evictedAt !== null && (seenAt === null || evictedAt >= seenAt);
+}
+
+/** What is told when what the mempool has of a row changes; null: nothing. */
+export function mempoolEvent(before: WalletTxRow['mempool'], after: WalletTxRow['mempool'], txId: Uint8Array): WalletEvent | null {
+  const [was, is] = [isEvicted({ mempool: before }), isEvicted({ mempool: after })];
+  return was === is ? null : { kind: is ? 'tx.evicted' : 'tx.seen', txId };
 }
 
 /** What the decisions below need to know of a row. */

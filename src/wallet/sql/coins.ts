@@ -7,6 +7,7 @@ import { checkAccountFilter } from '../rules/accounts.ts';
 import { checkDepths } from '../rules/confirmations.ts';
 import { refusal } from '../rules/failures.ts';
 import { compareOutpoints } from '../rules/leases.ts';
+import { isEvicted } from '../rules/status.ts';
 import type { CoinFilter, CoinPlace, Page, WatchedOutput } from '../store.ts';
 import { syncedHeight } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
@@ -44,7 +45,16 @@ const coinQuery = (tx: SqlTransaction, walletId: WalletId, now: number) =>
       'a.script_type_id',
       'u.output_holding',
     ])
-    .select(['t.received_time', 't.is_coinbase', 't.block_height', 'l.lock_id', 'l.expires_at', 'l.release_confs'])
+    .select([
+      't.mempool_seen_at',
+      't.mempool_evicted_at',
+      't.received_time',
+      't.is_coinbase',
+      't.block_height',
+      'l.lock_id',
+      'l.expires_at',
+      'l.release_confs',
+    ])
     .select(['c.id as account_id', 'c.account_number', 'c.account_name', 'k.purpose', 'k.coin_type'])
     .select([amountText('u.amount').as('amount'), isOwnChange.as('is_own_change')]);
 
@@ -63,6 +73,7 @@ function coinOf(row: CoinColumns): WalletCoin {
     isCoinbase: row.is_coinbase === 1,
     height: row.block_height,
     isOwnChange: row.is_own_change === 1,
+    isEvicted: row.block_height === null && isEvicted({ mempool: { seenAt: row.mempool_seen_at, evictedAt: row.mempool_evicted_at } }),
     lease: leaseOf(row),
   };
 }
@@ -106,12 +117,12 @@ export async function listCoins(tx: SqlTransaction, walletId: WalletId, filter: 
   return (await query.execute()).map(coinOf);
 }
 
-/** Coins of the filter that nobody has leased. */
+/** Coins of the filter that nobody has leased, and that are not evicted. */
 export async function listFreeCoins(tx: SqlTransaction, walletId: WalletId, filter: CoinFilter): Promise<WalletCoin[]> {
   const query = coinQuery(tx, walletId, filter.now)
     .where(isWanted(filter, await syncedHeight(tx, walletId)))
     .where('l.utxo_id', 'is', null);
-  return (await inOrder(query).execute()).map(coinOf);
+  return (await inOrder(query).execute()).map(coinOf).filter((coin) => !coin.isEvicted);
 }
 
 const inOrder = (query: ReturnType<typeof coinQuery>): ReturnType<typeof coinQuery> =>

@@ -2,7 +2,7 @@
 import { toHex } from '../../util/bytes.ts';
 import type { WalletId } from '../records.ts';
 import { refusal } from '../rules/failures.ts';
-import { checkTxChange, effectOfChange, isEvicted } from '../rules/status.ts';
+import { checkTxChange, effectOfChange, mempoolEvent } from '../rules/status.ts';
 import type { TxChange } from '../store.ts';
 import { checkBlocks } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
@@ -64,5 +64,6 @@ export async function changeMempool(
     .set({ mempool_seen_at: after.seenAt, mempool_evicted_at: after.evictedAt })
     .where('id', '=', row.id)
     .execute();
-  if (isEvicted({ mempool: after }) && !isEvicted({ mempool: before })) events.add(walletId, { kind: 'tx.evicted', txId });
+  const told = mempoolEvent(before, after, txId);
+  if (told !== null) events.add(walletId, told);
 }

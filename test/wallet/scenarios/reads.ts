@@ -1,5 +1,6 @@
 /** W70 to W77 and W87 to W90: what a wallet answers, tells, and forgets. */
 import assert from 'node:assert/strict';
+import type { WalletCoin } from '../../../src/wallet/records.ts';
 import type { Scenario } from '../scenarios.ts';
 import { blockAt, idOf, NOW, nameOf, outpointOf, scriptOf, type World } from '../support/world.ts';
 
@@ -40,6 +41,18 @@ export const readScenarios: readonly Scenario[] = [
         const { immature, confirmed, spendable, total } = await world.balance();
         assert.deepEqual([immature, confirmed, spendable, total], tip < 119 ? [100n, 0n, 0n, 100n] : [0n, 100n, 100n, 100n]);
         assert.equal(await world.total({ coinbaseMaturity: 0 }), 100n);
+        for (const [coinbaseMaturity, firstMature] of [
+          [100, 119],
+          [101, 120],
+          [0, 0],
+        ] as const) {
+          const sums = await world.balance({ coinbaseMaturity });
+          const isMature = tip >= firstMature;
+          assert.deepEqual(
+            [sums.immature, sums.confirmed, sums.spendable, sums.total],
+            isMature ? [0n, 100n, 100n, 100n] : [100n, 0n, 0n, 100n],
+          );
+        }
       }
     },
   ],
@@ -184,8 +197,35 @@ export const readScenarios: readonly Scenario[] = [
       await world.changesNothing(() => world.store.markMempool(world.wallet, idOf('B'), false, NOW + 2));
       await world.store.markMempool(world.wallet, idOf('B'), true, NOW + 3);
       await world.store.markMempool(world.wallet, idOf('B'), false, NOW + 4);
-      assert.deepEqual(await world.eventsSince(mark), ['tx.evicted B', 'tx.evicted B']);
+      assert.deepEqual(await world.eventsSince(mark), ['tx.evicted B', 'tx.seen B', 'tx.evicted B']);
       await world.refused('TX_UNKNOWN', () => world.store.markMempool(world.wallet, idOf('X'), true, NOW));
+    },
+  ],
+  [
+    'W87 a coin of an evicted transaction is listed as such, and no selection takes it',
+    async (world) => {
+      await world.create('F', { pays: [{ own: 0, amount: 9n }], block: await world.sync(5) });
+      await world.create('A', { spends: ['F:0'], pays: [{ own: 1, amount: 8n }] });
+      const selected = async (): Promise<string[]> => {
+        const lease = { id: idOf('lease'), now: NOW, durationMs: 1 };
+        const all = (coins: readonly WalletCoin[]) => ({ coins: coins.map(({ outpoint }) => outpoint) });
+        const { coins } = await world.store.selectAndLease(world.wallet, { now: NOW }, all, lease);
+        for (const outpoint of coins) await world.store.releaseCoin(world.wallet, outpoint, idOf('lease'), NOW);
+        return coins.map(({ txId, index }) => `${nameOf(txId)}:${index}`);
+      };
+      const spendable = async () => {
+        const { total, trustedPending, spendable } = await world.balance();
+        return [total, trustedPending, spendable];
+      };
+      const isListedAsEvicted = async () => (await world.store.getCoin(world.wallet, outpointOf('A:0'), NOW)).isEvicted;
+      assert.deepEqual([await selected(), await spendable(), await isListedAsEvicted()], [['A:0'], [8n, 8n, 8n], false]);
+      await world.store.markMempool(world.wallet, idOf('A'), false, NOW + 1);
+      assert.deepEqual([await selected(), await spendable(), await isListedAsEvicted()], [[], [8n, 8n, 0n], true]);
+      await world.store.markMempool(world.wallet, idOf('A'), true, NOW + 2);
+      assert.deepEqual([await selected(), await spendable(), await isListedAsEvicted()], [['A:0'], [8n, 8n, 8n], false]);
+      await world.store.markMempool(world.wallet, idOf('A'), false, NOW + 3);
+      await world.create('A', { block: await world.sync(6) });
+      assert.deepEqual([await selected(), await spendable(), await isListedAsEvicted()], [['A:0'], [8n, 0n, 8n], false]);
     },
   ],
   [
@@ -341,6 +381,7 @@ export const readScenarios: readonly Scenario[] = [
         isCoinbase: false,
         height: 3,
         isOwnChange: false,
+        isEvicted: false,
         lease: null,
       });
       assert.deepEqual([all[1].isOwnChange, all[1].height], [true, null]);

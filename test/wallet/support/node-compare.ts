@@ -106,10 +106,9 @@ export class Comparison {
   private async compareBalances(when: string): Promise<void> {
     const { wallets, walletId } = this.rig;
     const now = this.rig.now();
-    const all = await wallets.balance(walletId, { now });
     const mature = await wallets.balance(walletId, { now, coinbaseMaturity: MATURITY });
     const pending = (await this.coinsInSight(0)).filter(({ height }) => height === null);
-    const sums = { trusted: mature.confirmed, untrusted_pending: 0n, immature: all.total - mature.total };
+    const sums = { trusted: mature.confirmed, untrusted_pending: 0n, immature: mature.immature };
     const trust = new Map<string, boolean>();
     for (const { amount, outpoint } of pending)
       sums[(await this.isTrusted(outpoint.txId, trust)) ? 'trusted' : 'untrusted_pending'] += amount;
@@ -128,9 +127,7 @@ export class Comparison {
   private async coinsInSight(minConfs: number): Promise<WalletCoin[]> {
     const { wallets, walletId } = this.rig;
     const coins = await wallets.listCoins(walletId, { now: this.rig.now(), minConfs, coinbaseMaturity: MATURITY });
-    const inSight: WalletCoin[] = [];
-    for (const coin of coins) if (coin.height !== null || !isEvicted(await wallets.getTx(walletId, coin.outpoint.txId))) inSight.push(coin);
-    return inSight;
+    return coins.filter((coin) => !coin.isEvicted);
   }
 
   /** As the node decides it: in a block, or in the mempool with all inputs of ours, from parents that are trusted. */

@@ -255,6 +255,7 @@ export function eventText(event: WalletEvent): string {
     case 'tx.unconfirmed':
       return `${event.kind} ${nameOf(event.txId)} at ${event.height}`;
     case 'tx.evicted':
+    case 'tx.seen':
     case 'tx.deleted':
       return `${event.kind} ${nameOf(event.txId)}`;
     case 'utxo.created':
