@@ -2,8 +2,11 @@
 import { after, describe, it } from 'node:test';
 import { PostgresServer, withoutPostgres } from '../support/sql/postgres-server.ts';
 import { runTxScenarios } from './scenarios.ts';
+import { runConstraints } from './sql/constraints.ts';
+import { runPostgresCrashes } from './sql/crashes.ts';
 import { makeTxSchema, openerOf } from './sql/databases.ts';
 import { runRandomTxs } from './sql/random.ts';
+import { runStatementCounts } from './sql/statements.ts';
 
 if (withoutPostgres) {
   describe('transaction store: PostgreSQL', () => it('tells the stories of safe deletion', { skip: withoutPostgres }, () => {}));
@@ -12,6 +15,9 @@ if (withoutPostgres) {
   after(() => server.stop());
 
   runTxScenarios('PostgreSQL', openerOf(await server.freshUrl()));
+  runStatementCounts(server);
+  runConstraints(server);
+  runPostgresCrashes(server);
   // A call is nine round trips: 50,000 of them are a campaign (test/campaign/txstore.campaign.ts).
   runRandomTxs(server, 12_500);
 }

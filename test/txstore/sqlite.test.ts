@@ -2,11 +2,17 @@
 import { after } from 'node:test';
 import { SqliteFiles } from '../support/sql/sqlite-files.ts';
 import { runTxScenarios } from './scenarios.ts';
+import { runConstraints } from './sql/constraints.ts';
+import { runSqliteCrashes } from './sql/crashes.ts';
 import { makeTxSchema, openerOf } from './sql/databases.ts';
 import { runRandomTxs } from './sql/random.ts';
+import { runStatementCounts } from './sql/statements.ts';
 
 const files = new SqliteFiles(makeTxSchema);
 after(() => files[Symbol.dispose]());
 
 runTxScenarios('SQLite', openerOf(await files.freshUrl()));
+runStatementCounts(files);
+runConstraints(files);
+runSqliteCrashes(files);
 runRandomTxs(files, 50_000);

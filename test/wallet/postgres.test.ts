@@ -35,10 +35,7 @@ if (withoutPostgres) {
   runFailures(server);
   runRealFailures(server, async (broken) => {
     await executeIn(broken, `ALTER DATABASE ${new URL(broken).pathname.slice(1)} SET default_transaction_read_only = on`);
-    await executeIn(
-      broken,
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-    );
+    await server.endConnections(broken);
   });
   runPostgresCrashes(server, 16);
   runContention(server, 16, { singles: 5, selections: 2, coinsEach: 2 });

@@ -146,6 +146,12 @@ export class PostgresServer implements TestDatabases {
     await this.#makeSchema(this.urlOf('template_of_tests'));
   }
 
+  /** Ends all connections to a database but our own: to the server that is the end of the processes that had them. */
+  async endConnections(url: string): Promise<void> {
+    const others = 'datname = current_database() AND pid <> pg_backend_pid()';
+    await executeIn(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`);
+  }
+
   /** Ends it as a crash does. */
   async kill(): Promise<void> {
     this.#process?.kill('SIGTERM');

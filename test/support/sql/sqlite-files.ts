@@ -1,5 +1,5 @@
 /** SQLite files of a directory that goes with the test process. */
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MakeSchema, TestDatabases } from './databases.ts';
@@ -27,6 +27,15 @@ export class SqliteFiles implements TestDatabases, Disposable {
     const url = await this.unusedUrl();
     copyFileSync(fileOf(await this.#template), fileOf(url));
     return url;
+  }
+
+  /** The URL of a copy of a database that is open, as a process that is killed now would leave it. */
+  async copyAsKilled(url: string): Promise<string> {
+    const copy = await this.unusedUrl();
+    for (const suffix of ['', '-wal']) {
+      if (existsSync(fileOf(url) + suffix)) copyFileSync(fileOf(url) + suffix, fileOf(copy) + suffix);
+    }
+    return copy;
   }
 
   async #makeTemplate(): Promise<string> {

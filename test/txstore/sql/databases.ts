@@ -66,7 +66,7 @@ export function emptierOf(database: TxStoreDatabase): OpenTxStore {
   };
 }
 
-async function allRecords(store: SqlTxStore): Promise<TxRecord[]> {
+export async function allRecords(store: SqlTxStore): Promise<TxRecord[]> {
   const records: TxRecord[] = [];
   for await (const record of store.records()) records.push(record);
   return records;

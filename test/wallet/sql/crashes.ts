@@ -10,15 +10,13 @@
  * killed in earnest.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { copyFileSync, existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { openWalletStore } from '../../../src/wallet/open.ts';
 import type { SqlWalletStore } from '../../../src/wallet/sql/store.ts';
 import type { TestDatabases } from '../../support/sql/databases.ts';
-import { executeIn } from '../../support/sql/execute.ts';
+import { wasKilled } from '../../support/sql/killed-process.ts';
 import type { PostgresServer } from '../../support/sql/postgres-server.ts';
-import { fileOf, type SqliteFiles } from '../../support/sql/sqlite-files.ts';
+import type { SqliteFiles } from '../../support/sql/sqlite-files.ts';
 import type { World } from '../support/world.ts';
 import { emptyDatabase } from './empty.ts';
 import { EVERY_CALL, resumeStory, type StoryStore, tellStory } from './every-call.ts';
@@ -38,11 +36,7 @@ export function runSqliteCrashes(files: SqliteFiles): void {
         let isWatched = false;
         const beforeStatement = async (): Promise<void> => {
           if (!isWatched) return;
-          const copy = await files.unusedUrl();
-          for (const suffix of ['', '-wal']) {
-            if (existsSync(fileOf(url) + suffix)) copyFileSync(fileOf(url) + suffix, fileOf(copy) + suffix);
-          }
-          copies.push(copy);
+          copies.push(await files.copyAsKilled(url));
         };
         const story = await tellStory(await openWalletStore(url, { isDurable: false, beforeStatement }));
         const states = [await stateOf(story.world)];
@@ -85,7 +79,7 @@ export function runPostgresCrashes(server: PostgresServer, everyNth: number): vo
       it(`W82 with the connection lost before ${everyNth === 1 ? 'any' : 'some'} statement of ${name}: done once`, async () => {
         const expected = await doneOnce(call);
         // To the server that is the end of the process.
-        strike = async () => void (await executeIn(url, ENDED_CONNECTIONS));
+        strike = () => server.endConnections(url);
         for (let statement = 1 + (at % everyNth); ; statement += everyNth) {
           await emptyDatabase(url);
           const story = await tellStory(store);
@@ -126,9 +120,6 @@ export function runPostgresCrashes(server: PostgresServer, everyNth: number): vo
   });
 }
 
-/** Those of the store under test: all but our own. */
-const ENDED_CONNECTIONS = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
-
 /** Calls in which a child process kills itself, and before which statement, in the test command. */
 const KILLED_AT = [
   ['connectBlock', 12],
@@ -160,11 +151,7 @@ async function isKilledIn(databases: TestDatabases, name: string, statement: num
   const told = await tellStory(await openWalletStore(url, { isDurable: false }));
   const expected = await stateOf(told.world);
   await told.store.close();
-  const path = new URL('./killed-child.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [path, url, name, String(statement)], { stdio: 'inherit' });
-  const [code, signal] = await new Promise<[number | null, string | null]>((resolve) => child.once('exit', (...end) => resolve(end)));
-  if (code === 0) return false;
-  assert.equal(signal, 'SIGKILL');
+  if (!(await wasKilled(new URL('./killed-child.ts', import.meta.url), [url, name, String(statement)]))) return false;
   const again = await resumeStory(url);
   await using world = again.world;
   assert.ok((await stateOf(world)) === expected, `killed before statement ${statement}: something of the call is there`);
