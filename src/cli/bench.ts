@@ -1,5 +1,5 @@
 /**
- * `bench cardano|bitcoin|relay|growth|proofs|cage|snapshot|http|engines|wallet`: runs a benchmark of the checkout.
+ * `bench cardano|bitcoin|relay|growth|proofs|cage|snapshot|http|engines|wallet|txs`: runs a benchmark of the checkout.
  * Each is a module in bench/ with its own options, which are handed over as they were typed.
  */
 import { existsSync } from 'node:fs';
@@ -21,6 +21,7 @@ const BENCHMARKS = {
   snapshot: 'export, verification and import of a synthetic set against reading and hashing its files',
   engines: 'RocksDB and SQLite in turns: sync, single blocks, lookups, scans, a growing set',
   wallet: 'wallets in SQLite and in PostgreSQL: balances, pages, selections, blocks, and what a long history costs',
+  txs: 'the transaction store: creates, spends and a prune pass against bare writes; spends during a pass; storage',
   growth: 'cost per output and bytes on disk as the unspent set grows',
 } as const;
 

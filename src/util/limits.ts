@@ -582,6 +582,12 @@ export const TXS_READ_BATCH = 1000;
 /** Records of a PostgreSQL database up to which they are counted, in some milliseconds; beyond it the server's estimate is told. */
 export const TXS_COUNT_EXACT_MAX = 100_000;
 
+/** Bytes of amounts and scripts up to which they stand in their record: every spend writes them again, a row of their own is one more to write. */
+export const TX_SMALL_OUTPUTS_BYTES = 512;
+
+/** Bytes of records that the embedded transaction store has at hand without asking its engine: some 100,000 of them. */
+export const TX_CACHE_BYTES = 48 * 1024 * 1024;
+
 /** Candidates that a prune pass decides on and deletes together, and chunks of them at once. */
 export const PRUNE_CHUNK_PARENTS = 1000;
 export const PRUNE_PARALLEL_CHUNKS = 10;

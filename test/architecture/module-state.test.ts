@@ -20,6 +20,7 @@ const VARIABLES: readonly (readonly [file: string, name: string, why: string])[]
 /** Top-level maps that are written to. */
 const TABLES: readonly (readonly [file: string, name: string, why: string])[] = [
   ['server/native/events/route.ts', 'counters', 'weak: it lives as long as the server of its context'],
+  ['txstore/embedded/tx-cache.ts', 'caches', 'weak: it lives as long as the engine whose records it has'],
 ];
 
 /** The page is a program of its own: one module for each part of one document. */

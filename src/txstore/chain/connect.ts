@@ -7,9 +7,10 @@
  */
 import { equalBytes } from '../../util/bytes.ts';
 import { clearLosers, descendants, loseAll, spendsHeld, unspendOutputs } from '../embedded/conflicts.ts';
-import type { LoadedTx, TxUnit } from '../embedded/unit.ts';
+import type { LoadedTx } from '../embedded/loaded-tx.ts';
+import type { TxUnit } from '../embedded/unit.ts';
 import { checkUndoable, minedIn, notMinedIn } from '../rules/mining.ts';
-import { newRecord } from '../rules/new-record.ts';
+import { newUnhashedRecord } from '../rules/new-record.ts';
 import { txRefusal } from '../rules/refusals.ts';
 import { isSameSpender, spentSlot } from '../rules/slots.ts';
 import type { ChainBlock, ChainSpend, ChainTx } from './chain-txs.ts';
@@ -25,8 +26,8 @@ export function connectBlock(unit: TxUnit, block: ChainBlock): void {
   for (const [index, { tx, spends }] of block.txs.entries()) {
     const mined = { hash: block.hash, height: block.height, index, isOnBestChain: true };
     const known = unit.find(tx.txId);
-    const loaded = known ?? unit.create(newRecord({ ...tx, blocks: [mined] }, block.height));
-    const minedNow = known === undefined ? {} : minedIn({ ...known.state, txId: known.txId }, mined);
+    const loaded = known ?? unit.create(newUnhashedRecord({ ...tx, blocks: [mined] }, block.height));
+    const minedNow = known === undefined ? {} : minedIn(known.state, mined);
     unit.change(loaded, { ...minedNow, isLocked: false, isCreating: false });
     for (const spend of spends) takeOutput(unit, loaded, spend, known === undefined);
     if (loaded.state.isConflicting) clearLosers(unit, [tx.txId]);
@@ -38,11 +39,11 @@ function takeOutput(unit: TxUnit, spender: LoadedTx, spend: ChainSpend, isNew: b
   const parent = unit.find(spend.txId);
   if (parent === undefined) throw txRefusal.missing([{ missing: spend.txId, neededBy: spender.txId }]);
   const by = { txId: spender.txId, vin: spend.vin };
-  const holder = unit.slot(parent, spend.index)?.spender;
+  const holder = unit.slot(parent, spend.index, false)?.spender;
   const isHeld = holder !== null && holder !== undefined;
   if (isHeld && !isSameSpender(holder, by)) beat(unit, holder.txId, parent, spender);
   const isPruned = isHeld && isNew && unit.hasTombstone(spend.txId, spender.txId);
-  unit.setSlot(parent, spend.index, spentSlot(unit.slot(parent, spend.index), spend, by, isPruned, unit.height));
+  unit.setSlot(parent, spend.index, spentSlot(unit.slot(parent, spend.index, false), spend, by, isPruned, unit.height));
 }
 
 /** Whoever holds the output has lost, and holds nothing any more. */
@@ -74,8 +75,8 @@ export function disconnectBlock(unit: TxUnit, { hash, height, txIds }: UndoneTxs
     const tx = unit.find(txId);
     if (tx === undefined) throw txRefusal.missing([{ missing: txId }]);
     const gone = tx.state.blocks.filter((block) => equalBytes(block.hash, hash));
-    checkUndoable({ ...tx.state, txId }, gone, prunedHeight, window);
-    unit.change(tx, notMinedIn({ ...tx.state, txId }, hash, height));
+    checkUndoable(tx.state, gone, prunedHeight, window);
+    unit.change(tx, notMinedIn(tx.state, hash, height));
     if (tx.state.isCoinbase && tx.state.blocks.length === 0) forget(unit, [tx]);
   }
 }
@@ -104,10 +105,10 @@ export function receiveTx(unit: TxUnit, { tx, spends }: ChainTx): boolean {
   if (unit.find(tx.txId) !== undefined) return false;
   const parents = spends.map(({ txId }) => unit.find(txId));
   if (!parents.every((parent) => parent !== undefined && !parent.state.isConflicting && !parent.state.isCreating)) return false;
-  const holders = spends.flatMap((spend, n) => unit.slot(parents[n]!, spend.index)?.spender?.txId ?? []);
-  if (spends.some((spend, n) => (unit.slot(parents[n]!, spend.index)?.state ?? 'frozen') === 'frozen')) return false;
+  const holders = spends.flatMap((spend, n) => unit.slot(parents[n]!, spend.index, false)?.spender?.txId ?? []);
+  if (spends.some((spend, n) => (unit.slot(parents[n]!, spend.index, false)?.state ?? 'frozen') === 'frozen')) return false;
   if (holders.some((holder) => (unit.find(holder)?.state.unminedSince ?? null) === null)) return false;
-  const created = unit.create(newRecord(tx, unit.height));
+  const created = unit.create(newUnhashedRecord(tx, unit.height));
   unit.change(created, {});
   for (const spend of spends) takeOutput(unit, created, spend, true);
   return true;

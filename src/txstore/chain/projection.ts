@@ -12,8 +12,8 @@ import type { ColumnSpec } from '../../engine/engine.ts';
 import type { Projection } from '../../projections/projection.ts';
 import { TX_STORE_COLUMNS } from '../embedded/columns.ts';
 import { readProgress } from '../embedded/progress.ts';
+import { cacheOf } from '../embedded/tx-cache.ts';
 import { TxUnit } from '../embedded/unit.ts';
-import { putUnit } from '../embedded/write.ts';
 import type { TxStoreSettings } from '../store.ts';
 import { chainBlock } from './chain-txs.ts';
 import { connectBlock, disconnectBlock, loadBlocks } from './connect.ts';
@@ -31,18 +31,18 @@ export function txsProjection(settings: TxStoreSettings): Projection {
     apply(step, view, batch) {
       // The output of the first block of all was never in the set, and nothing can spend it.
       const blocks = step.blocks.filter(({ height }) => height > 0).map(chainBlock);
-      const unit = new TxUnit(view, settings, 0);
+      const unit = new TxUnit(view, settings, 0, cacheOf(view));
       loadBlocks(unit, blocks);
       for (const block of blocks) connectBlock(unit, block);
-      putUnit(view, batch, unit);
+      unit.write(batch);
       return undefined;
     },
     revert(step, _undo, view, batch) {
       const { prunedHeight } = readProgress(view);
-      const unit = new TxUnit(view, settings, 0);
+      const unit = new TxUnit(view, settings, 0, cacheOf(view));
       for (const { hash, height, txs } of step.blocks)
         if (height > 0) disconnectBlock(unit, { hash, height, txIds: txs.map(({ id }) => id) }, prunedHeight, settings.window);
-      putUnit(view, batch, unit);
+      unit.write(batch);
     },
   };
 }

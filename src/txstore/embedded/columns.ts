@@ -2,10 +2,10 @@
  * Every key of the embedded transaction store. Integers are big-endian, so that
  * keys stand in the order of heights.
  *
- *   txs_record      txid                     the record with its first page of slots
- *                   one byte                 how far pruning is; how many records there are
+ *   txs_record      txid                     the record with its first page of slots and small outputs
+ *                   one byte                 how far pruning is; how many records there are, and the mark of the last change
  *   txs_page        txid, page u32           further pages of slots
- *   txs_output      txid, page u32           amounts and scripts, which never change
+ *   txs_output      txid, page u32           amounts and scripts that are large
  *   txs_due         deleteAtHeight u32, txid
  *   txs_unmined     unminedSince u32, txid
  *   txs_preserved   preserveUntil u32, txid
@@ -28,9 +28,9 @@ export const TX_REFERENCE = 'txs_reference';
 export const TX_TOMBSTONE = 'txs_tombstone';
 
 export const TX_STORE_COLUMNS: readonly ColumnSpec[] = [
-  { name: TX_RECORD, access: 'point', weight: 0.5, main: true },
-  { name: TX_PAGE, access: 'point', weight: 0.1 },
-  { name: TX_OUTPUT, access: 'archive', weight: 0.2 },
+  { name: TX_RECORD, access: 'point', weight: 0.7, main: true },
+  { name: TX_PAGE, access: 'point', weight: 0.05 },
+  { name: TX_OUTPUT, access: 'archive', weight: 0.05 },
   { name: TX_DUE, access: 'order', weight: 0.05 },
   { name: TX_UNMINED, access: 'order', weight: 0.05 },
   { name: TX_PRESERVED, access: 'order', weight: 0.02 },
@@ -40,7 +40,7 @@ export const TX_STORE_COLUMNS: readonly ColumnSpec[] = [
 
 /** They stand among the records, because a column that is seldom written keeps the log of all others from being cut. */
 export const PROGRESS_KEY = Uint8Array.of(0);
-export const COUNT_KEY = Uint8Array.of(1);
+export const TOTALS_KEY = Uint8Array.of(1);
 
 const HEIGHT_BYTES = 4;
 

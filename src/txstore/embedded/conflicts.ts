@@ -1,23 +1,22 @@
 /** Spending, losers and winners, in the embedded transaction store. */
 import { equalBytes, toHex } from '../../util/bytes.ts';
 import { txRefusal } from '../rules/refusals.ts';
-import { checkParent, isSameSpender, spentSlot, unspentSlot } from '../rules/slots.ts';
+import { checkParent, isSameSpender, unspentSlot } from '../rules/slots.ts';
 import type { ConflictMarks, OutputSpend, SpendingInput, SpendingTx, SpendOptions } from '../store.ts';
-import type { LoadedTx, TxUnit } from './unit.ts';
+import type { LoadedTx } from './loaded-tx.ts';
+import type { TxUnit } from './unit.ts';
 
 export function spendInputs(unit: TxUnit, txs: readonly SpendingTx[], options: SpendOptions): void {
   unit.load(txs.flatMap(({ inputs }) => inputs.map(({ txId }) => txId)));
   for (const { txId, inputs } of txs) {
-    for (const [vin, input] of inputs.entries()) spendOne(unit, txId, vin, input, options);
+    for (let vin = 0; vin < inputs.length; vin++) spendOne(unit, txId, vin, inputs[vin], options);
   }
 }
 
 function spendOne(unit: TxUnit, txId: Uint8Array, vin: number, input: SpendingInput, options: SpendOptions): void {
   const parent = unit.need(input.txId);
-  checkParent({ ...parent.state, txId: parent.txId }, unit.height, options);
-  const slot = unit.slot(parent, input.index);
-  const isPruned = slot?.state !== 'frozen' && unit.hasTombstone(input.txId, txId);
-  unit.setSlot(parent, input.index, spentSlot(slot, input, { txId, vin }, isPruned, unit.height));
+  checkParent(parent.state, unit.height, options);
+  unit.spend(parent, input, { txId, vin });
 }
 
 export function unspendOutputs(unit: TxUnit, spends: readonly OutputSpend[], lock: boolean): void {
@@ -52,8 +51,9 @@ export function clearLosers(unit: TxUnit, txIds: readonly Uint8Array[]): Conflic
 }
 
 /** What a transaction holds of its parents. */
-export function spendsHeld(unit: TxUnit, { txId, state }: LoadedTx): OutputSpend[] {
-  return state.inputs.flatMap((outpoint, vin) => {
+export function spendsHeld(unit: TxUnit, tx: LoadedTx): OutputSpend[] {
+  const { txId } = tx;
+  return unit.inputs(tx).flatMap((outpoint, vin) => {
     const parent = unit.find(outpoint.txId);
     const holder = parent === undefined ? null : unit.slot(parent, outpoint.index)?.spender;
     return holder && isSameSpender(holder, { txId, vin }) ? [{ outpoint, spender: { txId, vin } }] : [];
@@ -96,9 +96,9 @@ export function letWin(unit: TxUnit, winnerIds: readonly Uint8Array[]): readonly
   const toUnlock = [...parents.values()].filter(({ state }) => !state.isLocked);
   unspendOutputs(unit, spends, true);
   const isWinner = new Set(winnerIds.map((txId) => toHex(txId)));
-  for (const { txId, state } of winners) {
-    for (const [vin, input] of state.inputs.entries())
-      spendOne(unit, txId, vin, input, { ignoreLocked: true, ignoreConflicting: isWinner.has(toHex(input.txId)) });
+  for (const tx of winners) {
+    for (const [vin, input] of unit.inputs(tx).entries())
+      spendOne(unit, tx.txId, vin, input, { ignoreLocked: true, ignoreConflicting: isWinner.has(toHex(input.txId)) });
   }
   clearLosers(unit, winnerIds);
   for (const tx of toUnlock) unit.change(tx, { isLocked: false });
@@ -106,13 +106,13 @@ export function letWin(unit: TxUnit, winnerIds: readonly Uint8Array[]): readonly
 }
 
 /** Who holds what the winner is to have. Throws TX_NOT_FOUND, FROZEN, HORIZON, STORE_DAMAGED. */
-function rivals(unit: TxUnit, { txId, state }: LoadedTx): Uint8Array[] {
-  return state.inputs.flatMap((input) => {
+function rivals(unit: TxUnit, tx: LoadedTx): Uint8Array[] {
+  return unit.inputs(tx).flatMap((input) => {
     const parent = unit.need(input.txId);
     const slot = unit.slot(parent, input.index);
     if (slot?.state === 'frozen') throw txRefusal.frozen(input);
     const holder = slot?.spender?.txId;
-    if (holder === undefined || equalBytes(holder, txId)) return [];
+    if (holder === undefined || equalBytes(holder, tx.txId)) return [];
     if (unit.find(holder) !== undefined) return [holder];
     const prunedAt = unit.tombstoneHeight(parent.txId, holder);
     throw prunedAt === null

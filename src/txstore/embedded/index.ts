@@ -12,7 +12,7 @@ import type { ChildRead, ParentChild, PruneCursor, PruneParent, PruneProgress, R
 import type { TxRecord, TxSlot } from '../records.ts';
 import { checkHeight, HEIGHT_MAX, heightAfter } from '../rules/heights.ts';
 import { checkUndoable, markedOnBestChain, minedIn, notMinedIn } from '../rules/mining.ts';
-import { checkIds, checkMinedBlock, newRecord } from '../rules/new-record.ts';
+import { checkIds, checkMinedBlock, newUnhashedRecord } from '../rules/new-record.ts';
 import { txRefusal } from '../rules/refusals.ts';
 import { checkTxStoreSettings, type ReorganisationLimit } from '../rules/settings.ts';
 import { frozenSlot, unfrozenSlot } from '../rules/slots.ts';
@@ -32,31 +32,35 @@ import type {
 import type { TxState } from './codec.ts';
 import { heightKey, PROGRESS_KEY, pairKey, readHeightKey, TX_DUE, TX_PRESERVED, TX_RECORD, TX_TOMBSTONE, TX_UNMINED } from './columns.ts';
 import { clearLosers, letWin, setLosers, spendInputs, unspendOutputs } from './conflicts.ts';
+import type { LoadedTx } from './loaded-tx.ts';
 import { encodeProgress, readProgress } from './progress.ts';
 import { readRecords } from './reads.ts';
 import { childReads, pruneParent, removeProven } from './removal.ts';
-import { type LoadedTx, TxUnit } from './unit.ts';
-import { putUnit, recordCount } from './write.ts';
+import { readTotals } from './totals.ts';
+import { cacheOf, type TxCache } from './tx-cache.ts';
+import { TxUnit } from './unit.ts';
 
 export class EmbeddedTxStore implements TxStore {
   readonly settings: TxStoreSettings;
   readonly #engine: Engine;
+  readonly #cache: TxCache;
 
   /** The engine has the columns of `TX_STORE_COLUMNS`; whoever opened it closes it. Throws CONFIG. */
-  constructor(engine: Engine, settings: TxStoreSettings, limit: ReorganisationLimit) {
+  constructor(engine: Engine, settings: TxStoreSettings, limit: ReorganisationLimit, cache: TxCache = cacheOf(engine)) {
     checkTxStoreSettings(settings, limit);
     this.#engine = engine;
+    this.#cache = cache;
     this.settings = settings;
   }
 
   /** All of it or nothing, in one batch. `progress`: what is to be stored with it. */
   protected write<T>(height: number, change: (unit: TxUnit) => T, progress?: (result: T) => PruneProgress): T {
     checkHeight(height);
-    const unit = new TxUnit(this.#engine, this.settings, height);
+    const unit = new TxUnit(this.#engine, this.settings, height, this.#cache);
     const result = change(unit);
     const batch = this.#engine.batch();
     try {
-      putUnit(this.#engine, batch, unit);
+      unit.write(batch);
       if (progress !== undefined) batch.put(TX_RECORD, PROGRESS_KEY, encodeProgress(progress(result)));
       batch.commit();
     } catch (error) {
@@ -79,7 +83,7 @@ export class EmbeddedTxStore implements TxStore {
     this.write(height, (unit) => {
       unit.load(txs.map(({ txId }) => txId));
       for (const tx of txs) {
-        const record = newRecord(tx, height);
+        const record = newUnhashedRecord(tx, height);
         if (unit.find(tx.txId) !== undefined) throw txRefusal.exists(tx.txId);
         const created = unit.create(record);
         unit.change(created, {});
@@ -112,19 +116,19 @@ export class EmbeddedTxStore implements TxStore {
       const loaded = unit.needAll(txs.map(({ txId }) => txId));
       for (const [n, tx] of loaded.entries()) {
         const { hash, height: blockHeight } = block;
-        const mined = minedIn({ ...tx.state, txId: tx.txId }, { hash, height: blockHeight, index: txs[n].index, isOnBestChain });
+        const mined = minedIn(tx.state, { hash, height: blockHeight, index: txs[n].index, isOnBestChain });
         unit.change(tx, { ...mined, isLocked: false, isCreating: false });
       }
-      return loaded.map(({ state }) => state.blocks.map(({ hash }) => hash));
+      return loaded.map(({ state }) => state.blocks.map(({ hash }) => hash.slice()));
     });
   }
 
   async unsetMined(txIds: readonly Uint8Array[], blockHash: Uint8Array, height: number): Promise<void> {
     const { prunedHeight } = this.#progress();
-    this.#changeAll(txIds, height, ({ txId, state }) => {
+    this.#changeAll(txIds, height, ({ state }) => {
       const gone = state.blocks.filter(({ hash }) => equalBytes(hash, blockHash));
-      checkUndoable({ ...state, txId }, gone, prunedHeight, this.settings.window);
-      return notMinedIn({ ...state, txId }, blockHash, height);
+      checkUndoable(state, gone, prunedHeight, this.settings.window);
+      return notMinedIn(state, blockHash, height);
     });
   }
 
@@ -133,9 +137,9 @@ export class EmbeddedTxStore implements TxStore {
     const rows = this.#engine.getMany(TX_RECORD, txIds);
     const missing = txIds.filter((_, n) => rows[n] === undefined);
     if (missing.length > 0) throw txRefusal.missing(missing.map((txId) => ({ missing: txId })));
-    this.#changeAll(txIds, height, ({ txId, state }) => {
-      if (!isOnBestChain) checkUndoable({ ...state, txId }, state.blocks, prunedHeight, this.settings.window);
-      return markedOnBestChain({ ...state, txId }, isOnBestChain, height);
+    this.#changeAll(txIds, height, ({ state }) => {
+      if (!isOnBestChain) checkUndoable(state, state.blocks, prunedHeight, this.settings.window);
+      return markedOnBestChain(state, isOnBestChain, height);
     });
   }
 
@@ -172,11 +176,10 @@ export class EmbeddedTxStore implements TxStore {
     checkIds([hash]);
     this.write(height, (unit) => {
       const tx = unit.need(outpoint.txId);
-      const slot = unfrozenSlot(unit.slot(tx, outpoint.index), outpoint);
+      unfrozenSlot(unit.slot(tx, outpoint.index), outpoint);
       const spendableFrom = heightAfter(height, delay);
       if (spendableFrom === null) throw txRefusal.invalid(outpoint.txId, `cannot wait ${delay} blocks from height ${height} on`);
-      unit.setSlot(tx, outpoint.index, { ...slot, hash, spendableFrom });
-      unit.change(tx, { spendable: tx.state.spendable + 1 });
+      unit.reassign(tx, outpoint.index, hash, spendableFrom);
     });
   }
 
@@ -248,16 +251,16 @@ export class EmbeddedTxStore implements TxStore {
   }
 
   async readParents(txIds: readonly Uint8Array[]): Promise<readonly (PruneParent | null)[]> {
-    const unit = new TxUnit(this.#engine, this.settings, 0);
+    const unit = new TxUnit(this.#engine, this.settings, 0, this.#cache);
     unit.load(txIds);
     return txIds.map((txId) => {
       const tx = unit.find(txId);
-      return tx === undefined ? null : pruneParent(unit, this.#engine, tx);
+      return tx === undefined ? null : pruneParent(unit, tx);
     });
   }
 
   async readChildren(txIds: readonly Uint8Array[]): Promise<readonly ChildRead[]> {
-    return childReads(this.#engine, txIds);
+    return childReads(this.#engine, this.#cache, txIds);
   }
 
   async readTombstones(pairs: readonly ParentChild[]): Promise<readonly boolean[]> {
@@ -270,7 +273,7 @@ export class EmbeddedTxStore implements TxStore {
     const unfinished = { height: removal.height, cursor: removal.cursor };
     return this.write(
       removal.height,
-      (unit) => removeProven(unit, this.#engine, removal),
+      (unit) => removeProven(unit, removal),
       ({ deleted }) => ({
         lastCompleted,
         unfinished,
@@ -294,7 +297,7 @@ export class EmbeddedTxStore implements TxStore {
   }
 
   async stats(): Promise<TxStoreStats> {
-    return { records: recordCount(this.#engine), bytes: this.#engine.stats().bytes };
+    return { records: readTotals(this.#engine).records, bytes: this.#engine.stats().bytes };
   }
 
   async close(): Promise<void> {}

@@ -4,13 +4,13 @@
  * replays nothing; this is for whoever doubts an index.
  */
 import type { Batch, Engine, Reader } from '../../engine/engine.ts';
-import { TXID_BYTES } from '../../ledgers/outpoint.ts';
+import { OUTPOINT_BYTES, TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { fromHex, toHex } from '../../util/bytes.ts';
-import { TX_PAGE_SLOTS } from '../../util/limits.ts';
 import { needsParents } from '../rules/mining.ts';
-import { decodeTx } from './codec.ts';
+import { readInputs } from './codec.ts';
 import { heightKey, pairKey, TX_DUE, TX_PRESERVED, TX_RECORD, TX_REFERENCE, TX_UNMINED } from './columns.ts';
-import { distinctParents } from './unit.ts';
+import { distinctParents, loadedTx } from './loaded-tx.ts';
+import { newMark, putTotals, readTotals } from './totals.ts';
 
 export interface IndexDifference {
   readonly column: string;
@@ -44,6 +44,8 @@ export function rebuildIndexes(engine: Engine): readonly IndexDifference[] {
     if (kind === 'missing') batch.put(column, fromHex(key), new Uint8Array());
     else batch.del(column, fromHex(key));
   }
+  // What stores have at hand was made with the index as it was.
+  if (differences.length > 0) putTotals(batch, { ...readTotals(engine), mark: newMark() });
   batch.commit();
   return differences;
 }
@@ -53,11 +55,13 @@ function wantedKeys(reader: Reader): ReadonlyMap<string, Set<string>> {
   const add = (column: string, key: Uint8Array): void => void wanted.get(column)!.add(toHex(key));
   for (const [txId, row] of reader.scan(TX_RECORD)) {
     if (txId.length !== TXID_BYTES) continue;
-    const { state } = decodeTx(row, TX_PAGE_SLOTS);
+    const { state, bytes, outputsAt } = loadedTx(txId, row, 0, row.length, true);
     if (state.deleteAtHeight !== null) add(TX_DUE, heightKey(state.deleteAtHeight, txId));
     if (state.unminedSince !== null) add(TX_UNMINED, heightKey(state.unminedSince, txId));
     if (state.preserveUntil !== null) add(TX_PRESERVED, heightKey(state.preserveUntil, txId));
-    if (needsParents(state)) for (const parent of distinctParents(state)) add(TX_REFERENCE, pairKey(parent, txId));
+    if (!needsParents(state)) continue;
+    const inputs = readInputs(bytes, outputsAt - OUTPOINT_BYTES * state.inputCount, state.inputCount);
+    for (const parent of distinctParents(inputs)) add(TX_REFERENCE, pairKey(parent, txId));
   }
   return wanted;
 }

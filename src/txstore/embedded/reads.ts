@@ -1,14 +1,15 @@
 /** Whole records of the embedded store, with outputs and tombstones. */
 import type { Reader } from '../../engine/engine.ts';
-import { TXID_BYTES } from '../../ledgers/outpoint.ts';
+import { OUTPOINT_BYTES, TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { readU32 } from '../../util/bytes.ts';
 import { prefixEnd } from '../../util/key-range.ts';
-import { TX_PAGE_SLOTS } from '../../util/limits.ts';
 import type { Tombstone, TxOutput, TxRecord } from '../records.ts';
 import { txRefusal } from '../rules/refusals.ts';
-import { decodeOutputs, decodeTx } from './codec.ts';
-import { childOfPair, pageKey, TX_OUTPUT, TX_RECORD, TX_TOMBSTONE } from './columns.ts';
-import { pageCount, readSlotPage } from './unit.ts';
+import { readInputs } from './codec.ts';
+import { childOfPair, TX_RECORD, TX_TOMBSTONE } from './columns.ts';
+import { loadedTx, pageCount } from './loaded-tx.ts';
+import { readSmallOutput } from './outputs.ts';
+import { readOutputRow, readSlot } from './slots.ts';
 
 /** In the order of the ids, null where there is none. */
 export function readRecords(reader: Reader, txIds: readonly Uint8Array[]): (TxRecord | null)[] {
@@ -20,21 +21,18 @@ export function* eachRecord(reader: Reader): Iterable<TxRecord> {
   for (const [txId, row] of reader.scan(TX_RECORD)) if (txId.length === TXID_BYTES) yield wholeRecord(reader, txId, row);
 }
 
+/** Throws STORE_DAMAGED. */
 function wholeRecord(reader: Reader, txId: Uint8Array, row: Uint8Array): TxRecord {
-  const { state, slots } = decodeTx(row, TX_PAGE_SLOTS);
-  const { outputCount, ...rest } = state;
-  const numbers = Array.from({ length: pageCount(state) }, (_, n) => n);
-  const outputRows = reader.getMany(
-    TX_OUTPUT,
-    numbers.map((number) => pageKey(txId, number)),
-  );
-  const outputs = numbers.flatMap((number): TxOutput[] => {
-    const page = number === 0 ? slots : readSlotPage(reader, txId, number, outputCount);
-    const values = outputRows[number];
-    if (values === undefined) throw txRefusal.damaged(txId, `has no page ${number} of outputs`);
-    return decodeOutputs(values).map((output, n) => ({ ...output, slot: page[n] }));
-  });
-  return { ...rest, txId, outputs, tombstones: tombstonesOf(reader, txId) };
+  const tx = loadedTx(txId, Uint8Array.from(row), 0, row.length, true);
+  const { inputCount, outputCount, reassigned: _, hasTombstones, wasUnspent: __, hasOutputRows, ...rest } = tx.state;
+  const numbers = Array.from({ length: hasOutputRows ? pageCount(tx.state) : 0 }, (_, n) => n);
+  const values = hasOutputRows
+    ? numbers.flatMap((number) => readOutputRow(reader, txId, number))
+    : Array.from({ length: outputCount }, (_, n) => readSmallOutput(tx.bytes, tx.outputsAt, n));
+  if (values.length !== outputCount) throw txRefusal.damaged(txId, `has ${values.length} outputs, not ${outputCount}`);
+  const outputs = values.map((output, index): TxOutput => ({ ...output, slot: readSlot(reader, tx, index) ?? null }));
+  const inputs = readInputs(tx.bytes, tx.outputsAt - OUTPOINT_BYTES * inputCount, inputCount);
+  return { ...rest, inputs, outputs, tombstones: hasTombstones ? tombstonesOf(reader, txId) : [] };
 }
 
 function tombstonesOf(reader: Reader, txId: Uint8Array): Tombstone[] {

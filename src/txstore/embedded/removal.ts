@@ -1,77 +1,102 @@
 /** What a prune pass asks of the embedded store, and the removal of what it has proven. */
 import type { Reader } from '../../engine/engine.ts';
-import { equalBytes, toHex } from '../../util/bytes.ts';
+import { equalBytes } from '../../util/bytes.ts';
 import { prefixEnd } from '../../util/key-range.ts';
-import { TX_PAGE_SLOTS } from '../../util/limits.ts';
 import type { ChildRead, ProvenParent, PruneParent, Removal, RemovalResult } from '../prune-store.ts';
-import { decodeTx } from './codec.ts';
+import { isAsProven } from '../rules/verdict.ts';
+import { readStoredChild } from './codec.ts';
 import { childOfPair, TX_RECORD, TX_REFERENCE } from './columns.ts';
-import { distinctParents, type LoadedTx, type TxUnit } from './unit.ts';
+import { distinctParents, type LoadedTx, loadedTx } from './loaded-tx.ts';
+import type { RowCache } from './row-cache.ts';
+import { readSlot } from './slots.ts';
+import type { TxCache } from './tx-cache.ts';
+import type { TxUnit } from './unit.ts';
 
-export function pruneParent(unit: TxUnit, reader: Reader, tx: LoadedTx): PruneParent {
-  const { version, deleteAtHeight, preserveUntil, isConflicting, spentCount, spendable } = tx.state;
+export function pruneParent(unit: TxUnit, tx: LoadedTx): PruneParent {
+  const { txId, version, deleteAtHeight, preserveUntil, isConflicting, spentCount, spendable } = tx.state;
   const hasUnspentSlot = spentCount < spendable;
-  const [children, referrer] = [unit.children(tx), firstReferrer(reader, tx.txId)];
-  return { txId: tx.txId, version, deleteAtHeight, preserveUntil, isConflicting, hasUnspentSlot, children, referrer };
+  const [children, referrer] = [unit.children(tx), firstReferrer(unit, txId)];
+  return { txId, version, deleteAtHeight, preserveUntil, isConflicting, hasUnspentSlot, children, referrer };
 }
 
 /** F3: an unmined or conflicting record with an input on the parent. */
-function firstReferrer(reader: Reader, parent: Uint8Array): Uint8Array | null {
+function firstReferrer({ reader, cache }: TxUnit, parent: Uint8Array): Uint8Array | null {
+  if (cache?.loadReferences(reader).mayHave(parent) === false) return null;
   for (const [key] of reader.scan(TX_REFERENCE, { gte: parent, lt: prefixEnd(parent, parent.length), limit: 1 })) return childOfPair(key);
   return null;
 }
 
 /** A row that does not decode is a failed read of that child alone. */
-export function childReads(reader: Reader, txIds: readonly Uint8Array[]): ChildRead[] {
-  return reader.getMany(TX_RECORD, txIds).map((row, n): ChildRead => {
-    if (row === undefined) return { kind: 'absent' };
-    try {
-      return { kind: 'present', child: { ...decodeTx(row, TX_PAGE_SLOTS).state, txId: txIds[n] } };
-    } catch (cause) {
-      return { kind: 'failed', cause };
-    }
+export function childReads(reader: Reader, cache: TxCache, txIds: readonly Uint8Array[]): ChildRead[] {
+  cache.follow(reader);
+  const { rows } = cache;
+  const unknown = txIds.filter((txId) => rows.find(txId) === null);
+  const found = reader.getMany(TX_RECORD, unknown);
+  let next = 0;
+  return txIds.map((txId): ChildRead => {
+    if (txId === unknown[next]) return readRow(rows, txId, found[next++]);
+    const at = rows.find(txId);
+    // What was read a moment ago has taken its place.
+    if (at === null) return readRow(rows, txId, reader.get(TX_RECORD, txId));
+    return rows.lengthAt(at) === 0 ? ABSENT : { kind: 'present', child: readStoredChild(txId, rows.bytes, at) };
   });
 }
 
+const ABSENT: ChildRead = { kind: 'absent' };
+
+function readRow(rows: RowCache, txId: Uint8Array, row: Uint8Array | undefined): ChildRead {
+  if (row === undefined) return ABSENT;
+  try {
+    loadedTx(txId, row, 0, row.length, true);
+    rows.put(txId, row, 0, row.length);
+    return { kind: 'present', child: readStoredChild(txId, row, 0) };
+  } catch (cause) {
+    return { kind: 'failed', cause };
+  }
+}
+
 /** Everything is compared with the state before the removal, then everything is removed. */
-export function removeProven(unit: TxUnit, reader: Reader, { parents }: Removal): RemovalResult {
-  unit.load(parents.flatMap(({ parent, children }) => [parent.txId, ...children.map(({ txId }) => txId)]));
+export function removeProven(unit: TxUnit, { parents }: Removal): RemovalResult {
+  unit.load(parents.map(({ parent }) => parent.txId));
   const [deleted, changed]: [Uint8Array[], Uint8Array[]] = [[], []];
-  for (const proven of parents) (isAsProven(unit, reader, proven) ? deleted : changed).push(proven.parent.txId);
+  for (const proven of parents) (isUnchanged(unit, proven) ? deleted : changed).push(proven.parent.txId);
   const txs = deleted.map((txId) => unit.need(txId));
-  unit.load(txs.flatMap(({ state }) => state.inputs.map(({ txId }) => txId)));
-  const wasThere = new Set(txs.flatMap((tx) => unit.parents(tx).map(({ txId }) => toHex(txId))));
+  const parentIds = txs.map((tx) => distinctParents(unit.inputs(tx)));
+  const allIds = parentIds.flat();
+  unit.load(allIds);
+  const wasThere = allIds.map((txId) => unit.find(txId) !== undefined);
   for (const tx of txs) unit.delete(tx);
-  let [tombstonesWritten, parentsMissing] = [0, 0];
-  for (const tx of txs) {
-    unit.leaveParents(tx);
-    for (const txId of distinctParents(tx.state)) {
+  let [tombstonesWritten, parentsMissing, nth] = [0, 0, 0];
+  for (const [n, tx] of txs.entries()) {
+    for (const txId of parentIds[n]) {
       const parent = unit.find(txId);
-      if (parent === undefined) parentsMissing += wasThere.has(toHex(txId)) ? 0 : 1;
-      else if (holdsSlot(unit, parent, tx)) {
-        unit.addTombstone(txId, tx.txId);
-        tombstonesWritten++;
-      }
+      if (!wasThere[nth++]) parentsMissing++;
+      if (parent === undefined) continue;
+      unit.leaveParent(tx, parent);
+      if (!holdsSlot(unit, parent, tx)) continue;
+      unit.addTombstone(parent, tx.txId);
+      tombstonesWritten++;
     }
   }
   return { deleted, changed, tombstonesWritten, parentsMissing };
 }
 
-function isAsProven(unit: TxUnit, reader: Reader, { parent, children }: ProvenParent): boolean {
-  const tx = unit.find(parent.txId);
-  if (tx === undefined || tx.state.version !== parent.version || tx.state.deleteAtHeight !== parent.deleteAtHeight) return false;
-  if (firstReferrer(reader, parent.txId) !== null) return false;
-  return children.every(({ txId, version }) => {
-    const child = unit.find(txId);
-    return child === undefined ? unit.hasTombstone(parent.txId, txId) : child.state.version === version;
+function isUnchanged(unit: TxUnit, proven: ProvenParent): boolean {
+  const { txId } = proven.parent;
+  const state = unit.find(txId)?.state ?? null;
+  return isAsProven(proven, {
+    parent: state,
+    isReferred: firstReferrer(unit, txId) !== null,
+    childVersion: (child) => unit.version(child),
+    hasTombstone: (child) => state?.hasTombstones === true && unit.hasTombstone(txId, child),
   });
 }
 
 /** Whether a slot of the parent names the transaction. */
-function holdsSlot(unit: TxUnit, parent: LoadedTx, { txId, state }: LoadedTx): boolean {
-  const mine = state.inputs.filter((input) => equalBytes(input.txId, parent.txId));
-  return mine.some(({ index }) => {
-    const holder = unit.slot(parent, index)?.spender?.txId;
-    return holder !== undefined && equalBytes(holder, txId);
+function holdsSlot(unit: TxUnit, parent: LoadedTx, tx: LoadedTx): boolean {
+  return unit.inputs(tx).some(({ txId, index }) => {
+    if (!equalBytes(txId, parent.txId)) return false;
+    const holder = readSlot(unit.reader, parent, index, false)?.spender?.txId;
+    return holder !== undefined && equalBytes(holder, tx.txId);
   });
 }

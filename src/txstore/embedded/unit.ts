@@ -1,79 +1,75 @@
 /**
  * One atomic change of the embedded transaction store: records are loaded and
  * changed in memory, and written with all their index keys in one batch when the
- * whole call has succeeded. A record that is changed leaves its old place in an
- * index and takes the new one in that batch, so that an index never disagrees
- * with the records.
+ * whole call has succeeded (write.ts). A record that is changed leaves its old
+ * place in an index and takes the new one in that batch, so that an index never
+ * disagrees with the records.
  */
 import type { Batch, Reader } from '../../engine/engine.ts';
-import { compareBytes, equalBytes, readU32, toHex, writeU32 } from '../../util/bytes.ts';
-import { prefixEnd } from '../../util/key-range.ts';
+import { OUTPOINT_BYTES, type Outpoint, TXID_BYTES } from '../../ledgers/outpoint.ts';
+import { compareBytes, equalBytes, readU32 } from '../../util/bytes.ts';
+import { distinctIds, IdMap } from '../../util/id-map.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';
-import type { TxRecord, TxSlot } from '../records.ts';
+import type { SlotSpender, TxSlot } from '../records.ts';
 import { deleteAtHeightOf } from '../rules/deletion.ts';
-import { needsParents } from '../rules/mining.ts';
+import type { UnhashedRecord } from '../rules/new-record.ts';
 import { txRefusal } from '../rules/refusals.ts';
-import type { TxStoreSettings } from '../store.ts';
-import { decodeSlots, decodeTx, encodeOutputs, encodeSlots, encodeTx, type SlotPage, type TxState } from './codec.ts';
-import {
-  heightKey,
-  pageKey,
-  pairKey,
-  TX_DUE,
-  TX_OUTPUT,
-  TX_PAGE,
-  TX_PRESERVED,
-  TX_RECORD,
-  TX_REFERENCE,
-  TX_TOMBSTONE,
-  TX_UNMINED,
-} from './columns.ts';
-
-/** A record in memory. */
-export interface LoadedTx {
-  readonly txId: Uint8Array;
-  state: TxState;
-  /** As it is stored; null: it is new. */
-  readonly before: TxState | null;
-  /** By number; those that were not needed are not there. */
-  readonly pages: SlotPage[];
-  readonly changedPages: Set<number>;
-  /** Of a new record. */
-  readonly outputs: TxRecord['outputs'] | null;
-  isChanged: boolean;
-  isDeleted: boolean;
-}
+import { isNewSpend } from '../rules/slots.ts';
+import type { SpendingInput, TxStoreSettings } from '../store.ts';
+import { REASSIGNED, readInputs, readVersion, SLOT_BYTES, SLOT_STATES, SPENT, type TxState } from './codec.ts';
+import { pairKey, TX_TOMBSTONE } from './columns.ts';
+import { distinctParents, type LoadedTx, loadTxs, newRow, slotPage } from './loaded-tx.ts';
+import { readSlot, writeSlotState } from './slots.ts';
+import type { TxCache } from './tx-cache.ts';
+import { writeUnit } from './write.ts';
 
 export class TxUnit {
   /** Of the chain. A unit that takes in several blocks moves it from one to the next. */
   height: number;
-  readonly #reader: Reader;
+  readonly reader: Reader;
+  /** Null: nothing is at hand but what this unit loads. */
+  readonly cache: TxCache | null;
+  /** That are to be written. */
+  readonly tombstones: (readonly [parent: Uint8Array, child: Uint8Array])[] = [];
   readonly #settings: TxStoreSettings;
-  readonly #loaded = new Map<string, LoadedTx | undefined>();
-  readonly #tombstones: (readonly [parent: Uint8Array, child: Uint8Array, height: number])[] = [];
+  /** Null: there is none. */
+  #loaded = new IdMap<LoadedTx | null>();
 
-  constructor(reader: Reader, settings: TxStoreSettings, height: number) {
-    this.#reader = reader;
+  constructor(reader: Reader, settings: TxStoreSettings, height: number, cache: TxCache | null = null) {
+    this.reader = reader;
     this.#settings = settings;
     this.height = height;
+    this.cache = cache;
+    cache?.follow(reader);
   }
 
   /** Reads those that are not loaded yet together. */
   load(txIds: readonly Uint8Array[]): void {
-    const wanted = new Map<string, Uint8Array>();
-    for (const txId of txIds) {
-      const key = toHex(txId);
-      if (!this.#loaded.has(key)) wanted.set(key, txId);
-    }
-    const rows = this.#reader.getMany(TX_RECORD, [...wanted.values()]);
-    for (const [n, [key, txId]] of [...wanted].entries()) this.#loaded.set(key, loadedTx(txId, rows[n]));
+    if (this.#loaded.size === 0) this.#loaded = new IdMap(txIds.length);
+    const wanted = new IdMap<true>(txIds.length);
+    for (const txId of txIds) if (!this.#loaded.has(txId)) wanted.set(txId, true);
+    if (wanted.size > 0) loadTxs(this.reader, this.cache, wanted.ids, (txId, tx) => this.#loaded.set(txId, tx));
+  }
+
+  get loaded(): readonly (LoadedTx | null)[] {
+    return this.#loaded.values();
   }
 
   find(txId: Uint8Array): LoadedTx | undefined {
-    const key = toHex(txId);
-    if (!this.#loaded.has(key)) this.load([txId]);
-    const tx = this.#loaded.get(key);
-    return tx?.isDeleted ? undefined : tx;
+    let tx = this.#loaded.get(txId);
+    if (tx === undefined) {
+      this.load([txId]);
+      tx = this.#loaded.get(txId);
+    }
+    return tx?.isDeleted ? undefined : (tx ?? undefined);
+  }
+
+  /** The version of a record without more of it; null: there is none. */
+  version(txId: Uint8Array): number | null {
+    const rows = this.cache?.rows;
+    const at = this.#loaded.has(txId) ? null : (rows?.find(txId) ?? null);
+    if (rows === undefined || at === null) return this.find(txId)?.state.version ?? null;
+    return rows.lengthAt(at) === 0 ? null : readVersion(rows.bytes, at);
   }
 
   /** Throws TX_NOT_FOUND. */
@@ -91,22 +87,9 @@ export class TxUnit {
     return txIds.map((txId) => this.need(txId));
   }
 
-  create(record: TxRecord): LoadedTx {
-    const { txId, outputs, tombstones: _, ...rest } = record;
-    const slots = outputs.map(({ slot }) => slot);
-    const pages: SlotPage[] = [slots.slice(0, TX_PAGE_SLOTS)];
-    for (let at = TX_PAGE_SLOTS; at < slots.length; at += TX_PAGE_SLOTS) pages.push(slots.slice(at, at + TX_PAGE_SLOTS));
-    const tx: LoadedTx = {
-      txId,
-      state: { ...rest, outputCount: outputs.length },
-      before: null,
-      pages,
-      changedPages: new Set(pages.keys()),
-      outputs,
-      isChanged: true,
-      isDeleted: false,
-    };
-    this.#loaded.set(toHex(txId), tx);
+  create(record: UnhashedRecord): LoadedTx {
+    const tx = newRow(record);
+    this.#loaded.set(tx.txId, tx);
     return tx;
   }
 
@@ -117,46 +100,68 @@ export class TxUnit {
 
   /** And decides anew when it may be deleted. */
   change(tx: LoadedTx, part: Partial<TxState>): void {
-    Object.assign(tx.state, part);
-    const deleteAtHeight = deleteAtHeightOf(tx.state, this.height, this.#settings.retention);
-    Object.assign(tx.state, { deleteAtHeight, version: (tx.before?.version ?? 0) + 1 });
+    const state = Object.assign(tx.state, part) as Mutable<TxState>;
+    this.#changed(tx, state);
+  }
+
+  #changed(tx: LoadedTx, state: Mutable<TxState>): void {
+    state.deleteAtHeight = deleteAtHeightOf(state, this.height, this.#settings.retention);
+    state.version = ((tx.before?.version ?? 0) + 1) >>> 0;
     tx.isChanged = true;
   }
 
-  /** Undefined: the transaction has no such output. */
-  slot(tx: LoadedTx, index: number): TxSlot | null | undefined {
-    return index < tx.state.outputCount ? this.page(tx, Math.floor(index / TX_PAGE_SLOTS))[index % TX_PAGE_SLOTS] : undefined;
+  /** Undefined: the transaction has no such output. `withHash` false: nobody looks at the hash, which is empty then. */
+  slot(tx: LoadedTx, index: number, withHash = true): TxSlot | null | undefined {
+    return readSlot(this.reader, tx, index, withHash);
   }
 
-  setSlot(tx: LoadedTx, index: number, slot: TxSlot): void {
-    const number = Math.floor(index / TX_PAGE_SLOTS);
-    const page = this.page(tx, number);
-    const wasSpent = page[index % TX_PAGE_SLOTS]?.state === 'spent';
-    page[index % TX_PAGE_SLOTS] = slot;
-    tx.changedPages.add(number);
-    this.change(tx, { spentCount: tx.state.spentCount + (slot.state === 'spent' ? 1 : 0) - (wasSpent ? 1 : 0) });
+  /** Its state and its spender; nothing else of a slot changes but by `reassign`. */
+  setSlot(tx: LoadedTx, index: number, { state, spender }: Pick<TxSlot, 'state' | 'spender'>): void {
+    const was = writeSlotState(this.reader, tx, index, SLOT_STATES.indexOf(state), spender);
+    const [wasSpent, isSpent] = [was === SPENT, state === 'spent'];
+    const wasUnspent = tx.state.wasUnspent || (tx.state.hasTombstones && wasSpent && !isSpent);
+    this.change(tx, { spentCount: tx.state.spentCount + (isSpent ? 1 : 0) - (wasSpent ? 1 : 0), wasUnspent });
   }
 
-  page(tx: LoadedTx, number: number): SlotPage {
-    const known = tx.pages[number];
-    if (known !== undefined) return known;
-    const page = readSlotPage(this.#reader, tx.txId, number, tx.state.outputCount);
-    tx.pages[number] = page;
-    return page;
+  /** As `setSlot` with what `spentSlot` gives, without making slots of bytes. Throws what `spentSlot` throws. */
+  spend(tx: LoadedTx, input: SpendingInput, spender: SlotSpender): void {
+    const { state } = tx;
+    const slot = this.slot(tx, input.index, input.hash !== undefined);
+    const isPruned = state.hasTombstones && slot?.state !== 'frozen' && this.hasTombstone(tx.txId, spender.txId);
+    if (isNewSpend(slot, input, spender, isPruned, this.height)) {
+      writeSlotState(this.reader, tx, input.index, SPENT, spender);
+      (state as Mutable<TxState>).spentCount++;
+    }
+    this.#changed(tx, state);
+  }
+
+  /** A frozen output is somebody else's: one slot more must be spent, which never is. */
+  reassign(tx: LoadedTx, index: number, hash: Uint8Array, spendableFrom: number): void {
+    writeSlotState(this.reader, tx, index, SLOT_STATES.indexOf('unspent'), null, true);
+    const others = tx.state.reassigned.filter((output) => output.index !== index);
+    this.change(tx, { spendable: tx.state.spendable + 1, reassigned: [...others, { index, spendableFrom, hash }] });
+  }
+
+  inputs(tx: LoadedTx): readonly Outpoint[] {
+    return readInputs(tx.bytes, tx.outputsAt - OUTPOINT_BYTES * tx.state.inputCount, tx.state.inputCount);
   }
 
   /** Every transaction that a slot names, on whichever page, once, by id. */
   children(tx: LoadedTx): Uint8Array[] {
-    const found = new Map<string, Uint8Array>();
-    for (let number = 0; number < pageCount(tx.state); number++) {
-      for (const slot of this.page(tx, number)) if (slot?.spender) found.set(toHex(slot.spender.txId), slot.spender.txId);
+    const found: Uint8Array[] = [];
+    const { outputCount } = tx.state;
+    for (let first = 0; first < outputCount; first += TX_PAGE_SLOTS) {
+      const { bytes, at } = slotPage(this.reader, tx, first / TX_PAGE_SLOTS);
+      const end = at + SLOT_BYTES * Math.min(TX_PAGE_SLOTS, outputCount - first);
+      for (let slot = at; slot < end; slot += SLOT_BYTES)
+        if ((bytes[slot] & ~REASSIGNED) === SPENT) found.push(bytes.slice(slot + 1, slot + 1 + TXID_BYTES));
     }
-    return [...found.values()].sort(compareBytes);
+    return distinctIds(found).sort(compareBytes);
   }
 
   /** At which height the child was pruned; null: it was not. */
   tombstoneHeight(parent: Uint8Array, child: Uint8Array): number | null {
-    const row = this.#reader.get(TX_TOMBSTONE, pairKey(parent, child));
+    const row = this.reader.get(TX_TOMBSTONE, pairKey(parent, child));
     return row === undefined ? null : readU32(row, 0);
   }
 
@@ -164,13 +169,17 @@ export class TxUnit {
     return this.tombstoneHeight(parent, child) !== null;
   }
 
-  addTombstone(parent: Uint8Array, child: Uint8Array): void {
-    this.#tombstones.push([parent, child, this.height]);
+  /** The version stays: a tombstone only makes it easier to delete the parent. */
+  addTombstone(parent: LoadedTx, child: Uint8Array): void {
+    this.tombstones.push([parent.txId, child]);
+    if (parent.state.hasTombstones) return;
+    Object.assign(parent.state, { hasTombstones: true });
+    parent.isChanged = true;
   }
 
   /** Distinct, those that are there. */
   parents(tx: LoadedTx): LoadedTx[] {
-    return distinctParents(tx.state).flatMap((txId) => this.find(txId) ?? []);
+    return distinctParents(this.inputs(tx)).flatMap((txId) => this.find(txId) ?? []);
   }
 
   joinParents(tx: LoadedTx): void {
@@ -181,95 +190,26 @@ export class TxUnit {
   }
 
   leaveParents(tx: LoadedTx): void {
-    for (const parent of this.parents(tx)) {
-      const others = parent.state.conflictingChildren.filter((txId) => !equalBytes(txId, tx.txId));
-      if (others.length < parent.state.conflictingChildren.length) setList(parent, others);
-    }
+    for (const parent of this.parents(tx)) this.leaveParent(tx, parent);
   }
 
-  /** Puts all changes into the batch. Returns how many records there are more, or fewer, than before. */
-  write(batch: Batch): number {
-    let added = 0;
-    for (const tx of this.#loaded.values()) {
-      if (tx === undefined || !tx.isChanged || (tx.isDeleted && tx.before === null)) continue;
-      if (tx.isDeleted) this.#writeDeleted(batch, tx);
-      else writeChanged(batch, tx);
-      writeIndexes(batch, tx);
-      added += (tx.isDeleted ? 0 : 1) - (tx.before === null ? 0 : 1);
-    }
-    const value = new Uint8Array(4);
-    for (const [parent, child, height] of this.#tombstones) {
-      writeU32(value, 0, height);
-      batch.put(TX_TOMBSTONE, pairKey(parent, child), value);
-    }
-    return added;
+  leaveParent(tx: LoadedTx, parent: LoadedTx): void {
+    const { conflictingChildren } = parent.state;
+    if (conflictingChildren.length === 0) return;
+    const others = conflictingChildren.filter((txId) => !equalBytes(txId, tx.txId));
+    if (others.length < conflictingChildren.length) setList(parent, others);
   }
 
-  #writeDeleted(batch: Batch, { txId, state }: LoadedTx): void {
-    batch.del(TX_RECORD, txId);
-    for (let number = 0; number < pageCount(state); number++) {
-      if (number > 0) batch.del(TX_PAGE, pageKey(txId, number));
-      batch.del(TX_OUTPUT, pageKey(txId, number));
-    }
-    for (const [key] of this.#reader.scan(TX_TOMBSTONE, { gte: txId, lt: prefixEnd(txId, txId.length) })) batch.del(TX_TOMBSTONE, key);
+  /** Puts all changes into the batch. */
+  write(batch: Batch): void {
+    writeUnit(this, batch);
   }
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** No decision rests on the list, so that the version stays. */
 function setList(tx: LoadedTx, conflictingChildren: readonly Uint8Array[]): void {
   Object.assign(tx.state, { conflictingChildren });
   tx.isChanged = true;
-}
-
-export function pageCount({ outputCount }: TxState): number {
-  return Math.ceil(outputCount / TX_PAGE_SLOTS);
-}
-
-/** A page but the first, which stands in the record. Throws STORE_DAMAGED. */
-export function readSlotPage(reader: Reader, txId: Uint8Array, number: number, outputCount: number): SlotPage {
-  const row = reader.get(TX_PAGE, pageKey(txId, number));
-  if (row === undefined) throw txRefusal.damaged(txId, `has no page ${number} of slots`);
-  return decodeSlots(row, Math.min(TX_PAGE_SLOTS, outputCount - number * TX_PAGE_SLOTS));
-}
-
-export function distinctParents({ inputs }: Pick<TxState, 'inputs'>): Uint8Array[] {
-  return [...new Map(inputs.map(({ txId }) => [toHex(txId), txId])).values()];
-}
-
-function loadedTx(txId: Uint8Array, row: Uint8Array | undefined): LoadedTx | undefined {
-  if (row === undefined) return undefined;
-  const { state, slots } = decodeTx(row, TX_PAGE_SLOTS);
-  const before = { ...state };
-  return { txId, state, before, pages: [slots], changedPages: new Set(), outputs: null, isChanged: false, isDeleted: false };
-}
-
-function writeChanged(batch: Batch, { txId, state, pages, changedPages, outputs }: LoadedTx): void {
-  batch.put(TX_RECORD, txId, encodeTx(state, pages[0]));
-  for (const number of changedPages) if (number > 0) batch.put(TX_PAGE, pageKey(txId, number), encodeSlots(pages[number]));
-  if (outputs === null) return;
-  for (let number = 0; number * TX_PAGE_SLOTS < outputs.length; number++) {
-    const page = outputs.slice(number * TX_PAGE_SLOTS, (number + 1) * TX_PAGE_SLOTS);
-    batch.put(TX_OUTPUT, pageKey(txId, number), encodeOutputs(page));
-  }
-}
-
-const EMPTY = new Uint8Array();
-
-/** The keys by which a record is found, from what it was to what it is. */
-function writeIndexes(batch: Batch, { txId, state, before, isDeleted }: LoadedTx): void {
-  const after = isDeleted ? null : state;
-  const move = (column: string, from: number | null | undefined, to: number | null | undefined): void => {
-    if (from === to) return;
-    if (from !== null && from !== undefined) batch.del(column, heightKey(from, txId));
-    if (to !== null && to !== undefined) batch.put(column, heightKey(to, txId), EMPTY);
-  };
-  move(TX_DUE, before?.deleteAtHeight, after?.deleteAtHeight);
-  move(TX_UNMINED, before?.unminedSince, after?.unminedSince);
-  move(TX_PRESERVED, before?.preserveUntil, after?.preserveUntil);
-  const [didNeed, needs] = [before !== null && needsParents(before), after !== null && needsParents(after)];
-  if (didNeed === needs) return;
-  for (const parent of distinctParents(state)) {
-    if (needs) batch.put(TX_REFERENCE, pairKey(parent, txId), EMPTY);
-    else batch.del(TX_REFERENCE, pairKey(parent, txId));
-  }
 }

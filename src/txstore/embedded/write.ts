@@ -1,18 +1,115 @@
-/** How a unit gets into a batch: its records with their indexes, and how many records there are then. */
-import type { Batch, Reader } from '../../engine/engine.ts';
-import { readU64, writeU64 } from '../../util/bytes.ts';
-import { COUNT_KEY, TX_RECORD } from './columns.ts';
+/**
+ * How a unit gets into a batch: the records that it has changed, the keys by
+ * which they are found, tombstones, and the totals with the mark of the change.
+ * Buffers for keys and values are made once: a batch copies what it is given.
+ */
+import type { Batch } from '../../engine/engine.ts';
+import { TXID_BYTES } from '../../ledgers/outpoint.ts';
+import { copyBytes, writeU32 } from '../../util/bytes.ts';
+import { prefixEnd } from '../../util/key-range.ts';
+import { TX_PAGE_SLOTS } from '../../util/limits.ts';
+import { Scratch } from '../../util/scratch.ts';
+import { needsParents } from '../rules/mining.ts';
+import { headBytes, writeTxHead } from './codec.ts';
+import { pageKey, TX_DUE, TX_OUTPUT, TX_PAGE, TX_PRESERVED, TX_RECORD, TX_REFERENCE, TX_TOMBSTONE, TX_UNMINED } from './columns.ts';
+import { distinctParents, type LoadedTx, pageCount } from './loaded-tx.ts';
+import { encodeOutputRow } from './outputs.ts';
+import { newMark, putTotals, readTotals } from './totals.ts';
 import type { TxUnit } from './unit.ts';
 
-export function putUnit(reader: Reader, batch: Batch, unit: TxUnit): void {
-  const added = unit.write(batch);
-  if (added === 0) return;
-  const count = new Uint8Array(8);
-  writeU64(count, 0, recordCount(reader) + added);
-  batch.put(TX_RECORD, COUNT_KEY, count);
+const EMPTY = new Uint8Array();
+const idKey = new Uint8Array(TXID_BYTES);
+const heightKey = new Uint8Array(4 + TXID_BYTES);
+const pairKey = new Uint8Array(2 * TXID_BYTES);
+const heightValue = new Uint8Array(4);
+const value = new Scratch(4096);
+
+export function writeUnit(unit: TxUnit, batch: Batch): void {
+  const totals = readTotals(unit.reader);
+  let { records } = totals;
+  for (const tx of unit.loaded) {
+    if (tx === null || !tx.isChanged || (tx.isDeleted && tx.before === null)) continue;
+    if (tx.isDeleted) writeDeleted(unit, batch, tx);
+    else writeChanged(unit, batch, tx);
+    writeIndexes(unit, batch, tx);
+    records += (tx.isDeleted ? 0 : 1) - (tx.before === null ? 0 : 1);
+  }
+  writeU32(heightValue, 0, unit.height);
+  for (const [parent, child] of unit.tombstones) batch.put(TX_TOMBSTONE, pairOf(parent, child), heightValue);
+  if (batch.size === 0) return;
+  const mark = newMark();
+  putTotals(batch, { records, mark });
+  unit.cache?.written(mark);
 }
 
-export function recordCount(reader: Reader): number {
-  const row = reader.get(TX_RECORD, COUNT_KEY);
-  return row === undefined ? 0 : readU64(row, 0);
+function writeChanged({ cache }: TxUnit, batch: Batch, tx: LoadedTx): void {
+  const { txId, state, bytes, slotsAt, end, pages, outputs } = tx;
+  const length = headBytes(state) + end - slotsAt;
+  value.need(length);
+  const head = writeTxHead(value.bytes, state);
+  value.bytes.set(slotsAt === 0 ? bytes : bytes.subarray(slotsAt, end), head);
+  copyBytes(txId, 0, idKey, 0, TXID_BYTES);
+  batch.put(TX_RECORD, idKey, value.view(length));
+  cache?.rows.put(txId, value.bytes, 0, length);
+  if (pages !== null) {
+    for (const [number, page] of pages.entries()) if (number > 0 && page?.isChanged) batch.put(TX_PAGE, pageKey(txId, number), page.bytes);
+  }
+  if (outputs === null) return;
+  for (let number = 0; number * TX_PAGE_SLOTS < outputs.length; number++)
+    batch.put(TX_OUTPUT, pageKey(txId, number), encodeOutputRow(outputs.slice(number * TX_PAGE_SLOTS, (number + 1) * TX_PAGE_SLOTS)));
+}
+
+function writeDeleted(unit: TxUnit, batch: Batch, tx: LoadedTx): void {
+  const { txId, state } = tx;
+  copyBytes(txId, 0, idKey, 0, TXID_BYTES);
+  batch.del(TX_RECORD, idKey);
+  unit.cache?.rows.put(txId, EMPTY, 0, 0);
+  for (let number = 0; number < pageCount(state); number++) {
+    if (number > 0) batch.del(TX_PAGE, pageKey(txId, number));
+    if (state.hasOutputRows) batch.del(TX_OUTPUT, pageKey(txId, number));
+  }
+  if (!state.hasTombstones) return;
+  // Every tombstone is of a transaction that a slot names, as long as no slot was unspent.
+  if (!state.wasUnspent) for (const child of unit.children(tx)) batch.del(TX_TOMBSTONE, pairOf(txId, child));
+  else for (const [key] of unit.reader.scan(TX_TOMBSTONE, { gte: txId, lt: prefixEnd(txId, txId.length) })) batch.del(TX_TOMBSTONE, key);
+}
+
+/** The keys by which a record is found, from what it was to what it is. */
+function writeIndexes(unit: TxUnit, batch: Batch, tx: LoadedTx): void {
+  const { txId, state, before } = tx;
+  const after = tx.isDeleted ? null : state;
+  move(batch, TX_DUE, txId, before?.deleteAtHeight, after?.deleteAtHeight);
+  move(batch, TX_UNMINED, txId, before?.unminedSince, after?.unminedSince);
+  move(batch, TX_PRESERVED, txId, before?.preserveUntil, after?.preserveUntil);
+  const [didNeed, needs] = [before !== null && needsParents(before), after !== null && needsParents(after)];
+  if (didNeed === needs) return;
+  for (const parent of distinctParents(unit.inputs(tx))) {
+    if (needs) {
+      batch.put(TX_REFERENCE, pairOf(parent, txId), EMPTY);
+      unit.cache?.references?.add(parent);
+    } else {
+      batch.del(TX_REFERENCE, pairOf(parent, txId));
+      unit.cache?.references?.remove(parent);
+    }
+  }
+}
+
+function move(batch: Batch, column: string, txId: Uint8Array, from: number | null | undefined, to: number | null | undefined): void {
+  if (from === to) return;
+  copyBytes(txId, 0, heightKey, 4, TXID_BYTES);
+  if (from !== null && from !== undefined) {
+    writeU32(heightKey, 0, from);
+    batch.del(column, heightKey);
+  }
+  if (to !== null && to !== undefined) {
+    writeU32(heightKey, 0, to);
+    batch.put(column, heightKey, EMPTY);
+  }
+}
+
+/** In the buffer for pairs. */
+function pairOf(parent: Uint8Array, child: Uint8Array): Uint8Array {
+  copyBytes(parent, 0, pairKey, 0, TXID_BYTES);
+  copyBytes(child, 0, pairKey, TXID_BYTES, TXID_BYTES);
+  return pairKey;
 }

@@ -4,8 +4,8 @@
  * change. A batch of children that cannot be read keeps every parent of one of
  * them (F2).
  */
-import { toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
+import { distinctIds, IdMap } from '../../util/id-map.ts';
 import type { ChildRead, ParentChild, ProvenParent, PruneCursor, PruneParent, RemovalResult } from '../prune-store.ts';
 import { type ChildEvidence, judge, type KeepReason, type PruneHeights } from '../rules/verdict.ts';
 import type { TxStore } from '../store.ts';
@@ -50,14 +50,20 @@ export async function pruneChunk(context: PassContext, due: readonly PruneCursor
     else kept.push({ txId: parent.txId, since: sinceOf(parent, context), reason: verdict.reason, child: verdict.child });
   }
   const removed = await remove(context, proven, restart);
-  const byId = new Map(parents.map((parent) => [toHex(parent.txId), parent]));
-  for (const txId of removed.changed) kept.push({ txId, since: sinceOf(byId.get(toHex(txId))!, context), reason: 'changed', child: null });
+  for (const { parent } of removed.changed.length === 0 ? [] : changedOf(proven, removed.changed))
+    kept.push({ txId: parent.txId, since: sinceOf(parent, context), reason: 'changed', child: null });
   for (const { reason } of kept) counters.kept(reason);
   counters.add('prune_deleted_total', removed.deleted.length);
   counters.add('prune_tombstones_written_total', removed.tombstonesWritten);
   counters.add('prune_parent_missing_total', removed.parentsMissing);
   counters.took('prune_chunk_seconds', now() - began);
   return { deleted: removed.deleted, kept };
+}
+
+function changedOf(proven: readonly ProvenParent[], changed: readonly Uint8Array[]): readonly ProvenParent[] {
+  const ids = new IdMap<true>(changed.length);
+  for (const txId of changed) ids.set(txId, true);
+  return proven.filter(({ parent }) => ids.has(parent.txId));
 }
 
 function sinceOf({ deleteAtHeight }: PruneParent, { heights }: PassContext): number {
@@ -81,38 +87,42 @@ async function remove(
 
 /** Of every child of every parent, in the order of the parents. Each distinct child is read once. */
 async function readEvidence(context: PassContext, parents: readonly PruneParent[]): Promise<ChildEvidence[][]> {
-  const children = new Map(parents.flatMap((parent) => parent.children.map((txId) => [toHex(txId), txId] as const)));
-  const reads = await readChildren(context, children);
-  const pairs = parents.flatMap(({ txId, children: ids }) =>
-    ids.filter((child) => reads.get(toHex(child))?.kind === 'absent').map((child): ParentChild => ({ parent: txId, child })),
-  );
-  const found = await readTombstones(context, pairs);
-  return parents.map(({ txId: parent, children: ids }) =>
-    ids.map((txId): ChildEvidence => {
-      const key = toHex(txId);
-      return { txId, read: reads.get(key) ?? UNREAD, hasTombstone: found.has(`${toHex(parent)}${key}`) };
-    }),
-  );
+  const reads = await readChildren(context, distinctIds(parents.flatMap(({ children }) => children)));
+  const evidence: Evidence[][] = [];
+  const absent: AbsentChild[] = [];
+  for (const { txId: parent, children } of parents) {
+    const ofParent: Evidence[] = [];
+    for (const txId of children) {
+      const found: Evidence = { txId, read: reads.get(txId) ?? UNREAD, hasTombstone: false };
+      if (found.read.kind === 'absent') absent.push({ parent, child: txId, evidence: found });
+      ofParent.push(found);
+    }
+    evidence.push(ofParent);
+  }
+  await findTombstones(context, absent);
+  return evidence;
+}
+
+type Evidence = { -readonly [K in keyof ChildEvidence]: ChildEvidence[K] };
+
+interface AbsentChild extends ParentChild {
+  readonly evidence: Evidence;
 }
 
 const UNREAD: ChildRead = { kind: 'failed', cause: 'no answer' };
 
-async function readChildren(context: PassContext, children: ReadonlyMap<string, Uint8Array>): Promise<ReadonlyMap<string, ChildRead>> {
+async function readChildren(context: PassContext, children: readonly Uint8Array[]): Promise<IdMap<ChildRead>> {
   const { counters, now, settings } = context;
-  const keys = [...children.keys()].sort();
-  const reads = new Map<string, ChildRead>();
-  for (let at = 0; at < keys.length; at += settings.childBatch) {
-    const batch = keys.slice(at, at + settings.childBatch);
+  const reads = new IdMap<ChildRead>(children.length);
+  for (let at = 0; at < children.length; at += settings.childBatch) {
+    const batch = children.slice(at, at + settings.childBatch);
     const began = now();
     counters.add('prune_child_batches_total');
-    const answers = await readBatch(
-      context,
-      batch.map((key) => children.get(key)!),
-    );
+    const answers = await readBatch(context, batch);
     counters.took('prune_child_batch_seconds', now() - began);
     if (answers === null) continue;
     counters.add('prune_children_verified_total', batch.length);
-    for (const [n, key] of batch.entries()) reads.set(key, answers[n]);
+    for (let n = 0; n < batch.length; n++) reads.set(batch[n], answers[n]);
   }
   return reads;
 }
@@ -133,14 +143,12 @@ async function readBatch({ store, settings, counters }: PassContext, txIds: read
 }
 
 /** A pair that cannot be read counts as without a tombstone, which keeps the parent. */
-async function readTombstones({ store, counters }: PassContext, pairs: readonly ParentChild[]): Promise<ReadonlySet<string>> {
-  if (pairs.length === 0) return new Set();
+async function findTombstones({ store, counters }: PassContext, absent: readonly AbsentChild[]): Promise<void> {
+  if (absent.length === 0) return;
   try {
-    const found = await store.readTombstones(pairs);
-    return new Set(pairs.filter((_, n) => found[n] === true).map(({ parent, child }) => `${toHex(parent)}${toHex(child)}`));
+    for (const [n, isFound] of (await store.readTombstones(absent)).entries()) absent[n].evidence.hasTombstone = isFound === true;
   } catch {
     counters.add('prune_child_batch_errors_total');
-    return new Set();
   }
 }
 

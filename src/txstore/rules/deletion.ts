@@ -19,6 +19,5 @@ export function deleteAtHeightOf(state: DeletionState, height: number, retention
 /** Nobody can spend anything of it any more, and the best chain has it. */
 function isDone(state: DeletionState): boolean {
   const isSpent = state.spentCount === state.spendable;
-  const isMined = state.blocks.length > 0 && state.unminedSince === null;
-  return isSpent && isMined && !state.isLocked && !state.isCreating;
+  return isSpent && state.blocks.length > 0 && state.unminedSince === null && !state.isLocked && !state.isCreating;
 }

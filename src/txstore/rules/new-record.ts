@@ -4,7 +4,7 @@
  */
 import { isUnspendable } from '../../ledgers/bitcoin/decode.ts';
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
-import type { TxBlock, TxOutput, TxRecord } from '../records.ts';
+import type { TxBlock, TxOutput, TxRecord, TxSlot } from '../records.ts';
 import type { NewStoredTx } from '../store.ts';
 import { checkHeight, heightAfter } from './heights.ts';
 import { txRefusal } from './refusals.ts';
@@ -14,10 +14,30 @@ import { bestChainHeight } from './stability.ts';
 /** Blocks on a coinbase before its outputs can be spent: a rule of consensus. */
 const COINBASE_MATURITY_BLOCKS = 100;
 
+/** A new record whose slots have no hash yet: a store that can make it from the output later need not make it now. */
+export interface UnhashedRecord extends Omit<TxRecord, 'outputs'> {
+  readonly outputs: readonly UnhashedOutput[];
+}
+interface UnhashedOutput extends Pick<TxOutput, 'amount' | 'script'> {
+  readonly slot: Omit<TxSlot, 'hash'> | null;
+}
+
 /** Without a height of deletion: the store gives it one (`deleteAtHeightOf`). Throws INVALID_PARAM. */
 export function newRecord(tx: NewStoredTx, height: number): TxRecord {
+  const record = newUnhashedRecord(tx, height);
+  const outputs = record.outputs.map(({ amount, script, slot }, index) => ({
+    amount,
+    script,
+    slot: slot && { hash: slotHash({ txId: tx.txId, index }, amount, script), ...slot },
+  }));
+  return { ...record, outputs };
+}
+
+/** As `newRecord`. */
+export function newUnhashedRecord(tx: NewStoredTx, height: number): UnhashedRecord {
   checkHeight(height);
-  checkIds([tx.txId, ...tx.inputs.map(({ txId }) => txId)]);
+  checkId(tx.txId);
+  for (const { txId } of tx.inputs) checkId(txId);
   const blocks = tx.blocks ?? [];
   for (const block of blocks) checkMinedBlock(block);
   const outputs = tx.outputs.map((output, index) => newOutput(tx, index, output));
@@ -43,10 +63,10 @@ export function newRecord(tx: NewStoredTx, height: number): TxRecord {
   };
 }
 
-function newOutput(tx: NewStoredTx, index: number, { amount, script }: NewStoredTx['outputs'][number]): TxOutput {
+function newOutput(tx: NewStoredTx, index: number, { amount, script }: NewStoredTx['outputs'][number]): UnhashedOutput {
   if (isUnspendable(script, 0, script.length)) return { amount, script, slot: null };
   const state = tx.frozen?.includes(index) ? 'frozen' : 'unspent';
-  return { amount, script, slot: { hash: slotHash({ txId: tx.txId, index }, amount, script), state, spender: null, spendableFrom: null } };
+  return { amount, script, slot: { state, spender: null, spendableFrom: null } };
 }
 
 function spendableAt({ txId }: NewStoredTx, height: number): number {
@@ -57,7 +77,11 @@ function spendableAt({ txId }: NewStoredTx, height: number): number {
 
 /** Throws INVALID_PARAM. */
 export function checkIds(txIds: readonly Uint8Array[]): void {
-  for (const txId of txIds) if (txId.length !== TXID_BYTES) throw txRefusal.invalid(txId, `has an id of ${txId.length} bytes`);
+  for (const txId of txIds) checkId(txId);
+}
+
+function checkId(txId: Uint8Array): void {
+  if (txId.length !== TXID_BYTES) throw txRefusal.invalid(txId, `has an id of ${txId.length} bytes`);
 }
 
 /** Throws INVALID_PARAM. A block at height 0 is a genesis block: nothing of it can be told from a height that was left out. */

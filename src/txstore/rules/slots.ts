@@ -29,10 +29,7 @@ export function checkParent(parent: ParentState, height: number, { ignoreConflic
     throw txRefusal.immature(parent.txId, parent.coinbaseSpendableAt);
 }
 
-/**
- * The slot after the spend; the same one if the spender has it already. `isPruned`: the parent has a tombstone of the
- * spender. Throws UTXO_NOT_FOUND, HASH_MISMATCH, FROZEN, INVALID_SPEND, SPENT, FROZEN_UNTIL.
- */
+/** The slot after the spend; the same one if the spender has it already. Throws what `isNewSpend` throws. */
 export function spentSlot(
   slot: TxSlot | null | undefined,
   input: SpendingInput,
@@ -40,16 +37,31 @@ export function spentSlot(
   isPruned: boolean,
   height: number,
 ): TxSlot {
+  return isNewSpend(slot, input, spender, isPruned, height) ? { ...existing(slot, input), state: 'spent', spender } : existing(slot, input);
+}
+
+/**
+ * True: the spender may have the slot. False: it has it already. `isPruned`: the parent has a tombstone of the spender.
+ * The hash of the slot is looked at only if the input has one.
+ * Throws UTXO_NOT_FOUND, HASH_MISMATCH, FROZEN, INVALID_SPEND, SPENT, FROZEN_UNTIL.
+ */
+export function isNewSpend(
+  slot: TxSlot | null | undefined,
+  input: SpendingInput,
+  spender: SlotSpender,
+  isPruned: boolean,
+  height: number,
+): boolean {
   const known = existing(slot, input);
   if (input.hash !== undefined && !equalBytes(input.hash, known.hash)) throw txRefusal.hashMismatch(input);
   if (known.state === 'frozen') throw txRefusal.frozen(input);
   if (isPruned) throw txRefusal.spenderPruned(input, spender.txId);
   if (known.spender !== null) {
-    if (isSameSpender(known.spender, spender)) return known;
+    if (isSameSpender(known.spender, spender)) return false;
     throw txRefusal.spent(input, known.spender);
   }
   if (known.spendableFrom !== null && height < known.spendableFrom) throw txRefusal.frozenUntil(input, known.spendableFrom);
-  return { ...known, state: 'spent', spender };
+  return true;
 }
 
 /** The slot when the spender no longer has it; the same one if nobody has it. Throws UTXO_NOT_FOUND, FROZEN, SPENT. */

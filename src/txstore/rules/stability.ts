@@ -24,8 +24,9 @@ export function stabilityOf(read: ChildRead, hasTombstone: boolean, height: numb
 
 /** The height of the highest block of the best chain that holds it; blocks of other branches do not count. Null: none. */
 export function bestChainHeight({ blocks }: Pick<ChildFacts, 'blocks'>): number | null {
-  const heights = blocks.filter(({ isOnBestChain }) => isOnBestChain).map(({ height }) => height);
-  return heights.length === 0 ? null : Math.max(...heights);
+  let best: number | null = null;
+  for (const { height, isOnBestChain } of blocks) if (isOnBestChain && (best === null || height > best)) best = height;
+  return best;
 }
 
 /** A damaged record may have fields of any type: TypeScript does not see what a database gives. */

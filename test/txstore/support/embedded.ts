@@ -4,18 +4,27 @@ import type { Engine } from '../../../src/engine/engine.ts';
 import { EmbeddedTxStore } from '../../../src/txstore/embedded/index.ts';
 import { indexDifferences } from '../../../src/txstore/embedded/indexes.ts';
 import { eachRecord } from '../../../src/txstore/embedded/reads.ts';
+import { TxCache } from '../../../src/txstore/embedded/tx-cache.ts';
 import type { ReorganisationLimit } from '../../../src/txstore/rules/settings.ts';
 import type { TxStoreSettings } from '../../../src/txstore/store.ts';
 import type { OpenedTxStore } from './world.ts';
 
+/** So little that most records are read again, and some are not. */
+export const SMALL_CACHE_BYTES = 8192;
+
 /** Whoever opened the engine closes it. */
-export async function openEmbedded(engine: Engine, settings: TxStoreSettings, limit: ReorganisationLimit): Promise<OpenedTxStore> {
-  const store = new EmbeddedTxStore(engine, settings, limit);
+export async function openEmbedded(
+  engine: Engine,
+  settings: TxStoreSettings,
+  limit: ReorganisationLimit,
+  cacheBytes?: number,
+): Promise<OpenedTxStore> {
+  const store = new EmbeddedTxStore(engine, settings, limit, cacheBytes === undefined ? undefined : new TxCache(cacheBytes));
   return {
     store,
     records: async () => [...eachRecord(engine)],
     checkIndexes: async () => assert.deepEqual(indexDifferences(engine), []),
-    reopen: () => openEmbedded(engine, settings, limit),
+    reopen: () => openEmbedded(engine, settings, limit, cacheBytes),
     close: () => store.close(),
   };
 }

@@ -1,0 +1,272 @@
+/**
+ * The transaction store on the embedded engine, all in one run:
+ *
+ *   writes   creates and spends in batches of 1,000 beside the floor: the same
+ *            keys and bytes, in the same order, to a bare engine
+ *            (--txs 300000 that are there first, --blocks 100 of 1,000)
+ *   prune    one pass over --candidates 1000000 with 2.5 children each, and the
+ *            cost model: what it reads and writes for a parent
+ *   latency  batches of 1,000 spends, one each --every 25 ms, while a pass runs
+ *            and without (--spends 150 batches)
+ *   storage  bytes on disk while blocks come and a pass follows each
+ *            (--long 300 blocks of 2,000)
+ *
+ * --engine rocks|sqlite. Rates are of the clock and, in brackets, of the processor time of the thread that calls, which
+ * moves less with what else the machine does.
+ */
+import { join } from 'node:path';
+import { type OwnedEngine, openEngineIn } from '../src/engine/open.ts';
+import { TX_STORE_COLUMNS } from '../src/txstore/embedded/columns.ts';
+import { EmbeddedTxStore } from '../src/txstore/embedded/index.ts';
+import { PruneCounters } from '../src/txstore/prune/counters.ts';
+import { runPass } from '../src/txstore/prune/pass.ts';
+import { PRUNE_DEFAULTS } from '../src/txstore/prune/settings.ts';
+import type { NewStoredTx } from '../src/txstore/store.ts';
+import { EngineTape } from './engine-tape.ts';
+import { type BenchOptions, option, round, say, temporary } from './support.ts';
+import { batchesOf, CREATES_PER_BATCH, SPENDERS_PER_BATCH, storeBlock, TxStream } from './tx-stream.ts';
+
+const SETTINGS = { retention: 10, window: 10 };
+const SEED = 1;
+/** Of the store that is pruned: its unspent outputs come from so many transactions. */
+const POOL_TXS = 40_000;
+const PRUNED_BLOCK_TXS = 10_000;
+const LONG_BLOCK_TXS = 2000;
+
+type Figures = Record<string, number>;
+
+export async function run(options: BenchOptions): Promise<void> {
+  const sizes = {
+    txs: option(options.args, 'txs', 300_000),
+    blocks: option(options.args, 'blocks', 100),
+    candidates: option(options.args, 'candidates', 1_000_000),
+    spends: option(options.args, 'spends', 150),
+    every: option(options.args, 'every', 25),
+    long: option(options.args, 'long', 300),
+  };
+  const kind = options.args.some((arg) => arg.endsWith('sqlite')) ? 'sqlite' : 'rocks';
+  const figures: Figures = {};
+  const report = (part: Figures): void => {
+    Object.assign(figures, part);
+    for (const [name, value] of Object.entries(part)) say(options, `${name.padEnd(28)} ${value}`);
+  };
+  report(await measureWrites(kind, sizes.txs, sizes.blocks));
+  await withStore(kind, 'prune', async (engine, store) => {
+    const pruned = new PrunedStore(engine, store);
+    if (sizes.candidates > 0) report(await pruned.measurePass(sizes.candidates));
+    if (sizes.spends > 0) report(await pruned.measureLatency(sizes.spends, sizes.every));
+    if (sizes.long > 0) report(await pruned.measureStorage(sizes.long));
+  });
+  if (options.json) console.log(JSON.stringify({ ...figures, ...sizes, engine: kind }));
+}
+
+async function withStore<T>(
+  kind: 'rocks' | 'sqlite',
+  name: string,
+  body: (engine: OwnedEngine, store: EmbeddedTxStore) => Promise<T>,
+): Promise<T> {
+  const folder = temporary(`txs-${name}`);
+  const engine = await openEngineIn(join(folder.path, 'db'), TX_STORE_COLUMNS, { createIfMissing: true, kind });
+  try {
+    return await body(engine, new EmbeddedTxStore(engine, SETTINGS, { depthMax: SETTINGS.window }));
+  } finally {
+    await engine.close();
+    folder.remove();
+  }
+}
+
+/** Seconds of the clock and of the thread, over several calls. */
+class Watch {
+  wall = 0;
+  thread = 0;
+
+  async time<T>(body: () => T | Promise<T>): Promise<T> {
+    const [began, before] = [performance.now(), process.threadCpuUsage()];
+    const result = await body();
+    const { user, system } = process.threadCpuUsage(before);
+    this.wall += (performance.now() - began) / 1000;
+    this.thread += (user + system) / 1e6;
+    return result;
+  }
+
+  rates(name: string, count: number): Figures {
+    return { [`${name}PerSecond`]: round(count / this.wall, 0), [`${name}PerThreadSecond`]: round(count / this.thread, 0) };
+  }
+}
+
+/** Growing, then blocks: of each block the spends and the creates are timed. */
+async function measureWrites(kind: 'rocks' | 'sqlite', txs: number, blocks: number): Promise<Figures> {
+  const [spend, create] = [new Watch(), new Watch()];
+  const counts = { spends: 0, creates: 0 };
+  await withStore(kind, 'store', (_, store) => feed(store, txs, blocks, { spend, create, counts }));
+  // Once more with a tape, which is not timed.
+  const { tape, grown } = await withStore(kind, 'tape', async (engine) => {
+    const recorded = new EngineTape(engine);
+    const store = new EmbeddedTxStore(recorded.recording(engine), SETTINGS, { depthMax: SETTINGS.window });
+    return { tape: recorded, grown: await feed(store, txs, blocks, null) };
+  });
+  const floors = await withStore(kind, 'floor', (engine) => replayed(engine, tape, grown));
+  const figures = {
+    ...create.rates('creates', counts.creates),
+    ...floors.create.rates('floorCreates', counts.creates),
+    createsToFloor: round(create.thread / floors.create.thread, 2),
+    ...spend.rates('spends', counts.spends),
+    ...floors.spend.rates('floorSpends', counts.spends),
+    spendsToFloor: round(spend.thread / floors.spend.thread, 2),
+  };
+  return { ...figures, bytesPerOperation: round(tape.bytes / tape.operations, 0) };
+}
+
+interface FeedTimes {
+  readonly spend: Watch;
+  readonly create: Watch;
+  readonly counts: { spends: number; creates: number };
+}
+
+/** Returns the numbers of commits: while growing, then of each call of each block. */
+async function feed(store: EmbeddedTxStore, txs: number, blocks: number, times: FeedTimes | null): Promise<readonly number[]> {
+  const stream = new TxStream(SEED);
+  const batches = batchesOf(stream.grow(txs), CREATES_PER_BATCH);
+  for (const batch of batches) await store.create(batch, stream.height);
+  for (let n = 0; n < blocks; n++) {
+    const block = stream.next(CREATES_PER_BATCH);
+    for (const batch of batchesOf(block, SPENDERS_PER_BATCH)) {
+      const call = (): Promise<void> => store.spend(batch, stream.height);
+      if (times === null) await call();
+      else {
+        await times.spend.time(call);
+        times.counts.spends += batch.reduce((sum, { inputs }) => sum + inputs.length, 0);
+      }
+    }
+    const call = (): Promise<void> => store.create(block, stream.height);
+    if (times === null) await call();
+    else {
+      await times.create.time(call);
+      times.counts.creates += block.length;
+    }
+  }
+  return [batches.length, Math.ceil(CREATES_PER_BATCH / SPENDERS_PER_BATCH)];
+}
+
+async function replayed(
+  engine: OwnedEngine,
+  tape: EngineTape,
+  [growing, spendsPerBlock]: readonly number[],
+): Promise<{ spend: Watch; create: Watch }> {
+  const [spend, create] = [new Watch(), new Watch()];
+  tape.replay(engine, 0, growing);
+  for (let at = growing; at < tape.length; at += spendsPerBlock + 1) {
+    await spend.time(() => tape.replay(engine, at, at + spendsPerBlock));
+    await create.time(() => tape.replay(engine, at + spendsPerBlock, at + spendsPerBlock + 1));
+  }
+  return { spend, create };
+}
+
+/** A store whose unspent set stays as it is while blocks come and passes delete. */
+class PrunedStore {
+  readonly #engine: OwnedEngine;
+  readonly #store: EmbeddedTxStore;
+  readonly #stream = new TxStream(SEED + 1);
+
+  constructor(engine: OwnedEngine, store: EmbeddedTxStore) {
+    this.#engine = engine;
+    this.#store = store;
+  }
+
+  async #blocks(txs: number): Promise<void> {
+    if (this.#stream.height === 0) {
+      for (const batch of batchesOf(this.#stream.grow(POOL_TXS), CREATES_PER_BATCH)) await this.#store.create(batch, this.#stream.height);
+    }
+    for (let left = txs; left > 0; left -= PRUNED_BLOCK_TXS) await this.#block(Math.min(left, PRUNED_BLOCK_TXS));
+  }
+
+  async #block(txs: number): Promise<void> {
+    await storeBlock(this.#store, this.#stream.next(txs), this.#stream.height);
+  }
+
+  /** Over all that is due, at a height at which every spender is stable. */
+  #pass(counters: PruneCounters): ReturnType<typeof runPass> {
+    const requested = this.#stream.height + SETTINGS.window;
+    this.#stream.height = requested;
+    const heights = { requested, allowed: requested, window: SETTINGS.window };
+    return runPass({ store: this.#store, settings: PRUNE_DEFAULTS, heights, counters, now: () => performance.now() });
+  }
+
+  async measurePass(candidates: number): Promise<Figures> {
+    await this.#blocks(candidates);
+    const [counters, watch] = [new PruneCounters(), new Watch()];
+    const bytes = (await this.#store.stats()).bytes;
+    const { deleted, kept } = await watch.time(() => this.#pass(counters));
+    const count = (name: string): number => counters.get(name);
+    return {
+      candidates: count('prune_candidates_total'),
+      deleted: deleted.length,
+      keptShare: round(kept.length / (kept.length + deleted.length), 4),
+      ...watch.rates('parents', deleted.length),
+      childReadsPerParent: round(count('prune_children_verified_total') / deleted.length, 2),
+      childBatches: count('prune_child_batches_total'),
+      tombstonesPerParent: round(count('prune_tombstones_written_total') / deleted.length, 3),
+      megabytesBefore: round(bytes / 2 ** 20, 0),
+    };
+  }
+
+  /** The same batches on the same schedule, with nothing beside them and with a pass. */
+  async measureLatency(batches: number, everyMs: number): Promise<Figures> {
+    await this.#blocks(10 * PRUNED_BLOCK_TXS);
+    const alone = await this.#spendOnSchedule(batches, everyMs);
+    let isRunning = true;
+    const pass = (async () => {
+      while (isRunning) {
+        await this.#pass(new PruneCounters());
+        if (isRunning) await this.#blocks(PRUNED_BLOCK_TXS);
+      }
+    })();
+    const beside = await this.#spendOnSchedule(batches, everyMs);
+    isRunning = false;
+    await pass;
+    return {
+      spendP50: quantile(alone, 0.5),
+      spendP99: quantile(alone, 0.99),
+      passSpendP50: quantile(beside, 0.5),
+      passSpendP99: quantile(beside, 0.99),
+    };
+  }
+
+  /** Milliseconds from the moment that each batch was due until it was stored. */
+  async #spendOnSchedule(batches: number, everyMs: number): Promise<number[]> {
+    const latencies: number[] = [];
+    const began = performance.now();
+    for (let n = 0; n < batches; n++) {
+      const due = began + n * everyMs;
+      const txs: readonly NewStoredTx[] = this.#stream.next(SPENDERS_PER_BATCH);
+      const wait = due - performance.now();
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, wait)));
+      await this.#store.spend(txs, this.#stream.height);
+      latencies.push(performance.now() - due);
+      await this.#store.create(txs, this.#stream.height);
+    }
+    return latencies;
+  }
+
+  async measureStorage(blocks: number): Promise<Figures> {
+    const sizes: number[] = [];
+    for (let n = 0; n < blocks; n++) {
+      await this.#block(LONG_BLOCK_TXS);
+      await this.#pass(new PruneCounters());
+      sizes.push((await this.#store.stats()).bytes);
+    }
+    const mean = (part: readonly number[]): number => part.reduce((a, b) => a + b, 0) / part.length;
+    const half = Math.floor(blocks / 2);
+    const [before, after] = [mean(sizes.slice(half / 2, half)), mean(sizes.slice(-half / 2))];
+    return {
+      storageMegabytes: round(after / 2 ** 20, 1),
+      storageGrowth: round(after / before, 3),
+      storageRecords: (await this.#store.stats()).records,
+    };
+  }
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))], 2);
+}

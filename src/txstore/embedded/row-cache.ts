@@ -1,0 +1,126 @@
+/**
+ * Records that were read or written last, as bytes in one ring: the newest takes
+ * the place of the oldest. That a record is not there can be in it, too. It
+ * costs the collector nothing, however many records it has.
+ *
+ * An entry is the id, the length of the record u32 (0: there is no such record)
+ * and the record; entries begin at multiples of four.
+ */
+import { TXID_BYTES } from '../../ledgers/outpoint.ts';
+import { copyBytes, readU32, writeU32 } from '../../util/bytes.ts';
+import { idHash, isSameId } from '../../util/id-map.ts';
+
+const HEAD_BYTES = TXID_BYTES + 4;
+/** Bytes of the ring for each place in the table: most entries are larger. */
+const BYTES_PER_PLACE = 64;
+const TABLE_MIN = 64;
+
+export class RowCache {
+  /** The ring: `find` gives places in it, which are good until the next `put`. */
+  readonly bytes: Uint8Array;
+  /** Where entries begin, divided by four and plus one; 0: free. */
+  readonly #table: Int32Array;
+  /** Where the next entry is written, and the oldest one begins. */
+  #head = 0;
+  #tail = 0;
+  /** Where the entries behind `tail` end, if the newest begin at the beginning again. */
+  #lapEnd: number | null = null;
+  #count = 0;
+
+  constructor(capacity: number) {
+    this.bytes = new Uint8Array(capacity);
+    this.#table = new Int32Array(Math.max(TABLE_MIN, 2 ** Math.ceil(Math.log2(capacity / BYTES_PER_PLACE))));
+  }
+
+  /** Where the record begins in the ring; null: nothing is known of it. */
+  find(id: Uint8Array): number | null {
+    const place = this.#table[this.#placeOf(id)];
+    return place === 0 ? null : 4 * (place - 1) + HEAD_BYTES;
+  }
+
+  /** Of the record that begins there; 0: there is no such record. */
+  lengthAt(at: number): number {
+    return readU32(this.bytes, at - 4);
+  }
+
+  /** Length 0: there is no such record. A record that is too large for the ring is not kept. */
+  put(id: Uint8Array, row: Uint8Array, rowAt: number, length: number): void {
+    const known = this.find(id);
+    if (known !== null && this.lengthAt(known) === length) {
+      this.#copy(row, rowAt, known, length);
+      return;
+    }
+    if (known !== null) this.#remove(this.#placeOf(id));
+    const size = entryBytes(length);
+    if (size > this.bytes.length / 8) return;
+    this.#makeRoom(size);
+    copyBytes(id, 0, this.bytes, this.#head, TXID_BYTES);
+    writeU32(this.bytes, this.#head + TXID_BYTES, length);
+    this.#copy(row, rowAt, this.#head + HEAD_BYTES, length);
+    this.#table[this.#placeOf(id)] = this.#head / 4 + 1;
+    this.#count++;
+    this.#head += size;
+  }
+
+  clear(): void {
+    if (this.#head === 0 && this.#lapEnd === null) return;
+    this.#table.fill(0);
+    this.#head = this.#tail = this.#count = 0;
+    this.#lapEnd = null;
+  }
+
+  #copy(row: Uint8Array, rowAt: number, at: number, length: number): void {
+    if (length > 0) this.bytes.set(row.subarray(rowAt, rowAt + length), at);
+  }
+
+  #makeRoom(size: number): void {
+    while (2 * this.#count >= this.#table.length) this.#removeOldest();
+    for (;;) {
+      if (this.#lapEnd === null) {
+        if (this.#head + size <= this.bytes.length) return;
+        this.#lapEnd = this.#head;
+        this.#head = 0;
+      } else if (this.#head + size <= this.#tail) return;
+      this.#removeOldest();
+    }
+  }
+
+  #removeOldest(): void {
+    const id = this.bytes.subarray(this.#tail, this.#tail + TXID_BYTES);
+    const place = this.#placeOf(id);
+    // An entry that was replaced by one of another length is in no place any more.
+    if (this.#table[place] === this.#tail / 4 + 1) this.#remove(place);
+    this.#tail += entryBytes(readU32(this.bytes, this.#tail + TXID_BYTES));
+    if (this.#tail === this.#lapEnd) {
+      this.#tail = 0;
+      this.#lapEnd = null;
+    }
+  }
+
+  /** Where the id is in the table, or would be. */
+  #placeOf(id: Uint8Array): number {
+    const mask = this.#table.length - 1;
+    for (let at = idHash(id) & mask; ; at = (at + 1) & mask) {
+      const place = this.#table[at];
+      if (place === 0 || isSameId(this.bytes, 4 * (place - 1), id, 0)) return at;
+    }
+  }
+
+  /** Entries behind it that could stand there move up, so that no search ends too early. */
+  #remove(place: number): void {
+    const mask = this.#table.length - 1;
+    let free = place;
+    for (let at = (place + 1) & mask; this.#table[at] !== 0; at = (at + 1) & mask) {
+      const wanted = idHash(this.bytes, 4 * (this.#table[at] - 1)) & mask;
+      if (((at - wanted) & mask) < ((at - free) & mask)) continue;
+      this.#table[free] = this.#table[at];
+      free = at;
+    }
+    this.#table[free] = 0;
+    this.#count--;
+  }
+}
+
+function entryBytes(length: number): number {
+  return 4 * Math.ceil((HEAD_BYTES + length) / 4);
+}

@@ -1,0 +1,62 @@
+/**
+ * What the embedded store has at hand without asking its engine: the records
+ * that were read or written last, and which parents have references. All of it
+ * is of the state with a certain mark (totals.ts); of any other state nothing is
+ * believed. Whoever writes through units of one cache keeps it up to date;
+ * whoever writes without it makes it start anew.
+ */
+import type { Reader } from '../../engine/engine.ts';
+import { TX_CACHE_BYTES } from '../../util/limits.ts';
+import { TX_REFERENCE } from './columns.ts';
+import { ReferenceFilter } from './reference-filter.ts';
+import { RowCache } from './row-cache.ts';
+import { readTotals } from './totals.ts';
+
+const caches = new WeakMap<Reader, TxCache>();
+
+/** The one that all who write to the engine share, so that nobody makes it start anew for the others. */
+export function cacheOf(engine: Reader): TxCache {
+  const known = caches.get(engine);
+  if (known !== undefined) return known;
+  const cache = new TxCache();
+  caches.set(engine, cache);
+  return cache;
+}
+
+export class TxCache {
+  readonly rows: RowCache;
+  #references: ReferenceFilter | null = null;
+  #mark: number | null = null;
+
+  constructor(bytes: number = TX_CACHE_BYTES) {
+    this.rows = new RowCache(bytes);
+  }
+
+  /** What is at hand is of the state that the reader sees from here on. */
+  follow(reader: Reader): void {
+    const { mark } = readTotals(reader);
+    if (mark === this.#mark) return;
+    this.rows.clear();
+    this.#references = null;
+    this.#mark = mark;
+  }
+
+  /** What is at hand is of the state after the change with this mark; if that is never committed, `follow` finds another. */
+  written(mark: number): void {
+    this.#mark = mark;
+  }
+
+  /** Null: nobody has asked for them yet. */
+  get references(): ReferenceFilter | null {
+    return this.#references;
+  }
+
+  /** Reads every reference, the first time. */
+  loadReferences(reader: Reader): ReferenceFilter {
+    if (this.#references !== null) return this.#references;
+    const filter = new ReferenceFilter();
+    for (const [key] of reader.scan(TX_REFERENCE)) filter.add(key);
+    this.#references = filter;
+    return filter;
+  }
+}

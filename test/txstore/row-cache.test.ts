@@ -1,0 +1,87 @@
+/** What the embedded store has at hand: never anything but what was put there last. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Random } from '../../src/chains/random.ts';
+import { openMemory } from '../../src/engine/memory.ts';
+import { TX_STORE_COLUMNS } from '../../src/txstore/embedded/columns.ts';
+import { EmbeddedTxStore } from '../../src/txstore/embedded/index.ts';
+import { ReferenceFilter } from '../../src/txstore/embedded/reference-filter.ts';
+import { RowCache } from '../../src/txstore/embedded/row-cache.ts';
+import { TxCache } from '../../src/txstore/embedded/tx-cache.ts';
+import { toHex } from '../../src/util/bytes.ts';
+import { TEST_SEED } from '../support/harness.ts';
+import { ANYBODY, idOf, SETTINGS } from './support/world.ts';
+
+describe('records at hand', () => {
+  it('are those that were put last, as long as there is room', () => {
+    for (const capacity of [1024, 4096, 60_000]) {
+      const random = new Random(TEST_SEED, capacity);
+      const ids = Array.from({ length: 120 }, () => random.bytes(32));
+      const [cache, last] = [new RowCache(capacity), new Map<string, Uint8Array>()];
+      let hits = 0;
+      for (let n = 0; n < 20_000; n++) {
+        const id = random.pick(ids);
+        if (random.chance(0.001)) {
+          cache.clear();
+          last.clear();
+        }
+        if (random.chance(0.5)) {
+          const row = random.bytes(random.chance(0.2) ? 0 : random.int(capacity / 6));
+          cache.put(id, row, 0, row.length);
+          last.set(toHex(id), row);
+        }
+        const at = cache.find(id);
+        if (at === null) continue;
+        hits++;
+        assert.equal(toHex(cache.bytes, at, at + cache.lengthAt(at)), toHex(last.get(toHex(id))!));
+      }
+      assert.ok(hits > 5000, `${hits}`);
+    }
+  });
+
+  it('keep the newest: one that was put just now is there, and small ones are many', () => {
+    const random = new Random(TEST_SEED);
+    const cache = new RowCache(64 * 1024);
+    const ids = Array.from({ length: 5000 }, () => random.bytes(32));
+    for (const [n, id] of ids.entries()) {
+      cache.put(id, new Uint8Array(100), 0, 100);
+      for (const recent of ids.slice(Math.max(0, n - 300), n + 1)) assert.ok(cache.find(recent) !== null);
+    }
+    assert.equal(cache.find(ids[0]), null);
+  });
+
+  it('are given up when another store has written to the same engine', async () => {
+    const engine = openMemory(TX_STORE_COLUMNS);
+    const open = () => new EmbeddedTxStore(engine, SETTINGS, { depthMax: 288 }, new TxCache());
+    const [one, other] = [open(), open()];
+    await one.create([{ txId: idOf('P'), inputs: [], outputs: [{ amount: 1n, script: ANYBODY }] }], 100);
+    await other.spend([{ txId: idOf('C'), inputs: [{ txId: idOf('P'), index: 0 }] }], 100);
+    await assert.rejects(one.spend([{ txId: idOf('D'), inputs: [{ txId: idOf('P'), index: 0 }] }], 100), { code: 'SPENT' });
+    await other.delete([idOf('P')]);
+    await assert.rejects(one.spend([{ txId: idOf('C'), inputs: [{ txId: idOf('P'), index: 0 }] }], 100), { code: 'TX_NOT_FOUND' });
+    assert.deepEqual(await one.readChildren([idOf('P')]), [{ kind: 'absent' }]);
+  });
+
+  it('F3 a parent with a reference is never one that certainly has none', () => {
+    const random = new Random(TEST_SEED);
+    const [filter, references] = [new ReferenceFilter(), [] as Uint8Array[]];
+    for (let n = 0; n < 20_000; n++) {
+      if (references.length > 0 && random.chance(0.4)) {
+        const at = random.int(references.length);
+        filter.remove(references[at]);
+        references.splice(at, 1);
+      } else {
+        const parent = random.bytes(32);
+        filter.add(parent);
+        references.push(parent);
+      }
+    }
+    for (const parent of references) assert.ok(filter.mayHave(parent));
+    for (const parent of references) filter.remove(parent);
+    for (const parent of references) assert.ok(!filter.mayHave(parent));
+    const busy = random.bytes(32);
+    for (let n = 0; n < 70_000; n++) filter.add(busy);
+    for (let n = 0; n < 70_000; n++) filter.remove(busy);
+    assert.ok(filter.mayHave(busy), 'more references than can be counted');
+  });
+});
