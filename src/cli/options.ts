@@ -40,6 +40,7 @@ export interface CommandOptions {
   readonly stake?: boolean;
   readonly at?: string;
   readonly limit?: string;
+  readonly dryRun?: boolean;
   readonly after?: string;
   readonly order?: 'asc' | 'desc';
   readonly node?: string;

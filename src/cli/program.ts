@@ -24,6 +24,7 @@ import { registerSnapshot } from './snapshot.ts';
 import { registerStart } from './start.ts';
 import { registerStatus } from './status.ts';
 import { registerSync } from './sync.ts';
+import { registerTxs } from './txs.ts';
 import { registerVerify } from './verify.ts';
 import { registerVerifyProof } from './verify-proof.ts';
 
@@ -64,6 +65,7 @@ export function createProgram(surroundings: Surroundings): Program {
     registerVerifyProof,
     registerCage,
     registerWallet,
+    registerTxs,
   ];
   const operate = [
     registerRollback,

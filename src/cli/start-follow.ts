@@ -10,6 +10,7 @@ import { watchRemarks } from '../store/remarks.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
+import { followTxs } from './bitcoin/follow-txs.ts';
 import { followWallets } from './bitcoin/wallet/follow-wallets.ts';
 import type { Context } from './context.ts';
 import { type ControlCommand, readControl } from './control.ts';
@@ -57,7 +58,7 @@ export async function followAndReport(
   try {
     await runBoth(
       signal,
-      (stop) => Promise.all([serveUntil(served, stop), followWallets(context, store, stop)]),
+      (stop) => Promise.all([serveUntil(served, stop), followWallets(context, store, stop), followTxs(store, stop)]),
       async (stop) => {
         await store.follow(source, {
           follow: true,

@@ -110,7 +110,10 @@ async function openPlanned(
       ...facts.windows,
       fsync: false,
     });
-    return new OpenStore({ data, network, config, ignored, engine, fold, fills, shape, table, made, unclosed: engine.unclosed ?? null });
+    const unclosed = engine.unclosed ?? null;
+    const store = new OpenStore({ data, network, config, ignored, engine, fold, fills, shape, table, made, unclosed });
+    await store.txs?.refresh(network.dialect.formatId);
+    return store;
   } catch (error) {
     await engine.close();
     throw error;
@@ -308,7 +311,7 @@ export class OpenStore {
 
   /** Prunes on schedule until the signal comes. `follow` does so itself. */
   async keepPruned(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.schedule.run(signal), this.txs?.run(signal)]);
+    await Promise.all([this.schedule.run(signal), this.txs?.run(signal, this.network.dialect.formatId)]);
   }
 
   /** One bounded batch of pruning. */
@@ -331,9 +334,10 @@ export class OpenStore {
     return { ...found, muhash: found.muhash ?? kept?.hash ?? null };
   }
 
-  /** Checks what is ready against the unspent set. */
-  verify(onProgress?: (what: string, rows: number) => void): Verification {
-    return verifyStore(this.engine, this.network.ledger, { projections: this.ready(), table: this.table, onProgress });
+  /** Checks what is ready against the unspent set, or of that only some. */
+  verify(onProgress?: (what: string, rows: number) => void, only?: readonly string[]): Verification {
+    const projections = this.ready().filter((name) => only?.includes(name) ?? true);
+    return verifyStore(this.engine, this.network.ledger, { projections, table: this.table, onProgress });
   }
 
   status(): StoreStatus {

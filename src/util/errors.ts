@@ -249,8 +249,8 @@ export const ERROR_CODES = {
   PRUNED: {
     exit: 1,
     status: 410,
-    meaning: 'The store no longer knows what the chain looked like there.',
-    advice: 'Ask for a newer point; utxo.pruneDepth says how much of the past is kept.',
+    meaning: 'The store no longer knows what the chain looked like there, or what that transaction was.',
+    advice: 'Ask for a newer point: utxo.pruneDepth says how much of the past is kept, txs.retention how long records of transactions are.',
   },
   EXPIRED: {
     exit: 1,

@@ -615,3 +615,6 @@ export const TXS_CHUNK_PARENTS = 200;
 
 /** Transactions in no block that are given up together. */
 export const TXS_FORGET_MAX = 200;
+
+/** Records that are due and may not go, which a status lists. */
+export const TXS_BLOCKED_SHOWN_MAX = 100;

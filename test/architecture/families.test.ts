@@ -23,7 +23,11 @@ const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[]
   ['cli/local-chains.ts', /^cli\//, 'the table of chains that the command line makes'],
   ['cli/program.ts', /^cli\/(cardano\/(cage|relay)|bitcoin\/wallet\/wallet)\.ts$/, 'the list of commands; some are of one family'],
   ['cli/serve.ts', /^cli\/bitcoin\/wallet\/follow-wallets\.ts$/, 'wallets of one family are fed beside a store of it'],
-  ['cli/start-follow.ts', /^cli\/bitcoin\/wallet\/follow-wallets\.ts$/, 'wallets of one family are fed beside a store of it'],
+  [
+    'cli/start-follow.ts',
+    /^cli\/bitcoin\/(wallet\/follow-wallets|follow-txs)\.ts$/,
+    'wallets and records of one family are fed beside a store of it',
+  ],
   ['cli/verify.ts', /^cli\/bitcoin\/verify-node\.ts$/, 'a flag that only stores of one family take'],
   ['projections/registry.ts', /^projections\/cardano\/cage\/entry\.ts$/, 'the table of projections; cages are of one family'],
   ['query/query.ts', /cardano\/cage/, 'cages are of one family (Ledger.scriptData)'],

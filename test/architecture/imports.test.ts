@@ -68,6 +68,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'families',
     'store',
     'wallet',
+    'txstore',
   ],
   cli: [
     'util',
@@ -86,6 +87,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'families',
     'store',
     'wallet',
+    'txstore',
     'server',
     'top',
   ],

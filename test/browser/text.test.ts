@@ -184,6 +184,7 @@ describe('the verdict', () => {
       utxos: 1,
       value: '1',
       bytes: 1,
+      txs: null,
     },
     tip: { height: 1200, slot: 24_000, hash: 'ab', epoch: 1, block_time: 1, era: 'conway' },
     pruned: { spent_outputs: -1, deltas: -1 },

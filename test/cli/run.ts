@@ -64,6 +64,7 @@ const COMMANDS_HERE: readonly string[] = [
   'root',
   'snapshot',
   'status',
+  'txs',
   'verify',
   'verify-proof',
   'wallet',

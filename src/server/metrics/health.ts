@@ -26,6 +26,12 @@ export function cageWarnings({ diverged, tokens }: { readonly diverged: number; 
     : [`${diverged} of ${tokens} tokens of cages give no proofs: their tries are not those whose roots are on chain`];
 }
 
+/** Deleting too little costs space, not answers: so that is a warning. */
+export function pruneWarnings({ records }: LiveStatus): readonly string[] {
+  if (records === null || records.state === 'ok') return [];
+  return [records.state === 'behind' ? 'pruning of transactions is behind' : 'pruning of transactions takes nearly as long as blocks do'];
+}
+
 /** Blocks our tip is behind the source's; null where the source does not say. */
 export function lagBlocks(head: Point | null, { sourceTip }: LiveStatus): number | null {
   if (sourceTip === null || sourceTip.height === null) return null;

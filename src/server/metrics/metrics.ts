@@ -14,6 +14,7 @@ import type { ServerContext } from '../context.ts';
 import { eventCounts } from '../native/events/route.ts';
 import type { LiveStatus, LiveTiming } from '../thread/live.ts';
 import { lagBlocks } from './health.ts';
+import { txsMetrics } from './txs-metrics.ts';
 
 /** From a commit at the tip (a millisecond) to a rollback of a whole window. */
 const STATE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -168,7 +169,7 @@ export class Metrics {
     }
     this.readStatus(live.status);
     this.readEvents();
-    return (await this.registry.metrics()) + (await processMetrics().metrics());
+    return (await this.registry.metrics()) + txsMetrics(live.status.records) + (await processMetrics().metrics());
   }
 
   private readChain(query: Query, status: LiveStatus): void {

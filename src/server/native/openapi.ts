@@ -28,7 +28,7 @@ export const PROBLEM = {
   content: { 'application/problem+json': { schema: ref('Problem') } },
 };
 
-export type Tag = 'Outputs' | 'Balances' | 'Datums and scripts' | 'Blocks' | 'Proofs' | 'Cages' | 'Server';
+export type Tag = 'Outputs' | 'Balances' | 'Datums and scripts' | 'Blocks' | 'Proofs' | 'Cages' | 'Transactions' | 'Server';
 
 export interface Described {
   /** Of a read in JSON. */
@@ -85,7 +85,9 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         description: INTRODUCTION.replaceAll('\n', ' '),
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      tags: ['Outputs', 'Balances', 'Datums and scripts', 'Blocks', 'Proofs', 'Cages', 'Wallets', 'Server'].map((name) => ({ name })),
+      tags: ['Outputs', 'Balances', 'Datums and scripts', 'Blocks', 'Proofs', 'Cages', 'Transactions', 'Wallets', 'Server'].map((name) => ({
+        name,
+      })),
       components: {
         securitySchemes: {
           token: { type: 'http', scheme: 'bearer', description: 'Where server.token is set.' },

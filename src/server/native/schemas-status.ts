@@ -4,6 +4,7 @@
  */
 import Type from 'typebox';
 import { ref } from './schemas.ts';
+import { TxsStatus } from './schemas-txs.ts';
 
 const closed = { additionalProperties: false } as const;
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -99,6 +100,7 @@ export const Status = Type.Object(
       ),
     ),
     cage: orNull(Cage),
+    txs: orNull(TxsStatus),
     projections: Type.Array(Type.String(), { description: 'What the store keeps.' }),
     settings: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Integer(), Type.String()]), {
       description: 'The settings in force that say what is kept, how far back, and how it is pruned and applied.',

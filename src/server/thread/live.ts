@@ -3,6 +3,8 @@
  * thread: plain data only, nothing that could not be sent.
  */
 
+import type { TxsReport } from '../../txstore/chain/report.ts';
+
 export interface LivePoint {
   readonly height: number;
   readonly slot: number;
@@ -46,6 +48,8 @@ export interface LiveStatus {
   /** Newest last, a bounded number. */
   readonly rollbacks: readonly LiveRollback[];
   readonly fills: readonly LiveFill[];
+  /** How the records of transactions are doing; null: none are kept. */
+  readonly records: TxsReport | null;
   readonly connectionsLost: number;
   /** Times since the last block that what the peer had sent was refused. */
   readonly refusals: number;
@@ -85,6 +89,7 @@ export const NOT_FOLLOWING: LiveStatus = {
   queued: 0,
   rollbacks: [],
   fills: [],
+  records: null,
   connectionsLost: 0,
   refusals: 0,
   lastError: null,

@@ -7,25 +7,34 @@
 import type { Engine } from '../../engine/engine.ts';
 import { toHex } from '../../util/bytes.ts';
 import { TXS_FORGET_MAX } from '../../util/limits.ts';
+import { TX_STORE_COLUMNS } from '../embedded/columns.ts';
 import { EmbeddedTxStore } from '../embedded/index.ts';
 import type { Removal, RemovalResult } from '../prune-store.ts';
-import type { TxStoreSettings } from '../store.ts';
+import type { TxStoreSettings, TxStoreStats } from '../store.ts';
 import type { ChainTx } from './chain-txs.ts';
 import { forget, receiveTx } from './connect.ts';
 
 export class ChainTxStore extends EmbeddedTxStore {
+  readonly #engine: Engine;
   readonly #raiseHorizon: (height: number) => void;
 
   /** `raiseHorizon`: the chain is not to go back below this height from now on. */
   constructor(engine: Engine, settings: TxStoreSettings, raiseHorizon: (height: number) => void) {
     // The horizon keeps the chain from going back further than the window, so that no deeper reorganisation is accepted.
     super(engine, settings, { depthMax: settings.window });
+    this.#engine = engine;
     this.#raiseHorizon = raiseHorizon;
   }
 
   override async removeParents(removal: Removal): Promise<RemovalResult> {
     if (removal.parents.length > 0) this.#raiseHorizon(removal.height - this.settings.window);
     return super.removeParents(removal);
+  }
+
+  /** Of its own columns alone. */
+  override async stats(): Promise<TxStoreStats> {
+    const bytes = TX_STORE_COLUMNS.reduce((sum, { name }) => sum + this.#engine.stats(name).bytes, 0);
+    return { ...(await super.stats()), bytes };
   }
 
   /** Transactions that wait in the mempool; those that do not fit the chain are passed over. Returns how many were taken. */

@@ -16,13 +16,20 @@ import { until } from '../../support/patience.ts';
 class Desk {
   readonly updates: LiveUpdate[] = [];
   readonly watchers = new Set<FoldWatcher>();
-  readonly store: Pick<OpenStore, 'fold' | 'following' | 'followFailure' | 'fills' | 'network'>;
+  readonly store: Pick<OpenStore, 'fold' | 'following' | 'followFailure' | 'fills' | 'network' | 'txs'>;
   fills: { projection: string; done: number; rows: number }[] = [];
   readonly telemetry: Telemetry;
 
   constructor(first?: LiveStatus) {
     const network = openNetwork('preview', null);
-    this.store = { fold: { watchers: this.watchers } as Fold, following: null, followFailure: null, fills: () => this.fills, network };
+    this.store = {
+      fold: { watchers: this.watchers } as Fold,
+      following: null,
+      followFailure: null,
+      fills: () => this.fills,
+      network,
+      txs: null,
+    };
     this.telemetry = new Telemetry(this.store, (update) => this.updates.push(structuredClone(update)), first);
   }
 

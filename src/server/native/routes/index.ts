@@ -1,5 +1,6 @@
 /** The routes of the native API, except its event stream: under `/api/v1`, and health and readiness at the root too. */
 import type { FastifyInstance } from 'fastify';
+import { txsEntry } from '../../../txstore/chain/entry.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import type { Typebox } from '../../http/typed.ts';
 import { NativeAnswers } from '../answer.ts';
@@ -12,6 +13,7 @@ import { registerOutputs } from './outputs.ts';
 import { registerProofs } from './proofs.ts';
 import { registerSeen } from './seen.ts';
 import { registerHealthRoutes, registerStatusRoutes } from './status.ts';
+import { registerTxRecords } from './txs.ts';
 
 export function registerNative(app: FastifyInstance, state: ServerState): void {
   const answers = new NativeAnswers(state);
@@ -25,6 +27,7 @@ export function registerNative(app: FastifyInstance, state: ServerState): void {
       registerBlocks(typed, answers);
       registerChanges(typed, answers);
       registerProofs(typed, answers);
+      if (state.context.projections.includes(txsEntry.name)) registerTxRecords(typed, answers);
     },
     { prefix: API },
   );

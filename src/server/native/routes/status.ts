@@ -13,11 +13,12 @@ import { withoutSecret } from '../../../util/secret.ts';
 import { VERSION } from '../../../util/version.ts';
 import type { ServerContext } from '../../context.ts';
 import type { App } from '../../http/typed.ts';
-import { cageWarnings, lagBlocks, lagSlots, unhealthyBecause, unreadyBecause } from '../../metrics/health.ts';
+import { cageWarnings, lagBlocks, lagSlots, pruneWarnings, unhealthyBecause, unreadyBecause } from '../../metrics/health.ts';
 import type { LiveStatus } from '../../thread/live.ts';
 import type { NativeAnswers } from '../answer.ts';
 import { API, describedStatus } from '../openapi.ts';
 import { EngineStatus, Health, Ready, Status } from '../schemas-status.ts';
+import { txsDocument } from './txs.ts';
 
 export function registerStatusRoutes(app: App, answers: NativeAnswers): void {
   const { context, state } = answers;
@@ -75,7 +76,7 @@ export function registerHealthRoutes(app: App, answers: NativeAnswers): void {
       const reason = unhealthyBecause(state.damage, context.live.status);
       // A damaged store may not even say where it is.
       if (state.damage === null) answers.name(reply);
-      const warnings = state.damage === null ? warningsOf(context) : [];
+      const warnings = state.damage === null ? [...warningsOf(context), ...pruneWarnings(context.live.status)] : [];
       const answer = { healthy: reason === null, reason, ...(warnings.length === 0 ? {} : { warnings }) };
       send(reply, reason === null ? 200 : 503, JSON.stringify(answer));
     });
@@ -166,6 +167,7 @@ function statusOf(
     snapshot: renderPoint(base, network.dialect),
     mmr,
     cage: cage === null ? null : cageOf(cage),
+    txs: live.records === null ? null : txsDocument(live.records),
     projections,
     settings,
     following: followingOf(live, totals !== null),
@@ -195,7 +197,7 @@ function cageOf({ divergedTokens, ...counts }: CageSummary): object {
 
 /** `hasOutputs` false: none are kept, so that none were counted. */
 function followingOf(live: LiveStatus, hasOutputs: boolean): object {
-  const { sourceTip, created, spent, prunedKeys, prunedDeltas, connectionsLost, lastError, source, ...rest } = live;
+  const { sourceTip, created, spent, prunedKeys, prunedDeltas, connectionsLost, lastError, source, records: _, ...rest } = live;
   return {
     ...rest,
     created: hasOutputs ? created : null,

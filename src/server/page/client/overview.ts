@@ -7,6 +7,7 @@ import { h, say, update } from './dom.ts';
 import { bytes, count, counted, milliseconds, rate, shortHash, slotText } from './format.ts';
 import { ColumnPanel, ProjectionPanel, RollbackPanel, RootPanel, SourcePanel, WindowPanel } from './panels.ts';
 import { blockTime, coinText, fact, hrefOf, timeAgo } from './parts.ts';
+import { RecordsPanel } from './records-panel.ts';
 import type { Column, Point, Roots, Sample, Status } from './shapes.ts';
 import { BlockStrip } from './strip.ts';
 import { Trends } from './trends.ts';
@@ -32,6 +33,7 @@ export class Overview {
     columns: new ColumnPanel(),
     kept: new ProjectionPanel(),
     roots: new RootPanel(),
+    records: new RecordsPanel(),
   };
   private status: Status | null = null;
   private samples: readonly Sample[] = [];
@@ -47,7 +49,7 @@ export class Overview {
       h('div', { id: 'our-tip' }, h('dt', {}, 'Our tip'), this.ourTip),
       h('div', { id: 'source-tip' }, h('dt', {}, "Source's tip"), this.sourceTip),
     );
-    const { rollbacks, window, source, columns, kept, roots } = this.panels;
+    const { rollbacks, window, source, columns, kept, records, roots } = this.panels;
     this.element = h(
       'div',
       { class: 'overview' },
@@ -57,7 +59,7 @@ export class Overview {
       h(
         'div',
         { class: 'panels' },
-        [rollbacks, window, source, columns, kept, roots].map((panel) => panel.element),
+        [rollbacks, window, source, columns, kept, records, roots].map((panel) => panel.element),
       ),
     );
     this.judge({ tone: 'idle', title: 'Looking', detail: 'Asking the server how it is.' });
@@ -68,11 +70,12 @@ export class Overview {
     const before = this.status?.tip?.hash;
     if (before !== undefined && before !== status.tip?.hash) this.arrived = Date.now() / 1000;
     this.status = status;
-    const { rollbacks, window, source, kept } = this.panels;
+    const { rollbacks, window, source, kept, records } = this.panels;
     rollbacks.show(status.following.rollbacks);
     window.show(status);
     source.show(status);
     kept.show(status);
+    records.show(status);
     if (status.tip !== null) this.strip.moveTo(status.tip.height, status.tip.hash);
     this.refresh();
   }

@@ -13,7 +13,7 @@ const NONE = -1;
 /** The projection that has pages of its own. */
 const CAGE = 'cage';
 
-class Panel {
+export class Panel {
   readonly element: HTMLElement;
   protected readonly body = h('div', {});
 
@@ -178,7 +178,7 @@ function barRow(name: string, value: string, share: number, tone: string | null 
   return h('li', {}, h('span', { class: 'mono' }, name), h('span', { class: 'value' }, value), h('div', { class: 'track' }, fill));
 }
 
-function pairs(rows: readonly (readonly [string, Child])[]): HTMLElement {
+export function pairs(rows: readonly (readonly [string, Child])[]): HTMLElement {
   return h(
     'dl',
     { class: 'pairs' },

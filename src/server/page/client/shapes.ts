@@ -99,6 +99,19 @@ export interface Status {
     readonly last_error: string | null;
   };
   readonly bytes: number;
+  /** Null: no records of transactions are kept. */
+  readonly txs: {
+    readonly records: number;
+    readonly bytes: number;
+    readonly retention: number;
+    readonly window: number;
+    readonly state: 'ok' | 'at_risk' | 'behind';
+    readonly due: number;
+    readonly completed: number;
+    readonly lag_blocks: number;
+    /** Due longest first. */
+    readonly blocked: readonly { readonly tx_id: string; readonly since: number; readonly reason: string; readonly child: string | null }[];
+  } | null;
 }
 
 /** One second of the history. */

@@ -1,0 +1,126 @@
+/**
+ * The records of transactions as an operator sees them: the commands, the HTTP
+ * routes, the metrics and the warnings, on a store with a random chain of the
+ * Bitcoin family that was pruned.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { bitcoinLedger, formatId } from '../../../src/ledgers/bitcoin/index.ts';
+import { serve } from '../../../src/server/serve.ts';
+import { type OpenStore, openStore } from '../../../src/store/store.ts';
+import { TX_DUE } from '../../../src/txstore/embedded/columns.ts';
+import { eachRecord } from '../../../src/txstore/embedded/reads.ts';
+import { toHex } from '../../../src/util/bytes.ts';
+import { document, failure, temporary, unspent } from '../../cli/run.ts';
+import { PlainChain } from '../../support/bitcoin-chain.ts';
+
+const R = 10;
+const BLOCKS = 60;
+const data = join(temporary(), 'data');
+/** Ids as people write them. */
+const found = { pruned: '', kept: '', unmined: '' };
+
+async function withStore<T>(body: (store: OpenStore) => T | Promise<T>): Promise<T> {
+  const store = await openStore({ data, network: 'bitcoin-regtest', settings: { 'txs.store': 'embedded', 'txs.retention': R } });
+  try {
+    return await body(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The last block is undone again, so that its transactions wait and keep what they spend. */
+before(() =>
+  withStore(async (store) => {
+    const chain = new PlainChain(7, { txsMax: 4 });
+    const ledger = bitcoinLedger(chain.network);
+    const all = new Set<string>();
+    for (let n = 0; n <= BLOCKS; n++) {
+      const { raw, height, txs } = chain.mine();
+      store.fold.apply([ledger.decode(raw, height)]);
+      if (height > 0) for (const { id } of txs) all.add(formatId(id));
+      if (height > 0) await store.txs!.pass();
+    }
+    while (found.unmined === '') {
+      store.rollback(chain.blocks.at(-2)!);
+      chain.rollback(1);
+      const [unmined] = [...eachRecord(store.engine)].filter(({ unminedSince }) => unminedSince !== null);
+      if (unmined !== undefined) found.unmined = formatId(unmined.txId);
+    }
+    const kept = new Set([...eachRecord(store.engine)].map(({ txId }) => formatId(txId)));
+    found.kept = [...kept].find((id) => id !== found.unmined)!;
+    found.pruned = [...all].find((id) => !kept.has(id))!;
+  }),
+);
+
+interface Json {
+  readonly [name: string]: unknown;
+}
+
+describe('unspent txs', () => {
+  test('status, and what a pass would do', async () => {
+    const status = await document<Json>(['txs', 'status', '--data', data]);
+    assert.deepEqual([status['retention'], status['window'], status['state']], [R, R, 'ok']);
+    assert.ok(Number(status['records']) > 50 && Number(status['prunedHeight']) > R);
+    const { stdout } = await unspent(['txs', 'status', '--data', data]);
+    assert.match(stdout, /retention\s+10 blocks, spenders 10 blocks deep/);
+    const dry = await document<Json>(['txs', 'prune', '--dry-run', '--data', data]);
+    assert.equal(dry['end'], 'completed');
+    assert.equal((await document<Json>(['txs', 'prune', '--data', data]))['reason'], 'completed');
+  });
+
+  test('get: a record, one that waits, one that was pruned, one that nobody has seen', async () => {
+    const kept = await document<Json>(['txs', 'get', found.kept, '--data', data]);
+    assert.deepEqual([kept['tx_id'], kept['state']], [found.kept, 'mined']);
+    assert.equal((await document<Json>(['txs', 'get', found.unmined, '--data', data]))['state'], 'unmined');
+    await failure(['txs', 'get', found.pruned, '--data', data], 'PRUNED', 1);
+    await failure(['txs', 'get', '00'.repeat(32), '--data', data], 'NOT_FOUND', 1);
+    assert.match((await unspent(['txs', 'get', found.kept, '--data', data])).stdout, /OUTPUT\s+AMOUNT\s+STATE\s+SPENT BY/);
+  });
+
+  test('blocked names the spender and why', async () => {
+    const { blocked } = await document<{ blocked: { reason: string; child: string | null }[] }>(['txs', 'blocked', '--data', data]);
+    for (const { reason, child } of blocked) assert.ok(child !== null && reason.startsWith('child_'), reason);
+  });
+
+  test('verify finds what an index lacks, rebuild-index mends it', async () => {
+    assert.equal((await document<Json>(['txs', 'verify', '--data', data]))['faultCount'], 0);
+    const key = await withStore((store) => {
+      const [[due]] = store.engine.scan(TX_DUE, { limit: 1 });
+      const batch = store.engine.batch();
+      batch.del(TX_DUE, due);
+      batch.commit();
+      return toHex(due);
+    });
+    await failure(['txs', 'verify', '--data', data], 'VERIFY_FAILED', 5);
+    const { differences } = await document<{ differences: object[] }>(['txs', 'rebuild-index', '--data', data]);
+    assert.deepEqual(differences, [{ column: TX_DUE, key, kind: 'missing' }]);
+    assert.equal((await document<Json>(['txs', 'verify', '--data', data]))['faultCount'], 0);
+  });
+});
+
+describe('the records over HTTP', () => {
+  test('status, a record, PRUNED, what is blocked, metrics, the document of the API', () =>
+    withStore(async (store) => {
+      const served = await serve(store, { port: 0 });
+      const get = async (path: string) => {
+        const answer = await fetch(`${served.url}${path}`);
+        return { status: answer.status, text: await answer.text() };
+      };
+      try {
+        const status = JSON.parse((await get('api/v1/txs/status')).text);
+        assert.deepEqual([status.retention, status.window, status.state], [R, R, 'ok']);
+        assert.equal(JSON.parse((await get('api/v1/status')).text).txs.records, status.records);
+        assert.equal(JSON.parse((await get(`api/v1/txs/${found.kept}`)).text).tx_id, found.kept);
+        const pruned = await get(`api/v1/txs/${found.pruned}`);
+        assert.deepEqual([pruned.status, JSON.parse(pruned.text).code], [410, 'PRUNED']);
+        assert.equal((await get(`api/v1/txs/${'00'.repeat(32)}`)).status, 404);
+        assert.ok(Array.isArray(JSON.parse((await get('api/v1/txs/blocked?limit=3')).text)));
+        assert.match((await get('metrics')).text, new RegExp(`^unspent_utxo_records ${status.records}$`, 'm'));
+        assert.ok('/api/v1/txs/{tx}' in JSON.parse((await get('api/v1/openapi.json')).text).paths);
+      } finally {
+        await served.close();
+      }
+    }));
+});
