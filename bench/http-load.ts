@@ -7,7 +7,8 @@
  *   rate    `perSecond` requests a second, each due at its own time: a late answer
  *           counts from when it was due, so that a stalled server cannot hide.
  *           Counts from a second line on standard input until that ends
- *   stream  `clients` at once read the whole answer of the one path
+ *   stream  `clients` at once read the whole answer of the one path, once each, or
+ *           `requests` times together
  */
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -16,7 +17,7 @@ import { createInterface } from 'node:readline';
 export type Order =
   | { readonly kind: 'closed'; readonly connections: number; readonly seconds: number }
   | { readonly kind: 'rate'; readonly connections: number; readonly perSecond: number }
-  | { readonly kind: 'stream'; readonly clients: number };
+  | { readonly kind: 'stream'; readonly clients: number; readonly requests?: number };
 
 export interface Load {
   readonly port: number;
@@ -29,6 +30,7 @@ export interface LoadResult {
   readonly seconds: number;
   /** Answers of 5xx, and connections that broke. */
   readonly errors: number;
+  readonly mean: number;
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
@@ -96,7 +98,8 @@ class Tally {
   result(seconds: number): LoadResult {
     const sorted = Float64Array.from(this.times).sort();
     const at = (share: number): number => Number((sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(2));
-    return { requests: sorted.length, seconds, errors: this.errors, p50: at(0.5), p99: at(0.99), max: at(1), bytes: this.bytes };
+    const mean = Number((sorted.reduce((sum, ms) => sum + ms, 0) / Math.max(1, sorted.length)).toFixed(2));
+    return { requests: sorted.length, seconds, errors: this.errors, mean, p50: at(0.5), p99: at(0.99), max: at(1), bytes: this.bytes };
   }
 }
 
@@ -168,6 +171,14 @@ function stream(port: number, path: string, tally: Tally): Promise<void> {
   });
 }
 
+async function streams({ port, paths }: Load, clients: number, requests: number, tally: Tally): Promise<void> {
+  let left = requests;
+  const work = async (): Promise<void> => {
+    while (left-- > 0) await stream(port, paths[0], tally);
+  };
+  await Promise.all(Array.from({ length: clients }, work));
+}
+
 if (process.argv[1] === import.meta.filename) {
   const load = JSON.parse((await lines.next()).value ?? '') as Load;
   const { order } = load;
@@ -175,6 +186,6 @@ if (process.argv[1] === import.meta.filename) {
   const started = performance.now();
   if (order.kind === 'closed') await closed(load, order.connections, order.seconds, tally);
   else if (order.kind === 'rate') await rate(load, order.connections, order.perSecond, tally);
-  else await Promise.all(Array.from({ length: order.clients }, () => stream(load.port, load.paths[0], tally)));
+  else await streams(load, order.clients, order.requests ?? order.clients, tally);
   console.log(JSON.stringify(tally.result((performance.now() - started) / 1000)));
 }

@@ -12,7 +12,6 @@
  *
  * Options: --rounds=5 --seconds=4, --at-rest for the first and the last only
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -20,7 +19,8 @@ import { LiveDevnet } from '../src/chains/cardano/devnet/live.ts';
 import { serve } from '../src/server/serve.ts';
 import { type OpenStore, openStore } from '../src/store/store.ts';
 import { toHex } from '../src/util/bytes.ts';
-import type { Load, LoadResult, Order } from './http-load.ts';
+import { load, startLoad } from './http-client.ts';
+import type { LoadResult, Order } from './http-load.ts';
 import { type BenchOptions, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
 import { OUTPUTS_PER_TX, SyntheticChain } from './synthetic.ts';
 
@@ -193,7 +193,7 @@ async function syncOnce(chunks: string, perSecond: number): Promise<{ seconds: n
   try {
     const port = Number(new URL(served.url).port);
     await store.follow(`immutable:${chunks}`, { until: { kind: 'height', height: 2000 } });
-    const client = perSecond === 0 ? null : start({ port, paths: MIXED, order: { kind: 'rate', connections: 32, perSecond } });
+    const client = perSecond === 0 ? null : startLoad({ port, paths: MIXED, order: { kind: 'rate', connections: 32, perSecond } });
     // A lead, so that neither side is measured while it warms up.
     await new Promise((resolve) => setTimeout(resolve, LEAD_MS));
     client?.count();
@@ -204,28 +204,4 @@ async function syncOnce(chunks: string, perSecond: number): Promise<{ seconds: n
     await store.close();
     folder.remove();
   }
-}
-
-/** Runs the client until it ends by itself. */
-function load(what: Load): Promise<LoadResult> {
-  return start(what).end();
-}
-
-/** The client, which goes on until it is told to end, if it does not end by itself. */
-function start(what: Load): { count(): void; end(): Promise<LoadResult> } {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'http-load.ts')], { stdio: ['pipe', 'pipe', 'inherit'] });
-  child.stdin.write(`${JSON.stringify(what)}\n`);
-  let text = '';
-  child.stdout.on('data', (piece: Uint8Array) => {
-    text += piece;
-  });
-  const ended = once(child.stdout, 'end');
-  return {
-    count: () => child.stdin.write('count\n'),
-    end: async () => {
-      child.stdin.end();
-      await ended;
-      return JSON.parse(text) as LoadResult;
-    },
-  };
 }
