@@ -14,7 +14,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { SQL_SQLITE_BUSY_MS, SQL_STATEMENTS_MAX } from '../util/limits.ts';
+import { SQL_SQLITE_BUSY_MS, SQL_SQLITE_CACHE_KIB, SQL_STATEMENTS_MAX } from '../util/limits.ts';
 import type { BeforeStatement } from './database.ts';
 
 export interface SqliteConnectionOptions {
@@ -98,7 +98,9 @@ class NodeSqliteConnection implements DatabaseConnection {
     this.#beforeStatement = beforeStatement;
     this.#database = new DatabaseSync(file, { timeout: SQL_SQLITE_BUSY_MS, enableForeignKeyConstraints: true });
     try {
-      this.#database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}`);
+      this.#database.exec(
+        `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}; PRAGMA cache_size = -${SQL_SQLITE_CACHE_KIB}`,
+      );
     } catch (error) {
       this.#database.close();
       throw error;

@@ -555,11 +555,20 @@ export const WALLET_PAGE_ROWS = 500;
 export const WALLET_REPLACEMENTS_MAX = 500;
 export const WALLET_REORG_TXS_MAX = 200;
 
+/** Coins that a process keeps in memory to choose from, of all wallets: some 300 bytes each. */
+export const WALLET_CACHED_COINS_MAX = 1_000_000;
+/** Rows that are read at once while all coins of a wallet are read: what a page takes is garbage soon. */
+export const WALLET_CACHED_COINS_PAGE = 10_000;
+/** Events since the last selection up to which coins in memory are brought up to date: reading them all again takes as long as the events of some 30,000 coins. */
+export const WALLET_CACHED_EVENTS_MAX = 50_000;
+
 /** Characters of a file of labels (BIP329): 100,000 lines of 300. */
 export const WALLET_LABELS_BYTES_MAX = 32 * 1024 * 1024;
 
 /** How long a statement waits inside SQLite for the lock of another process: the thread stands still meanwhile. After that the call is tried again. */
 export const SQL_SQLITE_BUSY_MS = 100;
+/** Pages of a SQLite file that a connection keeps, in KiB: a block with 500 transactions in a history of a million touches some 20 MB. */
+export const SQL_SQLITE_CACHE_KIB = 64 * 1024;
 /** How long a statement waits in PostgreSQL for a lock: longer than any step of another process takes. */
 export const SQL_LOCK_MS = 10_000;
 /** How long a connection to a database may take to come about. */

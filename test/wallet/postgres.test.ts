@@ -4,6 +4,7 @@ import { openWalletStore } from '../../src/wallet/open.ts';
 import { executeIn } from '../support/sql/execute.ts';
 import { PostgresServer, withoutPostgres } from '../support/sql/postgres-server.ts';
 import { runWalletScenarios } from './scenarios.ts';
+import { runCachedCoins } from './sql/cached-coins.ts';
 import { runConstraints } from './sql/constraints.ts';
 import { runContention } from './sql/contention.ts';
 import { runPostgresCrashes } from './sql/crashes.ts';
@@ -38,6 +39,7 @@ if (withoutPostgres) {
     await server.endConnections(broken);
   });
   runPostgresCrashes(server, 16);
+  runCachedCoins(server);
   runContention(server, 16, { singles: 5, selections: 2, coinsEach: 2 });
   runFeeders(server, 60);
   runPlans(server);

@@ -22,6 +22,7 @@ import type {
   WalletTxRow,
 } from '../records.ts';
 import type { WalletRows } from '../rows.ts';
+import { compareCoins } from '../rules/coins.ts';
 import { refusal } from '../rules/failures.ts';
 import { checkNewTx } from '../rules/new-tx.ts';
 import { checkTxChange, effectOfChange, isLive, mempoolEvent } from '../rules/status.ts';
@@ -57,7 +58,6 @@ import {
   balanceOf,
   chainOfReplacements,
   coinsOf,
-  compareCoins,
   confirmedBetween,
   describeTx,
   detailOf,

@@ -11,7 +11,8 @@ import type { MemoryLease, MemoryTables, MemoryWallet } from './tables.ts';
 /** Throws INVALID_PARAM, UTXO_UNKNOWN, COIN_LEASED. */
 export function leaseAll(tables: MemoryTables, wallet: MemoryWallet, outpoints: readonly Outpoint[], request: LeaseRequest): CoinLease[] {
   const lease = leaseFor(request);
-  for (const outpoint of inLeaseOrder(outpoints)) {
+  for (const { txId, index } of inLeaseOrder(outpoints)) {
+    const outpoint = { txId, index };
     const key = outpointText(outpoint);
     const credit = wallet.credits.get(key);
     if (credit === undefined || credit.spentBy !== null || !wallet.isCreditLive(credit)) throw refusal.coinUnknown(outpoint);

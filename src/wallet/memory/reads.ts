@@ -2,13 +2,13 @@
 import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
 import type { CoinLease, TxDetail, TxReplacement, WalletBalance, WalletCoin, WalletId, WalletTxRow } from '../records.ts';
-import { checkAccountFilter, isOfAccount } from '../rules/accounts.ts';
-import { COINBASE_MATURITY, checkDepths, confirmations, isDeepEnough, isMature } from '../rules/confirmations.ts';
+import { checkCoinFilter, compareCoins, isFilteredCoin } from '../rules/coins.ts';
+import { COINBASE_MATURITY, checkDepths, confirmations, isMature } from '../rules/confirmations.ts';
 import { detailParts } from '../rules/detail-range.ts';
 import { refusal } from '../rules/failures.ts';
 import { compareOutpoints, isActive } from '../rules/leases.ts';
 import { isEvicted, isLive } from '../rules/status.ts';
-import type { CoinFilter, CoinPlace, Page, TouchedWallets, WatchedAccounts, WatchedOutput } from '../store.ts';
+import type { CoinFilter, Page, TouchedWallets, WatchedAccounts, WatchedOutput } from '../store.ts';
 import { highestBelow } from './chain.ts';
 import { leasesInOrder } from './leases.ts';
 import { byOrder, type MemoryCredit, type MemoryReplacement, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
@@ -138,37 +138,32 @@ export function findCoin(wallet: MemoryWallet, outpoint: Outpoint, now: number):
   return coinOf(wallet, credit, now);
 }
 
-export function compareCoins(a: CoinPlace, b: CoinPlace): number {
-  return a.amount === b.amount ? compareOutpoints(a.outpoint, b.outpoint) : a.amount < b.amount ? -1 : 1;
-}
-
 /** Throws ACCOUNT_QUERY, INVALID_PARAM. */
 export function coinsOf(wallet: MemoryWallet, filter: CoinFilter): WalletCoin[] {
-  checkAccountFilter(filter);
-  checkDepths(filter);
+  checkCoinFilter(filter);
+  const synced = syncedHeightOf(wallet);
   const coins: WalletCoin[] = [];
   for (const credit of wallet.credits.values()) {
     if (credit.spentBy !== null || !wallet.isCreditLive(credit)) continue;
     const coin = coinOf(wallet, credit, filter.now);
-    const confs = confirmationsOf(wallet, coin);
-    if (!isOfAccount(coin.account, filter) || !isDeepEnough(confs, filter)) continue;
-    if (isMature(coin.isCoinbase, confs, filter.coinbaseMaturity ?? 0)) coins.push(coin);
+    if (isFilteredCoin(coin, filter, synced)) coins.push(coin);
   }
   return coins.sort(compareCoins);
 }
 
-function confirmationsOf(wallet: MemoryWallet, { height }: WalletCoin): number | null {
-  return confirmations(height, wallet.info.value.syncedTo?.height ?? null);
+function syncedHeightOf(wallet: MemoryWallet): number | null {
+  return wallet.info.value.syncedTo?.height ?? null;
 }
 
 export function balanceOf(wallet: MemoryWallet, filter: CoinFilter): WalletBalance {
   const maturity = filter.coinbaseMaturity ?? COINBASE_MATURITY;
+  const synced = syncedHeightOf(wallet);
   const sums = { total: 0n, locked: 0n, confirmed: 0n, trustedPending: 0n, untrustedPending: 0n, immature: 0n, spendable: 0n };
   checkDepths(filter);
   // Immature ones are part of the total.
   for (const coin of coinsOf(wallet, { ...filter, coinbaseMaturity: 0 })) {
     const { amount, height, isOwnChange, lease } = coin;
-    const part = !isMature(coin.isCoinbase, confirmationsOf(wallet, coin), maturity)
+    const part = !isMature(coin.isCoinbase, confirmations(height, synced), maturity)
       ? 'immature'
       : height !== null
         ? 'confirmed'

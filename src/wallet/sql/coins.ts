@@ -1,10 +1,11 @@
 /** What a wallet has to spend: coins, by filters and page by page, and the outputs that a block could still spend. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
-import { amountText } from '../../sql/lists.ts';
+import { amountText, listTable } from '../../sql/lists.ts';
+import { toHex } from '../../util/bytes.ts';
+import { WALLET_CACHED_COINS_PAGE } from '../../util/limits.ts';
 import type { CoinLease, KeyScope, WalletCoin, WalletId } from '../records.ts';
-import { checkAccountFilter } from '../rules/accounts.ts';
-import { checkDepths } from '../rules/confirmations.ts';
+import { checkCoinFilter } from '../rules/coins.ts';
 import { refusal } from '../rules/failures.ts';
 import { compareOutpoints } from '../rules/leases.ts';
 import { isEvicted } from '../rules/status.ts';
@@ -30,12 +31,13 @@ const creditsOf = ({ db }: SqlTransaction, walletId: WalletId) =>
     .where('u.wallet_id', '=', walletId)
     .where(sql<boolean>`t.tx_status IN (0, 1)`);
 
-const coinQuery = (tx: SqlTransaction, walletId: WalletId, now: number) =>
+/** With the leases that are active then; null: with all that are stored. */
+const coinQuery = (tx: SqlTransaction, walletId: WalletId, now: number | null) =>
   creditsOf(tx, walletId)
     .leftJoin('derived_addresses as d', 'd.address_id', 'a.id')
     .leftJoin('accounts as c', 'c.id', 'd.account_id')
     .leftJoin('key_scopes as k', 'k.id', 'c.scope_id')
-    .leftJoin('utxo_leases as l', (join) => join.onRef('l.utxo_id', '=', 'u.id').on('l.expires_at', '>', now))
+    .leftJoin('utxo_leases as l', (join) => join.onRef('l.utxo_id', '=', 'u.id').on('l.expires_at', '>', now ?? 0))
     .select([
       'u.id',
       'u.tx_hash',
@@ -108,21 +110,85 @@ export async function coinAt(tx: SqlTransaction, walletId: WalletId, outpoint: O
 /** ACCOUNT_QUERY, INVALID_PARAM. */
 export async function listCoins(tx: SqlTransaction, walletId: WalletId, filter: CoinFilter, page?: Page<CoinPlace>): Promise<WalletCoin[]> {
   checkPage(page);
-  let query = inOrder(coinQuery(tx, walletId, filter.now).where(isWanted(filter, await syncedHeight(tx, walletId))));
+  let query = inOrder(behind(coinQuery(tx, walletId, filter.now).where(isWanted(filter, await syncedHeight(tx, walletId))), page?.after));
   if (page !== undefined) query = query.limit(page.limit);
-  if (page?.after !== undefined) {
-    const { amount, outpoint } = page.after;
-    query = query.where(sql<boolean>`(u.amount, u.tx_hash, u.output_index) > (${amount}, ${outpoint.txId}, ${outpoint.index})`);
-  }
   return (await query.execute()).map(coinOf);
 }
 
-/** Coins of the filter that nobody has leased, and that are not evicted. */
-export async function listFreeCoins(tx: SqlTransaction, walletId: WalletId, filter: CoinFilter): Promise<WalletCoin[]> {
-  const query = coinQuery(tx, walletId, filter.now)
-    .where(isWanted(filter, await syncedHeight(tx, walletId)))
-    .where('l.utxo_id', 'is', null);
-  return (await inOrder(query).execute()).map(coinOf).filter((coin) => !coin.isEvicted);
+/** All of the wallet, with their stored leases. What coins of one address have in common is in memory once. */
+export async function unspentCoins(tx: SqlTransaction, walletId: WalletId): Promise<WalletCoin[]> {
+  const coins: WalletCoin[] = [];
+  const shared = new SharedParts();
+  for (;;) {
+    const query = coinQuery(tx, walletId, null).where('u.spent_by_tx_id', 'is', null);
+    const rows = await inOrder(behind(query, coins.at(-1)))
+      .limit(WALLET_CACHED_COINS_PAGE)
+      .execute();
+    for (const row of rows) coins.push(shared.in(coinOf(row)));
+    if (rows.length < WALLET_CACHED_COINS_PAGE) return coins;
+  }
+}
+
+class SharedParts {
+  readonly #accounts = new Map<number, WalletCoin['account']>();
+  readonly #scripts = new Map<string, Uint8Array>();
+
+  in(coin: WalletCoin): WalletCoin {
+    const { account, script } = coin;
+    if (account !== null && !this.#accounts.has(account.id)) this.#accounts.set(account.id, account);
+    const name = toHex(script);
+    if (!this.#scripts.has(name)) this.#scripts.set(name, script);
+    return { ...coin, account: account && (this.#accounts.get(account.id) ?? account), script: this.#scripts.get(name) ?? script };
+  }
+}
+
+/** Credits of the transactions and at the outpoints: the keys of all of them, and those that are coins now. */
+export async function coinsAgain(
+  tx: SqlTransaction,
+  walletId: WalletId,
+  txIds: readonly Uint8Array[],
+  outpoints: readonly Outpoint[],
+): Promise<{ readonly keys: readonly CoinPlace[]; readonly coins: readonly WalletCoin[] }> {
+  const of = listTable(
+    tx.kind,
+    { hash: 'bytes' },
+    txIds.map((txId) => [txId]),
+  );
+  const at = listTable(
+    tx.kind,
+    { hash: 'bytes', place: 'integer' },
+    outpoints.map(({ txId, index }) => [txId, index]),
+  );
+  const columns = sql`c.id, c.tx_hash, c.output_index, ${amountText('c.amount')} AS amount, c.spent_by_tx_id`;
+  const { rows } = await sql<CreditKey>`
+    SELECT ${columns} FROM ${of} v CROSS JOIN utxos c WHERE c.wallet_id = ${walletId} AND c.tx_hash = v.hash
+    UNION SELECT ${columns} FROM ${at} v CROSS JOIN utxos c
+      WHERE c.wallet_id = ${walletId} AND c.tx_hash = v.hash AND c.output_index = v.place`.execute(tx.db);
+  const unspent = listTable(
+    tx.kind,
+    { row_id: 'integer' },
+    rows.filter((row) => row.spent_by_tx_id === null).map(({ id }) => [id]),
+  );
+  const query = coinQuery(tx, walletId, null).where('u.id', 'in', sql<number>`(SELECT row_id FROM ${unspent} AS v)`);
+  return {
+    keys: rows.map((row) => ({ amount: BigInt(row.amount), outpoint: { txId: row.tx_hash, index: row.output_index } })),
+    coins: (await inOrder(query).execute()).map(coinOf),
+  };
+}
+
+interface CreditKey {
+  readonly id: number;
+  readonly tx_hash: Uint8Array;
+  readonly output_index: number;
+  readonly amount: string;
+  readonly spent_by_tx_id: number | null;
+}
+
+/** Only coins that come after that one. */
+function behind(query: ReturnType<typeof coinQuery>, key: CoinPlace | undefined): ReturnType<typeof coinQuery> {
+  if (key === undefined) return query;
+  const { amount, outpoint } = key;
+  return query.where(sql<boolean>`(u.amount, u.tx_hash, u.output_index) > (${amount}, ${outpoint.txId}, ${outpoint.index})`);
 }
 
 const inOrder = (query: ReturnType<typeof coinQuery>): ReturnType<typeof coinQuery> =>
@@ -130,8 +196,7 @@ const inOrder = (query: ReturnType<typeof coinQuery>): ReturnType<typeof coinQue
 
 /** Behind the aliases u and t: unspent, and let through by the filter. Unknown confirmations pass no bound. ACCOUNT_QUERY, INVALID_PARAM. */
 export function isWanted(filter: CoinFilter, synced: number | null): RawBuilder<boolean> {
-  checkAccountFilter(filter);
-  checkDepths(filter);
+  checkCoinFilter(filter);
   const { minConfs = 0, maxConfs, coinbaseMaturity = 0 } = filter;
   // The height of a block with so many confirmations; without a tip no block has any.
   const heightOf = (confs: number): number => (synced === null ? -1 : synced - confs + 1);

@@ -79,7 +79,8 @@ function eventText(event: WalletEvent): string {
   });
 }
 
-function eventOf(text: string): WalletEvent {
+/** From the text of a row. */
+export function eventOf(text: string): WalletEvent {
   return JSON.parse(text, (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null) return value;
     if ('hex' in value) return fromHex(value.hex as string);

@@ -9,7 +9,7 @@ import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
 import { listTable } from '../../sql/lists.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
-import type { CoinLease, WalletId } from '../records.ts';
+import type { CoinLease, WalletEvent, WalletId } from '../records.ts';
 import { refusal } from '../rules/failures.ts';
 import { inLeaseOrder, isActive, leaseFor, takeLease } from '../rules/leases.ts';
 import { isLive } from '../rules/status.ts';
@@ -81,16 +81,20 @@ export async function takeLeases(
   const lease = leaseFor(request);
   const coins = await loadCoins(tx, walletId, outpoints);
   const taken = new Set<number>();
-  for (const outpoint of inLeaseOrder(outpoints)) {
+  const told: WalletEvent[] = [];
+  for (const { txId, index } of inLeaseOrder(outpoints)) {
+    // Callers may give what has more than an outpoint; events tell no more than that.
+    const outpoint = { txId, index };
     const coin = coins.get(outpointText(outpoint));
     if (coin === undefined || coin.isSpent || !coin.isParentLive) throw refusal.coinUnknown(outpoint);
     const taking = takeLease(outpoint, coin.lease, lease, request.now);
     if (taking === 'keep' || taken.has(coin.rowId)) continue;
-    if (taking === 'take over' && coin.lease !== null) events.add(walletId, { kind: 'lease.expired', outpoint, leaseId: coin.lease.id });
-    events.add(walletId, { kind: 'lease.acquired', outpoint, leaseId: lease.id });
+    if (taking === 'take over' && coin.lease !== null) told.push({ kind: 'lease.expired', outpoint, leaseId: coin.lease.id });
+    told.push({ kind: 'lease.acquired', outpoint, leaseId: lease.id });
     taken.add(coin.rowId);
   }
   await upsertLeases(tx, walletId, [...taken], lease, request.now);
+  for (const event of told) events.add(walletId, event);
   return outpoints.map(() => lease);
 }
 

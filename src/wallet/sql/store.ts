@@ -16,6 +16,7 @@ import * as addresses from './addresses.ts';
 import { sumCoins } from './balance.ts';
 import { listBlocks } from './blocks.ts';
 import { addBatch, addBlock, addOne, addScan, removeBlocks, rewindTo } from './chain.ts';
+import { CoinCache } from './coin-cache.ts';
 import * as coins from './coins.ts';
 import type { SqlTransaction, WalletDatabase } from './database.ts';
 import { EventLog, readEvents, readNewest, readReorgs } from './event-log.ts';
@@ -23,6 +24,7 @@ import { dropExpired, dropLease, takeLeases } from './leases.ts';
 import { lockWallet } from './locks.ts';
 import { invalidate, pruneRows, removeTx } from './removal.ts';
 import { allRows } from './rows.ts';
+import { chooseCoins } from './selection.ts';
 import { readTouched } from './touched.ts';
 import { changeMempool, changeTx } from './tx-changes.ts';
 import * as reads from './tx-reads.ts';
@@ -31,6 +33,7 @@ import { readWatched } from './watched.ts';
 
 export class SqlWalletStore implements WalletStore {
   readonly #database: WalletDatabase;
+  readonly #coins = new CoinCache();
 
   constructor(database: WalletDatabase) {
     this.#database = database;
@@ -250,12 +253,7 @@ export class SqlWalletStore implements WalletStore {
     choose: (coins: readonly records.WalletCoin[]) => T,
     lease: calls.LeaseRequest,
   ): Promise<T> {
-    return this.#write(async (tx, events) => {
-      await lockWallet(tx, walletId);
-      const chosen = choose(await coins.listFreeCoins(tx, walletId, filter));
-      await takeLeases(tx, events, walletId, chosen.coins, lease);
-      return chosen;
-    });
+    return this.#write((tx, events) => chooseCoins(tx, events, this.#coins, { walletId, filter, choose, lease }));
   }
 
   listEvents(after: number, limit: number, walletId?: WalletId): Promise<readonly records.NumberedWalletEvent[]> {

@@ -69,9 +69,19 @@ export async function prepareChild(context: WalletContext, wallet: WalletInfo, r
     const largest = own.reduce<Coin | undefined>((best, coin) => (best === undefined || coin.value > best.value ? coin : best), undefined);
     if (largest === undefined) throw refusal.invalid('the wallet has no output of that transaction that is free to spend');
     const owed = fee === null ? shortfall(context, parent, parentFee ?? 0n, rate) : largest.bumpFee;
-    return selectCoins([], { ...terms, combinedBumpFee: () => owed, preset: [{ ...largest, bumpFee: owed }], presetOnly: true });
+    return selectCoins([], {
+      ...terms,
+      combinedBumpFee: () => owed,
+      preset: [withBumpFee(largest, owed)],
+      presetOnly: true,
+    });
   });
   return finishPayment(context, wallet, spendables, leased, undefined);
+}
+
+function withBumpFee(coin: Coin, bumpFee: bigint): Coin {
+  const { txId, index, value, weight, type, script, confirmations, own, ancestors, descendants } = coin;
+  return { txId, index, value, weight, type, script, confirmations, own, ancestors, descendants, bumpFee };
 }
 
 /** What a parent whose fee the caller knows pays too little. */
@@ -100,13 +110,13 @@ async function spentCoins(
     const parent = await store.getTx(id, txId);
     const { script, amount } = parent.tx.outputs[index];
     const address = (await store.resolveOwned(id, [script])).get(toHex(script));
+    const accountId = address?.derivation?.accountId;
     const coin = spendables.coin({
-      txId,
-      index,
+      outpoint: { txId, index },
       amount,
       script,
       kind: address?.kind ?? 'p2wpkh',
-      accountId: address?.derivation?.accountId ?? null,
+      account: accountId === undefined ? null : { id: accountId },
       height: parent.block?.height ?? null,
       isOwnChange: true,
     });

@@ -5,7 +5,7 @@
 import type { Outpoint } from '../../../ledgers/outpoint.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import type { AccountId, AccountInfo, AddressInfo, ScriptKind, WalletCoin, WalletInfo } from '../../records.ts';
+import type { AccountId, AccountInfo, AddressInfo, WalletCoin, WalletInfo } from '../../records.ts';
 import { confirmations } from '../../rules/confirmations.ts';
 import { refusal } from '../../rules/failures.ts';
 import { bumpFeeOf } from '../../selection/bitcoin/ancestry.ts';
@@ -16,14 +16,66 @@ import { UnconfirmedTxs } from './unconfirmed.ts';
 import type { WalletContext } from './wallet-context.ts';
 
 /** What is known of a coin before it is one of selection. */
-export type SpendableOutput = Outpoint & {
-  readonly amount: bigint;
-  readonly script: Uint8Array;
-  readonly kind: ScriptKind;
-  readonly accountId: AccountId | null;
-  readonly height: number | null;
-  readonly isOwnChange: boolean;
+export type SpendableOutput = Pick<WalletCoin, 'outpoint' | 'amount' | 'script' | 'kind' | 'height' | 'isOwnChange'> & {
+  readonly account: { readonly id: AccountId } | null;
 };
+
+type Ancestry = Pick<Coin, 'ancestors' | 'descendants' | 'bumpFee'>;
+const CONFIRMED: Ancestry = { ancestors: 0, descendants: 0, bumpFee: 0n };
+
+/**
+ * An output as a coin of selection. A selection may look at 100,000 of them and spends a few, so that this only points at
+ * the output: what its script is called, and its id, are worked out for those that somebody asks for.
+ */
+class SpendableCoin implements Coin {
+  readonly weight: number;
+  readonly confirmations: number;
+  readonly #output: SpendableOutput;
+  readonly #ancestry: Ancestry;
+
+  constructor(output: SpendableOutput, weight: number, confs: number, ancestry: Ancestry) {
+    this.#output = output;
+    this.weight = weight;
+    this.confirmations = confs;
+    this.#ancestry = ancestry;
+  }
+
+  get txId(): Uint8Array {
+    return this.#output.outpoint.txId;
+  }
+
+  get index(): number {
+    return this.#output.outpoint.index;
+  }
+
+  get value(): bigint {
+    return this.#output.amount;
+  }
+
+  get type(): string {
+    return this.#output.kind;
+  }
+
+  get script(): string {
+    return toHex(this.#output.script);
+  }
+
+  get own(): boolean {
+    return this.#output.isOwnChange;
+  }
+
+  get ancestors(): number {
+    return this.#ancestry.ancestors;
+  }
+
+  get descendants(): number {
+    return this.#ancestry.descendants;
+  }
+
+  get bumpFee(): bigint {
+    return this.#ancestry.bumpFee;
+  }
+}
 
 /** Read once for one selection. */
 export class Spendables {
@@ -58,26 +110,27 @@ export class Spendables {
 
   /** Coins that no account of ours can spend, and those of blocks above the wallet's, are left out. */
   coins(coins: readonly WalletCoin[]): Coin[] {
-    return coins.flatMap(({ outpoint, account, ...rest }) => this.coin({ ...outpoint, ...rest, accountId: account?.id ?? null }) ?? []);
+    const spendable: Coin[] = [];
+    for (const each of coins) {
+      const coin = this.coin(each);
+      if (coin !== null) spendable.push(coin);
+    }
+    return spendable;
   }
 
   /** Null: no account of ours can spend it, or it is not known how deep it is. */
-  coin({ txId, index, amount, script, kind, accountId, height, isOwnChange }: SpendableOutput): Coin | null {
-    const weight = accountId === null ? null : this.weightOf(accountId);
-    const confs = confirmations(height, this.#wallet.syncedTo?.height ?? null);
+  coin(output: SpendableOutput): Coin | null {
+    const weight = output.account === null ? null : this.weightOf(output.account.id);
+    const confs = confirmations(output.height, this.#wallet.syncedTo?.height ?? null);
     if (weight === null || confs === null) return null;
+    return new SpendableCoin(output, weight, confs, confs > 0 ? CONFIRMED : this.#ancestry(output.outpoint));
+  }
+
+  #ancestry({ txId }: Outpoint): Ancestry {
     const id = toHex(txId);
     const ancestors = this.unconfirmed.ancestors(id);
     const oldest = [...ancestors].map((each) => this.unconfirmed.descendants(each).size);
     return {
-      txId,
-      index,
-      value: amount,
-      weight,
-      type: kind,
-      script: toHex(script),
-      confirmations: confs,
-      own: isOwnChange,
       ancestors: ancestors.size,
       descendants: Math.max(0, ...oldest),
       bumpFee: ancestors.size === 0 ? 0n : bumpFeeOf([id], this.unconfirmed.cluster(), this.#rate),

@@ -38,6 +38,11 @@ export class CoinGroups {
   readonly #fees: Float64Array;
   readonly #longTermFees: Float64Array;
   readonly #weights: Float64Array;
+  /** What decides whether a group is eligible. */
+  readonly #confirmations: Float64Array;
+  readonly #owns: Uint8Array;
+  readonly #ancestors: Float64Array;
+  readonly #descendants: Float64Array;
 
   /** Each coin for itself, or all of a script together. */
   constructor(coins: readonly Coin[], rates: FeeRates, byScript: boolean) {
@@ -51,6 +56,10 @@ export class CoinGroups {
     this.#fees = new Float64Array(this.count);
     this.#longTermFees = new Float64Array(this.count);
     this.#weights = new Float64Array(this.count);
+    this.#confirmations = new Float64Array(this.count);
+    this.#owns = new Uint8Array(this.count);
+    this.#ancestors = new Float64Array(this.count);
+    this.#descendants = new Float64Array(this.count);
     const types = new Map<string, number>();
     for (let i = 0; i < this.count; i++) {
       const { type } = this.#members === null ? coins[i] : this.#members[i][0];
@@ -59,6 +68,11 @@ export class CoinGroups {
       this.#types[i] = known;
       if (this.#members === null) this.#add(i, coins[i], rates);
       else for (const coin of this.#members[i]) this.#add(i, coin, rates);
+      const standing = this.#members === null ? coins[i] : combined(this.#members[i]);
+      this.#confirmations[i] = standing.confirmations;
+      this.#owns[i] = standing.own ? 1 : 0;
+      this.#ancestors[i] = standing.ancestors;
+      this.#descendants[i] = standing.descendants;
     }
     this.types = [...types.keys()];
   }
@@ -77,7 +91,7 @@ export class CoinGroups {
 
   /** The fewest of its coins. */
   confirmationsOf(i: number): number {
-    return combined(this.coinsOf(i)).confirmations;
+    return this.#confirmations[i];
   }
 
   /** The groups that are eligible in a round, by the kind of their output in the order of `types`. */
@@ -93,9 +107,9 @@ export class CoinGroups {
   }
 
   isEligible(i: number, round: EligibilityRound): boolean {
-    if (this.#members === null) return isCoinEligible(this.#coins[i], round);
-    if (this.#leftovers.has(i) && !round.partialGroups) return false;
-    return isCoinEligible(combined(this.#members[i]), round);
+    if (!round.partialGroups && this.#leftovers.has(i)) return false;
+    const needed = this.#owns[i] === 1 ? round.ownConfirmations : round.foreignConfirmations;
+    return this.#confirmations[i] >= needed && this.#ancestors[i] <= round.ancestorsMax && this.#descendants[i] <= round.descendantsMax;
   }
 
   /** What a search sees of these groups. With `byValue` amounts are values, else effective values. */
@@ -112,11 +126,6 @@ export class CoinGroups {
 }
 
 type Standing = Pick<Coin, 'confirmations' | 'own' | 'ancestors' | 'descendants'>;
-
-function isCoinEligible({ confirmations, own, ancestors, descendants }: Standing, round: EligibilityRound): boolean {
-  const needed = own ? round.ownConfirmations : round.foreignConfirmations;
-  return confirmations >= needed && ancestors <= round.ancestorsMax && descendants <= round.descendantsMax;
-}
 
 /** A group is as young as its youngest coin, and as foreign. Ancestors add up, which counts shared ones twice. */
 function combined(coins: readonly Coin[]): Standing {
