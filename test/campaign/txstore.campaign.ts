@@ -1,13 +1,20 @@
 /**
  * SD68 at length: random lives of a node on the embedded transaction store,
- * beside the model, with P1 to P8 after each step. UNSPENT_CAMPAIGN_CALLS
- * (1,000,000 unless said) and UNSPENT_CAMPAIGN_SEED (1 unless said) change their
- * length and their course; a failure names its seed.
+ * beside the model, with P1 to P8 after each step; a twentieth of them on SQLite
+ * and on PostgreSQL. UNSPENT_CAMPAIGN_CALLS (1,000,000 unless said) and
+ * UNSPENT_CAMPAIGN_SEED (1 unless said) change their length and their course; a
+ * failure names its seed. On SQL a process is also killed before every statement
+ * of a pass.
  */
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { openMemory } from '../../src/engine/memory.ts';
 import { TX_STORE_COLUMNS } from '../../src/txstore/embedded/columns.ts';
+import { PostgresServer, withoutPostgres } from '../support/sql/postgres-server.ts';
+import { SqliteFiles } from '../support/sql/sqlite-files.ts';
 import { LONG_LIVES, runRandomTxLives, SHORT_LIVES } from '../txstore/random.ts';
+import { runEveryKilledPass } from '../txstore/sql/crashes.ts';
+import { makeTxSchema } from '../txstore/sql/databases.ts';
+import { liveOnSql, SQL_LIVES } from '../txstore/sql/random.ts';
 import { openEmbedded } from '../txstore/support/embedded.ts';
 import type { OpenTxStore } from '../txstore/support/world.ts';
 
@@ -24,4 +31,20 @@ for (const [what, kind, calls] of [
     const counts = await runRandomTxLives(kind, open, calls, FIRST_SEED);
     t.diagnostic(JSON.stringify(Object.fromEntries(counts)));
   });
+}
+
+const files = new SqliteFiles(makeTxSchema);
+const server = withoutPostgres ? null : await PostgresServer.start(makeTxSchema);
+after(async () => {
+  files[Symbol.dispose]();
+  await server?.stop();
+});
+
+for (const databases of [files, ...(server === null ? [] : [server])]) {
+  test(`transaction store: short lives on ${databases.name}`, async (t) => {
+    const calls = Math.ceil(CALLS / 20);
+    const counts = await liveOnSql({ url: await databases.freshUrl(), kind: SQL_LIVES, calls, seed: FIRST_SEED });
+    t.diagnostic(JSON.stringify(Object.fromEntries(counts)));
+  });
+  runEveryKilledPass(databases);
 }
