@@ -54,6 +54,13 @@ export function round(value: number, digits = 3): number {
   return Number(value.toFixed(digits));
 }
 
+/** Undefined: it is not given. */
+export function textOption(args: readonly string[], name: string): string | undefined {
+  const at = args.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+  if (at < 0) return undefined;
+  return args[at].includes('=') ? args[at].slice(name.length + 3) : args[at + 1];
+}
+
 export function option(args: readonly string[], name: string, fallback: number): number {
   const at = args.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
   if (at < 0) return fallback;

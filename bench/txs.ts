@@ -11,6 +11,8 @@
  *   storage  bytes on disk while blocks come and a pass follows each
  *            (--long 300 blocks of 2,000)
  *
+ * --database sqlite|postgres|URL: in a database instead (txs-sql.ts).
+ *
  * --engine rocks|sqlite. Rates are of the clock and, in brackets, of the processor time of the thread that calls, which
  * moves less with what else the machine does.
  */
@@ -23,8 +25,9 @@ import { runPass } from '../src/txstore/prune/pass.ts';
 import { PRUNE_DEFAULTS } from '../src/txstore/prune/settings.ts';
 import type { NewStoredTx } from '../src/txstore/store.ts';
 import { EngineTape } from './engine-tape.ts';
-import { type BenchOptions, option, round, say, temporary } from './support.ts';
+import { type BenchOptions, option, round, say, temporary, textOption } from './support.ts';
 import { batchesOf, CREATES_PER_BATCH, SPENDERS_PER_BATCH, storeBlock, TxStream } from './tx-stream.ts';
+import { measureSqlTxs } from './txs-sql.ts';
 
 const SETTINGS = { retention: 10, window: 10 };
 const SEED = 1;
@@ -36,6 +39,18 @@ const LONG_BLOCK_TXS = 2000;
 type Figures = Record<string, number>;
 
 export async function run(options: BenchOptions): Promise<void> {
+  const database = textOption(options.args, 'database');
+  return database === undefined ? runEmbedded(options) : runOnSql(options, database);
+}
+
+async function runOnSql(options: BenchOptions, database: string): Promise<void> {
+  const sizes = { txs: option(options.args, 'txs', 20_000), blocks: option(options.args, 'blocks', 20) };
+  const figures = await measureSqlTxs(database, sizes);
+  for (const [name, value] of Object.entries(figures)) say(options, `${name.padEnd(28)} ${value}`);
+  if (options.json) console.log(JSON.stringify({ ...figures, ...sizes, database }));
+}
+
+async function runEmbedded(options: BenchOptions): Promise<void> {
   const sizes = {
     txs: option(options.args, 'txs', 300_000),
     blocks: option(options.args, 'blocks', 100),

@@ -13,7 +13,7 @@
  * databases are made and dropped.
  */
 import { UnspentError } from '../src/util/errors.ts';
-import { type BenchOptions, option, say } from './support.ts';
+import { type BenchOptions, option, say, textOption } from './support.ts';
 import { type BenchDatabases, postgresDatabases, sqliteDatabases } from './wallet-databases.ts';
 import { measureWallets, type WalletFigure, type WalletSizes } from './wallet-measure.ts';
 
@@ -41,12 +41,6 @@ function openers({ args }: BenchOptions): (() => Promise<BenchDatabases | null>)
   if (!['sqlite', 'postgres', 'both'].includes(only)) throw new UnspentError('USAGE', `--only is sqlite or postgres, not '${only}'`);
   const server = textOption(args, 'postgres');
   return [...(only === 'postgres' ? [] : [async () => sqliteDatabases()]), ...(only === 'sqlite' ? [] : [() => postgresDatabases(server)])];
-}
-
-function textOption(args: readonly string[], name: string): string | undefined {
-  const at = args.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
-  if (at < 0) return undefined;
-  return args[at].includes('=') ? args[at].slice(name.length + 3) : args[at + 1];
 }
 
 function sizesOf(args: readonly string[]): WalletSizes {
