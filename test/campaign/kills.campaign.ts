@@ -33,6 +33,7 @@ const KINDS: readonly (readonly [what: string, Family, CampaignOptions])[] = [
     [`${family}, with every Merkle structure`, family, { proofs: true }],
   ]),
   ['cardano, with cages', 'cardano', { cages: true }],
+  ['bitcoin, with records of transactions', 'bitcoin', { txs: true }],
 ];
 
 for (const engine of ['rocks', 'sqlite'] as const) {

@@ -158,7 +158,7 @@ export class CoreNode {
       });
       posted.on('error', (error) => {
         // It closes what was idle for half a minute, perhaps in the moment in which it is used again.
-        if (posted.reusedSocket && 'code' in error && error.code === 'ECONNRESET') resolve(this.post(path, body));
+        if (posted.reusedSocket && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(`${error.code}`)) resolve(this.post(path, body));
         else reject(error);
       });
       posted.end(body);

@@ -17,7 +17,7 @@ import { checkCages, KEEP_CAGES } from './crash-cages.ts';
 import { checkStore, headOf } from './crash-check.ts';
 import { Child, pause } from './crash-process.ts';
 import { checkRoots, KEEP_PROOFS, type SetOf, setOfStory } from './crash-roots.ts';
-import { openCrashStore, temporaryFolder } from './crash-store.ts';
+import { openCrashStore, PRUNE_DEPTH, temporaryFolder } from './crash-store.ts';
 import { Story } from './crash-story.ts';
 import { pathTo, pointOf, sourceTo, type Tree, type TreeBlock } from './crash-tree.ts';
 import { type Job, type Operation, PHASES, type Phase, Witness } from './crash-witness.ts';
@@ -32,6 +32,9 @@ const BLOCKS_LEFT_MIN = 150;
 /** For kills at any moment. */
 const DELAY_MS_MAX = 160;
 const NEVER = 1_000_000;
+
+/** The window is that of the spent outputs, so that the store goes back as far as it would without. */
+const KEEP_TXS = ['txs.store=embedded', `txs.retention=${PRUNE_DEPTH}`, 'txs.unminedBlocks=30', 'txs.skipCatchUp=false'];
 
 type Aim = Exclude<Phase, 'between'> | 'any';
 /** Pruning is short and hard to hit. */
@@ -92,6 +95,8 @@ export interface CampaignOptions {
   readonly proofs?: boolean;
   /** The chain has cages, and stores follow them. Cardano. */
   readonly cages?: boolean;
+  /** Stores keep records of transactions, which are pruned while they follow. Bitcoin family. */
+  readonly txs?: boolean;
   readonly engine?: 'rocks' | 'sqlite';
   /** Of the main chain. */
   readonly blocks?: number;
@@ -124,11 +129,11 @@ export class CrashCampaign {
   constructor(
     seed: number,
     family: Family = 'cardano',
-    { proofs = false, cages = false, engine = 'rocks', blocks = BLOCKS }: CampaignOptions = {},
+    { proofs = false, cages = false, txs = false, engine = 'rocks', blocks = BLOCKS }: CampaignOptions = {},
   ) {
     this.seed = seed;
     this.proofs = proofs;
-    this.set = [`engine.kind=${engine}`, ...(proofs ? KEEP_PROOFS : []), ...(cages ? KEEP_CAGES : [])];
+    this.set = [`engine.kind=${engine}`, ...(proofs ? KEEP_PROOFS : []), ...(cages ? KEEP_CAGES : []), ...(txs ? KEEP_TXS : [])];
     this.random = new Random(seed, 3);
     this.story = tell(seed, family, blocks, cages);
     this.heightMax = blocks - BLOCKS_LEFT_MIN;
