@@ -27,7 +27,7 @@ export const bitcoin: Family<BitcoinNetwork> = {
     },
     { forms: ['blk:PATH'], open: (_urls, network, { path }) => openBlk(path, network) },
   ],
-  wireShapes: ['esplora', 'electrum', 'wallets'],
+  wireShapes: ['esplora', 'electrum', 'mempool-stream', 'wallets'],
 
   /** Its first block is built in, so there is nothing that a store would have to remember. */
   open(parameters, { genesis }) {

@@ -275,6 +275,9 @@ export const MEMPOOL_UPDATE_MS = 50;
 /** Bytes of transactions in one such message: what the serving thread takes in without keeping others waiting. */
 export const MEMPOOL_UPDATE_BYTES_MAX = 256 * 1024;
 
+/** Bytes of transactions that may wait for one reader of the mempool's stream; one that is further behind is ended and begins anew. */
+export const MEMPOOL_STREAM_BYTES_MAX = 16 * 1024 * 1024;
+
 /** Milliseconds for a submission over P2P, its connections included: the node lets five seconds pass on average before it passes one on, now and then many more. */
 export const P2P_SUBMIT_MS = 45_000;
 

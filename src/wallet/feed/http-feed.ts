@@ -7,12 +7,11 @@
  * Positions are those of a store in this process (store-feed.ts): a database may
  * be fed here and there in turns.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { behindBlock } from '../../events/position.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { BLOCK_BYTES_MAX, RECONNECT_MS_MAX, RECONNECT_MS_MIN } from '../../util/limits.ts';
+import { BLOCK_BYTES_MAX } from '../../util/limits.ts';
 import type { WalletBlock, WalletTx } from '../records.ts';
-import { isTransient, type ServerAddress, ServerClient } from './server-client.ts';
+import { isTransient, parseEventData, pauseAfter, type ReconnectOptions, type ServerAddress, ServerClient } from './server-client.ts';
 import type { ServerSentEvent } from './server-sent-events.ts';
 import type { FeedEvent, FeedSource, FeedStart } from './wallet-feed.ts';
 
@@ -24,12 +23,8 @@ export interface BlockBodies {
   read(raw: Uint8Array, block: WalletBlock): readonly WalletTx[];
 }
 
-export interface HttpFeedOptions extends ServerAddress {
+export interface HttpFeedOptions extends ServerAddress, ReconnectOptions {
   readonly bodies: BlockBodies;
-  /** Milliseconds before a lost server is asked again, the first time and at most. Default 250 to 60,000. */
-  readonly reconnectMs?: readonly [least: number, most: number] | undefined;
-  /** Told why the server was lost; it is asked again. */
-  readonly onLost?: ((error: UnspentError) => void) | undefined;
 }
 
 const EVENTS = '/api/v1/events?types=block,rollback';
@@ -63,7 +58,7 @@ export class HttpFeed implements FeedSource {
         return await this.#begin(signal);
       } catch (error) {
         if (signal.aborted || !isTransient(error)) throw error;
-        await this.#pause(error, failures, signal);
+        await pauseAfter(error, failures, this.#options, signal);
       }
     }
   }
@@ -79,11 +74,12 @@ export class HttpFeed implements FeedSource {
           position = event.position;
           yield event;
         }
-        await this.#pause(new UnspentError('SOURCE_UNREACHABLE', 'the server has ended the stream'), failures, signal);
+        const ended = new UnspentError('SOURCE_UNREACHABLE', 'the server has ended the stream');
+        await pauseAfter(ended, failures, this.#options, signal);
       } catch (error) {
         if (signal.aborted) return;
         if (!isTransient(error)) throw error;
-        await this.#pause(error, failures, signal);
+        await pauseAfter(error, failures, this.#options, signal);
       }
     }
   }
@@ -91,7 +87,7 @@ export class HttpFeed implements FeedSource {
   async #begin(signal: AbortSignal): Promise<FeedStart> {
     for await (const { name, id, data } of this.#server.events(EVENTS, null, signal)) {
       if (name !== 'begin') continue;
-      const { point } = parse<{ readonly point: PointDocument | null }>(data);
+      const { point } = parseEventData<{ readonly point: PointDocument | null }>(data);
       const document = point && (await this.#server.json<BlockDocument>(`/api/v1/blocks/${point.hash}`, signal));
       return { block: document && this.#blockOf(document), position: id };
     }
@@ -101,20 +97,20 @@ export class HttpFeed implements FeedSource {
   /** Null: nothing that concerns wallets. */
   async #eventOf({ name, id, data }: ServerSentEvent, signal: AbortSignal): Promise<FeedEvent | null> {
     if (name === 'block') {
-      const block = this.#blockOf(parse(data));
+      const block = this.#blockOf(parseEventData(data));
       const { bodies } = this.#options;
       // A block that is gone already is not found: the stream is opened again behind the one before, and leads past it.
       const raw = await this.#server.bytes(bodies.path(block.hash), BLOCK_BYTES_MAX, signal);
       return { kind: 'connected', block, txs: bodies.read(raw, block), position: behindBlock(id) };
     }
-    if (name === 'undo') return { kind: 'disconnected', block: this.#blockOf(parse(data)), position: id };
+    if (name === 'undo') return { kind: 'disconnected', block: this.#blockOf(parseEventData(data)), position: id };
     if (name === 'rollback') {
-      const { to, resumed } = parse<{ readonly to: PointDocument | null; readonly resumed: boolean }>(data);
+      const { to, resumed } = parseEventData<{ readonly to: PointDocument | null; readonly resumed: boolean }>(data);
       // The blocks of any other were told one by one.
       return resumed ? { kind: 'rollback', to: to && this.#pointOf(to), position: id } : null;
     }
-    if (name === 'expired') throw new UnspentError('EXPIRED', parse<{ readonly detail: string }>(data).detail);
-    if (name === 'failure') throw new UnspentError('SOURCE_UNREACHABLE', parse<{ readonly detail: string }>(data).detail);
+    if (name === 'expired') throw new UnspentError('EXPIRED', parseEventData<{ readonly detail: string }>(data).detail);
+    if (name === 'failure') throw new UnspentError('SOURCE_UNREACHABLE', parseEventData<{ readonly detail: string }>(data).detail);
     return null;
   }
 
@@ -126,19 +122,5 @@ export class HttpFeed implements FeedSource {
     if (typeof hash !== 'string' || !Number.isSafeInteger(height))
       throw new UnspentError('PROTOCOL', 'the server tells of a block without hash or height');
     return { height, hash: this.#options.bodies.parseId(hash) };
-  }
-
-  async #pause(error: UnspentError, failures: number, signal: AbortSignal): Promise<void> {
-    const [least, most] = this.#options.reconnectMs ?? [RECONNECT_MS_MIN, RECONNECT_MS_MAX];
-    this.#options.onLost?.(error);
-    await sleep(Math.min(most, least * 2 ** Math.min(failures, 30)), undefined, { signal }).catch(() => {});
-  }
-}
-
-function parse<T>(data: string): T {
-  try {
-    return JSON.parse(data) as T;
-  } catch (cause) {
-    throw new UnspentError('PROTOCOL', 'the server tells an event that is not JSON', {}, cause);
   }
 }

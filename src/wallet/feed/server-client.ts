@@ -3,9 +3,10 @@
  * bytes and in silence, and failures that are typed as the server itself types
  * them. What may be better in a moment is told from what will not be.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { concatBytes } from '../../util/bytes.ts';
 import { ERROR_CODES, type ErrorCode, isUnspentError, UnspentError } from '../../util/errors.ts';
-import { EVENT_SILENCE_MS, HTTP_BODY_BYTES_MAX } from '../../util/limits.ts';
+import { EVENT_SILENCE_MS, HTTP_BODY_BYTES_MAX, RECONNECT_MS_MAX, RECONNECT_MS_MIN } from '../../util/limits.ts';
 import { readServerSentEvents, type ServerSentEvent } from './server-sent-events.ts';
 
 export interface ServerAddress {
@@ -20,6 +21,34 @@ const TRANSIENT: ReadonlySet<ErrorCode> = new Set(['SOURCE_UNREACHABLE', 'BUSY',
 
 export function isTransient(error: unknown): error is UnspentError {
   return isUnspentError(error) && TRANSIENT.has(error.code);
+}
+
+/** How a server that was lost is asked again. */
+export interface ReconnectOptions {
+  /** Milliseconds before it is asked again, the first time and at most. Default 250 to 60,000. */
+  readonly reconnectMs?: readonly [least: number, most: number] | undefined;
+  /** Told why the server was lost; it is asked again. */
+  readonly onLost?: ((error: UnspentError) => void) | undefined;
+}
+
+/** Waits longer after every failure, or until the signal comes. */
+export async function pauseAfter(
+  error: UnspentError,
+  failures: number,
+  { reconnectMs: [least, most] = [RECONNECT_MS_MIN, RECONNECT_MS_MAX], onLost }: ReconnectOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  onLost?.(error);
+  await sleep(Math.min(most, least * 2 ** Math.min(failures, 30)), undefined, { signal }).catch(() => {});
+}
+
+/** Throws PROTOCOL. */
+export function parseEventData<T>(data: string): T {
+  try {
+    return JSON.parse(data) as T;
+  } catch (cause) {
+    throw new UnspentError('PROTOCOL', 'the server tells an event that is not JSON', {}, cause);
+  }
 }
 
 export class ServerClient {

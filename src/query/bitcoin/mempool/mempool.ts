@@ -52,6 +52,8 @@ export class Mempool implements MempoolView {
   private readonly table = new MempoolTable();
   private readonly tracker = new ChainTracker({ rememberedMax: MEMPOOL_TRAIL_MAX, blocksMax: MEMPOOL_BLOCKS_MAX });
   private readonly listeners = new Set<(keys: ReadonlySet<string>) => void>();
+  private readonly changeListeners = new Set<(changes: readonly MempoolChange[]) => void>();
+  private hasBeenTold = false;
   private arrived = 0;
   private readonly fees = new FeeList();
 
@@ -138,6 +140,19 @@ export class Mempool implements MempoolView {
       }
       this.trim();
     });
+    this.hasBeenTold = true;
+    for (const listener of [...this.changeListeners]) listener(changes);
+  }
+
+  /** False: no node has told anything yet, so that it is not known what there is. */
+  get isKnown(): boolean {
+    return this.hasBeenTold;
+  }
+
+  /** Called with what a node has told, as it told it, after it was taken in. */
+  onTold(listener: (changes: readonly MempoolChange[]) => void): () => void {
+    this.changeListeners.add(listener);
+    return () => this.changeListeners.delete(listener);
   }
 
   /** The store is at another point: drops what is in a block or cannot get into one any more, and looks up the rest anew. */
