@@ -51,12 +51,9 @@ export function listBody<Row extends object>(
 
 const ENDED = { done: true, value: undefined } as const;
 
-/** What was made already, then the rest; closed with its reader. */
-function* behind<Row>(first: readonly string[], rows: Iterator<Row>): Generator<Row | string, void, void> {
-  try {
-    yield* first;
-    for (let next = rows.next(); next.done !== true; next = rows.next()) yield next.value;
-  } finally {
-    rows.return?.();
-  }
+/** What was made already, then the rest. No generator: one that was not begun would not close the rows with it. */
+function behind<Row>(first: readonly string[], rows: Iterator<Row>): Iterable<Row | string> {
+  let at = 0;
+  const next = (): IteratorResult<Row | string> => (at < first.length ? { done: false, value: first[at++] } : rows.next());
+  return { [Symbol.iterator]: () => ({ next, return: () => rows.return?.() ?? ENDED }) };
 }

@@ -393,7 +393,8 @@ describe('a long list', () => {
   test('is streamed whole, and one more stream than there may be is told so', async () => {
     const served = await Served.open({ blocks: 2, server: { streamsMax: 1 }, store: KEEPS });
     const address = `60${'cd'.repeat(28)}`;
-    const count = 3 * ROWS_WHOLE_MAX;
+    // Long enough that the second is asked for while the first is under way, however they share their turns.
+    const count = 12 * ROWS_WHOLE_MAX;
     makeOutputs(
       served,
       Array.from({ length: count }, (_, i) => ({ address, lovelace: BigInt(i + 1), assets: {} })),
