@@ -42,6 +42,8 @@ export function* indexedUtxos(
   limit?: number,
   batchRows = LOOKUP_ROWS,
 ): Generator<IndexedUtxo, void, void> {
+  // A cursor may stand behind the end of what is asked for.
+  if (compareBytes(range.gte, range.lt) >= 0) return;
   const rows = reader.scan(column, limit === undefined ? range : { ...range, limit });
   let pending: (readonly [Uint8Array, Uint8Array])[] = [];
   for (const row of rows) {

@@ -196,3 +196,40 @@ describe('pages while the chain moves', () => {
     assert.ok(ends.end > 50 && ends.stale > 20, `readers came to an end both ways: ${JSON.stringify(ends)}`);
   });
 });
+
+describe('a range of slots', () => {
+  it('is the rows of the whole that came in it, either way, behind a cursor, now and earlier', () => {
+    const rig = memoryRig(new Devnet(devnetOptions(7, 'conway')), { keeps: ['chain', 'transactions', 'utxo', 'index.address'] });
+    rig.forward(50, [7]);
+    const point = rig.devnet.pointBelow(20);
+    rig.read((query) => {
+      const tip = query.head?.slot ?? 0;
+      const keys = [...new Set([...query.unspent()].flatMap(({ output }) => (output.keys.address ? [toHex(output.keys.address)] : [])))];
+      const slots = fc.nat({ max: tip + 2 });
+      const property = fc.property(
+        fc.constantFrom(...keys),
+        slots,
+        slots,
+        fc.boolean(),
+        fc.boolean(),
+        fc.nat(),
+        (hex, from, length, back, past, skip) => {
+          const view = past ? query.at(point) : query;
+          const order = back ? 'desc' : 'asc';
+          const range = { from, to: from + length };
+          const all = [...view.byKey('address', fromHex(hex), { order })];
+          const after = all.length === 0 ? undefined : all[skip % all.length].cursor;
+          const rest = after === undefined ? [] : all.slice((skip % all.length) + 1);
+          const isIn = ({ output }: { output: { slot: number } }): boolean => output.slot >= range.from && output.slot <= range.to;
+          const places = (rows: Iterable<{ cursor: Uint8Array }>): string[] => [...rows].map(({ cursor }) => toHex(cursor));
+          assert.deepEqual(places(view.byKey('address', fromHex(hex), { order, slots: range })), places(all.filter(isIn)));
+          assert.deepEqual(
+            places(view.byKey('address', fromHex(hex), { order, slots: range, after })),
+            places((after === undefined ? all : rest).filter(isIn)),
+          );
+        },
+      );
+      fc.assert(property, { seed: TEST_SEED, numRuns: 200 });
+    });
+  });
+});
