@@ -4,7 +4,7 @@
  * and on PostgreSQL. UNSPENT_CAMPAIGN_CALLS (1,000,000 unless said) and
  * UNSPENT_CAMPAIGN_SEED (1 unless said) change their length and their course; a
  * failure names its seed. On SQL a process is also killed before every statement
- * of a pass.
+ * of a pass, and every fail-safe rule is switched off.
  */
 import { after, test } from 'node:test';
 import { openMemory } from '../../src/engine/memory.ts';
@@ -14,6 +14,7 @@ import { SqliteFiles } from '../support/sql/sqlite-files.ts';
 import { LONG_LIVES, runRandomTxLives, SHORT_LIVES } from '../txstore/random.ts';
 import { runEveryKilledPass } from '../txstore/sql/crashes.ts';
 import { makeTxSchema } from '../txstore/sql/databases.ts';
+import { runMutations } from '../txstore/sql/mutations.ts';
 import { liveOnSql, SQL_LIVES } from '../txstore/sql/random.ts';
 import { openEmbedded } from '../txstore/support/embedded.ts';
 import type { OpenTxStore } from '../txstore/support/world.ts';
@@ -47,4 +48,5 @@ for (const databases of [files, ...(server === null ? [] : [server])]) {
     t.diagnostic(JSON.stringify(Object.fromEntries(counts)));
   });
   runEveryKilledPass(databases);
+  runMutations(databases);
 }

@@ -5,6 +5,7 @@ import { runTxScenarios } from './scenarios.ts';
 import { runConstraints } from './sql/constraints.ts';
 import { runPostgresCrashes } from './sql/crashes.ts';
 import { makeTxSchema, openerOf } from './sql/databases.ts';
+import { runMutations } from './sql/mutations.ts';
 import { runRandomTxs } from './sql/random.ts';
 import { runStatementCounts } from './sql/statements.ts';
 
@@ -18,6 +19,8 @@ if (withoutPostgres) {
   runStatementCounts(server);
   runConstraints(server);
   runPostgresCrashes(server);
+  // Those of the rules that all stores share: on SQLite, and here in the campaign.
+  runMutations(server, 'sql/');
   // A call is nine round trips: 50,000 of them are a campaign (test/campaign/txstore.campaign.ts).
   runRandomTxs(server, 12_500);
 }

@@ -18,6 +18,13 @@ export type TxScenario = readonly [title: string, run: (open: OpenTxStore) => Pr
 
 const SCENARIOS: readonly (readonly TxScenario[])[] = [timelineScenarios, markScenarios, passScenarios, queueScenarios, conflictScenarios];
 
+/** The first story whose title begins so. */
+export function scenarioTitled(beginning: string): TxScenario[1] {
+  const found = SCENARIOS.flat().find(([title]) => title.startsWith(beginning));
+  if (found === undefined) throw new Error(`no story begins with ${beginning}`);
+  return found[1];
+}
+
 export function runTxScenarios(name: string, open: OpenTxStore): void {
   describe(`transaction store: ${name}`, () => {
     for (const [title, run] of SCENARIOS.flat()) it(title, () => run(open));

@@ -5,6 +5,7 @@ import { runTxScenarios } from './scenarios.ts';
 import { runConstraints } from './sql/constraints.ts';
 import { runSqliteCrashes } from './sql/crashes.ts';
 import { makeTxSchema, openerOf } from './sql/databases.ts';
+import { runMutations } from './sql/mutations.ts';
 import { runRandomTxs } from './sql/random.ts';
 import { runStatementCounts } from './sql/statements.ts';
 
@@ -15,4 +16,5 @@ runTxScenarios('SQLite', openerOf(await files.freshUrl()));
 runStatementCounts(files);
 runConstraints(files);
 runSqliteCrashes(files);
+runMutations(files);
 runRandomTxs(files, 50_000);

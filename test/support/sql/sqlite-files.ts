@@ -29,15 +29,6 @@ export class SqliteFiles implements TestDatabases, Disposable {
     return url;
   }
 
-  /** The URL of a copy of a database that is open, as a process that is killed now would leave it. */
-  async copyAsKilled(url: string): Promise<string> {
-    const copy = await this.unusedUrl();
-    for (const suffix of ['', '-wal']) {
-      if (existsSync(fileOf(url) + suffix)) copyFileSync(fileOf(url) + suffix, fileOf(copy) + suffix);
-    }
-    return copy;
-  }
-
   async #makeTemplate(): Promise<string> {
     const url = await this.unusedUrl();
     await this.#makeSchema(url);
@@ -51,4 +42,15 @@ export class SqliteFiles implements TestDatabases, Disposable {
 
 export function fileOf(url: string): string {
   return url.slice('sqlite:'.length);
+}
+
+let copies = 0;
+
+/** The URL of a copy of a database that is open, beside it, as a process that is killed now would leave it. */
+export async function copyAsKilled(url: string): Promise<string> {
+  const copy = `${url}.${++copies}`;
+  for (const suffix of ['', '-wal']) {
+    if (existsSync(fileOf(url) + suffix)) copyFileSync(fileOf(url) + suffix, fileOf(copy) + suffix);
+  }
+  return copy;
 }

@@ -13,32 +13,36 @@ import { describe, it } from 'node:test';
 import type { TestDatabases } from '../../support/sql/databases.ts';
 import { wasKilled } from '../../support/sql/killed-process.ts';
 import type { PostgresServer } from '../../support/sql/postgres-server.ts';
-import type { SqliteFiles } from '../../support/sql/sqlite-files.ts';
+import { copyAsKilled, type SqliteFiles } from '../../support/sql/sqlite-files.ts';
 import { allRecords, emptyTxDatabase } from './databases.ts';
 import { checkPassed, checkWhole, fillStory, openStory, runStoryPass } from './pass-story.ts';
 
 export function runSqliteCrashes(files: SqliteFiles): void {
   describe('transaction store: SQLite after a crash', () => {
     it('SD37 SD51 F5 F15 between any two statements of a pass: every record is whole or gone, and the pass goes on', async () => {
-      const url = await files.freshUrl();
-      const copies: string[] = [];
-      let isWatched = false;
-      const store = await openStory(url, {
-        beforeStatement: async () => {
-          if (isWatched) copies.push(await files.copyAsKilled(url));
-        },
-      });
-      await fillStory(store);
-      isWatched = true;
-      await runStoryPass(store);
-      isWatched = false;
-      await checkPassed(store);
-      await store.close();
-      assert.ok(copies.length > 40, `${copies.length} statements`);
-      for (const copy of copies) await goOn(copy);
+      await everyStatementOfPass(await files.freshUrl());
     });
     runKilledPasses(files);
   });
+}
+
+/** The files of an empty SQLite database are copied before each statement of a pass; the pass goes on in every copy. */
+export async function everyStatementOfPass(url: string): Promise<void> {
+  const copies: string[] = [];
+  let isWatched = false;
+  const store = await openStory(url, {
+    beforeStatement: async () => {
+      if (isWatched) copies.push(await copyAsKilled(url));
+    },
+  });
+  await fillStory(store);
+  isWatched = true;
+  await runStoryPass(store);
+  isWatched = false;
+  await checkPassed(store);
+  await store.close();
+  assert.ok(copies.length > 40, `${copies.length} statements`);
+  for (const copy of copies) await goOn(copy);
 }
 
 export function runPostgresCrashes(server: PostgresServer): void {

@@ -61,10 +61,12 @@ export async function runStoryPass(store: TxStore): Promise<void> {
   assert.ok(outcome.end === 'completed' || outcome.reason === 'completed', `${outcome.end} ${outcome.reason}`);
 }
 
-/** F15: whatever is gone is gone as a whole, with a tombstone in every record whose slot names it. */
+/** F15: whatever is gone is gone as a whole, with a tombstone in every record whose slot names it, and nothing else has one. */
 export function checkWhole(records: readonly TxRecord[]): void {
   const present = new Set(records.map(({ txId }) => toHex(txId)));
   for (const { txId, outputs, tombstones } of records) {
+    const early = tombstones.find((tombstone) => present.has(toHex(tombstone.txId)));
+    assert.equal(early, undefined, `${nameOf(txId)} has a tombstone of a record that is there`);
     for (const { slot } of outputs) {
       const child = slot?.spender?.txId;
       if (child === undefined || present.has(toHex(child))) continue;

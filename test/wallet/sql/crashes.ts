@@ -16,7 +16,7 @@ import type { SqlWalletStore } from '../../../src/wallet/sql/store.ts';
 import type { TestDatabases } from '../../support/sql/databases.ts';
 import { wasKilled } from '../../support/sql/killed-process.ts';
 import type { PostgresServer } from '../../support/sql/postgres-server.ts';
-import type { SqliteFiles } from '../../support/sql/sqlite-files.ts';
+import { copyAsKilled, type SqliteFiles } from '../../support/sql/sqlite-files.ts';
 import type { World } from '../support/world.ts';
 import { emptyDatabase } from './empty.ts';
 import { EVERY_CALL, resumeStory, type StoryStore, tellStory } from './every-call.ts';
@@ -36,7 +36,7 @@ export function runSqliteCrashes(files: SqliteFiles): void {
         let isWatched = false;
         const beforeStatement = async (): Promise<void> => {
           if (!isWatched) return;
-          copies.push(await files.copyAsKilled(url));
+          copies.push(await copyAsKilled(url));
         };
         const story = await tellStory(await openWalletStore(url, { isDurable: false, beforeStatement }));
         const states = [await stateOf(story.world)];

@@ -1,0 +1,46 @@
+/**
+ * Runs one test with one rule of the source switched off, in a thread of its own:
+ * the text of one file is changed while it is loaded. The answer is how the test
+ * failed; null: it did not.
+ */
+import assert from 'node:assert/strict';
+import { registerHooks } from 'node:module';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { SqlMutation } from './mutations.ts';
+
+const { file, from, to, shownBy, url } = workerData as SqlMutation & { readonly url: string };
+
+let isChanged = false;
+registerHooks({
+  load(address, context, nextLoad) {
+    const loaded = nextLoad(address, context);
+    if (!address.endsWith(`/src/txstore/${file}`)) return loaded;
+    const text = Buffer.from(loaded.source as Uint8Array).toString();
+    assert.equal(text.split(from).length, 2, `${file} has this once: ${from}`);
+    isChanged = true;
+    return { ...loaded, source: text.replace(from, to) };
+  },
+});
+
+async function failure(): Promise<string | null> {
+  try {
+    await test();
+    return null;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+async function test(): Promise<void> {
+  if (shownBy === 'crashes') {
+    const { everyStatementOfPass } = await import('./crashes.ts');
+    return everyStatementOfPass(url);
+  }
+  const { scenarioTitled } = await import('../scenarios.ts');
+  const { openerOf } = await import('./databases.ts');
+  return scenarioTitled(shownBy)(openerOf(url));
+}
+
+const answer = await failure();
+assert.ok(isChanged, `${file} is loaded`);
+parentPort?.postMessage(answer);

@@ -1,0 +1,84 @@
+/**
+ * Each fail-safe rule (F1 to F15) is switched off once, and so is what other
+ * implementations forgot; the story that is to show it must fail then, on this
+ * database.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { TestDatabases } from '../../support/sql/databases.ts';
+import { answerOfThread } from '../../support/thread.ts';
+
+export interface SqlMutation {
+  /** The rule that is switched off. */
+  readonly rule: string;
+  /** Below src/txstore. */
+  readonly file: string;
+  /** Stands once in the file. */
+  readonly from: string;
+  readonly to: string;
+  /** The beginning of the title of a story, or the crashes of crashes.ts. */
+  readonly shownBy: string;
+}
+
+const CHILD_VERSION = 'now === null ? facts.hasTombstone(txId) : now === version';
+const PARENT_VERSION = 'facts.parent.version !== parent.version || facts.parent.deleteAtHeight !== parent.deleteAtHeight';
+
+/** Rule, file, text, text without the rule, story. */
+const MUTATIONS: readonly (readonly [string, string, string, string, string])[] = [
+  ['F1 proof for every child', 'rules/stability.ts', "hasTombstone ? 'stable' : 'child_missing'", "'stable'", 'SD14'],
+  ['F2 what cannot be read', 'rules/stability.ts', "=== 'failed') return 'read_error'", "=== 'failed') return 'stable'", 'SD15'],
+  ['F3 references', 'sql/candidates.ts', '(t.unmined_since IS NOT NULL OR t.is_conflicting = 1)', '1 = 0', 'SD34'],
+  ['F4 a child that changed', 'rules/verdict.ts', CHILD_VERSION, 'true', 'SD47'],
+  ['F4 a parent that changed', 'rules/verdict.ts', PARENT_VERSION, 'false', 'SD47'],
+  ['F5 tombstones', 'sql/removal.ts', 'await writeTombstones(tx, deleted, removal.height)', '0', 'SD18'],
+  ['F6 a gate that nobody can ask', 'rules/gates.ts', "return 'state_unknown'", 'return null', 'SD36'],
+  ['F7 reorganisations', 'rules/gates.ts', 'if (conditions.isReorganising)', 'if (false)', 'SD36'],
+  ['F8 the window', 'rules/settings.ts', 'if (window < depthMax)', 'if (false)', 'SD54'],
+  [
+    'F9 the earliest height',
+    'rules/mining.ts',
+    'isOnBestChain ? null : (record.unminedSince ?? height)',
+    'isOnBestChain ? null : height',
+    'SD35',
+  ],
+  ['F10 preservations', 'rules/deletion.ts', 'state.preserveUntil !== null', 'false', 'SD28'],
+  ['F11 what was kept comes again', 'sql/candidates.ts', 'WHERE delete_at_height <= ', 'WHERE delete_at_height = ', 'SD04'],
+  ['F12 what is missing is told', 'sql/store.ts', 'throw txRefusal.missing(', 'void txRefusal.missing(', 'SD20'],
+  ['F13 a dry run', 'prune/chunk.ts', 'if (settings.dryRun) return', 'if (false) return', 'SD60'],
+  ['F14 heights do not wrap', 'rules/heights.ts', 'isHeight(height) && isHeight(blocks) && isHeight(sum) ? sum : null', 'sum', 'SD55'],
+  ['F15 one transaction', 'sql/store.ts', 'write((tx) => removeRows(tx, removal))', 'writeOne((tx) => removeRows(tx, removal))', 'crashes'],
+  [
+    'children of every page',
+    'sql/candidates.ts',
+    'AND o.spent_by_hash IS NOT NULL',
+    'AND o.spent_by_hash IS NOT NULL AND o.idx < 128',
+    'SD12',
+  ],
+  ['best chain only', 'rules/stability.ts', 'if (isOnBestChain && ', 'if (', 'SD33'],
+  ['due only if mined', 'rules/deletion.ts', 'state.unminedSince === null', 'true', 'SD20'],
+  ['no spend by what was pruned', 'rules/slots.ts', 'if (isPruned) throw', 'if (false) throw', 'SD18'],
+  [
+    'no reorganisation below what a pass relied on',
+    'rules/mining.ts',
+    'stableFrom !== null && stableFrom <= prunedHeight',
+    'false',
+    'SD07',
+  ],
+];
+
+/** `files`: the beginning of the names of those that are changed. Crashes are told by files that SQLite leaves. */
+export function runMutations(databases: TestDatabases, files = ''): void {
+  const mutations = MUTATIONS.filter(
+    ([, file, , , shownBy]) => file.startsWith(files) && (databases.name === 'SQLite' || shownBy !== 'crashes'),
+  );
+  describe(`transaction store: rules that are switched off, on ${databases.name}`, () => {
+    for (const [rule, file, from, to, shownBy] of mutations) {
+      it(`${shownBy} fails without: ${rule}`, async () => {
+        const mutation: SqlMutation = { rule, file, from, to, shownBy };
+        const worker = new URL('./mutation-worker.ts', import.meta.url);
+        const failure = await answerOfThread<string | null>(worker, { ...mutation, url: await databases.freshUrl() });
+        assert.notEqual(failure, null, 'the story is told as if nothing were missing');
+      });
+    }
+  });
+}
