@@ -16,13 +16,16 @@ import { runEveryKilledPass } from '../txstore/sql/crashes.ts';
 import { makeTxSchema } from '../txstore/sql/databases.ts';
 import { runMutations } from '../txstore/sql/mutations.ts';
 import { liveOnSql, SQL_LIVES } from '../txstore/sql/random.ts';
-import { openEmbedded } from '../txstore/support/embedded.ts';
+import { openEmbedded, SMALL_CACHE_BYTES } from '../txstore/support/embedded.ts';
 import type { OpenTxStore } from '../txstore/support/world.ts';
 
 const CALLS = Number(process.env['UNSPENT_CAMPAIGN_CALLS'] ?? 1_000_000);
 const FIRST_SEED = Number(process.env['UNSPENT_CAMPAIGN_SEED'] ?? 1);
 
-const open: OpenTxStore = (settings, limit) => openEmbedded(openMemory(TX_STORE_COLUMNS), settings, limit);
+let lives = 0;
+/** Every other life has room for few records at hand. */
+const open: OpenTxStore = (settings, limit) =>
+  openEmbedded(openMemory(TX_STORE_COLUMNS), settings, limit, lives++ % 2 === 0 ? SMALL_CACHE_BYTES : undefined);
 
 for (const [what, kind, calls] of [
   ['short lives, small windows', SHORT_LIVES, CALLS],

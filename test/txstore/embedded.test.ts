@@ -19,47 +19,18 @@ import {
 } from '../../src/txstore/embedded/columns.ts';
 import { EmbeddedTxStore } from '../../src/txstore/embedded/index.ts';
 import { indexDifferences, rebuildIndexes } from '../../src/txstore/embedded/indexes.ts';
-import { toHex } from '../../src/util/bytes.ts';
 import { runTxScenarios } from './scenarios.ts';
+import { CHANGES, contentOf, fillIndexes } from './support/changes.ts';
 import { openEmbedded, SMALL_CACHE_BYTES } from './support/embedded.ts';
-import { ANYBODY, blockAt, idOf, SETTINGS, TxWorld } from './support/world.ts';
+import { blockAt, idOf, SETTINGS, TxWorld } from './support/world.ts';
 
 runTxScenarios('embedded, in memory', (settings, limit) => openEmbedded(openMemory(TX_STORE_COLUMNS), settings, limit));
-
-/** P with children on three pages, some mined, some not, losers, and preservations: every index has keys. */
-async function fill(world: TxWorld): Promise<void> {
-  await world.add('P', { at: 90, mined: 90, outputs: 300 });
-  for (let n = 0; n < 300; n += 10) await world.add(`C${n}`, { at: 100 + n, spends: [`P:${n}`], ...(n % 20 === 0 ? { mined: 100 } : {}) });
-  await world.add('L', { at: 100, spends: ['P:0'], competes: true, isConflicting: true });
-  await world.add('Q', { at: 90, mined: 90, spends: ['P:299'] });
-  await world.add('D', { at: 100, mined: 100, spends: ['Q:0'] });
-  await world.store.preserve(['P', 'C0'].map(idOf), 1000, 100);
-}
-
-const LARGE = { txId: idOf('N'), inputs: [], outputs: Array(1000).fill({ amount: 1n, script: ANYBODY }) };
-
-/** One of each kind. */
-const CHANGES: readonly ((world: TxWorld) => Promise<unknown>)[] = [
-  ({ store }) => store.create([LARGE], 200),
-  (world) => world.spend('E', ['P:295', 'P:5'], 200),
-  (world) => world.unspend('P:10', 'C10', 200),
-  (world) => world.mine(['C10', 'C30'], 200),
-  (world) => world.unmine(['C0'], 100, 200),
-  ({ store }) => store.markOnBestChain(['C20', 'C40'].map(idOf), false, 200),
-  ({ store }) => store.setConflicting([idOf('P')], true, 200),
-  ({ store }) => store.processConflicting([idOf('L')], 200),
-  ({ store }) => store.setLocked(['P', 'Q'].map(idOf), true, 200),
-  ({ store }) => store.preserve(['Q', 'D'].map(idOf), 300, 200),
-  ({ store }) => store.expirePreservations(1000),
-  ({ store }) => store.delete(['P', 'L'].map(idOf)),
-  (world) => removeQ(world),
-];
 
 describe('transaction store: embedded', () => {
   it('SD62 indexes that are lost are made anew from the records', async () => {
     const engine = openMemory(TX_STORE_COLUMNS);
     await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
-    await fill(world);
+    await fillIndexes(world);
     const before = contentOf(engine);
     assert.deepEqual(indexDifferences(engine), []);
     for (const column of [TX_DUE, TX_UNMINED, TX_PRESERVED, TX_REFERENCE]) {
@@ -79,7 +50,7 @@ describe('transaction store: embedded', () => {
     for (const call of CHANGES) {
       const engine = new BreakingEngine(openMemory(TX_STORE_COLUMNS));
       await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
-      await fill(world);
+      await fillIndexes(world);
       const before = dump(engine);
       engine.isBroken = true;
       await assert.rejects(call(world), /the disk is gone/);
@@ -117,7 +88,7 @@ describe('transaction store: embedded', () => {
     try {
       const first = await openEngineIn(directory, TX_STORE_COLUMNS, { createIfMissing: true });
       const world = await TxWorld.open((settings, limit) => openEmbedded(first, settings, limit));
-      await fill(world);
+      await fillIndexes(world);
       assert.deepEqual(await world.pass(389), ['Q', 'L'].sort());
       const records = await world.opened.records();
       await first.close();
@@ -138,22 +109,6 @@ describe('transaction store: embedded', () => {
     assert.throws(() => new EmbeddedTxStore(engine, SETTINGS, { depthMax: 289 }), { code: 'CONFIG' });
   });
 });
-
-/** Every row but the one with the mark, which is another after each change. */
-function contentOf(engine: Engine): readonly (readonly string[])[] {
-  const totals = `${toHex(TOTALS_KEY)} `;
-  return [...dump(engine).values()].map((rows) => rows.filter((row) => !row.startsWith(totals)));
-}
-
-/** As a pass at 400 removes Q. */
-async function removeQ({ store }: TxWorld): Promise<void> {
-  const [parent] = await store.readParents([idOf('Q')]);
-  const [read] = await store.readChildren([idOf('D')]);
-  assert.ok(parent !== null && read.kind === 'present');
-  const children = [{ txId: idOf('D'), version: read.child.version }];
-  const { deleted, tombstonesWritten } = await store.removeParents({ height: 400, parents: [{ parent, children }], cursor: null });
-  assert.deepEqual([deleted.length, tombstonesWritten], [1, 1]);
-}
 
 /** An engine whose commits fail as long as it is broken. */
 class BreakingEngine implements Engine {
