@@ -17,13 +17,14 @@
  * moves less with what else the machine does.
  */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type OwnedEngine, openEngineIn } from '../src/engine/open.ts';
 import { TX_STORE_COLUMNS } from '../src/txstore/embedded/columns.ts';
 import { EmbeddedTxStore } from '../src/txstore/embedded/index.ts';
 import { PruneCounters } from '../src/txstore/prune/counters.ts';
 import { runPass } from '../src/txstore/prune/pass.ts';
 import { PRUNE_DEFAULTS } from '../src/txstore/prune/settings.ts';
-import type { NewStoredTx } from '../src/txstore/store.ts';
+import { TXS_CHUNK_PARENTS } from '../src/util/limits.ts';
 import { EngineTape } from './engine-tape.ts';
 import { type BenchOptions, option, round, say, temporary, textOption } from './support.ts';
 import { batchesOf, CREATES_PER_BATCH, SPENDERS_PER_BATCH, storeBlock, TxStream } from './tx-stream.ts';
@@ -35,6 +36,10 @@ const SEED = 1;
 const POOL_TXS = 40_000;
 const PRUNED_BLOCK_TXS = 10_000;
 const LONG_BLOCK_TXS = 2000;
+/** For the pass beside which spends are timed. */
+const LATENCY_BLOCKS = 15;
+/** As beside a chain. */
+const PASS_SETTINGS = { ...PRUNE_DEFAULTS, chunkParents: TXS_CHUNK_PARENTS, parallelChunks: 1 };
 
 type Figures = Record<string, number>;
 
@@ -204,7 +209,7 @@ class PrunedStore {
     const requested = this.#stream.height + SETTINGS.window;
     this.#stream.height = requested;
     const heights = { requested, allowed: requested, window: SETTINGS.window };
-    return runPass({ store: this.#store, settings: PRUNE_DEFAULTS, heights, counters, now: () => performance.now() });
+    return runPass({ store: this.#store, settings: PASS_SETTINGS, heights, counters, now: () => performance.now() });
   }
 
   async measurePass(candidates: number): Promise<Figures> {
@@ -227,35 +232,34 @@ class PrunedStore {
 
   /** The same batches on the same schedule, with nothing beside them and with a pass. */
   async measureLatency(batches: number, everyMs: number): Promise<Figures> {
-    await this.#blocks(10 * PRUNED_BLOCK_TXS);
-    const alone = await this.#spendOnSchedule(batches, everyMs);
+    await this.#blocks(LATENCY_BLOCKS * PRUNED_BLOCK_TXS);
+    const alone = await this.#spendOnSchedule(everyMs, (done) => done < batches);
     let isRunning = true;
-    const pass = (async () => {
-      while (isRunning) {
-        await this.#pass(new PruneCounters());
-        if (isRunning) await this.#blocks(PRUNED_BLOCK_TXS);
-      }
-    })();
-    const beside = await this.#spendOnSchedule(batches, everyMs);
-    isRunning = false;
+    const pass = this.#pass(new PruneCounters()).finally(() => {
+      isRunning = false;
+    });
+    const beside = await this.#spendOnSchedule(everyMs, () => isRunning);
     await pass;
+    const [p99, passP99] = [quantile(alone, 0.99), quantile(beside, 0.99)];
     return {
       spendP50: quantile(alone, 0.5),
-      spendP99: quantile(alone, 0.99),
+      spendP99: p99,
       passSpendP50: quantile(beside, 0.5),
-      passSpendP99: quantile(beside, 0.99),
+      passSpendP99: passP99,
+      passSpendP99Ratio: round(passP99 / p99, 2),
+      passSpendBatches: beside.length,
     };
   }
 
   /** Milliseconds from the moment that each batch was due until it was stored. */
-  async #spendOnSchedule(batches: number, everyMs: number): Promise<number[]> {
+  async #spendOnSchedule(everyMs: number, goesOn: (done: number) => boolean): Promise<number[]> {
     const latencies: number[] = [];
-    const began = performance.now();
-    for (let n = 0; n < batches; n++) {
-      const due = began + n * everyMs;
-      const txs: readonly NewStoredTx[] = this.#stream.next(SPENDERS_PER_BATCH);
-      const wait = due - performance.now();
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, wait)));
+    let due = performance.now();
+    while (goesOn(latencies.length)) {
+      const txs = this.#stream.next(SPENDERS_PER_BATCH);
+      // One that is late does not make all behind it late.
+      due = Math.max(due + everyMs, performance.now());
+      await sleep(Math.max(0, due - performance.now()));
       await this.#store.spend(txs, this.#stream.height);
       latencies.push(performance.now() - due);
       await this.#store.create(txs, this.#stream.height);

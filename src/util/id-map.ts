@@ -50,16 +50,23 @@ export class IdMap<V> {
 
   /** The bytes of a new id must not change any more. */
   set(id: Uint8Array, value: V): void {
+    this.#values[this.place(id, value)] = value;
+  }
+
+  /** The place of the id among all; one that is new gets the next one, and that value. */
+  place(id: Uint8Array, value: V): number {
     const at = this.#find(id);
     const place = this.#table[at];
-    if (place !== 0) {
-      this.#values[place - 1] = value;
-      return;
-    }
+    if (place !== 0) return place - 1;
     this.ids.push(id);
     this.#values.push(value);
     this.#table[at] = this.ids.length;
     if (2 * this.ids.length > this.#table.length) this.#grow();
+    return this.ids.length - 1;
+  }
+
+  setAt(place: number, value: V): void {
+    this.#values[place] = value;
   }
 
   /** In the order in which their ids came. */

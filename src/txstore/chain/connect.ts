@@ -10,7 +10,6 @@ import { clearLosers, descendants, loseAll, spendsHeld, unspendOutputs } from '.
 import type { LoadedTx } from '../embedded/loaded-tx.ts';
 import type { TxUnit } from '../embedded/unit.ts';
 import { checkUndoable, minedIn, notMinedIn } from '../rules/mining.ts';
-import { newUnhashedRecord } from '../rules/new-record.ts';
 import { txRefusal } from '../rules/refusals.ts';
 import { isSameSpender, spentSlot } from '../rules/slots.ts';
 import type { ChainBlock, ChainSpend, ChainTx } from './chain-txs.ts';
@@ -26,7 +25,7 @@ export function connectBlock(unit: TxUnit, block: ChainBlock): void {
   for (const [index, { tx, spends }] of block.txs.entries()) {
     const mined = { hash: block.hash, height: block.height, index, isOnBestChain: true };
     const known = unit.find(tx.txId);
-    const loaded = known ?? unit.create(newUnhashedRecord({ ...tx, blocks: [mined] }, block.height));
+    const loaded = known ?? unit.create({ ...tx, blocks: [mined] });
     const minedNow = known === undefined ? {} : minedIn(known.state, mined);
     unit.change(loaded, { ...minedNow, isLocked: false, isCreating: false });
     for (const spend of spends) takeOutput(unit, loaded, spend, known === undefined);
@@ -108,7 +107,7 @@ export function receiveTx(unit: TxUnit, { tx, spends }: ChainTx): boolean {
   const holders = spends.flatMap((spend, n) => unit.slot(parents[n]!, spend.index, false)?.spender?.txId ?? []);
   if (spends.some((spend, n) => (unit.slot(parents[n]!, spend.index, false)?.state ?? 'frozen') === 'frozen')) return false;
   if (holders.some((holder) => (unit.find(holder)?.state.unminedSince ?? null) === null)) return false;
-  const created = unit.create(newUnhashedRecord(tx, unit.height));
+  const created = unit.create(tx);
   unit.change(created, {});
   for (const spend of spends) takeOutput(unit, created, spend, true);
   return true;

@@ -12,7 +12,7 @@ import type { ChildRead, ParentChild, PruneCursor, PruneParent, PruneProgress, R
 import type { TxRecord, TxSlot } from '../records.ts';
 import { checkHeight, HEIGHT_MAX, heightAfter } from '../rules/heights.ts';
 import { checkUndoable, markedOnBestChain, minedIn, notMinedIn } from '../rules/mining.ts';
-import { checkIds, checkMinedBlock, newUnhashedRecord } from '../rules/new-record.ts';
+import { checkIds, checkMinedBlock } from '../rules/new-record.ts';
 import { txRefusal } from '../rules/refusals.ts';
 import { checkTxStoreSettings, type ReorganisationLimit } from '../rules/settings.ts';
 import { frozenSlot, unfrozenSlot } from '../rules/slots.ts';
@@ -83,11 +83,9 @@ export class EmbeddedTxStore implements TxStore {
     this.write(height, (unit) => {
       unit.load(txs.map(({ txId }) => txId));
       for (const tx of txs) {
-        const record = newUnhashedRecord(tx, height);
-        if (unit.find(tx.txId) !== undefined) throw txRefusal.exists(tx.txId);
-        const created = unit.create(record);
+        const created = unit.create(tx);
         unit.change(created, {});
-        if (record.isConflicting) unit.joinParents(created);
+        if (tx.isConflicting) unit.joinParents(created);
       }
     });
   }

@@ -5,11 +5,11 @@
  */
 import type { Reader } from '../../engine/engine.ts';
 import { OUTPOINT_BYTES, type Outpoint } from '../../ledgers/outpoint.ts';
-import { copyBytes } from '../../util/bytes.ts';
 import { distinctIds } from '../../util/id-map.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';
-import type { UnhashedRecord } from '../rules/new-record.ts';
+import { type NewTxState, newSlotState, newTxState } from '../rules/new-record.ts';
 import { txRefusal } from '../rules/refusals.ts';
+import type { NewStoredTx } from '../store.ts';
 import { bodyBytes, checkBody, headBytes, NO_SLOT, readState, SLOT_BYTES, SLOT_STATES, type TxState, writeInputs } from './codec.ts';
 import { pageKey, TX_PAGE, TX_RECORD } from './columns.ts';
 import { smallOutputsBytes, writeSmallOutputs } from './outputs.ts';
@@ -28,7 +28,7 @@ export interface LoadedTx {
   /** Pages of slots but the first, by number; null: none was needed. */
   pages: SlotPage[] | null;
   /** Of a new record with rows of outputs. */
-  readonly outputs: UnhashedRecord['outputs'] | null;
+  readonly outputs: NewStoredTx['outputs'] | null;
   isChanged: boolean;
   isDeleted: boolean;
 }
@@ -47,7 +47,7 @@ export function loadTxs(
   reader: Reader,
   cache: TxCache | null,
   txIds: readonly Uint8Array[],
-  take: (txId: Uint8Array, tx: LoadedTx | null) => void,
+  take: (n: number, tx: LoadedTx | null) => void,
 ): void {
   const rows = cache?.rows;
   const [known, unknown]: [number[], Uint8Array[]] = [[], []];
@@ -68,8 +68,8 @@ export function loadTxs(
     const row = at < 0 ? found[next++] : undefined;
     const length = at < 0 ? (row?.length ?? 0) : rows!.lengthAt(at);
     if (row !== undefined) bytes.set(row, end);
-    else if (length > 0) copyBytes(rows!.bytes, at, bytes, end, length);
-    take(txIds[n], length === 0 ? null : loadedTx(txIds[n], bytes, end, length, at < 0));
+    else if (length > 0) bytes.set(rows!.bytes.subarray(at, at + length), end);
+    take(n, length === 0 ? null : loadedTx(txIds[n], bytes, end, length, at < 0));
     end += length;
   }
   // Only now: to put one in may end another whose place is still needed.
@@ -97,21 +97,20 @@ export function loadedTx(txId: Uint8Array, bytes: Uint8Array, at: number, length
   };
 }
 
-export function newRow(record: UnhashedRecord): LoadedTx {
-  const { inputs, outputs, tombstones: _, ...rest } = record;
+/** Throws INVALID_PARAM. */
+export function newRow(tx: NewStoredTx, height: number): LoadedTx {
+  const { txId, inputs, outputs } = tx;
   const smallBytes = smallOutputsBytes(outputs);
-  const hasOutputRows = smallBytes === null;
-  const [inputCount, outputCount] = [inputs.length, outputs.length];
-  const state = { ...rest, inputCount, outputCount, hasOutputRows, reassigned: [], hasTombstones: false, wasUnspent: false };
+  const state = newState(newTxState(tx, height), tx, smallBytes === null);
   const outputsAt = bodyBytes(state);
   const bytes = new Uint8Array(outputsAt + (smallBytes ?? 0));
-  writeInputs(bytes, outputsAt - OUTPOINT_BYTES * inputCount, inputs);
-  if (!hasOutputRows) writeSmallOutputs(bytes, outputsAt, outputs);
-  const pages: SlotPage[] | null = outputCount <= TX_PAGE_SLOTS ? null : [];
-  for (let first = TX_PAGE_SLOTS; first < outputCount; first += TX_PAGE_SLOTS) pages![first / TX_PAGE_SLOTS] = newPage(outputs, first);
-  writeNewSlots(bytes, outputs, 0);
+  writeNewSlots(bytes, tx, 0);
+  writeInputs(bytes, outputsAt - OUTPOINT_BYTES * inputs.length, inputs);
+  if (smallBytes !== null) writeSmallOutputs(bytes, outputsAt, outputs);
+  const pages: SlotPage[] | null = outputs.length <= TX_PAGE_SLOTS ? null : [];
+  for (let first = TX_PAGE_SLOTS; first < outputs.length; first += TX_PAGE_SLOTS) pages![first / TX_PAGE_SLOTS] = newPage(tx, first);
   return {
-    txId: record.txId,
+    txId,
     state,
     before: null,
     bytes,
@@ -119,23 +118,49 @@ export function newRow(record: UnhashedRecord): LoadedTx {
     outputsAt,
     end: bytes.length,
     pages,
-    outputs: hasOutputRows ? outputs : null,
+    outputs: smallBytes === null ? outputs : null,
     isChanged: true,
     isDeleted: false,
   };
 }
 
-function newPage(outputs: UnhashedRecord['outputs'], first: number): SlotPage {
-  const bytes = new Uint8Array(SLOT_BYTES * Math.min(TX_PAGE_SLOTS, outputs.length - first));
-  writeNewSlots(bytes, outputs, first);
+/** Field by field: to spread a record takes longer than to write one. */
+function newState(state: NewTxState, { inputs, outputs }: NewStoredTx, hasOutputRows: boolean): TxState {
+  return {
+    txId: state.txId,
+    isConflicting: state.isConflicting,
+    isLocked: state.isLocked,
+    isCreating: state.isCreating,
+    isCoinbase: state.isCoinbase,
+    hasTombstones: false,
+    wasUnspent: false,
+    hasOutputRows,
+    version: state.version,
+    spendable: state.spendable,
+    spentCount: state.spentCount,
+    unminedSince: state.unminedSince,
+    deleteAtHeight: state.deleteAtHeight,
+    preserveUntil: state.preserveUntil,
+    coinbaseSpendableAt: state.coinbaseSpendableAt,
+    outputCount: outputs.length,
+    inputCount: inputs.length,
+    blocks: state.blocks,
+    conflictingChildren: state.conflictingChildren,
+    reassigned: [],
+  };
+}
+
+function newPage(tx: NewStoredTx, first: number): SlotPage {
+  const bytes = new Uint8Array(SLOT_BYTES * Math.min(TX_PAGE_SLOTS, tx.outputs.length - first));
+  writeNewSlots(bytes, tx, first);
   return { bytes, at: 0, isChanged: true };
 }
 
 /** The page of slots that begins with output `first`. */
-function writeNewSlots(to: Uint8Array, outputs: UnhashedRecord['outputs'], first: number): void {
-  for (let n = 0; n < TX_PAGE_SLOTS && first + n < outputs.length; n++) {
-    const { slot } = outputs[first + n];
-    to[SLOT_BYTES * n] = slot === null ? NO_SLOT : SLOT_STATES.indexOf(slot.state);
+function writeNewSlots(to: Uint8Array, tx: NewStoredTx, first: number): void {
+  for (let n = 0; n < TX_PAGE_SLOTS && first + n < tx.outputs.length; n++) {
+    const state = newSlotState(tx, first + n);
+    to[SLOT_BYTES * n] = state === null ? NO_SLOT : SLOT_STATES.indexOf(state);
   }
 }
 

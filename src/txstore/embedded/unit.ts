@@ -12,10 +12,9 @@ import { distinctIds, IdMap } from '../../util/id-map.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';
 import type { SlotSpender, TxSlot } from '../records.ts';
 import { deleteAtHeightOf } from '../rules/deletion.ts';
-import type { UnhashedRecord } from '../rules/new-record.ts';
 import { txRefusal } from '../rules/refusals.ts';
 import { isNewSpend } from '../rules/slots.ts';
-import type { SpendingInput, TxStoreSettings } from '../store.ts';
+import type { NewStoredTx, SpendingInput, TxStoreSettings } from '../store.ts';
 import { REASSIGNED, readInputs, readVersion, SLOT_BYTES, SLOT_STATES, SPENT, type TxState } from './codec.ts';
 import { pairKey, TX_TOMBSTONE } from './columns.ts';
 import { distinctParents, type LoadedTx, loadTxs, newRow, slotPage } from './loaded-tx.ts';
@@ -46,9 +45,11 @@ export class TxUnit {
   /** Reads those that are not loaded yet together. */
   load(txIds: readonly Uint8Array[]): void {
     if (this.#loaded.size === 0) this.#loaded = new IdMap(txIds.length);
-    const wanted = new IdMap<true>(txIds.length);
-    for (const txId of txIds) if (!this.#loaded.has(txId)) wanted.set(txId, true);
-    if (wanted.size > 0) loadTxs(this.reader, this.cache, wanted.ids, (txId, tx) => this.#loaded.set(txId, tx));
+    const loaded = this.#loaded;
+    const first = loaded.size;
+    for (const txId of txIds) loaded.place(txId, null);
+    if (loaded.size === first) return;
+    loadTxs(this.reader, this.cache, first === 0 ? loaded.ids : loaded.ids.slice(first), (n, tx) => loaded.setAt(first + n, tx));
   }
 
   get loaded(): readonly (LoadedTx | null)[] {
@@ -87,8 +88,10 @@ export class TxUnit {
     return txIds.map((txId) => this.need(txId));
   }
 
-  create(record: UnhashedRecord): LoadedTx {
-    const tx = newRow(record);
+  /** Throws INVALID_PARAM, TX_EXISTS. */
+  create(newTx: NewStoredTx): LoadedTx {
+    const tx = newRow(newTx, this.height);
+    if (this.find(tx.txId) !== undefined) throw txRefusal.exists(tx.txId);
     this.#loaded.set(tx.txId, tx);
     return tx;
   }

@@ -14,39 +14,32 @@ import { bestChainHeight } from './stability.ts';
 /** Blocks on a coinbase before its outputs can be spent: a rule of consensus. */
 const COINBASE_MATURITY_BLOCKS = 100;
 
-/** A new record whose slots have no hash yet: a store that can make it from the output later need not make it now. */
-export interface UnhashedRecord extends Omit<TxRecord, 'outputs'> {
-  readonly outputs: readonly UnhashedOutput[];
-}
-interface UnhashedOutput extends Pick<TxOutput, 'amount' | 'script'> {
-  readonly slot: Omit<TxSlot, 'hash'> | null;
-}
+/** A new record without what its store keeps in a way of its own. */
+export type NewTxState = Omit<TxRecord, 'inputs' | 'outputs' | 'tombstones'>;
 
 /** Without a height of deletion: the store gives it one (`deleteAtHeightOf`). Throws INVALID_PARAM. */
 export function newRecord(tx: NewStoredTx, height: number): TxRecord {
-  const record = newUnhashedRecord(tx, height);
-  const outputs = record.outputs.map(({ amount, script, slot }, index) => ({
-    amount,
-    script,
-    slot: slot && { hash: slotHash({ txId: tx.txId, index }, amount, script), ...slot },
-  }));
-  return { ...record, outputs };
+  return {
+    ...newTxState(tx, height),
+    inputs: tx.inputs.map(({ txId, index }) => ({ txId, index })),
+    outputs: tx.outputs.map((_, index) => newOutput(tx, index)),
+    tombstones: [],
+  };
 }
 
 /** As `newRecord`. */
-export function newUnhashedRecord(tx: NewStoredTx, height: number): UnhashedRecord {
+export function newTxState(tx: NewStoredTx, height: number): NewTxState {
   checkHeight(height);
   checkId(tx.txId);
   for (const { txId } of tx.inputs) checkId(txId);
   const blocks = tx.blocks ?? [];
   for (const block of blocks) checkMinedBlock(block);
-  const outputs = tx.outputs.map((output, index) => newOutput(tx, index, output));
+  let spendable = 0;
+  for (let index = 0; index < tx.outputs.length; index++) if (newSlotState(tx, index) !== null) spendable++;
   const minedAt = bestChainHeight({ blocks });
   return {
     txId: tx.txId,
-    inputs: tx.inputs.map(({ txId, index }) => ({ txId, index })),
-    outputs,
-    spendable: outputs.filter(({ slot }) => slot !== null).length,
+    spendable,
     spentCount: 0,
     blocks,
     unminedSince: minedAt === null ? height : null,
@@ -56,17 +49,24 @@ export function newUnhashedRecord(tx: NewStoredTx, height: number): UnhashedReco
     conflictingChildren: [],
     deleteAtHeight: null,
     preserveUntil: null,
-    tombstones: [],
     isCoinbase: tx.isCoinbase ?? false,
     coinbaseSpendableAt: tx.isCoinbase ? spendableAt(tx, minedAt ?? height) : null,
     version: 0,
   };
 }
 
-function newOutput(tx: NewStoredTx, index: number, { amount, script }: NewStoredTx['outputs'][number]): UnhashedOutput {
-  if (isUnspendable(script, 0, script.length)) return { amount, script, slot: null };
-  const state = tx.frozen?.includes(index) ? 'frozen' : 'unspent';
-  return { amount, script, slot: { state, spender: null, spendableFrom: null } };
+/** Null: the output can never be spent, and has no slot. */
+export function newSlotState({ outputs, frozen }: NewStoredTx, index: number): TxSlot['state'] | null {
+  const { script } = outputs[index];
+  if (isUnspendable(script, 0, script.length)) return null;
+  return frozen?.includes(index) ? 'frozen' : 'unspent';
+}
+
+function newOutput(tx: NewStoredTx, index: number): TxOutput {
+  const { amount, script } = tx.outputs[index];
+  const state = newSlotState(tx, index);
+  if (state === null) return { amount, script, slot: null };
+  return { amount, script, slot: { hash: slotHash({ txId: tx.txId, index }, amount, script), state, spender: null, spendableFrom: null } };
 }
 
 function spendableAt({ txId }: NewStoredTx, height: number): number {
