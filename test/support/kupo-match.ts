@@ -37,7 +37,9 @@ function quantity(text: string): number | string {
 
 /** What Kupo would say of the output; without the places in block and transaction, which our documents do not have. */
 export function matchOf(utxo: UtxoJson): Omit<KupoMatch, 'transaction_index'> {
-  const assets = (utxo.amounts ?? []).slice(1).map(({ policy_id = '', asset_name = '', quantity: text }) => {
+  // Outputs before Conway may name assets of which they have none; the ledger does not count those, and nor does Kupo.
+  const held = (utxo.amounts ?? []).slice(1).filter(({ quantity: text }) => text !== '0');
+  const assets = held.map(({ policy_id = '', asset_name = '', quantity: text }) => {
     return [asset_name === '' ? policy_id : `${policy_id}.${asset_name}`, quantity(text)] as const;
   });
   const hash = utxo.inline_datum === undefined ? utxo.data_hash : toHex(blake2b256(fromHex(utxo.inline_datum)));
