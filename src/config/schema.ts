@@ -261,6 +261,11 @@ export const SETTINGS = {
     default: true,
     doc: 'Delete no record while the store is far behind its source. `false`: a first sync needs less space, and more time.',
   },
+  'txs.boundHistory': {
+    type: 'boolean',
+    default: false,
+    doc: 'With a record, delete the bytes of its transaction from the history (`utxo.history`), too: whoever asks for them is told PRUNED. Its id, its place and what it did to scripts stay.',
+  },
   'txs.dryRun': { type: 'boolean', default: false, doc: 'Only count the records that would be deleted.' },
   'status.refreshSeconds': { type: 'integer', default: 5, min: 1, max: 3600, doc: 'Seconds between refreshes of the status.' },
   'metrics.sampleEngineSeconds': {

@@ -43,7 +43,10 @@ export class StoreTxs implements FoldWatcher {
     this.#config = config;
     this.#chain = chain;
     const settings = txsSettings((key) => settingValue(config, key as SettingKey));
-    this.records = new ChainTxStore(fold.engine, settings, (height) => fold.raiseHorizon(height));
+    this.records = new ChainTxStore(fold.engine, settings, {
+      raiseHorizon: (height) => fold.raiseHorizon(height),
+      boundsHistory: config.txs.boundHistory && config.utxo.history,
+    });
     this.pruner = new Pruner({
       store: this.records,
       settings: this.#passSettings(config.txs.dryRun),

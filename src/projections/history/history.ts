@@ -1,6 +1,8 @@
 /**
  * What happened, for ever: every transaction, what each did to every script it
- * touched, and who spent which output. Nothing here is pruned.
+ * touched, and who spent which output. Nothing here is pruned, but for the bytes
+ * of transactions that nobody can need any more, where that is asked for
+ * (`txs.boundHistory`): such a row is the id alone.
  *
  *   history_tx      height u32 | tx index u32  ->  tx id 32 | its bytes
  *                   height u32 | ffffffff      ->  what stands behind the last transaction, if anything does

@@ -1,8 +1,9 @@
 /**
  * What happened: transactions with their bytes, what each did to a script, and
  * who spent an output. Read from one snapshot, so that all answers are of one
- * moment; nothing here is ever pruned. Ids and hashes are as they stand in a
- * block.
+ * moment. Nothing here is ever pruned but the bytes of transactions, where that
+ * is asked for (`txs.boundHistory`): those reads throw PRUNED. Ids and hashes are
+ * as they stand in a block.
  */
 import type { Reader } from '../../engine/engine.ts';
 import { formatId, joinBlock } from '../../ledgers/bitcoin/index.ts';
@@ -21,10 +22,9 @@ import {
   readScriptTotals,
   type ScriptTotals,
 } from '../../projections/history/history.ts';
-import { historyTxRows, missingRow, rebuiltBlock } from '../../projections/history/rebuild.ts';
+import { historyTxBytes, historyTxRows, missingRow, rebuiltBlock } from '../../projections/history/rebuild.ts';
 import { readTxRow, TX } from '../../projections/transactions.ts';
-import { readU32, toHex } from '../../util/bytes.ts';
-import { UnspentError } from '../../util/errors.ts';
+import { readU32 } from '../../util/bytes.ts';
 import { keyAfter, prefixEnd } from '../../util/key-range.ts';
 import type { StoreColumns } from '../store-columns.ts';
 import { checkKey } from '../utxo.ts';
@@ -142,8 +142,8 @@ export class History {
 }
 
 function readHistoryTx(key: Uint8Array, value: Uint8Array): HistoryTx {
-  if (value.length <= TXID_BYTES) throw new UnspentError('STORE_DAMAGED', `the row ${toHex(key)} of ${HISTORY_TX} is cut`);
-  return { height: readU32(key, 0), txIndex: readU32(key, 4), id: value.subarray(0, TXID_BYTES), raw: value.subarray(TXID_BYTES) };
+  const raw = historyTxBytes(key, value);
+  return { height: readU32(key, 0), txIndex: readU32(key, 4), id: value.subarray(0, TXID_BYTES), raw };
 }
 
 /** Inside the prefix of the key, as this kind of column wants it. */

@@ -4,7 +4,9 @@
  * passes. Before a pass deletes anything the chain is told how far it cannot go
  * back any more.
  */
-import type { Engine } from '../../engine/engine.ts';
+import type { Batch, Engine } from '../../engine/engine.ts';
+import { HISTORY_TX, historyTxKey } from '../../projections/history/history.ts';
+import { readTxRow, TX } from '../../projections/transactions.ts';
 import { toHex } from '../../util/bytes.ts';
 import { TXS_FORGET_MAX } from '../../util/limits.ts';
 import { TX_STORE_COLUMNS } from '../embedded/columns.ts';
@@ -14,21 +16,40 @@ import type { TxStoreSettings, TxStoreStats } from '../store.ts';
 import type { ChainTx } from './chain-txs.ts';
 import { forget, receiveTx } from './connect.ts';
 
+export interface ChainTxOptions {
+  /** The chain is not to go back below this height from now on. */
+  readonly raiseHorizon: (height: number) => void;
+  /** With a record the bytes of its transaction go from the history. */
+  readonly boundsHistory: boolean;
+}
+
 export class ChainTxStore extends EmbeddedTxStore {
   readonly #engine: Engine;
   readonly #raiseHorizon: (height: number) => void;
 
-  /** `raiseHorizon`: the chain is not to go back below this height from now on. */
-  constructor(engine: Engine, settings: TxStoreSettings, raiseHorizon: (height: number) => void) {
+  readonly #boundsHistory: boolean;
+
+  constructor(engine: Engine, settings: TxStoreSettings, { raiseHorizon, boundsHistory }: ChainTxOptions) {
     // The horizon keeps the chain from going back further than the window, so that no deeper reorganisation is accepted.
     super(engine, settings, { depthMax: settings.window });
     this.#engine = engine;
+    this.#boundsHistory = boundsHistory;
     this.#raiseHorizon = raiseHorizon;
   }
 
   override async removeParents(removal: Removal): Promise<RemovalResult> {
     if (removal.parents.length > 0) this.#raiseHorizon(removal.height - this.settings.window);
     return super.removeParents(removal);
+  }
+
+  /** A loser that was in no block has no bytes in the history. */
+  protected override putRemoved(deleted: readonly Uint8Array[], batch: Batch): void {
+    if (!this.#boundsHistory) return;
+    for (const [n, row] of this.#engine.getMany(TX, deleted).entries()) {
+      if (row === undefined) continue;
+      const { height, txIndex } = readTxRow(row);
+      batch.put(HISTORY_TX, historyTxKey(height, txIndex), deleted[n]);
+    }
   }
 
   /** Of its own columns alone. */

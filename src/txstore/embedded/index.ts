@@ -3,7 +3,7 @@
  * call reads, decides and commits in one turn of the event loop: nothing happens
  * between its reads and its one batch, and a crash leaves all of it or nothing.
  */
-import type { Engine } from '../../engine/engine.ts';
+import type { Batch, Engine } from '../../engine/engine.ts';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { keyAfter } from '../../util/key-range.ts';
@@ -54,14 +54,14 @@ export class EmbeddedTxStore implements TxStore {
   }
 
   /** All of it or nothing, in one batch. `progress`: what is to be stored with it. */
-  protected write<T>(height: number, change: (unit: TxUnit) => T, progress?: (result: T) => PruneProgress): T {
+  protected write<T>(height: number, change: (unit: TxUnit) => T, progress?: (result: T, batch: Batch) => PruneProgress): T {
     checkHeight(height);
     const unit = new TxUnit(this.#engine, this.settings, height, this.#cache);
     const result = change(unit);
     const batch = this.#engine.batch();
     try {
       unit.write(batch);
-      if (progress !== undefined) batch.put(TX_RECORD, PROGRESS_KEY, encodeProgress(progress(result)));
+      if (progress !== undefined) batch.put(TX_RECORD, PROGRESS_KEY, encodeProgress(progress(result, batch)));
       batch.commit();
     } catch (error) {
       // The engine has one batch for all: what is in it must not go with the next commit.
@@ -272,13 +272,15 @@ export class EmbeddedTxStore implements TxStore {
     return this.write(
       removal.height,
       (unit) => removeProven(unit, removal),
-      ({ deleted }) => ({
-        lastCompleted,
-        unfinished,
-        prunedHeight: deleted.length > 0 ? Math.max(prunedHeight, removal.height) : prunedHeight,
-      }),
+      ({ deleted }, batch) => {
+        this.putRemoved(deleted, batch);
+        return { lastCompleted, unfinished, prunedHeight: deleted.length > 0 ? Math.max(prunedHeight, removal.height) : prunedHeight };
+      },
     );
   }
+
+  /** What else goes with deleted records, in the same batch. */
+  protected putRemoved(_deleted: readonly Uint8Array[], _batch: Batch): void {}
 
   async pruneProgress(): Promise<PruneProgress> {
     return this.#progress();

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { bitcoinLedger, formatId } from '../../../src/ledgers/bitcoin/index.ts';
+import { bitcoinLedger, formatId, parseId } from '../../../src/ledgers/bitcoin/index.ts';
 import { serve } from '../../../src/server/serve.ts';
 import { type OpenStore, openStore } from '../../../src/store/store.ts';
 import { TX_DUE } from '../../../src/txstore/embedded/columns.ts';
@@ -14,15 +14,17 @@ import { eachRecord } from '../../../src/txstore/embedded/reads.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { document, failure, temporary, unspent } from '../../cli/run.ts';
 import { PlainChain } from '../../support/bitcoin-chain.ts';
+import { assertCode } from '../../support/harness.ts';
 
 const R = 10;
 const BLOCKS = 60;
+const SETTINGS = { 'txs.store': 'embedded', 'txs.retention': R, 'utxo.history': true, 'txs.boundHistory': true };
 const data = join(temporary(), 'data');
 /** Ids as people write them. */
 const found = { pruned: '', kept: '', unmined: '' };
 
 async function withStore<T>(body: (store: OpenStore) => T | Promise<T>): Promise<T> {
-  const store = await openStore({ data, network: 'bitcoin-regtest', settings: { 'txs.store': 'embedded', 'txs.retention': R } });
+  const store = await openStore({ data, network: 'bitcoin-regtest', settings: SETTINGS });
   try {
     return await body(store);
   } finally {
@@ -100,6 +102,23 @@ describe('unspent txs', () => {
   });
 });
 
+describe('a history that is bounded', () => {
+  test('the bytes of a transaction go with its record; who asks for them is told PRUNED, and the rest stays', () =>
+    withStore((store) => {
+      store.read((query) => {
+        const history = query.history();
+        const [pruned, kept] = [parseId(found.pruned), parseId(found.kept)];
+        assertCode(() => history.tx(pruned), 'PRUNED');
+        assert.equal(formatId(history.tx(kept)!.id), found.kept);
+        const row = query.blockAtHeight(query.tx(pruned).row!.height)!;
+        assertCode(() => history.rawBlock(row), 'PRUNED');
+        assert.ok(history.ids(row.height).some((id) => formatId(id) === found.pruned));
+        assert.equal(history.ids(row.height).length, row.txCount);
+      });
+      assert.deepEqual(store.verify().faults, []);
+    }));
+});
+
 describe('the records over HTTP', () => {
   test('status, a record, PRUNED, what is blocked, metrics, the document of the API', () =>
     withStore(async (store) => {
@@ -116,6 +135,7 @@ describe('the records over HTTP', () => {
         const pruned = await get(`api/v1/txs/${found.pruned}`);
         assert.deepEqual([pruned.status, JSON.parse(pruned.text).code], [410, 'PRUNED']);
         assert.equal((await get(`api/v1/txs/${'00'.repeat(32)}`)).status, 404);
+        assert.equal((await get(`api/tx/${found.pruned}`)).status, 410, 'the same over Esplora');
         assert.ok(Array.isArray(JSON.parse((await get('api/v1/txs/blocked?limit=3')).text)));
         assert.match((await get('metrics')).text, new RegExp(`^unspent_utxo_records ${status.records}$`, 'm'));
         assert.ok('/api/v1/txs/{tx}' in JSON.parse((await get('api/v1/openapi.json')).text).paths);
