@@ -1,7 +1,7 @@
 /**
  * A database that is open: transactions for reading and for writing, tried again
  * after transient failures, refused after a fatal one. All statements of a store
- * on SQL (wallet/sql, txstore/sql) run inside `read` or `write`.
+ * on SQL (wallet/sql, txstore/sql) run inside `read` or `write`, or alone.
  *
  * A read sees one moment. A write sees what is committed and locks what it is
  * about to change; in SQLite it has the whole database for itself.

@@ -3,6 +3,7 @@ import { after, describe, it } from 'node:test';
 import { PostgresServer, withoutPostgres } from '../support/sql/postgres-server.ts';
 import { runTxScenarios } from './scenarios.ts';
 import { runConstraints } from './sql/constraints.ts';
+import { runTxContention } from './sql/contention.ts';
 import { runPostgresCrashes } from './sql/crashes.ts';
 import { makeTxSchema, openerOf } from './sql/databases.ts';
 import { runMutations } from './sql/mutations.ts';
@@ -18,6 +19,7 @@ if (withoutPostgres) {
   runTxScenarios('PostgreSQL', openerOf(await server.freshUrl()));
   runStatementCounts(server);
   runConstraints(server);
+  runTxContention(server);
   runPostgresCrashes(server);
   // Those of the rules that all stores share: on SQLite, and here in the campaign.
   runMutations(server, 'sql/');

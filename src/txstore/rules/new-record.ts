@@ -13,6 +13,8 @@ import { bestChainHeight } from './stability.ts';
 
 /** Blocks on a coinbase before its outputs can be spent: a rule of consensus. */
 const COINBASE_MATURITY_BLOCKS = 100;
+/** Amounts of the chain are signed numbers of 64 bits, and so are those of databases. */
+const AMOUNT_MAX = 2n ** 63n - 1n;
 
 /** A new record without what its store keeps in a way of its own. */
 export type NewTxState = Omit<TxRecord, 'inputs' | 'outputs' | 'tombstones'>;
@@ -55,9 +57,10 @@ export function newTxState(tx: NewStoredTx, height: number): NewTxState {
   };
 }
 
-/** Null: the output can never be spent, and has no slot. */
-export function newSlotState({ outputs, frozen }: NewStoredTx, index: number): TxSlot['state'] | null {
-  const { script } = outputs[index];
+/** Null: the output can never be spent, and has no slot. Throws INVALID_PARAM. */
+export function newSlotState({ txId, outputs, frozen }: NewStoredTx, index: number): TxSlot['state'] | null {
+  const { amount, script } = outputs[index];
+  if (amount < 0n || amount > AMOUNT_MAX) throw txRefusal.invalid(txId, `has an output of ${amount}`);
   if (isUnspendable(script, 0, script.length)) return null;
   return frozen?.includes(index) ? 'frozen' : 'unspent';
 }

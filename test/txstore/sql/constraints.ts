@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TestDatabases } from '../../support/sql/databases.ts';
 import { executeIn } from '../../support/sql/execute.ts';
+import { ANYBODY, idOf } from '../support/world.ts';
 import { fillStory, openStory } from './pass-story.ts';
 
 /** `{}`: 31 bytes. */
@@ -79,6 +80,17 @@ export function runConstraints(databases: TestDatabases): void {
         await assert.rejects(executeIn(url, filled(statement)), isRefused, `${check}: ${statement}`);
       }
       for (const [what, statement, message] of BROKEN_KEYS) await assert.rejects(executeIn(url, filled(statement)), message, what);
+      await store.close();
+    });
+
+    it('an amount that is no amount of a chain is refused before the database sees it', async () => {
+      const store = await openStory(await databases.freshUrl());
+      for (const amount of [-1n, 2n ** 63n]) {
+        const tx = { txId: idOf('X'), inputs: [], outputs: [{ amount, script: ANYBODY }] };
+        await assert.rejects(store.create([tx], 1), { code: 'INVALID_PARAM' });
+      }
+      await store.create([{ txId: idOf('X'), inputs: [], outputs: [{ amount: 2n ** 63n - 1n, script: ANYBODY }] }], 1);
+      assert.equal((await store.batchGet([idOf('X')]))[0]?.outputs[0].amount, 2n ** 63n - 1n);
       await store.close();
     });
 

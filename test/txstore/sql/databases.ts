@@ -78,6 +78,6 @@ const WRONG_COUNTS = `SELECT t.output_count, t.spent_count FROM tx t WHERE
   OR t.spent_count <> (SELECT COUNT(*) FROM tx_out o WHERE o.tx_hash = t.hash AND o.spent_by_hash IS NOT NULL)
   OR t.spendable < (SELECT COUNT(*) FROM tx_out o WHERE o.tx_hash = t.hash AND o.slot_hash IS NOT NULL)`;
 
-async function checkCounts(url: string): Promise<void> {
+export async function checkCounts(url: string): Promise<void> {
   assert.deepEqual(await executeIn(url, WRONG_COUNTS), []);
 }
