@@ -138,6 +138,7 @@ function nodeOf(key: string, row: NodeColumns, inputs: readonly InputNode[]): Tx
     key,
     txId: row.tx_hash,
     rowId: row.id,
+    place: row.id,
     isCoinbase: row.is_coinbase === 1,
     scriptsFailed: row.scripts_failed === 1,
     label: row.tx_label,

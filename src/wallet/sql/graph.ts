@@ -20,6 +20,8 @@ export interface TxNode {
   readonly txId: Uint8Array;
   /** Null: not in the database yet. */
   rowId: number | null;
+  /** In the order of rows, as they were added: the id of the row; of a new one `TxGraph.nextPlace`. */
+  readonly place: number;
   readonly isCoinbase: boolean;
   readonly scriptsFailed: boolean;
   readonly label: string;
@@ -56,6 +58,9 @@ export function inputNodes(inputs: readonly Outpoint[]): InputNode[] {
   return inputs.map((outpoint, index) => ({ index, outpoint, text: outpointText(outpoint) }));
 }
 
+/** Above every id of a row: the places of rows that are new. */
+const NEW_ROWS_PLACE = 2 ** 52;
+
 export class TxGraph {
   readonly walletId: WalletId;
   readonly nodes = new Map<string, TxNode>();
@@ -70,6 +75,8 @@ export class TxGraph {
   /** By outpoint, and by the key of the parent: in the order of rows, as they were added. */
   readonly #spenders = new Map<string, TxNode[]>();
   readonly #children = new Map<string, Set<TxNode>>();
+
+  #placesGiven = 0;
 
   constructor(walletId: WalletId, events: EventLog) {
     this.walletId = walletId;
@@ -87,6 +94,11 @@ export class TxGraph {
       if (children === undefined) this.#children.set(parent, new Set([node]));
       else children.add(node);
     }
+  }
+
+  /** Behind all rows of the database, and behind all new ones that were given a place before. */
+  nextPlace(): number {
+    return NEW_ROWS_PLACE + this.#placesGiven++;
   }
 
   node(key: string): TxNode {
@@ -146,7 +158,7 @@ export class TxGraph {
   }
 }
 
-/** In the order they were added: new rows are behind all others, in the order they came (the sort is stable). */
+/** In the order they were added. */
 export function byRow(a: TxNode, b: TxNode): number {
-  return (a.rowId ?? Number.MAX_SAFE_INTEGER) - (b.rowId ?? Number.MAX_SAFE_INTEGER);
+  return a.place - b.place;
 }

@@ -20,7 +20,7 @@ export function takeIn(graph: TxGraph, owners: ReadonlyMap<string, OwnerRow>, ne
   const stored = graph.nodes.get(toHex(news.tx.id));
   const effect = stored === undefined ? 'insert' : effectOnRow(stored, news);
   if (effect === 'ignore') return;
-  const node = stored ?? newNode(news);
+  const node = stored ?? newNode(graph, news);
   if (stored === undefined) {
     graph.add(node);
     graph.tell({ kind: 'tx.added', txId: node.txId, status: node.status });
@@ -34,12 +34,13 @@ export function takeIn(graph: TxGraph, owners: ReadonlyMap<string, OwnerRow>, ne
   claimInputs(graph, node);
 }
 
-function newNode(news: NewTx): TxNode {
+function newNode(graph: TxGraph, news: NewTx): TxNode {
   const { tx, status, label = '' } = news;
   return {
     key: toHex(tx.id),
     txId: tx.id,
     rowId: null,
+    place: graph.nextPlace(),
     isCoinbase: tx.isCoinbase,
     scriptsFailed: tx.scriptsFailed ?? false,
     label,
