@@ -9,6 +9,7 @@
  * the wallets that its scripts and outpoints touch.
  */
 import type { ColumnTypes } from '../../sql/column-types.ts';
+import { totalsTable } from './schema-totals.ts';
 
 /** The statements, in the order of what refers to what. */
 export function tableStatements(types: ColumnTypes): string[] {
@@ -18,6 +19,7 @@ export function tableStatements(types: ColumnTypes): string[] {
     ...secretTables(types),
     ...transactionTables(types),
     ...coinTables(types),
+    ...totalsTable(types),
     ...INDEXES,
   ];
 }
@@ -230,6 +232,7 @@ const INDEXES: readonly string[] = [
   'CREATE INDEX tx_of_block ON transactions (block_height, wallet_id, confirmed_order) WHERE block_height IS NOT NULL',
   'CREATE INDEX tx_received ON transactions (wallet_id, received_time DESC)',
   'CREATE INDEX tx_dead ON transactions (wallet_id, received_time) WHERE tx_status IN (2, 3, 4)',
+  'CREATE INDEX tx_coinbase ON transactions (wallet_id, block_height) WHERE is_coinbase = 1',
   'CREATE INDEX input_outpoint ON tx_inputs (prev_tx_hash, prev_output_index, wallet_id)',
   'CREATE INDEX replacement_back ON tx_replacements (wallet_id, replacement_tx_id)',
   'CREATE INDEX utxo_unspent ON utxos (wallet_id, amount, tx_hash, output_index) WHERE spent_by_tx_id IS NULL',

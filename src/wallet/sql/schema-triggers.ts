@@ -5,6 +5,7 @@
  * its transactions, and the version of what is watched. The rules are one list; each database has its own
  * way of writing them.
  */
+import { POSTGRES_TOTALS, SQLITE_TOTALS } from './schema-totals.ts';
 
 /** A change is refused if the condition holds. `NEW` and `OLD` are the row after and before. */
 interface Refusal {
@@ -169,6 +170,7 @@ export function sqliteTriggers(): string[] {
     ),
     SQLITE_DISCONNECT,
     ...SQLITE_WATCH,
+    ...SQLITE_TOTALS,
   ];
 }
 
@@ -183,5 +185,6 @@ export function postgresTriggers(): string[] {
     ]),
     ...POSTGRES_DISCONNECT,
     ...POSTGRES_WATCH,
+    ...POSTGRES_TOTALS,
   ];
 }

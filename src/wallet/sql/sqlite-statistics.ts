@@ -30,6 +30,7 @@ const STATISTICS: readonly (readonly [table: string, index: string, numbers: str
   ['transactions', 'tx_dead', '10000 2000 2'],
   ['transactions', 'tx_of_block', '990000 10 5 1'],
   ['transactions', 'tx_of_wallet_block', '990000 200000 5 1'],
+  ['transactions', 'tx_coinbase', '1000 200 1'],
   ['transactions', 'tx_unmined', '1000 200 1'],
   ['transactions', 'tx_without_block', '11000 2200 2 1'],
   ['tx_inputs', 'input_outpoint', '2000000 2 1 1'],

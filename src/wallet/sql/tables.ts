@@ -116,5 +116,6 @@ export interface WalletTables {
   };
   tx_replacements: { id: Generated<number>; wallet_id: number; replaced_tx_id: number; replacement_tx_id: number; created_at: number };
   utxo_leases: { utxo_id: number; wallet_id: number; lock_id: Uint8Array; expires_at: number; release_confs: number | null };
+  wallet_totals: { wallet_id: number; unspent_amount: Amount };
   wallet_events: { event_sequence: number; wallet_id: number; event_json: string };
 }

@@ -71,6 +71,7 @@ function checks(text: SqlText): ConstraintCase[] {
     ['wallet_watch_only_flag', "INSERT INTO wallets (wallet_name, is_imported, manager_version, is_watch_only) VALUES ('x', 0, 1, 2)"],
     ['one_counter', 'INSERT INTO event_counter VALUES (2, 0)'],
     ['one_watch_counter', 'INSERT INTO watch_counter VALUES (2, 0)'],
+    ['unspent_amount_range', 'UPDATE wallet_totals SET unspent_amount = -1'],
     ['address_type_range', `INSERT INTO address_types VALUES (${NO_TYPE}, 'P2X')`],
     ['purpose_range', 'INSERT INTO key_scopes (wallet_id, purpose, coin_type, internal_type_id, external_type_id) VALUES (1, -1, 0, 4, 4)'],
     [
@@ -186,6 +187,7 @@ function references(text: SqlText): ConstraintCase[] {
     ['synced_block', 'UPDATE wallet_sync_states SET synced_height = 77 WHERE wallet_id = 1'],
     ['synced_block', 'DELETE FROM blocks WHERE block_height = 5'],
     ['birthday_block', 'UPDATE wallet_sync_states SET birthday_height = 77 WHERE wallet_id = 1'],
+    ['wallet_totals_wallet_id_fkey', 'INSERT INTO wallet_totals VALUES (99, 0)'],
     ['wallet_events_wallet_id_fkey', "INSERT INTO wallet_events VALUES (1000000, 99, '{}')"],
     [
       'key_scopes_wallet_id_fkey',

@@ -134,7 +134,7 @@ async function sqliteScans(url: string, text: string): Promise<string[]> {
 const OF_WHOLE_WALLET = /^SEARCH .* \(wallet_id=\?\)$/;
 
 /** PostgreSQL may join all coins of a wallet with a table as a whole, if it expects most rows to be of use. */
-const WHOLE_WALLET = /from "utxos" as "u" inner join "transactions"|from "addresses" as "a" left join/;
+const WHOLE_WALLET = /FROM utxos u JOIN transactions t|from "utxos" as "u" inner join "transactions"|from "addresses" as "a" left join/;
 
 const LARGE = ['blocks', 'addresses', 'derived_addresses', 'transactions', 'tx_inputs', 'utxos', 'tx_replacements', 'wallet_events'];
 
