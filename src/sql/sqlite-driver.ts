@@ -14,7 +14,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { SQL_SQLITE_BUSY_MS, SQL_SQLITE_CACHE_KIB, SQL_STATEMENTS_MAX } from '../util/limits.ts';
+import { SQL_SQLITE_BUSY_MS, SQL_SQLITE_CACHE_KIB, SQL_SQLITE_LOG_PAGES, SQL_STATEMENTS_MAX } from '../util/limits.ts';
 import type { BeforeStatement } from './database.ts';
 
 export interface SqliteConnectionOptions {
@@ -99,7 +99,7 @@ class NodeSqliteConnection implements DatabaseConnection {
     this.#database = new DatabaseSync(file, { timeout: SQL_SQLITE_BUSY_MS, enableForeignKeyConstraints: true });
     try {
       this.#database.exec(
-        `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}; PRAGMA cache_size = -${SQL_SQLITE_CACHE_KIB}`,
+        `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}; PRAGMA cache_size = -${SQL_SQLITE_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${SQL_SQLITE_LOG_PAGES}`,
       );
     } catch (error) {
       this.#database.close();

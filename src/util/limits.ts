@@ -571,7 +571,9 @@ export const WALLET_LABELS_BYTES_MAX = 32 * 1024 * 1024;
 /** How long a statement waits inside SQLite for the lock of another process: the thread stands still meanwhile. After that the call is tried again. */
 export const SQL_SQLITE_BUSY_MS = 100;
 /** Pages of a SQLite file that a connection keeps, in KiB: a block with 500 transactions in a history of a million touches some 20 MB. */
-export const SQL_SQLITE_CACHE_KIB = 64 * 1024;
+export const SQL_SQLITE_CACHE_KIB = 128 * 1024;
+/** Pages of 4 KiB in SQLite's log after which a commit moves them into the file: such a block has 5,000, and most blocks touch the same ones. */
+export const SQL_SQLITE_LOG_PAGES = 16_384;
 /** How long a statement waits in PostgreSQL for a lock: longer than any step of another process takes. */
 export const SQL_LOCK_MS = 10_000;
 /** How long a connection to a database may take to come about. */
