@@ -8,7 +8,7 @@
 import type { SwitchedEntry } from '../projections/entry.ts';
 import { type PROJECTIONS, SWITCHES } from '../projections/registry.ts';
 import { TXS_SWITCH } from '../projections/txs-switch.ts';
-import { GAP_LIMIT_DEFAULT, GAP_LIMIT_MAX, GROUP_BLOCKS_MAX } from '../util/limits.ts';
+import { GAP_LIMIT_DEFAULT, GAP_LIMIT_MAX, GROUP_BLOCKS_MAX, WALLET_FEE_MAX, WALLET_FEE_RATE_MAX } from '../util/limits.ts';
 import type { Setting, SettingValue } from '../util/setting.ts';
 
 const MB = 1_000_000;
@@ -230,6 +230,20 @@ export const SETTINGS = {
     min: 1,
     max: GAP_LIMIT_MAX,
     doc: 'Unused addresses in a row after which a wallet looks for no more (BIP44).',
+  },
+  'wallet.feeMax': {
+    type: 'integer',
+    default: WALLET_FEE_MAX,
+    min: 0,
+    max: 2_100_000_000_000_000,
+    doc: 'Bitcoin family: satoshi that a transaction of a wallet may cost at most.',
+  },
+  'wallet.feeRateMax': {
+    type: 'integer',
+    default: WALLET_FEE_RATE_MAX,
+    min: 1,
+    max: 1_000_000,
+    doc: 'Bitcoin family: the highest fee rate that may be asked for, in sat/vB.',
   },
   'txs.store': TXS_SWITCH,
   'txs.retention': {

@@ -504,6 +504,12 @@ export const ERROR_CODES = {
     meaning: 'Nodes would not take this transaction in place of those it conflicts with.',
     advice: 'The message says which rule of BIP125 it breaks.',
   },
+  FEE_TOO_HIGH: {
+    exit: 1,
+    status: 409,
+    meaning: 'The transaction would cost more than is allowed; no coin was leased.',
+    advice: 'If it is meant, raise wallet.feeMax or wallet.feeRateMax, or allow more for this one (--max-fee, --max-fee-rate).',
+  },
   DESCRIPTOR_INVALID: {
     exit: 2,
     status: 400,

@@ -534,6 +534,11 @@ export const GAP_LIMIT_DEFAULT = 20;
 /** The longest such row that may be asked for: deriving a script takes about a millisecond. */
 export const GAP_LIMIT_MAX = 10_000;
 
+/** Satoshi that a transaction of a wallet may cost unless more is allowed: some 100 times the usual fee, and no fortune. */
+export const WALLET_FEE_MAX = 1_000_000;
+/** The highest fee rate in sat/vB that a wallet takes for meant: mempools have asked for 600 in their worst hours. */
+export const WALLET_FEE_RATE_MAX = 1000;
+
 /** Bytes of a partially signed transaction: 1,400 inputs, the most of a standard one, with previous transactions of 10 kB each. */
 export const PSBT_BYTES_MAX = 16 * 1024 * 1024;
 

@@ -11,6 +11,7 @@ import type { Outpoint } from '../ledgers/outpoint.ts';
 
 /** What a wallet believes of a transaction. The first two are live, the others dead. The database stores the position in this list. */
 export const TX_STATUSES = ['pending', 'published', 'replaced', 'failed', 'orphaned'] as const;
+/** What a wallet believes of a transaction: `pending` and `published` ones are live, the others dead. */
 export type TxStatus = (typeof TX_STATUSES)[number];
 
 /**

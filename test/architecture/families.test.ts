@@ -44,6 +44,7 @@ const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[]
   ['txstore/chain/check.ts', /^ledgers\/bitcoin\/index\.ts$/, 'the same, looked at by verify'],
   ['wallet/rules/ownership.ts', /^ledgers\/cardano\/address\.ts$/, 'only addresses of one family have a stake credential in them'],
   ['cage.ts', /cardano/, 'the door of the package to cages, which are of one family'],
+  ['wallet.ts', /bitcoin/, 'the door of the package to wallets, which programs have of one family'],
 ];
 
 /** Files for any chain in which a family's name or a network's, or what only one family has, stands as a value. */

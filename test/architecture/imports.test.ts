@@ -105,6 +105,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'families',
     'events',
     'store',
+    'wallet',
     'server',
   ],
   /** The suites that engines and projections pass, ours and others'. */
@@ -125,6 +126,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'families',
     'events',
     'store',
+    'wallet',
     'server',
     'library',
     'testing',

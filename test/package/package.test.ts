@@ -25,6 +25,7 @@ const PRINTS: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   'own-projection.ts': [/^(\w{64}#\d+ \d{10,} lovelace\n){3}[1-9]\d* outputs of 1000000000n lovelace or more at height 100\n/],
   'serve.ts': [/listening on http:\/\/127\.0\.0\.1:\d+\//, /200 addr_test1\w+ has [1-9]\d* unspent outputs/, /stopped at height \d+/],
+  'wallet.ts': [/^pay to bcrt1\w+\n500000 satoshi may be spent\nto be signed: cHNidP\S+, for \d+ satoshi; leased: true\n$/],
   'verify-proof.ts': [/bytes: \{ ok: true/, /with another root: the document is about another root/],
 };
 

@@ -27,6 +27,9 @@ const COMPILER_OPTIONS = {
   verbatimModuleSyntax: true,
 };
 
+/** What a project installs that uses wallets, of the optional peer dependencies. */
+const WALLET_PACKAGES = ['kysely', '@scure/bip32', '@scure/bip39', '@scure/btc-signer'];
+
 export interface Finished {
   readonly status: number | null;
   readonly stdout: string;
@@ -48,7 +51,7 @@ export class PackedProject {
     const { dependencies } = JSON.parse(readFileSync(join(this.installed, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
     };
-    for (const name of [...Object.keys(dependencies), '@types/node']) this.link(name);
+    for (const name of [...Object.keys(dependencies), '@types/node', ...WALLET_PACKAGES]) this.link(name);
     this.write('package.json', JSON.stringify({ private: true, type: 'module' }));
     this.write('tsconfig.json', JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['*.ts'] }));
   }

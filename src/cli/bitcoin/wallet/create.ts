@@ -3,6 +3,7 @@
  * of the chain.
  */
 import type { Command } from 'commander';
+import { feedWallets } from '../../../server/bitcoin/wallets/feed-wallets.ts';
 import { isUnspentError } from '../../../util/errors.ts';
 import { WALLET_LABELS_BYTES_MAX } from '../../../util/limits.ts';
 import { createWatchOnlyWallet, importDescriptor } from '../../../wallet/bitcoin/operations/create-wallet.ts';
@@ -14,7 +15,6 @@ import { action, type Context } from '../../context.ts';
 import { counted } from '../../format.ts';
 import type { CommandOptions } from '../../options.ts';
 import { readOperand } from '../../read-operand.ts';
-import { syncWallets } from './follow-wallets.ts';
 import { withWallet, withWallets } from './open-wallets.ts';
 import { coinText } from './wallet-text.ts';
 
@@ -91,7 +91,7 @@ async function add(context: Context, name: string): Promise<void> {
 async function sync(context: Context): Promise<void> {
   const { output } = context;
   await withWallets(context, async (wallets) => {
-    await context.withStore((store) => syncWallets(wallets, store));
+    await context.withStore((store) => feedWallets(wallets, store));
     const list = await wallets.store.listWallets();
     if (output.json) return output.document({ wallets: list.map((each) => walletJson(wallets.notation, each)) });
     for (const { name, syncedTo } of list) output.line(`${name} is at ${syncedTo === null ? 'no block yet' : `height ${syncedTo.height}`}`);
@@ -101,7 +101,7 @@ async function sync(context: Context): Promise<void> {
 /** False: another process has the store, and does it; or there is none yet. */
 async function trySync(context: Context, wallets: WalletContext): Promise<boolean> {
   try {
-    await context.withStore((store) => syncWallets(wallets, store));
+    await context.withStore((store) => feedWallets(wallets, store));
     return true;
   } catch (error) {
     if (isUnspentError(error, 'STORE_LOCKED')) context.output.remark('the process that has the store open finds its past now');

@@ -9,11 +9,10 @@ import { needBitcoin } from '../../../families/bitcoin.ts';
 import { openNetwork } from '../../../families/networks.ts';
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import { loadKeys } from '../../../wallet/bitcoin/load-keys.ts';
+import { openWalletContext, walletSettings } from '../../../wallet/bitcoin/operations/open-context.ts';
 import { withShownIds } from '../../../wallet/bitcoin/operations/shown-ids.ts';
-import { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
+import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
 import { walletDatabaseFile, walletDatabaseUrl } from '../../../wallet/database-url.ts';
-import { openWalletStore } from '../../../wallet/open.ts';
 import type { WalletInfo } from '../../../wallet/records.ts';
 import type { Context } from '../../context.ts';
 
@@ -35,13 +34,13 @@ export async function withWallets(
   if (file !== null && !create && !existsSync(file)) {
     throw new UnspentError('WALLETS_MISSING', `there is no wallet database ${file}`, { file });
   }
-  const [keys, store] = [await loadKeys(), await openWalletStore(url)];
+  const wallets = await openWalletContext(url, { network, ...walletSettings(config.wallet) });
   try {
-    await body(new WalletContext({ store, network, keys, gapLimit: config.wallet.gapLimit, now: Date.now }));
+    await body(wallets);
   } catch (error) {
     throw withShownIds(error);
   } finally {
-    await store.close();
+    await wallets.store.close();
   }
 }
 

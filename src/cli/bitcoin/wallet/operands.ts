@@ -1,27 +1,33 @@
 /** Operands and options of `wallet` commands: outpoints, payments, rates, times. Whatever is none is USAGE. */
 import { existsSync, writeFileSync } from 'node:fs';
-import { type BitcoinNetwork, parseAddress, parseId } from '../../../ledgers/bitcoin/index.ts';
+import { type BitcoinNetwork, parseId } from '../../../ledgers/bitcoin/index.ts';
 import { type Outpoint, parseOutpoint } from '../../../ledgers/outpoint.ts';
 import { fromHex, isHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import type { PaymentRequest } from '../../../wallet/bitcoin/operations/payment.ts';
+import { type FeeText, readPayment } from '../../../wallet/bitcoin/operations/payment-text.ts';
 import type { SelectionOrder } from '../../../wallet/selection/bitcoin/coin.ts';
 import type { CommandOptions } from '../../options.ts';
 
 const ORDERS: readonly SelectionOrder[] = ['waste', 'largest-first', 'oldest-first'];
-const MINUTE_MS = 60_000;
 const MINUTES_MAX = 525_600;
 
-/** Of commands that choose coins. */
-export interface PayFlags extends CommandOptions {
-  readonly pay?: readonly string[];
+/** Of commands that make a transaction. */
+interface FeeFlags extends CommandOptions {
   readonly feeRate?: string;
+  readonly maxFee?: string;
+  readonly maxFeeRate?: string;
+  readonly minutes?: string;
+}
+
+/** Of commands that choose coins. */
+export interface PayFlags extends FeeFlags {
+  readonly pay?: readonly string[];
   readonly account?: string;
   readonly coin?: readonly string[];
   readonly coinOrder?: string;
   readonly unsafe?: boolean;
   readonly subtractFee?: boolean;
-  readonly minutes?: string;
 }
 
 export function collect(value: string, before: readonly string[] | undefined): readonly string[] {
@@ -33,40 +39,46 @@ export function paymentRequest(network: BitcoinNetwork, flags: PayFlags): Paymen
   if (pay.length === 0) throw new UnspentError('USAGE', 'say who is paid: --pay ADDRESS=SATOSHI');
   const order = ORDERS.find((each) => each === (coinOrder ?? ORDERS[0]));
   if (order === undefined) throw new UnspentError('USAGE', `--coin-order is one of ${ORDERS.join(', ')}, not '${coinOrder?.slice(0, 40)}'`);
-  return {
-    outputs: pay.map((text) => ({ ...payment(network, text), ...(subtractFee === true ? { subtractFee } : {}) })),
-    rate: feeRate(flags.feeRate),
-    account,
-    coins: coin?.map(outpoint),
-    order,
-    spendUnsafe: unsafe,
-    leaseMs: minutes(flags.minutes),
-  };
+  return readPayment(network, { to: pay.map(payment), subtractFee, account, coins: coin, order, unsafe, ...feeFlags(flags) });
 }
 
-function payment(network: BitcoinNetwork, text: string): { readonly script: Uint8Array; readonly value: bigint } {
+function payment(text: string): { readonly address: string; readonly amount: bigint } {
   const [, address, value] = /^(.+)=(\d{1,16})$/.exec(text) ?? [];
   if (address === undefined || value === undefined) {
     throw new UnspentError('USAGE', `a payment is ADDRESS=SATOSHI, not '${text.slice(0, 120)}'`);
   }
-  return { script: parseAddress(network, address), value: BigInt(value) };
+  return { address, amount: BigInt(value) };
 }
 
-/** From sat/vB with up to three decimals to sat/kvB. */
-export function feeRate(text: string | undefined): number {
-  if (text === undefined) throw new UnspentError('USAGE', 'say what is paid for each virtual byte: --fee-rate SAT_PER_VBYTE');
-  const [, whole, part = ''] = /^(\d{1,6})(?:\.(\d{1,3}))?$/.exec(text) ?? [];
-  if (whole === undefined) throw new UnspentError('USAGE', `--fee-rate is in sat/vB, such as 2.5, not '${text.slice(0, 40)}'`);
-  return 1000 * Number(whole) + Number(part.padEnd(3, '0'));
+/** What a transaction pays, and may pay at most. */
+export function feeFlags({ feeRate, maxFee, maxFeeRate, minutes }: FeeFlags): FeeText {
+  if (feeRate === undefined) throw new UnspentError('USAGE', 'say what is paid for each virtual byte: --fee-rate SAT_PER_VBYTE');
+  return {
+    feeRate: rate('--fee-rate', feeRate),
+    feeMax: maxFee === undefined ? undefined : satoshi(maxFee),
+    feeRateMax: maxFeeRate === undefined ? undefined : rate('--max-fee-rate', maxFeeRate),
+    minutes: leaseMinutes(minutes),
+  };
 }
 
-/** Milliseconds of so many minutes. */
-export function minutes(text: string | undefined): number {
-  const value = Number(text ?? '60');
+/** In sat/vB. */
+function rate(flag: string, text: string): number {
+  if (/^\d{1,6}(\.\d{1,3})?$/.test(text)) return Number(text);
+  throw new UnspentError('USAGE', `${flag} is in sat/vB, such as 2.5, not '${text.slice(0, 40)}'`);
+}
+
+export function satoshi(text: string): bigint {
+  if (/^\d{1,16}$/.test(text)) return BigInt(text);
+  throw new UnspentError('USAGE', `an amount is a whole number of satoshi, not '${text.slice(0, 40)}'`);
+}
+
+export function leaseMinutes(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
   if (!Number.isInteger(value) || value < 1 || value > MINUTES_MAX) {
-    throw new UnspentError('USAGE', `--minutes is a whole number from 1 to ${MINUTES_MAX}, not '${text?.slice(0, 40)}'`);
+    throw new UnspentError('USAGE', `--minutes is a whole number from 1 to ${MINUTES_MAX}, not '${text.slice(0, 40)}'`);
   }
-  return value * MINUTE_MS;
+  return value;
 }
 
 export function outpoint(text: string): Outpoint {

@@ -10,13 +10,14 @@ import { PSBT_BYTES_MAX, SECRET_BYTES_MAX } from '../../../util/limits.ts';
 import { broadcastTx } from '../../../wallet/bitcoin/operations/broadcast.ts';
 import { prepareChild, prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
 import { type PreparedPayment, preparePayment } from '../../../wallet/bitcoin/operations/payment.ts';
+import { readFee } from '../../../wallet/bitcoin/operations/payment-text.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
 import { paymentJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
 import { txJson } from '../../../wallet/documents.ts';
 import { action, type Context } from '../../context.ts';
 import { readOperand } from '../../read-operand.ts';
 import { withWallet } from './open-wallets.ts';
-import { checkNewFile, collect, feeRate, minutes, type PayFlags, paymentRequest, txId, writeNewFile } from './operands.ts';
+import { checkNewFile, collect, feeFlags, type PayFlags, paymentRequest, satoshi, txId, writeNewFile } from './operands.ts';
 import { submitTo } from './submit.ts';
 import { selectionText } from './wallet-text.ts';
 
@@ -34,15 +35,11 @@ export function registerPay(wallet: Command): void {
   payOptions(wallet.command('send').description('a payment, as a PSBT to be signed; its coins are leased'))
     .option('--psbt <file>', 'write the PSBT to this new file (default: standard output)')
     .action(action(send));
-  wallet
-    .command('bump')
-    .description('a transaction that waits pays more: a replacement (BIP125) as a PSBT, or a child')
+  feeOptions(wallet.command('bump').description('a transaction that waits pays more: a replacement (BIP125) as a PSBT, or a child'))
     .argument('<name>', 'of the wallet')
     .argument('<txid>', 'of the transaction')
-    .option('--fee-rate <rate>', 'in sat/vB')
     .option('--cpfp', 'a child that pays for both, instead of a replacement')
     .option('--parent-fee <satoshi>', 'with --cpfp: what the parent pays, where the wallet cannot know')
-    .option('--minutes <n>', 'coins that are added are leased for so long (default: 60)')
     .option('--psbt <file>', 'write the PSBT to this new file (default: standard output)')
     .action(action(bump));
   wallet
@@ -72,15 +69,22 @@ export function registerPay(wallet: Command): void {
 
 /** Of commands that choose coins. */
 export function payOptions(command: Command): Command {
-  return command
+  return feeOptions(command)
     .argument('<name>', 'of the wallet')
     .option('--pay <address=satoshi>', 'who is paid, and how much; may be repeated', collect)
-    .option('--fee-rate <rate>', 'in sat/vB, with up to three decimals')
     .option('--subtract-fee', 'receivers bear the fee')
     .option('--account <name>', 'spend only from this account')
     .option('--coin <outpoint>', 'spend this coin (TXID#INDEX), and only those named; may be repeated', collect)
     .option('--coin-order <order>', 'waste (default), largest-first or oldest-first')
-    .option('--unsafe', 'spend unconfirmed coins of others too')
+    .option('--unsafe', 'spend unconfirmed coins of others too');
+}
+
+/** Of commands that make a transaction. */
+function feeOptions(command: Command): Command {
+  return command
+    .option('--fee-rate <rate>', 'in sat/vB, with up to three decimals')
+    .option('--max-fee <satoshi>', 'what it may cost at most (default: wallet.feeMax)')
+    .option('--max-fee-rate <rate>', 'the highest rate that may be asked for, in sat/vB (default: wallet.feeRateMax)')
     .option('--minutes <n>', 'coins are leased for so long (default: 60)');
 }
 
@@ -96,7 +100,7 @@ function bump(context: Context, name: string, id: string): Promise<void> {
   const flags: SendFlags = context.options;
   checkNewFile(flags.psbt);
   return withWallet(context, name, async (wallets, wallet) => {
-    const request = { txId: txId(id), rate: feeRate(flags.feeRate), leaseMs: minutes(flags.minutes) };
+    const request = { txId: txId(id), ...readFee(feeFlags(flags)) };
     const parentFee = flags.parentFee === undefined ? undefined : satoshi(flags.parentFee);
     const payment =
       flags.cpfp === true
@@ -174,9 +178,4 @@ function cancel(context: Context, name: string, id: string): Promise<void> {
     if (output.json) return output.document(txJson(notation, wallet, detail, []));
     output.line(`transaction ${id} is ${detail.status}: its coins are free again`);
   });
-}
-
-function satoshi(text: string): bigint {
-  if (/^\d{1,16}$/.test(text)) return BigInt(text);
-  throw new UnspentError('USAGE', `an amount is a whole number of satoshi, not '${text.slice(0, 40)}'`);
 }

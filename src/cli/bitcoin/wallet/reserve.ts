@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { UnspentError } from '../../../util/errors.ts';
 import { selectPayment } from '../../../wallet/bitcoin/operations/payment.ts';
+import { leaseMs } from '../../../wallet/bitcoin/operations/payment-text.ts';
 import { selectionJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
 import { coinName, leaseJson } from '../../../wallet/documents.ts';
 import { action, type Context } from '../../context.ts';
 import type { CommandOptions } from '../../options.ts';
 import { withWallet } from './open-wallets.ts';
-import { leaseId, minutes, outpoint, paymentRequest } from './operands.ts';
+import { leaseId, leaseMinutes, outpoint, paymentRequest } from './operands.ts';
 import { payOptions } from './pay.ts';
 import { leaseText, selectionText } from './wallet-text.ts';
 
@@ -55,7 +56,7 @@ function lease(context: Context, name: string, text: string): Promise<void> {
   const coin = outpoint(text);
   const request = {
     id: flags.id === undefined ? randomBytes(32) : leaseId(flags.id),
-    durationMs: flags.forever === true ? null : minutes(flags.minutes),
+    durationMs: flags.forever === true ? null : leaseMs(leaseMinutes(flags.minutes)),
     releaseAfterSpendConfs: flags.untilConfs === undefined ? undefined : confs(flags.untilConfs),
   };
   return withWallet(context, name, async ({ store, notation, now }, wallet) => {

@@ -1,7 +1,7 @@
 /** Coins are chosen, leased, spent and given up. What is to be signed goes out as a PSBT and comes back as one. */
 import { randomBytes } from 'node:crypto';
 import Type, { type Static } from 'typebox';
-import { type BitcoinNetwork, parseAddress, parseId } from '../../../ledgers/bitcoin/index.ts';
+import { type BitcoinNetwork, parseId } from '../../../ledgers/bitcoin/index.ts';
 import { parseOutpoint } from '../../../ledgers/outpoint.ts';
 import { fromHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
@@ -9,6 +9,7 @@ import { PSBT_BYTES_MAX } from '../../../util/limits.ts';
 import { broadcastTx } from '../../../wallet/bitcoin/operations/broadcast.ts';
 import { prepareChild, prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
 import { type PaymentRequest, preparePayment, selectPayment } from '../../../wallet/bitcoin/operations/payment.ts';
+import { type FeeText, leaseMs, readFee, readPayment } from '../../../wallet/bitcoin/operations/payment-text.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
 import { paymentJson, selectionJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
 import { coinName, leaseJson, txJson } from '../../../wallet/documents.ts';
@@ -27,8 +28,6 @@ import {
 } from './schemas.ts';
 import type { WalletAccess } from './wallet-access.ts';
 
-const MINUTE_MS = 60_000;
-const LEASE_MINUTES = 60;
 const SELECTION = fields('lease', 'lease_expires_at', 'algorithm', 'inputs', 'fee', 'vsize', 'change', 'waste');
 const PAYMENT = fields('psbt', 'change_address', 'lease', 'lease_expires_at', 'inputs', 'fee', 'vsize', 'change');
 const TX = fields('txid', 'status', 'change', 'fee', 'block', 'label');
@@ -71,7 +70,7 @@ export function registerWalletPayments(app: App, access: WalletAccess): void {
       reply,
       async (wallets) => {
         const wallet = await wallets.store.getWallet(params.name);
-        const bump = { txId: parseId(params.txid), rate: rateOf(body.fee_rate), leaseMs: leaseMs(body.minutes) };
+        const bump = { txId: parseId(params.txid), ...readFee(feeText(body)) };
         const parentFee = body.parent_fee === undefined ? undefined : BigInt(body.parent_fee);
         const made = body.cpfp === true ? prepareChild(wallets, wallet, { ...bump, parentFee }) : prepareReplacement(wallets, wallet, bump);
         return paymentJson(wallets, await made);
@@ -145,31 +144,14 @@ function registerLeases(app: App, access: WalletAccess): void {
   );
 }
 
-/** Throws USAGE for an address that is none. */
 function paymentOf(network: BitcoinNetwork, body: Static<typeof PaymentBody>): PaymentRequest {
-  const { outputs, fee_rate, subtract_fee, account, coins, order, unsafe, minutes } = body;
-  return {
-    outputs: outputs.map(({ address, amount }) => ({
-      script: parseAddress(network, address),
-      value: BigInt(amount),
-      ...(subtract_fee === true ? { subtractFee: true } : {}),
-    })),
-    rate: rateOf(fee_rate),
-    account,
-    coins: coins?.map((text) => parseOutpoint(text, parseId)),
-    order,
-    spendUnsafe: unsafe,
-    leaseMs: leaseMs(minutes),
-  };
+  const { outputs, subtract_fee, account, coins, order, unsafe } = body;
+  const to = outputs.map(({ address, amount }) => ({ address, amount: BigInt(amount) }));
+  return readPayment(network, { to, subtractFee: subtract_fee, account, coins, order, unsafe, ...feeText(body) });
 }
 
-/** From sat/vB to sat/kvB. */
-function rateOf(feeRate: number): number {
-  return Math.round(1000 * feeRate);
-}
-
-function leaseMs(minutes: number | undefined): number {
-  return (minutes ?? LEASE_MINUTES) * MINUTE_MS;
+function feeText({ fee_rate, minutes, fee_max, fee_rate_max }: Static<typeof BumpBody>): FeeText {
+  return { feeRate: fee_rate, minutes, feeMax: fee_max === undefined ? undefined : BigInt(fee_max), feeRateMax: fee_rate_max };
 }
 
 /** Throws USAGE unless it is given in one form, PSBT_INCOMPLETE, PSBT_INVALID. */

@@ -14,6 +14,13 @@ export const Label = Type.String({ maxLength: 500 });
 const FeeRate = Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000, description: 'In sat/vB.' });
 const Minutes = Type.Optional(Type.Integer({ minimum: 1, maximum: 525_600, description: 'How long coins are leased; default 60.' }));
 
+const FeeFields = {
+  fee_rate: FeeRate,
+  fee_max: Type.Optional(Satoshi),
+  fee_rate_max: Type.Optional(FeeRate),
+  minutes: Minutes,
+};
+
 export const DescriptorBody = Type.Object(
   {
     descriptor: Type.String({ maxLength: DESCRIPTOR_CHARS_MAX, description: 'With `<0;1>` also of change.' }),
@@ -29,22 +36,20 @@ export const PaymentBody = Type.Object(
       minItems: 1,
       maxItems: 1000,
     }),
-    fee_rate: FeeRate,
+    ...FeeFields,
     subtract_fee: Type.Optional(Type.Boolean({ description: 'Receivers bear the fee.' })),
     account: Type.Optional(Type.String({ maxLength: NAME_CHARS_MAX })),
     coins: Type.Optional(Type.Array(OutpointText, { minItems: 1, maxItems: 1000, description: 'Only these are spent.' })),
     order: Type.Optional(Type.Union([Type.Literal('waste'), Type.Literal('largest-first'), Type.Literal('oldest-first')])),
     unsafe: Type.Optional(Type.Boolean({ description: 'Unconfirmed coins of others may be spent.' })),
-    minutes: Minutes,
   },
   { additionalProperties: false },
 );
 export const BumpBody = Type.Object(
   {
-    fee_rate: FeeRate,
+    ...FeeFields,
     cpfp: Type.Optional(Type.Boolean({ description: 'A child that pays for both, instead of a replacement.' })),
     parent_fee: Type.Optional(Satoshi),
-    minutes: Minutes,
   },
   { additionalProperties: false },
 );

@@ -7,11 +7,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { needBitcoin } from '../../../families/bitcoin.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import { loadKeys } from '../../../wallet/bitcoin/load-keys.ts';
+import { openWalletContext, walletSettings } from '../../../wallet/bitcoin/operations/open-context.ts';
 import { withShownIds } from '../../../wallet/bitcoin/operations/shown-ids.ts';
-import { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
+import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
 import { walletDatabaseUrl } from '../../../wallet/database-url.ts';
-import { openWalletStore } from '../../../wallet/open.ts';
 import type { ServerContext } from '../../context.ts';
 import { tokenCheck } from '../../http/safety.ts';
 import { WALLET_TOKEN_FILE, walletToken } from './wallet-token.ts';
@@ -69,11 +68,10 @@ export class WalletAccess {
     return this.#opening;
   }
 
-  async #open(): Promise<WalletContext> {
+  #open(): Promise<WalletContext> {
     const { config, network } = this.#server;
     const { parameters } = needBitcoin(network, 'a wallet');
-    const keys = await loadKeys();
-    const store = await openWalletStore(walletDatabaseUrl(config.wallet.database, config.data));
-    return new WalletContext({ store, network: parameters, keys, gapLimit: config.wallet.gapLimit, now: Date.now });
+    const url = walletDatabaseUrl(config.wallet.database, config.data);
+    return openWalletContext(url, { network: parameters, ...walletSettings(config.wallet) });
   }
 }

@@ -13,12 +13,13 @@ import type { Coin, PaymentOutput } from '../../selection/bitcoin/coin.ts';
 import { REPLACEABLE_SEQUENCE, selectReplacement, type Victim } from '../../selection/bitcoin/fee-bump.ts';
 import { feeOf } from '../../selection/bitcoin/fee-rate.ts';
 import { selectCoins } from '../../selection/bitcoin/select.ts';
+import type { FeeAllowance } from './fee-guard.ts';
 import { chooseAndLease, finishPayment, type PreparedPayment, selectionTerms } from './payment.ts';
 import { Spendables } from './spendable.ts';
 import { feeOfTx, vsizeOfTx } from './unconfirmed.ts';
 import type { WalletContext } from './wallet-context.ts';
 
-export interface BumpRequest {
+export interface BumpRequest extends FeeAllowance {
   readonly txId: Uint8Array;
   /** In sat/kvB. */
   readonly rate: number;
@@ -32,7 +33,7 @@ export interface ChildRequest extends BumpRequest {
 
 /**
  * The same payments with a higher fee: change pays it, and more coins where that does not suffice. Throws TX_UNKNOWN,
- * TX_NOT_UNMINED, REPLACEMENT_REFUSED, FUNDS_INSUFFICIENT, INVALID_PARAM where the transaction is not all the wallet's own.
+ * TX_NOT_UNMINED, REPLACEMENT_REFUSED, FEE_TOO_HIGH, FUNDS_INSUFFICIENT, INVALID_PARAM where the transaction is not all the wallet's own.
  */
 export async function prepareReplacement(context: WalletContext, wallet: WalletInfo, request: BumpRequest): Promise<PreparedPayment> {
   const { txId, rate } = request;

@@ -10,10 +10,13 @@ import { refusal } from '../../rules/failures.ts';
 import type { Account } from '../keys/index.ts';
 import { accountKey, type WalletContext } from './wallet-context.ts';
 
+/** A wallet to be made, with its first account. */
 export interface NewWatchOnlyWallet extends NewDescriptorAccount {
+  /** Of the wallet. */
   readonly name: string;
 }
 
+/** An account to be made from descriptors. */
 export interface NewDescriptorAccount {
   /** Of the addresses that others pay to; with `<0;1>` also of change. */
   readonly descriptor: string;

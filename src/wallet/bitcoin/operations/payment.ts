@@ -17,10 +17,11 @@ import { antiSnipingLocktime } from '../../selection/bitcoin/locktime.ts';
 import { selectCoins } from '../../selection/bitcoin/select.ts';
 import { systemRandom } from '../../selection/random.ts';
 import { newAddressOf } from './addresses.ts';
+import { checkFee, checkFeeRate, type FeeAllowance } from './fee-guard.ts';
 import { Spendables } from './spendable.ts';
 import type { WalletContext } from './wallet-context.ts';
 
-export interface PaymentRequest {
+export interface PaymentRequest extends FeeAllowance {
   readonly outputs: readonly PaymentOutput[];
   /** In sat/kvB. */
   readonly rate: number;
@@ -57,7 +58,7 @@ export async function preparePayment(context: WalletContext, wallet: WalletInfo,
 
 /**
  * Chooses coins for a payment and leases them. Throws FUNDS_INSUFFICIENT, TX_TOO_LARGE, OUTPUT_DUST, ACCOUNT_UNKNOWN,
- * UTXO_UNKNOWN for a coin that is none, or is leased, USAGE.
+ * UTXO_UNKNOWN for a coin that is none, or is leased, FEE_TOO_HIGH, USAGE.
  */
 export async function selectPayment(context: WalletContext, wallet: WalletInfo, request: PaymentRequest): Promise<LeasedSelection> {
   return selectWith(context, wallet, await Spendables.read(context, wallet, request.rate), request);
@@ -81,18 +82,22 @@ async function selectWith(
 
 /** `choose` gets the coins that nobody has leased; those it chooses that are not `held` already are leased, in the same transaction. */
 export async function chooseAndLease(
-  { store, now }: WalletContext,
+  context: WalletContext,
   { id }: WalletInfo,
-  { leaseMs }: Pick<PaymentRequest, 'leaseMs'>,
+  request: FeeAllowance & Pick<PaymentRequest, 'rate' | 'leaseMs'>,
   choose: (free: readonly WalletCoin[]) => Selection,
   held: readonly Coin[] = [],
 ): Promise<LeasedSelection> {
+  const { store, now } = context;
+  const { rate, leaseMs } = request;
+  checkFeeRate(context, rate, request);
   const [leaseId, time] = [randomBytes(32), now()];
   const { selection } = await store.selectAndLease(
     id,
     { now: time, coinbaseMaturity: COINBASE_MATURITY },
     (free) => {
       const selection = choose(free);
+      checkFee(context, selection.fee, request);
       return { selection, coins: selection.inputs.filter((coin) => !held.includes(coin)) };
     },
     { id: leaseId, now: time, durationMs: leaseMs },

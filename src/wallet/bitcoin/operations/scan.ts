@@ -5,6 +5,7 @@
  * comes after that block is the feed's, which knows the addresses by then.
  */
 
+import { WALLET_PAGE_ROWS } from '../../../util/limits.ts';
 import type { AccountInfo, AddressBranch, WalletBlock, WalletId, WalletInfo } from '../../records.ts';
 import type { FeedPlace, NewTx } from '../../store.ts';
 import type { ConfirmedTx, ScriptHistory } from '../script-history.ts';
@@ -18,8 +19,9 @@ export interface ScanEnd {
 }
 
 /**
- * Looks from the first address that was not given out. False: the chain has another block by now, so it is to be done
- * again once the feed has caught up. Throws UNSUPPORTED where the store keeps no history, FEED_MOVED.
+ * Looks from the first address that was not given out; with `givenOut` also at those that were and that nothing has paid
+ * as far as the wallet knows: they may have been given out before anybody looked. False: the chain has another block by
+ * now, so it is to be done again once the feed has caught up. Throws UNSUPPORTED where the store keeps no history, FEED_MOVED.
  */
 export async function scanAccount(
   context: WalletContext,
@@ -27,18 +29,20 @@ export async function scanAccount(
   info: AccountInfo,
   history: ScriptHistory,
   { block, feed }: ScanEnd,
+  givenOut: boolean,
 ): Promise<boolean> {
   const { store, keys, gapLimit, now } = context;
   const account = context.account(info);
   const next = nextIndexes(info);
-  const found = await keys.discover(account, async (scripts) => history.used(scripts), { gapLimit, from: next });
-  const ends = found.map(({ branch, lastUsed }) => {
+  const branches = await keys.discover(account, async (scripts) => history.used(scripts), { gapLimit, from: next });
+  const ends = branches.map(({ branch, lastUsed }) => {
     // A descriptor with one script has that one, used or not.
     const last = account.descriptor(branch).isRanged ? (lastUsed ?? -1) : 0;
     return { branch, last, first: next[branch] };
   });
   const derive = keys.addressesOf(account);
-  const scripts = ends.flatMap(({ branch, first, last }) => scriptsBetween((index) => derive(branch, index)?.script, first, last));
+  const found = ends.flatMap(({ branch, first, last }) => scriptsBetween((index) => derive(branch, index)?.script, first, last));
+  const scripts = givenOut ? [...(await missedScripts(context, wallet, info, history)), ...found] : found;
   if (scripts.length === 0 && (block === null || wallet.syncedTo !== null)) return true;
   const txs = block === null ? [] : history.txsUpTo(block, scripts);
   if (txs === null) return false;
@@ -51,6 +55,24 @@ export async function scanAccount(
     feed,
   });
   return true;
+}
+
+/** Of addresses that were given out: those that the chain has paid, and the wallet does not know it. */
+async function missedScripts(
+  { store }: WalletContext,
+  { id }: WalletInfo,
+  info: AccountInfo,
+  history: ScriptHistory,
+): Promise<Uint8Array[]> {
+  const missed: Uint8Array[] = [];
+  for (let after: Uint8Array | undefined; ; ) {
+    const page = await store.listAddresses(id, { after, limit: WALLET_PAGE_ROWS });
+    const unused = page.filter(({ derivation, isUsed }) => derivation?.accountId === info.id && !isUsed).map(({ script }) => script);
+    const isPaid = history.used(unused);
+    missed.push(...unused.filter((_script, i) => isPaid[i]));
+    if (page.length < WALLET_PAGE_ROWS) return missed;
+    after = page[page.length - 1].script;
+  }
 }
 
 function nextIndexes({ nextExternalIndex, nextInternalIndex }: AccountInfo): Readonly<Record<AddressBranch, number>> {

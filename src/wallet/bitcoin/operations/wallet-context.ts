@@ -5,12 +5,14 @@
  */
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import { utf8 } from '../../../util/bytes.ts';
+import { WALLET_FEE_MAX, WALLET_FEE_RATE_MAX } from '../../../util/limits.ts';
 import type { WalletNotation } from '../../documents.ts';
 import type { AccountId, AccountInfo, WalletInfo } from '../../records.ts';
 import { refusal } from '../../rules/failures.ts';
 import type { WalletStore } from '../../store.ts';
 import type { Account } from '../keys/index.ts';
 import type { Keys } from '../load-keys.ts';
+import type { FeeBounds } from './fee-guard.ts';
 import { bitcoinNotation } from './wallet-json.ts';
 
 export interface WalletContextParts {
@@ -19,9 +21,13 @@ export interface WalletContextParts {
   readonly keys: Keys;
   /** Unused addresses in a row after which a branch ends. */
   readonly gapLimit: number;
+  /** Default: those of the settings. */
+  readonly feeBounds?: FeeBounds | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
+
+const FEE_BOUNDS: FeeBounds = { feeMax: BigInt(WALLET_FEE_MAX), feeRateMax: 1000 * WALLET_FEE_RATE_MAX };
 
 export class WalletContext {
   readonly store: WalletStore;
@@ -29,15 +35,17 @@ export class WalletContext {
   readonly keys: Keys;
   readonly gapLimit: number;
   readonly now: () => number;
+  readonly feeBounds: FeeBounds;
   readonly notation: WalletNotation;
   readonly #accounts = new Map<AccountId, Account>();
 
-  constructor({ store, network, keys, gapLimit, now }: WalletContextParts) {
+  constructor({ store, network, keys, gapLimit, feeBounds = FEE_BOUNDS, now }: WalletContextParts) {
     this.store = store;
     this.network = network;
     this.keys = keys;
     this.gapLimit = gapLimit;
     this.now = now;
+    this.feeBounds = feeBounds;
     this.notation = bitcoinNotation(network);
   }
 

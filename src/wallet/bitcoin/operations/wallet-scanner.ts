@@ -41,6 +41,8 @@ export class WalletScanner {
   readonly #scriptsOf = new Map<AccountId, readonly string[]>();
   /** Accounts whose past is to be found: new ones, and those that have got addresses. */
   readonly #unscanned = new Map<AccountId, { readonly wallet: WalletInfo; readonly account: AccountInfo }>();
+  /** Accounts whose addresses that were given out have been looked up, besides those that were not. */
+  readonly #known = new Set<AccountId>();
   /** Of what is watched: up to it the accounts are known. */
   #watchVersion = 0;
 
@@ -96,7 +98,9 @@ export class WalletScanner {
   async #scanAll(end: ScanEnd): Promise<void> {
     for (const [id, { wallet, account }] of this.#unscanned) {
       try {
-        if (await scanAccount(this.#context, wallet, account, this.#history, end)) this.#unscanned.delete(id);
+        if (!(await scanAccount(this.#context, wallet, account, this.#history, end, !this.#known.has(id)))) continue;
+        this.#unscanned.delete(id);
+        this.#known.add(id);
       } catch (error) {
         // Another process has taken in a block meanwhile: the accounts are scanned up to that one.
         if (!isUnspentError(error, 'FEED_MOVED')) throw error;
