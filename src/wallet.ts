@@ -5,6 +5,8 @@
  * forks.
  */
 export {
+  type NewSecretWallet,
+  type NewSecretWalletJson,
   openWallets,
   type WalletAddressOptions,
   type WalletBroadcastOptions,

@@ -21,6 +21,7 @@ export interface Context {
   readonly options: CommandOptions;
   readonly output: Output;
   readonly settings: LoadedConfig;
+  readonly env: NodeJS.ProcessEnv;
   progress(): ProgressLine;
   /** Opens the store (which must exist unless `create` says otherwise), and closes it after the body. */
   withStore<T>(body: (store: OpenStore) => T | Promise<T>, options?: OpenOptions): Promise<T>;
@@ -48,6 +49,7 @@ function contextOf(command: Command): Context {
     options,
     output,
     settings,
+    env: surroundings.env,
     progress: () => createProgress(output.quiet, surroundings.stderr),
     withStore: (body, more = {}) => useStore(output, { create: false, config: settings.config, ...more }, body),
   };

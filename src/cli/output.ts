@@ -33,6 +33,8 @@ export interface Output {
   remark(text: string): void;
   /** A line that says what went wrong: on stderr, whoever wants quiet. */
   complain(text: string): void;
+  /** A question to whoever sits there: on stderr, without an end of line. */
+  ask(text: string): void;
 }
 
 export function createOutput(json: boolean, quiet: boolean, { stdout, stderr }: OutputStreams): Output {
@@ -66,6 +68,9 @@ export function createOutput(json: boolean, quiet: boolean, { stdout, stderr }: 
     },
     complain(text) {
       stderr.write(`${text}\n`);
+    },
+    ask(text) {
+      stderr.write(text);
     },
   };
 }

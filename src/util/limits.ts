@@ -551,6 +551,9 @@ export const SECRET_COST_LOG2_MAX = 20;
 /** Bytes of a secret in a box: a descriptor with twenty private keys takes 4,000. */
 export const SECRET_BYTES_MAX = 65_536;
 
+/** Bytes of a passphrase: more than anybody types, less than a file that was named by mistake. */
+export const PASSPHRASE_BYTES_MAX = 4096;
+
 /** Milliseconds between looks for wallets that other processes have made: soon enough for a person who waits, and cheap. */
 export const WALLET_POLL_MS = 1000;
 

@@ -82,7 +82,7 @@ function runsHere(args: readonly string[]): boolean {
   return command === 'sync' ? SOURCES_HERE.test(source) : COMMANDS_HERE.includes(command);
 }
 
-export async function unspentHere(args: readonly string[]): Promise<Result> {
+export async function unspentHere(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
   const written = { stdout: '', stderr: '' };
   const stream = (name: keyof typeof written): TextStream => ({
     write(text: string | Uint8Array) {
@@ -90,7 +90,7 @@ export async function unspentHere(args: readonly string[]): Promise<Result> {
       return true;
     },
   });
-  const program = createProgram({ env: environment, stdout: stream('stdout'), stderr: stream('stderr') });
+  const program = createProgram({ env: { ...environment, ...env }, stdout: stream('stdout'), stderr: stream('stderr') });
   return { code: await runCommand(program, args), ...written };
 }
 

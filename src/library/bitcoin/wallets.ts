@@ -23,6 +23,13 @@ import { openWalletContext } from '../../wallet/bitcoin/operations/open-context.
 import { preparePayment, selectPayment } from '../../wallet/bitcoin/operations/payment.ts';
 import { type FeeText, leaseMs, type PaymentText, readFee, readPayment } from '../../wallet/bitcoin/operations/payment-text.ts';
 import { withShownIds } from '../../wallet/bitcoin/operations/shown-ids.ts';
+import {
+  changePassphrase,
+  createSigningWallet,
+  newMnemonic,
+  openSigner,
+  readSecretText,
+} from '../../wallet/bitcoin/operations/signing-wallet.ts';
 import type { WalletContext } from '../../wallet/bitcoin/operations/wallet-context.ts';
 import {
   accountJson,
@@ -59,6 +66,26 @@ export interface WalletsOptions {
   readonly gapLimit?: number | undefined;
   /** Milliseconds since 1970. Default: the machine's clock. */
   readonly clock?: (() => number) | undefined;
+}
+
+/** A wallet that signs, to be made. */
+export interface NewSecretWallet {
+  /** Of the wallet. */
+  readonly name: string;
+  /** What its secret is encrypted under. */
+  readonly passphrase: string;
+  /** Words (BIP39), an extended private key, or descriptors with private keys, one a line. Default: 24 new words. */
+  readonly secret?: string | undefined;
+  /** Of words and extended keys: which scripts it has (BIP44, 49, 84, 86). Default: 84. */
+  readonly purpose?: 44 | 49 | 84 | 86 | undefined;
+  /** Name of its account. Default: `default`. */
+  readonly account?: string | undefined;
+}
+
+/** A wallet that signs, as it was made. */
+export interface NewSecretWalletJson extends WalletJson {
+  /** Its words, where they are new: nothing shows them again but the passphrase. */
+  readonly words?: string;
 }
 
 /** Which rows of a list. */
@@ -127,6 +154,39 @@ export class Wallets implements AsyncDisposable {
   /** A wallet that watches the scripts of a descriptor with public keys. Its past is found by `sync` and `follow`. Throws WALLET_EXISTS, DESCRIPTOR_INVALID, WATCH_ONLY. */
   async create(wallet: NewWatchOnlyWallet): Promise<WalletJson> {
     return walletJson(this.#context.notation, await createWatchOnlyWallet(this.#context, wallet));
+  }
+
+  /**
+   * A wallet that signs: its secret is kept encrypted under the passphrase. Without a `secret` it gets 24 new words, which
+   * are in the answer and nowhere else; write them down. Throws WALLET_EXISTS, SECRET_INVALID.
+   */
+  async createSigning(wallet: NewSecretWallet): Promise<NewSecretWalletJson> {
+    const { keys, notation } = this.#context;
+    const { secret: text, ...rest } = wallet;
+    const secret = text === undefined ? newMnemonic() : readSecretText(keys, text);
+    try {
+      const info = await createSigningWallet(this.#context, { ...rest, secret });
+      return { ...walletJson(notation, info), ...(text === undefined ? { words: keys.secretText(secret) } : {}) };
+    } finally {
+      keys.wipeSecret(secret);
+    }
+  }
+
+  /** Signs a PSBT with the keys of the wallet; as many signatures as it needs. Throws WATCH_ONLY, PASSPHRASE_WRONG, PSBT_INVALID, FEE_TOO_HIGH. */
+  sign(name: string, psbt: string, passphrase: string): Promise<string> {
+    return this.#of(name, async (context, wallet) => {
+      const signer = await openSigner(context, wallet, passphrase);
+      try {
+        return context.keys.formatPsbt(signer.sign(context.keys.parsePsbt(psbt)).psbt);
+      } finally {
+        signer.wipe();
+      }
+    });
+  }
+
+  /** Another passphrase; backups of the database from before still open with the old one. Throws WATCH_ONLY, PASSPHRASE_WRONG. */
+  changePassphrase(name: string, passphrase: string, newPassphrase: string): Promise<void> {
+    return this.#of(name, (context, wallet) => changePassphrase(context, wallet, passphrase, newPassphrase));
   }
 
   /** One more account of a wallet. Throws WALLET_UNKNOWN, ACCOUNT_EXISTS, DESCRIPTOR_INVALID, WATCH_ONLY. */

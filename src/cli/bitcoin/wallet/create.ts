@@ -4,10 +4,12 @@
  */
 import type { Command } from 'commander';
 import { feedWallets } from '../../../server/bitcoin/wallets/feed-wallets.ts';
-import { isUnspentError } from '../../../util/errors.ts';
+import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { WALLET_LABELS_BYTES_MAX } from '../../../util/limits.ts';
+import type { AccountPurpose } from '../../../wallet/bitcoin/keys/index.ts';
 import { createWatchOnlyWallet, importDescriptor } from '../../../wallet/bitcoin/operations/create-wallet.ts';
 import { importLabels } from '../../../wallet/bitcoin/operations/labels.ts';
+import { createSigningWallet, newMnemonic } from '../../../wallet/bitcoin/operations/signing-wallet.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
 import { accountJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
 import { balanceJson, walletJson } from '../../../wallet/documents.ts';
@@ -16,9 +18,16 @@ import { counted } from '../../format.ts';
 import type { CommandOptions } from '../../options.ts';
 import { readOperand } from '../../read-operand.ts';
 import { withWallet, withWallets } from './open-wallets.ts';
+import { passphraseOptions, readPassphrase } from './passphrase.ts';
+import { readSecretFile } from './secret-file.ts';
 import { coinText } from './wallet-text.ts';
 
+const PURPOSES: readonly AccountPurpose[] = [44, 49, 84, 86];
+
 interface CreateFlags extends CommandOptions {
+  readonly newWords?: boolean;
+  readonly secret?: string;
+  readonly purpose?: string;
   readonly change?: string;
   readonly account?: string;
   readonly descriptor?: string;
@@ -26,13 +35,17 @@ interface CreateFlags extends CommandOptions {
 }
 
 export function registerCreate(wallet: Command): void {
-  wallet
-    .command('create')
-    .description('a wallet that watches, from a descriptor with public keys')
+  passphraseOptions(wallet.command('create').description('a wallet, from a descriptor with public keys, or with keys of its own'))
     .argument('<name>', 'of the wallet')
-    .argument('<descriptor>', "such as \"wpkh([fingerprint/84'/0'/0']xpub.../<0;1>/*)#checksum\"")
+    .argument('[descriptor]', "such as \"wpkh([fingerprint/84'/0'/0']xpub.../<0;1>/*)#checksum\": it watches, and others sign")
     .option('--change <descriptor>', 'of change, where the first has no <0;1>')
     .option('--account <name>', 'name of its account (default: default)')
+    .option('--new-words', 'instead: it signs, with 24 new words, which are shown once and kept under a passphrase')
+    .option(
+      '--secret <file>',
+      'instead: it signs, with words (BIP39), an extended private key or descriptors with private keys; - is standard input',
+    )
+    .option('--purpose <n>', 'of words and extended keys: 44, 49, 84 (default) or 86, for P2PKH, P2SH-P2WPKH, P2WPKH or P2TR')
     .addHelpText('after', '\nIts past is found in the index of the store: at once, or by the process that follows the chain.')
     .action(action(create));
   wallet
@@ -47,26 +60,49 @@ export function registerCreate(wallet: Command): void {
   wallet.command('sync').description('take in the blocks of the store, where no process follows the chain').action(action(sync));
 }
 
-function create(context: Context, name: string, descriptor: string): Promise<void> {
+async function create(context: Context, name: string, descriptor: string | undefined): Promise<void> {
   const { output } = context;
-  const { change, account }: CreateFlags = context.options;
-  return withWallets(
+  const { change, account, newWords, secret }: CreateFlags = context.options;
+  const isWatchOnly = newWords !== true && secret === undefined;
+  if (isWatchOnly === (descriptor === undefined) || (newWords === true && secret !== undefined)) {
+    throw new UnspentError('USAGE', 'say which keys it has: a descriptor, or --new-words, or --secret FILE');
+  }
+  await withWallets(
     context,
     async (wallets) => {
-      await createWatchOnlyWallet(wallets, { name, descriptor, change, account });
+      const words = isWatchOnly ? undefined : await createWithSecret(context, wallets, name);
+      if (isWatchOnly) await createWatchOnlyWallet(wallets, { name, descriptor: descriptor ?? '', change, account });
       const isSynced = await trySync(context, wallets);
       const wallet = await wallets.store.getWallet(name);
       const balance = await wallets.store.balance(wallet.id, { now: wallets.now() });
       const accounts = await wallets.store.listAccounts(wallet.id);
       if (output.json) {
         const list = accounts.map((each) => accountJson(wallets, each));
-        return output.document({ ...walletJson(wallets.notation, wallet), accounts: list, balance: balanceJson(balance) });
+        const shown = words === undefined ? {} : { words };
+        return output.document({ ...walletJson(wallets.notation, wallet), ...shown, accounts: list, balance: balanceJson(balance) });
       }
-      output.line(`wallet ${name} watches ${wallets.account(accounts[0]).external}`);
+      output.line(`wallet ${name} ${isWatchOnly ? 'watches' : 'signs for'} ${wallets.account(accounts[0]).external}`);
+      if (words !== undefined) output.line(`its words, to be written down now, in this order:\n${words}`);
       if (isSynced) output.line(`it has ${coinText(balance.total, wallets.notation)}`);
     },
     { create: true },
   );
+}
+
+/** The words, where they are new. */
+async function createWithSecret(context: Context, wallets: WalletContext, name: string): Promise<string | undefined> {
+  const { keys } = wallets;
+  const { account, secret: file, purpose: text }: CreateFlags = context.options;
+  const purpose = PURPOSES.find((each) => `${each}` === (text ?? '84'));
+  if (purpose === undefined) throw new UnspentError('USAGE', `--purpose is one of ${PURPOSES.join(', ')}, not '${text?.slice(0, 40)}'`);
+  const secret = file === undefined ? newMnemonic() : await readSecretFile(keys, file);
+  try {
+    const passphrase = await readPassphrase(context, { isNew: true });
+    await createSigningWallet(wallets, { name, secret, passphrase, purpose, account });
+    return file === undefined ? keys.secretText(secret) : undefined;
+  } finally {
+    keys.wipeSecret(secret);
+  }
 }
 
 async function add(context: Context, name: string): Promise<void> {

@@ -5,6 +5,7 @@ import { formatId } from '../../../ledgers/bitcoin/index.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { backupSqlite } from '../../../wallet/backup.ts';
 import { exportLabels } from '../../../wallet/bitcoin/operations/labels.ts';
+import { revealSecret } from '../../../wallet/bitcoin/operations/signing-wallet.ts';
 import { accountJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
 import { walletDatabaseFile, walletDatabaseUrl } from '../../../wallet/database-url.ts';
 import { walletJson } from '../../../wallet/documents.ts';
@@ -13,11 +14,13 @@ import { counted } from '../../format.ts';
 import type { CommandOptions } from '../../options.ts';
 import { withWallet, withWallets } from './open-wallets.ts';
 import { txId } from './operands.ts';
+import { passphraseOptions, readPassphrase } from './passphrase.ts';
 
 const DAY_MS = 86_400_000;
 
 interface KeepFlags extends CommandOptions {
   readonly labels?: boolean;
+  readonly secret?: boolean;
   readonly days?: string;
 }
 
@@ -29,11 +32,14 @@ export function registerKeep(wallet: Command): void {
     .argument('<txid>', 'of the transaction')
     .argument('<text>', 'the label; empty: none')
     .action(action(label));
-  wallet
-    .command('export')
-    .description('its descriptors, from which it can be made again anywhere; or its labels (BIP329)')
+  passphraseOptions(
+    wallet
+      .command('export')
+      .description('its descriptors, from which it can be made again anywhere; or its labels (BIP329), or its secret'),
+  )
     .argument('<name>', 'of the wallet')
     .option('--labels', 'labels, one JSON document a line')
+    .option('--secret', 'the words or keys that it was made with; nothing else ever shows them')
     .action(action(exportWallet));
   wallet
     .command('prune')
@@ -60,8 +66,9 @@ function label(context: Context, name: string, id: string, text: string): Promis
 
 function exportWallet(context: Context, name: string): Promise<void> {
   const { output } = context;
-  const { labels }: KeepFlags = context.options;
+  const { labels, secret }: KeepFlags = context.options;
   return withWallet(context, name, async (wallets, wallet) => {
+    if (secret === true) return showSecret(context, await revealSecret(wallets, wallet, await readPassphrase(context)));
     const text = await exportLabels(wallets.store, wallet);
     const accounts = await wallets.store.listAccounts(wallet.id);
     if (output.json) {
@@ -83,6 +90,11 @@ function exportWallet(context: Context, name: string): Promise<void> {
       if (change !== null) output.line(`${change}`);
     }
   });
+}
+
+function showSecret({ output }: Context, secret: string): void {
+  if (output.json) output.document({ secret });
+  else output.line(secret);
 }
 
 function prune(context: Context, name: string): Promise<void> {

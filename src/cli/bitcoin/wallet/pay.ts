@@ -6,18 +6,22 @@ import type { Command } from 'commander';
 import { formatId } from '../../../ledgers/bitcoin/index.ts';
 import { fromHex, isHex, toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import { PSBT_BYTES_MAX, SECRET_BYTES_MAX } from '../../../util/limits.ts';
+import { PSBT_BYTES_MAX } from '../../../util/limits.ts';
 import { broadcastTx } from '../../../wallet/bitcoin/operations/broadcast.ts';
 import { prepareChild, prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
+import type { FeeAllowance } from '../../../wallet/bitcoin/operations/fee-guard.ts';
 import { type PreparedPayment, preparePayment } from '../../../wallet/bitcoin/operations/payment.ts';
 import { readFee } from '../../../wallet/bitcoin/operations/payment-text.ts';
+import { openSigner } from '../../../wallet/bitcoin/operations/signing-wallet.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
 import { paymentJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
 import { txJson } from '../../../wallet/documents.ts';
+import type { WalletInfo } from '../../../wallet/records.ts';
 import { action, type Context } from '../../context.ts';
 import { readOperand } from '../../read-operand.ts';
 import { withWallet } from './open-wallets.ts';
 import { checkNewFile, collect, feeFlags, type PayFlags, paymentRequest, satoshi, txId, writeNewFile } from './operands.ts';
+import { passphraseOptions, readPassphrase } from './passphrase.ts';
 import { submitTo } from './submit.ts';
 import { selectionText } from './wallet-text.ts';
 
@@ -28,28 +32,22 @@ interface SendFlags extends PayFlags {
   readonly label?: string;
   readonly replace?: boolean;
   readonly server?: string;
-  readonly secret?: string;
+  readonly sign?: boolean;
 }
 
 export function registerPay(wallet: Command): void {
-  payOptions(wallet.command('send').description('a payment, as a PSBT to be signed; its coins are leased'))
+  signOptions(payOptions(wallet.command('send').description('a payment, as a PSBT to be signed; its coins are leased')))
     .option('--psbt <file>', 'write the PSBT to this new file (default: standard output)')
     .action(action(send));
-  feeOptions(wallet.command('bump').description('a transaction that waits pays more: a replacement (BIP125) as a PSBT, or a child'))
+  signOptions(
+    feeOptions(wallet.command('bump').description('a transaction that waits pays more: a replacement (BIP125) as a PSBT, or a child')),
+  )
     .argument('<name>', 'of the wallet')
     .argument('<txid>', 'of the transaction')
     .option('--cpfp', 'a child that pays for both, instead of a replacement')
     .option('--parent-fee <satoshi>', 'with --cpfp: what the parent pays, where the wallet cannot know')
     .option('--psbt <file>', 'write the PSBT to this new file (default: standard output)')
     .action(action(bump));
-  wallet
-    .command('sign')
-    .description('sign a PSBT with keys from a file, which the wallet does not keep')
-    .argument('<name>', 'of the wallet')
-    .argument('<psbt>', 'file with the PSBT; - is standard input')
-    .requiredOption('--secret <file>', 'file with the words of a mnemonic (BIP39), or descriptors with private keys, one a line')
-    .option('--psbt <file>', 'write the PSBT to this new file (default: standard output)')
-    .action(action(sign));
   wallet
     .command('broadcast')
     .description('a signed PSBT or transaction: recorded, and handed to a node')
@@ -79,6 +77,10 @@ export function payOptions(command: Command): Command {
     .option('--unsafe', 'spend unconfirmed coins of others too');
 }
 
+function signOptions(command: Command): Command {
+  return passphraseOptions(command.option('--sign', 'sign it, with the keys of the wallet'));
+}
+
 /** Of commands that make a transaction. */
 function feeOptions(command: Command): Command {
   return command
@@ -88,29 +90,46 @@ function feeOptions(command: Command): Command {
     .option('--minutes <n>', 'coins are leased for so long (default: 60)');
 }
 
-function send(context: Context, name: string): Promise<void> {
+async function send(context: Context, name: string): Promise<void> {
   checkNewFile((context.options as SendFlags).psbt);
-  return withWallet(context, name, async (wallets, wallet) => {
-    const payment = await preparePayment(wallets, wallet, paymentRequest(wallets.network, context.options));
-    showPayment(context, wallets, payment);
+  await withWallet(context, name, (wallets, wallet) => {
+    const request = paymentRequest(wallets.network, context.options);
+    return makePayment(context, wallets, wallet, request, () => preparePayment(wallets, wallet, request));
   });
 }
 
-function bump(context: Context, name: string, id: string): Promise<void> {
+async function bump(context: Context, name: string, id: string): Promise<void> {
   const flags: SendFlags = context.options;
   checkNewFile(flags.psbt);
-  return withWallet(context, name, async (wallets, wallet) => {
+  await withWallet(context, name, (wallets, wallet) => {
     const request = { txId: txId(id), ...readFee(feeFlags(flags)) };
     const parentFee = flags.parentFee === undefined ? undefined : satoshi(flags.parentFee);
-    const payment =
-      flags.cpfp === true
-        ? await prepareChild(wallets, wallet, { ...request, parentFee })
-        : await prepareReplacement(wallets, wallet, request);
-    showPayment(context, wallets, payment);
+    return makePayment(context, wallets, wallet, request, () =>
+      flags.cpfp === true ? prepareChild(wallets, wallet, { ...request, parentFee }) : prepareReplacement(wallets, wallet, request),
+    );
   });
 }
 
-function showPayment({ output, options }: Context, wallets: WalletContext, payment: PreparedPayment): void {
+/** With --sign the keys are opened first: a wrong passphrase leases no coins. */
+async function makePayment(
+  context: Context,
+  wallets: WalletContext,
+  wallet: WalletInfo,
+  allowance: FeeAllowance,
+  prepare: () => Promise<PreparedPayment>,
+): Promise<void> {
+  const { sign }: SendFlags = context.options;
+  if (sign !== true) return showPayment(context, wallets, await prepare(), 'to be signed');
+  const signer = await openSigner(wallets, wallet, await readPassphrase(context));
+  try {
+    const payment = await prepare();
+    showPayment(context, wallets, { ...payment, psbt: signer.sign(payment.psbt, allowance).psbt }, 'signed');
+  } finally {
+    signer.wipe();
+  }
+}
+
+function showPayment({ output, options }: Context, wallets: WalletContext, payment: PreparedPayment, state: string): void {
   const { psbt: file }: SendFlags = options;
   const text = wallets.keys.formatPsbt(payment.psbt);
   if (file !== undefined) writeNewFile(file, `${text}\n`);
@@ -118,33 +137,7 @@ function showPayment({ output, options }: Context, wallets: WalletContext, payme
   else if (file === undefined) {
     output.remark(selectionText(payment, wallets.notation));
     output.line(text);
-  } else output.line(`${selectionText(payment, wallets.notation)}\nto be signed: ${file}`);
-}
-
-function sign(context: Context, name: string, operand: string): Promise<void> {
-  const { output } = context;
-  const { secret, psbt: target }: SendFlags = context.options;
-  return withWallet(context, name, async ({ keys, network }) => {
-    const psbt = keys.parsePsbt(await readOperand(operand, PSBT_BYTES_MAX));
-    const ring = keys.openKeyRing(network, readSecret(keys, await readOperand(secret ?? '', SECRET_BYTES_MAX)));
-    try {
-      const signed = keys.signPsbt(psbt, ring);
-      const text = keys.formatPsbt(signed.psbt);
-      const { isComplete } = keys.inspectPsbt(signed.psbt);
-      if (target !== undefined) writeNewFile(target, `${text}\n`);
-      if (output.json) return output.document({ psbt: text, signatures: signed.signatures, complete: isComplete });
-      output.remark(`${signed.signatures} signatures added; ${isComplete ? 'it has all it needs' : 'others are still missing'}`);
-      if (target === undefined) output.line(text);
-    } finally {
-      ring.wipe();
-    }
-  });
-}
-
-function readSecret(keys: WalletContext['keys'], bytes: Uint8Array): ReturnType<WalletContext['keys']['parseMnemonic']> {
-  const text = new TextDecoder().decode(bytes).trim();
-  if (!text.includes('(')) return keys.parseMnemonic(text);
-  return { kind: 'descriptors', texts: text.split('\n').map((line) => line.trim()) };
+  } else output.line(`${selectionText(payment, wallets.notation)}\n${state}: ${file}`);
 }
 
 function broadcast(context: Context, name: string, operand: string): Promise<void> {

@@ -5,6 +5,7 @@ import { registerKeep } from './keep.ts';
 import { registerLook } from './look.ts';
 import { registerPay } from './pay.ts';
 import { registerReserve } from './reserve.ts';
+import { registerSecrets } from './secrets.ts';
 
 export function registerWallet(program: Command): void {
   const wallet = program
@@ -24,5 +25,5 @@ Examples:
   $ unspent wallet broadcast shop rent-signed.psbt --server http://127.0.0.1:8437
   $ unspent wallet history shop`,
     );
-  for (const register of [registerCreate, registerLook, registerPay, registerReserve, registerKeep]) register(wallet);
+  for (const register of [registerCreate, registerLook, registerPay, registerSecrets, registerReserve, registerKeep]) register(wallet);
 }

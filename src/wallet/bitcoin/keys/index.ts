@@ -46,9 +46,10 @@ export {
   decodeSecret,
   encodeSecret,
   masterOf,
-  mnemonicWords,
   openKeyRing,
   parseMnemonic,
+  secretAccount,
+  secretText,
   type WalletSecret,
   wipeSecret,
 } from './wallet-secret.ts';

@@ -9,8 +9,9 @@
 import { entropyToMnemonic, mnemonicToEntropy, mnemonicToSeedSync } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
-import { concatBytes, utf8 } from '../../../util/bytes.ts';
-import { UnspentError } from '../../../util/errors.ts';
+import { concatBytes, toHex, utf8 } from '../../../util/bytes.ts';
+import { assert, UnspentError } from '../../../util/errors.ts';
+import { type Account, type AccountPurpose, accountDescriptor, parseAccount } from './account.ts';
 import { parseDescriptor } from './descriptor.ts';
 import { type HDKey, hasPrivateKey, masterKey, parseExtendedKey } from './extended-key.ts';
 import { KeyRing } from './key-ring.ts';
@@ -41,14 +42,52 @@ export function parseMnemonic(words: string, passphrase = ''): WalletSecret {
   }
 }
 
-/** The words to write down. Throws SECRET_INVALID where the wallet has none. */
-export function mnemonicWords(secret: WalletSecret): string {
-  if (secret.kind === 'mnemonic') return entropyToMnemonic(secret.entropy, wordlist);
-  throw new UnspentError('SECRET_INVALID', `the wallet was made from ${nameOf(secret)}, so it has no words`);
+/** What to write down: the words, a seed in hex, an extended private key, or descriptors, one a line. */
+export function secretText(secret: WalletSecret): string {
+  switch (secret.kind) {
+    case 'mnemonic':
+      return entropyToMnemonic(secret.entropy, wordlist);
+    case 'seed':
+      return toHex(secret.seed);
+    case 'extended':
+      return secret.key;
+    case 'descriptors':
+      return secret.texts.join('\n');
+  }
 }
 
-function nameOf({ kind }: WalletSecret): string {
-  return { mnemonic: 'a mnemonic', seed: 'a seed', extended: 'an extended private key', descriptors: 'descriptors' }[kind];
+/**
+ * The account that a wallet with this secret begins with: the first of that purpose, or the one that the descriptors
+ * say. Throws SECRET_INVALID, which quotes nothing of the secret.
+ */
+export function secretAccount(network: BitcoinNetwork, secret: WalletSecret, purpose: AccountPurpose): Account {
+  if (secret.kind === 'descriptors') return descriptorAccount(network, secret.texts);
+  const master = masterOf(network, secret);
+  assert(master !== null, 'a secret without a master key is descriptors');
+  try {
+    return parseAccount(network, accountDescriptor(network, master, { purpose, account: 0 }));
+  } finally {
+    master.wipePrivateData();
+  }
+}
+
+function descriptorAccount(network: BitcoinNetwork, [external, change, ...others]: readonly string[]): Account {
+  if (others.length > 0) throw new UnspentError('SECRET_INVALID', 'give one descriptor, and a second one of change, and no more');
+  let account: Account;
+  try {
+    account = parseAccount(network, external, change);
+  } catch {
+    // The cause is left out: its message may have parts of the keys.
+    throw new UnspentError('SECRET_INVALID', `the text is no descriptor of ${network.name} with private keys`);
+  }
+  const descriptors = account.change === null ? [account.external] : [account.external, account.change];
+  if (descriptors.every(({ privateKeys }) => privateKeys.length === 0)) {
+    throw new UnspentError('SECRET_INVALID', 'the descriptors have no private keys');
+  }
+  // Those of the text that is stored: without private keys, and what is hardened is derived.
+  const [first, second] = descriptors.map((descriptor) => `${descriptor}`);
+  for (const descriptor of descriptors) descriptor.wipe();
+  return parseAccount(network, first, second);
 }
 
 /** The caller wipes the bytes. */

@@ -77,7 +77,8 @@ function readAccount({ keys, network }: WalletContext, { descriptor, change }: N
   return account;
 }
 
-async function storeAccount(context: WalletContext, { id }: WalletInfo, account: Account, name = 'default'): Promise<AccountInfo> {
+/** The descriptors of the account, without private keys. */
+export async function storeAccount(context: WalletContext, { id }: WalletInfo, account: Account, name = 'default'): Promise<AccountInfo> {
   const [externalKind, internalKind] = [kindOf(context, account, 0), kindOf(context, account, account.change === null ? 0 : 1)];
   const scope: KeyScope = { purpose: PURPOSES[externalKind] ?? 0, coinType: context.network.keys.coinType };
   const publicKey = accountKey(account);
