@@ -15,7 +15,7 @@ export const TX_STATUSES = ['pending', 'published', 'replaced', 'failed', 'orpha
 export type TxStatus = (typeof TX_STATUSES)[number];
 
 /**
- * Kinds of scripts, in the order of their numbers in the database. Those of Cardano are kinds of addresses: what spends
+ * Kinds of scripts, in the order of their numbers in the database; `multisig` is bare. Those of Cardano are kinds of addresses: what spends
  * from them is a key, a script, or a key of Byron; `cardano-stake` is a reward address, and owns every output whose
  * address has its stake credential.
  */
@@ -32,6 +32,7 @@ export const SCRIPT_KINDS = [
   'cardano-script',
   'cardano-byron',
   'cardano-stake',
+  'multisig',
 ] as const;
 export type ScriptKind = (typeof SCRIPT_KINDS)[number];
 

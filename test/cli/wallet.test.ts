@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { before, describe, it, type TestContext } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { openStore } from '../../src/store/store.ts';
+import * as keys from '../../src/wallet/bitcoin/keys/index.ts';
 import { until } from '../support/patience.ts';
 import { MNEMONIC, RegtestAccount } from '../support/regtest-account.ts';
 import { temporary, unspentHere } from './run.ts';
@@ -181,13 +182,36 @@ describe('unspent wallet', () => {
     await serving.interrupt();
   });
 
+  it('combo and bare multisig: every script of the keys is watched', async (t) => {
+    const key = /\(\[.*\](tpub\w+)/.exec(account.descriptor)?.[1] ?? assert.fail('it has a key');
+    const { network } = chain;
+    const combo = keys.parseDescriptor(network, `combo([73c5da0a/84h/1h/0h]${key}/7/*)`);
+    const bare = keys.parseDescriptor(network, `multi(1,[73c5da0a/84h/1h/0h]${key}/8/*,[73c5da0a/84h/1h/0h]${key}/9/*)`);
+    for (const { script } of [...combo.derive(0, 1), ...bare.derive(0, 2)]) chain.fund(script, 50_000n);
+    await mine();
+    const made = await json<{ accounts: { name: string }[]; balance: { total: string } }>('create', 'every', `${combo}`);
+    assert.deepEqual(
+      made.accounts.map(({ name }) => name),
+      ['default', 'default sh(wpkh)', 'default pkh', 'default pk'],
+    );
+    assert.equal(made.balance.total, '200000');
+    await refused(/there is a wallet 'every' already/, 1, 'create', 'every', `${combo}`);
+    await refused(/has that descriptor already/, 1, 'import', 'every', '--descriptor', `${combo}`);
+    assert.equal((await json<{ balance: { total: string } }>('create', 'bare', `${bare}`)).balance.total, '50000');
+    // P2PK and bare multisig are watched; the rest is spent.
+    await refused(/only watched/, 1, 'send', 'bare', '--pay', `${PAYEE}=40000`, '--fee-rate', '1');
+    await refused(/are missing/, 1, 'send', 'every', '--pay', `${PAYEE}=150000`, '--fee-rate', '1');
+    await run('send', 'every', '--pay', `${PAYEE}=140000`, '--fee-rate', '1', '--psbt', file(t, 'psbt'));
+    assert.equal((await json('balance', 'every'))['locked'], '150000');
+  });
+
   it('prune, backup, migrate', async (t) => {
     assert.deepEqual(await json('prune', 'shop', '--days', '1'), { pruned: [] });
     await run('backup', file(t, 'copy'));
     await refused(/is there already/, 1, 'backup', file(t, 'copy'));
     assert.ok(existsSync(file(t, 'copy')) && readFileSync(file(t, 'copy')).subarray(0, 6).toString() === 'SQLite');
     assert.match(await run('list', '--wallet-database', `sqlite:${file(t, 'copy')}`), /shop/);
-    assert.match(await run('migrate'), /3 wallets/);
+    assert.match(await run('migrate'), /5 wallets/);
     await refused(/pg_dump/, 1, 'backup', 'x', '--wallet-database', 'postgres://me:secret@127.0.0.1:1/x');
   });
 });

@@ -25,7 +25,7 @@ export function tableStatements(types: ColumnTypes): string[] {
 }
 
 const BITCOIN_KINDS = ['P2PK', 'P2PKH', 'P2SH', 'P2SH-P2WPKH', 'P2WPKH', 'P2WSH', 'P2TR', 'P2A'];
-const KINDS = [...BITCOIN_KINDS, 'CARDANO-KEY', 'CARDANO-SCRIPT', 'CARDANO-BYRON', 'CARDANO-STAKE'];
+const KINDS = [...BITCOIN_KINDS, 'CARDANO-KEY', 'CARDANO-SCRIPT', 'CARDANO-BYRON', 'CARDANO-STAKE', 'MULTISIG'];
 
 function chainTables({ id, integer, bytes, bytewise, table }: ColumnTypes): string[] {
   return [
@@ -63,7 +63,7 @@ function chainTables({ id, integer, bytes, bytewise, table }: ColumnTypes): stri
 
 function keyTables({ id, integer, bytes, table }: ColumnTypes): string[] {
   return [
-    `CREATE TABLE address_types (id ${integer} PRIMARY KEY CONSTRAINT address_type_range CHECK (id BETWEEN 0 AND 11), type_name text NOT NULL UNIQUE)${table}`,
+    `CREATE TABLE address_types (id ${integer} PRIMARY KEY CONSTRAINT address_type_range CHECK (id BETWEEN 0 AND ${KINDS.length - 1}), type_name text NOT NULL UNIQUE)${table}`,
     `INSERT INTO address_types (id, type_name) VALUES ${KINDS.map((name, at) => `(${at}, '${name}')`).join(', ')}`,
     `CREATE TABLE key_scopes (
       id ${id},

@@ -52,6 +52,41 @@ function twoBranches({ branchCount }: Descriptor): UnspentError {
   return new UnspentError('DESCRIPTOR_INVALID', message, { branches: branchCount });
 }
 
+/** What `combo` stands for; the first is the one that addresses are given out of. */
+const COMBO_KINDS = [
+  ['wpkh', (key: string): string => `wpkh(${key})`],
+  ['sh(wpkh)', (key: string): string => `sh(wpkh(${key}))`],
+  ['pkh', (key: string): string => `pkh(${key})`],
+  ['pk', (key: string): string => `pk(${key})`],
+] as const;
+
+export interface NamedAccount {
+  /** The kind of its scripts, where it is one of several; empty: it is the only one, or the first. */
+  readonly kind: string;
+  readonly account: Account;
+}
+
+/**
+ * An index of an account has one script, and one of `combo` has up to four: so it becomes an account for each kind of
+ * script. A key of 65 bytes has no segwit scripts. Any other account is itself. Throws DESCRIPTOR_INVALID where only one
+ * of two branches is a `combo`.
+ */
+export function splitCombo(network: BitcoinNetwork, account: Account): readonly NamedAccount[] {
+  const branches = account.change === null ? [account.external] : [account.external, account.change];
+  const keys = branches.map((branch) => /^combo\((.*)\)#/.exec(`${branch}`)?.[1]);
+  if (keys.every((key) => key === undefined)) return [{ kind: '', account }];
+  const [external, change] = keys;
+  if (external === undefined || (account.change !== null && change === undefined)) {
+    throw new UnspentError('DESCRIPTOR_INVALID', 'a combo goes together with another combo for change');
+  }
+  const hasSegwit = account.external.isRanged || account.derive(0, 0).length === COMBO_KINDS.length;
+  const kinds = hasSegwit ? COMBO_KINDS : COMBO_KINDS.slice(2);
+  return kinds.map(([kind, text], i) => ({
+    kind: i === 0 ? '' : kind,
+    account: parseAccount(network, text(external), change === undefined ? undefined : text(change)),
+  }));
+}
+
 const PURPOSES = {
   44: (key: string): string => `pkh(${key})`,
   49: (key: string): string => `sh(wpkh(${key}))`,

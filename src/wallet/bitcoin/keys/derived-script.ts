@@ -190,6 +190,7 @@ export function scriptKind(bytes: Uint8Array, redeemScript: Uint8Array | null): 
   switch (script.kind) {
     case 'p2pk':
     case 'p2pkh':
+    case 'multisig':
       return script.kind;
     case 'p2sh':
       return redeemScript !== null && scriptKind(redeemScript, null) === 'p2wpkh' ? 'p2sh-p2wpkh' : 'p2sh';

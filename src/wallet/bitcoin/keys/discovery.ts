@@ -91,8 +91,8 @@ export function deriveIfAny(account: Account, branch: AddressBranch, index: numb
 
 /**
  * The addresses of an account as stores take them. Throws DESCRIPTOR_INVALID where
- * an index has several scripts (`combo`), or one of a kind that stores do not
- * tell apart, such as bare multisig.
+ * an index has several scripts (`combo`: see `splitCombo`), or one of a kind that
+ * stores do not tell apart.
  */
 export function addressesOf(account: Account): DeriveAddress {
   return (branch, index) => {
@@ -104,7 +104,7 @@ export function addressesOf(account: Account): DeriveAddress {
 function toAddress([first, ...others]: readonly DerivedScript[]): NewAddress {
   const { script, kind, keys } = first;
   if (others.length > 0 || kind === 'other') {
-    const message = 'an account has one script of a known kind at each index: of combo(), import the addresses one by one';
+    const message = 'an account has one script of a known kind at each index';
     throw new UnspentError('DESCRIPTOR_INVALID', message, { kind, scripts: 1 + others.length });
   }
   return { script, kind, publicKey: keys.length === 1 ? keys[0].publicKey : undefined };

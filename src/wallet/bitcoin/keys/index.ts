@@ -3,7 +3,15 @@
  * transactions; and, for wallets that sign, secrets in a box. It stands on
  * packages that only wallets need, so others load it through `load-keys.ts`.
  */
-export { Account, type AccountPath, type AccountPurpose, accountDescriptor, parseAccount } from './account.ts';
+export {
+  Account,
+  type AccountPath,
+  type AccountPurpose,
+  accountDescriptor,
+  type NamedAccount,
+  parseAccount,
+  splitCombo,
+} from './account.ts';
 export type { DerivedScript, ScriptKey, SpendScripts, TaprootLeaf, TaprootSpend } from './derived-script.ts';
 export { scriptKind } from './derived-script.ts';
 export { Descriptor, type DescriptorOptions, parseDescriptor } from './descriptor.ts';

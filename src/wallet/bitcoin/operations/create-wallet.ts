@@ -7,7 +7,7 @@
 import { UnspentError } from '../../../util/errors.ts';
 import type { AccountInfo, KeyScope, ScriptKind, WalletInfo } from '../../records.ts';
 import { refusal } from '../../rules/failures.ts';
-import type { Account } from '../keys/index.ts';
+import type { Account, NamedAccount } from '../keys/index.ts';
 import { accountKey, type WalletContext } from './wallet-context.ts';
 
 /** A wallet to be made, with its first account. */
@@ -38,33 +38,43 @@ const PURPOSES: Readonly<Partial<Record<ScriptKind, number>>> = {
 
 /** Throws WALLET_EXISTS, DESCRIPTOR_INVALID, WATCH_ONLY for a descriptor with private keys, INVALID_PARAM. */
 export async function createWatchOnlyWallet(context: WalletContext, wallet: NewWatchOnlyWallet): Promise<WalletInfo> {
-  const account = readAccount(context, wallet);
-  const info = await emptyWallet(context, wallet.name);
-  await storeAccount(context, info, account, wallet.account);
+  const accounts = context.keys.splitCombo(context.network, readAccount(context, wallet));
+  const { info, missing } = await unfinishedWallet(context, wallet.name, accounts);
+  await storeAccounts(context, info, missing, wallet.account);
   return info;
 }
 
 /** Adds an account to a wallet. Throws WALLET_UNKNOWN, ACCOUNT_EXISTS, DESCRIPTOR_INVALID, WATCH_ONLY, INVALID_PARAM. */
 export async function importDescriptor(context: WalletContext, name: string, account: NewDescriptorAccount): Promise<AccountInfo> {
-  const parsed = readAccount(context, account);
+  const accounts = context.keys.splitCombo(context.network, readAccount(context, account));
   const wallet = await context.store.getWallet(name);
-  await refuseSameDescriptor(context, wallet, parsed);
-  return storeAccount(context, wallet, parsed, account.account);
-}
-
-/** A wallet without accounts is one whose making was cut off between its two steps: it is finished. */
-async function emptyWallet({ store }: WalletContext, name: string): Promise<WalletInfo> {
-  const known = (await store.listWallets()).find((wallet) => wallet.name === name);
-  if (known === undefined) return store.createWallet({ name, isWatchOnly: true });
-  if (!known.isWatchOnly || (await store.listAccounts(known.id)).length > 0) throw refusal.walletExists(name);
-  return known;
-}
-
-async function refuseSameDescriptor(context: WalletContext, { id }: WalletInfo, account: Account): Promise<void> {
-  for (const info of await context.store.listAccounts(id)) {
-    if (`${context.account(info).external}` !== `${account.external}`) continue;
-    throw new UnspentError('ACCOUNT_EXISTS', `account '${info.name}' has that descriptor already`);
+  const known = await knownDescriptors(context, wallet);
+  for (const each of accounts) {
+    const same = known.get(`${each.account.external}`);
+    if (same !== undefined) throw new UnspentError('ACCOUNT_EXISTS', `account '${same}' has that descriptor already`);
   }
+  return storeAccounts(context, wallet, accounts, account.account);
+}
+
+/** A wallet that has some of the accounts, and no others, is one whose making was cut off: it is finished. */
+async function unfinishedWallet(
+  context: WalletContext,
+  name: string,
+  accounts: readonly NamedAccount[],
+): Promise<{ readonly info: WalletInfo; readonly missing: readonly NamedAccount[] }> {
+  const { store } = context;
+  const info = (await store.listWallets()).find((wallet) => wallet.name === name);
+  if (info === undefined) return { info: await store.createWallet({ name, isWatchOnly: true }), missing: accounts };
+  const known = await knownDescriptors(context, info);
+  const missing = accounts.filter(({ account }) => !known.has(`${account.external}`));
+  if (!info.isWatchOnly || missing.length === 0 || known.size + missing.length > accounts.length) throw refusal.walletExists(name);
+  return { info, missing };
+}
+
+/** From descriptors to the names of the accounts that have them. */
+async function knownDescriptors(context: WalletContext, { id }: WalletInfo): Promise<ReadonlyMap<string, string>> {
+  const accounts = await context.store.listAccounts(id);
+  return new Map(accounts.map((info) => [`${context.account(info).external}`, info.name]));
 }
 
 function readAccount({ keys, network }: WalletContext, { descriptor, change }: NewDescriptorAccount): Account {
@@ -77,8 +87,21 @@ function readAccount({ keys, network }: WalletContext, { descriptor, change }: N
   return account;
 }
 
-/** The descriptors of the account, without private keys. */
-export async function storeAccount(context: WalletContext, { id }: WalletInfo, account: Account, name = 'default'): Promise<AccountInfo> {
+/** Of several accounts the first has the name, the others also the kind of their scripts. The first one. */
+export async function storeAccounts(
+  context: WalletContext,
+  wallet: WalletInfo,
+  accounts: readonly NamedAccount[],
+  name = 'default',
+): Promise<AccountInfo> {
+  const infos: AccountInfo[] = [];
+  for (const { kind, account } of accounts) {
+    infos.push(await storeAccount(context, wallet, account, kind === '' ? name : `${name} ${kind}`));
+  }
+  return infos[0];
+}
+
+async function storeAccount(context: WalletContext, { id }: WalletInfo, account: Account, name: string): Promise<AccountInfo> {
   const [externalKind, internalKind] = [kindOf(context, account, 0), kindOf(context, account, account.change === null ? 0 : 1)];
   const scope: KeyScope = { purpose: PURPOSES[externalKind] ?? 0, coinType: context.network.keys.coinType };
   const publicKey = accountKey(account);

@@ -117,7 +117,10 @@ export function selectionTerms(
   const branch = descriptors.change === null ? 0 : 1;
   const spendWeight = spendables.weightOf(account.id);
   if (spendWeight === null)
-    throw new UnspentError('UNSUPPORTED', `how outputs of account '${account.name}' are spent is not known: it has no keys`);
+    throw new UnspentError(
+      'UNSUPPORTED',
+      `outputs of account '${account.name}' are only watched: it has no keys, or scripts that are not signed here`,
+    );
   const [{ script }] = descriptors.derive(branch, descriptors.descriptor(branch).isRanged ? keys.firstIndex(descriptors, branch, 0) : 0);
   return {
     outputs,

@@ -12,7 +12,7 @@ import { type BoxBinding, type BoxOptions, openSecret, resealSecret, sealSecret 
 import type { WalletSecrets } from '../../store.ts';
 import type { AccountPurpose, SignedPsbt, WalletSecret } from '../keys/index.ts';
 import type { Keys } from '../load-keys.ts';
-import { storeAccount } from './create-wallet.ts';
+import { storeAccounts } from './create-wallet.ts';
 import { checkFee, type FeeAllowance } from './fee-guard.ts';
 import type { WalletContext } from './wallet-context.ts';
 
@@ -34,13 +34,13 @@ export interface NewSigningWallet {
 export async function createSigningWallet(context: WalletContext, wallet: NewSigningWallet, options?: BoxOptions): Promise<WalletInfo> {
   const { store, keys, network } = context;
   const { name, secret, passphrase, purpose = PURPOSE } = wallet;
-  const account = keys.secretAccount(network, secret, purpose);
+  const accounts = keys.splitCombo(network, keys.secretAccount(network, secret, purpose));
   if ((await store.listWallets()).some((known) => known.name === name)) throw refusal.walletExists(name);
   const bytes = keys.encodeSecret(secret);
   try {
     const box = await sealSecret(bytes, passphrase, bindingOf(name), options);
     const info = await store.createWallet({ name, isWatchOnly: false, secrets: secretsOf(box) });
-    await storeAccount(context, info, account, wallet.account);
+    await storeAccounts(context, info, accounts, wallet.account);
     return info;
   } finally {
     bytes.fill(0);

@@ -10,7 +10,7 @@ import { confirmations } from '../../rules/confirmations.ts';
 import { refusal } from '../../rules/failures.ts';
 import { bumpFeeOf } from '../../selection/bitcoin/ancestry.ts';
 import type { Coin } from '../../selection/bitcoin/coin.ts';
-import { inputWeight } from '../../selection/bitcoin/input-weight.ts';
+import { inputWeight, type SpendForm } from '../../selection/bitcoin/input-weight.ts';
 import type { OwnedScript } from '../keys/index.ts';
 import { UnconfirmedTxs } from './unconfirmed.ts';
 import type { WalletContext } from './wallet-context.ts';
@@ -76,6 +76,9 @@ class SpendableCoin implements Coin {
     return this.#ancestry.bumpFee;
   }
 }
+
+/** The library of PSBTs signs no outputs that are a bare key or a bare multisig: those are watched, and spent elsewhere. */
+const UNSIGNED_FORMS: readonly SpendForm['kind'][] = ['p2pk', 'multisig'];
 
 /** Read once for one selection. */
 export class Spendables {
@@ -156,7 +159,7 @@ export class Spendables {
     const account = this.#context.account(info);
     const [script] = account.derive(0, account.external.isRanged ? keys.firstIndex(account, 0, 0) : 0);
     const form = keys.spendForm(script);
-    if (form === null) return null;
+    if (form === null || UNSIGNED_FORMS.includes(form.kind)) return null;
     const weight = inputWeight(form);
     this.#weights.set(accountId, weight);
     return weight;

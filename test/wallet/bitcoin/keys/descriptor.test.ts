@@ -189,7 +189,7 @@ describe('what a derived script says', () => {
       [`wsh(pk(${key}))`]: 'p2wsh',
       [`tr(${key})`]: 'p2tr',
       [`rawtr(${key.slice(2)})`]: 'p2tr',
-      [`multi(1,${key})`]: 'other',
+      [`multi(1,${key})`]: 'multisig',
       'raw(51024e73)': 'p2a',
       'raw(6a)': 'other',
       'addr(3PUNyaW7M55oKWJ3kDukwk9bsKvryra15j)': 'p2sh',

@@ -13,6 +13,7 @@ import {
   type FindUsedScripts,
   firstIndex,
   parseAccount,
+  splitCombo,
 } from '../../../../src/wallet/bitcoin/keys/index.ts';
 import { loadKeys } from '../../../../src/wallet/bitcoin/load-keys.ts';
 
@@ -120,9 +121,39 @@ test('addresses are given as stores take them', () => {
   assert.deepEqual(addressesOf(account)(1, 7), { script, kind: 'p2wpkh', publicKey: keys[0].publicKey });
   const shared = addressesOf(parseAccount(network, `wsh(multi(1,${XPUB}/0/*,${XPUB}/1/*))`));
   assert.deepEqual([shared(0, 0)?.kind, shared(0, 0)?.publicKey], ['p2wsh', undefined]);
-  for (const text of [`combo(${XPUB}/*)`, `multi(1,${XPUB}/*)`]) {
-    assert.throws(() => addressesOf(parseAccount(network, text))(0, 0), { code: 'DESCRIPTOR_INVALID' });
+  assert.equal(addressesOf(parseAccount(network, `multi(1,${XPUB}/0/*,${XPUB}/1/*)`))(0, 0)?.kind, 'multisig');
+  assert.throws(() => addressesOf(parseAccount(network, `combo(${XPUB}/*)`))(0, 0), { code: 'DESCRIPTOR_INVALID' });
+});
+
+test('combo is an account for each kind of script', () => {
+  const combo = parseAccount(network, `combo(${XPUB}/<0;1>/*)`);
+  const parts = splitCombo(network, combo);
+  assert.deepEqual(
+    parts.map(({ kind }) => kind),
+    ['', 'sh(wpkh)', 'pkh', 'pk'],
+  );
+  for (const branch of [0, 1] as const) {
+    const together = parts.map(({ account: part }) => toHex(part.derive(branch, 5)[0].script)).sort();
+    assert.deepEqual(
+      together,
+      combo
+        .derive(branch, 5)
+        .map(({ script }) => toHex(script))
+        .sort(),
+    );
   }
+  // Of a key that is not compressed segwit has no scripts.
+  const whole = parseAccount(
+    network,
+    `combo(04${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'})`,
+  );
+  assert.deepEqual(
+    splitCombo(network, whole).map(({ account: { external } }) => `${external}`.split('(')[0]),
+    ['pkh', 'pk'],
+  );
+  assert.deepEqual(splitCombo(network, account), [{ kind: '', account }]);
+  const half = parseAccount(network, `combo(${XPUB}/0/*)`, `wpkh(${XPUB}/1/*)`);
+  assert.throws(() => splitCombo(network, half), { code: 'DESCRIPTOR_INVALID' });
 });
 
 test('what is not installed is named', async () => {

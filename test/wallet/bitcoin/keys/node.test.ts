@@ -108,6 +108,27 @@ describe('against a node', { skip: nodeMissing() }, () => {
     }
   });
 
+  test('it finds on its chain what we say combo and bare multisig are', async () => {
+    const combo = parseDescriptor(network, `combo(${tpub}/9/*)`);
+    const bare = parseDescriptor(network, `multi(1,${other}/9/*,${tpub}/9/*)`);
+    const owners = [...combo.derive(0, 3), ...bare.derive(0, 3)];
+    // Those without an address are paid by blocks.
+    await fund(owners.filter(({ script }) => formatAddress(network, script) !== null));
+    const hex = (owner: DerivedScript): string[] => owner.keys.map(({ publicKey }) => toHex(publicKey));
+    for (const text of [`pk(${hex(owners[0])})`, `multi(1,${hex(owners[4])})`]) {
+      await node.rpc('generatetodescriptor', 1, parseDescriptor(network, text).toString());
+    }
+    const found = await node.rpc(
+      'scantxoutset',
+      'start',
+      [`${combo}`, `${bare}`].map((desc) => ({ desc, range: 5 })),
+    );
+    assert.deepEqual(
+      found.unspents.map(({ scriptPubKey }: { scriptPubKey: string }) => scriptPubKey).sort(),
+      owners.map(({ script }) => toHex(script)).sort(),
+    );
+  });
+
   test('it refuses what we refuse', async () => {
     const texts = [`wpkh(${tpub}/2147483648)`, `sh(sh(pk(${tpub})))`, `wpkh(${tpub})#aaaaaaaa`, `multi(2,${tpub})`];
     for (const text of texts) {
