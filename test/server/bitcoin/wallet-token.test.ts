@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { loadConfig } from '../../../src/config/load.ts';
 import { walletPageUrl, walletToken } from '../../../src/server/bitcoin/wallets/wallet-token.ts';
 import { temporary } from '../../cli/run.ts';
 
-const config = (data: string, token = '') => ({ data, wallet: { database: '', gapLimit: 20, token } });
+const { wallet } = loadConfig({ env: {} }).config;
+const config = (data: string, token = '') => ({ data, wallet: { ...wallet, token } });
 
 describe('the token of the wallets', () => {
   it('is that of the settings, or of a file that only its owner reads', () => {
