@@ -7,7 +7,7 @@ import { needBitcoin } from '../../families/bitcoin.ts';
 import { openNetwork } from '../../families/networks.ts';
 import { parseId } from '../../ledgers/bitcoin/index.ts';
 import { parseOutpoint } from '../../ledgers/outpoint.ts';
-import { feedWallets } from '../../server/bitcoin/wallets/feed-wallets.ts';
+import { feedWallets, rescanFrom } from '../../server/bitcoin/wallets/feed-wallets.ts';
 import { fromHex, toHex } from '../../util/bytes.ts';
 import { GAP_LIMIT_DEFAULT, WALLET_PAGE_ROWS } from '../../util/limits.ts';
 import { newAddressOf } from '../../wallet/bitcoin/operations/addresses.ts';
@@ -302,7 +302,15 @@ export class Wallets implements AsyncDisposable {
     return feedWallets(this.#context, Store.openStoreOf(store));
   }
 
-  /** The same until the signal comes, with the mempool of the node that the store follows. */
+  /**
+   * After EXPIRED: brings the wallets to the newest block of the store from its index of scripts. What only the mempool
+   * saw meanwhile, and blocks that came and went, are not recovered.
+   */
+  async rescan(store: Store): Promise<void> {
+    await rescanFrom(this.#context, Store.openStoreOf(store));
+  }
+
+  /** As `sync`, until the signal comes, with the mempool of the node that the store follows. */
   follow(store: Store, signal: AbortSignal): Promise<void> {
     return feedWallets(this.#context, Store.openStoreOf(store), { signal });
   }

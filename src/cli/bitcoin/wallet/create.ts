@@ -3,7 +3,7 @@
  * of the chain.
  */
 import type { Command } from 'commander';
-import { feedWallets } from '../../../server/bitcoin/wallets/feed-wallets.ts';
+import { feedWallets, rescanFrom } from '../../../server/bitcoin/wallets/feed-wallets.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { WALLET_LABELS_BYTES_MAX } from '../../../util/limits.ts';
 import type { AccountPurpose } from '../../../wallet/bitcoin/keys/index.ts';
@@ -26,6 +26,7 @@ const PURPOSES: readonly AccountPurpose[] = [44, 49, 84, 86];
 
 interface CreateFlags extends CommandOptions {
   readonly newWords?: boolean;
+  readonly from?: string;
   readonly secret?: string;
   readonly purpose?: string;
   readonly change?: string;
@@ -57,6 +58,11 @@ export function registerCreate(wallet: Command): void {
     .option('--account <name>', 'name of the account')
     .option('--labels <file>', 'labels, one JSON document a line; - is standard input')
     .action(action(add));
+  wallet
+    .command('rescan')
+    .description('bring the wallets to the newest block from the index of the store, where its events cannot (EXPIRED)')
+    .option('--from <height>', 'find anew what is in blocks from this height on (default: from the newest block that both know)')
+    .action(action(rescan));
   wallet.command('sync').description('take in the blocks of the store, where no process follows the chain').action(action(sync));
 }
 
@@ -133,6 +139,23 @@ async function sync(context: Context): Promise<void> {
     for (const { name, syncedTo } of list) output.line(`${name} is at ${syncedTo === null ? 'no block yet' : `height ${syncedTo.height}`}`);
   });
 }
+
+async function rescan(context: Context): Promise<void> {
+  const { output } = context;
+  const { from: text }: CreateFlags = context.options;
+  if (text !== undefined && !/^\d{1,9}$/.test(text)) throw new UnspentError('USAGE', `--from is a height, not '${text.slice(0, 40)}'`);
+  await withWallets(context, async (wallets) => {
+    const height = text === undefined ? undefined : Number(text);
+    const { from, to, txs } = await context.withStore((store) => rescanFrom(wallets, store, height));
+    if (output.json) return output.document({ from: from?.height ?? null, to: to.height, transactions: txs, not_recovered: LOST });
+    output.line(`${counted(txs, 'transaction')} found in blocks ${from === null ? 0 : from.height + 1} to ${to.height}`);
+    output.line(`not recovered: ${LOST}`);
+  });
+}
+
+/** What no index of a store can tell. */
+const LOST =
+  'what was in no block that the store has now: transactions that only the mempool saw meanwhile, blocks that came and went, and when transactions were first seen';
 
 /** False: another process has the store, and does it; or there is none yet. */
 async function trySync(context: Context, wallets: WalletContext): Promise<boolean> {

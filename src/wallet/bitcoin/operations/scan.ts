@@ -89,7 +89,7 @@ function scriptsBetween(scriptAt: (index: number) => Uint8Array | undefined, fir
 }
 
 /** Each output is the wallet's own if its script is one of the wallet's addresses: the store looks. */
-function confirmedTx(walletId: WalletId, { tx, block }: ConfirmedTx): NewTx {
+export function confirmedTx(walletId: WalletId, { tx, block }: ConfirmedTx): NewTx {
   const creditCandidates = new Map(tx.outputs.map((_output, index): [number, readonly Uint8Array[]] => [index, []]));
   return { walletId, tx, block, received: 1000 * block.timestamp, status: 'published', credits: new Map(), creditCandidates };
 }

@@ -1,0 +1,94 @@
+/**
+ * Wallets whose feed cannot go on, because the store has forgotten what happened
+ * after their position or is another store, are brought to its newest block from
+ * its index of scripts. What the wallets have up to the newest block that both
+ * know stays; what was in later blocks is found anew.
+ *
+ * The position of the feed moves last. If the process ends before that, the feed
+ * still cannot go on, and the same call does the rest.
+ */
+import { UnspentError } from '../../../util/errors.ts';
+import { WALLET_HEIGHT_MAX, WALLET_PAGE_ROWS } from '../../../util/limits.ts';
+import type { FeedSource } from '../../feed/wallet-feed.ts';
+import type { WalletBlock, WalletId } from '../../records.ts';
+import type { WalletStore } from '../../store.ts';
+import type { ScriptHistory } from '../script-history.ts';
+import { confirmedTx, scanAccount } from './scan.ts';
+import type { WalletContext } from './wallet-context.ts';
+
+export interface RescanRequest {
+  /** The name under which the wallets are fed. */
+  readonly feed: string;
+  /** Nothing from this height on is believed. Default: what stands in blocks that the store has, too, is. */
+  readonly from?: number | undefined;
+}
+
+export interface RescanResult {
+  /** The newest block that was believed; null: none. */
+  readonly from: WalletBlock | null;
+  readonly to: WalletBlock;
+  /** Transactions that were found, over all wallets. */
+  readonly txs: number;
+}
+
+/** Throws UNSUPPORTED where the store keeps no history, FEED_MOVED where another process feeds the wallets or rescans them. */
+export async function rescanWallets(
+  context: WalletContext,
+  history: ScriptHistory,
+  source: FeedSource,
+  request: RescanRequest,
+): Promise<RescanResult> {
+  const { store } = context;
+  const { feed, from: heightMin = WALLET_HEIGHT_MAX } = request;
+  const after = await store.feedPosition(feed);
+  const { block: to, position } = await source.newest(new AbortController().signal);
+  if (to === null) throw new UnspentError('STORE_MISSING', 'the store has no block yet, so there is nothing to scan');
+  const from = await newestCommon(store, history, heightMin - 1);
+  await store.rollbackToBlock((from?.height ?? -1) + 1);
+  let txs = 0;
+  const wallets = await store.listWallets();
+  for (const wallet of wallets) {
+    txs += await takeIn(store, history, wallet.id, from, to);
+    for (const account of await store.listAccounts(wallet.id)) {
+      if (!(await scanAccount(context, wallet, account, history, { block: to }, false))) throw moved();
+    }
+  }
+  await store.connectBlock({ block: to, txs: [], feed: { feed, after, position } });
+  return { from, to, txs };
+}
+
+/** Of the blocks that the wallets know, up to a height. */
+async function newestCommon(store: WalletStore, history: ScriptHistory, heightMax: number): Promise<WalletBlock | null> {
+  const known = await store.listSyncedBlocks(0, Math.max(0, heightMax));
+  return known.findLast((block) => block.height <= heightMax && history.txsUpTo(block, []) !== null) ?? null;
+}
+
+/** What happened to the addresses of the wallet between two blocks; how many transactions. */
+async function takeIn(
+  store: WalletStore,
+  history: ScriptHistory,
+  walletId: WalletId,
+  from: WalletBlock | null,
+  to: WalletBlock,
+): Promise<number> {
+  const scripts: Uint8Array[] = [];
+  for (let after: Uint8Array | undefined; ; ) {
+    const page = await store.listAddresses(walletId, { after, limit: WALLET_PAGE_ROWS });
+    scripts.push(...page.map(({ script }) => script));
+    if (page.length < WALLET_PAGE_ROWS) break;
+    after = page[page.length - 1].script;
+  }
+  const found = history.txsUpTo(to, scripts);
+  if (found === null) throw moved();
+  const later = found.filter(({ block }) => block.height > (from?.height ?? -1));
+  await store.applyTxBatch(
+    walletId,
+    later.map((tx) => confirmedTx(walletId, tx)),
+    to,
+  );
+  return later.length;
+}
+
+function moved(): UnspentError {
+  return new UnspentError('FEED_MOVED', 'the chain went on meanwhile: scan again');
+}
