@@ -73,12 +73,23 @@ function descendants(unit: SqlUnit, txs: readonly ReadTx[]): readonly ReadTx[] {
   return [...found.values()];
 }
 
+/**
+ * The losers and their descendants, with all that they hold of others. A descendant may hold an output of a parent that
+ * has not lost: if it kept it, that parent would count as spent for good once the descendant is deleted.
+ */
+function markAllLosers(unit: SqlUnit, losers: readonly Uint8Array[]): ConflictMarks {
+  const { spends, descendants: fallen } = markLosers(unit, losers);
+  const lost = new Set([...losers, ...fallen].map((txId) => toHex(txId)));
+  const theirs = fallen.flatMap((txId) => spendsHeld(unit, unit.need(txId))).filter(({ outpoint }) => !lost.has(toHex(outpoint.txId)));
+  return { spends: [...spends, ...theirs], descendants: fallen };
+}
+
 /** The five steps. Returns the losers and their descendants. */
 export function resolveWinners(unit: SqlUnit, winnerIds: readonly Uint8Array[]): readonly Uint8Array[] {
   const winners = unit.needAll(winnerIds);
   for (const { txId, state } of winners) if (!state.isConflicting) throw txRefusal.notConflicting(txId);
   const losers = [...new Map(winners.flatMap((winner) => rivals(unit, winner)).map((txId) => [toHex(txId), txId])).values()];
-  const { spends, descendants: fallen } = markLosers(unit, losers);
+  const { spends, descendants: fallen } = markAllLosers(unit, losers);
   const parents = new Map(spends.map(({ outpoint }) => [toHex(outpoint.txId), unit.need(outpoint.txId)]));
   const toUnlock = [...parents.values()].filter(({ state }) => !state.isLocked);
   unspendSlots(unit, spends, true);
