@@ -5,11 +5,11 @@
  */
 import { toHex } from '../util/bytes.ts';
 import { WALLET_PAGE_ROWS, WALLET_REORG_TXS_MAX } from '../util/limits.ts';
-import type { NumberedWalletEvent, TxStatus, WalletEvent, WalletId } from './records.ts';
+import type { TxStatus, WalletEvent, WalletId } from './records.ts';
 import type { Page, WalletStore } from './store.ts';
 
 export interface ReorgEffects {
-  /** Of the event that told of it. */
+  /** Of the first event that told of it. */
   readonly sequence: number;
   /** Blocks above `to` are gone; the wallet was at `from`. */
   readonly from: number;
@@ -30,24 +30,50 @@ export interface ReorgTx {
 }
 
 type EventOf<Kind extends WalletEvent['kind']> = Extract<WalletEvent, { readonly kind: Kind }>;
+/** Blocks that were undone by one call. */
+type Rollback = EventOf<'reorg'> & { readonly sequence: number };
 
 /** Newest first; a page goes on with those before the sequence of its key. */
 export async function listReorgEffects(store: WalletStore, walletId: WalletId, page: Page<number>): Promise<ReorgEffects[]> {
   const effects: ReorgEffects[] = [];
-  for (const reorg of await store.listReorgs(walletId, page)) effects.push(await effectsOf(store, reorg));
+  for await (const rollbacks of reorganisations(store, walletId, page.after)) {
+    effects.push(await effectsOf(store, walletId, rollbacks));
+    if (effects.length === page.limit) break;
+  }
   return effects;
 }
 
-async function effectsOf(store: WalletStore, { walletId, sequence, event }: NumberedWalletEvent): Promise<ReorgEffects> {
-  const { from, to, depth } = event as EventOf<'reorg'>;
-  const txs = new Map<string, ReorgTx>();
-  for await (const told of rollbackEvents(store, walletId, sequence)) {
-    const key = toHex(told.txId);
-    if (!txs.has(key) && txs.size === WALLET_REORG_TXS_MAX) return { sequence, from, to, depth, txs: [...txs.values()], isCut: true };
-    if (told.kind === 'tx.unconfirmed') txs.set(key, { txId: told.txId, height: told.height, status: 'published' });
-    else txs.set(key, { txId: told.txId, height: txs.get(key)?.height ?? null, status: told.to });
+/** Newest first. A feed undoes block by block: rollbacks of which each begins where the one before ended are one reorganisation, given in their order. */
+async function* reorganisations(store: WalletStore, walletId: WalletId, before: number | undefined): AsyncGenerator<readonly Rollback[]> {
+  let run: Rollback[] = [];
+  for (let after = before; ; after = run[0].sequence) {
+    const told = await store.listReorgs(walletId, { limit: WALLET_PAGE_ROWS, after });
+    for (const { sequence, event } of told) {
+      const rollback = { ...(event as EventOf<'reorg'>), sequence };
+      if (run.length > 0 && rollback.to !== run[0].from) {
+        yield run;
+        run = [];
+      }
+      run.unshift(rollback);
+    }
+    if (told.length < WALLET_PAGE_ROWS) break;
   }
-  return { sequence, from, to, depth, txs: [...txs.values()], isCut: false };
+  if (run.length > 0) yield run;
+}
+
+async function effectsOf(store: WalletStore, walletId: WalletId, rollbacks: readonly Rollback[]): Promise<ReorgEffects> {
+  const [{ sequence, from }, { to }] = [rollbacks[0], rollbacks[rollbacks.length - 1]];
+  const txs = new Map<string, ReorgTx>();
+  for (const rollback of rollbacks) {
+    for await (const told of rollbackEvents(store, walletId, rollback.sequence)) {
+      const key = toHex(told.txId);
+      if (!txs.has(key) && txs.size === WALLET_REORG_TXS_MAX)
+        return { sequence, from, to, depth: from - to, txs: [...txs.values()], isCut: true };
+      if (told.kind === 'tx.unconfirmed') txs.set(key, { txId: told.txId, height: told.height, status: 'published' });
+      else txs.set(key, { txId: told.txId, height: txs.get(key)?.height ?? null, status: told.to });
+    }
+  }
+  return { sequence, from, to, depth: from - to, txs: [...txs.values()], isCut: false };
 }
 
 /** What the same call told of transactions: up to its new tip, or where there is no block left up to what another call tells. */

@@ -188,6 +188,7 @@ describe('the verdict', () => {
     },
     tip: { height: 1200, slot: 24_000, hash: 'ab', epoch: 1, block_time: 1, era: 'conway' },
     pruned: { spent_outputs: -1, deltas: -1 },
+    shapes: [],
     projections: ['utxo'],
     following: {
       state: 'following',

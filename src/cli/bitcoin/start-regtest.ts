@@ -12,6 +12,7 @@ import { serveP2p } from '../../chains/bitcoin/responder/index.ts';
 import { openNetwork } from '../../families/networks.ts';
 import { openNetworkSource } from '../../families/open-source.ts';
 import { bitcoinNetwork, formatAddress } from '../../ledgers/bitcoin/index.ts';
+import { walletPageUrl } from '../../server/bitcoin/wallets/wallet-token.ts';
 import type { Served, ServeOptions } from '../../server/serve.ts';
 import type { OpenStore } from '../../store/store.ts';
 import { UnspentError } from '../../util/errors.ts';
@@ -123,7 +124,9 @@ function introduction(url: string, store: OpenStore, served: Served | null): str
     ...(tcp === undefined ? [] : [['electrum', `${store.config.electrum.host}:${tcp} (TCP, no TLS)`] as [string, string]]),
     ['regtest', `a chain of your own, a block every ${INTERVAL_MS / 1000} s, served at ${url}`],
     ['store', `${store.data}, following it over that socket`],
-    ['wallet', `unspent wallet history ${DEMO_WALLET} --data ${store.data}, in another terminal: payments, one replaced`],
+    ...(served === null ? [] : [['wallet', `open ${walletPageUrl(served.url, store.config)}`] as [string, string]]),
+    [served === null ? 'wallet' : '', `or, in another terminal: unspent wallet history ${DEMO_WALLET} --data ${store.data}`],
+    ['', 'payments, one replaced, and what the fork does to them'],
     ['soon', 'a fork: the last blocks are undone, exactly, and others take their place'],
     ['try', `query address ${address}`],
     ...(served === null ? [] : [['', `curl ${served.url}api/address/${address}/utxo`] as [string, string]]),

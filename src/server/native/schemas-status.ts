@@ -101,6 +101,7 @@ export const Status = Type.Object(
     ),
     cage: orNull(Cage),
     txs: orNull(TxsStatus),
+    shapes: Type.Array(Type.String(), { description: 'What it answers in besides this API.' }),
     projections: Type.Array(Type.String(), { description: 'What the store keeps.' }),
     settings: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Integer(), Type.String()]), {
       description: 'The settings in force that say what is kept, how far back, and how it is pruned and applied.',

@@ -27,6 +27,7 @@ export function documentOf(base: string, modules: readonly string[]): string {
     <div class="bar">
       <a class="brand" href="#/" aria-label="Unspent, overview"><img src="${base}/icon.svg" alt="" width="26" height="26"><span>Unspent</span></a>
       <span class="chip" id="network" hidden></span>
+      <a class="chip" id="wallets" href="#/wallets" hidden>Wallets</a>
       <form class="search" id="search" role="search">
         <label class="unseen" for="query">Search the chain</label>
         <svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="8.5" cy="8.5" r="5.5"/><path d="m13 13 4.5 4.5"/></svg>

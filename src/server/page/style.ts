@@ -2,5 +2,6 @@
 import { BASE } from './style-base.ts';
 import { EXPLORER } from './style-explorer.ts';
 import { OVERVIEW } from './style-overview.ts';
+import { WALLET } from './style-wallet.ts';
 
-export const STYLE = BASE + OVERVIEW + EXPLORER;
+export const STYLE = BASE + OVERVIEW + EXPLORER + WALLET;

@@ -7,6 +7,7 @@
  * in the order of commits, and a reader who has seen number n misses none below.
  */
 import { type RawBuilder, sql } from 'kysely';
+import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { listTable } from '../../sql/lists.ts';
 import { fromHex, toHex } from '../../util/bytes.ts';
 import type { NumberedWalletEvent, WalletBlock, WalletEvent, WalletId } from '../records.ts';
@@ -73,10 +74,18 @@ function numbered(row: { event_sequence: number; wallet_id: number; event_json: 
 /** JSON, its kind first (IS_REORG), with bytes as {"hex": ...} and amounts as {"amount": ...}. */
 function eventText(event: WalletEvent): string {
   const { kind, ...rest } = event;
-  return JSON.stringify({ kind, ...rest }, (_key, value: unknown) => {
+  return JSON.stringify({ kind, ...rest }, function (this: Readonly<Record<string, unknown>>, key, given: unknown) {
+    // Not what is given: a Buffer has been made something else of by then.
+    const value = this[key];
     if (value instanceof Uint8Array) return { hex: toHex(value) };
-    return typeof value === 'bigint' ? { amount: String(value) } : value;
+    if (typeof value === 'bigint') return { amount: String(value) };
+    return key === 'outpoint' ? bareOutpoint(value as Outpoint) : given;
   });
+}
+
+/** Callers name coins by whatever they have of them. */
+function bareOutpoint({ txId, index }: Outpoint): Outpoint {
+  return { txId, index };
 }
 
 /** From the text of a row. */

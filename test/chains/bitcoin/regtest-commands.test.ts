@@ -13,11 +13,36 @@ import { until } from '../../support/patience.ts';
 
 const START = ['start', '--network', 'bitcoin-regtest', '--port', '0'];
 
-async function get<T>(url: string): Promise<T> {
-  const response = await fetch(url);
+async function get<T>(url: string, headers: Readonly<Record<string, string>> = {}): Promise<T> {
+  const response = await fetch(url, { headers });
   const text = await response.text();
   assert.equal(response.status, 200, `${url}: ${text}`);
   return JSON.parse(text) as T;
+}
+
+/** The wallet, through the link that was printed: paid, a payment that was replaced once, and that lost its block and has one again. */
+async function wasShownDemoWallet(start: Running, cwd: string): Promise<void> {
+  const [, page, token] = await start.says(/wallet\s+open (http:\/\/127\.0\.0\.1:\d+\/)#wallet-token=(\S+)\n/);
+  const ask = <T>(path: string): Promise<T> => get<T>(`${page}api/v1/wallets/demo${path}`, { authorization: `Bearer ${token}` });
+  type Entry = {
+    readonly txid: string;
+    readonly block: object | null;
+    readonly group: { readonly replacements: readonly object[] } | null;
+  };
+  const replaced = async (): Promise<Entry | undefined> =>
+    (await ask<{ transactions: Entry[] }>('/transactions?grouped=true')).transactions.find(({ group }) => group !== null);
+  await until(async () => (await replaced()) !== undefined, 'the demo wallet has replaced its payment');
+  type Reorg = { readonly transactions: readonly { readonly txid: string; readonly now: { readonly block: object | null } }[] };
+  const cameBack = async (): Promise<boolean> => {
+    const { txid } = (await replaced())!;
+    const { reorgs } = await ask<{ reorgs: Reorg[] }>('/reorgs');
+    return reorgs.some(({ transactions }) => transactions.some((tx) => tx.txid === txid && tx.now.block !== null));
+  };
+  await until(cameBack, 'the payment has lost its block, and has one again');
+  assert.equal((await replaced())?.group?.replacements.length, 1);
+  assert.equal((await ask<{ leases: object[] }>('/leases')).leases.length, 1);
+  const { history } = await document<{ history: object[] }>(['wallet', 'history', 'demo', '--data', join(cwd, 'data')]);
+  assert.equal(history.length, 4);
 }
 
 describe('unspent start --network bitcoin-regtest', () => {
@@ -48,10 +73,7 @@ describe('unspent start --network bitcoin-regtest', () => {
     assert.deepEqual([value, status.confirmed], [7_654_321, true]);
     const { tx_count: seen } = (await get<{ chain_stats: { tx_count: number } }>(`${api}/address/${address}`)).chain_stats;
     assert.ok(seen >= 4);
-    type Tx = { readonly status: string; readonly replaced_by: readonly string[] };
-    const history = async (): Promise<readonly Tx[]> =>
-      (await document<{ history: Tx[] }>(['wallet', 'history', 'demo', '--data', join(cwd, 'data')])).history;
-    await until(async () => (await history()).some(({ replaced_by: by }) => by.length === 1), 'the demo wallet has replaced its payment');
+    await wasShownDemoWallet(first, cwd);
     const { code, stderr } = await first.interrupt();
     assert.equal(code, 130);
     const [, height] = /stopped at height (\d+)/.exec(stderr)!;

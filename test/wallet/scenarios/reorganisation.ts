@@ -116,6 +116,30 @@ export const reorganisationScenarios: readonly Scenario[] = [
     },
   ],
   [
+    'blocks that a feed undoes one by one are one reorganisation',
+    async (world) => {
+      for (const height of [1, 2, 3]) await world.create(`A${height}`, { block: await world.sync(height) });
+      for (const height of [3, 2]) await world.store.rollbackToBlock(height);
+      await world.create('A3', { block: await world.sync(2, 1) });
+      await world.store.rollbackToBlock(2);
+      assert.deepEqual(await reorgTexts(world), ['2 -> 1, A3 2 published', '3 -> 1, A3 3 published, A2 2 published']);
+      assert.deepEqual(await reorgTexts(world, { limit: 1 }), ['2 -> 1, A3 2 published']);
+    },
+  ],
+  [
+    'what is told of blocks and coins is the same, however the caller had its bytes',
+    async (world) => {
+      await world.create('A');
+      const mark = await world.mark();
+      const block = blockAt(1);
+      await world.store.updateWallet(world.wallet, { syncedTo: { ...block, hash: Buffer.from(block.hash) } });
+      const coin = { ...outpointOf('A:0'), txId: Buffer.from(idOf('A')), weight: 272 };
+      await world.store.leaseCoins(world.wallet, [coin], { id: Buffer.from(idOf('lease')), now: NOW, durationMs: 1 });
+      const lease = toHex(idOf('lease'), 0, 8);
+      assert.deepEqual(await world.eventsSince(mark), ['sync.tip 1 block 1 of 0', `lease.acquired A:0 ${lease}`]);
+    },
+  ],
+  [
     'W40 and W41 the coinbase comes back in another block, immature; its child only with a block of its own',
     async (world) => {
       await mineAndSpend(world);

@@ -1,9 +1,10 @@
 /**
  * The wallet that a regtest chain of one's own opens with: it is paid, pays, and
- * replaces its payment by one with a higher fee, while the chain goes on and
- * turns. Its keys are words that everybody knows, so that a newcomer can sign,
+ * replaces its payment by one with a higher fee; then the chain turns, and the
+ * payment loses its block and comes back. One coin is reserved. Its keys are words that everybody knows, so that a newcomer can sign,
  * too; on a chain of one's own nothing is lost by that.
  */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GUEST_SCRIPT, type RegtestDevnet } from '../../../chains/bitcoin/regtest/index.ts';
 import { equalBytes } from '../../../util/bytes.ts';
@@ -14,7 +15,8 @@ import { prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
 import { createWatchOnlyWallet } from '../../../wallet/bitcoin/operations/create-wallet.ts';
 import { preparePayment } from '../../../wallet/bitcoin/operations/payment.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
-import type { WalletInfo } from '../../../wallet/records.ts';
+import type { TxDetail, WalletId, WalletInfo } from '../../../wallet/records.ts';
+import type { WalletStore } from '../../../wallet/store.ts';
 import type { Context } from '../../context.ts';
 import { withWallets } from './open-wallets.ts';
 
@@ -27,7 +29,13 @@ const PAID = 12_345_678n;
 /** In sat/kvB: what the payment pays first, and what the one that replaces it pays. */
 const RATES = [2000, 12_000] as const;
 const LEASE_MS = 600_000;
+/** How long the coin that is left is reserved. */
+const RESERVED_MS = 3_600_000;
 const LOOK_MS = 300;
+/** The mempool tells the wallets within a second; if it has not told by then, it will not. */
+const SEEN_MS = 10_000;
+/** The chain turns when the payment has so many: soon enough to be waited for. */
+const FORK_CONFS = 2;
 /** From so many confirmations on no fork of this chain is deep enough to take the payment back. */
 const DEEP_CONFS = 6;
 
@@ -66,28 +74,60 @@ async function play(wallets: WalletContext, devnet: RegtestDevnet, signal: Abort
 async function payAndReplace(
   wallets: WalletContext,
   devnet: RegtestDevnet,
-  { id, name }: WalletInfo,
+  wallet: WalletInfo,
   sign: (psbt: Uint8Array) => Uint8Array,
   signal: AbortSignal,
 ): Promise<void> {
+  const { store } = wallets;
+  const { id, name } = wallet;
+  // No block until the payment is replaced: after one it could not be any more.
+  devnet.pause();
+  const replaced = await sendTwice(wallets, devnet, wallet, sign).finally(() => devnet.resume());
+  await reserveCoin(wallets, id);
+  const isDeep = async (confs: number): Promise<boolean> => {
+    const [{ block }, { syncedTo }] = [await store.getTx(id, replaced.tx.id), await store.getWallet(name)];
+    if (block !== null) return syncedTo !== null && syncedTo.height - block.height + 1 >= confs;
+    resubmit(devnet, replaced.tx.raw);
+    return false;
+  };
+  await until(signal, () => isDeep(FORK_CONFS));
+  const { block } = await store.getTx(id, replaced.tx.id);
+  if (signal.aborted) return;
+  // If it has none, a fork of the chain itself has just taken it.
+  if (block !== null) devnet.fork(devnet.height - block.height + 1);
+  await until(signal, () => isDeep(DEEP_CONFS));
+}
+
+/** The payment, and then the same with a higher fee; the second one. */
+async function sendTwice(
+  wallets: WalletContext,
+  devnet: RegtestDevnet,
+  { id, name }: WalletInfo,
+  sign: (psbt: Uint8Array) => Uint8Array,
+): Promise<TxDetail> {
   const { store } = wallets;
   const submit = async (raw: Uint8Array): Promise<Uint8Array> => devnet.submit(raw);
   const outputs = [{ script: GUEST_SCRIPT, value: PAID }];
   const payment = await preparePayment(wallets, await store.getWallet(name), { outputs, rate: RATES[0], leaseMs: LEASE_MS });
   const sent = await broadcastTx(wallets, await store.getWallet(name), { raw: sign(payment.psbt), label: 'rent', submit });
+  await untilSeen(store, id, sent.tx.id);
   const bump = await prepareReplacement(wallets, await store.getWallet(name), { txId: sent.tx.id, rate: RATES[1], leaseMs: LEASE_MS });
-  const replaced = await broadcastTx(wallets, await store.getWallet(name), {
-    raw: sign(bump.psbt),
-    label: 'rent, with a higher fee',
-    replace: true,
-    submit,
-  });
-  await until(signal, async () => {
-    const [{ block }, { syncedTo }] = [await store.getTx(id, replaced.tx.id), await store.getWallet(name)];
-    if (block !== null) return syncedTo !== null && syncedTo.height - block.height + 1 >= DEEP_CONFS;
-    resubmit(devnet, replaced.tx.raw);
-    return false;
-  });
+  const label = 'rent, with a higher fee';
+  return broadcastTx(wallets, await store.getWallet(name), { raw: sign(bump.psbt), label, replace: true, submit });
+}
+
+/** The wallet has heard of it from the mempool, too, or does not hear from it: whoever replaces a payment has waited for it. */
+async function untilSeen(store: WalletStore, walletId: WalletId, txId: Uint8Array): Promise<void> {
+  const late = AbortSignal.timeout(SEEN_MS);
+  await until(late, async () => (await store.getTx(walletId, txId)).mempool.seenAt !== null);
+}
+
+/** The largest coin that nobody has: as if another process were about to spend it. */
+async function reserveCoin({ store, now }: WalletContext, walletId: WalletId): Promise<void> {
+  const coins = await store.listCoins(walletId, { now: now(), minConfs: 1 });
+  const free = coins.findLast(({ lease }) => lease === null);
+  if (free === undefined) return;
+  await store.leaseCoins(walletId, [free.outpoint], { id: randomBytes(32), now: now(), durationMs: RESERVED_MS });
 }
 
 /** A fork may have taken the chain below the payment's lock time, and the payment out of the mempool with it. */

@@ -121,7 +121,9 @@ function registerEvents(app: App, access: WalletAccess): void {
     {
       limit: Limit,
       after: Type.Optional(Type.Integer({ ...Sequence, description: 'The sequence of the last one that was read; default 0.' })),
-      wait: Type.Optional(Type.Integer({ minimum: 0, maximum: access.waitSecondsMax, description: 'Seconds to wait for one, at most.' })),
+      wait: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 600, description: 'Seconds to wait for one, and server.waitSecondsMax at most.' }),
+      ),
     },
     closed,
   );
@@ -130,7 +132,7 @@ function registerEvents(app: App, access: WalletAccess): void {
     access.answer(reply, async ({ store, notation }) => {
       const { id } = await store.getWallet(params.name);
       const range = { after: query.after ?? 0, limit: query.limit ?? PAGE_ROWS };
-      const events = await eventsWithin(1000 * (query.wait ?? 0), reply, store, id, range);
+      const events = await eventsWithin(1000 * Math.min(query.wait ?? 0, access.waitSecondsMax), reply, store, id, range);
       return { events: events.map((event) => eventJson(notation, event)) };
     }),
   );

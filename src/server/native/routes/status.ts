@@ -168,6 +168,7 @@ function statusOf(
     mmr,
     cage: cage === null ? null : cageOf(cage),
     txs: live.records === null ? null : txsDocument(live.records),
+    shapes: network.family.wireShapes,
     projections,
     settings,
     following: followingOf(live, totals !== null),

@@ -6,7 +6,9 @@
 
 const BASE = '/api/v1';
 const MPFS = '/mpfs';
-const TOKEN_KEY = 'unspent.token';
+/** Wallets have a token of their own, and are asked with that one only. */
+export type TokenOf = 'server' | 'wallets';
+const TOKEN_KEYS: Readonly<Record<TokenOf, string>> = { server: 'unspent.token', wallets: 'unspent.wallet-token' };
 /** The server waits at most this long itself (server.waitSecondsMax); then nobody is there. */
 const TIMEOUT_MS = 30_000;
 
@@ -16,9 +18,12 @@ export class Problem extends Error {
   readonly title: string;
   readonly advice: string;
   readonly code: string;
+  /** Which token was missing or wrong, where the status is 401. */
+  readonly tokenOf: TokenOf;
 
-  constructor(status: number, title: string, detail: string, advice = '', code = '') {
+  constructor(status: number, title: string, detail: string, advice = '', code = '', tokenOf: TokenOf = 'server') {
     super(detail);
+    this.tokenOf = tokenOf;
     this.status = status;
     this.title = title;
     this.advice = advice;
@@ -31,13 +36,15 @@ interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+type Query = Readonly<Record<string, string | number | null>>;
+
 export interface Answer<T> {
   readonly body: T;
   /** Ask again with it as `after`; null: that was all. */
   readonly next: string | null;
 }
 
-export async function get<T>(path: string, query: Readonly<Record<string, string | number | null>> = {}): Promise<Answer<T>> {
+export async function get<T>(path: string, query: Query = {}): Promise<Answer<T>> {
   const response = await open(path, query, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   return { body: (await response.json()) as T, next: response.headers.get('x-next-after') };
 }
@@ -48,36 +55,45 @@ export async function getMpfs<T>(path: string): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** The answer as it begins; its body may go on for ever. Throws `Problem`. */
-export async function open(
-  path: string,
-  query: Readonly<Record<string, string | number | null>>,
-  options: RequestOptions,
-): Promise<Response> {
-  const url = new URL(BASE + path, location.origin);
-  for (const [name, value] of Object.entries(query)) if (value !== null) url.searchParams.set(name, String(value));
-  return ask(url, options);
+/** From the API of wallets, with their token. Throws `Problem`, without asking where there is no token. */
+export async function getWallets<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Answer<T>> {
+  if (keptToken('wallets') === null) throw new Problem(401, 'Token needed', '', '', '', 'wallets');
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const options = { signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]) };
+  const response = await ask(urlOf(`${BASE}/wallets${path}`, query), options, 'wallets');
+  return { body: (await response.json()) as T, next: response.headers.get('x-next-after') };
 }
 
-async function ask(url: URL, { signal, headers }: RequestOptions): Promise<Response> {
-  const kept = token();
+/** The answer as it begins; its body may go on for ever. Throws `Problem`. */
+export async function open(path: string, query: Query, options: RequestOptions): Promise<Response> {
+  return ask(urlOf(BASE + path, query), options);
+}
+
+function urlOf(path: string, query: Query): URL {
+  const url = new URL(path, location.origin);
+  for (const [name, value] of Object.entries(query)) if (value !== null) url.searchParams.set(name, String(value));
+  return url;
+}
+
+async function ask(url: URL, { signal, headers }: RequestOptions, tokenOf: TokenOf = 'server'): Promise<Response> {
+  const kept = keptToken(tokenOf);
   let response: Response;
   try {
     response = await fetch(url, { signal, headers: { ...headers, ...(kept === null ? {} : { authorization: `Bearer ${kept}` }) } });
   } catch (cause) {
     throw new Problem(0, 'No answer', (cause as Error).message, 'Is the server running? The page tries again by itself.');
   }
-  if (!response.ok) throw await problemOf(response);
+  if (!response.ok) throw await problemOf(response, tokenOf);
   return response;
 }
 
-async function problemOf(response: Response): Promise<Problem> {
+async function problemOf(response: Response, tokenOf: TokenOf): Promise<Problem> {
   const text = await response.text();
   try {
     const { title, detail, advice, code } = JSON.parse(text) as { title?: string; detail?: string; advice?: string; code?: string };
-    return new Problem(response.status, title ?? response.statusText, detail ?? '', advice, code);
+    return new Problem(response.status, title ?? response.statusText, detail ?? '', advice, code, tokenOf);
   } catch {
-    return new Problem(response.status, response.statusText, text.slice(0, 200));
+    return new Problem(response.status, response.statusText, text.slice(0, 200), '', '', tokenOf);
   }
 }
 
@@ -86,18 +102,24 @@ export function problem(error: unknown): Problem {
   return new Problem(0, 'The page failed', error instanceof Error ? error.message : String(error));
 }
 
-function token(): string | null {
-  return sessionStorage.getItem(TOKEN_KEY);
+/** Null: none was given. */
+export function keptToken(of: TokenOf): string | null {
+  return sessionStorage.getItem(TOKEN_KEYS[of]);
 }
 
-export function keepToken(value: string): void {
-  sessionStorage.setItem(TOKEN_KEY, value);
+/** For this tab, until it is closed. */
+export function keepToken(of: TokenOf, value: string): void {
+  sessionStorage.setItem(TOKEN_KEYS[of], value);
 }
 
-/** `/#token=...` brings one along: what is behind the # never goes over the network. */
+export function dropToken(of: TokenOf): void {
+  sessionStorage.removeItem(TOKEN_KEYS[of]);
+}
+
+/** `/#token=...` and `/#wallet-token=...` bring one along: what is behind the # never goes over the network. */
 export function takeToken(): void {
-  const [, value] = /^#token=(.+)$/.exec(location.hash) ?? [];
+  const [, ofWallets, value] = /^#(wallet-)?token=(.+)$/.exec(location.hash) ?? [];
   if (value === undefined) return;
-  keepToken(decodeURIComponent(value));
-  history.replaceState(null, '', '/');
+  keepToken(ofWallets === undefined ? 'server' : 'wallets', decodeURIComponent(value));
+  history.replaceState(null, '', ofWallets === undefined ? '/' : '/#/wallets');
 }

@@ -1,5 +1,5 @@
 /**
- * Elements without a framework: `h` makes one, `replace` fills one anew, `update`
+ * Elements without a framework: `h` makes one, `svg` one of a drawing, `replace` fills one anew, `update`
  * fills it again and keeps what can stay. Text only ever becomes text nodes, so nothing a chain holds can become
  * markup.
  */
@@ -15,6 +15,14 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = 
     else if (value === true) element.setAttribute(name, '');
     else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, String(value));
   }
+  append(element, children);
+  return element;
+}
+
+/** The same for drawings. */
+export function svg(tag: string, props: Readonly<Record<string, string | number | null>> = {}, ...children: Child[]): SVGElement {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(props)) if (value !== null) element.setAttribute(name, String(value));
   append(element, children);
   return element;
 }

@@ -10,6 +10,7 @@ import { showAddress, showAsset, showCredential, showPolicy, showSeen, showStake
 import { showOutput } from './output-view.ts';
 import { search } from './search.ts';
 import { frame, type View } from './subject.ts';
+import { showWallet, showWallets } from './wallet-views.ts';
 
 const VIEWS: Readonly<Record<string, (value: string) => Promise<View>>> = {
   address: showAddress,
@@ -23,12 +24,16 @@ const VIEWS: Readonly<Record<string, (value: string) => Promise<View>>> = {
   datum: (value) => showSeen('Datum', value),
   script: (value) => showSeen('Script', value),
   cage: showCage,
-  cages: showCages,
+  wallet: showWallet,
   search: async (value) => ({ title: 'Search', element: frame(await search(value)) }),
 };
 
+/** What is not of one thing. */
+const LISTS: Readonly<Record<string, () => Promise<View>>> = { cages: showCages, wallets: showWallets };
+
 /** Throws `Problem`. */
 export async function explore(kind: string, value: string): Promise<View> {
+  if (Object.hasOwn(LISTS, kind)) return LISTS[kind]();
   const show = Object.hasOwn(VIEWS, kind) ? VIEWS[kind] : undefined;
   if (show === undefined || value === '')
     throw new Problem(404, 'There is no such page.', `#/${kind}/${value}`, 'Search for what you are looking for.');

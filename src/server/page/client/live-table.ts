@@ -17,6 +17,15 @@ export interface LiveRow {
   cells(): readonly Child[];
 }
 
+export interface LiveTableOptions {
+  /** Names of columns of numbers. */
+  readonly numbers?: readonly string[];
+  /** Rows that are shown at first, and that each part has. */
+  readonly rows?: number;
+  /** Told how many rows are wanted; without it all of them are at hand. */
+  onMore?(rows: number): void;
+}
+
 export class LiveTable {
   readonly element: HTMLElement;
   private readonly names: readonly string[];
@@ -27,23 +36,28 @@ export class LiveTable {
   private readonly empty: HTMLElement;
   private known = new Map<string, { readonly says: string; readonly element: HTMLElement }>();
   private rows: readonly LiveRow[] = [];
-  private most = PART_ROWS;
+  private readonly numbers: readonly string[];
+  private most: number;
 
-  constructor(title: string, names: readonly string[], none: string) {
+  constructor(title: string, names: readonly string[], none: Child, { numbers = [], rows = PART_ROWS, onMore }: LiveTableOptions = {}) {
     this.names = names;
+    this.numbers = numbers;
+    this.most = rows;
     const more = h('button', { class: 'button', type: 'button' }, 'Show more');
     more.addEventListener('click', () => {
       this.most += PART_ROWS;
-      this.show(this.rows);
+      if (onMore === undefined) this.show(this.rows);
+      else onMore(this.most);
     });
     this.foot = h('div', { class: 'more' }, more);
-    const head = names.map((name) => h('th', { scope: 'col' }, name));
+    const head = names.map((name) => h('th', { scope: 'col', class: this.classOf(name) }, name));
     this.table = h('table', { class: 'rows' }, h('caption', {}, title, ' ', this.size), h('thead', {}, h('tr', {}, head)), this.body);
     this.empty = h('div', {}, h('h2', {}, title), h('p', { class: 'empty' }, none));
     this.element = h('section', { class: 'card' }, this.table, this.foot, this.empty);
   }
 
-  show(rows: readonly LiveRow[]): void {
+  /** `hasMore`: there are rows behind these, which are not at hand. */
+  show(rows: readonly LiveRow[], hasMore = false): void {
     this.rows = rows;
     const shown = rows.slice(0, this.most);
     this.known = new Map(shown.map((row) => [row.id, this.kept(row) ?? { says: row.says, element: this.make(row) }]));
@@ -53,10 +67,10 @@ export class LiveTable {
     wanted.forEach((element, i) => {
       if (this.body.children[i] !== element) this.body.insertBefore(element, this.body.children[i] ?? null);
     });
-    say(this.size, count(rows.length));
+    say(this.size, hasMore ? `first ${count(rows.length)}` : count(rows.length));
     this.table.hidden = rows.length === 0;
     this.empty.hidden = rows.length > 0;
-    this.foot.hidden = rows.length <= this.most;
+    this.foot.hidden = rows.length <= this.most && !hasMore;
   }
 
   private kept({ id, says }: LiveRow): { readonly says: string; readonly element: HTMLElement } | null {
@@ -65,7 +79,11 @@ export class LiveTable {
   }
 
   private make({ id, cells }: LiveRow): HTMLElement {
-    const row = cells().map((cell, i) => h('td', { 'data-label': this.names[i] }, cell));
+    const row = cells().map((cell, i) => h('td', { 'data-label': this.names[i], class: this.classOf(this.names[i]) }, cell));
     return h('tr', { 'data-row': id }, row);
+  }
+
+  private classOf(name: string): string | null {
+    return this.numbers.includes(name) ? 'number' : null;
   }
 }

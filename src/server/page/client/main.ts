@@ -3,7 +3,7 @@
  * overview stays alive while others are shown, so that coming back finds it as
  * it is now, not as it was.
  */
-import { type Problem, problem, takeToken } from './api.ts';
+import { type Problem, problem, type TokenOf, takeToken } from './api.ts';
 import { byId, h, replace, say } from './dom.ts';
 import { explore } from './explorer.ts';
 import { ago } from './format.ts';
@@ -28,7 +28,7 @@ const watch = new Watch(overview, {
   onLine: showLine,
   onStatus: showNames,
   onTip: () => void refresh(),
-  onTokenNeeded: () => askForToken(),
+  onTokenNeeded: () => askForToken('server'),
 });
 let turn = 0;
 /** What is shown, if it follows the chain. */
@@ -42,6 +42,7 @@ async function navigate(): Promise<void> {
   // The target of the skip link is no view.
   if (path !== '' && !path.startsWith('/')) return;
   const mine = ++turn;
+  leave();
   const [kind, ...rest] = path
     .split('/')
     .filter((part) => part !== '')
@@ -55,7 +56,10 @@ async function navigate(): Promise<void> {
   try {
     await watch.chainKnown;
     const view = await explore(kind, rest.join('/'));
-    if (mine !== turn) return;
+    if (mine !== turn) {
+      view.close?.();
+      return;
+    }
     show(`${view.title} – Unspent`, view.element);
     current = view;
   } catch (error) {
@@ -85,8 +89,15 @@ async function refresh(): Promise<void> {
   }
 }
 
+/** What was shown waits for nothing any more. */
+function leave(): void {
+  current?.close?.();
+  current = null;
+}
+
 function showFailure(why: Problem): void {
-  if (why.status === 401) askForToken();
+  leave();
+  if (why.status === 401) askForToken(why.tokenOf);
   else
     show('Not found – Unspent', h('div', { class: 'explorer' }, problemNotice(why, h('p', {}, h('a', { href: '#/' }, 'To the overview')))));
 }
@@ -107,11 +118,12 @@ function show(title: string, element: HTMLElement): void {
   if (turn > 1 && document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 
-function askForToken(): void {
+function askForToken(of: TokenOf): void {
   // Several requests may be refused at once; what was typed meanwhile stays.
   if (document.getElementById('token') !== null) return;
   turn++;
-  const form = askToken(() => {
+  leave();
+  const form = askToken(of, () => {
     replace(main);
     watch.restart();
     void navigate();
@@ -130,7 +142,8 @@ function overviewTitle(): string {
   return overview.verdictTitle === '' ? 'Unspent' : `${overview.verdictTitle} – Unspent`;
 }
 
-function showNames({ network, version }: Status): void {
+function showNames({ network, version, shapes }: Status): void {
+  byId('wallets').hidden = !shapes.includes('wallets');
   if (overview.element.isConnected) document.title = overviewTitle();
   const chip = byId('network');
   chip.hidden = false;

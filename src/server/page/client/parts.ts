@@ -3,7 +3,7 @@
  * long values cut in the middle with the whole of them one hover or click away,
  * times, amounts.
  */
-import { type Child, h } from './dom.ts';
+import { type Child, h, svg } from './dom.ts';
 import { ago, coins, count, nameText, shortAddress, shortened, shortHash, utc } from './format.ts';
 import type { Kind } from './kinds.ts';
 import type { Amount, Utxo } from './shapes.ts';
@@ -53,13 +53,7 @@ export function blockLink(height: number, hash?: string): HTMLElement {
 }
 
 export function copyButton(value: string, what: string): HTMLElement {
-  const icon = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  icon.setAttribute('viewBox', '0 0 16 16');
-  for (const d of ['M5.5 5.5h8v8h-8z', 'M10.5 5.5v-3h-8v8h3']) {
-    const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
-    path.setAttribute('d', d);
-    icon.append(path);
-  }
+  const icon = svg('svg', { viewBox: '0 0 16 16' }, svg('path', { d: 'M5.5 5.5h8v8h-8z' }), svg('path', { d: 'M10.5 5.5v-3h-8v8h3' }));
   const title = `Copy ${what}`;
   const button = h('button', { class: 'copy', type: 'button', 'aria-label': title, title, 'data-value': value }, icon);
   button.addEventListener('click', async () => {

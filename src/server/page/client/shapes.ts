@@ -86,6 +86,8 @@ export interface Status {
   readonly coin: string;
   /** Seconds after which to ask again. */
   readonly refresh_seconds: number;
+  /** What the server answers in besides its own API. */
+  readonly shapes: readonly string[];
   readonly projections: readonly string[];
   readonly following: {
     readonly state: 'idle' | 'connecting' | 'following' | 'waiting' | 'stopped';

@@ -7,6 +7,8 @@ export interface View {
   readonly element: HTMLElement;
   /** Shows what is so now; absent: what is shown stays as it was. Throws `Problem`. */
   refresh?(): Promise<void>;
+  /** Another view is shown: whatever this one waits for is not wanted any more. */
+  close?(): void;
 }
 
 export function frame(...children: Child[]): HTMLElement {
