@@ -36,8 +36,8 @@ s.change { color: var(--muted); font-weight: 500; }
 .replaced li { display: flex; flex-direction: column; justify-content: center; height: 46px; min-width: 0; font-size: 13px; }
 .replaced .line1, .replaced .line2 { display: flex; gap: 4px 14px; align-items: baseline; min-width: 0; white-space: nowrap; }
 .replaced .line1 .tag { flex: none; }
-.replaced .line2 { display: block; color: var(--muted); font-size: 12px; overflow: hidden; text-overflow: ellipsis; }
-.replaced .line2 span { margin-right: 14px; }
+.replaced .line2 { color: var(--muted); font-size: 12px; }
+.replaced .line2 span { min-width: 0; overflow: hidden; text-overflow: ellipsis; }
 .replaced .tag[data-tone="idle"] { background: var(--surface); }
 .replaced circle { fill: var(--tone); }
 .replaced .arc { fill: none; stroke: var(--muted); stroke-width: 1.6; }

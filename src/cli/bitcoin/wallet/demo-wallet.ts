@@ -15,8 +15,7 @@ import { prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
 import { createWatchOnlyWallet } from '../../../wallet/bitcoin/operations/create-wallet.ts';
 import { preparePayment } from '../../../wallet/bitcoin/operations/payment.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
-import type { TxDetail, WalletId, WalletInfo } from '../../../wallet/records.ts';
-import type { WalletStore } from '../../../wallet/store.ts';
+import type { TxDetail, WalletCoin, WalletId, WalletInfo } from '../../../wallet/records.ts';
 import type { Context } from '../../context.ts';
 import { withWallets } from './open-wallets.ts';
 
@@ -24,8 +23,13 @@ export const DEMO_WALLET = 'demo';
 /** The first test vector of BIP39. */
 const WORDS = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
 const PURPOSE = 84;
-const FUNDED = [50_000_000n, 20_000_000n];
+const FUNDED = [
+  ['first sale', 50_000_000n],
+  ['second sale', 20_000_000n],
+] as const;
 const PAID = 12_345_678n;
+/** How often the payment is tried. */
+const ATTEMPTS = 5;
 /** In sat/kvB: what the payment pays first, and what the one that replaces it pays. */
 const RATES = [2000, 12_000] as const;
 const LEASE_MS = 600_000;
@@ -50,44 +54,63 @@ export async function playDemoWallet(context: Context, devnet: RegtestDevnet, si
 }
 
 async function play(wallets: WalletContext, devnet: RegtestDevnet, signal: AbortSignal): Promise<void> {
-  const { store, keys, network, now } = wallets;
+  const { store, keys, network } = wallets;
   if ((await store.listWallets()).some(({ name }) => name === DEMO_WALLET)) return;
   const secret = keys.parseMnemonic(WORDS);
   const master = keys.masterOf(network, secret);
   assert(master !== null, 'a mnemonic has a master key');
   const descriptor = keys.accountDescriptor(network, master, { purpose: PURPOSE, account: 0 });
   const wallet = await createWatchOnlyWallet(wallets, { name: DEMO_WALLET, descriptor });
-  for (const [i, sats] of FUNDED.entries()) {
-    const { script } = await newAddressOf(wallets, wallet, {});
-    const id = devnet.fund(script, sats);
-    await until(signal, async () => (await store.history(wallet.id)).some(({ tx }) => equalBytes(tx.id, id)));
-    if (signal.aborted) return;
-    await store.updateTx(wallet.id, id, { label: i === 0 ? 'first sale' : 'second sale' });
-  }
-  const coins = { now: now(), minConfs: 1 };
-  await until(signal, async () => (await store.listCoins(wallet.id, coins)).length === FUNDED.length);
   const ring = keys.openKeyRing(network, secret);
-  const sign = (psbt: Uint8Array): Uint8Array => keys.extractTx(keys.signPsbt(psbt, ring).psbt).raw;
-  if (!signal.aborted) await payAndReplace(wallets, devnet, wallet, sign, signal);
+  const demo: Demo = { wallets, devnet, wallet, signal, sign: (psbt) => keys.extractTx(keys.signPsbt(psbt, ring).psbt).raw };
+  for (const [label, sats] of FUNDED) await fund(demo, label, sats);
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      return await payAndReplace(demo);
+    } catch (error) {
+      // A fork may come between the payment and its replacement, and mine the one or take the coin of the other.
+      if (!isUnspentError(error) || attempt === ATTEMPTS) throw error;
+      await fund(demo, 'another sale', FUNDED[0][1]);
+    }
+  }
 }
 
-async function payAndReplace(
-  wallets: WalletContext,
-  devnet: RegtestDevnet,
-  wallet: WalletInfo,
-  sign: (psbt: Uint8Array) => Uint8Array,
-  signal: AbortSignal,
-): Promise<void> {
+interface Demo {
+  readonly wallets: WalletContext;
+  readonly devnet: RegtestDevnet;
+  readonly wallet: WalletInfo;
+  readonly signal: AbortSignal;
+  sign(psbt: Uint8Array): Uint8Array;
+}
+
+/** Resolves when the wallet knows of it. */
+async function fund({ wallets, devnet, wallet, signal }: Demo, label: string, sats: bigint): Promise<void> {
+  const { store } = wallets;
+  const { script } = await newAddressOf(wallets, wallet, {});
+  const id = devnet.fund(script, sats);
+  await until(signal, async () => (await store.history(wallet.id)).some(({ tx }) => equalBytes(tx.id, id)));
+  if (!signal.aborted) await store.updateTx(wallet.id, id, { label });
+}
+
+async function payAndReplace(demo: Demo): Promise<void> {
+  const { wallets, devnet, wallet, signal } = demo;
   const { store } = wallets;
   const { id, name } = wallet;
+  await until(signal, async () => {
+    await sendAgain(demo);
+    return (await freeCoins(wallets, id)).length >= FUNDED.length;
+  });
+  if (signal.aborted) return;
   // No block until the payment is replaced: after one it could not be any more.
   devnet.pause();
-  const replaced = await sendTwice(wallets, devnet, wallet, sign).finally(() => devnet.resume());
-  await reserveCoin(wallets, id);
+  const replaced = await sendTwice(demo).finally(() => devnet.resume());
+  const [reserved] = (await freeCoins(wallets, id)).slice(-1);
+  if (reserved !== undefined)
+    await store.leaseCoins(id, [reserved.outpoint], { id: randomBytes(32), now: wallets.now(), durationMs: RESERVED_MS });
   const isDeep = async (confs: number): Promise<boolean> => {
     const [{ block }, { syncedTo }] = [await store.getTx(id, replaced.tx.id), await store.getWallet(name)];
     if (block !== null) return syncedTo !== null && syncedTo.height - block.height + 1 >= confs;
-    resubmit(devnet, replaced.tx.raw);
+    await sendAgain(demo);
     return false;
   };
   await until(signal, () => isDeep(FORK_CONFS));
@@ -98,45 +121,35 @@ async function payAndReplace(
   await until(signal, () => isDeep(DEEP_CONFS));
 }
 
+/** In blocks, and nobody has reserved them; the largest last. */
+async function freeCoins({ store, now }: WalletContext, walletId: WalletId): Promise<readonly WalletCoin[]> {
+  return (await store.listCoins(walletId, { now: now(), minConfs: 1 })).filter(({ lease }) => lease === null);
+}
+
 /** The payment, and then the same with a higher fee; the second one. */
-async function sendTwice(
-  wallets: WalletContext,
-  devnet: RegtestDevnet,
-  { id, name }: WalletInfo,
-  sign: (psbt: Uint8Array) => Uint8Array,
-): Promise<TxDetail> {
+async function sendTwice({ wallets, devnet, wallet: { id, name }, sign }: Demo): Promise<TxDetail> {
   const { store } = wallets;
   const submit = async (raw: Uint8Array): Promise<Uint8Array> => devnet.submit(raw);
   const outputs = [{ script: GUEST_SCRIPT, value: PAID }];
   const payment = await preparePayment(wallets, await store.getWallet(name), { outputs, rate: RATES[0], leaseMs: LEASE_MS });
   const sent = await broadcastTx(wallets, await store.getWallet(name), { raw: sign(payment.psbt), label: 'rent', submit });
-  await untilSeen(store, id, sent.tx.id);
+  // Whoever replaces a payment has waited for it; where the wallets do not hear of the mempool, not for ever.
+  const late = AbortSignal.timeout(SEEN_MS);
+  await until(late, async () => (await store.getTx(id, sent.tx.id)).mempool.seenAt !== null);
   const bump = await prepareReplacement(wallets, await store.getWallet(name), { txId: sent.tx.id, rate: RATES[1], leaseMs: LEASE_MS });
   const label = 'rent, with a higher fee';
   return broadcastTx(wallets, await store.getWallet(name), { raw: sign(bump.psbt), label, replace: true, submit });
 }
 
-/** The wallet has heard of it from the mempool, too, or does not hear from it: whoever replaces a payment has waited for it. */
-async function untilSeen(store: WalletStore, walletId: WalletId, txId: Uint8Array): Promise<void> {
-  const late = AbortSignal.timeout(SEEN_MS);
-  await until(late, async () => (await store.getTx(walletId, txId)).mempool.seenAt !== null);
-}
-
-/** The largest coin that nobody has: as if another process were about to spend it. */
-async function reserveCoin({ store, now }: WalletContext, walletId: WalletId): Promise<void> {
-  const coins = await store.listCoins(walletId, { now: now(), minConfs: 1 });
-  const free = coins.findLast(({ lease }) => lease === null);
-  if (free === undefined) return;
-  await store.leaseCoins(walletId, [free.outpoint], { id: randomBytes(32), now: now(), durationMs: RESERVED_MS });
-}
-
-/** A fork may have taken the chain below the payment's lock time, and the payment out of the mempool with it. */
-function resubmit(devnet: RegtestDevnet, raw: Uint8Array): void {
-  try {
-    devnet.submit(raw);
-  } catch (error) {
-    // It waits already, or has to wait for a block more.
-    if (!isUnspentError(error, 'TX_REFUSED')) throw error;
+/** What is in no block is handed to the chain again: a fork may have taken it below a lock time or the age of a coinbase, and out of the mempool with it. */
+async function sendAgain({ wallets, devnet, wallet }: Demo): Promise<void> {
+  for (const { tx } of (await wallets.store.listTxs(wallet.id, 'unmined')).toReversed()) {
+    try {
+      devnet.submit(tx.raw);
+    } catch (error) {
+      // It waits already, or has to wait for a block more.
+      if (!isUnspentError(error, 'TX_REFUSED')) throw error;
+    }
   }
 }
 
