@@ -12,6 +12,7 @@ import { bitcoinNetwork } from '../../src/ledgers/bitcoin/index.ts';
 import { feedWallets } from '../../src/server/bitcoin/wallets/feed-wallets.ts';
 import { serve } from '../../src/server/serve.ts';
 import { type OpenStore, openStore } from '../../src/store/store.ts';
+import * as keys from '../../src/wallet/bitcoin/keys/index.ts';
 import { openWalletContext, walletSettings } from '../../src/wallet/bitcoin/operations/open-context.ts';
 import { type CoreNode, startNode } from '../support/core-node.ts';
 import { nodeMissing } from '../support/node-kinds.ts';
@@ -113,17 +114,13 @@ describe('a wallet on PostgreSQL beside a node', { skip: nodeMissing() || withou
     const after = await ask<{ balance: { total: string } }>('GET', '/till');
     assert.equal(BigInt(after.balance.total), BigInt(balance.spendable) - 10_000_000n - BigInt(tx.fee));
 
-    // The same again in a block of which the wallet does not know yet would be a conflict; a bad signature is refused.
     const other = await ask<{ psbt: string }>('POST', '/till/payments', { outputs, fee_rate: 3, unsafe: true });
-    writeFileSync(join(directory, 'bad.psbt'), other.psbt);
-    const { hex } = await run<{ psbt: string }>('sign', 'till', join(directory, 'bad.psbt')).then(async ({ psbt: signed }) => {
-      const { loadKeys } = await import('../../src/wallet/bitcoin/load-keys.ts');
-      const keys = await loadKeys();
-      const raw = Buffer.from(keys.extractTx(keys.parsePsbt(signed)).raw);
-      // The last byte of the first signature's r, well inside the witness.
-      raw[raw.length - 60] ^= 1;
-      return { hex: raw.toString('hex') };
-    });
+    writeFileSync(join(directory, 'other.psbt'), other.psbt);
+    const { psbt: signed } = await run<{ psbt: string }>('sign', 'till', join(directory, 'other.psbt'));
+    const altered = Buffer.from(keys.extractTx(keys.parsePsbt(signed)).raw);
+    // Inside a signature: behind it there are a key of 33 bytes with its length, and the lock time.
+    altered[altered.length - 60] ^= 1;
+    const hex = altered.toString('hex');
     const refused = await fetch(`${url}api/v1/wallets/till/transactions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` },
