@@ -5,16 +5,17 @@
  *            keys and bytes, in the same order, to a bare engine
  *            (--txs 300000 that are there first, --blocks 100 of 1,000)
  *   prune    one pass over --candidates 1000000 with 2.5 children each, and the
- *            cost model: what it reads and writes for a parent
+ *            cost model: what it reads and writes for a parent (--pool 40000
+ *            transactions have the unspent outputs)
  *   latency  batches of 1,000 spends, one each --every 25 ms, while a pass runs
- *            and without (--spends 150 batches)
+ *            and without (--spends 150 batches; --beside 150000 candidates)
  *   storage  bytes on disk while blocks come and a pass follows each
  *            (--long 300 blocks of 2,000)
  *
  * --database sqlite|postgres|URL: in a database instead (txs-sql.ts).
  *
- * --engine rocks|sqlite. Rates are of the clock and, in brackets, of the processor time of the thread that calls, which
- * moves less with what else the machine does.
+ * --engine rocks|sqlite. Rates are of the clock and (PerThreadSecond) of the processor time of the thread that calls, which moves
+ * less with what else the machine does; ratios to the floor are of the latter.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,12 +33,9 @@ import { measureSqlTxs } from './txs-sql.ts';
 
 const SETTINGS = { retention: 10, window: 10 };
 const SEED = 1;
-/** Of the store that is pruned: its unspent outputs come from so many transactions. */
-const POOL_TXS = 40_000;
-const PRUNED_BLOCK_TXS = 10_000;
+/** A block spends outputs of those before it only, so that it must be much smaller than the pool. */
+const BLOCKS_PER_POOL = 4;
 const LONG_BLOCK_TXS = 2000;
-/** For the pass beside which spends are timed. */
-const LATENCY_BLOCKS = 15;
 /** As beside a chain. */
 const PASS_SETTINGS = { ...PRUNE_DEFAULTS, chunkParents: TXS_CHUNK_PARENTS, parallelChunks: 1 };
 
@@ -63,6 +61,8 @@ async function runEmbedded(options: BenchOptions): Promise<void> {
     spends: option(options.args, 'spends', 150),
     every: option(options.args, 'every', 25),
     long: option(options.args, 'long', 300),
+    pool: option(options.args, 'pool', 40_000),
+    beside: option(options.args, 'beside', 150_000),
   };
   const kind = options.args.some((arg) => arg.endsWith('sqlite')) ? 'sqlite' : 'rocks';
   const figures: Figures = {};
@@ -71,10 +71,10 @@ async function runEmbedded(options: BenchOptions): Promise<void> {
     for (const [name, value] of Object.entries(part)) say(options, `${name.padEnd(28)} ${value}`);
   };
   report(await measureWrites(kind, sizes.txs, sizes.blocks));
-  await withStore(kind, 'prune', async (engine, store) => {
-    const pruned = new PrunedStore(engine, store);
+  await withStore(kind, 'prune', async (_, store) => {
+    const pruned = new PrunedStore(store, sizes.pool);
     if (sizes.candidates > 0) report(await pruned.measurePass(sizes.candidates));
-    if (sizes.spends > 0) report(await pruned.measureLatency(sizes.spends, sizes.every));
+    if (sizes.spends > 0) report(await pruned.measureLatency(sizes.beside, sizes.spends, sizes.every));
     if (sizes.long > 0) report(await pruned.measureStorage(sizes.long));
   });
   if (options.json) console.log(JSON.stringify({ ...figures, ...sizes, engine: kind }));
@@ -184,20 +184,25 @@ async function replayed(
 
 /** A store whose unspent set stays as it is while blocks come and passes delete. */
 class PrunedStore {
-  readonly #engine: OwnedEngine;
   readonly #store: EmbeddedTxStore;
+  readonly #poolTxs: number;
   readonly #stream = new TxStream(SEED + 1);
 
-  constructor(engine: OwnedEngine, store: EmbeddedTxStore) {
-    this.#engine = engine;
+  constructor(store: EmbeddedTxStore, poolTxs: number) {
     this.#store = store;
+    this.#poolTxs = poolTxs;
+  }
+
+  get #blockTxs(): number {
+    return Math.floor(this.#poolTxs / BLOCKS_PER_POOL);
   }
 
   async #blocks(txs: number): Promise<void> {
     if (this.#stream.height === 0) {
-      for (const batch of batchesOf(this.#stream.grow(POOL_TXS), CREATES_PER_BATCH)) await this.#store.create(batch, this.#stream.height);
+      for (const batch of batchesOf(this.#stream.grow(this.#poolTxs), CREATES_PER_BATCH))
+        await this.#store.create(batch, this.#stream.height);
     }
-    for (let left = txs; left > 0; left -= PRUNED_BLOCK_TXS) await this.#block(Math.min(left, PRUNED_BLOCK_TXS));
+    for (let left = txs; left > 0; left -= this.#blockTxs) await this.#block(Math.min(left, this.#blockTxs));
   }
 
   async #block(txs: number): Promise<void> {
@@ -231,8 +236,8 @@ class PrunedStore {
   }
 
   /** The same batches on the same schedule, with nothing beside them and with a pass. */
-  async measureLatency(batches: number, everyMs: number): Promise<Figures> {
-    await this.#blocks(LATENCY_BLOCKS * PRUNED_BLOCK_TXS);
+  async measureLatency(candidates: number, batches: number, everyMs: number): Promise<Figures> {
+    await this.#blocks(candidates);
     const alone = await this.#spendOnSchedule(everyMs, (done) => done < batches);
     let isRunning = true;
     const pass = this.#pass(new PruneCounters()).finally(() => {
@@ -270,7 +275,7 @@ class PrunedStore {
   async measureStorage(blocks: number): Promise<Figures> {
     const sizes: number[] = [];
     for (let n = 0; n < blocks; n++) {
-      await this.#block(LONG_BLOCK_TXS);
+      await this.#block(Math.min(LONG_BLOCK_TXS, this.#blockTxs));
       await this.#pass(new PruneCounters());
       sizes.push((await this.#store.stats()).bytes);
     }
