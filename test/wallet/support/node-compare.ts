@@ -12,7 +12,7 @@
  */
 import assert from 'node:assert/strict';
 import { formatId } from '../../../src/ledgers/bitcoin/index.ts';
-import { outpointText } from '../../../src/ledgers/outpoint.ts';
+import { type Outpoint, outpointText } from '../../../src/ledgers/outpoint.ts';
 import { fromHex } from '../../../src/util/bytes.ts';
 import type { WalletCoin } from '../../../src/wallet/records.ts';
 import { isEvicted } from '../../../src/wallet/rules/status.ts';
@@ -33,13 +33,20 @@ interface NodeCoin {
   readonly confirmations: number;
 }
 
+/** By id, as the node writes it: the outpoints that it spends. */
+type Contradicted = ReadonlyMap<string, readonly string[]>;
+
+function nodeOutpoint({ txId, index }: Outpoint): string {
+  return `${formatId(txId)}:${index}`;
+}
+
 /** How often the two were compared, and what of it was put to the test. */
 export class Comparison {
   compared = 0;
   /** Times that the balance was the node's without regard to evictions and parents. */
   plain = 0;
-  /** Times that the node took a transaction in conflict with a lost block for confirmed, so that nothing could be compared. */
-  skipped = 0;
+  /** Times that the node took a transaction in conflict with a lost block for confirmed, so that balances could not be compared. */
+  withoutBalances = 0;
   coins = 0;
   private readonly rig: NodeRig;
 
@@ -50,17 +57,19 @@ export class Comparison {
   /** The wallet has what the node has; then they must be equal. */
   async assertSame(when: string): Promise<void> {
     await this.rig.settle();
-    if (!(await this.abandonDead(when))) {
-      this.skipped++;
-      return;
-    }
-    await this.compareCoins(when);
-    await this.compareBalances(when);
+    const contradicted = await this.abandonDead(when);
+    await this.compareCoins(when, contradicted);
+    if (contradicted.size === 0) await this.compareBalances(when);
+    else this.withoutBalances++;
     this.compared++;
   }
 
-  /** False: the node counts blocks above its tip as confirmations, as nodes did until they forgot conflicts with lost blocks. */
-  private async abandonDead(when: string): Promise<boolean> {
+  /**
+   * Those of our dead transactions that the node takes for confirmed, by their ids, with the outpoints that they spend: it
+   * counts blocks above its tip as confirmations, as nodes did until they forgot conflicts with lost blocks.
+   */
+  private async abandonDead(when: string): Promise<Contradicted> {
+    const contradicted = new Map<string, readonly string[]>();
     const [{ txs }] = (await this.rig.wallets.rows()).wallets;
     const mempool = new Set(await this.rig.node.rpc<string[]>('getrawmempool'));
     for (const { txId, status } of txs) {
@@ -68,11 +77,15 @@ export class Comparison {
       const id = formatId(fromHex(txId));
       assert.ok(!mempool.has(id), `${when}: ${id} is ${status} for us, and the node's mempool has it`);
       const { confirmations, details } = await this.nodeTx(id);
-      if (confirmations > 0) return false;
+      if (confirmations > 0) {
+        const { tx } = await this.rig.wallets.getTx(this.rig.walletId, fromHex(txId));
+        contradicted.set(id, tx.inputs.map(nodeOutpoint));
+        continue;
+      }
       const isAbandoned = details.length > 0 && details.every(({ abandoned }) => abandoned !== false);
       if (confirmations === 0 && !isAbandoned) await this.rig.ours('abandontransaction', id);
     }
-    return true;
+    return contradicted;
   }
 
   /** Of one that the node's wallet does not have, because it only spends what others own, there is nothing to abandon. */
@@ -87,17 +100,20 @@ export class Comparison {
     }
   }
 
-  private async compareCoins(when: string): Promise<void> {
+  /** Without what the node has of transactions that it contradicts itself about, and without what it takes to be spent by them. */
+  private async compareCoins(when: string, contradicted: Contradicted): Promise<void> {
     const { rig } = this;
+    const spent = new Set([...contradicted.values()].flat());
     const [{ syncedTo }] = await rig.wallets.listWallets();
     for (const minConfs of [0, 1]) {
-      const coins = await this.coinsInSight(minConfs);
+      const coins = (await this.coinsInSight(minConfs)).filter(({ outpoint }) => !spent.has(nodeOutpoint(outpoint)));
       const ours = coins.map(({ outpoint: { txId, index }, amount, height }) => {
         return `${formatId(txId)}:${index} ${amount} ${height === null ? 0 : syncedTo!.height - height + 1}`;
       });
-      const theirs = (await rig.ours<NodeCoin[]>('listunspent', minConfs, CONFIRMATIONS_MAX)).map(
-        ({ txid, vout, amount, confirmations }) => `${txid}:${vout} ${satoshis(amount)} ${confirmations}`,
-      );
+      const listed = await rig.ours<NodeCoin[]>('listunspent', minConfs, CONFIRMATIONS_MAX);
+      const theirs = listed
+        .filter(({ txid, vout }) => !contradicted.has(txid) && !spent.has(`${txid}:${vout}`))
+        .map(({ txid, vout, amount, confirmations }) => `${txid}:${vout} ${satoshis(amount)} ${confirmations}`);
       assert.deepEqual(ours.sort(), theirs.sort(), `${when}: coins with ${minConfs} confirmations or more`);
       this.coins += ours.length;
     }

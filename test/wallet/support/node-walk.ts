@@ -92,14 +92,14 @@ export class NodeWalk {
   }
 
   summary(): string {
-    const { compared, skipped, plain, coins } = this.comparison;
+    const { compared, withoutBalances, plain, coins } = this.comparison;
     return JSON.stringify({
       blocks: this.blocks,
       deepest: this.deepest,
       ...this.done,
       refusals: this.refusals,
       compared,
-      skipped,
+      withoutBalances,
       plain,
       coins,
     });
