@@ -6,7 +6,7 @@
  * it.
  */
 import { equalBytes } from '../../util/bytes.ts';
-import { clearLosers, descendants, loseAll, spendsHeld, unspendOutputs } from '../embedded/conflicts.ts';
+import { clearLosers, descendants, loseAll, spendsHeld, unspendOutputs } from '../conflicts.ts';
 import type { LoadedTx } from '../embedded/loaded-tx.ts';
 import type { TxUnit } from '../embedded/unit.ts';
 import { checkUndoable, minedIn, notMinedIn } from '../rules/mining.ts';

@@ -8,6 +8,7 @@ import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { keyAfter } from '../../util/key-range.ts';
 import { PRUNE_UNMINED_BATCH } from '../../util/limits.ts';
+import { clearLosers, letWin, setLosers, spendInputs, unspendOutputs } from '../conflicts.ts';
 import type { ChildRead, ParentChild, PruneCursor, PruneParent, PruneProgress, Removal, RemovalResult } from '../prune-store.ts';
 import type { TxRecord, TxSlot } from '../records.ts';
 import { checkHeight, HEIGHT_MAX, heightAfter } from '../rules/heights.ts';
@@ -31,7 +32,6 @@ import type {
 } from '../store.ts';
 import type { TxState } from './codec.ts';
 import { heightKey, PROGRESS_KEY, pairKey, readHeightKey, TX_DUE, TX_PRESERVED, TX_RECORD, TX_TOMBSTONE, TX_UNMINED } from './columns.ts';
-import { clearLosers, letWin, setLosers, spendInputs, unspendOutputs } from './conflicts.ts';
 import type { LoadedTx } from './loaded-tx.ts';
 import { encodeProgress, readProgress } from './progress.ts';
 import { readRecords } from './reads.ts';

@@ -7,7 +7,7 @@
 import { equalBytes } from '../../util/bytes.ts';
 import type { ReadTx, SqlUnit } from './unit.ts';
 
-/** For `markLosers`: the transactions, their descendants and the parents of all of them. */
+/** For `setLosers`: the transactions, their descendants and the parents of all of them. */
 export async function readDescendants(unit: SqlUnit, txIds: readonly Uint8Array[]): Promise<void> {
   const all: ReadTx[] = [];
   const seen = new Set<ReadTx>();
@@ -23,7 +23,7 @@ export async function readDescendants(unit: SqlUnit, txIds: readonly Uint8Array[
   await readParents(unit, all);
 }
 
-/** For `unmarkLosers`: the transactions and what they hold of their parents. */
+/** For `clearLosers`: the transactions and what they hold of their parents. */
 export async function readWithParents(unit: SqlUnit, txIds: readonly Uint8Array[]): Promise<readonly ReadTx[]> {
   await unit.read(txIds);
   const txs = unit.present(txIds);
@@ -31,7 +31,7 @@ export async function readWithParents(unit: SqlUnit, txIds: readonly Uint8Array[
   return txs;
 }
 
-/** For `resolveWinners`: the winners, and whoever holds what they are to have. */
+/** For `letWin`: the winners, and whoever holds what they are to have. */
 export async function readRivals(unit: SqlUnit, winnerIds: readonly Uint8Array[]): Promise<void> {
   const winners = await readWithParents(unit, winnerIds);
   const inputs = winners.flatMap((winner) => unit.inputs(winner).map((input) => ({ winner, input })));

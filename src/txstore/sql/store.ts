@@ -7,6 +7,7 @@
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { PRUNE_UNMINED_BATCH, TXS_READ_BATCH } from '../../util/limits.ts';
+import { clearLosers, letWin, setLosers, spendInputs, unspendOutputs } from '../conflicts.ts';
 import type { ChildRead, ParentChild, PruneCursor, PruneParent, PruneProgress, Removal, RemovalResult } from '../prune-store.ts';
 import type { TxRecord, TxSlot } from '../records.ts';
 import { checkHeight, HEIGHT_MAX, heightAfter } from '../rules/heights.ts';
@@ -29,7 +30,6 @@ import type {
   UnminedTx,
 } from '../store.ts';
 import { hasTombstones, readChildFacts, readDue, readPruneParents } from './candidates.ts';
-import { markLosers, resolveWinners, spendOutputs, unmarkLosers, unspendSlots } from './conflicts.ts';
 import { readDescendants, readRivals, readWithParents } from './families.ts';
 import { loadProgress, saveProgress } from './progress.ts';
 import { readIds, readUnmined, wholeRecords } from './reads.ts';
@@ -93,7 +93,7 @@ export class SqlTxStore implements TxStore {
       await unit.read(outpoints.map(({ txId }) => txId));
       await unit.readSlots(outpoints);
       await unit.readTombstones(txs.flatMap(({ txId: child, inputs }) => inputs.map(({ txId: parent }) => ({ parent, child }))));
-      spendOutputs(unit, txs, options);
+      spendInputs(unit, txs, options);
     });
   }
 
@@ -102,7 +102,7 @@ export class SqlTxStore implements TxStore {
       const outpoints = spends.map(({ outpoint }) => outpoint);
       await unit.read(outpoints.map(({ txId }) => txId));
       await unit.readSlots(outpoints);
-      unspendSlots(unit, spends, lock);
+      unspendOutputs(unit, spends, lock);
     });
   }
 
@@ -119,7 +119,7 @@ export class SqlTxStore implements TxStore {
       await unit.read(txIds);
       const found = unit.needAll(txIds);
       for (const [n, tx] of found.entries()) {
-        const mined = minedIn({ ...tx.state, txId: tx.txId }, { hash, height: blockHeight, index: txs[n].index, isOnBestChain });
+        const mined = minedIn(tx.state, { hash, height: blockHeight, index: txs[n].index, isOnBestChain });
         unit.change(tx, { ...mined, isLocked: false, isCreating: false });
       }
       return found.map(({ state }) => state.blocks.map((one) => one.hash));
@@ -131,7 +131,7 @@ export class SqlTxStore implements TxStore {
       const { prunedHeight } = await loadProgress(tx, 'shared');
       await unit.read(txIds);
       for (const one of unit.needAll(txIds)) {
-        const record = { ...one.state, txId: one.txId };
+        const record = one.state;
         const gone = record.blocks.filter(({ hash }) => equalBytes(hash, blockHash));
         checkUndoable(record, gone, prunedHeight, this.settings.window);
         unit.change(one, notMinedIn(record, blockHash, height));
@@ -146,7 +146,7 @@ export class SqlTxStore implements TxStore {
       const missing = txIds.filter((txId) => unit.find(txId) === undefined);
       if (missing.length > 0) throw txRefusal.missing(missing.map((txId) => ({ missing: txId })));
       for (const one of unit.needAll(txIds)) {
-        const record = { ...one.state, txId: one.txId };
+        const record = one.state;
         if (!isOnBestChain) checkUndoable(record, record.blocks, prunedHeight, this.settings.window);
         unit.change(one, markedOnBestChain(record, isOnBestChain, height));
       }
@@ -156,14 +156,14 @@ export class SqlTxStore implements TxStore {
   async setConflicting(txIds: readonly Uint8Array[], isConflicting: boolean, height: number): Promise<ConflictMarks> {
     return this.#write(height, async (unit) => {
       await (isConflicting ? readDescendants : readWithParents)(unit, txIds);
-      return isConflicting ? markLosers(unit, txIds) : unmarkLosers(unit, txIds);
+      return isConflicting ? setLosers(unit, txIds) : clearLosers(unit, txIds);
     });
   }
 
   async processConflicting(winners: readonly Uint8Array[], height: number): Promise<readonly Uint8Array[]> {
     return this.#write(height, async (unit) => {
       await readRivals(unit, winners);
-      return resolveWinners(unit, winners);
+      return letWin(unit, winners);
     });
   }
 

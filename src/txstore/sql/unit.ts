@@ -9,10 +9,12 @@ import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { compareBytes, toHex } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
 import type { ParentChild } from '../prune-store.ts';
-import type { DeletionState, TxRecord, TxSlot } from '../records.ts';
+import type { DeletionState, SlotSpender, TxRecord, TxSlot } from '../records.ts';
 import { deleteAtHeightOf } from '../rules/deletion.ts';
 import { txRefusal } from '../rules/refusals.ts';
-import type { TxStoreSettings } from '../store.ts';
+import { spentSlot } from '../rules/slots.ts';
+import type { SpendingInput, TxStoreSettings } from '../store.ts';
+import type { TxChanges } from '../tx-changes.ts';
 import {
   allSlotRows,
   blockFromRow,
@@ -27,7 +29,7 @@ import {
 import type { RecordRow, SlotRow, TxStoreTransaction } from './tables.ts';
 
 /** A row of `tx` with its blocks. */
-export interface TxRowState extends DeletionState, Pick<TxRecord, 'isCoinbase' | 'coinbaseSpendableAt' | 'version'> {
+export interface TxRowState extends DeletionState, Pick<TxRecord, 'txId' | 'isCoinbase' | 'coinbaseSpendableAt' | 'version'> {
   readonly outputCount: number;
 }
 
@@ -47,8 +49,7 @@ export interface ReadTx {
   isChanged: boolean;
 }
 
-export class SqlUnit {
-  /** Of the chain. */
+export class SqlUnit implements TxChanges<ReadTx> {
   readonly height: number;
   readonly #tx: TxStoreTransaction;
   readonly #settings: TxStoreSettings;
@@ -131,6 +132,11 @@ export class SqlUnit {
     for (const txId of wanted) this.#tombstonesOf.add(toHex(txId));
   }
 
+  /** Nothing is read here: it was read before. */
+  load(txIds: readonly Uint8Array[]): void {
+    for (const txId of txIds) this.find(txId);
+  }
+
   find(txId: Uint8Array): ReadTx | undefined {
     const key = toHex(txId);
     const tx = this.#read.get(key);
@@ -138,14 +144,12 @@ export class SqlUnit {
     return tx;
   }
 
-  /** Throws TX_NOT_FOUND. */
   need(txId: Uint8Array): ReadTx {
     const tx = this.find(txId);
     if (tx === undefined) throw txRefusal.notFound([txId]);
     return tx;
   }
 
-  /** Throws TX_NOT_FOUND with all that are missing. */
   needAll(txIds: readonly Uint8Array[]): readonly ReadTx[] {
     const missing = txIds.filter((txId) => this.find(txId) === undefined);
     if (missing.length > 0) throw txRefusal.notFound(missing);
@@ -166,7 +170,7 @@ export class SqlUnit {
     const { txId, outputs, inputs, tombstones: _, conflictingChildren: __, ...rest } = record;
     const tx: ReadTx = {
       txId,
-      state: { ...rest, outputCount: outputs.length },
+      state: { ...rest, txId, outputCount: outputs.length },
       before: null,
       inputs,
       slots: new Map(outputs.map(({ slot }, index) => [index, slot])),
@@ -179,7 +183,6 @@ export class SqlUnit {
     return tx;
   }
 
-  /** And decides anew when it may be deleted. */
   change(tx: ReadTx, part: Partial<TxRowState>): void {
     Object.assign(tx.state, part);
     const deleteAtHeight = deleteAtHeightOf(tx.state, this.height, this.#settings.retention);
@@ -192,7 +195,7 @@ export class SqlUnit {
     return inputs;
   }
 
-  /** Undefined: the transaction has no such output. Throws STORE_DAMAGED. */
+  /** Throws STORE_DAMAGED. */
   slot(tx: ReadTx, index: number): TxSlot | null | undefined {
     if (index >= tx.state.outputCount) return undefined;
     const slot = tx.slots.get(index);
@@ -207,20 +210,23 @@ export class SqlUnit {
     this.change(tx, { spentCount: tx.state.spentCount + (slot.state === 'spent' ? 1 : 0) - (wasSpent ? 1 : 0) });
   }
 
-  /** Every transaction that a slot names, once, by id. */
+  spend(parent: ReadTx, input: SpendingInput, spender: SlotSpender): void {
+    const slot = this.slot(parent, input.index);
+    const isPruned = this.tombstoneHeight(parent.txId, spender.txId) !== null;
+    this.setSlot(parent, input.index, spentSlot(slot, input, spender, isPruned, this.height));
+  }
+
   children(tx: ReadTx): Uint8Array[] {
     assert(tx.hasAllSlots, 'all slots are read before the children are asked for');
     return distinct([...tx.slots.values()].flatMap((slot) => slot?.spender?.txId ?? [])).sort(compareBytes);
   }
 
-  /** At which height the child was pruned; null: it was not. */
   tombstoneHeight(parent: Uint8Array, child: Uint8Array): number | null {
     const height = this.#tombstones.get(pairKey(parent, child));
     assert(height !== undefined || this.#tombstonesOf.has(toHex(parent)), 'a tombstone is read before it is used');
     return height ?? null;
   }
 
-  /** It stands in `conflictingChildren` of its parents. */
   joinParents(tx: ReadTx): void {
     this.#setMembership(tx, true);
   }
@@ -253,6 +259,7 @@ function readTx(txId: Uint8Array, state: TxRowState): ReadTx {
 /** Without its blocks, which come in other rows. */
 export function stateFromRow(row: RecordRow): TxRowState & { readonly blocks: TxRecord['blocks'][number][] } {
   return {
+    txId: row.hash,
     version: row.version,
     outputCount: row.output_count,
     spendable: row.spendable,

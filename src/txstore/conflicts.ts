@@ -1,25 +1,31 @@
-/** Spending, losers and winners, with records that were read before (families.ts). */
-import { equalBytes, toHex } from '../../util/bytes.ts';
-import { txRefusal } from '../rules/refusals.ts';
-import { checkParent, isSameSpender, spentSlot, unspentSlot } from '../rules/slots.ts';
-import type { ConflictMarks, OutputSpend, SpendingInput, SpendingTx, SpendOptions } from '../store.ts';
-import type { ReadTx, SqlUnit } from './unit.ts';
+/** Spending, losers and winners: what happens to several records at once, in every store but the model. */
+import { equalBytes, toHex } from '../util/bytes.ts';
+import { txRefusal } from './rules/refusals.ts';
+import { checkParent, isSameSpender, unspentSlot } from './rules/slots.ts';
+import type { ConflictMarks, OutputSpend, SpendingInput, SpendingTx, SpendOptions } from './store.ts';
+import type { ChangingTx, TxChanges } from './tx-changes.ts';
 
-export function spendOutputs(unit: SqlUnit, txs: readonly SpendingTx[], options: SpendOptions): void {
+export function spendInputs<T extends ChangingTx>(unit: TxChanges<T>, txs: readonly SpendingTx[], options: SpendOptions): void {
+  unit.load(txs.flatMap(({ inputs }) => inputs.map(({ txId }) => txId)));
   for (const { txId, inputs } of txs) {
-    for (const [vin, input] of inputs.entries()) spendOne(unit, txId, vin, input, options);
+    for (let vin = 0; vin < inputs.length; vin++) spendOne(unit, txId, vin, inputs[vin], options);
   }
 }
 
-function spendOne(unit: SqlUnit, txId: Uint8Array, vin: number, input: SpendingInput, options: SpendOptions): void {
+function spendOne<T extends ChangingTx>(
+  unit: TxChanges<T>,
+  txId: Uint8Array,
+  vin: number,
+  input: SpendingInput,
+  options: SpendOptions,
+): void {
   const parent = unit.need(input.txId);
-  checkParent({ ...parent.state, txId: parent.txId }, unit.height, options);
-  const slot = unit.slot(parent, input.index);
-  const isPruned = slot?.state !== 'frozen' && unit.tombstoneHeight(input.txId, txId) !== null;
-  unit.setSlot(parent, input.index, spentSlot(slot, input, { txId, vin }, isPruned, unit.height));
+  checkParent(parent.state, unit.height, options);
+  unit.spend(parent, input, { txId, vin });
 }
 
-export function unspendSlots(unit: SqlUnit, spends: readonly OutputSpend[], lock: boolean): void {
+export function unspendOutputs<T extends ChangingTx>(unit: TxChanges<T>, spends: readonly OutputSpend[], lock: boolean): void {
+  unit.load(spends.map(({ outpoint }) => outpoint.txId));
   for (const { outpoint, spender } of spends) {
     const parent = unit.need(outpoint.txId);
     unit.setSlot(parent, outpoint.index, unspentSlot(unit.slot(parent, outpoint.index), outpoint, spender));
@@ -27,7 +33,7 @@ export function unspendSlots(unit: SqlUnit, spends: readonly OutputSpend[], lock
   }
 }
 
-export function markLosers(unit: SqlUnit, txIds: readonly Uint8Array[]): ConflictMarks {
+export function setLosers<T extends ChangingTx>(unit: TxChanges<T>, txIds: readonly Uint8Array[]): ConflictMarks {
   const txs = unit.needAll(txIds);
   const spends = txs.flatMap((tx) => spendsHeld(unit, tx));
   const all = descendants(unit, txs);
@@ -39,7 +45,7 @@ export function markLosers(unit: SqlUnit, txIds: readonly Uint8Array[]): Conflic
   return { spends, descendants: all.map(({ txId }) => txId).filter((txId) => !named.has(toHex(txId))) };
 }
 
-export function unmarkLosers(unit: SqlUnit, txIds: readonly Uint8Array[]): ConflictMarks {
+export function clearLosers<T extends ChangingTx>(unit: TxChanges<T>, txIds: readonly Uint8Array[]): ConflictMarks {
   const txs = unit.needAll(txIds);
   const spends = txs.flatMap((tx) => spendsHeld(unit, tx));
   for (const tx of txs) {
@@ -50,7 +56,7 @@ export function unmarkLosers(unit: SqlUnit, txIds: readonly Uint8Array[]): Confl
 }
 
 /** What a transaction holds of its parents. */
-function spendsHeld(unit: SqlUnit, tx: ReadTx): OutputSpend[] {
+export function spendsHeld<T extends ChangingTx>(unit: TxChanges<T>, tx: T): OutputSpend[] {
   const { txId } = tx;
   return unit.inputs(tx).flatMap((outpoint, vin) => {
     const parent = unit.find(outpoint.txId);
@@ -59,11 +65,12 @@ function spendsHeld(unit: SqlUnit, tx: ReadTx): OutputSpend[] {
   });
 }
 
-/** The transactions themselves, then level by level what spends of them; without those that were pruned. */
-function descendants(unit: SqlUnit, txs: readonly ReadTx[]): readonly ReadTx[] {
+/** The transactions themselves, then level by level what spends of them; without those that were pruned. Throws STORE_DAMAGED. */
+export function descendants<T extends ChangingTx>(unit: TxChanges<T>, txs: readonly T[]): readonly T[] {
   const found = new Map(txs.map((tx) => [toHex(tx.txId), tx]));
   for (const tx of found.values()) {
     const children = unit.children(tx);
+    unit.load(children);
     for (const txId of children) {
       const child = unit.find(txId);
       if (child !== undefined) found.set(toHex(txId), child);
@@ -77,40 +84,40 @@ function descendants(unit: SqlUnit, txs: readonly ReadTx[]): readonly ReadTx[] {
  * The losers and their descendants, with all that they hold of others. A descendant may hold an output of a parent that
  * has not lost: if it kept it, that parent would count as spent for good once the descendant is deleted.
  */
-function markAllLosers(unit: SqlUnit, losers: readonly Uint8Array[]): ConflictMarks {
-  const { spends, descendants: fallen } = markLosers(unit, losers);
+export function loseAll<T extends ChangingTx>(unit: TxChanges<T>, losers: readonly Uint8Array[]): ConflictMarks {
+  const { spends, descendants: fallen } = setLosers(unit, losers);
   const lost = new Set([...losers, ...fallen].map((txId) => toHex(txId)));
   const theirs = fallen.flatMap((txId) => spendsHeld(unit, unit.need(txId))).filter(({ outpoint }) => !lost.has(toHex(outpoint.txId)));
   return { spends: [...spends, ...theirs], descendants: fallen };
 }
 
 /** The five steps. Returns the losers and their descendants. */
-export function resolveWinners(unit: SqlUnit, winnerIds: readonly Uint8Array[]): readonly Uint8Array[] {
+export function letWin<T extends ChangingTx>(unit: TxChanges<T>, winnerIds: readonly Uint8Array[]): readonly Uint8Array[] {
   const winners = unit.needAll(winnerIds);
   for (const { txId, state } of winners) if (!state.isConflicting) throw txRefusal.notConflicting(txId);
   const losers = [...new Map(winners.flatMap((winner) => rivals(unit, winner)).map((txId) => [toHex(txId), txId])).values()];
-  const { spends, descendants: fallen } = markAllLosers(unit, losers);
+  const { spends, descendants: fallen } = loseAll(unit, losers);
   const parents = new Map(spends.map(({ outpoint }) => [toHex(outpoint.txId), unit.need(outpoint.txId)]));
   const toUnlock = [...parents.values()].filter(({ state }) => !state.isLocked);
-  unspendSlots(unit, spends, true);
+  unspendOutputs(unit, spends, true);
   const isWinner = new Set(winnerIds.map((txId) => toHex(txId)));
-  for (const winner of winners) {
-    for (const [vin, input] of unit.inputs(winner).entries())
-      spendOne(unit, winner.txId, vin, input, { ignoreLocked: true, ignoreConflicting: isWinner.has(toHex(input.txId)) });
+  for (const tx of winners) {
+    for (const [vin, input] of unit.inputs(tx).entries())
+      spendOne(unit, tx.txId, vin, input, { ignoreLocked: true, ignoreConflicting: isWinner.has(toHex(input.txId)) });
   }
-  unmarkLosers(unit, winnerIds);
+  clearLosers(unit, winnerIds);
   for (const tx of toUnlock) unit.change(tx, { isLocked: false });
   return [...losers, ...fallen];
 }
 
 /** Who holds what the winner is to have. Throws TX_NOT_FOUND, FROZEN, HORIZON, STORE_DAMAGED. */
-function rivals(unit: SqlUnit, winner: ReadTx): Uint8Array[] {
-  return unit.inputs(winner).flatMap((input) => {
+function rivals<T extends ChangingTx>(unit: TxChanges<T>, tx: T): Uint8Array[] {
+  return unit.inputs(tx).flatMap((input) => {
     const parent = unit.need(input.txId);
     const slot = unit.slot(parent, input.index);
     if (slot?.state === 'frozen') throw txRefusal.frozen(input);
     const holder = slot?.spender?.txId;
-    if (holder === undefined || equalBytes(holder, winner.txId)) return [];
+    if (holder === undefined || equalBytes(holder, tx.txId)) return [];
     if (unit.find(holder) !== undefined) return [holder];
     const prunedAt = unit.tombstoneHeight(parent.txId, holder);
     throw prunedAt === null
