@@ -325,9 +325,9 @@ export class Wallets implements AsyncDisposable {
     return this.close();
   }
 
-  async #tx({ id, ...wallet }: WalletInfo, detail: TxDetail): Promise<WalletTxJson> {
+  async #tx(wallet: WalletInfo, detail: TxDetail): Promise<WalletTxJson> {
     const { store, notation } = this.#context;
-    return txJson(notation, { id, ...wallet }, detail, await store.replacementChain(id, detail.tx.id));
+    return txJson(notation, wallet, detail, await store.replacementChain(wallet.id, detail.tx.id));
   }
 
   async #of<T>(name: string, body: (context: WalletContext, wallet: WalletInfo) => Promise<T>): Promise<T> {

@@ -73,4 +73,29 @@ describe('wallets of the library', () => {
       [['shop', regtest.height]],
     );
   });
+
+  it('keep a secret under a passphrase, and sign with it', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'unspent-library-secrets-'));
+    const network = 'bitcoin-regtest';
+    const wallets = await openWallets({ database: `sqlite:${join(folder, 'wallets.sqlite')}`, network });
+    t.after(async () => {
+      await wallets.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const made = await wallets.createSigning({ name: 'till', passphrase: 'correct horse' });
+    assert.equal(made.words?.split(' ').length, 24);
+    assert.equal(made.watch_only, false);
+    await assert.rejects(wallets.createSigning({ name: 'bad', passphrase: 'x', secret: 'no words' }), { code: 'SECRET_INVALID' });
+    await wallets.changePassphrase('till', 'correct horse', 'battery staple');
+    const account = new RegtestAccount(52);
+    const [owner] = keys.parseAccount(account.chain.network, (await wallets.accounts('till'))[0].descriptor).derive(0, 0);
+    const input = { txid: new Uint8Array(32), index: 0, amount: 10_000n, owner };
+    const outputs = [{ script: account.script(0, 0), amount: 9_000n }];
+    const psbt = keys.formatPsbt(keys.createPsbt({ network: account.chain.network, inputs: [input], outputs }));
+    await assert.rejects(wallets.sign('till', psbt, 'correct horse'), { code: 'PASSPHRASE_WRONG' });
+    const signed = await wallets.sign('till', psbt, 'battery staple');
+    assert.ok(keys.inspectPsbt(keys.parsePsbt(signed)).isComplete);
+    await wallets.create({ name: 'shop', descriptor: account.descriptor });
+    await assert.rejects(wallets.sign('shop', psbt, 'any'), { code: 'WATCH_ONLY' });
+  });
 });

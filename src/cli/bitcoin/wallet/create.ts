@@ -78,6 +78,8 @@ async function create(context: Context, name: string, descriptor: string | undef
     async (wallets) => {
       const words = isWatchOnly ? undefined : await createWithSecret(context, wallets, name);
       if (isWatchOnly) await createWatchOnlyWallet(wallets, { name, descriptor: descriptor ?? '', change, account });
+      // Before anything else can go wrong.
+      if (words !== undefined && !output.json) output.line(`its words, to be written down now, in this order:\n${words}`);
       const isSynced = await trySync(context, wallets);
       const wallet = await wallets.store.getWallet(name);
       const balance = await wallets.store.balance(wallet.id, { now: wallets.now() });
@@ -88,7 +90,6 @@ async function create(context: Context, name: string, descriptor: string | undef
         return output.document({ ...walletJson(wallets.notation, wallet), ...shown, accounts: list, balance: balanceJson(balance) });
       }
       output.line(`wallet ${name} ${isWatchOnly ? 'watches' : 'signs for'} ${wallets.account(accounts[0]).external}`);
-      if (words !== undefined) output.line(`its words, to be written down now, in this order:\n${words}`);
       if (isSynced) output.line(`it has ${coinText(balance.total, wallets.notation)}`);
     },
     { create: true },
