@@ -17,10 +17,9 @@ import { ReorgList } from './wallet-reorgs.ts';
 import type { Wallet, WalletCoin, WalletEntry, WalletHead, WalletReorg } from './wallet-shapes.ts';
 import { WalletWatch } from './wallet-watch.ts';
 
-const ROWS = { history: 10, coins: 10, reorgs: 5 };
+const ROWS = { wallets: 50, history: 10, coins: 10, reorgs: 5 };
 /** As many as the server gives at once. */
 const ROWS_MAX = 1000;
-const LISTED_MAX = 100;
 
 export async function showWallets(): Promise<View> {
   const none = [
@@ -28,9 +27,16 @@ export async function showWallets(): Promise<View> {
     h('code', {}, 'unspent wallet create NAME DESCRIPTOR'),
     ', with the same --data. It is shown here as soon as it is made.',
   ];
-  const table = new LiveTable('Wallets', ['Name', 'Total', 'Spendable', 'At block'], none, { numbers: ['Total', 'Spendable'] });
+  let limit = ROWS.wallets;
+  const onMore = (rows: number): void => {
+    limit = Math.min(ROWS_MAX, rows);
+    // If it fails, what is shown stays, and the next block is another occasion.
+    void refresh().catch(problem);
+  };
+  const names = ['Name', 'Total', 'Spendable', 'At block'];
+  const table = new LiveTable('Wallets', names, none, { numbers: ['Total', 'Spendable'], rows: limit, onMore });
   const refresh = async (): Promise<void> => {
-    const { body, next } = await getWallets<{ readonly wallets: readonly WalletHead[] }>('', { limit: LISTED_MAX });
+    const { body, next } = await getWallets<{ readonly wallets: readonly WalletHead[] }>('', { limit });
     table.show(body.wallets.map(walletRow), next !== null);
   };
   await refresh();
@@ -82,6 +88,7 @@ class WalletPage {
   private readonly coins = new CoinTables(ROWS.coins, (rows) => this.grow('coins', rows));
   private readonly reorgs = new ReorgList(() => this.grow('reorgs'));
   private readonly rows = { ...ROWS };
+  private turn = 0;
 
   constructor(name: string) {
     this.path = `/${encodeURIComponent(name)}`;
@@ -95,6 +102,7 @@ class WalletPage {
   /** Shows what is so now; the number of the newest event that it knows of. */
   async refresh(): Promise<number> {
     const { path, rows } = this;
+    const turn = ++this.turn;
     const { body: wallet } = await getWallets<Wallet>(path);
     const [history, coins, leases, reorgs] = await Promise.all([
       getWallets<{ readonly transactions: readonly WalletEntry[] }>(`${path}/transactions`, { grouped: 'true', limit: rows.history }),
@@ -102,6 +110,8 @@ class WalletPage {
       getWallets<{ readonly leases: readonly WalletCoin[] }>(`${path}/leases`),
       getWallets<{ readonly reorgs: readonly WalletReorg[] }>(`${path}/reorgs`, { limit: rows.reorgs }),
     ]);
+    // What was asked for later tells more, or tells of more rows.
+    if (turn !== this.turn) return wallet.newest_event;
     update(this.about, aboutWallet(wallet));
     this.accounts.box.hidden = wallet.accounts.length === 0;
     update(this.accounts.title, `Descriptors (${count(wallet.accounts.length)})`);
