@@ -27,13 +27,14 @@ export async function run(options: BenchOptions): Promise<void> {
       continue;
     }
     try {
-      figures.push(...(await measureWallets(databases, sizes, (line) => say(options, line))));
+      const measured = await measureWallets(databases, sizes, (line) => say(options, line));
+      for (const line of table(measured)) say(options, line);
+      figures.push(...measured);
     } finally {
       await databases.remove();
     }
   }
   if (options.json) process.stdout.write(`${JSON.stringify({ sizes, figures })}\n`);
-  else for (const line of table(figures)) say(options, line);
 }
 
 function openers({ args }: BenchOptions): (() => Promise<BenchDatabases | null>)[] {
