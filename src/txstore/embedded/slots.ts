@@ -30,10 +30,14 @@ export function readSlot(reader: Reader, tx: LoadedTx, index: number, withHash =
   return {
     hash: withHash ? (reassigned?.hash ?? hashOf(reader, tx, index)) : NO_HASH,
     state,
-    // A copy: the bytes of the slot may be another's soon.
-    spender: byte === SPENT ? { txId: bytes.slice(at + 1, at + 1 + TXID_BYTES), vin: readU32(bytes, at + 1 + TXID_BYTES) } : null,
+    spender: byte === SPENT ? { txId: slotSpenderId(bytes, at), vin: readU32(bytes, at + 1 + TXID_BYTES) } : null,
     spendableFrom: reassigned?.spendableFrom ?? null,
   };
+}
+
+/** A copy: the bytes of the slot may be another's soon. Not `slice`: of a Buffer, as some engines give rows, that would be a view. */
+export function slotSpenderId(bytes: Uint8Array, at: number): Uint8Array {
+  return new Uint8Array(bytes.subarray(at + 1, at + 1 + TXID_BYTES));
 }
 
 /** Returns the state it had, without whether it was reassigned. */

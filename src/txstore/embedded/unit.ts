@@ -18,7 +18,7 @@ import type { NewStoredTx, SpendingInput, TxStoreSettings } from '../store.ts';
 import { REASSIGNED, readInputs, readVersion, SLOT_BYTES, SLOT_STATES, SPENT, type TxState } from './codec.ts';
 import { pairKey, TX_TOMBSTONE } from './columns.ts';
 import { distinctParents, type LoadedTx, loadTxs, newRow, slotPage } from './loaded-tx.ts';
-import { readSlot, writeSlotState } from './slots.ts';
+import { readSlot, slotSpenderId, writeSlotState } from './slots.ts';
 import type { TxCache } from './tx-cache.ts';
 import { writeUnit } from './write.ts';
 
@@ -156,8 +156,7 @@ export class TxUnit {
     for (let first = 0; first < outputCount; first += TX_PAGE_SLOTS) {
       const { bytes, at } = slotPage(this.reader, tx, first / TX_PAGE_SLOTS);
       const end = at + SLOT_BYTES * Math.min(TX_PAGE_SLOTS, outputCount - first);
-      for (let slot = at; slot < end; slot += SLOT_BYTES)
-        if ((bytes[slot] & ~REASSIGNED) === SPENT) found.push(bytes.slice(slot + 1, slot + 1 + TXID_BYTES));
+      for (let slot = at; slot < end; slot += SLOT_BYTES) if ((bytes[slot] & ~REASSIGNED) === SPENT) found.push(slotSpenderId(bytes, slot));
     }
     return distinctIds(found).sort(compareBytes);
   }

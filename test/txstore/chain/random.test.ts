@@ -5,11 +5,15 @@
  * exactly what the unspent set says (`TxsCheck`), and the set is the producer's.
  */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
 import { Random } from '../../../src/chains/random.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { type SettingKey, settingValue } from '../../../src/config/schema.ts';
+import { type Config, type SettingKey, settingValue } from '../../../src/config/schema.ts';
 import { openMemory } from '../../../src/engine/memory.ts';
+import { openEngineIn } from '../../../src/engine/open.ts';
 import { bitcoinLedger } from '../../../src/ledgers/bitcoin/index.ts';
 import { selectProjections } from '../../../src/projections/registry.ts';
 import { deltaColumn } from '../../../src/state/delta.ts';
@@ -32,17 +36,26 @@ class TxsLife {
   readonly table = storeProjections();
   deepest = 0;
 
-  constructor(seed: number, unminedBlocks: number) {
-    this.random = new Random(seed, 3);
-    this.chain = new PlainChain(seed, { wide: 0.005 });
+  private constructor(chain: PlainChain, random: Random, fold: Fold, config: Config) {
+    this.chain = chain;
+    this.random = random;
+    this.fold = fold;
+    this.txs = new StoreTxs(fold, config, { following: null });
+  }
+
+  static async begin(seed: number, unminedBlocks: number, directory: string | null): Promise<TxsLife> {
+    const chain = new PlainChain(seed, { wide: 0.005 });
     const set = ['txs.store=embedded', `txs.retention=${W}`, `txs.unminedBlocks=${unminedBlocks}`];
     const { config } = loadConfig({ flags: { set } });
-    const ledger = bitcoinLedger(this.chain.network);
-    const projections = selectProjections(PROJECTIONS, ledger, this.table, (key) => settingValue(config, key as SettingKey));
-    const engine = openMemory([...projections.flatMap(({ columns }) => columns), deltaColumn]);
+    const ledger = bitcoinLedger(chain.network);
+    const projections = selectProjections(PROJECTIONS, ledger, storeProjections(), (key) => settingValue(config, key as SettingKey));
+    const columns = [...projections.flatMap((projection) => projection.columns), deltaColumn];
+    const engine =
+      directory === null
+        ? openMemory(columns)
+        : await openEngineIn(directory, columns, { kind: 'rocks', createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 });
     const options = { utxo: true, partial: false, selfContained: false, pruneDepth: 50, rollbackWindow: 100, fsync: false };
-    this.fold = new Fold(engine, ledger, projections, options);
-    this.txs = new StoreTxs(this.fold, config, { following: null });
+    return new TxsLife(chain, new Random(seed, 3), new Fold(engine, ledger, projections, options), config);
   }
 
   apply(blocks: readonly PlainBlock[]): void {
@@ -96,9 +109,18 @@ class TxsLife {
 }
 
 describe('random chains with a transaction store', () => {
-  for (const [n, unminedBlocks] of [2016, 8, 3].entries()) {
-    test(`what is in no block is given up after ${unminedBlocks} blocks`, async () => {
-      const life = new TxsLife(TEST_SEED + n, unminedBlocks);
+  const directory = mkdtempSync(join(tmpdir(), 'unspent-txs-'));
+  after(() => rmSync(directory, { recursive: true, force: true }));
+  // RocksDB gives rows as Buffers, whose `slice` is a view.
+  const kinds = [
+    { unminedBlocks: 2016, where: directory },
+    { unminedBlocks: 8, where: null },
+    { unminedBlocks: 3, where: null },
+  ];
+  for (const [n, { unminedBlocks, where }] of kinds.entries()) {
+    const engine = where === null ? 'in memory' : 'on RocksDB';
+    test(`what is in no block is given up after ${unminedBlocks} blocks, ${engine}`, async () => {
+      const life = await TxsLife.begin(TEST_SEED + n, unminedBlocks, where);
       life.mine(10);
       for (let step = 0; step < 70; step++) {
         const what = life.random.int(10);
@@ -111,6 +133,7 @@ describe('random chains with a transaction store', () => {
       const counters = life.txs.pruner.counters;
       assert.ok(counters.get('prune_deleted_total') > 50, 'records were deleted');
       assert.ok(life.deepest > 3, 'some reorganisations were deep');
+      await life.fold.engine.close();
     });
   }
 });

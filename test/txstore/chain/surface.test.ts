@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { bitcoinLedger, formatId, parseId } from '../../../src/ledgers/bitcoin/index.ts';
+import { TX } from '../../../src/projections/transactions.ts';
 import { serve } from '../../../src/server/serve.ts';
 import { type OpenStore, openStore } from '../../../src/store/store.ts';
 import { TX_DUE } from '../../../src/txstore/embedded/columns.ts';
@@ -18,6 +19,9 @@ import { assertCode } from '../../support/harness.ts';
 
 const R = 10;
 const BLOCKS = 60;
+const UNDONE = 8;
+
+const SEED = 9;
 const SETTINGS = { 'txs.store': 'embedded', 'txs.retention': R, 'utxo.history': true, 'txs.boundHistory': true };
 const data = join(temporary(), 'data');
 /** Ids as people write them. */
@@ -32,27 +36,31 @@ async function withStore<T>(body: (store: OpenStore) => T | Promise<T>): Promise
   }
 }
 
-/** The last block is undone again, so that its transactions wait and keep what they spend. */
+/**
+ * Some blocks are undone, and their transactions wait, because the next blocks have others: what they have spent completely
+ * is due in the end, and blocked by them.
+ */
 before(() =>
   withStore(async (store) => {
-    const chain = new PlainChain(7, { txsMax: 4 });
+    const chain = new PlainChain(SEED, { txsMax: 4 });
     const ledger = bitcoinLedger(chain.network);
     const all = new Set<string>();
-    for (let n = 0; n <= BLOCKS; n++) {
+    const mine = async (): Promise<void> => {
       const { raw, height, txs } = chain.mine();
       store.fold.apply([ledger.decode(raw, height)]);
-      if (height > 0) for (const { id } of txs) all.add(formatId(id));
-      if (height > 0) await store.txs!.pass();
-    }
-    while (found.unmined === '') {
-      store.rollback(chain.blocks.at(-2)!);
-      chain.rollback(1);
-      const [unmined] = [...eachRecord(store.engine)].filter(({ unminedSince }) => unminedSince !== null);
-      if (unmined !== undefined) found.unmined = formatId(unmined.txId);
-    }
-    const kept = new Set([...eachRecord(store.engine)].map(({ txId }) => formatId(txId)));
-    found.kept = [...kept].find((id) => id !== found.unmined)!;
-    found.pruned = [...all].find((id) => !kept.has(id))!;
+      if (height === 0) return;
+      for (const { id } of txs) all.add(formatId(id));
+      await store.txs!.pass();
+    };
+    while ((chain.tip?.height ?? -1) < BLOCKS) await mine();
+    store.rollback(chain.blocks.at(-1 - UNDONE)!);
+    chain.rollback(UNDONE);
+    for (let n = 0; n < UNDONE + R + 1; n++) await mine();
+    const records = [...eachRecord(store.engine)];
+    const kept = new Set(records.map(({ txId }) => formatId(txId)));
+    found.unmined = formatId(records.find(({ unminedSince, isConflicting }) => unminedSince !== null && !isConflicting)!.txId);
+    found.kept = formatId(records.find(({ unminedSince }) => unminedSince === null)!.txId);
+    found.pruned = [...all].find((id) => !kept.has(id) && store.engine.get(TX, parseId(id)) !== undefined)!;
   }),
 );
 
@@ -83,7 +91,8 @@ describe('unspent txs', () => {
 
   test('blocked names the spender and why', async () => {
     const { blocked } = await document<{ blocked: { reason: string; child: string | null }[] }>(['txs', 'blocked', '--data', data]);
-    for (const { reason, child } of blocked) assert.ok(child !== null && reason.startsWith('child_'), reason);
+    assert.ok(blocked.length > 0);
+    for (const { reason, child } of blocked) assert.ok(child !== null && /^(child_unmined|referenced)$/.test(reason), reason);
   });
 
   test('verify finds what an index lacks, rebuild-index mends it', async () => {
@@ -136,7 +145,8 @@ describe('the records over HTTP', () => {
         assert.deepEqual([pruned.status, JSON.parse(pruned.text).code], [410, 'PRUNED']);
         assert.equal((await get(`api/v1/txs/${'00'.repeat(32)}`)).status, 404);
         assert.equal((await get(`api/tx/${found.pruned}`)).status, 410, 'the same over Esplora');
-        assert.ok(Array.isArray(JSON.parse((await get('api/v1/txs/blocked?limit=3')).text)));
+        // As of the last pass of this process: there was none yet.
+        assert.deepEqual(JSON.parse((await get('api/v1/txs/blocked?limit=3')).text), []);
         assert.match((await get('metrics')).text, new RegExp(`^unspent_utxo_records ${status.records}$`, 'm'));
         assert.ok('/api/v1/txs/{tx}' in JSON.parse((await get('api/v1/openapi.json')).text).paths);
       } finally {
