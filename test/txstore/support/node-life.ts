@@ -69,7 +69,8 @@ export async function liveBesideNode({ blocks, txsPerBlock, every, reorganisatio
       await node.rpc('setmocktime', began + 60 * (n + 1));
       // Without transactions, those of the losing branch wait; with them, they are mined again.
       if (n % 2 === 0) for (let i = 0; i < depth; i++) await node.rpc('generateblock', address, []);
-      await node.rpc('generatetoaddress', 2, address);
+      // The branch that wins is longer, as between nodes: a shorter one would add to the depth of the next.
+      await node.rpc('generatetoaddress', n % 2 === 0 ? 2 : depth + 1, address);
       await agree(`after reorganisation ${n + 1}, ${depth} deep`);
     }
     await node.rpc('generatetoaddress', 2 * R, address);
