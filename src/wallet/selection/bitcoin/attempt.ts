@@ -6,7 +6,7 @@
 import { CHANGE_SAT_MIN } from '../../../util/limits.ts';
 import type { RandomBits } from '../random.ts';
 import { branchAndBound } from './branch-and-bound.ts';
-import { type Candidates, positiveOnly, type SearchResult, sortCandidates } from './candidates.ts';
+import { type Candidates, positiveOnly, type SearchResult, sortCandidates, sourcesAt } from './candidates.ts';
 import type { ChangeTerms } from './change.ts';
 import type { Algorithm, Coin, SelectionOrder } from './coin.ts';
 import { coinGrinder } from './coin-grinder.ts';
@@ -69,15 +69,15 @@ export function attempt(pool: AttemptPool, terms: SearchTerms, random: RandomBit
   const sorted = ({ groups, eligible }: AttemptPool['all']): SortedGroups => ({
     groups,
     eligible,
-    candidates: sortCandidates(groups.candidates(eligible, byValue), random),
+    candidates: sortCandidates(groups.candidates(eligible, byValue)),
   });
   const all = sorted(pool.all);
   const apart = pool.positive === pool.all ? all : sorted(pool.positive);
   const positive = { ...apart, candidates: positiveOnly(apart.candidates) };
   if (positive.candidates.total < leastAmount(terms)) return { best: null, tooHeavy: false };
-  const first = bestOf(searches(all, positive, terms, random), terms);
+  const first = bestOf(searches(all, positive, terms, random), terms, random);
   // Where coins suffice and no search found them, because what is left is too much for none and too little for good change.
-  return first.best === null ? bestOf([ordered('largest-first', positive, terms)], terms) : first;
+  return first.best === null ? bestOf([ordered('largest-first', positive, terms)], terms, random) : first;
 }
 
 /** What a selection must amount to at least. */
@@ -115,10 +115,10 @@ function ordered(algorithm: 'largest-first' | 'oldest-first', from: SortedGroups
   return { algorithm, from, run };
 }
 
-function bestOf(list: readonly Search[], terms: SearchTerms): Attempt {
+function bestOf(list: readonly Search[], terms: SearchTerms, random: RandomBits): Attempt {
   const attempts = list.map(({ algorithm, from, run }): Attempt => {
     const { positions, tooHeavy } = run();
-    return { best: positions === null ? null : measured(algorithm, positions, from, terms), tooHeavy };
+    return { best: positions === null ? null : measured({ algorithm, from }, positions, terms, random), tooHeavy };
   });
   return { best: leastWaste(attempts), tooHeavy: attempts.some(({ tooHeavy }) => tooHeavy) };
 }
@@ -133,9 +133,17 @@ export function leastWaste(attempts: readonly Attempt[]): FoundCoins | null {
   return least;
 }
 
-function measured(algorithm: Algorithm, positions: readonly number[], from: SortedGroups, terms: SearchTerms): FoundCoins {
+function measured(
+  { algorithm, from }: Omit<Search, 'run'>,
+  positions: readonly number[],
+  terms: SearchTerms,
+  random: RandomBits,
+): FoundCoins {
   const { candidates, groups, eligible } = from;
-  const coins = positions.flatMap((position) => groups.coinsOf(eligible[candidates.sources[position]]));
+  // Where the order counts clones are not equal: one is older than the other.
+  const sources =
+    algorithm === 'oldest-first' ? positions.map((position) => candidates.sources[position]) : sourcesAt(candidates, positions, random);
+  const coins = sources.flatMap((source) => groups.coinsOf(eligible[source]));
   const sum = (column: Float64Array): number => positions.reduce((total, position) => total + column[position], 0);
   const bumpDiscount = bumpDiscountOf(coins, terms.combinedBumpFee);
   const selected = { amount: sum(candidates.amounts), waste: sum(candidates.wastes), bumpDiscount };

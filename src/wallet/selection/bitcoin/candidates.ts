@@ -7,7 +7,7 @@
  * sum of all amounts is checked to be below that.
  */
 import { assert } from '../../../util/errors.ts';
-import { type RandomBits, shuffle } from '../random.ts';
+import { type RandomBits, randomBelow } from '../random.ts';
 import { sortDescending } from './descending.ts';
 
 /** Candidates in the order of their amounts, the largest first; of equal amounts the one with less waste. */
@@ -32,8 +32,7 @@ export interface UnsortedCandidates {
   readonly wastes: Float64Array;
 }
 
-/** Clones, which are equal in all columns, come out in a random order. */
-export function sortCandidates({ amounts, weights, wastes }: UnsortedCandidates, random: RandomBits): Candidates {
+export function sortCandidates({ amounts, weights, wastes }: UnsortedCandidates): Candidates {
   const order = new Uint32Array(amounts.length);
   for (let i = 0; i < order.length; i++) order[i] = i;
   // Stable: sorted by the tie first, the tie decides among equal amounts.
@@ -43,17 +42,40 @@ export function sortCandidates({ amounts, weights, wastes }: UnsortedCandidates,
     for (let i = 0; i < gathered.length; i++) gathered[i] = column[sources[i]];
     return gathered;
   };
-  const sorted = finished(gather(amounts), gather(weights), gather(wastes), sources);
-  shuffleClones(sorted, random);
-  return sorted;
+  return finished(gather(amounts), gather(weights), gather(wastes), sources);
 }
 
-/** Only among clones does it matter who comes first, so only they are shuffled: it would take as long as the sorting does. */
-function shuffleClones({ amounts, weights, wastes, sources, count }: Candidates, random: RandomBits): void {
-  for (let start = 0, end = 1; start < count; start = end++) {
-    while (end < count && amounts[end] === amounts[start] && weights[end] === weights[start] && wastes[end] === wastes[start]) end++;
-    if (end - start > 1) shuffle(random, sources.subarray(start, end));
+/**
+ * The sources of the candidates at these positions. A search takes the first of clones, which are equal in all columns;
+ * so that it does not matter who came first, as many others of them stand in for those it took, at random.
+ */
+export function sourcesAt(candidates: Candidates, positions: readonly number[], random: RandomBits): number[] {
+  const { sources, count } = candidates;
+  const ascending = positions.toSorted((a, b) => a - b);
+  const chosen: number[] = [];
+  for (let i = 0; i < ascending.length; ) {
+    let [start, end] = [ascending[i], ascending[i] + 1];
+    while (start > 0 && areClones(candidates, start - 1, start)) start--;
+    while (end < count && areClones(candidates, end, start)) end++;
+    const first = i;
+    while (i < ascending.length && ascending[i] < end) i++;
+    for (const position of randomPositions(start, end, i - first, random)) chosen.push(sources[position]);
   }
+  return chosen;
+}
+
+function areClones({ amounts, weights, wastes }: Candidates, a: number, b: number): boolean {
+  return amounts[a] === amounts[b] && weights[a] === weights[b] && wastes[a] === wastes[b];
+}
+
+/** `count` different positions from `start` up to `end`, each set of them equally likely (Floyd). */
+function randomPositions(start: number, end: number, count: number, random: RandomBits): ReadonlySet<number> {
+  const drawn = new Set<number>();
+  for (let last = end - count; last < end; last++) {
+    const position = start + randomBelow(random, last - start + 1);
+    drawn.add(drawn.has(position) ? last : position);
+  }
+  return drawn;
 }
 
 /** Only candidates with an amount above 0: the others cost more than they bring. */

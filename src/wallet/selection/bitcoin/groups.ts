@@ -22,6 +22,26 @@ export function costsOf({ value, weight, bumpFee }: Coin, rates: FeeRates): Coin
   return { value: Number(value), fee: feeOf(rates.target, vsize) + Number(bumpFee), longTermFee: feeOf(rates.longTerm, vsize) };
 }
 
+/** The fees of inputs of one weight: neighbours in a list of many coins mostly weigh the same. */
+class WeightFees {
+  target = 0;
+  longTerm = 0;
+  #weight = -1;
+  readonly #rates: FeeRates;
+
+  constructor(rates: FeeRates) {
+    this.#rates = rates;
+  }
+
+  take(weight: number): void {
+    if (weight === this.#weight) return;
+    const vsize = vsizeOf(weight);
+    this.#weight = weight;
+    this.target = feeOf(this.#rates.target, vsize);
+    this.longTerm = feeOf(this.#rates.longTerm, vsize);
+  }
+}
+
 /** Groups of coins. What is a sum is one over the coins of a group. */
 export class CoinGroups {
   readonly count: number;
@@ -60,29 +80,32 @@ export class CoinGroups {
     this.#owns = new Uint8Array(this.count);
     this.#ancestors = new Float64Array(this.count);
     this.#descendants = new Float64Array(this.count);
-    const types = new Map<string, number>();
+    const types: string[] = [];
+    const fees = new WeightFees(rates);
     for (let i = 0; i < this.count; i++) {
-      const { type } = this.#members === null ? coins[i] : this.#members[i][0];
-      const known = types.get(type) ?? types.size;
-      types.set(type, known);
+      const members = this.#members?.[i];
+      const { type } = members?.[0] ?? coins[i];
+      // A few kinds of output at most: their position is found faster than a hash of their name.
+      let known = types.indexOf(type);
+      if (known < 0) known = types.push(type) - 1;
       this.#types[i] = known;
-      if (this.#members === null) this.#add(i, coins[i], rates);
-      else for (const coin of this.#members[i]) this.#add(i, coin, rates);
-      const standing = this.#members === null ? coins[i] : combined(this.#members[i]);
+      if (members === undefined) this.#add(i, coins[i], fees);
+      else for (const coin of members) this.#add(i, coin, fees);
+      const standing = members === undefined ? coins[i] : combined(members);
       this.#confirmations[i] = standing.confirmations;
       this.#owns[i] = standing.own ? 1 : 0;
       this.#ancestors[i] = standing.ancestors;
       this.#descendants[i] = standing.descendants;
     }
-    this.types = [...types.keys()];
+    this.types = types;
   }
 
-  #add(i: number, coin: Coin, rates: FeeRates): void {
-    const { value, fee, longTermFee } = costsOf(coin, rates);
-    this.#values[i] += value;
-    this.#fees[i] += fee;
-    this.#longTermFees[i] += longTermFee;
-    this.#weights[i] += coin.weight;
+  #add(i: number, { value, weight, bumpFee }: Coin, fees: WeightFees): void {
+    fees.take(weight);
+    this.#values[i] += Number(value);
+    this.#fees[i] += bumpFee === 0n ? fees.target : fees.target + Number(bumpFee);
+    this.#longTermFees[i] += fees.longTerm;
+    this.#weights[i] += weight;
   }
 
   coinsOf(i: number): readonly Coin[] {

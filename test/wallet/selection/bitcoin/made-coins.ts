@@ -2,7 +2,6 @@
  * Coins and candidates for the tests of coin selection: as the searches see them
  * (amount, weight, waste), and as a wallet lists them.
  */
-import { Random } from '../../../../src/chains/random.ts';
 import { type Candidates, positiveOnly, type SearchResult, sortCandidates } from '../../../../src/wallet/selection/bitcoin/candidates.ts';
 import type { Coin, SelectionRequest } from '../../../../src/wallet/selection/bitcoin/coin.ts';
 import { DEFAULT_RATES, type FeeRates, feeOf, vsizeOf } from '../../../../src/wallet/selection/bitcoin/fee-rate.ts';
@@ -22,15 +21,12 @@ export interface MadeCandidate {
   readonly waste?: number;
 }
 
-export function candidatesOf(list: readonly MadeCandidate[], seed = 1): Candidates {
-  return sortCandidates(
-    {
-      amounts: Float64Array.from(list, ({ amount }) => amount),
-      weights: Float64Array.from(list, ({ weight = WPKH_WEIGHT }) => weight),
-      wastes: Float64Array.from(list, ({ waste = 0 }) => waste),
-    },
-    new Random(seed),
-  );
+export function candidatesOf(list: readonly MadeCandidate[]): Candidates {
+  return sortCandidates({
+    amounts: Float64Array.from(list, ({ amount }) => amount),
+    weights: Float64Array.from(list, ({ weight = WPKH_WEIGHT }) => weight),
+    wastes: Float64Array.from(list, ({ waste = 0 }) => waste),
+  });
 }
 
 /** Coins with these effective values at a rate, as candidates of which spending brings something. */
@@ -43,7 +39,7 @@ export function candidatesAt(
   return amounts.map((amount) => ({ amount, weight: 4 * vsize, waste }));
 }
 
-export const positive = (list: readonly MadeCandidate[], seed = 1): Candidates => positiveOnly(candidatesOf(list, seed));
+export const positive = (list: readonly MadeCandidate[]): Candidates => positiveOnly(candidatesOf(list));
 
 /** The amounts that a search selected, the largest first; null: nothing. */
 export function amountsOf({ amounts }: Candidates, { positions }: SearchResult): readonly number[] | null {

@@ -8,6 +8,7 @@ import { describe, test } from 'node:test';
 import { Random } from '../../../../src/chains/random.ts';
 import { SELECTION_TRIES_MAX } from '../../../../src/util/limits.ts';
 import { branchAndBound } from '../../../../src/wallet/selection/bitcoin/branch-and-bound.ts';
+import { sourcesAt } from '../../../../src/wallet/selection/bitcoin/candidates.ts';
 import { coinGrinder } from '../../../../src/wallet/selection/bitcoin/coin-grinder.ts';
 import { sortDescending } from '../../../../src/wallet/selection/bitcoin/descending.ts';
 import { knapsack } from '../../../../src/wallet/selection/bitcoin/knapsack.ts';
@@ -134,7 +135,7 @@ describe('coin grinder', () => {
 
 describe('single random draw', () => {
   const draw = (list: readonly MadeCandidate[], target: number, weightMax: number, seed: number) => {
-    const pool = positive(list, seed);
+    const pool = positive(list);
     return { pool, result: singleRandomDraw(pool, target, weightMax, new Random(seed)) };
   };
 
@@ -179,10 +180,7 @@ describe('single random draw', () => {
 describe('knapsack', () => {
   /** Values at no fee, with change of a cent aimed at. */
   const solve = (values: readonly number[], target: number, seed: number, weight = 272): readonly number[] | null => {
-    const pool = candidatesOf(
-      values.map((amount) => ({ amount, weight })),
-      seed,
-    );
+    const pool = candidatesOf(values.map((amount) => ({ amount, weight })));
     return amountsOf(pool, knapsack(pool, target, CENT, WEIGHT_MAX, new Random(seed)));
   };
   const seeds = repeat(30, (i) => i);
@@ -233,19 +231,6 @@ describe('knapsack', () => {
     }
   });
 
-  test('among equal coins it takes any', () => {
-    const picks = new Set<number>();
-    for (let seed = 0; seed < 200; seed++) {
-      const pool = candidatesOf(
-        repeat(20, () => ({ amount: BTC })),
-        seed,
-      );
-      const { positions } = knapsack(pool, BTC, CENT, WEIGHT_MAX, new Random(seed));
-      picks.add(pool.sources[positions![0]]);
-    }
-    assert.equal(picks.size, 20);
-  });
-
   test('the order of amounts, with a thousand large ones and a small one', () => {
     all([...repeat(1000, () => 1000 * BTC), 3 * BTC].slice(-200), 1003 * BTC, [1000 * BTC, 3 * BTC]);
   });
@@ -264,6 +249,45 @@ describe('knapsack', () => {
     const none = candidatesOf(repeat(100, () => ({ amount: CENT, weight: 400 })));
     const nothing = knapsack(none, 80 * CENT, CENT, 4000, new Random(1));
     assert.deepEqual([nothing.positions, nothing.tooHeavy], [null, true]);
+  });
+});
+
+describe('among clones', () => {
+  // Three pairs of columns: 20 clones, one that differs in its waste, and three clones of less amount.
+  const list = [...repeat(20, () => ({ amount: BTC })), { amount: BTC, waste: 1 }, ...repeat(3, () => ({ amount: CENT }))];
+
+  test('any of them is taken, none twice, and none that is no clone', () => {
+    const pool = candidatesOf(list);
+    const picks = [new Set<number>(), new Set<number>()];
+    for (let seed = 0; seed < 300; seed++) {
+      const [first, second, ...others] = sourcesAt(pool, [22, 0, 20, 1], new Random(seed));
+      assert.notEqual(first, second);
+      for (const source of [first, second]) picks[0].add(source);
+      assert.equal(others[0], 20);
+      picks[1].add(others[1]);
+    }
+    assert.deepEqual(
+      [...picks[0]].sort((a, b) => a - b),
+      [...repeat(20, (i) => i)],
+    );
+    assert.deepEqual(
+      [...picks[1]].sort((a, b) => a - b),
+      [21, 22, 23],
+    );
+    assert.deepEqual(
+      sourcesAt(pool, [...repeat(24, (i) => i)], new Random(1)).sort((a, b) => a - b),
+      [...repeat(24, (i) => i)],
+    );
+  });
+
+  test('knapsack takes any of equal coins', () => {
+    const pool = candidatesOf(repeat(20, () => ({ amount: BTC })));
+    const picks = new Set<number>();
+    for (let seed = 0; seed < 200; seed++) {
+      const random = new Random(seed);
+      for (const source of sourcesAt(pool, knapsack(pool, BTC, CENT, WEIGHT_MAX, random).positions!, random)) picks.add(source);
+    }
+    assert.equal(picks.size, 20);
   });
 });
 
