@@ -42,6 +42,18 @@ const SETTINGS = {
   jit: 'off',
 };
 
+/**
+ * Runs a server until standard input ends (it stops at once) or TERM comes (it is killed), and ends when the server does,
+ * also when that could not start. Standard input is copied, because what runs in the background has none of its own.
+ */
+const WHILE_WE_LIVE = `exec 3<&0
+"$@" & server=$!
+(read -r _ <&3; kill -QUIT $server) & reader=$!
+trap 'kill -KILL $server' TERM
+wait $server; code=$?
+kill $reader
+exit $code`;
+
 export class PostgresServer implements TestDatabases {
   readonly name = 'PostgreSQL';
   readonly #directory: string;
@@ -97,8 +109,7 @@ export class PostgresServer implements TestDatabases {
   #spawn(): void {
     const settings = Object.entries(this.#settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const command = [join(this.#native, 'bin/postgres'), '-D', join(this.#directory, 'data'), '-k', this.#directory, ...settings];
-    const script = '"$@" & server=$!; trap "kill -KILL $server" TERM; read -r _ || kill -QUIT $server; wait $server';
-    const child = spawn('/bin/sh', ['-c', script, 'sh', ...command], {
+    const child = spawn('/bin/sh', ['-c', WHILE_WE_LIVE, 'sh', ...command], {
       ...identity,
       stdio: ['pipe', 'ignore', 'ignore'],
       cwd: this.#directory,
