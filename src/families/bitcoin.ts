@@ -61,9 +61,14 @@ export const bitcoin: Family<BitcoinNetwork> = {
   commitment: commitmentOf,
 };
 
+/** Whether there may be what only the Bitcoin family has. */
+export function isOfBitcoin(network: Network): network is Network & Network<BitcoinNetwork> {
+  return network.family === (bitcoin as Family);
+}
+
 /** For what only the Bitcoin family has. Throws UNSUPPORTED. */
 export function needBitcoin(network: Network, what: string): Network<BitcoinNetwork> {
-  if (network.family === (bitcoin as Family)) return network as Network<BitcoinNetwork>;
+  if (isOfBitcoin(network)) return network;
   const { name, family } = network;
   throw new UnspentError('UNSUPPORTED', `${what} is of ${bitcoin.title}, and '${name}' is of ${family.title}`, { network: name });
 }

@@ -6,10 +6,10 @@
  * thrown. How to talk to one node is the caller's: it passes a generator for one
  * connection.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Point } from '../ledgers/ledger.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { RECONNECT_ATTEMPTS, RECONNECT_MS_MAX, RECONNECT_MS_MIN } from '../util/limits.ts';
+import { pause } from '../util/pause.ts';
 import type { PeerStatus } from './peer.ts';
 import type { ChainEvent, Run, SourceTip } from './source.ts';
 
@@ -147,7 +147,7 @@ export class Peers<A extends { readonly url: string }> {
     if (this.failures % length !== 0) return;
     const [first, longest] = this.options.reconnectMs ?? [RECONNECT_MS_MIN, RECONNECT_MS_MAX];
     const delay = Math.min(longest, first * 2 ** Math.min(this.failures / length - 1, 30));
-    await sleep(delay * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
+    await pause(delay * (0.5 + Math.random() / 2), { signal });
   }
 
   private setState(state: PeerStatus['state'], version = ''): void {

@@ -5,9 +5,8 @@
  * the next tick comes after one turn of the event loop, so that pruning keeps up
  * with a fold at full speed.
  */
-
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PRUNE_ROWS_MAX, PRUNE_TICK_MS } from '../util/limits.ts';
+import { pause } from '../util/pause.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import type { Fold } from './fold.ts';
 import { type PruneCounts, pruneStep } from './pruned.ts';
@@ -36,7 +35,7 @@ export class PruneSchedule {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       if (!this.tick()) await nextTurn();
-      else await sleep(this.settings.intervalMs, undefined, { signal, ref: false }).catch(() => {});
+      else await pause(this.settings.intervalMs, { signal, ref: false });
     }
   }
 

@@ -6,10 +6,10 @@
  * RocksDB does the rest (docs/adr/0025-compaction.md). Nothing else is written:
  * to stop in the middle is to have compacted less.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, withValues } from '../config/schema.ts';
 import type { ProjectionEntry } from '../projections/entry.ts';
 import { COMPACT_LOOK_MS, COMPACT_MEMTABLE_BYTES, COMPACT_QUIET_LOOKS } from '../util/limits.ts';
+import { pause } from '../util/pause.ts';
 import { configFrom, type OpenOptions, type SettingValues } from './options.ts';
 import { openStore } from './store.ts';
 
@@ -76,6 +76,6 @@ async function untilQuiet(measure: () => number, isBusy: () => boolean, { signal
     onProgress?.(bytes);
     quiet = bytes === last && !isBusy() ? quiet + 1 : 0;
     last = bytes;
-    await sleep(COMPACT_LOOK_MS, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+    await pause(COMPACT_LOOK_MS, { signal });
   }
 }

@@ -6,7 +6,7 @@
  * disagrees with the records.
  */
 import type { Batch, Reader } from '../../engine/engine.ts';
-import { OUTPOINT_BYTES, type Outpoint, TXID_BYTES } from '../../ledgers/outpoint.ts';
+import { OUTPOINT_BYTES, type Outpoint } from '../../ledgers/outpoint.ts';
 import { compareBytes, equalBytes, readU32 } from '../../util/bytes.ts';
 import { distinctIds, IdMap } from '../../util/id-map.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';

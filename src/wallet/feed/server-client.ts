@@ -3,10 +3,10 @@
  * bytes and in silence, and failures that are typed as the server itself types
  * them. What may be better in a moment is told from what will not be.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { concatBytes } from '../../util/bytes.ts';
 import { ERROR_CODES, type ErrorCode, isUnspentError, UnspentError } from '../../util/errors.ts';
 import { EVENT_SILENCE_MS, HTTP_BODY_BYTES_MAX, RECONNECT_MS_MAX, RECONNECT_MS_MIN } from '../../util/limits.ts';
+import { pause } from '../../util/pause.ts';
 import { readServerSentEvents, type ServerSentEvent } from './server-sent-events.ts';
 
 export interface ServerAddress {
@@ -39,7 +39,7 @@ export async function pauseAfter(
   signal: AbortSignal,
 ): Promise<void> {
   onLost?.(error);
-  await sleep(Math.min(most, least * 2 ** Math.min(failures, 30)), undefined, { signal }).catch(() => {});
+  await pause(Math.min(most, least * 2 ** Math.min(failures, 30)), { signal });
 }
 
 /** Throws PROTOCOL. */

@@ -5,10 +5,10 @@
  * too; on a chain of one's own nothing is lost by that.
  */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { GUEST_SCRIPT, type RegtestDevnet } from '../../../chains/bitcoin/regtest/index.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { assert, isUnspentError } from '../../../util/errors.ts';
+import { pause } from '../../../util/pause.ts';
 import { newAddressOf } from '../../../wallet/bitcoin/operations/addresses.ts';
 import { broadcastTx } from '../../../wallet/bitcoin/operations/broadcast.ts';
 import { prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
@@ -155,5 +155,5 @@ async function sendAgain({ wallets, devnet, wallet }: Demo): Promise<void> {
 
 /** Looks now and then; ends with the signal, too. */
 async function until(signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
-  while (!signal.aborted && !(await isSo())) await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => {});
+  while (!signal.aborted && !(await isSo())) await pause(LOOK_MS, { signal, ref: false });
 }

@@ -3,11 +3,11 @@
  * and events. The header `x-next-after` is the key of the next page, as in all
  * lists of the server; a reader of events goes on behind the last sequence.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { parseOutpoint } from '../../../ledgers/outpoint.ts';
 import { WALLET_EVENT_LOOK_MS } from '../../../util/limits.ts';
+import { pause } from '../../../util/pause.ts';
 import { coinJson, type WalletNotation } from '../../../wallet/documents.ts';
 import { entriesJson, eventJson, reorgsJson, txsJson } from '../../../wallet/history-documents.ts';
 import type { NumberedWalletEvent, WalletId } from '../../../wallet/records.ts';
@@ -151,6 +151,6 @@ async function eventsWithin(
   for (const end = performance.now() + waitMs; ; ) {
     const events = await store.listEvents(after, limit, walletId);
     if (events.length > 0 || performance.now() >= end || gone.signal.aborted) return events;
-    await sleep(WALLET_EVENT_LOOK_MS, undefined, { signal: gone.signal }).catch(() => {});
+    await pause(WALLET_EVENT_LOOK_MS, { signal: gone.signal });
   }
 }

@@ -5,13 +5,13 @@
  * ones being read while the present ones are folded. Then, when asked, whatever
  * the node adds, with a step back where another branch has become the better.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { workOf } from '../../../ledgers/bitcoin/difficulty.ts';
 import { type BitcoinNetwork, formatId, genesisBlock, readExtra, readHeader } from '../../../ledgers/bitcoin/index.ts';
 import type { Point } from '../../../ledgers/ledger.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { FOLLOW_POLL_MS } from '../../../util/limits.ts';
+import { pause } from '../../../util/pause.ts';
 import { readAhead } from '../../read-ahead.ts';
 import type { ChainEvent, FollowOptions, Run, Source } from '../../source.ts';
 import { BlockIndex, type Place } from './block-index.ts';
@@ -72,7 +72,7 @@ class Reading {
         if (!isNew && !told) yield this.run([], true);
         told = true;
         if (!follow) return;
-        await sleep(this.pollMs, undefined, { signal }).catch(() => {});
+        await pause(this.pollMs, { signal });
       }
     } finally {
       await reader.close();

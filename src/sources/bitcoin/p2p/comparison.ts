@@ -4,9 +4,9 @@
  * shown, and it does not show as much soon after, the other one is followed: a
  * node that is stuck, or kept from the rest of the network, cannot hold us.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { UnspentError } from '../../../util/errors.ts';
 import { P2P_ANSWER_MS, P2P_HEADERS_MAX } from '../../../util/limits.ts';
+import { pause } from '../../../util/pause.ts';
 import type { NodeAddress } from './address.ts';
 import type { HeaderBranches } from './header-branches.ts';
 import type { HeaderPath } from './header-path.ts';
@@ -31,7 +31,7 @@ export interface ComparisonOptions {
 export async function findBetter(options: ComparisonOptions): Promise<NodeAddress | null> {
   const { others, everyMs, signal } = options;
   for (let turn = 0; others.length > 0; turn++) {
-    await pause(everyMs, signal);
+    await pause(everyMs, { signal });
     if (signal.aborted) return null;
     const address = others[turn % others.length];
     if (await isBetter(address, options)) return address;
@@ -51,7 +51,7 @@ async function isBetter(address: NodeAddress, { route, connect, graceMs, timeSca
     throw error;
   }
   if (tree.best === ours || tree.height(tree.fork(ours, tree.best)) < lowestFork) return false;
-  await pause(graceMs, signal);
+  await pause(graceMs, { signal });
   // Where the followed node has gone on meanwhile, the next look tells.
   const hasMoved = route.tree.find(tree.hash(tree.best)) !== NONE || route.tree.best !== route.tree.find(tree.hash(ours));
   return !signal.aborted && !hasMoved;
@@ -88,8 +88,4 @@ async function addHeaders(
     signal.removeEventListener('abort', onAbort);
     end('compared');
   }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {});
 }

@@ -6,10 +6,10 @@
  */
 import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { RPC_ANSWER_BYTES_MAX, RPC_ANSWER_MS, RPC_BATCHES_AHEAD, RPC_LOADING_MS_MAX } from '../../../util/limits.ts';
+import { pause } from '../../../util/pause.ts';
 import { authorization, parseRpcAddress, type RpcAddress, trusted } from './address.ts';
 import { type Posted, post } from './post.ts';
 
@@ -88,7 +88,7 @@ export class RpcClient {
       const loading = answers.find((answer): answer is RpcError => answer instanceof RpcError && answer.nodeCode === LOADING);
       if (loading === undefined) return answers;
       if (Date.now() >= deadline) throw this.unreachable(`it is still loading: ${loading.nodeMessage}`);
-      await sleep(LOADING_PAUSE_MS, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+      await pause(LOADING_PAUSE_MS, { signal });
       if (signal?.aborted) throw new UnspentError('INTERRUPTED', `stopped while ${this.name} was loading`);
     }
   }

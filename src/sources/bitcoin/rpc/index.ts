@@ -6,13 +6,13 @@
  * It stops, and says why, when trying again cannot help: another network, a
  * chain that has none of our points, a password that is not taken.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { prevHashOf } from '../../../ledgers/bitcoin/decode.ts';
 import { parseId } from '../../../ledgers/bitcoin/ids.ts';
 import { type BitcoinNetwork, formatId } from '../../../ledgers/bitcoin/index.ts';
 import { equalBytes } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { RPC_POLL_MS } from '../../../util/limits.ts';
+import { pause } from '../../../util/pause.ts';
 import type { NodeSource } from '../../peer.ts';
 import { type PeerOptions, Peers } from '../../peers.ts';
 import type { ChainEvent, FollowOptions, Run, SourceTip } from '../../source.ts';
@@ -146,7 +146,7 @@ class Follower {
   private async waitForNews(node: RpcNode, { hash }: Best, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const hasMore = await this.mempool.step(node);
-      if (!hasMore) await sleep(this.options.pollMs ?? RPC_POLL_MS, undefined, { signal }).catch(() => {});
+      if (!hasMore) await pause(this.options.pollMs ?? RPC_POLL_MS, { signal });
       if (signal.aborted || !equalBytes(await node.bestHash(), hash)) return;
     }
   }

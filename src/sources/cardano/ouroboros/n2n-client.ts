@@ -3,8 +3,8 @@
  * block-fetch, both far ahead of need and bounded, and a sign of life now and
  * then. A block comes out only when header, body and link agree.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { FETCH_BYTES_MAX, HEADERS_AHEAD_MAX, KEEP_ALIVE_MS } from '../../../util/limits.ts';
+import { pause } from '../../../util/pause.ts';
 import { readAnnouncedHeader } from './announced-header.ts';
 import { BlockFetcher } from './block-fetcher.ts';
 import { ChainClient } from './chain-client.ts';
@@ -101,7 +101,7 @@ export class N2nClient extends ChainClient {
       const answer = await this.keepAlive.receive();
       if (answer.kind !== 'response' || answer.cookie !== cookie) throw violation('a keep-alive answered with another cookie');
       this.roundTripMs = performance.now() - started;
-      await sleep(this.keepAliveMs, undefined, { signal: left.signal, ref: false }).catch(() => {});
+      await pause(this.keepAliveMs, { signal: left.signal, ref: false });
       if (this.mux.failure !== null) throw this.mux.failure;
     }
   }
