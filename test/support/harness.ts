@@ -260,7 +260,7 @@ function assertSameScan(actual: Iterable<Row>, expected: Iterable<Row>, what: st
   for (const [key, value] of actual) {
     const { value: row } = rows.next() as IteratorResult<Row, undefined>;
     if (row === undefined || !equalBytes(key, row[0]) || !equalBytes(value, row[1]))
-      assert.fail(`${what} has the row ${toHex(key)} ${toHex(value)}, which was ${row && row.map((bytes) => toHex(bytes)).join(' ')}`);
+      assert.fail(`${what} has the row ${toHex(key)} ${toHex(value)}, which was ${row?.map((bytes) => toHex(bytes)).join(' ')}`);
   }
   assert.equal(rows.next().done, true, `${what} lacks rows`);
 }

@@ -2,13 +2,14 @@
  * Matches of the Kupo API for tests: what a match looks like, what it should be
  * for a document of our own API, and outputs that no devnet makes by itself.
  */
+import assert from 'node:assert/strict';
 import { blake2b256 } from '../../src/crypto/hash.ts';
 import type { Block } from '../../src/ledgers/ledger.ts';
 import type { UtxoJson } from '../../src/query/json.ts';
 import { concatBytes, fromHex, toHex } from '../../src/util/bytes.ts';
 import { CborWriter } from '../../src/util/cbor-write.ts';
 import { forgeAfter } from './forged.ts';
-import type { Served } from './served.ts';
+import type { Answer, Served } from './served.ts';
 
 export const QUANTITY_MAX = (1n << 63n) - 1n;
 
@@ -110,4 +111,10 @@ function outputBytes({ address, lovelace, assets, inlineDatum, scriptRef }: Outp
   if (inlineDatum !== undefined) w.uint(2).array(2).uint(1).tag(24).bytes(fromHex(inlineDatum));
   if (scriptRef !== undefined) w.uint(3).tag(24).bytes(fromHex(scriptRef));
   return w.take();
+}
+
+/** Of an answer that is a list of matches. */
+export function matchesIn(answer: Answer): KupoMatch[] {
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json<KupoMatch[]>();
 }

@@ -8,15 +8,7 @@ import type { Batch, Engine } from '../../src/engine/engine.ts';
 import { openMemory } from '../../src/engine/memory.ts';
 import { openEngineIn } from '../../src/engine/open.ts';
 import { dump } from '../../src/testing/columns-dump.ts';
-import {
-  TOTALS_KEY,
-  TX_DUE,
-  TX_PRESERVED,
-  TX_RECORD,
-  TX_REFERENCE,
-  TX_STORE_COLUMNS,
-  TX_UNMINED,
-} from '../../src/txstore/embedded/columns.ts';
+import { TX_DUE, TX_PRESERVED, TX_RECORD, TX_REFERENCE, TX_STORE_COLUMNS, TX_UNMINED } from '../../src/txstore/embedded/columns.ts';
 import { EmbeddedTxStore } from '../../src/txstore/embedded/index.ts';
 import { indexDifferences, rebuildIndexes } from '../../src/txstore/embedded/indexes.ts';
 import { runTxScenarios } from './scenarios.ts';
