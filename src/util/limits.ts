@@ -566,7 +566,7 @@ export const WALLET_PAGE_ROWS = 500;
 export const WALLET_REPLACEMENTS_MAX = 500;
 export const WALLET_REORG_TXS_MAX = 200;
 
-/** Coins that a process keeps in memory to choose from, of all wallets: some 300 bytes each. */
+/** Coins that a process keeps in memory to choose from, of all wallets. */
 export const WALLET_CACHED_COINS_MAX = 1_000_000;
 /** Rows that are read at once while all coins of a wallet are read: what a page takes is garbage soon. */
 export const WALLET_CACHED_COINS_PAGE = 10_000;
