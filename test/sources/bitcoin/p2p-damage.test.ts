@@ -112,7 +112,7 @@ const CASES: readonly Case[] = [
     /not sound/,
   ],
   ['headers that do not link among themselves', only('headers', () => headersOf(header(1), header(3))), 'PROTOCOL', /does not follow/],
-  ['headers that link to nothing', only('headers', () => headersOf(header(7))), 'NETWORK_WRONG', /another network/],
+  ['headers that link to nothing', only('headers', () => headersOf(header(7))), 'NETWORK_WRONG', /of another network than/],
   ['headers without work', only('headers', () => headersOf(idle())), 'PROTOCOL', /has not the work/],
   ['another block than asked for', only('block', () => framed({ kind: 'block', raw: other.best[3].raw })), 'PROTOCOL', /was not asked for/],
   [
