@@ -27,6 +27,8 @@ export type BeforeStatement = (sql: string) => void | Promise<void>;
 export interface SqlDatabaseOptions {
   /** False: commits do not wait for the disk. SQLite only; a server has its own setting. */
   readonly isDurable?: boolean | undefined;
+  /** PostgreSQL: a statement is planned once for each connection, whatever its parameters are. Default: the server decides. */
+  readonly isPlannedOnce?: boolean | undefined;
   /** Awaited before each statement, with its text; what it throws is the statement's failure. */
   readonly beforeStatement?: BeforeStatement | undefined;
 }
@@ -74,10 +76,14 @@ export class SqlDatabase<Tables> {
     return new SqlDatabase('sqlite', name, connection('IMMEDIATE'), connection('DEFERRED'));
   }
 
-  static async #openPostgres<Tables>(url: string, name: string, { beforeStatement }: SqlDatabaseOptions): Promise<SqlDatabase<Tables>> {
+  static async #openPostgres<Tables>(
+    url: string,
+    name: string,
+    { isPlannedOnce = false, beforeStatement }: SqlDatabaseOptions,
+  ): Promise<SqlDatabase<Tables>> {
     let database: SqlDatabase<Tables> | undefined;
     const onIdleFailure = (error: unknown): void => database?.count(postgresFailure(error) ?? { class: 'transient', reason: 'idle' });
-    const pool = new Kysely<Tables>({ dialect: await postgresDialect({ url, beforeStatement, onIdleFailure }) });
+    const pool = new Kysely<Tables>({ dialect: await postgresDialect({ url, isPlannedOnce, beforeStatement, onIdleFailure }) });
     database = new SqlDatabase('postgres', name, pool, pool);
     return database;
   }

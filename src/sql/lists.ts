@@ -49,6 +49,14 @@ function jsonValue(value: ListCell): string | number | null {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
+/**
+ * As a column of a result: 1 if there are such rows, else 0. `rows` is what stands behind FROM, with a condition on the
+ * row outside. EXISTS would say the same, but PostgreSQL answers it there by a hash table of all rows, for whatever condition.
+ */
+export function hasRows(rows: RawBuilder<unknown>): RawBuilder<0 | 1> {
+  return sql<0 | 1>`COALESCE((SELECT 1 FROM ${rows} LIMIT 1), 0)`;
+}
+
 /** An amount, or a sum of them, as text: it may be wider than a number. */
 export function amountText(column: string): RawBuilder<string> {
   return sql<string>`CAST(${sql.ref(column)} AS text)`;

@@ -12,6 +12,7 @@ import type { BeforeStatement } from './database.ts';
 
 export interface PostgresOptions {
   readonly url: string;
+  readonly isPlannedOnce: boolean;
   readonly beforeStatement: BeforeStatement | undefined;
   /** A connection was lost while no statement ran on it. The pool opens another; a transaction finds out with its next statement. */
   readonly onIdleFailure: (error: unknown) => void;
@@ -31,6 +32,7 @@ export async function postgresDialect(options: PostgresOptions): Promise<Postgre
     connectionTimeoutMillis: SQL_CONNECT_MS,
     allowExitOnIdle: true,
     lock_timeout: SQL_LOCK_MS,
+    ...(options.isPlannedOnce ? { options: '-c plan_cache_mode=force_generic_plan' } : {}),
     types: { getTypeParser: parserOf } as PoolConfig['types'],
   } as PoolConfig);
   pool.on('error', options.onIdleFailure);

@@ -1,6 +1,6 @@
 /** Addresses: derived ones with their place below an account, and imported ones. Whether one was used is asked of the credits. */
 import { sql } from 'kysely';
-import { listTable } from '../../sql/lists.ts';
+import { hasRows, listTable } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
 import { CHILD_INDEX_MAX } from '../../util/limits.ts';
 import { type AccountId, type AddressBranch, type AddressInfo, SCRIPT_KINDS, type WalletId } from '../records.ts';
@@ -29,7 +29,7 @@ const addressColumns = [
 ] as const;
 
 /** Behind an alias `a` of addresses. */
-const isUsed = sql<0 | 1>`CASE WHEN EXISTS (SELECT 1 FROM utxos u WHERE u.address_id = a.id) THEN 1 ELSE 0 END`;
+const isUsed = hasRows(sql`utxos u WHERE u.address_id = a.id`);
 
 const addressQuery = ({ db }: SqlTransaction, walletId: WalletId) =>
   db

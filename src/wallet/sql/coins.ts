@@ -1,7 +1,7 @@
 /** What a wallet has to spend: coins, by filters and page by page, and the outputs that a block could still spend. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
-import { amountText, listTable } from '../../sql/lists.ts';
+import { amountText, hasRows, listTable } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
 import { WALLET_CACHED_COINS_PAGE } from '../../util/limits.ts';
 import type { CoinLease, KeyScope, WalletCoin, WalletId } from '../records.ts';
@@ -17,7 +17,7 @@ import { checked32, checkedAmount, checkedIndex, checkedKind } from './row-check
 import { holdingOf } from './tx-outputs.ts';
 
 /** Behind the aliases u and t: the inputs of the coin's transaction are known, and each is a credit of the wallet. */
-export const isOwnChange = sql<0 | 1>`CASE WHEN EXISTS (SELECT 1 FROM tx_inputs i WHERE i.tx_id = t.id) AND NOT EXISTS (
+export const isOwnChange = sql<0 | 1>`CASE WHEN ${hasRows(sql`tx_inputs i WHERE i.tx_id = t.id`)} = 1 AND NOT EXISTS (
     SELECT 1 FROM tx_inputs i WHERE i.tx_id = t.id AND NOT EXISTS (
       SELECT 1 FROM utxos p WHERE p.wallet_id = u.wallet_id AND p.tx_hash = i.prev_tx_hash AND p.output_index = i.prev_output_index)
   ) THEN 1 ELSE 0 END`;

@@ -136,10 +136,12 @@ const OF_WHOLE_WALLET = /^SEARCH .* \(wallet_id=\?\)$/;
 /** PostgreSQL may join all coins of a wallet with a table as a whole, if it expects most rows to be of use. */
 const WHOLE_WALLET = /FROM utxos u JOIN transactions t|from "utxos" as "u" inner join "transactions"|from "addresses" as "a" left join/;
 
+const PAGE_OF_COINS = /^select "u"\."id".* limit \$\d+$/s;
+
 const LARGE = ['blocks', 'addresses', 'derived_addresses', 'transactions', 'tx_inputs', 'utxos', 'tx_replacements', 'wallet_events'];
 
 async function postgresScans(url: string, text: string): Promise<string[]> {
-  if (WHOLE_WALLET.test(text) && !text.includes('json_array_elements')) return [];
+  if (WHOLE_WALLET.test(text) && !text.includes('json_array_elements') && !PAGE_OF_COINS.test(text)) return [];
   const rows = await executeIn(url, `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
   const scans: string[] = [];
   const isList = text.includes('json_array_elements');
