@@ -5,9 +5,9 @@
 import type { Command } from 'commander';
 import { type CompactResult, compactDirectory } from '../store/compact.ts';
 import { UnspentError } from '../util/errors.ts';
-import { action, type Context } from './context.ts';
+import { type Context, stoppable } from './context.ts';
 import { bytes, duration } from './format.ts';
-import { onInterrupt } from './interrupt.ts';
+import { onAbort } from './interrupt.ts';
 
 export function registerCompact(program: Command): void {
   program
@@ -20,7 +20,7 @@ What a store forgets is merged away in the background, level by level, and the l
 This command has all levels merged now; nobody else may have the store open. It may be stopped at any moment.`,
     )
     .action(
-      action(async (context) => {
+      stoppable(async (context) => {
         const { output } = context;
         const started = performance.now();
         const { before, after } = await compactStore(context);
@@ -32,20 +32,18 @@ This command has all levels merged now; nobody else may have the store open. It 
 }
 
 /** The store must be closed. Throws INTERRUPTED. */
-export async function compactStore({ settings, progress }: Context): Promise<CompactResult> {
+export async function compactStore({ settings, progress, stop }: Context): Promise<CompactResult> {
   const line = progress();
-  const interruption = onInterrupt(() => line.note('stopping; once more to end at once'));
+  onAbort(stop, () => line.note('stopping; once more to end at once'));
   try {
-    const { signal } = interruption;
     const done = await compactDirectory({
       config: settings.config,
-      signal,
+      signal: stop,
       onProgress: (size) => line.update(() => `compact: ${bytes(size)}`),
     });
-    if (signal.aborted) throw new UnspentError('INTERRUPTED', 'stopped compacting; the store is whole');
+    if (stop.aborted) throw new UnspentError('INTERRUPTED', 'stopped compacting; the store is whole');
     return done;
   } finally {
     line.done();
-    interruption.release();
   }
 }

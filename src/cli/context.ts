@@ -6,7 +6,8 @@ import { Command } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { UncleanShutdown } from '../engine/open.ts';
 import { type OpenOptions, type OpenStore, openStore } from '../store/store.ts';
-import { assert } from '../util/errors.ts';
+import { assert, UnspentError } from '../util/errors.ts';
+import { listenForSignals } from './interrupt.ts';
 import type { CommandOptions } from './options.ts';
 import { createOutput, type Output, type OutputStreams } from './output.ts';
 import { createProgress, type ProgressLine } from './progress.ts';
@@ -22,6 +23,8 @@ export interface Context {
   readonly output: Output;
   readonly settings: LoadedConfig;
   readonly env: NodeJS.ProcessEnv;
+  /** Aborted when a signal asks to stop; never for a command that is not stoppable, which the signal ends. */
+  readonly stop: AbortSignal;
   progress(): ProgressLine;
   /** Opens the store (which must exist unless `create` says otherwise), and closes it after the body. */
   withStore<T>(body: (store: OpenStore) => T | Promise<T>, options?: OpenOptions): Promise<T>;
@@ -33,11 +36,34 @@ export type CommandBody = (context: Context, ...operands: string[]) => void | Pr
 export function action(body: CommandBody): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
     const command = given.at(-1) as Command;
-    await body(contextOf(command), ...(given.slice(0, -2) as string[]));
+    await body(contextOf(command, new AbortController().signal), ...(given.slice(0, -2) as string[]));
   };
 }
 
-function contextOf(command: Command): Context {
+/** The same of a command that stops at a block when a signal asks it to, from its start to its end. */
+export function stoppable(body: CommandBody): (...given: unknown[]) => Promise<void> {
+  return async (...given) => {
+    const interruption = listenForSignals();
+    try {
+      const context = contextOf(given.at(-1) as Command, interruption.signal);
+      try {
+        await body(context, ...(given.slice(0, -2) as string[]));
+      } catch (error) {
+        if (!interruption.isTermination || !(error instanceof UnspentError) || error.code !== 'INTERRUPTED') throw error;
+        reportStop(context.output, error.message);
+      }
+    } finally {
+      interruption.release();
+    }
+  };
+}
+
+function reportStop(output: Output, text: string): void {
+  output.remark(text);
+  if (output.json && !output.hasDocument) output.document({ stopped: text });
+}
+
+function contextOf(command: Command, stop: AbortSignal): Context {
   const flags: Record<string, unknown> = command.optsWithGlobals();
   const options: CommandOptions = flags;
   const program = programOf(command);
@@ -50,6 +76,7 @@ function contextOf(command: Command): Context {
     output,
     settings,
     env: surroundings.env,
+    stop,
     progress: () => createProgress(output.quiet, surroundings.stderr),
     withStore: (body, more = {}) => useStore(output, { create: false, config: settings.config, ...more }, body),
   };

@@ -9,9 +9,9 @@ import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
 import { followWallets } from './bitcoin/wallet/follow-wallets.ts';
-import { action, type Context } from './context.ts';
+import { type Context, stoppable } from './context.ts';
 import { pairs, pointText } from './format.ts';
-import { aborted, onInterrupt } from './interrupt.ts';
+import { aborted, onAbort } from './interrupt.ts';
 import { startServer } from './start-server.ts';
 
 export function registerServe(program: Command): void {
@@ -30,41 +30,37 @@ Examples:
   $ unspent serve
   $ unspent serve --data ./preview --port 9000`,
     )
-    .action(action(serveStore));
+    .action(stoppable(serveStore));
 }
 
 function serveStore(context: Context): Promise<void> {
-  const { output } = context;
+  const { output, stop } = context;
   return context.withStore(async (store) => {
-    const interruption = onInterrupt(() => output.remark('stopping; once more to end at once'));
-    try {
-      const served = await startServer(context, store);
-      const { head } = store.fold;
-      if (output.json)
-        output.document({
-          url: served.url,
-          data: store.data,
-          network: store.network.name,
-          point: renderPoint(head, store.network.dialect),
-        });
-      else
-        output.line(
-          pairs([
-            ['page', served.url],
-            ['api', `${served.url}api/v1/`],
-            ['store', `${store.data}, ${pointText(head, store.network.dialect)}; Ctrl-C stops`],
-          ]),
-        );
-      const ended = new AbortController();
-      await runBoth(
-        interruption.signal,
-        (signal) => Promise.race([aborted(signal), served.ended]).finally(() => ended.abort()),
-        (signal) => upkeep(context, store, AbortSignal.any([signal, ended.signal])),
+    onAbort(stop, () => output.remark('stopping; once more to end at once'));
+    const served = await startServer(context, store);
+    const { head } = store.fold;
+    if (output.json)
+      output.document({
+        url: served.url,
+        data: store.data,
+        network: store.network.name,
+        point: renderPoint(head, store.network.dialect),
+      });
+    else
+      output.line(
+        pairs([
+          ['page', served.url],
+          ['api', `${served.url}api/v1/`],
+          ['store', `${store.data}, ${pointText(head, store.network.dialect)}; Ctrl-C stops`],
+        ]),
       );
-      await served.close();
-    } finally {
-      interruption.release();
-    }
+    const ended = new AbortController();
+    await runBoth(
+      stop,
+      (signal) => Promise.race([aborted(signal), served.ended]).finally(() => ended.abort()),
+      (signal) => upkeep(context, store, AbortSignal.any([signal, ended.signal])),
+    );
+    await served.close();
     throw new UnspentError('INTERRUPTED', 'stopped serving');
   });
 }

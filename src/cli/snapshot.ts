@@ -9,9 +9,9 @@ import { parsePlace } from '../query/place.ts';
 import { type ExpectedHashes, exportSnapshot, importSnapshot, type SnapshotManifest, verifySnapshot } from '../store/snapshots.ts';
 import { isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import { action, type Context } from './context.ts';
+import { type Context, stoppable } from './context.ts';
 import { bytes, coins, count, counted, duration, pairs, pointText, rate } from './format.ts';
-import { onInterrupt } from './interrupt.ts';
+import { onAbort } from './interrupt.ts';
 
 export function registerSnapshot(program: Command): void {
   const snapshot = program
@@ -33,11 +33,11 @@ Examples:
   $ unspent snapshot export ./snapshot --data ./preview
   $ unspent snapshot export ./snapshot --data ./bitcoin --at height:840000 --json`,
     )
-    .action(action(exportCommand));
+    .action(stoppable(exportCommand));
   expected(snapshot.command('verify').argument('<dir>', 'folder of a snapshot'))
     .description('check every byte of a snapshot, without a store')
     .addHelpText('after', '\nExit code 5 when something is wrong.\n\nExample:\n  $ unspent snapshot verify ./snapshot')
-    .action(action(verifyCommand));
+    .action(stoppable(verifyCommand));
   expected(snapshot.command('import').argument('<dir>', 'folder of a snapshot'))
     .description('make a new store from a snapshot, and follow the chain from there')
     .addHelpText(
@@ -52,7 +52,7 @@ Examples:
   $ unspent snapshot import ./snapshot --data ./fresh --set-hash 5f3c... --block 00ab...
   $ unspent sync --data ./fresh --source n2n://127.0.0.1:3001 --follow`,
     )
-    .action(action(importCommand));
+    .action(stoppable(importCommand));
 }
 
 function expected(command: Command): Command {
@@ -67,11 +67,11 @@ async function exportCommand(context: Context, folder: string): Promise<void> {
   // A mistyped place is a usage error, whatever the store is like.
   if (at !== undefined) parsePlace(at);
   await context.withStore((store) =>
-    run(context, 'export', ({ signal, show }) => {
+    run(context, 'export', (show) => {
       const point = at === undefined ? undefined : (store.locate(at) ?? undefined);
       if (at !== undefined && point === undefined)
         throw new UnspentError('USAGE', 'there is no snapshot of what is before the first block');
-      return exportSnapshot(store, folder, { at: point, signal, onRows: (rows) => show(rows, store.fold.head?.utxos ?? 0) });
+      return exportSnapshot(store, folder, { at: point, signal: context.stop, onRows: (rows) => show(rows, store.fold.head?.utxos ?? 0) });
     }),
   );
 }
@@ -79,13 +79,13 @@ async function exportCommand(context: Context, folder: string): Promise<void> {
 async function verifyCommand(context: Context, folder: string): Promise<void> {
   const { network } = context.settings.config;
   const hashes = hashesOf(context);
-  await run(context, 'verify', ({ signal, show }) => verifySnapshot(folder, { network, ...hashes, signal, onRows: show }));
+  await run(context, 'verify', (show) => verifySnapshot(folder, { network, ...hashes, signal: context.stop, onRows: show }));
 }
 
 async function importCommand(context: Context, folder: string): Promise<void> {
   const { config } = context.settings;
   const hashes = hashesOf(context);
-  await run(context, 'import', ({ signal, show }) => importSnapshot(folder, { config, ...hashes, signal, onRows: show }));
+  await run(context, 'import', (show) => importSnapshot(folder, { config, ...hashes, signal: context.stop, onRows: show }));
 }
 
 function hashesOf({ options: { id, setHash, block } }: Context): ExpectedHashes {
@@ -100,24 +100,20 @@ function hashesOf({ options: { id, setHash, block } }: Context): ExpectedHashes 
   return { id, setHash, block };
 }
 
-interface Run {
-  readonly signal: AbortSignal;
-  show(rows: number, total: number): void;
-}
+type Show = (rows: number, total: number) => void;
 
-/** With progress and an interruption, and the report when it is done. */
-async function run(context: Context, what: 'export' | 'verify' | 'import', body: (run: Run) => Promise<SnapshotManifest>): Promise<void> {
+/** With progress, and the report when it is done. */
+async function run(context: Context, what: 'export' | 'verify' | 'import', body: (show: Show) => Promise<SnapshotManifest>): Promise<void> {
   const line = context.progress();
-  const interruption = onInterrupt(() => line.note('stopping at the next chunk; again to end at once'));
+  onAbort(context.stop, () => line.note('stopping at the next chunk; again to end at once'));
   const started = performance.now();
-  const show = (rows: number, total: number): void =>
+  const show: Show = (rows, total) =>
     line.update(() => `${what}: ${count(rows)} of ${count(total)} outputs (${Math.floor((100 * rows) / Math.max(rows, total))}%)`);
   let done: SnapshotManifest;
   try {
-    done = await body({ signal: interruption.signal, show });
+    done = await body(show);
   } finally {
     line.done();
-    interruption.release();
   }
   report(context, what, done, (performance.now() - started) / 1000);
 }

@@ -15,7 +15,7 @@ import { followWallets } from './bitcoin/wallet/follow-wallets.ts';
 import type { Context } from './context.ts';
 import { type ControlCommand, readControl } from './control.ts';
 import { pointText } from './format.ts';
-import { aborted, onInterrupt } from './interrupt.ts';
+import { aborted, onAbort } from './interrupt.ts';
 import type { FollowLines } from './start-lines.ts';
 import { isServed, startServer } from './start-server.ts';
 
@@ -47,13 +47,13 @@ export async function followAndReport(
   commands: readonly ControlCommand[],
   served: Served | null,
 ): Promise<void> {
-  const { output } = context;
+  const { output, stop: asked } = context;
   const say = lineWriter(context);
-  const interruption = onInterrupt(() => output.remark('stopping at the next block; once more to end at once'));
+  onAbort(asked, () => output.remark('stopping at the next block; once more to end at once'));
   const quit = new AbortController();
   const control = readControl(commands, say);
   void control.quit.then(() => quit.abort());
-  const signal = AbortSignal.any([interruption.signal, quit.signal]);
+  const signal = AbortSignal.any([asked, quit.signal]);
   const stopWatching = watchRemarks(store, say);
   try {
     await runBoth(
@@ -74,7 +74,6 @@ export async function followAndReport(
   } finally {
     stopWatching();
     control.stop();
-    interruption.release();
   }
   const { head } = store.fold;
   if (output.json)
@@ -83,7 +82,7 @@ export async function followAndReport(
       utxos: store.totals()?.utxos ?? null,
       value: store.totals()?.value.toString() ?? null,
     });
-  if (interruption.signal.aborted) throw new UnspentError('INTERRUPTED', `stopped at ${pointText(head, store.network.dialect)}`);
+  if (asked.aborted) throw new UnspentError('INTERRUPTED', `stopped at ${pointText(head, store.network.dialect)}`);
   output.remark(`stopped at ${pointText(head, store.network.dialect)}`);
 }
 

@@ -8,7 +8,7 @@ import { readIdentity } from '../engine/directory.ts';
 import { openEmbedded, openNetworkSource, SOURCE_FORMS } from '../families/open-source.ts';
 import type { OpenOptions } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
-import { action, type Context } from './context.ts';
+import { type Context, stoppable } from './context.ts';
 import { remarkShape } from './fill-text.ts';
 import { LOCAL_CHAINS, localChain, USUAL_CHAIN } from './local-chains.ts';
 import { followCommands } from './start-control.ts';
@@ -34,7 +34,7 @@ Examples:
   $ unspent start --network preview --source n2n://127.0.0.1:3001
   $ unspent start --network mainnet --genesis /node/config --source n2c:/node/node.socket --data ./mainnet`,
     )
-    .action(action(start));
+    .action(stoppable(start));
 }
 
 function collect(value: string, before: readonly string[] | undefined): readonly string[] {

@@ -11,10 +11,10 @@ import type { Source } from '../sources/source.ts';
 import { watchRemarks } from '../store/remarks.ts';
 import type { OpenOptions, OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
-import { action, type Context } from './context.ts';
+import { type Context, stoppable } from './context.ts';
 import { percent, remarkShape } from './fill-text.ts';
 import { bytes, count, counted, duration, pairs, pointText, rate, unspentText } from './format.ts';
-import { onInterrupt } from './interrupt.ts';
+import { onAbort } from './interrupt.ts';
 import { SyncMeter } from './sync-meter.ts';
 
 export function registerSync(program: Command): void {
@@ -38,7 +38,7 @@ Examples:
   $ unspent sync --network bitcoin --source blk:/node/.bitcoin/blocks --data ./bitcoin
   $ unspent sync --network bitcoin --source rpc://user:password@127.0.0.1:8332 --follow`,
     )
-    .action(action(sync));
+    .action(stoppable(sync));
 }
 
 /** An option that may be repeated. */
@@ -105,11 +105,15 @@ function isBeyond(store: OpenStore, until: Until, { output }: Context): boolean 
 }
 
 /** `source` null: there is nothing to follow, but there may be something to fill. */
-async function followSource({ options, progress }: Context, store: OpenStore, source: Source | null, until: Until): Promise<FollowResult> {
+async function followSource(
+  { options, progress, stop: signal }: Context,
+  store: OpenStore,
+  source: Source | null,
+  until: Until,
+): Promise<FollowResult> {
   const line = progress();
   const meter = new SyncMeter(until, store.fold.head);
-  const interruption = onInterrupt(() => line.note('stopping at the next block; once more to end at once'));
-  const { signal } = interruption;
+  onAbort(signal, () => line.note('stopping at the next block; once more to end at once'));
   const stopWatching = watchRemarks(store, (text) => line.note(text));
   let last: FollowProgress = NOTHING;
   const show = (): void =>
@@ -135,7 +139,6 @@ async function followSource({ options, progress }: Context, store: OpenStore, so
   } finally {
     stopWatching();
     line.done();
-    interruption.release();
   }
 }
 

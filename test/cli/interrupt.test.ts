@@ -8,6 +8,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { fixtures, needsFixtures } from '../support/fixtures.ts';
+import { until } from '../support/patience.ts';
 import { digestOf, document, failure, temporary } from './run.ts';
 import { Running } from './running.ts';
 
@@ -53,10 +54,37 @@ describe('interrupted', () => {
     const data = join(temporary(), 'data');
     const sync = await startSync(t, data, 'devnet:?blocks=50&interval=1', '--follow', '--json');
     await sync.remarks(/height [5-9]\d/);
-    const { code, stdout } = await sync.interrupt('SIGTERM');
+    const { code, stdout } = await sync.interrupt();
     assert.equal(code, 130);
     assert.ok((JSON.parse(stdout) as { point: { height: number } }).point.height > 49, 'it had mined on');
   });
+});
+
+describe('ended by a service manager (SIGTERM): it stops at a block, and that is no failure', () => {
+  test('a sync', async (t) => {
+    const data = join(temporary(), 'data');
+    const { code, stdout, stderr } = await (await startSync(t, data, ENDLESS, '--json')).interrupt('SIGTERM');
+    assert.equal(code, 0, stderr);
+    const { point, reason } = JSON.parse(stdout) as { point: { height: number }; reason: string };
+    assert.equal(reason, 'interrupted');
+    assert.match(stderr, /^stopped at height [\d,]+, slot/m);
+    assert.equal((await digestOf(data)).height, point.height);
+  });
+
+  for (const args of [
+    ['start', '--port', '0'],
+    ['start', '--network', 'preview', '--source', 'n2n://127.0.0.1:1', '--no-server'],
+    ['devnet', '--port', '0', '--genesis-out', 'genesis'],
+  ])
+    test(args.join(' '), async (t) => {
+      const work = temporary();
+      const running = new Running(t, [...args, '--data', join(work, 'data')], work);
+      await until(() => running.out + running.err !== '', 'a word of it');
+      const { code, stderr } = await running.interrupt('SIGTERM');
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, /^stopped/m);
+      assert.doesNotMatch(stderr, /^unspent:/m);
+    });
 });
 
 test('a full disk: one line, a store at some block, and on it goes when there is room', needsFixtures, async (t) => {

@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import { type ControlCommand, readControl } from '../control.ts';
 import { type DevnetFlags, milliseconds, wholeNumber } from '../devnet-flags.ts';
 import { counted, pairs } from '../format.ts';
-import { aborted, onInterrupt } from '../interrupt.ts';
+import { aborted } from '../interrupt.ts';
 import { regtestCommands, regtestTipText } from './regtest-control.ts';
 
 const FORK_DEPTH = 10;
@@ -28,21 +28,19 @@ export async function serveRegtest(context: Context): Promise<void> {
   chain.mine(Math.max(0, blocks - chain.height));
   const responder = await serveP2p(chain, { port, ...(flags.host === undefined ? {} : { host: flags.host }) });
   chain.setInterval(intervalMs);
-  const interruption = onInterrupt(() => {});
   const control = readControl([...regtestCommands(chain), statusCommand(chain, responder)], say);
   try {
     const url = `p2p://${flags.host}:${responder.port}`;
     if (output.json) output.document({ p2p: url, tip: { height: chain.height, hash: formatId(chain.tip.hash) } });
     else say(introduction(chain, url, intervalMs));
-    await Promise.race([control.quit, aborted(interruption.signal)]);
+    await Promise.race([control.quit, aborted(context.stop)]);
   } finally {
     control.stop();
-    interruption.release();
     chain.pause();
     await responder.close();
     await chain.close();
   }
-  if (interruption.signal.aborted) throw new UnspentError('INTERRUPTED', `stopped; ${regtestTipText(chain)}`);
+  if (context.stop.aborted) throw new UnspentError('INTERRUPTED', `stopped; ${regtestTipText(chain)}`);
 }
 
 function openChain({ seed, forks, journal }: DevnetFlags): RegtestDevnet {

@@ -8,10 +8,10 @@ import { openImmutableChain, serveChain } from '../../chains/cardano/responder/i
 import { needCardano } from '../../families/cardano.ts';
 import { familyOfNetwork, openNetwork } from '../../families/networks.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { action, type Context } from '../context.ts';
+import { type Context, stoppable } from '../context.ts';
 import { wholeNumber } from '../devnet-flags.ts';
 import { count, pairs } from '../format.ts';
-import { aborted, onInterrupt } from '../interrupt.ts';
+import { aborted } from '../interrupt.ts';
 import type { CommandOptions } from '../options.ts';
 
 const SCHEME = 'immutable:';
@@ -39,7 +39,7 @@ Examples:
   $ unspent relay --network preview --source immutable:/node/db/immutable
   $ unspent sync --network preview --source n2n://127.0.0.1:3001`,
     )
-    .action(action(relay));
+    .action(stoppable(relay));
 }
 
 async function relay(context: Context): Promise<void> {
@@ -53,7 +53,6 @@ async function relay(context: Context): Promise<void> {
   const { parameters } = needCardano(network, 'relay');
   const port = wholeNumber(flags.port, '--port', 65_535);
   const chain = await openImmutableChain(source.slice(SCHEME.length), parameters);
-  const interruption = onInterrupt(() => {});
   try {
     const responder = await serveChain(chain, {
       port,
@@ -77,12 +76,11 @@ async function relay(context: Context): Promise<void> {
         ];
         output.line(pairs(rows));
       }
-      await aborted(interruption.signal);
+      await aborted(context.stop);
     } finally {
       await responder.close();
     }
   } finally {
-    interruption.release();
     await chain.close();
   }
   throw new UnspentError('INTERRUPTED', 'stopped serving');

@@ -14,7 +14,7 @@ import type { Context } from '../context.ts';
 import { type ControlCommand, readControl } from '../control.ts';
 import { type DevnetFlags, milliseconds, usage, wholeNumber } from '../devnet-flags.ts';
 import { ada, count, counted, pairs } from '../format.ts';
-import { aborted, onInterrupt } from '../interrupt.ts';
+import { aborted } from '../interrupt.ts';
 import { devnetCommands, tipText } from './devnet-control.ts';
 
 const FUNDED = 1_000_000_000_000n;
@@ -41,19 +41,17 @@ export async function serveDevnet(context: Context): Promise<void> {
     onDisconnect: (peer, why) => output.remark(`${peer} has left${why === null ? '' : `: ${why.message}`}`),
   });
   chain.setInterval(options.intervalMs ?? 0);
-  const interruption = onInterrupt(() => {});
   const control = readControl([...devnetCommands(chain), statusCommand(chain, responder)], say);
   try {
     if (output.json) output.document(introduction(chain, responder, flags, wallet));
     else say(introductionText(chain, responder, flags, wallet));
-    await Promise.race([control.quit, aborted(interruption.signal)]);
+    await Promise.race([control.quit, aborted(context.stop)]);
   } finally {
     control.stop();
-    interruption.release();
     await chain.close();
     await responder.close();
   }
-  if (interruption.signal.aborted) throw new UnspentError('INTERRUPTED', `stopped; ${tipText(chain)}`);
+  if (context.stop.aborted) throw new UnspentError('INTERRUPTED', `stopped; ${tipText(chain)}`);
 }
 
 function liveOptions(flags: DevnetFlags): LiveOptions {

@@ -1,5 +1,6 @@
 /** A reader for tests: a fold in memory, filled by the pump from a source, that can wait for what it should come to. */
 import assert from 'node:assert/strict';
+import { afterEach } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openMemory } from '../../../src/engine/memory.ts';
 import { type BitcoinLedger, type BitcoinNetwork, bitcoinLedger } from '../../../src/ledgers/bitcoin/index.ts';
@@ -13,6 +14,12 @@ import { Fold } from '../../../src/state/fold.ts';
 import { PruneSchedule } from '../../../src/state/prune-schedule.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
+
+/** Those that follow. A test that fails does not end its own, which would then follow for ever and keep the process. */
+const started = new Set<Reader>();
+afterEach(async () => {
+  for (const reader of started) await reader.end().catch(() => {});
+});
 
 export class Reader {
   readonly ledger: BitcoinLedger;
@@ -42,11 +49,13 @@ export class Reader {
   start(source: Source): void {
     this.stop = new AbortController();
     this.running = this.pump(source, true);
+    started.add(this);
     // What it ends with is told by `end`.
     this.running.catch(() => {});
   }
 
   async end(): Promise<void> {
+    started.delete(this);
     this.stop.abort();
     await this.running;
   }
