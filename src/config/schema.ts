@@ -8,7 +8,14 @@
 import type { SwitchedEntry } from '../projections/entry.ts';
 import { type PROJECTIONS, SWITCHES } from '../projections/registry.ts';
 import { TXS_SWITCH } from '../projections/txs-switch.ts';
-import { GAP_LIMIT_DEFAULT, GAP_LIMIT_MAX, GROUP_BLOCKS_MAX, WALLET_FEE_MAX, WALLET_FEE_RATE_MAX } from '../util/limits.ts';
+import {
+  GAP_LIMIT_DEFAULT,
+  GAP_LIMIT_MAX,
+  GROUP_BLOCKS_MAX,
+  WALLET_EVENTS_MAX,
+  WALLET_FEE_MAX,
+  WALLET_FEE_RATE_MAX,
+} from '../util/limits.ts';
 import type { Setting, SettingValue } from '../util/setting.ts';
 
 const MB = 1_000_000;
@@ -244,6 +251,13 @@ export const SETTINGS = {
     min: 1,
     max: 1_000_000,
     doc: 'Bitcoin family: the highest fee rate that may be asked for, in sat/vB.',
+  },
+  'wallet.eventsMax': {
+    type: 'integer',
+    default: WALLET_EVENTS_MAX,
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    doc: 'Events of wallets that the database keeps, of all wallets together; whoever reads them and is further behind is told so (`EXPIRED`). 0: all.',
   },
   'txs.store': TXS_SWITCH,
   'txs.retention': {

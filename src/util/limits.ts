@@ -573,6 +573,13 @@ export const WALLET_CACHED_COINS_PAGE = 10_000;
 /** Events since the last selection up to which coins in memory are brought up to date: reading them all again takes as long as the events of some 30,000 coins. */
 export const WALLET_CACHED_EVENTS_MAX = 50_000;
 
+/** Events of wallets that are kept unless a setting says otherwise: some 250 MB with their indexes, and weeks of a shop with 10,000 payments a day. */
+export const WALLET_EVENTS_MAX = 1_000_000;
+/** Events that are forgotten by one call: some 50 ms in which others that write wait. */
+export const WALLET_EVENTS_TRIM_MAX = 10_000;
+/** Blocks between two looks for events that may be forgotten: each is a transaction of its own. */
+export const WALLET_EVENTS_TRIM_BLOCKS = 100;
+
 /** Characters of a file of labels (BIP329): 100,000 lines of 300. */
 export const WALLET_LABELS_BYTES_MAX = 32 * 1024 * 1024;
 

@@ -4,6 +4,7 @@
  * became of them later stands in their rows.
  */
 import { toHex } from '../util/bytes.ts';
+import { isUnspentError } from '../util/errors.ts';
 import { WALLET_PAGE_ROWS, WALLET_REORG_TXS_MAX } from '../util/limits.ts';
 import type { TxStatus, WalletEvent, WalletId } from './records.ts';
 import type { Page, WalletStore } from './store.ts';
@@ -33,14 +34,26 @@ type EventOf<Kind extends WalletEvent['kind']> = Extract<WalletEvent, { readonly
 /** Blocks that were undone by one call. */
 type Rollback = EventOf<'reorg'> & { readonly sequence: number };
 
-/** Newest first; a page goes on with those before the sequence of its key. */
+/** Newest first; a page goes on with those before the sequence of its key. Those of which events are forgotten are left out. */
 export async function listReorgEffects(store: WalletStore, walletId: WalletId, page: Page<number>): Promise<ReorgEffects[]> {
   const effects: ReorgEffects[] = [];
   for await (const rollbacks of reorganisations(store, walletId, page.after)) {
-    effects.push(await effectsOf(store, walletId, rollbacks));
+    const known = await knownEffects(store, walletId, rollbacks);
+    if (known === null) break;
+    effects.push(known);
     if (effects.length === page.limit) break;
   }
   return effects;
+}
+
+/** Null: a part of them is forgotten, maybe just now. */
+async function knownEffects(store: WalletStore, walletId: WalletId, rollbacks: readonly Rollback[]): Promise<ReorgEffects | null> {
+  try {
+    return await effectsOf(store, walletId, rollbacks);
+  } catch (error) {
+    if (!isUnspentError(error, 'EXPIRED')) throw error;
+    return null;
+  }
 }
 
 /** Newest first. A feed undoes block by block: rollbacks of which each begins where the one before ended are one reorganisation, given in their order. */
@@ -82,10 +95,11 @@ async function* rollbackEvents(
   walletId: WalletId,
   sequence: number,
 ): AsyncGenerator<EventOf<'tx.unconfirmed'> | EventOf<'tx.status'>> {
-  for (let after = sequence; ; ) {
+  // The one that tells of the rollback is read once more: EXPIRED if it is forgotten, and what came before it may be, too.
+  for (let after = sequence - 1; ; ) {
     const events = await store.listEvents(after, WALLET_PAGE_ROWS, walletId);
-    for (const { event } of events) {
-      if (event.kind === 'utxo.unspent') continue;
+    for (const { event, sequence: at } of events) {
+      if (at === sequence || event.kind === 'utxo.unspent') continue;
       if (event.kind !== 'tx.unconfirmed' && !isOfRollback(event)) return;
       yield event;
     }

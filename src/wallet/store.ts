@@ -151,13 +151,28 @@ export interface WalletStore {
     lease: LeaseRequest,
   ): Promise<T>;
 
-  /** What committed changes did, after that event, in order. */
+  /** What committed changes did, after that event, in order. EXPIRED: some that came after it are forgotten, of whichever wallet. */
   listEvents(after: number, limit: number, walletId?: WalletId): Promise<readonly NumberedWalletEvent[]>;
-  /** The number of the newest event of the database: behind it comes what happens from now on. 0: nothing happened yet. */
-  newestEvent(): Promise<number>;
-  /** The wallet's events of the kind `reorg`, newest first; a page goes on with those before its key. */
+  eventRange(): Promise<WalletEventRange>;
+  /**
+   * Forgets the oldest events of the database, but for the newest `keep`; WALLET_EVENTS_TRIM_MAX of them at most, so that
+   * others do not wait for long. Returns how many. INVALID_PARAM.
+   */
+  trimEvents(keep: number): Promise<number>;
+  /**
+   * The wallet's events of the kind `reorg`, newest first; a page goes on with those before its key. The last one may be
+   * one that is forgotten, for the sake of the one that follows it (`listReorgEffects`).
+   */
   listReorgs(walletId: WalletId, page: Page<number>): Promise<readonly NumberedWalletEvent[]>;
   close(): Promise<void>;
+}
+
+/** Which events the database has, by their numbers. */
+export interface WalletEventRange {
+  /** Those up to this one are forgotten; 0: none. */
+  readonly trimmed: number;
+  /** Behind it comes what happens from now on. 0: nothing happened yet. */
+  readonly newest: number;
 }
 
 /** The page after `after`, the key of the last row of the page before. */

@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import { batchScenarios } from './scenarios/batches.ts';
 import { cardanoScenarios } from './scenarios/cardano.ts';
 import { creationScenarios } from './scenarios/creation.ts';
+import { eventScenarios } from './scenarios/events.ts';
 import { keyScenarios } from './scenarios/keys.ts';
 import { leaseScenarios } from './scenarios/leases.ts';
 import { readScenarios } from './scenarios/reads.ts';
@@ -24,6 +25,7 @@ const SCENARIOS: readonly (readonly Scenario[])[] = [
   batchScenarios,
   leaseScenarios,
   readScenarios,
+  eventScenarios,
   keyScenarios,
   watchScenarios,
   cardanoScenarios,

@@ -64,6 +64,8 @@ export interface WalletsOptions {
   readonly network: string;
   /** Unused addresses in a row after which a wallet looks for no more. Default: 20. */
   readonly gapLimit?: number | undefined;
+  /** Events of all wallets that are kept while they are fed; 0: all. Default: 1,000,000. */
+  readonly eventsMax?: number | undefined;
   /** Milliseconds since 1970. Default: the machine's clock. */
   readonly clock?: (() => number) | undefined;
 }
@@ -341,7 +343,7 @@ export class Wallets implements AsyncDisposable {
 
 /** Opens a database of wallets. Throws USAGE, NETWORK_UNKNOWN, UNSUPPORTED for a network without wallets or where a package is not installed. */
 export async function openWallets(options: WalletsOptions): Promise<Wallets> {
-  const { database, network, gapLimit = GAP_LIMIT_DEFAULT, clock = Date.now } = options;
+  const { database, network, gapLimit = GAP_LIMIT_DEFAULT, eventsMax, clock = Date.now } = options;
   const { parameters } = needBitcoin(openNetwork(network, null), 'a wallet');
-  return new Wallets(await openWalletContext(database, { network: parameters, gapLimit, now: clock }));
+  return new Wallets(await openWalletContext(database, { network: parameters, gapLimit, eventsMax, now: clock }));
 }

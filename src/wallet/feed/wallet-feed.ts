@@ -10,6 +10,7 @@
 import { outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
 import { isUnspentError } from '../../util/errors.ts';
+import { WALLET_EVENTS_TRIM_BLOCKS, WALLET_EVENTS_TRIM_MAX } from '../../util/limits.ts';
 import type { WalletBlock, WalletId, WalletTx } from '../records.ts';
 import type { FeedPosition, NewTx, TouchedWallets, WalletStore } from '../store.ts';
 
@@ -45,6 +46,8 @@ export interface WalletFeedOptions {
    * version of what is watched for which everything is ready (wallet-scanner.ts). Default: nothing is to be done.
    */
   readonly prepare?: PrepareBlock | undefined;
+  /** Events of the database that are kept; older ones are forgotten now and then. Default, and 0: all are kept. */
+  readonly eventsMax?: number | undefined;
   /** Scripts besides an output's own whose addresses own the output, too. Default: there are none. */
   readonly otherOwners?: OtherOwners | undefined;
 }
@@ -70,14 +73,18 @@ export class WalletFeed {
   readonly #onMove: () => Promise<void>;
   readonly #prepare: PrepareBlock | undefined;
   readonly #otherOwners: OtherOwners;
+  readonly #eventsMax: number;
   #lastMark = 0;
+  /** Until it is looked again for events to forget. */
+  #movesLeft = 0;
 
-  constructor(store: WalletStore, { feed, now, onMove, prepare, otherOwners = () => [] }: WalletFeedOptions) {
+  constructor(store: WalletStore, { feed, now, onMove, prepare, eventsMax = 0, otherOwners = () => [] }: WalletFeedOptions) {
     this.#store = store;
     this.#feed = feed;
     this.#now = now;
     this.#onMove = onMove ?? (async () => {});
     this.#prepare = prepare;
+    this.#eventsMax = eventsMax;
     this.#otherOwners = otherOwners;
   }
 
@@ -154,8 +161,16 @@ export class WalletFeed {
       }
       after = event.position;
       await this.#onMove();
+      await this.#trimEvents();
     }
     return true;
+  }
+
+  /** A part of them at a time, block after block, until none are left to forget. */
+  async #trimEvents(): Promise<void> {
+    if (this.#eventsMax === 0 || this.#movesLeft-- > 0) return;
+    const count = await this.#store.trimEvents(this.#eventsMax);
+    this.#movesLeft = count < WALLET_EVENTS_TRIM_MAX ? WALLET_EVENTS_TRIM_BLOCKS : 0;
   }
 
   async #begin({ block, position }: FeedStart): Promise<string> {

@@ -10,8 +10,8 @@ import { sameBlock } from '../rules/block.ts';
 import { refusal } from '../rules/failures.ts';
 import { checkNewTx } from '../rules/new-tx.ts';
 import { ownersOf } from '../rules/ownership.ts';
-import { effectOnRow, isLive, isReplacedForm, type RowEffect, type RowState } from '../rules/status.ts';
-import type { NewTx } from '../store.ts';
+import { effectOfChange, effectOnRow, isLive, isReplacedForm, type RowEffect, type RowState } from '../rules/status.ts';
+import type { NewTx, TxChange } from '../store.ts';
 import { dropBranch, setStatus } from './branch.ts';
 import { removeRow } from './removal.ts';
 import type { MemoryCredit, MemoryTables, MemoryTx, MemoryWallet } from './tables.ts';
@@ -46,13 +46,13 @@ export function dropOtherForms(tables: MemoryTables, wallet: MemoryWallet, txs: 
 }
 
 /** Throws BLOCK_UNKNOWN, BLOCK_MISMATCH. */
-export function checkStored(tables: MemoryTables, block: WalletBlock): void {
+function checkStored(tables: MemoryTables, block: WalletBlock): void {
   const stored = tables.blocks.get(block.height);
   if (stored === undefined) throw refusal.blockUnknown(block);
   if (!sameBlock(stored, block)) throw refusal.blockMismatch(block);
 }
 
-export function stateOf({ tx, status, block, label }: MemoryTx): RowState {
+function stateOf({ tx, status, block, label }: MemoryTx): RowState {
   return { txId: tx.id, isCoinbase: tx.isCoinbase, scriptsFailed: tx.scriptsFailed ?? false, status, block, label };
 }
 
@@ -85,7 +85,7 @@ function changeRow(tables: MemoryTables, wallet: MemoryWallet, row: MemoryTx, ef
 }
 
 /** It is in the block now: published, behind those of the wallet that are in it already. */
-export function confirm(tables: MemoryTables, wallet: MemoryWallet, row: MemoryTx, block: WalletBlock): void {
+function confirm(tables: MemoryTables, wallet: MemoryWallet, row: MemoryTx, block: WalletBlock): void {
   if (row.status !== 'published') setStatus(tables, wallet, row, 'published', 'confirmed');
   let last = -1;
   for (const other of wallet.txs.values()) if (other.block?.height === block.height) last = Math.max(last, other.confirmedOrder ?? -1);
@@ -160,4 +160,16 @@ function claimCoin(tables: MemoryTables, wallet: MemoryWallet, { key, tx }: Memo
   if (credit.spentBy !== null) throw refusal.inputConflict(outpoint);
   wallet.credits.set(outpointText(outpoint), { ...credit, spentBy: { txKey: key, input } });
   tables.emit(wallet.id, { kind: 'utxo.spent', outpoint, amount: credit.amount });
+}
+
+/** After `checkTxChange`. Throws TX_UNKNOWN, INVALID_PARAM, BLOCK_UNKNOWN, BLOCK_MISMATCH. */
+export function applyTxChange(tables: MemoryTables, wallet: MemoryWallet, txId: Uint8Array, { label, state }: TxChange): void {
+  const row = wallet.tx(txId);
+  if (state !== undefined) {
+    const effect = effectOfChange(stateOf(row), state);
+    if (state.block !== undefined) checkStored(tables, state.block);
+    if (effect === 'publish') setStatus(tables, wallet, row, 'published', 'broadcast');
+    if (effect === 'confirm') confirm(tables, wallet, row, state.block!);
+  }
+  if (label !== undefined) wallet.txs.set(row.key, { ...wallet.txOf(row.key), label });
 }

@@ -5,6 +5,7 @@
  */
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
+import { WALLET_EVENTS_TRIM_MAX } from '../../util/limits.ts';
 import type {
   AccountId,
   AccountInfo,
@@ -23,9 +24,10 @@ import type {
 } from '../records.ts';
 import type { WalletRows } from '../rows.ts';
 import { compareCoins } from '../rules/coins.ts';
+import { checkEventsRead, trimmedUpTo } from '../rules/events.ts';
 import { refusal } from '../rules/failures.ts';
 import { checkNewTx } from '../rules/new-tx.ts';
-import { checkTxChange, effectOfChange, isLive, mempoolEvent } from '../rules/status.ts';
+import { checkTxChange, isLive, mempoolEvent } from '../rules/status.ts';
 import type {
   AccountName,
   CoinFilter,
@@ -44,15 +46,16 @@ import type {
   TouchedWallets,
   TxChange,
   WalletChange,
+  WalletEventRange,
   WalletSecrets,
   WalletStore,
   WatchedAccounts,
   WatchedOutput,
 } from '../store.ts';
 import { addAccount, addWallet, describeAddresses, findAccount, importAddress, nextAddress, renameAccount } from './accounts.ts';
-import { dropBranch, setStatus } from './branch.ts';
+import { dropBranch } from './branch.ts';
 import { applyBatch, applyScan, connect, moveTip, rewind, rollback, storeBlock } from './chain.ts';
-import { addTx, checkStored, confirm, dropOtherForms, stateOf } from './incoming.ts';
+import { addTx, applyTxChange, dropOtherForms } from './incoming.ts';
 import { leaseAll, release, removeExpired, settleLeases } from './leases.ts';
 import {
   balanceOf,
@@ -207,7 +210,7 @@ export class MemoryWalletStore implements WalletStore {
 
   async updateTx(walletId: WalletId, txId: Uint8Array, change: TxChange): Promise<void> {
     checkTxChange(txId, change);
-    this.#change(walletId, (wallet, tables) => changeTx(tables, wallet, txId, change));
+    this.#change(walletId, (wallet, tables) => applyTxChange(tables, wallet, txId, change));
   }
 
   async deleteTx(walletId: WalletId, txId: Uint8Array): Promise<void> {
@@ -354,17 +357,25 @@ export class MemoryWalletStore implements WalletStore {
   }
 
   async listEvents(after: number, limit: number, walletId?: WalletId): Promise<readonly NumberedWalletEvent[]> {
-    const later = this.#tables.events.slice(after);
+    checkEventsRead(after, await this.eventRange());
+    const later = this.#tables.events.value.filter(({ sequence }) => sequence > after);
     return later.filter((event) => walletId === undefined || event.walletId === walletId).slice(0, limit);
   }
 
-  async newestEvent(): Promise<number> {
-    return this.#tables.events.length;
+  async eventRange(): Promise<WalletEventRange> {
+    return { trimmed: this.#tables.trimmed.value, newest: this.#tables.newestEvent.value };
+  }
+
+  async trimEvents(keep: number): Promise<number> {
+    const range = await this.eventRange();
+    const upTo = trimmedUpTo(range, keep, WALLET_EVENTS_TRIM_MAX);
+    this.#write((tables) => tables.trimEvents(upTo));
+    return upTo - range.trimmed;
   }
 
   async listReorgs(walletId: WalletId, page: Page<number>): Promise<readonly NumberedWalletEvent[]> {
     const { id } = this.#tables.wallet(walletId);
-    const reorgs = this.#tables.events.filter((each) => each.walletId === id && each.event.kind === 'reorg').reverse();
+    const reorgs = this.#tables.events.value.filter((each) => each.walletId === id && each.event.kind === 'reorg').reverse();
     return rowsOfPage(reorgs, page, ({ sequence }, before) => sequence < before);
   }
 
@@ -376,15 +387,4 @@ function addressOf(wallet: MemoryWallet, script: Uint8Array): MemoryAddress {
   const row = wallet.addresses.get(toHex(script));
   if (row === undefined) throw refusal.addressUnknown(script);
   return row;
-}
-
-function changeTx(tables: MemoryTables, wallet: MemoryWallet, txId: Uint8Array, { label, state }: TxChange): void {
-  const row = wallet.tx(txId);
-  if (state !== undefined) {
-    const effect = effectOfChange(stateOf(row), state);
-    if (state.block !== undefined) checkStored(tables, state.block);
-    if (effect === 'publish') setStatus(tables, wallet, row, 'published', 'broadcast');
-    if (effect === 'confirm') confirm(tables, wallet, row, state.block!);
-  }
-  if (label !== undefined) wallet.txs.set(row.key, { ...wallet.txOf(row.key), label });
 }

@@ -139,7 +139,10 @@ export class MemoryTables {
   readonly blocks = new MemoryTable<number, WalletBlock>(this.journal);
   readonly wallets = new MemoryTable<WalletId, MemoryWallet>(this.journal);
   readonly feeds = new MemoryTable<string, { readonly feed: string; readonly position: string }>(this.journal);
-  readonly events: NumberedWalletEvent[] = [];
+  readonly events = new MemoryCell<NumberedWalletEvent[]>(this.journal, []);
+  readonly newestEvent = new MemoryCell(this.journal, 0);
+  /** Events up to this number are forgotten. */
+  readonly trimmed = new MemoryCell(this.journal, 0);
   readonly watchVersion = new MemoryCell(this.journal, 0);
   #last = 0;
 
@@ -165,7 +168,17 @@ export class MemoryTables {
   }
 
   emit(walletId: WalletId, event: WalletEvent): void {
-    this.events.push({ walletId, sequence: this.events.length + 1, event });
-    this.journal.record(() => this.events.pop());
+    const { value: events } = this.events;
+    events.push({ walletId, sequence: ++this.newestEvent.value, event });
+    this.journal.record(() => events.pop());
+  }
+
+  /** Of every wallet the newest reorganisation among those that are forgotten stays. */
+  trimEvents(upTo: number): void {
+    const lastReorgs = new Map<WalletId, number>();
+    for (const { walletId, sequence, event } of this.events.value)
+      if (sequence <= upTo && event.kind === 'reorg') lastReorgs.set(walletId, sequence);
+    this.events.value = this.events.value.filter(({ walletId, sequence }) => sequence > upTo || sequence === lastReorgs.get(walletId));
+    this.trimmed.value = upTo;
   }
 }

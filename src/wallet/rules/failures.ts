@@ -28,6 +28,11 @@ export const refusal = {
 
   walletUnknown: (wallet: string | number): UnspentError => new UnspentError('WALLET_UNKNOWN', `no wallet '${wallet}'`, { wallet }),
   walletExists: (name: string): UnspentError => new UnspentError('WALLET_EXISTS', `there is a wallet '${name}' already`, { name }),
+  eventsForgotten: (after: number, newest: number): UnspentError =>
+    new UnspentError('EXPIRED', `events behind ${after} are forgotten: read the wallets anew, and go on behind ${newest}`, {
+      after,
+      newest,
+    }),
   watchOnly: (name: string): UnspentError => new UnspentError('WATCH_ONLY', `wallet '${name}' only watches: it has no secrets`, { name }),
   masterKeyNeeded: (name: string): UnspentError =>
     new UnspentError('MASTER_KEY_NEEDED', `wallet '${name}' is to spend, and is given no master key`, { name }),

@@ -80,7 +80,7 @@ export class CoinCache {
   }
 }
 
-/** All coins from the database. `event` is null if nothing ever happened in the wallet. */
+/** All coins from the database. `event` is null if nothing of what happened in the wallet is known. */
 async function loaded(tx: SqlTransaction, walletId: WalletId): Promise<Omit<CachedCoins, 'event'> & { readonly event: EventRow | null }> {
   const coins = await unspentCoins(tx, walletId);
   return { coins, event: (await newestEvent(tx, walletId)) ?? null, accounts: await accountState(tx, walletId) };

@@ -3,7 +3,7 @@
  * the wallet's changes left behind (event-log.ts). Every change of a coin has
  * one: of the coin itself, of its lease, or of its transaction.
  */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
 import { listTable } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
@@ -17,20 +17,24 @@ export interface EventRow {
   readonly event_json: string;
 }
 
-/** The newest one of the wallet. */
+/** An older one may still be there (`trimEvents`), without those that came after it. */
+const isKept: RawBuilder<boolean> = sql`event_sequence > (SELECT trimmed_sequence FROM event_counter WHERE id = 1)`;
+
+/** The newest one of the wallet that is not forgotten. */
 export function newestEvent(tx: SqlTransaction, walletId: WalletId): Promise<EventRow | undefined> {
   return tx.db
     .selectFrom('wallet_events')
     .select(['event_sequence', 'event_json'])
     .where('wallet_id', '=', walletId)
+    .where(isKept)
     .orderBy('event_sequence', 'desc')
     .limit(1)
     .executeTakeFirst();
 }
 
 /**
- * Those after one that was read before. Null: the database does not have that one any more, because it is another
- * database by now, or there are more than `max`.
+ * Those after one that was read before. Null: the database does not have that one any more, because it is forgotten or
+ * it is another database by now, or there are more than `max`.
  */
 export async function eventsAfter(
   tx: SqlTransaction,
@@ -43,6 +47,7 @@ export async function eventsAfter(
     .select(['event_sequence', 'event_json'])
     .where('wallet_id', '=', walletId)
     .where('event_sequence', '>=', event_sequence)
+    .where(isKept)
     .orderBy('event_sequence')
     .limit(max + 2)
     .execute();

@@ -5,13 +5,17 @@
  *
  * Numbers come from one row that is locked from here to the commit. So they grow
  * in the order of commits, and a reader who has seen number n misses none below.
+ * Old ones are forgotten when somebody asks for it (`trimEvents`); the same row
+ * says up to where.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { listTable } from '../../sql/lists.ts';
 import { fromHex, toHex } from '../../util/bytes.ts';
+import { WALLET_EVENTS_TRIM_MAX } from '../../util/limits.ts';
 import type { NumberedWalletEvent, WalletBlock, WalletEvent, WalletId } from '../records.ts';
-import type { Page } from '../store.ts';
+import { checkEventsRead, trimmedUpTo } from '../rules/events.ts';
+import type { Page, WalletEventRange } from '../store.ts';
 import type { SqlTransaction } from './database.ts';
 import { checkPage } from './pages.ts';
 import { IS_REORG } from './schema-tables.ts';
@@ -47,14 +51,47 @@ export class EventLog {
   }
 }
 
+/** EXPIRED. */
 export async function readEvents(tx: SqlTransaction, after: number, limit: number, walletId?: WalletId): Promise<NumberedWalletEvent[]> {
+  checkEventsRead(after, await readEventRange(tx));
   let query = tx.db.selectFrom('wallet_events').selectAll().where('event_sequence', '>', after).orderBy('event_sequence').limit(limit);
   if (walletId !== undefined) query = query.where('wallet_id', '=', walletId);
   return (await query.execute()).map(numbered);
 }
 
-export async function readNewest({ db }: SqlTransaction): Promise<number> {
-  return (await db.selectFrom('event_counter').select('last_sequence').executeTakeFirstOrThrow()).last_sequence;
+export async function readEventRange({ db }: SqlTransaction): Promise<WalletEventRange> {
+  const row = await db.selectFrom('event_counter').select(['last_sequence', 'trimmed_sequence']).executeTakeFirstOrThrow();
+  return { trimmed: row.trimmed_sequence, newest: row.last_sequence };
+}
+
+/**
+ * Of every wallet the newest reorganisation among those that are forgotten stays: without it nobody could tell that the
+ * next one is only the rest of it (`listReorgEffects`). INVALID_PARAM.
+ */
+export async function trimEvents(tx: SqlTransaction, keep: number): Promise<number> {
+  const range = await readEventRange(tx);
+  const upTo = trimmedUpTo(range, keep, WALLET_EVENTS_TRIM_MAX);
+  if (upTo === range.trimmed) return 0;
+  await tx.db
+    .deleteFrom('wallet_events')
+    .where('event_sequence', '>', range.trimmed)
+    .where('event_sequence', '<=', upTo)
+    .where((eb) => eb.not(isReorg))
+    .execute();
+  await sql`DELETE FROM wallet_events WHERE event_sequence IN (
+    SELECT e.event_sequence FROM wallets w CROSS JOIN wallet_events e
+    WHERE e.wallet_id = w.id AND ${isReorg} AND e.event_sequence <
+      (SELECT MAX(r.event_sequence) FROM wallet_events r WHERE r.wallet_id = w.id AND r.event_sequence <= ${upTo} AND ${isReorg}))`.execute(
+    tx.db,
+  );
+  // The row of the counter last: until the commit nobody else can tell an event.
+  await tx.db
+    .updateTable('event_counter')
+    .set({ trimmed_sequence: upTo })
+    .where('id', '=', 1)
+    .where('trimmed_sequence', '<', upTo)
+    .execute();
+  return upTo - range.trimmed;
 }
 
 /** Newest first. The condition is that of the index on them, word for word. */

@@ -16,5 +16,13 @@ export const WALLET_SCHEMA: SchemaHistory = {
           ? [...tableStatements(SQLITE_TYPES), ...sqliteTriggers(), ...sqliteStatistics()]
           : [...tableStatements(POSTGRES_TYPES), ...postgresTriggers()],
     },
+    {
+      name: 'events are forgotten',
+      statements: (kind) => {
+        const { integer } = kind === 'sqlite' ? SQLITE_TYPES : POSTGRES_TYPES;
+        const range = 'CHECK (trimmed_sequence >= 0 AND trimmed_sequence <= last_sequence)';
+        return [`ALTER TABLE event_counter ADD COLUMN trimmed_sequence ${integer} NOT NULL DEFAULT 0 CONSTRAINT trimmed_range ${range}`];
+      },
+    },
   ],
 };

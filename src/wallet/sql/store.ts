@@ -19,7 +19,7 @@ import { addBatch, addBlock, addOne, addScan, removeBlocks, rewindTo } from './c
 import { CoinCache } from './coin-cache.ts';
 import * as coins from './coins.ts';
 import type { SqlTransaction, WalletDatabase } from './database.ts';
-import { EventLog, readEvents, readNewest, readReorgs } from './event-log.ts';
+import { EventLog, readEventRange, readEvents, readReorgs, trimEvents } from './event-log.ts';
 import { dropExpired, dropLease, takeLeases } from './leases.ts';
 import { lockWallet } from './locks.ts';
 import { invalidate, pruneRows, removeTx } from './removal.ts';
@@ -260,8 +260,12 @@ export class SqlWalletStore implements WalletStore {
     return this.#database.read((tx) => readEvents(tx, after, limit, walletId));
   }
 
-  newestEvent(): Promise<number> {
-    return this.#database.read(readNewest);
+  eventRange(): Promise<calls.WalletEventRange> {
+    return this.#database.read(readEventRange);
+  }
+
+  trimEvents(keep: number): Promise<number> {
+    return this.#database.write((tx) => trimEvents(tx, keep));
   }
 
   listReorgs(walletId: WalletId, page: Page<number>): Promise<readonly records.NumberedWalletEvent[]> {

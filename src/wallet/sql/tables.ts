@@ -1,7 +1,6 @@
 /**
  * The tables of wallets, as the query builder sees them. What the database holds
- * them to (keys, checks, triggers) stands in schema-tables.ts and schema-triggers.ts;
- * docs/reference/wallet-schema.md draws them.
+ * them to (keys, checks, triggers) stands in schema-tables.ts and schema-triggers.ts.
  *
  * One shape for both databases: whole numbers come as `number`, truth as 0 or 1,
  * bytes as Uint8Array. Amounts can be wider than a `number`: they are written as
@@ -15,7 +14,8 @@ type Amount = ColumnType<never, bigint, bigint>;
 
 export interface WalletTables {
   wallet_schema: { version: number; name: string };
-  event_counter: { id: number; last_sequence: number };
+  /** `trimmed_sequence`: events up to it are forgotten. */
+  event_counter: { id: number; last_sequence: number; trimmed_sequence: number };
   watch_counter: { id: number; last_version: number };
   blocks: { block_height: number; header_hash: Uint8Array; block_timestamp: number };
   wallets: {

@@ -190,6 +190,21 @@ describe('lists of wallets over HTTP', () => {
     );
   });
 
+  it('a reader whose events are forgotten is told where to go on; one who has read nothing begins with the oldest', async () => {
+    const { newest } = await world!.store.eventRange();
+    await world!.store.trimEvents(3);
+    const response = await ask(`/${SHOWN_WALLET}/events?after=${newest - 4}`);
+    const told = (await response.json()) as { code: string; detail: string };
+    assert.deepEqual([response.status, told.code], [410, 'EXPIRED']);
+    assert.match(told.detail, new RegExp(`go on behind ${newest}$`));
+    const { events } = (await get<{ events: { sequence: number }[] }>('/events')).body;
+    assert.deepEqual(
+      events.map(({ sequence }) => sequence),
+      [newest - 2, newest - 1, newest],
+    );
+    assert.deepEqual((await get<{ reorgs: unknown[] }>('/reorgs')).body.reorgs, []);
+  });
+
   it('wallets are listed with their balances, page by page', async () => {
     for (const name of ['a', 'Zürich %41', 'z']) await world!.store.createWallet({ name, isWatchOnly: true });
     const names: string[] = [];

@@ -5,13 +5,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
+import { WALLET_EVENTS_TRIM_BLOCKS } from '../../../src/util/limits.ts';
 import { walletTxOf } from '../../../src/wallet/bitcoin/wallet-tx.ts';
-import { type FeedEvent, WalletFeed } from '../../../src/wallet/feed/wallet-feed.ts';
+import { type FeedEvent, type FeedSource, WalletFeed } from '../../../src/wallet/feed/wallet-feed.ts';
 import { WalletMempool } from '../../../src/wallet/feed/wallet-mempool.ts';
+import { MemoryWalletStore } from '../../../src/wallet/memory/index.ts';
 import type { WalletTx } from '../../../src/wallet/records.ts';
 import { isEvicted } from '../../../src/wallet/rules/status.ts';
 import { until } from '../../support/patience.ts';
 import { FEED, Town } from '../support/town.ts';
+import { blockAt } from '../support/world.ts';
 
 describe('wallets that follow a chain', () => {
   it('have the coins of the chain after every block and every fork', async (t) => {
@@ -109,6 +112,22 @@ describe('wallets that follow a chain', () => {
     assert.ok(isEvicted(await town.wallets.getTx(walletId, rival.id)));
     end.abort();
     await following;
+  });
+
+  it('keep as many events as they are told to, while blocks come', async () => {
+    const wallets = new MemoryWalletStore();
+    await wallets.createWallet({ name: 'w', isWatchOnly: true });
+    const heights = Array.from({ length: 2 * WALLET_EVENTS_TRIM_BLOCKS + 20 }, (_, n) => n);
+    const source: FeedSource = {
+      newest: async () => ({ block: null, position: '' }),
+      async *events() {
+        for (const height of heights) yield { kind: 'connected', block: blockAt(height), txs: [], position: `${height}` };
+      },
+    };
+    await new WalletFeed(wallets, { ...FEED, eventsMax: 7 }).follow(source, new AbortController().signal);
+    const { trimmed, newest } = await wallets.eventRange();
+    assert.equal(newest, heights.length);
+    assert.ok(newest - trimmed >= 7 && newest - trimmed < 7 + WALLET_EVENTS_TRIM_BLOCKS, `${newest - trimmed} events are kept`);
   });
 
   it('refuse an event that does not follow', async (t) => {

@@ -132,6 +132,20 @@ export function runCachedCoins(databases: TestDatabases): void {
       }
     });
 
+    it('a selection sees what was changed before events were forgotten', async () => {
+      await using stores = await twoStores(databases);
+      const { world, choosing } = stores;
+      await world.sync(5);
+      await world.store.rollbackToBlock(5);
+      await checkOffer(choosing, world, 'the newest event is a reorganisation, which stays');
+      await world.sync(4);
+      for (const [at, [what, run]] of CHANGES.entries()) {
+        await run(world);
+        await world.store.trimEvents(at % 3);
+        await checkOffer(choosing, world, what);
+      }
+    });
+
     it('what was changed behind the back of stores is found when it is leased', async () => {
       await using stores = await twoStores(databases);
       const { url, world, choosing } = stores;

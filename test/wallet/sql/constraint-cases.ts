@@ -63,13 +63,14 @@ function checks(text: SqlText): ConstraintCase[] {
      VALUES (1, ${hash}, ${hash}, ${hash}, ${values})`;
   const ofA = `WHERE id = ${text.tx('A')}`;
   return all('check', [
+    ['trimmed_range', 'UPDATE event_counter SET trimmed_sequence = last_sequence + 1'],
     ['block_height_range', `INSERT INTO blocks VALUES (-1, ${hash}, 0)`],
     ['header_hash_length', `INSERT INTO blocks VALUES (50, ${short}, 0)`],
     ['block_timestamp_range', `INSERT INTO blocks VALUES (50, ${hash}, -1)`],
     ['wallet_name_given', "UPDATE wallets SET wallet_name = '' WHERE id = 1"],
     ['wallet_imported_flag', 'UPDATE wallets SET is_imported = 2 WHERE id = 1'],
     ['wallet_watch_only_flag', "INSERT INTO wallets (wallet_name, is_imported, manager_version, is_watch_only) VALUES ('x', 0, 1, 2)"],
-    ['one_counter', 'INSERT INTO event_counter VALUES (2, 0)'],
+    ['one_counter', 'INSERT INTO event_counter (id, last_sequence) VALUES (2, 0)'],
     ['one_watch_counter', 'INSERT INTO watch_counter VALUES (2, 0)'],
     ['unspent_amount_range', 'UPDATE wallet_totals SET unspent_amount = -1'],
     ['address_type_range', `INSERT INTO address_types VALUES (${NO_TYPE}, 'P2X')`],

@@ -21,10 +21,12 @@ import type { World } from '../support/world.ts';
 import { emptyDatabase } from './empty.ts';
 import { EVERY_CALL, resumeStory, type StoryStore, tellStory } from './every-call.ts';
 
-/** Everything: rows and events. */
-async function stateOf({ rows, store }: Pick<World, 'rows' | 'store'>): Promise<string> {
-  const events = await store.listEvents(0, 1_000_000);
-  return JSON.stringify([await rows(), events], (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
+/** Everything: rows, and events that are not forgotten. */
+async function stateOf({ rows, store, wallet }: Pick<World, 'rows' | 'store' | 'wallet'>): Promise<string> {
+  const range = await store.eventRange();
+  const events = await store.listEvents(range.trimmed, 1_000_000);
+  const reorgs = await store.listReorgs(wallet, { limit: 1000 });
+  return JSON.stringify([await rows(), range, events, reorgs], (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
 }
 
 export function runSqliteCrashes(files: SqliteFiles): void {

@@ -14,12 +14,16 @@ export interface StoryStore {
 }
 
 /**
- * Before the calls: a coinbase in block 5 with an unmined child and grandchild, a
+ * Before the calls: two reorganisations, a coinbase in block 5 with an unmined child and grandchild, a
  * coin in block 6 that is leased until its spend has two confirmations, a
  * payment with a replaced and a failed one, and coins to spend.
  */
 export async function tellStory(store: SqlWalletStore): Promise<StoryStore> {
   const world = await World.open(async () => ({ store, rows: () => store.rows(), close: () => store.close() }));
+  for (const height of [3, 2]) {
+    await world.sync(5);
+    await store.rollbackToBlock(height);
+  }
   const five = await world.sync(5);
   await world.create('coinbase', { block: five });
   await world.create('child', { spends: ['coinbase:0'] });
@@ -95,6 +99,7 @@ export const EVERY_CALL: readonly Call[] = [
     },
   ],
   ['releaseCoin', ({ store, world }) => store.releaseCoin(world.wallet, outpointOf('spare:0'), idOf('lease'), NOW)],
+  ['trimEvents', ({ store }) => store.trimEvents(3)],
   ['deleteExpiredLeases', ({ store }) => store.deleteExpiredLeases(NOW + 100)],
   [
     'selectAndLease',

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { isUnspentError } from '../../../src/util/errors.ts';
 import { missingPackage } from '../../../src/util/missing-package.ts';
 import { openWalletStore } from '../../../src/wallet/open.ts';
+import { WALLET_SCHEMA } from '../../../src/wallet/sql/schema.ts';
 import type { TestDatabases } from '../../support/sql/databases.ts';
 import { executeIn } from '../../support/sql/execute.ts';
 
@@ -19,8 +20,8 @@ export function runOpening(databases: TestDatabases): void {
       assert.equal((await again.listWallets()).length, 1);
       await again.close();
       assert.deepEqual(
-        (await executeIn(url, 'SELECT version, name FROM wallet_schema')).map((row) => ({ ...row })),
-        [{ version: 1, name: 'wallets' }],
+        (await executeIn(url, 'SELECT version, name FROM wallet_schema ORDER BY version')).map((row) => ({ ...row })),
+        WALLET_SCHEMA.migrations.map(({ name }, at) => ({ version: at + 1, name })),
       );
     });
 

@@ -49,7 +49,7 @@ const READS: readonly ((story: StoryStore) => Promise<unknown>)[] = [
   ({ store, world }) => store.listLeases(world.wallet, NOW),
   ({ store, world }) => store.listEvents(3, 5, world.wallet),
   ({ store }) => store.listEvents(3, 5),
-  ({ store }) => store.newestEvent(),
+  ({ store }) => store.eventRange(),
   ({ store, world }) => store.listReorgs(world.wallet, { after: 5, limit: 3 }),
 ];
 

@@ -38,6 +38,9 @@ export interface RandomLives extends Omit<RandomRun, 'open' | 'seed'> {
 /** After every so many calls sums are compared with lists, and the same call is made once more. */
 const REPLAY_EVERY = 4;
 
+/** How many events are kept, one after the other, when the stores were compared: as what they know of reorganisations shrinks, it is compared. */
+const EVENTS_KEPT = [40, 20, 5];
+
 /** How often each kind of call did something, and how often it was refused: a run in which one never happens shows nothing. */
 export type RandomCounts = Map<string, number>;
 
@@ -178,6 +181,8 @@ class RandomWatch {
     same(await this.#store.newEvents(), this.#unseen, 'events of the store and of the model');
     this.#unseen = [];
     same(await this.#store.checkSums(NOW), await this.#model.checkSums(NOW), 'sums and coins of the store and of the model');
+    for (const keep of EVENTS_KEPT)
+      same(await this.#store.trimEvents(keep), await this.#model.trimEvents(keep), 'what is known of the past');
   }
 }
 

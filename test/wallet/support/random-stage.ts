@@ -1,6 +1,7 @@
 /** One store in which a random life is lived: its wallets, the calls that actions stand for, and what they answer as text. */
 import { type ErrorCode, isUnspentError } from '../../../src/util/errors.ts';
 import type { WalletId, WalletTx } from '../../../src/wallet/records.ts';
+import { listReorgEffects } from '../../../src/wallet/reorg-effects.ts';
 import type { WalletRows } from '../../../src/wallet/rows.ts';
 import type { FeedPosition, NewTx, WalletStore } from '../../../src/wallet/store.ts';
 import { RANDOM_WALLETS, type RandomAction, type RandomNews } from './random-actions.ts';
@@ -158,6 +159,17 @@ export class RandomStage {
     const events = await this.store.listEvents(this.#told, 100_000);
     this.#told = events.at(-1)?.sequence ?? this.#told;
     return events.map(({ walletId, event }) => `${this.wallets.indexOf(walletId)} ${eventText(event)}`);
+  }
+
+  /** Forgets events, and tells how many, and which reorganisations are still known. */
+  async trimEvents(keep: number): Promise<unknown> {
+    const count = await this.store.trimEvents(keep);
+    const reorgs: object[] = [];
+    for (const walletId of this.wallets) {
+      for (const { txs, ...reorg } of await listReorgEffects(this.store, walletId, { limit: 100 }))
+        reorgs.push({ ...reorg, txs: txs.map(({ txId, height, status }) => `${nameOf(txId)} ${height} ${status}`) });
+    }
+    return { count, range: await this.store.eventRange(), reorgs };
   }
 
   /** Balances of the wallets as the store sums them, and as its own list of coins does: I10. */

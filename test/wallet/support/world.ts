@@ -213,8 +213,7 @@ export class World {
 
   /** The number of the newest event. */
   async mark(): Promise<number> {
-    const events = await this.store.listEvents(0, 1_000_000);
-    return events.at(-1)?.sequence ?? 0;
+    return (await this.store.eventRange()).newest;
   }
 
   /** What happened since, a line each. */

@@ -29,6 +29,7 @@ export async function feedWallets(wallets: WalletContext, store: OpenStore, { si
     now: wallets.now,
     onMove: async () => mempool.moved(),
     prepare: (txs) => scanner.prepare(txs),
+    eventsMax: wallets.eventsMax,
   });
   const mempool = new WalletMempool(chain, (raw) => walletTxOf(raw, mweb));
   try {

@@ -120,7 +120,13 @@ function registerEvents(app: App, access: WalletAccess): void {
   const querystring = Type.Object(
     {
       limit: Limit,
-      after: Type.Optional(Type.Integer({ ...Sequence, description: 'The sequence of the last one that was read; default 0.' })),
+      after: Type.Optional(
+        Type.Integer({
+          ...Sequence,
+          description:
+            'The sequence of the last one that was read (410: some behind it are forgotten); default: from the oldest that is kept.',
+        }),
+      ),
       wait: Type.Optional(
         Type.Integer({ minimum: 0, maximum: 600, description: 'Seconds to wait for one, and server.waitSecondsMax at most.' }),
       ),
@@ -131,7 +137,7 @@ function registerEvents(app: App, access: WalletAccess): void {
   app.get('/:name/events', { schema }, ({ params, query }, reply) =>
     access.answer(reply, async ({ store, notation }) => {
       const { id } = await store.getWallet(params.name);
-      const range = { after: query.after ?? 0, limit: query.limit ?? PAGE_ROWS };
+      const range = { after: query.after ?? (await store.eventRange()).trimmed, limit: query.limit ?? PAGE_ROWS };
       const events = await eventsWithin(1000 * Math.min(query.wait ?? 0, access.waitSecondsMax), reply, store, id, range);
       return { events: events.map((event) => eventJson(notation, event)) };
     }),

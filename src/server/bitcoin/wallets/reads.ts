@@ -123,7 +123,7 @@ function registerWalletLabels(app: App, access: WalletAccess): void {
 async function wholeWallet(wallets: WalletContext, wallet: WalletInfo): Promise<object> {
   const { store, now } = wallets;
   // First: whoever goes on behind it may hear of something that the rest tells already, but misses nothing.
-  const newest = await store.newestEvent();
+  const { newest } = await store.eventRange();
   const accounts = (await store.listAccounts(wallet.id)).map((account) => accountJson(wallets, account));
   const balance = balanceJson(await store.balance(wallet.id, { now: now() }));
   return { ...walletJson(wallets.notation, wallet), accounts, balance, newest_event: newest };

@@ -14,7 +14,8 @@ export function walletSettings(settings: {
   readonly gapLimit: number;
   readonly feeMax: number;
   readonly feeRateMax: number;
-}): Pick<WalletContextParts, 'gapLimit' | 'feeBounds' | 'now'> {
-  const { gapLimit, feeMax, feeRateMax } = settings;
-  return { gapLimit, feeBounds: { feeMax: BigInt(feeMax), feeRateMax: 1000 * feeRateMax }, now: Date.now };
+  readonly eventsMax: number;
+}): Pick<WalletContextParts, 'gapLimit' | 'feeBounds' | 'eventsMax' | 'now'> {
+  const { gapLimit, feeMax, feeRateMax, eventsMax } = settings;
+  return { gapLimit, eventsMax, feeBounds: { feeMax: BigInt(feeMax), feeRateMax: 1000 * feeRateMax }, now: Date.now };
 }

@@ -5,7 +5,7 @@
  */
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import { utf8 } from '../../../util/bytes.ts';
-import { WALLET_FEE_MAX, WALLET_FEE_RATE_MAX } from '../../../util/limits.ts';
+import { WALLET_EVENTS_MAX, WALLET_FEE_MAX, WALLET_FEE_RATE_MAX } from '../../../util/limits.ts';
 import type { WalletNotation } from '../../documents.ts';
 import type { AccountId, AccountInfo, WalletInfo } from '../../records.ts';
 import { refusal } from '../../rules/failures.ts';
@@ -23,6 +23,8 @@ export interface WalletContextParts {
   readonly gapLimit: number;
   /** Default: those of the settings. */
   readonly feeBounds?: FeeBounds | undefined;
+  /** Events that are kept while the wallets are fed; 0: all. Default: that of the settings. */
+  readonly eventsMax?: number | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -36,16 +38,18 @@ export class WalletContext {
   readonly gapLimit: number;
   readonly now: () => number;
   readonly feeBounds: FeeBounds;
+  readonly eventsMax: number;
   readonly notation: WalletNotation;
   readonly #accounts = new Map<AccountId, Account>();
 
-  constructor({ store, network, keys, gapLimit, feeBounds = FEE_BOUNDS, now }: WalletContextParts) {
+  constructor({ store, network, keys, gapLimit, feeBounds = FEE_BOUNDS, eventsMax = WALLET_EVENTS_MAX, now }: WalletContextParts) {
     this.store = store;
     this.network = network;
     this.keys = keys;
     this.gapLimit = gapLimit;
     this.now = now;
     this.feeBounds = feeBounds;
+    this.eventsMax = eventsMax;
     this.notation = bitcoinNotation(network);
   }
 
