@@ -253,7 +253,11 @@ export interface NewTx {
   readonly creditCandidates?: ReadonlyMap<number, readonly Uint8Array[]> | undefined;
   /** It may take the place of live unmined transactions that spend the same. */
   readonly replace?: boolean | undefined;
-  /** A dead row that the mempool has again may live again. */
+  /**
+   * A dead row that the mempool has again may live again, where nothing that lives spends the same. With `replace` it takes
+   * the place of those that the mempool was last told to have no more: another one may just have taken its own place, and
+   * the mempool is told of it late.
+   */
   readonly reactivate?: boolean | undefined;
 }
 

@@ -57,7 +57,8 @@ export interface MempoolOutcome {
   readonly taken: readonly WalletTx[];
   /**
    * A wallet has something in a block that spends the same, or takes a parent for dead: what it knows of the chain is
-   * older than the mempool. To be told again after the next block.
+   * older than the mempool. Or it has replaced this one by another, which the mempool has not lost: what was told of the
+   * mempool is older than the wallet. To be told again after the next block, or when the mempool has lost something.
    */
   readonly refused: readonly WalletTx[];
 }
@@ -110,7 +111,7 @@ export class WalletFeed {
 
   /**
    * The node's mempool has these now. One that spends what a live unmined transaction of the wallet spends has replaced
-   * it; one that the wallet took for dead lives again.
+   * it; one that the wallet took for dead lives again, unless the wallet has something in its place that is not evicted.
    */
   async seeInMempool(txs: readonly WalletTx[]): Promise<MempoolOutcome> {
     const now = this.#nextMark();

@@ -62,6 +62,8 @@ export class WalletMempool {
       this.#refused.delete(toHex(id));
     }
     await this.#feed.loseFromMempool(ids);
+    // What was in their way may be gone with them.
+    await this.#see([...this.#refused.values()]);
   }
 
   #queue(work: () => Promise<void>): Promise<void> {

@@ -10,7 +10,7 @@ import { sameBlock } from '../rules/block.ts';
 import { refusal } from '../rules/failures.ts';
 import { checkNewTx } from '../rules/new-tx.ts';
 import { ownersOf } from '../rules/ownership.ts';
-import { effectOfChange, effectOnRow, isLive, isReplacedForm, type RowEffect, type RowState } from '../rules/status.ts';
+import { effectOfChange, effectOnRow, isEvicted, isLive, isReplacedForm, type RowEffect, type RowState } from '../rules/status.ts';
 import type { NewTx, TxChange } from '../store.ts';
 import { dropBranch, setStatus } from './branch.ts';
 import { removeRow } from './removal.ts';
@@ -27,9 +27,9 @@ export function addTx(tables: MemoryTables, news: NewTx): void {
   if (row === undefined) insertRow(tables, wallet, key, news);
   else changeRow(tables, wallet, row, effect, news);
 
+  if (effect === 'reactivate') refuseRivals(wallet, wallet.txOf(key), news.replace === true);
   if (news.replace === true || (news.block !== undefined && effect !== 'fill'))
     resolveConflicts(tables, wallet, wallet.txOf(key), news.received);
-  if (effect === 'reactivate') refuseRivals(wallet, wallet.txOf(key));
   attachChildren(tables, wallet, addCredits(tables, wallet, key, news), news.received);
   claimInputs(tables, wallet, wallet.txOf(key));
 }
@@ -105,9 +105,10 @@ function resolveConflicts(tables: MemoryTables, wallet: MemoryWallet, winner: Me
   if (victims.size > 0) dropBranch(tables, wallet, [...victims.values()], { kind: 'replaced', winner, createdAt });
 }
 
-/** What was dead lives again only where nothing that lives spends the same. Throws INPUT_CONFLICT. */
-function refuseRivals(wallet: MemoryWallet, { key, tx }: MemoryTx): void {
-  for (const outpoint of tx.inputs) if (wallet.liveSpenders(outpoint, key).length > 0) throw refusal.inputConflict(outpoint);
+/** What was dead lives again only where nothing that lives spends the same, or, if it may replace, nothing that the mempool has. INPUT_CONFLICT. */
+function refuseRivals(wallet: MemoryWallet, { key, tx }: MemoryTx, mayReplace: boolean): void {
+  for (const outpoint of tx.inputs)
+    for (const rival of wallet.liveSpenders(outpoint, key)) if (!(mayReplace && isEvicted(rival))) throw refusal.inputConflict(outpoint);
 }
 
 /** Records those that are not there yet, and returns them. */

@@ -11,6 +11,7 @@ import { outpointText } from '../../ledgers/outpoint.ts';
 import { amountText, listTable } from '../../sql/lists.ts';
 import { fromHex, toHex } from '../../util/bytes.ts';
 import type { WalletBlock } from '../records.ts';
+import { isEvicted } from '../rules/status.ts';
 import type { NewTx } from '../store.ts';
 import { blockOf } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
@@ -59,6 +60,8 @@ interface NodeColumns {
   readonly is_coinbase: 0 | 1;
   readonly scripts_failed: 0 | 1;
   readonly tx_label: string;
+  readonly mempool_seen_at: number | null;
+  readonly mempool_evicted_at: number | null;
   readonly confirmed_order: number | null;
   readonly block_height: number | null;
   readonly header_hash: Uint8Array | null;
@@ -66,7 +69,8 @@ interface NodeColumns {
 }
 
 const NODE_COLUMNS = sql.raw(
-  't.id, t.tx_hash, t.tx_status, t.is_coinbase, t.scripts_failed, t.tx_label, t.confirmed_order, t.block_height, b.header_hash, b.block_timestamp',
+  `t.id, t.tx_hash, t.tx_status, t.is_coinbase, t.scripts_failed, t.tx_label, t.mempool_seen_at, t.mempool_evicted_at,
+  t.confirmed_order, t.block_height, b.header_hash, b.block_timestamp`,
 );
 const WITH_BLOCK = sql.raw('LEFT JOIN blocks b ON b.block_height = t.block_height');
 
@@ -142,6 +146,7 @@ function nodeOf(key: string, row: NodeColumns, inputs: readonly InputNode[]): Tx
     isCoinbase: row.is_coinbase === 1,
     scriptsFailed: row.scripts_failed === 1,
     label: row.tx_label,
+    isEvicted: isEvicted({ mempool: { seenAt: row.mempool_seen_at, evictedAt: row.mempool_evicted_at } }),
     inputs,
     status: checkedStatus({ table: 'transactions', id: row.id }, row.tx_status),
     block: row.block_height === null ? null : nodeBlock(row),

@@ -25,6 +25,8 @@ export interface TxNode {
   readonly isCoinbase: boolean;
   readonly scriptsFailed: boolean;
   readonly label: string;
+  /** The mempool was last told to have it no more. */
+  readonly isEvicted: boolean;
   readonly inputs: readonly InputNode[];
   status: TxStatus;
   block: WalletBlock | null;

@@ -28,8 +28,8 @@ export function takeIn(graph: TxGraph, owners: ReadonlyMap<string, OwnerRow>, ne
   } else {
     changeNode(graph, node, effect as RowEffect, news);
   }
+  if (effect === 'reactivate') refuseRivals(graph, node, news.replace === true);
   if (news.replace === true || (news.block !== undefined && effect !== 'fill')) replaceRivals(graph, node, news.received);
-  if (effect === 'reactivate') refuseRivals(graph, node);
   attachChildren(graph, addCredits(graph, owners, node, news), news.received);
   claimInputs(graph, node);
 }
@@ -44,6 +44,7 @@ function newNode(graph: TxGraph, news: NewTx): TxNode {
     isCoinbase: tx.isCoinbase,
     scriptsFailed: tx.scriptsFailed ?? false,
     label,
+    isEvicted: false,
     inputs: inputNodes(tx.inputs),
     status,
     block: null,
@@ -76,9 +77,10 @@ function replaceRivals(graph: TxGraph, winner: TxNode, createdAt: number): void 
   if (victims.size > 0) endBranch(graph, [...victims], { kind: 'replaced', winner, createdAt });
 }
 
-/** What was dead lives again only where nothing that lives spends the same. */
-function refuseRivals(graph: TxGraph, node: TxNode): void {
-  for (const { text, outpoint } of node.inputs) if (rivals(graph, node, text).length > 0) throw refusal.inputConflict(outpoint);
+/** What was dead lives again only where nothing that lives spends the same, or, if it may replace, nothing that the mempool has. */
+function refuseRivals(graph: TxGraph, node: TxNode, mayReplace: boolean): void {
+  for (const { text, outpoint } of node.inputs)
+    for (const rival of rivals(graph, node, text)) if (!(mayReplace && rival.isEvicted)) throw refusal.inputConflict(outpoint);
 }
 
 /** Records those that are not there yet, and returns them. */

@@ -1,5 +1,8 @@
 /** W19 to W35: transactions that take the place of others, fail, come back, and change by hand. */
 import assert from 'node:assert/strict';
+import { equalBytes } from '../../../src/util/bytes.ts';
+import { WalletFeed } from '../../../src/wallet/feed/wallet-feed.ts';
+import { WalletMempool } from '../../../src/wallet/feed/wallet-mempool.ts';
 import { ReplacementGroups } from '../../../src/wallet/replacement-groups.ts';
 import type { NewTx } from '../../../src/wallet/store.ts';
 import type { Scenario } from '../scenarios.ts';
@@ -186,16 +189,48 @@ export const replacementScenarios: readonly Scenario[] = [
     },
   ],
   [
-    'W28 a conflict with an outpoint of somebody else refuses, too; with `replace` the dead one takes its place back',
+    'W28 a conflict with an outpoint of somebody else refuses, too; with `replace` the dead one takes its place back from one that is evicted',
     async (world) => {
       await world.create('A', { spends: ['x:0'] });
       await world.create('B', { spends: ['x:0'], replace: true });
       await world.refused('INPUT_CONFLICT', () => world.create('A', { reactivate: true }));
+      await world.refused('INPUT_CONFLICT', () => world.create('A', { reactivate: true, replace: true }));
+      await world.store.markMempool(world.wallet, idOf('B'), false, NOW);
+      await world.refused('INPUT_CONFLICT', () => world.create('A', { reactivate: true }));
       await world.create('A', { reactivate: true, replace: true });
       assert.deepEqual(await world.states(), ['A published', 'B replaced']);
+      await world.store.markMempool(world.wallet, idOf('A'), false, NOW);
       await world.create('B', { reactivate: true, replace: true });
       assert.deepEqual(await world.replacements(), ['B -> A', 'A -> B']);
       assert.deepEqual(await chainOf(world, 'A'), ['B']);
+      await world.create('B', { block: await world.sync(1) });
+      await world.refused('INPUT_CONFLICT', () => world.create('A', { reactivate: true, replace: true }));
+    },
+  ],
+  [
+    'W28 a mempool that tells late of what was bumped brings nothing back; one that has lost the bump does',
+    async (world) => {
+      const txs = ['F', 'A', 'B'].map((name) => world.tx(name, name === 'F' ? {} : { spends: ['F:0'] }));
+      const feed = new WalletFeed(world.store, { feed: 'chain', now: () => NOW });
+      const mempool = new WalletMempool(feed, (raw) => txs.find((tx) => equalBytes(tx.raw, raw))!);
+      const add = (...names: string[]) => mempool.take({ kind: 'add', txs: names.map((name) => world.tx(name).raw) });
+      const remove = (name: string) => mempool.take({ kind: 'remove', ids: [idOf(name)] });
+      await world.create('F');
+      await world.create('A', { status: 'pending' });
+      await world.create('B', { replace: true });
+      const bumped = ['F published', 'A replaced', 'B published'];
+      for (const tell of [() => add('A'), () => mempool.moved(), () => add('B'), () => remove('A'), () => mempool.moved()]) {
+        await tell();
+        assert.deepEqual([await world.states(), await world.edges()], [bumped, ['F:0 by B', 'A:0 unspent', 'B:0 unspent']]);
+      }
+      await add('A');
+      assert.deepEqual(await world.states(), bumped);
+      await remove('B');
+      assert.deepEqual(await world.states(), ['F published', 'A published', 'B replaced']);
+      await add('B');
+      await invalidate(world, 'A');
+      await mempool.moved();
+      assert.deepEqual(await world.states(), ['F published', 'A failed', 'B published']);
     },
   ],
   [
