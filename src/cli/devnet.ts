@@ -26,6 +26,8 @@ export function registerDevnet(program: Command): void {
       'after',
       `
 Reads commands from standard input, one a line; type help. Scripts of transactions that are submitted are not run.
+An address of a key is funded in the first block. Its keys are beside the genesis files (payment.skey, payment.vkey, payment.addr),
+in the form that cardano-cli and wallets load. They follow from the seed, so everybody has them: never use them on another network.
 With --network bitcoin-regtest: a Bitcoin chain over P2P; --socket, --k, --transactions, --no-cages and --genesis-out are of Cardano.
 
 Examples:

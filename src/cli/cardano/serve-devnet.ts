@@ -66,6 +66,8 @@ function liveOptions(flags: DevnetFlags): LiveOptions {
     txPerBlock,
     intervalMs,
     ...(hasCages(flags) ? { cages: true } : {}),
+    // Where no transactions are wanted, those of scripts are not, either.
+    ...(flags.transactions === '0' ? {} : { scripts: true }),
     ...(forks > 0 ? { forks: { everyBlocks: forks, depthMax: Math.min(k, FORK_DEPTH) } } : {}),
     ...(flags.journal === undefined ? {} : { journal: flags.journal }),
   };

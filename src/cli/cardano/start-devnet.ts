@@ -5,7 +5,6 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { journalSubject } from '../../chains/cardano/devnet/journal.ts';
 import { devnetLedger } from '../../chains/cardano/devnet/ledger-feed.ts';
 import { LiveDevnet, type LiveOptions } from '../../chains/cardano/devnet/live.ts';
 import { makeWallet } from '../../chains/cardano/devnet/wallet.ts';
@@ -29,7 +28,7 @@ import { devnetCommands } from './devnet-control.ts';
 
 export const DEVNET = 'devnet';
 const JOURNAL = 'devnet.journal';
-const SEED = 1;
+const CHAIN: LiveOptions = { seed: 1, cages: true, scripts: true };
 const FUNDED = 10_000_000_000n;
 /** Blocks there are at once, so that the first look is not at nothing. */
 const FIRST_BLOCKS = 20;
@@ -43,8 +42,7 @@ const FORKS = { everyBlocks: 30, depthMax: 5 };
 export async function startDevnet(context: Context): Promise<void> {
   const { output } = context;
   const { config } = context.settings;
-  const options = chainOptions(config.data);
-  const { genesis } = new LiveDevnet(options);
+  const { genesis } = new LiveDevnet(CHAIN);
   await context.withStore(
     async (store) => {
       const journal = join(store.data, JOURNAL);
@@ -54,8 +52,8 @@ export async function startDevnet(context: Context): Promise<void> {
           `${store.data} holds another devnet's chain, and this one begins anew; use another --data DIR`,
         );
       }
-      const devnet = new LiveDevnet({ ...options, forks: FORKS, journal });
-      const { address } = makeWallet(SEED);
+      const devnet = new LiveDevnet({ ...CHAIN, forks: FORKS, journal });
+      const { address } = makeWallet(CHAIN.seed);
       const isNew = devnet.blocks.length === 0;
       if (isNew) devnet.fund(address, FUNDED);
       devnet.mine(isNew ? FIRST_BLOCKS : 1);
@@ -88,13 +86,6 @@ export async function startDevnet(context: Context): Promise<void> {
     },
     { create: true, network: DEVNET, genesis, config: withCages(withEverything(config, openNetwork(DEVNET, genesis).ledger)) },
   );
-}
-
-/** A new chain has cages. One that was begun goes on as it was. */
-function chainOptions(data: string): LiveOptions {
-  const subject = journalSubject(join(data, JOURNAL));
-  const withCages: LiveOptions = { seed: SEED, cages: true };
-  return subject === null || subject === JSON.stringify(withCages) ? withCages : { seed: SEED };
 }
 
 /** Cages can be followed only from the first block on, so it is a new store that begins to, unless a setting says otherwise. */

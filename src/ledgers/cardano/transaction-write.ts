@@ -6,12 +6,13 @@
  * CDDL: cardano-ledger, conway.cddl, `transaction`.
  */
 import { blake2b256 } from '../../crypto/hash.ts';
-import { compareBytes, concatBytes, equalBytes, toHex } from '../../util/bytes.ts';
+import { compareBytes, equalBytes, toHex } from '../../util/bytes.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
 import { assert } from '../../util/errors.ts';
 import type { Asset } from '../asset.ts';
 import { outpointKey } from '../outpoint.ts';
 import type { ExecutionUnits } from './protocol-parameters.ts';
+import { scriptDataHash } from './script-data-hash.ts';
 import type { OutRef } from './transaction.ts';
 
 /** An output as it is to be. */
@@ -70,7 +71,9 @@ const PURPOSE = { spend: 0, mint: 1 } as const;
 /** `[body, witnesses without signatures, true, null]`, and its id. */
 export function writeTransaction(tx: TransactionToWrite): { readonly tx: Uint8Array; readonly id: Uint8Array } {
   const redeemers = writeRedeemers(tx);
-  const body = writeBody(tx, redeemers === null ? null : scriptDataHash(redeemers, tx.costModel));
+  // All datums are inline, so none are in the witness set.
+  const costModels = new Map([[PLUTUS_V3_LANGUAGE, tx.costModel]]);
+  const body = writeBody(tx, redeemers === null ? null : scriptDataHash({ redeemers, costModels }));
   const w = new CborWriter(4096).array(4).raw(body);
   w.map((redeemers === null ? 0 : 1) + (tx.scripts.length > 0 ? 1 : 0));
   if (redeemers !== null) w.uint(WITNESS.redeemers).raw(redeemers);
@@ -95,13 +98,6 @@ function writeRedeemers({ inputs, mint, units }: TransactionToWrite): Uint8Array
     w.array(2).uint(purpose).uint(index).array(2).raw(data).array(2).bigUint(units.memory).bigUint(units.steps);
   }
   return w.take().slice();
-}
-
-/** Binds redeemers and cost model to the body. All datums are inline, so nothing stands between the two. */
-function scriptDataHash(redeemers: Uint8Array, costModel: readonly bigint[]): Uint8Array {
-  const w = new CborWriter(4096).map(1).uint(PLUTUS_V3_LANGUAGE).array(costModel.length);
-  for (const cost of costModel) w.int(cost);
-  return blake2b256(concatBytes(redeemers, w.take()));
 }
 
 function writeBody(tx: TransactionToWrite, dataHash: Uint8Array | null): Uint8Array {

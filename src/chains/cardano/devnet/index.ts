@@ -1,6 +1,7 @@
 /**
  * The embedded devnet as a source: `devnet:?blocks=2000&seed=1&rollbacks=4`,
- * with `cages=1` also with transactions of cages (`DEVNET_CAGE`).
+ * with `cages=1` also with transactions of cages (`DEVNET_CAGE`), with
+ * `scripts=1` also with such that run scripts.
  * The whole story, reorganisations included, follows from the seed, so it is
  * made run by run as it is read, and a reader that comes back with points has
  * it told again in silence up to there. The story does not depend on `blocks`:
@@ -35,10 +36,12 @@ interface Settings {
   readonly interval: number;
   /** 1: there are cages on this chain. */
   readonly cages: number;
+  /** 1: scripts are run on this chain. */
+  readonly scripts: number;
 }
 
-const DEFAULTS: Settings = { blocks: 2000, seed: 1, rollbacks: 4, interval: 5, cages: 0 };
-const MAXIMA: Settings = { blocks: 10_000_000, seed: Number.MAX_SAFE_INTEGER, rollbacks: 10_000, interval: 86_400, cages: 1 };
+const DEFAULTS: Settings = { blocks: 2000, seed: 1, rollbacks: 4, interval: 5, cages: 0, scripts: 0 };
+const MAXIMA: Settings = { blocks: 10_000_000, seed: Number.MAX_SAFE_INTEGER, rollbacks: 10_000, interval: 86_400, cages: 1, scripts: 1 };
 
 /** When the chain first has `at` blocks, the last `depth` of them are dropped. */
 interface Reorganisation {
@@ -54,7 +57,7 @@ export interface DevnetSource extends Source {
   readonly genesis: { readonly byron: string; readonly shelley: string };
 }
 
-/** Opens `devnet:?blocks=N&seed=N&rollbacks=N&interval=SECONDS&cages=0|1`. The same URL gives the same chain on every machine. Throws USAGE. */
+/** Opens `devnet:?blocks=N&seed=N&rollbacks=N&interval=SECONDS&cages=0|1&scripts=0|1`. The same URL gives the same chain on every machine. Throws USAGE. */
 export function openDevnet(url: string): DevnetSource {
   const settings = parseSettings(url);
   const { genesisByron, genesisShelley, utxos } = chainOf(settings);
@@ -67,8 +70,8 @@ export function openDevnet(url: string): DevnetSource {
   };
 }
 
-function chainOf({ seed, cages }: Settings): DevnetChain {
-  return new DevnetChain({ seed, cages: cages === 1 });
+function chainOf({ seed, cages, scripts }: Settings): DevnetChain {
+  return new DevnetChain({ seed, cages: cages === 1, scripts: scripts === 1 });
 }
 
 async function* runs(settings: Settings, { from, follow, signal }: FollowOptions): AsyncGenerator<Run> {

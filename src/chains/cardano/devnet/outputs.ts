@@ -9,6 +9,7 @@ import type { Random } from '../../random.ts';
 import type { DevnetAddress } from './addresses.ts';
 import { ERA, type Features, type ShapeCount } from './features.ts';
 import type { Assets } from './model.ts';
+import { type PlutusLanguage, succeeds } from './programs.ts';
 import { HUGE } from './spendable-pools.ts';
 
 export interface DraftOutput {
@@ -114,10 +115,9 @@ export function writeAssets(w: CborWriter, assets: Assets, indefinite: boolean):
 function scriptRef({ random, shapes }: DraftContext, era: number): Uint8Array {
   const kind = random.int(era >= ERA.conway ? 4 : 3);
   shapes.saw(SCRIPT_SHAPES[kind]);
-  const w = innerWriter.array(2).uint(kind);
-  if (kind === 0) w.array(2).uint(0).bytes(random.bytes(28));
-  else w.bytes(random.bytes(20 + random.int(120)));
-  return w.take();
+  if (kind === 0) return innerWriter.array(2).uint(0).array(2).uint(0).bytes(random.bytes(28)).take();
+  const { script } = succeeds(kind as PlutusLanguage, random.bytes(20 + random.int(120)));
+  return innerWriter.array(2).uint(kind).bytes(script).take();
 }
 
 /** Plutus data as wallets write it: constructors under tags 121.., lists open-ended, long strings in pieces. */

@@ -1,10 +1,10 @@
 /**
  * The devnet's protocol parameters: what its genesis file says of them, and what
  * its ledger answers when asked. The values are mainnet's of 2026 as far as a
- * wallet computes with them; the cost models are empty, since nothing here runs
- * scripts.
+ * wallet computes with them, cost models included.
  */
 import { CborWriter } from '../../../util/cbor-write.ts';
+import { COST_MODELS } from './cost-models.ts';
 
 const TAG_RATIONAL = 30;
 
@@ -38,13 +38,17 @@ const DREP_THRESHOLDS: readonly Ratio[] = [67, 67, 60, 75, 60, 67, 67, 67, 75, 6
  */
 export function encodeConwayParameters(): Uint8Array {
   const p = PARAMETERS;
-  const w = new CborWriter(512).array(31);
+  const w = new CborWriter(4096).array(31);
   for (const value of [p.minFeeA, p.minFeeB, p.maxBlockBodySize, p.maxTxSize, p.maxBlockHeaderSize]) w.uint(value);
   for (const value of [p.keyDeposit, p.poolDeposit, p.eMax, p.nOpt]) w.uint(value);
   for (const value of [p.a0, p.rho, p.tau]) ratio(w, value);
   w.array(2).uint(p.protocolVersion.major).uint(p.protocolVersion.minor);
   // minPoolCost, coinsPerUtxoByte, cost models
-  w.uint(p.minPoolCost).uint(4310).map(0);
+  w.uint(p.minPoolCost).uint(4310).map(COST_MODELS.size);
+  for (const [language, model] of COST_MODELS) {
+    w.uint(language).array(model.length);
+    for (const cost of model) w.int(cost);
+  }
   // prices of memory and steps
   w.array(2);
   ratio(w, [577, 10_000]);

@@ -14,11 +14,12 @@ import { type EncodedBlock, type Issuer, makeIssuer, type Place, type SubmittedP
 import { type Draft, encodeBody } from './body.ts';
 import { draftByron, encodeByronTx, sealBoundary, sealByron } from './byron.ts';
 import type { CageModel } from './cage/model.ts';
-import { CageTraffic } from './cage/traffic.ts';
+import { CageTraffic, type OpenBlock } from './cage/traffic.ts';
 import { DEFAULT_FEATURES, ERA, type Features, type Shape, ShapeCount } from './features.ts';
 import { byronFunded, type Genesis, START_MS, shelleyFunded } from './genesis.ts';
 import { type Assets, keyOf, Model, type ModelUtxo, NO_ASSETS, type Spender } from './model.ts';
 import type { DraftContext, DraftOutput } from './outputs.ts';
+import { ScriptTraffic } from './script-traffic.ts';
 import { SpendablePools } from './spendable-pools.ts';
 import { effectOf, type SubmittedTx } from './submitted.ts';
 import { Drafter, type Plan, plansOf } from './transactions.ts';
@@ -43,6 +44,8 @@ export interface DevnetOptions {
   readonly eras?: readonly { readonly era: number; readonly atHeight: number }[];
   /** Conway blocks also have transactions of cages (`DEVNET_CAGE`); not for chains that begin with Byron. */
   readonly cages?: boolean;
+  /** Conway blocks also have transactions that run scripts (`script-traffic.ts`). */
+  readonly scripts?: boolean;
 }
 
 interface DevnetTx {
@@ -85,6 +88,7 @@ export class DevnetChain {
   private readonly issuers: readonly Issuer[];
   private readonly marks: { readonly utxos: number; readonly cages: number }[] = [];
   private readonly cageTraffic: CageTraffic | null;
+  private readonly scriptTraffic: ScriptTraffic | null;
   private forks = 0;
   /** Of the next block, once somebody has asked for its slot. */
   private nextBlock: Place | null = null;
@@ -101,6 +105,7 @@ export class DevnetChain {
     this.drafter = new Drafter(this.shop, this.book, this.purse);
     assert(options.cages !== true || options.byron === undefined, 'cages know the time of slots of one length alone');
     this.cageTraffic = options.cages === true ? new CageTraffic(options.seed, START_MS) : null;
+    this.scriptTraffic = options.scripts === true ? new ScriptTraffic(options.seed) : null;
     const genesis = this.found(random);
     this.genesisByron = genesis.byron;
     this.genesisShelley = genesis.shelley;
@@ -150,6 +155,11 @@ export class DevnetChain {
   /** How often each thing happened to cages, forks that were dropped included. */
   get cageCounts(): ReadonlyMap<string, number> {
     return this.cageTraffic?.counts ?? new Map();
+  }
+
+  /** How often scripts were run to each end, forks that were dropped included. */
+  get scriptCounts(): ReadonlyMap<string, number> {
+    return this.scriptTraffic?.counts ?? new Map();
   }
 
   digest(): string {
@@ -269,19 +279,21 @@ export class DevnetChain {
     const { random, features, shapes } = this.shop;
     const plans = plansOf(features, page.place.era);
     for (let n = this.txCount(); n > 0; n--) this.follow(page, random.weighted(plans));
-    if (page.place.era >= ERA.conway) this.fillCages(page);
+    if (page.place.era >= ERA.conway) this.fillTraffic(page);
     if (page.txs.length === 0) shapes.saw('emptyBlock');
     return sealBlock(this.shop, page.place, random.pick(this.issuers), page);
   }
 
-  private fillCages(page: Page): void {
+  private fillTraffic(page: Page): void {
     const { era, slot } = page.place;
-    this.cageTraffic?.fill({
+    const block: OpenBlock = {
       slot,
       pools: this.purse,
       utxo: (ref) => this.model.utxos.get(ref),
       put: (draft) => this.include(page, draft, encodeBody(this.shop, era, slot, draft)),
-    });
+    };
+    this.cageTraffic?.fill(block);
+    this.scriptTraffic?.fill(block);
   }
 
   private txCount(): number {

@@ -10,6 +10,7 @@ import type { Random } from '../../../random.ts';
 import type { DevnetAddress } from '../addresses.ts';
 import { type Assets, NO_ASSETS } from '../model.ts';
 import { type DraftOutput, writeAssets } from '../outputs.ts';
+import type { PlutusProgram } from '../programs.ts';
 
 /** CIP-19: addresses on a test network without a stake part, and of a script with the stake part of a key. */
 const ENTERPRISE_KEY = 0x60;
@@ -52,6 +53,10 @@ export interface OutputParts {
   readonly assets?: Assets;
   /** Of the protocol, or any Plutus data in CBOR; none by default. */
   readonly datum?: CageDatum | Uint8Array;
+  /** In its place. */
+  readonly datumHash?: Uint8Array;
+  /** A reference script. */
+  readonly script?: PlutusProgram;
 }
 
 /** An output of a cage: the devnet's payers leave it alone. */
@@ -59,14 +64,15 @@ export function cageOutput(parts: OutputParts): DraftOutput {
   return { ...plainOutput(parts), foreign: true };
 }
 
-export function plainOutput({ address, lovelace, assets = NO_ASSETS, datum }: OutputParts): DraftOutput {
-  const w = outputWriter.map(datum === undefined ? 2 : 3);
+export function plainOutput({ address, lovelace, assets = NO_ASSETS, datum, datumHash, script }: OutputParts): DraftOutput {
+  const w = outputWriter.map(2 + (datum === undefined && datumHash === undefined ? 0 : 1) + (script === undefined ? 0 : 1));
   w.uint(0).bytes(address.bytes).uint(1);
   if (assets.size === 0) w.bigUint(lovelace);
   else writeAssets(w.array(2).bigUint(lovelace), assets, false);
   if (datum !== undefined) {
     const bytes = datum instanceof Uint8Array ? datum : encodeCageDatum(datum);
     w.uint(2).array(2).uint(1).encoded(bytes);
-  }
+  } else if (datumHash !== undefined) w.uint(2).array(2).uint(0).bytes(datumHash);
+  if (script !== undefined) w.uint(3).encoded(new CborWriter(512).array(2).uint(script.language).bytes(script.script).take());
   return { address, lovelace, assets, bytes: w.take() };
 }
