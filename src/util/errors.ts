@@ -60,6 +60,18 @@ export const ERROR_CODES = {
     meaning: 'The node did not take the transaction.',
     advice: 'The message has its own words; nothing was sent on.',
   },
+  SCRIPT_FAILED: {
+    exit: 1,
+    status: 400,
+    meaning: 'A script of the transaction fails, or the scripts cannot be run.',
+    advice: 'The message names the script where it is known, and says why. As it is, the transaction would lose its collateral.',
+  },
+  OUTPUT_UNKNOWN: {
+    exit: 1,
+    status: 400,
+    meaning: 'The transaction spends or refers to outputs that are not unspent here.',
+    advice: 'Send along those that are in no block yet. For others wait until the store has their block.',
+  },
   PROTOCOL: {
     exit: 4,
     status: 500,

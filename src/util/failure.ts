@@ -2,7 +2,7 @@
  * An error on its way between two threads, which lose its class when they clone
  * it: what it takes to make it again on the other side.
  */
-import { type ErrorCode, isUnspentError, UnspentError } from '../../util/errors.ts';
+import { type ErrorCode, isUnspentError, UnspentError } from './errors.ts';
 
 export interface Failure {
   /** Null: not one of ours. */

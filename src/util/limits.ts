@@ -291,6 +291,15 @@ export const SUBMITS_MAX = 64;
 /** Milliseconds after which the rest of a package is not tried any more: its submissions go one after the other, and somebody waits for all of them. */
 export const SUBMIT_PACKAGE_MS = 20_000;
 
+/** Milliseconds that the scripts of one transaction may take: the units of a transaction take a tenth of a second; this is for a machine that hangs. */
+export const EVALUATION_MS_MAX = 10_000;
+/** Transactions that wait for their evaluation, which come one after the other. */
+export const EVALUATIONS_MAX = 32;
+/** Milliseconds without a request after which the thread that evaluates ends, and gives back what scripts made it take. */
+export const EVALUATION_IDLE_MS = 30_000;
+/** MiB of JavaScript objects in that thread; what scripts take is outside of it, and bounded by their units. */
+export const EVALUATION_HEAP_MIB_MAX = 128;
+
 /** Digits of a transaction in a request of the MPFS API: 64 KiB, four times what the ledger lets into a block. */
 export const SUBMIT_HEX_MAX = 131_072;
 /** Requests of a token that one answer of the MPFS API proves: more do not fit into a transaction. */

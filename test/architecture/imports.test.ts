@@ -52,6 +52,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   sql: ['util'],
   wallet: ['util', 'crypto', 'sql', 'ledgers', 'projections', 'query', 'events'],
   txstore: ['util', 'crypto', 'sql', 'engine', 'ledgers', 'projections'],
+  evaluation: ['util', 'ledgers', 'query'],
   server: [
     'util',
     'crypto',
@@ -69,6 +70,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'store',
     'wallet',
     'txstore',
+    'evaluation',
   ],
   cli: [
     'util',
@@ -173,6 +175,7 @@ const OPTIONAL: readonly {
     loaders: ['wallet/bitcoin/load-keys.ts'],
     packages: ['@scure/bip32', '@scure/bip39', '@scure/btc-signer'],
   },
+  { folders: ['evaluation/cardano/uplc/'], loaders: ['evaluation/cardano/load-machine.ts'], packages: ['@lucid-evolution/uplc'] },
   { folders: ['sql/', 'wallet/sql/', 'txstore/sql/'], loaders: ['wallet/open.ts', 'txstore/open.ts'], packages: ['kysely', 'pg'] },
 ];
 

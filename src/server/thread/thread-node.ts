@@ -5,7 +5,7 @@
  */
 import type { LedgerAnswers } from '../../sources/source.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { errorOf, type Failure } from './failure.ts';
+import { errorOf, type Failure } from '../../util/failure.ts';
 import type { FollowedNode } from './node-link.ts';
 
 /** What is asked. */

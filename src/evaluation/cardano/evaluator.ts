@@ -1,0 +1,117 @@
+/**
+ * Runs scripts of transactions in a thread of its own, one transaction after the
+ * other: whoever serves goes on meanwhile, and a script that takes too long or
+ * breaks the machine costs that thread and no more. The thread is there from the
+ * first request on, and goes when nothing has come for a while, with the memory
+ * that scripts have made it take.
+ */
+import { Worker } from 'node:worker_threads';
+import { UnspentError } from '../../util/errors.ts';
+import { errorOf } from '../../util/failure.ts';
+import { EVALUATION_HEAP_MIB_MAX, EVALUATION_IDLE_MS, EVALUATION_MS_MAX, EVALUATIONS_MAX } from '../../util/limits.ts';
+import { type ScriptUnits, scriptFailed } from './outcome.ts';
+import type { EvaluationRequest } from './request.ts';
+import type { WorkerAnswer } from './worker.ts';
+
+interface Job {
+  readonly request: EvaluationRequest;
+  resolve(units: readonly ScriptUnits[]): void;
+  reject(error: Error): void;
+}
+
+export interface EvaluatorOptions {
+  /** Milliseconds that the scripts of one transaction may take. */
+  readonly msMax?: number;
+}
+
+export class Evaluator {
+  private readonly msMax: number;
+  private readonly waiting: Job[] = [];
+  private running: Job | null = null;
+  private worker: Worker | null = null;
+  /** Ends the thread: while a transaction is evaluated when that takes too long, otherwise when nothing comes. */
+  private timer: NodeJS.Timeout | null = null;
+  private isClosed = false;
+
+  constructor({ msMax = EVALUATION_MS_MAX }: EvaluatorOptions = {}) {
+    this.msMax = msMax;
+  }
+
+  /** What each script of the transaction uses. Throws SCRIPT_FAILED, UNSUPPORTED where no machine is installed, BUSY, CLOSED. */
+  evaluate(request: EvaluationRequest): Promise<readonly ScriptUnits[]> {
+    return new Promise((resolve, reject) => {
+      if (this.isClosed) throw new UnspentError('CLOSED', 'the evaluator was closed');
+      if (this.waiting.length >= EVALUATIONS_MAX) {
+        throw new UnspentError('BUSY', `${this.waiting.length} transactions wait for their evaluation already`, { limit: EVALUATIONS_MAX });
+      }
+      this.waiting.push({ request, resolve, reject });
+      this.next();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const closed = new UnspentError('CLOSED', 'the evaluator was closed');
+    for (const job of this.waiting.splice(0)) job.reject(closed);
+    this.running?.reject(closed);
+    this.running = null;
+    await this.endThread();
+  }
+
+  private next(): void {
+    const job = this.waiting[0];
+    if (this.running !== null || job === undefined) return;
+    this.waiting.shift();
+    this.running = job;
+    this.worker ??= this.startThread();
+    this.worker.ref();
+    this.after(this.msMax, () => this.abandon(scriptFailed(null, `they take longer than ${this.msMax / 1000} s`)));
+    this.worker.postMessage(job.request);
+  }
+
+  private startThread(): Worker {
+    const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
+    const resourceLimits = { maxOldGenerationSizeMb: EVALUATION_HEAP_MIB_MAX };
+    const worker = new Worker(new URL(file, import.meta.url), { name: 'unspent evaluation', resourceLimits });
+    worker.on('message', (answer: WorkerAnswer) => {
+      if (worker === this.worker) this.take(answer);
+    });
+    worker.on('error', (error) => {
+      if (worker === this.worker) this.abandon(scriptFailed(null, `they break the machine: ${error.message}`, error));
+    });
+    return worker;
+  }
+
+  private take(answer: WorkerAnswer): void {
+    if ('failure' in answer && answer.isBroken) {
+      this.abandon(errorOf(answer.failure));
+      return;
+    }
+    if ('failure' in answer) this.running?.reject(errorOf(answer.failure));
+    else this.running?.resolve(answer.units);
+    this.running = null;
+    this.worker?.unref();
+    this.after(EVALUATION_IDLE_MS, () => void this.endThread());
+    this.next();
+  }
+
+  /** The thread is of no more use; the next request gets another. */
+  private abandon(error: Error): void {
+    this.running?.reject(error);
+    this.running = null;
+    void this.endThread();
+    this.next();
+  }
+
+  private async endThread(): Promise<void> {
+    const { worker } = this;
+    this.worker = null;
+    if (this.timer !== null) clearTimeout(this.timer);
+    await worker?.terminate();
+  }
+
+  private after(ms: number, act: () => void): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = setTimeout(act, ms).unref();
+  }
+}
