@@ -8,6 +8,7 @@
  * methods.
  */
 import type { Outpoint } from '../ledgers/outpoint.ts';
+import type { CoinColumns } from './coin-columns.ts';
 import type {
   AccountId,
   AccountInfo,
@@ -147,7 +148,7 @@ export interface WalletStore {
   selectAndLease<T extends { readonly coins: readonly Outpoint[] }>(
     walletId: WalletId,
     filter: CoinFilter,
-    choose: (coins: readonly WalletCoin[]) => T,
+    choose: ChooseCoins<T>,
     lease: LeaseRequest,
   ): Promise<T>;
 
@@ -185,6 +186,9 @@ export interface HistoryPage extends Page<Uint8Array> {
   /** Leaves out rows of the status `replaced` whose replacement is still there: they are told with that one. */
   readonly withoutReplaced?: boolean | undefined;
 }
+
+/** A choice among coins, which come in their order; `columns` has the same coins at the same positions. */
+export type ChooseCoins<T> = (coins: readonly WalletCoin[], columns: CoinColumns) => T;
 
 /** Where a coin stands in the order of coins. */
 export type CoinPlace = Pick<WalletCoin, 'amount' | 'outpoint'>;

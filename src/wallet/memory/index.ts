@@ -6,6 +6,7 @@
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
 import { WALLET_EVENTS_TRIM_MAX } from '../../util/limits.ts';
+import { CoinColumns } from '../coin-columns.ts';
 import type {
   AccountId,
   AccountInfo,
@@ -30,6 +31,7 @@ import { checkNewTx } from '../rules/new-tx.ts';
 import { checkTxChange, isLive, mempoolEvent } from '../rules/status.ts';
 import type {
   AccountName,
+  ChooseCoins,
   CoinFilter,
   CoinPlace,
   ConnectedBlock,
@@ -346,11 +348,12 @@ export class MemoryWalletStore implements WalletStore {
   async selectAndLease<T extends { readonly coins: readonly Outpoint[] }>(
     walletId: WalletId,
     filter: CoinFilter,
-    choose: (coins: readonly WalletCoin[]) => T,
+    choose: ChooseCoins<T>,
     lease: LeaseRequest,
   ): Promise<T> {
     return this.#change(walletId, (wallet, tables) => {
-      const chosen = choose(coinsOf(wallet, filter).filter((coin) => coin.lease === null && !coin.isEvicted));
+      const free = coinsOf(wallet, filter).filter((coin) => coin.lease === null && !coin.isEvicted);
+      const chosen = choose(free, CoinColumns.of(free));
       leaseAll(tables, wallet, chosen.coins, lease);
       return chosen;
     });

@@ -16,6 +16,11 @@ export function checkCoinFilter(filter: CoinFilter): void {
   checkDepths(filter);
 }
 
+/** It lets through all coins but those of coinbases, whatever account they are of and however deep they are. */
+export function isOpenFilter({ scope, minConfs = 0, maxConfs }: CoinFilter): boolean {
+  return scope === undefined && minConfs === 0 && maxConfs === undefined;
+}
+
 /** The filter was checked. `syncedHeight`: null: the wallet is on no block. */
 export function isFilteredCoin(coin: WalletCoin, filter: CoinFilter, syncedHeight: number | null): boolean {
   const confs = confirmations(coin.height, syncedHeight);

@@ -7,7 +7,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { WALLET_HEIGHT_MAX } from '../../util/limits.ts';
 import type { WalletBalance, WalletId } from '../records.ts';
-import { checkCoinFilter } from '../rules/coins.ts';
+import { checkCoinFilter, isOpenFilter } from '../rules/coins.ts';
 import { COINBASE_MATURITY } from '../rules/confirmations.ts';
 import type { CoinFilter } from '../store.ts';
 import { syncedHeight } from './blocks.ts';
@@ -25,8 +25,7 @@ interface CoinSum {
 export async function sumCoins(tx: SqlTransaction, walletId: WalletId, filter: CoinFilter): Promise<WalletBalance> {
   checkCoinFilter(filter);
   const synced = await syncedHeight(tx, walletId);
-  const isWhole = filter.scope === undefined && (filter.minConfs ?? 0) === 0 && filter.maxConfs === undefined;
-  return isWhole ? wholeBalance(tx, walletId, filter, synced) : filteredBalance(tx, walletId, filter, synced);
+  return isOpenFilter(filter) ? wholeBalance(tx, walletId, filter, synced) : filteredBalance(tx, walletId, filter, synced);
 }
 
 /** The height up to which a coinbase is mature. */

@@ -8,19 +8,20 @@
  * that takes a lease looks at the rows themselves (leases.ts).
  */
 import { WALLET_CACHED_COINS_MAX, WALLET_CACHED_EVENTS_MAX } from '../../util/limits.ts';
+import type { CoinColumns } from '../coin-columns.ts';
 import type { WalletCoin, WalletId } from '../records.ts';
-import { checkCoinFilter, isFilteredCoin } from '../rules/coins.ts';
+import { checkCoinFilter, isFilteredCoin, isOpenFilter } from '../rules/coins.ts';
 import { isActive } from '../rules/leases.ts';
 import type { CoinFilter } from '../store.ts';
 import { syncedHeight } from './blocks.ts';
 import { ChangedCoins, type EventRow, eventsAfter, newestEvent } from './coin-changes.ts';
-import { withChangedCoins } from './coin-list.ts';
+import { CoinList } from './coin-list.ts';
 import { coinsAgain, unspentCoins } from './coins.ts';
 import type { SqlTransaction } from './database.ts';
 
 /** Coins of one wallet, in their order, with leases as they are stored, ended or not. */
 interface CachedCoins {
-  readonly coins: readonly WalletCoin[];
+  readonly list: CoinList;
   /** The newest event that they show. */
   readonly event: EventRow;
   /** Of the accounts then. */
@@ -34,21 +35,29 @@ interface AccountState {
   readonly addresses: string;
 }
 
+/** Coins to choose from, and the same in columns. */
+export interface FreeCoins {
+  readonly coins: readonly WalletCoin[];
+  readonly columns: CoinColumns;
+}
+
 export class CoinCache {
   /** The one that was used last is last. */
   readonly #wallets = new Map<WalletId, CachedCoins>();
 
   /** Coins of the filter that are neither leased nor evicted, in their order. The wallet is locked. ACCOUNT_QUERY, INVALID_PARAM. */
-  async freeCoins(tx: SqlTransaction, walletId: WalletId, filter: CoinFilter): Promise<WalletCoin[]> {
+  async freeCoins(tx: SqlTransaction, walletId: WalletId, filter: CoinFilter): Promise<FreeCoins> {
     checkCoinFilter(filter);
     const synced = await syncedHeight(tx, walletId);
+    const { coins, columns } = await this.#coins(tx, walletId);
+    const isOpen = isOpenFilter(filter);
     const free: WalletCoin[] = [];
-    for (const coin of await this.#coins(tx, walletId)) {
-      if (coin.isEvicted || !isFilteredCoin(coin, filter, synced)) continue;
-      if (coin.lease === null) free.push(coin);
-      else if (!isActive(coin.lease, filter.now)) free.push({ ...coin, lease: null });
+    const positions = new Uint32Array(coins.length);
+    for (let i = 0; i < coins.length; i++) {
+      const coin = isOpen && columns.plain[i] === 1 ? coins[i] : freed(coins[i], filter, synced);
+      if (coin !== null) positions[free.push(coin) - 1] = i;
     }
-    return free;
+    return { coins: free, columns: columns.at(positions.subarray(0, free.length)) };
   }
 
   has(walletId: WalletId): boolean {
@@ -59,31 +68,38 @@ export class CoinCache {
     this.#wallets.delete(walletId);
   }
 
-  async #coins(tx: SqlTransaction, walletId: WalletId): Promise<readonly WalletCoin[]> {
+  async #coins(tx: SqlTransaction, walletId: WalletId): Promise<CoinList> {
     const before = this.#wallets.get(walletId);
     // What is read here is committed, and nothing was written yet: it holds also if this transaction is undone.
     const now = (before && (await refreshed(tx, walletId, before))) ?? (await loaded(tx, walletId));
     this.#wallets.delete(walletId);
     if (now.event !== null) this.#wallets.set(walletId, { ...now, event: now.event });
     this.#dropOldest();
-    return now.coins;
+    return now.list;
   }
 
   #dropOldest(): void {
     let count = 0;
-    for (const { coins } of this.#wallets.values()) count += coins.length;
-    for (const [walletId, { coins }] of this.#wallets) {
+    for (const { list } of this.#wallets.values()) count += list.coins.length;
+    for (const [walletId, { list }] of this.#wallets) {
       if (count <= WALLET_CACHED_COINS_MAX) return;
       this.#wallets.delete(walletId);
-      count -= coins.length;
+      count -= list.coins.length;
     }
   }
 }
 
+/** The coin without a lease that has ended; null: the filter does not let it through, or it is leased or evicted. */
+function freed(coin: WalletCoin, filter: CoinFilter, synced: number | null): WalletCoin | null {
+  if (coin.isEvicted || !isFilteredCoin(coin, filter, synced)) return null;
+  if (coin.lease === null) return coin;
+  return isActive(coin.lease, filter.now) ? null : { ...coin, lease: null };
+}
+
 /** All coins from the database. `event` is null if nothing of what happened in the wallet is known. */
 async function loaded(tx: SqlTransaction, walletId: WalletId): Promise<Omit<CachedCoins, 'event'> & { readonly event: EventRow | null }> {
-  const coins = await unspentCoins(tx, walletId);
-  return { coins, event: (await newestEvent(tx, walletId)) ?? null, accounts: await accountState(tx, walletId) };
+  const list = new CoinList(await unspentCoins(tx, walletId));
+  return { list, event: (await newestEvent(tx, walletId)) ?? null, accounts: await accountState(tx, walletId) };
 }
 
 /** Null: too much has happened since. */
@@ -93,12 +109,12 @@ async function refreshed(tx: SqlTransaction, walletId: WalletId, before: CachedC
   if (events === null || accounts.names !== before.accounts.names) return null;
   const changed = new ChangedCoins(events);
   if (accounts.addresses !== before.accounts.addresses)
-    for (const { account, outpoint } of before.coins) if (account === null) changed.addOutpoint(outpoint);
+    for (const { account, outpoint } of before.list.coins) if (account === null) changed.addOutpoint(outpoint);
   await changed.addSpenders(tx, walletId);
   const event = events.at(-1) ?? before.event;
-  if (changed.isEmpty) return { coins: before.coins, event, accounts };
+  if (changed.isEmpty) return { list: before.list, event, accounts };
   const { keys, coins } = await coinsAgain(tx, walletId, changed.txIds, changed.outpoints);
-  return { coins: withChangedCoins(changed.withoutDeleted(before.coins), keys, coins), event, accounts };
+  return { list: changed.withoutDeleted(before.list).changed(keys, coins), event, accounts };
 }
 
 async function accountState({ db }: SqlTransaction, walletId: WalletId): Promise<AccountState> {

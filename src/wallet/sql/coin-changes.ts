@@ -7,7 +7,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
 import { listTable } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
-import type { WalletCoin, WalletEvent, WalletId } from '../records.ts';
+import type { WalletEvent, WalletId } from '../records.ts';
+import { CoinList } from './coin-list.ts';
 import type { SqlTransaction } from './database.ts';
 import { eventOf } from './event-log.ts';
 
@@ -91,8 +92,9 @@ export class ChangedCoins {
   }
 
   /** Without coins of transactions that were deleted. */
-  withoutDeleted(coins: readonly WalletCoin[]): readonly WalletCoin[] {
-    return this.#deleted.size === 0 ? coins : coins.filter(({ outpoint }) => !this.#deleted.has(toHex(outpoint.txId)));
+  withoutDeleted(list: CoinList): CoinList {
+    if (this.#deleted.size === 0) return list;
+    return new CoinList(list.coins.filter(({ outpoint }) => !this.#deleted.has(toHex(outpoint.txId))));
   }
 
   /** A credit that came late makes coins of the transactions that spend it change of the wallet's own. */

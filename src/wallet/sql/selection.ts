@@ -1,8 +1,8 @@
 /** Choosing among the free coins of a wallet and leasing what was chosen, in the transaction that the caller began. */
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { isUnspentError } from '../../util/errors.ts';
-import type { WalletCoin, WalletId } from '../records.ts';
-import type { CoinFilter, LeaseRequest } from '../store.ts';
+import type { WalletId } from '../records.ts';
+import type { ChooseCoins, CoinFilter, LeaseRequest } from '../store.ts';
 import type { CoinCache } from './coin-cache.ts';
 import type { SqlTransaction } from './database.ts';
 import type { EventLog } from './event-log.ts';
@@ -12,7 +12,7 @@ import { lockWallet } from './locks.ts';
 export interface CoinChoice<T> {
   readonly walletId: WalletId;
   readonly filter: CoinFilter;
-  readonly choose: (coins: readonly WalletCoin[]) => T;
+  readonly choose: ChooseCoins<T>;
   readonly lease: LeaseRequest;
 }
 
@@ -25,7 +25,8 @@ export async function chooseCoins<T extends { readonly coins: readonly Outpoint[
 ): Promise<T> {
   await lockWallet(tx, walletId);
   const wasCached = cache.has(walletId);
-  const chosen = choose(await cache.freeCoins(tx, walletId, filter));
+  const free = await cache.freeCoins(tx, walletId, filter);
+  const chosen = choose(free.coins, free.columns);
   try {
     await takeLeases(tx, events, walletId, chosen.coins, lease);
     return chosen;
@@ -34,7 +35,8 @@ export async function chooseCoins<T extends { readonly coins: readonly Outpoint[
     if (!wasCached || !isUnspentError(error)) throw error;
   }
   // Something else than a store may have changed rows, which leaves no events: they are all read, and that counts.
-  const second = choose(await cache.freeCoins(tx, walletId, filter));
+  const again = await cache.freeCoins(tx, walletId, filter);
+  const second = choose(again.coins, again.columns);
   await takeLeases(tx, events, walletId, second.coins, lease);
   return second;
 }

@@ -250,7 +250,7 @@ export class SqlWalletStore implements WalletStore {
   selectAndLease<T extends { readonly coins: readonly Outpoint[] }>(
     walletId: WalletId,
     filter: calls.CoinFilter,
-    choose: (coins: readonly records.WalletCoin[]) => T,
+    choose: calls.ChooseCoins<T>,
     lease: calls.LeaseRequest,
   ): Promise<T> {
     return this.#write((tx, events) => chooseCoins(tx, events, this.#coins, { walletId, filter, choose, lease }));

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { CoinColumns } from '../../../src/wallet/coin-columns.ts';
 import { openWalletStore } from '../../../src/wallet/open.ts';
 import type { WalletCoin } from '../../../src/wallet/records.ts';
 import type { WalletStore } from '../../../src/wallet/store.ts';
@@ -92,15 +93,21 @@ async function coinsCome(world: World): Promise<void> {
   for (const [at, name] of ['A', 'B', 'C', 'D'].entries()) await world.create(name, { pays: [{ own: at, amount: 100n - BigInt(at) }] });
 }
 
-/** What a selection is offered. It leases nothing. */
+/** What a selection is offered, with columns that say the same. It leases nothing. */
 async function offered(store: WalletStore, walletId: number): Promise<readonly WalletCoin[]> {
   let seen: readonly WalletCoin[] = [];
-  const choose = (coins: readonly WalletCoin[]) => {
+  const choose = (coins: readonly WalletCoin[], columns: CoinColumns) => {
     seen = coins;
+    assert.deepEqual(rowsOf(columns), rowsOf(CoinColumns.of(coins)));
     return { coins: [] };
   };
   await store.selectAndLease(walletId, { now: NOW }, choose, { id: idOf('nothing'), now: NOW, durationMs: 1 });
   return seen;
+}
+
+/** Without `plain`, which is about leases that have ended, too; owners may be numbered in another order. */
+function rowsOf({ amounts, heights, ownChange, ownerIndexes, owners }: CoinColumns): unknown[] {
+  return Array.from(amounts, (amount, i) => [amount, heights[i], ownChange[i], owners[ownerIndexes[i]]]);
 }
 
 /** One store for changes, one that has coins in memory. */

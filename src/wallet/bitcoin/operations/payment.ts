@@ -14,8 +14,9 @@ import { refusal } from '../../rules/failures.ts';
 import type { Coin, PaymentOutput, Selection, SelectionOrder, SelectionRequest } from '../../selection/bitcoin/coin.ts';
 import { DEFAULT_RATES } from '../../selection/bitcoin/fee-rate.ts';
 import { antiSnipingLocktime } from '../../selection/bitcoin/locktime.ts';
-import { selectCoins } from '../../selection/bitcoin/select.ts';
+import { selectCoins, selectFromTable } from '../../selection/bitcoin/select.ts';
 import { systemRandom } from '../../selection/random.ts';
+import type { ChooseCoins } from '../../store.ts';
 import { newAddressOf } from './addresses.ts';
 import { checkFee, checkFeeRate, type FeeAllowance } from './fee-guard.ts';
 import { Spendables } from './spendable.ts';
@@ -72,9 +73,9 @@ async function selectWith(
 ): Promise<LeasedSelection> {
   const account = await context.accountNamed(wallet, request.account);
   const terms = selectionTerms(context, spendables, account, request);
-  return chooseAndLease(context, wallet, request, (free) => {
-    const among = request.account === undefined ? free : free.filter((coin) => coin.account?.id === account.id);
-    if (request.coins === undefined) return selectCoins(spendables.coins(among), terms);
+  return chooseAndLease(context, wallet, request, (free, columns) => {
+    if (request.coins === undefined)
+      return selectFromTable(spendables.table(free, columns, request.account === undefined ? undefined : account.id), terms);
     const preset = spendables.coins(request.coins.map((outpoint) => coinAt(free, outpoint)));
     return selectCoins([], { ...terms, preset, presetOnly: true });
   });
@@ -85,7 +86,7 @@ export async function chooseAndLease(
   context: WalletContext,
   { id }: WalletInfo,
   request: FeeAllowance & Pick<PaymentRequest, 'rate' | 'leaseMs'>,
-  choose: (free: readonly WalletCoin[]) => Selection,
+  choose: ChooseCoins<Selection>,
   held: readonly Coin[] = [],
 ): Promise<LeasedSelection> {
   const { store, now } = context;
@@ -95,8 +96,8 @@ export async function chooseAndLease(
   const { selection } = await store.selectAndLease(
     id,
     { now: time, coinbaseMaturity: COINBASE_MATURITY },
-    (free) => {
-      const selection = choose(free);
+    (free, columns) => {
+      const selection = choose(free, columns);
       checkFee(context, selection.fee, request);
       return { selection, coins: selection.inputs.filter((coin) => !held.includes(coin)) };
     },

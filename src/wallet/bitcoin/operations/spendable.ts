@@ -4,12 +4,14 @@
  */
 import type { Outpoint } from '../../../ledgers/outpoint.ts';
 import { toHex } from '../../../util/bytes.ts';
-import { UnspentError } from '../../../util/errors.ts';
+import { assert, UnspentError } from '../../../util/errors.ts';
+import { type CoinColumns, UNMINED } from '../../coin-columns.ts';
 import type { AccountId, AccountInfo, AddressInfo, WalletCoin, WalletInfo } from '../../records.ts';
 import { confirmations } from '../../rules/confirmations.ts';
 import { refusal } from '../../rules/failures.ts';
 import { bumpFeeOf } from '../../selection/bitcoin/ancestry.ts';
 import type { Coin } from '../../selection/bitcoin/coin.ts';
+import { type CoinTable, emptyTable } from '../../selection/bitcoin/coin-table.ts';
 import { inputWeight, type SpendForm } from '../../selection/bitcoin/input-weight.ts';
 import type { OwnedScript } from '../keys/index.ts';
 import { UnconfirmedTxs } from './unconfirmed.ts';
@@ -119,6 +121,43 @@ export class Spendables {
       if (coin !== null) spendable.push(coin);
     }
     return spendable;
+  }
+
+  /** The same, of all accounts or of one, in columns. */
+  table(coins: readonly WalletCoin[], columns: CoinColumns, accountId?: AccountId): CoinTable {
+    const { amounts, heights, ownerIndexes, ownChange, owners } = columns;
+    // 0: no account of ours, or not the one that is asked for.
+    const weights = owners.map(({ accountId: of }) => (of === null || (accountId ?? of) !== of ? 0 : (this.weightOf(of) ?? 0)));
+    const types = [...new Set(owners.map(({ kind }) => kind))];
+    const kinds = owners.map(({ kind }) => types.indexOf(kind));
+    const synced = this.#wallet.syncedTo?.height ?? null;
+    const positions = new Uint32Array(coins.length);
+    const table = emptyTable(coins.length, types, (at) => this.#known(coins[positions[at]]));
+    let count = 0;
+    for (let i = 0; i < coins.length; i++) {
+      const weight = weights[ownerIndexes[i]];
+      const confs = confirmations(heights[i] === UNMINED ? null : heights[i], synced);
+      if (weight === 0 || confs === null) continue;
+      const at = count++;
+      positions[at] = i;
+      table.kinds[at] = kinds[ownerIndexes[i]];
+      table.values[at] = amounts[i];
+      table.weights[at] = weight;
+      table.confirmations[at] = confs;
+      table.owns[at] = ownChange[i];
+      if (confs > 0) continue;
+      const { ancestors, descendants, bumpFee } = this.#ancestry(coins[i].outpoint);
+      table.ancestors[at] = ancestors;
+      table.descendants[at] = descendants;
+      table.bumpFees[at] = Number(bumpFee);
+    }
+    return { ...table, count };
+  }
+
+  #known(output: SpendableOutput): Coin {
+    const coin = this.coin(output);
+    assert(coin !== null, 'a coin of the table is spendable');
+    return coin;
   }
 
   /** Null: no account of ours can spend it, or it is not known how deep it is. */

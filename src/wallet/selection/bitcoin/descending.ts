@@ -12,10 +12,11 @@ const TWO_32 = 0x1_0000_0000;
 
 /** The positions of `keys`, the largest key first; equal keys stay in the order of `positions`. Keys are whole numbers of either sign. */
 export function sortDescending(keys: Float64Array, positions: Uint32Array): Uint32Array {
+  const ordered = takenInOrder(keys, positions);
+  if (ordered !== null) return ordered;
   const { min, max } = rangeOf(keys);
   const span = max - min;
   assert(Number.isSafeInteger(span), 'amounts of coins are below 2^53');
-  if (span === 0) return positions;
   const [high, low] = [new Uint32Array(keys.length), new Uint32Array(keys.length)];
   for (let i = 0; i < keys.length; i++) {
     // Counted down from the largest, so that the largest comes first.
@@ -26,6 +27,31 @@ export function sortDescending(keys: Float64Array, positions: Uint32Array): Uint
   let sorted = positions;
   for (let shift = 0; shift < 32 && 2 ** shift <= span; shift += DIGIT_BITS) sorted = sortByDigit(low, shift, sorted);
   for (let shift = 0; shift < 22 && TWO_32 * 2 ** shift <= span; shift += DIGIT_BITS) sorted = sortByDigit(high, shift, sorted);
+  return sorted;
+}
+
+/** The positions if their keys descend already, or ascend, as those of coins that come in the order of their amounts; else null. */
+function takenInOrder(keys: Float64Array, positions: Uint32Array): Uint32Array | null {
+  let [ascends, descends] = [true, true];
+  for (let i = 1; i < positions.length && (ascends || descends); i++) {
+    const step = keys[positions[i]] - keys[positions[i - 1]];
+    if (step < 0) ascends = false;
+    else if (step > 0) descends = false;
+  }
+  if (descends) return positions;
+  return ascends ? runsBackwards(keys, positions) : null;
+}
+
+/** The last run of equal keys first, each run in its own order. */
+function runsBackwards(keys: Float64Array, positions: Uint32Array): Uint32Array {
+  const sorted = new Uint32Array(positions.length);
+  let at = 0;
+  for (let end = positions.length; end > 0; ) {
+    let start = end - 1;
+    while (start > 0 && keys[positions[start - 1]] === keys[positions[end - 1]]) start--;
+    for (let i = start; i < end; i++) sorted[at++] = positions[i];
+    end = start;
+  }
   return sorted;
 }
 

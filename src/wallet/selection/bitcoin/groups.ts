@@ -2,10 +2,10 @@
  * Coins as groups that are spent together, in columns: each coin alone, or, when
  * partial spends are avoided, all coins of a script, up to 100 to a group.
  */
-import { assert } from '../../../util/errors.ts';
 import { GROUP_COINS_MAX } from '../../../util/limits.ts';
 import type { UnsortedCandidates } from './candidates.ts';
 import type { Coin } from './coin.ts';
+import type { CoinTable } from './coin-table.ts';
 import type { EligibilityRound } from './eligibility.ts';
 import { type FeeRates, feeOf, vsizeOf } from './fee-rate.ts';
 
@@ -22,149 +22,123 @@ export function costsOf({ value, weight, bumpFee }: Coin, rates: FeeRates): Coin
   return { value: Number(value), fee: feeOf(rates.target, vsize) + Number(bumpFee), longTermFee: feeOf(rates.longTerm, vsize) };
 }
 
-/** The fees of inputs of one weight: neighbours in a list of many coins mostly weigh the same. */
-class WeightFees {
-  target = 0;
-  longTerm = 0;
-  #weight = -1;
-  readonly #rates: FeeRates;
-
-  constructor(rates: FeeRates) {
-    this.#rates = rates;
-  }
-
-  take(weight: number): void {
-    if (weight === this.#weight) return;
-    const vsize = vsizeOf(weight);
-    this.#weight = weight;
-    this.target = feeOf(this.#rates.target, vsize);
-    this.longTerm = feeOf(this.#rates.longTerm, vsize);
-  }
+/** Of each group. What is a sum is one over its coins. */
+interface GroupColumns
+  extends Pick<CoinTable, 'count' | 'kinds' | 'values' | 'weights' | 'confirmations' | 'owns' | 'ancestors' | 'descendants'> {
+  readonly fees: Float64Array;
+  readonly longTermFees: Float64Array;
 }
 
-/** Groups of coins. What is a sum is one over the coins of a group. */
+/** Groups of coins. */
 export class CoinGroups {
   readonly count: number;
   /** The kinds of output that coins are of. */
   readonly types: readonly string[];
-  readonly #coins: readonly Coin[];
-  /** Null: the group at `i` is the coin at `i`. */
-  readonly #members: readonly (readonly Coin[])[] | null;
+  readonly #table: CoinTable;
+  readonly #columns: GroupColumns;
+  /** Positions in the table; null: the group at `i` is the coin at `i`. */
+  readonly #members: readonly (readonly number[])[] | null;
   /** Groups that hold what was left over of a script's coins after full groups. */
   readonly #leftovers: ReadonlySet<number>;
-  /** Index into `types`. */
-  readonly #types: Uint16Array;
-  readonly #values: Float64Array;
-  readonly #fees: Float64Array;
-  readonly #longTermFees: Float64Array;
-  readonly #weights: Float64Array;
-  /** What decides whether a group is eligible. */
-  readonly #confirmations: Float64Array;
-  readonly #owns: Uint8Array;
-  readonly #ancestors: Float64Array;
-  readonly #descendants: Float64Array;
 
   /** Each coin for itself, or all of a script together. */
-  constructor(coins: readonly Coin[], rates: FeeRates, byScript: boolean) {
-    const grouped = byScript ? groupByScript(coins) : null;
-    this.#coins = coins;
+  constructor(table: CoinTable, rates: FeeRates, byScript: boolean) {
+    const single = { ...table, ...feeColumns(table, rates) };
+    const grouped = byScript ? groupByScript(table) : null;
+    this.types = table.types;
+    this.#table = table;
     this.#members = grouped?.groups ?? null;
     this.#leftovers = grouped?.leftovers ?? new Set();
-    this.count = this.#members?.length ?? coins.length;
-    this.#types = new Uint16Array(this.count);
-    this.#values = new Float64Array(this.count);
-    this.#fees = new Float64Array(this.count);
-    this.#longTermFees = new Float64Array(this.count);
-    this.#weights = new Float64Array(this.count);
-    this.#confirmations = new Float64Array(this.count);
-    this.#owns = new Uint8Array(this.count);
-    this.#ancestors = new Float64Array(this.count);
-    this.#descendants = new Float64Array(this.count);
-    const types: string[] = [];
-    const fees = new WeightFees(rates);
-    for (let i = 0; i < this.count; i++) {
-      const members = this.#members?.[i];
-      const { type } = members?.[0] ?? coins[i];
-      // A few kinds of output at most: their position is found faster than a hash of their name.
-      let known = types.indexOf(type);
-      if (known < 0) known = types.push(type) - 1;
-      this.#types[i] = known;
-      if (members === undefined) this.#add(i, coins[i], fees);
-      else for (const coin of members) this.#add(i, coin, fees);
-      const standing = members === undefined ? coins[i] : combined(members);
-      this.#confirmations[i] = standing.confirmations;
-      this.#owns[i] = standing.own ? 1 : 0;
-      this.#ancestors[i] = standing.ancestors;
-      this.#descendants[i] = standing.descendants;
-    }
-    this.types = types;
-  }
-
-  #add(i: number, { value, weight, bumpFee }: Coin, fees: WeightFees): void {
-    fees.take(weight);
-    this.#values[i] += Number(value);
-    this.#fees[i] += bumpFee === 0n ? fees.target : fees.target + Number(bumpFee);
-    this.#longTermFees[i] += fees.longTerm;
-    this.#weights[i] += weight;
+    this.#columns = this.#members === null ? single : combined(single, this.#members);
+    this.count = this.#columns.count;
   }
 
   coinsOf(i: number): readonly Coin[] {
-    return this.#members === null ? [this.#coins[i]] : this.#members[i];
+    const members = this.#members === null ? [i] : this.#members[i];
+    return members.map((position) => this.#table.coinAt(position));
   }
 
   /** The fewest of its coins. */
   confirmationsOf(i: number): number {
-    return this.#confirmations[i];
+    return this.#columns.confirmations[i];
   }
 
   /** The groups that are eligible in a round, by the kind of their output in the order of `types`. */
   eligible(round: EligibilityRound): readonly Uint32Array[] {
+    const { kinds } = this.#columns;
     const lists = this.types.map(() => new Uint32Array(this.count));
     const counts = this.types.map(() => 0);
     for (let i = 0; i < this.count; i++) {
       if (!this.isEligible(i, round)) continue;
-      const type = this.#types[i];
-      lists[type][counts[type]++] = i;
+      const kind = kinds[i];
+      lists[kind][counts[kind]++] = i;
     }
-    return lists.map((list, type) => list.subarray(0, counts[type]));
+    return lists.map((list, kind) => list.subarray(0, counts[kind]));
   }
 
   isEligible(i: number, round: EligibilityRound): boolean {
-    if (!round.partialGroups && this.#leftovers.has(i)) return false;
-    const needed = this.#owns[i] === 1 ? round.ownConfirmations : round.foreignConfirmations;
-    return this.#confirmations[i] >= needed && this.#ancestors[i] <= round.ancestorsMax && this.#descendants[i] <= round.descendantsMax;
+    const { owns, confirmations, ancestors, descendants } = this.#columns;
+    const needed = owns[i] === 1 ? round.ownConfirmations : round.foreignConfirmations;
+    if (confirmations[i] < needed || ancestors[i] > round.ancestorsMax || descendants[i] > round.descendantsMax) return false;
+    return round.partialGroups || this.#leftovers.size === 0 || !this.#leftovers.has(i);
   }
 
   /** What a search sees of these groups. With `byValue` amounts are values, else effective values. */
   candidates(groups: Uint32Array, byValue: boolean): UnsortedCandidates {
+    const { values, fees, longTermFees, weights: allWeights } = this.#columns;
     const [amounts, weights, wastes] = [new Float64Array(groups.length), new Float64Array(groups.length), new Float64Array(groups.length)];
     for (let i = 0; i < groups.length; i++) {
       const group = groups[i];
-      amounts[i] = byValue ? this.#values[group] : this.#values[group] - this.#fees[group];
-      weights[i] = this.#weights[group];
-      wastes[i] = this.#fees[group] - this.#longTermFees[group];
+      amounts[i] = byValue ? values[group] : values[group] - fees[group];
+      weights[i] = allWeights[group];
+      wastes[i] = fees[group] - longTermFees[group];
     }
     return { amounts, weights, wastes };
   }
 }
 
-type Standing = Pick<Coin, 'confirmations' | 'own' | 'ancestors' | 'descendants'>;
+/** Neighbours in a list of many coins mostly weigh the same: their fees are worked out once. */
+function feeColumns({ count, weights, bumpFees }: CoinTable, rates: FeeRates): Pick<GroupColumns, 'fees' | 'longTermFees'> {
+  const [fees, longTermFees] = [new Float64Array(count), new Float64Array(count)];
+  let [weight, target, longTerm] = [-1, 0, 0];
+  for (let i = 0; i < count; i++) {
+    if (weights[i] !== weight) {
+      weight = weights[i];
+      const vsize = vsizeOf(weight);
+      [target, longTerm] = [feeOf(rates.target, vsize), feeOf(rates.longTerm, vsize)];
+    }
+    fees[i] = target + bumpFees[i];
+    longTermFees[i] = longTerm;
+  }
+  return { fees, longTermFees };
+}
 
 /** A group is as young as its youngest coin, and as foreign. Ancestors add up, which counts shared ones twice. */
-function combined(coins: readonly Coin[]): Standing {
-  assert(coins.length > 0, 'a group has coins');
+function combined(coins: GroupColumns, groups: readonly (readonly number[])[]): GroupColumns {
+  const of = (reduce: (members: readonly number[]) => number): Float64Array => Float64Array.from(groups, reduce);
+  const sum = (column: Float64Array): Float64Array => of((members) => members.reduce((total, i) => total + column[i], 0));
   return {
-    confirmations: Math.min(...coins.map(({ confirmations }) => confirmations)),
-    own: coins.every(({ own }) => own),
-    ancestors: coins.reduce((sum, { ancestors }) => sum + ancestors, 0),
-    descendants: Math.max(...coins.map(({ descendants }) => descendants)),
+    count: groups.length,
+    kinds: Uint16Array.from(groups, ([first]) => coins.kinds[first]),
+    values: sum(coins.values),
+    weights: sum(coins.weights),
+    fees: sum(coins.fees),
+    longTermFees: sum(coins.longTermFees),
+    confirmations: of((members) => Math.min(...members.map((i) => coins.confirmations[i]))),
+    owns: Uint8Array.from(groups, (members) => (members.every((i) => coins.owns[i] === 1) ? 1 : 0)),
+    ancestors: sum(coins.ancestors),
+    descendants: of((members) => Math.max(...members.map((i) => coins.descendants[i]))),
   };
 }
 
-function groupByScript(coins: readonly Coin[]): { readonly groups: readonly (readonly Coin[])[]; readonly leftovers: ReadonlySet<number> } {
-  const groups: (readonly Coin[])[] = [];
+function groupByScript(table: CoinTable): {
+  readonly groups: readonly (readonly number[])[];
+  readonly leftovers: ReadonlySet<number>;
+} {
+  const groups: (readonly number[])[] = [];
   const leftovers = new Set<number>();
-  for (const members of Map.groupBy(coins, ({ script }) => script).values()) {
+  const positions = Array.from({ length: table.count }, (_, i) => i);
+  for (const members of Map.groupBy(positions, (i) => table.coinAt(i).script).values()) {
     for (let at = 0; at < members.length; at += GROUP_COINS_MAX) groups.push(members.slice(at, at + GROUP_COINS_MAX));
     if (members.length > GROUP_COINS_MAX) leftovers.add(groups.length - 1);
   }

@@ -15,6 +15,8 @@ import { type Candidates, NOTHING_FOUND, type SearchResult } from './candidates.
 interface Smaller {
   readonly positions: Uint32Array;
   readonly amount: number;
+  /** The weight of the heaviest. */
+  readonly heaviest: number;
 }
 
 interface Subset {
@@ -35,7 +37,7 @@ export function knapsack(
   const { amounts, weights, count } = candidates;
   const smaller = new Uint32Array(count);
   let smallerCount = 0;
-  let [amount, weight, tooHeavy] = [0, 0, false];
+  let [amount, weight, heaviest, tooHeavy] = [0, 0, 0, false];
   let larger: number | null = null;
   for (let i = 0; i < count; i++) {
     if (weights[i] > weightMax) tooHeavy = true;
@@ -46,12 +48,13 @@ export function knapsack(
       smaller[smallerCount++] = i;
       amount += amounts[i];
       weight += weights[i];
+      if (weights[i] > heaviest) heaviest = weights[i];
     }
   }
   const positions = smaller.subarray(0, smallerCount);
   if (amount === target && weight <= weightMax) return found([...positions], count);
   if (amount < target) return larger === null ? { ...NOTHING_FOUND, tooHeavy, tries: count } : found([larger], count);
-  const best = bestSubset(candidates, { positions, amount }, target, changeTarget, weightMax, random);
+  const best = bestSubset(candidates, { positions, amount, heaviest }, target, changeTarget, weightMax, random);
   const missesChange = best.amount !== target && best.amount < target + changeTarget;
   const tries = count + best.visits;
   if (larger !== null && (missesChange || amounts[larger] <= best.amount || best.weight > weightMax)) return found([larger], tries);
@@ -80,13 +83,18 @@ function bestSubset(
 /** Of random subsets the one closest above `target`. A draw takes each candidate with even odds, then those it left out, until it is there. */
 function drawSubsets(candidates: Candidates, smaller: Smaller, target: number, weightMax: number, random: RandomBits): Subset {
   const { positions } = smaller;
+  const { amounts } = candidates;
   const subset = new DrawnSubset(candidates, smaller, target, weightMax);
   let visits = 0;
   for (let draw = 0; draw < KNAPSACK_DRAWS_MAX && visits < KNAPSACK_VISITS_MAX && subset.bestAmount !== target; draw++) {
     subset.clear();
     for (let at = 0; at < positions.length; at += 32) {
-      const inRange = positions.length - at < 32 ? 2 ** (positions.length - at) - 1 : -1;
-      for (let bits = random.next() & inRange; bits !== 0; bits &= bits - 1) subset.offer(positions[at + 31 - Math.clz32(bits & -bits)]);
+      const last = Math.min(at + 32, positions.length) - 1;
+      const inRange = last - at < 31 ? 2 ** (last - at + 1) - 1 : -1;
+      let bits = random.next() & inRange;
+      // They descend: where the last one is too large to matter, all of them are.
+      if (subset.ignores(amounts[positions[last]])) continue;
+      for (; bits !== 0; bits &= bits - 1) subset.offer(positions[at + 31 - Math.clz32(bits & -bits)]);
     }
     visits += positions.length;
     if (subset.reached) continue;
@@ -109,15 +117,17 @@ class DrawnSubset {
   readonly #included: Uint8Array;
   readonly #target: number;
   readonly #weightMax: number;
+  readonly #heaviest: number;
   #amount = 0;
   #weight = 0;
 
-  constructor({ amounts, weights }: Candidates, { amount }: Smaller, target: number, weightMax: number) {
+  constructor({ amounts, weights }: Candidates, { amount, heaviest }: Smaller, target: number, weightMax: number) {
     this.#amounts = amounts;
     this.#weights = weights;
     this.#included = new Uint8Array(amounts.length);
     this.#target = target;
     this.#weightMax = weightMax;
+    this.#heaviest = heaviest;
     this.bestAmount = amount;
   }
 
@@ -131,6 +141,11 @@ class DrawnSubset {
 
   has(position: number): boolean {
     return this.#included[position] === 1;
+  }
+
+  /** True: to offer candidates of at least this amount changes nothing, because the subset was there, and with them is no better than the best. */
+  ignores(amount: number): boolean {
+    return this.reached && this.#amount + amount >= this.bestAmount && this.#weight + this.#heaviest <= this.#weightMax;
   }
 
   /** Keeps the candidate, unless the subset is there with it: then it is left out again, because a smaller one behind it may come closer. */

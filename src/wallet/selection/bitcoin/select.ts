@@ -9,7 +9,9 @@ import { UnspentError } from '../../../util/errors.ts';
 import { type RandomBits, shuffle, systemRandom } from '../random.ts';
 import { type Attempt, attempt, type FoundCoins, leastAmount, leastWaste, type SearchTerms } from './attempt.ts';
 import type { Algorithm, Coin, Selection, SelectionRequest } from './coin.ts';
+import { type CoinTable, tableOf } from './coin-table.ts';
 import { type EligibilityRound, eligibilityRounds } from './eligibility.ts';
+import type { FeeRates } from './fee-rate.ts';
 import { CoinGroups, costsOf } from './groups.ts';
 import { settle } from './settle.ts';
 import { type CheckedRequest, checkRequest, isSameCoin, searchTerms } from './terms.ts';
@@ -23,8 +25,13 @@ const INPUT_COUNTS = [1, 0xfd] as const;
  * would pay, OUTPUT_DUST for outputs that nodes do not relay, and USAGE.
  */
 export function selectCoins(coins: readonly Coin[], request: SelectionRequest, random: RandomBits = systemRandom()): Selection {
+  return selectFromTable(tableOf(coins), request, random);
+}
+
+/** As `selectCoins`. */
+export function selectFromTable(coins: CoinTable, request: SelectionRequest, random: RandomBits = systemRandom()): Selection {
   const checked = checkRequest(request, random);
-  const others = request.presetOnly === true ? [] : withoutPreset(coins, checked.preset);
+  const others = request.presetOnly === true ? tableOf([]) : withoutPreset(coins, checked.preset);
   for (const inputCount of INPUT_COUNTS) {
     const terms = searchTerms(checked, inputCount);
     const { algorithm, chosen } = choose(others, checked, terms, random);
@@ -35,7 +42,7 @@ export function selectCoins(coins: readonly Coin[], request: SelectionRequest, r
 }
 
 function choose(
-  others: readonly Coin[],
+  others: CoinTable,
   checked: CheckedRequest,
   terms: SearchTerms,
   random: RandomBits,
@@ -55,17 +62,9 @@ function choose(
 }
 
 /** Round by round, until one can pay. */
-function search(coins: readonly Coin[], checked: CheckedRequest, terms: SearchTerms, random: RandomBits): FoundCoins {
+function search(coins: CoinTable, checked: CheckedRequest, terms: SearchTerms, random: RandomBits): FoundCoins {
   const { policy, request } = checked;
-  const list = policy.avoidPartialSpends ? shuffled(coins, random) : coins;
-  const all = new CoinGroups(list, request.rates, policy.avoidPartialSpends);
-  const worthwhile = (): CoinGroups =>
-    new CoinGroups(
-      list.filter((coin) => amountOf(coin, checked) > 0),
-      request.rates,
-      true,
-    );
-  const positive = policy.avoidPartialSpends ? worthwhile() : all;
+  const { all, positive } = policy.avoidPartialSpends ? groupsByScript(coins, checked, random) : singleCoins(coins, request.rates);
   let tooHeavy = false;
   const rounds = eligibilityRounds(policy);
   for (const round of rounds) {
@@ -74,6 +73,30 @@ function search(coins: readonly Coin[], checked: CheckedRequest, terms: SearchTe
     tooHeavy ||= result.tooHeavy;
   }
   throw tooHeavy ? tooLarge(checked) : missing(positive, checked, leastAmount(terms), rounds[rounds.length - 1]);
+}
+
+/** `positive`: of coins that bring more than they cost; the same object where each coin is a group, because searches leave out others. */
+interface SearchGroups {
+  readonly all: CoinGroups;
+  readonly positive: CoinGroups;
+}
+
+function singleCoins(coins: CoinTable, rates: FeeRates): SearchGroups {
+  const all = new CoinGroups(coins, rates, false);
+  return { all, positive: all };
+}
+
+/** In random order, so that chance decides which coins of a script are together where it has more than a group may have. */
+function groupsByScript(coins: CoinTable, checked: CheckedRequest, random: RandomBits): SearchGroups {
+  const { rates } = checked.request;
+  const list = listOf(coins);
+  shuffle(random, list);
+  const worthwhile = list.filter((coin) => amountOf(coin, checked) > 0);
+  return { all: new CoinGroups(tableOf(list), rates, true), positive: new CoinGroups(tableOf(worthwhile), rates, true) };
+}
+
+function listOf(coins: CoinTable): Coin[] {
+  return Array.from({ length: coins.count }, (_, position) => coins.coinAt(position));
 }
 
 /** Each kind of output alone, then all kinds together where the round allows it. */
@@ -117,17 +140,11 @@ function amountOf(coin: Coin, { request, subtractFee }: CheckedRequest): number 
   return subtractFee ? value : value - fee;
 }
 
-function withoutPreset(coins: readonly Coin[], preset: readonly Coin[]): readonly Coin[] {
+function withoutPreset(coins: CoinTable, preset: readonly Coin[]): CoinTable {
   if (preset.length === 0) return coins;
   // Compares the first bytes of ids before it compares whole ones: there may be many coins.
   const starts = new Set(preset.map(({ txId }) => readU32(txId, 0)));
-  return coins.filter((coin) => !starts.has(readU32(coin.txId, 0)) || !preset.some((other) => isSameCoin(coin, other)));
-}
-
-function shuffled(coins: readonly Coin[], random: RandomBits): readonly Coin[] {
-  const list = coins.slice();
-  shuffle(random, list);
-  return list;
+  return tableOf(listOf(coins).filter((coin) => !starts.has(readU32(coin.txId, 0)) || !preset.some((other) => isSameCoin(coin, other))));
 }
 
 /** What is missing even when all that is eligible in the last round is spent. */

@@ -12,6 +12,10 @@ import { prepareChild, prepareReplacement } from '../../../../src/wallet/bitcoin
 import { createWatchOnlyWallet, importDescriptor } from '../../../../src/wallet/bitcoin/operations/create-wallet.ts';
 import { exportLabels, importLabels } from '../../../../src/wallet/bitcoin/operations/labels.ts';
 import { preparePayment, selectPayment } from '../../../../src/wallet/bitcoin/operations/payment.ts';
+import { Spendables } from '../../../../src/wallet/bitcoin/operations/spendable.ts';
+import type { CoinColumns } from '../../../../src/wallet/coin-columns.ts';
+import type { WalletCoin } from '../../../../src/wallet/records.ts';
+import { type CoinTable, tableOf } from '../../../../src/wallet/selection/bitcoin/coin-table.ts';
 import { until } from '../../../support/patience.ts';
 import { RegtestWallets } from './regtest-wallets.ts';
 
@@ -28,6 +32,30 @@ async function assertSameCoins(all: RegtestWallets, name: string): Promise<void>
     coins.map(({ outpoint, amount }) => `${toHex(outpoint.txId)}:${outpoint.index} ${amount}`).sort(),
     expected.map(({ key, value }) => `${key} ${value}`).sort(),
   );
+}
+
+/** The columns that a selection looks at say what the coins say, of all accounts and of one. */
+async function assertSameTable(all: RegtestWallets, name: string): Promise<void> {
+  const wallet = await all.wallet(name);
+  const now = all.context.now();
+  const spendables = await Spendables.read(all.context, wallet, RATE);
+  const rowsOf = (table: CoinTable): unknown[] => {
+    const { count, types, kinds, coinAt, ...columns } = table;
+    return Array.from({ length: count }, (_, i) => [
+      types[kinds[i]],
+      ...Object.values(columns).map((column) => column[i]),
+      { ...coinAt(i) },
+    ]);
+  };
+  const compare = (coins: readonly WalletCoin[], columns: CoinColumns) => {
+    assert.ok(coins.length > 0);
+    assert.deepEqual(rowsOf(spendables.table(coins, columns)), rowsOf(tableOf(spendables.coins(coins))));
+    const accountId = coins[0].account?.id;
+    const ofAccount = coins.filter(({ account }) => account?.id === accountId);
+    assert.deepEqual(rowsOf(spendables.table(coins, columns, accountId)), rowsOf(tableOf(spendables.coins(ofAccount))));
+    return { coins: [] };
+  };
+  await all.context.store.selectAndLease(wallet.id, { now }, compare, { id: new Uint8Array(32), now, durationMs: 1 });
 }
 
 describe('a wallet from a descriptor', () => {
@@ -77,6 +105,7 @@ describe('a wallet from a descriptor', () => {
     chain.fund(second.script, 30_000n);
     await all.mine();
     assert.equal((await context.store.balance(id, { now: context.now() })).total, 50_000n);
+    await assertSameTable(all, 'late');
   });
 
   it('takes no private keys', async (t) => {
@@ -122,6 +151,7 @@ describe('a payment', () => {
     const bumped = await broadcastTx(context, wallet, { raw, replace: true, submit });
     assert.equal((await context.store.getTx(wallet.id, sent.tx.id)).status, 'replaced');
     assert.deepEqual(await context.store.replacementChain(wallet.id, sent.tx.id), [bumped.tx.id]);
+    await assertSameTable(all, 'shop');
 
     await all.mine();
     assert.ok((await context.store.getTx(wallet.id, bumped.tx.id)).block !== null);

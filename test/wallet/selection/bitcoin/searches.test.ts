@@ -315,6 +315,14 @@ describe('in order', () => {
       const order = sortDescending(keys, Uint32Array.from(keys.keys()));
       const expected = [...keys.keys()].sort((a, b) => keys[b] - keys[a]);
       assert.deepEqual([...order], expected);
+      // Those that are in order already, up or down, with equal ones among them.
+      for (const ordered of [keys.toSorted(), keys.toSorted().reverse()]) {
+        const kept = sortDescending(ordered, Uint32Array.from(ordered.keys()));
+        assert.deepEqual(
+          [...kept],
+          [...ordered.keys()].sort((a, b) => ordered[b] - ordered[a]),
+        );
+      }
     }
     assert.deepEqual([...sortDescending(new Float64Array(0), new Uint32Array(0))], []);
   });
