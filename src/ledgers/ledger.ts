@@ -282,11 +282,19 @@ export interface Ledger {
   formatId(id: Uint8Array): string;
   /** `height`: where the block stands, for chains whose blocks do not say so. Throws BLOCK_INVALID. */
   decode(raw: Uint8Array, height?: number): Block;
-  /** The bytes of a transaction, where they stand in one piece; absent: they do not, and no history of them can be kept. */
-  txBytes?(block: Block, index: number): Uint8Array;
+  /** The transactions of a block, each as it stands alone; absent: no history of them can be kept. Throws BLOCK_INVALID. */
+  txBytes?(block: Block): readonly Uint8Array[];
+  /**
+   * The other way round: what a transaction that stands alone spends and creates, as positions into its bytes. Absent:
+   * its block is put together again (`joinBlock`) and decoded. Throws BLOCK_INVALID.
+   */
+  readTx?(raw: Uint8Array): Tx;
   /** What stands in a block behind its last transaction. Absent: nothing. */
   tailBytes?(block: Block): Uint8Array;
-  /** The other way round: a block as it came, from what its row carries of it (`Block.extra`), its transactions and its tail. There where `txBytes` is. */
+  /**
+   * A block as it came, from what its row carries of it (`Block.extra`), its transactions and its tail. Absent: a
+   * transaction does not stand in one piece in its block (`readTx`).
+   */
   joinBlock?(extra: Uint8Array, txs: readonly Uint8Array[], tail: Uint8Array | undefined): Uint8Array;
   /**
    * Where the same transaction id stood before, if the first transaction of this block has one that an earlier block had:

@@ -28,6 +28,8 @@ export const SPENT_HEADER_BYTES = 48;
 export const LEDGER_FLAGS_MASK = 0x1f;
 export const KEY_MASK_SHIFT = 5;
 export const NO_INPUT = 0xffff_ffff;
+/** Tx index of the first output that the ledger grants in a block: behind every transaction a block can hold, so that index keys never collide. */
+export const GRANT_TX_INDEX = 0x8000_0000;
 
 /** Where the fields stand. */
 export const AT = { flags: 0, height: 1, slot: 5, txIndex: 13, value: 17, keys: 25 } as const;

@@ -31,6 +31,8 @@ export interface BuiltInEntry extends ProjectionEntry {
   readonly setting?: Switch;
   /** The switch counts only while this other setting has one of these values. */
   readonly onlyWith?: { readonly key: string; readonly values: readonly SettingValue[] };
+  /** The switch counts only where this other entry is switched on as well. */
+  readonly onlyBeside?: BuiltInEntry;
   /** `start` with a chain of its own keeps all that the ledger supports, except this. */
   readonly onRequestOnly?: true;
   /** `readSetting`: further settings that decide what it keeps; absent: those have their defaults. */

@@ -75,6 +75,11 @@ export interface Projection {
    * outputs tell and lacks what earlier blocks told otherwise. Absent: only from the first block on.
    */
   readonly fillable?: 'exact' | 'outputs';
+  /**
+   * It keeps what blocks say, and can be switched on for a store that has blocks already: it then begins with the next
+   * one, and reads its first height (`start-height.ts`), whose key is among its reserved ones.
+   */
+  readonly startsLate?: true;
   /** It keeps blocks as they are, and so needs all of them to be checked; absent: only what outputs are made of. */
   readonly keepsBlocks?: true;
   /**

@@ -13,7 +13,7 @@ import { cageEntry } from './cardano/cage/entry.ts';
 import { chainEntry } from './chain.ts';
 import { csmtEntry } from './csmt/entry.ts';
 import { type BuiltInEntry, type ProjectionEntry, supports } from './entry.ts';
-import { historyEntry } from './history/entry.ts';
+import { historyEntry, paymentHistory, stakeHistory } from './history/entry.ts';
 import { addressIndex, assetIndex, datumIndex, paymentIndex, policyIndex, scriptIndex, stakeIndex } from './index/entry.ts';
 import { mmrEntry } from './mmr/entry.ts';
 import type { Projection } from './projection.ts';
@@ -42,6 +42,8 @@ export const PROJECTIONS = [
   datumsEntry,
   scriptsEntry,
   historyEntry,
+  paymentHistory,
+  stakeHistory,
   setHashEntry,
   csmtEntry,
   mmrEntry,
@@ -117,7 +119,8 @@ export function wantedNames(readSetting: SettingReader, ledger: Ledger, table: P
   return on.filter((entry) => supports(entry, ledger) || isAsked(entry)).map(({ name }) => name);
 }
 
-function isSwitchedOn({ setting, onlyWith }: BuiltInEntry, readSetting: SettingReader): boolean {
+function isSwitchedOn({ setting, onlyWith, onlyBeside }: BuiltInEntry, readSetting: SettingReader): boolean {
+  if (onlyBeside !== undefined && !isSwitchedOn(onlyBeside, readSetting)) return false;
   if (setting !== undefined && readSetting(setting.key) !== switchValue(setting, true)) return false;
   return onlyWith === undefined || onlyWith.values.includes(readSetting(onlyWith.key));
 }

@@ -26,9 +26,9 @@ import { UnspentError } from '../util/errors.ts';
 import { prefixEnd } from '../util/key-range.ts';
 import { finish, type Steps } from '../util/steps.ts';
 import { BalanceSum, storedBalance } from './balance.ts';
-import { History } from './bitcoin/history.ts';
 import { CageQuery } from './cardano/cage.ts';
 import { type BlockChanges, type BlockNames, type BlockOutline, blockChanges, blockNames, blockOutline, blockTxs } from './changes.ts';
+import { TxHistory } from './history.ts';
 import { indexedUtxos, indexRange } from './index-rows.ts';
 import { horizonOf, knownPoint } from './known-point.ts';
 import { Overlays } from './overlay.ts';
@@ -178,9 +178,9 @@ export class Query implements PresentQuery {
     return seenByHash(this.columns, 'script', hash);
   }
 
-  /** Transactions, what happened to scripts, and who spent what. Throws UNSUPPORTED when the store keeps none. */
-  history(): History {
-    return new History(this.columns);
+  /** Transactions, what happened to scripts, addresses and credentials, and who spent what. Throws UNSUPPORTED when the store keeps none. */
+  history(): TxHistory {
+    return new TxHistory(this.columns);
   }
 
   /** Tokens, requests and facts of cages. Throws UNSUPPORTED when the store keeps none. */

@@ -9,6 +9,7 @@ import type { Ledger } from '../ledgers/ledger.ts';
 import type { Coin } from '../projections/coin.ts';
 import type { Projection } from '../projections/projection.ts';
 import { readSetHash, SET_HASH } from '../projections/set-hash/set-hash.ts';
+import { writeStartHeight } from '../projections/start-height.ts';
 import { writeBase } from '../state/base.ts';
 import { UnspentError } from '../util/errors.ts';
 import { baseOf } from './base.ts';
@@ -20,7 +21,9 @@ const SET = 'utxo';
 
 /** Throws UNSUPPORTED when one is asked for that cannot be had from unspent outputs. */
 export function checkLoadable(projections: readonly Projection[]): void {
-  const others = projections.filter(({ name, fillable }) => !WITH_BLOCKS.includes(name) && name !== SET && fillable === undefined);
+  const others = projections.filter(
+    ({ name, fillable, startsLate }) => !WITH_BLOCKS.includes(name) && name !== SET && fillable === undefined && startsLate !== true,
+  );
   if (others.length > 0) {
     const names = others.map(({ name }) => name).join(', ');
     const message = `${names} cannot be kept in a store that begins with a snapshot: it takes every block from the first one on`;
@@ -50,6 +53,8 @@ export async function loadSnapshot(
   await readSnapshot(snapshot, ledger, { ...options, take, setHash });
   const { utxos, value } = snapshot.manifest;
   const batch = engine.batch();
-  writeBase(batch, baseOf(snapshot.manifest, ledger), { utxos, value: BigInt(value), missing: 0 });
+  const base = baseOf(snapshot.manifest, ledger);
+  for (const { name, startsLate } of projections) if (startsLate === true) writeStartHeight(batch, name, base.row.height + 1);
+  writeBase(batch, base, { utxos, value: BigInt(value), missing: 0 });
   batch.commit({ fsync: true });
 }

@@ -4,15 +4,15 @@
  * created and spent inside the run never reappears. It reads and never writes.
  */
 import type { Reader } from '../engine/engine.ts';
-import { OUTPOINT_BYTES, outpointIndex, outpointKey, outpointTxId } from '../ledgers/outpoint.ts';
+import { OUTPOINT_BYTES, outpointIndex, outpointKey, outpointTxId, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { Coin, SPENT_AT } from '../projections/coin.ts';
+import { Coin, NO_INPUT, SPENT_AT, type Spender } from '../projections/coin.ts';
 import type { Step, StepBlock } from '../projections/projection.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
-import { toHex } from '../util/bytes.ts';
+import { equalBytes, readU32, toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { CoinTable } from './coin-table.ts';
-import type { Delta } from './delta.ts';
+import type { CarriedSpend, Delta, DeltaTx } from './delta.ts';
 
 export interface UndoneBlock {
   readonly key: Uint8Array;
@@ -41,24 +41,62 @@ function stepBlock({ key, row, delta }: UndoneBlock, created: readonly Coin[], s
   return { key, height: row.height, slot: row.slot, hash: row.hash, txs: delta.txs.filter((tx) => tx.kind === 'tx'), created, spent };
 }
 
-/** The coins each block spent, with the value they had: from the delta itself or from `utxo_spent`. */
+/** The coins each block spent, with the value they had and who spent them: from the delta itself or from `utxo_spent`. */
 function spentCoins(undone: readonly UndoneBlock[], table: CoinTable, reader: Reader): Coin[][] {
   const keys = undone.flatMap(({ delta }) => delta.spent.filter((spend) => spend.carried === undefined).map((spend) => spend.key));
   const rows = reader.getMany(SPENT, keys);
   let next = 0;
-  return undone.map(({ delta, row }) =>
-    delta.spent.map(({ key, carried }) => {
-      const value = carried?.value;
-      const coin = value === undefined ? fromSpentRow(key, rows[next++], row) : new Coin(key, 0, value, 0, value.length, false);
+  return undone.map(({ delta, row }) => {
+    const spenders = new Spenders(delta, row);
+    return delta.spent.map(({ key, carried }) => {
+      const coin = carried === undefined ? fromSpentRow(key, rows[next++], row, spenders) : fromDelta(key, carried, spenders);
       table.add(coin);
       return coin;
-    }),
-  );
+    });
+  });
 }
 
-function fromSpentRow(key: Uint8Array, bytes: Uint8Array | undefined, row: ChainRow): Coin {
+function fromDelta(key: Uint8Array, { value, txIndex, input }: CarriedSpend, spenders: Spenders): Coin {
+  const coin = new Coin(key, 0, value, 0, value.length, false);
+  coin.spender = txIndex === null ? spenders.ledger : spenders.at(txIndex);
+  coin.input = input;
+  return coin;
+}
+
+function fromSpentRow(key: Uint8Array, bytes: Uint8Array | undefined, row: ChainRow, spenders: Spenders): Coin {
   if (bytes === undefined || bytes.length <= SPENT_AT.value) throw damaged(SPENT, key, row);
-  return new Coin(key, 0, bytes, SPENT_AT.value, bytes.length, false);
+  const coin = new Coin(key, 0, bytes, SPENT_AT.value, bytes.length, false);
+  coin.input = readU32(bytes, SPENT_AT.input);
+  coin.spender = coin.input === NO_INPUT ? spenders.ledger : spenders.of(bytes.subarray(SPENT_AT.txId, SPENT_AT.txId + TXID_BYTES));
+  if (coin.spender === null) throw damaged(SPENT, key, row);
+  return coin;
+}
+
+/** Who spent the outputs of a block. They stand in the order of its transactions, so that the next one is found by going on. */
+class Spenders {
+  readonly ledger: Spender;
+  private readonly txs: readonly DeltaTx[];
+  private readonly block: Pick<Spender, 'slot' | 'height'>;
+  private last: Spender | null = null;
+
+  constructor(delta: Delta, { slot, height }: ChainRow) {
+    this.txs = delta.txs.filter(({ kind }) => kind === 'tx');
+    this.block = { slot, height };
+    this.ledger = { txId: new Uint8Array(TXID_BYTES), txIndex: 0, slot, height };
+  }
+
+  at(txIndex: number): Spender | null {
+    const tx = this.txs[txIndex];
+    if (tx === undefined) return null;
+    if (this.last?.txIndex !== txIndex) this.last = { txId: tx.id, txIndex, ...this.block };
+    return this.last;
+  }
+
+  /** Null: none of its transactions has this id. */
+  of(id: Uint8Array): Spender | null {
+    for (let i = this.last?.txIndex ?? 0; i < this.txs.length; i++) if (equalBytes(this.txs[i].id, id)) return this.at(i);
+    return null;
+  }
 }
 
 /** The coins each block created: those also spent in the run are the very same coins, the rest are unspent in the store. */

@@ -11,6 +11,7 @@ import { chainKey } from '../projections/chain.ts';
 import {
   AT,
   Coin,
+  GRANT_TX_INDEX,
   KEY_MASK_SHIFT,
   KEYS_BYTES_MAX,
   LEDGER_FLAGS_MASK,
@@ -26,9 +27,6 @@ import { copyBytes, writeU32, writeU64 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { CoinTable } from './coin-table.ts';
 import type { DeltaTx } from './delta.ts';
-
-/** Tx index of the first grant of a block: behind every transaction a block can hold, so that index keys never collide. */
-export const GRANT_TX_INDEX = 0x8000_0000;
 
 const NONE: readonly never[] = Object.freeze([]);
 /** Frozen, so that adding to one by mistake throws. */

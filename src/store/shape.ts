@@ -14,6 +14,7 @@ import type { Ledger } from '../ledgers/ledger.ts';
 import { CHAIN } from '../projections/chain.ts';
 import type { Projection } from '../projections/projection.ts';
 import { everyProjection, type ProjectionTable, selectProjections, wantedNames } from '../projections/registry.ts';
+import { writeStartHeight } from '../projections/start-height.ts';
 import { deltaColumn } from '../state/delta.ts';
 import { deleteFill, readFills, writeFillStart } from '../state/fill.ts';
 import { readHead } from '../state/head.ts';
@@ -69,10 +70,15 @@ export function planShape(
   if (config === null) return change(kept, [], [], shape, every);
   const added = wanted.filter((projection) => !have.projections.includes(projection.name));
   const removed = kept.filter((projection) => !wanted.some(({ name }) => name === projection.name));
-  if (removed.some((projection) => projection.fillable === undefined)) throw shapeError(have, wanted);
-  const late = added.filter((projection) => projection.fillable === undefined);
+  if (removed.some((projection) => !isSwitchable(projection))) throw shapeError(have, wanted);
+  const late = added.filter((projection) => !isSwitchable(projection));
   if (late.length > 0) throw lateError(have, late);
   return change(wanted, added, names(removed), shape, every);
+}
+
+/** Whether it can be switched on and off in a store that has blocks. */
+function isSwitchable({ fillable, startsLate }: Projection): boolean {
+  return fillable !== undefined || startsLate === true;
 }
 
 function settingReader(config: Config): SettingReader {
@@ -114,9 +120,11 @@ export function beginFills(engine: Engine, { projections, added, stale }: ShapeC
   const batch = engine.batch();
   for (const key of stale) if (engine.get(CHAIN, key) !== undefined) batch.del(CHAIN, key);
   for (const name of readFills(engine).keys()) if (!projections.some((projection) => projection.name === name)) deleteFill(batch, name);
-  for (const { name } of added) {
+  const head = readHead(engine);
+  for (const { name, startsLate } of added) {
     // An empty store has nothing to fill from: its next block is for this projection, too.
-    if (readHead(engine) === null) deleteFill(batch, name);
+    if (head === null) deleteFill(batch, name);
+    else if (startsLate === true) writeStartHeight(batch, name, head.height + 1);
     else writeFillStart(batch, name);
   }
   if (batch.size > 0) batch.commit({ fsync: true });

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type BitcoinBlock, bitcoinLedger, bitcoinNetwork } from '../../src/ledgers/bitcoin/index.ts';
+import { rawBlock } from '../../src/query/bitcoin/raw-block.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { type CoreNode, startNode } from '../support/core-node.ts';
 import { nodeMissing } from '../support/node-kinds.ts';
@@ -78,7 +79,7 @@ describe('extension blocks of a real node', () => {
   test('blocks come back out of the store as they went in, the extension included', options, async () => {
     const { store } = followers[0];
     for (let height = FIRST_HEIGHT - 1; height <= store.fold.head!.height; height++) {
-      const ours = store.read((query) => toHex(query.history().rawBlock(store.fold.rowAt(height)!)));
+      const ours = store.read((query) => toHex(rawBlock(query, store.fold.rowAt(height)!)));
       assert.equal(ours, await raw(height), `block ${height}`);
     }
   });

@@ -47,6 +47,7 @@ const KEPT_BY: Readonly<Record<string, readonly string[]>> = {
   'utxo.balances=true': ['balance.address', 'balance.stake'],
   'utxo.datums=true': ['datums'],
   'utxo.scripts=true': ['scripts'],
+  'utxo.history=true': ['history'],
   'proofs.setHash=true': ['setHash'],
   'proofs.csmt=true': ['csmt'],
   'utxo.store=mmr': ['mmr'],
@@ -64,8 +65,18 @@ describe('the table of projections', () => {
     for (const { setting, entries } of SWITCHES) {
       const of = entries.some((entry) => supports(entry, ledger)) ? ledger : bitcoin;
       const names = namesWith(of, ...OFF, `${setting.key}=${switchValue(setting, true)}`);
-      for (const entry of entries) assert.equal(names.includes(entry.name), supports(entry, of), entry.name);
+      const isKept = (entry: BuiltInEntry): boolean => supports(entry, of) && entry.onlyBeside === undefined;
+      for (const entry of entries) assert.equal(names.includes(entry.name), isKept(entry), entry.name);
     }
+  });
+
+  it('keeps what happened to credentials where outputs are found by them', () => {
+    const of = (...set: readonly string[]): readonly string[] =>
+      namesWith(ledger, 'utxo.history=true', ...set).filter((name) => name.startsWith('history'));
+    assert.deepEqual(of(), ['history', 'history.payment', 'history.stake']);
+    assert.deepEqual(of('utxo.index.stakeCredential=false'), ['history', 'history.payment']);
+    assert.deepEqual(of('utxo.indexingStrategy=address_hash'), ['history']);
+    assert.deepEqual(namesWith(bitcoin, 'utxo.history=true'), [...BASE, 'index.address', 'history']);
   });
 
   it('keeps the indexes by default, as far as the strategy lets them', () => {
@@ -114,6 +125,9 @@ describe('the table of projections', () => {
     for (const name of [...INDEX_KINDS.map((kind) => `index.${kind}`), 'balance.address', 'balance.stake', 'csmt', 'setHash'])
       assert.equal(fillable[name], 'exact', name);
     for (const name of ['datums', 'scripts']) assert.equal(fillable[name], 'outputs', name);
+    const onward = (of: Ledger): string[] => everyProjection(of).flatMap(({ name, startsLate }) => (startsLate === true ? [name] : []));
+    assert.deepEqual(onward(ledger), ['history', 'history.payment', 'history.stake']);
+    assert.deepEqual(onward(bitcoin), []);
   });
 
   it('says what to do where one is switched on that cannot be made any more', () => {

@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type BitcoinBlock, type BitcoinNetwork, bitcoinLedger, decodeBlock, genesisBlock } from '../../src/ledgers/bitcoin/index.ts';
 import { commitmentOf } from '../../src/query/bitcoin/commitment.ts';
+import { rawBlock } from '../../src/query/bitcoin/raw-block.ts';
 import { Fold } from '../../src/state/fold.ts';
 import { verifyStore } from '../../src/store/verify/verify.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
@@ -108,7 +109,7 @@ function checkConnected(rig: ForgedRig, { block, spent, network }: Given, seeds:
     const subsidy = 5_000_000_000n >> BigInt(Math.floor(block.height / network.halvingBlocks));
     const reward = minted.reduce((sum, { output }) => sum + output.value, 0n);
     assert.ok(reward <= subsidy + fees - paid, `${reward} is no more than ${subsidy} and the fees`);
-    assert.equal(toHex(query.history().rawBlock(query.blockByHash(block.hash)!)), toHex(block.raw), 'the block from its history');
+    assert.equal(toHex(rawBlock(query, query.blockByHash(block.hash)!)), toHex(block.raw), 'the block from its history');
   });
   const { muhash, bogosize } = commitmentOf(rig.engine, block.hash);
   assert.deepEqual(

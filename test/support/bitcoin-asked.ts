@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import type { Random } from '../../src/chains/random.ts';
 import type { SetSummary } from '../../src/ledgers/ledger.ts';
+import { rawBlock } from '../../src/query/bitcoin/raw-block.ts';
 import type { Query, Utxo } from '../../src/query/query.ts';
 import type { ChainView } from '../../src/query/view.ts';
 import { type PrunedHeights, readPruned } from '../../src/state/pruned.ts';
@@ -199,7 +200,7 @@ export class Asked {
     const history = query.history();
     const block = random.pick(account.blocks);
     const { height, txs } = block;
-    assert.equal(toHex(history.rawBlock(query.blockByHash(block.hash)!)), toHex(block.raw), 'the block, byte by byte');
+    assert.equal(toHex(rawBlock(query, query.blockByHash(block.hash)!)), toHex(block.raw), 'the block, byte by byte');
     const told = txs.map(({ id, raw }, txIndex) => ({ height, txIndex, id: toHex(id), raw: toHex(raw) }));
     const tell = (tx: { height: number; txIndex: number; id: Uint8Array; raw: Uint8Array }) => ({
       ...tx,
@@ -222,11 +223,11 @@ export class Asked {
     const rows = account.scriptHistory().get(output.key)!;
     const key = fromHex(output.key);
     const after = random.pick(rows);
-    assert.deepEqual([...history.script(key)], rows);
-    assert.deepEqual([...history.script(key, { after, limit: 3 })], rows.slice(rows.indexOf(after) + 1).slice(0, 3));
-    assert.deepEqual([...history.script(key, { after, order: 'desc' })], rows.slice(0, rows.indexOf(after)).reverse());
+    assert.deepEqual([...history.ofKey('address', key)], rows);
+    assert.deepEqual([...history.ofKey('address', key, { after, limit: 3 })], rows.slice(rows.indexOf(after) + 1).slice(0, 3));
+    assert.deepEqual([...history.ofKey('address', key, { after, order: 'desc' })], rows.slice(0, rows.indexOf(after)).reverse());
     const sum = (pick: (row: (typeof rows)[number]) => bigint): bigint => rows.reduce((total, row) => total + pick(row), 0n);
-    const { txs: count, fundedSum, spentSum, fundedCount, spentCount } = history.totals(key);
+    const { txs: count, fundedSum, spentSum, fundedCount, spentCount } = history.totals('address', key);
     assert.deepEqual([count, fundedSum, spentSum], [rows.length, sum((row) => row.fundedSum), sum((row) => row.spentSum)]);
     assert.equal(fundedCount - spentCount, account.byKey(output.key).length, 'what is left of a script');
     this.counts.history++;

@@ -5,6 +5,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { Random } from '../../src/chains/random.ts';
 import { formatId, MUHASH_BYTES, MuHash } from '../../src/ledgers/bitcoin/index.ts';
+import { rawBlock } from '../../src/query/bitcoin/raw-block.ts';
 import type { OpenStore } from '../../src/store/store.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { Account } from './bitcoin-account.ts';
@@ -70,7 +71,7 @@ export class BitcoinStory {
     if (tip === undefined) return;
     store.read((query) => {
       const history = query.history();
-      equal(toHex(history.rawBlock(query.blockByHash(tip.hash)!)), toHex(tip.raw));
+      equal(toHex(rawBlock(query, query.blockByHash(tip.hash)!)), toHex(tip.raw));
       for (const { txId, index, name } of tip.txs.flatMap((tx) => tx.spends)) {
         const { height, txIndex, input } = account.spends.get(name)!;
         deepEqual(history.spend(txId, index), { height, txIndex, input });

@@ -82,10 +82,7 @@ export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
     },
     readOutput: storedOutput,
     findKeys,
-    txBytes(block, index) {
-      const { start, end } = (block as BitcoinBlock).txs[index];
-      return block.raw.subarray(start, end);
-    },
+    txBytes: (block) => (block as BitcoinBlock).txs.map(({ start, end }) => block.raw.subarray(start, end)),
     repeats(point) {
       const found = repeated.get(point.height);
       return found !== undefined && equalBytes(found.hash, point.hash) ? found.height : null;

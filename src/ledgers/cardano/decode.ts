@@ -144,7 +144,8 @@ function transactionBodies(c: Cursor): readonly CardanoTx[] {
   return txs;
 }
 
-function transactionBody(c: Cursor): CardanoTx {
+/** Reads a body of Shelley or later, as if its transaction were valid. */
+export function transactionBody(c: Cursor): CardanoTx {
   const tx = new CardanoTx(c.at);
   const count = c.map();
   let seen = 0;
@@ -175,12 +176,17 @@ function applyInvalid(c: Cursor, txs: readonly CardanoTx[]): void {
     const at = c.at;
     const tx = txs[c.uint()];
     if (tx === undefined) c.fail('invalid-transaction index out of range', at);
-    if (!tx.valid) continue;
-    tx.valid = false;
-    const declared = tx.creates.length;
-    tx.spends = tx.collateralAt === 0 ? NONE : inputs(new CborCursor(c.bytes, tx.collateralAt, tx.end));
-    tx.creates = tx.returnAt === 0 ? NONE : [output(new CborCursor(c.bytes, tx.returnAt, tx.end), declared, OUTPUT_FLAG.collateralReturn)];
+    if (tx.valid) withCollateral(c.bytes, tx);
   }
+}
+
+/** Makes the transaction, whose body was read as that of a valid one, the invalid one that it is. */
+export function withCollateral(bytes: Uint8Array, tx: CardanoTx): CardanoTx {
+  tx.valid = false;
+  const declared = tx.creates.length;
+  tx.spends = tx.collateralAt === 0 ? NONE : inputs(new CborCursor(bytes, tx.collateralAt, tx.end));
+  tx.creates = tx.returnAt === 0 ? NONE : [output(new CborCursor(bytes, tx.returnAt, tx.end), declared, OUTPUT_FLAG.collateralReturn)];
+  return tx;
 }
 
 function inputs(c: Cursor): readonly Spend[] {
@@ -302,19 +308,24 @@ function byronTransactions(c: Cursor): readonly CardanoTx[] {
   for (let i = 0; c.more(count, i); i++) {
     if (i === BLOCK_TXS_MAX) c.fail(`more than ${BLOCK_TXS_MAX} transactions`);
     const pair = c.tuple(2, 'transaction with witnesses');
-    const tx = new CardanoTx(c.at);
-    const fields = c.tuple(3, 'Byron transaction');
-    tx.spends = byronInputs(c);
-    tx.creates = byronOutputs(c);
-    c.skip();
-    c.close(fields);
-    tx.end = c.at;
-    tx.id = blake2b256(c.bytes, tx.start, tx.end);
+    txs.push(byronTransaction(c));
     c.skip();
     c.close(pair);
-    txs.push(tx);
   }
   return txs;
+}
+
+/** Reads a transaction of Byron, without its witnesses. */
+export function byronTransaction(c: Cursor): CardanoTx {
+  const tx = new CardanoTx(c.at);
+  const fields = c.tuple(3, 'Byron transaction');
+  tx.spends = byronInputs(c);
+  tx.creates = byronOutputs(c);
+  c.skip();
+  c.close(fields);
+  tx.end = c.at;
+  tx.id = blake2b256(c.bytes, tx.start, tx.end);
+  return tx;
 }
 
 function byronInputs(c: Cursor): readonly Spend[] {

@@ -29,6 +29,7 @@ import { type CardanoNetwork, ERA_NAMES } from './networks.ts';
 import { cardanoScriptData } from './script-data.ts';
 import { cardanoSetHash } from './set-hash.ts';
 import { cardanoTraits } from './traits.ts';
+import { splitTx, wholeTxs } from './whole-tx.ts';
 
 export type { Asset } from '../asset.ts';
 export * from './address.ts';
@@ -38,8 +39,18 @@ export { type DescribedOutput, describeOutput } from './describe.ts';
 export { byronGenesisHash, type GenesisUtxos, genesisUtxos } from './genesis.ts';
 export { eraName, type Header, readHeader } from './header.ts';
 export { CARDANO_NETWORKS, type CardanoNetwork, cardanoNetwork, type EraName, networkFromGenesis } from './networks.ts';
+export { type Redeemer, readRedeemers } from './script-data.ts';
 export { epochToSlot, slotToEpoch, slotToTime, timeToSlot } from './time.ts';
-export { type DescribedByronTx, type DescribedTx, describeByronTx, describeTx, type OutRef, type TxOutput } from './transaction.ts';
+export {
+  type DescribedByronTx,
+  type DescribedTx,
+  describeByronTx,
+  describeTx,
+  describeWholeTx,
+  type OutRef,
+  type TxOutput,
+} from './transaction.ts';
+export { splitTx } from './whole-tx.ts';
 
 const MASK = { address: 1, payment: 2, stake: 4 } as const;
 
@@ -58,6 +69,8 @@ export function cardanoLedger(network: CardanoNetwork, genesis: Genesis | null):
     formatId: (id) => toHex(id),
     traits: cardanoTraits,
     scriptData: cardanoScriptData,
+    txBytes: wholeTxs,
+    readTx: (raw) => splitTx(raw).tx,
     decode: (raw) => decodeBlock(raw, network.byronEpochSlots),
     verify: (block) => verifyBody(block as CardanoBlock),
     isFirst: (block) => block.height === 0,
@@ -131,7 +144,7 @@ function firstGrants(network: CardanoNetwork, genesis: Genesis | null, block: Bl
 }
 
 /** CIP-19: the high half of the first byte is the kind; base addresses carry both credentials, Byron's none. */
-function findKeys(raw: Uint8Array, { start, addressStart, addressEnd }: Create, keys: OutputKeys): void {
+export function findKeys(raw: Uint8Array, { start, addressStart, addressEnd }: Create, keys: OutputKeys): void {
   copyBytes(blake2b224(raw, addressStart, addressEnd), 0, keys.made, 0, KEY_BYTES);
   const kind = raw[addressStart] >> 4;
   const length = addressEnd - addressStart;

@@ -78,21 +78,47 @@ function witnessStarts({ raw, parts }: CardanoBlock): readonly number[] {
 
 /** Of two with the same purpose and index the last one counts, as in the ledger's map. */
 function findRedeemer(c: Cursor, tag: number, index: number): Uint8Array | null {
+  return redeemersAt(c).findLast((redeemer) => redeemer.tag === tag && redeemer.index === index)?.data ?? null;
+}
+
+/** What a script is given, and what it may use up. */
+export interface Redeemer {
+  /** 0: an input that is spent, 1: a policy that mints, 2: a certificate, 3: a withdrawal, 4: a vote, 5: a proposal. */
+  readonly tag: number;
+  /** Counts the inputs, policies, certificates, ... of its transaction, sorted as the ledger sorts them. */
+  readonly index: number;
+  /** The CBOR of its data. */
+  readonly data: Uint8Array;
+  readonly memory: bigint;
+  readonly steps: bigint;
+}
+
+/** The redeemers of a witness set, in its order. Throws BLOCK_INVALID. */
+export function readRedeemers(witnesses: Cursor): readonly Redeemer[] {
+  let found: readonly Redeemer[] = [];
+  for (let i = 0, fields = witnesses.map(); witnesses.more(fields, i); i++) {
+    if (witnesses.uint() === REDEEMERS_KEY) found = redeemersAt(witnesses);
+    else witnesses.skip();
+  }
+  return found;
+}
+
+function redeemersAt(c: Cursor): Redeemer[] {
   const isMap = c.peek() === MAP;
-  let found: Uint8Array | null = null;
+  const found: Redeemer[] = [];
   for (let i = 0, count = isMap ? c.map() : c.array(); c.more(count, i); i++) {
-    const key = c.tuple(isMap ? 2 : 4, 'a redeemer');
-    const isTag = c.uint() === tag;
-    const isIndex = c.uint() === index;
-    let fields = key;
+    let fields = c.tuple(isMap ? 2 : 4, 'a redeemer');
+    const [tag, index] = [c.uint(), c.uint()];
     if (isMap) {
-      c.close(key);
+      c.close(fields);
       fields = c.tuple(2, 'a redeemer');
     }
     const start = c.at;
     c.skip();
-    if (isTag && isIndex) found = c.bytes.subarray(start, c.at);
-    c.skip();
+    const data = c.bytes.subarray(start, c.at);
+    const units = c.tuple(2, 'execution units');
+    found.push({ tag, index, data, memory: c.bigUint(), steps: c.bigUint() });
+    c.close(units);
     c.close(fields);
   }
   return found;

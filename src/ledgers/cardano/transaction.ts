@@ -9,6 +9,7 @@ import { blake2b256 } from '../../crypto/hash.ts';
 import { Cursor, TAG } from '../../util/cbor.ts';
 import type { Asset } from '../asset.ts';
 import { type DescribedOutput, readAssets, readOutput } from './describe.ts';
+import type { WholeTx } from './whole-tx.ts';
 
 const TX_ID_BYTES = 32;
 const TAG_SET = 258;
@@ -96,6 +97,13 @@ export function readWholeTx(raw: Uint8Array): DescribedTx {
   c.skip();
   if (c.at !== raw.length) c.fail('bytes behind the transaction');
   return describeTx(raw, start, body, flag === CBOR_TRUE);
+}
+
+/** A transaction of any era that stands alone and was taken apart; of Byron, what it does not have is empty. Throws BLOCK_INVALID. */
+export function describeWholeTx(raw: Uint8Array, { tx: { start, end, valid }, isByron }: WholeTx): DescribedTx {
+  if (!isByron) return describeTx(raw, start, end, valid);
+  const described = describeByronTx(raw, start, end);
+  return { ...emptyTx(described.id, valid), ...described };
 }
 
 /** A body of Shelley or later, `raw[start..end]`. Throws BLOCK_INVALID with the position. */

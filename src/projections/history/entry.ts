@@ -1,19 +1,41 @@
-/** The history in the table of projections. */
-import { type BuiltInEntry, unsupported } from '../entry.ts';
+/** The history in the table of projections: transactions and what happened to scripts and addresses, and to each kind of credential. */
+import type { KeyKind } from '../../ledgers/ledger.ts';
+import { type BuiltInEntry, type SwitchedEntry, unsupported } from '../entry.ts';
+import { paymentIndex, stakeIndex } from '../index/entry.ts';
 import { HistoryCheck } from './check.ts';
 import { historyProjection } from './history.ts';
+import { KeyHistoryCheck } from './key-check.ts';
+import { keyHistoryName, keyHistoryProjection } from './key-history.ts';
+
+const SETTING = {
+  key: 'utxo.history',
+  type: 'boolean',
+  default: false,
+  shapesStore: true,
+  doc: 'Keep every transaction, what happened to every address, credential and script, and who spent what. Esplora and Electrum clients ask for it, and the clients of Cardano that ask for transactions or for spent outputs. Cardano: can be switched on later, and then begins with the next block.',
+} as const;
 
 export const historyEntry = {
   name: 'history',
   from: 'outputs',
-  setting: {
-    key: 'utxo.history',
-    type: 'boolean',
-    default: false,
-    shapesStore: true,
-    doc: 'Bitcoin family: keep every transaction, what happened to every script, and who spent what, for ever. Esplora and Electrum clients ask for it.',
-  },
+  setting: SETTING,
   supports: ({ txBytes }) => txBytes !== undefined,
-  make: (ledger) => historyProjection(ledger.txBytes ?? unsupported(ledger, 'a history'), ledger.tailBytes),
+  make: (ledger) => historyProjection(ledger, ledger.txBytes ?? unsupported(ledger, 'a history')),
   check: (inspection) => new HistoryCheck(inspection),
 } as const satisfies BuiltInEntry;
+
+/** Kept where the unspent outputs are found by such a key, too. */
+function byKey(kind: KeyKind, beside: BuiltInEntry): SwitchedEntry<typeof SETTING> {
+  return {
+    name: keyHistoryName(kind),
+    from: 'outputs',
+    setting: SETTING,
+    onlyBeside: beside,
+    supports: ({ txBytes, keyKinds }) => txBytes !== undefined && keyKinds.includes(kind),
+    make: () => keyHistoryProjection(kind),
+    check: (inspection) => new KeyHistoryCheck(inspection, kind),
+  };
+}
+
+export const paymentHistory = byKey('payment', paymentIndex);
+export const stakeHistory = byKey('stake', stakeIndex);

@@ -8,7 +8,8 @@ import { TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { readU32, toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import type { ChainRow } from '../chain.ts';
-import { HISTORY_TX, historyTxKey, TAIL_INDEX } from './history.ts';
+import { GRANT_TX_INDEX } from '../coin.ts';
+import { HISTORY_TX, historyTxKey, TAIL_INDEX } from './rows.ts';
 
 /** A block from its transactions, joined as its ledger does, and their ids as they are kept beside them. Throws STORE_DAMAGED, PRUNED. */
 export function rebuiltBlock(
@@ -29,7 +30,7 @@ export function rebuiltBlock(
 
 /** The rows of a block's transactions, from the one at that index on. */
 export function historyTxRows(reader: Reader, height: number, from = 0, limit?: number): Iterable<Row> {
-  const range = { gte: historyTxKey(height, from), lt: historyTxKey(height, TAIL_INDEX) };
+  const range = { gte: historyTxKey(height, from), lt: historyTxKey(height, GRANT_TX_INDEX) };
   return reader.scan(HISTORY_TX, limit === undefined ? range : { ...range, limit });
 }
 

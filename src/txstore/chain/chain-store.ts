@@ -5,7 +5,7 @@
  * back any more.
  */
 import type { Batch, Engine } from '../../engine/engine.ts';
-import { HISTORY_TX, historyTxKey } from '../../projections/history/history.ts';
+import { HISTORY_TX, historyTxKey } from '../../projections/history/rows.ts';
 import { readTxRow, TX } from '../../projections/transactions.ts';
 import { toHex } from '../../util/bytes.ts';
 import { TXS_FORGET_MAX } from '../../util/limits.ts';

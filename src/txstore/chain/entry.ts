@@ -10,9 +10,9 @@ export const txsEntry = {
   name: TXS_NAME,
   from: 'outputs',
   setting: TXS_SWITCH,
-  supports: ({ txBytes }) => txBytes !== undefined,
+  supports: ({ joinBlock }) => joinBlock !== undefined,
   make: (ledger, readSetting) =>
-    ledger.txBytes === undefined ? unsupported(ledger, 'a transaction store') : txsProjection(txsSettings(readSetting)),
+    ledger.joinBlock === undefined ? unsupported(ledger, 'a transaction store') : txsProjection(txsSettings(readSetting)),
   check: (inspection) => new TxsCheck(inspection),
 } as const satisfies BuiltInEntry;
 

@@ -31,7 +31,7 @@ export function storeHistory(store: Pick<FollowedStore, 'read'>, mweb: boolean, 
     used: (scripts) =>
       store.read((query) => {
         const history = query.history();
-        return scripts.map((script) => history.script(scriptKey(script), { limit: 1 }).next().done !== true);
+        return scripts.map((script) => history.ofKey('address', scriptKey(script), { limit: 1 }).next().done !== true);
       }),
     txsUpTo: (block, scripts) =>
       store.read((query) => {
@@ -45,7 +45,7 @@ function readTxs(query: Query, heightMax: number, scripts: readonly Uint8Array[]
   const history = query.history();
   const places = new Map<string, { readonly height: number; readonly txIndex: number }>();
   for (const script of scripts) {
-    for (const { height, txIndex } of history.script(scriptKey(script))) {
+    for (const { height, txIndex } of history.ofKey('address', scriptKey(script))) {
       if (height > heightMax) break;
       places.set(`${height}/${txIndex}`, { height, txIndex });
     }

@@ -14,6 +14,7 @@ import {
   genesisBlock,
 } from '../../../src/ledgers/bitcoin/index.ts';
 import { readTxRow, TX } from '../../../src/projections/transactions.ts';
+import { rawBlock } from '../../../src/query/bitcoin/raw-block.ts';
 import { verifyStore } from '../../../src/store/verify/verify.ts';
 import { forgeBlock, forgeCoinbase, forgeTx, OP_TRUE } from '../../ledgers/bitcoin/forge.ts';
 import { bitcoin } from '../../ledgers/bitcoin/samples.ts';
@@ -94,7 +95,7 @@ describe('an id that comes twice', () => {
       assert.equal(history.tx(id)?.height, LATER);
       for (const height of [EARLIER, LATER]) {
         assert.deepEqual(history.ids(height), [id]);
-        assert.deepEqual(history.rawBlock(query.blockAtHeight(height)!), blocks[height].raw);
+        assert.deepEqual(rawBlock(query, query.blockAtHeight(height)!), blocks[height].raw);
       }
     });
   });

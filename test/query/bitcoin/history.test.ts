@@ -9,9 +9,10 @@ import { after, before, describe, it } from 'node:test';
 import { bitcoinNetwork, scriptKey } from '../../../src/ledgers/bitcoin/index.ts';
 import { OUTPOINT_BYTES } from '../../../src/ledgers/outpoint.ts';
 import { CHAIN, metaKey } from '../../../src/projections/chain.ts';
-import { HISTORY_SCRIPT, HISTORY_SPEND, HISTORY_TX, historyTxKey } from '../../../src/projections/history/history.ts';
+import { HISTORY_KEY_COLUMN, HISTORY_SPEND, HISTORY_TX, historyTxKey } from '../../../src/projections/history/rows.ts';
 import { TX } from '../../../src/projections/transactions.ts';
-import type { HistoryRow } from '../../../src/query/bitcoin/history.ts';
+import { rawBlock } from '../../../src/query/bitcoin/raw-block.ts';
+import type { HistoryRow } from '../../../src/query/history.ts';
 import { verifyStore } from '../../../src/store/verify/verify.ts';
 import { concatBytes, fromHex, toHex } from '../../../src/util/bytes.ts';
 import {
@@ -77,7 +78,7 @@ describe('history, read', () => {
       'some have a tail',
     );
     rig.read((query) => {
-      for (const { raw, height } of chain.blocks) assert.equal(toHex(query.history().rawBlock(query.blockAtHeight(height)!)), toHex(raw));
+      for (const { raw, height } of chain.blocks) assert.equal(toHex(rawBlock(query, query.blockAtHeight(height)!)), toHex(raw));
     });
   });
 
@@ -89,13 +90,15 @@ describe('history, read', () => {
     assert.ok(all.length > 20);
     rig.read((query) => {
       const history = query.history();
-      assert.deepEqual([...history.script(COMMON)], all);
-      assert.deepEqual([...history.script(COMMON, { order: 'desc' })], all.toReversed());
+      assert.deepEqual([...history.ofKey('address', COMMON)], all);
+      assert.deepEqual([...history.ofKey('address', COMMON, { order: 'desc' })], all.toReversed());
       for (const order of ['asc', 'desc'] as const) {
         for (const limit of [1, 7, all.length]) {
           const rows: HistoryRow[] = [];
           for (;;) {
-            const page = [...history.script(COMMON, { order, limit, ...(rows.length > 0 ? { after: rows[rows.length - 1] } : {}) })];
+            const page = [
+              ...history.ofKey('address', COMMON, { order, limit, ...(rows.length > 0 ? { after: rows[rows.length - 1] } : {}) }),
+            ];
             assert.ok(page.length <= limit);
             if (page.length === 0) break;
             rows.push(...page);
@@ -103,15 +106,15 @@ describe('history, read', () => {
           assert.deepEqual(rows, order === 'asc' ? all : all.toReversed(), `${order}, ${limit} a page`);
         }
       }
-      assert.deepEqual([...history.script(new Uint8Array(28))], []);
-      assert.deepEqual([...history.script(new Uint8Array(28).fill(0xff), { order: 'desc' })], []);
-      assertCode(() => [...history.script(COMMON.subarray(1))], 'USAGE');
+      assert.deepEqual([...history.ofKey('address', new Uint8Array(28))], []);
+      assert.deepEqual([...history.ofKey('address', new Uint8Array(28).fill(0xff), { order: 'desc' })], []);
+      assertCode(() => [...history.ofKey('address', COMMON.subarray(1))], 'USAGE');
     });
   });
 
   it('sums up a script to what is unspent there', () => {
     rig.read((query) => {
-      const { txs, fundedCount, fundedSum, spentCount, spentSum } = query.history().totals(COMMON);
+      const { txs, fundedCount, fundedSum, spentCount, spentSum } = query.history().totals('address', COMMON);
       const unspent = [...query.byKey('address', COMMON)];
       assert.equal(fundedCount - spentCount, unspent.length);
       assert.equal(
@@ -119,7 +122,7 @@ describe('history, read', () => {
         unspent.reduce((sum, { output }) => sum + output.value, 0n),
       );
       assert.ok(txs > 20 && spentCount > 5);
-      assert.equal(query.history().totals(new Uint8Array(28)).txs, 0);
+      assert.equal(query.history().totals('address', new Uint8Array(28)).txs, 0);
     });
   });
 
@@ -129,7 +132,7 @@ describe('history, read', () => {
       for (const { txs, height, raw } of chain.blocks) {
         txs.forEach((tx, txIndex) => {
           tx.spends.forEach(({ at, index }, input) => {
-            assert.deepEqual(query.history().spend(raw.subarray(at, at + 32), index), { height, txIndex, input });
+            assert.deepEqual(query.history().spend(raw.subarray(at, at + 32), index), { height, txIndex, input, output: null });
             spent++;
           });
         });
@@ -158,7 +161,7 @@ describe('history, checked', () => {
     const rig = sound();
     const { faults, indexRows } = verifyStore(rig.engine, chain.ledger, VERIFY);
     assert.deepEqual(faults, []);
-    assert.equal(indexRows[HISTORY_SCRIPT], expectedHistory(chain).get('history_script')!.length);
+    assert.equal(indexRows[HISTORY_KEY_COLUMN.address], expectedHistory(chain).get('history_script')!.length);
     assert.equal(indexRows['setHash'], 1);
     rig.fold.rollback(chain.blocks[31]);
     assert.deepEqual(verifyStore(rig.engine, chain.ledger, VERIFY).faults, []);
@@ -186,19 +189,19 @@ describe('history, checked', () => {
       ],
       'a transaction too many': () => [HISTORY_TX, historyTxKey(last + 1, 0), new Uint8Array(99)],
       'a tail that no block had': () => [HISTORY_TX, historyTxKey(0, 0xffff_ffff), Uint8Array.of(1)],
-      'a script row is gone': (rig) => [HISTORY_SCRIPT, firstOf(rig, HISTORY_SCRIPT)[0], null],
+      'a script row is gone': (rig) => [HISTORY_KEY_COLUMN.address, firstOf(rig, HISTORY_KEY_COLUMN.address)[0], null],
       'a script row counts another funding': (rig) => [
-        HISTORY_SCRIPT,
-        firstOf(rig, HISTORY_SCRIPT)[0],
-        changed(firstOf(rig, HISTORY_SCRIPT)[1], 11),
+        HISTORY_KEY_COLUMN.address,
+        firstOf(rig, HISTORY_KEY_COLUMN.address)[0],
+        changed(firstOf(rig, HISTORY_KEY_COLUMN.address)[1], 11),
       ],
       'a script row counts another spend': (rig) => [
-        HISTORY_SCRIPT,
-        firstOf(rig, HISTORY_SCRIPT)[0],
-        changed(firstOf(rig, HISTORY_SCRIPT)[1], 15),
+        HISTORY_KEY_COLUMN.address,
+        firstOf(rig, HISTORY_KEY_COLUMN.address)[0],
+        changed(firstOf(rig, HISTORY_KEY_COLUMN.address)[1], 15),
       ],
       'a script row of nobody': () => [
-        HISTORY_SCRIPT,
+        HISTORY_KEY_COLUMN.address,
         concatBytes(new Uint8Array(28).fill(7), new Uint8Array(8)),
         concatBytes(new Uint8Array(12), Uint8Array.of(0, 0, 0, 1), new Uint8Array(8)),
       ],

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { bitcoinLedger, formatId, parseId } from '../../../src/ledgers/bitcoin/index.ts';
 import { TX } from '../../../src/projections/transactions.ts';
+import { rawBlock } from '../../../src/query/bitcoin/raw-block.ts';
 import { serve } from '../../../src/server/serve.ts';
 import { type OpenStore, openStore } from '../../../src/store/store.ts';
 import { TX_DUE } from '../../../src/txstore/embedded/columns.ts';
@@ -120,7 +121,7 @@ describe('a history that is bounded', () => {
         assertCode(() => history.tx(pruned), 'PRUNED');
         assert.equal(formatId(history.tx(kept)!.id), found.kept);
         const row = query.blockAtHeight(query.tx(pruned).row!.height)!;
-        assertCode(() => history.rawBlock(row), 'PRUNED');
+        assertCode(() => rawBlock(query, row), 'PRUNED');
         assert.ok(history.ids(row.height).some((id) => formatId(id) === found.pruned));
         assert.equal(history.ids(row.height).length, row.txCount);
       });

@@ -16,9 +16,9 @@ import { MEMPOOL_BLOCKS_MAX, MEMPOOL_BYTES_MAX, MEMPOOL_SECONDS_MAX, MEMPOOL_TRA
 import { type ChainMove, ChainTracker } from '../../chain-difference.ts';
 import type { BlockOutline } from '../../changes.ts';
 import { hexOf } from '../../dialect.ts';
+import type { ScriptTotals } from '../../history.ts';
 import type { MempoolView } from '../../mempool.ts';
 import type { Query } from '../../query.ts';
-import type { ScriptTotals } from '../history.ts';
 import { Entry, type MempoolTx } from './entry.ts';
 import { FeeList, type FeeStep, feeHistogram, rateWithin } from './fees.ts';
 import { type Answers, coinsOf, hasLost, isOpen, isOutdated, isSpentOnChain, lookUp } from './lookup.ts';

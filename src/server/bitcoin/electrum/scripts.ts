@@ -101,7 +101,7 @@ export function scriptStatus(
 
 /** Height of the newest confirmed transaction of a script; -1: none. */
 export function newestHeight(query: Query, key: Uint8Array): number {
-  for (const { height } of query.history().script(key, { order: 'desc', limit: 1 })) return height;
+  for (const { height } of query.history().ofKey('address', key, { order: 'desc', limit: 1 })) return height;
   return -1;
 }
 
@@ -122,7 +122,7 @@ function walk<T>(
     return true;
   };
   if (left < 0) throw tooLarge(max);
-  return task.inSlices(history.scriptIds(key), each, result);
+  return task.inSlices(history.idsOfKey('address', key), each, result);
 }
 
 export function tooLarge(max: number): RpcError {

@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { formatId, readExtra } from '../../../ledgers/bitcoin/index.ts';
 import type { ChainRow } from '../../../projections/chain.ts';
+import { rawBlock } from '../../../query/bitcoin/raw-block.ts';
 import type { Query } from '../../../query/query.ts';
 import { toHex } from '../../../util/bytes.ts';
 import type { EsploraAnswers } from './answer.ts';
@@ -100,7 +101,7 @@ function registerContents(app: FastifyInstance, answers: EsploraAnswers): void {
   });
   app.get('/block/:hash/raw', (request, reply) => {
     const hash = hashIn(request);
-    answers.give(request, reply, BYTES, ({ query }) => query.history().rawBlock(blockOf(query, hash)));
+    answers.give(request, reply, BYTES, ({ query }) => rawBlock(query, blockOf(query, hash)));
   });
 }
 

@@ -4,7 +4,7 @@
  * and its unspent outputs, all of them.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { HistoryTx } from '../../../query/bitcoin/history.ts';
+import type { HistoryTx } from '../../../query/history.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import type { EsploraAnswers, EsploraRead } from './answer.ts';
 import { hashOf, type NamedScript, notFound, scriptOf } from './parse.ts';
@@ -95,7 +95,7 @@ function* chainTxs({ query }: EsploraRead, key: Uint8Array, last: Uint8Array | n
   // It was there when the client saw it, and is no longer: what follows it is not the rest.
   if (last !== null && seen === null) throw notFound('Transaction not found');
   const after = seen === null ? {} : { after: { height: seen.height, txIndex: seen.txIndex } };
-  for (const { height, txIndex } of history.script(key, { order: 'desc', limit: PAGE_TXS, ...after })) {
+  for (const { height, txIndex } of history.ofKey('address', key, { order: 'desc', limit: PAGE_TXS, ...after })) {
     const tx = history.txAt(height, txIndex);
     if (tx === null)
       throw new UnspentError('STORE_DAMAGED', `transaction ${txIndex} of block ${height} is named and is not there`, { height });

@@ -4,8 +4,8 @@
  * long as the store remembers spent outputs, and then it is not guessed.
  */
 import { formatId } from '../../../ledgers/bitcoin/index.ts';
-import type { History, HistorySpend } from '../../../query/bitcoin/history.ts';
 import type { Mempool } from '../../../query/bitcoin/mempool/mempool.ts';
+import type { HistorySpend, TxHistory } from '../../../query/history.ts';
 import type { Query } from '../../../query/query.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { statusOf } from './block-json.ts';
@@ -18,7 +18,7 @@ const UNSPENT = '{"spent":false}';
 export class SpenderIds {
   readonly #ids = new Map<string, Uint8Array>();
 
-  of(history: History, { height, txIndex }: HistorySpend): Uint8Array {
+  of(history: TxHistory, { height, txIndex }: HistorySpend): Uint8Array {
     const name = `${height} ${txIndex}`;
     let id = this.#ids.get(name);
     if (id === undefined) {
@@ -48,7 +48,7 @@ export function outspendJson(
 }
 
 /** Null: the store keeps none. */
-function historyOf(query: Query): History | null {
+function historyOf(query: Query): TxHistory | null {
   try {
     return query.history();
   } catch (error) {

@@ -5,7 +5,7 @@
  * after a rollback below that block they are made anew.
  */
 import type { Point } from '../../../ledgers/ledger.ts';
-import type { HistoryRow, ScriptTotals } from '../../../query/bitcoin/history.ts';
+import type { HistoryRow, ScriptTotals } from '../../../query/history.ts';
 import type { Query } from '../../../query/query.ts';
 import { equalBytes, toHex } from '../../../util/bytes.ts';
 import { ESPLORA_STATS_MAX } from '../../../util/limits.ts';
@@ -37,7 +37,7 @@ export class ScriptStats {
     const after = known === null ? {} : { after: { height: known.at.height, txIndex: LAST_INDEX } };
     const sum: Sum = { ...(known?.totals ?? NOTHING) };
     return task.inSlices(
-      history.script(key, { order: 'asc', ...after }),
+      history.ofKey('address', key, { order: 'asc', ...after }),
       (row) => add(sum, row),
       () => this.#remember(name, head, sum),
     );

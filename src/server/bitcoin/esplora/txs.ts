@@ -13,8 +13,8 @@ import {
   type TxInput,
 } from '../../../ledgers/bitcoin/index.ts';
 import type { ChainRow } from '../../../projections/chain.ts';
-import type { History, HistoryTx } from '../../../query/bitcoin/history.ts';
 import type { MempoolTx } from '../../../query/bitcoin/mempool/mempool.ts';
+import type { HistoryTx, TxHistory } from '../../../query/history.ts';
 import type { Query } from '../../../query/query.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
@@ -54,11 +54,11 @@ export function mempoolTx({ network }: EsploraRead, { described, prevouts }: Mem
 
 /** Transactions whose outputs are spent: inputs that stand together often name the same. */
 class Parents {
-  readonly #history: History;
+  readonly #history: TxHistory;
   readonly #mweb: boolean;
   readonly #decoded = new Map<string, BitcoinTx | null>();
 
-  constructor(history: History, mweb: boolean) {
+  constructor(history: TxHistory, mweb: boolean) {
     this.#history = history;
     this.#mweb = mweb;
   }

@@ -6,13 +6,13 @@
  */
 import { blake2b256 } from '../../../crypto/hash.ts';
 import { readScriptRef } from '../../../ledgers/cardano/describe.ts';
+import { GRANT_TX_INDEX } from '../../../projections/coin.ts';
 import { BlockPositions } from '../../../query/block-positions.ts';
 import { describeStored } from '../../../query/cardano/describe-stored.ts';
 import { OwnerTexts } from '../../../query/cardano/dialect.ts';
 import { type Dialect, hexOf } from '../../../query/dialect.ts';
 import type { Query } from '../../../query/query.ts';
 import type { Utxo } from '../../../query/utxo.ts';
-import { GRANT_TX_INDEX } from '../../../state/forward.ts';
 
 export interface MatchFormat {
   /** Every quantity as a string, lovelace too. */

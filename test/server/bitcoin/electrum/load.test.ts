@@ -30,9 +30,9 @@ function makeHeavy(rig: ElectrumRig): void {
     const history = Object.getPrototypeOf(query).history.bind(query) as typeof query.history;
     query.history = () => {
       const made = history();
-      const scriptIds = Object.getPrototypeOf(made).scriptIds.bind(made) as typeof made.scriptIds;
-      made.scriptIds = function* (key) {
-        for (const row of scriptIds(key)) {
+      const idsOfKey = Object.getPrototypeOf(made).idsOfKey.bind(made) as typeof made.idsOfKey;
+      made.idsOfKey = function* (kind, key) {
+        for (const row of idsOfKey(kind, key)) {
           for (const end = performance.now() + SLICE_MS; performance.now() <= end; );
           yield row;
         }
