@@ -182,7 +182,7 @@ describe('unspent wallet', () => {
     await serving.interrupt();
   });
 
-  it('combo and bare multisig: every script of the keys is watched', async (t) => {
+  it('combo and bare multisig: every script of the keys is watched, and spent', async (t) => {
     const key = /\(\[.*\](tpub\w+)/.exec(account.descriptor)?.[1] ?? assert.fail('it has a key');
     const { network } = chain;
     const combo = keys.parseDescriptor(network, `combo([73c5da0a/84h/1h/0h]${key}/7/*)`);
@@ -198,11 +198,18 @@ describe('unspent wallet', () => {
     await refused(/there is a wallet 'every' already/, 1, 'create', 'every', `${combo}`);
     await refused(/has that descriptor already/, 1, 'import', 'every', '--descriptor', `${combo}`);
     assert.equal((await json<{ balance: { total: string } }>('create', 'bare', `${bare}`)).balance.total, '50000');
-    // P2PK and bare multisig are watched; the rest is spent.
-    await refused(/only watched/, 1, 'send', 'bare', '--pay', `${PAYEE}=40000`, '--fee-rate', '1');
-    await refused(/are missing/, 1, 'send', 'every', '--pay', `${PAYEE}=150000`, '--fee-rate', '1');
-    await run('send', 'every', '--pay', `${PAYEE}=140000`, '--fee-rate', '1', '--psbt', file(t, 'psbt'));
-    assert.equal((await json('balance', 'every'))['locked'], '150000');
+    await refused(/are missing/, 1, 'send', 'every', '--pay', `${PAYEE}=200000`, '--fee-rate', '1');
+    const secret = file(t, 'secret');
+    writeFileSync(secret, `${MNEMONIC}\n`, { mode: 0o600 });
+    for (const [name, amount, locked] of [
+      ['bare', 40_000, '50000'],
+      ['every', 190_000, '200000'],
+    ] as const) {
+      await run('send', name, '--pay', `${PAYEE}=${amount}`, '--fee-rate', '1', '--psbt', file(t, `${name}.psbt`));
+      assert.equal((await json('balance', name))['locked'], locked);
+      await run('sign', name, file(t, `${name}.psbt`), '--secret', secret, '--psbt', file(t, `${name}-signed.psbt`));
+      assert.equal((await json<{ status: string }>('broadcast', name, file(t, `${name}-signed.psbt`))).status, 'pending');
+    }
   });
 
   it('prune, backup, migrate', async (t) => {

@@ -8,6 +8,7 @@ import { Transaction, type TxOpts } from '@scure/btc-signer';
 import { fromHex, hasPrefix, isHex } from '../../../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { PSBT_BYTES_MAX } from '../../../util/limits.ts';
+import { checkScripts } from './psbt-scripts.ts';
 
 export type { Transaction } from '@scure/btc-signer';
 
@@ -21,6 +22,8 @@ const OPTIONS: TxOpts = {
   unknown: 'ignore',
   proprietary: 'ignore',
   lowR: true,
+  // `checkScripts` does that, and takes bare keys and bare multisigs, too.
+  disableScriptCheck: true,
 };
 
 export function newTransaction(options: Pick<TxOpts, 'version' | 'lockTime' | 'PSBTVersion'>): Transaction {
@@ -30,11 +33,18 @@ export function newTransaction(options: Pick<TxOpts, 'version' | 'lockTime' | 'P
 /** Throws PSBT_INVALID. */
 export function readPsbt(bytes: Uint8Array): Transaction {
   checkForm(bytes);
-  return guarded('the PSBT', () => Transaction.fromPSBT(bytes, OPTIONS));
+  return guarded('the PSBT', () => {
+    const tx = Transaction.fromPSBT(bytes, OPTIONS);
+    checkScripts(tx);
+    return tx;
+  });
 }
 
 export function writePsbt(tx: Transaction): Uint8Array {
-  return guarded('the PSBT', () => tx.toPSBT());
+  return guarded('the PSBT', () => {
+    checkScripts(tx);
+    return tx.toPSBT();
+  });
 }
 
 /** The bytes of a file, which has them as they are, in base64 or in hex. Throws PSBT_INVALID. */

@@ -9,7 +9,8 @@ import { concatBytes, equalBytes } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { type DerivedScript, hasWitness, type SpendScripts, type TaprootSpend } from './derived-script.ts';
 import { guarded, newTransaction, readPsbt, writePsbt } from './psbt-codec.ts';
-import { hasSignature, spentOutput } from './psbt-input.ts';
+import { hasSignature } from './psbt-input.ts';
+import { spentOutput } from './psbt-scripts.ts';
 
 /** BIP125: it may be replaced by one with a higher fee. */
 const SEQUENCE_REPLACEABLE = 0xffff_fffd;

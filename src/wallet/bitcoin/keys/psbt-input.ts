@@ -4,14 +4,13 @@
  * for each leaf of its tree. Of a key of which only the hash is known, the hash
  * stands for it.
  */
-import { getInputType, OutScript, type Transaction } from '@scure/btc-signer';
+import { getInputType, OutScript } from '@scure/btc-signer';
 import { tapLeafHash } from '@scure/btc-signer/payment.js';
 import { hash160 } from '@scure/btc-signer/utils.js';
 import { equalBytes } from '../../../util/bytes.ts';
 import type { KeyOrigin } from './key-path.ts';
 import { guarded } from './psbt-codec.ts';
-
-export type LibraryInput = ReturnType<Transaction['getInput']>;
+import { type LibraryInput, spentOutput } from './psbt-scripts.ts';
 
 /** A key that may sign. */
 export interface PsbtSigner {
@@ -41,12 +40,6 @@ export function hasSignature(input: LibraryInput): boolean {
 
 export function isSatisfied({ required, signers }: SigningPath): boolean {
   return signers.filter(({ hasSigned }) => hasSigned).length >= required;
-}
-
-/** The output that it spends, as the PSBT says; null: it does not. */
-export function spentOutput({ nonWitnessUtxo, witnessUtxo, index }: LibraryInput): { script: Uint8Array; amount: bigint } | null {
-  const { script, amount } = (index === undefined ? undefined : nonWitnessUtxo?.outputs[index]) ?? witnessUtxo ?? {};
-  return script === undefined || amount === undefined ? null : { script, amount };
 }
 
 /** None: the script, or what is behind it, is not known, or is none of those that we sign. */

@@ -7,7 +7,8 @@ import { compactSizeBytes, weightWithoutInputs } from '../../selection/bitcoin/o
 import type { SpendScripts } from './derived-script.ts';
 import type { KeyOrigin } from './key-path.ts';
 import { guarded, readPsbt, type Transaction } from './psbt-codec.ts';
-import { isFinalInput, isSatisfied, type LibraryInput, type SigningPath, signingPaths, spentOutput } from './psbt-input.ts';
+import { isFinalInput, isSatisfied, type SigningPath, signingPaths } from './psbt-input.ts';
+import { type LibraryInput, spentOutput } from './psbt-scripts.ts';
 import { itemBytes, spendForm } from './spend-form.ts';
 
 export interface InspectedInput {

@@ -11,7 +11,8 @@ import { scriptKind } from './derived-script.ts';
 import type { KeyOrigin } from './key-path.ts';
 import type { KeyRing } from './key-ring.ts';
 import { guarded, readPsbt, type Transaction, writePsbt } from './psbt-codec.ts';
-import { isFinalInput, isSatisfied, type LibraryInput, type SigningPath, signingPaths, spentOutput } from './psbt-input.ts';
+import { isFinalInput, isSatisfied, type SigningPath, signingPaths } from './psbt-input.ts';
+import { type LibraryInput, spentOutput } from './psbt-scripts.ts';
 
 /** All of the transaction: a signature over less of it can be used for another one. */
 const SIGHASHES = [SigHash.DEFAULT, SigHash.ALL];

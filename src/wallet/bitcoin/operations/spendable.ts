@@ -12,7 +12,7 @@ import { refusal } from '../../rules/failures.ts';
 import { bumpFeeOf } from '../../selection/bitcoin/ancestry.ts';
 import type { Coin } from '../../selection/bitcoin/coin.ts';
 import { type CoinTable, emptyTable } from '../../selection/bitcoin/coin-table.ts';
-import { inputWeight, type SpendForm } from '../../selection/bitcoin/input-weight.ts';
+import { inputWeight } from '../../selection/bitcoin/input-weight.ts';
 import type { OwnedScript } from '../keys/index.ts';
 import { UnconfirmedTxs } from './unconfirmed.ts';
 import type { WalletContext } from './wallet-context.ts';
@@ -78,9 +78,6 @@ class SpendableCoin implements Coin {
     return this.#ancestry.bumpFee;
   }
 }
-
-/** The library of PSBTs signs no outputs that are a bare key or a bare multisig: those are watched, and spent elsewhere. */
-const UNSIGNED_FORMS: readonly SpendForm['kind'][] = ['p2pk', 'multisig'];
 
 /** Read once for one selection. */
 export class Spendables {
@@ -198,7 +195,7 @@ export class Spendables {
     const account = this.#context.account(info);
     const [script] = account.derive(0, account.external.isRanged ? keys.firstIndex(account, 0, 0) : 0);
     const form = keys.spendForm(script);
-    if (form === null || UNSIGNED_FORMS.includes(form.kind)) return null;
+    if (form === null) return null;
     const weight = inputWeight(form);
     this.#weights.set(accountId, weight);
     return weight;

@@ -175,6 +175,40 @@ describe('against a node', { skip: nodeMissing() }, () => {
     assert.equal((await node.rpc('getrawtransaction', formatId(txid), true)).vsize, vsize);
   });
 
+  test('bare keys and bare multisigs are paid, signed and spent', async () => {
+    const texts = [
+      `pk(${tpub}/20/*)`,
+      `combo(${tpub}/21/*)`,
+      `multi(1,${other}/22/*,${tpub}/22/*)`,
+      `multi(2,${tpub}/1/*,${tpub}/2/*,${other}/3/*)`,
+    ];
+    const owners = texts.map((text) => parseDescriptor(network, text).derive(0, 4)[0]);
+    assert.deepEqual(
+      owners.map(({ kind }) => kind),
+      ['p2pk', 'p2pk', 'multisig', 'multisig'],
+    );
+    const [payer] = parseDescriptor(network, `wpkh(${tpub}/24/*)`).derive(0, 0);
+    const paid = owners.map((owner) => ({ script: owner.script, amount: COIN, owner }));
+    const payment = extractTx(signPsbt(createPsbt({ network, inputs: await fund([payer], 4n * COIN + FEE), outputs: paid }), ring).psbt);
+    await confirm(payment.raw, payment.txid);
+
+    const inputs = owners.map((owner, index) => ({ txid: payment.txid, index, amount: COIN, owner, previousTx: payment.raw }));
+    const outputs = [await paymentTo(4n * COIN - FEE)];
+    const withoutPrevious = inputs.map(({ previousTx: _, ...input }) => input);
+    assert.throws(() => createPsbt({ network, inputs: withoutPrevious, outputs }), { code: 'PSBT_INVALID' });
+    const wrapped = inputs.map((input) => ({ ...input, owner: { ...input.owner, redeemScript: input.owner.script } }));
+    assert.throws(() => createPsbt({ network, inputs: wrapped, outputs }), /has none behind it/);
+    const made = createPsbt({ network, inputs, outputs });
+    const { psbt, signatures } = signPsbt(made, ring);
+    assert.equal(signatures, 1 + 1 + 1 + 2);
+    const { raw, txid } = extractTx(psbt);
+    assert.equal((await node.rpc('finalizepsbt', formatPsbt(psbt))).hex, toHex(raw));
+    const { vsize } = inspectPsbt(made);
+    const real = inspectPsbt(finalisePsbt(psbt).psbt).vsize;
+    assert.ok(vsize !== null && real !== null && vsize >= real && vsize - real < 3 * inputs.length, `${vsize} ${real}`);
+    await confirm(raw, txid);
+  });
+
   test('it reads, finalises and combines our PSBTs as we do', async () => {
     const owners = [`wpkh(${tpub}/0/*)`, `wsh(multi(2,${tpub}/1/*,${tpub}/2/*))`, `pkh(${tpub}/5/*)`].map(
       (text) => parseDescriptor(network, text).derive(0, 30)[0],
