@@ -4,7 +4,6 @@
  */
 import { VERSION } from '../util/version.ts';
 import { registerBench } from './bench.ts';
-import { registerWallet } from './bitcoin/wallet/wallet.ts';
 import { registerCage } from './cardano/cage.ts';
 import { registerRelay } from './cardano/relay.ts';
 import { registerCompact } from './compact.ts';
@@ -27,6 +26,7 @@ import { registerSync } from './sync.ts';
 import { registerTxs } from './txs.ts';
 import { registerVerify } from './verify.ts';
 import { registerVerifyProof } from './verify-proof.ts';
+import { registerWallet } from './wallet/wallet.ts';
 
 const AFTER_HELP = `
 Every setting has a flag too (--utxo-prune-depth 100): \`unspent config show\` lists them.

@@ -8,11 +8,11 @@ import { renderPoint } from '../query/render.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
-import { followWallets } from './bitcoin/wallet/follow-wallets.ts';
 import { type Context, stoppable } from './context.ts';
 import { pairs, pointText } from './format.ts';
 import { aborted, onAbort } from './interrupt.ts';
 import { startServer } from './start-server.ts';
+import { followWallets } from './wallet/follow-wallets.ts';
 
 export function registerServe(program: Command): void {
   program

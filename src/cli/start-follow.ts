@@ -11,13 +11,13 @@ import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
 import { followTxs } from './bitcoin/follow-txs.ts';
-import { followWallets } from './bitcoin/wallet/follow-wallets.ts';
 import type { Context } from './context.ts';
 import { type ControlCommand, readControl } from './control.ts';
 import { pointText } from './format.ts';
 import { aborted, onAbort } from './interrupt.ts';
 import type { FollowLines } from './start-lines.ts';
 import { isServed, startServer } from './start-server.ts';
+import { followWallets } from './wallet/follow-wallets.ts';
 
 /** A server that is there for as long as the body is, where one is wanted. */
 export async function withServer(

@@ -223,7 +223,7 @@ export const SETTINGS = {
     type: 'string',
     default: '',
     secret: 'password',
-    doc: 'Bitcoin family: database of the wallets, `sqlite:FILE` or `postgres://USER:PASSWORD@HOST/NAME`. Empty: the file `wallets.sqlite` in the directory of the store.',
+    doc: 'Database of the wallets, `sqlite:FILE` or `postgres://USER:PASSWORD@HOST/NAME`. Empty: the file `wallets.sqlite` in the directory of the store.',
   },
   'wallet.token': {
     type: 'string',

@@ -28,6 +28,13 @@ export const bitcoin: Family<BitcoinNetwork> = {
     { forms: ['blk:PATH'], open: (_urls, network, { path }) => openBlk(path, network) },
   ],
   wireShapes: ['esplora', 'electrum', 'mempool-stream', 'wallets'],
+  wallets: {
+    async open(url, network, settings) {
+      const { openBitcoinWallets } = await import('../wallet/bitcoin/operations/open-context.ts');
+      return openBitcoinWallets(url, network, settings);
+    },
+    lacks: {},
+  },
 
   /** Its first block is built in, so there is nothing that a store would have to remember. */
   open(parameters, { genesis }) {

@@ -25,6 +25,7 @@ import type { GenesisTexts } from '../sources/source.ts';
 import { fromHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { WINDOW_BLOCKS } from '../util/limits.ts';
+import { CARDANO_WALLETS_LACK } from '../wallet/cardano/lacks.ts';
 import type { Family, Network } from './family.ts';
 
 /** Private networks go by this name; their parameters come from their genesis files. */
@@ -44,7 +45,14 @@ export const cardano: Family<CardanoNetwork> = {
     },
     { forms: ['devnet:?blocks=N&seed=N'], makes: PRIVATE, open: ([url]) => openDevnet(url) },
   ],
-  wireShapes: ['kupo', 'mpfs'],
+  wireShapes: ['kupo', 'mpfs', 'wallets'],
+  wallets: {
+    async open(url, network, settings) {
+      const { openCardanoWallets } = await import('../wallet/cardano/cardano-wallets.ts');
+      return openCardanoWallets(url, network, settings);
+    },
+    lacks: CARDANO_WALLETS_LACK,
+  },
 
   open(known, { genesis: texts, remembered }) {
     const { name } = known;

@@ -13,6 +13,7 @@ import type { Dialect } from '../query/dialect.ts';
 import type { MempoolView } from '../query/mempool.ts';
 import type { PeerStatus } from '../sources/peer.ts';
 import type { GenesisTexts, Source } from '../sources/source.ts';
+import type { WalletFamily } from '../wallet/family-wallets.ts';
 
 /** What sets a network apart from the others of its family, in plain data: a store remembers it, and threads send it to each other. */
 export interface NetworkParameters {
@@ -81,6 +82,8 @@ export interface Family<P extends NetworkParameters = NetworkParameters> {
   readonly sources: readonly SourceKind<P>[];
   /** Names of the wire shapes (`server/wire-shapes.ts`) that its stores answer in besides our own API. */
   readonly wireShapes: readonly string[];
+  /** Its wallets, which are loaded when they are opened. */
+  readonly wallets: WalletFamily<P>;
 
   /** Throws GENESIS_WRONG where the genesis files are not of that network. */
   open(known: P, facts: NetworkFacts<P>): Network<P>;

@@ -86,6 +86,8 @@ export interface WalletBalanceJson {
   readonly immature: string;
   /** Under leases. */
   readonly locked: string;
+  /** What its coins hold besides, by unit; absent: the chain has no assets. */
+  readonly assets?: readonly WalletAssetJson[];
 }
 
 /** An asset beside the coin of the chain. */
@@ -209,7 +211,8 @@ export function addressJson({ formatAddress }: WalletNotation, { script, kind, d
   };
 }
 
-export function balanceJson(balance: WalletBalance): WalletBalanceJson {
+/** `assets`: null where the chain has none. */
+export function balanceJson(balance: WalletBalance, assets: readonly Asset[] | null = null): WalletBalanceJson {
   return {
     total: `${balance.total}`,
     spendable: `${balance.spendable}`,
@@ -218,6 +221,7 @@ export function balanceJson(balance: WalletBalance): WalletBalanceJson {
     untrusted_pending: `${balance.untrustedPending}`,
     immature: `${balance.immature}`,
     locked: `${balance.locked}`,
+    ...(assets === null ? {} : { assets: assets.map(assetJson) }),
   };
 }
 

@@ -21,13 +21,12 @@ const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[]
   ['families/networks.ts', /^families\//, 'the list of descriptors'],
   ['server/wire-shapes.ts', /^server\//, 'the list of wire shapes'],
   ['cli/local-chains.ts', /^cli\//, 'the table of chains that the command line makes'],
-  ['cli/program.ts', /^cli\/(cardano\/(cage|relay)|bitcoin\/wallet\/wallet)\.ts$/, 'the list of commands; some are of one family'],
-  ['cli/serve.ts', /^cli\/bitcoin\/wallet\/follow-wallets\.ts$/, 'wallets of one family are fed beside a store of it'],
-  [
-    'cli/start-follow.ts',
-    /^cli\/bitcoin\/(wallet\/follow-wallets|follow-txs)\.ts$/,
-    'wallets and records of one family are fed beside a store of it',
-  ],
+  ['cli/program.ts', /^cli\/cardano\/(cage|relay)\.ts$/, 'the list of commands; some are of one family'],
+  ['cli/start-follow.ts', /^cli\/bitcoin\/follow-txs\.ts$/, 'records of one family are fed beside a store of it'],
+  ['cli/wallet/wallet.ts', /^cli\/bitcoin\/wallet\//, 'the list of commands; payments are of one family (WalletFamily.lacks)'],
+  ['cli/wallet/create.ts', /^cli\/bitcoin\/wallet\//, 'flags for keys, which wallets of one family have (WalletFamily.lacks)'],
+  ['cli/wallet/keep.ts', /^cli\/bitcoin\/wallet\//, 'a flag for the same keys'],
+  ['server/wallets/index.ts', /^server\/bitcoin\/wallets\//, 'routes for payments, which wallets of one family make (WalletFamily.lacks)'],
   ['cli/verify.ts', /^cli\/bitcoin\/verify-node\.ts$/, 'a flag that only stores of one family take'],
   ['projections/registry.ts', /^projections\/cardano\/cage\/entry\.ts$/, 'the table of projections; cages are of one family'],
   ['query/query.ts', /cardano\/cage/, 'cages are of one family (Ledger.scriptData)'],
@@ -162,7 +161,7 @@ describe('descriptors', () => {
       assert.deepEqual(names.toSorted(), family.wireShapes.toSorted());
       for (const name of names)
         assert.ok(
-          files.some((file) => dirname(file) === `server/${family.name}/${name}`),
+          files.some((file) => [`server/${family.name}/${name}`, `server/${name}`].includes(dirname(file))),
           name,
         );
     }

@@ -32,7 +32,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   snapshot: ['util', 'files', 'engine', 'ledgers', 'proofs', 'projections', 'state', 'query', 'families', 'store'],
   sources: ['util', 'crypto', 'files', 'ledgers', 'state'],
   chains: ['util', 'crypto', 'files', 'ledgers', 'proofs', 'sources'],
-  families: ['util', 'engine', 'ledgers', 'proofs', 'query', 'sources', 'chains'],
+  families: ['util', 'engine', 'ledgers', 'proofs', 'query', 'sources', 'chains', 'wallet'],
   store: [
     'util',
     'files',

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { PATIENCE_MS } from '../support/patience.ts';
 
@@ -28,7 +28,7 @@ const executablePath = findChromium();
 export const withoutChromium = executablePath === undefined ? 'there is no Chromium on the PATH (apt-get install chromium)' : false;
 
 /** A test that needs it. Each is skipped by itself: of a suite that is skipped, the tests are not counted. */
-export function browserTest(name: string, body: () => Promise<void>): void {
+export function browserTest(name: string, body: (t: TestContext) => Promise<void>): void {
   test(name, { skip: withoutChromium }, body);
 }
 

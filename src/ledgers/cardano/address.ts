@@ -102,7 +102,11 @@ export function parseAddress(text: string): Uint8Array {
 /** The reward address of the stake credential in an address; null when it has none. */
 export function stakeAddressOf(address: Uint8Array | Address): Uint8Array | null {
   const { stake, network } = address instanceof Uint8Array ? readAddress(address) : address;
-  if (stake === null || network === null) return null;
+  return stake === null || network === null ? null : rewardAddress(stake, network);
+}
+
+/** The address that rewards of a stake credential go to; `network` is 1 for mainnet and 0 for every other network. */
+export function rewardAddress(stake: Credential, network: number): Uint8Array {
   const out = new Uint8Array(SINGLE_BYTES);
   out[0] = (stake.kind === 'key' ? REWARD_KEY : REWARD_SCRIPT) | network;
   out.set(stake.hash, 1);

@@ -7,9 +7,10 @@ import { needBitcoin } from '../../families/bitcoin.ts';
 import { openNetwork } from '../../families/networks.ts';
 import { parseId } from '../../ledgers/bitcoin/index.ts';
 import { parseOutpoint } from '../../ledgers/outpoint.ts';
-import { feedWallets, rescanFrom } from '../../server/bitcoin/wallets/feed-wallets.ts';
+import { feedWallets } from '../../server/wallets/feed-wallets.ts';
 import { fromHex, toHex } from '../../util/bytes.ts';
 import { GAP_LIMIT_DEFAULT, WALLET_PAGE_ROWS } from '../../util/limits.ts';
+import type { BitcoinWallets } from '../../wallet/bitcoin/bitcoin-wallets.ts';
 import { newAddressOf } from '../../wallet/bitcoin/operations/addresses.ts';
 import { broadcastTx } from '../../wallet/bitcoin/operations/broadcast.ts';
 import { prepareChild, prepareReplacement } from '../../wallet/bitcoin/operations/bump.ts';
@@ -21,8 +22,7 @@ import {
 } from '../../wallet/bitcoin/operations/create-wallet.ts';
 import { openWalletContext } from '../../wallet/bitcoin/operations/open-context.ts';
 import { preparePayment, selectPayment } from '../../wallet/bitcoin/operations/payment.ts';
-import { type FeeText, leaseMs, type PaymentText, readFee, readPayment } from '../../wallet/bitcoin/operations/payment-text.ts';
-import { withShownIds } from '../../wallet/bitcoin/operations/shown-ids.ts';
+import { type FeeText, type PaymentText, readFee, readPayment } from '../../wallet/bitcoin/operations/payment-text.ts';
 import {
   changePassphrase,
   createSigningWallet,
@@ -30,7 +30,6 @@ import {
   openSigner,
   readSecretText,
 } from '../../wallet/bitcoin/operations/signing-wallet.ts';
-import type { WalletContext } from '../../wallet/bitcoin/operations/wallet-context.ts';
 import {
   accountJson,
   paymentJson,
@@ -53,7 +52,9 @@ import {
   type WalletTxJson,
   walletJson,
 } from '../../wallet/documents.ts';
+import { leaseMs } from '../../wallet/lease-time.ts';
 import type { TxDetail, WalletInfo } from '../../wallet/records.ts';
+import { withShownIds } from '../../wallet/shown-ids.ts';
 import { Store } from '../store.ts';
 
 /** How the database of wallets is opened. */
@@ -146,10 +147,10 @@ export interface WalletBroadcastOptions {
 
 /** A database of wallets of one network of the Bitcoin family. Several programs may have it open. */
 export class Wallets implements AsyncDisposable {
-  readonly #context: WalletContext;
+  readonly #context: BitcoinWallets;
 
   /** @internal */
-  constructor(context: WalletContext) {
+  constructor(context: BitcoinWallets) {
     this.#context = context;
   }
 
@@ -309,7 +310,7 @@ export class Wallets implements AsyncDisposable {
    * saw meanwhile, and blocks that came and went, are not recovered.
    */
   async rescan(store: Store): Promise<void> {
-    await rescanFrom(this.#context, Store.openStoreOf(store));
+    await this.#context.rescan(Store.openStoreOf(store));
   }
 
   /** As `sync`, until the signal comes, with the mempool of the node that the store follows. */
@@ -332,11 +333,11 @@ export class Wallets implements AsyncDisposable {
     return txJson(notation, wallet, detail, await store.replacementChain(wallet.id, detail.tx.id));
   }
 
-  async #of<T>(name: string, body: (context: WalletContext, wallet: WalletInfo) => Promise<T>): Promise<T> {
+  async #of<T>(name: string, body: (context: BitcoinWallets, wallet: WalletInfo) => Promise<T>): Promise<T> {
     try {
       return await body(this.#context, await this.#context.store.getWallet(name));
     } catch (error) {
-      throw withShownIds(error);
+      throw withShownIds(error, this.#context.notation);
     }
   }
 }

@@ -20,7 +20,7 @@ import { assert } from '../../util/errors.ts';
 import { WALLET_SCAN_BLOCKS } from '../../util/limits.ts';
 import { type FollowedStore, walletBlock } from '../feed/store-feed.ts';
 import type { WalletBlock, WalletId, WalletTx } from '../records.ts';
-import type { NewTx, WalletStore } from '../store.ts';
+import type { FeedPlace, NewTx, WalletStore } from '../store.ts';
 import { stakeOwners } from './owners.ts';
 import { changedTxs, walletTx } from './wallet-tx.ts';
 
@@ -31,12 +31,14 @@ export interface CoinScan {
   readonly clock: Clock;
   /** Blocks that may be rolled back later, without the wallet missing what they had spent. */
   readonly blocks?: number | undefined;
+  /** FEED_MOVED if the feed is elsewhere when the scan is stored. Undefined: nobody feeds the wallets meanwhile. */
+  readonly feed?: FeedPlace | undefined;
 }
 
 /**
  * Takes the coins at all addresses of the wallet into it, as they are at that block. To be called between two events of
  * the feed, so that what comes after the block is the feed's. False: the block is not on the chain any more; to be done
- * again when the feed has caught up.
+ * again when the feed has caught up. Throws FEED_MOVED.
  */
 export async function scanCoins(wallets: WalletStore, chain: Pick<FollowedStore, 'read'>, scan: CoinScan): Promise<boolean> {
   const addresses = (await wallets.listAddresses(scan.walletId)).map(({ script }) => script);
@@ -45,7 +47,8 @@ export async function scanCoins(wallets: WalletStore, chain: Pick<FollowedStore,
     return row === null || !equalBytes(row.hash, scan.block.hash) ? null : new Scanner(query, scan, addresses).txsUpTo(row);
   });
   if (txs === null) return false;
-  await wallets.applyTxBatch(scan.walletId, txs, scan.block);
+  const { walletId, block, feed } = scan;
+  await wallets.applyScanBatch(walletId, { horizons: [], txs, syncedBlocks: [block], now: 1000 * block.timestamp, feed });
   return true;
 }
 
@@ -154,7 +157,8 @@ class Scanner {
   }
 }
 
-/** With the outputs that are still known, without its inputs. */
-function partOfTx(view: ChainView, { txId, output }: Utxo): WalletTx {
-  return { ...walletTx(txId, [], view.tx(txId).outputs), isCoinbase: (output.flags & OUTPUT_FLAG.genesis) !== 0 };
+/** With the outputs that are still known, without its inputs. Where its scripts failed, its only output is what came back of its collateral. */
+function partOfTx(view: ChainView, { txId, output: { flags } }: Utxo): WalletTx {
+  const tx = { ...walletTx(txId, [], view.tx(txId).outputs), isCoinbase: (flags & OUTPUT_FLAG.genesis) !== 0 };
+  return (flags & OUTPUT_FLAG.collateralReturn) === 0 ? tx : { ...tx, scriptsFailed: true };
 }

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadConfig } from '../../../src/config/load.ts';
-import { walletPageUrl, walletToken } from '../../../src/server/bitcoin/wallets/wallet-token.ts';
+import { walletPageUrl, walletToken } from '../../../src/server/wallets/wallet-token.ts';
 import { temporary } from '../../cli/run.ts';
 
 const { wallet } = loadConfig({ env: {} }).config;

@@ -31,6 +31,7 @@ import { outcomeOf } from '../../../src/wallet/rules/status.ts';
 import type { Selection } from '../../../src/wallet/selection/cardano/coin.ts';
 import { selectCoins } from '../../../src/wallet/selection/cardano/select.ts';
 import type { WalletStore } from '../../../src/wallet/store.ts';
+import { applyDevnet } from '../../support/devnet-store.ts';
 import { until } from '../../support/patience.ts';
 import { WalletFiles } from '../sql/wallet-files.ts';
 import { checkInvariants } from '../support/invariants.ts';
@@ -116,18 +117,8 @@ class Town {
     };
   }
 
-  /** The store becomes what the chain is. */
-  follow(): void {
-    const { fold, network } = this.store;
-    const { blocks } = this.chain;
-    const isOn = ({ height, hash }: { height: number; hash: Uint8Array }): boolean =>
-      blocks[height] !== undefined && equalBytes(blocks[height].hash, hash);
-    while (fold.head !== null && !isOn(fold.head)) this.store.rollback(this.store.locate(`height:${fold.head.height - 1}`));
-    for (const { raw } of blocks.slice((fold.head?.height ?? -1) + 1)) fold.apply([network.ledger.decode(raw)]);
-  }
-
   async catchUp(): Promise<void> {
-    this.follow();
+    applyDevnet(this.store, this.chain);
     for (const { txs } of this.chain.blocks) for (const { id, spends } of txs) this.#inputCounts.set(id, spends.length);
     const { hash, height } = this.chain.tip!;
     await until(async () => {
@@ -245,7 +236,7 @@ for (const [name, open] of STORES) {
 
     it('find their coins in the indexes, and keep them right when blocks before the scan are undone', async (t) => {
       const town = await Town.open(t, name, await open(), 2);
-      town.follow();
+      applyDevnet(town.store, town.chain);
       await (await town.feed())();
       const [block] = (await town.wallets.listSyncedBlocks(0, town.chain.tip!.height)).slice(-1);
       const scans = [await town.watch('addresses', town.addresses().slice(0, 8)), await town.watch('stake', town.stakes().slice(0, 4))];

@@ -17,7 +17,8 @@ import { preparePayment } from '../../../wallet/bitcoin/operations/payment.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
 import type { TxDetail, WalletCoin, WalletId, WalletInfo } from '../../../wallet/records.ts';
 import type { Context } from '../../context.ts';
-import { withWallets } from './open-wallets.ts';
+import { withWallets } from '../../wallet/open-wallets.ts';
+import { bitcoinWallets } from './open-bitcoin-wallets.ts';
 
 export const DEMO_WALLET = 'demo';
 /** The first test vector of BIP39. */
@@ -46,7 +47,7 @@ const DEEP_CONFS = 6;
 /** Once in the life of a store; ends when the payment is deep, or with the signal. What goes wrong is said, and ends nothing else. */
 export async function playDemoWallet(context: Context, devnet: RegtestDevnet, signal: AbortSignal): Promise<void> {
   try {
-    await withWallets(context, (wallets) => play(wallets, devnet, signal), { create: true });
+    await withWallets(context, (wallets) => play(bitcoinWallets(wallets), devnet, signal), { create: true });
   } catch (error) {
     if (!isUnspentError(error)) throw error;
     context.output.remark(`there is no demo wallet: ${error.message}`);

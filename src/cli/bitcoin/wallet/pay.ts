@@ -1,5 +1,5 @@
 /**
- * `wallet send|bump|sign|broadcast|cancel`: from a payment to the network. What
+ * `wallet select|send|bump|broadcast`: from a payment to the network. What
  * is made here is a PSBT; who has the keys signs it, and it comes back.
  */
 import type { Command } from 'commander';
@@ -10,20 +10,21 @@ import { PSBT_BYTES_MAX } from '../../../util/limits.ts';
 import { broadcastTx } from '../../../wallet/bitcoin/operations/broadcast.ts';
 import { prepareChild, prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
 import type { FeeAllowance } from '../../../wallet/bitcoin/operations/fee-guard.ts';
-import { type PreparedPayment, preparePayment } from '../../../wallet/bitcoin/operations/payment.ts';
+import { type PreparedPayment, preparePayment, selectPayment } from '../../../wallet/bitcoin/operations/payment.ts';
 import { readFee } from '../../../wallet/bitcoin/operations/payment-text.ts';
 import { openSigner } from '../../../wallet/bitcoin/operations/signing-wallet.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
-import { paymentJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { paymentJson, selectionJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
 import { txJson } from '../../../wallet/documents.ts';
 import type { WalletInfo } from '../../../wallet/records.ts';
 import { action, type Context } from '../../context.ts';
 import { readOperand } from '../../read-operand.ts';
-import { withWallet } from './open-wallets.ts';
-import { checkNewFile, collect, feeFlags, type PayFlags, paymentRequest, satoshi, txId, writeNewFile } from './operands.ts';
+import { checkNewFile, collect, txId, writeNewFile } from '../../wallet/operands.ts';
+import { withBitcoinWallet } from './open-bitcoin-wallets.ts';
 import { passphraseOptions, readPassphrase } from './passphrase.ts';
+import { feeFlags, type PayFlags, paymentRequest, satoshi } from './payment-operands.ts';
+import { selectionText } from './selection-text.ts';
 import { submitTo } from './submit.ts';
-import { selectionText } from './wallet-text.ts';
 
 interface SendFlags extends PayFlags {
   readonly psbt?: string;
@@ -36,6 +37,7 @@ interface SendFlags extends PayFlags {
 }
 
 export function registerPay(wallet: Command): void {
+  payOptions(wallet.command('select').description('choose coins for a payment, and lease them')).action(action(select));
   signOptions(payOptions(wallet.command('send').description('a payment, as a PSBT to be signed; its coins are leased')))
     .option('--psbt <file>', 'write the PSBT to this new file (default: standard output)')
     .action(action(send));
@@ -57,16 +59,10 @@ export function registerPay(wallet: Command): void {
     .option('--replace', 'it may take the place of transactions that spend the same')
     .option('--label <text>', 'of the transaction')
     .action(action(broadcast));
-  wallet
-    .command('cancel')
-    .description('give up a transaction that waits: its coins are free again, unless the network confirms it after all')
-    .argument('<name>', 'of the wallet')
-    .argument('<txid>', 'of the transaction')
-    .action(action(cancel));
 }
 
 /** Of commands that choose coins. */
-export function payOptions(command: Command): Command {
+function payOptions(command: Command): Command {
   return feeOptions(command)
     .argument('<name>', 'of the wallet')
     .option('--pay <address=satoshi>', 'who is paid, and how much; may be repeated', collect)
@@ -90,9 +86,18 @@ function feeOptions(command: Command): Command {
     .option('--minutes <n>', 'coins are leased for so long (default: 60)');
 }
 
+function select(context: Context, name: string): Promise<void> {
+  const { output } = context;
+  return withBitcoinWallet(context, 'selections', name, async (wallets, wallet) => {
+    const chosen = await selectPayment(wallets, wallet, paymentRequest(wallets.network, context.options));
+    if (output.json) output.document(selectionJson(wallets, chosen));
+    else output.line(selectionText(chosen, wallets.notation));
+  });
+}
+
 async function send(context: Context, name: string): Promise<void> {
   checkNewFile((context.options as SendFlags).psbt);
-  await withWallet(context, name, (wallets, wallet) => {
+  await withBitcoinWallet(context, 'payments', name, (wallets, wallet) => {
     const request = paymentRequest(wallets.network, context.options);
     return makePayment(context, wallets, wallet, request, () => preparePayment(wallets, wallet, request));
   });
@@ -101,8 +106,8 @@ async function send(context: Context, name: string): Promise<void> {
 async function bump(context: Context, name: string, id: string): Promise<void> {
   const flags: SendFlags = context.options;
   checkNewFile(flags.psbt);
-  await withWallet(context, name, (wallets, wallet) => {
-    const request = { txId: txId(id), ...readFee(feeFlags(flags)) };
+  await withBitcoinWallet(context, 'bumps', name, (wallets, wallet) => {
+    const request = { txId: txId(wallets.notation, id), ...readFee(feeFlags(flags)) };
     const parentFee = flags.parentFee === undefined ? undefined : satoshi(flags.parentFee);
     return makePayment(context, wallets, wallet, request, () =>
       flags.cpfp === true ? prepareChild(wallets, wallet, { ...request, parentFee }) : prepareReplacement(wallets, wallet, request),
@@ -143,7 +148,7 @@ function showPayment({ output, options }: Context, wallets: WalletContext, payme
 function broadcast(context: Context, name: string, operand: string): Promise<void> {
   const { output } = context;
   const { server, replace, label }: SendFlags = context.options;
-  return withWallet(context, name, async (wallets, wallet) => {
+  return withBitcoinWallet(context, 'broadcasts', name, async (wallets, wallet) => {
     const raw = signedTx(wallets, await readOperand(operand, PSBT_BYTES_MAX));
     const submit = server === undefined ? undefined : submitTo(server);
     const detail = await broadcastTx(wallets, wallet, { raw, label, replace, submit });
@@ -161,14 +166,4 @@ function signedTx({ keys }: WalletContext, bytes: Uint8Array): Uint8Array {
   const hex = new TextDecoder().decode(bytes).trim();
   if (!isHex(hex)) throw new UnspentError('USAGE', 'the transaction is not in hex');
   return fromHex(hex);
-}
-
-function cancel(context: Context, name: string, id: string): Promise<void> {
-  const { output } = context;
-  return withWallet(context, name, async ({ store, notation }, wallet) => {
-    await store.invalidateTx(wallet.id, txId(id));
-    const detail = await store.getTxDetail(wallet.id, txId(id));
-    if (output.json) return output.document(txJson(notation, wallet, detail, []));
-    output.line(`transaction ${id} is ${detail.status}: its coins are free again`);
-  });
 }

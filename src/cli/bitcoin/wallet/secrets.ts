@@ -1,15 +1,22 @@
-/** `wallet sign|passphrase`: what takes the secret of a wallet, or one that it does not keep. */
+/** `wallet sign|passphrase`, `wallet export --secret`: what takes the secret of a wallet, or one that it does not keep. */
 import type { Command } from 'commander';
 import { PSBT_BYTES_MAX } from '../../../util/limits.ts';
-import { changePassphrase, openSigner, signerWith, type WalletSigner } from '../../../wallet/bitcoin/operations/signing-wallet.ts';
+import {
+  changePassphrase,
+  openSigner,
+  revealSecret,
+  signerWith,
+  type WalletSigner,
+} from '../../../wallet/bitcoin/operations/signing-wallet.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
 import type { WalletInfo } from '../../../wallet/records.ts';
 import { action, type Context } from '../../context.ts';
 import type { CommandOptions } from '../../options.ts';
 import { readOperand } from '../../read-operand.ts';
-import { withWallet } from './open-wallets.ts';
-import { checkNewFile, satoshi, writeNewFile } from './operands.ts';
+import { checkNewFile, writeNewFile } from '../../wallet/operands.ts';
+import { withBitcoinWallet } from './open-bitcoin-wallets.ts';
 import { passphraseOptions, readNextPassphrase, readPassphrase } from './passphrase.ts';
+import { satoshi } from './payment-operands.ts';
 import { readSecretFile } from './secret-file.ts';
 
 interface SignFlags extends CommandOptions {
@@ -39,7 +46,7 @@ function sign(context: Context, name: string, operand: string): Promise<void> {
   const { output } = context;
   const { psbt: target, maxFee }: SignFlags = context.options;
   checkNewFile(target);
-  return withWallet(context, name, async (wallets, wallet) => {
+  return withBitcoinWallet(context, 'keys', name, async (wallets, wallet) => {
     const { keys } = wallets;
     const psbt = keys.parsePsbt(await readOperand(operand, PSBT_BYTES_MAX));
     const signer = await signerOf(context, wallets, wallet);
@@ -70,10 +77,20 @@ async function signerOf(context: Context, wallets: WalletContext, wallet: Wallet
 
 function passphrase(context: Context, name: string): Promise<void> {
   const { output } = context;
-  return withWallet(context, name, async (wallets, wallet) => {
+  return withBitcoinWallet(context, 'keys', name, async (wallets, wallet) => {
     const before = await readPassphrase(context);
     await changePassphrase(wallets, wallet, before, await readNextPassphrase(context));
     if (output.json) output.document({ wallet: name, changed: true });
     else output.line(`wallet ${name} has its new passphrase; backups from before still open with the old one`);
+  });
+}
+
+/** `wallet export --secret`: what the wallet was made with. Throws WATCH_ONLY, PASSPHRASE_WRONG. */
+export function showSecret(context: Context, name: string): Promise<void> {
+  const { output } = context;
+  return withBitcoinWallet(context, 'keys', name, async (wallets, wallet) => {
+    const secret = await revealSecret(wallets, wallet, await readPassphrase(context));
+    if (output.json) output.document({ secret });
+    else output.line(secret);
   });
 }

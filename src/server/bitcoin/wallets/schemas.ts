@@ -1,18 +1,9 @@
-/** What requests about wallets look like, and what the OpenAPI document says of them. */
-import Type, { type TSchema } from 'typebox';
-import { DESCRIPTOR_CHARS_MAX } from '../../../util/limits.ts';
+/** What requests for payments of the Bitcoin family look like. */
+import Type from 'typebox';
+import { Label, Minutes, NAME_CHARS_MAX, OutpointText } from '../../wallets/schemas.ts';
 
-const NAME_CHARS_MAX = 200;
-
-export const WalletName = Type.Object({ name: Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX, description: 'Of the wallet.' }) });
-export const TxidHex = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Id of a transaction.' });
-export const WalletTxPath = Type.Object({ ...WalletName.properties, txid: TxidHex });
-export const OutpointText = Type.String({ pattern: '^[0-9a-f]{64}#\\d{1,10}$', description: '`txid#index`.' });
-export const LeaseHex = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Whose lease it is.' });
-export const Satoshi = Type.String({ pattern: '^\\d{1,16}$', description: 'A decimal number of satoshi.' });
-export const Label = Type.String({ maxLength: 500 });
+const Satoshi = Type.String({ pattern: '^\\d{1,16}$', description: 'A decimal number of satoshi.' });
 const FeeRate = Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000, description: 'In sat/vB.' });
-const Minutes = Type.Optional(Type.Integer({ minimum: 1, maximum: 525_600, description: 'How long coins are leased; default 60.' }));
 
 const FeeFields = {
   fee_rate: FeeRate,
@@ -21,15 +12,6 @@ const FeeFields = {
   minutes: Minutes,
 };
 
-export const DescriptorBody = Type.Object(
-  {
-    descriptor: Type.String({ maxLength: DESCRIPTOR_CHARS_MAX, description: 'With `<0;1>` also of change.' }),
-    change: Type.Optional(Type.String({ maxLength: DESCRIPTOR_CHARS_MAX, description: 'Of change, where the first has one branch.' })),
-    account: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX })),
-  },
-  { additionalProperties: false },
-);
-export const NewWalletBody = Type.Object({ ...WalletName.properties, ...DescriptorBody.properties }, { additionalProperties: false });
 export const PaymentBody = Type.Object(
   {
     outputs: Type.Array(Type.Object({ address: Type.String({ maxLength: 200 }), amount: Satoshi }, { additionalProperties: false }), {
@@ -62,29 +44,3 @@ export const BroadcastBody = Type.Object(
   },
   { additionalProperties: false },
 );
-export const LeaseBody = Type.Object(
-  {
-    outpoint: OutpointText,
-    id: Type.Optional(LeaseHex),
-    minutes: Minutes,
-    forever: Type.Optional(Type.Boolean({ description: 'Until it is released.' })),
-    until_confs: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100_000, description: 'Outlives a spend up to so many confirmations.' }),
-    ),
-  },
-  { additionalProperties: false },
-);
-
-/** An object, of which the document says the names. */
-export function fields(...names: readonly string[]): TSchema {
-  return Type.Object(Object.fromEntries(names.map((name) => [name, Type.Any()])));
-}
-
-export function describedWallet(summary: string, answer: TSchema, status = 200): object {
-  return {
-    tags: ['Wallets'],
-    summary,
-    security: [{ walletToken: [] }],
-    response: { [status]: { description: summary, content: { 'application/json': { schema: answer } } } },
-  };
-}

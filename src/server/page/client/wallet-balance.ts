@@ -1,10 +1,15 @@
 /** What a wallet has: the whole, its parts as one bar, and how much of it may be spent now or is reserved. */
-import { h } from './dom.ts';
-import { fact } from './parts.ts';
+import { type Child, h } from './dom.ts';
+import { count } from './format.ts';
+import { assetChip, fact } from './parts.ts';
+import type { Amount } from './shapes.ts';
 import { amountText } from './wallet-parts.ts';
 import type { WalletBalance } from './wallet-shapes.ts';
 
-const PARTS: readonly (readonly [key: keyof WalletBalance, name: string, tone: string, title: string])[] = [
+/** More would push the history out of sight. */
+const ASSETS_MAX = 40;
+
+const PARTS: readonly (readonly [key: Exclude<keyof WalletBalance, 'assets'>, name: string, tone: string, title: string])[] = [
   ['confirmed', 'Confirmed', 'ok', 'In blocks, and not of a coinbase that is too young'],
   ['trusted_pending', 'Own, unconfirmed', 'info', 'In no block yet, by transactions of the wallet itself'],
   ['untrusted_pending', 'From others, unconfirmed', 'warn', 'In no block yet, by transactions of others'],
@@ -34,6 +39,26 @@ export function balanceFacts(balance: WalletBalance): HTMLElement {
     ),
     bar,
     h('dl', { class: 'balance-parts' }, parts),
+    assetFacts(balance.assets ?? []),
+  );
+}
+
+function assetFacts(assets: readonly Amount[]): Child {
+  if (assets.length === 0) return null;
+  const rest = assets.length - ASSETS_MAX;
+  const more = rest > 0 && h('span', { class: 'note' }, `and ${count(rest)} more`);
+  return h(
+    'dl',
+    { class: 'facts' },
+    fact(
+      'Assets',
+      h(
+        'div',
+        { class: 'assets' },
+        assets.slice(0, ASSETS_MAX).map((asset) => assetChip(asset)),
+        more,
+      ),
+    ),
   );
 }
 

@@ -1,7 +1,7 @@
 /** The coins of a wallet, reserved ones first: by whom, and until when. */
 import { type Child, h } from './dom.ts';
 import { type LiveRow, LiveTable } from './live-table.ts';
-import { addressLink, blockLink, outputLink, timeAgo } from './parts.ts';
+import { addressLink, assetChips, blockLink, chain, hrefOf, outputLink, timeAgo } from './parts.ts';
 import { amountText, depthText, shortId } from './wallet-parts.ts';
 import type { WalletCoin, WalletLease } from './wallet-shapes.ts';
 
@@ -15,7 +15,8 @@ export class CoinTables {
   /** `onMore` is told how many coins are wanted. */
   constructor(rows: number, onMore: (rows: number) => void) {
     const none = 'None: nothing was paid to the wallet yet, or all of it is spent.';
-    this.coins = new LiveTable('Coins', ['Coin', AMOUNT, 'Address', 'Depth', 'Reservation'], none, { numbers: [AMOUNT], rows, onMore });
+    const names = ['Coin', AMOUNT, ...(chain.hasAssets ? ['Assets'] : []), 'Address', 'Depth', 'Reservation'];
+    this.coins = new LiveTable('Coins', names, none, { numbers: [AMOUNT], rows, onMore });
     this.elements = [this.leased.element, this.coins.element];
   }
 
@@ -27,13 +28,16 @@ export class CoinTables {
 }
 
 function coinRow(coin: WalletCoin): LiveRow {
-  const { outpoint, amount, address, kind, height, confirmations, coinbase, lease } = coin;
+  const { outpoint, amount, assets = [], address, kind, height, confirmations, coinbase, lease } = coin;
   return {
     id: outpoint,
     says: JSON.stringify([height, confirmations, lease]),
     cells: () => [
       coinLink(outpoint),
       h('span', {}, amountText(amount)),
+      ...(chain.hasAssets
+        ? [assetChips([{ unit: chain.unit, quantity: amount }, ...assets], hrefOf('output', outpoint.replace('#', '/'))) ?? '']
+        : []),
       address === null ? kind : addressLink(address),
       h(
         'span',

@@ -1,4 +1,5 @@
 /** What the server tells of wallets, as far as the page shows it (`src/wallet/documents.ts`, `history-documents.ts`). */
+import type { Amount } from './shapes.ts';
 
 export interface WalletHead {
   readonly name: string;
@@ -8,7 +9,9 @@ export interface WalletHead {
 }
 
 export interface Wallet extends WalletHead {
-  readonly accounts: readonly { readonly name: string; readonly descriptor: string }[];
+  /** What it watches: these, or addresses. */
+  readonly accounts?: readonly { readonly name: string; readonly descriptor: string }[];
+  readonly addresses?: readonly { readonly address: string | null; readonly script: string }[];
   /** Events behind it are news. */
   readonly newest_event: number;
 }
@@ -22,12 +25,16 @@ export interface WalletBalance {
   readonly untrusted_pending: string;
   readonly immature: string;
   readonly locked: string;
+  /** Absent: the chain has none. */
+  readonly assets?: readonly Amount[];
 }
 
 export interface WalletCoin {
   /** `txid#index`. */
   readonly outpoint: string;
   readonly amount: string;
+  /** Absent: it holds none. */
+  readonly assets?: readonly Amount[];
   readonly address: string | null;
   readonly kind: string;
   readonly height: number | null;

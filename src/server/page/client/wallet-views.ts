@@ -25,6 +25,8 @@ export async function showWallets(): Promise<View> {
   const none = [
     'There is none yet. Make one that watches: ',
     h('code', {}, 'unspent wallet create NAME DESCRIPTOR'),
+    ', on Cardano ',
+    h('code', {}, 'unspent wallet create NAME --address ADDRESS'),
     ', with the same --data. It is shown here as soon as it is made.',
   ];
   let limit = ROWS.wallets;
@@ -83,7 +85,7 @@ class WalletPage {
   readonly path: string;
   private readonly about = h('div', {});
   /** Apart from what is filled anew, because it stays as it was opened. */
-  private readonly accounts = { box: h('details', { hidden: true }), title: h('summary', {}), list: h('div', {}) };
+  private readonly watched = { box: h('details', { hidden: true }), title: h('summary', {}), list: h('div', {}) };
   private readonly history = new HistoryList(() => this.grow('history'));
   private readonly coins = new CoinTables(ROWS.coins, (rows) => this.grow('coins', rows));
   private readonly reorgs = new ReorgList(() => this.grow('reorgs'));
@@ -92,7 +94,7 @@ class WalletPage {
 
   constructor(name: string) {
     this.path = `/${encodeURIComponent(name)}`;
-    const { box, title, list } = this.accounts;
+    const { box, title, list } = this.watched;
     box.append(title, list);
     const about = h('section', { class: 'card subject', 'aria-label': 'Balance' }, this.about, box);
     this.element = frame(about, this.history.element, this.coins.elements, this.reorgs.element);
@@ -113,13 +115,19 @@ class WalletPage {
     // What was asked for later tells more, or tells of more rows.
     if (turn !== this.turn) return wallet.newest_event;
     update(this.about, aboutWallet(wallet));
-    this.accounts.box.hidden = wallet.accounts.length === 0;
-    update(this.accounts.title, `Descriptors (${count(wallet.accounts.length)})`);
-    update(this.accounts.list, wallet.accounts.map(accountLine));
+    this.showWatched(wallet);
     this.history.show(history.body.transactions, history.next !== null);
     this.coins.show(coins.body.coins, coins.next !== null, leases.body.leases);
     this.reorgs.show(reorgs.body.reorgs, reorgs.next !== null);
     return wallet.newest_event;
+  }
+
+  private showWatched({ accounts = [], addresses = [] }: Wallet): void {
+    const { box, title, list } = this.watched;
+    const lines = [...accounts.map(accountLine), ...addresses.map(addressLine)];
+    box.hidden = lines.length === 0;
+    update(title, `${accounts.length > 0 ? 'Descriptors' : 'Addresses'} (${count(lines.length)})`);
+    update(list, lines);
   }
 
   private grow(list: keyof typeof ROWS, rows = 2 * this.rows[list]): void {
@@ -137,13 +145,18 @@ function aboutWallet({ name, watch_only, synced_to, balance }: Wallet): Child[] 
       'p',
       { class: 'note' },
       synced_to === null
-        ? 'It is at no block yet: unspent start feeds wallets while it follows a chain, unspent wallet sync by hand. The store has to keep the history (utxo.history).'
+        ? 'It is at no block yet: unspent start feeds wallets while it follows a chain, unspent wallet sync by hand. A store of the Bitcoin family has to keep the history for it (utxo.history).'
         : ['At block ', blockLink(synced_to.height, synced_to.hash)],
     ),
     balanceFacts(balance),
   ];
 }
 
-function accountLine({ name, descriptor }: Wallet['accounts'][number]): HTMLElement {
+function accountLine({ name, descriptor }: NonNullable<Wallet['accounts']>[number]): HTMLElement {
   return h('p', { class: 'blob' }, h('b', {}, name), ' ', descriptor, copyButton(descriptor, `descriptor of ${name}`));
+}
+
+function addressLine({ address, script }: NonNullable<Wallet['addresses']>[number]): HTMLElement {
+  const text = address ?? script;
+  return h('p', { class: 'blob' }, text, copyButton(text, 'address'));
 }

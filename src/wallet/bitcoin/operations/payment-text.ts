@@ -4,12 +4,10 @@
  */
 import { type BitcoinNetwork, parseAddress, parseId } from '../../../ledgers/bitcoin/index.ts';
 import { parseOutpoint } from '../../../ledgers/outpoint.ts';
+import { leaseMs } from '../../lease-time.ts';
 import type { SelectionOrder } from '../../selection/bitcoin/coin.ts';
 import type { FeeAllowance } from './fee-guard.ts';
 import type { PaymentRequest } from './payment.ts';
-
-const MINUTE_MS = 60_000;
-const LEASE_MINUTES = 60;
 
 /** What may be said of any transaction that is made. */
 export interface FeeText {
@@ -68,8 +66,4 @@ export function readFee({ feeRate, minutes, feeMax, feeRateMax }: FeeText): FeeA
 /** From sat/vB to sat/kvB. */
 export function toKvB(rate: number): number {
   return Math.round(1000 * rate);
-}
-
-export function leaseMs(minutes: number = LEASE_MINUTES): number {
-  return minutes * MINUTE_MS;
 }

@@ -13,11 +13,10 @@
  * version of what is watched, so only accounts that have changed are read again,
  * and a block is taken in at the version for which it was prepared.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '../../../util/bytes.ts';
 import { isUnspentError } from '../../../util/errors.ts';
-import { WALLET_POLL_MS } from '../../../util/limits.ts';
-import type { FeedEvent, FeedSource } from '../../feed/wallet-feed.ts';
+import { scanBeside } from '../../feed/scan-beside.ts';
+import type { FeedSource } from '../../feed/wallet-feed.ts';
 import type { AccountId, AccountInfo, AddressBranch, WalletId, WalletInfo, WalletTx } from '../../records.ts';
 import type { ScriptHistory } from '../script-history.ts';
 import { type ScanEnd, scanAccount } from './scan.ts';
@@ -55,25 +54,7 @@ export class WalletScanner {
 
   /** The source; while it is waited for, new accounts are scanned. */
   beside(source: FeedSource): FeedSource {
-    return { newest: (signal) => source.newest(signal), events: (after, signal) => this.#whileWaiting(source.events(after, signal)) };
-  }
-
-  async *#whileWaiting(events: AsyncIterable<FeedEvent>): AsyncGenerator<FeedEvent, void, undefined> {
-    const iterator = events[Symbol.asyncIterator]();
-    try {
-      for (;;) {
-        const next = iterator.next();
-        // Awaited below; until then nobody else listens to it.
-        next.catch(() => {});
-        do await this.scanNew();
-        while (!(await isSettledBefore(next, WALLET_POLL_MS)));
-        const { done, value } = await next;
-        if (done === true) return;
-        yield value;
-      }
-    } finally {
-      await iterator.return?.();
-    }
+    return scanBeside(source, () => this.scanNew());
   }
 
   /** Before a block with these transactions: the version of what is watched for which nothing is left to be done. */
@@ -141,20 +122,5 @@ export class WalletScanner {
       }
     }
     this.#scriptsOf.set(id, scripts);
-  }
-}
-
-/** False: not in that time. What it is settled with is the caller's affair. */
-async function isSettledBefore(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  const end = new AbortController();
-  const late = sleep(ms, false, { signal: end.signal, ref: false }).catch(() => false);
-  const settled = promise.then(
-    () => true,
-    () => true,
-  );
-  try {
-    return await Promise.race([settled, late]);
-  } finally {
-    end.abort();
   }
 }

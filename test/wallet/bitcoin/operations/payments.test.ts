@@ -10,10 +10,10 @@ import { newAddressOf } from '../../../../src/wallet/bitcoin/operations/addresse
 import { broadcastTx } from '../../../../src/wallet/bitcoin/operations/broadcast.ts';
 import { prepareChild, prepareReplacement } from '../../../../src/wallet/bitcoin/operations/bump.ts';
 import { createWatchOnlyWallet, importDescriptor } from '../../../../src/wallet/bitcoin/operations/create-wallet.ts';
-import { exportLabels, importLabels } from '../../../../src/wallet/bitcoin/operations/labels.ts';
 import { preparePayment, selectPayment } from '../../../../src/wallet/bitcoin/operations/payment.ts';
 import { Spendables } from '../../../../src/wallet/bitcoin/operations/spendable.ts';
 import type { CoinColumns } from '../../../../src/wallet/coin-columns.ts';
+import { exportLabels, importLabels } from '../../../../src/wallet/labels.ts';
 import type { WalletCoin } from '../../../../src/wallet/records.ts';
 import { type CoinTable, tableOf } from '../../../../src/wallet/selection/bitcoin/coin-table.ts';
 import { until } from '../../../support/patience.ts';
@@ -164,11 +164,11 @@ describe('a payment', () => {
     await assertSameCoins(all, 'shop');
     assert.ok((await context.store.getTx(wallet.id, bumped.tx.id)).block !== null);
 
-    assert.equal(await exportLabels(context.store, wallet), `{"type":"tx","ref":"${toHex(sent.tx.id.toReversed())}","label":"rent"}\n`);
+    assert.equal(await exportLabels(context, wallet), `{"type":"tx","ref":"${toHex(sent.tx.id.toReversed())}","label":"rent"}\n`);
     const other = `{"type":"addr","ref":"bcrt1q","label":"x"}\n{"type":"tx","ref":"${toHex(bumped.tx.id.toReversed())}","label":"rent, bumped"}\n`;
-    assert.deepEqual(await importLabels(context.store, wallet, other), { applied: 1, unknown: 0, passedOver: 1 });
+    assert.deepEqual(await importLabels(context, wallet, other), { applied: 1, unknown: 0, passedOver: 1 });
     assert.equal((await context.store.getTx(wallet.id, bumped.tx.id)).label, 'rent, bumped');
-    await assert.rejects(importLabels(context.store, wallet, '{"type":"tx"}'), { code: 'USAGE', message: /line 1/ });
+    await assert.rejects(importLabels(context, wallet, '{"type":"tx"}'), { code: 'USAGE', message: /line 1/ });
   });
 
   it('that a node refuses fails, and its coins are free again', async (t) => {

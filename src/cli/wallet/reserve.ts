@@ -1,17 +1,14 @@
-/** `wallet select|lease|release`: coins are reserved, for this process or another. */
+/** `wallet lease|release|cancel`: coins are reserved, for this process or another, and set free. */
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { UnspentError } from '../../../util/errors.ts';
-import { selectPayment } from '../../../wallet/bitcoin/operations/payment.ts';
-import { leaseMs } from '../../../wallet/bitcoin/operations/payment-text.ts';
-import { selectionJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
-import { coinName, leaseJson } from '../../../wallet/documents.ts';
-import { action, type Context } from '../../context.ts';
-import type { CommandOptions } from '../../options.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { coinName, leaseJson, txJson } from '../../wallet/documents.ts';
+import { leaseMs } from '../../wallet/lease-time.ts';
+import { action, type Context } from '../context.ts';
+import type { CommandOptions } from '../options.ts';
 import { withWallet } from './open-wallets.ts';
-import { leaseId, leaseMinutes, outpoint, paymentRequest } from './operands.ts';
-import { payOptions } from './pay.ts';
-import { leaseText, selectionText } from './wallet-text.ts';
+import { leaseId, leaseMinutes, outpoint, txId } from './operands.ts';
+import { leaseText } from './wallet-text.ts';
 
 interface LeaseFlags extends CommandOptions {
   readonly id?: string;
@@ -21,7 +18,6 @@ interface LeaseFlags extends CommandOptions {
 }
 
 export function registerReserve(wallet: Command): void {
-  payOptions(wallet.command('select').description('choose coins for a payment, and lease them')).action(action(select));
   wallet
     .command('lease')
     .description('reserve a coin, so that nobody else spends it; or renew a lease')
@@ -39,27 +35,24 @@ export function registerReserve(wallet: Command): void {
     .argument('<outpoint>', 'TXID#INDEX')
     .requiredOption('--id <hex>', 'whose lease it is')
     .action(action(release));
-}
-
-function select(context: Context, name: string): Promise<void> {
-  const { output } = context;
-  return withWallet(context, name, async (wallets, wallet) => {
-    const chosen = await selectPayment(wallets, wallet, paymentRequest(wallets.network, context.options));
-    if (output.json) output.document(selectionJson(wallets, chosen));
-    else output.line(selectionText(chosen, wallets.notation));
-  });
+  wallet
+    .command('cancel')
+    .description('give up a transaction that waits: its coins are free again, unless the network confirms it after all')
+    .argument('<name>', 'of the wallet')
+    .argument('<txid>', 'of the transaction')
+    .action(action(cancel));
 }
 
 function lease(context: Context, name: string, text: string): Promise<void> {
   const { output } = context;
   const flags: LeaseFlags = context.options;
-  const coin = outpoint(text);
   const request = {
     id: flags.id === undefined ? randomBytes(32) : leaseId(flags.id),
     durationMs: flags.forever === true ? null : leaseMs(leaseMinutes(flags.minutes)),
     releaseAfterSpendConfs: flags.untilConfs === undefined ? undefined : confs(flags.untilConfs),
   };
   return withWallet(context, name, async ({ store, notation, now }, wallet) => {
+    const coin = outpoint(notation, text);
     const [made] = await store.leaseCoins(wallet.id, [coin], { ...request, now: now() });
     if (output.json) output.document({ outpoint: coinName(notation, coin), lease: leaseJson(made) });
     else output.line(`${coinName(notation, coin)} is leased ${leaseText(made)}; id ${Buffer.from(made.id).toString('hex')}`);
@@ -69,11 +62,21 @@ function lease(context: Context, name: string, text: string): Promise<void> {
 function release(context: Context, name: string, text: string): Promise<void> {
   const { output } = context;
   const { id }: LeaseFlags = context.options;
-  const coin = outpoint(text);
   return withWallet(context, name, async ({ store, notation, now }, wallet) => {
+    const coin = outpoint(notation, text);
     await store.releaseCoin(wallet.id, coin, leaseId(id), now());
     if (output.json) output.document({ outpoint: coinName(notation, coin), lease: null });
     else output.line(`${coinName(notation, coin)} is free`);
+  });
+}
+
+function cancel(context: Context, name: string, id: string): Promise<void> {
+  const { output } = context;
+  return withWallet(context, name, async ({ store, notation }, wallet) => {
+    await store.invalidateTx(wallet.id, txId(notation, id));
+    const detail = await store.getTxDetail(wallet.id, txId(notation, id));
+    if (output.json) return output.document(txJson(notation, wallet, detail, []));
+    output.line(`transaction ${id} is ${detail.status}: its coins are free again`);
   });
 }
 

@@ -5,15 +5,15 @@
  */
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { parseOutpoint } from '../../../ledgers/outpoint.ts';
-import { WALLET_EVENT_LOOK_MS } from '../../../util/limits.ts';
-import { pause } from '../../../util/pause.ts';
-import { coinJson, type WalletNotation } from '../../../wallet/documents.ts';
-import { entriesJson, eventJson, reorgsJson, txsJson } from '../../../wallet/history-documents.ts';
-import type { NumberedWalletEvent, WalletId } from '../../../wallet/records.ts';
-import { listReorgEffects } from '../../../wallet/reorg-effects.ts';
-import type { CoinPlace, WalletStore } from '../../../wallet/store.ts';
-import type { App } from '../../http/typed.ts';
+import { parseOutpoint } from '../../ledgers/outpoint.ts';
+import { WALLET_EVENT_LOOK_MS } from '../../util/limits.ts';
+import { pause } from '../../util/pause.ts';
+import { coinJson, type WalletNotation } from '../../wallet/documents.ts';
+import { entriesJson, eventJson, reorgsJson, txsJson } from '../../wallet/history-documents.ts';
+import type { NumberedWalletEvent, WalletId } from '../../wallet/records.ts';
+import { listReorgEffects } from '../../wallet/reorg-effects.ts';
+import type { CoinPlace, WalletStore } from '../../wallet/store.ts';
+import type { App } from '../http/typed.ts';
 import { describedWallet, fields, TxidHex, WalletName } from './schemas.ts';
 import type { WalletAccess } from './wallet-access.ts';
 
@@ -23,7 +23,7 @@ const Sequence = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const closed = { additionalProperties: false } as const;
 
 /** One row more than the page has is read, so that the last page is known to be the last. */
-export async function pageOf<Row>(
+export async function walletPage<Row>(
   reply: FastifyReply,
   limit: number | undefined,
   read: (limit: number) => Promise<readonly Row[]>,
@@ -52,7 +52,7 @@ function registerCoins(app: App, access: WalletAccess): void {
       const wallet = await store.getWallet(params.name);
       const behind = query.after === undefined ? undefined : coinPlace(notation, query.after);
       const filter = { now: now(), minConfs: query.min_confs };
-      const coins = await pageOf(
+      const coins = await walletPage(
         reply,
         query.limit,
         (limit) => store.listCoins(wallet.id, filter, { limit, after: behind }),
@@ -92,7 +92,7 @@ function registerHistory(app: App, access: WalletAccess): void {
       const { store, notation } = wallets;
       const wallet = await store.getWallet(params.name);
       const after = query.after === undefined ? undefined : notation.parseId(query.after);
-      const details = await pageOf(
+      const details = await walletPage(
         reply,
         query.limit,
         (limit) => store.history(wallet.id, { limit, after, withoutReplaced: query.grouped }),
@@ -110,7 +110,7 @@ function registerHistory(app: App, access: WalletAccess): void {
     access.answer(reply, async (wallets) => {
       const wallet = await wallets.store.getWallet(params.name);
       const read = (limit: number) => listReorgEffects(wallets.store, wallet.id, { limit, after: query.after });
-      const reorgs = await pageOf(reply, query.limit, read, ({ sequence }) => `${sequence}`);
+      const reorgs = await walletPage(reply, query.limit, read, ({ sequence }) => `${sequence}`);
       return { reorgs: await reorgsJson(wallets, wallet, reorgs) };
     }),
   );

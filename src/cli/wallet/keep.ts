@@ -1,20 +1,18 @@
 /** `wallet label|export|prune|backup|migrate`: what a wallet keeps, and how it is kept. */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { formatId } from '../../../ledgers/bitcoin/index.ts';
-import { UnspentError } from '../../../util/errors.ts';
-import { backupSqlite } from '../../../wallet/backup.ts';
-import { exportLabels } from '../../../wallet/bitcoin/operations/labels.ts';
-import { revealSecret } from '../../../wallet/bitcoin/operations/signing-wallet.ts';
-import { accountJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
-import { walletDatabaseFile, walletDatabaseUrl } from '../../../wallet/database-url.ts';
-import { walletJson } from '../../../wallet/documents.ts';
-import { action, type Context } from '../../context.ts';
-import { counted } from '../../format.ts';
-import type { CommandOptions } from '../../options.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { backupSqlite } from '../../wallet/backup.ts';
+import { walletDatabaseFile, walletDatabaseUrl } from '../../wallet/database-url.ts';
+import { walletJson } from '../../wallet/documents.ts';
+import { exportLabels } from '../../wallet/labels.ts';
+import { passphraseOptions } from '../bitcoin/wallet/passphrase.ts';
+import { showSecret } from '../bitcoin/wallet/secrets.ts';
+import { action, type Context } from '../context.ts';
+import { counted } from '../format.ts';
+import type { CommandOptions } from '../options.ts';
 import { withWallet, withWallets } from './open-wallets.ts';
 import { txId } from './operands.ts';
-import { passphraseOptions, readPassphrase } from './passphrase.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -35,7 +33,7 @@ export function registerKeep(wallet: Command): void {
   passphraseOptions(
     wallet
       .command('export')
-      .description('its descriptors, from which it can be made again anywhere; or its labels (BIP329), or its secret'),
+      .description('its descriptors or addresses, from which it can be made again anywhere; or its labels (BIP329), or its secret'),
   )
     .argument('<name>', 'of the wallet')
     .option('--labels', 'labels, one JSON document a line')
@@ -57,8 +55,8 @@ export function registerKeep(wallet: Command): void {
 
 function label(context: Context, name: string, id: string, text: string): Promise<void> {
   const { output } = context;
-  return withWallet(context, name, async ({ store }, wallet) => {
-    await store.updateTx(wallet.id, txId(id), { label: text });
+  return withWallet(context, name, async ({ store, notation }, wallet) => {
+    await store.updateTx(wallet.id, txId(notation, id), { label: text });
     if (output.json) output.document({ txid: id, label: text });
     else output.line(text === '' ? `transaction ${id} has no label` : `transaction ${id}: ${text}`);
   });
@@ -67,16 +65,15 @@ function label(context: Context, name: string, id: string, text: string): Promis
 function exportWallet(context: Context, name: string): Promise<void> {
   const { output } = context;
   const { labels, secret }: KeepFlags = context.options;
+  if (secret === true) return showSecret(context, name);
   return withWallet(context, name, async (wallets, wallet) => {
-    if (secret === true) return showSecret(context, await revealSecret(wallets, wallet, await readPassphrase(context)));
-    const text = await exportLabels(wallets.store, wallet);
-    const accounts = await wallets.store.listAccounts(wallet.id);
+    const text = await exportLabels(wallets, wallet);
     if (output.json) {
       const lines = text.split('\n').filter((line) => line !== '');
       return output.document({
         network: wallets.network.name,
         ...walletJson(wallets.notation, wallet),
-        accounts: accounts.map((account) => accountJson(wallets, account)),
+        ...(await wallets.watchedJson(wallet)),
         labels: lines.map((line) => JSON.parse(line) as unknown),
       });
     }
@@ -84,26 +81,17 @@ function exportWallet(context: Context, name: string): Promise<void> {
       if (text !== '') output.line(text.trimEnd());
       return;
     }
-    for (const account of accounts) {
-      const { external, change } = wallets.account(account);
-      output.line(`${external}`);
-      if (change !== null) output.line(`${change}`);
-    }
+    for (const line of await wallets.watchedLines(wallet)) output.line(line);
   });
-}
-
-function showSecret({ output }: Context, secret: string): void {
-  if (output.json) output.document({ secret });
-  else output.line(secret);
 }
 
 function prune(context: Context, name: string): Promise<void> {
   const { output } = context;
   const { days = '30' }: KeepFlags = context.options;
   if (!/^\d{1,5}$/.test(days)) throw new UnspentError('USAGE', `--days is a whole number, not '${days.slice(0, 40)}'`);
-  return withWallet(context, name, async ({ store, now }, wallet) => {
+  return withWallet(context, name, async ({ store, notation, now }, wallet) => {
     const gone = await store.pruneDead(wallet.id, now() - Number(days) * DAY_MS);
-    if (output.json) output.document({ pruned: gone.map(formatId) });
+    if (output.json) output.document({ pruned: gone.map(notation.formatId) });
     else output.line(`${counted(gone.length, 'transaction')} forgotten`);
   });
 }

@@ -5,20 +5,18 @@
  * The database is opened with the first request that has the token.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { needBitcoin } from '../../../families/bitcoin.ts';
-import { UnspentError } from '../../../util/errors.ts';
-import { openWalletContext, walletSettings } from '../../../wallet/bitcoin/operations/open-context.ts';
-import { withShownIds } from '../../../wallet/bitcoin/operations/shown-ids.ts';
-import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
-import { walletDatabaseUrl } from '../../../wallet/database-url.ts';
-import type { ServerContext } from '../../context.ts';
-import { tokenCheck } from '../../http/safety.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { walletDatabaseUrl } from '../../wallet/database-url.ts';
+import type { FamilyWallets } from '../../wallet/family-wallets.ts';
+import { withShownIds } from '../../wallet/shown-ids.ts';
+import type { ServerContext } from '../context.ts';
+import { tokenCheck } from '../http/safety.ts';
 import { WALLET_TOKEN_FILE, walletToken } from './wallet-token.ts';
 
 export class WalletAccess {
   readonly #server: ServerContext;
   #isToken: ((authorization: string | undefined) => boolean) | undefined;
-  #opening: Promise<WalletContext> | undefined;
+  #opening: Promise<FamilyWallets> | undefined;
 
   constructor(server: ServerContext) {
     this.#server = server;
@@ -39,16 +37,17 @@ export class WalletAccess {
   }
 
   /** What the body gives, as text. */
-  async answer(reply: FastifyReply, body: (wallets: WalletContext) => Promise<unknown>, status = 200): Promise<FastifyReply> {
+  async answer(reply: FastifyReply, body: (wallets: FamilyWallets) => Promise<unknown>, status = 200): Promise<FastifyReply> {
+    const wallets = await this.#wallets();
     try {
-      const value = await body(await this.#wallets());
+      const value = await body(wallets);
       return reply
         .code(status)
         .header('cache-control', 'no-store')
         .header('content-type', 'application/json; charset=utf-8')
         .send(JSON.stringify(value));
     } catch (error) {
-      throw withShownIds(error);
+      throw withShownIds(error, wallets.notation);
     }
   }
 
@@ -60,7 +59,7 @@ export class WalletAccess {
   }
 
   /** One that could not be opened is tried again with the next request. */
-  #wallets(): Promise<WalletContext> {
+  #wallets(): Promise<FamilyWallets> {
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined;
       throw error;
@@ -68,10 +67,8 @@ export class WalletAccess {
     return this.#opening;
   }
 
-  #open(): Promise<WalletContext> {
+  #open(): Promise<FamilyWallets> {
     const { config, network } = this.#server;
-    const { parameters } = needBitcoin(network, 'a wallet');
-    const url = walletDatabaseUrl(config.wallet.database, config.data);
-    return openWalletContext(url, { network: parameters, ...walletSettings(config.wallet) });
+    return network.family.wallets.open(walletDatabaseUrl(config.wallet.database, config.data), network.parameters, config.wallet);
   }
 }

@@ -1,15 +1,14 @@
 /** `wallet list|address|balance|utxos|history`: what a wallet has and what happened to it. */
 import type { Command } from 'commander';
-import { formatAddress } from '../../../ledgers/bitcoin/index.ts';
-import { toHex } from '../../../util/bytes.ts';
-import { newAddressOf } from '../../../wallet/bitcoin/operations/addresses.ts';
-import { addressJson, balanceJson, coinJson, txJson, walletJson } from '../../../wallet/documents.ts';
-import { action, type Context } from '../../context.ts';
-import { count, counted, pairs, table } from '../../format.ts';
-import type { CommandOptions } from '../../options.ts';
+import { toHex } from '../../util/bytes.ts';
+import { addressJson, balanceJson, coinJson, txJson, walletJson } from '../../wallet/documents.ts';
+import { holdingsOf } from '../../wallet/holdings.ts';
+import { action, type Context } from '../context.ts';
+import { count, counted, pairs, table } from '../format.ts';
+import type { CommandOptions } from '../options.ts';
 import { withWallet, withWallets } from './open-wallets.ts';
 import { rowLimit, txId } from './operands.ts';
-import { coinTable, coinText, historyTable } from './wallet-text.ts';
+import { assetText, coinTable, coinText, historyTable, holdingsText } from './wallet-text.ts';
 
 const COINS = 1000;
 const HISTORY_ROWS = 50;
@@ -24,7 +23,7 @@ export function registerLook(wallet: Command): void {
   const about = (name: string, description: string): Command =>
     wallet.command(name).description(description).argument('<name>', 'of the wallet');
   wallet.command('list').description('all wallets of the database').action(action(list));
-  about('address', 'a new address to be paid at')
+  about('address', 'an address to be paid at: a new one each time, or the first that is watched (Cardano)')
     .option('--account <name>', 'of that account (default: the first)')
     .option('--change', 'one for change')
     .action(action(address));
@@ -41,13 +40,15 @@ export function registerLook(wallet: Command): void {
 
 function list(context: Context): Promise<void> {
   const { output } = context;
-  return withWallets(context, async ({ store, notation, now }) => {
-    const wallets = await store.listWallets();
-    if (output.json) return output.document({ wallets: wallets.map((each) => walletJson(notation, each)) });
+  return withWallets(context, async (wallets) => {
+    const { store, notation } = wallets;
+    const list = await store.listWallets();
+    if (output.json) return output.document({ wallets: list.map((each) => walletJson(notation, each)) });
     const rows: string[][] = [];
-    for (const { id, name, syncedTo } of wallets) {
-      const { total } = await store.balance(id, { now: now() });
-      rows.push([name, coinText(total, notation), syncedTo === null ? 'no block yet' : count(syncedTo.height)]);
+    for (const wallet of list) {
+      const { name, syncedTo } = wallet;
+      const total = holdingsText(wallets, await holdingsOf(wallets, wallet));
+      rows.push([name, total, syncedTo === null ? 'no block yet' : count(syncedTo.height)]);
     }
     output.line(rows.length === 0 ? 'no wallets' : table(['NAME', 'TOTAL', 'HEIGHT'], rows, [1, 2]));
   });
@@ -57,17 +58,18 @@ function address(context: Context, name: string): Promise<void> {
   const { output } = context;
   const { account, change }: LookFlags = context.options;
   return withWallet(context, name, async (wallets, wallet) => {
-    const made = await newAddressOf(wallets, wallet, { account, branch: change === true ? 1 : 0 });
-    if (output.json) output.document(addressJson(wallets.notation, made));
-    else output.line(formatAddress(wallets.network, made.script) ?? toHex(made.script));
+    const found = await wallets.addressOf(wallet, { account, change });
+    if (output.json) output.document(addressJson(wallets.notation, found));
+    else output.line(wallets.notation.formatAddress(found.script) ?? toHex(found.script));
   });
 }
 
 function balance(context: Context, name: string): Promise<void> {
   const { output } = context;
-  return withWallet(context, name, async ({ store, notation, now }, wallet) => {
-    const sums = await store.balance(wallet.id, { now: now() });
-    if (output.json) return output.document({ wallet: name, ...walletJson(notation, wallet), ...balanceJson(sums) });
+  return withWallet(context, name, async (wallets, wallet) => {
+    const { notation } = wallets;
+    const { balance: sums, assets } = await holdingsOf(wallets, wallet);
+    if (output.json) return output.document({ wallet: name, ...walletJson(notation, wallet), ...balanceJson(sums, assets) });
     const text = (amount: bigint): string => coinText(amount, notation);
     output.line(
       pairs([
@@ -77,6 +79,7 @@ function balance(context: Context, name: string): Promise<void> {
         ['pending', `${text(sums.trustedPending)} of its own, ${text(sums.untrustedPending)} of others`],
         ['immature', text(sums.immature)],
         ['leased', text(sums.locked)],
+        ...(assets ?? []).map((asset, i): [string, string] => [i === 0 ? 'assets' : '', assetText(asset)]),
         ['at', wallet.syncedTo === null ? 'no block yet' : `height ${count(wallet.syncedTo.height)}`],
       ]),
     );
@@ -99,7 +102,7 @@ function history(context: Context, name: string): Promise<void> {
   const { output } = context;
   const { limit, after }: LookFlags = context.options;
   return withWallet(context, name, async ({ store, notation }, wallet) => {
-    const page = { limit: rowLimit(limit, HISTORY_ROWS), after: after === undefined ? undefined : txId(after) };
+    const page = { limit: rowLimit(limit, HISTORY_ROWS), after: after === undefined ? undefined : txId(notation, after) };
     const details = await store.history(wallet.id, page);
     const rows = await Promise.all(
       details.map(async (detail) => ({ detail, replacedBy: await store.replacementChain(wallet.id, detail.tx.id) })),

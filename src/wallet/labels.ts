@@ -3,12 +3,12 @@
  * line. This wallet labels transactions; labels of other things are passed over
  * and counted, not lost silently.
  */
-import { formatId, parseId } from '../../../ledgers/bitcoin/index.ts';
-import { isHex } from '../../../util/bytes.ts';
-import { isUnspentError, UnspentError } from '../../../util/errors.ts';
-import { WALLET_LABELS_BYTES_MAX, WALLET_PAGE_ROWS } from '../../../util/limits.ts';
-import type { TxDetail, WalletInfo } from '../../records.ts';
-import type { WalletStore } from '../../store.ts';
+import { isHex } from '../util/bytes.ts';
+import { isUnspentError, UnspentError } from '../util/errors.ts';
+import { WALLET_LABELS_BYTES_MAX, WALLET_PAGE_ROWS } from '../util/limits.ts';
+import type { WalletReader } from './history-documents.ts';
+import type { TxDetail, WalletInfo } from './records.ts';
+import type { WalletStore } from './store.ts';
 
 export interface ImportedLabels {
   /** Transactions that have their label now. */
@@ -20,10 +20,10 @@ export interface ImportedLabels {
 }
 
 /** Labels of transactions, oldest first, a line each. */
-export async function exportLabels(store: WalletStore, wallet: WalletInfo): Promise<string> {
+export async function exportLabels({ store, notation }: WalletReader, wallet: WalletInfo): Promise<string> {
   const lines: string[] = [];
   for await (const { tx, label } of allHistory(store, wallet)) {
-    if (label !== '') lines.push(JSON.stringify({ type: 'tx', ref: formatId(tx.id), label }));
+    if (label !== '') lines.push(JSON.stringify({ type: 'tx', ref: notation.formatId(tx.id), label }));
   }
   return lines
     .reverse()
@@ -32,7 +32,7 @@ export async function exportLabels(store: WalletStore, wallet: WalletInfo): Prom
 }
 
 /** Throws USAGE with the line that is none, before anything is changed; INVALID_PARAM for a label that is too long. */
-export async function importLabels(store: WalletStore, { id }: WalletInfo, text: string): Promise<ImportedLabels> {
+export async function importLabels(reader: WalletReader, { id }: WalletInfo, text: string): Promise<ImportedLabels> {
   if (text.length > WALLET_LABELS_BYTES_MAX)
     throw new UnspentError('LIMIT', `labels have at most ${WALLET_LABELS_BYTES_MAX} bytes`, { limit: WALLET_LABELS_BYTES_MAX });
   const lines = text.split('\n').map((line) => line.trim());
@@ -40,7 +40,7 @@ export async function importLabels(store: WalletStore, { id }: WalletInfo, text:
   const counts = { applied: 0, unknown: 0, passedOver: 0 };
   for (const { type, ref, label } of labels) {
     if (type !== 'tx') counts.passedOver++;
-    else if (await setLabel(store, id, ref, label)) counts.applied++;
+    else if (await setLabel(reader, id, ref, label)) counts.applied++;
     else counts.unknown++;
   }
   return counts;
@@ -70,9 +70,9 @@ function readLabel(line: string, number: number): LabelLine {
 }
 
 /** False: the wallet does not have the transaction. */
-async function setLabel(store: WalletStore, walletId: number, ref: string, label: string): Promise<boolean> {
+async function setLabel({ store, notation }: WalletReader, walletId: number, ref: string, label: string): Promise<boolean> {
   try {
-    await store.updateTx(walletId, parseId(ref), { label });
+    await store.updateTx(walletId, notation.parseId(ref), { label });
     return true;
   } catch (error) {
     if (isUnspentError(error, 'TX_UNKNOWN')) return false;
@@ -81,7 +81,7 @@ async function setLabel(store: WalletStore, walletId: number, ref: string, label
 }
 
 /** Page by page, newest first. */
-export async function* allHistory(store: WalletStore, { id }: WalletInfo): AsyncGenerator<TxDetail, void, undefined> {
+async function* allHistory(store: WalletStore, { id }: WalletInfo): AsyncGenerator<TxDetail, void, undefined> {
   for (let after: Uint8Array | undefined; ; ) {
     const page = await store.history(id, { after, limit: WALLET_PAGE_ROWS });
     yield* page;

@@ -6,9 +6,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../../../config/schema.ts';
-import { readRegular } from '../../../files/regular.ts';
-import { UnspentError } from '../../../util/errors.ts';
+import type { Config } from '../../config/schema.ts';
+import { readRegular } from '../../files/regular.ts';
+import { UnspentError } from '../../util/errors.ts';
 
 export const WALLET_TOKEN_FILE = 'wallets.token';
 const TOKEN_BYTES = 32;

@@ -1,20 +1,17 @@
 /** Wallets are made and looked at: their accounts, addresses and labels. Their lists are in `lists.ts`. */
 import Type from 'typebox';
-import { parseId } from '../../../ledgers/bitcoin/index.ts';
-import { WALLET_LABELS_BYTES_MAX } from '../../../util/limits.ts';
-import { newAddressOf } from '../../../wallet/bitcoin/operations/addresses.ts';
-import { createWatchOnlyWallet, importDescriptor } from '../../../wallet/bitcoin/operations/create-wallet.ts';
-import { exportLabels, importLabels } from '../../../wallet/bitcoin/operations/labels.ts';
-import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
-import { accountJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
-import { addressJson, balanceJson, txJson, walletJson } from '../../../wallet/documents.ts';
-import type { TxDetail, WalletInfo } from '../../../wallet/records.ts';
-import type { App } from '../../http/typed.ts';
-import { Limit, pageOf } from './lists.ts';
-import { DescriptorBody, describedWallet, fields, Label, NewWalletBody, WalletName, WalletTxPath } from './schemas.ts';
+import { WALLET_LABELS_BYTES_MAX } from '../../util/limits.ts';
+import { addressJson, txJson, walletJson } from '../../wallet/documents.ts';
+import type { FamilyWallets } from '../../wallet/family-wallets.ts';
+import { holdingsJson } from '../../wallet/holdings.ts';
+import { exportLabels, importLabels } from '../../wallet/labels.ts';
+import type { TxDetail, WalletInfo } from '../../wallet/records.ts';
+import type { App } from '../http/typed.ts';
+import { Limit, walletPage } from './lists.ts';
+import { describedWallet, fields, Label, NewWalletBody, WalletName, WalletTxPath, WatchedBody } from './schemas.ts';
 import type { WalletAccess } from './wallet-access.ts';
 
-const WALLET = fields('name', 'watch_only', 'synced_to', 'accounts', 'balance', 'newest_event');
+const WALLET = fields('name', 'watch_only', 'synced_to', 'accounts', 'addresses', 'balance', 'newest_event');
 const TX = fields('txid', 'status', 'change', 'fee', 'block', 'confirmations', 'received', 'label', 'replaced_by', 'inputs', 'outputs');
 
 export function registerWalletReads(app: App, access: WalletAccess): void {
@@ -35,8 +32,7 @@ export function registerWalletReads(app: App, access: WalletAccess): void {
       reply,
       async (wallets) => {
         const wallet = await wallets.store.getWallet(params.name);
-        const address = await newAddressOf(wallets, wallet, { account: body.account, branch: body.change === true ? 1 : 0 });
-        return addressJson(wallets.notation, address);
+        return addressJson(wallets.notation, await wallets.addressOf(wallet, body));
       },
       201,
     ),
@@ -48,7 +44,7 @@ export function registerWalletReads(app: App, access: WalletAccess): void {
     ({ params }, reply) =>
       access.answer(reply, async (wallets) => {
         const wallet = await wallets.store.getWallet(params.name);
-        return withReplacements(wallets, wallet, await wallets.store.getTxDetail(wallet.id, parseId(params.txid)));
+        return withReplacements(wallets, wallet, await wallets.store.getTxDetail(wallet.id, wallets.notation.parseId(params.txid)));
       }),
   );
 }
@@ -60,31 +56,32 @@ function registerWalletList(app: App, access: WalletAccess): void {
   );
   const listSchema = { ...describedWallet('Wallets by name, with their balances', fields('wallets')), querystring };
   app.get('/', { schema: listSchema }, ({ query }, reply) =>
-    access.answer(reply, async ({ store, notation, now }) => {
+    access.answer(reply, async (wallets) => {
+      const { store, notation } = wallets;
       const after = query.after === undefined ? undefined : Buffer.from(query.after, 'base64url').toString();
       const read = (limit: number) => store.listWallets({ limit, after });
       const list: object[] = [];
-      for (const wallet of await pageOf(reply, query.limit, read, ({ name }) => Buffer.from(name).toString('base64url'))) {
-        list.push({ ...walletJson(notation, wallet), balance: balanceJson(await store.balance(wallet.id, { now: now() })) });
+      for (const wallet of await walletPage(reply, query.limit, read, ({ name }) => Buffer.from(name).toString('base64url'))) {
+        list.push({ ...walletJson(notation, wallet), balance: await holdingsJson(wallets, wallet) });
       }
       return { wallets: list };
     }),
   );
   app.post('/', { schema: { ...describedWallet('A new wallet that watches', WALLET, 201), body: NewWalletBody } }, ({ body }, reply) =>
-    access.answer(reply, async (wallets) => wholeWallet(wallets, await createWatchOnlyWallet(wallets, body)), 201),
+    access.answer(reply, async (wallets) => wholeWallet(wallets, await wallets.createWatching(body.name, body)), 201),
   );
   app.get(
     '/:name',
-    { schema: { ...describedWallet('A wallet, its accounts and its balance', WALLET), params: WalletName } },
+    { schema: { ...describedWallet('A wallet, what it watches and its balance', WALLET), params: WalletName } },
     ({ params }, reply) => access.answer(reply, async (wallets) => wholeWallet(wallets, await wallets.store.getWallet(params.name))),
   );
   const accountSchema = {
-    ...describedWallet('One more account', fields('name', 'descriptor', 'change'), 201),
+    ...describedWallet('One more account, or more addresses', fields('name', 'descriptor', 'change', 'addresses'), 201),
     params: WalletName,
-    body: DescriptorBody,
+    body: WatchedBody,
   };
   app.post('/:name/accounts', { schema: accountSchema }, ({ params, body }, reply) =>
-    access.answer(reply, async (wallets) => accountJson(wallets, await importDescriptor(wallets, params.name, body)), 201),
+    access.answer(reply, (wallets) => wallets.watchMore(params.name, body), 201),
   );
 }
 
@@ -97,15 +94,15 @@ function registerWalletLabels(app: App, access: WalletAccess): void {
   app.patch('/:name/transactions/:txid', { schema: labelSchema }, ({ params, body }, reply) =>
     access.answer(reply, async (wallets) => {
       const wallet = await wallets.store.getWallet(params.name);
-      await wallets.store.updateTx(wallet.id, parseId(params.txid), { label: body.label });
-      return withReplacements(wallets, wallet, await wallets.store.getTxDetail(wallet.id, parseId(params.txid)));
+      await wallets.store.updateTx(wallet.id, wallets.notation.parseId(params.txid), { label: body.label });
+      return withReplacements(wallets, wallet, await wallets.store.getTxDetail(wallet.id, wallets.notation.parseId(params.txid)));
     }),
   );
   app.get(
     '/:name/labels',
     { schema: { ...describedWallet('Its labels (BIP329)', fields('labels')), params: WalletName } },
     ({ params }, reply) =>
-      access.answer(reply, async ({ store }) => ({ labels: await exportLabels(store, await store.getWallet(params.name)) })),
+      access.answer(reply, async (wallets) => ({ labels: await exportLabels(wallets, await wallets.store.getWallet(params.name)) })),
   );
   const importSchema = {
     ...describedWallet('Take labels in (BIP329)', fields('applied', 'unknown', 'passed_over')),
@@ -113,22 +110,21 @@ function registerWalletLabels(app: App, access: WalletAccess): void {
     body: Type.Object({ labels: Type.String({ description: 'One JSON document a line.' }) }, { additionalProperties: false }),
   };
   app.post('/:name/labels', { schema: importSchema, bodyLimit: WALLET_LABELS_BYTES_MAX }, ({ params, body }, reply) =>
-    access.answer(reply, async ({ store }) => {
-      const { applied, unknown, passedOver } = await importLabels(store, await store.getWallet(params.name), body.labels);
+    access.answer(reply, async (wallets) => {
+      const wallet = await wallets.store.getWallet(params.name);
+      const { applied, unknown, passedOver } = await importLabels(wallets, wallet, body.labels);
       return { applied, unknown, passed_over: passedOver };
     }),
   );
 }
 
-async function wholeWallet(wallets: WalletContext, wallet: WalletInfo): Promise<object> {
-  const { store, now } = wallets;
+async function wholeWallet(wallets: FamilyWallets, wallet: WalletInfo): Promise<object> {
   // First: whoever goes on behind it may hear of something that the rest tells already, but misses nothing.
-  const { newest } = await store.eventRange();
-  const accounts = (await store.listAccounts(wallet.id)).map((account) => accountJson(wallets, account));
-  const balance = balanceJson(await store.balance(wallet.id, { now: now() }));
-  return { ...walletJson(wallets.notation, wallet), accounts, balance, newest_event: newest };
+  const { newest } = await wallets.store.eventRange();
+  const watched = await wallets.watchedJson(wallet);
+  return { ...walletJson(wallets.notation, wallet), ...watched, balance: await holdingsJson(wallets, wallet), newest_event: newest };
 }
 
-async function withReplacements({ store, notation }: WalletContext, wallet: WalletInfo, detail: TxDetail): Promise<object> {
+async function withReplacements({ store, notation }: FamilyWallets, wallet: WalletInfo, detail: TxDetail): Promise<object> {
   return txJson(notation, wallet, detail, await store.replacementChain(wallet.id, detail.tx.id));
 }

@@ -1,19 +1,17 @@
 /** The wallets beside a store, fed for as long as `start` runs. `wallet sync` feeds them up to the newest block. */
 import { existsSync } from 'node:fs';
-import { isGiven } from '../../../config/schema.ts';
-import { isOfBitcoin } from '../../../families/bitcoin.ts';
-import { feedWallets } from '../../../server/bitcoin/wallets/feed-wallets.ts';
-import type { OpenStore } from '../../../store/store.ts';
-import { isUnspentError } from '../../../util/errors.ts';
-import { WALLET_POLL_MS } from '../../../util/limits.ts';
-import { pause } from '../../../util/pause.ts';
-import { walletDatabaseFile, walletDatabaseUrl } from '../../../wallet/database-url.ts';
-import type { Context } from '../../context.ts';
+import { isGiven } from '../../config/schema.ts';
+import { feedWallets } from '../../server/wallets/feed-wallets.ts';
+import type { OpenStore } from '../../store/store.ts';
+import { isUnspentError } from '../../util/errors.ts';
+import { WALLET_POLL_MS } from '../../util/limits.ts';
+import { pause } from '../../util/pause.ts';
+import { walletDatabaseFile, walletDatabaseUrl } from '../../wallet/database-url.ts';
+import type { Context } from '../context.ts';
 import { withWallets } from './open-wallets.ts';
 
 /** Until the signal comes. Waits for the database where there is none yet. What goes wrong is said, and ends nothing else. */
 export async function followWallets(context: Context, store: OpenStore, signal: AbortSignal): Promise<void> {
-  if (!isOfBitcoin(store.network)) return;
   const { config } = context.settings;
   const file = walletDatabaseFile(walletDatabaseUrl(config.wallet.database, store.data));
   if (!isGiven(config, 'wallet.database'))

@@ -1,11 +1,13 @@
 /** Wallets over HTTP, under `/api/v1/wallets`: what `unspent wallet` does, with a token of their own. */
 import type { FastifyInstance } from 'fastify';
-import type { ServerState } from '../../http/server-state.ts';
-import type { Typebox } from '../../http/typed.ts';
-import { API } from '../../native/openapi.ts';
-import type { WireShape } from '../../shapes.ts';
+import { registerWalletPayments } from '../bitcoin/wallets/payments.ts';
+import type { ServerState } from '../http/server-state.ts';
+import type { Typebox } from '../http/typed.ts';
+import { API } from '../native/openapi.ts';
+import type { WireShape } from '../shapes.ts';
+import { registerLacking } from './lacking.ts';
+import { registerLeases } from './leases.ts';
 import { registerWalletLists } from './lists.ts';
-import { registerWalletPayments } from './payments.ts';
 import { registerWalletReads } from './reads.ts';
 import { WalletAccess } from './wallet-access.ts';
 
@@ -13,6 +15,7 @@ export const wallets: WireShape = { name: 'wallets', routes: registerWallets };
 
 function registerWallets(app: FastifyInstance, state: ServerState): void {
   const access = new WalletAccess(state.context);
+  const { lacks } = state.context.network.family.wallets;
   app.addHook('onClose', () => access.close());
   app.register(
     async (api) => {
@@ -24,7 +27,9 @@ function registerWallets(app: FastifyInstance, state: ServerState): void {
       const typed = api.withTypeProvider<Typebox>();
       registerWalletReads(typed, access);
       registerWalletLists(typed, access);
-      registerWalletPayments(typed, access);
+      registerLeases(typed, access);
+      if (lacks.payments === undefined) registerWalletPayments(typed, access);
+      registerLacking(typed, lacks);
     },
     { prefix: `${API}/wallets` },
   );

@@ -1,0 +1,76 @@
+/**
+ * Feeds wallets from a store that this process has open: with its blocks, with
+ * the past of new wallets from its indexes, and, while it follows, with the
+ * mempool of the node that the store follows, where wallets of the family hear of
+ * it.
+ */
+import type { OpenStore } from '../../store/store.ts';
+import { isUnspentError, UnspentError } from '../../util/errors.ts';
+import type { FamilyWallets } from '../../wallet/family-wallets.ts';
+import { WalletFeed } from '../../wallet/feed/wallet-feed.ts';
+import { WalletMempool } from '../../wallet/feed/wallet-mempool.ts';
+import { MempoolLink } from '../mempool/link.ts';
+
+export interface FeedWalletsOptions {
+  /** Undefined: up to the newest block of the store, and no further. Otherwise until it comes. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Throws UNSUPPORTED where the store does not keep what it takes, NETWORK_WRONG where it is of another network, EXPIRED
+ * where it cannot tell any more what happened since the wallets were fed.
+ */
+export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { signal }: FeedWalletsOptions = {}): Promise<void> {
+  checkSameNetwork(wallets, store);
+  const { feed, source, prepare, otherOwners, mempoolTx } = wallets.chainOf(store, signal === undefined);
+  const { now, eventsMax } = wallets;
+  const onMove = async (): Promise<void> => mempool?.moved();
+  const chain = new WalletFeed(wallets.store, { feed, now, prepare, otherOwners, onMove, eventsMax });
+  const mempool = mempoolTx && new WalletMempool(chain, mempoolTx);
+  try {
+    if (signal === undefined) await chain.follow(source, new AbortController().signal);
+    else if (mempool === undefined) await chain.follow(source, signal);
+    else await withMempool(store, mempool, signal, (stop) => chain.follow(source, stop));
+  } catch (error) {
+    if (!isUnspentError(error, 'EXPIRED')) throw error;
+    const { rescans = '`unspent wallet rescan` brings the wallets to its newest block from the index of scripts' } =
+      store.network.family.wallets.lacks;
+    throw new UnspentError(
+      'EXPIRED',
+      `the store cannot tell any more what happened since the wallets were fed: ${rescans}`,
+      error.meta,
+      error,
+    );
+  }
+}
+
+export function checkSameNetwork({ network }: FamilyWallets, store: Pick<OpenStore, 'network'>): void {
+  if (store.network.name === network.name) return;
+  throw new UnspentError('NETWORK_WRONG', `the wallets are of ${network.name}, and the store is of ${store.network.name}`);
+}
+
+/** While the body runs, the wallets hear of the mempool of the node that is followed. Throws what either throws. */
+async function withMempool(
+  store: OpenStore,
+  mempool: WalletMempool,
+  signal: AbortSignal,
+  body: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const stop = new AbortController();
+  let failure: { readonly error: unknown } | null = null;
+  const link = new MempoolLink(store);
+  link.start(async (changes) => {
+    try {
+      for (const change of changes) await mempool.take(change);
+    } catch (error) {
+      failure ??= { error };
+      stop.abort();
+    }
+  });
+  try {
+    await body(AbortSignal.any([signal, stop.signal]));
+  } finally {
+    link.close();
+  }
+  if (failure !== null) throw (failure as { readonly error: unknown }).error;
+}

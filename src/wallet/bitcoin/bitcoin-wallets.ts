@@ -1,0 +1,82 @@
+/**
+ * Wallets of a network of the Bitcoin family, opened: they watch the scripts of
+ * descriptors, and their past comes from the history of a store. What only they
+ * do, payments and keys, is in `operations/`.
+ */
+import { UnspentError } from '../../util/errors.ts';
+import type { AddressRequest, FamilyWallets, WalletChain, WalletChainStore, WatchedJson, WatchedText } from '../family-wallets.ts';
+import { storeFeed } from '../feed/store-feed.ts';
+import type { AddressInfo, WalletInfo } from '../records.ts';
+import { COINBASE_MATURITY } from '../rules/confirmations.ts';
+import { newAddressOf } from './operations/addresses.ts';
+import { createWatchOnlyWallet, importDescriptor, type NewDescriptorAccount } from './operations/create-wallet.ts';
+import { type RescanResult, rescanWallets } from './operations/rescan.ts';
+import { WalletContext } from './operations/wallet-context.ts';
+import { accountJson } from './operations/wallet-json.ts';
+import { WalletScanner } from './operations/wallet-scanner.ts';
+import { storeHistory } from './script-history.ts';
+import { historyTxs, walletTxOf } from './wallet-tx.ts';
+
+export class BitcoinWallets extends WalletContext implements FamilyWallets {
+  readonly coinbaseMaturity = COINBASE_MATURITY;
+  readonly hasAssets = false;
+
+  createWatching(name: string, watched: WatchedText): Promise<WalletInfo> {
+    return createWatchOnlyWallet(this, { name, ...descriptorsOf(watched) });
+  }
+
+  async watchMore(name: string, watched: WatchedText): Promise<object> {
+    return accountJson(this, await importDescriptor(this, name, descriptorsOf(watched)));
+  }
+
+  async watchedJson({ id }: WalletInfo): Promise<WatchedJson> {
+    return { accounts: (await this.store.listAccounts(id)).map((account) => accountJson(this, account)) };
+  }
+
+  async watchedLines({ id }: WalletInfo): Promise<readonly string[]> {
+    return (await this.store.listAccounts(id)).flatMap((info) => {
+      const { external, change } = this.account(info);
+      return change === null ? [`${external}`] : [`${external}`, `${change}`];
+    });
+  }
+
+  addressOf(wallet: WalletInfo, { account, change = false }: AddressRequest): Promise<AddressInfo> {
+    return newAddressOf(this, wallet, { account, branch: change ? 1 : 0 });
+  }
+
+  chainOf(store: WalletChainStore, ends: boolean): WalletChain {
+    checkHistory(store);
+    const { name, mweb } = this.network;
+    const { clock } = store.network.dialect;
+    const scanner = new WalletScanner(this, storeHistory(store, mweb, clock), name);
+    return {
+      feed: name,
+      source: scanner.beside(storeFeed(store, historyTxs(mweb), clock, { ends })),
+      prepare: (txs) => scanner.prepare(txs),
+      mempoolTx: (raw) => walletTxOf(raw, mweb),
+    };
+  }
+
+  /** The wallets are brought to the newest block of the store, from its index. Throws as `rescanWallets`. */
+  rescan(store: WalletChainStore, from?: number): Promise<RescanResult> {
+    checkHistory(store);
+    const { name, mweb } = this.network;
+    const { clock } = store.network.dialect;
+    const source = storeFeed(store, historyTxs(mweb), clock, { ends: true });
+    return rescanWallets(this, storeHistory(store, mweb, clock), source, { feed: name, from });
+  }
+}
+
+function checkHistory({ config }: WalletChainStore): void {
+  if (!config.utxo.history) {
+    throw new UnspentError('UNSUPPORTED', 'wallets are fed from the history of a store, and this one keeps none: set utxo.history');
+  }
+}
+
+function descriptorsOf({ descriptor, change, account, addresses }: WatchedText): NewDescriptorAccount {
+  if (addresses !== undefined && addresses.length > 0) {
+    throw new UnspentError('USAGE', 'wallets of the Bitcoin family watch descriptors; of a single address that is addr(ADDRESS)');
+  }
+  if (descriptor === undefined) throw new UnspentError('USAGE', 'say what the wallet watches: a descriptor');
+  return { descriptor, change, account };
+}
