@@ -9,13 +9,13 @@ const AMOUNT = 'Amount';
 
 export class CoinTables {
   readonly elements: readonly HTMLElement[];
-  private readonly leased = new LiveTable('Reserved coins', ['Coin', AMOUNT, 'Reserved by', 'Until'], '', { numbers: [AMOUNT] });
+  private readonly leased = new LiveTable('Reserved coins', ['Coin', ...holdingNames(), 'Reserved by', 'Until'], '', { numbers: [AMOUNT] });
   private readonly coins: LiveTable;
 
   /** `onMore` is told how many coins are wanted. */
   constructor(rows: number, onMore: (rows: number) => void) {
     const none = 'None: nothing was paid to the wallet yet, or all of it is spent.';
-    const names = ['Coin', AMOUNT, ...(chain.hasAssets ? ['Assets'] : []), 'Address', 'Depth', 'Reservation'];
+    const names = ['Coin', ...holdingNames(), 'Address', 'Depth', 'Reservation'];
     this.coins = new LiveTable('Coins', names, none, { numbers: [AMOUNT], rows, onMore });
     this.elements = [this.leased.element, this.coins.element];
   }
@@ -27,17 +27,25 @@ export class CoinTables {
   }
 }
 
+/** The columns of what a coin holds. */
+function holdingNames(): string[] {
+  return chain.hasAssets ? [AMOUNT, 'Assets'] : [AMOUNT];
+}
+
+function holdings({ outpoint, amount, assets = [] }: WalletCoin): Child[] {
+  const coins = h('span', {}, amountText(amount));
+  if (!chain.hasAssets) return [coins];
+  return [coins, assetChips([{ unit: chain.unit, quantity: amount }, ...assets], hrefOf('output', outpoint.replace('#', '/'))) ?? ''];
+}
+
 function coinRow(coin: WalletCoin): LiveRow {
-  const { outpoint, amount, assets = [], address, kind, height, confirmations, coinbase, lease } = coin;
+  const { outpoint, address, kind, height, confirmations, coinbase, lease } = coin;
   return {
     id: outpoint,
     says: JSON.stringify([height, confirmations, lease]),
     cells: () => [
       coinLink(outpoint),
-      h('span', {}, amountText(amount)),
-      ...(chain.hasAssets
-        ? [assetChips([{ unit: chain.unit, quantity: amount }, ...assets], hrefOf('output', outpoint.replace('#', '/'))) ?? '']
-        : []),
+      ...holdings(coin),
       address === null ? kind : addressLink(address),
       h(
         'span',
@@ -50,13 +58,14 @@ function coinRow(coin: WalletCoin): LiveRow {
   };
 }
 
-function leaseRow({ outpoint, amount, lease }: WalletCoin): LiveRow {
+function leaseRow(coin: WalletCoin): LiveRow {
+  const { outpoint, lease } = coin;
   return {
     id: outpoint,
     says: JSON.stringify(lease),
     cells: () => [
       coinLink(outpoint),
-      h('span', {}, amountText(amount)),
+      ...holdings(coin),
       lease === null ? '' : shortId(lease.id),
       lease === null ? '' : h('span', {}, leaseEnd(lease)),
     ],
