@@ -62,8 +62,8 @@ describe('wallets with secrets', () => {
 
   it('create --secret keeps words encrypted; send --sign signs what it pays', async () => {
     const words = file('words.txt', `${MNEMONIC}\n`);
-    await refused(/a descriptor, or --new-words/, ['create', 'till']);
-    await refused(/a descriptor, or --new-words/, ['create', 'till', account.descriptor, '--secret', words]);
+    await refused(/a descriptor, --address ADDRESS, --new-words/, ['create', 'till']);
+    await refused(/a descriptor, --address ADDRESS, --new-words/, ['create', 'till', account.descriptor, '--secret', words]);
     await refused(/not a mnemonic/, ['create', 'till', '--secret', file('broken.txt', MNEMONIC.replace('about', 'abandon'))]);
     await refused(/--purpose is one of/, ['create', 'till', '--secret', words, '--purpose', '85']);
     assert.match(await run('create', 'till', '--secret', words), /wallet till signs for wpkh\(\[73c5da0a\/84h.*\n.*0\.00300000/);
