@@ -38,7 +38,10 @@ describe('wallets of Cardano', () => {
     const browser = await launch();
     t.after(() => browser.close());
 
-    const { page, complaints, close } = await openTab(browser, walletPageUrl(served.url, { wallet: store.config.wallet, data: store.data }));
+    const { page, complaints, close } = await openTab(
+      browser,
+      walletPageUrl(served.url, { wallet: store.config.wallet, data: store.data }),
+    );
     await reads(page, 'table', 'shop');
     await page.click('text=shop');
     await reads(page, 'main', 'Spendable now');

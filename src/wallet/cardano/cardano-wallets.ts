@@ -15,7 +15,15 @@ import { CARDANO_CURRENCY } from '../../query/cardano/dialect.ts';
 import { fromHex, toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { addressJson, type WalletNotation } from '../documents.ts';
-import type { AddressRequest, FamilyWallets, WalletChain, WalletChainStore, WalletSettings, WatchedJson, WatchedText } from '../family-wallets.ts';
+import type {
+  AddressRequest,
+  FamilyWallets,
+  WalletChain,
+  WalletChainStore,
+  WalletSettings,
+  WatchedJson,
+  WatchedText,
+} from '../family-wallets.ts';
 import { scanBeside } from '../feed/scan-beside.ts';
 import { storeFeed } from '../feed/store-feed.ts';
 import { openWalletStore } from '../open.ts';
