@@ -5,7 +5,7 @@
  * sent.
  */
 export type { CageOperation, CageVersion, RequestPhase } from './ledgers/cardano/cage/index.ts';
-export type { ExecutionUnits, ProtocolParameters, Ratio } from './ledgers/cardano/protocol-parameters.ts';
+export type { ExecutionUnits, ProtocolParameters, ProtocolVersion, Ratio } from './ledgers/cardano/protocol-parameters.ts';
 export { addSignatures, type TxSignature } from './ledgers/cardano/signatures.ts';
 export { CageContext, type CageOptions, CageView, openCage } from './library/cardano/cage/context.ts';
 export type { RequestDocument, TokenDocument, TokenTerms, TrieProof } from './library/cardano/cage/documents.ts';

@@ -25,6 +25,10 @@ export function blake2b224(bytes: Uint8Array, start = 0, end = bytes.length): Ui
   return blake2b(bytes, start, end, 28);
 }
 
+export function blake2b160(bytes: Uint8Array): Uint8Array {
+  return blake2b(bytes, 0, bytes.length, 20);
+}
+
 export function sha3_256(bytes: Uint8Array): Uint8Array {
   return sha3(bytes);
 }

@@ -37,9 +37,7 @@ export interface AppOptions {
 export async function buildApp(context: ServerContext, options: AppOptions = {}): Promise<FastifyInstance> {
   const log = options.log ?? ((line) => process.stderr.write(`unspent: ${line}\n`));
   const state = new ServerState(context, log);
-  const trouble: FailureListener = {
-    onFailure: (error, { method, routeOptions }) => state.onFailure(error, `${method} ${routeOptions.url ?? ''}`),
-  };
+  const { trouble } = state;
   const app = newFastify(context, trouble);
   const origins = originsOf(context.config, log);
   nameOrigins(app, origins);
@@ -78,7 +76,8 @@ function newFastify({ config }: ServerContext, trouble: FailureListener): Fastif
     requestTimeout: HTTP_REQUEST_MS,
     connectionTimeout: connectionMs(waitSecondsMax),
     http: { headersTimeout: HTTP_HEADERS_MS },
-    routerOptions: { maxParamLength: HTTP_PARAM_CHARS_MAX },
+    // Some clients put a slash behind their base URL and one before each path.
+    routerOptions: { maxParamLength: HTTP_PARAM_CHARS_MAX, ignoreDuplicateSlashes: true },
     // Streams and events would otherwise keep the server from ever closing.
     forceCloseConnections: true,
     // A parameter that is not known is a mistake worth telling; texts become numbers where the schema says so.

@@ -417,6 +417,9 @@ export const CORS_HEADER_NAMES_CHARS_MAX = 1_000;
 /** Rows of a list without pages (Esplora, Kupo) that is answered in one piece; a longer one is streamed. */
 export const ROWS_WHOLE_MAX = 500;
 
+/** Ends of numbered pages (Blockfrost) that are remembered: some 300 bytes each, and the walk to the next page saved. */
+export const PAGE_PLACES_MAX = 10_000;
+
 /** Scripts whose sums are remembered: some 300 bytes each, and a walk over a whole history saved. */
 export const ESPLORA_STATS_MAX = 10_000;
 

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { buildApp } from '../../src/server/app.ts';
-import { KUPO_KEEPS } from '../support/kupo-stage.ts';
+import { CLIENT_KEEPS } from '../support/client-stage.ts';
 import { Served } from '../support/served.ts';
 import { browserTest, launch, withoutChromium } from './browser.ts';
 
@@ -35,7 +35,7 @@ describe('a page of another origin', () => {
 
   before(async () => {
     if (withoutChromium) return;
-    served = await Served.open({ blocks: 5, store: { keeps: KUPO_KEEPS } });
+    served = await Served.open({ blocks: 5, store: { keeps: CLIENT_KEEPS } });
     elsewhere = createServer((_request, response) =>
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>app</title>'),
     );

@@ -102,7 +102,7 @@ function introduction(url: string, store: OpenStore, address: string, served: Se
     ...(served === null ? [] : [['page', `open ${served.url} in a browser`] as [string, string]]),
     ['devnet', `a chain of your own, a block every ${INTERVAL_MS / 1000} s, served at ${url}`],
     ['store', `${store.data}, following it over that socket`],
-    ...(served === null ? [] : [['kupo', `${served.url}kupo, for clients that speak it`] as [string, string]]),
+    ...(served === null ? [] : [['clients', `of Kupo: ${served.url}kupo, of Blockfrost: ${served.url}blockfrost`] as [string, string]]),
     ['soon', 'a fork: the last blocks are undone, exactly, and others take their place'],
     ['try', `query address ${address}`],
     ['', `(${ada(FUNDED)} ada are there) or: status, digest, fork 5, help; Ctrl-C stops`],

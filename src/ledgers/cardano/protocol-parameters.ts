@@ -1,7 +1,6 @@
 /**
  * Protocol parameters as a Conway ledger answers them: an array of 31 fields in
- * the order of `ConwayPParams`. Read are those that a builder of transactions
- * computes with; the rest is skipped.
+ * the order of `ConwayPParams`.
  *
  * CDDL: cardano-ledger, Conway `PParams` as answered to queries.
  */
@@ -24,14 +23,44 @@ export interface ExecutionUnits {
   readonly steps: bigint;
 }
 
-/** What a builder of transactions has to know of a ledger in the Conway era. */
+/** A version of the protocol. */
+export interface ProtocolVersion {
+  /** Counts hard forks. */
+  readonly major: number;
+  /** Counts lesser changes since the hard fork. */
+  readonly minor: number;
+}
+
+/** The parameters of a ledger in the Conway era. */
 export interface ProtocolParameters {
   /** Lovelace a byte of a transaction costs. */
   readonly feePerByte: bigint;
   /** Lovelace any transaction costs. */
   readonly feeFixed: bigint;
+  /** Bytes that the body of a block may have. */
+  readonly blockBytesMax: number;
   /** Bytes that a transaction may have. */
   readonly txBytesMax: number;
+  /** Bytes that the header of a block may have. */
+  readonly headerBytesMax: number;
+  /** Lovelace that registering a stake key takes. */
+  readonly stakeKeyDeposit: bigint;
+  /** Lovelace that registering a pool takes. */
+  readonly poolDeposit: bigint;
+  /** Epochs ahead that a pool may announce its retirement. */
+  readonly poolRetirementEpochsMax: number;
+  /** Pools among which stake is to be spread. */
+  readonly poolsWanted: number;
+  /** How much the pledge of a pool counts (a0). */
+  readonly pledgeInfluence: Ratio;
+  /** The share of the reserves that is paid out in an epoch (rho). */
+  readonly monetaryExpansion: Ratio;
+  /** The share of rewards that goes to the treasury (tau). */
+  readonly treasuryShare: Ratio;
+  /** The version of the protocol. */
+  readonly protocolVersion: ProtocolVersion;
+  /** Lovelace that a pool keeps of an epoch's rewards at least. */
+  readonly poolCostMin: bigint;
   /** Lovelace that an output must hold for each of its bytes. */
   readonly lovelacePerUtxoByte: bigint;
   /** Cost models by the number of the language: 0 is Plutus V1, 2 is Plutus V3. */
@@ -42,18 +71,38 @@ export interface ProtocolParameters {
   readonly stepsPrice: Ratio;
   /** What the scripts of a transaction may use together. */
   readonly txUnitsMax: ExecutionUnits;
+  /** What the scripts of a block may use together. */
+  readonly blockUnitsMax: ExecutionUnits;
   /** Bytes that the value of an output may have: its lovelace and its assets. */
   readonly valueBytesMax: number;
   /** Collateral in percent of the fee. */
   readonly collateralPercent: bigint;
   /** Inputs that may be named as collateral. */
   readonly collateralInputsMax: number;
+  /** Shares of stake by which pools decide: no confidence, committee, committee after no confidence, hard fork, parameters of security. */
+  readonly poolThresholds: readonly Ratio[];
+  /** The same of DReps: those of the pools up to the committee after no confidence, constitution, hard fork, parameters of four groups, treasury. */
+  readonly drepThresholds: readonly Ratio[];
+  /** Members that the committee has at least. */
+  readonly committeeSizeMin: number;
+  /** Epochs that a member of the committee may stay. */
+  readonly committeeTermMax: number;
+  /** Epochs that a governance action can be voted on. */
+  readonly actionLifetime: number;
+  /** Lovelace that proposing a governance action takes. */
+  readonly actionDeposit: bigint;
+  /** Lovelace that registering a DRep takes. */
+  readonly drepDeposit: bigint;
+  /** Epochs after which a DRep that does not vote no longer counts. */
+  readonly drepActivity: number;
   /** Lovelace a byte of a reference script costs, up to the first 25,600 of them. */
   readonly referenceScriptBytePrice: Ratio;
 }
 
 const FIELDS = 31;
 const TAG_RATIONAL = 30;
+const POOL_THRESHOLDS = 5;
+const DREP_THRESHOLDS = 10;
 
 /** Throws PROTOCOL when this is not what a Conway ledger says. */
 export function decodeProtocolParameters(cbor: Uint8Array): ProtocolParameters {
@@ -65,44 +114,51 @@ export function decodeProtocolParameters(cbor: Uint8Array): ProtocolParameters {
   }
 }
 
+/** An object is made in the order it is written, which here is the order of the fields. */
 function readParameters(c: Cursor): ProtocolParameters {
   const fields = c.tuple(FIELDS, 'protocol parameters');
-  const feePerByte = c.bigUint();
-  const feeFixed = c.bigUint();
-  skip(c, 1); // maxBlockBodySize
-  const txBytesMax = c.uint();
-  skip(c, 10); // maxBlockHeaderSize, deposits, eMax, nOpt, a0, rho, tau, protocolVersion, minPoolCost
-  const lovelacePerUtxoByte = c.bigUint();
-  const costModels = readCostModels(c);
-  const prices = c.tuple(2, 'prices');
-  const [memoryPrice, stepsPrice] = [readRatio(c), readRatio(c)];
-  c.close(prices);
-  const txUnitsMax = readUnits(c);
-  skip(c, 1); // maxBlockExUnits
-  const valueBytesMax = c.uint();
-  const collateralPercent = c.bigUint();
-  const collateralInputsMax = c.uint();
-  skip(c, 8); // voting thresholds, committee, governance actions, DReps
-  const referenceScriptBytePrice = readRatio(c);
-  c.close(fields);
-  return {
-    feePerByte,
-    feeFixed,
-    txBytesMax,
-    lovelacePerUtxoByte,
-    costModels,
-    memoryPrice,
-    stepsPrice,
-    txUnitsMax,
-    valueBytesMax,
-    collateralPercent,
-    collateralInputsMax,
-    referenceScriptBytePrice,
+  const parameters = {
+    feePerByte: c.bigUint(),
+    feeFixed: c.bigUint(),
+    blockBytesMax: c.uint(),
+    txBytesMax: c.uint(),
+    headerBytesMax: c.uint(),
+    stakeKeyDeposit: c.bigUint(),
+    poolDeposit: c.bigUint(),
+    poolRetirementEpochsMax: c.uint(),
+    poolsWanted: c.uint(),
+    pledgeInfluence: readRatio(c),
+    monetaryExpansion: readRatio(c),
+    treasuryShare: readRatio(c),
+    protocolVersion: readPair(c, 'protocol version', () => ({ major: c.uint(), minor: c.uint() })),
+    poolCostMin: c.bigUint(),
+    lovelacePerUtxoByte: c.bigUint(),
+    costModels: readCostModels(c),
+    ...readPair(c, 'prices', () => ({ memoryPrice: readRatio(c), stepsPrice: readRatio(c) })),
+    txUnitsMax: readUnits(c),
+    blockUnitsMax: readUnits(c),
+    valueBytesMax: c.uint(),
+    collateralPercent: c.bigUint(),
+    collateralInputsMax: c.uint(),
+    poolThresholds: readRatios(c, POOL_THRESHOLDS),
+    drepThresholds: readRatios(c, DREP_THRESHOLDS),
+    committeeSizeMin: c.uint(),
+    committeeTermMax: c.uint(),
+    actionLifetime: c.uint(),
+    actionDeposit: c.bigUint(),
+    drepDeposit: c.bigUint(),
+    drepActivity: c.uint(),
+    referenceScriptBytePrice: readRatio(c),
   };
+  c.close(fields);
+  return parameters;
 }
 
-function skip(c: Cursor, fields: number): void {
-  for (let i = 0; i < fields; i++) c.skip();
+function readPair<T>(c: Cursor, what: string, read: () => T): T {
+  const pair = c.tuple(2, what);
+  const value = read();
+  c.close(pair);
+  return value;
 }
 
 function readCostModels(c: Cursor): ReadonlyMap<number, readonly bigint[]> {
@@ -117,17 +173,19 @@ function readCostModels(c: Cursor): ReadonlyMap<number, readonly bigint[]> {
 }
 
 function readUnits(c: Cursor): ExecutionUnits {
-  const pair = c.tuple(2, 'execution units');
-  const units = { memory: c.bigUint(), steps: c.bigUint() };
-  c.close(pair);
-  return units;
+  return readPair(c, 'execution units', () => ({ memory: c.bigUint(), steps: c.bigUint() }));
+}
+
+function readRatios(c: Cursor, count: number): readonly Ratio[] {
+  const list = c.tuple(count, 'thresholds');
+  const ratios = Array.from({ length: count }, () => readRatio(c));
+  c.close(list);
+  return ratios;
 }
 
 function readRatio(c: Cursor): Ratio {
   if (c.tag() !== TAG_RATIONAL) c.fail('expected a fraction');
-  const pair = c.tuple(2, 'a fraction');
-  const ratio = { over: c.bigUint(), under: c.bigUint() };
-  c.close(pair);
+  const ratio = readPair(c, 'a fraction', () => ({ over: c.bigUint(), under: c.bigUint() }));
   if (ratio.under === 0n) c.fail('a fraction of nothing');
   return ratio;
 }

@@ -15,7 +15,7 @@ import { equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { holdsAsset } from '../holds-asset.ts';
 import type { Query } from '../query.ts';
-import type { SlotRange, Utxo } from '../utxo.ts';
+import type { IndexedUtxo, SlotRange, Utxo } from '../utxo.ts';
 import type { IndexKind } from '../view.ts';
 import { describeStored } from './describe-stored.ts';
 
@@ -40,11 +40,13 @@ export interface MatchRequest {
   readonly spent: SlotRange | null;
   /** Null: newest first, where the store can tell. */
   readonly order: 'asc' | 'desc' | null;
+  /** Where the rows of the same request begin that are wanted: behind this one (`IndexedUtxo.cursor`). Only rows of an index have such a place. */
+  readonly after?: Uint8Array | undefined;
 }
 
 /** Rows to look at, and which of them match. */
 export interface Matches {
-  readonly rows: Iterable<Utxo>;
+  readonly rows: Iterable<Utxo | IndexedUtxo>;
   accept(utxo: Utxo): boolean;
 }
 
@@ -63,8 +65,8 @@ export function matchesOf(query: Query, traits: OutputTraits, request: MatchRequ
   return { rows: rowsOf(query, ordered, request), accept };
 }
 
-function rowsOf(query: Query, ordered: readonly MatchPattern[], request: MatchRequest): Iterable<Utxo> {
-  const { status, created, order } = request;
+function rowsOf(query: Query, ordered: readonly MatchPattern[], request: MatchRequest): Iterable<Utxo | IndexedUtxo> {
+  const { status, created, order, after } = request;
   const [narrowest] = ordered;
   if (created.from > created.to) return [];
   if (narrowest.kind === 'output' || narrowest.kind === 'transaction') return outputsOf(query, narrowest, request);
@@ -74,7 +76,7 @@ function rowsOf(query: Query, ordered: readonly MatchPattern[], request: MatchRe
   if (kept === undefined && ordered.some(({ kind }) => kind === 'any')) return everyOutput(query, order);
   // Where none is kept, or ready, the read of the narrowest says so.
   const { kind, key } = kept ?? lookups[0];
-  return query.byKey(kind, key, { order: order ?? 'desc', slots: created });
+  return query.byKey(kind, key, { order: order ?? 'desc', slots: created, after });
 }
 
 /** The rows of an index that a pattern leads to; null: none. Rows of a policy are more than those of its asset, but are there as well. */

@@ -68,11 +68,25 @@ function shownFields(meta: UnspentError['meta']): Record<string, unknown> {
   return out;
 }
 
-export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+/** How a shape writes a failure. */
+export interface ProblemForm {
+  /** The media type. */
+  readonly type: string;
+  /** What is sent, before it is made JSON. */
+  document(problem: Problem): object;
+}
+
+const OWN_FORM: ProblemForm = { type: PROBLEM_TYPE, document: (problem) => problem };
+
+function sendProblem(reply: FastifyReply, problem: Problem, { type, document }: ProblemForm): FastifyReply {
   // Headers of an answer that did not come about.
   for (const name of ['etag', 'content-length', 'link', 'x-next-after']) reply.removeHeader(name);
   if (problem.status === 503) reply.header('retry-after', '1');
-  return reply.code(problem.status).header('cache-control', 'no-store').header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem));
+  return reply
+    .code(problem.status)
+    .header('cache-control', 'no-store')
+    .header('content-type', type)
+    .send(JSON.stringify(document(problem)));
 }
 
 export interface FailureListener {
@@ -83,16 +97,31 @@ export interface FailureListener {
 /** Every way a request can end without an answer. */
 export function handleErrors(app: FastifyInstance, trouble: FailureListener): void {
   app.setErrorHandler((error: unknown, request, reply) => answerError(error, request, reply, trouble));
-  app.setNotFoundHandler((request, reply) => {
-    const route = `${request.method} ${(request.raw.url ?? '').split('?')[0].slice(0, 100)}`;
-    return sendProblem(reply, problemOf(new UnspentError('NO_ROUTE', `there is no route ${route}`)));
+  app.setNotFoundHandler((request) => {
+    throw new UnspentError('NO_ROUTE', `there is no route ${routeText(request)}`);
   });
 }
 
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, trouble: FailureListener): FastifyReply {
+/** Routes that are added to `api` fail in the form of their shape. */
+export function answerErrorsIn(api: FastifyInstance, trouble: FailureListener, form: ProblemForm): void {
+  api.setErrorHandler((error: unknown, request, reply) => answerError(error, request, reply, trouble, form));
+}
+
+/** What was asked for, as messages name it. */
+export function routeText({ method, raw }: FastifyRequest): string {
+  return `${method} ${(raw.url ?? '').split('?')[0].slice(0, 100)}`;
+}
+
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  trouble: FailureListener,
+  form: ProblemForm = OWN_FORM,
+): FastifyReply {
   const known = isUnspentError(error) ? error : fromFastify(error as FastifyError, request);
   if (known === null ? !isLeft(error, request) : known.status === 500) trouble.onFailure(error as Error, request);
-  return sendProblem(reply, known === null ? UNFORESEEN : problemOf(known));
+  return sendProblem(reply, known === null ? UNFORESEEN : problemOf(known), form);
 }
 
 /** The client hung up before the first piece of its stream: nothing of ours failed. */

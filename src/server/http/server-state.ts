@@ -6,9 +6,14 @@ import type { Readable } from 'node:stream';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import { HTTP_STREAM_MS_MAX } from '../../util/limits.ts';
 import type { ServerContext } from '../context.ts';
+import type { FailureListener } from './problem.ts';
 
 export class ServerState {
   readonly context: ServerContext;
+  /** Told what fails in a route. */
+  readonly trouble: FailureListener = {
+    onFailure: (error, { method, routeOptions }) => this.onFailure(error, `${method} ${routeOptions.url ?? ''}`),
+  };
   readonly #log: (line: string) => void;
   #streams = 0;
   #damage: string | null = null;

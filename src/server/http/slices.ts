@@ -25,24 +25,48 @@ export function makePage(
   wanted: PageBounds,
   encode: RowEncoder<IndexedUtxo>,
 ): PageRows | Promise<PageRows> {
+  const finish = ({ rows, last, isLast }: TakenPage<IndexedUtxo, EncodedRow>): PageRows => ({
+    rows,
+    next: isLast ? null : (last?.cursor ?? null),
+  });
+  const taken = takePage(task, source, wanted, (row) => held(task, encode(row)));
+  return taken instanceof Promise ? taken.then(finish) : finish(taken);
+}
+
+/** Some of many rows, as something made of each. */
+export interface TakenPage<Row, Made> {
+  readonly rows: readonly Made[];
+  /** The row that the last one was made of. */
+  readonly last: Row | null;
+  /** There are no rows behind it. */
+  readonly isLast: boolean;
+}
+
+/** Those rows that `accept` takes (absent: all), but for the first `skip`, and `limit` of them at most. */
+export function takePage<Row, Made>(
+  task: Task,
+  source: Iterable<Row>,
+  wanted: { readonly skip: number; readonly limit: number; readonly accept?: ((row: Row) => boolean) | undefined },
+  make: (row: Row) => Made,
+): TakenPage<Row, Made> | Promise<TakenPage<Row, Made>> {
   const { limit, accept } = wanted;
-  const rows: EncodedRow[] = [];
+  const rows: Made[] = [];
   let { skip } = wanted;
-  let last: Uint8Array | null = null;
-  let more = false;
-  const take = (row: IndexedUtxo): boolean => {
+  let last: Row | null = null;
+  let isLast = true;
+  const take = (row: Row): boolean => {
     if (accept?.(row) === false) return true;
     if (skip > 0) {
       skip--;
       return true;
     }
-    more = rows.length === limit;
-    if (more) return false;
-    rows.push(held(task, encode(row)));
-    last = row.cursor;
+    isLast = rows.length < limit;
+    if (!isLast) return false;
+    rows.push(make(row));
+    last = row;
     return true;
   };
-  return task.inSlices(source, take, () => ({ rows, next: more ? last : null }));
+  return task.inSlices(source, take, () => ({ rows, last, isLast }));
 }
 
 /** All of them. */

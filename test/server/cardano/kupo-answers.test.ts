@@ -6,11 +6,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { toHex } from '../../../src/util/bytes.ts';
 import { ROWS_WHOLE_MAX } from '../../../src/util/limits.ts';
+import { CLIENT_KEEPS } from '../../support/client-stage.ts';
 import { makeOutputs, matchesIn } from '../../support/kupo-match.ts';
-import { KUPO_KEEPS } from '../../support/kupo-stage.ts';
 import { assertProblem, Served } from '../../support/served.ts';
 
-const KEEPS = { keeps: KUPO_KEEPS };
+const KEEPS = { keeps: CLIENT_KEEPS };
 
 describe('headers and the rest', () => {
   let served: Served;

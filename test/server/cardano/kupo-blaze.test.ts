@@ -6,14 +6,14 @@ import { Kupmios } from '@blaze-cardano/query';
 import { blake2b256 } from '../../../src/crypto/hash.ts';
 import { formatAddress } from '../../../src/ledgers/cardano/index.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
-import { type KupoStage, setKupoStage } from '../../support/kupo-stage.ts';
+import { type ClientStage, setClientStage } from '../../support/client-stage.ts';
 
-let stage: KupoStage;
+let stage: ClientStage;
 let provider: Kupmios;
 
 before(async () => {
-  stage = await setKupoStage();
-  provider = new Kupmios(stage.url, { url: 'ws://127.0.0.1:1' } as ConstructorParameters<typeof Kupmios>[1]);
+  stage = await setClientStage();
+  provider = new Kupmios(`${stage.origin}/kupo`, { url: 'ws://127.0.0.1:1' } as ConstructorParameters<typeof Kupmios>[1]);
 });
 after(() => stage.close());
 

@@ -1,18 +1,15 @@
 /**
  * The Kupo half of Lucid Evolution's Kupmios, as it comes from npm, against a
- * server that listens. It is not among our packages, because of its weight
- * (docs/drop-in.md): `UNSPENT_CLIENTS` names a folder in which it is installed,
- * and without one these tests are skipped.
+ * server that listens. It is not among our packages (`heavy-clients.ts`).
  */
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { blake2b256 } from '../../../src/crypto/hash.ts';
 import { describeOutput } from '../../../src/ledgers/cardano/describe.ts';
 import { formatAddress, readAddress } from '../../../src/ledgers/cardano/index.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
-import { type KupoStage, setKupoStage } from '../../support/kupo-stage.ts';
+import { type ClientStage, setClientStage } from '../../support/client-stage.ts';
+import { loadClient, skipWithout } from '../../support/heavy-clients.ts';
 
 interface LucidUtxo {
   readonly txHash: string;
@@ -31,18 +28,16 @@ interface LucidKupmios {
   awaitTx(txHash: string): Promise<boolean>;
 }
 
-const folder = process.env['UNSPENT_CLIENTS'];
-const skip = folder === undefined && 'UNSPENT_CLIENTS names no folder with @lucid-evolution/provider';
+const PACKAGE = '@lucid-evolution/provider';
 
-describe('@lucid-evolution/provider', { skip }, () => {
-  let stage: KupoStage;
+describe(PACKAGE, { skip: skipWithout(PACKAGE) }, () => {
+  let stage: ClientStage;
   let provider: LucidKupmios;
 
   before(async () => {
-    stage = await setKupoStage();
-    const load = createRequire(resolve(join(folder ?? '', 'clients.cjs')));
-    const { Kupmios } = load('@lucid-evolution/provider') as { Kupmios: new (kupo: string, ogmios: string) => LucidKupmios };
-    provider = new Kupmios(stage.url, 'http://127.0.0.1:1');
+    stage = await setClientStage();
+    const { Kupmios } = loadClient<{ Kupmios: new (kupo: string, ogmios: string) => LucidKupmios }>(PACKAGE);
+    provider = new Kupmios(`${stage.origin}/kupo`, 'http://127.0.0.1:1');
   });
   after(() => stage.close());
 

@@ -10,11 +10,11 @@ import { blake2b224, blake2b256 } from '../../../src/crypto/hash.ts';
 import { readAddress } from '../../../src/ledgers/cardano/index.ts';
 import type { UtxoJson } from '../../../src/query/json.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
+import { CLIENT_KEEPS } from '../../support/client-stage.ts';
 import { comparable, type KupoMatch, makeOutputs, matchesIn, matchOf, QUANTITY_MAX } from '../../support/kupo-match.ts';
-import { KUPO_KEEPS } from '../../support/kupo-stage.ts';
 import { assertProblem, Served } from '../../support/served.ts';
 
-const KEEPS = { keeps: KUPO_KEEPS };
+const KEEPS = { keeps: CLIENT_KEEPS };
 const STRINGS = { accept: 'application/json;asset-quantity=string' };
 
 const nameOf = ({ transaction_id, output_index }: KupoMatch): string => `${transaction_id}#${output_index}`;
@@ -288,7 +288,7 @@ describe('datums and scripts', () => {
   });
 
   test('that the store does not keep are said to be missing, before the first row', async () => {
-    const keeps = KUPO_KEEPS.filter((name) => !['datums', 'scripts', 'index.asset', 'index.policy'].includes(name));
+    const keeps = CLIENT_KEEPS.filter((name) => !['datums', 'scripts', 'index.asset', 'index.policy'].includes(name));
     const served = await Served.open({ blocks: 60, store: { keeps } });
     const unit = [...served.devnet.chain.utxos.values()].flatMap(({ assets }) => [...assets.keys()])[0];
     for (const path of [

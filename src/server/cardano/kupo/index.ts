@@ -6,9 +6,8 @@
  * answered.
  */
 import type { FastifyInstance } from 'fastify';
-import { isUnspentError } from '../../../util/errors.ts';
 import { hideRoutes } from '../../http/hide-routes.ts';
-import { problemOf, sendProblem } from '../../http/problem.ts';
+import { answerErrorsIn, PROBLEM_TYPE, type ProblemForm } from '../../http/problem.ts';
 import { rootListener } from '../../http/root-port.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import type { WireShape } from '../../shapes.ts';
@@ -18,6 +17,11 @@ import { registerLookups } from './lookups.ts';
 import { registerMatches } from './matches.ts';
 
 const BASE = '/kupo';
+
+const WITH_HINT: ProblemForm = {
+  type: PROBLEM_TYPE,
+  document: (problem) => ({ ...problem, hint: `${problem.detail}. ${problem.advice}` }),
+};
 
 export const kupo: WireShape = {
   name: 'kupo',
@@ -31,7 +35,7 @@ function registerKupo(app: FastifyInstance, state: ServerState): void {
     app.register(
       async (api) => {
         hideRoutes(api);
-        answerWithHints(api);
+        answerErrorsIn(api, state.trouble, WITH_HINT);
         registerMatches(api, answers);
         registerLookups(api, answers);
         registerHealth(api, answers);
@@ -39,13 +43,4 @@ function registerKupo(app: FastifyInstance, state: ServerState): void {
       { prefix },
     );
   }
-}
-
-/** What a caller can do something about; a failure of the server is thrown on, and answered like any other. */
-function answerWithHints(api: FastifyInstance): void {
-  api.setErrorHandler((error, _request, reply) => {
-    if (!isUnspentError(error) || error.status === 500) throw error;
-    const problem = problemOf(error);
-    return sendProblem(reply, { ...problem, hint: `${problem.detail}. ${problem.advice}` });
-  });
 }

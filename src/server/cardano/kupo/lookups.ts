@@ -7,11 +7,12 @@ import type { ChainRow } from '../../../projections/chain.ts';
 import { hexOf } from '../../../query/dialect.ts';
 import type { Query } from '../../../query/query.ts';
 import { UnspentError } from '../../../util/errors.ts';
+import { type GivenParameters, hexParameter } from '../../http/parameters.ts';
 import type { KupoAnswers } from './answer.ts';
 import { pointFields, scriptJson } from './match-json.ts';
-import { type GivenParameters, hasFlag } from './match-query.ts';
+import { hasFlag } from './match-query.ts';
 import { patternOf } from './matches.ts';
-import { parseHex, parsePattern } from './pattern.ts';
+import { parsePattern } from './pattern.ts';
 
 const DATUM_HASH_BYTES = 32;
 const SCRIPT_HASH_BYTES = 28;
@@ -28,14 +29,14 @@ const paramsOf = ({ params }: FastifyRequest): Params => params as Params;
 
 export function registerLookups(app: FastifyInstance, answers: KupoAnswers): void {
   app.get('/datums/:hash', (request, reply) => {
-    const hash = parseHex(paramsOf(request).hash, 'datum hash', DATUM_HASH_BYTES);
+    const hash = hexParameter(paramsOf(request).hash, 'datum hash', DATUM_HASH_BYTES);
     answers.give(request, reply, (query) => {
       const datum = query.datum(hash);
       return datum === null ? 'null' : `{"datum":"${hexOf(datum.bytes)}"}`;
     });
   });
   app.get('/scripts/:hash', (request, reply) => {
-    const hash = parseHex(paramsOf(request).hash, 'script hash', SCRIPT_HASH_BYTES);
+    const hash = hexParameter(paramsOf(request).hash, 'script hash', SCRIPT_HASH_BYTES);
     answers.give(request, reply, (query) => {
       const script = query.script(hash);
       return script === null ? 'null' : scriptJson(script.bytes);

@@ -10,10 +10,8 @@ import type { Query } from '../../../query/query.ts';
 import type { SlotRange } from '../../../query/utxo.ts';
 import { fromHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import { parseAssetName, parseHex, parsePattern } from './pattern.ts';
-
-/** As fastify gives them: an array where a name stands twice. */
-export type GivenParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
+import { type GivenParameters, hexParameter, parameter, wrongParameter } from '../../http/parameters.ts';
+import { parseAssetName, parsePattern } from './pattern.ts';
 
 export interface MatchQuery {
   /** Whether datums and scripts are given with their hashes. */
@@ -44,14 +42,14 @@ export function readMatchQuery(patternText: string, given: GivenParameters): Mat
 
 function statusOf(given: GivenParameters, hasSpentBounds: boolean): MatchRequest['status'] {
   const [unspent, spent] = [hasFlag(given, 'unspent'), hasFlag(given, 'spent')];
-  if (unspent && (spent || hasSpentBounds)) throw usage('unspent', 'an output is either spent or unspent');
+  if (unspent && (spent || hasSpentBounds)) throw wrongParameter('unspent', 'an output is either spent or unspent');
   return unspent ? 'unspent' : spent || hasSpentBounds ? 'spent' : 'both';
 }
 
 function orderOf(given: GivenParameters): MatchRequest['order'] {
   const text = parameter(given, 'order');
   if (text === undefined) return null;
-  if (!Object.hasOwn(ORDERS, text)) throw usage('order', `expected ${Object.keys(ORDERS).join(' or ')}`);
+  if (!Object.hasOwn(ORDERS, text)) throw wrongParameter('order', `expected ${Object.keys(ORDERS).join(' or ')}`);
   return ORDERS[text];
 }
 
@@ -59,15 +57,15 @@ function orderOf(given: GivenParameters): MatchRequest['order'] {
 function filterOf(given: GivenParameters): readonly MatchPattern[] {
   const [policyText, name] = [parameter(given, 'policy_id'), parameter(given, 'asset_name')];
   const [tx, index] = [parameter(given, 'transaction_id'), parameter(given, 'output_index')];
-  if (name !== undefined && policyText === undefined) throw usage('asset_name', 'it needs policy_id');
-  if (index !== undefined && tx === undefined) throw usage('output_index', 'it needs transaction_id');
-  if (policyText !== undefined && tx !== undefined) throw usage('policy_id', 'it does not go with transaction_id');
+  if (name !== undefined && policyText === undefined) throw wrongParameter('asset_name', 'it needs policy_id');
+  if (index !== undefined && tx === undefined) throw wrongParameter('output_index', 'it needs transaction_id');
+  if (policyText !== undefined && tx !== undefined) throw wrongParameter('policy_id', 'it does not go with transaction_id');
   if (policyText !== undefined) {
-    const policy = parseHex(policyText, 'policy_id', POLICY_BYTES);
+    const policy = hexParameter(policyText, 'policy_id', POLICY_BYTES);
     return [name === undefined ? { kind: 'policy', policy } : { kind: 'asset', policy, name: parseAssetName(name) }];
   }
   if (tx === undefined) return [];
-  const txId = parseHex(tx, 'transaction_id', TXID_BYTES);
+  const txId = hexParameter(tx, 'transaction_id', TXID_BYTES);
   return [index === undefined ? { kind: 'transaction', txId } : { kind: 'output', txId, index: parseOutputIndex(index) }];
 }
 
@@ -93,7 +91,7 @@ function boundOf(given: GivenParameters, name: string): Bound | undefined {
   const text = parameter(given, name);
   if (text === undefined) return undefined;
   const [, slot, hash] = /^(\d{1,15})(?:\.([0-9a-f]{64}))?$/i.exec(text) ?? [];
-  if (slot === undefined) throw usage(name, 'expected a slot, or a slot and the hash of its block (SLOT.HASH)');
+  if (slot === undefined) throw wrongParameter(name, 'expected a slot, or a slot and the hash of its block (SLOT.HASH)');
   return { slot: Number(slot), hash: hash === undefined ? null : fromHex(hash) };
 }
 
@@ -110,17 +108,6 @@ function rangeAt(query: Query, { after, before }: Bounds): SlotRange {
 export function hasFlag(given: GivenParameters, name: string): boolean {
   const text = parameter(given, name);
   if (text === undefined) return false;
-  if (text !== '') throw usage(name, 'it is a flag, and has no value');
+  if (text !== '') throw wrongParameter(name, 'it is a flag, and has no value');
   return true;
-}
-
-/** Throws USAGE for a parameter that is given twice. */
-function parameter(given: GivenParameters, name: string): string | undefined {
-  const value = given[name];
-  if (typeof value === 'string' || value === undefined) return value;
-  throw usage(name, 'it is given more than once');
-}
-
-function usage(field: string, reason: string): UnspentError {
-  return new UnspentError('USAGE', `${field}: ${reason}`, { field });
 }

@@ -6,9 +6,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { matchesOf } from '../../../query/cardano/matches.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { listBody } from '../../http/list-body.ts';
+import type { GivenParameters } from '../../http/parameters.ts';
 import { type KupoAnswers, wantsStrings } from './answer.ts';
 import { MatchWriter } from './match-json.ts';
-import { type GivenParameters, readMatchQuery } from './match-query.ts';
+import { readMatchQuery } from './match-query.ts';
 
 export function registerMatches(app: FastifyInstance, answers: KupoAnswers): void {
   app.get('/matches', (request, reply) => giveMatches(request, reply, answers, '*'));

@@ -14,6 +14,7 @@ import { parseOutputIndex, TXID_BYTES } from '../../../ledgers/outpoint.ts';
 import type { MatchPattern } from '../../../query/cardano/matches.ts';
 import { fromHex, isHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
+import { hexParameter } from '../../http/parameters.ts';
 
 const WILDCARD = '*';
 
@@ -46,12 +47,12 @@ function credentials(payment: string, delegation: string): readonly MatchPattern
 }
 
 function outputReference(index: string, tx: string): MatchPattern {
-  const txId = parseHex(tx, 'transaction id', TXID_BYTES);
+  const txId = hexParameter(tx, 'transaction id', TXID_BYTES);
   return index === WILDCARD ? { kind: 'transaction', txId } : { kind: 'output', txId, index: parseOutputIndex(index) };
 }
 
 function assetPattern(policyText: string, name: string): MatchPattern {
-  const policy = parseHex(policyText, 'policy id', POLICY_BYTES);
+  const policy = hexParameter(policyText, 'policy id', POLICY_BYTES);
   return name === WILDCARD ? { kind: 'policy', policy } : { kind: 'asset', policy, name: parseAssetName(name) };
 }
 
@@ -60,11 +61,6 @@ export function parseAssetName(text: string): Uint8Array {
   if (text === '') return new Uint8Array(0);
   if (!isHex(text) || text.length > 2 * ASSET_NAME_BYTES_MAX)
     throw usage(`an asset name is hex of up to ${ASSET_NAME_BYTES_MAX} bytes`, text);
-  return fromHex(text);
-}
-
-export function parseHex(text: string, what: string, bytes: number): Uint8Array {
-  if (!isHex(text, bytes)) throw usage(`a ${what} is hex of ${bytes} bytes`, text);
   return fromHex(text);
 }
 

@@ -1,5 +1,5 @@
 /**
- * What clients of Kupo are tried on: a server that listens, over a devnet with
+ * What clients of other APIs are tried on: a server that listens, over a devnet with
  * the largest quantity there is, an asset without a name, and a script with its
  * datum. The devnet's model says what should be found.
  */
@@ -10,8 +10,8 @@ import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { makeOutputs, QUANTITY_MAX } from './kupo-match.ts';
 import { Served } from './served.ts';
 
-/** Of the projections, what this API reads. */
-export const KUPO_KEEPS: readonly string[] = [
+/** Of the projections, what these APIs read. */
+export const CLIENT_KEEPS: readonly string[] = [
   'chain',
   'transactions',
   'utxo',
@@ -28,10 +28,10 @@ const POLICY = '77'.repeat(28);
 /** The script that always succeeds, compiled for Plutus V3. */
 const CODE = '450101002499';
 
-export interface KupoStage {
+export interface ClientStage {
   readonly served: Served;
-  /** Of the Kupo API. */
-  readonly url: string;
+  /** Of the server, without a slash behind it. */
+  readonly origin: string;
   /** Those the devnet made, by `TXID#INDEX`; without those of Byron addresses, which the clients do not read. */
   readonly utxos: ReadonlyMap<string, ModelUtxo>;
   /** The largest quantity, of an asset without a name. */
@@ -44,9 +44,9 @@ export interface KupoStage {
   close(): Promise<void>;
 }
 
-export async function setKupoStage(): Promise<KupoStage> {
-  const served = await Served.open({ blocks: 40, seed: 3, store: { keeps: KUPO_KEEPS } });
-  const { port } = await served.listen();
+export async function setClientStage(): Promise<ClientStage> {
+  const served = await Served.open({ blocks: 40, seed: 3, store: { keeps: CLIENT_KEEPS } });
+  const { origin } = await served.listen();
   const owner = `60${'ee'.repeat(28)}`;
   const scriptRef = `8203${'46'}${CODE}`;
   const txId = makeOutputs(served, [
@@ -58,7 +58,7 @@ export async function setKupoStage(): Promise<KupoStage> {
   const inByron = new Set(byron.flatMap(([, { assets }]) => [...assets.keys()]));
   return {
     served,
-    url: `http://127.0.0.1:${port}/kupo`,
+    origin,
     utxos,
     largest: { unit: POLICY, quantity: QUANTITY_MAX },
     script: { txId, hash: toHex(blake2b224(fromHex(`03${CODE}`))), code: CODE, datum: 'd87980' },

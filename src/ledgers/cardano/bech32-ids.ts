@@ -1,0 +1,18 @@
+/**
+ * Names in bech32 that are not addresses: pools by the hash of their key
+ * (CIP-5), assets by a fingerprint of policy and name (CIP-14).
+ */
+import { bech32 } from '@scure/base';
+import { blake2b160, blake2b224 } from '../../crypto/hash.ts';
+import { concatBytes } from '../../util/bytes.ts';
+import type { AssetId } from '../asset.ts';
+
+/** Of the pool whose cold key this is. */
+export function poolId(key: Uint8Array): string {
+  return bech32.encode('pool', bech32.toWords(blake2b224(key)));
+}
+
+/** What wallets show for an asset. */
+export function assetFingerprint({ policy, name }: AssetId): string {
+  return bech32.encode('asset', bech32.toWords(blake2b160(concatBytes(policy, name))));
+}

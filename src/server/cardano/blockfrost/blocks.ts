@@ -1,0 +1,144 @@
+/**
+ * Blocks, epochs, and what a network was made with. What only transactions or
+ * headers tell and is not kept (fees, sums, keys of VRF) is null.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { poolId } from '../../../ledgers/cardano/bech32-ids.ts';
+import { epochToSlot, slotToEpoch, slotToTime } from '../../../ledgers/cardano/index.ts';
+import type { ChainRow } from '../../../projections/chain.ts';
+import { hexOf } from '../../../query/dialect.ts';
+import type { Query } from '../../../query/query.ts';
+import { fromHex, isHex } from '../../../util/bytes.ts';
+import { wrongParameter } from '../../http/parameters.ts';
+import { type BlockfrostAnswers, notFound } from './answer.ts';
+
+const HASH_BYTES = 32;
+
+/** Of mainnet, preprod and preview alike: in their genesis files, which a store does not keep. */
+const PUBLIC_GENESIS = {
+  active_slots_coefficient: 0.05,
+  update_quorum: 5,
+  max_lovelace_supply: '45000000000000000',
+  slots_per_kes_period: 129_600,
+  max_kes_evolutions: 62,
+} as const;
+
+interface Params {
+  readonly block: string;
+  readonly epoch: string;
+}
+
+export function registerBlocks(app: FastifyInstance, answers: BlockfrostAnswers): void {
+  const give = (path: string, find: (query: Query, params: Params) => ChainRow | null): void => {
+    app.get(path, (request, reply) => {
+      const params = request.params as Params;
+      answers.give(request, reply, (query) => {
+        const row = find(query, params);
+        if (row === null) throw notFound('there is no such block on our chain');
+        return blockJson(query, row, answers);
+      });
+    });
+  };
+  give('/blocks/latest', (query) => query.headRow());
+  give('/blocks/slot/:block', (query, { block }) => {
+    const row = query.blockAtSlot(numberOf(block, 'slot'));
+    return row?.slot === Number(block) ? row : null;
+  });
+  give('/blocks/:block', (query, { block }) => {
+    if (isHex(block, HASH_BYTES)) return query.blockByHash(fromHex(block));
+    return query.blockAtHeight(numberOf(block, 'block'));
+  });
+
+  app.get('/epochs/latest', (request, reply) => {
+    answers.give(request, reply, (query) => epochJson(query, request, latestEpoch(query, answers), answers));
+  });
+  app.get('/epochs/:epoch', (request, reply) => {
+    const epoch = numberOf((request.params as Params).epoch, 'epoch');
+    answers.give(request, reply, (query) => epochJson(query, request, epoch, answers));
+  });
+
+  app.get('/genesis', (_request, reply) => answers.send(reply, genesisJson(answers)));
+}
+
+/** Of the newest block. Throws NOT_FOUND where there is none. */
+export function latestEpoch({ head }: Query, { network }: BlockfrostAnswers): number {
+  if (head === null) throw notFound('there is no block yet');
+  return slotToEpoch(network, head.slot);
+}
+
+export function numberOf(text: string, field: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw wrongParameter(field, `it is a whole number, not '${text.slice(0, 100)}'`);
+}
+
+function blockJson(query: Query, row: ChainRow, { network }: BlockfrostAnswers): object {
+  const epoch = slotToEpoch(network, row.slot);
+  const next = query.blockAfter(row);
+  return {
+    time: Math.floor(slotToTime(network, row.slot)),
+    height: row.height,
+    hash: hexOf(row.hash),
+    slot: row.slot,
+    epoch,
+    epoch_slot: row.slot - epochToSlot(network, epoch),
+    // Blocks of Byron are made by keys of genesis, whose names the store does not have.
+    slot_leader: row.extra.length === 0 ? 'ByronGenesis' : poolId(row.extra),
+    size: row.size,
+    tx_count: row.txCount,
+    output: null,
+    fees: null,
+    block_vrf: null,
+    op_cert: null,
+    op_cert_counter: null,
+    previous_block: row.prevHash.every((byte) => byte === 0) ? null : hexOf(row.prevHash),
+    next_block: next === null ? null : hexOf(next.hash),
+    confirmations: (query.head?.height ?? row.height) - row.height,
+  };
+}
+
+/** Counted from the rows of its blocks, in slices. */
+function epochJson(query: Query, { task }: FastifyRequest, epoch: number, { network }: BlockfrostAnswers): object | Promise<object> {
+  const [start, end] = [epochToSlot(network, epoch), epochToSlot(network, epoch + 1)];
+  const before = start === 0 ? null : query.blockAtSlot(start - 1);
+  let [first, last]: (ChainRow | null)[] = [null, null];
+  let [blocks, txs] = [0, 0];
+  const count = (row: ChainRow): boolean => {
+    if (row.slot >= end) return false;
+    if (row.boundary || row.slot < start) return true;
+    first ??= row;
+    last = row;
+    blocks++;
+    txs += row.txCount;
+    return true;
+  };
+  const time = (slot: number): number => Math.floor(slotToTime(network, slot));
+  return task.inSlices(query.blocksAfter(before), count, () => {
+    if (first === null || last === null) throw notFound(`no block of epoch ${epoch} is known`);
+    return {
+      epoch,
+      start_time: time(start),
+      end_time: time(end),
+      first_block_time: time(first.slot),
+      last_block_time: time(last.slot),
+      block_count: blocks,
+      tx_count: txs,
+      output: null,
+      fees: null,
+      active_stake: null,
+    };
+  });
+}
+
+/** A private network has a genesis of its own, of which only the clock is kept. */
+function genesisJson({ network, context }: BlockfrostAnswers): object {
+  const isPublic = context.network.family.ownParameters(context.network) === null;
+  const unknown = Object.fromEntries(Object.keys(PUBLIC_GENESIS).map((name) => [name, null]));
+  return {
+    ...(isPublic ? PUBLIC_GENESIS : unknown),
+    network_magic: network.magic,
+    epoch_length: network.shelleyEpochSlots,
+    system_start: Math.floor(network.systemStart),
+    slot_length: network.shelleySlotMs / 1000,
+    security_param: network.k,
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * Clients of Blockfrost, as they come from npm, over a devnet that takes their
+ * transactions: protocol parameters, submitting, waiting, reading back what was
+ * made, and all of it across a fork.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Address, HexBlob, Transaction, TransactionId, TransactionInput, TxCBOR } from '@blaze-cardano/core';
+import { Blockfrost } from '@blaze-cardano/query';
+import { BlockFrostAPI, BlockfrostServerError } from '@blockfrost/blockfrost-js';
+import { fromHex } from '../../../src/util/bytes.ts';
+import { checkBlockfrost } from '../../support/blockfrost-check.ts';
+import { LiveStage } from '../../support/live-stage.ts';
+
+const ADA = 1_000_000n;
+
+let stage: LiveStage;
+let blaze: Blockfrost;
+let js: BlockFrostAPI;
+
+before(async () => {
+  stage = await LiveStage.start(11, [50n * ADA, 60n * ADA, 70n * ADA]);
+  blaze = new Blockfrost({ network: 'cardano-preview', projectId: 'none' });
+  blaze.url = `${stage.origin}/blockfrost/`;
+  js = new BlockFrostAPI({ customBackend: `${stage.origin}/blockfrost/api/v0`, rateLimiter: false });
+});
+after(() => stage.close());
+
+async function coins(): Promise<{ txId: string; index: number; lovelace: bigint }[]> {
+  const found = await js.addressesUtxosAll(stage.address);
+  return found.map(({ tx_hash, output_index, amount }) => ({ txId: tx_hash, index: output_index, lovelace: BigInt(amount[0].quantity) }));
+}
+
+describe('clients of Blockfrost on a devnet that takes transactions', () => {
+  test('protocol parameters are those of the node', async () => {
+    const parameters = await blaze.getParameters();
+    assert.deepEqual(
+      [parameters.minFeeCoefficient, parameters.minFeeConstant, parameters.maxTxSize, Number(parameters.coinsPerUtxoByte)],
+      [44, 155_381, 16_384, 4310],
+    );
+    assert.deepEqual(parameters.prices, { memory: 0.0577, steps: 0.0000721 });
+    const latest = await js.epochsLatestParameters();
+    assert.deepEqual([latest.key_deposit, latest.min_fee_ref_script_cost_per_byte, latest.dvt_treasury_withdrawal], ['2000000', 15, 0.67]);
+    const { epoch } = await js.epochsLatest();
+    assert.deepEqual(await js.epochsParameters(epoch), latest);
+    await assert.rejects(js.epochsParameters(epoch + 1), ({ status_code }: BlockfrostServerError) => status_code === 501);
+    const answer = await fetch(`${stage.origin}/blockfrost/epochs/latest/parameters`);
+    checkBlockfrost('/epochs/latest/parameters', { status: answer.status, text: await answer.text() });
+  });
+
+  test('Blaze submits, waits and reads back', async () => {
+    const [coin] = await coins();
+    const { id, hex } = stage.payment(coin);
+    assert.equal(await blaze.postTransactionToChain(Transaction.fromCbor(TxCBOR(HexBlob(hex)))), id);
+    assert.equal(await blaze.awaitTransactionConfirmation(TransactionId(id)), false);
+    await stage.mine();
+    assert.equal(await blaze.awaitTransactionConfirmation(TransactionId(id)), true);
+    const [made] = await blaze.resolveUnspentOutputs([new TransactionInput(TransactionId(id), 0n)]);
+    assert.equal(made.output().amount().coin(), coin.lovelace - 200_000n);
+    const held = await blaze.getUnspentOutputs(Address.fromBech32(stage.address));
+    assert.ok(held.some((utxo) => utxo.input().transactionId() === id));
+  });
+
+  test('blockfrost-js submits hex and bytes; what is spent is refused in the words of the node', async () => {
+    const [first, second] = await coins();
+    const [hexTx, bytesTx] = [stage.payment(first), stage.payment(second)];
+    assert.equal(await js.txSubmit(hexTx.hex), hexTx.id);
+    assert.equal(await js.txSubmit(fromHex(bytesTx.hex)), bytesTx.id);
+    await stage.mine();
+    const { outputs } = await js.txsUtxos(hexTx.id);
+    assert.equal(outputs[0].consumed_by_tx, null);
+    await assert.rejects(js.txSubmit(hexTx.hex), (error) => error instanceof BlockfrostServerError && error.status_code === 400);
+    await assert.rejects(js.txSubmit('84a0'), (error) => error instanceof BlockfrostServerError && error.status_code === 400);
+  });
+
+  test('hex is taken whatever its type, and answered as the client wants it', async () => {
+    const submit = async (path: string, type: string, hex: string): Promise<[number, unknown]> => {
+      const answer = await fetch(`${stage.origin}/blockfrost${path}`, { method: 'POST', headers: { 'content-type': type }, body: hex });
+      return [answer.status, await answer.json()];
+    };
+    const [first, second] = (await coins()).map((coin) => stage.payment(coin));
+    assert.deepEqual(await submit('/tx/submit', 'application/cbor', first.hex), [200, first.id]);
+    assert.deepEqual(await submit('/api/v1/tx/submit', 'text/plain', second.hex), [202, second.id], 'Yaci takes 202 and no other');
+    const [status, problem] = await submit('/utils/txs/evaluate', 'application/cbor', first.hex);
+    assert.deepEqual([status, (problem as { readonly code: string }).code], [501, 'UNSUPPORTED']);
+    await stage.mine();
+  });
+
+  test('a fork takes a transaction back, and the answers with it', async () => {
+    const [coin] = await coins();
+    const { id, hex } = stage.payment(coin);
+    await js.txSubmit(hex);
+    await stage.mine();
+    const { hash, height } = await js.blocksLatest();
+    assert.equal((await js.txsUtxos(id)).outputs.length, 1);
+    stage.chain.fork(2);
+    await stage.settled();
+    await assert.rejects(js.blocks(hash), (error) => error instanceof BlockfrostServerError && error.status_code === 404);
+    assert.notEqual((await js.blocks(height!)).hash, hash);
+  });
+});
