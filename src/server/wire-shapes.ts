@@ -6,6 +6,7 @@ export { electrum } from './bitcoin/electrum/index.ts';
 export { esplora } from './bitcoin/esplora/index.ts';
 export { mempoolStream } from './bitcoin/mempool-stream/index.ts';
 export { blockfrost } from './cardano/blockfrost/index.ts';
+export { evaluation } from './cardano/evaluation/index.ts';
 export { kupo } from './cardano/kupo/index.ts';
 export { mpfs } from './cardano/mpfs/index.ts';
 export { wallets } from './wallets/index.ts';

@@ -297,6 +297,10 @@ export const EVALUATION_MS_MAX = 10_000;
 export const EVALUATIONS_MAX = 32;
 /** Milliseconds without a request after which the thread that evaluates ends, and gives back what scripts made it take. */
 export const EVALUATION_IDLE_MS = 30_000;
+/** Outputs that a request for an evaluation brings along: more inputs do not fit into a transaction. */
+export const EVALUATION_OUTPUTS_MAX = 500;
+/** Bytes of such a request: a transaction and outputs, in hex. */
+export const EVALUATION_BODY_BYTES_MAX = 1024 * 1024;
 /** MiB of JavaScript objects in that thread; what scripts take is outside of it, and bounded by their units. */
 export const EVALUATION_HEAP_MIB_MAX = 128;
 

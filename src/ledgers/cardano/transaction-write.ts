@@ -22,7 +22,11 @@ export interface OutputToWrite {
   /** Besides lovelace. */
   readonly assets?: readonly Asset[];
   /** The inline datum's CBOR. */
-  readonly datum?: Uint8Array;
+  readonly datum?: Uint8Array | undefined;
+  /** In place of an inline datum. */
+  readonly datumHash?: Uint8Array | undefined;
+  /** CBOR `[kind, script]`. */
+  readonly scriptRef?: Uint8Array | undefined;
 }
 
 /** An input, with the redeemer of its script where it has one. */
@@ -135,14 +139,14 @@ function writeAll(w: CborWriter, outputs: readonly OutputToWrite[]): void {
   for (const output of outputs) writeOutput(w, output);
 }
 
-function writeOutput(w: CborWriter, { address, lovelace, assets = [], datum }: OutputToWrite): void {
-  w.map(datum === undefined ? 2 : 3)
-    .uint(0)
-    .bytes(address)
-    .uint(1);
+function writeOutput(w: CborWriter, { address, lovelace, assets = [], datum, datumHash, scriptRef }: OutputToWrite): void {
+  w.map(2 + (datum === undefined && datumHash === undefined ? 0 : 1) + (scriptRef === undefined ? 0 : 1));
+  w.uint(0).bytes(address).uint(1);
   if (assets.length === 0) w.bigUint(lovelace);
   else writeAssets(w.array(2).bigUint(lovelace), assets);
   if (datum !== undefined) w.uint(2).array(2).uint(1).encoded(datum);
+  else if (datumHash !== undefined) w.uint(2).array(2).uint(0).bytes(datumHash);
+  if (scriptRef !== undefined) w.uint(3).encoded(scriptRef);
 }
 
 /** `{policy: {name: quantity}}`. */
