@@ -7,9 +7,9 @@ import type { Command } from 'commander';
 import { renderPoint } from '../query/render.ts';
 import type { OpenStore } from '../store/store.ts';
 import { needTxs, type StoreTxs } from '../store/store-txs.ts';
-import { findRecord, recordDocument } from '../txstore/chain/document.ts';
+import { verifyTxs } from '../store/verify/verify-txs.ts';
+import { recordDocument } from '../txstore/chain/document.ts';
 import { type BlockedTx, blockedTx, passReport } from '../txstore/chain/report.ts';
-import { rebuildIndexes } from '../txstore/embedded/indexes.ts';
 import type { TxRecord } from '../txstore/records.ts';
 import { UnspentError } from '../util/errors.ts';
 import { TXS_BLOCKED_SHOWN_MAX } from '../util/limits.ts';
@@ -34,7 +34,7 @@ export function registerTxs(program: Command): void {
       'after',
       `\nA transaction whose record was deleted is answered with PRUNED, one that nobody has seen with NOT_FOUND.\n${OF_A_RUNNING_STORE}`,
     )
-    .action(action((context, id) => withTxs(context, (_, store) => get(context, store, id))));
+    .action(action((context, id) => withTxs(context, (txs, store) => get(context, txs, store, id))));
   txs
     .command('prune')
     .description('one pass: delete every record that nobody can need any more')
@@ -68,16 +68,17 @@ async function withTxs(context: Context, body: TxsBody): Promise<void> {
 }
 
 async function status(txs: StoreTxs, store: OpenStore, { output }: Context): Promise<void> {
-  const { counters: _, durations: __, lastPass: ___, blocked: ____, gauges, ...report } = await txs.refresh(store.network.dialect.formatId);
-  const due = await txs.records.countDue(store.fold.head?.height ?? 0);
+  const { counters: _, durations: __, lastPass: ___, blocked: ____, gauges, ...report } = await txs.refresh();
+  const due = await txs.records.countDue(report.height);
   const { utxo_records: records, utxo_bytes: size } = gauges;
   if (output.json) {
     output.document({ point: renderPoint(store.fold.head, store.network.dialect), ...report, records, bytes: size, due });
     return;
   }
-  const { retention, window, completed, prunedHeight } = report;
+  const { retention, window, completed, prunedHeight, place, height } = report;
   output.line(
     pairs([
+      ...(place === 'embedded' ? [] : [['database', `${place}, at height ${count(height)}`] as [string, string]]),
       ['records', `${count(records)}, ${bytes(size)} on disk`],
       ['retention', retention === 0 ? 'for ever' : `${counted(retention, 'block')}, spenders ${counted(window, 'block')} deep`],
       ['due', counted(due, 'record')],
@@ -87,9 +88,9 @@ async function status(txs: StoreTxs, store: OpenStore, { output }: Context): Pro
   );
 }
 
-function get({ output }: Context, store: OpenStore, id: string): void {
+async function get({ output }: Context, txs: StoreTxs, store: OpenStore, id: string): Promise<void> {
   const { dialect } = store.network;
-  const record = findRecord(store.engine, dialect.parseId(id), dialect.formatId);
+  const record = await txs.find(dialect.parseId(id));
   if (output.json) output.document(recordDocument(record, dialect.formatId));
   else output.line(recordText(record, store));
 }
@@ -124,6 +125,7 @@ function recordText(record: TxRecord, { network: { dialect } }: OpenStore): stri
 
 async function prune(txs: StoreTxs, store: OpenStore, { output, options, progress }: Context): Promise<void> {
   const started = performance.now();
+  await txs.catchUp();
   const height = store.fold.head?.height ?? 0;
   if (height === 0) throw new UnspentError('UNSUPPORTED', 'the store has no block with transactions yet');
   const line = progress();
@@ -163,9 +165,10 @@ function blockedTable(shown: readonly BlockedTx[]): string {
   );
 }
 
-function rebuildIndex(_txs: StoreTxs, store: OpenStore, { output }: Context): void {
-  const differences = rebuildIndexes(store.engine);
+function rebuildIndex(txs: StoreTxs, _store: OpenStore, { output }: Context): void {
+  const differences = txs.rebuildIndexes();
   if (output.json) output.document({ differences });
+  else if (txs.place.kind !== 'embedded') output.line('the database of the records keeps the indexes itself');
   else if (differences.length === 0) output.line('every index was right');
   else
     output.line(
@@ -176,14 +179,11 @@ function rebuildIndex(_txs: StoreTxs, store: OpenStore, { output }: Context): vo
     );
 }
 
-function verify(_txs: StoreTxs, store: OpenStore, { output, progress }: Context): void {
+async function verify(_txs: StoreTxs, store: OpenStore, { output, progress }: Context): Promise<void> {
   const line = progress();
-  const { faults, faultCount, indexRows, utxos } = store.verify(
-    (what, rows) => line.update(() => `verify: ${count(rows)} ${what}`),
-    ['utxo', 'txs'],
-  );
+  const onProgress = (what: string, rows: number): void => line.update(() => `verify: ${count(rows)} ${what}`);
+  const { faults, faultCount, records, utxos } = await verifyTxs(store, onProgress);
   line.done();
-  const records = Object.values(indexRows).reduce((sum, rows) => sum + rows, 0);
   if (faultCount > 0) {
     const [{ column, key, what }] = faults;
     throw new UnspentError('VERIFY_FAILED', `${counted(faultCount, 'fault')} found in ${store.data}, the first: ${column} ${key} ${what}`, {

@@ -56,7 +56,7 @@ export function acceptValue(setting: Setting, raw: unknown): SettingValue | unde
       if (typeof raw === 'bigint') return inRange(setting, Number(raw));
       return typeof raw === 'string' ? inRange(setting, parseSize(raw)) : undefined;
     case 'oneOf':
-      return typeof raw === 'string' && setting.values.includes(raw) ? raw : undefined;
+      return typeof raw === 'string' && (setting.values.includes(raw) || setting.or?.pattern.test(raw)) ? raw : undefined;
     case 'string':
       return typeof raw === 'string' && (raw !== '' || setting.filled !== true) ? raw : undefined;
   }
@@ -76,7 +76,8 @@ export function describeAllowed(setting: Setting): string {
     case 'bytes':
       return `a size from ${formatSize(setting.min)} to ${formatSize(setting.max)}, such as 96MB, 1GiB or a number of bytes`;
     case 'oneOf': {
-      const values = setting.values.filter((value) => value !== setting.unavailable?.value);
+      const named = setting.values.filter((value) => value !== setting.unavailable?.value);
+      const values = setting.or === undefined ? named : [...named, setting.or.text];
       return values.length === 1 ? values[0] : `one of ${values.join(', ')}`;
     }
     case 'string':

@@ -99,6 +99,12 @@ export class PositionWriter {
   }
 }
 
+/** The height of the block that a position names; -1: it is the origin. */
+export function positionHeight(text: string): number {
+  const bytes = Buffer.from(text.slice(text.indexOf('.') + 1), 'base64url');
+  return bytes.length === 0 ? -1 : readU32(bytes, 0);
+}
+
 /** A position, or the hash of a block whose changes were all seen. Throws USAGE. */
 export function parsePosition(text: string, query: Query, { parseId }: Pick<Dialect, 'parseId'>): Position {
   if (isHex(text, 32)) {

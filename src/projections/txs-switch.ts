@@ -10,8 +10,15 @@ export const TXS_SWITCH = {
   type: 'oneOf',
   values: ['off', 'embedded'],
   default: 'off',
+  or: { pattern: /^(sqlite:.+|postgres(ql)?:\/\/.+)$/, text: 'sqlite:FILE, postgres://USER:PASSWORD@HOST/NAME' },
   on: 'embedded',
   off: 'off',
   shapesStore: true,
-  doc: 'Bitcoin family: keep a record of every transaction until nobody can need it any more (docs/transactions.md). `embedded`: in the database of the store, in the batch of each block. Only a new store can be given one.',
+  secret: 'password',
+  doc: 'Bitcoin family: keep a record of every transaction until nobody can need it any more (docs/transactions.md). `embedded`: in the database of the store, in the batch of each block; `sqlite:FILE` or `postgres://USER:PASSWORD@HOST/NAME`: in a database of their own, which is fed with the blocks of the store and needs `utxo.history`. Only a new store can be given one.',
 } as const satisfies Switch;
+
+/** Whether the records are in a database of their own. `value`: of `txs.store`. */
+export function isTxsDatabase(value: string): boolean {
+  return TXS_SWITCH.or.pattern.test(value);
+}

@@ -48,6 +48,8 @@ export interface FollowFoldOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: FollowProgress) => void) | undefined;
   readonly onRollback?: ((to: Point | null, undone: number) => void) | undefined;
+  /** Awaited before more blocks are taken: whoever takes them in after the fold may need time. */
+  readonly room?: ((signal: AbortSignal) => Promise<void> | undefined) | undefined;
 }
 
 /** Why following ended: the source ended, `until` was reached, or the signal came. */
@@ -69,6 +71,7 @@ export async function follow(source: Source, fold: Fold, ledger: Ledger, options
     for await (const run of runs) {
       if (!feeder.take(run)) break;
       await nextTurn();
+      await options.room?.(options.signal);
     }
   } finally {
     stop.abort();

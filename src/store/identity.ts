@@ -2,7 +2,7 @@
  * What a store remembers about itself in unspent.json, and what it should be:
  * from the settings where it is new, from what it remembers where it is not.
  */
-import { type Config, type SettingKey, settingValue } from '../config/schema.ts';
+import type { Config } from '../config/schema.ts';
 import { checkNetwork, type Identity, SCHEMA_VERSION } from '../engine/directory.ts';
 import type { EngineFactory } from '../engine/engine.ts';
 import type { Network } from '../families/family.ts';
@@ -77,7 +77,7 @@ export function planStore(existing: StoreIdentity | null, wishes: StoreRequest, 
     partial,
     selfContained: delta.selfContained,
     windows: { pruneDepth, rollbackWindow },
-    ...(config.txs.store === 'off' ? {} : { txs: txsSettings((key) => settingValue(config, key as SettingKey)) }),
+    ...(config.txs.store === 'off' ? {} : { txs: txsSettings(config.txs) }),
     createdBy: `unspent ${VERSION}`,
   };
   return { facts, network, config, ignored };

@@ -6,7 +6,7 @@
 import { type Config, isGiven, SETTING_KEYS, SETTINGS, type SettingKey, settingValue, withValues } from '../config/schema.ts';
 import type { Network } from '../families/family.ts';
 import { SWITCHES, type SwitchGroup } from '../projections/registry.ts';
-import { TXS_SWITCH } from '../projections/txs-switch.ts';
+import { isTxsDatabase, TXS_SWITCH } from '../projections/txs-switch.ts';
 import type { Windows } from '../state/pruned.ts';
 import { txsEntry } from '../txstore/chain/entry.ts';
 import { type SettingValue, switchValue } from '../util/setting.ts';
@@ -30,7 +30,7 @@ const WINDOW_KEYS: readonly SettingKey[] = ['utxo.pruneDepth', 'utxo.rollbackWin
 /** `identity` null: of a new store. */
 export function settingsOf(config: Config, identity: StoreIdentity | null, network: Network, may: AllowedChanges): StoreSettings {
   const windows = windowsOf(config, identity?.windows ?? null, network, identity === null || may.windows);
-  const kept = identity === null ? {} : keptSettings(identity);
+  const kept = identity === null ? {} : keptSettings(identity, config);
   const keys = SETTING_KEYS.filter((key) => key in kept);
   const isKept = (key: SettingKey): boolean => !may.shape || !isGiven(config, key);
   const effective = withValues(config, {
@@ -48,12 +48,14 @@ function isOther(said: Config, effective: Config, key: SettingKey): boolean {
 }
 
 /** The settings that a store answers for itself: a switch is on where something it switches is kept. */
-function keptSettings({ projections, selfContained, txs }: StoreIdentity): Partial<Record<SettingKey, SettingValue>> {
+function keptSettings({ projections, selfContained, txs }: StoreIdentity, config: Config): Partial<Record<SettingKey, SettingValue>> {
   const isKept = ({ entries }: SwitchGroup): boolean => entries.some(({ name }) => projections.includes(name));
+  const keepsTxs = projections.includes(txsEntry.name);
   return {
     ...Object.fromEntries(SWITCHES.map((each) => [each.setting.key, switchValue(each.setting, isKept(each))])),
     'utxo.delta.selfContained': selfContained,
-    'txs.store': switchValue(TXS_SWITCH, projections.includes(txsEntry.name)),
+    // A database beside the store is none of its columns: it has only what it is told of it.
+    ...(isTxsDatabase(config.txs.store) && !keepsTxs ? {} : { 'txs.store': switchValue(TXS_SWITCH, keepsTxs) }),
     ...(txs === undefined ? {} : { 'txs.retention': txs.retention, 'txs.window': txs.window }),
     // It only says which switches count; those above are what came of it.
     'utxo.indexingStrategy': SETTINGS['utxo.indexingStrategy'].default,

@@ -1,113 +1,177 @@
 /**
  * The transactions of a store (`txs.store`): their records, the prune passes
  * beside following, and what an operator asks of both. The records themselves
- * change in the batches of the fold (`txstore/chain/projection.ts`).
+ * change in the batches of the fold (`txstore/chain/projection.ts`), or in a
+ * database that is fed with its blocks (txs-feed.ts).
  */
-import { type Config, type SettingKey, settingValue } from '../config/schema.ts';
 import type { MempoolChange } from '../ledgers/mempool-change.ts';
 import { TXS_SWITCH } from '../projections/txs-switch.ts';
-import type { Fold, FoldWatcher } from '../state/fold.ts';
-import { ChainTxStore } from '../txstore/chain/chain-store.ts';
+import type { FoldWatcher } from '../state/fold.ts';
+import type { ChainRecords, FedRecords } from '../txstore/chain/chain-records.ts';
+import type { ChainTxStore } from '../txstore/chain/chain-store.ts';
 import { type ChainTx, relayedTx } from '../txstore/chain/chain-txs.ts';
-import { txsSettings } from '../txstore/chain/entry.ts';
-import { blockedTx, durationReports, type FormatId, passReport, type TxsReport } from '../txstore/chain/report.ts';
+import { findRecord } from '../txstore/chain/document.ts';
+import { blockedTx, durationReports, passReport, type TxsReport } from '../txstore/chain/report.ts';
+import { type IndexDifference, rebuildIndexes } from '../txstore/embedded/indexes.ts';
 import { PruneCounters } from '../txstore/prune/counters.ts';
 import { type PassResult, runPass } from '../txstore/prune/pass.ts';
 import { type PassOutcome, Pruner } from '../txstore/prune/pruner.ts';
 import { type PassSettings, PRUNE_DEFAULTS } from '../txstore/prune/settings.ts';
+import type { TxRecord } from '../txstore/records.ts';
 import type { ChainConditions } from '../txstore/rules/gates.ts';
 import { toHex } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { READY_BLOCKS_BEHIND_MAX, TXS_BLOCKED_SHOWN_MAX, TXS_CHUNK_PARENTS } from '../util/limits.ts';
+import { runBoth } from '../util/run-both.ts';
 import { switchText } from '../util/setting.ts';
-import type { FollowState } from './following.ts';
+import type { OpenStore } from './store.ts';
+import type { TxsFeed } from './txs-feed.ts';
 
-/** What the rest of the store says of following. */
-interface FollowedChain {
-  readonly following: FollowState | null;
-}
+/** What the records ask of their store. */
+export type RecordsOwner = Pick<OpenStore, 'fold' | 'config' | 'following' | 'consumers' | 'network'>;
+
+/** Where the records rest, and for a database how blocks come to it. */
+export type TxsPlace =
+  | { readonly kind: 'embedded'; readonly records: ChainTxStore }
+  | { readonly kind: 'sqlite' | 'postgres'; readonly records: FedRecords; readonly feed: TxsFeed };
 
 export class StoreTxs implements FoldWatcher {
-  readonly records: ChainTxStore;
+  readonly place: TxsPlace;
   readonly pruner: Pruner;
-  readonly #fold: Fold;
-  readonly #config: Config;
-  readonly #chain: FollowedChain;
+  readonly #store: RecordsOwner;
+  /** Null: the records are in the engine of the chain, and change with it. */
+  readonly #feed: TxsFeed | null;
   /** Ids of what the mempool has, in hex; null: it was not heard of, or is told anew. */
   #mempool: Set<string> | null = null;
   #wake: () => void = () => {};
   #report: TxsReport | null = null;
 
-  constructor(fold: Fold, config: Config, chain: FollowedChain) {
-    this.#fold = fold;
-    this.#config = config;
-    this.#chain = chain;
-    const settings = txsSettings((key) => settingValue(config, key as SettingKey));
-    this.records = new ChainTxStore(fold.engine, settings, {
-      raiseHorizon: (height) => fold.raiseHorizon(height),
-      boundsHistory: config.txs.boundHistory && config.utxo.history,
-    });
+  constructor(store: RecordsOwner, place: TxsPlace) {
+    this.#store = store;
+    this.place = place;
+    this.#feed = place.kind === 'embedded' ? null : place.feed;
+    if (this.#feed !== null) store.consumers.add('records', () => this.#height);
     this.pruner = new Pruner({
       store: this.records,
-      settings: this.#passSettings(config.txs.dryRun),
+      settings: this.#passSettings(store.config.txs.dryRun),
       conditions: async () => this.conditions(),
+      persistedHeights: async () => store.consumers.list().map(({ height }) => height),
     });
+  }
+
+  get records(): ChainRecords {
+    return this.place.records;
   }
 
   /** As of the last pass, or of the opening; null: nobody has asked yet. */
   get report(): TxsReport | null {
-    return this.#report;
+    return this.#report === null ? null : { ...this.#report, ...this.#now() };
+  }
+
+  /** What is known without asking the records. */
+  #now(): Pick<TxsReport, 'height' | 'feedFailure' | 'consumers'> {
+    const { retention } = this.records.settings;
+    const consumers = this.#store.consumers.list();
+    return {
+      height: this.#height,
+      feedFailure: this.#feed?.failure?.message ?? null,
+      consumers: consumers.map(({ name, height }) => ({ name, height, allows: height === 0 ? null : height + retention })),
+    };
   }
 
   /** One chunk is one turn of the event loop, in which no block is applied: it is kept short, and no two go together. */
   #passSettings(dryRun: boolean): PassSettings {
-    const { minHeight: heightMin, skipCatchUp } = this.#config.txs;
+    const { minHeight: heightMin, skipCatchUp } = this.#store.config.txs;
     return { ...PRUNE_DEFAULTS, dryRun, heightMin, skipCatchUp, chunkParents: TXS_CHUNK_PARENTS, parallelChunks: 1 };
   }
 
+  /** Of the block that the records are at. */
   get #height(): number {
-    return this.#fold.head?.height ?? 0;
+    return Math.max(0, this.#feed?.height ?? this.#store.fold.head?.height ?? 0);
   }
 
   /** What the gates of a pass ask. Blocks are applied completely or not at all. */
   conditions(): ChainConditions {
-    const { following } = this.#chain;
+    const { following, fold } = this.#store;
     const tip = following?.progress?.tip?.height;
     return {
       isIndexReady: true,
-      // One rollback is one turn. Until its blocks are replaced the height is one that is `completed`.
-      isReorganising: false,
+      // In the engine of the chain one rollback is one turn, and until its blocks are replaced the height is one that is
+      // `completed`. A database has blocks that are undone until it is told.
+      isReorganising: this.#feed !== null && !this.#feed.isOnChain,
       isResetting: false,
       isCatchingUp:
         following !== null && (following.progress === null || (tip !== undefined && tip - this.#height > READY_BLOCKS_BEHIND_MAX)),
-      tipHeight: this.#height,
+      tipHeight: fold.head?.height ?? 0,
       appliedHeight: this.#height,
     };
   }
 
-  /** Passes while blocks come, until the signal does. Each is a number of short turns; blocks and readers get theirs in between. */
-  async run(signal: AbortSignal, formatId: FormatId): Promise<void> {
-    this.#fold.watchers.add(this);
+  /** Feeds the database, where there is one, and runs passes while blocks come, until the signal does. */
+  async run(signal: AbortSignal): Promise<void> {
+    const feed = this.#feed;
+    if (feed === null) await this.#runPasses(signal);
+    else
+      await runBoth(
+        signal,
+        (stop) => feed.run(stop),
+        (stop) => this.#runPasses(stop),
+      );
+  }
+
+  /** Each pass is a number of short turns; blocks and readers get theirs in between. */
+  async #runPasses(signal: AbortSignal): Promise<void> {
+    const { fold } = this.#store;
+    fold.watchers.add(this);
+    const stopListening = this.#feed?.onMove(() => this.#wake());
     const stop = (): void => this.#wake();
     signal.addEventListener('abort', stop);
     try {
       for (let done = 0; !signal.aborted; ) {
         const height = this.#height;
-        if (height > 0 && height !== done) {
-          await this.pass();
-          await this.refresh(formatId);
-        }
+        if (height > 0 && height !== done) await this.#passAndLook();
         done = height;
         if (!signal.aborted && this.#height === done) await new Promise<void>((resolve) => (this.#wake = resolve));
       }
     } finally {
       signal.removeEventListener('abort', stop);
-      this.#fold.watchers.delete(this);
+      stopListening?.();
+      fold.watchers.delete(this);
+    }
+  }
+
+  /** A database that does not answer is the affair of the feed; the next pass comes with the next block. */
+  async #passAndLook(): Promise<void> {
+    try {
+      await this.pass();
+      await this.refresh();
+    } catch (error) {
+      if (this.#feed === null || !isUnspentError(error, 'DATABASE_BUSY')) throw error;
     }
   }
 
   applied(): void {
     this.#wake();
+  }
+
+  /** Blocks that the fold commits at once: a database must be able to follow. */
+  groupBlocks(wanted: number): number {
+    return Math.min(wanted, this.#feed?.blocksAheadMax ?? wanted);
+  }
+
+  /** Resolves when the records are near enough to the store for more blocks to come, or the signal comes. */
+  async room(signal: AbortSignal): Promise<void> {
+    await this.#feed?.within(this.#feed.blocksAheadMax, signal);
+  }
+
+  /** Resolves when the records are at the block of the store, or the signal comes. Somebody else feeds them (`run`). */
+  async reached(signal: AbortSignal): Promise<void> {
+    await this.#feed?.within(0, signal);
+  }
+
+  /** Feeds the records up to the block of the store. */
+  async catchUp(): Promise<void> {
+    await this.#feed?.catchUp();
   }
 
   /** One pass at the height of the store. */
@@ -125,31 +189,43 @@ export class StoreTxs implements FoldWatcher {
   }
 
   async #giveUp(): Promise<void> {
-    const cutoff = this.#height - this.#config.txs.unminedBlocks;
+    const cutoff = this.#height - this.#store.config.txs.unminedBlocks;
     if (cutoff <= 0 || this.conditions().isCatchingUp) return;
     const known = this.#mempool;
     await this.records.giveUp(cutoff, (txId) => known?.has(toHex(txId)) === true, this.#height);
   }
 
   /** What the mempool of the node that is followed does. `mweb`: of Litecoin. */
-  take(change: MempoolChange, mweb: boolean): void {
+  async take(change: MempoolChange, mweb: boolean): Promise<void> {
     if (change.kind === 'reset') this.#mempool = null;
     else if (change.kind === 'remove') for (const id of change.ids) this.#mempool?.delete(toHex(id));
     else {
       const txs = change.txs.flatMap((raw) => readable(raw, mweb));
       this.#mempool ??= new Set();
       for (const { tx } of txs) this.#mempool.add(toHex(tx.txId));
-      this.records.receive(txs, this.#height);
+      await this.#receive(txs);
+    }
+  }
+
+  /** A database that does not answer has no record of them until a block does: their parents, which are unspent then, stay. */
+  async #receive(txs: readonly ChainTx[]): Promise<void> {
+    try {
+      await this.records.receive(txs, this.#height);
+    } catch (error) {
+      if (this.#feed === null || !isUnspentError(error, 'DATABASE_BUSY')) throw error;
     }
   }
 
   /** Looks anew. */
-  async refresh(formatId: FormatId): Promise<TxsReport> {
+  async refresh(): Promise<TxsReport> {
     const { pruner, records } = this;
+    const { formatId } = this.#store.network.dialect;
     const [progress, gauges] = [await records.pruneProgress(), await pruner.gauges()];
     const last = pruner.history.at(-1);
     this.#report = {
       ...records.settings,
+      place: this.place.kind,
+      ...this.#now(),
       state: pruner.backlogState,
       completed: progress.lastCompleted,
       prunedHeight: progress.prunedHeight,
@@ -160,6 +236,21 @@ export class StoreTxs implements FoldWatcher {
       blocked: pruner.blocked(TXS_BLOCKED_SHOWN_MAX).map((kept) => blockedTx(kept, formatId)),
     };
     return this.#report;
+  }
+
+  /** Throws PRUNED, NOT_FOUND, NOT_YET. */
+  async find(txId: Uint8Array): Promise<TxRecord> {
+    const { fold, network } = this.#store;
+    return this.#feed === null ? findRecord(fold.engine, txId, network.dialect.formatId) : this.#feed.find(txId);
+  }
+
+  /** Makes the indexes of the records anew. Returns what was wrong; a database keeps its own. */
+  rebuildIndexes(): readonly IndexDifference[] {
+    return this.place.kind === 'embedded' ? rebuildIndexes(this.#store.fold.engine) : [];
+  }
+
+  async close(): Promise<void> {
+    if (this.#feed !== null) await this.records.close();
   }
 }
 

@@ -29,17 +29,18 @@ import { Fold } from '../state/fold.ts';
 import { NO_TOTALS, type Totals } from '../state/head.ts';
 import { PruneSchedule } from '../state/prune-schedule.ts';
 import type { PruneCounts } from '../state/pruned.ts';
-import { txsEntry } from '../txstore/chain/entry.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
 import { nextTurn } from '../util/time-slice.ts';
+import { ChainConsumers } from './consumers.ts';
 import { beginReshape, checkOwnEngine, NewDirectory, openEngine, planOpening } from './directory.ts';
 import type { FillSettings, FollowSettings, FollowState } from './following.ts';
 import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
+import { openStoreTxs } from './open-txs.ts';
 import { configFrom, type OpenOptions } from './options.ts';
 import { storeProjections } from './projections.ts';
 import { beginFills, type ShapeChange } from './shape.ts';
-import { StoreTxs } from './store-txs.ts';
+import type { StoreTxs } from './store-txs.ts';
 import { keyEstimates, type StoreSummary, summaryOf } from './summary.ts';
 import { type Verification, verifyStore } from './verify/verify.ts';
 
@@ -112,7 +113,8 @@ async function openPlanned(
     });
     const unclosed = engine.unclosed ?? null;
     const store = new OpenStore({ data, network, config, ignored, engine, fold, fills, shape, table, made, unclosed });
-    await store.txs?.refresh(network.dialect.formatId);
+    store.txs = await openStoreTxs(store);
+    await store.txs?.refresh();
     return store;
   } catch (error) {
     await engine.close();
@@ -155,7 +157,9 @@ export class OpenStore {
   /** Readers of the engine in other threads. They are closed first, because the engine must outlive them. */
   readonly readers = new Set<{ close(): Promise<void> }>();
   /** Records of transactions; null: it keeps none (`txs.store`). */
-  readonly txs: StoreTxs | null;
+  txs: StoreTxs | null = null;
+  /** Who takes in its blocks and stores how far it is. */
+  readonly consumers = new ChainConsumers();
   private readonly filling: Fills;
   private readonly table: ProjectionTable;
   private readonly schedule: PruneSchedule;
@@ -177,7 +181,6 @@ export class OpenStore {
     this.unclosed = unclosed;
     this.reshaped = { added: shape.added.map((projection) => projection.name), removed: shape.removed };
     this.eventReaders = new EventReaders(fold, network.ledger.traits, network.dialect, this.overlays);
-    this.txs = fold.projections.some(({ name }) => name === txsEntry.name) ? new StoreTxs(fold, config, this) : null;
     const { pruneBatchSize, pruneScheduleSeconds } = config.utxo;
     this.schedule = new PruneSchedule(fold, { batchBlocks: pruneBatchSize, intervalMs: 1000 * pruneScheduleSeconds });
   }
@@ -195,7 +198,8 @@ export class OpenStore {
         until: settings.until ?? { kind: 'end' },
         follow: settings.follow ?? false,
         signal,
-        groupBlocks: this.config.sync.groupBlocks,
+        groupBlocks: this.txs?.groupBlocks(this.config.sync.groupBlocks) ?? this.config.sync.groupBlocks,
+        room: (stop) => this.txs?.room(stop),
         onProgress(progress) {
           following.progress = progress;
           settings.onProgress?.(progress);
@@ -206,7 +210,12 @@ export class OpenStore {
     this.followFailure = null;
     const ended = new AbortController();
     const followToEnd = (signal: AbortSignal): Promise<FollowResult> =>
-      this.followAndFill(followSource, { ...settings, signal }).finally(() => ended.abort());
+      this.followAndFill(followSource, { ...settings, signal })
+        .then(async (followed) => {
+          await this.txs?.reached(signal);
+          return followed;
+        })
+        .finally(() => ended.abort());
     try {
       const [followed] = await runBoth(settings.signal ?? ended.signal, followToEnd, (stop) =>
         this.keepPruned(AbortSignal.any([stop, ended.signal])),
@@ -311,7 +320,7 @@ export class OpenStore {
 
   /** Prunes on schedule until the signal comes. `follow` does so itself. */
   async keepPruned(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.schedule.run(signal), this.txs?.run(signal, this.network.dialect.formatId)]);
+    await Promise.all([this.schedule.run(signal), this.txs?.run(signal)]);
   }
 
   /** One bounded batch of pruning. */
@@ -373,6 +382,7 @@ export class OpenStore {
   async close(): Promise<void> {
     await Promise.all([...this.readers].map((reader) => reader.close()));
     this.eventReaders.close();
+    await this.txs?.close();
     await this.engine.close();
   }
 

@@ -309,7 +309,7 @@ export const ERROR_CODES = {
   FEED_MOVED: {
     exit: 1,
     status: 409,
-    meaning: 'Another process has taken the next block into the wallet database first.',
+    meaning: 'Another process has taken the next block into the database of wallets or of transactions first.',
     advice: 'Nothing was lost: go on from where the database says the feed is.',
   },
   WATCH_CHANGED: {

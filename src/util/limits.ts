@@ -661,5 +661,12 @@ export const TXS_CHUNK_PARENTS = 200;
 /** Transactions in no block that are given up together. */
 export const TXS_FORGET_MAX = 200;
 
+/** Faults that a verification lists; it counts all of them. */
+export const VERIFY_FAULTS_KEPT = 20;
+
+/** Blocks, and transactions in them, after which blocks that come to a transaction database far behind are one transaction of it. */
+export const TXS_FEED_BLOCKS = 100;
+export const TXS_FEED_TXS = 5000;
+
 /** Records that are due and may not go, which a status lists. */
 export const TXS_BLOCKED_SHOWN_MAX = 100;

@@ -15,7 +15,13 @@ type SettingType =
   | { readonly type: 'boolean'; readonly default: boolean }
   | { readonly type: 'integer'; readonly default: number; readonly min: number; readonly max: number }
   | { readonly type: 'string'; readonly default: string; readonly filled?: true }
-  | { readonly type: 'oneOf'; readonly default: string; readonly values: readonly string[] }
+  | {
+      readonly type: 'oneOf';
+      readonly default: string;
+      readonly values: readonly string[];
+      /** Other values that it may have: what they look like, and how that is said. */
+      readonly or?: { readonly pattern: RegExp; readonly text: string };
+    }
   | { readonly type: 'bytes'; readonly default: number; readonly min: number; readonly max: number };
 
 /** A setting: its type, what it may be, and a line of documentation. */

@@ -31,6 +31,7 @@ const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[]
   ['projections/registry.ts', /^projections\/cardano\/cage\/entry\.ts$/, 'the table of projections; cages are of one family'],
   ['query/query.ts', /cardano\/cage/, 'cages are of one family (Ledger.scriptData)'],
   ['store/remarks.ts', /^store\/cardano\//, 'the list of what is said of stores; cages are of one family'],
+  ['store/open-txs.ts', /^families\/bitcoin\.ts$/, 'records in a database are fed with transactions of one family (Ledger.txBytes)'],
   ['store/identity.ts', /^store\/cardano\//, 'a setting that only stores of one family take'],
   ['testing/branch-makers.ts', /^testing\//, 'the list of chains that projections are tested on'],
   ['proofs/index.ts', /^proofs\/cardano\//, 'the list of verifiers; cages are of one family'],

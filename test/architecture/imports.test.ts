@@ -149,8 +149,8 @@ const ONLY_FROM: readonly (readonly [room: string, to: string, file: string])[] 
 
 /** What a room may take from another besides types, file by file. */
 const VALUES_ONLY_FROM: readonly (readonly [from: string, to: string, files: readonly string[]])[] = [
-  // The store starts a server; a server knows the store by its shape.
-  ['server', 'store', ['store/summary.ts']],
+  // The store starts a server; a server knows the store by its shape, and what both say of it.
+  ['server', 'store', ['store/summary.ts', 'store/fed-record.ts']],
   // A verifier of cages reads outputs and datums. These files need nothing else of a ledger, so a browser loads no more.
   ['proofs', 'ledgers', ['ledgers/cardano/cage/datum.ts', 'ledgers/cardano/cage/deployment.ts', 'ledgers/cardano/describe.ts']],
 ];

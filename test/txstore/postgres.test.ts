@@ -6,6 +6,7 @@ import { runConstraints } from './sql/constraints.ts';
 import { runTxContention } from './sql/contention.ts';
 import { runPostgresCrashes } from './sql/crashes.ts';
 import { makeTxSchema, openerOf } from './sql/databases.ts';
+import { runPostgresFeed } from './sql/feed.ts';
 import { runMutations } from './sql/mutations.ts';
 import { runRandomTxs } from './sql/random.ts';
 import { runStatementCounts } from './sql/statements.ts';
@@ -21,6 +22,7 @@ if (withoutPostgres) {
   runConstraints(server);
   runTxContention(server);
   runPostgresCrashes(server);
+  runPostgresFeed(server);
   // Those of the rules that all stores share: on SQLite, and here in the campaign.
   runMutations(server, 'sql/');
   // A call is nine round trips: 50,000 of them are a campaign (test/campaign/txstore.campaign.ts).

@@ -13,7 +13,7 @@ export async function followTxs(store: OpenStore, signal: AbortSignal): Promise<
   const link = new MempoolLink(store);
   link.start(async (changes) => {
     try {
-      for (const change of changes) txs.take(change, mweb);
+      for (const change of changes) await txs.take(change, mweb);
     } catch (error) {
       fail(error);
     }

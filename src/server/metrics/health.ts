@@ -26,10 +26,29 @@ export function cageWarnings({ diverged, tokens }: { readonly diverged: number; 
     : [`${diverged} of ${tokens} tokens of cages give no proofs: their tries are not those whose roots are on chain`];
 }
 
-/** Deleting too little costs space, not answers: so that is a warning. */
+const BACKLOG_WARNINGS = {
+  ok: [],
+  at_risk: ['pruning of transactions takes nearly as long as blocks do'],
+  behind: ['pruning of transactions is behind'],
+} as const;
+
+/** Deleting too little costs space, not answers: so that is a warning. So is a database that is asked again. */
 export function pruneWarnings({ records }: LiveStatus): readonly string[] {
-  if (records === null || records.state === 'ok') return [];
-  return [records.state === 'behind' ? 'pruning of transactions is behind' : 'pruning of transactions takes nearly as long as blocks do'];
+  if (records === null) return [];
+  const { state, feedFailure, consumers, height } = records;
+  const slow = consumers.filter(({ allows }) => allows !== null && allows < height).map(({ name }) => name);
+  return [
+    ...BACKLOG_WARNINGS[state],
+    ...(feedFailure === null ? [] : ['the database of the records of transactions does not answer']),
+    ...(slow.length === 0 ? [] : [`pruning of transactions waits for ${slow.join(', ')}`]),
+  ];
+}
+
+/** What is asked of records comes from their database: that must be near the newest block, too. */
+function recordsUnready(head: Point, { records }: LiveStatus): Reason {
+  if (records === null) return null;
+  const behind = head.height - records.height;
+  return behind > READY_BLOCKS_BEHIND_MAX ? `the records of transactions are ${behind} blocks behind the store` : null;
 }
 
 /** Blocks our tip is behind the source's; null where the source does not say. */
@@ -46,6 +65,8 @@ export function lagSlots(head: Point | null, { sourceTip }: LiveStatus): number 
 export function unreadyBecause(head: Point | null, live: LiveStatus, filling: readonly string[]): Reason {
   if (head === null) return 'the store has no block yet';
   if (filling.length > 0) return `still filling: ${filling.join(', ')}`;
+  const unready = recordsUnready(head, live);
+  if (unready !== null) return unready;
   if (live.state === 'idle') return null;
   if (live.state === 'stopped') return 'nothing is followed any more';
   if (live.refusals >= FOLLOW_REFUSALS_MAX) return STUCK;

@@ -26,6 +26,7 @@ const GAUGES: Readonly<Record<string, string>> = {
   prune_active: '1 while a prune pass over records of transactions runs.',
   prune_height_requested: 'Height of the newest pass that was asked for.',
   prune_height_completed: 'Height of the newest pass that looked at everything.',
+  prune_height_allowed: 'Height up to which records may go: consumers that are behind hold it back.',
   prune_lag_blocks: 'Heights asked for since the last complete pass.',
   prune_backlog: 'Records that are due.',
   prune_oldest_blocked_age_blocks: 'Blocks since the record that is blocked longest was due.',
@@ -53,6 +54,8 @@ export function txsMetrics(report: TxsReport | null): string {
     begin(name, 'gauge', help);
     if (report !== null) lines.push(`unspent_${name} ${report.gauges[name]}`);
   }
+  begin('prune_consumer_height', 'gauge', 'Height up to which a consumer of the blocks has stored them, by who.');
+  for (const { name, height } of report?.consumers ?? []) lines.push(`unspent_prune_consumer_height{consumer="${name}"} ${height}`);
   for (const [name, help] of Object.entries(HISTOGRAMS)) {
     begin(name, 'histogram', help);
     const found = report?.durations.find((duration) => duration.name === name);

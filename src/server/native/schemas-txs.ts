@@ -41,6 +41,22 @@ export const TxsStatus = Type.Object(
       ['ok', 'at_risk', 'behind'].map((state) => Type.Literal(state)),
       { description: '`at_risk`: passes take nearly as long as blocks. `behind`: they do not keep up.' },
     ),
+    place: Type.Union(
+      ['embedded', 'sqlite', 'postgres'].map((place) => Type.Literal(place)),
+      { description: 'Where the records rest: in the engine of the store, or in a database that is fed with its blocks.' },
+    ),
+    height: count('Of the block that the records are at.'),
+    feed_failure: orNull(text('Why the database of the records does not answer; it is asked again.')),
+    consumers: Type.Array(
+      Type.Object(
+        {
+          name: text('Who takes in the blocks of the store.'),
+          height: count('Up to which it has stored them; 0: nothing yet.'),
+          allows: orNull(count('The height up to which records may go because of it; null: it limits nothing.')),
+        },
+        closed,
+      ),
+    ),
     records: count('Records there are.'),
     bytes: count('That they take on disk.'),
     due: count('Records that are due.'),

@@ -4,6 +4,7 @@
  * mempool of the node that the store follows, where wallets of the family hear of
  * it.
  */
+import { positionHeight } from '../../events/position.ts';
 import type { OpenStore } from '../../store/store.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import type { FamilyWallets } from '../../wallet/family-wallets.ts';
@@ -24,7 +25,18 @@ export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { si
   checkSameNetwork(wallets, store);
   const { feed, source, prepare, otherOwners, mempoolTx } = wallets.chainOf(store, signal === undefined);
   const { now, eventsMax } = wallets;
-  const onMove = async (): Promise<void> => mempool?.moved();
+  let height = 0;
+  const look = async (): Promise<void> => {
+    const position = await wallets.store.feedPosition(feed);
+    // Wallets that were never fed begin behind the newest block.
+    height = position === null ? 0 : positionHeight(position);
+  };
+  const onMove = async (): Promise<void> => {
+    await look();
+    await mempool?.moved();
+  };
+  await look();
+  const leave = store.consumers.add('wallets', () => height);
   const chain = new WalletFeed(wallets.store, { feed, now, prepare, otherOwners, onMove, eventsMax });
   const mempool = mempoolTx && new WalletMempool(chain, mempoolTx);
   try {
@@ -41,6 +53,8 @@ export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { si
       error.meta,
       error,
     );
+  } finally {
+    leave();
   }
 }
 

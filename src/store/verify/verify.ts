@@ -18,7 +18,7 @@ import { DELTA, isSelfContained, readDelta } from '../../state/delta.ts';
 import { META_PREFIX, readHead } from '../../state/head.ts';
 import { readPruned } from '../../state/pruned.ts';
 import { equalBytes, readBigU64, readU32, readU64, toHex } from '../../util/bytes.ts';
-import { SCAN_ROWS } from '../../util/limits.ts';
+import { SCAN_ROWS, VERIFY_FAULTS_KEPT } from '../../util/limits.ts';
 import { OutputCheck } from './output.ts';
 
 /** Something in a store that is not what it should be. */
@@ -46,8 +46,6 @@ export interface Verification {
   /** How many faults there are; 0: the store is sound. */
   readonly faultCount: number;
 }
-
-const FAULTS_KEPT = 20;
 
 export interface VerifyOptions {
   /** Names of the projections that the store keeps and that are ready: what is to be checked. */
@@ -111,7 +109,7 @@ class Check implements Inspection {
 
   fault(column: string, key: Uint8Array, what: string): void {
     this.faultCount++;
-    if (this.faults.length < FAULTS_KEPT) this.faults.push({ column, key: toHex(key), what });
+    if (this.faults.length < VERIFY_FAULTS_KEPT) this.faults.push({ column, key: toHex(key), what });
   }
 
   progress(what: string, rows: number): void {

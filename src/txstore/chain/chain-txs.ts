@@ -7,6 +7,7 @@ import type { Block, Tx } from '../../ledgers/ledger.ts';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
 import type { ForwardBlock } from '../../projections/projection.ts';
+import { toHex } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
 import type { NewStoredTx } from '../store.ts';
 
@@ -41,6 +42,32 @@ export function chainBlock({ block, spent }: Pick<ForwardBlock, 'block' | 'spent
   }
   const txs = block.txs.map((tx, n) => ({ tx: newStoredTx(tx, block), spends: known[n] }));
   return { hash: new Uint8Array(block.hash), height: block.height, txs };
+}
+
+/** An output that a block spent, and by whom. */
+export interface SpentByBlock extends Outpoint {
+  readonly spent: { readonly txId: Uint8Array | null; readonly input: number } | null;
+}
+
+/** The same from the bytes of its transactions, in its order, and from what the store says it spent. */
+export function chainBlockOf(
+  { hash, height }: Pick<ChainBlock, 'hash' | 'height'>,
+  raws: readonly Uint8Array[],
+  spent: readonly SpentByBlock[],
+  mweb: boolean,
+): ChainBlock {
+  const spends = Map.groupBy(spent, (output) => toHex(spenderOf(output).txId));
+  const txs = raws.map((raw) => {
+    const { tx } = relayedTx(raw, mweb);
+    const own = spends.get(toHex(tx.txId)) ?? [];
+    return { tx, spends: own.map((output) => ({ txId: output.txId, index: output.index, vin: spenderOf(output).vin })) };
+  });
+  return { hash, height, txs };
+}
+
+function spenderOf({ spent }: SpentByBlock): { readonly txId: Uint8Array; readonly vin: number } {
+  assert(spent !== null && spent.txId !== null, 'a spent output has a spender');
+  return { txId: spent.txId, vin: spent.input };
 }
 
 /** A transaction as nodes relay it. Throws BLOCK_INVALID. */

@@ -11,7 +11,7 @@ import { equalBytes, fromHex, toHex } from '../../util/bytes.ts';
 import { TX_RECORD } from '../embedded/columns.ts';
 import { indexDifferences } from '../embedded/indexes.ts';
 import { eachRecord, readRecords } from '../embedded/reads.ts';
-import type { TxRecord } from '../records.ts';
+import type { TxOutput, TxRecord } from '../records.ts';
 
 export class TxsCheck implements ProjectionCheck {
   readonly column = TX_RECORD;
@@ -39,8 +39,8 @@ export class TxsCheck implements ProjectionCheck {
     if (output === undefined || record.unminedSince !== null) return `is not mined, or has no output ${index}`;
     const { raw } = readStored(coin.bytes.subarray(0, coin.end), coin.at);
     if (this.#inspection.unreadable.has(toHex(coin.keyBytes.subarray(coin.keyAt, coin.keyAt + OUTPOINT_BYTES)))) return null;
-    const { value, script } = describeOutput(raw);
-    if (value !== output.amount || !equalBytes(script, output.script)) return `has another output ${index} than the chain`;
+    const wrong = outputFault(output, index, raw);
+    if (wrong !== null) return wrong;
     return isUnspentOnChain(this.#inspection.reader, record, index) ? null : `says that output ${index} is spent in a block`;
   }
 
@@ -68,6 +68,13 @@ export class TxsCheck implements ProjectionCheck {
     for (const [n, parent] of readRecords(reader, parents).entries())
       if (parent === null) this.#inspection.fault(TX_RECORD, txId, `waits for a block, and its parent ${toHex(parents[n])} is gone`);
   }
+}
+
+/** What is wrong with an output of a record that the chain has as `raw`; null: nothing. */
+export function outputFault({ amount, script }: TxOutput, index: number, raw: Uint8Array): string | null {
+  const onChain = describeOutput(raw);
+  const isSame = onChain.value === amount && equalBytes(onChain.script, script);
+  return isSame ? null : `has another output ${index} than the chain`;
 }
 
 /** Nobody spends it, or somebody who is in no block. A spender that is gone was mined. */

@@ -1,26 +1,44 @@
 /**
- * What a block of the best chain does to the records of the embedded store, and
- * what taking it away does, inside one unit of writing. A node has checked the
- * block: what it spends is its own, whoever held it. A transaction in no block
- * that holds an output which the block spends has lost, with all that spends of
- * it.
+ * What a block of the best chain does to records, and what taking it away does,
+ * inside one change of a store, whichever it is. A node has checked the block:
+ * what it spends is its own, whoever held it. A transaction in no block that holds
+ * an output which the block spends has lost, with all that spends of it.
  */
 import { equalBytes } from '../../util/bytes.ts';
 import { clearLosers, descendants, loseAll, spendsHeld, unspendOutputs } from '../conflicts.ts';
-import type { LoadedTx } from '../embedded/loaded-tx.ts';
-import type { TxUnit } from '../embedded/unit.ts';
+import type { TxRecord, TxSlot } from '../records.ts';
 import { checkUndoable, minedIn, notMinedIn } from '../rules/mining.ts';
 import { txRefusal } from '../rules/refusals.ts';
 import { isSameSpender, spentSlot } from '../rules/slots.ts';
+import type { NewStoredTx } from '../store.ts';
+import type { ChangingTx, TxChanges } from '../tx-changes.ts';
 import type { ChainBlock, ChainSpend, ChainTx } from './chain-txs.ts';
 
+/** A record in memory that blocks can hold. */
+export interface MineableTx extends ChangingTx {
+  readonly state: ChangingTx['state'] & Pick<TxRecord, 'blocks' | 'unminedSince' | 'isCoinbase'>;
+}
+
+/** What blocks ask of a change of a store, beyond what conflicts do. */
+export interface ChainChanges<T extends MineableTx> extends TxChanges<T> {
+  /** Of the chain: that of the block at work. */
+  height: number;
+  /** Throws INVALID_PARAM, TX_EXISTS. */
+  create(tx: NewStoredTx): T;
+  /** It is not found from here on. */
+  delete(tx: T): void;
+  /** `withHash` false: nobody looks at the hash. */
+  slot(tx: T, index: number, withHash?: boolean): TxSlot | null | undefined;
+  hasTombstone(parent: Uint8Array, child: Uint8Array): boolean;
+}
+
 /** Reads what the blocks touch together. */
-export function loadBlocks(unit: TxUnit, blocks: readonly ChainBlock[]): void {
+export function loadBlocks<T extends MineableTx>(unit: ChainChanges<T>, blocks: readonly ChainBlock[]): void {
   unit.load(blocks.flatMap(({ txs }) => txs.flatMap(({ tx, spends }) => [tx.txId, ...spends.map(({ txId }) => txId)])));
 }
 
 /** Throws STORE_DAMAGED for a parent that is missing, INVALID_SPEND for a transaction that was final and is deleted. */
-export function connectBlock(unit: TxUnit, block: ChainBlock): void {
+export function connectBlock<T extends MineableTx>(unit: ChainChanges<T>, block: ChainBlock): void {
   unit.height = block.height;
   for (const [index, { tx, spends }] of block.txs.entries()) {
     const mined = { hash: block.hash, height: block.height, index, isOnBestChain: true };
@@ -34,7 +52,7 @@ export function connectBlock(unit: TxUnit, block: ChainBlock): void {
 }
 
 /** `isNew`: the store has no record of the spender. */
-function takeOutput(unit: TxUnit, spender: LoadedTx, spend: ChainSpend, isNew: boolean): void {
+function takeOutput<T extends MineableTx>(unit: ChainChanges<T>, spender: T, spend: ChainSpend, isNew: boolean): void {
   const parent = unit.find(spend.txId);
   if (parent === undefined) throw txRefusal.missing([{ missing: spend.txId, neededBy: spender.txId }]);
   const by = { txId: spender.txId, vin: spend.vin };
@@ -46,7 +64,7 @@ function takeOutput(unit: TxUnit, spender: LoadedTx, spend: ChainSpend, isNew: b
 }
 
 /** Whoever holds the output has lost, and holds nothing any more. */
-function beat(unit: TxUnit, loserId: Uint8Array, parent: LoadedTx, winner: LoadedTx): void {
+function beat<T extends MineableTx>(unit: ChainChanges<T>, loserId: Uint8Array, parent: T, winner: T): void {
   const loser = unit.find(loserId);
   if (loser === undefined) throw txRefusal.missing([{ missing: loserId, neededBy: parent.txId }]);
   if (loser.state.unminedSince === null && !loser.state.isConflicting)
@@ -67,7 +85,12 @@ export interface UndoneTxs {
  * The transactions of the block wait again, but for its coinbase, which no other block can hold: it goes, with what spends
  * of it. Throws HORIZON where a pass has relied on the block, STORE_DAMAGED for a record that is missing.
  */
-export function disconnectBlock(unit: TxUnit, { hash, height, txIds }: UndoneTxs, prunedHeight: number, window: number): void {
+export function disconnectBlock<T extends MineableTx>(
+  unit: ChainChanges<T>,
+  { hash, height, txIds }: UndoneTxs,
+  prunedHeight: number,
+  window: number,
+): void {
   unit.height = height;
   unit.load(txIds);
   for (const txId of txIds.toReversed()) {
@@ -84,7 +107,7 @@ export function disconnectBlock(unit: TxUnit, { hash, height, txIds }: UndoneTxs
  * Transactions in no block that nobody waits for any more: they and what spends of them are deleted, and what they held is
  * unspent again. They leave no tombstone: a block may still bring them. Returns how many.
  */
-export function forget(unit: TxUnit, txs: readonly LoadedTx[]): number {
+function forget<T extends MineableTx>(unit: ChainChanges<T>, txs: readonly T[]): number {
   const all = descendants(unit, txs);
   for (const { txId, state } of all)
     if (state.unminedSince === null) throw txRefusal.damaged(txId, 'is in a block of the best chain, and spends of one that is in none');
@@ -100,7 +123,7 @@ export function forget(unit: TxUnit, txs: readonly LoadedTx[]): number {
  * A transaction that waits in the mempool. False: it is there already, or a parent is not, or it spends what a block or a
  * loser holds. What it spends of others that wait is its own now: a node has only one of them in its mempool, the newest.
  */
-export function receiveTx(unit: TxUnit, { tx, spends }: ChainTx): boolean {
+function receiveTx<T extends MineableTx>(unit: ChainChanges<T>, { tx, spends }: ChainTx): boolean {
   if (unit.find(tx.txId) !== undefined) return false;
   const parents = spends.map(({ txId }) => unit.find(txId));
   if (!parents.every((parent) => parent !== undefined && !parent.state.isConflicting && !parent.state.isCreating)) return false;
@@ -111,4 +134,29 @@ export function receiveTx(unit: TxUnit, { tx, spends }: ChainTx): boolean {
   unit.change(created, {});
   for (const spend of spends) takeOutput(unit, created, spend, true);
   return true;
+}
+
+/** Those that do not fit the chain are passed over. Returns how many were taken. */
+export function receiveTxs<T extends MineableTx>(unit: ChainChanges<T>, txs: readonly ChainTx[]): number {
+  let [taken, waiting] = [0, txs];
+  for (let before = -1; before < taken; ) {
+    before = taken;
+    // One whose parent comes behind it is taken in the next round.
+    waiting = waiting.filter((tx) => !receiveTx(unit, tx));
+    taken = txs.length - waiting.length;
+  }
+  return taken;
+}
+
+/** Returns how many of these were given up. */
+export function forgetOld<T extends MineableTx>(unit: ChainChanges<T>, txIds: readonly Uint8Array[]): number {
+  let count = 0;
+  for (const txId of txIds) {
+    const tx = unit.find(txId);
+    // One may have gone with another. A loser goes when its time comes; its parents hold it as one. What a block holds now stays.
+    if (tx === undefined || tx.state.isConflicting || tx.state.unminedSince === null) continue;
+    forget(unit, [tx]);
+    count++;
+  }
+  return count;
 }

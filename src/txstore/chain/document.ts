@@ -11,16 +11,29 @@ import type { FormatId } from './report.ts';
 /** The columns that `findRecord` reads. */
 export const TXS_READ_COLUMNS: readonly string[] = [TX, ...TX_STORE_COLUMNS.map(({ name }) => name)];
 
-/** Throws PRUNED for a transaction of the chain whose record is gone, NOT_FOUND for one that nobody has seen. */
+/** In the engine of the chain. Throws as `noRecord` says. */
 export function findRecord(reader: Reader, txId: Uint8Array, formatId: FormatId): TxRecord {
   const [record] = readRecords(reader, [txId]);
-  if (record !== null) return record;
+  if (record === null) throw noRecord(reader, txId, formatId);
+  return record;
+}
+
+/**
+ * Why there is no record: PRUNED for a transaction of the chain whose record is gone, NOT_FOUND for one that nobody has
+ * seen, NOT_YET for one of a block that the records have not taken in. `reached`: the height up to which they have all blocks.
+ */
+export function noRecord(reader: Reader, txId: Uint8Array, formatId: FormatId, reached = Number.POSITIVE_INFINITY): UnspentError {
   const row = reader.get(TX, txId);
   const name = formatId(txId);
-  if (row === undefined) throw new UnspentError('NOT_FOUND', `there is no transaction ${name} here`, { txId: name });
+  if (row === undefined) return new UnspentError('NOT_FOUND', `there is no transaction ${name} here`, { txId: name });
   const { height } = readTxRow(row);
+  if (height > reached)
+    return new UnspentError('NOT_YET', `transaction ${name} is in block ${height}, and the records are at block ${reached}`, {
+      txId: name,
+      height,
+    });
   const why = height === 0 ? 'it is of the first block, of which no records are kept' : 'all its outputs were spent long ago';
-  throw new UnspentError('PRUNED', `transaction ${name} is in block ${height}, and its record is gone: ${why}`, { txId: name, height });
+  return new UnspentError('PRUNED', `transaction ${name} is in block ${height}, and its record is gone: ${why}`, { txId: name, height });
 }
 
 export function recordDocument(record: TxRecord, formatId: FormatId): object {

@@ -12,12 +12,15 @@ export const txsEntry = {
   setting: TXS_SWITCH,
   supports: ({ joinBlock }) => joinBlock !== undefined,
   make: (ledger, readSetting) =>
-    ledger.joinBlock === undefined ? unsupported(ledger, 'a transaction store') : txsProjection(txsSettings(readSetting)),
+    ledger.joinBlock === undefined ? unsupported(ledger, 'a transaction store') : txsProjection(txsSettings(readSettings(readSetting))),
   check: (inspection) => new TxsCheck(inspection),
 } as const satisfies BuiltInEntry;
 
-/** `txs.window` 0: as the retention. */
-export function txsSettings(readSetting: SettingReader = () => 0): TxStoreSettings {
-  const [retention, window] = [Number(readSetting('txs.retention')), Number(readSetting('txs.window'))];
+function readSettings(readSetting: SettingReader = () => 0): TxStoreSettings {
+  return { retention: Number(readSetting('txs.retention')), window: Number(readSetting('txs.window')) };
+}
+
+/** As they are set. `txs.window` 0: as the retention. */
+export function txsSettings({ retention, window }: TxStoreSettings): TxStoreSettings {
   return { retention, window: window === 0 ? retention : window };
 }

@@ -32,7 +32,23 @@ export interface PassReport {
   readonly error: string | null;
 }
 
+/** Somebody who takes in the blocks of the store. */
+export interface ConsumerReport {
+  readonly name: string;
+  /** Up to which it has stored them; 0: nothing yet. */
+  readonly height: number;
+  /** The height up to which records may go because of it; null: it limits nothing. */
+  readonly allows: number | null;
+}
+
 export interface TxsReport extends TxStoreSettings {
+  /** Where the records rest. */
+  readonly place: 'embedded' | 'sqlite' | 'postgres';
+  /** Of the block that the records are at. */
+  readonly height: number;
+  /** Why the database of the records does not answer; null: it does. */
+  readonly feedFailure: string | null;
+  readonly consumers: readonly ConsumerReport[];
   readonly state: BacklogState;
   /** The height of the last pass that looked at everything, in this process or before; 0: none did. */
   readonly completed: number;

@@ -60,6 +60,8 @@ export class Pruner {
   readonly #history: PassOutcome[] = [];
   readonly #now: () => number;
   #running: Job | null = null;
+  /** H' of the newest pass that ran. */
+  #allowed = 0;
   #waiting: Job | null = null;
 
   constructor(options: PrunerOptions) {
@@ -89,6 +91,7 @@ export class Pruner {
       prune_active: this.#running === null ? 0 : 1,
       prune_height_requested: requested,
       prune_height_completed: completed,
+      prune_height_allowed: this.#allowed,
       prune_lag_blocks: lag,
       prune_backlog: await this.#options.store.countDue(requested),
       prune_oldest_blocked_age_blocks: this.#blocked.ageAt(requested),
@@ -138,6 +141,7 @@ export class Pruner {
       const gate = await this.#openGate(height);
       if (typeof gate === 'string') return this.#skip(height, gate);
       const { store } = this.#options;
+      this.#allowed = gate.allowed;
       const heights = { requested: height, allowed: gate.allowed, window: store.settings.window };
       const pass = await runPass({ store, settings: this.#settings, heights, counters: this.counters, now: this.#now });
       const ms = this.#now() - began;

@@ -17,6 +17,7 @@ import { isAsProven } from '../rules/verdict.ts';
 import { hasTombstones, referrerPairs } from './candidates.ts';
 import { forUpdate, idList } from './load.ts';
 import { loadProgress, saveProgress } from './progress.ts';
+import { deleteTxs } from './save.ts';
 import type { RecordRow, TxStoreTransaction } from './tables.ts';
 
 export async function removeRows(tx: TxStoreTransaction, removal: Removal): Promise<RemovalResult> {
@@ -31,11 +32,6 @@ export async function removeRows(tx: TxStoreTransaction, removal: Removal): Prom
   const prunedHeight = deleted.length > 0 ? Math.max(progress.prunedHeight, removal.height) : progress.prunedHeight;
   await saveProgress(tx, { ...progress, prunedHeight, unfinished: { height: removal.height, cursor: removal.cursor } });
   return { deleted, changed, tombstonesWritten, parentsMissing };
-}
-
-export async function deleteTxs(tx: TxStoreTransaction, txIds: readonly Uint8Array[]): Promise<void> {
-  if (txIds.length === 0) return;
-  await sql`DELETE FROM tx WHERE hash IN (SELECT hash FROM ${idList(tx, txIds)} AS v)`.execute(tx.db);
 }
 
 type LockedRow = Pick<RecordRow, 'hash' | 'version' | 'delete_at_height'>;

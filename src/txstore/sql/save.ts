@@ -13,7 +13,8 @@ import type { TxStoreTransaction } from './tables.ts';
 import type { ReadTx, SqlUnit, TxRowState } from './unit.ts';
 
 export async function saveUnit(tx: TxStoreTransaction, unit: SqlUnit): Promise<void> {
-  const changed = unit.records().filter(({ isChanged }) => isChanged);
+  const all = unit.records();
+  const changed = all.filter(({ isChanged, isDeleted }) => isChanged && !isDeleted);
   const news = changed.filter(({ before }) => before === null);
   const known = changed.filter(({ before }) => before !== null);
   await insertTxs(tx, news);
@@ -26,6 +27,16 @@ export async function saveUnit(tx: TxStoreTransaction, unit: SqlUnit): Promise<v
     changed.filter(({ state, before }) => state.blocks !== before?.blocks),
   );
   await saveMemberships(tx, unit);
+  await deleteTxs(
+    tx,
+    all.filter(({ before, isDeleted }) => isDeleted && before !== null).map(({ txId }) => txId),
+  );
+}
+
+/** What belongs to them goes with them. */
+export async function deleteTxs(tx: TxStoreTransaction, txIds: readonly Uint8Array[]): Promise<void> {
+  if (txIds.length === 0) return;
+  await sql`DELETE FROM tx WHERE hash IN (SELECT hash FROM ${idList(tx, txIds)} AS v)`.execute(tx.db);
 }
 
 /** What a call can change of a row of `tx`. */

@@ -8,6 +8,7 @@
  *   conflicting_child  losers that spend of it, too
  *   tombstone          children that a pass has deleted while it stayed
  *   prune_progress     how far pruning is: one row
+ *   txs_feed           how far the records are in the events of the chain
  *
  * Rows are found by the id of their transaction and not by a number that the
  * database gives out: ids are spread evenly over a database of many servers, and
@@ -15,7 +16,17 @@
  * the database and the tests say.
  */
 import { type ColumnTypes, POSTGRES_TYPES, SQLITE_TYPES } from '../../sql/column-types.ts';
+import type { SqlKind } from '../../sql/database.ts';
+import { feedTable } from '../../sql/feed-position.ts';
 import type { SchemaHistory } from '../../sql/migrate.ts';
+
+/** The table that says how far the records are in the events of the chain. */
+export const TXS_FEED = 'txs_feed';
+
+/** What a reorganisation takes away. New blocks come at the end of it, which costs little. */
+const BLOCKS_BY_HEIGHT = 'CREATE INDEX tx_block_height ON tx_block (block_height)';
+
+const typesOf = (kind: SqlKind): ColumnTypes => (kind === 'sqlite' ? SQLITE_TYPES : POSTGRES_TYPES);
 
 export const TX_STORE_SCHEMA: SchemaHistory = {
   table: 'txstore_schema',
@@ -23,7 +34,11 @@ export const TX_STORE_SCHEMA: SchemaHistory = {
   migrations: [
     {
       name: 'transactions',
-      statements: (kind) => [...recordTables(kind === 'sqlite' ? SQLITE_TYPES : POSTGRES_TYPES, kind === 'sqlite'), ...INDEXES],
+      statements: (kind) => [...recordTables(typesOf(kind), kind === 'sqlite'), ...INDEXES],
+    },
+    {
+      name: 'feed',
+      statements: (kind) => [feedTable(TXS_FEED, typesOf(kind)), BLOCKS_BY_HEIGHT],
     },
   ],
 };

@@ -12,7 +12,7 @@ import type { ChildRead, ParentChild, PruneCursor, PruneParent, PruneProgress, R
 import type { TxRecord, TxSlot } from '../records.ts';
 import { checkHeight, HEIGHT_MAX, heightAfter } from '../rules/heights.ts';
 import { checkUndoable, markedOnBestChain, minedIn, notMinedIn } from '../rules/mining.ts';
-import { checkIds, checkMinedBlock, newRecord } from '../rules/new-record.ts';
+import { checkIds, checkMinedBlock } from '../rules/new-record.ts';
 import { txRefusal } from '../rules/refusals.ts';
 import { checkTxStoreSettings, type ReorganisationLimit } from '../rules/settings.ts';
 import { frozenSlot, unfrozenSlot } from '../rules/slots.ts';
@@ -33,7 +33,7 @@ import { hasTombstones, readChildFacts, readDue, readPruneParents } from './cand
 import { readDescendants, readRivals, readWithParents } from './families.ts';
 import { loadProgress, saveProgress } from './progress.ts';
 import { readIds, readUnmined, wholeRecords } from './reads.ts';
-import { deleteTxs, removeRows } from './removal.ts';
+import { removeRows } from './removal.ts';
 import { saveUnit } from './save.ts';
 import { countRecords, databaseBytes } from './stats.ts';
 import type { TxStoreDatabase, TxStoreTransaction } from './tables.ts';
@@ -41,19 +41,19 @@ import { type ReadTx, SqlUnit, type TxRowState } from './unit.ts';
 
 export class SqlTxStore implements TxStore {
   readonly settings: TxStoreSettings;
-  readonly #database: TxStoreDatabase;
+  protected readonly database: TxStoreDatabase;
 
   /** The database has the schema (open.ts). Throws CONFIG. */
   constructor(database: TxStoreDatabase, settings: TxStoreSettings, limit: ReorganisationLimit) {
     checkTxStoreSettings(settings, limit);
-    this.#database = database;
+    this.database = database;
     this.settings = settings;
   }
 
   /** All of it or nothing. */
-  #write<T>(height: number, change: (unit: SqlUnit, tx: TxStoreTransaction) => Promise<T>): Promise<T> {
+  protected write<T>(height: number, change: (unit: SqlUnit, tx: TxStoreTransaction) => Promise<T>): Promise<T> {
     checkHeight(height);
-    return this.#database.write(async (tx) => {
+    return this.database.write(async (tx) => {
       const unit = new SqlUnit(tx, this.settings, height);
       const result = await change(unit, tx);
       await saveUnit(tx, unit);
@@ -62,22 +62,20 @@ export class SqlTxStore implements TxStore {
   }
 
   #changeAll(txIds: readonly Uint8Array[], height: number, change: (tx: ReadTx) => Partial<TxRowState>): Promise<void> {
-    return this.#write(height, async (unit) => {
+    return this.write(height, async (unit) => {
       await unit.read(txIds);
       for (const tx of unit.needAll(txIds)) unit.change(tx, change(tx));
     });
   }
 
   async create(txs: readonly NewStoredTx[], height: number): Promise<void> {
-    await this.#write(height, async (unit) => {
+    await this.write(height, async (unit) => {
       const losers = txs.filter(({ isConflicting }) => isConflicting === true);
       await unit.read([...txs.map(({ txId }) => txId), ...losers.flatMap(({ inputs }) => inputs.map(({ txId }) => txId))]);
       for (const tx of txs) {
-        const record = newRecord(tx, height);
-        if (unit.find(tx.txId) !== undefined) throw txRefusal.exists(tx.txId);
-        const created = unit.create(record);
+        const created = unit.create(tx);
         unit.change(created, {});
-        if (record.isConflicting) unit.joinParents(created);
+        if (created.state.isConflicting) unit.joinParents(created);
       }
     });
   }
@@ -88,7 +86,7 @@ export class SqlTxStore implements TxStore {
 
   async spend(txs: readonly SpendingTx[], height: number, options: SpendOptions = {}): Promise<void> {
     checkIds(txs.map(({ txId }) => txId));
-    await this.#write(height, async (unit) => {
+    await this.write(height, async (unit) => {
       const outpoints = txs.flatMap(({ inputs }) => inputs);
       await unit.read(outpoints.map(({ txId }) => txId));
       await unit.readSlots(outpoints);
@@ -98,7 +96,7 @@ export class SqlTxStore implements TxStore {
   }
 
   async unspend(spends: readonly OutputSpend[], height: number, { lock = false }: { readonly lock?: boolean } = {}): Promise<void> {
-    await this.#write(height, async (unit) => {
+    await this.write(height, async (unit) => {
       const outpoints = spends.map(({ outpoint }) => outpoint);
       await unit.read(outpoints.map(({ txId }) => txId));
       await unit.readSlots(outpoints);
@@ -114,7 +112,7 @@ export class SqlTxStore implements TxStore {
   ): Promise<readonly (readonly Uint8Array[])[]> {
     checkMinedBlock(block);
     const { hash, height: blockHeight } = block;
-    return this.#write(height, async (unit) => {
+    return this.write(height, async (unit) => {
       const txIds = txs.map(({ txId }) => txId);
       await unit.read(txIds);
       const found = unit.needAll(txIds);
@@ -127,7 +125,7 @@ export class SqlTxStore implements TxStore {
   }
 
   async unsetMined(txIds: readonly Uint8Array[], blockHash: Uint8Array, height: number): Promise<void> {
-    await this.#write(height, async (unit, tx) => {
+    await this.write(height, async (unit, tx) => {
       const { prunedHeight } = await loadProgress(tx, 'shared');
       await unit.read(txIds);
       for (const one of unit.needAll(txIds)) {
@@ -140,7 +138,7 @@ export class SqlTxStore implements TxStore {
   }
 
   async markOnBestChain(txIds: readonly Uint8Array[], isOnBestChain: boolean, height: number): Promise<void> {
-    await this.#write(height, async (unit, tx) => {
+    await this.write(height, async (unit, tx) => {
       const { prunedHeight } = await loadProgress(tx, 'shared');
       await unit.read(txIds);
       const missing = txIds.filter((txId) => unit.find(txId) === undefined);
@@ -154,14 +152,14 @@ export class SqlTxStore implements TxStore {
   }
 
   async setConflicting(txIds: readonly Uint8Array[], isConflicting: boolean, height: number): Promise<ConflictMarks> {
-    return this.#write(height, async (unit) => {
+    return this.write(height, async (unit) => {
       await (isConflicting ? readDescendants : readWithParents)(unit, txIds);
       return isConflicting ? setLosers(unit, txIds) : clearLosers(unit, txIds);
     });
   }
 
   async processConflicting(winners: readonly Uint8Array[], height: number): Promise<readonly Uint8Array[]> {
-    return this.#write(height, async (unit) => {
+    return this.write(height, async (unit) => {
       await readRivals(unit, winners);
       return letWin(unit, winners);
     });
@@ -184,7 +182,7 @@ export class SqlTxStore implements TxStore {
     height: number,
     change: (slot: TxSlot | null | undefined, at: Outpoint) => TxSlot,
   ): Promise<void> {
-    return this.#write(height, async (unit) => {
+    return this.write(height, async (unit) => {
       await unit.read(outpoints.map(({ txId }) => txId));
       await unit.readSlots(outpoints);
       for (const outpoint of outpoints) {
@@ -196,7 +194,7 @@ export class SqlTxStore implements TxStore {
 
   async reassign(outpoint: Outpoint, hash: Uint8Array, delay: number, height: number): Promise<void> {
     checkIds([hash]);
-    await this.#write(height, async (unit) => {
+    await this.write(height, async (unit) => {
       await unit.read([outpoint.txId]);
       await unit.readSlots([outpoint]);
       const tx = unit.need(outpoint.txId);
@@ -210,7 +208,7 @@ export class SqlTxStore implements TxStore {
 
   async preserve(txIds: readonly Uint8Array[], until: number, height: number): Promise<readonly Uint8Array[]> {
     checkHeight(until);
-    return this.#write(height, async (unit) => {
+    return this.write(height, async (unit) => {
       await unit.read(txIds);
       for (const tx of unit.present(txIds)) unit.change(tx, { preserveUntil: Math.max(tx.state.preserveUntil ?? 0, until) });
       return txIds.filter((txId) => unit.find(txId) === undefined);
@@ -219,12 +217,12 @@ export class SqlTxStore implements TxStore {
 
   async expirePreservations(height: number): Promise<number> {
     checkHeight(height);
-    const ended = await this.#database.readOne(({ db }) =>
+    const ended = await this.database.readOne(({ db }) =>
       db.selectFrom('tx').select('hash').where('preserve_until', '<=', height).execute(),
     );
     if (ended.length === 0) return 0;
     const txIds = ended.map(({ hash }) => hash);
-    return this.#write(height, async (unit) => {
+    return this.write(height, async (unit) => {
       await unit.read(txIds);
       // One that was preserved longer, or was deleted, before its row was locked is as its writer wants it.
       const txs = unit.present(txIds).filter(({ state }) => state.preserveUntil !== null && state.preserveUntil <= height);
@@ -234,15 +232,14 @@ export class SqlTxStore implements TxStore {
   }
 
   async delete(txIds: readonly Uint8Array[]): Promise<void> {
-    await this.#write(0, async (unit, tx) => {
+    await this.write(0, async (unit) => {
       await unit.read(txIds);
-      unit.needAll(txIds);
-      await deleteTxs(tx, txIds);
+      for (const tx of unit.needAll(txIds)) unit.delete(tx);
     });
   }
 
   async batchGet(txIds: readonly Uint8Array[]): Promise<readonly (TxRecord | null)[]> {
-    return this.#database.read((tx) => wholeRecords(tx, txIds));
+    return this.database.read((tx) => wholeRecords(tx, txIds));
   }
 
   /** Every record, by id. In batches: what is made or deleted meanwhile may or may not be among them. */
@@ -250,7 +247,7 @@ export class SqlTxStore implements TxStore {
     let records: readonly (TxRecord | null)[] = [];
     do {
       const after = records.at(-1)?.txId ?? null;
-      records = await this.#database.read(async (tx) => wholeRecords(tx, await readIds(tx, after, TXS_READ_BATCH)));
+      records = await this.database.read(async (tx) => wholeRecords(tx, await readIds(tx, after, TXS_READ_BATCH)));
       for (const record of records) if (record !== null) yield record;
     } while (records.length === TXS_READ_BATCH);
   }
@@ -260,21 +257,21 @@ export class SqlTxStore implements TxStore {
     let batch: readonly UnminedTx[] = [];
     do {
       const after = batch.at(-1) ?? null;
-      batch = await this.#database.readOne((tx) => readUnmined(tx, HEIGHT_MAX, after, PRUNE_UNMINED_BATCH));
+      batch = await this.database.readOne((tx) => readUnmined(tx, HEIGHT_MAX, after, PRUNE_UNMINED_BATCH));
       yield* batch;
     } while (batch.length === PRUNE_UNMINED_BATCH);
   }
 
   async queryOldUnmined(cutoff: number, limit: number): Promise<readonly UnminedTx[]> {
-    return this.#database.readOne((tx) => readUnmined(tx, cutoff, null, limit));
+    return this.database.readOne((tx) => readUnmined(tx, cutoff, null, limit));
   }
 
   async dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly PruneCursor[]> {
-    return this.#database.readOne((tx) => readDue(tx, allowedHeight, after, limit));
+    return this.database.readOne((tx) => readDue(tx, allowedHeight, after, limit));
   }
 
   async countDue(height: number): Promise<number> {
-    const { count } = await this.#database.readOne(({ db }) =>
+    const { count } = await this.database.readOne(({ db }) =>
       db
         .selectFrom('tx')
         .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -285,35 +282,35 @@ export class SqlTxStore implements TxStore {
   }
 
   async readParents(txIds: readonly Uint8Array[]): Promise<readonly (PruneParent | null)[]> {
-    return this.#database.read((tx) => readPruneParents(tx, txIds));
+    return this.database.read((tx) => readPruneParents(tx, txIds));
   }
 
   async readChildren(txIds: readonly Uint8Array[]): Promise<readonly ChildRead[]> {
-    return this.#database.read((tx) => readChildFacts(tx, txIds));
+    return this.database.read((tx) => readChildFacts(tx, txIds));
   }
 
   async readTombstones(pairs: readonly ParentChild[]): Promise<readonly boolean[]> {
-    return this.#database.readOne((tx) => hasTombstones(tx, pairs));
+    return this.database.readOne((tx) => hasTombstones(tx, pairs));
   }
 
   async removeParents(removal: Removal): Promise<RemovalResult> {
     checkHeight(removal.height);
-    return this.#database.write((tx) => removeRows(tx, removal));
+    return this.database.write((tx) => removeRows(tx, removal));
   }
 
   async pruneProgress(): Promise<PruneProgress> {
-    return this.#database.readOne((tx) => loadProgress(tx, 'none'));
+    return this.database.readOne((tx) => loadProgress(tx, 'none'));
   }
 
   async setPruneProgress(progress: PruneProgress): Promise<void> {
-    await this.#database.writeOne((tx) => saveProgress(tx, progress));
+    await this.database.writeOne((tx) => saveProgress(tx, progress));
   }
 
   async stats(): Promise<TxStoreStats> {
-    return { records: await this.#database.read(countRecords), bytes: await databaseBytes(this.#database) };
+    return { records: await this.database.read(countRecords), bytes: await databaseBytes(this.database) };
   }
 
   close(): Promise<void> {
-    return this.#database.close();
+    return this.database.close();
   }
 }

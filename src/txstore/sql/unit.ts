@@ -8,13 +8,14 @@
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { compareBytes, toHex } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
+import type { ChainChanges } from '../chain/connect.ts';
 import type { ParentChild } from '../prune-store.ts';
 import type { DeletionState, SlotSpender, TxRecord, TxSlot } from '../records.ts';
 import { deleteAtHeightOf } from '../rules/deletion.ts';
+import { newRecord } from '../rules/new-record.ts';
 import { txRefusal } from '../rules/refusals.ts';
 import { spentSlot } from '../rules/slots.ts';
-import type { SpendingInput, TxStoreSettings } from '../store.ts';
-import type { TxChanges } from '../tx-changes.ts';
+import type { NewStoredTx, SpendingInput, TxStoreSettings } from '../store.ts';
 import {
   allSlotRows,
   blockFromRow,
@@ -47,10 +48,12 @@ export interface ReadTx {
   /** Of a new record. */
   readonly outputs: TxRecord['outputs'] | null;
   isChanged: boolean;
+  isDeleted: boolean;
 }
 
-export class SqlUnit implements TxChanges<ReadTx> {
-  readonly height: number;
+export class SqlUnit implements ChainChanges<ReadTx> {
+  /** Of the chain. A unit that takes in several blocks moves it from one to the next. */
+  height: number;
   readonly #tx: TxStoreTransaction;
   readonly #settings: TxStoreSettings;
   readonly #read = new Map<string, ReadTx | undefined>();
@@ -141,7 +144,7 @@ export class SqlUnit implements TxChanges<ReadTx> {
     const key = toHex(txId);
     const tx = this.#read.get(key);
     assert(tx !== undefined || this.#read.has(key), 'a record is read before it is used');
-    return tx;
+    return tx?.isDeleted ? undefined : tx;
   }
 
   need(txId: Uint8Array): ReadTx {
@@ -166,7 +169,10 @@ export class SqlUnit implements TxChanges<ReadTx> {
     return [...this.#read.values()].filter((tx) => tx !== undefined);
   }
 
-  create(record: TxRecord): ReadTx {
+  /** Throws INVALID_PARAM, TX_EXISTS. */
+  create(newTx: NewStoredTx): ReadTx {
+    const record = newRecord(newTx, this.height);
+    if (this.find(newTx.txId) !== undefined) throw txRefusal.exists(newTx.txId);
     const { txId, outputs, inputs, tombstones: _, conflictingChildren: __, ...rest } = record;
     const tx: ReadTx = {
       txId,
@@ -178,9 +184,15 @@ export class SqlUnit implements TxChanges<ReadTx> {
       changedSlots: new Set(),
       outputs,
       isChanged: true,
+      isDeleted: false,
     };
     this.#read.set(toHex(txId), tx);
+    this.#tombstonesOf.add(toHex(txId));
     return tx;
+  }
+
+  delete(tx: ReadTx): void {
+    tx.isDeleted = true;
   }
 
   change(tx: ReadTx, part: Partial<TxRowState>): void {
@@ -227,6 +239,10 @@ export class SqlUnit implements TxChanges<ReadTx> {
     return height ?? null;
   }
 
+  hasTombstone(parent: Uint8Array, child: Uint8Array): boolean {
+    return this.tombstoneHeight(parent, child) !== null;
+  }
+
   joinParents(tx: ReadTx): void {
     this.#setMembership(tx, true);
   }
@@ -253,6 +269,7 @@ function readTx(txId: Uint8Array, state: TxRowState): ReadTx {
     changedSlots: new Set(),
     outputs: null,
     isChanged: false,
+    isDeleted: false,
   };
 }
 

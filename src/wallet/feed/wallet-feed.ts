@@ -7,6 +7,7 @@
  * Events come from a store in this process (store-feed.ts) or from a server on
  * another machine (http-feed.ts); the feed does not know.
  */
+import { followFeed } from '../../events/follow-feed.ts';
 import { outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
 import { isUnspentError } from '../../util/errors.ts';
@@ -95,10 +96,19 @@ export class WalletFeed {
    * database.
    */
   async follow(source: FeedSource, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const after = (await this.#store.feedPosition(this.#feed)) ?? (await this.#begin(await source.newest(signal)));
-      if (await this.#takeAll(source.events(after, signal), after)) return;
-    }
+    await followFeed(
+      {
+        position: () => this.#store.feedPosition(this.#feed),
+        begin: async () => this.#begin(await source.newest(signal)),
+        events: (after) => source.events(after, signal),
+        take: (event, after) => this.take(event, after),
+        onMove: async () => {
+          await this.#onMove();
+          await this.#trimEvents();
+        },
+      },
+      signal,
+    );
   }
 
   /** One event, if the feed is at `after`. Throws FEED_MOVED. */
@@ -149,24 +159,6 @@ export class WalletFeed {
     return this.#lastMark;
   }
 
-  /** False: another process feeds the database, too, and was first; the next event is to be read anew. */
-  async #takeAll(events: AsyncIterable<FeedEvent>, begin: string): Promise<boolean> {
-    let after = begin;
-    for await (const event of events) {
-      try {
-        await this.take(event, after);
-      } catch (error) {
-        if (!isUnspentError(error, 'FEED_MOVED')) throw error;
-        await this.#onMove();
-        return false;
-      }
-      after = event.position;
-      await this.#onMove();
-      await this.#trimEvents();
-    }
-    return true;
-  }
-
   /** A part of them at a time, block after block, until none are left to forget. */
   async #trimEvents(): Promise<void> {
     if (this.#eventsMax === 0 || this.#movesLeft-- > 0) return;
@@ -176,15 +168,9 @@ export class WalletFeed {
 
   async #begin({ block, position }: FeedStart): Promise<string> {
     const feed = { feed: this.#feed, after: null, position };
-    try {
-      if (block === null) await this.#store.rollbackToBlock(0, feed);
-      else await this.#store.connectBlock({ block, txs: [], feed });
-      return position;
-    } catch (error) {
-      const begun = isUnspentError(error, 'FEED_MOVED') ? await this.#store.feedPosition(this.#feed) : null;
-      if (begun === null) throw error;
-      return begun;
-    }
+    if (block === null) await this.#store.rollbackToBlock(0, feed);
+    else await this.#store.connectBlock({ block, txs: [], feed });
+    return position;
   }
 
   /**

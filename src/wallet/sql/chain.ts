@@ -21,7 +21,7 @@ import { takeIn } from './incoming.ts';
 import { endSpentLeases, walletsWithLeasesOfSpends } from './lease-ends.ts';
 import { lockEverything, lockWallet, lockWallets } from './locks.ts';
 import { loadOwners } from './owners.ts';
-import { moveFeed } from './wallets.ts';
+import { moveWalletFeed } from './wallets.ts';
 import { checkWatchVersion, holdFeed } from './watched.ts';
 
 /** One transaction. Its block must be stored. */
@@ -63,7 +63,7 @@ export async function addScan(tx: SqlTransaction, events: EventLog, walletId: Wa
 /** The statements are as many as the wallets that the block touches need, whatever others there are. */
 export async function addBlock(tx: SqlTransaction, events: EventLog, { block, txs, watchVersion, feed }: ConnectedBlock): Promise<void> {
   for (const { walletId, tx: news } of txs) if (!news) throw refusal.invalid(`the block has no transaction for wallet ${walletId}`);
-  if (feed !== undefined) await moveFeed(tx, feed);
+  if (feed !== undefined) await moveWalletFeed(tx, feed);
   const own = Map.groupBy(txs, ({ walletId }) => walletId);
   const leasing = await walletsWithLeasesOfSpends(tx);
   await lockWallets(tx, [...new Set([...own.keys(), ...leasing])]);
@@ -140,7 +140,7 @@ async function moveTip(tx: SqlTransaction, events: EventLog, walletId: WalletId,
 /** All wallets. Tips and birthdays go down first, because blocks that something stands on cannot be deleted. */
 export async function removeBlocks(tx: SqlTransaction, events: EventLog, height: number, feed?: FeedPosition): Promise<void> {
   if (!Number.isInteger(height) || height < 0) throw refusal.invalid(`no block has the height ${height}`);
-  if (feed !== undefined) await moveFeed(tx, feed);
+  if (feed !== undefined) await moveWalletFeed(tx, feed);
   const walletIds = await lockEverything(tx);
   const below = await highestBlockBelow(tx, height);
   const synced = await lowerHeights(tx, height, below?.height ?? null);

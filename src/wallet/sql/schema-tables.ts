@@ -9,6 +9,7 @@
  * the wallets that its scripts and outpoints touch.
  */
 import type { ColumnTypes } from '../../sql/column-types.ts';
+import { feedTable } from '../../sql/feed-position.ts';
 import { totalsTable } from './schema-totals.ts';
 
 /** The statements, in the order of what refers to what. */
@@ -27,7 +28,8 @@ export function tableStatements(types: ColumnTypes): string[] {
 const BITCOIN_KINDS = ['P2PK', 'P2PKH', 'P2SH', 'P2SH-P2WPKH', 'P2WPKH', 'P2WSH', 'P2TR', 'P2A'];
 const KINDS = [...BITCOIN_KINDS, 'CARDANO-KEY', 'CARDANO-SCRIPT', 'CARDANO-BYRON', 'CARDANO-STAKE', 'MULTISIG'];
 
-function chainTables({ id, integer, bytes, bytewise, table }: ColumnTypes): string[] {
+function chainTables(types: ColumnTypes): string[] {
+  const { id, integer, bytes, bytewise, table } = types;
   return [
     `CREATE TABLE blocks (
       block_height ${integer} PRIMARY KEY CONSTRAINT block_height_range CHECK (block_height >= 0),
@@ -48,7 +50,7 @@ function chainTables({ id, integer, bytes, bytewise, table }: ColumnTypes): stri
       birthday_height ${integer} CONSTRAINT birthday_block REFERENCES blocks (block_height) ON DELETE RESTRICT,
       birthday_timestamp ${integer}
     )${table}`,
-    `CREATE TABLE feed_positions (feed text PRIMARY KEY, feed_position text NOT NULL)${table}`,
+    feedTable('feed_positions', types),
     `CREATE TABLE event_counter (id ${integer} PRIMARY KEY CONSTRAINT one_counter CHECK (id = 1), last_sequence ${integer} NOT NULL)${table}`,
     'INSERT INTO event_counter (id, last_sequence) VALUES (1, 0)',
     `CREATE TABLE watch_counter (id ${integer} PRIMARY KEY CONSTRAINT one_watch_counter CHECK (id = 1), last_version ${integer} NOT NULL)${table}`,

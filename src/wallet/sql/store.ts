@@ -169,7 +169,7 @@ export class SqlWalletStore implements WalletStore {
   }
 
   feedPosition(feed: string): Promise<string | null> {
-    return this.#database.read((tx) => wallets.readFeed(tx, feed));
+    return this.#database.read((tx) => wallets.walletFeeds.read(tx, feed));
   }
 
   watchedAccounts(feed: string, since: number): Promise<calls.WatchedAccounts> {

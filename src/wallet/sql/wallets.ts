@@ -2,6 +2,7 @@
  * Wallets: their rows, where they stand on the chain, their encrypted secrets,
  * and how far the feeds are.
  */
+import { FeedPositions } from '../../sql/feed-position.ts';
 import { listTable } from '../../sql/lists.ts';
 import type { WalletId, WalletInfo } from '../records.ts';
 import { refusal } from '../rules/failures.ts';
@@ -13,6 +14,9 @@ import { endSpentLeases } from './lease-ends.ts';
 import { lockWallet } from './locks.ts';
 import { checkPage } from './pages.ts';
 import { checked32 } from './row-checks.ts';
+import type { WalletTables } from './tables.ts';
+
+export const walletFeeds = new FeedPositions<WalletTables>('feed_positions');
 
 /** The form of the rows of a wallet; a later program may write another. */
 const MANAGER_VERSION = 1;
@@ -166,26 +170,7 @@ export async function writeSecrets(tx: SqlTransaction, walletId: WalletId, secre
   await tx.db.updateTable('wallet_secrets').set(secretColumns(secrets)).where('wallet_id', '=', walletId).execute();
 }
 
-export async function readFeed(tx: SqlTransaction, feed: string): Promise<string | null> {
-  const row = await tx.db.selectFrom('feed_positions').select('feed_position').where('feed', '=', feed).executeTakeFirst();
-  return row?.feed_position ?? null;
-}
-
-/** FEED_MOVED: the feed is elsewhere, because another process reads it, too. Whoever comes second waits for the first, and finds that. */
-export async function moveFeed(tx: SqlTransaction, { feed, after, position }: FeedPosition): Promise<void> {
-  const moved =
-    after === null
-      ? await tx.db
-          .insertInto('feed_positions')
-          .values({ feed, feed_position: position })
-          .onConflict((conflict) => conflict.doNothing())
-          .executeTakeFirst()
-      : await tx.db
-          .updateTable('feed_positions')
-          .set({ feed_position: position })
-          .where('feed', '=', feed)
-          .where('feed_position', '=', after)
-          .executeTakeFirst();
-  const count = 'numUpdatedRows' in moved ? moved.numUpdatedRows : moved.numInsertedOrUpdatedRows;
-  if (count !== 1n) throw refusal.feedMoved(feed);
+/** FEED_MOVED. */
+export async function moveWalletFeed(tx: SqlTransaction, move: FeedPosition): Promise<void> {
+  if (!(await walletFeeds.move(tx, move))) throw refusal.feedMoved(move.feed);
 }

@@ -9,7 +9,7 @@ import type { FeedPlace, WatchedAccounts } from '../store.ts';
 import { accountQuery, infoOfAccount } from './accounts.ts';
 import { highestBlockBelow } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
-import { readFeed, walletsById } from './wallets.ts';
+import { walletFeeds, walletsById } from './wallets.ts';
 
 export async function readWatchVersion(tx: SqlTransaction): Promise<number> {
   return (await versionQuery(tx).executeTakeFirstOrThrow()).last_version;
@@ -41,6 +41,6 @@ export async function readWatched(tx: SqlTransaction, feed: string, since: numbe
     watchVersion: await readWatchVersion(tx),
     accounts: rows.map((row) => ({ wallet: wallets.get(row.wallet_id)!, account: infoOfAccount(row) })),
     block: await highestBlockBelow(tx, Number.MAX_SAFE_INTEGER),
-    position: await readFeed(tx, feed),
+    position: await walletFeeds.read(tx, feed),
   };
 }

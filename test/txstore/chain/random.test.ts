@@ -11,15 +11,18 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { Random } from '../../../src/chains/random.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { type Config, type SettingKey, settingValue } from '../../../src/config/schema.ts';
+import { type SettingKey, settingValue } from '../../../src/config/schema.ts';
 import { openMemory } from '../../../src/engine/memory.ts';
 import { openEngineIn } from '../../../src/engine/open.ts';
+import { openNetwork } from '../../../src/families/networks.ts';
 import { bitcoinLedger } from '../../../src/ledgers/bitcoin/index.ts';
 import { selectProjections } from '../../../src/projections/registry.ts';
 import { deltaColumn } from '../../../src/state/delta.ts';
 import { Fold } from '../../../src/state/fold.ts';
+import { ChainConsumers } from '../../../src/store/consumers.ts';
+import { embeddedTxs } from '../../../src/store/open-txs.ts';
 import { storeProjections } from '../../../src/store/projections.ts';
-import { StoreTxs } from '../../../src/store/store-txs.ts';
+import type { StoreTxs } from '../../../src/store/store-txs.ts';
 import { verifyStore } from '../../../src/store/verify/verify.ts';
 import { eachRecord } from '../../../src/txstore/embedded/reads.ts';
 import { type PlainBlock, PlainChain } from '../../support/bitcoin-chain.ts';
@@ -36,11 +39,11 @@ class TxsLife {
   readonly table = storeProjections();
   deepest = 0;
 
-  private constructor(chain: PlainChain, random: Random, fold: Fold, config: Config) {
+  private constructor(chain: PlainChain, random: Random, fold: Fold, txs: StoreTxs) {
     this.chain = chain;
     this.random = random;
     this.fold = fold;
-    this.txs = new StoreTxs(fold, config, { following: null });
+    this.txs = txs;
   }
 
   static async begin(seed: number, unminedBlocks: number, directory: string | null): Promise<TxsLife> {
@@ -55,7 +58,10 @@ class TxsLife {
         ? openMemory(columns)
         : await openEngineIn(directory, columns, { kind: 'rocks', createIfMissing: true, memtableBytes: 8 << 20, cacheBytes: 8 << 20 });
     const options = { utxo: true, partial: false, selfContained: false, pruneDepth: 50, rollbackWindow: 100, fsync: false };
-    return new TxsLife(chain, new Random(seed, 3), new Fold(engine, ledger, projections, options), config);
+    const fold = new Fold(engine, ledger, projections, options);
+    const network = openNetwork('bitcoin-regtest', null);
+    const txs = embeddedTxs({ fold, config, network, following: null, consumers: new ChainConsumers() });
+    return new TxsLife(chain, new Random(seed, 3), fold, txs);
   }
 
   apply(blocks: readonly PlainBlock[]): void {
@@ -63,21 +69,21 @@ class TxsLife {
     this.fold.apply(blocks.map(({ raw, height }) => ledger.decode(raw, height)));
   }
 
-  mine(count: number): void {
+  async mine(count: number): Promise<void> {
     const blocks = Array.from({ length: count }, () => this.chain.mine());
-    if (this.random.chance(0.5)) this.relay(blocks);
+    if (this.random.chance(0.5)) await this.relay(blocks);
     if (this.random.chance(0.5)) this.apply(blocks);
     else for (const block of blocks) this.apply([block]);
   }
 
   /** Their transactions are heard of before the blocks, some of them behind their children. */
-  relay(blocks: readonly PlainBlock[]): void {
+  async relay(blocks: readonly PlainBlock[]): Promise<void> {
     const txs = blocks.flatMap((block) => block.txs.slice(1).map(({ raw }) => raw));
     if (this.random.chance(0.3)) txs.reverse();
-    this.txs.take({ kind: 'add', txs }, false);
+    await this.txs.take({ kind: 'add', txs }, false);
   }
 
-  reorganise(): void {
+  async reorganise(): Promise<void> {
     const tip = this.chain.tip!.height;
     const room = tip - Math.max(1, this.fold.horizonHeight ?? 1);
     const depth = this.random.int(Math.min(room, W) + 1);
@@ -92,7 +98,7 @@ class TxsLife {
     }
     this.chain.rollback(depth);
     this.verify();
-    this.mine(depth + 1);
+    await this.mine(depth + 1);
   }
 
   verify(): void {
@@ -121,12 +127,12 @@ describe('random chains with a transaction store', () => {
     const engine = where === null ? 'in memory' : 'on RocksDB';
     test(`what is in no block is given up after ${unminedBlocks} blocks, ${engine}`, async () => {
       const life = await TxsLife.begin(TEST_SEED + n, unminedBlocks, where);
-      life.mine(10);
+      await life.mine(10);
       for (let step = 0; step < 70; step++) {
         const what = life.random.int(10);
-        if (what < 5) life.mine(1 + life.random.int(3));
-        else if (what < 8) life.reorganise();
-        else if (what < 9) life.txs.take(life.random.chance(0.5) ? { kind: 'reset' } : { kind: 'remove', ids: [] }, false);
+        if (what < 5) await life.mine(1 + life.random.int(3));
+        else if (what < 8) await life.reorganise();
+        else if (what < 9) await life.txs.take(life.random.chance(0.5) ? { kind: 'reset' } : { kind: 'remove', ids: [] }, false);
         if (life.random.chance(0.7)) await life.txs.pass();
         if (step % 4 === 3) life.verify();
       }

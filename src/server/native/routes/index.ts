@@ -1,6 +1,8 @@
 /** The routes of the native API, except its event stream: under `/api/v1`, and health and readiness at the root too. */
 import type { FastifyInstance } from 'fastify';
+import { isTxsDatabase } from '../../../projections/txs-switch.ts';
 import { txsEntry } from '../../../txstore/chain/entry.ts';
+import type { ServerContext } from '../../context.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import type { Typebox } from '../../http/typed.ts';
 import { NativeAnswers } from '../answer.ts';
@@ -15,6 +17,10 @@ import { registerSeen } from './seen.ts';
 import { registerHealthRoutes, registerStatusRoutes } from './status.ts';
 import { registerTxRecords } from './txs.ts';
 
+function keepsRecords({ projections, config }: ServerContext): boolean {
+  return projections.includes(txsEntry.name) || isTxsDatabase(config.txs.store);
+}
+
 export function registerNative(app: FastifyInstance, state: ServerState): void {
   const answers = new NativeAnswers(state);
   app.register(
@@ -27,7 +33,7 @@ export function registerNative(app: FastifyInstance, state: ServerState): void {
       registerBlocks(typed, answers);
       registerChanges(typed, answers);
       registerProofs(typed, answers);
-      if (state.context.projections.includes(txsEntry.name)) registerTxRecords(typed, answers);
+      if (keepsRecords(state.context)) registerTxRecords(typed, answers);
     },
     { prefix: API },
   );

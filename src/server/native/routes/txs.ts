@@ -3,7 +3,9 @@
  * doing, one of them, and those that are due and may not go. The first and the
  * last change without a new block, so they are never kept by a cache.
  */
+import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
+import { isTxsDatabase } from '../../../projections/txs-switch.ts';
 import { findRecord, recordDocument, TXS_READ_COLUMNS } from '../../../txstore/chain/document.ts';
 import type { BlockedTx, TxsReport } from '../../../txstore/chain/report.ts';
 import { UnspentError } from '../../../util/errors.ts';
@@ -11,6 +13,7 @@ import { TXS_BLOCKED_SHOWN_MAX } from '../../../util/limits.ts';
 import type { App } from '../../http/typed.ts';
 import type { NativeAnswers } from '../answer.ts';
 import { described, describedStatus } from '../openapi.ts';
+import { RecordDatabase } from '../record-database.ts';
 import { NowQuery, PATH } from '../schemas.ts';
 import { BlockedTxs, TxRecordShape, TxsStatus } from '../schemas-txs.ts';
 
@@ -23,10 +26,7 @@ export function registerTxRecords(app: App, answers: NativeAnswers): void {
   );
   app.get('/txs/status', { schema: statusSchema }, (_request, reply) => {
     answers.name(reply);
-    reply
-      .header('cache-control', 'no-store')
-      .type('application/json; charset=utf-8')
-      .send(JSON.stringify(txsDocument(reportOf(answers))));
+    sendNow(reply, txsDocument(reportOf(answers)));
   });
 
   const blockedSchema = {
@@ -43,10 +43,7 @@ export function registerTxRecords(app: App, answers: NativeAnswers): void {
   app.get('/txs/blocked', { schema: blockedSchema }, (request, reply) => {
     const blocked = reportOf(answers).blocked.slice(0, request.query.limit ?? TXS_BLOCKED_SHOWN_MAX);
     answers.name(reply);
-    reply
-      .header('cache-control', 'no-store')
-      .type('application/json; charset=utf-8')
-      .send(JSON.stringify(blocked.map(blockedDocument)));
+    sendNow(reply, blocked.map(blockedDocument));
   });
 
   const recordSchema = {
@@ -57,13 +54,27 @@ export function registerTxRecords(app: App, answers: NativeAnswers): void {
     params: Type.Object({ tx: PATH.tx }),
     querystring: NowQuery,
   };
-  app.get('/txs/:tx', { schema: recordSchema }, (request, reply) => {
+  const database = isTxsDatabase(answers.context.config.txs.store) ? new RecordDatabase(answers.context) : null;
+  if (database !== null) app.addHook('onClose', () => database.close());
+  app.get('/txs/:tx', { schema: recordSchema }, async (request, reply) => {
     const txId = dialect.parseId(request.params.tx);
+    if (database !== null) {
+      answers.name(reply);
+      const record = await database.find(txId);
+      // It changes without a new block: the database may be behind the store.
+      return sendNow(reply, recordDocument(record, dialect.formatId));
+    }
     answers.give(request, reply, ({ query }) => {
       const record = findRecord(query.rowsOf(TXS_READ_COLUMNS), txId, dialect.formatId);
       return JSON.stringify(recordDocument(record, dialect.formatId));
     });
+    return reply;
   });
+}
+
+/** Never kept by a cache. */
+function sendNow(reply: FastifyReply, document: unknown): FastifyReply {
+  return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(JSON.stringify(document));
 }
 
 function reportOf({ context }: NativeAnswers): TxsReport {
@@ -77,6 +88,10 @@ export function txsDocument({ gauges, counters, lastPass, blocked, ...report }: 
     retention: report.retention,
     window: report.window,
     state: report.state,
+    place: report.place,
+    height: report.height,
+    feed_failure: report.feedFailure,
+    consumers: report.consumers,
     records: gauges['utxo_records'],
     bytes: gauges['utxo_bytes'],
     due: gauges['prune_backlog'],

@@ -40,6 +40,8 @@ export class RecordsPanel extends Panel {
         ['Retention', retention === 0 ? 'for ever' : `${counted(retention, 'block')}, spenders ${counted(window, 'block')} deep`],
         ['Pruning', `${STATES[state]}${completed === 0 ? '' : `, complete up to height ${count(completed)}`}`],
         ['Backlog', `${counted(due, 'record')} due, ${counted(lag_blocks, 'height')} to look at`],
+        ...placeRows(txs),
+        ...waitingRows(txs),
       ]),
       blocked.length > 0 &&
         h(
@@ -60,7 +62,22 @@ export class RecordsPanel extends Panel {
   }
 }
 
-function blockedRow({ tx_id, since, reason, child }: NonNullable<Status['txs']>['blocked'][number]): HTMLElement {
+type Records = NonNullable<Status['txs']>;
+
+/** Of a database beside the store: where it is, or that it does not answer. */
+function placeRows({ place, height, feed_failure }: Records): [string, string][] {
+  if (place === 'embedded') return [];
+  const name = place === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+  return [['Database', `${name}, ${feed_failure === null ? `at height ${count(height)}` : 'which does not answer'}`]];
+}
+
+/** Consumers of the blocks that are so far behind that records stay for them. */
+function waitingRows({ consumers, height }: Records): [string, string][] {
+  const slow = consumers.filter(({ allows }) => allows !== null && allows < height);
+  return slow.map((consumer) => ['Waits for', `${consumer.name}, at height ${count(consumer.height)}`]);
+}
+
+function blockedRow({ tx_id, since, reason, child }: Records['blocked'][number]): HTMLElement {
   const id = (text: string): HTMLElement => h('span', { class: 'mono', title: text }, shortHash(text));
   return h(
     'tr',

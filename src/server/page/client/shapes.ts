@@ -111,6 +111,11 @@ export interface Status {
     readonly due: number;
     readonly completed: number;
     readonly lag_blocks: number;
+    readonly place: 'embedded' | 'sqlite' | 'postgres';
+    readonly height: number;
+    readonly feed_failure: string | null;
+    /** Who takes in the blocks; records may go up to the height that each allows. */
+    readonly consumers: readonly { readonly name: string; readonly height: number; readonly allows: number | null }[];
     /** Due longest first. */
     readonly blocked: readonly { readonly tx_id: string; readonly since: number; readonly reason: string; readonly child: string | null }[];
   } | null;
