@@ -16,13 +16,26 @@ export type {
   StoreEventStream,
 } from './library/events.ts';
 export { open } from './library/open.ts';
-export type { PageOptions, UtxoPage } from './library/page.ts';
+export type { PageOptions, TxPage, UtxoPage } from './library/page.ts';
 export type { StoreReads, TxOutputs } from './library/reads.ts';
 export type { PruneOptions, SnapshotExportOptions, Store, StoreFollowOptions } from './library/store.ts';
 export type { BlockPlace } from './library/text.ts';
 export type { StoreView } from './library/view.ts';
 export type { Digest } from './query/digest.ts';
-export type { AmountJson, BalanceJson, BlockJson, PlaceJson, PointJson, SpentJson, TxJson, UtxoJson } from './query/json.ts';
+export type {
+  AmountJson,
+  BalanceJson,
+  BlockJson,
+  InputJson,
+  OwnerTxJson,
+  PlaceJson,
+  PointJson,
+  RedeemerJson,
+  SpentJson,
+  TransactionJson,
+  TxJson,
+  UtxoJson,
+} from './query/json.ts';
 export type { MmrDetails, Roots } from './query/proofs.ts';
 export type { Served, ServeOptions } from './server/serve.ts';
 export type { PortsByShape, ShapePorts } from './server/shapes.ts';

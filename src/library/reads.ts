@@ -13,10 +13,12 @@ import {
   type PointJson,
   renderBalance,
   renderPoint,
+  type TransactionJson,
   type TxJson,
   type UtxoJson,
 } from '../query/render.ts';
-import { type PageOptions, pageOf, type UtxoPage } from './page.ts';
+import { UnspentError } from '../util/errors.ts';
+import { type PageOptions, pageOf, type TxPage, txPageOf, type UtxoPage } from './page.ts';
 import type { PinnedRead } from './pinned-read.ts';
 import type { BlockPlace } from './text.ts';
 
@@ -81,6 +83,28 @@ export abstract class StoreReads {
       const { row, outputs } = view.tx(txId);
       if (row === null && outputs.length === 0) return null;
       return { tx: row === null ? null : renderer.tx(txId, row), outputs: outputs.map((output) => renderer.utxo(output)) };
+    });
+  }
+
+  /**
+   * A transaction of Cardano with everything it names, from the history (`utxo.history`). Null: it is in no block of
+   * ours. Throws USAGE, PRUNED where it was not kept, and UNSUPPORTED where no history is kept or of another family.
+   */
+  transaction(id: string): TransactionJson | null {
+    return this.#read(({ query, renderer, dialect }) => {
+      if (dialect.transaction === undefined) throw new UnspentError('UNSUPPORTED', 'transactions of this family are not shown');
+      return dialect.transaction(query, dialect.parseId(id), renderer);
+    });
+  }
+
+  /**
+   * A page of the transactions of an address (of Cardano also a stake address) from the history (`utxo.history`), in the
+   * order of the chain. Pages go on as those of `utxos` do. Throws USAGE, CURSOR_STALE, UNSUPPORTED.
+   */
+  txs(address: string, options: PageOptions = {}): TxPage {
+    return this.#read((pinned) => {
+      const { kind, key } = pinned.dialect.holder(address);
+      return txPageOf(pinned, kind, key, options);
     });
   }
 

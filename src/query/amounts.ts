@@ -7,12 +7,12 @@ import type { AmountJson } from './json.ts';
 import type { Balance } from './view.ts';
 
 export function amountsJson(unit: string, value: string, assets: Balance['assets']): AmountJson[] {
-  const list: AmountJson[] = [{ unit, quantity: value }];
-  for (const { policy, name, quantity } of assets) {
-    const [policyId, assetName] = [hexOf(policy), hexOf(name)];
-    list.push({ unit: policyId + assetName, policy_id: policyId, asset_name: assetName, quantity: quantity.toString() });
-  }
-  return list;
+  return [{ unit, quantity: value }, ...assets.map(assetAmountJson)];
+}
+
+export function assetAmountJson({ policy, name, quantity }: Balance['assets'][number]): AmountJson {
+  const [policyId, assetName] = [hexOf(policy), hexOf(name)];
+  return { unit: policyId + assetName, policy_id: policyId, asset_name: assetName, quantity: quantity.toString() };
 }
 
 /** An amount of the coin in coins, exact and with all decimals: `12.500000`. */

@@ -6,8 +6,10 @@
 import type { KeyKind } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { UnspentError } from '../util/errors.ts';
-import type { BlockJson, UtxoJson } from './json.ts';
+import type { BlockJson, TransactionJson, UtxoJson } from './json.ts';
+import type { Query } from './query.ts';
 import type { UtxoRecord } from './records.ts';
+import type { Renderer } from './render.ts';
 import type { Utxo } from './utxo.ts';
 
 export type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -84,6 +86,8 @@ export interface Dialect {
   blockFields(row: ChainRow): Partial<BlockJson>;
   /** Null: the chain has no eras. */
   eraName(era: number): string | null;
+  /** A transaction with everything it names; null: there is none. Absent: this family has its own documents. Throws UNSUPPORTED, PRUNED. */
+  transaction?(query: Query, txId: Uint8Array, renderer: Renderer): TransactionJson | null;
 }
 
 /** Throws UNSUPPORTED where the chain has none. */

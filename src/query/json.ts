@@ -103,6 +103,75 @@ export interface TxJson extends PlaceJson {
   readonly valid: boolean;
 }
 
+/** A transaction of an address or a credential, and what it did there. */
+export interface OwnerTxJson extends PlaceJson {
+  /** Its id in hex, as people of the family write it. */
+  readonly tx_hash: string;
+  /** Which of its block's transactions it is, from 0. */
+  readonly tx_index: number;
+  /** Outputs that it paid to the owner. */
+  readonly received_outputs: number;
+  /** What those are worth in the chain's smallest unit, in decimal. */
+  readonly received_amount: string;
+  /** Outputs of the owner that it spent. */
+  readonly spent_outputs: number;
+  /** What those are worth in the chain's smallest unit, in decimal. */
+  readonly spent_amount: string;
+}
+
+/** An output that a transaction names: as a document of it or, where it was forgotten, by its name alone. */
+export type InputJson = UtxoJson | Pick<UtxoJson, 'tx_hash' | 'output_index'>;
+
+/** What a transaction gives to a script. */
+export interface RedeemerJson {
+  /** `spend`, `mint`, `certificate`, `withdrawal`, `vote` or `proposal`. */
+  readonly purpose: string;
+  /** Which of the inputs, policies, ... it is for, as the ledger sorts them. */
+  readonly index: number;
+  /** CBOR in hex. */
+  readonly data: string;
+  /** The memory it may use, in decimal. */
+  readonly memory: string;
+  /** The steps it may take, in decimal. */
+  readonly steps: string;
+}
+
+/** A transaction of Cardano, with everything it names. */
+export interface TransactionJson extends TxJson {
+  /** Bytes. */
+  readonly size: number;
+  /** What was paid in lovelace, in decimal; of an invalid one, its collateral. Absent: an output it spent was forgotten. */
+  readonly fee?: string;
+  /** The first slot it may be in, in decimal. */
+  readonly invalid_before?: string;
+  /** The first slot it may no longer be in, in decimal. */
+  readonly invalid_hereafter?: string;
+  /** As written in its body; spent, unless it is invalid. */
+  readonly inputs: readonly InputJson[];
+  /** The outputs that came into being; of an invalid one, the change of its collateral. */
+  readonly outputs: readonly UtxoJson[];
+  /** Spent if it is invalid. */
+  readonly collateral_inputs?: readonly InputJson[];
+  /** In lovelace, in decimal. */
+  readonly total_collateral?: string;
+  /** Outputs it only looks at. */
+  readonly reference_inputs?: readonly InputJson[];
+  /** Assets it makes and, with a negative quantity, destroys. */
+  readonly mint?: readonly AmountJson[];
+  /** Hashes of keys in hex. */
+  readonly required_signers?: readonly string[];
+  /** Certificates it carries. */
+  readonly certificate_count?: number;
+  /** The lovelace that it withdraws from reward accounts, in decimal. */
+  readonly withdrawal_amount?: string;
+  /** What it gives to scripts. */
+  readonly redeemers?: readonly RedeemerJson[];
+  /** CBOR of its auxiliary data (metadata among it) in hex. */
+  readonly auxiliary_data?: string;
+  /** The transaction as it was submitted, in hex. */
+  readonly cbor: string;
+}
+
 /** A block of the chain, as its row in the store says. */
 export interface BlockJson extends PointJson {
   /** The epoch it is of. Absent where the chain has none. */

@@ -13,7 +13,8 @@ import { UnspentError } from '../util/errors.ts';
 import { amountsJson } from './amounts.ts';
 import { type BlockLookup, BlockPositions } from './block-positions.ts';
 import { type Dialect, hexOf, type Writable } from './dialect.ts';
-import type { BalanceJson, BlockJson, PlaceJson, PointJson, SeenJson, SpentJson, TxJson, UtxoJson } from './json.ts';
+import type { HistoryRow } from './history.ts';
+import type { BalanceJson, BlockJson, OwnerTxJson, PlaceJson, PointJson, SeenJson, SpentJson, TxJson, UtxoJson } from './json.ts';
 import type { Seen } from './seen.ts';
 import type { Utxo } from './utxo.ts';
 import type { Balance } from './view.ts';
@@ -62,6 +63,19 @@ export class Renderer {
     if (block === null) throw new UnspentError('STORE_DAMAGED', `transaction ${name} names block ${row.height}, which is not there`);
     const json = { tx_hash: name, tx_index: row.txIndex, valid: row.valid } as Writable<TxJson>;
     this.place(row.height, block.row.slot, json);
+    return json;
+  }
+
+  /** A transaction in the list of an owner. */
+  ownerTx({ id, height, txIndex, fundedCount, fundedSum, spentCount, spentSum }: HistoryRow & { readonly id: Uint8Array }): OwnerTxJson {
+    const json = { tx_hash: this.dialect.formatId(id), tx_index: txIndex } as Writable<OwnerTxJson>;
+    const block = this.places.block(height);
+    if (block === null) throw new UnspentError('STORE_DAMAGED', `transaction ${json.tx_hash} names block ${height}, which is not there`);
+    this.place(height, block.row.slot, json);
+    json.received_outputs = fundedCount;
+    json.received_amount = fundedSum.toString();
+    json.spent_outputs = spentCount;
+    json.spent_amount = spentSum.toString();
     return json;
   }
 

@@ -25,7 +25,7 @@ const CUTS = 60;
 const CUTS_OLDER = 15;
 const DAMAGED = 'STORE_DAMAGED';
 const STORES_MAX = 10;
-const LOG_BYTES_MIN = 50_000;
+const LOG_BYTES_MIN = 150_000;
 
 let folder: string;
 let story: Story;

@@ -18,7 +18,7 @@ import type { ErrorCode } from '../../src/util/errors.ts';
 const source = openDevnet('devnet:?blocks=400&rollbacks=0');
 const [address] = source.addresses;
 const folder = mkdtempSync(join(tmpdir(), 'unspent-library-'));
-const settings = { 'proofs.csmt': true, 'engine.memtableBytes': '8MiB' };
+const settings = { 'proofs.csmt': true, 'utxo.history': true, 'engine.memtableBytes': '8MiB' };
 const nameOf = ({ tx_hash, output_index }: UtxoJson): string => `${tx_hash}#${output_index}`;
 
 function code(wanted: ErrorCode): (error: unknown) => boolean {
@@ -56,6 +56,33 @@ describe('a store of the library', () => {
     }
     for (const hidden of ['engine', 'fold', 'query', 'read', 'readers']) assert.ok(!shown.has(hidden), hidden);
     assert.deepEqual(Reflect.ownKeys(store), [], 'no field of its own: all of it is behind methods');
+  });
+
+  it('tells what happened to an address, and whole transactions', () => {
+    const { txs, next, fromHeight } = store.txs(address, { limit: 1000 });
+    assert.ok(txs.length > 5 && next === null && fromHeight === 0);
+    const pages = [];
+    for (
+      let page = store.txs(address, { limit: 3, order: 'desc' });
+      ;
+      page = store.txs(address, { limit: 3, order: 'desc', after: page.next ?? undefined })
+    ) {
+      pages.push(...page.txs);
+      if (page.next === null) break;
+    }
+    assert.deepEqual(pages, txs.toReversed());
+    for (const { tx_hash: id, received_amount: received, spent_amount: spent } of txs) {
+      const tx = store.transaction(id) ?? assert.fail(id);
+      const ofAddress = (list: readonly object[]): bigint =>
+        (list as readonly UtxoJson[]).reduce(
+          (sum, { owner_addr: owner, lovelace_amount: amount = '' }) => sum + (owner === address ? BigInt(amount) : 0n),
+          0n,
+        );
+      assert.equal(ofAddress(tx.outputs), BigInt(received));
+      assert.equal(ofAddress(tx.valid ? tx.inputs : (tx.collateral_inputs ?? [])), BigInt(spent));
+    }
+    assert.equal(store.transaction('00'.repeat(32)), null);
+    assert.throws(() => store.txs(address, { limit: 0 }), code('USAGE'));
   });
 
   it('answers with the documents of the command line and the server', () => {

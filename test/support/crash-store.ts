@@ -28,8 +28,8 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(UNSPENT_TEST_FOLDER ?? (existsSync('/dev/shm') ? '/dev/shm' : tmpdir()), 'unspent-crash-'));
 }
 
-/** What only the Bitcoin family keeps, and what is off by default. */
-const KEEP_BITCOIN = ['utxo.history=true', 'utxo.balances=true', 'proofs.setHash=true'];
+/** What a store of the Bitcoin family keeps besides, and what is off by default. */
+const KEEP_BITCOIN = ['utxo.balances=true', 'proofs.setHash=true'];
 
 /** `genesis` null: of the Bitcoin family (`Tree.genesis`). */
 export function openCrashStore(data: string, genesis: GenesisPair | null, kind: StoreKind): Promise<OpenStore> {
@@ -42,6 +42,7 @@ export function openCrashStore(data: string, genesis: GenesisPair | null, kind: 
     'engine.memtableBytes=1000000',
     'engine.cacheBytes=1000000',
     `utxo.delta.selfContained=${kind.selfContained}`,
+    'utxo.history=true',
     ...(genesis === null ? KEEP_BITCOIN : []),
     ...(kind.set ?? []),
   ];

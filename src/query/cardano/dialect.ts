@@ -23,6 +23,7 @@ import { bufferOf, type Dialect, type Holder, hexOf, type OutputFields, type Wri
 import type { BlockJson, UtxoJson } from '../json.ts';
 import type { Utxo } from '../utxo.ts';
 import { describeStored } from './describe-stored.ts';
+import { transactionJson } from './transaction-json.ts';
 
 const HASH_BYTES = 32;
 /** Owners remembered at most: a few hundred bytes each. */
@@ -51,6 +52,7 @@ export function cardanoDialect(network: CardanoNetwork): Dialect {
     outputFields,
     blockFields,
     eraName,
+    transaction: transactionJson,
   };
 }
 

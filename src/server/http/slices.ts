@@ -2,8 +2,7 @@
  * Lists of rows, made in slices: between two of them other requests get their
  * turn, and what a list holds counts among the answers on their way.
  */
-import type { IndexedUtxo } from '../../query/query.ts';
-import type { EncodedRow, RowEncoder, RowFilter } from './rows.ts';
+import type { EncodedRow, RowEncoder } from './rows.ts';
 import type { Task } from './work/task.ts';
 
 export interface PageRows {
@@ -12,20 +11,25 @@ export interface PageRows {
   readonly next: Uint8Array | null;
 }
 
-export interface PageBounds {
-  readonly skip: number;
-  readonly limit: number;
-  readonly accept?: RowFilter | undefined;
+/** A row that says where it stands in its list. */
+interface PlacedRow {
+  readonly cursor: Uint8Array;
 }
 
-/** A page of the rows of an index. */
-export function makePage(
+export interface PageBounds<Row> {
+  readonly skip: number;
+  readonly limit: number;
+  readonly accept?: ((row: Row) => boolean) | undefined;
+}
+
+/** A page of the rows of a list. */
+export function makePage<Row extends PlacedRow>(
   task: Task,
-  source: Iterable<IndexedUtxo>,
-  wanted: PageBounds,
-  encode: RowEncoder<IndexedUtxo>,
+  source: Iterable<Row>,
+  wanted: PageBounds<Row>,
+  encode: RowEncoder<Row>,
 ): PageRows | Promise<PageRows> {
-  const finish = ({ rows, last, isLast }: TakenPage<IndexedUtxo, EncodedRow>): PageRows => ({
+  const finish = ({ rows, last, isLast }: TakenPage<Row, EncodedRow>): PageRows => ({
     rows,
     next: isLast ? null : (last?.cursor ?? null),
   });
@@ -46,7 +50,7 @@ export interface TakenPage<Row, Made> {
 export function takePage<Row, Made>(
   task: Task,
   source: Iterable<Row>,
-  wanted: { readonly skip: number; readonly limit: number; readonly accept?: ((row: Row) => boolean) | undefined },
+  wanted: PageBounds<Row>,
   make: (row: Row) => Made,
 ): TakenPage<Row, Made> | Promise<TakenPage<Row, Made>> {
   const { limit, accept } = wanted;

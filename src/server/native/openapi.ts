@@ -21,6 +21,11 @@ const PAGE_HEADERS = {
   ...READ_HEADERS,
   'x-next-after': { type: 'string', description: 'The cursor of the next page; no such header on the last.' },
   link: { type: 'string', description: 'The URL of the next page, rel="next".' },
+  'x-history-from': {
+    type: 'integer',
+    description:
+      'Of a list of transactions: it begins at this height, because the history was switched on there; no such header where it has all.',
+  },
 };
 
 export const PROBLEM = {

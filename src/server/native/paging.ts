@@ -5,8 +5,7 @@
  * repeated. Page numbers are for those who need them and promise less.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { afterCursor, checkCursor, decodeCursor, encodeCursor, pageCursor } from '../../query/cursor.ts';
-import type { IndexKind } from '../../query/view.ts';
+import { afterCursor, checkCursor, decodeCursor, encodeCursor, type ListKind, pageCursor } from '../../query/cursor.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { HTTP_SKIPPED_ROWS_MAX } from '../../util/limits.ts';
 import type { ReadContext } from './answer.ts';
@@ -23,7 +22,7 @@ export interface PagePlan {
 }
 
 /** Throws USAGE, LIMIT or CURSOR_STALE. */
-export function planPage(given: ListQuery, read: ReadContext, kind: IndexKind, key: Uint8Array, rowsMax: number): PagePlan {
+export function planPage(given: ListQuery, read: ReadContext, kind: ListKind, key: Uint8Array, rowsMax: number): PagePlan {
   const order = given.order ?? 'asc';
   const all = given.all === true || given.limit === 'all';
   if (given.after !== undefined && given.page !== undefined) throw contradiction('page', 'after');
@@ -47,7 +46,7 @@ function skipped(page: number, limit: number): number {
   });
 }
 
-function placeOf(text: string, { query }: ReadContext, kind: IndexKind, order: 'asc' | 'desc', key: Uint8Array): Uint8Array {
+function placeOf(text: string, { query }: ReadContext, kind: ListKind, order: 'asc' | 'desc', key: Uint8Array): Uint8Array {
   const cursor = decodeCursor(text);
   const after = afterCursor(cursor, kind, order, key);
   checkCursor(query, cursor);
@@ -63,7 +62,7 @@ export function announceNext(
   request: FastifyRequest,
   reply: FastifyReply,
   read: ReadContext,
-  kind: IndexKind,
+  kind: ListKind,
   plan: PagePlan,
   next: Uint8Array,
 ): void {

@@ -6,6 +6,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { OUTPUT_INDEX_MAX } from '../../ledgers/outpoint.ts';
 import { HTTP_PARAM_CHARS_MAX } from '../../util/limits.ts';
+import { historyComponents } from './schemas-history.ts';
 import { PROOF_COMPONENTS } from './schemas-proofs.ts';
 
 const hex = (bytes: number, description: string) => Type.String({ pattern: `^[0-9a-f]{${2 * bytes}}$`, description });
@@ -105,6 +106,13 @@ export function listQuery(rowsMax: number) {
   return Type.Object({ ...READ, ...FORMAT, ...pages }, closed);
 }
 export type ListQuery = Static<ReturnType<typeof listQuery>>;
+
+/** Of lists that are not streamed as a whole. */
+export function historyQuery(rowsMax: number) {
+  const { after, order, page } = listQuery(rowsMax).properties;
+  const limit = Type.Integer({ minimum: 1, maximum: rowsMax, description: `Rows of a page, at most ${rowsMax}, 100 unless said.` });
+  return Type.Object({ ...READ, limit: Type.Optional(limit), after, order, page }, closed);
+}
 
 export function outpointsBody(rowsMax: number) {
   const outpoint = Type.String({ pattern: '^[0-9a-fA-F]{64}#[0-9]{1,10}$', examples: [`${'00'.repeat(32)}#0`] });
@@ -239,6 +247,7 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
   Datum,
   Script,
   Problem,
+  ...historyComponents(PLACE),
   ...PROOF_COMPONENTS,
 };
 

@@ -10,6 +10,7 @@ import { API } from '../openapi.ts';
 import { registerBalances } from './balances.ts';
 import { registerBlocks } from './blocks.ts';
 import { registerChanges } from './changes.ts';
+import { registerHistory } from './history.ts';
 import { registerLists } from './lists.ts';
 import { registerOutputs } from './outputs.ts';
 import { registerProofs } from './proofs.ts';
@@ -29,6 +30,7 @@ export function registerNative(app: FastifyInstance, state: ServerState): void {
       registerLists(typed, answers);
       registerOutputs(typed, answers);
       registerBalances(typed, answers);
+      if (state.context.network.ledger.txBytes !== undefined) registerHistory(typed, answers);
       if (state.context.network.ledger.traits !== null) registerSeen(typed, answers);
       registerBlocks(typed, answers);
       registerChanges(typed, answers);
