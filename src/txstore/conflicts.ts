@@ -6,7 +6,9 @@ import type { ConflictMarks, OutputSpend, SpendingInput, SpendingTx, SpendOption
 import type { ChangingTx, TxChanges } from './tx-changes.ts';
 
 export function spendInputs<T extends ChangingTx>(unit: TxChanges<T>, txs: readonly SpendingTx[], options: SpendOptions): void {
-  unit.load(txs.flatMap(({ inputs }) => inputs.map(({ txId }) => txId)));
+  const parents: Uint8Array[] = [];
+  for (const { inputs } of txs) for (const { txId } of inputs) parents.push(txId);
+  unit.load(parents);
   for (const { txId, inputs } of txs) {
     for (let vin = 0; vin < inputs.length; vin++) spendOne(unit, txId, vin, inputs[vin], options);
   }

@@ -110,7 +110,14 @@ export function writeU64(bytes: Uint8Array, at: number, value: number): void {
   writeU32(bytes, at + 4, value >>> 0);
 }
 
+/** Almost all amounts are safe integers, whose halves a number gives sooner than a bigint. */
+const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+
 export function writeBigU64(bytes: Uint8Array, at: number, value: bigint): void {
+  if (value >= 0n && value <= SAFE_MAX) {
+    writeU64(bytes, at, Number(value));
+    return;
+  }
   writeU32(bytes, at, Number((value >> 32n) & 0xffff_ffffn));
   writeU32(bytes, at + 4, Number(value & 0xffff_ffffn));
 }

@@ -632,6 +632,8 @@ export const TX_SMALL_OUTPUTS_BYTES = 512;
 
 /** Bytes of records that the embedded transaction store has at hand without asking its engine: some 100,000 of them. */
 export const TX_CACHE_BYTES = 48 * 1024 * 1024;
+/** Records whose heights it has at hand for prune passes, 41 bytes each: those of a retention of 288 blocks with 5,000 transactions. */
+export const TX_CACHE_HEIGHTS = 1_500_000;
 
 /** Candidates that a prune pass decides on and deletes together, and chunks of them at once. */
 export const PRUNE_CHUNK_PARENTS = 1000;

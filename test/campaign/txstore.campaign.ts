@@ -7,32 +7,26 @@
  * of a pass, and every fail-safe rule is switched off.
  */
 import { after, test } from 'node:test';
-import { openMemory } from '../../src/engine/memory.ts';
-import { TX_STORE_COLUMNS } from '../../src/txstore/embedded/columns.ts';
 import { PostgresServer, withoutPostgres } from '../support/sql/postgres-server.ts';
 import { SqliteFiles } from '../support/sql/sqlite-files.ts';
-import { LONG_LIVES, runRandomTxLives, SHORT_LIVES } from '../txstore/random.ts';
+import { answerOfThread } from '../support/thread.ts';
+import { LONG_LIVES, SHORT_LIVES } from '../txstore/random.ts';
+import type { EmbeddedTxWork } from '../txstore/random-worker.ts';
 import { runEveryKilledPass } from '../txstore/sql/crashes.ts';
 import { makeTxSchema } from '../txstore/sql/databases.ts';
 import { runMutations } from '../txstore/sql/mutations.ts';
 import { liveOnSql, SQL_LIVES } from '../txstore/sql/random.ts';
-import { openEmbedded, SMALL_CACHE_BYTES } from '../txstore/support/embedded.ts';
-import type { OpenTxStore } from '../txstore/support/world.ts';
 
 const CALLS = Number(process.env['UNSPENT_CAMPAIGN_CALLS'] ?? 1_000_000);
 const FIRST_SEED = Number(process.env['UNSPENT_CAMPAIGN_SEED'] ?? 1);
-
-let lives = 0;
-/** Every other life has room for few records at hand. */
-const open: OpenTxStore = (settings, limit) =>
-  openEmbedded(openMemory(TX_STORE_COLUMNS), settings, limit, lives++ % 2 === 0 ? SMALL_CACHE_BYTES : undefined);
 
 for (const [what, kind, calls] of [
   ['short lives, small windows', SHORT_LIVES, CALLS],
   ['long lives, a window of 60 blocks', LONG_LIVES, Math.ceil(CALLS / 10)],
 ] as const) {
   test(`transaction store: ${what}`, async (t) => {
-    const counts = await runRandomTxLives(kind, open, calls, FIRST_SEED);
+    const work: EmbeddedTxWork = { kind, calls, seed: FIRST_SEED };
+    const counts = await answerOfThread<ReadonlyMap<string, number>>(new URL('../txstore/random-worker.ts', import.meta.url), work);
     t.diagnostic(JSON.stringify(Object.fromEntries(counts)));
   });
 }

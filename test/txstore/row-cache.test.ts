@@ -5,6 +5,7 @@ import { Random } from '../../src/chains/random.ts';
 import { openMemory } from '../../src/engine/memory.ts';
 import { TX_STORE_COLUMNS } from '../../src/txstore/embedded/columns.ts';
 import { EmbeddedTxStore } from '../../src/txstore/embedded/index.ts';
+import { GONE, MinedHeights, UNKNOWN } from '../../src/txstore/embedded/mined-heights.ts';
 import { ReferenceFilter } from '../../src/txstore/embedded/reference-filter.ts';
 import { RowCache } from '../../src/txstore/embedded/row-cache.ts';
 import { TxCache } from '../../src/txstore/embedded/tx-cache.ts';
@@ -27,7 +28,7 @@ describe('records at hand', () => {
         }
         if (random.chance(0.5)) {
           const row = random.bytes(random.chance(0.2) ? 0 : random.int(capacity / 6));
-          cache.put(id, row, 0, row.length);
+          cache.put(id, row);
           last.set(toHex(id), row);
         }
         const at = cache.find(id);
@@ -44,10 +45,36 @@ describe('records at hand', () => {
     const cache = new RowCache(64 * 1024);
     const ids = Array.from({ length: 5000 }, () => random.bytes(32));
     for (const [n, id] of ids.entries()) {
-      cache.put(id, new Uint8Array(100), 0, 100);
+      cache.put(id, new Uint8Array(100));
       for (const recent of ids.slice(Math.max(0, n - 300), n + 1)) assert.ok(cache.find(recent) !== null);
     }
     assert.equal(cache.find(ids[0]), null);
+  });
+
+  it('heights are those that were told last, as long as there is room; of the unmined nothing is known', () => {
+    for (const entries of [10, 1024, 3000]) {
+      const random = new Random(TEST_SEED, entries);
+      const ids = Array.from({ length: 2 * entries }, () => random.bytes(32));
+      const [heights, last] = [new MinedHeights(entries), new Map<string, number>()];
+      let known = 0;
+      for (let n = 0; n < 30_000; n++) {
+        const id = random.pick(ids);
+        const height = random.chance(0.2) ? GONE : random.int(500);
+        if (height === GONE) heights.setGone(id);
+        else heights.setMined(id, height);
+        last.set(toHex(id), height);
+        const other = random.pick(ids);
+        const found = heights.get(other);
+        if (found === UNKNOWN) continue;
+        known++;
+        assert.equal(found, last.get(toHex(other)));
+      }
+      assert.ok(known > 5000, `${known}`);
+      heights.setMined(ids[0], GONE);
+      assert.equal(heights.get(ids[0]), UNKNOWN, 'a block at the last height is not a record that is gone');
+      heights.clear();
+      assert.ok(ids.every((id) => heights.get(id) === UNKNOWN));
+    }
   });
 
   it('are given up when another store has written to the same engine', async () => {

@@ -35,7 +35,7 @@ import { heightKey, PROGRESS_KEY, pairKey, readHeightKey, TX_DUE, TX_PRESERVED, 
 import type { LoadedTx } from './loaded-tx.ts';
 import { encodeProgress, readProgress } from './progress.ts';
 import { readRecords } from './reads.ts';
-import { childReads, pruneParent, removeProven } from './removal.ts';
+import { childReads, currentUnit, readParent, removeProven } from './removal.ts';
 import { readTotals } from './totals.ts';
 import { cacheOf, type TxCache } from './tx-cache.ts';
 import { TxUnit } from './unit.ts';
@@ -56,7 +56,10 @@ export class EmbeddedTxStore implements TxStore {
   /** All of it or nothing, in one batch. `progress`: what is to be stored with it. */
   protected write<T>(height: number, change: (unit: TxUnit) => T, progress?: (result: T, batch: Batch) => PruneProgress): T {
     checkHeight(height);
-    const unit = new TxUnit(this.#engine, this.settings, height, this.#cache);
+    return this.#commit(new TxUnit(this.#engine, this.settings, height, this.#cache), change, progress);
+  }
+
+  #commit<T>(unit: TxUnit, change: (unit: TxUnit) => T, progress?: (result: T, batch: Batch) => PruneProgress): T {
     const result = change(unit);
     const batch = this.#engine.batch();
     try {
@@ -253,7 +256,7 @@ export class EmbeddedTxStore implements TxStore {
     unit.load(txIds);
     return txIds.map((txId) => {
       const tx = unit.find(txId);
-      return tx === undefined ? null : pruneParent(unit, tx);
+      return tx === undefined ? null : readParent(unit, tx);
     });
   }
 
@@ -269,9 +272,11 @@ export class EmbeddedTxStore implements TxStore {
   async removeParents(removal: Removal): Promise<RemovalResult> {
     const { lastCompleted, prunedHeight } = this.#progress();
     const unfinished = { height: removal.height, cursor: removal.cursor };
-    return this.write(
-      removal.height,
-      (unit) => removeProven(unit, removal),
+    checkHeight(removal.height);
+    const current = currentUnit(removal);
+    return this.#commit(
+      current ?? new TxUnit(this.#engine, this.settings, removal.height, this.#cache),
+      (unit) => removeProven(unit, removal, current !== null),
       ({ deleted }, batch) => {
         this.putRemoved(deleted, batch);
         return { lastCompleted, unfinished, prunedHeight: deleted.length > 0 ? Math.max(prunedHeight, removal.height) : prunedHeight };

@@ -4,7 +4,7 @@
  * replays nothing; this is for whoever doubts an index.
  */
 import type { Batch, Engine, Reader } from '../../engine/engine.ts';
-import { OUTPOINT_BYTES, TXID_BYTES } from '../../ledgers/outpoint.ts';
+import { TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { fromHex, toHex } from '../../util/bytes.ts';
 import { needsParents } from '../rules/mining.ts';
 import { readInputs } from './codec.ts';
@@ -55,12 +55,12 @@ function wantedKeys(reader: Reader): ReadonlyMap<string, Set<string>> {
   const add = (column: string, key: Uint8Array): void => void wanted.get(column)!.add(toHex(key));
   for (const [txId, row] of reader.scan(TX_RECORD)) {
     if (txId.length !== TXID_BYTES) continue;
-    const { state, bytes, outputsAt } = loadedTx(txId, row, 0, row.length, true);
+    const { state } = loadedTx(txId, row, 0, row.length, true);
     if (state.deleteAtHeight !== null) add(TX_DUE, heightKey(state.deleteAtHeight, txId));
     if (state.unminedSince !== null) add(TX_UNMINED, heightKey(state.unminedSince, txId));
     if (state.preserveUntil !== null) add(TX_PRESERVED, heightKey(state.preserveUntil, txId));
     if (!needsParents(state)) continue;
-    const inputs = readInputs(bytes, outputsAt - OUTPOINT_BYTES * state.inputCount, state.inputCount);
+    const inputs = readInputs(state.bytes, state.inputsAt, state.inputCount);
     for (const parent of distinctParents(inputs)) add(TX_REFERENCE, pairKey(parent, txId));
   }
   return wanted;

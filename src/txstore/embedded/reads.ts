@@ -1,6 +1,6 @@
 /** Whole records of the embedded store, with outputs and tombstones. */
 import type { Reader } from '../../engine/engine.ts';
-import { OUTPOINT_BYTES, TXID_BYTES } from '../../ledgers/outpoint.ts';
+import { TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { readU32 } from '../../util/bytes.ts';
 import { prefixEnd } from '../../util/key-range.ts';
 import type { Tombstone, TxOutput, TxRecord } from '../records.ts';
@@ -24,15 +24,33 @@ export function* eachRecord(reader: Reader): Iterable<TxRecord> {
 /** Throws STORE_DAMAGED. */
 function wholeRecord(reader: Reader, txId: Uint8Array, row: Uint8Array): TxRecord {
   const tx = loadedTx(txId, Uint8Array.from(row), 0, row.length, true);
-  const { inputCount, outputCount, reassigned: _, hasTombstones, wasUnspent: __, hasOutputRows, ...rest } = tx.state;
-  const numbers = Array.from({ length: hasOutputRows ? pageCount(tx.state) : 0 }, (_, n) => n);
+  const { state } = tx;
+  const { bytes, outputCount, hasOutputRows, outputsAt } = state;
+  const numbers = Array.from({ length: hasOutputRows ? pageCount(state) : 0 }, (_, n) => n);
   const values = hasOutputRows
     ? numbers.flatMap((number) => readOutputRow(reader, txId, number))
-    : Array.from({ length: outputCount }, (_, n) => readSmallOutput(tx.bytes, tx.outputsAt, n));
+    : Array.from({ length: outputCount }, (_, n) => readSmallOutput(bytes, outputsAt, n));
   if (values.length !== outputCount) throw txRefusal.damaged(txId, `has ${values.length} outputs, not ${outputCount}`);
   const outputs = values.map((output, index): TxOutput => ({ ...output, slot: readSlot(reader, tx, index) ?? null }));
-  const inputs = readInputs(tx.bytes, tx.outputsAt - OUTPOINT_BYTES * inputCount, inputCount);
-  return { ...rest, inputs, outputs, tombstones: hasTombstones ? tombstonesOf(reader, txId) : [] };
+  return {
+    txId,
+    inputs: readInputs(bytes, state.inputsAt, state.inputCount),
+    outputs,
+    blocks: state.blocks,
+    conflictingChildren: state.conflictingChildren,
+    tombstones: state.hasTombstones ? tombstonesOf(reader, txId) : [],
+    spendable: state.spendable,
+    spentCount: state.spentCount,
+    unminedSince: state.unminedSince,
+    deleteAtHeight: state.deleteAtHeight,
+    preserveUntil: state.preserveUntil,
+    isConflicting: state.isConflicting,
+    isLocked: state.isLocked,
+    isCreating: state.isCreating,
+    isCoinbase: state.isCoinbase,
+    coinbaseSpendableAt: state.coinbaseSpendableAt,
+    version: state.version,
+  };
 }
 
 function tombstonesOf(reader: Reader, txId: Uint8Array): Tombstone[] {

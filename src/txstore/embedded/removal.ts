@@ -1,22 +1,30 @@
 /** What a prune pass asks of the embedded store, and the removal of what it has proven. */
 import type { Reader } from '../../engine/engine.ts';
+import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { prefixEnd } from '../../util/key-range.ts';
 import type { ChildRead, ProvenParent, PruneParent, Removal, RemovalResult } from '../prune-store.ts';
 import { isAsProven } from '../rules/verdict.ts';
-import { readStoredChild } from './codec.ts';
+import { readMinedHeight } from './codec.ts';
 import { childOfPair, TX_RECORD, TX_REFERENCE } from './columns.ts';
+import { idKeys } from './id-keys.ts';
 import { distinctParents, type LoadedTx, loadedTx } from './loaded-tx.ts';
-import type { RowCache } from './row-cache.ts';
-import { readSlot } from './slots.ts';
+import { GONE, UNKNOWN } from './mined-heights.ts';
+import { isHeldBy } from './slots.ts';
+import { readTotals } from './totals.ts';
 import type { TxCache } from './tx-cache.ts';
 import type { TxUnit } from './unit.ts';
 
-export function pruneParent(unit: TxUnit, tx: LoadedTx): PruneParent {
+/** A parent with the unit that has read it. */
+export interface ReadParent extends PruneParent {
+  readonly unit: TxUnit;
+}
+
+export function readParent(unit: TxUnit, tx: LoadedTx): ReadParent {
   const { txId, version, deleteAtHeight, preserveUntil, isConflicting, spentCount, spendable } = tx.state;
   const hasUnspentSlot = spentCount < spendable;
   const [children, referrer] = [unit.children(tx), firstReferrer(unit, txId)];
-  return { txId, version, deleteAtHeight, preserveUntil, isConflicting, hasUnspentSlot, children, referrer };
+  return { txId, version, deleteAtHeight, preserveUntil, isConflicting, hasUnspentSlot, children, referrer, unit };
 }
 
 /** F3: an unmined or conflicting record with an input on the parent. */
@@ -26,54 +34,80 @@ function firstReferrer({ reader, cache }: TxUnit, parent: Uint8Array): Uint8Arra
   return null;
 }
 
-/** A row that does not decode is a failed read of that child alone. */
+/** What a pass learns of a child. Its version is the height, which is all that a decision rests on. */
 export function childReads(reader: Reader, cache: TxCache, txIds: readonly Uint8Array[]): ChildRead[] {
-  cache.follow(reader);
-  const { rows } = cache;
-  const unknown = txIds.filter((txId) => rows.find(txId) === null);
-  const found = reader.getMany(TX_RECORD, unknown);
-  let next = 0;
-  return txIds.map((txId): ChildRead => {
-    if (txId === unknown[next]) return readRow(rows, txId, found[next++]);
-    const at = rows.find(txId);
-    // What was read a moment ago has taken its place.
-    if (at === null) return readRow(rows, txId, reader.get(TX_RECORD, txId));
-    return rows.lengthAt(at) === 0 ? ABSENT : { kind: 'present', child: readStoredChild(txId, rows.bytes, at) };
-  });
+  cache.follow(readTotals(reader).mark);
+  const { heights } = cache;
+  const reads: ChildRead[] = [];
+  const unknown: number[] = [];
+  for (const txId of txIds) {
+    const height = heights.get(txId);
+    if (height === UNKNOWN) unknown.push(reads.length);
+    reads.push(height === UNKNOWN || height === GONE ? ABSENT : minedChild(txId, height));
+  }
+  const rows = reader.getMany(TX_RECORD, idKeys(unknown.map((n) => txIds[n])));
+  for (const [i, n] of unknown.entries()) reads[n] = readRow(cache, txIds[n], rows[i]);
+  return reads;
 }
 
 const ABSENT: ChildRead = { kind: 'absent' };
 
-function readRow(rows: RowCache, txId: Uint8Array, row: Uint8Array | undefined): ChildRead {
-  if (row === undefined) return ABSENT;
+function minedChild(txId: Uint8Array, height: number): ChildRead {
+  return {
+    kind: 'present',
+    child: { txId, version: height, unminedSince: null, isConflicting: false, blocks: [{ height, isOnBestChain: true }] },
+  };
+}
+
+/** A row that does not decode is a failed read of that child alone. */
+function readRow({ heights, rows }: TxCache, txId: Uint8Array, row: Uint8Array | undefined): ChildRead {
+  if (row === undefined) {
+    heights.setGone(txId);
+    return ABSENT;
+  }
   try {
-    loadedTx(txId, row, 0, row.length, true);
-    rows.put(txId, row, 0, row.length);
-    return { kind: 'present', child: readStoredChild(txId, row, 0) };
+    const { state } = loadedTx(txId, row, 0, row.length, true);
+    const height = readMinedHeight(row, 0);
+    heights.setMined(txId, height);
+    // It is asked for as a parent later.
+    rows.put(txId, row);
+    const { unminedSince, isConflicting, blocks } = state;
+    return { kind: 'present', child: { txId, version: height, unminedSince, isConflicting, blocks } };
   } catch (cause) {
     return { kind: 'failed', cause };
   }
 }
 
-/** Everything is compared with the state before the removal, then everything is removed. */
-export function removeProven(unit: TxUnit, { parents }: Removal): RemovalResult {
+/**
+ * The unit that has read all of them, if nothing was written since: then everything is as it was proven, and it goes on
+ * with what it has.
+ */
+export function currentUnit({ parents, height }: Removal): TxUnit | null {
+  const unit = (parents[0]?.parent as Partial<ReadParent> | undefined)?.unit;
+  if (unit === undefined || !parents.every(({ parent }) => (parent as ReadParent).unit === unit)) return null;
+  return unit.resume(height) ? unit : null;
+}
+
+/** Everything is compared with the state before the removal, unless it is `current`; then everything is removed. */
+export function removeProven(unit: TxUnit, { parents }: Removal, isCurrent: boolean): RemovalResult {
   unit.load(parents.map(({ parent }) => parent.txId));
   const [deleted, changed]: [Uint8Array[], Uint8Array[]] = [[], []];
-  for (const proven of parents) (isUnchanged(unit, proven) ? deleted : changed).push(proven.parent.txId);
+  for (const proven of parents) (isCurrent || isUnchanged(unit, proven) ? deleted : changed).push(proven.parent.txId);
   const txs = deleted.map((txId) => unit.need(txId));
-  const parentIds = txs.map((tx) => distinctParents(unit.inputs(tx)));
+  const inputs = txs.map((tx) => unit.inputs(tx));
+  const parentIds = inputs.map((ofTx) => distinctParents(ofTx).filter((txId) => unit.cache?.heights.get(txId) !== GONE));
+  let parentsMissing = inputs.reduce((sum, ofTx, n) => sum + distinctParents(ofTx).length - parentIds[n].length, 0);
   const allIds = parentIds.flat();
   unit.load(allIds);
-  const wasThere = allIds.map((txId) => unit.find(txId) !== undefined);
+  for (const txId of allIds) if (unit.find(txId) === undefined) parentsMissing++;
   for (const tx of txs) unit.delete(tx);
-  let [tombstonesWritten, parentsMissing, nth] = [0, 0, 0];
+  let tombstonesWritten = 0;
   for (const [n, tx] of txs.entries()) {
     for (const txId of parentIds[n]) {
       const parent = unit.find(txId);
-      if (!wasThere[nth++]) parentsMissing++;
       if (parent === undefined) continue;
       unit.leaveParent(tx, parent);
-      if (!holdsSlot(unit, parent, tx)) continue;
+      if (!holdsSlot(unit, parent, tx, inputs[n])) continue;
       unit.addTombstone(parent, tx.txId);
       tombstonesWritten++;
     }
@@ -87,16 +121,12 @@ function isUnchanged(unit: TxUnit, proven: ProvenParent): boolean {
   return isAsProven(proven, {
     parent: state,
     isReferred: firstReferrer(unit, txId) !== null,
-    childVersion: (child) => unit.version(child),
+    childVersion: (child) => unit.minedHeight(child),
     hasTombstone: (child) => state?.hasTombstones === true && unit.hasTombstone(txId, child),
   });
 }
 
 /** Whether a slot of the parent names the transaction. */
-function holdsSlot(unit: TxUnit, parent: LoadedTx, tx: LoadedTx): boolean {
-  return unit.inputs(tx).some(({ txId, index }) => {
-    if (!equalBytes(txId, parent.txId)) return false;
-    const holder = readSlot(unit.reader, parent, index, false)?.spender?.txId;
-    return holder !== undefined && equalBytes(holder, tx.txId);
-  });
+function holdsSlot(unit: TxUnit, parent: LoadedTx, tx: LoadedTx, inputs: readonly Outpoint[]): boolean {
+  return inputs.some(({ txId, index }) => equalBytes(txId, parent.txId) && isHeldBy(unit.reader, parent, index, tx.txId));
 }

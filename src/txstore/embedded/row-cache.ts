@@ -43,20 +43,22 @@ export class RowCache {
     return readU32(this.bytes, at - 4);
   }
 
-  /** Length 0: there is no such record. A record that is too large for the ring is not kept. */
-  put(id: Uint8Array, row: Uint8Array, rowAt: number, length: number): void {
-    const known = this.find(id);
-    if (known !== null && this.lengthAt(known) === length) {
-      this.#copy(row, rowAt, known, length);
+  /** An empty row: there is no such record. A record that is too large for the ring is not kept. */
+  put(id: Uint8Array, row: Uint8Array): void {
+    const { length } = row;
+    const place = this.#placeOf(id);
+    const known = 4 * (this.#table[place] - 1) + HEAD_BYTES;
+    if (this.#table[place] !== 0 && this.lengthAt(known) === length) {
+      this.bytes.set(row, known);
       return;
     }
-    if (known !== null) this.#remove(this.#placeOf(id));
+    if (this.#table[place] !== 0) this.#remove(place);
     const size = entryBytes(length);
     if (size > this.bytes.length / 8) return;
     this.#makeRoom(size);
     copyBytes(id, 0, this.bytes, this.#head, TXID_BYTES);
     writeU32(this.bytes, this.#head + TXID_BYTES, length);
-    this.#copy(row, rowAt, this.#head + HEAD_BYTES, length);
+    this.bytes.set(row, this.#head + HEAD_BYTES);
     this.#table[this.#placeOf(id)] = this.#head / 4 + 1;
     this.#count++;
     this.#head += size;
@@ -67,10 +69,6 @@ export class RowCache {
     this.#table.fill(0);
     this.#head = this.#tail = this.#count = 0;
     this.#lapEnd = null;
-  }
-
-  #copy(row: Uint8Array, rowAt: number, at: number, length: number): void {
-    if (length > 0) this.bytes.set(row.subarray(rowAt, rowAt + length), at);
   }
 
   #makeRoom(size: number): void {

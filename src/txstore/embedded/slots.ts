@@ -2,11 +2,12 @@
 import type { Reader } from '../../engine/engine.ts';
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { copyBytes, readU32, writeU32 } from '../../util/bytes.ts';
+import { isSameId } from '../../util/id-map.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';
 import type { SlotSpender, TxSlot } from '../records.ts';
 import { txRefusal } from '../rules/refusals.ts';
 import { slotHash } from '../rules/slots.ts';
-import { NO_SLOT, REASSIGNED, SLOT_BYTES, SLOT_STATES, SPENT } from './codec.ts';
+import { NO_SLOT, REASSIGNED, SLOT_BYTES, SLOT_STATES, SPENT, UNSPENT } from './codec.ts';
 import { pageKey, TX_OUTPUT } from './columns.ts';
 import { type LoadedTx, slotPage } from './loaded-tx.ts';
 import { decodeOutputRow, type OutputValue, readSmallOutput } from './outputs.ts';
@@ -33,6 +34,21 @@ export function readSlot(reader: Reader, tx: LoadedTx, index: number, withHash =
     spender: byte === SPENT ? { txId: slotSpenderId(bytes, at), vin: readU32(bytes, at + 1 + TXID_BYTES) } : null,
     spendableFrom: reassigned?.spendableFrom ?? null,
   };
+}
+
+/** Whether the output is the transaction's. Throws STORE_DAMAGED. */
+export function isHeldBy(reader: Reader, tx: LoadedTx, index: number, spender: Uint8Array): boolean {
+  if (index >= tx.state.outputCount) return false;
+  const { bytes, at: pageAt } = slotPage(reader, tx, Math.floor(index / TX_PAGE_SLOTS));
+  const at = pageAt + SLOT_BYTES * (index % TX_PAGE_SLOTS);
+  return (bytes[at] & ~REASSIGNED) === SPENT && isSameId(bytes, at + 1, spender, 0);
+}
+
+/** Whether the output is unspent and was never reassigned. Throws STORE_DAMAGED. */
+export function isUntouched(reader: Reader, tx: LoadedTx, index: number): boolean {
+  if (index >= tx.state.outputCount) return false;
+  const { bytes, at } = slotPage(reader, tx, Math.floor(index / TX_PAGE_SLOTS));
+  return bytes[at + SLOT_BYTES * (index % TX_PAGE_SLOTS)] === UNSPENT;
 }
 
 /** A copy: the bytes of the slot may be another's soon. Not `slice`: of a Buffer, as some engines give rows, that would be a view. */
@@ -69,7 +85,7 @@ function hashOf(reader: Reader, tx: LoadedTx, index: number): Uint8Array {
 }
 
 function outputOf(reader: Reader, tx: LoadedTx, index: number): OutputValue {
-  if (!tx.state.hasOutputRows) return readSmallOutput(tx.bytes, tx.outputsAt, index);
+  if (!tx.state.hasOutputRows) return readSmallOutput(tx.state.bytes, tx.state.outputsAt, index);
   const output = tx.outputs?.[index] ?? readOutputRow(reader, tx.txId, Math.floor(index / TX_PAGE_SLOTS))[index % TX_PAGE_SLOTS];
   if (output === undefined) throw txRefusal.damaged(tx.txId, `has no output ${index}`);
   return output;

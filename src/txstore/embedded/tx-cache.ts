@@ -1,16 +1,17 @@
 /**
  * What the embedded store has at hand without asking its engine: the records
- * that were read or written last, and which parents have references. All of it
+ * that were read or written last, since when the best chain has many more, and
+ * which parents have references. All of it
  * is of the state with a certain mark (totals.ts); of any other state nothing is
  * believed. Whoever writes through units of one cache keeps it up to date;
  * whoever writes without it makes it start anew.
  */
 import type { Reader } from '../../engine/engine.ts';
-import { TX_CACHE_BYTES } from '../../util/limits.ts';
+import { TX_CACHE_BYTES, TX_CACHE_HEIGHTS } from '../../util/limits.ts';
 import { TX_REFERENCE } from './columns.ts';
+import { MinedHeights } from './mined-heights.ts';
 import { ReferenceFilter } from './reference-filter.ts';
 import { RowCache } from './row-cache.ts';
-import { readTotals } from './totals.ts';
 
 const caches = new WeakMap<Reader, TxCache>();
 
@@ -25,18 +26,20 @@ export function cacheOf(engine: Reader): TxCache {
 
 export class TxCache {
   readonly rows: RowCache;
+  readonly heights: MinedHeights;
   #references: ReferenceFilter | null = null;
   #mark: number | null = null;
 
-  constructor(bytes: number = TX_CACHE_BYTES) {
+  constructor(bytes: number = TX_CACHE_BYTES, heights: number = TX_CACHE_HEIGHTS) {
     this.rows = new RowCache(bytes);
+    this.heights = new MinedHeights(heights);
   }
 
-  /** What is at hand is of the state that the reader sees from here on. */
-  follow(reader: Reader): void {
-    const { mark } = readTotals(reader);
+  /** What is at hand is of the state with this mark from here on. */
+  follow(mark: number): void {
     if (mark === this.#mark) return;
     this.rows.clear();
+    this.heights.clear();
     this.#references = null;
     this.#mark = mark;
   }

@@ -6,7 +6,7 @@
  * disagrees with the records.
  */
 import type { Batch, Reader } from '../../engine/engine.ts';
-import { OUTPOINT_BYTES, type Outpoint } from '../../ledgers/outpoint.ts';
+import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { compareBytes, equalBytes, readU32 } from '../../util/bytes.ts';
 import { distinctIds, IdMap } from '../../util/id-map.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';
@@ -15,10 +15,14 @@ import { deleteAtHeightOf } from '../rules/deletion.ts';
 import { txRefusal } from '../rules/refusals.ts';
 import { isNewSpend } from '../rules/slots.ts';
 import type { NewStoredTx, SpendingInput, TxStoreSettings } from '../store.ts';
-import { REASSIGNED, readInputs, readVersion, SLOT_BYTES, SLOT_STATES, SPENT, type TxState } from './codec.ts';
+import { REASSIGNED, readInputs, readMinedHeight, SLOT_BYTES, SLOT_STATES, SPENT, type TxState } from './codec.ts';
 import { pairKey, TX_TOMBSTONE } from './columns.ts';
-import { distinctParents, type LoadedTx, loadTxs, newRow, slotPage } from './loaded-tx.ts';
-import { readSlot, slotSpenderId, writeSlotState } from './slots.ts';
+import { distinctParents, type LoadedTx, loadTxs, slotPage } from './loaded-tx.ts';
+import { GONE, UNKNOWN } from './mined-heights.ts';
+import { newTx } from './new-tx.ts';
+import { RowRoom } from './row-room.ts';
+import { isUntouched, readSlot, slotSpenderId, writeSlotState } from './slots.ts';
+import { readTotals } from './totals.ts';
 import type { TxCache } from './tx-cache.ts';
 import { writeUnit } from './write.ts';
 
@@ -31,6 +35,9 @@ export class TxUnit {
   /** That are to be written. */
   readonly tombstones: (readonly [parent: Uint8Array, child: Uint8Array])[] = [];
   readonly #settings: TxStoreSettings;
+  /** Of the state that it reads; null: it was resumed. */
+  #mark: number | null;
+  readonly #room = new RowRoom();
   /** Null: there is none. */
   #loaded = new IdMap<LoadedTx | null>();
 
@@ -39,7 +46,17 @@ export class TxUnit {
     this.#settings = settings;
     this.height = height;
     this.cache = cache;
-    cache?.follow(reader);
+    const { mark } = readTotals(reader);
+    this.#mark = mark;
+    cache?.follow(mark);
+  }
+
+  /** Goes on at this height with what it has read, once. False: something was written since. */
+  resume(height: number): boolean {
+    const isCurrent = this.#mark === readTotals(this.reader).mark;
+    this.#mark = null;
+    this.height = height;
+    return isCurrent;
   }
 
   /** Reads those that are not loaded yet together. */
@@ -52,8 +69,11 @@ export class TxUnit {
     loadTxs(this.reader, this.cache, first === 0 ? loaded.ids : loaded.ids.slice(first), (n, tx) => loaded.setAt(first + n, tx));
   }
 
-  get loaded(): readonly (LoadedTx | null)[] {
-    return this.#loaded.values();
+  /** Records that are to be written or deleted. */
+  get changed(): readonly LoadedTx[] {
+    const found: LoadedTx[] = [];
+    for (const tx of this.#loaded.values()) if (tx?.isChanged && !(tx.isDeleted && tx.before === null)) found.push(tx);
+    return found;
   }
 
   find(txId: Uint8Array): LoadedTx | undefined {
@@ -65,12 +85,12 @@ export class TxUnit {
     return tx?.isDeleted ? undefined : (tx ?? undefined);
   }
 
-  /** The version of a record without more of it; null: there is none. */
-  version(txId: Uint8Array): number | null {
-    const rows = this.cache?.rows;
-    const at = this.#loaded.has(txId) ? null : (rows?.find(txId) ?? null);
-    if (rows === undefined || at === null) return this.find(txId)?.state.version ?? null;
-    return rows.lengthAt(at) === 0 ? null : readVersion(rows.bytes, at);
+  /** Since which height the best chain has a record; 0: it is not to be relied on; null: there is none. */
+  minedHeight(txId: Uint8Array): number | null {
+    const height = this.cache?.heights.get(txId) ?? UNKNOWN;
+    if (height !== UNKNOWN) return height === GONE ? null : height;
+    const state = this.find(txId)?.state;
+    return state === undefined ? null : readMinedHeight(state.bytes, state.at);
   }
 
   /** Throws TX_NOT_FOUND. */
@@ -89,8 +109,8 @@ export class TxUnit {
   }
 
   /** Throws INVALID_PARAM, TX_EXISTS. */
-  create(newTx: NewStoredTx): LoadedTx {
-    const tx = newRow(newTx, this.height);
+  create(given: NewStoredTx): LoadedTx {
+    const tx = newTx(given, this.height, this.#room);
     if (this.find(tx.txId) !== undefined) throw txRefusal.exists(tx.txId);
     this.#loaded.set(tx.txId, tx);
     return tx;
@@ -103,11 +123,12 @@ export class TxUnit {
 
   /** And decides anew when it may be deleted. */
   change(tx: LoadedTx, part: Partial<TxState>): void {
-    const state = Object.assign(tx.state, part) as Mutable<TxState>;
-    this.#changed(tx, state);
+    Object.assign(tx.state, part);
+    this.#changed(tx);
   }
 
-  #changed(tx: LoadedTx, state: Mutable<TxState>): void {
+  #changed(tx: LoadedTx): void {
+    const { state } = tx;
     state.deleteAtHeight = deleteAtHeightOf(state, this.height, this.#settings.retention);
     state.version = ((tx.before?.version ?? 0) + 1) >>> 0;
     tx.isChanged = true;
@@ -126,16 +147,20 @@ export class TxUnit {
     this.change(tx, { spentCount: tx.state.spentCount + (isSpent ? 1 : 0) - (wasSpent ? 1 : 0), wasUnspent });
   }
 
-  /** As `setSlot` with what `spentSlot` gives, without making slots of bytes. Throws what `spentSlot` throws. */
+  /** As `setSlot` with what `spentSlot` gives; most outputs are untouched, so that nothing can stand in the way. Throws what `spentSlot` throws. */
   spend(tx: LoadedTx, input: SpendingInput, spender: SlotSpender): void {
     const { state } = tx;
-    const slot = this.slot(tx, input.index, input.hash !== undefined);
-    const isPruned = state.hasTombstones && slot?.state !== 'frozen' && this.hasTombstone(tx.txId, spender.txId);
-    if (isNewSpend(slot, input, spender, isPruned, this.height)) {
-      writeSlotState(this.reader, tx, input.index, SPENT, spender);
-      (state as Mutable<TxState>).spentCount++;
+    if (input.hash !== undefined || state.hasTombstones || !isUntouched(this.reader, tx, input.index)) {
+      const slot = this.slot(tx, input.index, input.hash !== undefined);
+      const isPruned = state.hasTombstones && slot?.state !== 'frozen' && this.hasTombstone(tx.txId, spender.txId);
+      if (!isNewSpend(slot, input, spender, isPruned, this.height)) {
+        this.#changed(tx);
+        return;
+      }
     }
-    this.#changed(tx, state);
+    writeSlotState(this.reader, tx, input.index, SPENT, spender);
+    state.spentCount++;
+    this.#changed(tx);
   }
 
   /** A frozen output is somebody else's: one slot more must be spent, which never is. */
@@ -146,7 +171,7 @@ export class TxUnit {
   }
 
   inputs(tx: LoadedTx): readonly Outpoint[] {
-    return readInputs(tx.bytes, tx.outputsAt - OUTPOINT_BYTES * tx.state.inputCount, tx.state.inputCount);
+    return readInputs(tx.state.bytes, tx.state.inputsAt, tx.state.inputCount);
   }
 
   /** Every transaction that a slot names, on whichever page, once, by id. */
@@ -175,7 +200,7 @@ export class TxUnit {
   addTombstone(parent: LoadedTx, child: Uint8Array): void {
     this.tombstones.push([parent.txId, child]);
     if (parent.state.hasTombstones) return;
-    Object.assign(parent.state, { hasTombstones: true });
+    parent.state.hasTombstones = true;
     parent.isChanged = true;
   }
 
@@ -208,10 +233,8 @@ export class TxUnit {
   }
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
 /** No decision rests on the list, so that the version stays. */
 function setList(tx: LoadedTx, conflictingChildren: readonly Uint8Array[]): void {
-  Object.assign(tx.state, { conflictingChildren });
+  tx.state.conflictingChildren = conflictingChildren;
   tx.isChanged = true;
 }

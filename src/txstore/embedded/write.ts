@@ -1,16 +1,15 @@
 /**
  * How a unit gets into a batch: the records that it has changed, the keys by
  * which they are found, tombstones, and the totals with the mark of the change.
- * Buffers for keys and values are made once: a batch copies what it is given.
+ * Buffers for keys are made once: a batch copies what it is given.
  */
 import type { Batch } from '../../engine/engine.ts';
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { copyBytes, writeU32 } from '../../util/bytes.ts';
 import { prefixEnd } from '../../util/key-range.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';
-import { Scratch } from '../../util/scratch.ts';
 import { needsParents } from '../rules/mining.ts';
-import { headBytes, writeTxHead } from './codec.ts';
+import { readMinedHeight } from './codec.ts';
 import { pageKey, TX_DUE, TX_OUTPUT, TX_PAGE, TX_PRESERVED, TX_RECORD, TX_REFERENCE, TX_TOMBSTONE, TX_UNMINED } from './columns.ts';
 import { distinctParents, type LoadedTx, pageCount } from './loaded-tx.ts';
 import { encodeOutputRow } from './outputs.ts';
@@ -22,13 +21,15 @@ const idKey = new Uint8Array(TXID_BYTES);
 const heightKey = new Uint8Array(4 + TXID_BYTES);
 const pairKey = new Uint8Array(2 * TXID_BYTES);
 const heightValue = new Uint8Array(4);
-const value = new Scratch(4096);
 
 export function writeUnit(unit: TxUnit, batch: Batch): void {
-  const totals = readTotals(unit.reader);
-  let { records } = totals;
-  for (const tx of unit.loaded) {
-    if (tx === null || !tx.isChanged || (tx.isDeleted && tx.before === null)) continue;
+  const { changed } = unit;
+  if (changed.length === 0 && unit.tombstones.length === 0) return;
+  // First of all: if this fails half-way, what is at hand is not that of the store any more.
+  const mark = newMark();
+  unit.cache?.written(mark);
+  let { records } = readTotals(unit.reader);
+  for (const tx of changed) {
     if (tx.isDeleted) writeDeleted(unit, batch, tx);
     else writeChanged(unit, batch, tx);
     writeIndexes(unit, batch, tx);
@@ -36,21 +37,16 @@ export function writeUnit(unit: TxUnit, batch: Batch): void {
   }
   writeU32(heightValue, 0, unit.height);
   for (const [parent, child] of unit.tombstones) batch.put(TX_TOMBSTONE, pairOf(parent, child), heightValue);
-  if (batch.size === 0) return;
-  const mark = newMark();
   putTotals(batch, { records, mark });
-  unit.cache?.written(mark);
 }
 
 function writeChanged({ cache }: TxUnit, batch: Batch, tx: LoadedTx): void {
-  const { txId, state, bytes, slotsAt, end, pages, outputs } = tx;
-  const length = headBytes(state) + end - slotsAt;
-  value.need(length);
-  const head = writeTxHead(value.bytes, state);
-  value.bytes.set(slotsAt === 0 ? bytes : bytes.subarray(slotsAt, end), head);
+  const { txId, state, pages, outputs } = tx;
+  const row = state.encoded();
   copyBytes(txId, 0, idKey, 0, TXID_BYTES);
-  batch.put(TX_RECORD, idKey, value.view(length));
-  cache?.rows.put(txId, value.bytes, 0, length);
+  batch.put(TX_RECORD, idKey, row);
+  cache?.rows.put(txId, row);
+  if (tx.before === null || state.hasNewPlace(tx.before)) cache?.heights.setMined(txId, readMinedHeight(row, 0));
   if (pages !== null) {
     for (const [number, page] of pages.entries()) if (number > 0 && page?.isChanged) batch.put(TX_PAGE, pageKey(txId, number), page.bytes);
   }
@@ -63,7 +59,8 @@ function writeDeleted(unit: TxUnit, batch: Batch, tx: LoadedTx): void {
   const { txId, state } = tx;
   copyBytes(txId, 0, idKey, 0, TXID_BYTES);
   batch.del(TX_RECORD, idKey);
-  unit.cache?.rows.put(txId, EMPTY, 0, 0);
+  unit.cache?.rows.put(txId, EMPTY);
+  unit.cache?.heights.setGone(txId);
   for (let number = 0; number < pageCount(state); number++) {
     if (number > 0) batch.del(TX_PAGE, pageKey(txId, number));
     if (state.hasOutputRows) batch.del(TX_OUTPUT, pageKey(txId, number));
@@ -81,7 +78,8 @@ function writeIndexes(unit: TxUnit, batch: Batch, tx: LoadedTx): void {
   move(batch, TX_DUE, txId, before?.deleteAtHeight, after?.deleteAtHeight);
   move(batch, TX_UNMINED, txId, before?.unminedSince, after?.unminedSince);
   move(batch, TX_PRESERVED, txId, before?.preserveUntil, after?.preserveUntil);
-  const [didNeed, needs] = [before !== null && needsParents(before), after !== null && needsParents(after)];
+  const didNeed = before !== null && needsParents(before);
+  const needs = after !== null && needsParents(after);
   if (didNeed === needs) return;
   for (const parent of distinctParents(unit.inputs(tx))) {
     if (needs) {

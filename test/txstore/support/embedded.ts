@@ -9,8 +9,9 @@ import type { ReorganisationLimit } from '../../../src/txstore/rules/settings.ts
 import type { TxStoreSettings } from '../../../src/txstore/store.ts';
 import type { OpenedTxStore } from './world.ts';
 
-/** So little that most records are read again, and some are not. */
+/** So little that most records are read again, and some are not; and room for all that a short life has. */
 export const SMALL_CACHE_BYTES = 8192;
+export const AMPLE_CACHE_BYTES = 1024 * 1024;
 
 /** Whoever opened the engine closes it. */
 export async function openEmbedded(
