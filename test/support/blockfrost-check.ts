@@ -10,6 +10,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import type { Answer } from './served.ts';
 
 interface Schema {
+  readonly items?: Schema;
   readonly properties?: Readonly<Record<string, object>>;
   readonly required?: readonly string[];
 }
@@ -33,6 +34,7 @@ const NULL_FIELDS: Readonly<Record<string, readonly string[]>> = {
   '/epochs/{number}': ['output', 'fees'],
   '/epochs/latest/parameters': ['nonce'],
   '/epochs/{number}/parameters': ['nonce'],
+  '/txs/{hash}/redeemers': ['script_hash', 'fee'],
   '/genesis': ['active_slots_coefficient', 'update_quorum', 'max_lovelace_supply', 'slots_per_kes_period', 'max_kes_evolutions'],
 };
 
@@ -60,6 +62,7 @@ export function checkBlockfrost(url: string, { status, text }: Pick<Answer, 'sta
 }
 
 function withNulls(schema: Schema, fields: readonly string[]): object {
+  if (schema.items !== undefined) return { ...schema, items: withNulls(schema.items, fields) };
   const nullable = fields.map((field) => [field, { anyOf: [{ type: 'null' }, schema.properties?.[field] ?? {}] }]);
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(nullable) } };
 }

@@ -11,7 +11,9 @@ import { LiveDevnet } from '../../src/chains/cardano/devnet/live.ts';
 import { makeWallet, type Wallet } from '../../src/chains/cardano/devnet/wallet.ts';
 import { serveChain } from '../../src/chains/cardano/responder/index.ts';
 import { open } from '../../src/index.ts';
+import type { Asset } from '../../src/ledgers/asset.ts';
 import { formatAddress } from '../../src/ledgers/cardano/index.ts';
+import { readWholeTx } from '../../src/ledgers/cardano/transaction.ts';
 import { writeTransaction } from '../../src/ledgers/cardano/transaction-write.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { until } from './patience.ts';
@@ -24,8 +26,24 @@ const SETTINGS = {
   'utxo.scripts': true,
   'utxo.index.asset': true,
   'utxo.index.policy': true,
+  'utxo.history': true,
   'engine.memtableBytes': '8MiB',
 };
+
+/** Plutus data: the number 42. */
+const REDEEMER = Uint8Array.of(0x18, 0x2a);
+
+export interface WalletCoin {
+  readonly txId: string;
+  readonly index: number;
+  readonly lovelace: bigint;
+}
+
+export interface SignedTx {
+  readonly id: string;
+  readonly hex: string;
+  readonly unsigned: Uint8Array;
+}
 
 export class LiveStage {
   readonly chain: LiveDevnet;
@@ -66,24 +84,30 @@ export class LiveStage {
     return stage;
   }
 
-  /** Pays the wallet itself with one of its coins; signed. */
-  payment(coin: { readonly txId: string; readonly index: number; readonly lovelace: bigint }): {
-    readonly id: string;
-    readonly hex: string;
-  } {
+  /** Pays the wallet itself with one of its coins, and mints an asset where wanted; signed. */
+  payment(coin: WalletCoin, asset?: Asset): SignedTx {
     const { address } = this.wallet;
-    const { tx, id } = writeTransaction({
-      inputs: [{ txId: fromHex(coin.txId), index: coin.index }],
-      outputs: [{ address, lovelace: coin.lovelace - FEE }],
+    const input = { txId: fromHex(coin.txId), index: coin.index };
+    const { tx } = writeTransaction({
+      inputs: [input],
+      outputs: [{ address, lovelace: coin.lovelace - FEE, ...(asset === undefined ? {} : { assets: [asset] }) }],
       fee: FEE,
       validity: {},
+      // The devnet does not ask who may mint; but what has a redeemer has collateral.
+      mint: asset === undefined ? undefined : { asset, redeemer: REDEEMER },
+      collateral: asset === undefined ? undefined : { input, total: coin.lovelace, change: null },
       signers: [],
       references: [],
       scripts: [],
-      units: { memory: 0n, steps: 0n },
+      units: { memory: 1700n, steps: 476_468n },
       costModel: [],
     });
-    return { id: toHex(id), hex: toHex(signTx(tx, this.wallet)) };
+    return this.sign(tx);
+  }
+
+  sign(unsigned: Uint8Array): SignedTx {
+    const tx = signTx(unsigned, this.wallet);
+    return { id: toHex(readWholeTx(tx).id), hex: toHex(tx), unsigned };
   }
 
   /** Blocks come, and the server answers from the last of them. */

@@ -67,8 +67,8 @@ export interface DescribedTx extends DescribedByronTx {
   readonly totalCollateral: bigint | null;
   /** Assets it mints, and with a negative quantity burns. */
   readonly mint: readonly Asset[];
-  /** Certificates it carries. */
-  readonly certificateCount: number;
+  /** The kinds of the certificates it carries, as the ledger numbers them, in their order. */
+  readonly certificateKinds: readonly number[];
   /** Reward accounts it withdraws from. */
   readonly withdrawalCount: number;
   /** The lovelace withdrawn from all of them. */
@@ -153,7 +153,7 @@ function emptyTx(id: Uint8Array, valid: boolean): Draft {
     collateralReturn: null,
     totalCollateral: null,
     mint: [],
-    certificateCount: 0,
+    certificateKinds: [],
     withdrawalCount: 0,
     withdrawn: 0n,
     proposalCount: 0,
@@ -168,7 +168,7 @@ function readField(cursor: Cursor, key: number, draft: Draft): boolean {
   else if (key === 1) draft.outputs = readOutputs(cursor);
   else if (key === 2) draft.fee = cursor.bigUint();
   else if (key === 3) draft.validUntil = cursor.bigUint();
-  else if (key === 4) draft.certificateCount = countItems(cursor);
+  else if (key === 4) draft.certificateKinds = readKinds(cursor);
   else if (key === 5) readWithdrawals(cursor, draft);
   else if (key === 8) draft.validFrom = cursor.bigUint();
   else if (key === 9) draft.mint = readAssets(cursor);
@@ -193,6 +193,19 @@ function countItems(cursor: Cursor): number {
   let i = 0;
   for (const count = enterSet(cursor); cursor.more(count, i); i++) cursor.skip();
   return i;
+}
+
+/** Of items that are arrays with their kind in front. */
+function readKinds(cursor: Cursor): number[] {
+  const kinds: number[] = [];
+  for (let i = 0, count = enterSet(cursor); cursor.more(count, i); i++) {
+    const start = cursor.at;
+    cursor.array();
+    kinds.push(cursor.uint());
+    cursor.at = start;
+    cursor.skip();
+  }
+  return kinds;
 }
 
 function readInputs(cursor: Cursor): OutRef[] {

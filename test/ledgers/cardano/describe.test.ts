@@ -117,7 +117,7 @@ const plainTx = (tx: DescribedTx) => ({
   inputs: plainRefs(tx.inputs),
   outputs: tx.outputs.map(plainOutput),
   fee: tx.fee,
-  certificates: tx.certificateCount,
+  certificates: tx.certificateKinds.length,
   withdrawals: tx.withdrawalCount,
   withdrawn: tx.withdrawn,
   mint: plainAssets(tx.mint),

@@ -23,6 +23,7 @@ interface MeshUtxo {
 
 interface MeshProvider {
   fetchAddressUTxOs(address: string, asset?: string): Promise<MeshUtxo[]>;
+  fetchTxInfo(hash: string): Promise<{ readonly block: string; readonly size: number }>;
   fetchUTxOs(hash: string, index?: number): Promise<MeshUtxo[]>;
   fetchAssetAddresses(asset: string): Promise<{ address: string; quantity: string }[]>;
   fetchAssetMetadata(asset: string): Promise<object>;
@@ -89,6 +90,9 @@ for (const name of ['BlockfrostProvider', 'YaciProvider'] as const) {
       assert.equal(await provider.submitTx(hex), id);
       await live.mine();
       assert.equal((await provider.fetchUTxOs(id)).length, 1);
+      const { block, size } = await provider.fetchTxInfo(id);
+      assert.equal(size, fromHex(hex).length - 1);
+      assert.equal((await provider.fetchBlockInfo(block)).hash, block);
       const hash = Buffer.from(live.chain.tip.point!.hash).toString('hex');
       assert.equal((await provider.fetchBlockInfo(hash)).hash, hash);
     });

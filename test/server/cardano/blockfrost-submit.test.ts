@@ -5,12 +5,22 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Address, HexBlob, Transaction, TransactionId, TransactionInput, TxCBOR } from '@blaze-cardano/core';
+import {
+  Address,
+  AuxiliaryData,
+  Hash32ByteBase16,
+  HexBlob,
+  Transaction,
+  TransactionId,
+  TransactionInput,
+  TxCBOR,
+} from '@blaze-cardano/core';
 import { Blockfrost } from '@blaze-cardano/query';
 import { BlockFrostAPI, BlockfrostServerError } from '@blockfrost/blockfrost-js';
-import { fromHex } from '../../../src/util/bytes.ts';
+import { blake2b256 } from '../../../src/crypto/hash.ts';
+import { fromHex, toHex } from '../../../src/util/bytes.ts';
 import { checkBlockfrost } from '../../support/blockfrost-check.ts';
-import { LiveStage } from '../../support/live-stage.ts';
+import { LiveStage, type SignedTx, type WalletCoin } from '../../support/live-stage.ts';
 
 const ADA = 1_000_000n;
 
@@ -26,9 +36,22 @@ before(async () => {
 });
 after(() => stage.close());
 
-async function coins(): Promise<{ txId: string; index: number; lovelace: bigint }[]> {
+async function coins(): Promise<WalletCoin[]> {
   const found = await js.addressesUtxosAll(stage.address);
   return found.map(({ tx_hash, output_index, amount }) => ({ txId: tx_hash, index: output_index, lovelace: BigInt(amount[0].quantity) }));
+}
+
+/** The same with a message, put there by Blaze. */
+function withMetadata({ unsigned }: SignedTx): SignedTx {
+  const tx = Transaction.fromCbor(TxCBOR(HexBlob(toHex(unsigned))));
+  const note = new Map<string | bigint, unknown>([
+    ['msg', ['hello', 7n, fromHex('c0ffee')]],
+    [1n, -2n],
+  ]);
+  const auxiliary = AuxiliaryData.fromCore({ blob: new Map([[674n, note]]) } as Parameters<typeof AuxiliaryData.fromCore>[0]);
+  const body = tx.body();
+  body.setAuxiliaryDataHash(Hash32ByteBase16(toHex(blake2b256(fromHex(auxiliary.toCbor())))));
+  return stage.sign(fromHex(new Transaction(body, tx.witnessSet(), auxiliary).toCbor()));
 }
 
 describe('clients of Blockfrost on a devnet that takes transactions', () => {
@@ -84,6 +107,39 @@ describe('clients of Blockfrost on a devnet that takes transactions', () => {
     const [status, problem] = await submit('/utils/txs/evaluate', 'application/cbor', first.hex);
     assert.deepEqual([status, (problem as { readonly code: string }).code], [501, 'UNSUPPORTED']);
     await stage.mine();
+  });
+
+  test('what a transaction says is kept: what it mints, its redeemers, its metadata', async () => {
+    const [first, second] = await coins();
+    const policy = fromHex('5a'.repeat(28));
+    const minting = stage.payment(first, { policy, name: new Uint8Array(0), quantity: 2n ** 63n - 1n });
+    const noted = withMetadata(stage.payment(second));
+    for (const { hex } of [minting, noted]) await js.txSubmit(hex);
+    await stage.mine();
+    const { asset_mint_or_burn_count, redeemer_count, fees, size, output_amount } = await js.txs(minting.id);
+    assert.deepEqual([asset_mint_or_burn_count, redeemer_count, fees], [1, 1, '200000']);
+    assert.equal(size, fromHex(minting.hex).length - 1);
+    assert.deepEqual(output_amount[1], { unit: '5a'.repeat(28), quantity: `${2n ** 63n - 1n}` });
+    const [redeemer] = await js.txsRedeemers(minting.id);
+    assert.deepEqual(
+      [redeemer.purpose, redeemer.tx_index, redeemer.script_hash, redeemer.unit_mem, redeemer.unit_steps],
+      ['mint', 0, '5a'.repeat(28), '1700', '476468'],
+    );
+    assert.equal(redeemer.redeemer_data_hash, toHex(blake2b256(Uint8Array.of(0x18, 0x2a))));
+    assert.equal((await js.txsCbor(noted.id)).cbor, noted.hex);
+    assert.deepEqual(await js.txsMetadata(minting.id), []);
+    assert.deepEqual(await js.txsMetadata(noted.id), [{ label: '674', json_metadata: { msg: ['hello', 7, '0xc0ffee'], 1: -2 } }]);
+    const [{ metadata }] = await js.txsMetadataCbor(noted.id);
+    assert.match(metadata ?? '', /^a11902a2/);
+    for (const path of ['', '/redeemers', '/metadata', '/metadata/cbor', '/cbor', '/utxos']) {
+      const answer = await fetch(`${stage.origin}/blockfrost/txs/${minting.id}${path}`);
+      checkBlockfrost(`/txs/${minting.id}${path}`, { status: answer.status, text: await answer.text() });
+    }
+    const own = await js.addressesTransactionsAll(stage.address);
+    assert.deepEqual(
+      own.slice(-2).map(({ tx_hash }) => tx_hash),
+      [minting.id, noted.id],
+    );
   });
 
   test('a fork takes a transaction back, and the answers with it', async () => {

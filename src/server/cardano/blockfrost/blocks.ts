@@ -11,6 +11,7 @@ import type { Query } from '../../../query/query.ts';
 import { fromHex, isHex } from '../../../util/bytes.ts';
 import { wrongParameter } from '../../http/parameters.ts';
 import { type BlockfrostAnswers, notFound } from './answer.ts';
+import { cutPage, readPage } from './page.ts';
 
 const HASH_BYTES = 32;
 
@@ -29,25 +30,21 @@ interface Params {
 }
 
 export function registerBlocks(app: FastifyInstance, answers: BlockfrostAnswers): void {
-  const give = (path: string, find: (query: Query, params: Params) => ChainRow | null): void => {
+  const give = (path: string, find: BlockFinder, write: (query: Query, row: ChainRow, request: FastifyRequest) => object): void => {
     app.get(path, (request, reply) => {
-      const params = request.params as Params;
       answers.give(request, reply, (query) => {
-        const row = find(query, params);
+        const row = find(query, request.params as Params);
         if (row === null) throw notFound('there is no such block on our chain');
-        return blockJson(query, row, answers);
+        return write(query, row, request);
       });
     });
   };
-  give('/blocks/latest', (query) => query.headRow());
-  give('/blocks/slot/:block', (query, { block }) => {
-    const row = query.blockAtSlot(numberOf(block, 'slot'));
-    return row?.slot === Number(block) ? row : null;
-  });
-  give('/blocks/:block', (query, { block }) => {
-    if (isHex(block, HASH_BYTES)) return query.blockByHash(fromHex(block));
-    return query.blockAtHeight(numberOf(block, 'block'));
-  });
+  const block = (query: Query, row: ChainRow): object => blockJson(query, row, answers);
+  give('/blocks/latest', latestBlock, block);
+  give('/blocks/slot/:block', blockOfSlot, block);
+  give('/blocks/:block', blockByName, block);
+  give('/blocks/latest/txs', latestBlock, blockTxIds);
+  give('/blocks/:block/txs', blockByName, blockTxIds);
 
   app.get('/epochs/latest', (request, reply) => {
     answers.give(request, reply, (query) => epochJson(query, request, latestEpoch(query, answers), answers));
@@ -58,6 +55,25 @@ export function registerBlocks(app: FastifyInstance, answers: BlockfrostAnswers)
   });
 
   app.get('/genesis', (_request, reply) => answers.send(reply, genesisJson(answers)));
+}
+
+type BlockFinder = (query: Query, params: Params) => ChainRow | null;
+
+const latestBlock: BlockFinder = (query) => query.headRow();
+
+const blockOfSlot: BlockFinder = (query, { block }) => {
+  const row = query.blockAtSlot(numberOf(block, 'slot'));
+  return row?.slot === Number(block) ? row : null;
+};
+
+const blockByName: BlockFinder = (query, { block }) => {
+  if (isHex(block, HASH_BYTES)) return query.blockByHash(fromHex(block));
+  return query.blockAtHeight(numberOf(block, 'block'));
+};
+
+/** Throws UNSUPPORTED where no history is kept, PRUNED where it does not go back so far. */
+function blockTxIds(query: Query, { height, boundary }: ChainRow, request: FastifyRequest): readonly string[] {
+  return cutPage(boundary ? [] : query.history().ids(height), readPage(request)).map(hexOf);
 }
 
 /** Of the newest block. Throws NOT_FOUND where there is none. */

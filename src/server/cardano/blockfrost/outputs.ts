@@ -10,14 +10,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseUnit } from '../../../ledgers/asset.ts';
 import { CARDANO_CURRENCY } from '../../../query/cardano/dialect.ts';
 import { type MatchPattern, matchesOf } from '../../../query/cardano/matches.ts';
-import { hexOf } from '../../../query/dialect.ts';
-import type { Query } from '../../../query/query.ts';
 import type { IndexedUtxo, Utxo } from '../../../query/utxo.ts';
 import { type TakenPage, takePage } from '../../http/slices.ts';
 import type { BlockfrostAnswers } from './answer.ts';
 import { parseHolder, parseStakeAddress } from './holder.ts';
 import { OutputWriter } from './output-json.ts';
-import { type NumberedPage, readPage } from './page.ts';
+import { listName, readPage } from './page.ts';
 import { PagePlaces } from './page-places.ts';
 
 const EVERY_SLOT = { from: 0, to: Number.MAX_SAFE_INTEGER } as const;
@@ -26,7 +24,7 @@ type Params = Readonly<Record<'address' | 'asset' | 'stake', string>>;
 
 export function registerOutputs(app: FastifyInstance, answers: BlockfrostAnswers): void {
   const { network } = answers;
-  const places = new PagePlaces();
+  const places = new PagePlaces<Uint8Array>();
   const list = (path: string, patternsOf: (params: Params) => readonly MatchPattern[]): void => {
     app.get(path, (request, reply) => giveOutputs(request, reply, answers, places, patternsOf(request.params as Params)));
   };
@@ -44,7 +42,7 @@ function giveOutputs(
   request: FastifyRequest,
   reply: FastifyReply,
   answers: BlockfrostAnswers,
-  places: PagePlaces,
+  places: PagePlaces<Uint8Array>,
   patterns: readonly MatchPattern[],
 ): void {
   const page = readPage(request);
@@ -61,15 +59,11 @@ function giveOutputs(
       after,
     });
     const finish = ({ rows: made, last }: TakenPage<Utxo | IndexedUtxo, object>): readonly object[] => {
-      if (last !== null && 'cursor' in last && made.length === page.limit) places.remember(list, page.skip + page.limit, last.cursor);
+      if (last !== null && 'cursor' in last && made.length === page.limit)
+        places.remember(list, page.skip + page.limit, Uint8Array.from(last.cursor));
       return made;
     };
     const taken = takePage(request.task, rows, { skip, limit: page.limit, accept }, (utxo) => writer.unspent(utxo));
     return taken instanceof Promise ? taken.then(finish) : finish(taken);
   });
-}
-
-/** The same for the pages of one list at one block. */
-function listName({ params }: FastifyRequest, { head }: Query, { limit, order }: NumberedPage): string {
-  return `${head === null ? '' : hexOf(head.hash)} ${limit} ${order} ${Object.values(params as Params).join(' ')}`;
 }

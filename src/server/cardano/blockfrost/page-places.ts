@@ -9,20 +9,21 @@ import { HTTP_SKIPPED_ROWS_MAX, PAGE_PLACES_MAX } from '../../../util/limits.ts'
 import type { NumberedPage } from './page.ts';
 
 /** From where to read, and how many rows to pass over there. */
-export interface PageStart {
+export interface PageStart<Place> {
   /** Undefined: from the first row. */
-  readonly after: Uint8Array | undefined;
+  readonly after: Place | undefined;
   readonly skip: number;
 }
 
-export class PagePlaces {
+/** `Place` is how rows say where they stand. */
+export class PagePlaces<Place extends object> {
   /** By list, and in it by how many rows there are up to the place. */
-  private readonly lists = new Map<string, Map<number, Uint8Array>>();
+  private readonly lists = new Map<string, Map<number, Place>>();
   private count = 0;
 
   /** `list` names the rows, their order and their block. Throws LIMIT for a page far behind all that were read. */
-  find(list: string, { skip }: NumberedPage): PageStart {
-    let start: PageStart = { after: undefined, skip };
+  find(list: string, { skip }: NumberedPage): PageStart<Place> {
+    let start: PageStart<Place> = { after: undefined, skip };
     for (const [rows, after] of this.lists.get(list) ?? [])
       if (rows <= skip && skip - rows < start.skip) start = { after, skip: skip - rows };
     if (start.skip <= HTTP_SKIPPED_ROWS_MAX) return start;
@@ -31,10 +32,10 @@ export class PagePlaces {
   }
 
   /** The last of the first `rows` rows stands there. */
-  remember(list: string, rows: number, place: Uint8Array): void {
-    const places = this.lists.get(list) ?? new Map<number, Uint8Array>();
+  remember(list: string, rows: number, place: Place): void {
+    const places = this.lists.get(list) ?? new Map<number, Place>();
     if (places.has(rows)) return;
-    this.lists.set(list, places.set(rows, Uint8Array.from(place)));
+    this.lists.set(list, places.set(rows, place));
     this.count++;
     while (this.count > PAGE_PLACES_MAX) this.forgetOldest();
   }

@@ -4,6 +4,8 @@
  * the last one is empty, which is how clients know that they have all.
  */
 import type { FastifyRequest } from 'fastify';
+import { hexOf } from '../../../query/dialect.ts';
+import type { Query } from '../../../query/query.ts';
 import { type GivenParameters, parameter, wrongParameter } from '../../http/parameters.ts';
 
 /** What Blockfrost allows, and clients count on: fewer rows than asked for are the last ones. */
@@ -41,4 +43,11 @@ function orderOf(given: GivenParameters): 'asc' | 'desc' {
 /** Of rows that are all at hand, in the order of the chain. */
 export function cutPage<Row>(rows: readonly Row[], { limit, skip, order }: NumberedPage): readonly Row[] {
   return (order === 'asc' ? rows : rows.toReversed()).slice(skip, skip + limit);
+}
+
+/** The same for the pages of one list at one block, and for no other list. */
+export function listName({ params, routeOptions, query: given }: FastifyRequest, { head }: Query, { limit, order }: NumberedPage): string {
+  const { from, to } = given as GivenParameters;
+  const block = head === null ? '' : hexOf(head.hash);
+  return JSON.stringify([block, routeOptions.url, Object.values(params as object), limit, order, from, to]);
 }
