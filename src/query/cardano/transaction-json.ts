@@ -33,7 +33,7 @@ function documentOf(tx: ResolvedTx, renderer: Renderer): TransactionJson {
   if (tx.referenceInputs.length > 0) json.reference_inputs = tx.referenceInputs.map(input);
   if (body.mint.length > 0) json.mint = body.mint.map(assetAmountJson);
   if (body.requiredSigners.length > 0) json.required_signers = body.requiredSigners.map(hexOf);
-  if (body.certificateCount > 0) json.certificate_count = body.certificateCount;
+  if (body.certificateKinds.length > 0) json.certificate_count = body.certificateKinds.length;
   if (body.withdrawalCount > 0) json.withdrawal_amount = body.withdrawn.toString();
   if (redeemers.length > 0) json.redeemers = redeemers.map(redeemerJson);
   if (auxiliary !== null) json.auxiliary_data = hexOf(auxiliary);
