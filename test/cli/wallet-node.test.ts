@@ -98,6 +98,12 @@ describe('a wallet on PostgreSQL beside a node', { skip: nodeMissing() || withou
       return history.some(({ txid, confirmations }) => txid === sent.txid && confirmations === 1);
     }, 'the wallet has it confirmed');
     assert.equal(await node.rpc('getreceivedbyaddress', payee), 0.3);
+    // The wallets are a consumer of the store: pruning waits for them.
+    const height = await node.rpc<number>('getblockcount');
+    await until(
+      () => parts.store?.consumers.list().some((one) => one.name === 'wallets' && one.height === height) === true,
+      'they are there',
+    );
   });
 
   it('pays over HTTP, and the node takes that, too; what it refuses has failed, and its coins are free', async () => {

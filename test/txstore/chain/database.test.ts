@@ -13,8 +13,10 @@ import type { Run, Source } from '../../../src/sources/source.ts';
 import { type OpenStore, openStore } from '../../../src/store/store.ts';
 import type { StoreTxs } from '../../../src/store/store-txs.ts';
 import type { FedRecords } from '../../../src/txstore/chain/chain-records.ts';
+import { READY_BLOCKS_BEHIND_MAX } from '../../../src/util/limits.ts';
 import { document, failure, temporary, unspent } from '../../cli/run.ts';
 import { PlainChain } from '../../support/bitcoin-chain.ts';
+import { until } from '../../support/patience.ts';
 
 const R = 8;
 const BLOCKS = 90;
@@ -112,6 +114,20 @@ describe('unspent txs with a database', () => {
   });
 });
 
+type Get = (path: string) => Promise<{ readonly status: number; readonly json: { readonly reason: string } | null }>;
+
+/** Some blocks that the database does not have: what is said of records is not of the newest blocks then. */
+async function becomesUnready({ fold, network }: OpenStore, get: Get): Promise<void> {
+  assert.equal((await get('ready')).status, 200);
+  for (let n = 0; n <= READY_BLOCKS_BEHIND_MAX; n++) {
+    const { raw, height } = chain.mine();
+    fold.apply([network.ledger.decode(raw, height)]);
+  }
+  await until(async () => (await get('ready')).status === 503, 'it is not ready any more');
+  assert.match((await get('ready')).json!.reason, /^the records of transactions are 6 blocks behind the store$/);
+  assert.equal((await get('health')).status, 200);
+}
+
 describe('records of a database over HTTP', () => {
   test('status, a record, PRUNED, and NOT_YET while the database is behind', () =>
     withStore(async (store, txs) => {
@@ -135,12 +151,13 @@ describe('records of a database over HTTP', () => {
         const { raw, height, txs: news } = chain.mine();
         store.fold.apply([store.network.ledger.decode(raw, height)]);
         const path = `api/v1/txs/${formatId(news[0].id)}`;
-        let answer = await get(path);
         // The thread that answers hears of the block a moment later.
-        while (answer.status === 404) answer = await get(path);
-        assert.equal(answer.json.code, 'NOT_YET');
+        await until(async () => (await get(path)).json.code === 'NOT_YET', 'the block is there, and its records are not');
         await txs.catchUp();
         assert.equal((await get(path)).json.state, 'mined');
+        await becomesUnready(store, get);
+        await txs.catchUp();
+        await until(async () => (await get('ready')).status === 200, 'it is ready again');
       } finally {
         await served.close();
       }

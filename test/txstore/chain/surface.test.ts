@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { bitcoinLedger, formatId, parseId } from '../../../src/ledgers/bitcoin/index.ts';
+import { formatId, parseId } from '../../../src/ledgers/bitcoin/index.ts';
 import { TX } from '../../../src/projections/transactions.ts';
 import { rawBlock } from '../../../src/query/bitcoin/raw-block.ts';
 import { serve } from '../../../src/server/serve.ts';
@@ -15,14 +15,10 @@ import { TX_DUE } from '../../../src/txstore/embedded/columns.ts';
 import { eachRecord } from '../../../src/txstore/embedded/reads.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { document, failure, temporary, unspent } from '../../cli/run.ts';
-import { PlainChain } from '../../support/bitcoin-chain.ts';
 import { assertCode } from '../../support/harness.ts';
+import { fillWithBlocked } from '../support/blocked-chain.ts';
 
 const R = 10;
-const BLOCKS = 60;
-const UNDONE = 8;
-
-const SEED = 9;
 const SETTINGS = { 'txs.store': 'embedded', 'txs.retention': R, 'utxo.history': true, 'txs.boundHistory': true };
 const data = join(temporary(), 'data');
 /** Ids as people write them. */
@@ -37,26 +33,9 @@ async function withStore<T>(body: (store: OpenStore) => T | Promise<T>): Promise
   }
 }
 
-/**
- * Some blocks are undone, and their transactions wait, because the next blocks have others: what they have spent completely
- * is due in the end, and blocked by them.
- */
 before(() =>
   withStore(async (store) => {
-    const chain = new PlainChain(SEED, { txsMax: 4 });
-    const ledger = bitcoinLedger(chain.network);
-    const all = new Set<string>();
-    const mine = async (): Promise<void> => {
-      const { raw, height, txs } = chain.mine();
-      store.fold.apply([ledger.decode(raw, height)]);
-      if (height === 0) return;
-      for (const { id } of txs) all.add(formatId(id));
-      await store.txs!.pass();
-    };
-    while ((chain.tip?.height ?? -1) < BLOCKS) await mine();
-    store.rollback(chain.blocks.at(-1 - UNDONE)!);
-    chain.rollback(UNDONE);
-    for (let n = 0; n < UNDONE + R + 1; n++) await mine();
+    const all = await fillWithBlocked(store, R);
     const records = [...eachRecord(store.engine)];
     const kept = new Set(records.map(({ txId }) => formatId(txId)));
     found.unmined = formatId(records.find(({ unminedSince, isConflicting }) => unminedSince !== null && !isConflicting)!.txId);
