@@ -101,16 +101,19 @@ function drawSubsets(candidates: Candidates, smaller: Smaller, target: number, w
     for (const position of positions) if (!subset.has(position)) subset.offer(position);
     visits += positions.length;
   }
-  const best = subset.best ?? [...positions];
+  const best = subset.best() ?? [...positions];
   return { positions: best, amount: subset.bestAmount, weight: best.reduce((sum, i) => sum + candidates.weights[i], 0), visits };
 }
 
 /** A subset while it is drawn, and the best one so far. */
 class DrawnSubset {
   reached = false;
-  /** Positions of candidates; null: all of them. */
-  best: readonly number[] | null = null;
   bestAmount: number;
+  /** Of a draw before; null: none of them was better than all candidates together. */
+  #bestBefore: readonly number[] | null = null;
+  /** If the best one is of this draw: the candidate that it ends with, behind the first `#bestLength` that were drawn. */
+  #bestLast: number | null = null;
+  #bestLength = 0;
   readonly #amounts: Float64Array;
   readonly #weights: Float64Array;
   readonly #drawn: number[] = [];
@@ -131,7 +134,14 @@ class DrawnSubset {
     this.bestAmount = amount;
   }
 
+  /** Positions of candidates; null: all of them. */
+  best(): readonly number[] | null {
+    return this.#bestLast === null ? this.#bestBefore : [...this.#drawn.slice(0, this.#bestLength), this.#bestLast];
+  }
+
   clear(): void {
+    this.#bestBefore = this.best();
+    this.#bestLast = null;
     for (const position of this.#drawn) this.#included[position] = 0;
     this.#drawn.length = 0;
     this.#amount = 0;
@@ -162,6 +172,8 @@ class DrawnSubset {
     this.reached = true;
     if (amount >= this.bestAmount) return;
     this.bestAmount = amount;
-    this.best = [...this.#drawn, position];
+    // Not copied: with many coins of nearly one amount each of them is a little better than the one before.
+    this.#bestLast = position;
+    this.#bestLength = this.#drawn.length;
   }
 }
