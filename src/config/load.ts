@@ -25,7 +25,7 @@ import { acceptValue, describeAllowed, formatValue, typedText } from './values.t
 const DEFAULT_FILE = './unspent.toml';
 
 /** Variables of ours that are not settings: the place of sample data, the log level, switches of the tests. */
-const OTHER_VARIABLES = /^UNSPENT_(FIXTURES|LOG|LOG_LEVEL|PASSPHRASE|NEW_PASSPHRASE|TEST_[A-Z_]+|BENCH_[A-Z_]+)$/;
+const OTHER_VARIABLES = /^UNSPENT_(FIXTURES|LOG|LOG_LEVEL|PASSPHRASE|NEW_PASSPHRASE|WORDS_PASSPHRASE|TEST_[A-Z_]+|BENCH_[A-Z_]+)$/;
 
 export type Origin =
   | { readonly from: 'default' }

@@ -145,6 +145,46 @@ describe('wallets with secrets', () => {
     for (const word of [words, words.split(' ').slice(0, 3).join(' ')]) assert.ok(!said.includes(word));
   });
 
+  it('words may have a passphrase of their own: other keys, to sign with, too, and shown only with the secret', async () => {
+    const { network } = account.chain;
+    const words = file('words-25.txt', MNEMONIC);
+    const own = ['--words-passphrase-file', file('words-passphrase.txt', 'TREZOR\n')];
+    const master = keys.masterOf(network, keys.parseMnemonic(MNEMONIC, 'TREZOR')) ?? assert.fail('it has a master key');
+    const derived = keys.parseAccount(network, keys.accountDescriptor(network, master, { purpose: 84, account: 0 }));
+    await run('create', 'own', '--secret', words, ...own);
+    assert.equal((await run('export', 'own')).split('\n')[0], `${derived.external}`);
+    const reveal = async (...args: string[]): Promise<string> =>
+      (await unspentHere(['wallet', 'export', 'own', '--secret', ...args, '--data', data], { UNSPENT_PASSPHRASE: PASSPHRASE })).stdout;
+    assert.equal(await reveal(), `${MNEMONIC}\npassphrase of these words (BIP39): TREZOR\n`);
+    assert.deepEqual(JSON.parse(await reveal('--json')), { secret: MNEMONIC, words_passphrase: 'TREZOR' });
+
+    const [{ script, ...owner }] = derived.derive(0, 0);
+    const input = { txid: new Uint8Array(32).fill(7), index: 0, amount: 9000n, owner: { ...owner, script } };
+    const psbt = file('own.psbt', keys.formatPsbt(keys.createPsbt({ network, inputs: [input], outputs: [{ script, amount: 8000n }] })));
+    const signatures = async (...args: string[]): Promise<number> =>
+      JSON.parse(await run('sign', 'own', psbt, ...args, '--json')).signatures;
+    assert.equal(await signatures(), 1);
+    assert.equal(await signatures('--secret', words, ...own), 1);
+    assert.equal(await signatures('--secret', words), 0);
+    const given = await command(['create', 'given', '--secret', words], {
+      UNSPENT_PASSPHRASE: PASSPHRASE,
+      UNSPENT_WORDS_PASSPHRASE: 'TREZOR',
+    });
+    assert.equal(given.code, 0, given.stderr);
+    assert.equal(await run('export', 'given'), await run('export', 'own'));
+    await refused(/--words-passphrase-file/, ['create', 'x', '--secret', words, '--words-passphrase'], { UNSPENT_PASSPHRASE: PASSPHRASE });
+    await refused(/these are no words/, ['create', 'x', '--secret', file('key-25.txt', master.privateExtendedKey), ...own], {
+      UNSPENT_PASSPHRASE: PASSPHRASE,
+    });
+    const fresh = JSON.parse(
+      (await command(['create', 'fresh', '--new-words', ...own, '--json'], { UNSPENT_PASSPHRASE: PASSPHRASE })).stdout,
+    );
+    const ofFresh = keys.masterOf(network, keys.parseMnemonic(fresh.words, 'TREZOR')) ?? assert.fail('it has a master key');
+    const external = `${keys.parseAccount(network, keys.accountDescriptor(network, ofFresh, { purpose: 84, account: 0 })).external}`;
+    assert.equal(fresh.accounts[0].descriptor, external);
+    assert.ok(!said.includes('TREZOR'));
+  });
+
   it('takes descriptors with private keys, and an extended key; a broken one is not repeated', async () => {
     const { network } = account.chain;
     const key = keys.masterOf(network, keys.parseMnemonic(MNEMONIC))?.privateExtendedKey ?? assert.fail('a key');

@@ -79,6 +79,8 @@ export interface NewSecretWallet {
   readonly passphrase: string;
   /** Words (BIP39), an extended private key, or descriptors with private keys, one a line. Default: 24 new words. */
   readonly secret?: string | undefined;
+  /** Of words, their own passphrase (BIP39): other keys with each. Default: none. */
+  readonly wordsPassphrase?: string | undefined;
   /** Of words and extended keys: which scripts it has (BIP44, 49, 84, 86). Default: 84. */
   readonly purpose?: 44 | 49 | 84 | 86 | undefined;
   /** Name of its account. Default: `default`. */
@@ -165,8 +167,8 @@ export class Wallets implements AsyncDisposable {
    */
   async createSigning(wallet: NewSecretWallet): Promise<NewSecretWalletJson> {
     const { keys, notation } = this.#context;
-    const { secret: text, ...rest } = wallet;
-    const secret = text === undefined ? newMnemonic() : readSecretText(keys, text);
+    const { secret: text, wordsPassphrase, ...rest } = wallet;
+    const secret = text === undefined ? newMnemonic(wordsPassphrase) : readSecretText(keys, text, wordsPassphrase);
     try {
       const info = await createSigningWallet(this.#context, { ...rest, secret });
       return { ...walletJson(notation, info), ...(text === undefined ? { words: keys.secretText(secret) } : {}) };

@@ -6,7 +6,7 @@ import { createSigningWallet, newMnemonic } from '../../../wallet/bitcoin/operat
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
 import type { Context } from '../../context.ts';
 import type { CommandOptions } from '../../options.ts';
-import { passphraseOptions, readPassphrase } from './passphrase.ts';
+import { passphraseOptions, readPassphrase, readWordsPassphrase, wordsPassphraseOptions } from './passphrase.ts';
 import { readSecretFile } from './secret-file.ts';
 
 const PURPOSES: readonly AccountPurpose[] = [44, 49, 84, 86];
@@ -18,7 +18,7 @@ interface SecretFlags extends CommandOptions {
 }
 
 export function secretOptions(create: Command): Command {
-  return passphraseOptions(create)
+  return wordsPassphraseOptions(passphraseOptions(create))
     .option('--new-words', 'instead: it signs, with 24 new words, which are shown once and kept under a passphrase')
     .option(
       '--secret <file>',
@@ -33,7 +33,8 @@ export async function createWithSecret(context: Context, wallets: WalletContext,
   const { account, secret: file, purpose: text }: SecretFlags = context.options;
   const purpose = PURPOSES.find((each) => `${each}` === (text ?? '84'));
   if (purpose === undefined) throw new UnspentError('USAGE', `--purpose is one of ${PURPOSES.join(', ')}, not '${text?.slice(0, 40)}'`);
-  const secret = file === undefined ? newMnemonic() : await readSecretFile(keys, file);
+  const wordsPassphrase = await readWordsPassphrase(context, true);
+  const secret = file === undefined ? newMnemonic(wordsPassphrase) : await readSecretFile(keys, file, wordsPassphrase);
   try {
     const passphrase = await readPassphrase(context, { isNew: true });
     await createSigningWallet(wallets, { name, secret, passphrase, purpose, account });

@@ -15,6 +15,8 @@ interface PassphraseFlags extends CommandOptions {
   readonly passphraseFile?: string;
   readonly passphraseFd?: string;
   readonly newPassphraseFile?: string;
+  readonly wordsPassphrase?: boolean;
+  readonly wordsPassphraseFile?: string;
 }
 
 /** What a terminal can do that a pipe cannot. */
@@ -34,13 +36,32 @@ export function passphraseOptions(command: Command): Command {
     .option('--passphrase-fd <n>', 'file descriptor that gives the passphrase');
 }
 
+/** Of commands that are given words, or make new ones. */
+export function wordsPassphraseOptions(command: Command): Command {
+  return command
+    .option('--words-passphrase', 'the words have a passphrase of their own (BIP39), which is asked for')
+    .option('--words-passphrase-file <file>', 'file with that passphrase (default: UNSPENT_WORDS_PASSPHRASE)');
+}
+
 /** The passphrase of a wallet; one that is new is typed twice, where it is typed. Throws USAGE where nobody can be asked, IO. */
 export async function readPassphrase(context: Context, { isNew = false } = {}): Promise<string> {
   const { passphraseFile, passphraseFd }: PassphraseFlags = context.options;
   const { UNSPENT_PASSPHRASE: given } = context.env;
   if (passphraseFd !== undefined) return fromDescriptor(passphraseFd);
   if (passphraseFile !== undefined) return fromFile(passphraseFile);
-  return given ?? ask(context, isNew);
+  return given ?? ask(context, isNew ? 'new passphrase' : 'passphrase', isNew);
+}
+
+/**
+ * What belongs to the words themselves (BIP39): other words with it, so that a slip gives other keys, and nobody can
+ * tell. Empty: they have none. Where it is typed, it is typed twice if `isTwice`. Throws USAGE, IO.
+ */
+export async function readWordsPassphrase(context: Context, isTwice: boolean): Promise<string> {
+  const { wordsPassphrase, wordsPassphraseFile }: PassphraseFlags = context.options;
+  const { UNSPENT_WORDS_PASSPHRASE: given } = context.env;
+  if (wordsPassphraseFile !== undefined) return fromFile(wordsPassphraseFile);
+  if (given !== undefined || wordsPassphrase !== true) return given ?? '';
+  return ask(context, 'passphrase of the words', isTwice, 'name a file (--words-passphrase-file), or set UNSPENT_WORDS_PASSPHRASE');
 }
 
 /** The one that takes its place. */
@@ -48,13 +69,13 @@ export async function readNextPassphrase(context: Context): Promise<string> {
   const { newPassphraseFile }: PassphraseFlags = context.options;
   const { UNSPENT_NEW_PASSPHRASE: given } = context.env;
   if (newPassphraseFile !== undefined) return fromFile(newPassphraseFile);
-  return given ?? ask(context, true);
+  return given ?? ask(context, 'new passphrase', true);
 }
 
-async function ask({ output }: Context, isNew: boolean): Promise<string> {
-  const hidden = (question: string): Promise<string> => askHidden(question, process.stdin, (text) => output.ask(text));
-  const typed = await hidden(isNew ? 'new passphrase: ' : 'passphrase: ');
-  if (!isNew || (await hidden('the same again: ')) === typed) return typed;
+async function ask({ output }: Context, what: string, isTwice: boolean, advice?: string): Promise<string> {
+  const hidden = (question: string): Promise<string> => askHidden(question, process.stdin, (text) => output.ask(text), advice);
+  const typed = await hidden(`${what}: `);
+  if (!isTwice || (await hidden('the same again: ')) === typed) return typed;
   throw new UnspentError('USAGE', 'the two passphrases are not the same');
 }
 
@@ -88,13 +109,12 @@ const [ENTER, NEW_LINE, BACKSPACE, DELETE, CTRL_C, CTRL_D] = [13, 10, 8, 127, 3,
 /** What ends the line. */
 const ENDS: readonly number[] = [ENTER, NEW_LINE, CTRL_C, CTRL_D];
 
+const ADVICE = 'name a file (--passphrase-file), a file descriptor (--passphrase-fd), or set UNSPENT_PASSPHRASE';
+
 /** One line from a terminal that shows nothing of it. Throws USAGE without a terminal, INTERRUPTED. */
-export async function askHidden(question: string, terminal: Terminal, show: (text: string) => void): Promise<string> {
+export async function askHidden(question: string, terminal: Terminal, show: (text: string) => void, advice = ADVICE): Promise<string> {
   if (terminal.isTTY !== true || terminal.setRawMode === undefined) {
-    throw new UnspentError(
-      'USAGE',
-      'a passphrase is needed: name a file (--passphrase-file), a file descriptor (--passphrase-fd), or set UNSPENT_PASSPHRASE',
-    );
+    throw new UnspentError('USAGE', `a passphrase is needed: ${advice}`);
   }
   show(question);
   terminal.setRawMode(true);

@@ -5,11 +5,11 @@ import type { Keys } from '../../../wallet/bitcoin/load-keys.ts';
 import { readSecretText } from '../../../wallet/bitcoin/operations/signing-wallet.ts';
 import { readOperand } from '../../read-operand.ts';
 
-/** The caller wipes it. Throws SECRET_INVALID, IO, LIMIT. */
-export async function readSecretFile(keys: Keys, file: string): Promise<WalletSecret> {
+/** `wordsPassphrase`: of words, their own (BIP39); empty: none. The caller wipes the secret. Throws SECRET_INVALID, IO, LIMIT. */
+export async function readSecretFile(keys: Keys, file: string, wordsPassphrase: string): Promise<WalletSecret> {
   const bytes = await readOperand(file, SECRET_BYTES_MAX);
   try {
-    return readSecretText(keys, new TextDecoder().decode(bytes));
+    return readSecretText(keys, new TextDecoder().decode(bytes), wordsPassphrase);
   } finally {
     bytes.fill(0);
   }

@@ -15,7 +15,7 @@ import type { CommandOptions } from '../../options.ts';
 import { readOperand } from '../../read-operand.ts';
 import { checkNewFile, writeNewFile } from '../../wallet/operands.ts';
 import { withBitcoinWallet } from './open-bitcoin-wallets.ts';
-import { passphraseOptions, readNextPassphrase, readPassphrase } from './passphrase.ts';
+import { passphraseOptions, readNextPassphrase, readPassphrase, readWordsPassphrase, wordsPassphraseOptions } from './passphrase.ts';
 import { satoshi } from './payment-operands.ts';
 import { readSecretFile } from './secret-file.ts';
 
@@ -26,7 +26,9 @@ interface SignFlags extends CommandOptions {
 }
 
 export function registerSecrets(wallet: Command): void {
-  passphraseOptions(wallet.command('sign').description('sign a PSBT, with the keys of the wallet or with those of a file'))
+  wordsPassphraseOptions(
+    passphraseOptions(wallet.command('sign').description('sign a PSBT, with the keys of the wallet or with those of a file')),
+  )
     .argument('<name>', 'of the wallet')
     .argument('<psbt>', 'file with the PSBT; - is standard input')
     .option(
@@ -67,7 +69,7 @@ function sign(context: Context, name: string, operand: string): Promise<void> {
 async function signerOf(context: Context, wallets: WalletContext, wallet: WalletInfo): Promise<WalletSigner> {
   const { secret: file }: SignFlags = context.options;
   if (file === undefined) return openSigner(wallets, wallet, await readPassphrase(context));
-  const secret = await readSecretFile(wallets.keys, file);
+  const secret = await readSecretFile(wallets.keys, file, await readWordsPassphrase(context, false));
   try {
     return signerWith(wallets, secret);
   } finally {
@@ -89,8 +91,10 @@ function passphrase(context: Context, name: string): Promise<void> {
 export function showSecret(context: Context, name: string): Promise<void> {
   const { output } = context;
   return withBitcoinWallet(context, 'keys', name, async (wallets, wallet) => {
-    const secret = await revealSecret(wallets, wallet, await readPassphrase(context));
-    if (output.json) output.document({ secret });
-    else output.line(secret);
+    const { text, wordsPassphrase } = await revealSecret(wallets, wallet, await readPassphrase(context));
+    const own = wordsPassphrase === '' ? {} : { words_passphrase: wordsPassphrase };
+    if (output.json) return output.document({ secret: text, ...own });
+    output.line(text);
+    if (wordsPassphrase !== '') output.line(`passphrase of these words (BIP39): ${wordsPassphrase}`);
   });
 }

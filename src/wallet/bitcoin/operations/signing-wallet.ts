@@ -47,20 +47,25 @@ export async function createSigningWallet(context: WalletContext, wallet: NewSig
   }
 }
 
-/** 24 new words. */
-export function newMnemonic(): WalletSecret {
-  return { kind: 'mnemonic', entropy: Uint8Array.from(randomBytes(ENTROPY_BYTES)), passphrase: '' };
+/** 24 new words, with a passphrase of their own (BIP39) or without. */
+export function newMnemonic(wordsPassphrase = ''): WalletSecret {
+  return { kind: 'mnemonic', entropy: Uint8Array.from(randomBytes(ENTROPY_BYTES)), passphrase: wordsPassphrase };
 }
 
-/** The words of a mnemonic, an extended private key, or descriptors with private keys, one a line. Throws SECRET_INVALID, which quotes nothing of it. */
-export function readSecretText(keys: Keys, text: string): WalletSecret {
+/**
+ * The words of a mnemonic, an extended private key, or descriptors with private keys, one a line. Only words have a
+ * passphrase of their own; empty: none. Throws SECRET_INVALID, which quotes nothing of it.
+ */
+export function readSecretText(keys: Keys, text: string, wordsPassphrase = ''): WalletSecret {
   const lines = text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
-  if (lines.some((line) => line.includes('('))) return { kind: 'descriptors', texts: lines };
-  if (lines.length === 1 && /^[xt]prv\w+$/.test(lines[0])) return { kind: 'extended', key: lines[0] };
-  return keys.parseMnemonic(text);
+  const isExtended = lines.length === 1 && /^[xt]prv\w+$/.test(lines[0]);
+  const hasDescriptors = lines.some((line) => line.includes('('));
+  if (!isExtended && !hasDescriptors) return keys.parseMnemonic(text, wordsPassphrase);
+  if (wordsPassphrase !== '') throw new UnspentError('SECRET_INVALID', 'only words have a passphrase of their own, and these are no words');
+  return isExtended ? { kind: 'extended', key: lines[0] } : { kind: 'descriptors', texts: lines };
 }
 
 /** Private keys at hand. Whoever opens it wipes it. */
@@ -101,9 +106,19 @@ export async function changePassphrase(
   await store.setSecrets(wallet.id, secretsOf(box));
 }
 
-/** The words, the extended key or the descriptors, as they can be read in again. Throws WATCH_ONLY, PASSPHRASE_WRONG, SECRET_INVALID. */
-export function revealSecret(context: WalletContext, wallet: WalletInfo, passphrase: string): Promise<string> {
-  return withSecret(context, wallet, passphrase, (secret) => context.keys.secretText(secret));
+export interface RevealedSecret {
+  /** The words, the extended key or the descriptors, as they can be read in again. */
+  readonly text: string;
+  /** Of words, their own (BIP39); empty: they have none. */
+  readonly wordsPassphrase: string;
+}
+
+/** Throws WATCH_ONLY, PASSPHRASE_WRONG, SECRET_INVALID. */
+export function revealSecret(context: WalletContext, wallet: WalletInfo, passphrase: string): Promise<RevealedSecret> {
+  return withSecret(context, wallet, passphrase, (secret) => ({
+    text: context.keys.secretText(secret),
+    wordsPassphrase: secret.kind === 'mnemonic' ? secret.passphrase : '',
+  }));
 }
 
 async function withSecret<T>(
