@@ -104,8 +104,6 @@ describe('clients of Blockfrost on a devnet that takes transactions', () => {
     const [first, second] = (await coins()).map((coin) => stage.payment(coin));
     assert.deepEqual(await submit('/tx/submit', 'application/cbor', first.hex), [200, first.id]);
     assert.deepEqual(await submit('/api/v1/tx/submit', 'text/plain', second.hex), [202, second.id], 'Yaci takes 202 and no other');
-    const [status, problem] = await submit('/utils/txs/evaluate', 'application/cbor', first.hex);
-    assert.deepEqual([status, (problem as { readonly code: string }).code], [501, 'UNSUPPORTED']);
     await stage.mine();
   });
 

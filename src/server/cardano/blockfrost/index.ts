@@ -17,10 +17,12 @@ import { rootListener } from '../../http/root-port.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import { unhealthyBecause } from '../../metrics/health.ts';
 import type { WireShape } from '../../shapes.ts';
+import { evaluationOf } from '../evaluation/tx-evaluation.ts';
 import { registerAddresses } from './addresses.ts';
 import { BlockfrostAnswers, notKept } from './answer.ts';
 import { registerAssets } from './assets.ts';
 import { registerBlocks } from './blocks.ts';
+import { registerEvaluate } from './evaluate.ts';
 import { registerOutputs } from './outputs.ts';
 import { registerParameters } from './parameters.ts';
 import { registerScripts } from './scripts.ts';
@@ -52,6 +54,7 @@ export const blockfrost: WireShape = {
 };
 
 function registerBlockfrost(app: FastifyInstance, state: ServerState): void {
+  const evaluation = evaluationOf(app, state.context);
   for (const { prefix, isYaci } of MOUNTS) {
     const answers = new BlockfrostAnswers(state, isYaci);
     app.register(
@@ -73,6 +76,7 @@ function registerBlockfrost(app: FastifyInstance, state: ServerState): void {
           registerTxs,
         ])
           register(api, answers);
+        registerEvaluate(api, answers, evaluation);
       },
       { prefix },
     );

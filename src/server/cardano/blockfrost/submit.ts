@@ -9,7 +9,7 @@ import { hexOf } from '../../../query/dialect.ts';
 import { fromHex } from '../../../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { SUBMIT_HEX_MAX } from '../../../util/limits.ts';
-import { type BlockfrostAnswers, notKept } from './answer.ts';
+import type { BlockfrostAnswers } from './answer.ts';
 
 export function registerSubmit(app: FastifyInstance, answers: BlockfrostAnswers): void {
   // Bodies of every type are bytes here: what they are, they tell themselves.
@@ -21,15 +21,10 @@ export function registerSubmit(app: FastifyInstance, answers: BlockfrostAnswers)
     // Clients of Blockfrost take any success; that of Yaci takes 202 and no other.
     return answers.send(reply, hexOf(await answers.context.submit(raw)), answers.isYaci ? 202 : 200);
   });
-  for (const path of ['/utils/txs/evaluate', '/utils/txs/evaluate/utxos']) {
-    app.post(path, options, () => {
-      throw notKept('scripts are not evaluated here: give the transaction its execution units, or ask a service that runs scripts');
-    });
-  }
 }
 
 /** Throws USAGE for what is no transaction. */
-function txBytes(body: unknown): Uint8Array {
+export function txBytes(body: unknown): Uint8Array {
   const given = body instanceof Uint8Array ? body : new Uint8Array(0);
   const text = Buffer.from(given).toString('latin1').trim();
   const raw = text !== '' && text.length % 2 === 0 && /^[0-9a-f]+$/i.test(text) ? fromHex(text) : given;
