@@ -4,6 +4,7 @@
  * form, so that they can be compared.
  */
 import { DevnetChain } from '../../src/chains/cardano/devnet/index.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { formatAddress, readAddress, stakeAddressOf } from '../../src/ledgers/cardano/index.ts';
 import type { UtxoJson } from '../../src/query/json.ts';
 import { type OpenStore, openStore } from '../../src/store/store.ts';
@@ -13,8 +14,11 @@ import type { WalletCoinJson } from '../../src/wallet/documents.ts';
 export class DevnetStore {
   readonly chain: DevnetChain;
   readonly data: string;
+  readonly #set: readonly string[];
 
-  constructor(data: string, seed: number) {
+  /** `set`: settings, as `KEY=VALUE`. */
+  constructor(data: string, seed: number, set: readonly string[] = []) {
+    this.#set = set;
     this.chain = new DevnetChain({ seed, txPerBlock: 4 });
     this.data = data;
   }
@@ -22,7 +26,8 @@ export class DevnetStore {
   /** With all blocks of the chain. */
   async open(): Promise<OpenStore> {
     const { genesisByron: byron, genesisShelley: shelley } = this.chain;
-    const store = await openStore({ data: this.data, network: 'devnet', genesis: { byron, shelley } });
+    const { config } = loadConfig({ flags: { set: this.#set }, env: {} });
+    const store = await openStore({ data: this.data, network: 'devnet', genesis: { byron, shelley }, config });
     applyDevnet(store, this.chain);
     return store;
   }
@@ -38,6 +43,19 @@ export class DevnetStore {
       .map((hex) => fromHex(hex))
       .filter((address) => readAddress(address).kind !== 'unknown')
       .map(formatAddress);
+  }
+
+  /** What the chain itself says is unspent at these addresses, as `utxoLine` and `coinLine` have it. */
+  lines(addresses: readonly string[]): string[] {
+    const own = new Set(addresses);
+    return [...this.chain.utxos.values()]
+      .map(({ key, addressHex, lovelace, assets }) => ({ key, owner: formatAddress(fromHex(addressHex)), lovelace, assets }))
+      .filter(({ owner }) => own.has(owner))
+      .map(({ key, owner, lovelace, assets }) => {
+        const held = [...assets].map(([unit, quantity]) => ({ unit: unit.replace('.', ''), quantity: `${quantity}` }));
+        return line(key, owner, [{ unit: 'lovelace', quantity: `${lovelace}` }, ...held]);
+      })
+      .sort();
   }
 
   /** Of the stake credentials in those addresses. */
