@@ -253,7 +253,7 @@ export function assetJson({ policy, name, quantity }: Asset): WalletAssetJson {
   return { unit: toHex(policy) + toHex(name), quantity: `${quantity}` };
 }
 
-function someAssets(assets: readonly Asset[] = []): { readonly assets?: readonly WalletAssetJson[] } {
+export function someAssets(assets: readonly Asset[] = []): { readonly assets?: readonly WalletAssetJson[] } {
   return assets.length === 0 ? {} : { assets: assets.map(assetJson) };
 }
 

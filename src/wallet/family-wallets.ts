@@ -14,7 +14,7 @@ import type { AddressInfo, WalletInfo, WalletTx } from './records.ts';
 import type { WalletStore } from './store.ts';
 
 /** What wallets of some families cannot do. `keys`: to have secrets, and to sign. */
-export type WalletFeature = 'payments' | 'bumps' | 'broadcasts' | 'keys' | 'rescans' | 'selections';
+export type WalletFeature = 'payments' | 'bumps' | 'broadcasts' | 'keys' | 'rescans';
 
 export interface WalletFamily<P> {
   /** `url`: of the database. Whoever opens it closes its store. Throws as `openWalletStore`, UNSUPPORTED where packages are missing. */

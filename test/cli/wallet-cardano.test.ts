@@ -9,6 +9,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { UtxoJson } from '../../src/query/json.ts';
+import type { SelectionJson } from '../../src/wallet/cardano/payment.ts';
 import type { WalletAddressJson, WalletBalanceJson, WalletCoinJson, WalletTxJson } from '../../src/wallet/documents.ts';
 import { coinLine, DevnetStore, utxoLine } from '../support/devnet-store.ts';
 import { temporary, unspentHere } from './run.ts';
@@ -140,6 +141,37 @@ describe('unspent wallet on Cardano', () => {
     await run('wallet', 'release', 'shop', outpoint, '--id', id);
     await run('wallet', 'label', 'shop', outpoint.slice(0, 64), 'rent');
     assert.match(await run('wallet', 'history', 'shop', '--limit', '1000'), new RegExp(`${outpoint.slice(0, 64)} .* rent`));
+  });
+
+  it('select chooses coins for lovelace and assets, and leases them; change holds what it must', async () => {
+    const parameters = join(directory, 'parameters.json');
+    const fields = { txFeePerByte: 44, txFeeFixed: 155381, maxTxSize: 16384, utxoCostPerByte: 4310, maxValueSize: 5000 };
+    writeFileSync(parameters, JSON.stringify(fields));
+    const [payee] = watched.shop;
+    const select = (pay: string, ...more: string[]): string[] => ['select', 'shop', '--pay', `${payee}=${pay}`, ...more];
+    await refused(/--parameters FILE/, 2, ...select('5000000'));
+    await refused(/ADDRESS=LOVELACE/, 2, ...select('x', '--parameters', parameters));
+    await refused(/must hold \d+/, 1, ...select('1000', '--parameters', parameters));
+    const free = (await json<WalletBalanceJson>('wallet', 'balance', 'shop')).spendable;
+    await refused(/lovelace/, 1, ...select(free, '--parameters', parameters));
+    const { coins } = await json<{ coins: WalletCoinJson[] }>('wallet', 'utxos', 'shop', '--limit', '10000');
+    const { unit } = coins.flatMap(({ kind, assets = [] }) => (kind === 'cardano-key' ? assets : []))[0];
+    const chosen = await json<SelectionJson>('wallet', ...select(`5000000+1:${unit}`, '--parameters', parameters));
+    const sum = (parts: readonly { readonly amount: string }[]): bigint => parts.reduce((total, { amount }) => total + BigInt(amount), 0n);
+    assert.equal(sum(chosen.inputs), 5_000_000n + sum(chosen.change) + BigInt(chosen.fee));
+    assert.equal(BigInt(chosen.fee), 155_381n + 44n * BigInt(chosen.bytes));
+    assert.ok(
+      chosen.inputs.some(({ assets = [] }) => assets.some((asset) => asset.unit === unit)),
+      'the asset is paid',
+    );
+    assert.equal((await json<WalletBalanceJson>('wallet', 'balance', 'shop')).locked, `${sum(chosen.inputs)}`);
+    const [{ outpoint }] = chosen.inputs;
+    await refused(new RegExp(outpoint.slice(0, 64)), 1, ...select('2000000', '--parameters', parameters, '--coin', outpoint));
+    for (const input of chosen.inputs) await run('wallet', 'release', 'shop', input.outpoint, '--id', chosen.lease);
+    assert.match(
+      await run('wallet', ...select('2000000', '--parameters', parameters)),
+      /spends +[0-9a-f]{64}#.*\nfee +0\.\d+ ada for \d+ bytes/s,
+    );
   });
 
   it('export, import, prune, backup and migrate', async () => {

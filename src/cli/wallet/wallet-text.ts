@@ -30,7 +30,7 @@ export function holdingsText({ notation }: FamilyWallets, { balance, assets }: W
 }
 
 /** What stands besides in the cell of an amount: `+ 2 assets`. */
-function assetCount(assets: readonly unknown[]): string {
+export function assetCount(assets: readonly unknown[]): string {
   return assets.length === 0 ? '' : ` + ${counted(assets.length, 'asset')}`;
 }
 

@@ -6,6 +6,7 @@ import { registerCreate } from './create.ts';
 import { registerKeep } from './keep.ts';
 import { registerLook } from './look.ts';
 import { registerReserve } from './reserve.ts';
+import { registerSelect } from './select.ts';
 
 export function registerWallet(program: Command): void {
   const wallet = program
@@ -27,5 +28,6 @@ Examples:
   $ unspent wallet history shop
   $ unspent wallet create savings --address stake1u... --data ./mainnet`,
     );
-  for (const register of [registerCreate, registerLook, registerPay, registerSecrets, registerReserve, registerKeep]) register(wallet);
+  for (const register of [registerCreate, registerLook, registerSelect, registerPay, registerSecrets, registerReserve, registerKeep])
+    register(wallet);
 }

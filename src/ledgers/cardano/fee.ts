@@ -17,6 +17,9 @@ export const LONGEST_LOVELACE = 1n << 40n;
 const SIGNATURE_BYTES = 102;
 const SIGNATURES_ENTRY_BYTES = 6;
 
+/** What a transaction without scripts is measured by. */
+export type SizeParameters = Pick<ProtocolParameters, 'feePerByte' | 'feeFixed' | 'txBytesMax' | 'lovelacePerUtxoByte' | 'valueBytesMax'>;
+
 /** What a fee is counted by. */
 export interface FeeBasis {
   /** Of the whole transaction, signatures included. */
@@ -29,12 +32,17 @@ export interface FeeBasis {
 
 /** By size, by execution units (rounded up) and by bytes of reference scripts (rounded down). */
 export function feeMin({ bytes, units, referenceScriptBytes }: FeeBasis, parameters: ProtocolParameters): bigint {
-  const { feePerByte, feeFixed, memoryPrice, stepsPrice, referenceScriptBytePrice } = parameters;
+  const { memoryPrice, stepsPrice, referenceScriptBytePrice } = parameters;
   const memory = units.memory * memoryPrice.over * stepsPrice.under;
   const steps = units.steps * stepsPrice.over * memoryPrice.under;
   const under = memoryPrice.under * stepsPrice.under;
   const execution = (memory + steps + under - 1n) / under;
-  return feeFixed + feePerByte * BigInt(bytes) + execution + referenceFee(BigInt(referenceScriptBytes), referenceScriptBytePrice);
+  return sizeFee(bytes, parameters) + execution + referenceFee(BigInt(referenceScriptBytes), referenceScriptBytePrice);
+}
+
+/** The part by size, which is all that a transaction without scripts pays. */
+export function sizeFee(bytes: number, { feePerByte, feeFixed }: Pick<SizeParameters, 'feePerByte' | 'feeFixed'>): bigint {
+  return feeFixed + feePerByte * BigInt(bytes);
 }
 
 /** The first 25,600 bytes at the price, the next at 6/5 of it, and so on; rounded down. */
@@ -51,12 +59,12 @@ export function referenceFee(bytes: bigint, { over, under }: Ratio): bigint {
 }
 
 /** What an output of so many bytes must hold at least. */
-export function outputLovelaceMin(bytes: number, { lovelacePerUtxoByte }: ProtocolParameters): bigint {
+export function outputLovelaceMin(bytes: number, { lovelacePerUtxoByte }: Pick<SizeParameters, 'lovelacePerUtxoByte'>): bigint {
   return (UTXO_OVERHEAD_BYTES + BigInt(bytes)) * lovelacePerUtxoByte;
 }
 
 /** What an output that is still to be written must hold at least, whatever it will hold. */
-export function lovelaceMin(output: OutputToWrite, parameters: ProtocolParameters): bigint {
+export function lovelaceMin(output: OutputToWrite, parameters: Pick<SizeParameters, 'lovelacePerUtxoByte'>): bigint {
   return outputLovelaceMin(encodeOutput({ ...output, lovelace: LONGEST_LOVELACE }).length, parameters);
 }
 

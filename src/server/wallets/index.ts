@@ -1,8 +1,12 @@
 /** Wallets over HTTP, under `/api/v1/wallets`: what `unspent wallet` does, with a token of their own. */
 import type { FastifyInstance } from 'fastify';
+import { bitcoin } from '../../families/bitcoin.ts';
+import { cardano } from '../../families/cardano.ts';
+import type { Family } from '../../families/family.ts';
 import { registerWalletPayments } from '../bitcoin/wallets/payments.ts';
+import { registerWalletSelections } from '../cardano/wallets/selections.ts';
 import type { ServerState } from '../http/server-state.ts';
-import type { Typebox } from '../http/typed.ts';
+import type { App, Typebox } from '../http/typed.ts';
 import { API } from '../native/openapi.ts';
 import type { WireShape } from '../shapes.ts';
 import { registerLacking } from './lacking.ts';
@@ -11,11 +15,17 @@ import { registerWalletLists } from './lists.ts';
 import { registerWalletReads } from './reads.ts';
 import { WalletAccess } from './wallet-access.ts';
 
+/** What wallets of one family have besides. */
+const FAMILY_ROUTES: ReadonlyMap<Family, (app: App, access: WalletAccess) => void> = new Map([
+  [bitcoin as Family, registerWalletPayments],
+  [cardano as Family, registerWalletSelections],
+]);
+
 export const wallets: WireShape = { name: 'wallets', routes: registerWallets };
 
 function registerWallets(app: FastifyInstance, state: ServerState): void {
   const access = new WalletAccess(state.context);
-  const { lacks } = state.context.network.family.wallets;
+  const { family } = state.context.network;
   app.addHook('onClose', () => access.close());
   app.register(
     async (api) => {
@@ -28,8 +38,8 @@ function registerWallets(app: FastifyInstance, state: ServerState): void {
       registerWalletReads(typed, access);
       registerWalletLists(typed, access);
       registerLeases(typed, access);
-      if (lacks.payments === undefined) registerWalletPayments(typed, access);
-      registerLacking(typed, lacks);
+      FAMILY_ROUTES.get(family)?.(typed, access);
+      registerLacking(typed, family.wallets.lacks);
     },
     { prefix: `${API}/wallets` },
   );

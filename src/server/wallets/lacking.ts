@@ -8,7 +8,6 @@ import type { App } from '../http/typed.ts';
 
 const POSTS: Readonly<Partial<Record<WalletFeature, string>>> = {
   payments: '/:name/payments',
-  selections: '/:name/selections',
   bumps: '/:name/transactions/:txid/bump',
   broadcasts: '/:name/transactions',
 };

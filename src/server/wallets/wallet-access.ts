@@ -5,6 +5,7 @@
  * The database is opened with the first request that has the token.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { LedgerAnswers } from '../../sources/source.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { walletDatabaseUrl } from '../../wallet/database-url.ts';
 import type { FamilyWallets } from '../../wallet/family-wallets.ts';
@@ -52,6 +53,9 @@ export class WalletAccess {
   }
 
   readonly submit = (raw: Uint8Array): Promise<Uint8Array> => this.#server.submit(raw);
+
+  /** What the node that is followed says of its ledger. Throws UNSUPPORTED where none is followed that answers. */
+  readonly ledger = (): Promise<LedgerAnswers> => this.#server.ledger();
 
   async close(): Promise<void> {
     const wallets = await this.#opening?.catch(() => undefined);

@@ -113,6 +113,14 @@ export class CardanoWallets implements FamilyWallets {
     };
   }
 
+  /** An address that outputs of this network can have. Throws USAGE. */
+  payable(text: string): Uint8Array {
+    const address = parseAddress(text);
+    const { kind, network } = readAddress(address);
+    if (kind !== 'reward' && network === this.network.addressNetworkId) return address;
+    throw new UnspentError('USAGE', `'${text.slice(0, 120)}' is no address of ${this.network.name} that can be paid`);
+  }
+
   /** Throws USAGE, also for addresses of another network. */
   #read({ descriptor, addresses = [] }: WatchedText): NewAddress[] {
     if (descriptor !== undefined)

@@ -3,13 +3,11 @@ import type { WalletFamily } from '../family-wallets.ts';
 
 export const CARDANO_WALLETS_LACK: WalletFamily<never>['lacks'] = {
   payments:
-    'wallets of Cardano make no transactions: there are no PSBTs on Cardano. Make one with a library of Cardano from coins that are leased here (wallet lease)',
+    'wallets of Cardano make no transactions: there are no PSBTs on Cardano. Choose and lease coins here (wallet select), and make the transaction with a library of Cardano',
   bumps:
     'fees of Cardano cannot be bumped: a node keeps the first of two transactions that spend the same, and a higher fee buys no place in a block',
   broadcasts: 'wallets of Cardano hand over no transactions: submit it to a node, and the wallet hears of it from its block',
   keys: 'wallets of Cardano have no keys: they watch addresses and stake credentials, and signing is done elsewhere',
   rescans:
     'wallets of Cardano cannot be rescanned: the indexes have what is unspent, and cannot tell what was spent meanwhile. Make the wallets again in another database (wallet.database); wallet export has their addresses and labels',
-  selections:
-    'coins of Cardano are not chosen here: a choice needs the protocol parameters of the ledger, which this command does not know',
 };

@@ -1,5 +1,5 @@
 /**
- * `wallet select|send|bump|broadcast`: from a payment to the network. What
+ * `wallet send|bump|broadcast`: from a payment to the network. What
  * is made here is a PSBT; who has the keys signs it, and it comes back.
  */
 import type { Command } from 'commander';
@@ -10,11 +10,11 @@ import { PSBT_BYTES_MAX } from '../../../util/limits.ts';
 import { broadcastTx } from '../../../wallet/bitcoin/operations/broadcast.ts';
 import { prepareChild, prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
 import type { FeeAllowance } from '../../../wallet/bitcoin/operations/fee-guard.ts';
-import { type PreparedPayment, preparePayment, selectPayment } from '../../../wallet/bitcoin/operations/payment.ts';
+import { type PreparedPayment, preparePayment } from '../../../wallet/bitcoin/operations/payment.ts';
 import { readFee } from '../../../wallet/bitcoin/operations/payment-text.ts';
 import { openSigner } from '../../../wallet/bitcoin/operations/signing-wallet.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
-import { paymentJson, selectionJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
+import { paymentJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
 import { txJson } from '../../../wallet/documents.ts';
 import type { WalletInfo } from '../../../wallet/records.ts';
 import { action, type Context } from '../../context.ts';
@@ -37,7 +37,6 @@ interface SendFlags extends PayFlags {
 }
 
 export function registerPay(wallet: Command): void {
-  payOptions(wallet.command('select').description('choose coins for a payment, and lease them')).action(action(select));
   signOptions(payOptions(wallet.command('send').description('a payment, as a PSBT to be signed; its coins are leased')))
     .option('--psbt <file>', 'write the PSBT to this new file (default: standard output)')
     .action(action(send));
@@ -62,7 +61,7 @@ export function registerPay(wallet: Command): void {
 }
 
 /** Of commands that choose coins. */
-function payOptions(command: Command): Command {
+export function payOptions(command: Command): Command {
   return feeOptions(command)
     .argument('<name>', 'of the wallet')
     .option('--pay <address=satoshi>', 'who is paid, and how much; may be repeated', collect)
@@ -84,15 +83,6 @@ function feeOptions(command: Command): Command {
     .option('--max-fee <satoshi>', 'what it may cost at most (default: wallet.feeMax)')
     .option('--max-fee-rate <rate>', 'the highest rate that may be asked for, in sat/vB (default: wallet.feeRateMax)')
     .option('--minutes <n>', 'coins are leased for so long (default: 60)');
-}
-
-function select(context: Context, name: string): Promise<void> {
-  const { output } = context;
-  return withBitcoinWallet(context, 'selections', name, async (wallets, wallet) => {
-    const chosen = await selectPayment(wallets, wallet, paymentRequest(wallets.network, context.options));
-    if (output.json) output.document(selectionJson(wallets, chosen));
-    else output.line(selectionText(chosen, wallets.notation));
-  });
 }
 
 async function send(context: Context, name: string): Promise<void> {

@@ -5,15 +5,14 @@
  * is too long for one output.
  */
 import type { Asset } from '../../../ledgers/asset.ts';
-import { LONGEST_LOVELACE, lovelaceMin } from '../../../ledgers/cardano/fee.ts';
-import type { ProtocolParameters } from '../../../ledgers/cardano/protocol-parameters.ts';
+import { LONGEST_LOVELACE, lovelaceMin, type SizeParameters } from '../../../ledgers/cardano/fee.ts';
 import { encodeOutput, type OutputToWrite } from '../../../ledgers/cardano/transaction-write.ts';
 
 /** The map of an output, its keys, and the head of an address: what is not its value. */
 const AROUND_VALUE_BYTES = 4;
 
 /** Outputs for the assets, each with the least lovelace it may hold; one without assets where there are none. */
-export function changeOutputs(address: Uint8Array, assets: readonly Asset[], parameters: ProtocolParameters): readonly OutputToWrite[] {
+export function changeOutputs(address: Uint8Array, assets: readonly Asset[], parameters: SizeParameters): readonly OutputToWrite[] {
   return split(assets, parameters.valueBytesMax).map((own) => {
     const output: OutputToWrite = { address, lovelace: 0n, assets: own };
     return { ...output, lovelace: lovelaceMin(output, parameters) };

@@ -4,7 +4,7 @@
  * not paid comes back as change.
  */
 import type { Asset } from '../../../ledgers/asset.ts';
-import type { ProtocolParameters } from '../../../ledgers/cardano/protocol-parameters.ts';
+import type { SizeParameters } from '../../../ledgers/cardano/fee.ts';
 import type { OutRef } from '../../../ledgers/cardano/transaction.ts';
 import type { OutputToWrite } from '../../../ledgers/cardano/transaction-write.ts';
 
@@ -24,7 +24,7 @@ export interface SelectionRequest {
   /** None: all that is selected comes back as change. */
   readonly outputs: readonly OutputToWrite[];
   readonly changeAddress: Uint8Array;
-  readonly parameters: ProtocolParameters;
+  readonly parameters: SizeParameters;
   /** Coins that are spent in any case. */
   readonly preset?: readonly Coin[];
   /** Slots in which the transaction is valid; they take bytes. */

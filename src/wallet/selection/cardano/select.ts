@@ -7,7 +7,7 @@
  * wallet's coins about as large as its payments. If that makes the transaction
  * too large, the largest coins are taken instead, which are the fewest.
  */
-import { feeMin, LONGEST_LOVELACE, lovelaceMin, signatureBytes } from '../../../ledgers/cardano/fee.ts';
+import { LONGEST_LOVELACE, lovelaceMin, signatureBytes, sizeFee } from '../../../ledgers/cardano/fee.ts';
 import { type OutputToWrite, sameRef, writeTransaction } from '../../../ledgers/cardano/transaction-write.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { type RandomBits, systemRandom } from '../random.ts';
@@ -116,5 +116,5 @@ function measured(
     const message = `the transaction would have ${bytes} bytes, and ${parameters.txBytesMax} are allowed: pay less at once, or merge coins first`;
     throw new UnspentError('TX_TOO_LARGE', message, { bytes, bytesMax: parameters.txBytesMax });
   }
-  return { bytes, fee: feeMin({ bytes, units: NO_UNITS, referenceScriptBytes: 0 }, parameters) };
+  return { bytes, fee: sizeFee(bytes, parameters) };
 }
