@@ -15,6 +15,7 @@ import { openNetwork } from '../../families/networks.ts';
 import { openNetworkSource } from '../../families/open-source.ts';
 import { formatAddress } from '../../ledgers/cardano/index.ts';
 import type { Served } from '../../server/serve.ts';
+import { walletPageUrl } from '../../server/wallets/wallet-token.ts';
 import type { OpenStore } from '../../store/store.ts';
 import { UnspentError } from '../../util/errors.ts';
 import type { Context } from '../context.ts';
@@ -25,11 +26,14 @@ import { followCommands } from '../start-control.ts';
 import { followAndReport, lineWriter, withServer } from '../start-follow.ts';
 import { FollowLines } from '../start-lines.ts';
 import { devnetCommands } from './devnet-control.ts';
+import { DEMO_WALLET, makeDemoWallet } from './wallet/demo-wallet.ts';
 
 export const DEVNET = 'devnet';
 const JOURNAL = 'devnet.journal';
 const CHAIN: LiveOptions = { seed: 1, cages: true, scripts: true };
 const FUNDED = 10_000_000_000n;
+/** What the demo wallet is paid while the newcomer looks. */
+const SALE = 25_000_000n;
 /** Blocks there are at once, so that the first look is not at nothing. */
 const FIRST_BLOCKS = 20;
 const INTERVAL_MS = 2000;
@@ -58,12 +62,15 @@ export async function startDevnet(context: Context): Promise<void> {
       if (isNew) devnet.fund(address, FUNDED);
       devnet.mine(isNew ? FIRST_BLOCKS : 1);
       const responder = await serveChain(devnet, { port: 0 });
-      const firstFork = setTimeout(() => devnet.fork(FIRST_FORK_DEPTH), FIRST_FORK_MS);
+      const soon = [setTimeout(() => devnet.fork(FIRST_FORK_DEPTH), FIRST_FORK_MS)];
+      // The fork takes it out of its block, and another block has it again.
+      if (isNew) soon.push(setTimeout(() => devnet.fund(address, SALE), FIRST_FORK_MS - 2 * INTERVAL_MS));
       remarkShape(context, store);
+      const hasWallet = await makeDemoWallet(context, formatAddress(address));
       try {
         await withServer(context, store, async (served) => {
           const url = `n2n://127.0.0.1:${responder.port}`;
-          if (!output.json) output.line(introduction(url, store, formatAddress(address), served));
+          if (!output.json) output.line(introduction(url, store, formatAddress(address), served, hasWallet));
           else if (served !== null) output.remark(`to look at it, open ${served.url}`);
           devnet.setInterval(INTERVAL_MS);
           const lines = new FollowLines(store, lineWriter(context));
@@ -79,7 +86,7 @@ export async function startDevnet(context: Context): Promise<void> {
           );
         });
       } finally {
-        clearTimeout(firstFork);
+        for (const timer of soon) clearTimeout(timer);
         await devnet.close();
         await responder.close();
       }
@@ -97,15 +104,26 @@ function withCages(config: Config): Config {
   });
 }
 
-function introduction(url: string, store: OpenStore, address: string, served: Served | null): string {
+function introduction(url: string, store: OpenStore, address: string, served: Served | null, hasWallet: boolean): string {
   const rows: [string, string][] = [
     ...(served === null ? [] : [['page', `open ${served.url} in a browser`] as [string, string]]),
     ['devnet', `a chain of your own, a block every ${INTERVAL_MS / 1000} s, served at ${url}`],
     ['store', `${store.data}, following it over that socket`],
     ...(served === null ? [] : [['clients', `of Kupo: ${served.url}kupo, of Blockfrost: ${served.url}blockfrost`] as [string, string]]),
+    ...(served === null ? [] : [['kupo', `${served.url}kupo, for clients that speak it`] as [string, string]]),
+    ...(hasWallet ? walletRows(store, served) : []),
     ['soon', 'a fork: the last blocks are undone, exactly, and others take their place'],
     ['try', `query address ${address}`],
     ['', `(${ada(FUNDED)} ada are there) or: status, digest, fork 5, help; Ctrl-C stops`],
   ];
   return `${pairs(rows)}\n`;
+}
+
+function walletRows({ config, data }: OpenStore, served: Served | null): [string, string][] {
+  const command = `in another terminal: unspent wallet history ${DEMO_WALLET} --data ${data}`;
+  if (served === null) return [['wallet', command]];
+  return [
+    ['wallet', `open ${walletPageUrl(served.url, config)}`],
+    ['', `or, ${command}`],
+  ];
 }
