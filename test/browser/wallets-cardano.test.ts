@@ -46,7 +46,7 @@ describe('wallets of Cardano', () => {
     await page.click('text=shop');
     await reads(page, 'main', 'Spendable now');
     await reads(page, '.balance-main', 'ada');
-    assert.ok((await page.locator('.facts .asset').count()) > 0, 'the balance has assets');
+    assert.ok((await page.locator('.balance-assets .asset').count()) > 0, 'the balance has assets');
     await reads(page, 'main', `Addresses (${addresses.length})`);
     await reads(page, '.history', 'scripts failed');
     await reads(page, 'main', 'Reserved coins');

@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { readIdentity } from '../../engine/directory.ts';
-import type { Network } from '../../families/family.ts';
+import type { Network, NetworkParameters } from '../../families/family.ts';
 import { openNetwork } from '../../families/networks.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { walletDatabaseFile, walletDatabaseUrl } from '../../wallet/database-url.ts';
@@ -55,10 +55,11 @@ export function withWallet(
   return withWallets(context, async (wallets) => body(wallets, await wallets.store.getWallet(name)), options);
 }
 
-/** The one that is set, else that of the store. Throws USAGE where neither says. */
+/** The one that is set, else that of the store, with the parameters that it remembers. Throws USAGE where neither says. */
 function walletNetwork({ settings }: Context): Network {
   const { network, data } = settings.config;
-  const name = network === '' ? readIdentity(data)?.network : network;
-  if (name !== undefined) return openNetwork(name, null);
+  if (network !== '') return openNetwork(network, null);
+  const identity = readIdentity(data);
+  if (identity !== null) return openNetwork(identity.network, null, identity['parameters'] as NetworkParameters | undefined);
   throw new UnspentError('USAGE', `there is no store in ${data} that says which network it is; pass --network NAME or --data DIR`);
 }

@@ -15,6 +15,9 @@ a.chip:hover { border-color: var(--accent); color: var(--accent); text-decoratio
 .balance-parts [data-none] i { background: var(--edge-strong); }
 .balance-parts [data-none] dd { color: var(--muted); }
 
+.balance-assets { margin-top: 14px; font-size: 13px; }
+.balance-assets dt { margin-bottom: 4px; color: var(--muted); font-size: 12.5px; }
+
 .history { padding: 6px 0; }
 .history > li { padding: 9px 16px; }
 .history > li + li { border-top: 1px solid var(--edge); }

@@ -14,9 +14,7 @@ import type { OpenStore } from '../../../src/store/store.ts';
 import { fromHex } from '../../../src/util/bytes.ts';
 import { CardanoWallets } from '../../../src/wallet/cardano/cardano-wallets.ts';
 import { coinJson } from '../../../src/wallet/documents.ts';
-import { MemoryWalletStore } from '../../../src/wallet/memory/index.ts';
 import type { WalletInfo } from '../../../src/wallet/records.ts';
-import type { WalletStore } from '../../../src/wallet/store.ts';
 import { applyDevnet, coinLine, DevnetStore } from '../../support/devnet-store.ts';
 import { WalletFiles } from '../sql/wallet-files.ts';
 
@@ -26,50 +24,44 @@ after(() => rmSync(root, { recursive: true, force: true }));
 const files = new WalletFiles();
 after(() => files[Symbol.dispose]());
 
-const STORES: readonly (readonly [name: string, open: () => Promise<WalletStore>])[] = [
-  ['memory', async () => new MemoryWalletStore()],
-  ['SQLite', () => files.openFresh()],
-];
-
 describe('new addresses of wallets on Cardano', () => {
-  for (const [name, open] of STORES)
-    it(`bring their coins, however old, and are scanned once (${name})`, async (t) => {
-      const devnet = new DevnetStore(join(root, name), 3, ['utxo.pruneDepth=5', 'utxo.rollbackWindow=5']);
-      devnet.mine(25);
-      const store = await devnet.open();
-      t.after(() => store.close());
-      const database = await open();
-      t.after(() => database.close());
-      const scan = t.mock.method(database, 'applyScanBatch');
-      const wallets = new CardanoWallets(database, cardanoNetwork('devnet'), store.config.wallet);
-      const [first, second, third, ...others] = devnet.addresses().filter((address) => address.startsWith('addr'));
-      const wallet = await wallets.createWatching('shop', { addresses: [first, second] });
-      await feedWallets(wallets, store);
-      await assertCoins(devnet, wallets, wallet, [first, second]);
-      assert.equal(scan.mock.callCount(), 1);
+  it('bring their coins, however old, and are scanned once', async (t) => {
+    const devnet = new DevnetStore(join(root, 'data'), 3, ['utxo.pruneDepth=5', 'utxo.rollbackWindow=5']);
+    devnet.mine(25);
+    const store = await devnet.open();
+    t.after(() => store.close());
+    const database = await files.openFresh();
+    t.after(() => database.close());
+    const scan = t.mock.method(database, 'applyScanBatch');
+    const wallets = new CardanoWallets(database, cardanoNetwork('devnet'), store.config.wallet);
+    const [first, second, third, ...others] = devnet.addresses().filter((address) => address.startsWith('addr'));
+    const wallet = await wallets.createWatching('shop', { addresses: [first, second] });
+    await feedWallets(wallets, store);
+    await assertCoins(devnet, wallets, wallet, [first, second]);
+    assert.equal(scan.mock.callCount(), 1);
 
-      // The feed brings whole transactions; later the store has forgotten what they spent.
-      devnet.mine(20);
-      applyDevnet(store, devnet.chain);
-      await feedWallets(wallets, store);
-      await pruned(store);
-      assert.equal(scan.mock.callCount(), 1, 'another feeder has nothing to scan');
-      await wallets.watchMore('shop', { addresses: [third, ...others] });
-      await feedWallets(wallets, store);
-      await assertCoins(devnet, wallets, wallet, [first, second, third, ...others]);
-      assert.equal(scan.mock.callCount(), 2);
+    // The feed brings whole transactions; later the store has forgotten what they spent.
+    devnet.mine(20);
+    applyDevnet(store, devnet.chain);
+    await feedWallets(wallets, store);
+    await pruned(store);
+    assert.equal(scan.mock.callCount(), 1, 'another feeder has nothing to scan');
+    await wallets.watchMore('shop', { addresses: [third, ...others] });
+    await feedWallets(wallets, store);
+    await assertCoins(devnet, wallets, wallet, [first, second, third, ...others]);
+    assert.equal(scan.mock.callCount(), 2);
 
-      const unpaid = formatAddress(fromHex(`60${'ab'.repeat(28)}`));
-      await wallets.watchMore('shop', { addresses: [unpaid] });
-      await feedWallets(wallets, store);
-      await feedWallets(wallets, store);
-      assert.equal(scan.mock.callCount(), 4, 'one that nothing has paid is scanned by each feeder');
-      devnet.chain.fork(3);
-      applyDevnet(store, devnet.chain);
-      await feedWallets(wallets, store);
-      await giveUpWaiting(wallets, wallet);
-      await assertCoins(devnet, wallets, wallet, [first, second, third, ...others]);
-    });
+    const unpaid = formatAddress(fromHex(`60${'ab'.repeat(28)}`));
+    await wallets.watchMore('shop', { addresses: [unpaid] });
+    await feedWallets(wallets, store);
+    await feedWallets(wallets, store);
+    assert.equal(scan.mock.callCount(), 4, 'one that nothing has paid is scanned by each feeder');
+    devnet.chain.fork(3);
+    applyDevnet(store, devnet.chain);
+    await feedWallets(wallets, store);
+    await giveUpWaiting(wallets, wallet);
+    await assertCoins(devnet, wallets, wallet, [first, second, third, ...others]);
+  });
 });
 
 async function pruned(store: OpenStore): Promise<void> {

@@ -49,7 +49,7 @@ function assetFacts(assets: readonly Amount[]): Child {
   const more = rest > 0 && h('span', { class: 'note' }, `and ${count(rest)} more`);
   return h(
     'dl',
-    { class: 'facts' },
+    { class: 'balance-assets' },
     fact(
       'Assets',
       h(
