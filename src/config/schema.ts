@@ -204,6 +204,13 @@ export const SETTINGS = {
     max: 65_535,
     doc: 'Cardano: port on which the Blockfrost API is at the root, usually 3000; 0: none. It is under `/blockfrost` in any case.',
   },
+  'ogmios.port': {
+    type: 'integer',
+    default: 0,
+    min: 0,
+    max: 65_535,
+    doc: 'Cardano: port on which the Ogmios API is at the root, usually 1337; 0: none. It is under `/ogmios` in any case.',
+  },
   'electrum.host': { type: 'string', default: '127.0.0.1', filled: true, doc: 'Bitcoin family: address the Electrum server listens on.' },
   'electrum.port': { type: 'integer', default: 0, min: 0, max: 65_535, doc: 'TCP port of the Electrum server, usually 50001; 0: none.' },
   'electrum.tlsPort': { type: 'integer', default: 0, min: 0, max: 65_535, doc: 'The same over TLS, usually 50002; 0: none.' },

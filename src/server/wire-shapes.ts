@@ -9,4 +9,5 @@ export { blockfrost } from './cardano/blockfrost/index.ts';
 export { evaluation } from './cardano/evaluation/index.ts';
 export { kupo } from './cardano/kupo/index.ts';
 export { mpfs } from './cardano/mpfs/index.ts';
+export { ogmios } from './cardano/ogmios/index.ts';
 export { wallets } from './wallets/index.ts';

@@ -301,6 +301,10 @@ export const EVALUATION_IDLE_MS = 30_000;
 export const EVALUATION_OUTPUTS_MAX = 500;
 /** Bytes of such a request: a transaction and outputs, in hex. */
 export const EVALUATION_BODY_BYTES_MAX = 1024 * 1024;
+/** Messages of a WebSocket of the Ogmios API that wait for the one before them; then it is read no further. */
+export const OGMIOS_MESSAGES_MAX = 16;
+/** Outputs in one answer of the Ogmios API, which is made as a whole; the other APIs have pages. */
+export const OGMIOS_OUTPUTS_MAX = 10_000;
 /** MiB of JavaScript objects in that thread; what scripts take is outside of it, and bounded by their units. */
 export const EVALUATION_HEAP_MIB_MAX = 128;
 

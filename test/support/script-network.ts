@@ -54,19 +54,22 @@ export class ScriptNetwork {
       genesis: chain.genesis,
       settings: { 'engine.memtableBytes': '8MiB', ...settings },
     });
-    const { url } = await store.serve({ port: 0, follows: true, ...serve });
-    const stop = new AbortController();
-    const following = store.follow(`n2c:${socket}`, { stay: true, signal: stop.signal });
-    const network = new ScriptNetwork({ chain, store, url, wallet }, [
-      () => responder.close(),
-      () => store.close(),
-      () => {
+    const undo: (() => unknown)[] = [() => responder.close(), () => store.close()];
+    try {
+      const { url } = await store.serve({ port: 0, follows: true, ...serve });
+      const stop = new AbortController();
+      const following = store.follow(`n2c:${socket}`, { stay: true, signal: stop.signal });
+      undo.push(() => {
         stop.abort();
         return following;
-      },
-    ]);
-    await network.settled();
-    return network;
+      });
+      const network = new ScriptNetwork({ chain, store, url, wallet }, undo);
+      await network.settled();
+      return network;
+    } catch (error) {
+      for (const each of undo.reverse()) await each();
+      throw error;
+    }
   }
 
   /** In bech32. */

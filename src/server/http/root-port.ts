@@ -26,6 +26,10 @@ export function rootListener({ prefix, setting, port: portOf }: RootPort): Shape
     ports: (config) => ({ http: portOf(config) || undefined }),
     async open({ config }, { http = 0 }, app) {
       const server = createServer((request, response) => forward(app, prefix, request, response));
+      server.on('upgrade', (request, socket, head) => {
+        request.url = `${prefix}${request.url}`;
+        if (!app.server.emit('upgrade', request, socket, head)) socket.destroy();
+      });
       copyBounds(app, server);
       const { host } = config.server;
       await listen(server, host, http, setting);

@@ -1,0 +1,122 @@
+/**
+ * The methods of Ogmios that are answered: from the store what it knows, from
+ * the node that is followed its parameters and its mempool. What neither can say
+ * is no method here, and whoever asks is told which there are.
+ */
+
+import { blake2b224 } from '../../../crypto/hash.ts';
+import { needCardano } from '../../../families/cardano.ts';
+import { type CardanoNetwork, parseAddress, slotToEpoch } from '../../../ledgers/cardano/index.ts';
+import { decodeProtocolParameters } from '../../../ledgers/cardano/protocol-parameters.ts';
+import { outpointKey } from '../../../ledgers/outpoint.ts';
+import { hexOf } from '../../../query/dialect.ts';
+import type { Query } from '../../../query/query.ts';
+import { fromHex, isHex } from '../../../util/bytes.ts';
+import { UnspentError } from '../../../util/errors.ts';
+import { EVALUATION_OUTPUTS_MAX, OGMIOS_OUTPUTS_MAX, SUBMIT_HEX_MAX } from '../../../util/limits.ts';
+import type { ServerContext } from '../../context.ts';
+import type { TxEvaluation } from '../evaluation/tx-evaluation.ts';
+import { isoTime } from './health.ts';
+import type { JsonValue } from './json-text.ts';
+import { outputJson, outputsOf, refOf } from './outputs-json.ts';
+import { parametersJson } from './parameters-json.ts';
+
+type Params = Readonly<Record<string, unknown>>;
+type Method = (params: Params) => JsonValue | Promise<JsonValue>;
+
+export class OgmiosMethods {
+  private readonly context: ServerContext;
+  private readonly evaluation: TxEvaluation;
+  private readonly network: CardanoNetwork;
+  private readonly table: ReadonlyMap<string, Method>;
+
+  constructor(context: ServerContext, evaluation: TxEvaluation) {
+    this.context = context;
+    this.evaluation = evaluation;
+    this.network = needCardano(context.network, 'Ogmios').parameters;
+    this.table = new Map<string, Method>([
+      ['submitTransaction', (params) => this.submit(params)],
+      ['evaluateTransaction', (params) => this.evaluate(params)],
+      ['queryLedgerState/protocolParameters', () => this.parameters()],
+      ['queryLedgerState/tip', () => this.read(({ head }) => (head === null ? 'origin' : { slot: head.slot, id: hexOf(head.hash) }))],
+      ['queryLedgerState/epoch', () => this.read(({ head }) => slotToEpoch(this.network, head?.slot ?? 0))],
+      ['queryLedgerState/utxo', (params) => this.read((query) => this.outputs(query, params))],
+      ['queryNetwork/tip', () => this.read(({ head }) => (head === null ? 'origin' : { slot: head.slot, id: hexOf(head.hash) }))],
+      ['queryNetwork/blockHeight', () => this.read(({ head }) => head?.height ?? 'origin')],
+      ['queryNetwork/startTime', () => isoTime(this.network.systemStart)],
+      ['acquireLedgerState', (params) => this.acquire(params)],
+      ['releaseLedgerState', () => ({ released: 'ledgerState' })],
+    ]);
+  }
+
+  get names(): string[] {
+    return [...this.table.keys()];
+  }
+
+  find(name: string): Method | null {
+    return this.table.get(name) ?? null;
+  }
+
+  private async submit(params: Params): Promise<JsonValue> {
+    return { transaction: { id: hexOf(await this.context.submit(txOf(params))) } };
+  }
+
+  private async evaluate(params: Params): Promise<JsonValue> {
+    const { scripts } = await this.evaluation.evaluate(txOf(params), outputsOf(params['additionalUtxo'] ?? []));
+    return scripts.map(({ purpose, index, units }) => ({
+      validator: { purpose, index },
+      budget: { memory: units.memory, cpu: units.steps },
+    }));
+  }
+
+  private async parameters(): Promise<JsonValue> {
+    return parametersJson(decodeProtocolParameters((await this.context.ledger()).parameters));
+  }
+
+  /** Every answer is of the newest block, so that is the one that can be acquired. Throws USAGE. */
+  private acquire({ point }: Params): JsonValue {
+    return this.read(({ head }) => {
+      const { id } = (point ?? {}) as { readonly id?: unknown };
+      if (head === null || id !== hexOf(head.hash)) {
+        throw new UnspentError('USAGE', 'answers are of the newest block alone: no other point can be acquired');
+      }
+      return { acquired: 'ledgerState', point: { slot: head.slot, id: hexOf(head.hash) } };
+    });
+  }
+
+  /** By references or by addresses; the whole set is not given. Throws USAGE, UNSUPPORTED. */
+  private outputs(query: Query, { outputReferences, addresses }: Params): JsonValue {
+    if (Array.isArray(outputReferences) && outputReferences.length <= EVALUATION_OUTPUTS_MAX) {
+      const keys = outputReferences.map(refOf).map(({ txId, index }) => outpointKey(txId, index));
+      return query.outpoints(keys).flatMap((found) => (found === null || found.spent !== null ? [] : [outputJson(found)]));
+    }
+    if (Array.isArray(addresses) && addresses.length <= EVALUATION_OUTPUTS_MAX) {
+      const found: JsonValue[] = [];
+      for (const address of addresses) {
+        for (const utxo of query.byKey('address', blake2b224(parseAddress(String(address))))) {
+          if (found.length === OGMIOS_OUTPUTS_MAX)
+            throw new UnspentError('USAGE', `more than ${OGMIOS_OUTPUTS_MAX} outputs: ask with fewer addresses`);
+          found.push(outputJson(utxo));
+        }
+      }
+      return found;
+    }
+    throw new UnspentError('USAGE', `outputReferences or addresses is a list of at most ${EVALUATION_OUTPUTS_MAX}`);
+  }
+
+  private read<T>(produce: (query: Query) => T): T {
+    const lease = this.context.reads.lease();
+    try {
+      return produce(lease.query);
+    } finally {
+      lease.release();
+    }
+  }
+}
+
+/** `{transaction: {cbor}}`. Throws USAGE. */
+function txOf({ transaction }: Params): Uint8Array {
+  const { cbor } = (typeof transaction === 'object' && transaction !== null ? transaction : {}) as { readonly cbor?: unknown };
+  if (typeof cbor === 'string' && cbor !== '' && cbor.length <= SUBMIT_HEX_MAX && isHex(cbor)) return fromHex(cbor);
+  throw new UnspentError('USAGE', `transaction.cbor is a transaction in hex, of at most ${SUBMIT_HEX_MAX} digits`);
+}
