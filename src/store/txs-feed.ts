@@ -169,7 +169,7 @@ export class TxsFeed {
     const stored = await this.#records.syncPosition();
     if (stored === null) return null;
     const found = this.#resumption(stored);
-    if (found === null) throw new UnspentError('EXPIRED', 'none of the blocks that the records of transactions know of is on the chain');
+    if (found === null) throw expired('none of the blocks that they know of is on the chain');
     if (found.lost === 0) {
       if (stored !== this.#position) this.#movedTo(stored);
       return stored;
@@ -200,8 +200,17 @@ export class TxsFeed {
     return this.#store.read((query) => resume(parsePosition(position, query, network.dialect), query, fold.options));
   }
 
-  /** `ends`: with the newest block there is, instead of waiting for the next. */
+  /** `ends`: with the newest block there is, instead of waiting for the next. Throws EXPIRED. */
   async *#events(after: string, signal: AbortSignal, ends = false): AsyncGenerator<FeedStep, void, undefined> {
+    try {
+      yield* this.#steps(after, signal, ends);
+    } catch (error) {
+      // PRUNED: the bytes of a block went from the history with records of another database (`txs.boundHistory`).
+      throw isUnspentError(error, 'EXPIRED') || isUnspentError(error, 'PRUNED') ? expired(error.message, error) : error;
+    }
+  }
+
+  async *#steps(after: string, signal: AbortSignal, ends: boolean): AsyncGenerator<FeedStep, void, undefined> {
     await using events = this.#store.eventsAs({ after, signal }, (event, query) => this.#stepOf(event, query));
     let waiting: FeedStep | null = null;
     while (waiting !== null || !(ends && events.isCurrent)) {
@@ -236,6 +245,11 @@ export class TxsFeed {
       .map(({ raw }) => raw);
     return { kind: 'connected', blocks: [chainBlockOf(block, raws, spent, this.#mweb)], position };
   }
+}
+
+function expired(why: string, cause?: UnspentError): UnspentError {
+  const text = `the store cannot feed the records of transactions in the database: ${why}; only a new store can, from its first block on`;
+  return new UnspentError('EXPIRED', text, cause?.meta, cause);
 }
 
 /** Null: the events have ended. */

@@ -27,7 +27,7 @@ export interface SyncMove {
 export interface FedRecords extends ChainRecords {
   /** Null: the database was never fed. */
   syncPosition(): Promise<string | null>;
-  /** The next blocks, in their order. FEED_MOVED (the database is elsewhere: another process feeds it, too), and as `connectBlock`. */
+  /** The next blocks, in their order. FEED_MOVED (the database is elsewhere: another process feeds it, too), CONFIG (it was never fed, and has records), and as `connectBlock`. */
   connect(blocks: readonly ChainBlock[], move: SyncMove): Promise<void>;
   /** Every block above the height is gone. FEED_MOVED, and as `disconnectBlock`. */
   disconnect(height: number, move: SyncMove): Promise<void>;

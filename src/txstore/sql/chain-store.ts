@@ -77,8 +77,19 @@ export class SqlChainTxStore extends SqlTxStore implements FedRecords {
   }
 
   async #move(tx: TxStoreTransaction, move: SyncMove): Promise<void> {
+    if (move.after === null) await this.#checkEmpty(tx);
     if (await feeds.move(tx, { ...move, feed: this.#feed })) return;
     throw new UnspentError('FEED_MOVED', `another process has fed the records from '${this.#feed}' meanwhile`, { feed: this.#feed });
+  }
+
+  /** Records of another chain, or from another way of feeding, would be taken for ours. */
+  async #checkEmpty({ db }: TxStoreTransaction): Promise<void> {
+    const { rows } = await sql`SELECT 1 AS found FROM tx LIMIT 1`.execute(db);
+    if (rows.length > 0)
+      throw new UnspentError(
+        'CONFIG',
+        `the transaction database has records that are not of '${this.#feed}': one database is for one store`,
+      );
   }
 
   async blocksAbove(height: number): Promise<readonly BlockName[]> {

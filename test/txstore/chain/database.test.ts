@@ -108,6 +108,17 @@ describe('unspent txs with a database', () => {
     assert.match((await unspent(['txs', 'status', ...flags])).stdout, /database\s+sqlite, at height 90/);
   });
 
+  test('a database of another chain is refused, and so is a store that has forgotten its first blocks', async () => {
+    const other = { data: join(directory, 'litecoin'), network: 'litecoin-regtest', settings: SETTINGS };
+    const store = await openStore(other);
+    await assert.rejects(store.txs!.catchUp(), { code: 'CONFIG' });
+    await store.close();
+    const empty = `sqlite:${join(directory, 'empty.sqlite')}`;
+    const late = await openStore({ data, network: 'bitcoin-regtest', settings: { ...SETTINGS, 'txs.store': empty } });
+    await assert.rejects(late.txs!.catchUp(), { code: 'EXPIRED', message: /only a new store can/ });
+    await late.close();
+  });
+
   test('without a history there is nothing to feed it from', async () => {
     const settings = { 'txs.store': `sqlite:${join(directory, 'other.sqlite')}` };
     await assert.rejects(openStore({ data: join(directory, 'other'), network: 'bitcoin-regtest', settings }), { code: 'CONFIG' });
