@@ -63,12 +63,17 @@ export function guard(app: FastifyInstance, { server }: Config, origins: Allowed
     if (refusal !== null) return done(refusal);
     // A browser asks before it sends, and sends no token with the question.
     if (answerPreflight(raw, reply, origins)) return;
-    if (isToken !== null && request.routeOptions.config.withoutToken !== true && !isToken(raw.headers.authorization)) {
+    if (isToken !== null && request.routeOptions.config.withoutToken !== true && !isToken(authorizationOf(raw))) {
       reply.header('www-authenticate', 'Bearer realm="unspent"');
       return done(new UnspentError('UNAUTHORIZED', 'the request has no token, or another one'));
     }
     done();
   });
+}
+
+/** Clients of Blockfrost have a project id to send, and nothing else. */
+function authorizationOf({ headers: { authorization, project_id: project } }: IncomingMessage): string | undefined {
+  return authorization ?? (typeof project === 'string' ? `Bearer ${project}` : undefined);
 }
 
 /** What every answer says to a browser. */

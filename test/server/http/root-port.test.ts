@@ -48,6 +48,18 @@ describe('a port of its own', () => {
     });
   }
 
+  test('is there for the Blockfrost API too, with its prefixes and slashes', async () => {
+    await withStore(async (store) => {
+      const served = await serve(store, { port: 0, ports: { blockfrost: { http: 0 } }, thread: false });
+      const root = `http://127.0.0.1:${served.ports['blockfrost']?.['http']}`;
+      const wanted = await (await fetch(new URL('blockfrost/blocks/latest', served.url))).text();
+      for (const path of ['/blocks/latest', '//blocks/latest', '/api/v0/blocks/latest', '/api/v1/blocks/latest'])
+        assert.equal(await (await fetch(`${root}${path}`)).text(), wanted, path);
+      assert.equal((await fetch(`${root}/matches`)).status, 501, 'nothing else is there');
+      await served.close();
+    });
+  });
+
   test('that is taken is said to be, by its setting', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

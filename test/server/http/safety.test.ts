@@ -144,6 +144,9 @@ describe('the token', () => {
     }
     assert.equal((await served.get('/status', { authorization: 'bearer  correct-horse ' })).status, 200);
     assertProblem(await served.get('/status?token=correct-horse'), 'UNAUTHORIZED', 401);
+    assert.equal((await served.get('//blockfrost/blocks/latest', { project_id: 'correct-horse' })).status, 200, 'clients of Blockfrost');
+    const wrong = await served.get('//blockfrost/blocks/latest', { project_id: 'correct-hors' });
+    assert.deepEqual([wrong.status, wrong.json<{ status_code: number }>().status_code], [401, 401]);
     for (const path of ['//health', '//ready', '/health', '/ready', '//docs', '//'])
       assert.equal((await served.get(path)).status, 200, path);
     await served.close();
