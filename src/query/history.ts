@@ -125,6 +125,22 @@ export class TxHistory {
     return Array.from(historyTxRows(this.reader, height), ([, value]) => value.subarray(0, TXID_BYTES));
   }
 
+  /** Every transaction of these blocks and, where asked for, grant, in the order of the chain. */
+  *every({
+    order = 'asc',
+    fromHeight = 0,
+    toHeight,
+    grants,
+  }: Omit<TxHistoryPage, 'after' | 'limit'> = {}): Generator<HistoryTx, void, void> {
+    const gte = historyTxKey(fromHeight, 0);
+    const lt = toHeight === undefined ? undefined : historyTxKey(toHeight + 1, 0);
+    const range = { gte, reverse: order === 'desc', ...(lt === undefined ? {} : { lt }) };
+    for (const [key, value] of this.reader.scan(HISTORY_TX, range)) {
+      const txIndex = readU32(key, 4);
+      if (txIndex < GRANT_TX_INDEX || (grants === true && txIndex < LEDGER_INDEX)) yield readHistoryTx(key, value);
+    }
+  }
+
   /** Every transaction that paid to the owner with this 28-byte key or spent from it. Begins with `startHeightOf` that kind. */
   *ofKey(kind: KeyKind, key: Uint8Array, page: TxHistoryPage = {}): Generator<HistoryRow, void, void> {
     checkKey(key);

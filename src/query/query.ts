@@ -12,6 +12,7 @@ import { CAGE } from '../projections/cardano/cage/rows.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { type Coin, readStored } from '../projections/coin.ts';
 import { CSMT, csmtNodes } from '../projections/csmt/csmt.ts';
+import { HISTORY_KEY_COLUMN, HISTORY_TX } from '../projections/history/rows.ts';
 import { MMR, MMR_LEAF } from '../projections/mmr/rows.ts';
 import type { StepTx } from '../projections/projection.ts';
 import { readTxRow, TX, type TxRow } from '../projections/transactions.ts';
@@ -181,6 +182,16 @@ export class Query implements PresentQuery {
   /** Transactions, what happened to scripts, addresses and credentials, and who spent what. Throws UNSUPPORTED when the store keeps none. */
   history(): TxHistory {
     return new TxHistory(this.columns);
+  }
+
+  /** Whether a history is kept. */
+  get hasHistory(): boolean {
+    return this.columns.has(HISTORY_TX);
+  }
+
+  /** Whether it tells what happened to a kind of key. */
+  hasHistoryOf(kind: KeyKind): boolean {
+    return this.columns.has(HISTORY_KEY_COLUMN[kind]);
   }
 
   /** Tokens, requests and facts of cages. Throws UNSUPPORTED when the store keeps none. */

@@ -257,6 +257,24 @@ export class Cursor {
     return out;
   }
 
+  /** A text string, definite or in pieces. What is not UTF-8 becomes U+FFFD. */
+  text(): string {
+    const at = this.at;
+    if (this.peek() !== TEXT) this.fail('expected a text', at);
+    const definite = this.head();
+    if (definite) {
+      if (this.hi !== 0 || this.lo > this.end - this.at) this.failShort('text', at, this.lo);
+      this.at += this.lo;
+      return new TextDecoder().decode(this.bytes.subarray(this.at - this.lo, this.at));
+    }
+    const pieces: string[] = [];
+    while (this.more(INDEFINITE, 0)) {
+      if ((this.bytes[this.at] & 0x1f) === 31) this.fail('expected a definite piece of a text');
+      pieces.push(this.text());
+    }
+    return pieces.join('');
+  }
+
   /** True, and eaten, when the next byte is null (f6) or undefined (f7). */
   nullish(): boolean {
     if (this.at >= this.end) this.failEnd();

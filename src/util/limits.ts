@@ -36,6 +36,9 @@ export const DUPLICATE_SCAN_MAX = 32;
 /** Rows fetched from the engine at a time by a scan. */
 export const SCAN_ROWS = 1024;
 
+/** Transactions of a history whose outputs are read together: some hundred kilobytes at most times. */
+export const HISTORY_TXS_AT_ONCE = 64;
+
 /** Outputs of a list that are looked up together: about a slice of work, and as fast in all as a thousand at a time. */
 export const LOOKUP_ROWS = 128;
 

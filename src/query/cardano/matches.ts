@@ -4,20 +4,25 @@
  * fewest rows, of those whose index the store keeps, is looked up, and the others
  * are checked row by row. Shapes that list outputs by pattern (Kupo) stand on it.
  *
- * Spent outputs are known by their transaction only, and until they are pruned:
- * a question for more throws, it is never answered with a part.
+ * Spent outputs are found in the history, where the store keeps one. Where it
+ * does not they are known by their transaction only, and until they are pruned: a
+ * question for more throws, it is never answered with a part.
  */
 import type { AssetId } from '../../ledgers/asset.ts';
 import { readAddress } from '../../ledgers/cardano/index.ts';
 import type { OutputTraits } from '../../ledgers/ledger.ts';
+import { outpointKey } from '../../ledgers/outpoint.ts';
 import { assetKey } from '../../projections/index/by-key.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
+import type { HistoryPlace } from '../history.ts';
 import { holdsAsset } from '../holds-asset.ts';
 import type { Query } from '../query.ts';
 import type { IndexedUtxo, SlotRange, Utxo } from '../utxo.ts';
 import type { IndexKind } from '../view.ts';
 import { describeStored } from './describe-stored.ts';
+import { type HistoryMatchRequest, historyMatches } from './history-matches.ts';
+import { HistoryOutputs } from './history-outputs.ts';
 
 export type MatchPattern =
   | { readonly kind: 'output'; readonly txId: Uint8Array; readonly index: number }
@@ -70,13 +75,25 @@ function rowsOf(query: Query, ordered: readonly MatchPattern[], request: MatchRe
   const [narrowest] = ordered;
   if (created.from > created.to) return [];
   if (narrowest.kind === 'output' || narrowest.kind === 'transaction') return outputsOf(query, narrowest, request);
-  if (status !== 'unspent') throw withoutHistory();
+  if (status !== 'unspent') {
+    if (!query.hasHistory) throw withoutHistory();
+    return historyMatches(query, { owner: ownerOf(query, ordered), created, order: order ?? 'desc' });
+  }
   const lookups = ordered.flatMap((pattern) => lookupOf(query, pattern) ?? []);
   const kept = lookups.find(({ kind }) => query.hasIndex(kind));
   if (kept === undefined && ordered.some(({ kind }) => kind === 'any')) return everyOutput(query, order);
   // Where none is kept, or ready, the read of the narrowest says so.
   const { kind, key } = kept ?? lookups[0];
   return query.byKey(kind, key, { order: order ?? 'desc', slots: created, after });
+}
+
+/** The narrowest owner whose transactions the store keeps; null: none is asked for. */
+function ownerOf(query: Query, ordered: readonly MatchPattern[]): HistoryMatchRequest['owner'] {
+  for (const pattern of ordered) {
+    const isOwner = pattern.kind === 'address' || pattern.kind === 'payment' || pattern.kind === 'stake';
+    if (isOwner && query.hasHistoryOf(pattern.kind)) return pattern;
+  }
+  return null;
 }
 
 /** The rows of an index that a pattern leads to; null: none. Rows of a policy are more than those of its asset, but are there as well. */
@@ -106,6 +123,10 @@ function everyOutput(query: Query, order: MatchRequest['order']): Iterable<Utxo>
 /** Outputs of one transaction, in the order of the chain. */
 function outputsOf(query: Query, pattern: MatchPattern & { readonly txId: Uint8Array }, { status, order }: MatchRequest): readonly Utxo[] {
   const { row, outputs } = query.tx(pattern.txId);
+  if (status !== 'unspent' && query.hasHistory && (row === null || row.height >= query.history().startHeight)) {
+    const made = everMade(query, pattern.txId, row);
+    return order === 'asc' ? made : made.toReversed();
+  }
   const found = pattern.kind === 'output' ? outputs.filter(({ index }) => index === pattern.index) : outputs;
   const isWhole = pattern.kind === 'output' && found.length > 0;
   // What it made may have been spent and forgotten since; of a later transaction nothing can be.
@@ -115,6 +136,14 @@ function outputsOf(query: Query, pattern: MatchPattern & { readonly txId: Uint8A
     throw new UnspentError('PRUNED', message, { height: row.height, knownAbove: prunedTo });
   }
   return order === 'asc' ? found : found.toReversed();
+}
+
+/** All outputs of a transaction, however long ago they were spent. What genesis granted has an id and no transaction. */
+function everMade(query: Query, txId: Uint8Array, row: HistoryPlace | null): readonly Utxo[] {
+  const outputs = new HistoryOutputs(query);
+  if (row !== null) return outputs.ofTxs(outputs.history.txsAt([row]));
+  const [granted] = outputs.resolve([outpointKey(txId, 0)]);
+  return granted === null ? [] : [granted];
 }
 
 function isMatch(pattern: MatchPattern, { txId, index, output }: Utxo, traits: OutputTraits): boolean {
@@ -143,6 +172,6 @@ function isIn(slot: number, { from, to }: SlotRange): boolean {
 
 function withoutHistory(): UnspentError {
   const message =
-    'spent outputs are known by their transaction only, because no history of Cardano is kept: ask for the unspent ones (?unspent), or for a transaction';
+    'spent outputs are known by their transaction only, because no history is kept (utxo.history is off): ask for the unspent ones (?unspent), or for a transaction';
   return new UnspentError('UNSUPPORTED', message);
 }

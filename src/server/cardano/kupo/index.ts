@@ -15,6 +15,7 @@ import { KupoAnswers } from './answer.ts';
 import { registerHealth } from './health.ts';
 import { registerLookups } from './lookups.ts';
 import { registerMatches } from './matches.ts';
+import { registerMetadata } from './metadata.ts';
 
 const BASE = '/kupo';
 
@@ -38,6 +39,7 @@ function registerKupo(app: FastifyInstance, state: ServerState): void {
         answerErrorsIn(api, state.trouble, WITH_HINT);
         registerMatches(api, answers);
         registerLookups(api, answers);
+        registerMetadata(api, answers);
         registerHealth(api, answers);
       },
       { prefix },

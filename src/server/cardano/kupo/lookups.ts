@@ -44,9 +44,6 @@ export function registerLookups(app: FastifyInstance, answers: KupoAnswers): voi
   });
   registerCheckpoints(app, answers);
   registerPatterns(app, answers);
-  app.get('/metadata/:slot', () => {
-    throw new UnspentError('UNSUPPORTED', 'metadata is in the transactions, which are not kept; their outputs are');
-  });
 }
 
 function registerCheckpoints(app: FastifyInstance, answers: KupoAnswers): void {

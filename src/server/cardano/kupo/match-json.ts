@@ -10,6 +10,7 @@ import { GRANT_TX_INDEX } from '../../../projections/coin.ts';
 import { BlockPositions } from '../../../query/block-positions.ts';
 import { describeStored } from '../../../query/cardano/describe-stored.ts';
 import { OwnerTexts } from '../../../query/cardano/dialect.ts';
+import { SpendReader } from '../../../query/cardano/spend-details.ts';
 import { type Dialect, hexOf } from '../../../query/dialect.ts';
 import type { Query } from '../../../query/query.ts';
 import type { Utxo } from '../../../query/utxo.ts';
@@ -30,12 +31,15 @@ export class MatchWriter {
   private readonly format: MatchFormat;
   private readonly places: BlockPositions;
   private readonly owners = new OwnerTexts();
+  /** Null: no history is kept that could tell. */
+  private readonly spends: SpendReader | null;
 
   /** Throws UNSUPPORTED or INDEX_NOT_READY where hashes cannot be resolved. */
   constructor(query: Query, dialect: Dialect, format: MatchFormat) {
     this.query = query;
     this.format = format;
     this.places = new BlockPositions(query, dialect);
+    this.spends = query.hasHistory ? new SpendReader(query.history()) : null;
     // An answer that has begun cannot fail any more in words: what the store does not keep is told now.
     if (format.resolveHashes) query.datum(NO_HASH);
   }
@@ -48,7 +52,7 @@ export class MatchWriter {
       `{"transaction_index":${output.txIndex % GRANT_TX_INDEX},"transaction_id":"${hexOf(txId)}","output_index":${index}` +
       `,"address":"${this.owners.of(address).owner_addr}","value":${this.value(described)}${this.datum(described)}` +
       `,"script_hash":${quoted(scriptHash)}${this.script(described)}` +
-      `,"created_at":{${this.point(output.height, output.slot)}},"spent_at":${spent === null ? 'null' : this.spent(spent)}}`
+      `,"created_at":{${this.point(output.height, output.slot)}},"spent_at":${spent === null ? 'null' : this.spent(spent, txId, index)}}`
     );
   }
 
@@ -75,10 +79,13 @@ export class MatchWriter {
     return `,"script":${scriptRef === null ? 'null' : scriptJson(scriptRef)}`;
   }
 
-  /** The redeemer is not kept, so it is left out: null would say that there was none. */
-  private spent({ txId, input, height, slot }: NonNullable<Utxo['spent']>): string {
-    const spender = txId === null ? '"transaction_id":null,"input_index":null' : `"transaction_id":${quoted(txId)},"input_index":${input}`;
-    return `{${this.point(height, slot)},${spender}}`;
+  /** Without a history the redeemer is left out, because null would say that there was none, and the input is the one as written. */
+  private spent({ txId, input, height, slot }: NonNullable<Utxo['spent']>, of: Uint8Array, index: number): string {
+    const point = this.point(height, slot);
+    if (txId === null) return `{${point},"transaction_id":null,"input_index":null}`;
+    const details = this.spends?.details(txId, of, index) ?? null;
+    const spender = `"transaction_id":${quoted(txId)},"input_index":${details?.inputIndex ?? input}`;
+    return `{${point},${spender}${details === null ? '' : `,"redeemer":${quoted(details.redeemer)}`}}`;
   }
 
   /** A store that began with a snapshot does not know the blocks before it: the hash is then empty. */
