@@ -296,6 +296,8 @@ export const SUBMIT_PACKAGE_MS = 20_000;
 
 /** Milliseconds that the scripts of one transaction may take: the units of a transaction take a tenth of a second; this is for a machine that hangs. */
 export const EVALUATION_MS_MAX = 10_000;
+/** Milliseconds until the thread that evaluates has its machine: a tenth of a second on a quiet machine. */
+export const EVALUATION_START_MS_MAX = 60_000;
 /** Transactions that wait for their evaluation, which come one after the other. */
 export const EVALUATIONS_MAX = 32;
 /** Milliseconds without a request after which the thread that evaluates ends, and gives back what scripts made it take. */

@@ -8,7 +8,13 @@
 import { Worker } from 'node:worker_threads';
 import { UnspentError } from '../../util/errors.ts';
 import { errorOf } from '../../util/failure.ts';
-import { EVALUATION_HEAP_MIB_MAX, EVALUATION_IDLE_MS, EVALUATION_MS_MAX, EVALUATIONS_MAX } from '../../util/limits.ts';
+import {
+  EVALUATION_HEAP_MIB_MAX,
+  EVALUATION_IDLE_MS,
+  EVALUATION_MS_MAX,
+  EVALUATION_START_MS_MAX,
+  EVALUATIONS_MAX,
+} from '../../util/limits.ts';
 import { type ScriptUnits, scriptFailed } from './outcome.ts';
 import type { EvaluationRequest } from './request.ts';
 import type { WorkerAnswer } from './worker.ts';
@@ -65,8 +71,13 @@ export class Evaluator {
     this.running = job;
     this.worker ??= this.startThread();
     this.worker.ref();
-    this.after(this.msMax, () => this.abandon(scriptFailed(null, `they take longer than ${this.msMax / 1000} s`)));
+    // Starting a thread and loading the machine is not the time of scripts.
+    this.limit(EVALUATION_START_MS_MAX);
     this.worker.postMessage(job.request);
+  }
+
+  private limit(ms: number): void {
+    this.after(ms, () => this.abandon(scriptFailed(null, `they take longer than ${ms / 1000} s`)));
   }
 
   private startThread(): Worker {
@@ -83,6 +94,10 @@ export class Evaluator {
   }
 
   private take(answer: WorkerAnswer): void {
+    if ('hasBegun' in answer) {
+      this.limit(this.msMax);
+      return;
+    }
     if ('failure' in answer && answer.isBroken) {
       this.abandon(errorOf(answer.failure));
       return;

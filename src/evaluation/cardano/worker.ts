@@ -11,6 +11,8 @@ import { type ScriptUnits, scriptFailed } from './outcome.ts';
 import type { EvaluationRequest } from './request.ts';
 
 export type WorkerAnswer =
+  /** The machine is there, and the scripts run from now on. */
+  | { readonly hasBegun: true }
   | { readonly units: readonly ScriptUnits[] }
   /** `isBroken`: the machine cannot be used again. */
   | { readonly failure: Failure; readonly isBroken: boolean };
@@ -22,6 +24,7 @@ port.on('message', async (request: EvaluationRequest) => port.postMessage(await 
 async function answerTo(request: EvaluationRequest): Promise<WorkerAnswer> {
   try {
     const { runScripts } = await loadMachine();
+    port?.postMessage({ hasBegun: true } satisfies WorkerAnswer);
     return { units: runScripts(request) };
   } catch (error) {
     if (isUnspentError(error)) return { failure: failureOf(error), isBroken: false };

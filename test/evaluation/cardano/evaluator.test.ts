@@ -21,6 +21,8 @@ const coin = outputOf(9);
 const NOTHING = { outpoints: (keys: readonly Uint8Array[]) => keys.map(() => null) };
 /** Force and delay, nested deeper than the machine's stack: it traps. */
 const BREAKS = policyOf(`${'01010001'.repeat(8000)}0100100110`);
+/** A function applied to itself, which applies what it is given to itself. */
+const ENDLESS = policyOf(`0011${'00100011000000000001000000000001'.repeat(2)}`);
 
 function minting(policy: PlutusProgram): EvaluationRequest {
   const tx = scriptTx({ inputs: [coin], mint: [policy], scripts: [policy], redeemers: [[1, 0, integer(0)]] });
@@ -59,8 +61,9 @@ describe('an evaluator', () => {
 
 describe('an evaluator with too little time', () => {
   it('ends the thread, and says so', async () => {
-    const hurried = new Evaluator({ msMax: 1 });
-    await assert.rejects(hurried.evaluate(minting(succeeds(2))), isFailure(/take longer than 0.001 s/));
+    const hurried = new Evaluator({ msMax: 50 });
+    const endless = { ...minting(ENDLESS), unitsMax: { memory: 1n << 60n, steps: 1n << 60n } };
+    await assert.rejects(hurried.evaluate(endless), isFailure(/take longer than 0.05 s/));
     await hurried.close();
     await assert.rejects(hurried.evaluate(minting(succeeds(2))), (error) => isUnspentError(error, 'CLOSED'));
   });

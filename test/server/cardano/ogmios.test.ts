@@ -174,6 +174,16 @@ describe('the Ogmios API', () => {
     assert.equal(((await response.json()) as { error: Json }).error['code'], -32_700);
   });
 
+  it('says how it is', async () => {
+    const health = (await (await fetch(`${httpUrl()}/health`)).json()) as Json;
+    const { point, height } = network.chain.tip;
+    assert.deepEqual(health['lastKnownTip'], { slot: point!.slot, id: toHex(point!.hash), height });
+    assert.deepEqual(
+      [health['currentEra'], health['currentEpoch'], health['connectionStatus'], health['network']],
+      ['conway', 0, 'connected', 'devnet'],
+    );
+  });
+
   it('answers messages of a WebSocket in their order', async () => {
     const socket = new WebSocket(socketUrl());
     const answers: Json[] = [];

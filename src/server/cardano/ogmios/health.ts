@@ -1,6 +1,6 @@
 /** `/health` as Ogmios has it: where the store is, and how far behind its source. */
 import { needCardano } from '../../../families/cardano.ts';
-import { slotToEpoch } from '../../../ledgers/cardano/index.ts';
+import { eraName, slotToEpoch } from '../../../ledgers/cardano/index.ts';
 import { epochToSlot, slotToTime } from '../../../ledgers/cardano/time.ts';
 import { hexOf } from '../../../query/dialect.ts';
 import { VERSION } from '../../../util/version.ts';
@@ -13,6 +13,7 @@ export function healthOf(context: ServerContext): JsonValue {
   const lease = context.reads.lease();
   try {
     const { head } = lease.query;
+    const row = head === null ? null : lease.query.blockAtHeight(head.height);
     const share = sourceTip === null || sourceTip.slot === 0 || head === null ? null : Math.min(1, head.slot / sourceTip.slot);
     const epoch = head === null ? null : slotToEpoch(network, head.slot);
     return {
@@ -20,7 +21,7 @@ export function healthOf(context: ServerContext): JsonValue {
       lastKnownTip: head === null ? null : { slot: head.slot, id: hexOf(head.hash), height: head.height },
       lastTipUpdate: head === null ? null : isoTime(slotToTime(network, head.slot)),
       networkSynchronization: share === null ? null : Number(share.toFixed(5)),
-      currentEra: 'conway',
+      currentEra: row === null ? null : eraName(row.era),
       currentEpoch: epoch,
       slotInEpoch: head === null || epoch === null ? null : head.slot - epochToSlot(network, epoch),
       connectionStatus: state === 'following' ? 'connected' : 'disconnected',

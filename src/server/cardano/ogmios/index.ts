@@ -5,7 +5,7 @@
  * is not ours: docs/reference/ogmios.md says what is answered.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { SUBMIT_HEX_MAX } from '../../../util/limits.ts';
+import { EVALUATION_BODY_BYTES_MAX } from '../../../util/limits.ts';
 import { hideRoutes } from '../../http/hide-routes.ts';
 import { rootListener } from '../../http/root-port.ts';
 import type { ServerState } from '../../http/server-state.ts';
@@ -19,8 +19,6 @@ import { serveWebSockets } from './web-sockets.ts';
 
 const BASE = '/ogmios';
 const JSON_TYPE = 'application/json;charset=utf-8';
-/** A transaction, and outputs that come along with it. */
-const BODY_BYTES_MAX = 8 * SUBMIT_HEX_MAX;
 
 export const ogmios: WireShape = {
   name: 'ogmios',
@@ -45,7 +43,7 @@ function registerOgmios(app: FastifyInstance, state: ServerState): void {
           .send(text);
       };
       // With and without a slash at its end.
-      api.post('/', { bodyLimit: BODY_BYTES_MAX }, answer);
+      api.post('/', { bodyLimit: EVALUATION_BODY_BYTES_MAX }, answer);
       api.get('/health', { config: { always: true } }, (_request, reply) => {
         reply
           .header('cache-control', 'no-store')
@@ -55,5 +53,5 @@ function registerOgmios(app: FastifyInstance, state: ServerState): void {
     },
     { prefix: BASE },
   );
-  serveWebSockets(app, BASE, BODY_BYTES_MAX);
+  serveWebSockets(app, BASE, EVALUATION_BODY_BYTES_MAX);
 }
