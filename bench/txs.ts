@@ -10,7 +10,7 @@
  *   latency  batches of 1,000 spends, one each --every 25 ms, while a pass runs
  *            and without (--spends 150 batches; --beside 150000 candidates)
  *   storage  bytes on disk while blocks come and a pass follows each
- *            (--long 300 blocks of 2,000)
+ *            (--long 1000 blocks of 2,000)
  *
  * --database sqlite|postgres|URL: in a database instead (txs-sql.ts).
  *
@@ -60,7 +60,7 @@ async function runEmbedded(options: BenchOptions): Promise<void> {
     candidates: option(options.args, 'candidates', 1_000_000),
     spends: option(options.args, 'spends', 150),
     every: option(options.args, 'every', 25),
-    long: option(options.args, 'long', 300),
+    long: option(options.args, 'long', 1000),
     pool: option(options.args, 'pool', 40_000),
     beside: option(options.args, 'beside', 150_000),
   };
@@ -272,6 +272,10 @@ class PrunedStore {
     return latencies;
   }
 
+  /**
+   * Compaction lets the bytes rise to three times the least and fall again, every forty blocks or so: means are of many
+   * such rounds, and the least of each half shows what cannot be given back.
+   */
   async measureStorage(blocks: number): Promise<Figures> {
     const sizes: number[] = [];
     for (let n = 0; n < blocks; n++) {
@@ -279,12 +283,15 @@ class PrunedStore {
       await this.#pass(new PruneCounters());
       sizes.push((await this.#store.stats()).bytes);
     }
+    const settled = sizes.slice(Math.floor(blocks / 5));
+    const half = Math.floor(settled.length / 2);
+    const [before, after] = [settled.slice(0, half), settled.slice(-half)];
     const mean = (part: readonly number[]): number => part.reduce((a, b) => a + b, 0) / part.length;
-    const half = Math.floor(blocks / 2);
-    const [before, after] = [mean(sizes.slice(half / 2, half)), mean(sizes.slice(-half / 2))];
     return {
-      storageMegabytes: round(after / 2 ** 20, 1),
-      storageGrowth: round(after / before, 3),
+      storageMegabytes: round(mean(after) / 2 ** 20, 1),
+      storageGrowth: round(mean(after) / mean(before), 3),
+      storageMegabytesLeast: round(Math.min(...after) / 2 ** 20, 1),
+      storageLeastGrowth: round(Math.min(...after) / Math.min(...before), 3),
       storageRecords: (await this.#store.stats()).records,
     };
   }

@@ -37,6 +37,10 @@ describe('records at hand', () => {
         assert.equal(toHex(cache.bytes, at, at + cache.lengthAt(at)), toHex(last.get(toHex(id))!));
       }
       assert.ok(hits > 5000, `${hits}`);
+      assert.deepEqual(
+        [...cache.findAll(ids)],
+        ids.map((id) => cache.find(id) ?? -1),
+      );
     }
   });
 
@@ -70,6 +74,10 @@ describe('records at hand', () => {
         assert.equal(found, last.get(toHex(other)));
       }
       assert.ok(known > 5000, `${known}`);
+      assert.deepEqual(
+        [...heights.getAll(ids)],
+        ids.map((id) => heights.get(id)),
+      );
       heights.setMined(ids[0], GONE);
       assert.equal(heights.get(ids[0]), UNKNOWN, 'a block at the last height is not a record that is gone');
       heights.clear();

@@ -44,12 +44,11 @@ export function loadTxs(
   take: (n: number, tx: LoadedTx | null) => void,
 ): void {
   const rows = cache?.rows;
-  const known = new Int32Array(txIds.length);
+  const known = rows?.findAll(txIds) ?? new Int32Array(txIds.length).fill(-1);
   const unknown: Uint8Array[] = [];
   let total = 0;
   for (let n = 0; n < txIds.length; n++) {
-    const at = rows?.find(txIds[n]) ?? -1;
-    known[n] = at;
+    const at = known[n];
     if (at < 0) unknown.push(txIds[n]);
     else total += rows!.lengthAt(at);
   }

@@ -38,6 +38,21 @@ export class MinedHeights {
     return entry === 0 ? UNKNOWN : this.#heights[entry - 1];
   }
 
+  /** As `get` for each; in one loop for each step, as `RowCache.findAll`. */
+  getAll(ids: readonly Uint8Array[]): Uint32Array {
+    const mask = this.#table.length - 1;
+    const entries = new Int32Array(ids.length);
+    const heights = new Uint32Array(ids.length);
+    for (let n = 0; n < ids.length; n++) entries[n] = idHash(ids[n]) & mask;
+    for (let n = 0; n < ids.length; n++) entries[n] = this.#table[entries[n]];
+    for (let n = 0; n < ids.length; n++) heights[n] = entries[n] === 0 ? UNKNOWN : this.#heights[entries[n] - 1];
+    for (let n = 0; n < ids.length; n++) {
+      const isFound = entries[n] !== 0 && isSameId(this.#ids, TXID_BYTES * (entries[n] - 1), ids[n], 0);
+      if (!isFound) heights[n] = this.get(ids[n]);
+    }
+    return heights;
+  }
+
   /** The record is there; height 0: it is not to be relied on. */
   setMined(id: Uint8Array, height: number): void {
     this.#set(id, height === GONE ? UNKNOWN : height);

@@ -37,14 +37,12 @@ function firstReferrer({ reader, cache }: TxUnit, parent: Uint8Array): Uint8Arra
 /** What a pass learns of a child. Its version is the height, which is all that a decision rests on. */
 export function childReads(reader: Reader, cache: TxCache, txIds: readonly Uint8Array[]): ChildRead[] {
   cache.follow(readTotals(reader).mark);
-  const { heights } = cache;
-  const reads: ChildRead[] = [];
+  const heights = cache.heights.getAll(txIds);
   const unknown: number[] = [];
-  for (const txId of txIds) {
-    const height = heights.get(txId);
-    if (height === UNKNOWN) unknown.push(reads.length);
-    reads.push(height === UNKNOWN || height === GONE ? ABSENT : minedChild(txId, height));
-  }
+  const reads = txIds.map((txId, n): ChildRead => {
+    if (heights[n] === UNKNOWN) unknown.push(n);
+    return heights[n] === UNKNOWN || heights[n] === GONE ? ABSENT : minedChild(txId, heights[n]);
+  });
   const rows = reader.getMany(TX_RECORD, idKeys(unknown.map((n) => txIds[n])));
   for (const [i, n] of unknown.entries()) reads[n] = readRow(cache, txIds[n], rows[i]);
   return reads;
@@ -94,25 +92,36 @@ export function removeProven(unit: TxUnit, { parents }: Removal, isCurrent: bool
   const [deleted, changed]: [Uint8Array[], Uint8Array[]] = [[], []];
   for (const proven of parents) (isCurrent || isUnchanged(unit, proven) ? deleted : changed).push(proven.parent.txId);
   const txs = deleted.map((txId) => unit.need(txId));
-  const inputs = txs.map((tx) => unit.inputs(tx));
-  const parentIds = inputs.map((ofTx) => distinctParents(ofTx).filter((txId) => unit.cache?.heights.get(txId) !== GONE));
-  let parentsMissing = inputs.reduce((sum, ofTx, n) => sum + distinctParents(ofTx).length - parentIds[n].length, 0);
-  const allIds = parentIds.flat();
-  unit.load(allIds);
-  for (const txId of allIds) if (unit.find(txId) === undefined) parentsMissing++;
+  const places = txs.flatMap((tx): InputPlace[] => {
+    const inputs = unit.inputs(tx);
+    return distinctParents(inputs).map((txId) => ({ tx, inputs, txId }));
+  });
+  const there = withoutGone(unit, places);
+  unit.load(there.map(({ txId }) => txId));
+  let [tombstonesWritten, parentsMissing] = [0, places.length - there.length];
+  for (const { txId } of there) if (unit.find(txId) === undefined) parentsMissing++;
   for (const tx of txs) unit.delete(tx);
-  let tombstonesWritten = 0;
-  for (const [n, tx] of txs.entries()) {
-    for (const txId of parentIds[n]) {
-      const parent = unit.find(txId);
-      if (parent === undefined) continue;
-      unit.leaveParent(tx, parent);
-      if (!holdsSlot(unit, parent, tx, inputs[n])) continue;
-      unit.addTombstone(parent, tx.txId);
-      tombstonesWritten++;
-    }
+  for (const { tx, inputs, txId } of there) {
+    const parent = unit.find(txId);
+    if (parent === undefined) continue;
+    unit.leaveParent(tx, parent);
+    if (!holdsSlot(unit, parent, tx, inputs)) continue;
+    unit.addTombstone(parent, tx.txId);
+    tombstonesWritten++;
   }
   return { deleted, changed, tombstonesWritten, parentsMissing };
+}
+
+/** A parent of a record that is deleted. */
+interface InputPlace {
+  readonly tx: LoadedTx;
+  readonly inputs: readonly Outpoint[];
+  readonly txId: Uint8Array;
+}
+
+function withoutGone({ cache }: TxUnit, places: readonly InputPlace[]): readonly InputPlace[] {
+  const heights = cache?.heights.getAll(places.map(({ txId }) => txId));
+  return heights === undefined ? places : places.filter((_, n) => heights[n] !== GONE);
 }
 
 function isUnchanged(unit: TxUnit, proven: ProvenParent): boolean {
