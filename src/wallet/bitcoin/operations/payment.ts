@@ -113,19 +113,16 @@ export function selectionTerms(
   account: AccountInfo,
   { outputs, rate, order, spendUnsafe = false }: Pick<PaymentRequest, 'outputs' | 'rate' | 'order' | 'spendUnsafe'>,
 ): SelectionRequest {
-  const { keys } = context;
-  const descriptors = context.account(account);
-  const branch = descriptors.change === null ? 0 : 1;
+  const branch = context.account(account).change === null ? 0 : 1;
   const spendWeight = spendables.weightOf(account.id);
   if (spendWeight === null)
     throw new UnspentError(
       'UNSUPPORTED',
       `outputs of account '${account.name}' are only watched: it has no keys, or scripts that are not signed here`,
     );
-  const [{ script }] = descriptors.derive(branch, descriptors.descriptor(branch).isRanged ? keys.firstIndex(descriptors, branch, 0) : 0);
+  const { script } = context.sampleScript(account, branch);
   return {
     outputs,
-    // All scripts of a branch are of one length, so that any of them will do here.
     change: { script, spendWeight },
     rates: { ...DEFAULT_RATES, target: rate },
     policy: { spendUnsafe, ...(order === undefined ? {} : { order }) },

@@ -192,9 +192,7 @@ export class Spendables {
     const info = this.#accounts.get(accountId);
     if (info === undefined) return null;
     const { keys } = this.#context;
-    const account = this.#context.account(info);
-    const [script] = account.derive(0, account.external.isRanged ? keys.firstIndex(account, 0, 0) : 0);
-    const form = keys.spendForm(script);
+    const form = keys.spendForm(this.#context.sampleScript(info, 0));
     if (form === null) return null;
     const weight = inputWeight(form);
     this.#weights.set(accountId, weight);

@@ -7,10 +7,10 @@ import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import { utf8 } from '../../../util/bytes.ts';
 import { WALLET_EVENTS_MAX, WALLET_FEE_MAX, WALLET_FEE_RATE_MAX } from '../../../util/limits.ts';
 import type { WalletNotation } from '../../documents.ts';
-import type { AccountId, AccountInfo, WalletInfo } from '../../records.ts';
+import type { AccountId, AccountInfo, AddressBranch, WalletInfo } from '../../records.ts';
 import { refusal } from '../../rules/failures.ts';
 import type { WalletStore } from '../../store.ts';
-import type { Account } from '../keys/index.ts';
+import type { Account, DerivedScript } from '../keys/index.ts';
 import type { Keys } from '../load-keys.ts';
 import type { FeeBounds } from './fee-guard.ts';
 import { bitcoinNotation } from './wallet-json.ts';
@@ -41,6 +41,7 @@ export class WalletContext {
   readonly eventsMax: number;
   readonly notation: WalletNotation;
   readonly #accounts = new Map<AccountId, Account>();
+  readonly #samples = new Map<string, DerivedScript>();
 
   constructor({ store, network, keys, gapLimit, feeBounds = FEE_BOUNDS, eventsMax = WALLET_EVENTS_MAX, now }: WalletContextParts) {
     this.store = store;
@@ -62,6 +63,18 @@ export class WalletContext {
       this.#accounts.set(id, account);
     }
     return account;
+  }
+
+  /** The first script of a branch of the account: all of a branch are of one length, and are spent in the same way. Throws DERIVATION_FAILED. */
+  sampleScript(info: AccountInfo, branch: AddressBranch): DerivedScript {
+    const name = `${info.id}/${branch}`;
+    let script = this.#samples.get(name);
+    if (script === undefined) {
+      const account = this.account(info);
+      [script] = account.derive(branch, account.descriptor(branch).isRanged ? this.keys.firstIndex(account, branch, 0) : 0);
+      this.#samples.set(name, script);
+    }
+    return script;
   }
 
   /** The account of that name; undefined: the first. Throws ACCOUNT_UNKNOWN. */
