@@ -13,6 +13,8 @@ export interface RandomWork extends RandomLives {
 }
 
 const { url, ...run } = workerData as RandomWork;
+// A third of the calls is refused, on purpose: nobody reads where from.
+Error.stackTraceLimit = 0;
 const store = await openWalletStore(url, { isDurable: false });
 const open = async () => {
   await emptyDatabase(url);

@@ -22,6 +22,8 @@ export class RandomStage {
   /** The account of the scan horizon, by wallet. */
   readonly #accounts: number[] = [];
   #told = 0;
+  /** How far the feed of the chain is. */
+  #position: string | null = null;
 
   private constructor(opened: OpenedWalletStore, txs: readonly WalletTx[]) {
     this.#opened = opened;
@@ -80,11 +82,17 @@ export class RandomStage {
       case 'scan':
         return await this.#scan(action);
       case 'connect': {
-        const feed = await this.#feed(action.isStale, action.block.height);
-        return await store.connectBlock({ block: action.block, txs: this.#all(action.txs), feed });
+        const feed = this.#feed(action.isStale, action.block.height);
+        await store.connectBlock({ block: action.block, txs: this.#all(action.txs), feed });
+        this.#position = feed.position;
+        return;
       }
-      case 'rollback':
-        return await store.rollbackToBlock(action.height, await this.#feed(action.isStale, action.height - 1));
+      case 'rollback': {
+        const feed = this.#feed(action.isStale, action.height - 1);
+        await store.rollbackToBlock(action.height, feed);
+        this.#position = feed.position;
+        return;
+      }
       case 'rewind':
         return await store.rewindWallet(this.wallets[action.wallet], action.block);
       case 'sync': {
@@ -137,9 +145,8 @@ export class RandomStage {
   }
 
   /** Stale: as a reader would have it that another one has overtaken. */
-  async #feed(isStale: boolean, height: number): Promise<FeedPosition> {
-    const after = isStale ? 'long ago' : await this.store.feedPosition('chain');
-    return { feed: 'chain', after, position: `${height}` };
+  #feed(isStale: boolean, height: number): FeedPosition {
+    return { feed: 'chain', after: isStale ? 'long ago' : this.#position, position: `${height}` };
   }
 
   #all(txs: readonly RandomNews[]): NewTx[] {
