@@ -19,7 +19,7 @@ import type { WalletAccess } from './wallet-access.ts';
 
 const PAGE_ROWS = 100;
 export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: `Rows at most; default ${PAGE_ROWS}.` }));
-const Sequence = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const Sequence = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'x-next-after of the page before.' });
 const closed = { additionalProperties: false } as const;
 
 /** One row more than the page has is read, so that the last page is known to be the last. */
@@ -45,7 +45,10 @@ function registerCoins(app: App, access: WalletAccess): void {
   const after = Type.Optional(
     Type.String({ pattern: '^\\d{1,20}:[0-9a-f]{64}#\\d{1,10}$', description: 'x-next-after of the page before.' }),
   );
-  const querystring = Type.Object({ limit: Limit, after, min_confs: Type.Optional(Type.Integer({ minimum: 0 })) }, closed);
+  const querystring = Type.Object(
+    { limit: Limit, after, min_confs: Type.Optional(Type.Integer({ minimum: 0, description: 'Confirmations at least.' })) },
+    closed,
+  );
   const schema = { ...describedWallet('Its coins, smallest first, with their leases', fields('coins')), params: WalletName, querystring };
   app.get('/:name/coins', { schema }, ({ params, query }, reply) =>
     access.answer(reply, async ({ store, notation, now }) => {
