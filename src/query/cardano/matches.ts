@@ -70,6 +70,18 @@ export function matchesOf(query: Query, traits: OutputTraits, request: MatchRequ
   return { rows: rowsOf(query, ordered, request), accept };
 }
 
+const EVERY_SLOT: SlotRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
+
+/** Unspent outputs that match all patterns, whenever they came. */
+export function unspentMatches(
+  query: Query,
+  traits: OutputTraits,
+  patterns: readonly MatchPattern[],
+  page: Pick<MatchRequest, 'order' | 'after'>,
+): Matches {
+  return matchesOf(query, traits, { ...page, patterns, status: 'unspent', created: EVERY_SLOT, spent: null });
+}
+
 function rowsOf(query: Query, ordered: readonly MatchPattern[], request: MatchRequest): Iterable<Utxo | IndexedUtxo> {
   const { status, created, order, after } = request;
   const [narrowest] = ordered;

@@ -9,7 +9,7 @@ import type { CardanoNetwork } from '../../../ledgers/cardano/index.ts';
 import type { OutputTraits } from '../../../ledgers/ledger.ts';
 import { type Dialect, hexOf } from '../../../query/dialect.ts';
 import type { Query } from '../../../query/query.ts';
-import { UnspentError } from '../../../util/errors.ts';
+import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import type { ServerContext } from '../../context.ts';
 import { etagOf, MEDIA_TYPES } from '../../http/conditional.ts';
 import { answerRead, isKnownTo, nameBlock, type ResponseBody, setValidator } from '../../http/read-answer.ts';
@@ -69,4 +69,14 @@ export function notFound(what: string): UnspentError {
 /** For what Blockfrost answers and a store of unspent outputs cannot know. A 404 would say that there is none. */
 export function notKept(what: string): UnspentError {
   return new UnspentError('UNSUPPORTED', what);
+}
+
+/** Throws UNSUPPORTED for bytes that have no such form: what anybody puts on the chain may be nested without end. */
+export function asJson<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!isUnspentError(error, 'BLOCK_INVALID')) throw error;
+    throw new UnspentError('UNSUPPORTED', `it cannot be written as JSON (${error.message}): ask for its CBOR`, {}, error);
+  }
 }

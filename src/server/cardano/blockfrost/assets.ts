@@ -8,7 +8,7 @@ import { type AssetId, POLICY_BYTES, parseUnit } from '../../../ledgers/asset.ts
 import { assetFingerprint } from '../../../ledgers/cardano/bech32-ids.ts';
 import { formatAddress } from '../../../ledgers/cardano/index.ts';
 import { describeStored } from '../../../query/cardano/describe-stored.ts';
-import { type MatchPattern, matchesOf } from '../../../query/cardano/matches.ts';
+import { type MatchPattern, unspentMatches } from '../../../query/cardano/matches.ts';
 import { hexOf } from '../../../query/dialect.ts';
 import type { Query } from '../../../query/query.ts';
 import { equalBytes } from '../../../util/bytes.ts';
@@ -90,14 +90,7 @@ function added<T>(
   amountsIn: (output: Described) => Iterable<readonly [of: string, quantity: bigint]>,
   result: (sums: Sums) => T,
 ): T | Promise<T> {
-  const everything = { from: 0, to: Number.MAX_SAFE_INTEGER };
-  const { rows, accept } = matchesOf(query, traits, {
-    patterns: [pattern],
-    status: 'unspent',
-    created: everything,
-    spent: null,
-    order: 'asc',
-  });
+  const { rows, accept } = unspentMatches(query, traits, [pattern], { order: 'asc' });
   const sums = new Map<string, bigint>();
   return task.inSlices(
     rows,

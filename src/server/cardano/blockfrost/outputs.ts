@@ -1,7 +1,6 @@
 /**
  * Lists of unspent outputs: of an address or a credential, with an asset, of a
- * stake account, and those that carry a script. They differ in what is looked
- * for and share their pages.
+ * stake account. They differ in what is looked for and share their pages.
  *
  * An address without outputs is an empty list, also one that never had any:
  * Blockfrost answers that one with 404, which some clients take for a failure.
@@ -9,7 +8,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseUnit } from '../../../ledgers/asset.ts';
 import { CARDANO_CURRENCY } from '../../../query/cardano/dialect.ts';
-import { type MatchPattern, matchesOf } from '../../../query/cardano/matches.ts';
+import { type MatchPattern, unspentMatches } from '../../../query/cardano/matches.ts';
 import type { IndexedUtxo, Utxo } from '../../../query/utxo.ts';
 import { type TakenPage, takePage } from '../../http/slices.ts';
 import type { BlockfrostAnswers } from './answer.ts';
@@ -17,8 +16,6 @@ import { parseHolder, parseStakeAddress } from './holder.ts';
 import { OutputWriter } from './output-json.ts';
 import { listName, readPage } from './page.ts';
 import { PagePlaces } from './page-places.ts';
-
-const EVERY_SLOT = { from: 0, to: Number.MAX_SAFE_INTEGER } as const;
 
 type Params = Readonly<Record<'address' | 'asset' | 'stake', string>>;
 
@@ -50,14 +47,7 @@ function giveOutputs(
     const writer = new OutputWriter(query, answers.dialect, answers.isYaci);
     const list = listName(request, query, page);
     const { after, skip } = places.find(list, page);
-    const { rows, accept } = matchesOf(query, answers.traits, {
-      patterns,
-      status: 'unspent',
-      created: EVERY_SLOT,
-      spent: null,
-      order: page.order,
-      after,
-    });
+    const { rows, accept } = unspentMatches(query, answers.traits, patterns, { order: page.order, after });
     const finish = ({ rows: made, last }: TakenPage<Utxo | IndexedUtxo, object>): readonly object[] => {
       if (last !== null && 'cursor' in last && made.length === page.limit)
         places.remember(list, page.skip + page.limit, Uint8Array.from(last.cursor));

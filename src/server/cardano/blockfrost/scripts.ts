@@ -6,9 +6,8 @@ import { readScriptRef } from '../../../ledgers/cardano/describe.ts';
 import { nativeScriptJson } from '../../../ledgers/cardano/native-script.ts';
 import { plutusJson } from '../../../ledgers/cardano/plutus-json.ts';
 import { hexOf } from '../../../query/dialect.ts';
-import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { hexParameter } from '../../http/parameters.ts';
-import { type BlockfrostAnswers, notFound } from './answer.ts';
+import { asJson, type BlockfrostAnswers, notFound } from './answer.ts';
 
 const DATUM_HASH_BYTES = 32;
 const SCRIPT_HASH_BYTES = 28;
@@ -57,14 +56,4 @@ export function registerScripts(app: FastifyInstance, answers: BlockfrostAnswers
 
 function hashOf({ params }: FastifyRequest): string {
   return (params as { readonly hash: string }).hash;
-}
-
-/** Throws UNSUPPORTED for bytes that have no such form: anybody may put bytes on the chain that a hash names. */
-function asJson(make: () => object): object {
-  try {
-    return make();
-  } catch (error) {
-    if (!isUnspentError(error, 'BLOCK_INVALID')) throw error;
-    throw new UnspentError('UNSUPPORTED', `it cannot be written as JSON (${error.message}): ask for its CBOR`, {}, error);
-  }
 }

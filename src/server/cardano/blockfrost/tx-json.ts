@@ -13,7 +13,7 @@ import { hexOf } from '../../../query/dialect.ts';
 import type { Utxo } from '../../../query/utxo.ts';
 import { compareBytes, concatBytes } from '../../../util/bytes.ts';
 import { CborWriter } from '../../../util/cbor-write.ts';
-import type { BlockfrostAnswers } from './answer.ts';
+import { asJson, type BlockfrostAnswers } from './answer.ts';
 import { amountsOf, type OutputWriter } from './output-json.ts';
 
 /** Kinds of certificates, as the ledger numbers them (CDDL: `certificate`). */
@@ -136,7 +136,7 @@ function scriptOf({ tag, index }: Redeemer, { inputs, body }: ResolvedTx): Uint8
 
 export function metadataList({ auxiliary }: ResolvedTx): object[] {
   if (auxiliary === null) return [];
-  return readMetadata(auxiliary).map(({ label, value }) => ({ label: label.toString(), json_metadata: metadataJson(value) }));
+  return readMetadata(auxiliary).map(({ label, value }) => ({ label: label.toString(), json_metadata: asJson(() => metadataJson(value)) }));
 }
 
 /** Each label in a map of its own, once as PostgreSQL writes bytes. */
