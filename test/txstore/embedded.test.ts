@@ -57,6 +57,22 @@ describe('transaction store: embedded', () => {
     }
   });
 
+  it('F4 F5 a change that fails between the reads of a pass and its removal leaves nothing that the removal believes', async () => {
+    const engine = new BreakingEngine(openMemory(TX_STORE_COLUMNS));
+    await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
+    await world.add('G', { at: 80, mined: 80, outputs: 2 });
+    await world.add('P', { at: 90, mined: 90, spends: ['G:0'] });
+    await world.add('C', { at: 100, mined: 100, spends: ['P:0'] });
+    const { store } = world;
+    const [parent] = await store.readParents([idOf('P')]);
+    engine.isBroken = true;
+    await assert.rejects(store.delete([idOf('G')]), /the disk is gone/);
+    engine.isBroken = false;
+    const children = [{ txId: idOf('C'), version: 100 }];
+    const removed = await store.removeParents({ height: 388, parents: [{ parent: parent!, children }], cursor: null });
+    assert.deepEqual([removed.deleted, removed.tombstonesWritten, removed.parentsMissing], [[idOf('P')], 1, 0]);
+  });
+
   it('F2 a record that is damaged is not stable, and not used', async () => {
     const engine = openMemory(TX_STORE_COLUMNS);
     await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));

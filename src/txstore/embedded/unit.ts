@@ -53,9 +53,12 @@ export class TxUnit {
 
   /** Goes on at this height with what it has read, once. False: something was written since. */
   resume(height: number): boolean {
-    const isCurrent = this.#mark === readTotals(this.reader).mark;
+    const { mark } = readTotals(this.reader);
+    const isCurrent = this.#mark === mark;
     this.#mark = null;
     this.height = height;
+    // A change that was not committed since is not in the store, but may be in what is at hand.
+    this.cache?.follow(mark);
     return isCurrent;
   }
 
