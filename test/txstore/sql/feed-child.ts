@@ -2,6 +2,7 @@
  * A process that tells a story of feed-story.ts, from where the one before it was, and kills itself before or behind its nth
  * commit. Arguments: data directory, URL, seed, steps, n, `before` or `behind`.
  */
+import { keepCompiled } from '../../support/compile-cache.ts';
 import { FeedStory, feedSteps } from './feed-story.ts';
 
 const [data, url, seed, steps, commit, when] = process.argv.slice(2);
@@ -13,6 +14,7 @@ const story = await FeedStory.open(data, url, {
     if (isCommit && left > 0) left--;
   },
 });
+keepCompiled();
 await story.tell(feedSteps(Number(seed), Number(steps)), false);
 left = -1;
 await story.close();

@@ -6,6 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { followTxs } from '../../../src/cli/bitcoin/follow-txs.ts';
+import { verifyTxs } from '../../../src/store/verify/verify-txs.ts';
 import { startNode } from '../../support/core-node.ts';
 import { LITECOIND } from '../../support/node-kinds.ts';
 import { feed, OpTrueChain, opTrueAddress } from '../../support/op-true-chain.ts';
@@ -22,6 +23,8 @@ export interface NodeLife {
   /** Blocks between two comparisons. */
   readonly every: number;
   readonly reorganisations: number;
+  /** Where the records rest; default: in the engine of the store. */
+  readonly database?: string | undefined;
 }
 
 export interface NodeLifeResult {
@@ -33,9 +36,10 @@ export interface NodeLifeResult {
   readonly utxos: number;
 }
 
-export async function liveBesideNode({ blocks, txsPerBlock, every, reorganisations }: NodeLife): Promise<NodeLifeResult> {
+export async function liveBesideNode({ blocks, txsPerBlock, every, reorganisations, database }: NodeLife): Promise<NodeLifeResult> {
   const node = await startNode({ args: ['-whitelist=noban@127.0.0.1'] });
-  const settings = ['txs.store=embedded', `txs.retention=${R}`, 'txs.unminedBlocks=20', 'txs.skipCatchUp=false'];
+  const place = database === undefined ? ['txs.store=embedded'] : [`txs.store=${database}`, 'utxo.history=true', 'txs.boundHistory=true'];
+  const settings = [...place, `txs.retention=${R}`, 'txs.unminedBlocks=20', 'txs.skipCatchUp=false'];
   const follower = new Follower(node, node.rpcUrl, settings);
   const stop = new AbortController();
   let listening: Promise<void> = Promise.resolve();
@@ -46,6 +50,7 @@ export async function liveBesideNode({ blocks, txsPerBlock, every, reorganisatio
     await until(async () => (await txs!.records.pruneProgress()).lastCompleted >= fold.head!.height, `a pass ${when}`);
     await assertParity(node, [follower], when);
     assertSound(follower.store, when);
+    if (database !== undefined) assert.deepEqual((await verifyTxs(follower.store)).faults, [], when);
     recordsMax = Math.max(recordsMax, (await txs!.records.stats()).records);
   };
   try {
