@@ -7,6 +7,8 @@
  *   - it does not list outputs of a transaction that is neither in a block nor in
  *     its mempool: of ours, those of evicted transactions are left out;
  *   - it trusts an unmined transaction only if it trusts all its parents;
+ *   - it counts a coinbase that is too young whoever spends it: one that was old enough, was spent, and is too young again
+ *     after a reorganisation; to ours it is added;
  *   - it keeps the coins of a transaction that lost until a block decides, unless
  *     it is told to abandon it: it is told so of those that are dead for us.
  */
@@ -124,7 +126,7 @@ export class Comparison {
     const now = this.rig.now();
     const mature = await wallets.balance(walletId, { now, coinbaseMaturity: MATURITY });
     const pending = (await this.coinsInSight(0)).filter(({ height }) => height === null);
-    const sums = { trusted: mature.confirmed, untrusted_pending: 0n, immature: mature.immature };
+    const sums = { trusted: mature.confirmed, untrusted_pending: 0n, immature: mature.immature + (await this.spentTooYoung()) };
     const trust = new Map<string, boolean>();
     for (const { amount, outpoint } of pending)
       sums[(await this.isTrusted(outpoint.txId, trust)) ? 'trusted' : 'untrusted_pending'] += amount;
@@ -137,6 +139,17 @@ export class Comparison {
     assert.deepEqual(sums, theirs, `${when}: balances`);
     const isPlain = mature.confirmed + mature.trustedPending === theirs.trusted && mature.untrustedPending === theirs.untrusted_pending;
     if (isPlain) this.plain++;
+  }
+
+  /** Of coinbases that are too young, what transactions spend that wait for them. */
+  private async spentTooYoung(): Promise<bigint> {
+    const [{ txs, credits, syncedHeight }] = (await this.rig.wallets.rows()).wallets;
+    const young = new Set(
+      txs.flatMap(({ txId, isCoinbase, height }) =>
+        isCoinbase && height !== null && (syncedHeight ?? 0) - height + 1 < MATURITY ? [txId] : [],
+      ),
+    );
+    return credits.reduce((sum, { txId, amount, spentBy }) => (spentBy !== null && young.has(txId) ? sum + BigInt(amount) : sum), 0n);
   }
 
   /** What the node lists: without outputs of transactions that are nowhere. */
