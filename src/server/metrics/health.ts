@@ -46,7 +46,7 @@ export function pruneWarnings({ records }: LiveStatus): readonly string[] {
 
 /** What is asked of records comes from their database: that must be near the newest block, too. */
 function recordsUnready(head: Point, { records }: LiveStatus): Reason {
-  if (records === null) return null;
+  if (records === null || records.place === 'embedded') return null;
   const behind = head.height - records.height;
   return behind > READY_BLOCKS_BEHIND_MAX ? `the records of transactions are ${behind} blocks behind the store` : null;
 }
