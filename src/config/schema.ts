@@ -6,6 +6,7 @@
  * projection on stands in the entry of that projection.
  */
 import type { SwitchedEntry } from '../projections/entry.ts';
+import { HISTORY_DEPTH } from '../projections/history/forget.ts';
 import { type PROJECTIONS, SWITCHES } from '../projections/registry.ts';
 import { TXS_SWITCH } from '../projections/txs-switch.ts';
 import {
@@ -15,13 +16,11 @@ import {
   WALLET_EVENTS_MAX,
   WALLET_FEE_MAX,
   WALLET_FEE_RATE_MAX,
+  WINDOW_BLOCKS_MAX,
 } from '../util/limits.ts';
 import type { Setting, SettingValue } from '../util/setting.ts';
 
 const MB = 1_000_000;
-
-/** More blocks than any chain has: a window of this size keeps everything. */
-const WINDOW_BLOCKS_MAX = 100_000_000;
 
 /** Memory budgets reach the engine as 32-bit numbers. */
 const ENGINE_BYTES_MAX = 4_000 * MB;
@@ -303,6 +302,7 @@ export const SETTINGS = {
     default: true,
     doc: 'Delete no record while the store is far behind its source. `false`: a first sync needs less space, and more time.',
   },
+  'utxo.historyDepth': HISTORY_DEPTH,
   'txs.boundHistory': {
     type: 'boolean',
     default: false,

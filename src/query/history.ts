@@ -11,6 +11,7 @@ import type { Reader } from '../engine/engine.ts';
 import { KEY_BYTES, type KeyKind } from '../ledgers/ledger.ts';
 import { outpointKey, TXID_BYTES } from '../ledgers/outpoint.ts';
 import { GRANT_TX_INDEX } from '../projections/coin.ts';
+import { readForgottenHeight } from '../projections/history/forget.ts';
 import { keyHistoryName } from '../projections/history/key-history.ts';
 import { LEDGER_INDEX } from '../projections/history/key-rows.ts';
 import { historyTxBytes, historyTxRows, missingRow } from '../projections/history/rebuild.ts';
@@ -72,6 +73,8 @@ const IDS_AT_ONCE = 256;
 export class TxHistory {
   /** The height of the first block it has; 0: it has every block of the store. */
   readonly startHeight: number;
+  /** The height up to which the bytes of transactions were forgotten (`utxo.historyDepth`); -1: none were. */
+  readonly forgottenHeight: number;
   private readonly columns: StoreColumns;
   private readonly reader: Reader;
 
@@ -81,6 +84,7 @@ export class TxHistory {
     this.columns = columns;
     this.reader = columns.reader;
     this.startHeight = readStartHeight(this.reader, keyHistoryName('address'));
+    this.forgottenHeight = readForgottenHeight(this.reader);
   }
 
   /** The same of what happened to a kind of key, which may have been switched on later. Throws UNSUPPORTED when it is not kept. */

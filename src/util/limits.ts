@@ -36,6 +36,12 @@ export const DUPLICATE_SCAN_MAX = 32;
 /** Rows fetched from the engine at a time by a scan. */
 export const SCAN_ROWS = 1024;
 
+/** More blocks than any chain has: a window of this size keeps everything. */
+export const WINDOW_BLOCKS_MAX = 100_000_000;
+
+/** Blocks whose transactions are forgotten with one batch of pruning: a few megabytes of rows. */
+export const HISTORY_FORGET_BLOCKS = 200;
+
 /** Transactions of a history whose outputs are read together: some hundred kilobytes at most times. */
 export const HISTORY_TXS_AT_ONCE = 64;
 

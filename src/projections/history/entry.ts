@@ -1,5 +1,6 @@
 /** The history in the table of projections: transactions and what happened to scripts and addresses, and to each kind of credential. */
-import type { KeyKind } from '../../ledgers/ledger.ts';
+import type { KeyKind, Ledger } from '../../ledgers/ledger.ts';
+import type { SettingReader } from '../../util/setting.ts';
 import { type BuiltInEntry, type SwitchedEntry, unsupported } from '../entry.ts';
 import { paymentIndex, stakeIndex } from '../index/entry.ts';
 import { HistoryCheck } from './check.ts';
@@ -20,9 +21,21 @@ export const historyEntry = {
   from: 'outputs',
   setting: SETTING,
   supports: ({ txBytes }) => txBytes !== undefined,
-  make: (ledger) => historyProjection(ledger, ledger.txBytes ?? unsupported(ledger, 'a history')),
+  make: (ledger: Ledger, readSetting?: SettingReader) =>
+    historyProjection(ledger, ledger.txBytes ?? unsupported(ledger, 'a history'), forgetsBelow(ledger, readSetting)),
   check: (inspection) => new HistoryCheck(inspection),
 } as const satisfies BuiltInEntry;
+
+/**
+ * How far below a block that can never be undone any more. Where blocks are put together again from their transactions
+ * age is no reason to forget one: `txs.boundHistory` knows which can go.
+ */
+function forgetsBelow({ joinBlock }: Ledger, readSetting: SettingReader = () => 0): number | null {
+  const depth = Number(readSetting('utxo.historyDepth'));
+  if (depth === 0 || joinBlock !== undefined) return null;
+  const settled = readSetting('utxo.delta.selfContained') === true ? 'utxo.rollbackWindow' : 'utxo.pruneDepth';
+  return Math.max(0, depth - Number(readSetting(settled)));
+}
 
 /** Kept where the unspent outputs are found by such a key, too. */
 function byKey(kind: KeyKind, beside: BuiltInEntry): SwitchedEntry<typeof SETTING> {

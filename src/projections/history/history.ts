@@ -1,8 +1,9 @@
 /**
  * What happened: every transaction, what each did to the owners of outputs, and
- * who spent which output. Nothing of it is pruned but the bytes of transactions
- * that nobody can need any more, where that is asked for (`txs.boundHistory`).
- * `rows.ts` has the layout.
+ * who spent which output. Nothing of it is pruned but the bytes of transactions,
+ * where that is asked for: of those that nobody can need any more
+ * (`txs.boundHistory`), or of those that are so many blocks old
+ * (`utxo.historyDepth`). `rows.ts` has the layout.
  *
  * Outputs that nothing can spend never enter the set, and so have no row by
  * script. All keys are new ones, and a block that is undone still knows what it
@@ -11,13 +12,14 @@
 import type { Batch, ColumnSpec } from '../../engine/engine.ts';
 import type { Ledger } from '../../ledgers/ledger.ts';
 import { OUTPOINT_BYTES, TXID_BYTES } from '../../ledgers/outpoint.ts';
-import { copyBytes, readU32, writeU32 } from '../../util/bytes.ts';
+import { copyBytes, readU32, readU64, writeU32 } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
 import { inPrefixOrder } from '../../util/key-order.ts';
 import { Scratch } from '../../util/scratch.ts';
 import { AT, type Coin, GRANT_TX_INDEX } from '../coin.ts';
 import type { ForwardBlock, Projection, StepBlock } from '../projection.ts';
 import { readStartHeight, startHeightKey, undoneSince } from '../start-height.ts';
+import { FORGOTTEN_KEY, forgetTxBytes } from './forget.ts';
 import { KeyHistory, keyHistoryColumn, keyHistoryName } from './key-history.ts';
 import { creatorIndex, spenderIndex } from './key-rows.ts';
 import { HISTORY_SPEND, HISTORY_TX, PLACE_BYTES, SPEND_BYTES, TAIL_INDEX, writeHistoryPlace } from './rows.ts';
@@ -31,8 +33,15 @@ const columns: readonly ColumnSpec[] = [
 
 const NAME = keyHistoryName('address');
 
-/** `txBytes` is the ledger's: without it there is nothing to keep. */
-export function historyProjection(ledger: Pick<Ledger, 'tailBytes' | 'joinBlock'>, txBytes: NonNullable<Ledger['txBytes']>): Projection {
+/**
+ * `txBytes` is the ledger's: without it there is nothing to keep. `forgetsBelow`: how far below a block that can never be
+ * undone any more the bytes of transactions are forgotten; null: never.
+ */
+export function historyProjection(
+  ledger: Pick<Ledger, 'tailBytes' | 'joinBlock'>,
+  txBytes: NonNullable<Ledger['txBytes']>,
+  forgetsBelow: number | null = null,
+): Projection {
   const { tailBytes } = ledger;
   const key = new Scratch(OUTPOINT_BYTES);
   const value = new Scratch(64 * 1024);
@@ -88,7 +97,7 @@ export function historyProjection(ledger: Pick<Ledger, 'tailBytes' | 'joinBlock'
   return {
     name: NAME,
     columns,
-    reserved: [startHeightKey(NAME)],
+    reserved: [startHeightKey(NAME), FORGOTTEN_KEY],
     keepsBlocks: true,
     // Who asks a chain whose blocks can be put together again (Electrum, Esplora) cannot be told "from here on".
     ...(ledger.joinBlock === undefined ? { startsLate: true as const } : {}),
@@ -100,6 +109,10 @@ export function historyProjection(ledger: Pick<Ledger, 'tailBytes' | 'joinBlock'
       const startHeight = readStartHeight(view, NAME);
       for (const coin of inPrefixOrder(spent, ({ keyBytes, keyAt }) => readU32(keyBytes, keyAt))) putSpend(coin, startHeight, batch);
       return undefined;
+    },
+    settle(blocks, view, batch) {
+      const last = blocks.at(-1);
+      if (forgetsBelow !== null && last !== undefined) forgetTxBytes(readU64(last.key, 0) - forgetsBelow, view, batch);
     },
     revert(step, _undo, view, batch) {
       const blocks = undoneSince(step.blocks, view, batch, NAME);

@@ -41,7 +41,7 @@ export function historyTxBytes(key: Uint8Array, value: Uint8Array): Uint8Array {
   if (value.length > TXID_BYTES) return value.subarray(TXID_BYTES);
   throw new UnspentError(
     'PRUNED',
-    `the bytes of transaction ${txIndex} of block ${height} are gone: all its outputs were spent long ago (txs.boundHistory)`,
+    `the bytes of transaction ${txIndex} of block ${height} were forgotten (txs.boundHistory, utxo.historyDepth)`,
     { height, txIndex },
   );
 }

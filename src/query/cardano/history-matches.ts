@@ -38,11 +38,12 @@ function heightAt(query: Query, slot: number): number {
 
 /** Never a part of the answer: outputs of blocks before the history are not known once they are spent. */
 function needHeight(query: Query, history: TxHistory, kind: KeyKind | null, slot: number): void {
-  const start = kind === null ? history.startHeight : history.startHeightOf(kind);
+  const began = kind === null ? history.startHeight : history.startHeightOf(kind);
+  const start = Math.max(began, history.forgottenHeight + 1);
   const first = start === 0 ? null : query.blockAtHeight(start);
   if (start === 0 || (first !== null && slot >= first.slot)) return;
   const since = first === null ? '' : `; ask with created_after=${first.slot}`;
-  const message = `spent outputs of blocks before height ${start} were not kept, because utxo.history was switched on there${since}`;
+  const message = `spent outputs of blocks before height ${start} are not known any more: utxo.history was switched on there, or utxo.historyDepth lets go of what is older${since}`;
   throw new UnspentError('PRUNED', message, { startHeight: start });
 }
 

@@ -135,7 +135,7 @@ function everyOutput(query: Query, order: MatchRequest['order']): Iterable<Utxo>
 /** Outputs of one transaction, in the order of the chain. */
 function outputsOf(query: Query, pattern: MatchPattern & { readonly txId: Uint8Array }, { status, order }: MatchRequest): readonly Utxo[] {
   const { row, outputs } = query.tx(pattern.txId);
-  if (status !== 'unspent' && query.hasHistory && (row === null || row.height >= query.history().startHeight)) {
+  if (status !== 'unspent' && query.hasHistory && isInHistory(query, row)) {
     const made = everMade(query, pattern.txId, row);
     return order === 'asc' ? made : made.toReversed();
   }
@@ -148,6 +148,13 @@ function outputsOf(query: Query, pattern: MatchPattern & { readonly txId: Uint8A
     throw new UnspentError('PRUNED', message, { height: row.height, knownAbove: prunedTo });
   }
   return order === 'asc' ? found : found.toReversed();
+}
+
+/** Whether the history has the transaction, bytes and all. */
+function isInHistory(query: Query, row: HistoryPlace | null): boolean {
+  if (row === null) return true;
+  const { startHeight, forgottenHeight } = query.history();
+  return row.height >= startHeight && row.height > forgottenHeight;
 }
 
 /** All outputs of a transaction, however long ago they were spent. What genesis granted has an id and no transaction. */

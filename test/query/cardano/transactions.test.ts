@@ -7,9 +7,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { blake2b256 } from '../../../src/crypto/hash.ts';
-import { KEY_KINDS } from '../../../src/ledgers/ledger.ts';
+import { KEY_KINDS, type Ledger } from '../../../src/ledgers/ledger.ts';
 import { outpointKey } from '../../../src/ledgers/outpoint.ts';
-import { selectProjections } from '../../../src/projections/registry.ts';
+import { historyProjection } from '../../../src/projections/history/history.ts';
+import { projectionTable, selectProjections } from '../../../src/projections/registry.ts';
 import { writeStartHeight } from '../../../src/projections/start-height.ts';
 import { HistoryOutputs } from '../../../src/query/cardano/history-outputs.ts';
 import { type ResolvedTx, Transactions } from '../../../src/query/cardano/transactions.ts';
@@ -187,6 +188,39 @@ describe('transactions of Cardano', () => {
     withoutStake.read((query) =>
       assertCode(() => [...new Transactions(query).ofOwner('stake', new Uint8Array(28))], 'UNSUPPORTED', ['utxo.history']),
     );
+  });
+});
+
+describe('a history of some depth', () => {
+  it('forgets the bytes of old transactions and says so, and knows all else', () => {
+    const devnet = new Devnet(devnetOptions(TEST_SEED + 4, 'ancient'));
+    const table = projectionTable([]).map((entry) =>
+      entry.name === 'history' ? { ...entry, make: (ledger: Ledger) => historyProjection(ledger, ledger.txBytes!, 10) } : entry,
+    );
+    const rig = memoryRig(devnet, { table });
+    rig.forward(70, [1, 9]);
+    prune(rig);
+    // Spent outputs go three blocks below the tip, bytes of transactions ten below that.
+    const forgotten = rig.fold.head!.height - 3 - 10;
+    rig.read((query) => {
+      const txs = new Transactions(query);
+      assert.equal(query.history().forgottenHeight, forgotten);
+      for (const tx of modelTxs(devnet)) {
+        if (tx.height <= forgotten) assertCode(() => txs.byId(fromHex(tx.id)), 'PRUNED', ['utxo.historyDepth']);
+        else assert.equal(toHex(txs.byId(fromHex(tx.id))!.id), tx.id);
+        for (const { txId, index, key } of tx.spends) assert.equal(query.history().spend(txId, index)?.height, tx.height, key);
+      }
+      assertOwners(query, devnet);
+    });
+    assert.deepEqual(verifyStore(rig.engine, devnet.ledger, VERIFY_ALL).faults, []);
+    rig.forward(5);
+    prune(rig);
+    rig.read((query) => assert.equal(query.history().forgottenHeight, forgotten + 5));
+    // Blocks that can be undone have all it takes.
+    const before = rig.fold.head!.height;
+    rig.fold.rollback(devnet.pointBelow(2));
+    rig.apply(devnet.blocks(devnet.chain.blocks.length - 2));
+    assert.equal(rig.fold.head!.height, before);
   });
 });
 
