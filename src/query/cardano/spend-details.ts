@@ -7,6 +7,7 @@ import { readRedeemers, splitTx } from '../../ledgers/cardano/index.ts';
 import { outpointKey, TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { compareBytes, toHex } from '../../util/bytes.ts';
 import { Cursor } from '../../util/cbor.ts';
+import { isUnspentError } from '../../util/errors.ts';
 import type { TxHistory } from '../history.ts';
 
 export interface SpendDetails {
@@ -29,7 +30,7 @@ export class SpendReader {
     this.history = history;
   }
 
-  /** Null: that transaction did not spend it, or is not known. Throws PRUNED where it was forgotten. */
+  /** Null: that transaction did not spend it, or the history does not have it. */
   details(spender: Uint8Array, txId: Uint8Array, index: number): SpendDetails | null {
     const name = toHex(spender);
     const known = this.known.get(name) ?? this.read(spender);
@@ -38,10 +39,19 @@ export class SpendReader {
     return known.get(toHex(outpointKey(txId, index))) ?? null;
   }
 
+  /** Null: it is unknown, was forgotten, or stands before the history. */
+  private bytesOf(spender: Uint8Array): Uint8Array | null {
+    try {
+      return this.history.tx(spender)?.raw ?? null;
+    } catch (error) {
+      if (isUnspentError(error, 'PRUNED')) return null;
+      throw error;
+    }
+  }
+
   private read(spender: Uint8Array): ReadonlyMap<string, SpendDetails> {
-    const found = this.history.tx(spender);
-    if (found === null) return new Map();
-    const { raw } = found;
+    const raw = this.bytesOf(spender);
+    if (raw === null) return new Map();
     const { tx, witnesses, isByron } = splitTx(raw);
     const redeemers = isByron || !tx.valid ? [] : readRedeemers(new Cursor(raw, witnesses.start, witnesses.end));
     const keys = tx.spends.map(({ at, index }) => outpointKey(raw.subarray(at, at + TXID_BYTES), index)).sort(compareBytes);

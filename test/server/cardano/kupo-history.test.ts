@@ -140,6 +140,10 @@ describe('spent outputs, from the history', () => {
     const { slot } = served.devnet.chain.blocks.find(({ height }) => height === 15)!;
     assertProblem(await served.get('//kupo/matches/*'), 'PRUNED', 410);
     assert.match((await served.get('//kupo/matches/*?spent')).text, new RegExp(`created_after=${slot}`));
+    // By its transaction an old output is still found while it is kept, without what its script was given.
+    const old = modelTxs(served.devnet).find(({ height, spends }) => height < 15 && spends.length > 0)!;
+    const [{ spent_at: at }] = matchesIn(await served.get(`//kupo/matches/${old.spends[0].index}@${toHex(old.spends[0].txId)}`));
+    assert.ok(at !== null && at.transaction_id === old.id && !('redeemer' in at));
     const found = matchesIn(await served.get(`//kupo/matches/*?created_after=${slot}`));
     assert.equal(found.length, rowsOf(served).filter(({ createdAt }) => createdAt >= slot).length);
     await served.close();
