@@ -5,12 +5,13 @@
  * and preserve. What it does next it decides from the records of the model.
  */
 import type { Random } from '../../../src/chains/random.ts';
+import type { Outpoint } from '../../../src/ledgers/outpoint.ts';
 import { PruneCounters } from '../../../src/txstore/prune/counters.ts';
 import { type PassResult, runPass } from '../../../src/txstore/prune/pass.ts';
 import { PRUNE_DEFAULTS } from '../../../src/txstore/prune/settings.ts';
 import type { TxRecord } from '../../../src/txstore/records.ts';
 import type { NewStoredTx, TxStore, TxStoreSettings } from '../../../src/txstore/store.ts';
-import { toHex } from '../../../src/util/bytes.ts';
+import { equalBytes, toHex } from '../../../src/util/bytes.ts';
 import type { TxStorePair } from './pair.ts';
 import { checkDeleted, checkNoLeak } from './properties.ts';
 import { ANYBODY, idOf, NOBODY, nameOf } from './world.ts';
@@ -254,9 +255,16 @@ export class RandomNode {
     const pool = this.#pool();
     if (pool.length === 0) return;
     const { txId, inputs } = this.#random.pick(pool);
+    // An output that was reassigned cannot be spent again where a reorganisation went back below its height.
+    if (this.#isSpendableLater(inputs[0])) return;
     await this.#pair.tell((store) => store.unspend([{ outpoint: inputs[0], spender: { txId, vin: 0 } }], this.#height));
     await this.#pair.must('to spend again', (store) => store.spend([{ txId, inputs }], this.#height, { ignoreLocked: true }));
     this.#count('respend');
+  }
+
+  #isSpendableLater({ txId, index }: Outpoint): boolean {
+    const parent = this.#records.find((record) => equalBytes(record.txId, txId));
+    return (parent?.outputs[index]?.slot?.spendableFrom ?? 0) > this.#height;
   }
 
   async side(): Promise<void> {
