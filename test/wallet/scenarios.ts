@@ -8,6 +8,7 @@ import { batchScenarios } from './scenarios/batches.ts';
 import { cardanoScenarios } from './scenarios/cardano.ts';
 import { creationScenarios } from './scenarios/creation.ts';
 import { eventScenarios } from './scenarios/events.ts';
+import { failureScenarios } from './scenarios/failure.ts';
 import { keyScenarios } from './scenarios/keys.ts';
 import { leaseScenarios } from './scenarios/leases.ts';
 import { readScenarios } from './scenarios/reads.ts';
@@ -21,6 +22,7 @@ export type Scenario = readonly [title: string, run: (world: World) => Promise<v
 const SCENARIOS: readonly (readonly Scenario[])[] = [
   creationScenarios,
   replacementScenarios,
+  failureScenarios,
   reorganisationScenarios,
   batchScenarios,
   leaseScenarios,

@@ -60,7 +60,7 @@ export const batchScenarios: readonly Scenario[] = [
     async (world) => {
       await world.create('A');
       await world.create('B', { spends: ['A:0'] });
-      await world.store.invalidateTx(world.wallet, idOf('B'));
+      await world.invalidate('B');
       await remove(world, 'A');
       assert.deepEqual(await world.states(), ['B failed']);
       assert.deepEqual((await world.rows()).wallets[0].inputs.length, 1);
@@ -71,7 +71,7 @@ export const batchScenarios: readonly Scenario[] = [
     async (world) => {
       await world.create('A', { block: await world.sync(1) });
       await world.create('B');
-      await world.store.invalidateTx(world.wallet, idOf('B'));
+      await world.invalidate('B');
       for (const name of ['A', 'B']) await world.refused('TX_NOT_UNMINED', () => remove(world, name));
       await world.refused('TX_UNKNOWN', () => remove(world, 'X'));
     },
@@ -106,7 +106,7 @@ export const batchScenarios: readonly Scenario[] = [
       await world.create('B', { spends: ['A:0'] });
       await world.create('C', { spends: ['A:0'] });
       await world.refused('INPUT_CONFLICT', () => world.create('A'));
-      await world.store.invalidateTx(world.wallet, idOf('B'));
+      await world.invalidate('B');
       await world.create('A');
       assert.deepEqual(await world.edges(), ['B:0 unspent', 'C:0 unspent', 'A:0 by C']);
     },
@@ -143,7 +143,7 @@ export const batchScenarios: readonly Scenario[] = [
         await world.store.applyTxBatch(world.wallet, batch);
         assert.deepEqual((await world.edges()).filter((edge) => !edge.endsWith('unspent')).toSorted(), spent);
         assert.deepEqual((await world.coins()).toSorted(), ['B:1', 'D:0', 'E:0', 'E:1', 'F:0', 'F:1']);
-        await world.store.invalidateTx(world.wallet, idOf('A'));
+        await world.invalidate('A');
         assert.equal((await world.store.pruneDead(world.wallet, NOW + 1)).length, 6);
       }
     },

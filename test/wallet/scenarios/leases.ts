@@ -116,7 +116,7 @@ export const leaseScenarios: readonly Scenario[] = [
       assert.deepEqual(await leased(world), []);
       await world.refused('UTXO_UNKNOWN', () => world.lease('A:0'));
       assert.deepEqual([(await world.balance()).locked, await world.total()], [0n, 100n]);
-      await world.store.invalidateTx(world.wallet, idOf('B'));
+      await world.invalidate('B');
       assert.deepEqual(await leased(world), ['A:0 of lease until 1000']);
       await world.refused('COIN_LEASED', () => world.lease('A:0', { id: idOf('other') }));
       assert.deepEqual(await leased(world, NOW + 1000), []);

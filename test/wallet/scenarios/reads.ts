@@ -119,7 +119,7 @@ export const readScenarios: readonly Scenario[] = [
       const before = await detail();
       assert.deepEqual(before.ownedInputs, [{ index: 1, amount: 70n }]);
       assert.deepEqual(before.ownedOutputs, [{ index: 1, amount: 60n }]);
-      await world.store.invalidateTx(world.wallet, idOf('B'));
+      await world.invalidate('B');
       assert.deepEqual(await detail(), { ...before, status: 'failed' });
       assert.deepEqual(before.tx, world.tx('B'));
       await assert.rejects(world.store.getTxDetail(world.wallet, idOf('X')), { code: 'TX_UNKNOWN' });
@@ -133,7 +133,7 @@ export const readScenarios: readonly Scenario[] = [
         for (const name of ['a', 'b']) await world.create(`${height}${name}`, { block });
       }
       for (const [n, name] of ['u', 'v', 'dead'].entries()) await world.create(name, { received: NOW + n });
-      await world.store.invalidateTx(world.wallet, idOf('dead'));
+      await world.invalidate('dead');
       assert.equal(await details(world, 1, 2), '1a 1b 2a 2b');
       assert.equal(await details(world, 3, 2), '3a 3b 2a 2b');
       assert.equal(await details(world, -1, 2), 'dead v u 3a 3b 2a 2b');
@@ -160,7 +160,7 @@ export const readScenarios: readonly Scenario[] = [
       await world.create('A', { pays, label: 'mine' });
       await world.create('A', { walletId: second, status: 'pending', label: 'theirs' });
       await world.create('B', { spends: ['A:1'], walletId: second });
-      await world.store.invalidateTx(world.wallet, idOf('A'));
+      await world.invalidate('A');
       assert.deepEqual(await world.states(1), ['A failed']);
       assert.deepEqual(await world.states(2), ['A pending', 'B published']);
       assert.deepEqual([await world.edges(1), await world.edges(2)], [['A:0 unspent'], ['A:1 by B']]);
@@ -325,7 +325,7 @@ export const readScenarios: readonly Scenario[] = [
       for (const [n, name] of ['A', 'B', 'C'].entries()) await world.create(name, { spends: ['F:0'], replace: true, received: n + 2 });
       await world.create('X', { spends: ['C:0'], received: 1 });
       await world.create('Y', { spends: ['X:0'], received: 1 });
-      await world.store.invalidateTx(world.wallet, idOf('X'));
+      await world.invalidate('X');
       const coins = await world.coins();
       const prune = async (before: number) => (await world.store.pruneDead(world.wallet, before)).map(nameOf).join('');
       assert.equal(await prune(1), '');

@@ -104,7 +104,7 @@ export const reorganisationScenarios: readonly Scenario[] = [
       await world.sync(2);
       await world.store.rollbackToBlock(2);
       await world.create('P');
-      await world.store.invalidateTx(world.wallet, idOf('P'));
+      await world.invalidate('P');
       await world.create('coinbase', { block: await world.sync(2, 1) });
       await world.store.rollbackToBlock(1);
       await world.create('Q');

@@ -1,12 +1,11 @@
-/** W19 to W35: transactions that take the place of others, fail, come back, and change by hand. */
+/** W19 to W28: transactions that take the place of others, and come back. */
 import assert from 'node:assert/strict';
 import { equalBytes } from '../../../src/util/bytes.ts';
 import { WalletFeed } from '../../../src/wallet/feed/wallet-feed.ts';
 import { WalletMempool } from '../../../src/wallet/feed/wallet-mempool.ts';
 import { ReplacementGroups } from '../../../src/wallet/replacement-groups.ts';
-import type { NewTx } from '../../../src/wallet/store.ts';
 import type { Scenario } from '../scenarios.ts';
-import { blockAt, idOf, NOW, nameOf, outpointOf, type World } from '../support/world.ts';
+import { idOf, NOW, nameOf, type World } from '../support/world.ts';
 
 /** F funds; A spends it with change, C spends the change, D what C leaves. */
 async function fundAndSpend(world: World): Promise<void> {
@@ -21,10 +20,6 @@ async function fundAndSpend(world: World): Promise<void> {
   });
   await world.create('C', { spends: ['A:1'], pays: [{ own: 2, amount: 680n }] });
   await world.create('D', { spends: ['C:0'], pays: [{ own: 3, amount: 670n }] });
-}
-
-async function invalidate(world: World, name: string): Promise<void> {
-  await world.store.invalidateTx(world.wallet, idOf(name));
 }
 
 async function chainOf(world: World, name: string): Promise<string[]> {
@@ -180,7 +175,7 @@ export const replacementScenarios: readonly Scenario[] = [
       await world.refused('INPUT_CONFLICT', () => world.create('A', { reactivate: true }));
       await world.refused('PARENT_DEAD', () => world.create('C', { reactivate: true }));
       await world.refused('INVALID_STATUS', () => world.create('A', { reactivate: true, status: 'pending' }));
-      await invalidate(world, 'B');
+      await world.invalidate('B');
       await world.create('A', { reactivate: true });
       await world.create('C', { reactivate: true });
       assert.deepEqual(await world.states(), ['F published', 'A published', 'C published', 'B failed']);
@@ -228,176 +223,9 @@ export const replacementScenarios: readonly Scenario[] = [
       await remove('B');
       assert.deepEqual(await world.states(), ['F published', 'A published', 'B replaced']);
       await add('B');
-      await invalidate(world, 'A');
+      await world.invalidate('A');
       await mempool.moved();
       assert.deepEqual(await world.states(), ['F published', 'A failed', 'B published']);
-    },
-  ],
-  [
-    'W29 three generations with a diamond fail once each, and free their coins',
-    async (world) => {
-      await world.create('F');
-      await world.create('A', {
-        spends: ['F:0'],
-        pays: [
-          { own: 1, amount: 1n },
-          { own: 2, amount: 2n },
-        ],
-      });
-      await world.create('B', { spends: ['A:0'] });
-      await world.create('C', { spends: ['A:1'] });
-      await world.create('D', { spends: ['B:0', 'C:0'] });
-      const mark = await world.mark();
-      await invalidate(world, 'A');
-      assert.deepEqual(await world.states(), ['F published', 'A failed', 'B failed', 'C failed', 'D failed']);
-      assert.deepEqual(await world.coins(), ['F:0']);
-      assert.deepEqual(await world.eventsSince(mark), [
-        'utxo.unspent F:0 100',
-        'utxo.unspent A:0 1',
-        'utxo.unspent A:1 2',
-        'utxo.unspent B:0 100',
-        'utxo.unspent C:0 100',
-        'tx.status A published -> failed (invalidated)',
-        'tx.status B published -> failed (ancestor)',
-        'tx.status C published -> failed (ancestor)',
-        'tx.status D published -> failed (ancestor)',
-      ]);
-    },
-  ],
-  [
-    'W30 a chain of 10,000 fails as a whole',
-    async (world) => {
-      const chain: NewTx[] = [];
-      for (let n = 0; n < 10_000; n++) chain.push(world.news(`${n}`, { spends: [`${n - 1}:0`], status: 'pending' }));
-      await world.store.applyTxBatch(world.wallet, chain);
-      assert.deepEqual(await world.coins(), ['9999:0']);
-      await invalidate(world, '0');
-      assert.deepEqual(await world.coins(), []);
-      assert.equal((await world.store.listTxs(world.wallet, 'unmined')).length, 0);
-      assert.equal(await world.status('9999'), 'failed');
-    },
-  ],
-  [
-    'W31 what is confirmed, a coinbase, dead or missing cannot be invalidated',
-    async (world) => {
-      const block = await world.sync(1);
-      await world.create('A', { block });
-      await world.create('coinbase', { block });
-      await world.create('B');
-      await invalidate(world, 'B');
-      for (const name of ['A', 'coinbase', 'B']) await world.refused('TX_NOT_UNMINED', () => invalidate(world, name));
-      await world.store.rollbackToBlock(1);
-      await world.refused('TX_NOT_UNMINED', () => invalidate(world, 'coinbase'));
-      await world.refused('TX_UNKNOWN', () => invalidate(world, 'X'));
-    },
-  ],
-  [
-    'W31 what a confirmed row depends on cannot be invalidated or replaced',
-    async (world) => {
-      const block = await world.sync(1);
-      await world.create('A', { spends: ['x:0'] });
-      await world.create('B', { spends: ['A:0'] });
-      await world.create('C', { spends: ['B:0'], block });
-      await world.refused('CHAIN_INCONSISTENT', () => invalidate(world, 'A'));
-      await world.refused('CHAIN_INCONSISTENT', () => world.create('V', { spends: ['x:0'], replace: true }));
-      await world.refused('CHAIN_INCONSISTENT', () => world.create('W', { spends: ['x:0'], block }));
-    },
-  ],
-  [
-    'W31 a winner that spends an output of its victim is refused',
-    async (world) => {
-      const block = await world.sync(1);
-      await world.create('A', { spends: ['x:0'] });
-      await world.refused('CHAIN_INCONSISTENT', () => world.create('V', { spends: ['x:0', 'A:0'], replace: true }));
-      await world.refused('CHAIN_INCONSISTENT', () => world.create('W', { spends: ['x:0', 'A:0'], block }));
-    },
-  ],
-  [
-    'W32 a descendant frees an unrelated coin that it spends, too',
-    async (world) => {
-      await world.create('F');
-      await world.create('G');
-      await world.create('A', { spends: ['F:0'] });
-      await world.create('B', { spends: ['A:0', 'G:0'] });
-      await invalidate(world, 'A');
-      assert.deepEqual(await world.coins(), ['F:0', 'G:0']);
-    },
-  ],
-  [
-    'W33 updateTx confirms a pending row, and looks at no conflict',
-    async (world) => {
-      const block = await world.sync(3);
-      await world.create('A', { status: 'pending', spends: ['x:0'] });
-      await world.create('R', { status: 'pending', spends: ['x:0'] });
-      await world.refused('BLOCK_UNKNOWN', () =>
-        world.store.updateTx(world.wallet, idOf('A'), { state: { status: 'published', block: blockAt(4) } }),
-      );
-      const other = blockAt(3, 1);
-      await world.refused('BLOCK_MISMATCH', () =>
-        world.store.updateTx(world.wallet, idOf('A'), { state: { status: 'published', block: other } }),
-      );
-      const mark = await world.mark();
-      await world.store.updateTx(world.wallet, idOf('A'), { state: { status: 'published', block } });
-      const row = await world.store.getTx(world.wallet, idOf('A'));
-      assert.deepEqual([row.status, row.block, row.confirmedOrder], ['published', block, 0]);
-      assert.deepEqual(await world.eventsSince(mark), ['tx.status A pending -> published (confirmed)', 'tx.confirmed A at 3']);
-      assert.equal(await world.status('R'), 'pending');
-      await world.changesNothing(() => world.store.updateTx(world.wallet, idOf('A'), { state: { status: 'published', block } }));
-      await world.store.updateTx(world.wallet, idOf('R'), { state: { status: 'published' }, label: 'both' });
-      assert.deepEqual(await world.states(), ['A published 3', 'R published']);
-    },
-  ],
-  [
-    'W34 updateTx neither invalidates nor touches a coinbase, nor changes nothing, nor goes back',
-    async (world) => {
-      const block = await world.sync(1);
-      await world.create('A');
-      await world.create('coinbase', { block });
-      await world.create('dead');
-      await invalidate(world, 'dead');
-      const refused = (name: string, change: Parameters<typeof world.store.updateTx>[2]) =>
-        world.refused('INVALID_PARAM', () => world.store.updateTx(world.wallet, idOf(name), change));
-      for (const status of ['failed', 'replaced', 'orphaned'] as const) await refused('A', { state: { status } });
-      await refused('coinbase', { state: { status: 'published', block } });
-      await refused('A', {});
-      await refused('A', { state: { status: 'pending', block } });
-      await refused('A', { state: { status: 'pending' } });
-      await refused('dead', { state: { status: 'published' } });
-      await world.create('A', { block });
-      await refused('A', { state: { status: 'published' } });
-      await world.refused('TX_UNKNOWN', () => world.store.updateTx(world.wallet, idOf('X'), { label: 'x' }));
-    },
-  ],
-  [
-    'W35 a label has up to 500 characters, is cleared by nothing in it, and survives every change of status',
-    async (world) => {
-      const label = 'x'.repeat(500);
-      await world.create('F');
-      await world.create('A', { spends: ['F:0'] });
-      await world.store.updateTx(world.wallet, idOf('A'), { label });
-      await world.refused('INVALID_PARAM', () => world.store.updateTx(world.wallet, idOf('A'), { label: `${label}x` }));
-      await world.refused('INVALID_PARAM', () => world.create('G', { label: `${label}x` }));
-      const keepsLabel = async (status: string) => {
-        const row = await world.store.getTx(world.wallet, idOf('A'));
-        assert.deepEqual([row.status, row.label], [status, label]);
-      };
-      await world.create('B', { spends: ['F:0'], replace: true });
-      await keepsLabel('replaced');
-      const block = await world.sync(1);
-      await world.create('A', { block });
-      await keepsLabel('published');
-      await world.store.rollbackToBlock(1);
-      await keepsLabel('published');
-      await invalidate(world, 'A');
-      await keepsLabel('failed');
-      await world.create('A', { reactivate: true });
-      await keepsLabel('published');
-      await world.store.updateTx(world.wallet, idOf('A'), { label: '' });
-      assert.equal((await world.store.getTx(world.wallet, idOf('A'))).label, '');
-      await world.create('coinbase', { block: await world.sync(1), label: 'mined' });
-      await world.store.rollbackToBlock(1);
-      assert.deepEqual((await world.store.getTx(world.wallet, idOf('coinbase'))).label, 'mined');
-      await assert.rejects(world.store.getCoin(world.wallet, outpointOf('coinbase:0'), NOW), { code: 'UTXO_UNKNOWN' });
     },
   ],
 ];

@@ -157,7 +157,7 @@ export const watchScenarios: readonly Scenario[] = [
       await world.create('C', { status: 'pending' });
       await world.create('D', { block: await world.sync(5) });
       await world.create('E');
-      await world.store.invalidateTx(world.wallet, idOf('E'));
+      await world.invalidate('E');
       const told = async (): Promise<string[]> =>
         (await world.store.listInMempool()).map(({ walletId, txId }) => `${walletId} ${nameOf(txId)}`);
       assert.deepEqual(await told(), [`${world.wallet} A`, `${second} B`]);

@@ -165,6 +165,10 @@ export class World {
     await this.store.createTx(this.news(name, story));
   }
 
+  async invalidate(name: string): Promise<void> {
+    await this.store.invalidateTx(this.wallet, idOf(name));
+  }
+
   /** The block is the wallet's tip; rows of it may be stored. */
   async sync(height: number, fork = 0): Promise<WalletBlock> {
     const block = blockAt(height, fork);
