@@ -10,9 +10,10 @@ import { compiledEnvironment } from './compile-cache.ts';
 import type { Job, Phase, Witness } from './crash-witness.ts';
 
 const CHILD = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
-/** A child that does not come to the phase aimed at is killed anyway; before it opens the store it must start up. */
-const PATIENCE_MS = 1000;
-const START_MS_MAX = 20_000;
+/** A child that does not come to the phase aimed at in so many operations is killed anyway. They are counted, because on a busy machine each takes longer. */
+const OPERATIONS_MAX = 100;
+/** For a child that says nothing any more. */
+const PHASE_MS_MAX = 20_000;
 /** Timers are too coarse below this. */
 const SPIN_MS_MAX = 4;
 
@@ -25,6 +26,7 @@ export class Child {
   private readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
   private readonly begun = new Map<string, number>();
   private readonly waiters: { readonly phase: Phase; readonly count: number; readonly arrived: () => void }[] = [];
+  private operations = 0;
   private errors = '';
   private failure: unknown;
   /** True: by our hand. */
@@ -78,17 +80,10 @@ export class Child {
 
   /** Resolves when the phase has begun so many times, or it is no use to wait. */
   async reached(phase: Phase, count: number): Promise<void> {
-    if (phase === 'create' || phase === 'open') return this.waitFor(phase, count, START_MS_MAX);
-    // Patience begins when the store does: on a busy machine the start alone takes longer.
-    await Promise.race([this.waitFor('create', 1, START_MS_MAX), this.waitFor('open', 1, START_MS_MAX)]);
-    return this.waitFor(phase, count, PATIENCE_MS);
-  }
-
-  private async waitFor(phase: Phase, count: number, ms: number): Promise<void> {
     if ((this.begun.get(phase) ?? 0) >= count) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.waiters.push({ phase, count, arrived: resolve });
-    const timer = setTimeout(resolve, ms);
+    const timer = setTimeout(resolve, PHASE_MS_MAX);
     await promise;
     clearTimeout(timer);
   }
@@ -99,8 +94,10 @@ export class Child {
   }
 
   private count(phase: Phase): void {
+    this.operations++;
     const count = (this.begun.get(phase) ?? 0) + 1;
     this.begun.set(phase, count);
-    for (const waiter of this.waiters) if (waiter.phase === phase && count >= waiter.count) waiter.arrived();
+    const isEnough = this.operations >= OPERATIONS_MAX;
+    for (const waiter of this.waiters) if (isEnough || (waiter.phase === phase && count >= waiter.count)) waiter.arrived();
   }
 }
