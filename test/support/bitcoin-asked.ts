@@ -218,7 +218,7 @@ export class Asked {
     if (account.outputs.size === 0) return;
     const output = random.pick([...account.outputs.values()]);
     const spend = account.spends.get(output.name);
-    const wanted = spend === undefined ? null : { height: spend.height, txIndex: spend.txIndex, input: spend.input };
+    const wanted = spend === undefined ? null : { height: spend.height, txIndex: spend.txIndex, input: spend.input, output: null };
     assert.deepEqual(history.spend(output.txId, output.index), wanted);
     const rows = account.scriptHistory().get(output.key)!;
     const key = fromHex(output.key);
