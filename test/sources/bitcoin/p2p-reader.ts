@@ -1,6 +1,6 @@
 /** A reader for tests: a fold in memory, filled by the pump from a source, that can wait for what it should come to. */
 import assert from 'node:assert/strict';
-import { afterEach } from 'node:test';
+import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openMemory } from '../../../src/engine/memory.ts';
 import { type BitcoinLedger, type BitcoinNetwork, bitcoinLedger } from '../../../src/ledgers/bitcoin/index.ts';
@@ -17,7 +17,7 @@ import { PATIENCE_MS } from '../../support/patience.ts';
 
 /** Those that follow. A test that fails does not end its own, which would then follow for ever and keep the process. */
 const started = new Set<Reader>();
-afterEach(async () => {
+after(async () => {
   for (const reader of started) await reader.end().catch(() => {});
 });
 
