@@ -109,7 +109,9 @@ function introduction(url: string, store: OpenStore, address: string, served: Se
     ...(served === null ? [] : [['page', `open ${served.url} in a browser`] as [string, string]]),
     ['devnet', `a chain of your own, a block every ${INTERVAL_MS / 1000} s, served at ${url}`],
     ['store', `${store.data}, following it over that socket`],
-    ...(served === null ? [] : [['clients', `of Kupo: ${served.url}kupo, of Blockfrost: ${served.url}blockfrost`] as [string, string]]),
+    ...(served === null
+      ? []
+      : [['clients', `of Kupo, Blockfrost and Ogmios: ${served.url}kupo, /blockfrost and /ogmios`] as [string, string]]),
     ...(hasWallet ? walletRows(store, served) : []),
     ['soon', 'a fork: the last blocks are undone, exactly, and others take their place'],
     ['try', `query address ${address}`],
