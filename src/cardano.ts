@@ -37,5 +37,6 @@ export {
   stakeAddressOf,
   type TxOutput,
   timeToSlot,
+  type Withdrawal,
 } from './ledgers/cardano/index.ts';
 export type { Create, Spend } from './ledgers/ledger.ts';

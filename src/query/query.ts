@@ -18,8 +18,9 @@ import type { StepTx } from '../projections/projection.ts';
 import { readTxRow, TX, type TxRow } from '../projections/transactions.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { MemoryNodes, mmr } from '../proofs/index.ts';
-import { readBase } from '../state/base.ts';
+import { keptHeader, readBase } from '../state/base.ts';
 import { blockAfter, blockAtHeight, blockAtSlot, blockByHash, blocksAfter, edgeBlock } from '../state/blocks.ts';
+import { DELTA } from '../state/delta.ts';
 import { type Head, NO_TOTALS, readHead, type Totals } from '../state/head.ts';
 import { type PrunedHeights, readPruned, type Windows } from '../state/pruned.ts';
 import { equalBytes } from '../util/bytes.ts';
@@ -321,6 +322,11 @@ export class Query implements PresentQuery {
 
   blockByHash(hash: Uint8Array): ChainRow | null {
     return blockByHash(this.snapshot, hash);
+  }
+
+  /** The header of a block, where its row does not carry it; undefined: it was forgotten with the undo record of the block. */
+  header(row: ChainRow): Uint8Array | undefined {
+    return this.columns.has(DELTA) ? keptHeader(this.snapshot, row) : undefined;
   }
 
   /** The newest block of that height. */

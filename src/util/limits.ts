@@ -314,6 +314,12 @@ export const EVALUATION_OUTPUTS_MAX = 500;
 export const EVALUATION_BODY_BYTES_MAX = 1024 * 1024;
 /** Messages of a WebSocket of the Ogmios API that wait for the one before them; then it is read no further. */
 export const OGMIOS_MESSAGES_MAX = 16;
+/** Requests for a next block that a WebSocket may send ahead of their answers; then it is read no further. Clients begin with 100. */
+export const OGMIOS_PIPELINED_MAX = 1_000;
+/** Points in one request for an intersection: each is looked up. */
+export const OGMIOS_POINTS_MAX = 5_000;
+/** Points that a WebSocket remembers, to find where the chain turned: about 100 bytes each. A rollback of half as many is exact. */
+export const OGMIOS_POINTS_KEPT_MAX = 512;
 /** Outputs in one answer of the Ogmios API, which is made as a whole; the other APIs have pages. */
 export const OGMIOS_OUTPUTS_MAX = 10_000;
 /** MiB of JavaScript objects in that thread; what scripts take is outside of it, and bounded by their units. */

@@ -9,7 +9,12 @@ import type { AssetId } from '../asset.ts';
 
 /** Of the pool whose cold key this is. */
 export function poolId(key: Uint8Array): string {
-  return bech32.encode('pool', bech32.toWords(blake2b224(key)));
+  return poolIdOfHash(blake2b224(key));
+}
+
+/** Of the pool whose cold key has this hash. Of any length: preprod has a certificate that names a pool by 56 bytes. */
+export function poolIdOfHash(hash: Uint8Array): string {
+  return bech32.encode('pool', bech32.toWords(hash), false);
 }
 
 /** What wallets show for an asset. */

@@ -7,10 +7,11 @@
 
 import { blake2b224 } from '../../crypto/hash.ts';
 import { concatBytes } from '../../util/bytes.ts';
-import { ARRAY, Cursor, MAP, UINT } from '../../util/cbor.ts';
+import { ARRAY, Cursor, MAP, TAG, UINT } from '../../util/cbor.ts';
 import type { Asset } from '../asset.ts';
 
 const TAG_ENCODED_CBOR = 24;
+const TAG_SET = 258;
 const HASH_BYTES = 32;
 const SCRIPT_NATIVE = 0;
 
@@ -147,6 +148,12 @@ function readDatum(cursor: Cursor, draft: Draft): void {
   else if (kind === 1) draft.inlineDatum = readEncoded(cursor);
   else cursor.fail(`datum of unknown kind ${kind}`);
   cursor.close(fields);
+}
+
+/** Enters a list without repeats, which from Conway on may be written as a tagged set; how many items it has. */
+export function enterSet(cursor: Cursor): number {
+  if (cursor.peek() === TAG && cursor.tag() !== TAG_SET) cursor.fail('expected a set');
+  return cursor.array();
 }
 
 export function readHash(cursor: Cursor): Uint8Array {

@@ -49,6 +49,7 @@ export {
   describeWholeTx,
   type OutRef,
   type TxOutput,
+  type Withdrawal,
 } from './transaction.ts';
 export { splitTx } from './whole-tx.ts';
 

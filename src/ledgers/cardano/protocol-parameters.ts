@@ -183,7 +183,7 @@ function readRatios(c: Cursor, count: number): readonly Ratio[] {
   return ratios;
 }
 
-function readRatio(c: Cursor): Ratio {
+export function readRatio(c: Cursor): Ratio {
   if (c.tag() !== TAG_RATIONAL) c.fail('expected a fraction');
   const ratio = readPair(c, 'a fraction', () => ({ over: c.bigUint(), under: c.bigUint() }));
   if (ratio.under === 0n) c.fail('a fraction of nothing');

@@ -6,13 +6,12 @@
  */
 
 import { blake2b256 } from '../../crypto/hash.ts';
-import { Cursor, TAG } from '../../util/cbor.ts';
+import { Cursor } from '../../util/cbor.ts';
 import type { Asset } from '../asset.ts';
-import { type DescribedOutput, readAssets, readOutput } from './describe.ts';
+import { type DescribedOutput, enterSet, readAssets, readHash, readOutput } from './describe.ts';
 import type { WholeTx } from './whole-tx.ts';
 
 const TX_ID_BYTES = 32;
-const TAG_SET = 258;
 const CBOR_FALSE = 0xf4;
 const CBOR_TRUE = 0xf5;
 const TAG_ENCODED_CBOR = 24;
@@ -33,6 +32,14 @@ export interface TxOutput extends DescribedOutput {
   readonly start: number;
   /** Where its bytes end. */
   readonly end: number;
+}
+
+/** What a transaction takes from a reward account. */
+export interface Withdrawal {
+  /** The reward address. */
+  readonly account: Uint8Array;
+  /** What is taken. */
+  readonly lovelace: bigint;
 }
 
 /** What a transaction of any era has. */
@@ -69,10 +76,18 @@ export interface DescribedTx extends DescribedByronTx {
   readonly mint: readonly Asset[];
   /** The kinds of the certificates it carries, as the ledger numbers them, in their order. */
   readonly certificateKinds: readonly number[];
+  /** The certificates themselves, each in CBOR. */
+  readonly certificates: readonly Uint8Array[];
+  /** What it withdraws, in the order of the body. */
+  readonly withdrawals: readonly Withdrawal[];
   /** Reward accounts it withdraws from. */
   readonly withdrawalCount: number;
   /** The lovelace withdrawn from all of them. */
   readonly withdrawn: bigint;
+  /** The network it says it is for: 1 is mainnet, 0 any other; null: it does not say. */
+  readonly networkId: number | null;
+  /** The hash of what it gives to scripts; null: none. */
+  readonly scriptDataHash: Uint8Array | null;
   /** Governance proposals it carries. */
   readonly proposalCount: number;
   /** What it says the treasury holds, and what it gives to it (Conway). */
@@ -154,8 +169,12 @@ function emptyTx(id: Uint8Array, valid: boolean): Draft {
     totalCollateral: null,
     mint: [],
     certificateKinds: [],
+    certificates: [],
+    withdrawals: [],
     withdrawalCount: 0,
     withdrawn: 0n,
+    networkId: null,
+    scriptDataHash: null,
     proposalCount: 0,
     treasury: null,
     donation: 0n,
@@ -168,12 +187,14 @@ function readField(cursor: Cursor, key: number, draft: Draft): boolean {
   else if (key === 1) draft.outputs = readOutputs(cursor);
   else if (key === 2) draft.fee = cursor.bigUint();
   else if (key === 3) draft.validUntil = cursor.bigUint();
-  else if (key === 4) draft.certificateKinds = readKinds(cursor);
+  else if (key === 4) readCertificates(cursor, draft);
   else if (key === 5) readWithdrawals(cursor, draft);
   else if (key === 8) draft.validFrom = cursor.bigUint();
   else if (key === 9) draft.mint = readAssets(cursor);
+  else if (key === 11) draft.scriptDataHash = readHash(cursor);
   else if (key === 13) draft.collateral = readInputs(cursor);
   else if (key === 14) draft.requiredSigners = readHashes(cursor);
+  else if (key === 15) draft.networkId = cursor.uint();
   else if (key === 17) draft.totalCollateral = cursor.bigUint();
   else if (key === 18) draft.referenceInputs = readInputs(cursor);
   else if (key === 20) draft.proposalCount = countItems(cursor);
@@ -183,29 +204,26 @@ function readField(cursor: Cursor, key: number, draft: Draft): boolean {
   return true;
 }
 
-/** From Conway on a list without repeats may be written as a tagged set. */
-function enterSet(cursor: Cursor): number {
-  if (cursor.peek() === TAG && cursor.tag() !== TAG_SET) cursor.fail('expected a set');
-  return cursor.array();
-}
-
 function countItems(cursor: Cursor): number {
   let i = 0;
   for (const count = enterSet(cursor); cursor.more(count, i); i++) cursor.skip();
   return i;
 }
 
-/** Of items that are arrays with their kind in front. */
-function readKinds(cursor: Cursor): number[] {
+/** They are arrays with their kind in front. */
+function readCertificates(cursor: Cursor, draft: Draft): void {
   const kinds: number[] = [];
+  const certificates: Uint8Array[] = [];
   for (let i = 0, count = enterSet(cursor); cursor.more(count, i); i++) {
     const start = cursor.at;
     cursor.array();
     kinds.push(cursor.uint());
     cursor.at = start;
     cursor.skip();
+    certificates.push(cursor.bytes.subarray(start, cursor.at));
   }
-  return kinds;
+  draft.certificateKinds = kinds;
+  draft.certificates = certificates;
 }
 
 function readInputs(cursor: Cursor): OutRef[] {
@@ -252,9 +270,12 @@ function readTxOutput(cursor: Cursor, index: number): TxOutput {
 }
 
 function readWithdrawals(cursor: Cursor, draft: Draft): void {
+  const withdrawals: Withdrawal[] = [];
   for (let i = 0, count = cursor.map(); cursor.more(count, i); i++) {
-    cursor.byteString();
-    draft.withdrawn += cursor.bigUint();
-    draft.withdrawalCount++;
+    const withdrawal = { account: cursor.byteString(), lovelace: cursor.bigUint() };
+    withdrawals.push(withdrawal);
+    draft.withdrawn += withdrawal.lovelace;
   }
+  draft.withdrawals = withdrawals;
+  draft.withdrawalCount = withdrawals.length;
 }

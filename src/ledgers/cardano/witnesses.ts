@@ -13,9 +13,9 @@ import { ARRAY, Cursor, TAG } from '../../util/cbor.ts';
 import { CborWriter } from '../../util/cbor-write.ts';
 import type { Block, NamedBytes, Witness, WitnessKind } from '../ledger.ts';
 import type { CardanoBlock } from './decode.ts';
+import { enterSet } from './describe.ts';
 import { ERA } from './header.ts';
 
-const TAG_SET = 258;
 const TAG_AUXILIARY = 259;
 const SCRIPT_NATIVE = 0;
 /** The hash of a script covers its kind as one byte. */
@@ -50,6 +50,17 @@ export function readWitnesses(block: Block, only?: WitnessKind): readonly Witnes
   return found;
 }
 
+/** Of one transaction that stands alone, from Shelley on: what its witness set has, and its auxiliary data. Throws BLOCK_INVALID. */
+export function readTxWitnesses(
+  set: Uint8Array,
+  auxiliary: Uint8Array | null,
+): { readonly witnesses: readonly Witness[]; readonly auxiliary: readonly Witness[] } {
+  const [inSet, inAuxiliary]: Witness[][] = [[], []];
+  witnessSet(new Cursor(set), 0, undefined, inSet);
+  if (auxiliary !== null) scriptsOfAuxiliary(new Cursor(auxiliary), 0, inAuxiliary);
+  return { witnesses: inSet, auxiliary: inAuxiliary };
+}
+
 function partOf({ raw, parts }: CardanoBlock, part: number): Cursor {
   return new Cursor(raw, parts[part], parts[part + 1]);
 }
@@ -58,24 +69,22 @@ function witnessSets(block: CardanoBlock, only: WitnessKind | undefined, found: 
   const c = partOf(block, PART.witnesses);
   for (let txIndex = 0, sets = c.array(); c.more(sets, txIndex); txIndex++) {
     if (txIndex >= block.txs.length) c.fail('more witness sets than transactions');
-    for (let i = 0, fields = c.map(); c.more(fields, i); i++) {
-      const key = c.uint();
-      const kind = SCRIPT_KEYS.get(key);
-      if (key === DATUMS_KEY && only !== 'script') datums(c, txIndex, found);
-      else if (kind !== undefined && only !== 'datum') scripts(c, kind, txIndex, found);
-      else c.skip();
-    }
+    witnessSet(c, txIndex, only, found);
   }
 }
 
-/** A list, or since Conway a set. */
-function items(c: Cursor): number {
-  if (c.peek() === TAG && c.tag() !== TAG_SET) c.fail('expected a set');
-  return c.array();
+function witnessSet(c: Cursor, txIndex: number, only: WitnessKind | undefined, found: Witness[]): void {
+  for (let i = 0, fields = c.map(); c.more(fields, i); i++) {
+    const key = c.uint();
+    const kind = SCRIPT_KEYS.get(key);
+    if (key === DATUMS_KEY && only !== 'script') datums(c, txIndex, found);
+    else if (kind !== undefined && only !== 'datum') scripts(c, kind, txIndex, found);
+    else c.skip();
+  }
 }
 
 function datums(c: Cursor, txIndex: number, found: Witness[]): void {
-  for (let i = 0, count = items(c); c.more(count, i); i++) {
+  for (let i = 0, count = enterSet(c); c.more(count, i); i++) {
     const start = c.at;
     c.skip();
     const bytes = c.bytes.subarray(start, c.at);
@@ -84,7 +93,7 @@ function datums(c: Cursor, txIndex: number, found: Witness[]): void {
 }
 
 function scripts(c: Cursor, kind: number, txIndex: number, found: Witness[]): void {
-  for (let i = 0, count = items(c); c.more(count, i); i++) found.push({ txIndex, kind: 'script', item: readScript(c, kind) });
+  for (let i = 0, count = enterSet(c); c.more(count, i); i++) found.push({ txIndex, kind: 'script', item: readScript(c, kind) });
 }
 
 /** Reads the script at the cursor: a native one is an array, any other a byte string. */
@@ -104,21 +113,22 @@ function scriptHash(kind: number, script: Uint8Array): Uint8Array {
   return blake2b224(concatBytes(Uint8Array.of(kind), script));
 }
 
-/**
- * By transaction: Shelley's map of metadata, Allegra's `[metadata, scripts]`, or Alonzo's tagged map. Only the last
- * two have scripts.
- */
 function auxiliaryScripts(block: CardanoBlock, found: Witness[]): void {
   const c = partOf(block, PART.auxiliary);
   for (let i = 0, count = c.map(); c.more(count, i); i++) {
     const at = c.at;
     const txIndex = c.uint();
     if (txIndex >= block.txs.length) c.fail('auxiliary data of no transaction', at);
-    const major = c.peek();
-    if (major === ARRAY) allegraScripts(c, txIndex, found);
-    else if (major === TAG) alonzoScripts(c, txIndex, found);
-    else c.skip();
+    scriptsOfAuxiliary(c, txIndex, found);
   }
+}
+
+/** Shelley's map of metadata, Allegra's `[metadata, scripts]`, or Alonzo's tagged map. Only the last two have scripts. */
+function scriptsOfAuxiliary(c: Cursor, txIndex: number, found: Witness[]): void {
+  const major = c.peek();
+  if (major === ARRAY) allegraScripts(c, txIndex, found);
+  else if (major === TAG) alonzoScripts(c, txIndex, found);
+  else c.skip();
 }
 
 function allegraScripts(c: Cursor, txIndex: number, found: Witness[]): void {

@@ -22,20 +22,29 @@ export interface ResolvedInput {
   readonly utxo: Utxo | null;
 }
 
-export interface ResolvedTx {
+/** What a transaction says by itself. */
+export interface DescribedHistoryTx {
+  /** False: its scripts failed, and only its collateral was spent. */
+  readonly valid: boolean;
+  readonly isByron: boolean;
+  /** Its body; of Byron, what it does not have is empty. */
+  readonly body: DescribedTx;
+  readonly redeemers: readonly Redeemer[];
+  /** The CBOR of its witness set; of Byron, the list of its witnesses. */
+  readonly witnesses: Uint8Array;
+  /** The CBOR of its auxiliary data, metadata among it; null: none. */
+  readonly auxiliary: Uint8Array | null;
+}
+
+export interface ResolvedTx extends DescribedHistoryTx {
   readonly id: Uint8Array;
   readonly height: number;
   readonly slot: number;
   readonly blockHash: Uint8Array;
   /** Its place in its block. */
   readonly txIndex: number;
-  /** False: its scripts failed, and only its collateral was spent. */
-  readonly valid: boolean;
   /** As it stands alone: `[body, witnesses, valid, auxiliary]`, in earlier eras without `valid`, in Byron `[transaction, witnesses]`. */
   readonly raw: Uint8Array;
-  readonly isByron: boolean;
-  /** Its body; of Byron, what it does not have is empty. */
-  readonly body: DescribedTx;
   /** In lovelace. What was paid: of an invalid transaction its collateral. Null: an input is not known any more. */
   readonly fee: bigint | null;
   /** As written in the body. Spent, unless the transaction is invalid. */
@@ -45,11 +54,6 @@ export interface ResolvedTx {
   readonly referenceInputs: readonly ResolvedInput[];
   /** The outputs that came into being (of an invalid transaction the return of its collateral, if any), with who spent them. */
   readonly outputs: readonly Utxo[];
-  readonly redeemers: readonly Redeemer[];
-  /** The CBOR of its witness set; of Byron, the list of its witnesses. */
-  readonly witnesses: Uint8Array;
-  /** The CBOR of its auxiliary data, metadata among it; null: none. */
-  readonly auxiliary: Uint8Array | null;
 }
 
 /** A transaction of an address or a credential: where it stands, and what it did there. */
@@ -96,31 +100,24 @@ export class Transactions {
 
   resolve(tx: HistoryTx): ResolvedTx {
     const { id, raw, height, txIndex } = tx;
-    const parts = takenApart(tx);
-    const { valid } = parts.tx;
-    const body = describeWholeTx(raw, parts);
+    const described = describeHistoryTx(tx);
+    const { body, valid, isByron } = described;
     const { slot, hash } = this.outputs.block(height);
     const [inputs, collateral, referenceInputs] = this.resolveAll([body.inputs, body.collateral, body.referenceInputs]);
     const outputs = this.outputs.ofTxs([tx]);
-    const { witnesses, auxiliary, isByron } = parts;
     return {
+      ...described,
       id,
       height,
       slot,
       blockHash: hash,
       txIndex,
-      valid,
       raw,
-      isByron,
-      body,
       fee: valid && !isByron ? body.fee : paid(valid ? inputs : collateral, outputs),
       inputs,
       collateral,
       referenceInputs,
       outputs,
-      redeemers: isByron ? [] : readRedeemers(new Cursor(raw, witnesses.start, witnesses.end)),
-      witnesses: raw.subarray(witnesses.start, witnesses.end),
-      auxiliary: auxiliary === null ? null : raw.subarray(auxiliary.start, auxiliary.end),
     };
   }
 
@@ -141,6 +138,21 @@ function paid(inputs: readonly ResolvedInput[], outputs: readonly Utxo[]): bigin
   }
   for (const { output } of outputs) sum -= output.value;
   return sum;
+}
+
+/** Decodes a transaction of the history, without looking up anything that it names. Throws STORE_DAMAGED. */
+export function describeHistoryTx(tx: HistoryTx): DescribedHistoryTx {
+  const { raw } = tx;
+  const parts = takenApart(tx);
+  const { witnesses, auxiliary, isByron } = parts;
+  return {
+    valid: parts.tx.valid,
+    isByron,
+    body: describeWholeTx(raw, parts),
+    redeemers: isByron ? [] : readRedeemers(new Cursor(raw, witnesses.start, witnesses.end)),
+    witnesses: raw.subarray(witnesses.start, witnesses.end),
+    auxiliary: auxiliary === null ? null : raw.subarray(auxiliary.start, auxiliary.end),
+  };
 }
 
 /** What is in the store was decoded once already, so bytes that do not decode are damage. */

@@ -53,5 +53,5 @@ function registerOgmios(app: FastifyInstance, state: ServerState): void {
     },
     { prefix: BASE },
   );
-  serveWebSockets(app, BASE, EVALUATION_BODY_BYTES_MAX);
+  serveWebSockets(app, BASE, EVALUATION_BODY_BYTES_MAX, state);
 }

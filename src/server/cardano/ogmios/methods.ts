@@ -20,21 +20,21 @@ import { isoTime } from './health.ts';
 import type { JsonValue } from './json-text.ts';
 import { outputJson, outputsOf, refOf } from './outputs-json.ts';
 import { parametersJson } from './parameters-json.ts';
+import type { RpcMethod, RpcMethods } from './rpc.ts';
 
-type Params = Readonly<Record<string, unknown>>;
-type Method = (params: Params) => JsonValue | Promise<JsonValue>;
+type Params = Parameters<RpcMethod>[0];
 
-export class OgmiosMethods {
+export class OgmiosMethods implements RpcMethods {
   private readonly context: ServerContext;
   private readonly evaluation: TxEvaluation;
   private readonly network: CardanoNetwork;
-  private readonly table: ReadonlyMap<string, Method>;
+  private readonly table: ReadonlyMap<string, RpcMethod>;
 
   constructor(context: ServerContext, evaluation: TxEvaluation) {
     this.context = context;
     this.evaluation = evaluation;
     this.network = needCardano(context.network, 'Ogmios').parameters;
-    this.table = new Map<string, Method>([
+    this.table = new Map<string, RpcMethod>([
       ['submitTransaction', (params) => this.submit(params)],
       ['evaluateTransaction', (params) => this.evaluate(params)],
       ['queryLedgerState/protocolParameters', () => this.parameters()],
@@ -53,7 +53,7 @@ export class OgmiosMethods {
     return [...this.table.keys()];
   }
 
-  find(name: string): Method | null {
+  find(name: string): RpcMethod | null {
     return this.table.get(name) ?? null;
   }
 

@@ -4,8 +4,7 @@
  */
 import type { NamedOutput } from '../../../evaluation/cardano/request.ts';
 import type { Asset } from '../../../ledgers/asset.ts';
-import { readScriptRef } from '../../../ledgers/cardano/describe.ts';
-import { formatAddress, parseAddress } from '../../../ledgers/cardano/index.ts';
+import { type DescribedOutput, formatAddress, parseAddress } from '../../../ledgers/cardano/index.ts';
 import { encodeOutput } from '../../../ledgers/cardano/transaction-write.ts';
 import { describeStored } from '../../../query/cardano/describe-stored.ts';
 import { hexOf } from '../../../query/dialect.ts';
@@ -16,8 +15,8 @@ import { UnspentError } from '../../../util/errors.ts';
 import { EVALUATION_OUTPUTS_MAX } from '../../../util/limits.ts';
 import type { JsonValue } from './json-text.ts';
 import { ada } from './parameters-json.ts';
+import { SCRIPT_LANGUAGES, scriptJson } from './script-json.ts';
 
-const LANGUAGES = ['native', 'plutus:v1', 'plutus:v2', 'plutus:v3'];
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Throws USAGE. */
@@ -61,33 +60,34 @@ function assetsOf(policy: string, names: unknown): Asset[] {
 
 /** `[kind, script]`: that of a native script is an item of its own, any other a byte string. */
 function scriptOf({ language, cbor }: Fields): Uint8Array {
-  const kind = LANGUAGES.indexOf(String(language));
-  if (kind < 0) throw wrong(`a script is of one of ${LANGUAGES.join(', ')}`);
+  const kind = SCRIPT_LANGUAGES.indexOf(String(language));
+  if (kind < 0) throw wrong(`a script is of one of ${SCRIPT_LANGUAGES.join(', ')}`);
   const bytes = hexField(cbor, 'the cbor of a script');
   const w = new CborWriter(bytes.length + 16).array(2).uint(kind);
   return (kind === 0 ? w.raw(bytes) : w.bytes(bytes)).take();
 }
 
 export function outputJson({ txId, index, output: { raw } }: Utxo): JsonValue {
-  const { address, lovelace, assets, datumHash, inlineDatum, scriptRef } = describeStored(txId, index, raw);
-  const value: Record<string, JsonValue> = { ...ada(lovelace) };
-  for (const [policy, own] of Map.groupBy(assets, (asset) => hexOf(asset.policy))) {
-    value[policy] = Object.fromEntries(own.map(({ name, quantity }) => [hexOf(name), quantity]));
-  }
+  return { transaction: { id: hexOf(txId) }, index, ...describedOutputJson(describeStored(txId, index, raw)) };
+}
+
+export function describedOutputJson(output: DescribedOutput): Readonly<Record<string, JsonValue | undefined>> {
+  const { address, lovelace, assets, datumHash, inlineDatum, scriptRef } = output;
   return {
-    transaction: { id: hexOf(txId) },
-    index,
     address: formatAddress(address),
-    value,
+    value: { ...ada(lovelace), ...assetsJson(assets) },
     datumHash: datumHash === null ? undefined : hexOf(datumHash),
     datum: inlineDatum === null ? undefined : hexOf(inlineDatum),
     script: scriptRef === null ? undefined : scriptJson(scriptRef),
   };
 }
 
-function scriptJson(scriptRef: Uint8Array): JsonValue {
-  const { kind, script } = readScriptRef(scriptRef);
-  return { language: LANGUAGES[kind], cbor: hexOf(script) };
+/** By policy and name. */
+export function assetsJson(assets: readonly Asset[]): Readonly<Record<string, JsonValue>> {
+  const byPolicy = Map.groupBy(assets, (asset) => hexOf(asset.policy));
+  return Object.fromEntries(
+    Array.from(byPolicy, ([policy, own]) => [policy, Object.fromEntries(own.map(({ name, quantity }) => [hexOf(name), quantity]))]),
+  );
 }
 
 function fieldsOf(value: unknown, what: string): Fields {

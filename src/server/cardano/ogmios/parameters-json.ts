@@ -73,7 +73,7 @@ export function ada(lovelace: bigint): { readonly ada: { readonly lovelace: bigi
   return { ada: { lovelace } };
 }
 
-function fraction({ over, under }: Ratio): string {
+export function fraction({ over, under }: Ratio): string {
   return `${over}/${under}`;
 }
 

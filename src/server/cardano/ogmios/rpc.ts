@@ -6,9 +6,8 @@
 import { isUnspentError, type UnspentError } from '../../../util/errors.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import { type JsonValue, jsonText } from './json-text.ts';
-import type { OgmiosMethods } from './methods.ts';
 
-/** JSON-RPC 2.0, and https://ogmios.dev: errors of `evaluateTransaction`. */
+/** JSON-RPC 2.0, and https://ogmios.dev: errors of `findIntersection` and `evaluateTransaction`. */
 const CODES = {
   parse: -32_700,
   request: -32_600,
@@ -16,10 +15,23 @@ const CODES = {
   parameters: -32_602,
   internal: -32_603,
   server: -32_000,
+  intersection: 1000,
   evaluationContext: 3004,
   scriptExecution: 3010,
   validation: 3012,
 } as const;
+
+/** They are about the state of a connection. */
+const OVER_WEB_SOCKET: readonly string[] = ['findIntersection', 'nextBlock'];
+
+type RpcParams = Readonly<Record<string, unknown>>;
+export type RpcMethod = (params: RpcParams) => JsonValue | Promise<JsonValue>;
+
+/** Methods that are answered. */
+export interface RpcMethods {
+  readonly names: readonly string[];
+  find(name: string): RpcMethod | null;
+}
 
 interface RpcError {
   readonly code: number;
@@ -32,7 +44,13 @@ interface RpcAnswer {
   readonly text: string;
 }
 
-export async function answerTo(text: string, methods: OgmiosMethods, state: ServerState): Promise<RpcAnswer> {
+/** The method that a request names; null: it is none. */
+export function methodOf(text: string): string | null {
+  const request = parse(text);
+  return isObject(request) && typeof request['method'] === 'string' ? request['method'] : null;
+}
+
+export async function answerTo(text: string, methods: RpcMethods, state: ServerState): Promise<RpcAnswer> {
   const request = parse(text);
   if (request === undefined) return failure(undefined, undefined, { code: CODES.parse, message: 'the request is no JSON' });
   const { method, params = {}, id } = (isObject(request) ? request : {}) as { method?: unknown; params?: unknown; id?: JsonValue };
@@ -44,7 +62,9 @@ export async function answerTo(text: string, methods: OgmiosMethods, state: Serv
   }
   const run = methods.find(method);
   if (run === null) {
-    const message = `this server does not answer '${method.slice(0, 100)}'; it answers ${methods.names.join(', ')}`;
+    const message = OVER_WEB_SOCKET.includes(method)
+      ? `'${method}' is answered over a WebSocket alone`
+      : `this server does not answer '${method.slice(0, 100)}'; it answers ${[...methods.names, ...OVER_WEB_SOCKET].join(', ')}`;
     return failure(method, id, { code: CODES.method, message });
   }
   try {
@@ -63,7 +83,7 @@ function parse(text: string): unknown {
   }
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is RpcParams {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -77,6 +97,7 @@ function errorOf(error: unknown): RpcError {
   if (!isUnspentError(error) || error.status === 500) return { code: CODES.internal, message: 'an error of the server; its log says more' };
   const { code, message, meta } = error;
   if (code === 'USAGE') return { code: CODES.parameters, message };
+  if (code === 'POINT_UNKNOWN') return { code: CODES.intersection, message, data: { tip: meta['tip'] as JsonValue } };
   if (code === 'OUTPUT_UNKNOWN') return { code: CODES.evaluationContext, message, data: { reason: message } };
   if (code === 'SCRIPT_FAILED') return scriptError(error);
   const reason = meta['reason'];

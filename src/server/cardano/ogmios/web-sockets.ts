@@ -1,19 +1,27 @@
 /**
- * JSON-RPC over WebSocket: each message is handed to the HTTP server as a `POST`
- * of its own, with the headers that the connection was opened with. So the same
- * guards, limits and metrics hold for both. Messages of a connection are answered
- * one after the other, in their order.
+ * JSON-RPC over WebSocket. Each message is handed to the HTTP server as a `POST`
+ * of its own, with the headers that the connection was opened with: so the same
+ * guards, limits and metrics hold for both. Chain synchronisation has a state,
+ * which belongs to the connection, and is answered here.
+ *
+ * Messages are answered in their order, those of chain synchronisation apart from
+ * all others: whoever waits for a block can still ask.
  */
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { OGMIOS_MESSAGES_MAX } from '../../../util/limits.ts';
+import { OGMIOS_MESSAGES_MAX, OGMIOS_PIPELINED_MAX } from '../../../util/limits.ts';
+import type { ServerState } from '../../http/server-state.ts';
+import { ChainSync } from './chain-sync.ts';
+import { answerTo, methodOf } from './rpc.ts';
 
 /** Asks for what everybody may know: whether this client may ask at all is what the guards say. */
 const PROBE = JSON.stringify({ jsonrpc: '2.0', method: 'queryNetwork/startTime' });
+/** RFC 6455, 7.4.1: the server cannot do what it was asked for. */
+const CLOSE_UNABLE = 1011;
 
-export function serveWebSockets(app: FastifyInstance, path: string, messageBytesMax: number): void {
+export function serveWebSockets(app: FastifyInstance, path: string, messageBytesMax: number, state: ServerState): void {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax, perMessageDeflate: false });
   app.server.on('upgrade', async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     // The connection may break at any moment; then there is nobody to tell.
@@ -22,7 +30,9 @@ export function serveWebSockets(app: FastifyInstance, path: string, messageBytes
     if (asked !== path) return refuse(socket, 404);
     const { statusCode } = await post(app, path, request, PROBE);
     if (statusCode !== 200) return refuse(socket, statusCode);
-    sockets.handleUpgrade(request, socket, head, (client) => serve(client, (text) => post(app, path, request, text)));
+    sockets.handleUpgrade(request, socket, head, (client) => {
+      serve(client, state, async (text) => (await post(app, path, request, text)).payload);
+    });
   });
   app.addHook('preClose', async () => {
     for (const client of sockets.clients) client.terminate();
@@ -36,25 +46,70 @@ function post(app: FastifyInstance, url: string, { headers }: IncomingMessage, p
   return app.inject({ method: 'POST', url, headers: { ...given, 'content-type': 'application/json' }, payload });
 }
 
-function serve(client: WebSocket, ask: (text: string) => Promise<{ readonly payload: string }>): void {
-  const waiting: string[] = [];
-  let isAsking = false;
-  const next = async (): Promise<void> => {
-    if (isAsking) return;
-    isAsking = true;
-    for (let text = waiting.shift(); text !== undefined; text = waiting.shift()) {
-      const { payload } = await ask(text);
-      if (client.readyState === client.OPEN) client.send(payload);
-      if (waiting.length < OGMIOS_MESSAGES_MAX) client.resume();
-    }
-    isAsking = false;
+function serve(client: WebSocket, state: ServerState, ask: (text: string) => Promise<string>): void {
+  const sync = new ChainSync(state.context);
+  const onRoom = (): void => {
+    if (!queries.isFull && !blocks.isFull) client.resume();
   };
-  client.on('message', (data) => {
-    waiting.push(data.toString());
-    if (waiting.length >= OGMIOS_MESSAGES_MAX) client.pause();
-    void next();
+  const queries = new AnswerQueue(client, OGMIOS_MESSAGES_MAX, ask, onRoom);
+  const nextBlock = async (text: string): Promise<string> => (await answerTo(text, sync, state)).text;
+  const blocks = new AnswerQueue(client, OGMIOS_PIPELINED_MAX, nextBlock, () => {
+    if (sync.isBroken) client.close(CLOSE_UNABLE, 'the next block cannot be given: the last answer says why');
+    onRoom();
   });
+  client.on('message', (data) => {
+    const text = data.toString();
+    const queue = sync.find(methodOf(text) ?? '') === null ? queries : blocks;
+    queue.push(text);
+    if (queue.isFull) client.pause();
+  });
+  client.on('close', () => sync.close());
   client.on('error', () => client.terminate());
+}
+
+/** Messages of one kind, answered one after the other. The next is begun when the answer before it is on its way. */
+class AnswerQueue {
+  private readonly client: WebSocket;
+  private readonly max: number;
+  private readonly answer: (text: string) => Promise<string>;
+  private readonly onAnswered: () => void;
+  private readonly waiting: string[] = [];
+  private isAnswering = false;
+
+  constructor(client: WebSocket, max: number, answer: (text: string) => Promise<string>, onAnswered: () => void) {
+    this.client = client;
+    this.max = max;
+    this.answer = answer;
+    this.onAnswered = onAnswered;
+  }
+
+  get isFull(): boolean {
+    return this.waiting.length >= this.max;
+  }
+
+  push(text: string): void {
+    this.waiting.push(text);
+    if (!this.isAnswering) void this.run();
+  }
+
+  private async run(): Promise<void> {
+    this.isAnswering = true;
+    while (this.client.readyState === this.client.OPEN) {
+      const text = this.waiting.shift();
+      if (text === undefined) break;
+      await this.send(await this.answer(text));
+      this.onAnswered();
+    }
+    this.isAnswering = false;
+  }
+
+  /** Resolves when the client's side of the connection takes it, or the connection is gone. */
+  private send(answer: string): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.client.readyState === this.client.OPEN) this.client.send(answer, () => resolve());
+      else resolve();
+    });
+  }
 }
 
 function refuse(socket: Duplex, status: number): void {

@@ -1,0 +1,30 @@
+/** Scripts as Ogmios writes them: a native one by its clauses too. */
+
+import { readScriptRef } from '../../../ledgers/cardano/describe.ts';
+import { type NativeScriptJson, nativeScriptJson } from '../../../ledgers/cardano/native-script.ts';
+import { hexOf } from '../../../query/dialect.ts';
+import type { JsonValue } from './json-text.ts';
+
+/** By the kinds that the ledger counts. */
+export const SCRIPT_LANGUAGES = ['native', 'plutus:v1', 'plutus:v2', 'plutus:v3'];
+
+/** Of CBOR `[kind, script]`. */
+export function scriptJson(scriptRef: Uint8Array): JsonValue {
+  const { kind, script } = readScriptRef(scriptRef);
+  const language = SCRIPT_LANGUAGES[kind];
+  return kind === 0 ? { language, json: clauseJson(nativeScriptJson(script)), cbor: hexOf(script) } : { language, cbor: hexOf(script) };
+}
+
+function clauseJson(script: NativeScriptJson): JsonValue {
+  switch (script.type) {
+    case 'sig':
+      return { clause: 'signature', from: script.keyHash };
+    case 'all':
+    case 'any':
+      return { clause: script.type, from: script.scripts.map(clauseJson) };
+    case 'atLeast':
+      return { clause: 'some', atLeast: script.required, from: script.scripts.map(clauseJson) };
+    default:
+      return { clause: script.type, slot: script.slot };
+  }
+}
