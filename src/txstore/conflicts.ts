@@ -86,7 +86,7 @@ export function descendants<T extends ChangingTx>(unit: TxChanges<T>, txs: reado
  * The losers and their descendants, with all that they hold of others. A descendant may hold an output of a parent that
  * has not lost: if it kept it, that parent would count as spent for good once the descendant is deleted.
  */
-export function loseAll<T extends ChangingTx>(unit: TxChanges<T>, losers: readonly Uint8Array[]): ConflictMarks {
+function loseAll<T extends ChangingTx>(unit: TxChanges<T>, losers: readonly Uint8Array[]): ConflictMarks {
   const { spends, descendants: fallen } = setLosers(unit, losers);
   const lost = new Set([...losers, ...fallen].map((txId) => toHex(txId)));
   const theirs = fallen.flatMap((txId) => spendsHeld(unit, unit.need(txId))).filter(({ outpoint }) => !lost.has(toHex(outpoint.txId)));

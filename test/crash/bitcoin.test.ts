@@ -14,6 +14,7 @@ import { CrashCampaign, runCampaign } from '../support/crash-campaign.ts';
 import { headOf } from '../support/crash-check.ts';
 import { openCrashStore, temporaryFolder } from '../support/crash-store.ts';
 import { sourceTo } from '../support/crash-tree.ts';
+import { copyOfOpen } from '../support/open-copy.ts';
 
 const { UNSPENT_TEST_SEED = '1' } = process.env;
 const SEED = Number(UNSPENT_TEST_SEED);
@@ -36,7 +37,7 @@ describe('torn logs (Bitcoin family)', () => {
       const store = await openCrashStore(data, null, KIND);
       await store.follow(sourceTo(story.end, 1));
       // As a kill would leave it: the log is not closed, and memory is not flushed.
-      cpSync(data, copy, { recursive: true });
+      await copyOfOpen(data, copy);
       await store.close();
       const logs = readdirSync(join(copy, 'db')).filter((name) => name.endsWith('.log'));
       const log = join('db', logs.sort().at(-1)!);

@@ -86,11 +86,14 @@ async function openCut(data: string, log: string, size: number): Promise<string>
   }
 }
 
-/** A store whose process was killed while it wrote. A log that had just begun when the kill came has too few blocks to be cut between them: then again. */
+/**
+ * A store whose process was killed while it wrote. A log that had just begun when the kill came has too few blocks to be cut
+ * between them: then again, and a little later, because where logs end depends on what was written.
+ */
 async function storeWithLog(): Promise<{ data: string; logs: string[]; newest: string; size: number }> {
   for (let i = 0; i < STORES_MAX; i++) {
     const data = join(folder, `cut-${i}`);
-    await killed(data, true, (child) => child.reached('sync', 20));
+    await killed(data, true, (child) => child.reached('sync', 8 + 4 * i));
     const logs = logsOf(data);
     const newest = logs[logs.length - 1];
     const { size } = statSync(join(data, newest));

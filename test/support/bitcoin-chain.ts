@@ -89,6 +89,8 @@ export class PlainChain {
   /** Of the present chain; empty before the first block. */
   readonly blocks: PlainBlock[] = [];
   readonly utxos = new Map<string, PlainOutput>();
+  /** What was rolled back, each from its first block on. */
+  private readonly left: (readonly PlainBlock[])[] = [];
   private readonly random: Random;
   private readonly txsMax: number;
   private readonly wide: number;
@@ -106,15 +108,27 @@ export class PlainChain {
 
   mine(): PlainBlock {
     const block = this.tip === undefined ? firstBlock(this.network) : this.forge(this.tip);
+    this.take(block);
+    return block;
+  }
+
+  /** A block that was mined on this tip before. */
+  take(block: PlainBlock): void {
     for (const { spends, creates } of block.txs) {
       for (const { name } of spends) this.utxos.delete(name);
       for (const output of creates) this.utxos.set(output.name, output);
     }
     this.blocks.push(block);
-    return block;
+  }
+
+  /** Branches that were left and begin above the height on a block of the present chain. */
+  branchesAbove(height: number): (readonly PlainBlock[])[] {
+    const begins = (first: PlainBlock) => first.height > height && first.prevHash === this.blocks[first.height - 1]?.hash;
+    return this.left.filter(([first]) => begins(first));
   }
 
   rollback(depth: number): void {
+    if (depth > 0) this.left.push(this.blocks.slice(-depth));
     for (let i = 0; i < depth; i++) {
       for (const { spends, creates } of this.blocks.pop()!.txs.toReversed()) {
         for (const { name } of creates) this.utxos.delete(name);

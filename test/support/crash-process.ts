@@ -8,12 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { compiledEnvironment } from './compile-cache.ts';
 import type { Job, Phase, Witness } from './crash-witness.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 const CHILD = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
 /** A child that does not come to the phase aimed at in so many operations is killed anyway. They are counted, because on a busy machine each takes longer. */
 const OPERATIONS_MAX = 100;
-/** For a child that says nothing any more. */
-const PHASE_MS_MAX = 20_000;
 /** Timers are too coarse below this. */
 const SPIN_MS_MAX = 4;
 
@@ -78,12 +77,12 @@ export class Child {
     this.process.stdin.end(`${JSON.stringify(job)}\n`);
   }
 
-  /** Resolves when the phase has begun so many times, or it is no use to wait. */
+  /** Resolves when the phase has begun so many times, or it is no use to wait: the child is gone, or has said nothing for long. */
   async reached(phase: Phase, count: number): Promise<void> {
     if ((this.begun.get(phase) ?? 0) >= count) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.waiters.push({ phase, count, arrived: resolve });
-    const timer = setTimeout(resolve, PHASE_MS_MAX);
+    const timer = setTimeout(resolve, PATIENCE_MS);
     await promise;
     clearTimeout(timer);
   }

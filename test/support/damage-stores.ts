@@ -5,7 +5,7 @@
  */
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
 import { openRocks } from '../../src/engine/rocks/rocks.ts';
@@ -14,6 +14,7 @@ import { checkStore, headOf } from './crash-check.ts';
 import { openCrashStore } from './crash-store.ts';
 import { Story } from './crash-story.ts';
 import { pathTo, sourceTo } from './crash-tree.ts';
+import { copyOfOpen } from './open-copy.ts';
 
 export interface DamageBase {
   readonly directory: string;
@@ -104,14 +105,14 @@ export async function engineBases(folder: string): Promise<DamageBase[]> {
         await damaged.close();
       }
     };
-    const add = (isClosed: boolean) => {
+    const add = async (isClosed: boolean) => {
       const directory = join(folder, `engine-${session}-${isClosed ? 'closed' : 'open'}`);
-      cpSync(working, directory, { recursive: true });
+      await copyOfOpen(working, directory);
       bases.push({ directory, check });
     };
-    add(false);
+    await add(false);
     await engine.close();
-    add(true);
+    await add(true);
   }
   return bases;
 }
@@ -138,14 +139,14 @@ export async function storeBases(folder: string, seed: number): Promise<DamageBa
         await damaged.close();
       }
     };
-    const add = (isClosed: boolean) => {
+    const add = async (isClosed: boolean) => {
       const directory = join(folder, `store-${height}-${isClosed ? 'closed' : 'open'}`);
-      cpSync(working, directory, { recursive: true });
+      await copyOfOpen(working, directory);
       bases.push({ directory, check });
     };
-    add(false);
+    await add(false);
     await store.close();
-    add(true);
+    await add(true);
   }
   return bases;
 }

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
 import { openRocks, type RocksEngine } from '../../src/engine/rocks/rocks.ts';
 import { toHex, writeU32 } from '../../src/util/bytes.ts';
+import { copyOfOpen } from './open-copy.ts';
 
 const COLUMNS: readonly ColumnSpec[] = [
   { name: 'busy', access: 'point', weight: 3 },
@@ -41,7 +42,7 @@ export async function makeFaultStore(directory: string, close: boolean): Promise
       batch.commit();
     }
     content = contentOf(engine);
-    if (session === 1 && !close) cpSync(working, directory, { recursive: true });
+    if (session === 1 && !close) await copyOfOpen(working, directory);
     await engine.close();
   }
   if (close) cpSync(working, directory, { recursive: true });

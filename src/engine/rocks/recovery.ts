@@ -45,13 +45,14 @@ export function checkRecovery(directory: string, expected: RecoveryExpectation):
   const logs = logNumbers(directory).filter((number) => number >= oldest);
   const [first, ...later] = manifest.columns.filter(({ logNumber }) => logNumber > oldest && !logs.includes(logNumber));
   if (first !== undefined) throw damaged(`log ${first.logNumber} is missing (for ${[first, ...later].map(({ name }) => name).join(', ')})`);
-  const idle = manifest.columns.find(({ name }) => name === IDLE_COLUMN)?.logNumber ?? 0;
-  const behind = manifest.columns.filter(({ name, logNumber }) => logNumber < idle && name !== 'default');
-  // When it opens, RocksDB gives every column the same number in one go. (A new database has `default` before it has a log, and says its number first.)
+  const idle = manifest.columns.find(({ name }) => name === IDLE_COLUMN)?.logNumber;
+  const behind = idle === undefined ? [] : manifest.columns.filter(({ name, logNumber }) => logNumber < idle && name !== 'default');
+  // When it opens, RocksDB gives every column the same number in one go. (A new database has `default` before it has a log, and
+  // where its process was killed then, the next one makes the other columns with a later log.)
   if (behind.length > 0) throw damaged(`the manifest ends before ${behind.map(({ name }) => name).join(', ')}`);
-  // The last sequence number before the oldest log; null where that log is known by its number instead. A new database
-  // begins with the first operation.
-  const begin = oldest === 0 ? 0 : oldest === idle ? (manifest.logSequences.get(idle) ?? null) : null;
+  // The last sequence number before the oldest log; null where that log is known by its number instead. The idle column is
+  // made before the others, and they before the first operation.
+  const begin = idle === undefined ? 0 : oldest <= idle ? (manifest.logSequences.get(idle) ?? null) : null;
   if (begin === null && !logs.includes(oldest)) throw damaged(`log ${oldest} is missing`);
   if (logs.length === 0 && manifest.lastSequence > 0) throw damaged('there is no log');
 

@@ -5,7 +5,7 @@
  * an output which the block spends has lost, with all that spends of it.
  */
 import { equalBytes } from '../../util/bytes.ts';
-import { clearLosers, descendants, loseAll, spendsHeld, unspendOutputs } from '../conflicts.ts';
+import { clearLosers, descendants, setLosers, spendsHeld, unspendOutputs } from '../conflicts.ts';
 import type { TxRecord, TxSlot } from '../records.ts';
 import { checkUndoable, minedIn, notMinedIn } from '../rules/mining.ts';
 import { txRefusal } from '../rules/refusals.ts';
@@ -63,13 +63,17 @@ function takeOutput<T extends MineableTx>(unit: ChainChanges<T>, spender: T, spe
   unit.setSlot(parent, spend.index, spentSlot(unit.slot(parent, spend.index, false), spend, by, isPruned, unit.height));
 }
 
-/** Whoever holds the output has lost, and holds nothing any more. */
+/**
+ * Whoever holds the output has lost, with all that spends of it, and none of them holds anything any more: not even of each
+ * other, because one of them may come back in a block when the others are deleted.
+ */
 function beat<T extends MineableTx>(unit: ChainChanges<T>, loserId: Uint8Array, parent: T, winner: T): void {
   const loser = unit.find(loserId);
   if (loser === undefined) throw txRefusal.missing([{ missing: loserId, neededBy: parent.txId }]);
   if (loser.state.unminedSince === null && !loser.state.isConflicting)
     throw txRefusal.damaged(loserId, 'is in a block of the best chain and spends what a later block spends, too');
-  unspendOutputs(unit, loseAll(unit, [loserId]).spends, false);
+  const { spends, descendants: fallen } = setLosers(unit, [loserId]);
+  unspendOutputs(unit, [...spends, ...fallen.flatMap((txId) => spendsHeld(unit, unit.need(txId)))], false);
   // Descendants of a loser lose, but a block that holds the winner decides about it alone.
   if (winner.state.isConflicting) clearLosers(unit, [winner.txId]);
 }

@@ -5,7 +5,8 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, trunca
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { storeError } from '../../../src/engine/rocks/errors.ts';
-import { COLUMNS, coded, filesOf, fill, NAMES, newDirectory, open, SMALL, SOURCE, shown } from './rig.ts';
+import { filesOf } from '../../support/open-copy.ts';
+import { COLUMNS, coded, fill, NAMES, newDirectory, open, SMALL, SOURCE, shown } from './rig.ts';
 
 describe('damage', () => {
   let whole: string;

@@ -5,16 +5,20 @@
  * matter one by one.
  */
 import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { Engine } from '../../../src/engine/engine.ts';
+import { binding } from '../../../src/engine/rocks/binding.ts';
 import { readLog } from '../../../src/engine/rocks/log.ts';
 import { readManifest } from '../../../src/engine/rocks/manifest.ts';
+import { openDatabase } from '../../../src/engine/rocks/open.ts';
 import { checkRecovery } from '../../../src/engine/rocks/recovery.ts';
+import { nativeOptions } from '../../../src/engine/rocks/tuning.ts';
 import { crc32c } from '../../../src/util/crc32c.ts';
 import { runDamages } from '../../support/damage-campaign.ts';
-import { COLUMNS, coded, fill, NAMES, newDirectory, open, reading, shown } from './rig.ts';
+import { copyOfOpen } from '../../support/open-copy.ts';
+import { COLUMNS, coded, fill, NAMES, newDirectory, open, reading, SMALL, shown } from './rig.ts';
 
 const ENGINE_COPIES = 120;
 const STORE_COPIES = 24;
@@ -29,6 +33,25 @@ it('the checksum is CRC-32C', () => {
   equal(crc32c(Buffer.from('123456789')), 0xe3069283);
   equal(crc32c(new Uint8Array(32)), 0x8a9136aa);
   equal(crc32c(new Uint8Array(0)), 0);
+});
+
+it('a store whose process was killed twice before all columns were made opens as a new one', async () => {
+  const { columns, ...others } = nativeOptions(COLUMNS, SMALL);
+  const names = Object.keys(columns);
+  for (const [first, second] of names.flatMap((_, at) => names.slice(at).map((__, more) => [at + 1, at + more + 1] as const))) {
+    let directory = newDirectory();
+    for (const made of [first, second]) {
+      mkdirSync(directory, { recursive: true });
+      const half = { ...others, columns: Object.fromEntries(Object.entries(columns).slice(0, made)) };
+      const { native } = await openDatabase(directory, half, []);
+      const left = newDirectory();
+      await copyOfOpen(directory, left);
+      await new Promise<void>((resolve, reject) => binding.db_close(native, (error) => (error ? reject(error) : resolve())));
+      directory = left;
+    }
+    await reading(directory, COLUMNS, (engine) => fill(engine, 1, 1));
+    await reading(directory, COLUMNS, (engine) => equal(shown(engine.scan('points')).length, 1));
+  }
 });
 
 describe('a store whose process was killed', () => {
@@ -47,7 +70,7 @@ describe('a store whose process was killed', () => {
     await reading(working, COLUMNS, (engine) => fill(engine, 20, 20));
     const engine = await open(working);
     fill(engine, 300, 30);
-    cpSync(working, killed, { recursive: true });
+    await copyOfOpen(working, killed);
     await engine.close();
   });
 

@@ -1,7 +1,7 @@
 /** Small RocksDB stores with many tables, for the tests of what only RocksDB can get wrong. */
 import { equal, ok } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
@@ -68,18 +68,6 @@ export function fill(engine: Engine, owners: number, each: number): void {
     }
     batch.commit();
   }
-}
-
-export function filesOf(directory: string): Record<string, string> {
-  const hash = (name: string) =>
-    createHash('sha256')
-      .update(readFileSync(join(directory, name)))
-      .digest('hex');
-  return Object.fromEntries(
-    readdirSync(directory)
-      .sort()
-      .map((name) => [name, hash(name)]),
-  );
 }
 
 export function keysOf(rows: Iterable<Row>): string[] {

@@ -10,8 +10,9 @@ import type { Engine } from '../../../src/engine/engine.ts';
 import { attachRocks, openRocks } from '../../../src/engine/rocks/rocks.ts';
 import { Tables } from '../../../src/engine/rocks/tables.ts';
 import { toHex, utf8, writeU32 } from '../../../src/util/bytes.ts';
+import { filesOf } from '../../support/open-copy.ts';
 import { until } from '../../support/patience.ts';
-import { COLUMNS, coded, filesOf, fill, keyOf, keysOf, NAMES, newDirectory, open, reading, SMALL, SOURCE, shown } from './rig.ts';
+import { COLUMNS, coded, fill, keyOf, keysOf, NAMES, newDirectory, open, reading, SMALL, SOURCE, shown } from './rig.ts';
 
 describe('a rocks store', () => {
   it('is there again after closing', async () => {

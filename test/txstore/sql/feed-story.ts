@@ -45,16 +45,31 @@ export function feedSteps(seed: number, count: number): readonly FeedStep[] {
   const mine = (blocks: number): void => {
     steps.push({ backTo: null, blocks: Array.from({ length: blocks }, () => chain.mine()), relayed: [] });
   };
+  const undo = (depth: number): void => {
+    steps.push({ backTo: chain.blocks.at(-1 - depth)!, blocks: [], relayed: [] });
+    chain.rollback(depth);
+  };
   mine(10);
   // No step of a branch may go below what a pass at the highest height so far has relied on.
   let highest = chain.tip!.height;
   while (steps.length < count) {
     highest = Math.max(highest, chain.tip!.height);
-    const room = chain.tip!.height - Math.max(1, highest - WINDOW);
-    const depth = random.chance(0.35) ? random.int(Math.max(0, room) + 1) : 0;
+    const lowest = Math.max(1, highest - WINDOW);
+    const branches = chain.branchesAbove(lowest);
+    if (branches.length > 0 && random.chance(0.15)) {
+      // A branch that was left wins again, with some of its blocks and others behind them.
+      const branch = random.pick(branches);
+      const depth = chain.tip!.height - branch[0].height + 1;
+      if (depth > 0) undo(depth);
+      const taken = branch.slice(0, 1 + random.int(branch.length));
+      for (const block of taken) chain.take(block);
+      steps.push({ backTo: null, blocks: taken, relayed: [] });
+      mine(Math.max(1, depth + 1 - taken.length));
+      continue;
+    }
+    const depth = random.chance(0.35) ? random.int(Math.max(0, chain.tip!.height - lowest) + 1) : 0;
     if (depth > 0) {
-      steps.push({ backTo: chain.blocks.at(-1 - depth)!, blocks: [], relayed: [] });
-      chain.rollback(depth);
+      undo(depth);
       mine(depth + 1);
     } else mine(1 + random.int(3));
   }
