@@ -35,6 +35,9 @@ type ProjectionSwitches = {
 
 const PROJECTION_SWITCHES = Object.fromEntries(SWITCHES.map(({ setting }) => [setting.key, setting])) as unknown as ProjectionSwitches;
 
+/** The port that a wire shape has of its own; 0: none. */
+const shapePort = (doc: string) => ({ type: 'integer', default: 0, min: 0, max: 65_535, doc }) as const;
+
 export const SETTINGS = {
   network: {
     type: 'string',
@@ -189,27 +192,14 @@ export const SETTINGS = {
     default: '',
     doc: 'Origins whose pages may use this server from a browser, such as `https://app.example.org`, with commas between. `*`: pages of every origin may read, on a server that is public (`server.allowPublic`, or an address other than loopback).',
   },
-  'kupo.port': {
-    type: 'integer',
-    default: 0,
-    min: 0,
-    max: 65_535,
-    doc: 'Cardano: port on which the Kupo API is at the root, usually 1442; 0: none. It is under `/kupo` in any case.',
-  },
-  'blockfrost.port': {
-    type: 'integer',
-    default: 0,
-    min: 0,
-    max: 65_535,
-    doc: 'Cardano: port on which the Blockfrost API is at the root, usually 3000; 0: none. It is under `/blockfrost` in any case.',
-  },
-  'ogmios.port': {
-    type: 'integer',
-    default: 0,
-    min: 0,
-    max: 65_535,
-    doc: 'Cardano: port on which the Ogmios API is at the root, usually 1337; 0: none. It is under `/ogmios` in any case.',
-  },
+  'kupo.port': shapePort('Cardano: port on which the Kupo API is at the root, usually 1442; 0: none. It is under `/kupo` in any case.'),
+  'blockfrost.port': shapePort(
+    'Cardano: port on which the Blockfrost API is at the root, usually 3000; 0: none. It is under `/blockfrost` in any case.',
+  ),
+  'ogmios.port': shapePort(
+    'Cardano: port on which the Ogmios API is at the root, usually 1337; 0: none. It is under `/ogmios` in any case.',
+  ),
+  'utxorpc.port': shapePort('Cardano: port of the UTxO RPC server (gRPC over HTTP/2 without TLS), usually 50051; 0: none.'),
   'electrum.host': { type: 'string', default: '127.0.0.1', filled: true, doc: 'Bitcoin family: address the Electrum server listens on.' },
   'electrum.port': { type: 'integer', default: 0, min: 0, max: 65_535, doc: 'TCP port of the Electrum server, usually 50001; 0: none.' },
   'electrum.tlsPort': { type: 'integer', default: 0, min: 0, max: 65_535, doc: 'The same over TLS, usually 50002; 0: none.' },

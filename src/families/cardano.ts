@@ -45,7 +45,7 @@ export const cardano: Family<CardanoNetwork> = {
     },
     { forms: ['devnet:?blocks=N&seed=N'], makes: PRIVATE, open: ([url]) => openDevnet(url) },
   ],
-  wireShapes: ['blockfrost', 'evaluation', 'kupo', 'mpfs', 'ogmios', 'wallets'],
+  wireShapes: ['blockfrost', 'evaluation', 'kupo', 'mpfs', 'ogmios', 'utxorpc', 'wallets'],
   wallets: {
     async open(url, network, settings) {
       const { openCardanoWallets } = await import('../wallet/cardano/cardano-wallets.ts');

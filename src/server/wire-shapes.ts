@@ -10,4 +10,5 @@ export { evaluation } from './cardano/evaluation/index.ts';
 export { kupo } from './cardano/kupo/index.ts';
 export { mpfs } from './cardano/mpfs/index.ts';
 export { ogmios } from './cardano/ogmios/index.ts';
+export { utxorpc } from './cardano/utxorpc/index.ts';
 export { wallets } from './wallets/index.ts';

@@ -322,6 +322,16 @@ export const OGMIOS_POINTS_MAX = 5_000;
 export const OGMIOS_POINTS_KEPT_MAX = 512;
 /** Outputs in one answer of the Ogmios API, which is made as a whole; the other APIs have pages. */
 export const OGMIOS_OUTPUTS_MAX = 10_000;
+/** Bytes of a message that UTxO RPC takes: names of outputs, or transactions of which each is as long as the ledger allows. */
+export const UTXORPC_MESSAGE_BYTES_MAX = 1024 * 1024;
+/** Calls of one connection to UTxO RPC that may be under way at a time; more wait at the client. */
+export const UTXORPC_SESSION_STREAMS_MAX = 100;
+/** Milliseconds after which a connection to UTxO RPC on which nothing is asked is closed; its client opens another. */
+export const UTXORPC_IDLE_MS = 600_000;
+/** Outputs, blocks or other things in one answer of UTxO RPC, which is made as a whole. */
+export const UTXORPC_ITEMS_MAX = 10_000;
+/** Ways to match that a predicate of UTxO RPC may come to, each of which is a lookup. */
+export const UTXORPC_ALTERNATIVES_MAX = 64;
 /** MiB of JavaScript objects in that thread; what scripts take is outside of it, and bounded by their units. */
 export const EVALUATION_HEAP_MIB_MAX = 128;
 

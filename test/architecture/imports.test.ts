@@ -176,6 +176,11 @@ const OPTIONAL: readonly {
     packages: ['@scure/bip32', '@scure/bip39', '@scure/btc-signer'],
   },
   { folders: ['evaluation/cardano/uplc/'], loaders: ['evaluation/cardano/load-machine.ts'], packages: ['@lucid-evolution/uplc'] },
+  {
+    folders: ['server/cardano/utxorpc/grpc/'],
+    loaders: ['server/cardano/utxorpc/load-grpc.ts'],
+    packages: ['@bufbuild/protobuf', '@connectrpc/connect', '@connectrpc/connect-node', '@utxorpc/spec'],
+  },
   { folders: ['sql/', 'wallet/sql/', 'txstore/sql/'], loaders: ['wallet/open.ts', 'txstore/open.ts'], packages: ['kysely', 'pg'] },
 ];
 

@@ -9,7 +9,7 @@ import { encodeConwayParameters } from '../../src/chains/cardano/devnet/paramete
 import { matches } from '../../src/chains/cardano/devnet/programs.ts';
 import { makeWallet, type Wallet } from '../../src/chains/cardano/devnet/wallet.ts';
 import { serveChain } from '../../src/chains/cardano/responder/index.ts';
-import { open, type ServeOptions, type Store } from '../../src/index.ts';
+import { open, type Served, type ServeOptions, type Store } from '../../src/index.ts';
 import { formatAddress } from '../../src/ledgers/cardano/index.ts';
 import { decodeProtocolParameters, type ExecutionUnits, type ProtocolParameters } from '../../src/ledgers/cardano/protocol-parameters.ts';
 import type { OutRef } from '../../src/ledgers/cardano/transaction.ts';
@@ -31,12 +31,14 @@ export class ScriptNetwork {
   readonly chain: LiveDevnet;
   readonly store: Store;
   readonly url: string;
+  /** Those of wire shapes with ports of their own. */
+  readonly ports: Served['ports'];
   readonly wallet: Wallet;
   readonly parameters: ProtocolParameters = decodeProtocolParameters(encodeConwayParameters());
   private readonly undo: (() => unknown)[];
 
-  private constructor(parts: Pick<ScriptNetwork, 'chain' | 'store' | 'url' | 'wallet'>, undo: (() => unknown)[]) {
-    ({ chain: this.chain, store: this.store, url: this.url, wallet: this.wallet } = parts);
+  private constructor(parts: Pick<ScriptNetwork, 'chain' | 'store' | 'url' | 'ports' | 'wallet'>, undo: (() => unknown)[]) {
+    ({ chain: this.chain, store: this.store, url: this.url, ports: this.ports, wallet: this.wallet } = parts);
     this.undo = undo;
   }
 
@@ -56,14 +58,14 @@ export class ScriptNetwork {
     });
     const undo: (() => unknown)[] = [() => responder.close(), () => store.close()];
     try {
-      const { url } = await store.serve({ port: 0, follows: true, ...serve });
+      const { url, ports } = await store.serve({ port: 0, follows: true, ...serve });
       const stop = new AbortController();
       const following = store.follow(`n2c:${socket}`, { stay: true, signal: stop.signal });
       undo.push(() => {
         stop.abort();
         return following;
       });
-      const network = new ScriptNetwork({ chain, store, url, wallet }, undo);
+      const network = new ScriptNetwork({ chain, store, url, ports, wallet }, undo);
       await network.settled();
       return network;
     } catch (error) {

@@ -61,12 +61,12 @@ const NARROWEST_FIRST: readonly MatchPattern['kind'][] = ['output', 'transaction
 /** Throws UNSUPPORTED where the store keeps no index for it or cannot tell what was spent, and PRUNED where it has forgotten. */
 export function matchesOf(query: Query, traits: OutputTraits, request: MatchRequest): Matches {
   const { patterns, status, created, spent } = request;
-  const ordered = patterns.toSorted((a, b) => NARROWEST_FIRST.indexOf(a.kind) - NARROWEST_FIRST.indexOf(b.kind));
+  const ordered = narrowestFirst(patterns);
   const accept = (utxo: Utxo): boolean =>
     (status === 'both' || (status === 'spent') === (utxo.spent !== null)) &&
     isIn(utxo.output.slot, created) &&
     (spent === null || (utxo.spent !== null && isIn(utxo.spent.slot, spent))) &&
-    ordered.every((pattern) => isMatch(pattern, utxo, traits));
+    ordered.every((pattern) => outputMatches(pattern, utxo, traits));
   return { rows: rowsOf(query, ordered, request), accept };
 }
 
@@ -91,12 +91,29 @@ function rowsOf(query: Query, ordered: readonly MatchPattern[], request: MatchRe
     if (!query.hasHistory) throw withoutHistory();
     return historyMatches(query, { owner: ownerOf(query, ordered), created, order: order ?? 'desc' });
   }
-  const lookups = ordered.flatMap((pattern) => lookupOf(query, pattern) ?? []);
-  const kept = lookups.find(({ kind }) => query.hasIndex(kind));
-  if (kept === undefined && ordered.some(({ kind }) => kind === 'any')) return everyOutput(query, order);
-  // Where none is kept, or ready, the read of the narrowest says so.
-  const { kind, key } = kept ?? lookups[0];
-  return query.byKey(kind, key, { order: order ?? 'desc', slots: created, after });
+  const lookup = indexLookup(query, ordered);
+  const isKept = lookup !== null && query.hasIndex(lookup.kind);
+  if (lookup === null || (!isKept && ordered.some(({ kind }) => kind === 'any'))) return everyOutput(query, order);
+  return query.byKey(lookup.kind, lookup.key, { order: order ?? 'desc', slots: created, after });
+}
+
+/** Rows of an index, by their key. */
+export interface IndexLookup {
+  readonly kind: IndexKind;
+  readonly key: Uint8Array;
+}
+
+/**
+ * Where the unspent outputs of a request are looked up; null: nowhere, because no pattern has an index. Where none of
+ * those that could be used is kept, or ready, it is the narrowest: the read of it says so.
+ */
+export function indexLookup(query: Query, patterns: readonly MatchPattern[]): IndexLookup | null {
+  const lookups = narrowestFirst(patterns).flatMap((pattern) => lookupOf(query, pattern) ?? []);
+  return lookups.find(({ kind }) => query.hasIndex(kind)) ?? lookups[0] ?? null;
+}
+
+function narrowestFirst(patterns: readonly MatchPattern[]): readonly MatchPattern[] {
+  return patterns.toSorted((a, b) => NARROWEST_FIRST.indexOf(a.kind) - NARROWEST_FIRST.indexOf(b.kind));
 }
 
 /** The narrowest owner whose transactions the store keeps; null: none is asked for. */
@@ -109,7 +126,7 @@ function ownerOf(query: Query, ordered: readonly MatchPattern[]): HistoryMatchRe
 }
 
 /** The rows of an index that a pattern leads to; null: none. Rows of a policy are more than those of its asset, but are there as well. */
-function lookupOf(query: Query, pattern: MatchPattern): { readonly kind: IndexKind; readonly key: Uint8Array } | null {
+function lookupOf(query: Query, pattern: MatchPattern): IndexLookup | null {
   switch (pattern.kind) {
     case 'address':
     case 'payment':
@@ -165,7 +182,8 @@ function everMade(query: Query, txId: Uint8Array, row: HistoryPlace | null): rea
   return granted === null ? [] : [granted];
 }
 
-function isMatch(pattern: MatchPattern, { txId, index, output }: Utxo, traits: OutputTraits): boolean {
+/** Whether an output matches one pattern. */
+export function outputMatches(pattern: MatchPattern, { txId, index, output }: Utxo, traits: OutputTraits): boolean {
   switch (pattern.kind) {
     case 'output':
       return index === pattern.index && equalBytes(txId, pattern.txId);

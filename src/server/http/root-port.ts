@@ -8,8 +8,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/schema.ts';
-import { UnspentError } from '../../util/errors.ts';
 import type { ShapeListener } from '../shapes.ts';
+import { listenOn } from './listen.ts';
 
 export interface RootPort {
   /** Where the shape is on the HTTP server, such as `/kupo`. */
@@ -32,7 +32,7 @@ export function rootListener({ prefix, setting, port: portOf }: RootPort): Shape
       });
       copyBounds(app, server);
       const { host } = config.server;
-      await listen(server, host, http, setting);
+      await listenOn(server, host, http, setting);
       return { ports: { http: (server.address() as AddressInfo).port }, close: () => close(server) };
     },
   };
@@ -50,17 +50,6 @@ function copyBounds(app: FastifyInstance, server: Server): void {
   Object.assign(server, { headersTimeout, requestTimeout, keepAliveTimeout, timeout });
   server.on('clientError', (error, socket) => app.server.emit('clientError', error, socket));
   app.connections.watch(server);
-}
-
-function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // It stays: a connection that could not be accepted later is nothing to fall over.
-    server.on('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'the port is taken' : error.message;
-      reject(new UnspentError('IO', `cannot listen on ${host}:${port} (${setting}): ${why}`, { host, port }, error));
-    });
-    server.listen({ host, port }, () => resolve());
-  });
 }
 
 function close(server: Server): Promise<void> {

@@ -1,0 +1,109 @@
+/**
+ * What the services share: the store, the node behind it, and how a request
+ * takes its turn. A read is of one block, the newest there is when its turn
+ * comes; streams are bounded in number.
+ */
+import type { Lease } from '../../../../events/shared-snapshots.ts';
+import { needCardano } from '../../../../families/cardano.ts';
+import { type CardanoNetwork, slotToTime } from '../../../../ledgers/cardano/index.ts';
+import type { OutputTraits } from '../../../../ledgers/ledger.ts';
+import type { Query } from '../../../../query/query.ts';
+import { UnspentError } from '../../../../util/errors.ts';
+import type { ServerContext } from '../../../context.ts';
+import type { Task } from '../../../http/work/task.ts';
+import type { TxEvaluation } from '../../evaluation/tx-evaluation.ts';
+
+/** What a server of UTxO RPC is made of. */
+export interface UtxoRpcParts {
+  readonly context: ServerContext;
+  readonly evaluation: TxEvaluation;
+  readonly log: (line: string) => void;
+}
+
+/** A block, as UTxO RPC names it. */
+export interface UtxoRpcPoint {
+  readonly slot: bigint;
+  readonly hash: Uint8Array;
+  readonly height: bigint;
+  /** In milliseconds. */
+  readonly timestamp: bigint;
+}
+
+export class UtxoRpcBackend {
+  readonly context: ServerContext;
+  readonly evaluation: TxEvaluation;
+  readonly network: CardanoNetwork;
+  readonly traits: OutputTraits;
+  private readonly running = new Set<Promise<unknown>>();
+  private streams = 0;
+
+  constructor({ context, evaluation }: UtxoRpcParts) {
+    const { parameters, ledger } = needCardano(context.network, 'UTxO RPC');
+    if (ledger.traits === null) throw new UnspentError('UNSUPPORTED', 'outputs of this chain have no assets');
+    this.context = context;
+    this.evaluation = evaluation;
+    this.network = parameters;
+    this.traits = ledger.traits;
+  }
+
+  /** Reads at the newest block when it is the turn of the request; `signal` ends when its client is gone. Throws BUSY. */
+  read<T>(signal: AbortSignal, body: (query: Query, task: Task) => T | Promise<T>): Promise<T> {
+    return this.tracked(this.inTurn(signal, body));
+  }
+
+  private async inTurn<T>(signal: AbortSignal, body: (query: Query, task: Task) => T | Promise<T>): Promise<T> {
+    const { workload, reads } = this.context;
+    if (workload.refusal !== null) throw workload.refusal;
+    const task = workload.task(() => signal.aborted);
+    let lease: Lease | null = null;
+    try {
+      return await task.run(() => {
+        lease = reads.lease();
+        return body(lease.query, task);
+      });
+    } finally {
+      (lease as Lease | null)?.release();
+      task.end();
+    }
+  }
+
+  /** Counts the stream among the open ones until it is over. Throws BUSY. */
+  async *stream<T>(source: AsyncIterable<T>): AsyncGenerator<T, void, void> {
+    const { streamsMax } = this.context.config.server;
+    if (this.streams >= streamsMax) throw new UnspentError('BUSY', `${streamsMax} streams are open already`, { limit: streamsMax });
+    this.streams++;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.tracked(promise);
+    try {
+      yield* source;
+    } finally {
+      this.streams--;
+      resolve();
+    }
+  }
+
+  /** Resolves when nothing of it reads any more. */
+  async settled(): Promise<void> {
+    while (this.running.size > 0) await Promise.allSettled([...this.running]);
+  }
+
+  /** Null: the store has no block. */
+  tip({ head }: Query): UtxoRpcPoint | null {
+    return head === null ? null : this.point(head);
+  }
+
+  point({ slot, hash, height }: { readonly slot: number; readonly hash: Uint8Array; readonly height: number }): UtxoRpcPoint {
+    return { slot: BigInt(slot), hash, height: BigInt(height), timestamp: this.timestamp(slot) };
+  }
+
+  /** When a slot begins, in milliseconds. */
+  timestamp(slot: number): bigint {
+    return BigInt(Math.round(1000 * slotToTime(this.network, slot)));
+  }
+
+  private tracked<T>(work: Promise<T>): Promise<T> {
+    const held = work.finally(() => this.running.delete(held));
+    this.running.add(held);
+    return held;
+  }
+}

@@ -1,0 +1,77 @@
+/** The service `Query`: parameters, outputs, datums. */
+import type { ServiceImpl } from '@connectrpc/connect';
+import { query as messages, type queryConnect } from '@utxorpc/spec/lib/index.mjs';
+import { decodeProtocolParameters } from '../../../../ledgers/cardano/protocol-parameters.ts';
+import { outpointKey, TXID_BYTES } from '../../../../ledgers/outpoint.ts';
+import type { Query } from '../../../../query/query.ts';
+import { UnspentError } from '../../../../util/errors.ts';
+import { UTXORPC_ITEMS_MAX } from '../../../../util/limits.ts';
+import type { UtxoRpcBackend, UtxoRpcPoint } from './backend.ts';
+import { masked } from './field-mask.ts';
+import { type MessageInit, newMessage } from './message-init.ts';
+import { utxoMessage } from './output-message.ts';
+import { parametersMessage } from './parameters-message.ts';
+import { dataMessage } from './plutus-message.ts';
+import { searchUtxos } from './search.ts';
+
+const DATUM_HASH_BYTES = 32;
+
+export function queryService(backend: UtxoRpcBackend): Partial<ServiceImpl<typeof queryConnect.QueryService>> {
+  const tipOf = (query: Query): UtxoRpcPoint | undefined => backend.tip(query) ?? undefined;
+  return {
+    async readParams({ fieldMask }, { signal }) {
+      const parameters = parametersMessage(decodeProtocolParameters((await backend.context.ledger()).parameters));
+      const ledgerTip = await backend.read(signal, tipOf);
+      return masked(
+        newMessage(messages.ReadParamsResponse, { values: { params: { case: 'cardano', value: parameters } }, ledgerTip }),
+        fieldMask,
+      );
+    },
+
+    readUtxos({ keys, fieldMask }, { signal }) {
+      checkCount(keys.length, 'keys');
+      const outpoints = keys.map(({ hash, index }) => outpointKey(hashOf(hash, TXID_BYTES, 'keys'), index));
+      return backend.read(signal, (query) => {
+        const items = query.outpoints(outpoints).flatMap((utxo) => (utxo === null || utxo.spent !== null ? [] : [utxoMessage(utxo)]));
+        return masked(newMessage(messages.ReadUtxosResponse, { items, ledgerTip: tipOf(query) }), fieldMask);
+      });
+    },
+
+    searchUtxos(request, { signal }) {
+      return backend.read(signal, async (query, task) => {
+        const { utxos, nextToken } = await searchUtxos(backend, query, task, request);
+        return masked(
+          newMessage(messages.SearchUtxosResponse, { items: utxos.map(utxoMessage), nextToken, ledgerTip: tipOf(query) }),
+          request.fieldMask,
+        );
+      });
+    },
+
+    readData({ keys, fieldMask }, { signal }) {
+      checkCount(keys.length, 'keys');
+      const hashes = keys.map((key) => hashOf(key, DATUM_HASH_BYTES, 'keys'));
+      return backend.read(signal, (query) => {
+        const values = hashes.flatMap((key) => {
+          const datum = query.datum(key);
+          return datum === null ? [] : [datumMessage(key, datum.bytes)];
+        });
+        return masked(newMessage(messages.ReadDataResponse, { values, ledgerTip: tipOf(query) }), fieldMask);
+      });
+    },
+  };
+}
+
+function datumMessage(key: Uint8Array, nativeBytes: Uint8Array): MessageInit<messages.AnyChainDatum> {
+  const value = dataMessage(nativeBytes);
+  return { key, nativeBytes, parsedState: value === undefined ? { case: undefined } : { case: 'cardano', value } };
+}
+
+export function checkCount(count: number, field: string): void {
+  if (count > UTXORPC_ITEMS_MAX)
+    throw new UnspentError('LIMIT', `${field} has ${count} entries, more than ${UTXORPC_ITEMS_MAX}`, { field, limit: UTXORPC_ITEMS_MAX });
+}
+
+export function hashOf(bytes: Uint8Array, length: number, field: string): Uint8Array {
+  if (bytes.length === length) return bytes;
+  throw new UnspentError('USAGE', `a hash in ${field} has ${length} bytes, not ${bytes.length}`, { field });
+}
