@@ -19,9 +19,9 @@
  *
  * An output that the ledger itself removed has an id of zeros and input 0xffffffff.
  */
-import { KEY_BYTES, KEY_KINDS, type KeyKind, type OutputKeys } from '../ledgers/ledger.ts';
+import { type Create, KEY_BYTES, KEY_KINDS, type KeyKind, type OutputKeys, type Point } from '../ledgers/ledger.ts';
 import { TXID_BYTES } from '../ledgers/outpoint.ts';
-import { copyBytes, readBigU64, readU32, readU64 } from '../util/bytes.ts';
+import { copyBytes, readBigU64, readU32, readU64, writeU32, writeU64 } from '../util/bytes.ts';
 
 export const VALUE_HEADER_BYTES = 25;
 export const SPENT_HEADER_BYTES = 48;
@@ -107,6 +107,34 @@ export function writeKeys(to: Uint8Array, at: number, keys: OutputKeys, raw: Uin
     next += KEY_BYTES;
   }
   return next;
+}
+
+/** Bytes that `writeStored` may need at most for an output of so many. */
+export function storedBytesMax(outputBytes: number): number {
+  return VALUE_HEADER_BYTES + KEYS_BYTES_MAX + outputBytes;
+}
+
+/** Writes the stored value of an output of a block's transaction at `at`; `keys` are those of the output. Returns where it ends. */
+export function writeStored(
+  to: Uint8Array,
+  at: number,
+  { height, slot }: Pick<Point, 'height' | 'slot'>,
+  txIndex: number,
+  raw: Uint8Array,
+  create: Create,
+  keys: OutputKeys,
+): number {
+  const length = create.end - create.start;
+  to[at] = (create.flags & LEDGER_FLAGS_MASK) | (keys.mask << KEY_MASK_SHIFT);
+  writeU32(to, at + AT.height, height);
+  writeU64(to, at + AT.slot, slot);
+  writeU32(to, at + AT.txIndex, txIndex);
+  writeU32(to, at + AT.value, create.valueHi);
+  writeU32(to, at + AT.value + 4, create.valueLo);
+  const outputAt = writeKeys(to, at, keys, raw, create.start);
+  if (length <= 128) copyBytes(raw, create.start, to, outputAt, length);
+  else to.set(raw.subarray(create.start, create.end), outputAt);
+  return outputAt + length;
 }
 
 /** Where the key of this kind stands in a stored value that begins at `at`, or -1. */

@@ -6,88 +6,36 @@
  * An overlay never changes. When the chain grows, the next one is made of the
  * last and of what the new blocks spent.
  */
-import type { OutputTraits, SetSummary } from '../ledgers/ledger.ts';
-import { OUTPOINT_BYTES, OUTPUT_INDEX_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
+import type { SetSummary } from '../ledgers/ledger.ts';
+import { OUTPOINT_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { AT, Coin, SPENT_AT } from '../projections/coin.ts';
-import { INDEX_KEY_BYTES } from '../projections/index/by-key.ts';
 import { SPENT } from '../projections/utxo.ts';
 import { blockByHash, rowKey } from '../state/blocks.ts';
-import { CoinTable } from '../state/coin-table.ts';
 import { DELTA, readDelta } from '../state/delta.ts';
 import { type Head, headKey } from '../state/head.ts';
 import { Arena } from '../util/arena.ts';
-import { compareBytes, copyBytes, equalBytes, readU32, toHex } from '../util/bytes.ts';
+import { equalBytes, readU32, toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { keyAfter } from '../util/key-range.ts';
 import { PAST_BYTES_MAX, PAST_POINTS_MAX, SCAN_ROWS } from '../util/limits.ts';
 import { finish, type Steps } from '../util/steps.ts';
-import { outputKeys } from './output-keys.ts';
+import { CoinSet } from './coin-set.ts';
 import { PastMmrs } from './past-mmr.ts';
 import { PastTrees } from './past-tree.ts';
 import { CarriedOutputs } from './spent-rows.ts';
 import type { StoreColumns } from './store-columns.ts';
-import type { IndexKind } from './view.ts';
 
-/** A restored output where an index would have it. */
-export interface RestoredRow {
-  readonly cursor: Uint8Array;
-  readonly coin: Coin;
-}
-
-export class Overlay {
-  readonly coins: readonly Coin[];
-  /** Of their keys and values. */
+export class Overlay extends CoinSet {
+  /** Of the keys and values of its outputs. */
   readonly bytes: number;
   /** The hash of the unspent set as of this past, once it was worked out (`set-hash.ts`). */
   setSummary: SetSummary | null = null;
-  private readonly table = new CoinTable();
-  private readonly indexes = new Map<IndexKind, ReadonlyMap<string, readonly RestoredRow[]>>();
 
   constructor(coins: readonly Coin[], bytes: number) {
-    this.coins = coins;
+    super(coins);
     this.bytes = bytes;
-    this.table.reset(coins.length);
-    for (const coin of coins) this.table.add(coin);
   }
-
-  find(txId: Uint8Array, index: number): Coin | undefined {
-    return this.table.find(txId, 0, index);
-  }
-
-  /** Restored outputs with this key, in the order of the index. */
-  rows(kind: IndexKind, key: Uint8Array, traits: OutputTraits | null): readonly RestoredRow[] {
-    let index = this.indexes.get(kind);
-    if (index === undefined) {
-      index = indexOf(this.coins, kind, traits);
-      this.indexes.set(kind, index);
-    }
-    return index.get(toHex(key)) ?? [];
-  }
-}
-
-function indexOf(coins: readonly Coin[], kind: IndexKind, traits: OutputTraits | null): ReadonlyMap<string, readonly RestoredRow[]> {
-  const index = new Map<string, RestoredRow[]>();
-  for (const coin of coins) {
-    for (const key of outputKeys(coin.bytes, coin.at, coin.end, kind, traits)) {
-      const row = { cursor: cursorOf(key, coin), coin };
-      const hex = toHex(key);
-      const rows = index.get(hex);
-      if (rows === undefined) index.set(hex, [row]);
-      else rows.push(row);
-    }
-  }
-  for (const rows of index.values()) rows.sort((a, b) => compareBytes(a.cursor, b.cursor));
-  return index;
-}
-
-/** Slot and transaction stand side by side in the stored value, as in the key of an index. */
-function cursorOf(key: Uint8Array, { keyBytes, keyAt, bytes, at }: Coin): Uint8Array {
-  const cursor = new Uint8Array(INDEX_KEY_BYTES);
-  cursor.set(key);
-  copyBytes(bytes, at + AT.slot, cursor, key.length, AT.value - AT.slot);
-  copyBytes(keyBytes, keyAt + TXID_BYTES, cursor, INDEX_KEY_BYTES - OUTPUT_INDEX_BYTES, OUTPUT_INDEX_BYTES);
-  return cursor;
 }
 
 interface CachedOverlay {

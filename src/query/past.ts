@@ -4,15 +4,14 @@
  * answers as at that time, pages and their cursors included.
  */
 import type { KeyKind } from '../ledgers/ledger.ts';
-import { outpointIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { type Coin, readStored, type StoredOutput } from '../projections/coin.ts';
+import type { StoredOutput } from '../projections/coin.ts';
 import type { TxRow } from '../projections/transactions.ts';
-import { compareBytes, equalBytes } from '../util/bytes.ts';
 import { LOOKUP_ROWS } from '../util/limits.ts';
 import { BalanceSum } from './balance.ts';
-import { type IndexRange, indexedUtxos, indexRange } from './index-rows.ts';
-import { isCreatedBy, type Overlay, type RestoredRow } from './overlay.ts';
+import { mergedRows, utxoOfCoin } from './coin-set.ts';
+import { indexedUtxos, indexRange } from './index-rows.ts';
+import { isCreatedBy, type Overlay } from './overlay.ts';
 import type { StoreColumns } from './store-columns.ts';
 import { checkKey, type IndexedUtxo, type PageRequest, type Utxo } from './utxo.ts';
 import type { Balance, ChainView, IndexKind } from './view.ts';
@@ -38,7 +37,7 @@ export class PastQuery implements ChainView {
 
   outpoint(txId: Uint8Array, index: number): Utxo | null {
     const restored = this.overlay.find(txId, index);
-    if (restored !== undefined) return restoredUtxo(restored);
+    if (restored !== undefined) return utxoOfCoin(restored);
     const found = this.present.outpoint(txId, index);
     return found === null || this.isLater(found.output) ? null : found;
   }
@@ -49,8 +48,7 @@ export class PastQuery implements ChainView {
     const range = indexRange(key, page, 0, this.head.slot + 1);
     // Not limited there: rows of a block in the same slot may still turn out to be later.
     const rows = indexedUtxos(this.columns.reader, column, range, undefined, Math.min(LOOKUP_ROWS, page.limit ?? LOOKUP_ROWS));
-    const restored = restoredIn(this.overlay.rows(kind, key, this.columns.traitsFor(kind)), range);
-    return limited(merge(this.earlier(rows), restored, range.reverse ? -1 : 1), page.limit);
+    return mergedRows(this.earlier(rows), this.overlay.rows(kind, key, this.columns.traitsFor(kind)), range, page.limit);
   }
 
   tx(txId: Uint8Array): { row: TxRow | null; outputs: Utxo[] } {
@@ -58,11 +56,7 @@ export class PastQuery implements ChainView {
     const known = outputs.filter(({ output }) => !this.isLater(output));
     const byIndex = new Map(known.map((utxo) => [utxo.index, utxo]));
     // Also those whose spent row is gone: an undo record that carries its outputs outlives it.
-    for (const coin of this.overlay.coins) {
-      if (!isOf(coin, txId)) continue;
-      const utxo = restoredUtxo(coin);
-      byIndex.set(utxo.index, utxo);
-    }
+    for (const utxo of this.overlay.ofTx(txId).map(utxoOfCoin)) byIndex.set(utxo.index, utxo);
     return {
       row: row === null || row.height > this.head.height ? null : row,
       outputs: [...byIndex.values()].sort((a, b) => a.index - b.index),
@@ -79,7 +73,7 @@ export class PastQuery implements ChainView {
       return sum.end();
     }
     const sum = new BalanceSum(traits, now);
-    for (const { coin } of this.overlay.rows(kind, key, null)) sum.add(restoredUtxo(coin));
+    for (const { coin } of this.overlay.rows(kind, key, null)) sum.add(utxoOfCoin(coin));
     const since = indexRange(key, {}, this.head.slot);
     for (const utxo of indexedUtxos(reader, this.columns.index(kind), since)) if (this.isLater(utxo.output)) sum.subtract(utxo);
     return sum.end();
@@ -115,46 +109,4 @@ export function originView(columns: StoreColumns): ChainView {
       return { utxos: 0, value: 0n, assets: [] };
     },
   };
-}
-
-function restoredUtxo({ keyBytes, keyAt, bytes, at, end }: Coin): Utxo {
-  return {
-    txId: keyBytes.subarray(keyAt, keyAt + TXID_BYTES),
-    index: outpointIndex(keyBytes, keyAt),
-    output: readStored(bytes.subarray(at, end)),
-    spent: null,
-  };
-}
-
-function isOf({ keyBytes, keyAt }: Coin, txId: Uint8Array): boolean {
-  return keyBytes[keyAt] === txId[0] && equalBytes(keyBytes.subarray(keyAt, keyAt + TXID_BYTES), txId);
-}
-
-/** The restored rows of a range, in its order. */
-function restoredIn(rows: readonly RestoredRow[], { gte, lt, reverse }: IndexRange): readonly RestoredRow[] {
-  const part = rows.filter(({ cursor }) => compareBytes(cursor, gte) >= 0 && compareBytes(cursor, lt) < 0);
-  return reverse ? part.toReversed() : part;
-}
-
-/** Two runs in the same order as one. */
-function* merge(rows: Iterable<IndexedUtxo>, restored: readonly RestoredRow[], direction: number): Generator<IndexedUtxo, void, void> {
-  let next = 0;
-  for (const row of rows) {
-    while (next < restored.length && direction * compareBytes(restored[next].cursor, row.cursor) < 0) yield asIndexed(restored[next++]);
-    yield row;
-  }
-  while (next < restored.length) yield asIndexed(restored[next++]);
-}
-
-function* limited<T>(rows: Iterable<T>, limit = Number.POSITIVE_INFINITY): Generator<T, void, void> {
-  if (limit <= 0) return;
-  let left = limit;
-  for (const row of rows) {
-    yield row;
-    if (--left === 0) return;
-  }
-}
-
-function asIndexed({ cursor, coin }: RestoredRow): IndexedUtxo {
-  return { ...restoredUtxo(coin), cursor };
 }

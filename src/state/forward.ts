@@ -8,22 +8,10 @@ import type { Block, Create, GenesisOutput, Ledger, PreviousBlock, Transition, T
 import { OutputKeys } from '../ledgers/ledger.ts';
 import { OUTPOINT_BYTES, outpointIndex, outpointTxId, TXID_BYTES, writeOutpoint } from '../ledgers/outpoint.ts';
 import { chainKey } from '../projections/chain.ts';
-import {
-  AT,
-  Coin,
-  GRANT_TX_INDEX,
-  KEY_MASK_SHIFT,
-  KEYS_BYTES_MAX,
-  LEDGER_FLAGS_MASK,
-  NO_INPUT,
-  outputOffset,
-  VALUE_HEADER_BYTES,
-  writeKeys,
-} from '../projections/coin.ts';
+import { Coin, GRANT_TX_INDEX, NO_INPUT, outputOffset, storedBytesMax, writeStored } from '../projections/coin.ts';
 import type { ForwardBlock, Step, StepTx } from '../projections/projection.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { Arena } from '../util/arena.ts';
-import { copyBytes, writeU32, writeU64 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { CoinTable } from './coin-table.ts';
 import type { DeltaTx } from './delta.ts';
@@ -235,22 +223,13 @@ export class ForwardPlanner {
   }
 
   private coin(block: Block, raw: Uint8Array, create: Create, txId: Uint8Array, txIndex: number): Coin {
-    const rawLength = create.end - create.start;
-    const keyAt = this.arena.take(OUTPOINT_BYTES + VALUE_HEADER_BYTES + KEYS_BYTES_MAX + rawLength);
+    const keyAt = this.arena.take(OUTPOINT_BYTES + storedBytesMax(create.end - create.start));
     const { slab } = this.arena;
     writeOutpoint(slab, keyAt, txId, 0, create.index);
     const at = keyAt + OUTPOINT_BYTES;
     this.ledger.findKeys(raw, create, this.keys);
-    slab[at] = (create.flags & LEDGER_FLAGS_MASK) | (this.keys.mask << KEY_MASK_SHIFT);
-    writeU32(slab, at + AT.height, block.height);
-    writeU64(slab, at + AT.slot, block.slot);
-    writeU32(slab, at + AT.txIndex, txIndex);
-    writeU32(slab, at + AT.value, create.valueHi);
-    writeU32(slab, at + AT.value + 4, create.valueLo);
-    const outputAt = writeKeys(slab, at, this.keys, raw, create.start);
-    if (rawLength <= 128) copyBytes(raw, create.start, slab, outputAt, rawLength);
-    else slab.set(raw.subarray(create.start, create.end), outputAt);
-    const coin = new Coin(slab, keyAt, slab, at, outputAt + rawLength, true);
+    const end = writeStored(slab, at, block, txIndex, raw, create, this.keys);
+    const coin = new Coin(slab, keyAt, slab, at, end, true);
     this.table.add(coin);
     return coin;
   }
