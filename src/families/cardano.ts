@@ -18,6 +18,8 @@ import {
 } from '../ledgers/cardano/index.ts';
 import { bareCoins } from '../query/amounts.ts';
 import { CARDANO_CURRENCY, cardanoDialect } from '../query/cardano/dialect.ts';
+import { pendingTxReader } from '../query/cardano/pending-tx.ts';
+import { PendingTxs } from '../query/pending/pending-txs.ts';
 import { readGenesisFiles } from '../sources/cardano/genesis-files.ts';
 import { openImmutable } from '../sources/cardano/immutable/index.ts';
 import { openOuroboros } from '../sources/cardano/ouroboros/index.ts';
@@ -76,6 +78,7 @@ export const cardano: Family<CardanoNetwork> = {
     return { owner: address, amount: `${bareCoins(lovelace, CARDANO_CURRENCY)} ${CARDANO_CURRENCY.name}`, assets: assets.length };
   },
   ownerText: (owner) => formatAddress(owner),
+  mempool: ({ ledger }) => new PendingTxs(pendingTxReader(ledger)),
 };
 
 /** For what only Cardano has. Throws UNSUPPORTED. */

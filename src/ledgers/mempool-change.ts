@@ -7,5 +7,8 @@ export type MempoolChange =
   | { readonly kind: 'reset' }
   /** Transactions as nodes relay them. */
   | { readonly kind: 'add'; readonly txs: readonly Uint8Array[] }
-  /** Ids of those that have left, whether into a block or not. */
-  | { readonly kind: 'remove'; readonly ids: readonly Uint8Array[] };
+  /**
+   * Ids of those that have left, whether into a block or not. `slot`: the one that the node's mempool was for then, which
+   * is behind its newest block; absent: it does not say.
+   */
+  | { readonly kind: 'remove'; readonly ids: readonly Uint8Array[]; readonly slot?: number };

@@ -6,7 +6,7 @@
 import type { KeyKind } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { UnspentError } from '../util/errors.ts';
-import type { BlockJson, TransactionJson, UtxoJson } from './json.ts';
+import type { BlockJson, PlacelessUtxoJson, TransactionJson } from './json.ts';
 import type { Query } from './query.ts';
 import type { UtxoRecord } from './records.ts';
 import type { Renderer } from './render.ts';
@@ -80,7 +80,7 @@ export interface Dialect {
   /** Whom an address names in the trees. Throws USAGE. */
   owner(text: string): NamedOwner;
   /** Sets the fields between an output's name and its place. Made for each query: answers are full of the same owners, which it remembers. */
-  outputWriter(): (utxo: Utxo, json: Writable<UtxoJson>) => void;
+  outputWriter(): (utxo: Utxo, json: Writable<PlacelessUtxoJson>) => void;
   outputFields(utxo: Utxo): OutputFields;
   /** What the family knows of a block besides. */
   blockFields(row: ChainRow): Partial<BlockJson>;

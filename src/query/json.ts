@@ -53,6 +53,8 @@ export interface SpentJson {
   readonly spent_block_time?: number;
   /** The epoch of that block. Absent where the chain has none. */
   readonly spent_epoch?: number;
+  /** The transaction that spends it is in no block yet: nothing but its id is known. */
+  readonly spent_pending?: true;
 }
 
 /** An output: what it holds, whose it is, where it stands and, once it is spent, by what. */
@@ -91,6 +93,14 @@ export interface UtxoJson extends PlaceJson, Partial<SpentJson> {
   readonly is_collateral_return?: boolean;
   /** Of the Bitcoin family: it is a block's reward. */
   readonly is_coinbase?: boolean;
+}
+
+/** The same without where it stands. */
+export type PlacelessUtxoJson = Omit<UtxoJson, keyof PlaceJson>;
+
+/** An output of a transaction that is in no block yet. */
+export interface PendingUtxoJson extends PlacelessUtxoJson {
+  readonly pending: true;
 }
 
 /** A transaction, and where it stands. */

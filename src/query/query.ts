@@ -24,7 +24,7 @@ import { DELTA } from '../state/delta.ts';
 import { type Head, NO_TOTALS, readHead, type Totals } from '../state/head.ts';
 import { type PrunedHeights, readPruned, type Windows } from '../state/pruned.ts';
 import { equalBytes } from '../util/bytes.ts';
-import { UnspentError } from '../util/errors.ts';
+import { assert, UnspentError } from '../util/errors.ts';
 import { prefixEnd } from '../util/key-range.ts';
 import { finish, type Steps } from '../util/steps.ts';
 import { BalanceSum, storedBalance } from './balance.ts';
@@ -36,6 +36,8 @@ import { horizonOf, knownPoint } from './known-point.ts';
 import { Overlays } from './overlay.ts';
 import { originView, PastQuery, type PresentQuery } from './past.ts';
 import { presentMmr } from './past-mmr.ts';
+import { isOverlayAt, type PendingOverlay } from './pending/pending-overlay.ts';
+import { PendingQuery } from './pending/pending-query.ts';
 import type { CsmtProofs, MmrProofs } from './proofs.ts';
 import { TreeProofs } from './proofs-csmt.ts';
 import { RangeProofs, type RangeRoots, rootsOfBlock } from './proofs-mmr.ts';
@@ -274,6 +276,12 @@ export class Query implements PresentQuery {
     if (row === null || this.head === null) return originView(this.columns);
     if (equalBytes(row.hash, this.head.hash)) return this;
     return new PastQuery(row, this, this.columns, this.overlays.at(row, this.head, this.columns));
+  }
+
+  /** The newest block with what transactions in no block do to it; the overlay is of that block. */
+  pending(overlay: PendingOverlay): ChainView {
+    assert(isOverlayAt(overlay, this), 'a mempool is read at the block it was brought to');
+    return new PendingQuery(this, this.columns, overlay);
   }
 
   /**

@@ -14,9 +14,20 @@ import { amountsJson } from './amounts.ts';
 import { type BlockLookup, BlockPositions } from './block-positions.ts';
 import { type Dialect, hexOf, type Writable } from './dialect.ts';
 import type { HistoryRow } from './history.ts';
-import type { BalanceJson, BlockJson, OwnerTxJson, PlaceJson, PointJson, SeenJson, SpentJson, TxJson, UtxoJson } from './json.ts';
+import type {
+  BalanceJson,
+  BlockJson,
+  OwnerTxJson,
+  PendingUtxoJson,
+  PlaceJson,
+  PointJson,
+  SeenJson,
+  SpentJson,
+  TxJson,
+  UtxoJson,
+} from './json.ts';
 import type { Seen } from './seen.ts';
-import type { Utxo } from './utxo.ts';
+import { isPending, type Utxo } from './utxo.ts';
 import type { Balance } from './view.ts';
 
 export type * from './json.ts';
@@ -53,6 +64,16 @@ export class Renderer {
     const json = { tx_hash: this.dialect.formatId(txId), output_index: index } as Writable<UtxoJson>;
     this.write(utxo, json);
     this.place(output.height, output.slot, json);
+    if (spent !== null) this.spent(spent, json);
+    return json;
+  }
+
+  /** One that a transaction in no block makes. */
+  pendingUtxo(utxo: Utxo): PendingUtxoJson {
+    const { txId, index, spent } = utxo;
+    const json = { tx_hash: this.dialect.formatId(txId), output_index: index } as Writable<PendingUtxoJson>;
+    this.write(utxo, json);
+    json.pending = true;
     if (spent !== null) this.spent(spent, json);
     return json;
   }
@@ -106,8 +127,12 @@ export class Renderer {
   }
 
   private spent({ txId, slot, height }: NonNullable<Utxo['spent']>, json: Writable<Partial<SpentJson>>): void {
-    const { block, epoch, time } = this.places.at(height, slot);
     if (txId !== null) json.spent_tx_hash = this.dialect.formatId(txId);
+    if (isPending({ height })) {
+      json.spent_pending = true;
+      return;
+    }
+    const { block, epoch, time } = this.places.at(height, slot);
     json.spent_at_slot = slot;
     json.spent_at_block = height;
     if (block !== null) json.spent_at_block_hash = block.name;

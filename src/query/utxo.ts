@@ -18,6 +18,14 @@ export interface Utxo {
   readonly spent: StoredSpend | null;
 }
 
+/** In place of the block of an output that is in none, or of the one that spends it: behind every block there can be. */
+export const PENDING_PLACE = { height: 0xffff_ffff, slot: Number.MAX_SAFE_INTEGER } as const;
+
+/** Whether it is made, or spent, by a transaction that is in no block. */
+export function isPending({ height }: Pick<StoredOutput, 'height'>): boolean {
+  return height === PENDING_PLACE.height;
+}
+
 /** From one slot to another, both included. */
 export interface SlotRange {
   readonly from: number;

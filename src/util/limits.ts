@@ -257,6 +257,16 @@ export const MEMPOOL_BYTES_MAX = 100 * 1024 * 1024;
 /** Seconds after which a transaction in no block is forgotten, as nodes do: not every source tells what they dropped. */
 export const MEMPOOL_SECONDS_MAX = 14 * 24 * 3600;
 
+/** Transactions and bytes of a mempool that is held against the store as a whole: Cardano's nodes hold two blocks of them, which is 180 kB. */
+export const PENDING_TXS_MAX = 10_000;
+export const PENDING_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Blocks for which a transaction is remembered that is in a block, or cannot get into one: they may be undone. */
+export const PENDING_RETURN_BLOCKS = 100;
+
+/** Seconds for which a transaction that came back from an undone block, and that its node does not hold, may get into another: wallets let theirs live for two hours. */
+export const PENDING_SECONDS_MAX = 2 * 3600;
+
 /** Blocks that a mempool is held against one by one; past that all of it is looked up anew. */
 export const MEMPOOL_BLOCKS_MAX = 24;
 

@@ -24,7 +24,7 @@ import { fromHex, isHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { amountsJson } from '../amounts.ts';
 import { bufferOf, type Dialect, hexOf, type OutputFields, type Writable } from '../dialect.ts';
-import type { BlockJson, UtxoJson } from '../json.ts';
+import type { BlockJson, PlacelessUtxoJson, UtxoJson } from '../json.ts';
 import type { Utxo } from '../utxo.ts';
 
 export const BITCOIN_UNIT = 'satoshi';
@@ -82,7 +82,7 @@ function describeStored({ txId, index, output }: Utxo): ReturnType<typeof descri
   }
 }
 
-function writeOutput(utxo: Utxo, network: BitcoinNetwork, owners: Map<string, Owner>, json: Writable<UtxoJson>): void {
+function writeOutput(utxo: Utxo, network: BitcoinNetwork, owners: Map<string, Owner>, json: Writable<PlacelessUtxoJson>): void {
   const { value, script } = describeStored(utxo);
   const owner = ownerOf(script, network, owners);
   if (owner.owner_addr !== undefined) json.owner_addr = owner.owner_addr;

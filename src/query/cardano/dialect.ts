@@ -20,7 +20,7 @@ import type { ChainRow } from '../../projections/chain.ts';
 import { fromHex } from '../../util/bytes.ts';
 import { amountsJson } from '../amounts.ts';
 import { bufferOf, type Dialect, type Holder, hexOf, type OutputFields, type Writable } from '../dialect.ts';
-import type { BlockJson, UtxoJson } from '../json.ts';
+import type { BlockJson, PlacelessUtxoJson, UtxoJson } from '../json.ts';
 import type { Utxo } from '../utxo.ts';
 import { describeStored } from './describe-stored.ts';
 import { transactionJson } from './transaction-json.ts';
@@ -63,7 +63,7 @@ function holder(text: string): Holder {
   return read.kind === 'reward' ? { kind: 'stake', key: read.stake.hash } : { kind: 'address', key: blake2b224(address) };
 }
 
-function writeOutput({ txId, index, output }: Utxo, owners: OwnerTexts, json: Writable<UtxoJson>): void {
+function writeOutput({ txId, index, output }: Utxo, owners: OwnerTexts, json: Writable<PlacelessUtxoJson>): void {
   const described = describeStored(txId, index, output.raw);
   const { datumHash, inlineDatum, scriptRef, scriptHash } = described;
   const owner = owners.of(described.address);

@@ -54,7 +54,7 @@ export class MempoolKeeper {
 
   private settle(): void {
     // It comes to the point with the first transaction.
-    if (this.mempool.size > 0) this.reading((query) => this.mempool.settle(query));
+    if (!this.mempool.isEmpty) this.reading((query) => this.mempool.settle(query));
   }
 
   private reading(body: (query: Query) => void): void {

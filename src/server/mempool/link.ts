@@ -79,7 +79,7 @@ export class MempoolLink {
     // What was told before it is void, told or not.
     if (change.kind === 'reset') this.queue = [change];
     else if (change.kind === 'add') this.queue.push(...parcels(change.txs).map((txs) => ({ kind: 'add', txs }) as const));
-    else this.queue.push(...parcels(change.ids).map((ids) => ({ kind: 'remove', ids }) as const));
+    else this.queue.push(...parcels(change.ids).map((ids) => ({ ...change, ids })));
     this.later();
   }
 

@@ -6,8 +6,15 @@
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
 import { concatBytes } from '../../util/bytes.ts';
 
+interface PackedChange {
+  readonly kind: MempoolChange['kind'];
+  readonly lengths: readonly number[];
+  /** Of what has left. */
+  readonly slot: number | undefined;
+}
+
 export interface PackedChanges {
-  readonly changes: readonly { readonly kind: MempoolChange['kind']; readonly lengths: readonly number[] }[];
+  readonly changes: readonly PackedChange[];
   /** It has a buffer of its own, which can be transferred to another thread. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -15,20 +22,25 @@ export interface PackedChanges {
 export function packChanges(changes: readonly MempoolChange[]): PackedChanges {
   const parts = changes.map(partsOf);
   return {
-    changes: changes.map(({ kind }, i) => ({ kind, lengths: parts[i].map(({ length }) => length) })),
+    changes: changes.map((change, i) => ({
+      kind: change.kind,
+      lengths: parts[i].map(({ length }) => length),
+      slot: change.kind === 'remove' ? change.slot : undefined,
+    })),
     bytes: concatBytes(...parts.flat()) as Uint8Array<ArrayBuffer>,
   };
 }
 
 export function unpackChanges({ changes, bytes }: PackedChanges): MempoolChange[] {
   let at = 0;
-  return changes.map(({ kind, lengths }) => {
+  return changes.map(({ kind, lengths, slot }) => {
     const parts = lengths.map((length) => {
       at += length;
       return bytes.subarray(at - length, at);
     });
     if (kind === 'reset') return { kind };
-    return kind === 'add' ? { kind, txs: parts } : { kind, ids: parts };
+    if (kind === 'add') return { kind, txs: parts };
+    return slot === undefined ? { kind, ids: parts } : { kind, ids: parts, slot };
   });
 }
 

@@ -47,7 +47,7 @@ const GAUGES = {
   prune_depth_blocks: 'Blocks below the tip after which a spent output is forgotten.',
   rollback_window_blocks: 'Blocks below the tip for which undo records are kept.',
   utxos: 'Unspent outputs.',
-  mempool_transactions: 'Transactions known that are in no block yet. Bitcoin family.',
+  mempool_transactions: 'Transactions known that are in no block yet.',
   missing_inputs: 'Inputs from before the first block, of a store that began in the middle of its chain.',
   mmr_nodes: 'Nodes of the mountain range over all outputs.',
   cage_tokens: 'Tokens of cages. Stores that follow cages.',

@@ -12,6 +12,7 @@ import type { PastParts, Query } from '../../query/query.ts';
 import { Recorder } from '../../query/recorder.ts';
 import { Renderer } from '../../query/render.ts';
 import type { ChainView } from '../../query/view.ts';
+import { UnspentError } from '../../util/errors.ts';
 import type { ServerContext } from '../context.ts';
 import { etagOf, formOf, MEDIA_TYPES, type ResponseFormat } from '../http/conditional.ts';
 import { answerRead, type BlockHeaders, isKnownTo, isWhole, nameBlock, type ResponseBody, setValidator } from '../http/read-answer.ts';
@@ -19,7 +20,7 @@ import { ResponseCache } from '../http/response-cache.ts';
 import type { ServerState } from '../http/server-state.ts';
 import type { Task } from '../http/work/task.ts';
 import { PastMaker } from './past-maker.ts';
-import type { ReadQuery, RowQuery } from './schemas.ts';
+import type { MempoolParameter, ReadQuery, RowQuery } from './schemas.ts';
 import { hasSlot, waitForSlot } from './wait.ts';
 
 /** What a route reads from and writes with, at one block. */
@@ -118,6 +119,11 @@ export class NativeAnswers {
   ): ResponseBody | Promise<ResponseBody> | null {
     // A failure from here on names the newest block too.
     nameBlock(reply, newest.headers);
+    if ((request.query as MempoolParameter).include_mempool === true) {
+      // It changes without a new block, so there is no validator for it, and it is never cached.
+      reply.header('cache-control', 'no-store');
+      return produce(this.#withMempool(request, newest, form));
+    }
     const asked = pointContextAt(newest, (request.query as ReadQuery).at);
     const etag = asked.etags[form];
     const isPost = request.method === 'POST';
@@ -142,6 +148,20 @@ export class NativeAnswers {
       return made;
     };
     return body instanceof Promise ? body.then(cache) : cache(body);
+  }
+
+  /** Throws USAGE, and UNSUPPORTED where the mempool is not combined with the chain. */
+  #withMempool(request: FastifyRequest, newest: PointContext, form: ResponseFormat): ReadContext {
+    const field = 'include_mempool';
+    if ((request.query as ReadQuery).at !== undefined)
+      throw new UnspentError('USAGE', `${field} and at do not go together: a mempool is of the newest block`, { field });
+    if (form === 'cbor')
+      throw new UnspentError('USAGE', `${field} is answered in JSON: records are of outputs that are in a block`, { field });
+    const { mempool, network } = this.context;
+    if (mempool?.overlayAt === undefined)
+      throw new UnspentError('UNSUPPORTED', `no mempool of '${network.name}' is combined with its outputs here`, { field });
+    const { query } = newest;
+    return { ...readContextAt(newest, form, request.task), view: query.pending(mempool.overlayAt(query)) };
   }
 
   #newestOf(query: Query): PointContext {

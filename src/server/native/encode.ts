@@ -4,6 +4,7 @@
  */
 import type { Utxo } from '../../query/query.ts';
 import { encodeOutputEntry } from '../../query/records.ts';
+import { isPending } from '../../query/utxo.ts';
 import type { EncodedRow, RowEncoder } from '../http/rows.ts';
 import type { ReadContext } from './answer.ts';
 
@@ -11,6 +12,6 @@ import type { ReadContext } from './answer.ts';
 export const NOTHING: Readonly<Record<ReadContext['form'], EncodedRow>> = { json: 'null', cbor: Uint8Array.of(0xf6) };
 
 export function encoderOf({ form, renderer, recorder }: ReadContext): RowEncoder<Utxo> {
-  if (form === 'json') return (utxo) => JSON.stringify(renderer.utxo(utxo));
+  if (form === 'json') return (utxo) => JSON.stringify(isPending(utxo.output) ? renderer.pendingUtxo(utxo) : renderer.utxo(utxo));
   return (utxo) => encodeOutputEntry(recorder.entry(utxo));
 }

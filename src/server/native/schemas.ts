@@ -61,6 +61,18 @@ const FORMAT = {
   ),
 };
 
+/** Of reads of outputs. */
+const MEMPOOL = {
+  include_mempool: Type.Optional(
+    Type.Boolean({
+      description:
+        'Count transactions that are in no block yet: what they spend is gone, what they make is there. Of the newest block, in JSON. Cardano.',
+    }),
+  ),
+};
+const MempoolParameter = Type.Object(MEMPOOL);
+export type MempoolParameter = Static<typeof MempoolParameter>;
+
 /** Where the past is not asked for. */
 export const NowQuery = Type.Object({ min_slot: READ.min_slot }, closed);
 export const BlockQuery = Type.Object(
@@ -77,7 +89,8 @@ export const BlockQuery = Type.Object(
 );
 export type BlockQuery = Static<typeof BlockQuery>;
 export const ReadQuery = Type.Object(READ, closed);
-export const RowQuery = Type.Object({ ...READ, ...FORMAT }, closed);
+export const BalanceQuery = Type.Object({ ...READ, ...MEMPOOL }, closed);
+export const RowQuery = Type.Object({ ...READ, ...FORMAT, ...MEMPOOL }, closed);
 export type ReadQuery = Static<typeof ReadQuery>;
 export type RowQuery = Static<typeof RowQuery>;
 
@@ -103,7 +116,7 @@ export function listQuery(rowsMax: number) {
     ),
     all: Type.Optional(Type.Boolean({ description: 'Stream every row; the same as `limit=all`.' })),
   };
-  return Type.Object({ ...READ, ...FORMAT, ...pages }, closed);
+  return Type.Object({ ...READ, ...FORMAT, ...MEMPOOL, ...pages }, closed);
 }
 export type ListQuery = Static<ReturnType<typeof listQuery>>;
 
@@ -164,6 +177,12 @@ const Utxo = Type.Object(
     is_collateral_return: Type.Optional(Type.Boolean({ description: 'Cardano.' })),
     is_coinbase: Type.Optional(Type.Boolean({ description: 'Bitcoin family.' })),
     ...PLACE,
+    slot: Type.Optional(count('The slot of its block; absent while it is in none.')),
+    block: Type.Optional(count('The height of its block; absent while it is in none.')),
+    pending: Type.Optional(Type.Literal(true, { description: 'It is in no block yet. Only with `include_mempool`.' })),
+    spent_pending: Type.Optional(
+      Type.Literal(true, { description: 'The transaction that spends it is in no block yet. Only with `include_mempool`.' }),
+    ),
     spent_tx_hash: Type.Optional(hex(32, 'Who spent it; absent while unspent, and where the ledger itself removed it.')),
     spent_at_slot: Type.Optional(count('Slot of the block that spent it.')),
     spent_at_block: Type.Optional(count('Height of that block.')),

@@ -9,7 +9,6 @@ import type { Config } from '../../config/schema.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Network } from '../../families/family.ts';
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
-import { UnspentError } from '../../util/errors.ts';
 import { nextTurn } from '../../util/time-slice.ts';
 import { buildApp } from '../app.ts';
 import type { ServerContext } from '../context.ts';
@@ -119,7 +118,8 @@ function insideOf({ engine, network, config, projections, status, node }: HostPa
     live,
     mempool: keeper?.mempool ?? null,
     workload: new Workload(),
-    submit: (raw) => submitBy(network, keeper, node, raw),
+    // Where there is no mempool to hold it against, it goes to the node alone.
+    submit: (raw) => (keeper ?? node).submit(raw),
     ledger: () => node.ledger(),
   };
   return { reads, live, keeper, context };
@@ -129,13 +129,6 @@ function insideOf({ engine, network, config, projections, status, node }: HostPa
 function keeperOf(network: Network, projections: readonly string[], reads: EngineReads, node: FollowedNode): MempoolKeeper | null {
   const mempool = network.family.mempool?.(network);
   return mempool === undefined || !projections.includes('utxo') ? null : new MempoolKeeper(reads, mempool, (raw) => node.submit(raw));
-}
-
-/** Where a family's mempool is kept, what is submitted goes through it; a family without one has its node alone. */
-async function submitBy({ name, family }: Network, keeper: MempoolKeeper | null, node: FollowedNode, raw: Uint8Array): Promise<Uint8Array> {
-  if (keeper !== null) return keeper.submit(raw);
-  if (family.mempool === undefined) return node.submit(raw);
-  throw new UnspentError('UNSUPPORTED', `transactions of '${name}' are not submitted here: no mempool is kept`);
 }
 
 async function listen(app: FastifyInstance, { host, port }: Config['server']): Promise<string> {

@@ -66,6 +66,10 @@ export class Mempool implements MempoolView {
     return this.table.size;
   }
 
+  get isEmpty(): boolean {
+    return this.table.size === 0;
+  }
+
   /** Of all transactions as they are relayed. */
   get bytes(): number {
     return this.table.bytes;

@@ -11,7 +11,7 @@ import type { App } from '../../http/typed.ts';
 import type { NativeAnswers, Produce } from '../answer.ts';
 import { addressKey, stakeKey } from '../keys.ts';
 import { described } from '../openapi.ts';
-import { PATH, ReadQuery, ref } from '../schemas.ts';
+import { BalanceQuery, PATH, ref } from '../schemas.ts';
 
 export function registerBalances(app: App, answers: NativeAnswers): void {
   const { dialect, ledger } = answers.context.network;
@@ -30,7 +30,7 @@ export function registerBalances(app: App, answers: NativeAnswers): void {
   const addressSchema = {
     ...described('Balances', 'What an address holds', { json: ref('Balance') }),
     params: Type.Object({ address: PATH.address }),
-    querystring: ReadQuery,
+    querystring: BalanceQuery,
   };
   app.get('/addresses/:address/balance', { schema: addressSchema }, (request, reply) => {
     answers.give(request, reply, balanceOf('address', addressKey(request.params.address, dialect)));
@@ -40,7 +40,7 @@ export function registerBalances(app: App, answers: NativeAnswers): void {
   const stakeSchema = {
     ...described('Balances', 'What a stake credential holds', { json: ref('Balance') }),
     params: Type.Object({ stake: PATH.stake }),
-    querystring: ReadQuery,
+    querystring: BalanceQuery,
   };
   app.get('/stake/:stake/balance', { schema: stakeSchema }, (request, reply) => {
     answers.give(request, reply, balanceOf('stake', stakeKey(request.params.stake, dialect)));
