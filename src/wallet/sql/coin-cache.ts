@@ -51,13 +51,18 @@ export class CoinCache {
     const synced = await syncedHeight(tx, walletId);
     const { coins, columns } = await this.#coins(tx, walletId);
     const isOpen = isOpenFilter(filter);
-    const free: WalletCoin[] = [];
+    // As long as it can get, at once: an array that grows is copied again and again, and all of that is garbage.
+    const free = new Array<WalletCoin>(coins.length);
     const positions = new Uint32Array(coins.length);
+    let count = 0;
     for (let i = 0; i < coins.length; i++) {
       const coin = isOpen && columns.plain[i] === 1 ? coins[i] : freed(coins[i], filter, synced);
-      if (coin !== null) positions[free.push(coin) - 1] = i;
+      if (coin === null) continue;
+      free[count] = coin;
+      positions[count++] = i;
     }
-    return { coins: free, columns: columns.at(positions.subarray(0, free.length)) };
+    free.length = count;
+    return { coins: free, columns: columns.at(positions.subarray(0, count)) };
   }
 
   has(walletId: WalletId): boolean {

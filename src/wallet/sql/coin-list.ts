@@ -45,18 +45,20 @@ export class CoinList {
   #edited(edits: readonly CoinEdit[]): CoinList {
     const removed = edits.filter(({ coin, replaces }) => coin === null && replaces).length;
     const added = edits.filter(({ replaces }) => !replaces).length;
-    const columns = new CoinColumns(this.coins.length + added - removed, this.columns.owners);
-    const coins: WalletCoin[] = [];
-    let next = 0;
+    const count = this.coins.length + added - removed;
+    const columns = new CoinColumns(count, this.columns.owners);
+    // As long as it will be: an array that grows is copied again and again.
+    const coins = new Array<WalletCoin>(count);
+    let [next, filled] = [0, 0];
     const copyUpTo = (end: number): void => {
-      columns.copy(coins.length, this.columns, next, end);
-      for (; next < end; next++) coins.push(this.coins[next]);
+      columns.copy(filled, this.columns, next, end);
+      for (; next < end; next++) coins[filled++] = this.coins[next];
     };
     for (const { at, coin, replaces } of edits) {
       copyUpTo(at);
       if (coin !== null) {
-        columns.set(coins.length, coin);
-        coins.push(coin);
+        columns.set(filled, coin);
+        coins[filled++] = coin;
       }
       if (replaces) next++;
     }

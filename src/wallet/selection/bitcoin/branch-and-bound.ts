@@ -3,7 +3,7 @@
  * the target and exceeds it by no more than change would cost. Of those it takes
  * the one with the least waste. After Murch's thesis and Bitcoin Core's wallet.
  */
-import { amountsBehind, type Candidates, NOTHING_FOUND, type SearchResult } from './candidates.ts';
+import { amountsBehind, type Candidates, leastOf, NOTHING_FOUND, type SearchResult } from './candidates.ts';
 import { SelectionWalk } from './selection-walk.ts';
 
 /** The candidates have amounts above 0. */
@@ -11,7 +11,7 @@ export function branchAndBound(candidates: Candidates, target: number, costOfCha
   if (candidates.total < target) return NOTHING_FOUND;
   const behind = amountsBehind(candidates);
   // While spending now costs more than another day, a larger selection has more waste.
-  const wasteOnlyGrows = candidates.wastes.every((waste) => waste >= 0);
+  const wasteOnlyGrows = leastOf(candidates.wastes) >= 0;
   const walk = new SelectionWalk(candidates);
   let best: readonly number[] | null = null;
   let bestWaste = Number.POSITIVE_INFINITY;

@@ -92,6 +92,13 @@ function finished(amounts: Float64Array, weights: Float64Array, wastes: Float64A
   return { count: amounts.length, amounts, weights, wastes, sources, total };
 }
 
+/** A loop, because `every` and `reduce` make an object of each number. Infinity of none. */
+export function leastOf(column: Float64Array): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < column.length; i++) if (column[i] < least) least = column[i];
+  return least;
+}
+
 function negated(column: Float64Array): Float64Array {
   const out = new Float64Array(column.length);
   for (let i = 0; i < out.length; i++) out[i] = -column[i];

@@ -37,21 +37,17 @@ export function knapsack(
   const { amounts, weights, count } = candidates;
   const smaller = new Uint32Array(count);
   let smallerCount = 0;
-  let [amount, weight, heaviest, tooHeavy] = [0, 0, 0, false];
+  let tooHeavy = false;
   let larger: number | null = null;
   for (let i = 0; i < count; i++) {
     if (weights[i] > weightMax) tooHeavy = true;
     else if (amounts[i] === target) return found([i], i + 1);
     // They descend, so the last one is the smallest.
     else if (amounts[i] >= target + changeTarget) larger = i;
-    else {
-      smaller[smallerCount++] = i;
-      amount += amounts[i];
-      weight += weights[i];
-      if (weights[i] > heaviest) heaviest = weights[i];
-    }
+    else smaller[smallerCount++] = i;
   }
   const positions = smaller.subarray(0, smallerCount);
+  const [amount, weight, heaviest] = [sumAt(amounts, positions), sumAt(weights, positions), mostAt(weights, positions)];
   if (amount === target && weight <= weightMax) return found([...positions], count);
   if (amount < target) return larger === null ? { ...NOTHING_FOUND, tooHeavy, tries: count } : found([larger], count);
   const best = bestSubset(candidates, { positions, amount, heaviest }, target, changeTarget, weightMax, random);
@@ -59,6 +55,19 @@ export function knapsack(
   const tries = count + best.visits;
   if (larger !== null && (missesChange || amounts[larger] <= best.amount || best.weight > weightMax)) return found([larger], tries);
   return best.weight > weightMax ? { ...NOTHING_FOUND, tooHeavy: true, tries } : found(best.positions, tries);
+}
+
+function sumAt(column: Float64Array, positions: Uint32Array): number {
+  let sum = 0;
+  for (let i = 0; i < positions.length; i++) sum += column[positions[i]];
+  return sum;
+}
+
+/** 0 of none. */
+function mostAt(column: Float64Array, positions: Uint32Array): number {
+  let most = 0;
+  for (let i = 0; i < positions.length; i++) if (column[positions[i]] > most) most = column[positions[i]];
+  return most;
 }
 
 function found(positions: readonly number[], tries: number): SearchResult {
