@@ -13,6 +13,7 @@ export type {
   GenesisTexts,
   LedgerAnswers,
   LedgerFeed,
+  LedgerQuestion,
   MempoolChange,
   MempoolFeed,
   OwnChain,

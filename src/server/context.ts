@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.ts';
 import type { Lease } from '../events/shared-snapshots.ts';
 import type { Network } from '../families/family.ts';
 import type { MempoolView } from '../query/mempool.ts';
-import type { LedgerAnswers } from '../sources/source.ts';
+import type { LedgerAnswers, LedgerQuestion } from '../sources/source.ts';
 import type { Workload } from './http/work/workload.ts';
 import type { LiveStatus, LiveTiming } from './thread/live.ts';
 
@@ -40,6 +40,6 @@ export interface ServerContext {
   readonly mempool: MempoolView | null;
   /** Hands a transaction to the node that is followed; its id. Throws TX_REFUSED, UNSUPPORTED where nothing is followed. */
   submit(raw: Uint8Array): Promise<Uint8Array>;
-  /** What the node that is followed says of its ledger. Throws UNSUPPORTED where none is followed that answers, SOURCE_UNREACHABLE. */
-  ledger(): Promise<LedgerAnswers>;
+  /** What the node that is followed says of its ledger, at its newest block. Throws UNSUPPORTED where none is followed that answers, SOURCE_UNREACHABLE. */
+  ledger(question?: LedgerQuestion): Promise<LedgerAnswers>;
 }

@@ -83,12 +83,24 @@ export interface LedgerAnswers {
   readonly systemStart: Uint8Array;
   /** The eras up to now, with the lengths of their slots and epochs. */
   readonly eraHistory: Uint8Array;
+  /** Where accounts were asked about: their pools and rewards, whom they vote by, and their deposits. */
+  readonly accounts?: { readonly rewards: Uint8Array; readonly votes: Uint8Array; readonly deposits: Uint8Array };
+  /** Where the pots were asked about: treasury and reserves. */
+  readonly pots?: Uint8Array;
+}
+
+/** What a node is asked besides its parameters and its clock, at the same block. */
+export interface LedgerQuestion {
+  /** Stake accounts, by their reward addresses. */
+  readonly accounts?: readonly Uint8Array[];
+  /** True: what treasury and reserves hold. */
+  readonly pots?: boolean;
 }
 
 /** The ledger of a node, for as long as the source is followed. */
 export interface LedgerFeed {
   /** Throws UNSUPPORTED before the Conway era, SOURCE_UNREACHABLE, PROTOCOL. */
-  answers(): Promise<LedgerAnswers>;
+  answers(question?: LedgerQuestion): Promise<LedgerAnswers>;
   /** Hands a transaction to the node; its id. Throws USAGE, TX_REFUSED with the ledger's reason, SOURCE_UNREACHABLE, PROTOCOL. */
   submit(raw: Uint8Array): Promise<Uint8Array>;
 }

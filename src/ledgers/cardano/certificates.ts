@@ -6,12 +6,15 @@
  * CDDL: conway.cddl, `certificate`; kinds 5 and 6 are of the eras before it.
  */
 import { Cursor } from '../../util/cbor.ts';
+import type { CborWriter } from '../../util/cbor-write.ts';
 import type { Credential } from './address.ts';
 import { enterSet } from './describe.ts';
 import { type Ratio, readRatio } from './protocol-parameters.ts';
 
 const KEY_CREDENTIAL = 0;
 const SCRIPT_CREDENTIAL = 1;
+const ABSTAIN = 2;
+const NO_CONFIDENCE = 3;
 
 /** Whom the votes of a stake are delegated to: somebody, or always the same vote. */
 export type DrepChoice =
@@ -117,7 +120,7 @@ function readGovernance(c: Cursor, kind: number): Certificate | null {
   }
 }
 
-function readCredential(c: Cursor): Credential {
+export function readCredential(c: Cursor): Credential {
   const fields = c.tuple(2, 'a credential');
   const kind = c.uint();
   if (kind !== KEY_CREDENTIAL && kind !== SCRIPT_CREDENTIAL) c.fail('a credential is of a key or of a script');
@@ -126,17 +129,29 @@ function readCredential(c: Cursor): Credential {
   return credential;
 }
 
-function readDrep(c: Cursor): DrepChoice {
+export function readDrep(c: Cursor): DrepChoice {
   const fields = c.array();
   const kind = c.uint();
   let drep: DrepChoice;
   if (kind === KEY_CREDENTIAL || kind === SCRIPT_CREDENTIAL)
     drep = { kind: 'registered', credential: { kind: kind === KEY_CREDENTIAL ? 'key' : 'script', hash: c.byteString() } };
-  else if (kind === 2) drep = { kind: 'abstain' };
-  else if (kind === 3) drep = { kind: 'noConfidence' };
+  else if (kind === ABSTAIN) drep = { kind: 'abstain' };
+  else if (kind === NO_CONFIDENCE) drep = { kind: 'noConfidence' };
   else return c.fail('a representative of unknown kind');
   c.close(fields);
   return drep;
+}
+
+export function writeCredential(w: CborWriter, { kind, hash }: Credential): CborWriter {
+  return w
+    .array(2)
+    .uint(kind === 'key' ? KEY_CREDENTIAL : SCRIPT_CREDENTIAL)
+    .bytes(hash);
+}
+
+export function writeDrep(w: CborWriter, drep: DrepChoice): CborWriter {
+  if (drep.kind === 'registered') return writeCredential(w, drep.credential);
+  return w.array(1).uint(drep.kind === 'abstain' ? ABSTAIN : NO_CONFIDENCE);
 }
 
 function readAnchor(c: Cursor): Anchor | null {

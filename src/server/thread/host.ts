@@ -120,7 +120,7 @@ function insideOf({ engine, network, config, projections, status, node }: HostPa
     workload: new Workload(),
     // Where there is no mempool to hold it against, it goes to the node alone.
     submit: (raw) => (keeper ?? node).submit(raw),
-    ledger: () => node.ledger(),
+    ledger: (question) => node.ledger(question),
   };
   return { reads, live, keeper, context };
 }

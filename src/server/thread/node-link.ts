@@ -3,7 +3,7 @@
  * server's readers submit, and is asked about its ledger. A node that does not
  * answer in time is unreachable, so that nobody waits for ever.
  */
-import type { LedgerAnswers } from '../../sources/source.ts';
+import type { LedgerAnswers, LedgerQuestion } from '../../sources/source.ts';
 import type { FollowState } from '../../store/store.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { SUBMIT_MS_MAX, SUBMITS_MAX } from '../../util/limits.ts';
@@ -12,8 +12,8 @@ import { SUBMIT_MS_MAX, SUBMITS_MAX } from '../../util/limits.ts';
 export interface FollowedNode {
   /** Hands a transaction to it; its id. Throws TX_REFUSED with the node's own words, SOURCE_UNREACHABLE, and UNSUPPORTED where none is followed that takes any. */
   submit(raw: Uint8Array): Promise<Uint8Array>;
-  /** Protocol parameters and clock. Throws SOURCE_UNREACHABLE, and UNSUPPORTED where none is followed that answers. */
-  ledger(): Promise<LedgerAnswers>;
+  /** Protocol parameters and clock, and what else is asked. Throws SOURCE_UNREACHABLE, and UNSUPPORTED where none is followed that answers. */
+  ledger(question?: LedgerQuestion): Promise<LedgerAnswers>;
 }
 
 export class NodeLink implements FollowedNode {
@@ -32,13 +32,13 @@ export class NodeLink implements FollowedNode {
     return await this.inTime(() => taker.submit(raw), name, '; it may have taken the transaction');
   }
 
-  async ledger(): Promise<LedgerAnswers> {
+  async ledger(question?: LedgerQuestion): Promise<LedgerAnswers> {
     const { ledger, name } = this.source('ask about its ledger');
     if (ledger === undefined) {
       const message = `${name} is followed, and it says nothing of its ledger: protocol parameters take the local socket of a node (n2c:PATH)`;
       throw new UnspentError('UNSUPPORTED', message);
     }
-    return await this.inTime(() => ledger.answers(), name, '');
+    return await this.inTime(() => ledger.answers(question), name, '');
   }
 
   private source(what: string): FollowState['source'] {

@@ -3,13 +3,15 @@
  * another one, so each question is sent there with a number and waits for its
  * answer.
  */
-import type { LedgerAnswers } from '../../sources/source.ts';
+import type { LedgerAnswers, LedgerQuestion } from '../../sources/source.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { errorOf, type Failure } from '../../util/failure.ts';
 import type { FollowedNode } from './node-link.ts';
 
 /** What is asked. */
-export type NodeQuestion = { readonly about: 'submit'; readonly raw: Uint8Array } | { readonly about: 'ledger' };
+export type NodeQuestion =
+  | { readonly about: 'submit'; readonly raw: Uint8Array }
+  | { readonly about: 'ledger'; readonly question: LedgerQuestion };
 
 /** `value`: the id of a transaction, or the answers of the ledger. */
 export type NodeAnswer = { readonly value: Uint8Array | LedgerAnswers } | { readonly failure: Failure };
@@ -33,8 +35,8 @@ export class ThreadNode implements FollowedNode {
     return (await this.ask({ about: 'submit', raw: new Uint8Array(raw) })) as Uint8Array;
   }
 
-  async ledger(): Promise<LedgerAnswers> {
-    return (await this.ask({ about: 'ledger' })) as LedgerAnswers;
+  async ledger(question: LedgerQuestion = {}): Promise<LedgerAnswers> {
+    return (await this.ask({ about: 'ledger', question })) as LedgerAnswers;
   }
 
   /** The other side always answers, if only that it took too long. */

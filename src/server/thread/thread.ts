@@ -110,7 +110,7 @@ export class ServerThread {
   }
 
   private async answer(number: number, question: NodeQuestion): Promise<void> {
-    const asked = question.about === 'submit' ? this.node.submit(question.raw) : this.node.ledger();
+    const asked = question.about === 'submit' ? this.node.submit(question.raw) : this.node.ledger(question.question);
     const answer = await asked.then(
       (value): NodeAnswer => ({ value }),
       (error): NodeAnswer => ({ failure: failureOf(error) }),

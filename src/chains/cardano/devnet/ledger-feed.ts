@@ -2,8 +2,11 @@
  * A devnet's ledger for a follower in the same process: what its node would
  * answer over a local socket, without one.
  */
-import type { LedgerAnswers, LedgerFeed } from '../../../sources/source.ts';
+import { readAddress } from '../../../ledgers/cardano/address.ts';
+import { credentialKey, type StakeAccountAnswers, writePots, writeStakeAccounts } from '../../../ledgers/cardano/stake-accounts.ts';
+import type { LedgerAnswers, LedgerFeed, LedgerQuestion } from '../../../sources/source.ts';
 import { UnspentError } from '../../../util/errors.ts';
+import type { LedgerView } from '../responder/chain.ts';
 import { encodeEraHistory, encodeSystemStart } from '../responder/history.ts';
 import type { LiveDevnet } from './live.ts';
 
@@ -12,14 +15,20 @@ const SECOND_BYRON_TAG = 1;
 
 export function devnetLedger(devnet: LiveDevnet): LedgerFeed {
   return {
-    async answers(): Promise<LedgerAnswers> {
+    async answers({ accounts = [], pots = false }: LedgerQuestion = {}): Promise<LedgerAnswers> {
       const view = devnet.view({ at: 'volatileTip' });
       if (typeof view === 'string') throw new UnspentError('POINT_UNKNOWN', 'the devnet has no block yet');
       try {
         const parameters = view.parameters?.() ?? null;
         if (parameters === null) throw new UnspentError('UNSUPPORTED', 'the devnet is not in the Conway era yet');
         const eraHistory = encodeEraHistory(devnet.network, view.era - SECOND_BYRON_TAG);
-        return { parameters, systemStart: encodeSystemStart(devnet.network), eraHistory };
+        return {
+          parameters,
+          systemStart: encodeSystemStart(devnet.network),
+          eraHistory,
+          ...(accounts.length > 0 ? { accounts: accountAnswers(view, accounts) } : {}),
+          ...(pots && view.pots !== undefined ? { pots: writePots(view.pots()) } : {}),
+        };
       } finally {
         view.release();
       }
@@ -30,4 +39,13 @@ export function devnetLedger(devnet: LiveDevnet): LedgerFeed {
       throw new UnspentError('TX_REFUSED', `the devnet did not take the transaction: ${verdict.reason}`, { reason: verdict.reason });
     },
   };
+}
+
+function accountAnswers(view: LedgerView, rewardAddresses: readonly Uint8Array[]): StakeAccountAnswers {
+  const accounts = view.accounts?.();
+  const found = rewardAddresses.flatMap((address) => {
+    const { stake } = readAddress(address);
+    return stake === null ? [] : (accounts?.get(credentialKey(stake)) ?? []);
+  });
+  return writeStakeAccounts(found);
 }

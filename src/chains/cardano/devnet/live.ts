@@ -6,6 +6,8 @@
  * Without an interval nothing happens by itself: tests mine when they want.
  */
 import { type CardanoNetwork, networkFromGenesis } from '../../../ledgers/cardano/networks.ts';
+import type { LedgerPots, StakeAccount } from '../../../ledgers/cardano/stake-accounts.ts';
+import type { DescribedTx } from '../../../ledgers/cardano/transaction.ts';
 import type { AcquireFailure, AcquireTarget } from '../../../sources/cardano/ouroboros/local-state-query.ts';
 import type { WirePoint, WireTip } from '../../../sources/cardano/ouroboros/point.ts';
 import { fromHex } from '../../../util/bytes.ts';
@@ -14,6 +16,7 @@ import { assert, isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { Random } from '../../random.ts';
 import type { ChainReader, LedgerView, RangeReader, ServedChain, ServedMempool, ServedUtxo, Verdict } from '../responder/chain.ts';
 import { MemoryChain } from '../responder/memory-chain.ts';
+import { accountsAfter, potsAfter } from './accounts.ts';
 import type { CageModel } from './cage/model.ts';
 import { ERA } from './features.ts';
 import { Journal, type JournalEntry } from './journal.ts';
@@ -195,13 +198,25 @@ export class LiveDevnet implements ServedChain, ServedMempool {
     const immutable = Math.max(0, length - this.network.k);
     const place = target.at === 'point' ? this.served.placeOf(target.point) : target.at === 'volatileTip' ? length : immutable;
     if (place < 0) return 'pointNotOnChain';
-    const view = new DevnetView(this.model, place, this.served.pointAt(place), () => this.views.delete(view));
+    const txs = this.outsideTxs(place);
+    const ledger = { accounts: () => accountsAfter(txs), pots: () => potsAfter(this.genesis, txs) };
+    const view = new DevnetView(this.model, place, this.served.pointAt(place), ledger, () => this.views.delete(view));
     this.views.add(view);
     return view;
   }
 
   async close(): Promise<void> {
     this.pause();
+  }
+
+  /** Those in the first `blocks`, as far as they are about stake: the devnet's own are not. */
+  private outsideTxs(blocks: number): readonly DescribedTx[] {
+    const txs: DescribedTx[] = [];
+    for (const [place, submitted] of this.included) {
+      if (place > blocks) continue;
+      for (const { described } of submitted) if (described.certificates.length > 0 || described.donation > 0n) txs.push(described);
+    }
+    return txs;
   }
 
   private tick(): void {
@@ -296,12 +311,22 @@ class DevnetView implements LedgerView {
   readonly point: WirePoint;
   readonly height: number | null;
   readonly era: number;
+  readonly accounts: () => ReadonlyMap<string, StakeAccount>;
+  readonly pots: () => LedgerPots;
   readonly release: () => void;
   private readonly chain: DevnetChain;
   private readonly place: number;
   private kept: ReadonlyMap<string, ServedUtxo> | null = null;
 
-  constructor(chain: DevnetChain, place: number, point: WirePoint, release: () => void) {
+  constructor(
+    chain: DevnetChain,
+    place: number,
+    point: WirePoint,
+    { accounts, pots }: Required<Pick<LedgerView, 'accounts' | 'pots'>>,
+    release: () => void,
+  ) {
+    this.accounts = accounts;
+    this.pots = pots;
     this.chain = chain;
     this.place = place;
     this.point = point;

@@ -5,6 +5,7 @@
  * of a chain.
  */
 import type { CardanoNetwork } from '../../../ledgers/cardano/networks.ts';
+import type { LedgerPots, StakeAccount } from '../../../ledgers/cardano/stake-accounts.ts';
 import type { AcquireFailure, AcquireTarget } from '../../../sources/cardano/ouroboros/local-state-query.ts';
 import type { MempoolSizes } from '../../../sources/cardano/ouroboros/local-tx-monitor.ts';
 import type { WirePoint, WireTip } from '../../../sources/cardano/ouroboros/point.ts';
@@ -56,6 +57,10 @@ export interface LedgerView {
   parameters?(): Uint8Array | null;
   /** By `<txid hex>#<index>`; undefined: this chain does not keep them. */
   utxos?(): ReadonlyMap<string, ServedUtxo>;
+  /** Those that are registered, by `credentialKey`; undefined: this chain does not keep them. */
+  accounts?(): ReadonlyMap<string, StakeAccount>;
+  /** Treasury and reserves; undefined: this chain does not keep them. */
+  pots?(): LedgerPots;
   release(): void;
 }
 

@@ -8,7 +8,9 @@
  * does the same with a query it cannot decode (`decodeShelleyQuery` fails, and
  * the multiplexer ends with the mini-protocol). Never is an answer made up.
  */
+import type { Credential } from '../../../ledgers/cardano/address.ts';
 import { encodeLedgerOutput } from '../../../ledgers/cardano/ledger-output.ts';
+import { credentialKey, type StakeAccountAnswers, writePots, writeStakeAccounts } from '../../../ledgers/cardano/stake-accounts.ts';
 import { slotToEpoch } from '../../../ledgers/cardano/time.ts';
 import type { StateQueryMessage, StateQueryState } from '../../../sources/cardano/ouroboros/local-state-query.ts';
 import {
@@ -113,6 +115,14 @@ function eraAnswer(question: EraQuestion, view: LedgerView, epoch: number): Uint
       const found = question.inputs.map(({ txId, index }) => utxos.get(`${toHex(txId)}#${index}`));
       return writeUtxo(found.filter((utxo) => utxo !== undefined).map(entryOf));
     }
+    case 'rewardAccounts':
+      return accountsOf(view, question.credentials).rewards;
+    case 'voteDelegatees':
+      return accountsOf(view, question.credentials).votes;
+    case 'stakeDeposits':
+      return accountsOf(view, question.credentials).deposits;
+    case 'pots':
+      return writePots(view.pots?.() ?? refuse('it is served from its blocks and has no pots'));
     case 'genesisConfig':
       return refuse('the genesis configuration is not answered; it is in the genesis files');
     case 'unknown':
@@ -130,6 +140,11 @@ function unanswerable(why: string): UnspentError {
 
 function utxosOf(view: LedgerView): ReadonlyMap<string, ServedUtxo> {
   return view.utxos?.() ?? refuse('it is served from its blocks and has no unspent set');
+}
+
+function accountsOf(view: LedgerView, credentials: readonly Credential[]): StakeAccountAnswers {
+  const accounts = view.accounts?.() ?? refuse('it is served from its blocks and has no accounts');
+  return writeStakeAccounts(credentials.flatMap((credential) => accounts.get(credentialKey(credential)) ?? []));
 }
 
 function entryOf({ txId, index, output }: ServedUtxo): UtxoEntry {

@@ -102,7 +102,7 @@ function credentialJson({ kind, hash }: Credential): { readonly id: string; read
   return { id: hexOf(hash), from: kind === 'key' ? 'verificationKey' : 'script' };
 }
 
-function drepJson(drep: DrepChoice): JsonValue {
+export function drepJson(drep: DrepChoice): JsonValue {
   return drep.kind === 'registered' ? { type: 'registered', ...credentialJson(drep.credential) } : { type: drep.kind };
 }
 

@@ -21,6 +21,7 @@ import type { JsonValue } from './json-text.ts';
 import { outputJson, outputsOf, refOf } from './outputs-json.ts';
 import { parametersJson } from './parameters-json.ts';
 import type { RpcMethod, RpcMethods } from './rpc.ts';
+import { stakeMethods } from './stake-methods.ts';
 
 type Params = Parameters<RpcMethod>[0];
 
@@ -46,6 +47,7 @@ export class OgmiosMethods implements RpcMethods {
       ['queryNetwork/startTime', () => isoTime(this.network.systemStart)],
       ['acquireLedgerState', (params) => this.acquire(params)],
       ['releaseLedgerState', () => ({ released: 'ledgerState' })],
+      ...stakeMethods(context),
     ]);
   }
 

@@ -2,10 +2,11 @@
  * What a builder of transactions wants of a node, over its local socket: the
  * answers of its ledger, and its mempool to put transactions into.
  */
+import { type Credential, readAddress } from '../../../ledgers/cardano/address.ts';
 import { readWholeTx } from '../../../ledgers/cardano/transaction.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
-import type { LedgerAnswers, LedgerFeed } from '../../source.ts';
+import type { LedgerAnswers, LedgerFeed, LedgerQuestion } from '../../source.ts';
 import type { N2cClient } from './n2c-client.ts';
 
 const CONWAY = 6;
@@ -18,13 +19,19 @@ export class NodeLedger implements LedgerFeed {
     this.connect = connect;
   }
 
-  async answers(): Promise<LedgerAnswers> {
+  async answers({ accounts = [], pots = false }: LedgerQuestion = {}): Promise<LedgerAnswers> {
     const client = await this.connect();
     return client.ask({ at: 'volatileTip' }, async (ledger) => {
       const era = await ledger.currentEra();
       if (era < CONWAY) throw new UnspentError('UNSUPPORTED', `the ledger of the node is in era ${era}, before Conway`);
       const [systemStart, eraHistory] = [await ledger.ask({ about: 'systemStart' }), await ledger.ask({ about: 'eraHistory' })];
-      return { parameters: await ledger.parameters(), systemStart, eraHistory };
+      return {
+        parameters: await ledger.parameters(),
+        systemStart,
+        eraHistory,
+        ...(accounts.length > 0 ? { accounts: await ledger.accounts(accounts.map(credentialOf)) } : {}),
+        ...(pots ? { pots: await ledger.pots() } : {}),
+      };
     });
   }
 
@@ -37,6 +44,13 @@ export class NodeLedger implements LedgerFeed {
     const [tx, reason] = [toHex(id), toHex(answer.reason)];
     throw new UnspentError('TX_REFUSED', `the node did not take transaction ${tx}: ${reason}`, { tx, reason });
   }
+}
+
+/** Throws USAGE. */
+function credentialOf(rewardAddress: Uint8Array): Credential {
+  const { stake } = readAddress(rewardAddress);
+  if (stake === null) throw new UnspentError('USAGE', `${toHex(rewardAddress)} is no reward address`);
+  return stake;
 }
 
 function idOf(raw: Uint8Array): Uint8Array {

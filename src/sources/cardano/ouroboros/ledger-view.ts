@@ -2,6 +2,8 @@
  * A node's ledger at one acquired point. Outputs are given as the ledger
  * encodes them, to be held against our own.
  */
+import type { Credential } from '../../../ledgers/cardano/address.ts';
+import type { StakeAccountAnswers } from '../../../ledgers/cardano/stake-accounts.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import type { AcquireTarget, StateQueryMessage, StateQueryState } from './local-state-query.ts';
 import type { WireTip } from './point.ts';
@@ -73,6 +75,20 @@ export class LedgerView {
 
   async utxoByInput(inputs: readonly TxInput[]): Promise<UtxoEntry[]> {
     return [...readUtxo(await this.askEra({ about: 'utxoByInput', inputs }))];
+  }
+
+  /** Of those of these that are registered, as `readStakeAccounts` reads it. Ask for one at least: nodes take none for all. */
+  async accounts(credentials: readonly Credential[]): Promise<StakeAccountAnswers> {
+    return {
+      rewards: await this.askEra({ about: 'rewardAccounts', credentials }),
+      votes: await this.askEra({ about: 'voteDelegatees', credentials }),
+      deposits: await this.askEra({ about: 'stakeDeposits', credentials }),
+    };
+  }
+
+  /** Treasury and reserves, as `readPots` reads it. */
+  pots(): Promise<Uint8Array> {
+    return this.askEra({ about: 'pots' });
   }
 
   /** Every unspent output, one by one. */

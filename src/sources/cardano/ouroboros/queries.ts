@@ -5,6 +5,8 @@
  *
  * Source: pallas localstate/queries_v16/codec.rs; ouroboros-consensus Shelley/Ledger/Query.hs.
  */
+import type { Credential } from '../../../ledgers/cardano/address.ts';
+import { readCredential, writeCredential } from '../../../ledgers/cardano/certificates.ts';
 import { writeLedgerMap } from '../../../ledgers/cardano/ledger-output.ts';
 import { Cursor, INDEFINITE, TAG } from '../../../util/cbor.ts';
 import { CborWriter } from '../../../util/cbor-write.ts';
@@ -16,6 +18,8 @@ export interface TxInput {
   readonly index: number;
 }
 
+type AccountTopic = 'rewardAccounts' | 'stakeDeposits' | 'voteDelegatees';
+
 /** Questions about the ledger of one era. */
 export type EraQuestion =
   | { readonly about: 'ledgerTip' }
@@ -25,6 +29,10 @@ export type EraQuestion =
   | { readonly about: 'utxoWhole' }
   | { readonly about: 'genesisConfig' }
   | { readonly about: 'utxoByInput'; readonly inputs: readonly TxInput[] }
+  /** Pools and rewards, whom votes go to, deposits: of stake credentials. */
+  | { readonly about: AccountTopic; readonly credentials: readonly Credential[] }
+  /** Treasury and reserves. */
+  | { readonly about: 'pots' }
   /** The answer to another question, as a byte string under tag 24. */
   | { readonly about: 'encoded'; readonly question: EraQuestion }
   /** Well formed, and not one we know: its number. */
@@ -55,7 +63,9 @@ const ERA_KEYS = {
   encoded: 9,
   genesisConfig: 11,
   utxoByInput: 15,
+  pots: 29,
 } as const;
+const ACCOUNT_KEYS: Readonly<Record<AccountTopic, number>> = { rewardAccounts: 10, stakeDeposits: 22, voteDelegatees: 28 };
 
 export function encodeQuestion(question: Question): Uint8Array {
   const w = new CborWriter();
@@ -77,6 +87,11 @@ export function encodeQuestion(question: Question): Uint8Array {
 
 /** Sets go without their tag: every version takes that, while the tag is new. */
 function writeEraQuestion(w: CborWriter, question: EraQuestion): CborWriter {
+  if ('credentials' in question) {
+    w.array(2).uint(ACCOUNT_KEYS[question.about]).array(question.credentials.length);
+    for (const credential of question.credentials) writeCredential(w, credential);
+    return w;
+  }
   const key = question.about === 'unknown' ? question.key : ERA_KEYS[question.about];
   if (question.about === 'encoded') return writeEraQuestion(w.array(2).uint(key), question.question);
   if (question.about === 'utxoByAddress') {
@@ -122,6 +137,9 @@ function readEraQuestion(c: Cursor, isInner = false): EraQuestion {
   if (key === ERA_KEYS.genesisConfig) return { about: 'genesisConfig' };
   if (key === ERA_KEYS.utxoByAddress) return { about: 'utxoByAddress', addresses: readSet(c, () => c.byteString()) };
   if (key === ERA_KEYS.utxoByInput) return { about: 'utxoByInput', inputs: readSet(c, () => readInput(c)) };
+  if (key === ERA_KEYS.pots) return { about: 'pots' };
+  for (const about of ['rewardAccounts', 'stakeDeposits', 'voteDelegatees'] as const)
+    if (key === ACCOUNT_KEYS[about]) return { about, credentials: readSet(c, () => readCredential(c)) };
   return { about: 'unknown', key };
 }
 
