@@ -342,6 +342,10 @@ export const UTXORPC_SESSION_STREAMS_MAX = 100;
 export const UTXORPC_IDLE_MS = 600_000;
 /** Outputs, blocks or other things in one answer of UTxO RPC, which is made as a whole. */
 export const UTXORPC_ITEMS_MAX = 10_000;
+/** Blocks in one answer of UTxO RPC: as many as Dolos gives. */
+export const UTXORPC_BLOCKS_MAX = 100;
+/** Points that a client of UTxO RPC may say it has. */
+export const UTXORPC_POINTS_MAX = 1000;
 /** Ways to match that a predicate of UTxO RPC may come to, each of which is a lookup. */
 export const UTXORPC_ALTERNATIVES_MAX = 64;
 /** MiB of JavaScript objects in that thread; what scripts take is outside of it, and bounded by their units. */

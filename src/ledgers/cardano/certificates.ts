@@ -5,7 +5,7 @@
  *
  * CDDL: conway.cddl, `certificate`; kinds 5 and 6 are of the eras before it.
  */
-import { Cursor } from '../../util/cbor.ts';
+import { Cursor, MAP } from '../../util/cbor.ts';
 import type { CborWriter } from '../../util/cbor-write.ts';
 import type { Credential } from './address.ts';
 import { enterSet } from './describe.ts';
@@ -62,8 +62,13 @@ export type Certificate =
   | { readonly kind: 'poolRegistration'; readonly registration: PoolRegistration }
   | { readonly kind: 'poolRetirement'; readonly pool: Uint8Array; readonly epoch: number }
   | { readonly kind: 'genesisDelegation'; readonly genesis: Uint8Array; readonly delegate: Uint8Array; readonly vrfKeyHash: Uint8Array }
-  /** Rewards from reserves or treasury, before Conway; whom they go to is not read. */
-  | { readonly kind: 'instantRewards' }
+  /** Rewards from reserves or treasury, before Conway: to these credentials, or as a whole to the other one of the two. */
+  | {
+      readonly kind: 'instantRewards';
+      readonly from: 'reserves' | 'treasury';
+      readonly rewards: readonly { readonly credential: Credential; readonly lovelace: bigint }[];
+      readonly otherPot: bigint;
+    }
   | { readonly kind: 'committeeDelegation'; readonly cold: Credential; readonly hot: Credential }
   | { readonly kind: 'committeeRetirement'; readonly cold: Credential; readonly metadata: Anchor | null }
   | { readonly kind: 'drepRegistration'; readonly credential: Credential; readonly deposit: bigint; readonly metadata: Anchor | null }
@@ -103,8 +108,7 @@ function readGovernance(c: Cursor, kind: number): Certificate | null {
     case 5:
       return { kind: 'genesisDelegation', genesis: c.byteString(), delegate: c.byteString(), vrfKeyHash: c.byteString() };
     case 6:
-      c.skip();
-      return { kind: 'instantRewards' };
+      return readInstantRewards(c);
     case 14:
       return { kind: 'committeeDelegation', cold: readCredential(c), hot: readCredential(c) };
     case 15:
@@ -118,6 +122,19 @@ function readGovernance(c: Cursor, kind: number): Certificate | null {
     default:
       return null;
   }
+}
+
+/** CDDL: alonzo.cddl, `move_instantaneous_reward = [0 / 1, {* stake_credential => delta_coin} / coin]`. */
+function readInstantRewards(c: Cursor): Certificate {
+  const fields = c.tuple(2, 'a move of rewards');
+  const from = c.uint() === 0 ? 'reserves' : 'treasury';
+  const rewards: { credential: Credential; lovelace: bigint }[] = [];
+  let otherPot = 0n;
+  if (c.peek() === MAP) {
+    for (let i = 0, count = c.map(); c.more(count, i); i++) rewards.push({ credential: readCredential(c), lovelace: c.bigInt() });
+  } else otherPot = c.bigUint();
+  c.close(fields);
+  return { kind: 'instantRewards', from, rewards, otherPot };
 }
 
 export function readCredential(c: Cursor): Credential {

@@ -67,6 +67,16 @@ export class UtxoRpcBackend {
     }
   }
 
+  /** A part of a stream, when it is its turn. Never refused: how many streams there are is bounded. */
+  async step<T>(signal: AbortSignal, body: () => T): Promise<T> {
+    const task = this.context.workload.ownTask(() => signal.aborted);
+    try {
+      return await task.run(body);
+    } finally {
+      task.end();
+    }
+  }
+
   /** Counts the stream among the open ones until it is over. Throws BUSY. */
   async *stream<T>(source: AsyncIterable<T>): AsyncGenerator<T, void, void> {
     const { streamsMax } = this.context.config.server;

@@ -19,6 +19,6 @@ export type MessageInit<T> = T extends Uint8Array
             };
 
 /** Fields that are undefined are left out. */
-export function newMessage<T, Init extends object>(type: new (init?: Init) => T, init: MessageInit<T>): T {
+export function newMessage<T, Init extends object>(type: new (init?: Init) => T, init: NoInfer<MessageInit<T>>): T {
   return new type(init as unknown as Init);
 }

@@ -66,6 +66,14 @@ export function fractionMessage({ over, under }: Ratio): MessageInit<cardano.Rat
   return { numerator: Number(numerator), denominator: Number(denominator) };
 }
 
+/** As near to it as the numbers of the message allow, for what anybody may write into a transaction: its bytes have it exactly. */
+export function roundedFraction({ over, under }: Ratio): MessageInit<cardano.RationalNumber> {
+  const common = commonFactor(over, under);
+  let [numerator, denominator] = [over / common, under / common];
+  while (numerator > NUMERATOR_MAX || denominator > DENOMINATOR_MAX) [numerator, denominator] = [numerator / 2n, denominator / 2n];
+  return { numerator: Number(numerator), denominator: Math.max(1, Number(denominator)) };
+}
+
 function commonFactor(a: bigint, b: bigint): bigint {
   return b === 0n ? a || 1n : commonFactor(b, a % b);
 }

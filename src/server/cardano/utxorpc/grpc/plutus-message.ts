@@ -13,7 +13,7 @@ import type { MessageInit } from './message-init.ts';
 type DataMessage = MessageInit<cardano.PlutusData>;
 type NativeMessage = MessageInit<cardano.NativeScript>;
 
-const INT64 = { min: -(1n << 63n), max: (1n << 63n) - 1n } as const;
+export const INT64 = { min: -(1n << 63n), max: (1n << 63n) - 1n } as const;
 
 /** Undefined where the data is nested too deeply to be taken apart: its bytes stand beside it. */
 export function dataMessage(bytes: Uint8Array): DataMessage | undefined {

@@ -1,9 +1,11 @@
-/** The service `Query`: parameters, outputs, datums. */
+/** The service `Query`: parameters, outputs, transactions, datums. */
 import type { ServiceImpl } from '@connectrpc/connect';
 import { query as messages, type queryConnect } from '@utxorpc/spec/lib/index.mjs';
 import { decodeProtocolParameters } from '../../../../ledgers/cardano/protocol-parameters.ts';
 import { outpointKey, TXID_BYTES } from '../../../../ledgers/outpoint.ts';
+import { Transactions } from '../../../../query/cardano/transactions.ts';
 import type { Query } from '../../../../query/query.ts';
+import { toHex } from '../../../../util/bytes.ts';
 import { UnspentError } from '../../../../util/errors.ts';
 import { UTXORPC_ITEMS_MAX } from '../../../../util/limits.ts';
 import type { UtxoRpcBackend, UtxoRpcPoint } from './backend.ts';
@@ -13,6 +15,7 @@ import { utxoMessage } from './output-message.ts';
 import { parametersMessage } from './parameters-message.ts';
 import { dataMessage } from './plutus-message.ts';
 import { searchUtxos } from './search.ts';
+import { txMessage } from './tx-message.ts';
 
 const DATUM_HASH_BYTES = 32;
 
@@ -44,6 +47,21 @@ export function queryService(backend: UtxoRpcBackend): Partial<ServiceImpl<typeo
           newMessage(messages.SearchUtxosResponse, { items: utxos.map(utxoMessage), nextToken, ledgerTip: tipOf(query) }),
           request.fieldMask,
         );
+      });
+    },
+
+    readTx({ hash, fieldMask }, { signal }) {
+      const id = hashOf(hash, TXID_BYTES, 'hash');
+      return backend.read(signal, (query) => {
+        const tx = new Transactions(query).byId(id);
+        if (tx === null) throw new UnspentError('NOT_FOUND', `there is no transaction ${toHex(id)} on our chain`);
+        const { raw, slot, height, blockHash } = tx;
+        const found: MessageInit<messages.AnyChainTx> = {
+          nativeBytes: raw,
+          chain: { case: 'cardano', value: txMessage(tx) },
+          blockRef: backend.point({ slot, height, hash: blockHash }),
+        };
+        return masked(newMessage(messages.ReadTxResponse, { tx: found, ledgerTip: tipOf(query) }), fieldMask);
       });
     },
 

@@ -1,0 +1,30 @@
+/**
+ * Blocks as UTxO RPC writes them, with their transactions from the history. The
+ * bytes of a block are not kept, only those of its transactions.
+ */
+import type { sync } from '@utxorpc/spec/lib/index.mjs';
+import type { ChainRow } from '../../../../projections/chain.ts';
+import { type ResolvedTx, Transactions } from '../../../../query/cardano/transactions.ts';
+import type { Query } from '../../../../query/query.ts';
+import type { UtxoRpcBackend } from './backend.ts';
+import type { MessageInit } from './message-init.ts';
+import { txMessage } from './tx-message.ts';
+
+type BlockMessage = MessageInit<sync.AnyChainBlock>;
+
+/** Throws UNSUPPORTED where no history is kept, PRUNED where it does not have this block. */
+export function blockMessage(backend: UtxoRpcBackend, query: Query, row: ChainRow): BlockMessage {
+  const tx = blockTxs(query, row).map(txMessage);
+  return { chain: { case: 'cardano', value: { ...headerMessage(backend, row), body: { tx } } } };
+}
+
+/** The transactions of a block, resolved, in its order. Throws UNSUPPORTED, PRUNED. */
+export function blockTxs(query: Query, row: ChainRow): ResolvedTx[] {
+  const transactions = new Transactions(query);
+  // A boundary block has the height of the block before it, and no transactions.
+  return row.boundary ? [] : transactions.ofBlock(row.height).map((tx) => transactions.resolve(tx));
+}
+
+export function headerMessage(backend: UtxoRpcBackend, { slot, hash, height }: ChainRow) {
+  return { header: { slot: BigInt(slot), hash, height: BigInt(height) }, timestamp: backend.timestamp(slot) };
+}
