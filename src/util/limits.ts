@@ -257,6 +257,9 @@ export const MEMPOOL_BYTES_MAX = 100 * 1024 * 1024;
 /** Seconds after which a transaction in no block is forgotten, as nodes do: not every source tells what they dropped. */
 export const MEMPOOL_SECONDS_MAX = 14 * 24 * 3600;
 
+/** Milliseconds between looks at the mempool of a local node: each takes all of it. */
+export const TX_MONITOR_LOOK_MS = 200;
+
 /** Transactions and bytes of a mempool that is held against the store as a whole: Cardano's nodes hold two blocks of them, which is 180 kB. */
 export const PENDING_TXS_MAX = 10_000;
 export const PENDING_BYTES_MAX = 16 * 1024 * 1024;

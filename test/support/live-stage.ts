@@ -84,15 +84,15 @@ export class LiveStage {
     return stage;
   }
 
-  /** Pays the wallet itself with one of its coins, and mints an asset where wanted; signed. */
-  payment(coin: WalletCoin, asset?: Asset): SignedTx {
+  /** Pays the wallet itself with one of its coins, and mints an asset where wanted; signed. `until`: the first slot it may not be in. */
+  payment(coin: WalletCoin, asset?: Asset, until?: number): SignedTx {
     const { address } = this.wallet;
     const input = { txId: fromHex(coin.txId), index: coin.index };
     const { tx } = writeTransaction({
       inputs: [input],
       outputs: [{ address, lovelace: coin.lovelace - FEE, ...(asset === undefined ? {} : { assets: [asset] }) }],
       fee: FEE,
-      validity: {},
+      validity: { until },
       // The devnet does not ask who may mint; but what has a redeemer has collateral.
       mint: asset === undefined ? undefined : { asset, redeemer: REDEEMER },
       collateral: asset === undefined ? undefined : { input, total: coin.lovelace, change: null },

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { BalanceJson, PendingUtxoJson, UtxoJson } from '../../../src/query/json.ts';
+import { toHex } from '../../../src/util/bytes.ts';
 import { LiveStage, type SignedTx, type WalletCoin } from '../../support/live-stage.ts';
 import { OpenApiCheck } from '../../support/openapi-check.ts';
 import { until } from '../../support/patience.ts';
@@ -114,6 +115,23 @@ describe('a wallet that submits and reads again', () => {
     await stage.mine();
     assert.deepEqual(await own(true), await own(false));
     assert.deepEqual(names(await own(false)), waiting);
+  });
+
+  test('sees what others have handed to the node, and what is left when its time is over', async () => {
+    const id = toHex(stage.chain.fund(stage.wallet.address, 7n * ADA));
+    await until(async () => names(await own(true)).includes(`${id}#0`), 'the monitor of the node has told of it');
+    assert.ok(!names(await own(false)).includes(`${id}#0`));
+    await stage.mine();
+    const before = await own(true);
+    assert.deepEqual(before, await own(false));
+
+    const slot = stage.chain.tip.point!.slot;
+    const short = stage.payment(coinOf(before[0]), undefined, slot + 2);
+    await submit(short);
+    assert.ok(names(await own(true)).includes(`${short.id}#0`));
+    await stage.mine();
+    assert.ok(stage.chain.tip.point!.slot > slot + 1, 'the block came too late for it');
+    assert.deepEqual(await own(true), before);
   });
 
   test('is told what does not go together, and never from a cache', async () => {

@@ -71,8 +71,9 @@ export async function serveTxMonitor(session: Session<TxMonitorMessage, TxMonito
   }
 }
 
+/** A mempool is for the slot behind the newest block's (consensus: `ForgeInUnknownSlot`). */
 function lookAt({ tip, mempool }: ServedChain): Look {
-  return { slot: tip.point?.slot ?? 0, txs: mempool?.pending() ?? [], given: 0 };
+  return { slot: (tip.point?.slot ?? -1) + 1, txs: mempool?.pending() ?? [], given: 0 };
 }
 
 function isSame(a: Look, b: Look): boolean {

@@ -21,6 +21,7 @@ import { NodeLedger } from './ledger-feed.ts';
 import { Mux } from './mux.ts';
 import { N2cClient } from './n2c-client.ts';
 import { N2nClient } from './n2n-client.ts';
+import { NodeMempool } from './node-mempool.ts';
 import type { Batch } from './outbox.ts';
 import { explainClosing, type PeerDepths, usualDepths } from './pipeline-depth.ts';
 import { samePoint, type WirePoint, type WireTip } from './point.ts';
@@ -44,11 +45,14 @@ export function openOuroboros(urls: readonly string[], options: OuroborosOptions
   const follower = new Follower(addresses, options);
   const source = { name: urls.join(', '), runs: (follow: FollowOptions) => follower.runs(follow), status: () => follower.peers.status() };
   // Only the local socket of a node has questions and transactions beside its blocks.
-  return addresses.every(({ wire }) => wire === 'n2c') ? { ...source, ledger: new NodeLedger(() => follower.local()) } : source;
+  if (addresses.some(({ wire }) => wire !== 'n2c')) return source;
+  return { ...source, ledger: follower.ledger, mempool: follower.mempool };
 }
 
 class Follower {
   readonly peers: Peers<Address>;
+  readonly ledger = new NodeLedger(() => this.local());
+  readonly mempool = new NodeMempool(this.ledger);
   private readonly options: OuroborosOptions;
   private recent = new RecentPoints([]);
   private tip: WireTip | null = null;
@@ -68,7 +72,7 @@ class Follower {
   }
 
   /** Throws SOURCE_UNREACHABLE while there is none. */
-  local(): N2cClient {
+  private local(): N2cClient {
     if (this.client !== null) return this.client;
     throw new UnspentError('SOURCE_UNREACHABLE', `${this.peers.address.url} is not connected just now`, { url: this.peers.address.url });
   }
@@ -83,7 +87,11 @@ class Follower {
     try {
       const start = await this.meet(client);
       this.peers.following(versionName(client.agreement.version));
-      this.client = client instanceof N2cClient ? client : null;
+      if (client instanceof N2cClient) {
+        this.client = client;
+        // It ends with the connection.
+        void this.mempool.follow(client);
+      }
       if (start !== null) yield this.run([start], false);
       for (;;) {
         const batch = await client.next();

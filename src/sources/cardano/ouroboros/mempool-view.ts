@@ -11,7 +11,7 @@ type MonitorSession = Session<TxMonitorMessage, TxMonitorState>;
 type Reply<K extends TxMonitorMessage['kind']> = Extract<TxMonitorMessage, { readonly kind: K }>;
 
 export class MempoolView {
-  /** Of the ledger state the mempool is for. */
+  /** The one that a block with these transactions would have: the slot behind that of the node's newest block. */
   readonly slot: number;
   private readonly session: MonitorSession;
 
@@ -30,14 +30,22 @@ export class MempoolView {
     this.slot = slot;
   }
 
-  /** Every transaction in it, in order. A snapshot is walked once. */
-  async txs(): Promise<WrappedTx[]> {
+  /** Every transaction in it, in order, up to so many bytes. A snapshot is walked once. */
+  async txs(bytesMax = Number.POSITIVE_INFINITY): Promise<WrappedTx[]> {
     const txs: WrappedTx[] = [];
-    for (;;) {
+    for (let bytes = 0; ; ) {
       const { tx } = await ask(this.session, { kind: 'nextTx' }, 'replyNextTx');
       if (tx === null) return txs;
+      bytes += tx.tx.length;
+      if (bytes > bytesMax) return txs;
       txs.push(tx);
     }
+  }
+
+  /** The next snapshot, as soon as it is another one; this one cannot be looked at any more. */
+  async changed(): Promise<MempoolView> {
+    const { slot } = await ask(this.session, { kind: 'acquire' }, 'acquired');
+    return new MempoolView(this.session, slot);
   }
 
   async has(id: WrappedTxId): Promise<boolean> {
