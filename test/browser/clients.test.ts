@@ -3,17 +3,43 @@
  * a dApp, they read, submit and wait through the server that names their origin.
  */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { after, before, describe } from 'node:test';
+import { after, before, describe, test } from 'node:test';
+import { bech32 } from '@scure/base';
 import type { Browser, Page } from 'playwright-core';
 import { outpointText } from '../../src/ledgers/outpoint.ts';
 import { toHex } from '../../src/util/bytes.ts';
+import { temporary } from '../cli/run.ts';
+import { clientModules, skipWithout } from '../support/heavy-clients.ts';
 import { ScriptNetwork } from '../support/script-network.ts';
 import { browserTest, launch, withoutChromium } from './browser.ts';
 import { bundleForPage } from './bundle.ts';
 import type { PagePayment, PageWallet } from './pages/blaze.ts';
+
+const LUCID = '@lucid-evolution/lucid';
+
+/** Runs in a page: Lucid reads, builds, signs and submits. As text, because its types are not here. */
+const LUCID_PAGE = `
+import { Kupmios, Lucid } from '${LUCID}';
+const open = async ({ kupo, ogmios, key }) => {
+  const lucid = await Lucid(new Kupmios(kupo, ogmios), 'Preview');
+  lucid.selectWallet.fromPrivateKey(key);
+  return lucid;
+};
+const coinsOf = async (lucid) => (await lucid.wallet().getUtxos()).map(({ txHash, outputIndex }) => txHash + '#' + outputIndex);
+globalThis.page = {
+  coins: async (wallet) => coinsOf(await open(wallet)),
+  pay: async (wallet) => {
+    const lucid = await open(wallet);
+    const coins = await coinsOf(lucid);
+    const tx = await lucid.newTx().pay.ToAddress(await lucid.wallet().address(), { lovelace: 5_000_000n }).complete();
+    return { coins, id: await (await tx.sign.withWallet().complete()).submit() };
+  },
+};
+`;
 
 describe('a client library in a page', () => {
   let network: ScriptNetwork;
@@ -40,7 +66,8 @@ describe('a client library in a page', () => {
     const page = await browser.newPage();
     page.on('pageerror', (error) => assert.fail(error));
     await page.goto(originOf(elsewhere));
-    await page.addScriptTag({ content: script });
+    await page.addScriptTag({ content: script, type: 'module' });
+    await page.waitForFunction("'page' in globalThis");
     return page;
   }
 
@@ -57,6 +84,22 @@ describe('a client library in a page', () => {
     assert.equal(paid.feePerByte, 44);
     await network.mine();
     assert.equal(await call(page, 'isConfirmed', wallet, paid.id), true);
+    const coins = await call<string[]>(page, 'coins', wallet);
+    assert.deepEqual(coins.toSorted(), network.coins().map(outpointText).toSorted());
+    assert.ok(coins.includes(`${paid.id}#0`));
+    await page.close();
+  });
+
+  test('Lucid pays, with Kupo and Ogmios', { skip: withoutChromium || skipWithout(LUCID) }, async () => {
+    const entry = join(temporary(), 'lucid.mjs');
+    writeFileSync(entry, LUCID_PAGE);
+    const page = await openPage(await bundleForPage(entry, clientModules()));
+    const key = bech32.encode('ed25519_sk', bech32.toWords(network.wallet.signingKey), false);
+    const wallet = { kupo: `${network.url}kupo`, ogmios: `${network.url}ogmios`, key };
+    const before = network.coins().map(outpointText);
+    const paid = await call<Pick<PagePayment, 'coins' | 'id'>>(page, 'pay', wallet);
+    assert.deepEqual(paid.coins.toSorted(), before.toSorted());
+    await network.mine();
     const coins = await call<string[]>(page, 'coins', wallet);
     assert.deepEqual(coins.toSorted(), network.coins().map(outpointText).toSorted());
     assert.ok(coins.includes(`${paid.id}#0`));

@@ -20,3 +20,8 @@ export function skipWithout(name: string): string | false {
 export function loadClient<T>(name: string): T {
   return createRequire(resolve(join(folder ?? '', 'clients.cjs')))(name) as T;
 }
+
+/** The folder of their packages, for a bundler. */
+export function clientModules(): string {
+  return resolve(join(folder ?? '', 'node_modules'));
+}

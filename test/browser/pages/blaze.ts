@@ -33,7 +33,9 @@ export interface PagePayment {
 
 const FEE = 200_000n;
 
-function providerOf({ url }: PageWallet): Pick<Kupmios, 'getParameters' | 'getUnspentOutputs' | 'postTransactionToChain' | 'awaitTransactionConfirmation'> {
+function providerOf({
+  url,
+}: PageWallet): Pick<Kupmios, 'getParameters' | 'getUnspentOutputs' | 'postTransactionToChain' | 'awaitTransactionConfirmation'> {
   const provider = new Blockfrost({ network: 'cardano-preview', projectId: 'none' });
   provider.url = url;
   return provider;

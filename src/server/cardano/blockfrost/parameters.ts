@@ -75,8 +75,9 @@ function parametersJson(p: ProtocolParameters, epoch: number): object {
     min_utxo: `${p.lovelacePerUtxoByte}`,
     min_pool_cost: `${p.poolCostMin}`,
     nonce: null,
-    cost_models: null,
-    cost_models_raw: Object.fromEntries([...p.costModels].map(([language, model]) => [`PlutusV${language + 1}`, model.map(Number)])),
+    // Names of costs are not in the ledger: they are numbered, as some clients have them.
+    cost_models: byLanguage(p, (model) => ({ ...model })),
+    cost_models_raw: byLanguage(p, (model) => model),
     price_mem: decimal(p.memoryPrice),
     price_step: decimal(p.stepsPrice),
     max_tx_ex_mem: `${p.txUnitsMax.memory}`,
@@ -100,6 +101,10 @@ function parametersJson(p: ProtocolParameters, epoch: number): object {
     drep_activity: `${p.drepActivity}`,
     min_fee_ref_script_cost_per_byte: decimal(p.referenceScriptBytePrice),
   };
+}
+
+function byLanguage({ costModels }: ProtocolParameters, write: (model: readonly number[]) => object): object {
+  return Object.fromEntries([...costModels].map(([language, model]) => [`PlutusV${language + 1}`, write(model.map(Number))]));
 }
 
 function decimal({ over, under }: Ratio): number {
