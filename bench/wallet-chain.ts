@@ -3,9 +3,14 @@
  * block by block, as the feed of a chain tells them. Ids and amounts are random,
  * and the bytes of a transaction are as many as usual but say nothing: no wallet
  * store looks into them.
+ *
+ * What a life remembers, the coins that it may still spend, is bytes: as objects
+ * they would be what the garbage collector walks through while a store is measured
+ * that has nothing to do with them.
  */
 import { Random } from '../src/chains/random.ts';
 import type { Outpoint } from '../src/ledgers/outpoint.ts';
+import { readU32, writeU32 } from '../src/util/bytes.ts';
 import type { WalletBlock, WalletId, WalletTx } from '../src/wallet/records.ts';
 import type { NewTx } from '../src/wallet/store.ts';
 
@@ -20,7 +25,7 @@ export class WalletChain {
   readonly #isOwn: ReadonlySet<Uint8Array>;
   readonly #amounts: { readonly least: number; readonly most: number };
   readonly #raw: Uint8Array;
-  readonly #coins: Outpoint[] = [];
+  readonly #coins = new OutpointStack();
   #height = 0;
 
   /** Coins go to the scripts in turns by chance, and are worth between `least` and `most` satoshi. */
@@ -33,7 +38,7 @@ export class WalletChain {
   }
 
   get coinCount(): number {
-    return this.#coins.length;
+    return this.#coins.count;
   }
 
   get height(): number {
@@ -53,21 +58,15 @@ export class WalletChain {
 
   /** The wallet spends a coin by chance: one output goes to somebody else, the other comes back. */
   spend(): WalletTx {
-    const at = this.#random.int(this.#coins.length);
-    const coin = this.#coins[at];
-    this.#coins[at] = this.#coins[this.#coins.length - 1];
-    this.#coins.pop();
+    const coin = this.#coins.take(this.#random.int(this.#coins.count));
     return this.#tx([coin], [this.#foreignOutput(), this.#ownOutput()]);
   }
 
   /** So many transactions, each of which spends what the one before sent back. The wallet's other coins stay as they are. */
   chain(length: number): WalletTx[] {
     const txs = [this.receive()];
-    while (txs.length < length) {
-      const last = this.#coins.pop();
-      if (last !== undefined) txs.push(this.#tx([last], [this.#ownOutput(), this.#foreignOutput()]));
-    }
-    this.#coins.pop();
+    while (txs.length < length) txs.push(this.#tx([this.#coins.takeLast()], [this.#ownOutput(), this.#foreignOutput()]));
+    this.#coins.takeLast();
     return txs;
   }
 
@@ -91,5 +90,41 @@ export class WalletChain {
     for (const [index, { script }] of outputs.entries()) if (this.#isOwn.has(script)) this.#coins.push({ txId: id, index });
     const from = this.#random.int(64);
     return { id, raw: this.#raw.subarray(from, from + RAW_BYTES), inputs, outputs, isCoinbase: false };
+  }
+}
+
+const ID_BYTES = 32;
+const OUTPOINT_BYTES = ID_BYTES + 4;
+
+class OutpointStack {
+  #bytes = new Uint8Array(1000 * OUTPOINT_BYTES);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  push({ txId, index }: Outpoint): void {
+    const at = this.#count++ * OUTPOINT_BYTES;
+    if (at === this.#bytes.length) {
+      const before = this.#bytes;
+      this.#bytes = new Uint8Array(2 * before.length);
+      this.#bytes.set(before);
+    }
+    this.#bytes.set(txId, at);
+    writeU32(this.#bytes, at + ID_BYTES, index);
+  }
+
+  /** The last one takes its place. */
+  take(i: number): Outpoint {
+    const at = i * OUTPOINT_BYTES;
+    const taken = { txId: this.#bytes.slice(at, at + ID_BYTES), index: readU32(this.#bytes, at + ID_BYTES) };
+    const last = --this.#count * OUTPOINT_BYTES;
+    this.#bytes.copyWithin(at, last, last + OUTPOINT_BYTES);
+    return taken;
+  }
+
+  takeLast(): Outpoint {
+    return this.take(this.#count - 1);
   }
 }

@@ -1,20 +1,19 @@
 /**
- * What a selection asks of every coin of a wallet, in columns of plain numbers
- * beside the list of coins: 100,000 coins are objects all over the memory, and to
- * go through them takes several times as long as to choose among them.
+ * What a selection asks of every coin of a wallet, in columns of plain numbers:
+ * 100,000 coins are objects all over the memory, and to go through them takes
+ * several times as long as to choose among them.
  *
  * Amounts are numbers here, which are exact below 2^53: whoever adds them up
  * checks that. The coins themselves have them as they are.
  */
-import type { AccountId, ScriptKind, WalletCoin } from './records.ts';
+import type { ScriptKind, WalletCoin } from './records.ts';
 
 /** In the column of heights: in no block. */
 export const UNMINED = -1;
 
 /** What coins have in common that are spent in the same way. */
 export interface CoinOwner {
-  /** Null: of no account. */
-  readonly accountId: AccountId | null;
+  readonly account: WalletCoin['account'];
   readonly kind: ScriptKind;
 }
 
@@ -54,18 +53,12 @@ export class CoinColumns {
     this.plain[i] = coin.isCoinbase || coin.isEvicted || coin.lease !== null ? 0 : 1;
   }
 
-  /** Only the coins at these positions. */
-  at(positions: Uint32Array): CoinColumns {
-    const columns = new CoinColumns(positions.length, this.owners);
-    for (let i = 0; i < positions.length; i++) {
-      const position = positions[i];
-      columns.amounts[i] = this.amounts[position];
-      columns.heights[i] = this.heights[position];
-      columns.ownerIndexes[i] = this.ownerIndexes[position];
-      columns.ownChange[i] = this.ownChange[position];
-      columns.plain[i] = this.plain[position];
-    }
-    return columns;
+  heightAt(i: number): number | null {
+    return this.heights[i] === UNMINED ? null : this.heights[i];
+  }
+
+  ownerAt(i: number): CoinOwner {
+    return this.owners[this.ownerIndexes[i]];
   }
 
   /** From position `i` on: those of `from`, which has the same owners, at `start` up to `end`. */
@@ -79,8 +72,7 @@ export class CoinColumns {
 
   /** There are few owners: the accounts of a wallet. */
   #ownerIndex({ account, kind }: WalletCoin): number {
-    const accountId = account?.id ?? null;
-    const known = this.owners.findIndex((owner) => owner.accountId === accountId && owner.kind === kind);
-    return known < 0 ? this.owners.push({ accountId, kind }) - 1 : known;
+    const known = this.owners.findIndex((owner) => owner.account?.id === account?.id && owner.kind === kind);
+    return known < 0 ? this.owners.push({ account, kind }) - 1 : known;
   }
 }

@@ -8,7 +8,7 @@
  * methods.
  */
 import type { Outpoint } from '../ledgers/outpoint.ts';
-import type { CoinColumns } from './coin-columns.ts';
+import type { FreeCoins } from './free-coins.ts';
 import type {
   AccountId,
   AccountInfo,
@@ -187,8 +187,7 @@ export interface HistoryPage extends Page<Uint8Array> {
   readonly withoutReplaced?: boolean | undefined;
 }
 
-/** A choice among coins, which come in their order; `columns` has the same coins at the same positions. */
-export type ChooseCoins<T> = (coins: readonly WalletCoin[], columns: CoinColumns) => T;
+export type ChooseCoins<T> = (coins: FreeCoins) => T;
 
 /** Where a coin stands in the order of coins. */
 export type CoinPlace = Pick<WalletCoin, 'amount' | 'outpoint'>;

@@ -9,8 +9,8 @@ import type { WalletCoin } from '../records.ts';
 import type { Coin } from '../selection/cardano/coin.ts';
 
 /** For `selectAndLease`, or from `listCoins` without the leased ones. */
-export function spendableCoins(coins: readonly WalletCoin[]): Coin[] {
-  return coins.flatMap(({ outpoint, amount, script, assets, carriesScript }) => {
+export function spendableCoins(coins: Iterable<WalletCoin>): Coin[] {
+  return [...coins].flatMap(({ outpoint, amount, script, assets, carriesScript }) => {
     const { payment } = readAddress(script);
     if (carriesScript || payment?.kind !== 'key') return [];
     return [{ ...outpoint, lovelace: amount, assets, signer: toHex(payment.hash) }];

@@ -6,7 +6,7 @@
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
 import { WALLET_EVENTS_TRIM_MAX } from '../../util/limits.ts';
-import { CoinColumns } from '../coin-columns.ts';
+import { freeCoinsOf } from '../free-coins.ts';
 import type {
   AccountId,
   AccountInfo,
@@ -353,7 +353,7 @@ export class MemoryWalletStore implements WalletStore {
   ): Promise<T> {
     return this.#change(walletId, (wallet, tables) => {
       const free = coinsOf(wallet, filter).filter((coin) => coin.lease === null && !coin.isEvicted);
-      const chosen = choose(free, CoinColumns.of(free));
+      const chosen = choose(freeCoinsOf(free));
       leaseAll(tables, wallet, chosen.coins, lease);
       return chosen;
     });

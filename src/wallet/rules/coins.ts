@@ -22,7 +22,11 @@ export function isOpenFilter({ scope, minConfs = 0, maxConfs }: CoinFilter): boo
 }
 
 /** The filter was checked. `syncedHeight`: null: the wallet is on no block. */
-export function isFilteredCoin(coin: WalletCoin, filter: CoinFilter, syncedHeight: number | null): boolean {
+export function isFilteredCoin(
+  coin: Pick<WalletCoin, 'account' | 'height' | 'isCoinbase'>,
+  filter: CoinFilter,
+  syncedHeight: number | null,
+): boolean {
   const confs = confirmations(coin.height, syncedHeight);
   if (!isOfAccount(coin.account, filter) || !isDeepEnough(confs, filter)) return false;
   return isMature(coin.isCoinbase, confs, filter.coinbaseMaturity ?? 0);

@@ -8,10 +8,9 @@
  * that takes a lease looks at the rows themselves (leases.ts).
  */
 import { WALLET_CACHED_COINS_MAX, WALLET_CACHED_EVENTS_MAX } from '../../util/limits.ts';
-import type { CoinColumns } from '../coin-columns.ts';
-import type { WalletCoin, WalletId } from '../records.ts';
-import { checkCoinFilter, isFilteredCoin, isOpenFilter } from '../rules/coins.ts';
-import { isActive } from '../rules/leases.ts';
+import type { FreeCoins } from '../free-coins.ts';
+import type { WalletId } from '../records.ts';
+import { checkCoinFilter } from '../rules/coins.ts';
 import type { CoinFilter } from '../store.ts';
 import { syncedHeight } from './blocks.ts';
 import { ChangedCoins, type EventRow, eventsAfter, newestEvent } from './coin-changes.ts';
@@ -35,12 +34,6 @@ interface AccountState {
   readonly addresses: string;
 }
 
-/** Coins to choose from, and the same in columns. */
-export interface FreeCoins {
-  readonly coins: readonly WalletCoin[];
-  readonly columns: CoinColumns;
-}
-
 export class CoinCache {
   /** The one that was used last is last. */
   readonly #wallets = new Map<WalletId, CachedCoins>();
@@ -49,20 +42,7 @@ export class CoinCache {
   async freeCoins(tx: SqlTransaction, walletId: WalletId, filter: CoinFilter): Promise<FreeCoins> {
     checkCoinFilter(filter);
     const synced = await syncedHeight(tx, walletId);
-    const { coins, columns } = await this.#coins(tx, walletId);
-    const isOpen = isOpenFilter(filter);
-    // As long as it can get, at once: an array that grows is copied again and again, and all of that is garbage.
-    const free = new Array<WalletCoin>(coins.length);
-    const positions = new Uint32Array(coins.length);
-    let count = 0;
-    for (let i = 0; i < coins.length; i++) {
-      const coin = isOpen && columns.plain[i] === 1 ? coins[i] : freed(coins[i], filter, synced);
-      if (coin === null) continue;
-      free[count] = coin;
-      positions[count++] = i;
-    }
-    free.length = count;
-    return { coins: free, columns: columns.at(positions.subarray(0, count)) };
+    return (await this.#coins(tx, walletId)).free(filter, synced);
   }
 
   has(walletId: WalletId): boolean {
@@ -85,41 +65,41 @@ export class CoinCache {
 
   #dropOldest(): void {
     let count = 0;
-    for (const { list } of this.#wallets.values()) count += list.coins.length;
+    for (const { list } of this.#wallets.values()) count += list.count;
     for (const [walletId, { list }] of this.#wallets) {
       if (count <= WALLET_CACHED_COINS_MAX) return;
       this.#wallets.delete(walletId);
-      count -= list.coins.length;
+      count -= list.count;
     }
   }
 }
 
-/** The coin without a lease that has ended; null: the filter does not let it through, or it is leased or evicted. */
-function freed(coin: WalletCoin, filter: CoinFilter, synced: number | null): WalletCoin | null {
-  if (coin.isEvicted || !isFilteredCoin(coin, filter, synced)) return null;
-  if (coin.lease === null) return coin;
-  return isActive(coin.lease, filter.now) ? null : { ...coin, lease: null };
-}
-
 /** All coins from the database. `event` is null if nothing of what happened in the wallet is known. */
 async function loaded(tx: SqlTransaction, walletId: WalletId): Promise<Omit<CachedCoins, 'event'> & { readonly event: EventRow | null }> {
-  const list = new CoinList(await unspentCoins(tx, walletId));
+  const list = new CoinList();
+  for await (const coins of unspentCoins(tx, walletId)) list.append(coins);
   return { list, event: (await newestEvent(tx, walletId)) ?? null, accounts: await accountState(tx, walletId) };
 }
 
-/** Null: too much has happened since. */
+/**
+ * Null: too much has happened since. The list itself changes. If it is ahead of its event, because a transaction ended in
+ * between, that does no harm: the same coins are read again the next time.
+ */
 async function refreshed(tx: SqlTransaction, walletId: WalletId, before: CachedCoins): Promise<CachedCoins | null> {
   const events = await eventsAfter(tx, walletId, before.event, WALLET_CACHED_EVENTS_MAX);
   const accounts = await accountState(tx, walletId);
   if (events === null || accounts.names !== before.accounts.names) return null;
   const changed = new ChangedCoins(events);
   if (accounts.addresses !== before.accounts.addresses)
-    for (const { account, outpoint } of before.list.coins) if (account === null) changed.addOutpoint(outpoint);
+    for (const outpoint of before.list.outpointsWithoutAccount()) changed.addOutpoint(outpoint);
   await changed.addSpenders(tx, walletId);
   const event = events.at(-1) ?? before.event;
-  if (changed.isEmpty) return { list: before.list, event, accounts };
-  const { keys, coins } = await coinsAgain(tx, walletId, changed.txIds, changed.outpoints);
-  return { list: changed.withoutDeleted(before.list).changed(keys, coins), event, accounts };
+  if (!changed.isEmpty) {
+    const { keys, coins } = await coinsAgain(tx, walletId, changed.txIds, changed.outpoints);
+    before.list.removeTxs(changed.deletedTxs);
+    before.list.change(keys, coins);
+  }
+  return { list: before.list, event, accounts };
 }
 
 async function accountState({ db }: SqlTransaction, walletId: WalletId): Promise<AccountState> {

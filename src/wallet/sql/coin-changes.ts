@@ -8,7 +8,6 @@ import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
 import { listTable } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
 import type { WalletEvent, WalletId } from '../records.ts';
-import { CoinList } from './coin-list.ts';
 import type { SqlTransaction } from './database.ts';
 import { eventOf } from './event-log.ts';
 
@@ -61,7 +60,6 @@ export class ChangedCoins {
   readonly #txs = new Map<string, Uint8Array>();
   readonly #outpoints = new Map<string, Outpoint>();
   readonly #created: Outpoint[] = [];
-  /** Transactions whose rows are gone, so that the database cannot tell which coins they had. */
   readonly #deleted = new Set<string>();
 
   constructor(events: readonly EventRow[]) {
@@ -83,18 +81,17 @@ export class ChangedCoins {
     return this.#txs.size === 0 && this.#outpoints.size === 0;
   }
 
+  /** In hex: transactions whose rows are gone, so that the database cannot tell which coins they had. */
+  get deletedTxs(): ReadonlySet<string> {
+    return this.#deleted;
+  }
+
   get txIds(): readonly Uint8Array[] {
     return [...this.#txs.values()];
   }
 
   get outpoints(): readonly Outpoint[] {
     return [...this.#outpoints.values()];
-  }
-
-  /** Without coins of transactions that were deleted. */
-  withoutDeleted(list: CoinList): CoinList {
-    if (this.#deleted.size === 0) return list;
-    return new CoinList(list.coins.filter(({ outpoint }) => !this.#deleted.has(toHex(outpoint.txId))));
   }
 
   /** A credit that came late makes coins of the transactions that spend it change of the wallet's own. */

@@ -2,7 +2,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { amountText, hasRows, listTable } from '../../sql/lists.ts';
-import { toHex } from '../../util/bytes.ts';
 import { WALLET_CACHED_COINS_PAGE } from '../../util/limits.ts';
 import type { CoinLease, KeyScope, WalletCoin, WalletId } from '../records.ts';
 import { checkCoinFilter } from '../rules/coins.ts';
@@ -115,30 +114,16 @@ export async function listCoins(tx: SqlTransaction, walletId: WalletId, filter: 
   return (await query.execute()).map(coinOf);
 }
 
-/** All of the wallet, with their stored leases. What coins of one address have in common is in memory once. */
-export async function unspentCoins(tx: SqlTransaction, walletId: WalletId): Promise<WalletCoin[]> {
-  const coins: WalletCoin[] = [];
-  const shared = new SharedParts();
+/** All of the wallet, with their stored leases, in their order, some thousands at a time. */
+export async function* unspentCoins(tx: SqlTransaction, walletId: WalletId): AsyncIterable<readonly WalletCoin[]> {
+  let last: WalletCoin | undefined;
   for (;;) {
     const query = coinQuery(tx, walletId, null).where('u.spent_by_tx_id', 'is', null);
-    const rows = await inOrder(behind(query, coins.at(-1)))
-      .limit(WALLET_CACHED_COINS_PAGE)
-      .execute();
-    for (const row of rows) coins.push(shared.in(coinOf(row)));
-    if (rows.length < WALLET_CACHED_COINS_PAGE) return coins;
-  }
-}
-
-class SharedParts {
-  readonly #accounts = new Map<number, WalletCoin['account']>();
-  readonly #scripts = new Map<string, Uint8Array>();
-
-  in(coin: WalletCoin): WalletCoin {
-    const { account, script } = coin;
-    if (account !== null && !this.#accounts.has(account.id)) this.#accounts.set(account.id, account);
-    const name = toHex(script);
-    if (!this.#scripts.has(name)) this.#scripts.set(name, script);
-    return { ...coin, account: account && (this.#accounts.get(account.id) ?? account), script: this.#scripts.get(name) ?? script };
+    const rows = await inOrder(behind(query, last)).limit(WALLET_CACHED_COINS_PAGE).execute();
+    const coins = rows.map(coinOf);
+    yield coins;
+    last = coins.at(-1);
+    if (rows.length < WALLET_CACHED_COINS_PAGE) return;
   }
 }
 

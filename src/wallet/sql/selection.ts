@@ -25,8 +25,7 @@ export async function chooseCoins<T extends { readonly coins: readonly Outpoint[
 ): Promise<T> {
   await lockWallet(tx, walletId);
   const wasCached = cache.has(walletId);
-  const free = await cache.freeCoins(tx, walletId, filter);
-  const chosen = choose(free.coins, free.columns);
+  const chosen = choose(await cache.freeCoins(tx, walletId, filter));
   try {
     await takeLeases(tx, events, walletId, chosen.coins, lease);
     return chosen;
@@ -35,8 +34,7 @@ export async function chooseCoins<T extends { readonly coins: readonly Outpoint[
     if (!wasCached || !isUnspentError(error)) throw error;
   }
   // Something else than a store may have changed rows, which leaves no events: they are all read, and that counts.
-  const again = await cache.freeCoins(tx, walletId, filter);
-  const second = choose(again.coins, again.columns);
+  const second = choose(await cache.freeCoins(tx, walletId, filter));
   await takeLeases(tx, events, walletId, second.coins, lease);
   return second;
 }

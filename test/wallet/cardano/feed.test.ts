@@ -266,7 +266,12 @@ for (const [name, open] of STORES) {
       const taken = new Set<string>();
       for (let n = 0; n < 3; n++) {
         const lease = { id: new Uint8Array(32).fill(n), now: NOW, durationMs: 1000 };
-        const { selection } = await town.wallets.selectAndLease(id, { now: NOW, minConfs: 1 }, (coins) => choose(coins, holder), lease);
+        const { selection } = await town.wallets.selectAndLease(
+          id,
+          { now: NOW, minConfs: 1 },
+          (coins) => choose([...coins], holder),
+          lease,
+        );
         for (const input of selection.inputs) {
           const coin = await town.wallets.getCoin(id, input, NOW);
           assert.deepEqual(coin.lease?.id, lease.id);

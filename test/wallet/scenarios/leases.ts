@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { LEASE_WITHOUT_END } from '../../../src/wallet/records.ts';
 import type { Scenario } from '../scenarios.ts';
-import { blockAt, idOf, NOW, nameOf, outpointOf, type World } from '../support/world.ts';
+import { blockAt, firstCoins, idOf, NOW, nameOf, outpointOf, type World } from '../support/world.ts';
 
 async function release(world: World, outpoint: string, id = 'lease', now = NOW): Promise<void> {
   await world.store.releaseCoin(world.wallet, outpointOf(outpoint), idOf(id), now);
@@ -77,12 +77,11 @@ export const leaseScenarios: readonly Scenario[] = [
     async (world) => {
       for (let n = 0; n < 6; n++) await world.create(`A${n}`, { pays: [{ own: n, amount: BigInt(n + 1) }] });
       const choose = async (id: string, count: number) =>
-        world.store.selectAndLease(
-          world.wallet,
-          { now: NOW },
-          (coins) => ({ coins: coins.slice(0, count).map(({ outpoint }) => outpoint), seen: coins.length }),
-          { id: idOf(id), now: NOW, durationMs: 100 },
-        );
+        world.store.selectAndLease(world.wallet, { now: NOW }, (coins) => ({ coins: firstCoins(coins, count), seen: coins.count }), {
+          id: idOf(id),
+          now: NOW,
+          durationMs: 100,
+        });
       const seen = (await Promise.all([choose('1', 2), choose('2', 2)])).map((choice) => choice.seen);
       assert.deepEqual(new Set(seen), new Set([6, 4]), 'one came first, whichever');
       assert.equal((await leased(world)).length, 4);

@@ -1,8 +1,8 @@
 /** W70 to W77 and W87 to W90: what a wallet answers, tells, and forgets. */
 import assert from 'node:assert/strict';
-import type { WalletCoin } from '../../../src/wallet/records.ts';
+import type { FreeCoins } from '../../../src/wallet/free-coins.ts';
 import type { Scenario } from '../scenarios.ts';
-import { blockAt, idOf, NOW, nameOf, outpointOf, scriptOf, type World } from '../support/world.ts';
+import { blockAt, firstCoins, idOf, NOW, nameOf, outpointOf, scriptOf, type World } from '../support/world.ts';
 
 async function details(world: World, start: number, end: number): Promise<string> {
   return (await world.store.listTxDetails(world.wallet, start, end)).map(({ tx }) => nameOf(tx.id)).join(' ');
@@ -183,16 +183,11 @@ export const readScenarios: readonly Scenario[] = [
       const row = await world.store.getTx(world.wallet, idOf('B'));
       assert.deepEqual([row.status, row.mempool], ['published', { seenAt: NOW + 1, evictedAt: NOW + 2 }]);
       assert.deepEqual(await world.coins(), []);
-      const chosen = await world.store.selectAndLease(
-        world.wallet,
-        { now: NOW },
-        (coins) => ({ coins: coins.map(({ outpoint }) => outpoint) }),
-        {
-          id: idOf('lease'),
-          now: NOW,
-          durationMs: 1,
-        },
-      );
+      const chosen = await world.store.selectAndLease(world.wallet, { now: NOW }, (coins) => ({ coins: firstCoins(coins, coins.count) }), {
+        id: idOf('lease'),
+        now: NOW,
+        durationMs: 1,
+      });
       assert.deepEqual(chosen.coins, []);
       await world.changesNothing(() => world.store.markMempool(world.wallet, idOf('B'), false, NOW + 2));
       await world.store.markMempool(world.wallet, idOf('B'), true, NOW + 3);
@@ -208,7 +203,7 @@ export const readScenarios: readonly Scenario[] = [
       await world.create('A', { spends: ['F:0'], pays: [{ own: 1, amount: 8n }] });
       const selected = async (): Promise<string[]> => {
         const lease = { id: idOf('lease'), now: NOW, durationMs: 1 };
-        const all = (coins: readonly WalletCoin[]) => ({ coins: coins.map(({ outpoint }) => outpoint) });
+        const all = (coins: FreeCoins) => ({ coins: firstCoins(coins, coins.count) });
         const { coins } = await world.store.selectAndLease(world.wallet, { now: NOW }, all, lease);
         for (const outpoint of coins) await world.store.releaseCoin(world.wallet, outpoint, idOf('lease'), NOW);
         return coins.map(({ txId, index }) => `${nameOf(txId)}:${index}`);

@@ -5,13 +5,13 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CoinColumns } from '../../../src/wallet/coin-columns.ts';
+import { type FreeCoins, freeCoinsOf } from '../../../src/wallet/free-coins.ts';
 import { openWalletStore } from '../../../src/wallet/open.ts';
 import type { WalletCoin } from '../../../src/wallet/records.ts';
 import type { WalletStore } from '../../../src/wallet/store.ts';
 import type { TestDatabases } from '../../support/sql/databases.ts';
 import { executeIn } from '../../support/sql/execute.ts';
-import { blockAt, idOf, NOW, outpointOf, scriptOf, World } from '../support/world.ts';
+import { blockAt, firstCoins, idOf, NOW, outpointOf, scriptOf, World } from '../support/world.ts';
 import { emptyDatabase } from './empty.ts';
 
 type Change = readonly [what: string, run: (world: World) => Promise<unknown>];
@@ -96,9 +96,11 @@ async function coinsCome(world: World): Promise<void> {
 /** What a selection is offered, with columns that say the same. It leases nothing. */
 async function offered(store: WalletStore, walletId: number): Promise<readonly WalletCoin[]> {
   let seen: readonly WalletCoin[] = [];
-  const choose = (coins: readonly WalletCoin[], columns: CoinColumns) => {
-    seen = coins;
-    assert.deepEqual(rowsOf(columns), rowsOf(CoinColumns.of(coins)));
+  const choose = (free: FreeCoins) => {
+    seen = [...free];
+    assert.deepEqual(rowsOf(free), rowsOf(freeCoinsOf(seen)));
+    for (const coin of seen) assert.deepEqual(free.find(coin.outpoint), coin);
+    assert.equal(free.find(outpointOf('none:0')), undefined);
     return { coins: [] };
   };
   await store.selectAndLease(walletId, { now: NOW }, choose, { id: idOf('nothing'), now: NOW, durationMs: 1 });
@@ -106,8 +108,8 @@ async function offered(store: WalletStore, walletId: number): Promise<readonly W
 }
 
 /** Without `plain`, which is about leases that have ended, too; owners may be numbered in another order. */
-function rowsOf({ amounts, heights, ownChange, ownerIndexes, owners }: CoinColumns): unknown[] {
-  return Array.from(amounts, (amount, i) => [amount, heights[i], ownChange[i], owners[ownerIndexes[i]]]);
+function rowsOf({ positions, columns }: FreeCoins): unknown[] {
+  return Array.from(positions, (i) => [columns.amounts[i], columns.heightAt(i), columns.ownChange[i], columns.ownerAt(i)]);
 }
 
 /** One store for changes, one that has coins in memory. */
@@ -161,7 +163,7 @@ export function runCachedCoins(databases: TestDatabases): void {
       await world.create('other', { pays: [{ own: 1, amount: 6n }] });
       await checkOffer(choosing, world, 'before');
       await executeIn(url, 'UPDATE wallet_sync_states SET synced_height = NULL; DELETE FROM blocks');
-      const first = (coins: readonly WalletCoin[]) => ({ coins: coins.slice(0, 1).map(({ outpoint }) => outpoint) });
+      const first = (coins: FreeCoins) => ({ coins: firstCoins(coins, 1) });
       const chosen = await choosing.selectAndLease(world.wallet, { now: NOW }, first, { id: idOf('it'), now: NOW, durationMs: 9 });
       assert.deepEqual(chosen.coins, [outpointOf('other:0')]);
     });

@@ -6,7 +6,7 @@
 import type { SqlDatabaseOptions } from '../../../src/sql/database.ts';
 import { openWalletStore } from '../../../src/wallet/open.ts';
 import type { SqlWalletStore } from '../../../src/wallet/sql/store.ts';
-import { blockAt, idOf, NOW, outpointOf, World } from '../support/world.ts';
+import { blockAt, firstCoins, idOf, NOW, outpointOf, World } from '../support/world.ts';
 
 export interface StoryStore {
   readonly store: SqlWalletStore;
@@ -105,12 +105,7 @@ export const EVERY_CALL: readonly Call[] = [
     'selectAndLease',
     ({ store, world }) => {
       const lease = { id: idOf('selection'), now: NOW + 100, durationMs: 1000 };
-      return store.selectAndLease(
-        world.wallet,
-        { now: NOW + 100 },
-        (coins) => ({ coins: coins.slice(0, 2).map(({ outpoint }) => outpoint) }),
-        lease,
-      );
+      return store.selectAndLease(world.wallet, { now: NOW + 100 }, (coins) => ({ coins: firstCoins(coins, 2) }), lease);
     },
   ],
   [

@@ -6,7 +6,7 @@
 import { createInterface } from 'node:readline';
 import { isUnspentError } from '../../../src/util/errors.ts';
 import { openWalletStore } from '../../../src/wallet/open.ts';
-import { idOf, NOW, outpointOf } from '../support/world.ts';
+import { firstCoins, idOf, NOW, outpointOf } from '../support/world.ts';
 
 export interface LeaseOrder {
   /** Coins `single n:0` are leased one by one. */
@@ -37,12 +37,7 @@ async function leaseSingle(n: number): Promise<number[]> {
 }
 
 async function select(coinsEach: number): Promise<string[]> {
-  const { coins } = await store.selectAndLease(
-    wallet,
-    { now: NOW },
-    (free) => ({ coins: free.slice(0, coinsEach).map(({ outpoint }) => outpoint) }),
-    lease,
-  );
+  const { coins } = await store.selectAndLease(wallet, { now: NOW }, (free) => ({ coins: firstCoins(free, coinsEach) }), lease);
   return coins.map(({ txId, index }) => `${Buffer.from(txId).toString('hex')}#${index}`);
 }
 

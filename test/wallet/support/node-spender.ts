@@ -18,6 +18,7 @@ import {
   spendForm,
 } from '../../../src/wallet/bitcoin/keys/index.ts';
 import { walletTxOf } from '../../../src/wallet/bitcoin/wallet-tx.ts';
+import type { FreeCoins } from '../../../src/wallet/free-coins.ts';
 import type { WalletCoin } from '../../../src/wallet/records.ts';
 import { COINBASE_MATURITY } from '../../../src/wallet/rules/confirmations.ts';
 import { isEvicted } from '../../../src/wallet/rules/status.ts';
@@ -59,8 +60,8 @@ export class NodeSpender {
     const now = this.rig.now();
     const evicted = await this.evictedIds();
     const ancestors = await this.ancestry();
-    const choose = (coins: readonly WalletCoin[]): { coins: WalletCoin['outpoint'][]; selection: Selection } => {
-      const usable = coins.filter(({ outpoint }) => !evicted.has(toHex(outpoint.txId)));
+    const choose = (coins: FreeCoins): { coins: WalletCoin['outpoint'][]; selection: Selection } => {
+      const usable = [...coins].filter(({ outpoint }) => !evicted.has(toHex(outpoint.txId)));
       const selection = selectCoins(
         usable.map((coin) => this.coinOf(coin, ancestors)),
         this.request(value, script, change, RATE),

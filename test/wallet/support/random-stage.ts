@@ -5,7 +5,7 @@ import { listReorgEffects } from '../../../src/wallet/reorg-effects.ts';
 import type { WalletRows } from '../../../src/wallet/rows.ts';
 import type { FeedPosition, NewTx, WalletStore } from '../../../src/wallet/store.ts';
 import { RANDOM_WALLETS, type RandomAction, type RandomNews } from './random-actions.ts';
-import { eventText, idOf, NOW, nameOf, type OpenedWalletStore, scriptOf } from './world.ts';
+import { eventText, firstCoins, idOf, NOW, nameOf, type OpenedWalletStore, scriptOf } from './world.ts';
 
 const SCOPES = [
   { scope: { purpose: 84, coinType: 0 }, kind: 'p2wpkh', first: 0, last: 5 },
@@ -135,12 +135,11 @@ export class RandomStage {
       const request = { id, now, durationMs: action.durationMs, releaseAfterSpendConfs: action.confs };
       return (await this.store.leaseCoins(walletId, action.coins, request)).map(({ expiresAt }) => expiresAt);
     }
-    const { coins } = await this.store.selectAndLease(
-      walletId,
-      { now },
-      (all) => ({ coins: all.slice(0, action.count).map(({ outpoint }) => outpoint) }),
-      { id, now, durationMs: 2000 },
-    );
+    const { coins } = await this.store.selectAndLease(walletId, { now }, (all) => ({ coins: firstCoins(all, action.count) }), {
+      id,
+      now,
+      durationMs: 2000,
+    });
     return coins.map(({ txId, index }) => `${nameOf(txId)}:${index}`);
   }
 

@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 import type { Outpoint } from '../../../src/ledgers/outpoint.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { type ErrorCode, isUnspentError } from '../../../src/util/errors.ts';
+import type { FreeCoins } from '../../../src/wallet/free-coins.ts';
 import type { TxStatus, WalletBalance, WalletBlock, WalletEvent, WalletId, WalletTx } from '../../../src/wallet/records.ts';
 import type { WalletRows } from '../../../src/wallet/rows.ts';
 import type { CoinFilter, LeaseRequest, NewTx, WalletStore } from '../../../src/wallet/store.ts';
@@ -59,6 +60,11 @@ export function nameOf(id: Uint8Array | string): string {
 export function outpointOf(text: string): Outpoint {
   const [, name, index] = /^(.*):(\d+)$/.exec(text)!;
   return { txId: idOf(name), index: Number(index) };
+}
+
+/** The outpoints of the first coins of a choice. */
+export function firstCoins(coins: FreeCoins, count: number): Outpoint[] {
+  return [...coins].slice(0, count).map(({ outpoint }) => outpoint);
 }
 
 /** A witness program: `wallet` 0 is nobody of the story. */

@@ -6,8 +6,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Outpoint } from '../../../ledgers/outpoint.ts';
-import { equalBytes, toHex } from '../../../util/bytes.ts';
+import { toHex } from '../../../util/bytes.ts';
 import { assert, UnspentError } from '../../../util/errors.ts';
+import type { FreeCoins } from '../../free-coins.ts';
 import type { AccountInfo, WalletCoin, WalletInfo } from '../../records.ts';
 import { COINBASE_MATURITY } from '../../rules/confirmations.ts';
 import { refusal } from '../../rules/failures.ts';
@@ -73,9 +74,9 @@ async function selectWith(
 ): Promise<LeasedSelection> {
   const account = await context.accountNamed(wallet, request.account);
   const terms = selectionTerms(context, spendables, account, request);
-  return chooseAndLease(context, wallet, request, (free, columns) => {
+  return chooseAndLease(context, wallet, request, (free) => {
     if (request.coins === undefined)
-      return selectFromTable(spendables.table(free, columns, request.account === undefined ? undefined : account.id), terms);
+      return selectFromTable(spendables.table(free, request.account === undefined ? undefined : account.id), terms);
     const preset = spendables.coins(request.coins.map((outpoint) => coinAt(free, outpoint)));
     return selectCoins([], { ...terms, preset, presetOnly: true });
   });
@@ -96,8 +97,8 @@ export async function chooseAndLease(
   const { selection } = await store.selectAndLease(
     id,
     { now: time, coinbaseMaturity: COINBASE_MATURITY },
-    (free, columns) => {
-      const selection = choose(free, columns);
+    (free) => {
+      const selection = choose(free);
       checkFee(context, selection.fee, request);
       return { selection, coins: selection.inputs.filter((coin) => !held.includes(coin)) };
     },
@@ -187,8 +188,8 @@ async function psbtOf(
   });
 }
 
-function coinAt(coins: readonly WalletCoin[], { txId, index }: Outpoint): WalletCoin {
-  const found = coins.find(({ outpoint }) => outpoint.index === index && equalBytes(outpoint.txId, txId));
-  if (found === undefined) throw refusal.coinUnknown({ txId, index });
+function coinAt(coins: FreeCoins, outpoint: Outpoint): WalletCoin {
+  const found = coins.find(outpoint);
+  if (found === undefined) throw refusal.coinUnknown(outpoint);
   return found;
 }

@@ -5,7 +5,8 @@
 import type { Outpoint } from '../../../ledgers/outpoint.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { assert, UnspentError } from '../../../util/errors.ts';
-import { type CoinColumns, UNMINED } from '../../coin-columns.ts';
+import { UNMINED } from '../../coin-columns.ts';
+import type { FreeCoins } from '../../free-coins.ts';
 import type { AccountId, AccountInfo, AddressInfo, WalletCoin, WalletInfo } from '../../records.ts';
 import { confirmations } from '../../rules/confirmations.ts';
 import { refusal } from '../../rules/failures.ts';
@@ -111,7 +112,7 @@ export class Spendables {
   }
 
   /** Coins that no account of ours can spend, and those of blocks above the wallet's, are left out. */
-  coins(coins: readonly WalletCoin[]): Coin[] {
+  coins(coins: Iterable<WalletCoin>): Coin[] {
     const spendable: Coin[] = [];
     for (const each of coins) {
       const coin = this.coin(each);
@@ -121,29 +122,33 @@ export class Spendables {
   }
 
   /** The same, of all accounts or of one, in columns. */
-  table(coins: readonly WalletCoin[], columns: CoinColumns, accountId?: AccountId): CoinTable {
+  table(free: FreeCoins, accountId?: AccountId): CoinTable {
+    const { positions, columns } = free;
     const { amounts, heights, ownerIndexes, ownChange, owners } = columns;
     // 0: no account of ours, or not the one that is asked for.
-    const weights = owners.map(({ accountId: of }) => (of === null || (accountId ?? of) !== of ? 0 : (this.weightOf(of) ?? 0)));
+    const weights = owners.map(({ account }) =>
+      account === null || (accountId ?? account.id) !== account.id ? 0 : (this.weightOf(account.id) ?? 0),
+    );
     const types = [...new Set(owners.map(({ kind }) => kind))];
     const kinds = owners.map(({ kind }) => types.indexOf(kind));
     const synced = this.#wallet.syncedTo?.height ?? null;
-    const positions = new Uint32Array(coins.length);
-    const table = emptyTable(coins.length, types, (at) => this.#known(coins[positions[at]]));
+    const spendable = new Uint32Array(free.count);
+    const table = emptyTable(free.count, types, (at) => this.#known(free.coinAt(spendable[at])));
     let count = 0;
-    for (let i = 0; i < coins.length; i++) {
-      const weight = weights[ownerIndexes[i]];
-      const confs = confirmations(heights[i] === UNMINED ? null : heights[i], synced);
-      if (weight === 0 || confs === null) continue;
+    for (let i = 0; i < free.count; i++) {
+      const position = positions[i];
+      const owner = ownerIndexes[position];
+      const confs = confirmations(heights[position] === UNMINED ? null : heights[position], synced);
+      if (weights[owner] === 0 || confs === null) continue;
       const at = count++;
-      positions[at] = i;
-      table.kinds[at] = kinds[ownerIndexes[i]];
-      table.values[at] = amounts[i];
-      table.weights[at] = weight;
+      spendable[at] = i;
+      table.kinds[at] = kinds[owner];
+      table.values[at] = amounts[position];
+      table.weights[at] = weights[owner];
       table.confirmations[at] = confs;
-      table.owns[at] = ownChange[i];
+      table.owns[at] = ownChange[position];
       if (confs > 0) continue;
-      const { ancestors, descendants, bumpFee } = this.#ancestry(coins[i].outpoint);
+      const { ancestors, descendants, bumpFee } = this.#ancestry(free.coinAt(i).outpoint);
       table.ancestors[at] = ancestors;
       table.descendants[at] = descendants;
       table.bumpFees[at] = Number(bumpFee);

@@ -12,9 +12,8 @@ import { prepareChild, prepareReplacement } from '../../../../src/wallet/bitcoin
 import { createWatchOnlyWallet, importDescriptor } from '../../../../src/wallet/bitcoin/operations/create-wallet.ts';
 import { preparePayment, selectPayment } from '../../../../src/wallet/bitcoin/operations/payment.ts';
 import { Spendables } from '../../../../src/wallet/bitcoin/operations/spendable.ts';
-import type { CoinColumns } from '../../../../src/wallet/coin-columns.ts';
+import type { FreeCoins } from '../../../../src/wallet/free-coins.ts';
 import { exportLabels, importLabels } from '../../../../src/wallet/labels.ts';
-import type { WalletCoin } from '../../../../src/wallet/records.ts';
 import { type CoinTable, tableOf } from '../../../../src/wallet/selection/bitcoin/coin-table.ts';
 import { until } from '../../../support/patience.ts';
 import { RegtestWallets } from './regtest-wallets.ts';
@@ -47,12 +46,13 @@ async function assertSameTable(all: RegtestWallets, name: string): Promise<void>
       { ...coinAt(i) },
     ]);
   };
-  const compare = (coins: readonly WalletCoin[], columns: CoinColumns) => {
+  const compare = (free: FreeCoins) => {
+    const coins = [...free];
     assert.ok(coins.length > 0);
-    assert.deepEqual(rowsOf(spendables.table(coins, columns)), rowsOf(tableOf(spendables.coins(coins))));
+    assert.deepEqual(rowsOf(spendables.table(free)), rowsOf(tableOf(spendables.coins(coins))));
     const accountId = coins[0].account?.id;
     const ofAccount = coins.filter(({ account }) => account?.id === accountId);
-    assert.deepEqual(rowsOf(spendables.table(coins, columns, accountId)), rowsOf(tableOf(spendables.coins(ofAccount))));
+    assert.deepEqual(rowsOf(spendables.table(free, accountId)), rowsOf(tableOf(spendables.coins(ofAccount))));
     return { coins: [] };
   };
   await all.context.store.selectAndLease(wallet.id, { now }, compare, { id: new Uint8Array(32), now, durationMs: 1 });
