@@ -36,13 +36,9 @@ export interface DescribedHistoryTx {
   readonly auxiliary: Uint8Array | null;
 }
 
-export interface ResolvedTx extends DescribedHistoryTx {
+/** A transaction with everything it names, wherever it stands. */
+export interface ResolvedContent extends DescribedHistoryTx {
   readonly id: Uint8Array;
-  readonly height: number;
-  readonly slot: number;
-  readonly blockHash: Uint8Array;
-  /** Its place in its block. */
-  readonly txIndex: number;
   /** As it stands alone: `[body, witnesses, valid, auxiliary]`, in earlier eras without `valid`, in Byron `[transaction, witnesses]`. */
   readonly raw: Uint8Array;
   /** In lovelace. What was paid: of an invalid transaction its collateral. Null: an input is not known any more. */
@@ -54,6 +50,14 @@ export interface ResolvedTx extends DescribedHistoryTx {
   readonly referenceInputs: readonly ResolvedInput[];
   /** The outputs that came into being (of an invalid transaction the return of its collateral, if any), with who spent them. */
   readonly outputs: readonly Utxo[];
+}
+
+export interface ResolvedTx extends ResolvedContent {
+  readonly height: number;
+  readonly slot: number;
+  readonly blockHash: Uint8Array;
+  /** Its place in its block. */
+  readonly txIndex: number;
 }
 
 /** A transaction of an address or a credential: where it stands, and what it did there. */
@@ -99,26 +103,14 @@ export class Transactions {
   }
 
   resolve(tx: HistoryTx): ResolvedTx {
-    const { id, raw, height, txIndex } = tx;
+    const { height, txIndex } = tx;
     const described = describeHistoryTx(tx);
-    const { body, valid, isByron } = described;
+    const { body } = described;
     const { slot, hash } = this.outputs.block(height);
     const [inputs, collateral, referenceInputs] = this.resolveAll([body.inputs, body.collateral, body.referenceInputs]);
     const outputs = this.outputs.ofTxs([tx]);
-    return {
-      ...described,
-      id,
-      height,
-      slot,
-      blockHash: hash,
-      txIndex,
-      raw,
-      fee: valid && !isByron ? body.fee : paid(valid ? inputs : collateral, outputs),
-      inputs,
-      collateral,
-      referenceInputs,
-      outputs,
-    };
+    const content = resolvedContent(tx, described, { inputs, collateral, referenceInputs, outputs });
+    return { ...content, height, slot, blockHash: hash, txIndex };
   }
 
   /** Several lists with one read. */
@@ -127,6 +119,17 @@ export class Transactions {
     let next = 0;
     return lists.map((list) => list.map(({ txId, index }) => ({ txId, index, utxo: utxos[next++] })));
   }
+}
+
+/** What a transaction says, with what it names. */
+export function resolvedContent(
+  { id, raw }: Pick<HistoryTx, 'id' | 'raw'>,
+  described: DescribedHistoryTx,
+  named: Pick<ResolvedContent, 'inputs' | 'collateral' | 'referenceInputs' | 'outputs'>,
+): ResolvedContent {
+  const { valid, isByron, body } = described;
+  const fee = valid && !isByron ? body.fee : paid(valid ? named.inputs : named.collateral, named.outputs);
+  return { ...described, ...named, id, raw, fee };
 }
 
 /** What goes in less what comes out; null: some of it is not known. */
@@ -140,8 +143,8 @@ function paid(inputs: readonly ResolvedInput[], outputs: readonly Utxo[]): bigin
   return sum;
 }
 
-/** Decodes a transaction of the history, without looking up anything that it names. Throws STORE_DAMAGED. */
-export function describeHistoryTx(tx: HistoryTx): DescribedHistoryTx {
+/** Decodes a transaction that was read before, without looking up anything that it names. Throws STORE_DAMAGED. */
+export function describeHistoryTx(tx: Pick<HistoryTx, 'id' | 'raw'>): DescribedHistoryTx {
   const { raw } = tx;
   const parts = takenApart(tx);
   const { witnesses, auxiliary, isByron } = parts;
@@ -156,7 +159,7 @@ export function describeHistoryTx(tx: HistoryTx): DescribedHistoryTx {
 }
 
 /** What is in the store was decoded once already, so bytes that do not decode are damage. */
-function takenApart({ raw, id }: HistoryTx): ReturnType<typeof splitTx> {
+function takenApart({ raw, id }: Pick<HistoryTx, 'id' | 'raw'>): ReturnType<typeof splitTx> {
   try {
     return splitTx(raw);
   } catch (cause) {

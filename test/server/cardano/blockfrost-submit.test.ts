@@ -18,11 +18,14 @@ import {
 import { Blockfrost } from '@blaze-cardano/query';
 import { BlockFrostAPI, BlockfrostServerError } from '@blockfrost/blockfrost-js';
 import { blake2b256 } from '../../../src/crypto/hash.ts';
+import { formatAddress } from '../../../src/ledgers/cardano/index.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
 import { checkBlockfrost } from '../../support/blockfrost-check.ts';
 import { LiveStage, type SignedTx, type WalletCoin } from '../../support/live-stage.ts';
 
 const ADA = 1_000_000n;
+/** Of nobody. */
+const ELSEWHERE = formatAddress(fromHex(`60${'ab'.repeat(28)}`));
 
 let stage: LiveStage;
 let blaze: Blockfrost;
@@ -36,9 +39,11 @@ before(async () => {
 });
 after(() => stage.close());
 
+/** Those that hold nothing but lovelace. */
 async function coins(): Promise<WalletCoin[]> {
   const found = await js.addressesUtxosAll(stage.address);
-  return found.map(({ tx_hash, output_index, amount }) => ({ txId: tx_hash, index: output_index, lovelace: BigInt(amount[0].quantity) }));
+  const plain = found.filter(({ amount }) => amount.length === 1);
+  return plain.map(({ tx_hash, output_index, amount }) => ({ txId: tx_hash, index: output_index, lovelace: BigInt(amount[0].quantity) }));
 }
 
 /** The same with a message, put there by Blaze. */
@@ -138,6 +143,44 @@ describe('clients of Blockfrost on a devnet that takes transactions', () => {
       own.slice(-2).map(({ tx_hash }) => tx_hash),
       [minting.id, noted.id],
     );
+  });
+
+  test('what waits for a block is in the mempool, with what it spends and makes, until it is in one', async () => {
+    const [coin, other] = await coins();
+    assert.deepEqual(await js.mempool(), []);
+    const policy = fromHex('5b'.repeat(28));
+    const minting = stage.payment(coin, { policy, name: fromHex('01'), quantity: 5n });
+    const chained = stage.payment({ txId: minting.id, index: 0, lovelace: coin.lovelace - 200_000n });
+    const plain = stage.payment(other);
+    for (const { hex } of [minting, plain]) await js.txSubmit(hex);
+    const waiting = [minting, plain].map(({ id }) => ({ tx_hash: id }));
+    assert.deepEqual(await js.mempool(), waiting);
+    assert.deepEqual(await js.mempool({ count: 1, page: 2 }), waiting.slice(1));
+    assert.deepEqual(await js.mempool({ order: 'desc' }), waiting.toReversed());
+    assert.deepEqual(await js.mempoolByAddress(stage.address), waiting);
+    assert.deepEqual(await js.mempoolByAddress(ELSEWHERE), []);
+
+    const { tx, inputs, outputs, redeemers } = await js.mempoolTx(minting.id);
+    assert.deepEqual([tx.hash, tx.fees, tx.redeemer_count, tx.valid_contract, tx.deposit], [minting.id, '200000', 1, true, '0']);
+    assert.deepEqual(tx.output_amount[1], { unit: `${'5b'.repeat(28)}01`, quantity: '5' });
+    const named = { address: stage.address, tx_hash: coin.txId, output_index: coin.index, reference: false };
+    assert.deepEqual(inputs, [
+      { ...named, collateral: false },
+      { ...named, collateral: true },
+    ]);
+    assert.deepEqual([outputs.length, outputs[0].address, outputs[0].amount], [1, stage.address, tx.output_amount]);
+    assert.deepEqual(redeemers, [{ tx_index: 0, purpose: 'mint', unit_mem: '1700', unit_steps: '476468' }]);
+    for (const path of ['/mempool', `/mempool/${minting.id}`, `/mempool/addresses/${stage.address}`]) {
+      const answer = await fetch(`${stage.origin}/blockfrost${path}`);
+      checkBlockfrost(path, { status: answer.status, text: await answer.text() });
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+    }
+    const isMissing = (error: unknown): boolean => error instanceof BlockfrostServerError && error.status_code === 404;
+    await assert.rejects(js.mempoolTx(chained.id), isMissing);
+    await stage.mine();
+    assert.deepEqual([await js.mempool(), await js.mempoolByAddress(stage.address)], [[], []]);
+    await assert.rejects(js.mempoolTx(minting.id), isMissing);
+    assert.equal((await js.txs(minting.id)).hash, minting.id);
   });
 
   test('a fork takes a transaction back, and the answers with it', async () => {

@@ -184,7 +184,7 @@ const CERTIFICATES = [
 
 /** As the store would have it, without what it names. */
 function unresolved(raw: Uint8Array, id: Uint8Array): ResolvedTx {
-  const described = describeHistoryTx({ id, raw, height: 0, txIndex: 0 });
+  const described = describeHistoryTx({ id, raw });
   const { body } = described;
   const [inputs, collateral, referenceInputs] = [body.inputs, body.collateral, body.referenceInputs].map((refs) =>
     refs.map((ref) => ({ ...ref, utxo: null })),

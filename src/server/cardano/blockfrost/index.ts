@@ -23,6 +23,7 @@ import { BlockfrostAnswers, notKept } from './answer.ts';
 import { registerAssets } from './assets.ts';
 import { registerBlocks } from './blocks.ts';
 import { registerEvaluate } from './evaluate.ts';
+import { registerMempool } from './mempool.ts';
 import { registerOutputs } from './outputs.ts';
 import { registerParameters } from './parameters.ts';
 import { registerScripts } from './scripts.ts';
@@ -69,6 +70,7 @@ function registerBlockfrost(app: FastifyInstance, state: ServerState): void {
           registerAddresses,
           registerAssets,
           registerBlocks,
+          registerMempool,
           registerOutputs,
           registerParameters,
           registerScripts,

@@ -8,7 +8,7 @@ import { metadataJson, readMetadata } from '../../../ledgers/cardano/metadata.ts
 import { outpointKey } from '../../../ledgers/outpoint.ts';
 import { BalanceSum } from '../../../query/balance.ts';
 import { describeStored } from '../../../query/cardano/describe-stored.ts';
-import type { ResolvedInput, ResolvedTx } from '../../../query/cardano/transactions.ts';
+import type { ResolvedContent, ResolvedInput, ResolvedTx } from '../../../query/cardano/transactions.ts';
 import { hexOf } from '../../../query/dialect.ts';
 import type { Utxo } from '../../../query/utxo.ts';
 import { compareBytes, concatBytes } from '../../../util/bytes.ts';
@@ -27,7 +27,20 @@ const CERTIFICATES = {
 
 const PURPOSES = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose'] as const;
 
-export function txJson(tx: ResolvedTx, { network, traits }: BlockfrostAnswers): object {
+export function txJson(tx: ResolvedTx, answers: BlockfrostAnswers): object {
+  const { hash, ...content } = contentJson(tx, answers);
+  const place = {
+    block: hexOf(tx.blockHash),
+    block_height: tx.height,
+    block_time: Math.floor(slotToTime(answers.network, tx.slot)),
+    slot: tx.slot,
+    index: tx.txIndex,
+  };
+  return { hash, ...place, ...content, treasury_donation: (tx.valid ? tx.body.donation : 0n).toString() };
+}
+
+/** What a transaction in no block has, too. */
+export function contentJson(tx: ResolvedContent, { traits }: BlockfrostAnswers) {
   const { body, outputs, redeemers } = tx;
   const sum = new BalanceSum(traits);
   for (const utxo of outputs) sum.add(utxo);
@@ -35,11 +48,6 @@ export function txJson(tx: ResolvedTx, { network, traits }: BlockfrostAnswers): 
   const count = (kinds: readonly number[]): number => (tx.valid ? body.certificateKinds.filter((kind) => kinds.includes(kind)).length : 0);
   return {
     hash: hexOf(tx.id),
-    block: hexOf(tx.blockHash),
-    block_height: tx.height,
-    block_time: Math.floor(slotToTime(network, tx.slot)),
-    slot: tx.slot,
-    index: tx.txIndex,
     output_amount: amountsOf(value, assets),
     fees: tx.fee?.toString() ?? null,
     deposit: depositOf(tx, value)?.toString() ?? null,
@@ -56,12 +64,11 @@ export function txJson(tx: ResolvedTx, { network, traits }: BlockfrostAnswers): 
     asset_mint_or_burn_count: tx.valid ? body.mint.length : 0,
     redeemer_count: redeemers.length,
     valid_contract: tx.valid,
-    treasury_donation: (tx.valid ? body.donation : 0n).toString(),
   };
 }
 
 /** What went neither to outputs nor to fees; below zero where deposits came back. Null: an input is not known any more. */
-function depositOf({ valid, inputs, body, fee }: ResolvedTx, output: bigint): bigint | null {
+function depositOf({ valid, inputs, body, fee }: ResolvedContent, output: bigint): bigint | null {
   if (!valid) return 0n;
   let left = body.withdrawn - output - (fee ?? 0n) - body.donation;
   for (const { utxo } of inputs) {
@@ -72,19 +79,29 @@ function depositOf({ valid, inputs, body, fee }: ResolvedTx, output: bigint): bi
 }
 
 /** As the ledger counts for fees: without the flag that says whether its scripts succeeded, which blocks keep elsewhere. */
-function sizeOf({ raw }: ResolvedTx): number {
+function sizeOf({ raw }: ResolvedContent): number {
   const hasFlag = raw[0] === 0x84;
   return raw.length - (hasFlag ? 1 : 0);
 }
 
+/** An input, and what it is for. */
+export interface NamedInput {
+  readonly input: ResolvedInput;
+  readonly collateral: boolean;
+  readonly reference: boolean;
+}
+
 /** Inputs that were spent, those that would have been or were instead, and those it only looks at. */
-export function txInputs(tx: ResolvedTx, writer: OutputWriter): object[] {
-  const kinds = [
-    { list: tx.inputs, collateral: false, reference: false },
-    { list: tx.collateral, collateral: true, reference: false },
-    { list: tx.referenceInputs, collateral: false, reference: true },
+export function namedInputs({ inputs, collateral, referenceInputs }: ResolvedContent): readonly NamedInput[] {
+  return [
+    ...inputs.map((input) => ({ input, collateral: false, reference: false })),
+    ...collateral.map((input) => ({ input, collateral: true, reference: false })),
+    ...referenceInputs.map((input) => ({ input, collateral: false, reference: true })),
   ];
-  return kinds.flatMap(({ list, collateral, reference }) => list.map((input) => ({ ...inputJson(input, writer), collateral, reference })));
+}
+
+export function txInputs(tx: ResolvedTx, writer: OutputWriter): object[] {
+  return namedInputs(tx).map(({ input, collateral, reference }) => ({ ...inputJson(input, writer), collateral, reference }));
 }
 
 /** An output that is not known any more has a name and nothing else. */
@@ -94,11 +111,11 @@ function inputJson({ txId, index, utxo }: ResolvedInput, writer: OutputWriter): 
 }
 
 export function txOutput(utxo: Utxo, writer: OutputWriter): object {
-  return {
-    ...writer.stored(utxo),
-    collateral: (utxo.output.flags & OUTPUT_FLAG.collateralReturn) !== 0,
-    consumed_by_tx: utxo.spent?.txId ? hexOf(utxo.spent.txId) : null,
-  };
+  return { ...outputJson(utxo, writer), consumed_by_tx: utxo.spent?.txId ? hexOf(utxo.spent.txId) : null };
+}
+
+export function outputJson(utxo: Utxo, writer: OutputWriter): object {
+  return { ...writer.stored(utxo), collateral: (utxo.output.flags & OUTPUT_FLAG.collateralReturn) !== 0 };
 }
 
 /** What units cost is of the parameters of their epoch, which are not kept: `fee` is null. */
@@ -107,17 +124,18 @@ export function redeemersJson(tx: ResolvedTx): object[] {
     const script = scriptOf(redeemer, tx);
     const data = hexOf(blake2b256(redeemer.data));
     return {
-      tx_index: redeemer.index,
-      purpose: PURPOSES[redeemer.tag],
+      ...redeemerJson(redeemer),
       script_hash: script === null ? null : hexOf(script),
       redeemer_data_hash: data,
       // An old name of the same.
       datum_hash: data,
-      unit_mem: redeemer.memory.toString(),
-      unit_steps: redeemer.steps.toString(),
       fee: null,
     };
   });
+}
+
+export function redeemerJson({ index, tag, memory, steps }: Redeemer): object {
+  return { tx_index: index, purpose: PURPOSES[tag], unit_mem: memory.toString(), unit_steps: steps.toString() };
 }
 
 /** The script that a redeemer is for; null where that is in a certificate, a withdrawal, a vote or a proposal, which are not looked into. */
