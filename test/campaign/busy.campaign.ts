@@ -22,6 +22,8 @@ const COPIES_AT_ONCE = 3 * availableParallelism();
 const WAITS = /\b(until|eventually|sleep|setTimeout|once|spawn|fetch|connect|listen|newPage)\(|new (Worker|WebSocket)\(/;
 /** The runner's variable would make the inner run report to the outer one; a store refuses the campaign's as settings it does not know. */
 const OURS = /^(NODE_TEST_CONTEXT|UNSPENT_CAMPAIGN_.*)$/;
+/** Their support waits for the browser. */
+const BROWSER = /^test\/browser\//;
 const REPEATED_INSIDE = /^test\/(crash|model|soak|campaign)\//;
 
 /** Runs one file by itself; what it said, if it failed. */
@@ -54,7 +56,7 @@ async function failuresOf(file: string): Promise<readonly string[]> {
 
 const waiting = globSync('test/**/*.test.ts', { cwd: ROOT })
   .filter((file) => ONLY.test(file) && !REPEATED_INSIDE.test(file))
-  .filter((file) => WAITS.test(readFileSync(join(ROOT, file), 'utf8')));
+  .filter((file) => BROWSER.test(file) || WAITS.test(readFileSync(join(ROOT, file), 'utf8')));
 
 for (const file of waiting) {
   test(`${file}, ${REPEATS} times, ${COPIES_AT_ONCE} at once`, async () => {
