@@ -1,11 +1,9 @@
 /**
- * The one idea, checked for the Bitcoin family: `revert(apply(state, blocks))`
- * is the state before, byte for byte in every column, however the blocks were
- * grouped and the way back was cut; over random chains with forks, with
+ * The one idea, checked for the Bitcoin family (support/reversible.ts), with
  * everything kept, and the way forward held against the producer's account.
  */
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Random } from '../../src/chains/random.ts';
 import { bitcoinNetwork } from '../../src/ledgers/bitcoin/index.ts';
@@ -14,58 +12,12 @@ import { Fold } from '../../src/state/fold.ts';
 import { verifyStore } from '../../src/store/verify/verify.ts';
 import { type PlainBlock, PlainChain, type PlainOutput } from '../support/bitcoin-chain.ts';
 import { assertIsAccount, type BitcoinRig, memoryBitcoin, type OpenRig, rocksBitcoin, VERIFY_ALL_BITCOIN } from '../support/bitcoin-rig.ts';
-import { assertSameDump, assertSameRows, dump, TEST_SEED } from '../support/harness.ts';
+import { assertSameRows, dump, TEST_SEED } from '../support/harness.ts';
+import { checkEveryBlock, describeReversible, type ReversibleFamily, type ReversibleRig } from '../support/reversible.ts';
 
 type NetworkName = 'bitcoin-regtest' | 'litecoin-regtest';
 
-interface Scenario {
-  readonly seed: number;
-  readonly network: NetworkName;
-  readonly selfContained: boolean;
-  /** Blocks before the part that is undone, and in it. */
-  readonly base: number;
-  readonly undone: number;
-  /** Sizes of groups on the way forward, and of the pieces on the way back. */
-  readonly groups: readonly number[];
-  readonly pieces: readonly number[];
-}
-
-interface ForkScenario {
-  readonly seed: number;
-  readonly network: NetworkName;
-  readonly selfContained: boolean;
-  readonly groups: readonly number[];
-  /** So many blocks forward, then so many back. */
-  readonly turns: readonly (readonly [forward: number, back: number])[];
-}
-
-/** Scenarios that failed once; they are tried before any other, for ever. */
-const FAILED_BEFORE: readonly [Scenario][] = [
-  // An output with a script of 10,000 bytes was not in the hash of the set as it should be.
-  [{ seed: 9, network: 'bitcoin-regtest', selfContained: false, base: 0, undone: 3, groups: [1], pieces: [1] }],
-];
-const FORKS_FAILED_BEFORE: readonly [ForkScenario][] = [];
-
-const common = {
-  seed: fc.nat(),
-  network: fc.constantFrom<NetworkName>('bitcoin-regtest', 'litecoin-regtest'),
-  selfContained: fc.boolean(),
-  groups: fc.array(fc.integer({ min: 1, max: 25 }), { minLength: 1, maxLength: 4 }),
-};
-
-const scenarios: fc.Arbitrary<Scenario> = fc.record({
-  ...common,
-  base: fc.nat({ max: 30 }),
-  undone: fc.integer({ min: 1, max: 30 }),
-  pieces: fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 4 }),
-});
-
-const forkScenarios: fc.Arbitrary<ForkScenario> = fc.record({
-  ...common,
-  turns: fc.array(fc.tuple(fc.integer({ min: 1, max: 18 }), fc.nat({ max: 15 })), { minLength: 1, maxLength: 6 }),
-});
-
-/** What the scenarios have met, so that a generator gone tame is noticed. */
+/** What the chains have met. */
 const met = {
   gaps: 0,
   leadingGaps: 0,
@@ -103,113 +55,65 @@ function note(blocks: readonly PlainBlock[]): void {
   }
 }
 
-/** Back by `count` blocks, in pieces of these sizes; the chain stays. */
-function goBack({ chain: { blocks }, fold }: BitcoinRig, count: number, pieces: readonly number[]): void {
-  for (let left = count, i = 0; left > 0; i++) {
-    const piece = Math.min(left, pieces[i % pieces.length]);
-    left -= piece;
-    assert.equal(fold.rollback(blocks[blocks.length - 1 - count + left] ?? null), piece);
-  }
-}
-
-async function checkReversible(scenario: Scenario, open: OpenRig): Promise<void> {
-  const { seed, network, selfContained, base, undone, groups, pieces } = scenario;
-  const chain = new PlainChain(seed, { network: bitcoinNetwork(network) });
-  const rig = await open(chain, { selfContained });
-  try {
-    const empty = dump(rig.engine);
-    rig.forward(base, groups);
-    const before = dump(rig.engine);
-    if (base === 0) assertSameDump(before, empty, 'a new store');
-    rig.forward(undone, groups);
-    const far = assertIsAccount(rig, 'after the way forward');
-    goBack(rig, undone, pieces);
-    assertSameDump(dump(rig.engine), before, `after ${undone} blocks forward and back`);
-    rig.apply(chain.blocks.slice(base), [...groups].reverse());
-    assertSameDump(dump(rig.engine), far, 'forward again');
-    goBack(rig, base + undone, pieces);
-    assertSameDump(dump(rig.engine), empty, 'back at the origin');
-    note(chain.blocks);
-  } finally {
-    await rig.close();
-  }
-}
-
-/** A store that has been on other forks is the store that never was. */
-async function checkForks({ seed, network, selfContained, groups, turns }: ForkScenario, open: OpenRig): Promise<void> {
-  const chain = new PlainChain(seed, { network: bitcoinNetwork(network) });
-  const rig = await open(chain, { selfContained });
-  try {
-    for (const [forward, back] of turns) {
-      rig.forward(forward, groups);
-      const depth = Math.min(back, chain.blocks.length);
+/** As `ReversibleRig`. What is mined is noted when nothing more comes, and what a fork takes away before it goes. */
+function reversible(rig: BitcoinRig, groups: readonly number[], selfContained: boolean): ReversibleRig {
+  const { chain } = rig;
+  return {
+    engine: rig.engine,
+    get length() {
+      return chain.blocks.length;
+    },
+    forward: (count, sizes) => rig.forward(count, sizes),
+    again: (kept, sizes) => rig.apply(chain.blocks.slice(kept), sizes),
+    undo: (kept) => rig.fold.rollback(chain.blocks[kept - 1] ?? null),
+    leave(depth) {
       // The last group of the way forward is not longer than any of them.
       if (depth > Math.max(...groups)) met.backPastGroup++;
       note(chain.blocks.slice(chain.blocks.length - depth));
       rig.back(depth);
-    }
-    rig.forward(3, groups);
-    const rows = assertIsAccount(rig, 'after the last fork');
-    const straight = memoryBitcoin(chain, { selfContained });
-    straight.apply(chain.blocks);
-    assertSameDump(rows, dump(straight.engine), 'after the last fork');
-    note(chain.blocks);
-  } finally {
-    await rig.close();
-  }
+    },
+    checked: (what) => assertIsAccount(rig, what),
+    straight() {
+      const straight = memoryBitcoin(chain, { selfContained });
+      straight.apply(chain.blocks);
+      return dump(straight.engine);
+    },
+    async close() {
+      note(chain.blocks);
+      await rig.close();
+    },
+  };
 }
 
-describe('what is applied can be undone, byte for byte (Bitcoin family)', () => {
-  it('in memory', async () => {
-    const property = fc.asyncProperty(scenarios, (scenario) => checkReversible(scenario, memoryBitcoin));
-    await fc.assert(property, { seed: TEST_SEED, numRuns: 50, examples: [...FAILED_BEFORE] });
-  });
+const opened =
+  (open: OpenRig): ReversibleFamily<NetworkName>['inMemory'] =>
+  async ({ seed, kind, selfContained, groups }) => {
+    const chain = new PlainChain(seed, { network: bitcoinNetwork(kind) });
+    return reversible(await open(chain, { selfContained }), groups, selfContained);
+  };
 
-  it('on RocksDB', async () => {
-    const property = fc.asyncProperty(scenarios, (scenario) => checkReversible(scenario, rocksBitcoin));
-    await fc.assert(property, { seed: TEST_SEED + 1, numRuns: 6, examples: [...FAILED_BEFORE] });
-  });
-
-  it('over forks, in memory', async () => {
-    const property = fc.asyncProperty(forkScenarios, (scenario) => checkForks(scenario, memoryBitcoin));
-    await fc.assert(property, { seed: TEST_SEED + 2, numRuns: 50, examples: [...FORKS_FAILED_BEFORE] });
-  });
-
-  it('over forks, on RocksDB', async () => {
-    const property = fc.asyncProperty(forkScenarios, (scenario) => checkForks(scenario, rocksBitcoin));
-    await fc.assert(property, { seed: TEST_SEED + 3, numRuns: 6, examples: [...FORKS_FAILED_BEFORE] });
-  });
-
-  after(() => {
-    const never = Object.entries(met).filter(([, count]) => count === 0);
-    assert.deepEqual(never, [], 'every kind of block was met');
-  });
+describeReversible<NetworkName>({
+  name: 'Bitcoin family',
+  kinds: ['bitcoin-regtest', 'litecoin-regtest'],
+  inMemory: opened(memoryBitcoin),
+  onRocks: opened(rocksBitcoin),
+  sizes: { group: 25, part: 30, forward: 18, back: 15, turns: 6 },
+  runs: { inMemory: 50, onRocks: 6, forksInMemory: 50, forksOnRocks: 6 },
+  failedBefore: [
+    // An output with a script of 10,000 bytes was not in the hash of the set as it should be.
+    { seed: 9, kind: 'bitcoin-regtest', selfContained: false, base: 0, undone: 3, groups: [1], pieces: [1] },
+  ],
+  forksFailedBefore: [],
+  met,
 });
 
 describe('one block at a time (Bitcoin family)', () => {
-  it('every block is undone exactly, alone and from any depth', () => {
-    for (const network of ['bitcoin-regtest', 'litecoin-regtest'] as const) {
+  for (const network of ['bitcoin-regtest', 'litecoin-regtest'] as const) {
+    it(`every block of ${network} is undone exactly, alone and from any depth`, () => {
       const chain = new PlainChain(TEST_SEED, { network: bitcoinNetwork(network) });
-      const rig = memoryBitcoin(chain);
-      const dumps = [dump(rig.engine)];
-      for (let i = 0; i < 30; i++) {
-        rig.forward(1);
-        dumps.push(dump(rig.engine));
-      }
-      const { blocks } = chain;
-      for (let kept = blocks.length - 1; kept >= 0; kept--) {
-        assert.equal(rig.fold.rollback(blocks[kept - 1] ?? null), 1);
-        assertSameDump(dump(rig.engine), dumps[kept], `back to ${kept} blocks`);
-      }
-      rig.apply(blocks, [blocks.length]);
-      for (const kept of [29, 17, 9, 2, 1, 0]) {
-        rig.fold.rollback(blocks[kept - 1] ?? null);
-        assertSameDump(dump(rig.engine), dumps[kept], `back to ${kept} blocks at once`);
-        rig.apply(blocks.slice(kept), [7]);
-        assertSameDump(dump(rig.engine), dumps[blocks.length], `forward again from ${kept} blocks`);
-      }
-    }
-  });
+      checkEveryBlock(reversible(memoryBitcoin(chain), [1], false), 30, [29, 17, 9, 2, 1, 0]);
+    });
+  }
 });
 
 describe('switched on late (Bitcoin family)', () => {

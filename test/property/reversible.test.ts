@@ -1,12 +1,11 @@
 /**
- * The one idea, checked: `revert(apply(state, blocks))` is the state before,
- * byte for byte in every column, however the blocks were grouped and the way
- * back was cut. Over random chains with forks, invalid transactions, chains
- * inside a block, Byron boundary blocks, what the ledger itself removes, and
- * datums and scripts that come back in outputs and witnesses.
+ * The one idea, checked for Cardano (support/reversible.ts): over random chains
+ * with forks, invalid transactions, chains inside a block, Byron boundary
+ * blocks, what the ledger itself removes, and datums and scripts that come back
+ * in outputs and witnesses.
  */
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { openMemory } from '../../src/engine/memory.ts';
 import { selectProjections } from '../../src/projections/registry.ts';
@@ -23,57 +22,15 @@ import {
   KEEP_ALL,
   memoryRig,
   type Rig,
+  type RigOptions,
   rocksRig,
   TEST_SEED,
 } from '../support/harness.ts';
 import { BLOCKS_ONLY } from '../support/keep.ts';
+import { checkEveryBlock, describeReversible, type ReversibleFamily, type ReversibleRig } from '../support/reversible.ts';
 import { ROUNDS } from '../support/rounds.ts';
 
-interface Scenario {
-  readonly seed: number;
-  readonly flavour: Flavour;
-  readonly selfContained: boolean;
-  /** Blocks before the part that is undone, and in it. */
-  readonly base: number;
-  readonly undone: number;
-  /** Sizes of groups on the way forward, and of the pieces on the way back. */
-  readonly groups: readonly number[];
-  readonly pieces: readonly number[];
-}
-
-interface ForkScenario {
-  readonly seed: number;
-  readonly flavour: Flavour;
-  readonly selfContained: boolean;
-  readonly groups: readonly number[];
-  /** So many blocks forward, then so many back. */
-  readonly turns: readonly (readonly [forward: number, back: number])[];
-}
-
-/** Scenarios that failed once; they are tried before any other, for ever. */
-const FAILED_BEFORE: readonly [Scenario][] = [];
-const FORKS_FAILED_BEFORE: readonly [ForkScenario][] = [];
-
-const common = {
-  seed: fc.nat(),
-  flavour: fc.constantFrom<Flavour>('conway', 'ancient', 'ancient'),
-  selfContained: fc.boolean(),
-  groups: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 4 }),
-};
-
-const scenarios: fc.Arbitrary<Scenario> = fc.record({
-  ...common,
-  base: fc.nat({ max: 45 }),
-  undone: fc.integer({ min: 1, max: 45 }),
-  pieces: fc.array(fc.integer({ min: 1, max: 45 }), { minLength: 1, maxLength: 4 }),
-});
-
-const forkScenarios: fc.Arbitrary<ForkScenario> = fc.record({
-  ...common,
-  turns: fc.array(fc.tuple(fc.integer({ min: 1, max: 25 }), fc.nat({ max: 20 })), { minLength: 1, maxLength: 7 }),
-});
-
-/** What the scenarios have met, so that a generator gone tame is noticed. */
+/** What the chains have met. */
 const met = {
   invalid: 0,
   invalidWithReturn: 0,
@@ -101,109 +58,75 @@ function note(devnet: Devnet): void {
   for (const [how, count] of Object.entries(recurrences(devnet))) met[how as keyof ReturnType<typeof recurrences>] += count;
 }
 
-/** Back by `count` blocks, in pieces of these sizes. */
-function goBack(rig: Rig, count: number, pieces: readonly number[]): void {
-  const { blocks } = rig.devnet.chain;
-  for (let left = count, i = 0; left > 0; i++) {
-    const piece = Math.min(left, pieces[i % pieces.length]);
-    left -= piece;
-    const undone = rig.fold.rollback(blocks[blocks.length - 1 - count + left] ?? null);
-    assert.equal(undone, piece);
-  }
-}
-
-async function checkReversible(scenario: Scenario, open: (devnet: Devnet) => Promise<Rig>): Promise<void> {
-  const { seed, flavour, base, undone, groups, pieces } = scenario;
-  const devnet = new Devnet(devnetOptions(seed, flavour), { dressed: true });
-  const rig = await open(devnet);
-  try {
-    const empty = dump(rig.engine);
-    rig.forward(base, groups);
-    const before = dump(rig.engine);
-    if (base === 0) assertSameDump(before, empty, 'a new store');
-    rig.forward(undone, groups);
-    assertIsModel(rig, 'after the way forward');
-    const far = dump(rig.engine);
-    goBack(rig, undone, pieces);
-    assertSameDump(dump(rig.engine), before, `after ${undone} blocks forward and back`);
-    rig.apply(devnet.blocks(base), [...groups].reverse());
-    assertSameDump(dump(rig.engine), far, 'forward again');
-    goBack(rig, base + undone, pieces);
-    assertSameDump(dump(rig.engine), empty, 'back at the origin');
-    note(devnet);
-  } finally {
-    await rig.close();
-  }
-}
-
-/** A store that has been on other forks is the store that never was. */
-async function checkForks(scenario: ForkScenario, open: (devnet: Devnet) => Promise<Rig>): Promise<void> {
-  const { seed, flavour, selfContained, groups, turns } = scenario;
-  const devnet = new Devnet(devnetOptions(seed, flavour), { dressed: true });
-  const rig = await open(devnet);
-  try {
-    for (const [forward, back] of turns) {
-      rig.forward(forward, groups);
-      const depth = Math.min(back, devnet.chain.blocks.length);
+/** As `ReversibleRig`. The chain is noted when nothing more comes. */
+function reversible(rig: Rig, selfContained: boolean): ReversibleRig {
+  const { devnet } = rig;
+  return {
+    engine: rig.engine,
+    get length() {
+      return devnet.chain.blocks.length;
+    },
+    forward: (count, groups) => rig.forward(count, groups),
+    again: (kept, groups) => rig.apply(devnet.blocks(kept), groups),
+    undo: (kept) => rig.fold.rollback(devnet.chain.blocks[kept - 1] ?? null),
+    leave(depth) {
       rig.fold.rollback(devnet.pointBelow(depth));
       devnet.chain.rollback(depth);
-    }
-    rig.forward(3, groups);
-    assertIsModel(rig, 'after the last fork');
-    const straight = memoryRig(devnet, { selfContained });
-    straight.apply(devnet.blocks());
-    assertSameDump(dump(rig.engine), dump(straight.engine), 'after the last fork');
-    note(devnet);
-  } finally {
-    await rig.close();
-  }
+    },
+    checked(what) {
+      assertIsModel(rig, what);
+      return dump(rig.engine);
+    },
+    straight() {
+      const straight = memoryRig(devnet, { selfContained });
+      straight.apply(devnet.blocks());
+      return dump(straight.engine);
+    },
+    async close() {
+      note(devnet);
+      await rig.close();
+    },
+  };
 }
 
-describe('what is applied can be undone, byte for byte', () => {
-  const inMemory = (options: { selfContained: boolean }) => async (devnet: Devnet) => memoryRig(devnet, options);
-  const onRocks = (options: { selfContained: boolean }) => (devnet: Devnet) => rocksRig(devnet, options);
+const opened =
+  (open: (devnet: Devnet, options: RigOptions) => Rig | Promise<Rig>): ReversibleFamily<Flavour>['inMemory'] =>
+  async ({ seed, kind, selfContained }) =>
+    reversible(await open(new Devnet(devnetOptions(seed, kind), { dressed: true }), { selfContained }), selfContained);
 
-  it('in memory', async () => {
-    const property = fc.asyncProperty(scenarios, (scenario) => checkReversible(scenario, inMemory(scenario)));
-    await fc.assert(property, { seed: TEST_SEED, numRuns: 60 * ROUNDS, examples: [...FAILED_BEFORE] });
-  });
-
-  it('on RocksDB', async () => {
-    const property = fc.asyncProperty(scenarios, (scenario) => checkReversible(scenario, onRocks(scenario)));
-    await fc.assert(property, { seed: TEST_SEED + 1, numRuns: 12, examples: [...FAILED_BEFORE] });
-  });
-
-  it('over forks, in memory', async () => {
-    const property = fc.asyncProperty(forkScenarios, (scenario) => checkForks(scenario, inMemory(scenario)));
-    await fc.assert(property, { seed: TEST_SEED + 2, numRuns: 50 * ROUNDS, examples: [...FORKS_FAILED_BEFORE] });
-  });
-
-  it('over forks, on RocksDB', async () => {
-    const property = fc.asyncProperty(forkScenarios, (scenario) => checkForks(scenario, onRocks(scenario)));
-    await fc.assert(property, { seed: TEST_SEED + 3, numRuns: 10, examples: [...FORKS_FAILED_BEFORE] });
-  });
-
-  after(() => {
-    const never = Object.entries(met).filter(([, count]) => count === 0);
-    assert.deepEqual(never, [], 'every kind of block was met');
-  });
+describeReversible<Flavour>({
+  name: 'Cardano',
+  kinds: ['conway', 'ancient', 'ancient'],
+  inMemory: opened(memoryRig),
+  onRocks: opened(rocksRig),
+  sizes: { group: 40, part: 45, forward: 25, back: 20, turns: 7 },
+  runs: { inMemory: 60 * ROUNDS, onRocks: 12, forksInMemory: 50 * ROUNDS, forksOnRocks: 10 },
+  failedBefore: [],
+  forksFailedBefore: [],
+  met,
 });
 
 describe('grouping does not matter', () => {
   it('any grouping gives the same store', () => {
     const groupings = fc.array(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 3 });
-    const property = fc.property(common.seed, common.flavour, common.selfContained, groupings, (seed, flavour, selfContained, all) => {
-      const devnet = new Devnet(devnetOptions(seed, flavour), { dressed: true });
-      const blocks = devnet.mine(70);
-      const [first, ...others] = [[1], [blocks.length], ...all].map((groups) => {
-        const rig = memoryRig(devnet, { selfContained });
-        rig.apply(blocks, groups);
-        return dump(rig.engine);
-      });
-      others.forEach((other, i) => {
-        assertSameDump(other, first, `grouping ${i + 1}`);
-      });
-    });
+    const property = fc.property(
+      fc.nat(),
+      fc.constantFrom<Flavour>('conway', 'ancient', 'ancient'),
+      fc.boolean(),
+      groupings,
+      (seed, flavour, selfContained, all) => {
+        const devnet = new Devnet(devnetOptions(seed, flavour), { dressed: true });
+        const blocks = devnet.mine(70);
+        const [first, ...others] = [[1], [blocks.length], ...all].map((groups) => {
+          const rig = memoryRig(devnet, { selfContained });
+          rig.apply(blocks, groups);
+          return dump(rig.engine);
+        });
+        others.forEach((other, i) => {
+          assertSameDump(other, first, `grouping ${i + 1}`);
+        });
+      },
+    );
     fc.assert(property, { seed: TEST_SEED, numRuns: 25 });
   });
 });
@@ -212,25 +135,8 @@ describe('boundaries', () => {
   for (const seed of [1, 2, 3]) {
     it(`every block of all eras is undone exactly, one at a time and from any depth (seed ${seed})`, () => {
       const devnet = new Devnet(devnetOptions(seed, 'ancient'), { dressed: true });
-      const rig = memoryRig(devnet);
-      const dumps = [dump(rig.engine)];
-      for (let i = 0; i < 65; i++) {
-        rig.forward(1);
-        dumps.push(dump(rig.engine));
-      }
+      checkEveryBlock(reversible(memoryRig(devnet), false), 65, [60, 40, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 14, 1, 0]);
       assert.deepEqual([...new Set(devnet.chain.blocks.map(({ era }) => era))], [0, 1, 2, 3, 4, 5, 6, 7]);
-      const points = devnet.chain.blocks;
-      for (let kept = points.length - 1; kept >= 0; kept--) {
-        assert.equal(rig.fold.rollback(points[kept - 1] ?? null), 1);
-        assertSameDump(dump(rig.engine), dumps[kept], `back to ${kept} blocks`);
-      }
-      rig.apply(devnet.blocks(), [points.length]);
-      for (const kept of [60, 40, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 14, 1, 0]) {
-        rig.fold.rollback(points[kept - 1] ?? null);
-        assertSameDump(dump(rig.engine), dumps[kept], `back to ${kept} blocks at once`);
-        rig.apply(devnet.blocks(kept), [7]);
-        assertSameDump(dump(rig.engine), dumps[points.length], `forward again from ${kept} blocks`);
-      }
     });
   }
 
