@@ -10,6 +10,7 @@
 import type { ChainRow } from '../projections/chain.ts';
 import { isOnChain } from '../query/chain-difference.ts';
 import type { Query } from '../query/query.ts';
+import { Latch } from '../util/latch.ts';
 import type { SharedSnapshots } from './shared-snapshots.ts';
 
 /** `query`: in this one the block is on the chain. Only until the next step is asked for. */
@@ -25,19 +26,17 @@ export async function* followChain(
   signal: AbortSignal,
 ): AsyncGenerator<ChainStep, void, void> {
   let lease = snapshots.lease();
-  let hasMoved = false;
-  let wake = (): void => undefined;
-  const stopListening = snapshots.onMove(() => {
-    hasMoved = true;
-    wake();
-  });
-  const end = (): void => wake();
-  signal.addEventListener('abort', end);
+  const moved = new Latch();
+  const wake = (): void => moved.set();
+  const stopListening = snapshots.onMove(wake);
+  signal.addEventListener('abort', wake);
   try {
+    let isBehind = false;
     let row = start(lease.query);
     yield { kind: 'begun', row, query: lease.query };
     while (!signal.aborted) {
-      if (hasMoved) {
+      isBehind ||= moved.take();
+      if (isBehind) {
         const newest = snapshots.lease();
         if (row !== null && !isOnChain(newest.query, row)) {
           newest.release();
@@ -47,21 +46,18 @@ export async function* followChain(
         }
         lease.release();
         lease = newest;
-        hasMoved = false;
+        isBehind = false;
       }
       const next = lease.query.blockAfter(row);
-      if (next !== null) {
+      if (next === null) await moved.wait();
+      else {
         yield { kind: 'applied', row: next, query: lease.query };
         row = next;
-        continue;
       }
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
     }
   } finally {
     stopListening();
-    signal.removeEventListener('abort', end);
+    signal.removeEventListener('abort', wake);
     lease.release();
   }
 }

@@ -22,4 +22,6 @@ export interface MempoolView {
    * shapes of this family ask it themselves.
    */
   overlayAt?(query: Query): PendingOverlay;
+  /** Called when its transactions are others; returns what ends it. */
+  onChange?(listener: () => void): () => void;
 }

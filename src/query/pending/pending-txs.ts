@@ -57,6 +57,7 @@ export class PendingTxs implements MempoolView {
   private bytes = 0;
   private arrived = 0;
   private overlay: PendingOverlay | null = null;
+  private readonly listeners = new Set<() => void>();
   private readonly outputs = new UnspentOutputs();
 
   constructor(read: PendingTxReader, limits: PendingLimits = {}) {
@@ -94,6 +95,11 @@ export class PendingTxs implements MempoolView {
   overlayAt(query: Query): PendingOverlay {
     const { overlay } = this;
     return overlay !== null && isOverlayAt(overlay, query) ? overlay : this.come(query);
+  }
+
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   private add(raw: Uint8Array, height: number): void {
@@ -146,7 +152,10 @@ export class PendingTxs implements MempoolView {
       if (overlay.txs.has(candidate.tx.hexId)) candidate.countedAt = height;
       else if (height - candidate.countedAt > PENDING_RETURN_BLOCKS) this.drop(candidate);
     }
+    const before = this.overlay?.txs ?? new Map();
     this.overlay = overlay;
+    const isSame = before.size === overlay.txs.size && [...overlay.txs.keys()].every((id) => before.has(id));
+    if (!isSame) for (const listener of [...this.listeners]) listener();
     return overlay;
   }
 

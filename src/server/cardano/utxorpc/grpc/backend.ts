@@ -77,6 +77,18 @@ export class UtxoRpcBackend {
     }
   }
 
+  /** The same, of the newest block. */
+  stepAtTip<T>(signal: AbortSignal, body: (query: Query) => T): Promise<T> {
+    return this.step(signal, () => {
+      const lease = this.context.reads.lease();
+      try {
+        return body(lease.query);
+      } finally {
+        lease.release();
+      }
+    });
+  }
+
   /** Counts the stream among the open ones until it is over. Throws BUSY. */
   async *stream<T>(source: AsyncIterable<T>): AsyncGenerator<T, void, void> {
     const { streamsMax } = this.context.config.server;

@@ -7,7 +7,7 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
-import { queryConnect, submitConnect, syncConnect } from '@utxorpc/spec/lib/index.mjs';
+import { queryConnect, submitConnect, syncConnect, watchConnect } from '@utxorpc/spec/lib/index.mjs';
 import { UTXORPC_IDLE_MS, UTXORPC_MESSAGE_BYTES_MAX, UTXORPC_SESSION_STREAMS_MAX } from '../../../../util/limits.ts';
 import { listenOn } from '../../../http/listen.ts';
 import { tokenCheck } from '../../../http/safety.ts';
@@ -17,6 +17,7 @@ import { queryService } from './query-service.ts';
 import { guardCalls } from './status.ts';
 import { submitService } from './submit-service.ts';
 import { syncService } from './sync-service.ts';
+import { watchService } from './watch-service.ts';
 
 /** `port` 0: any that is free. Throws IO where the system does not let it listen. */
 export async function openGrpc(parts: UtxoRpcParts, port: number): Promise<ShapeServer> {
@@ -28,6 +29,7 @@ export async function openGrpc(parts: UtxoRpcParts, port: number): Promise<Shape
       router.service(queryConnect.QueryService, queryService(backend));
       router.service(syncConnect.SyncService, syncService(backend));
       router.service(submitConnect.SubmitService, submitService(backend));
+      router.service(watchConnect.WatchService, watchService(backend));
     },
     interceptors: [guardCalls(settings.token === '' ? null : tokenCheck(settings.token), parts.log)],
     readMaxBytes: UTXORPC_MESSAGE_BYTES_MAX,

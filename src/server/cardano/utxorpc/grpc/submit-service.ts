@@ -1,9 +1,17 @@
-/** The service `Submit`: transactions on their way to the chain. */
+/**
+ * The service `Submit`: transactions on their way to the chain, handed to the
+ * node, evaluated, waited for and watched.
+ */
 import type { ServiceImpl } from '@connectrpc/connect';
 import { submit as messages, type submitConnect } from '@utxorpc/spec/lib/index.mjs';
+import { TXID_BYTES } from '../../../../ledgers/outpoint.ts';
 import { UnspentError } from '../../../../util/errors.ts';
 import type { UtxoRpcBackend } from './backend.ts';
+import { evaluationMessage } from './evaluation-message.ts';
+import { mempoolEvents, stageEvents } from './mempool-events.ts';
 import { newMessage } from './message-init.ts';
+import { pendingAt, pendingMessage, STAGE } from './pending-tx.ts';
+import { checkCount, hashOf } from './query-service.ts';
 
 export function submitService(backend: UtxoRpcBackend): Partial<ServiceImpl<typeof submitConnect.SubmitService>> {
   return {
@@ -13,6 +21,31 @@ export function submitService(backend: UtxoRpcBackend): Partial<ServiceImpl<type
       for (const each of tx) ref.push(await backend.context.submit(rawTx(each)));
       return newMessage(messages.SubmitTxResponse, { ref });
     },
+
+    async evalTx({ tx }) {
+      const report = [];
+      for (const each of tx) report.push({ chain: { case: 'cardano' as const, value: await evaluationMessage(backend, rawTx(each)) } });
+      return newMessage(messages.EvalTxResponse, { report });
+    },
+
+    readMempool(_request, { signal }) {
+      return backend.read(signal, (query) => {
+        const pending = pendingAt(backend.context, query);
+        const items = pending.all().flatMap(({ id }) => {
+          const tx = pending.byId(id);
+          return tx === null ? [] : [pendingMessage(tx, STAGE.mempool)];
+        });
+        return newMessage(messages.ReadMempoolResponse, { items });
+      });
+    },
+
+    waitForTx({ ref }, { signal }) {
+      checkCount(ref.length, 'ref');
+      const ids = ref.map((each) => hashOf(each, TXID_BYTES, 'ref'));
+      return backend.stream(stageEvents(backend, ids, signal));
+    },
+
+    watchMempool: (request, { signal }) => backend.stream(mempoolEvents(backend, request, signal)),
   };
 }
 

@@ -13,7 +13,7 @@ import { readTxWitnesses } from '../../../../ledgers/cardano/witnesses.ts';
 import type { Witness } from '../../../../ledgers/ledger.ts';
 import { outpointKey } from '../../../../ledgers/outpoint.ts';
 import { describeStored } from '../../../../query/cardano/describe-stored.ts';
-import type { ResolvedInput, ResolvedTx } from '../../../../query/cardano/transactions.ts';
+import type { DescribedHistoryTx, ResolvedContent, ResolvedInput } from '../../../../query/cardano/transactions.ts';
 import { compareBytes } from '../../../../util/bytes.ts';
 import { certificateMessage } from './certificate-message.ts';
 import type { MessageInit } from './message-init.ts';
@@ -26,7 +26,7 @@ const PURPOSE = { spend: 0, mint: 1, certificate: 2, withdrawal: 3 } as const;
 type TxMessage = MessageInit<cardano.Tx>;
 
 /** Throws STORE_DAMAGED. */
-export function txMessage(tx: ResolvedTx): TxMessage {
+export function txMessage(tx: ResolvedContent): TxMessage {
   const { body } = tx;
   const redeemers = new RedeemersOf(tx);
   return {
@@ -73,9 +73,9 @@ function inputMessage({ txId, index, utxo }: ResolvedInput): MessageInit<cardano
 /** The redeemers of a transaction by what they are for, which they count as the ledger sorts it. */
 class RedeemersOf {
   private readonly redeemers: readonly Redeemer[];
-  private readonly tx: ResolvedTx;
+  private readonly tx: ResolvedContent;
 
-  constructor(tx: ResolvedTx) {
+  constructor(tx: ResolvedContent) {
     this.tx = tx;
     this.redeemers = tx.redeemers;
   }
@@ -116,7 +116,7 @@ export function redeemerMessage({ tag, index, data, memory, steps }: Redeemer): 
   return { purpose: tag + 1, payload: dataMessage(data), index, exUnits: { memory, steps }, originalCbor: data };
 }
 
-function witnessMessage({ witnesses, auxiliary }: ResolvedTx): MessageInit<cardano.WitnessSet> {
+function witnessMessage({ witnesses, auxiliary }: DescribedHistoryTx): MessageInit<cardano.WitnessSet> {
   const found = readTxWitnesses(witnesses, auxiliary).witnesses;
   return {
     vkeywitness: readSignatories(witnesses).map(({ key, signature }) => ({ vkey: key, signature })),
@@ -125,7 +125,7 @@ function witnessMessage({ witnesses, auxiliary }: ResolvedTx): MessageInit<carda
   };
 }
 
-function auxiliaryMessage({ isByron, witnesses, auxiliary }: ResolvedTx): MessageInit<cardano.AuxData> | undefined {
+function auxiliaryMessage({ isByron, witnesses, auxiliary }: DescribedHistoryTx): MessageInit<cardano.AuxData> | undefined {
   if (auxiliary === null || isByron) return undefined;
   return {
     metadata: readMetadata(auxiliary).map(({ label, value }) => ({ label, value: metadatumMessage(readMetadatum(value)) })),
