@@ -329,6 +329,8 @@ export const EVALUATION_BODY_BYTES_MAX = 1024 * 1024;
 export const OGMIOS_MESSAGES_MAX = 16;
 /** Stake accounts in one request of the Ogmios API: the node is asked for all of them at once. */
 export const OGMIOS_ACCOUNTS_MAX = 1_000;
+/** Milliseconds of silence after which the other side of a WebSocket of the Ogmios API is asked whether it is there. */
+export const OGMIOS_KEEP_ALIVE_MS = 60_000;
 /** Requests for a next block that a WebSocket may send ahead of their answers; then it is read no further. Clients begin with 100. */
 export const OGMIOS_PIPELINED_MAX = 1_000;
 /** Points in one request for an intersection: each is looked up. */

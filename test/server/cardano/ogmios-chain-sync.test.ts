@@ -15,6 +15,7 @@ import {
 } from '@cardano-ogmios/client';
 import type { BlockPraos, PointOrOrigin, Tip } from '@cardano-ogmios/schema';
 import { WebSocket } from 'ws';
+import { Random } from '../../../src/chains/random.ts';
 import { readWholeTx } from '../../../src/ledgers/cardano/transaction.ts';
 import type { Ledger } from '../../../src/ledgers/ledger.ts';
 import { historyProjection } from '../../../src/projections/history/history.ts';
@@ -23,6 +24,9 @@ import { toHex } from '../../../src/util/bytes.ts';
 import { until } from '../../support/patience.ts';
 import { datumOf, ScriptNetwork } from '../../support/script-network.ts';
 import { Served } from '../../support/served.ts';
+
+/** A history takes these. */
+const HISTORY = ['index.address', 'history'];
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -176,6 +180,58 @@ describe('chain synchronisation with @cardano-ogmios/client', () => {
       return true;
     });
     await follower.close();
+  });
+});
+
+describe('chain synchronisation of a chain that turns at random', () => {
+  /** What a client has made of the answers that it got. */
+  class Copy {
+    readonly ids: string[] = [];
+    answers = 0;
+
+    take({ result }: Json): void {
+      const { direction, block, point } = result as { direction: string; block?: { id: string; ancestor: string }; point?: PointOrOrigin };
+      this.answers++;
+      if (direction === 'backward') {
+        const at = point === 'origin' ? -1 : this.ids.indexOf((point as { id: string }).id);
+        assert.ok(point === 'origin' || at >= 0, 'it goes back to a block that it gave');
+        this.ids.length = at + 1;
+      } else {
+        assert.equal(block!.ancestor, this.ids.at(-1) ?? block!.ancestor, 'a block follows the one before');
+        this.ids.push(block!.id);
+      }
+    }
+  }
+
+  it('ends at the same chain, however requests and turns fall', async () => {
+    const random = new Random(7, 1);
+    const served = await Served.open({ blocks: 5, seed: 9, store: { keeps: ['chain', 'transactions', 'utxo', ...HISTORY] } });
+    const { origin } = await served.listen();
+    const socket = new WebSocket(`${origin.replace('http:', 'ws:')}/ogmios`);
+    const copy = new Copy();
+    socket.on('message', (data) => copy.take(JSON.parse(data.toString()) as Json));
+    await once(socket, 'open');
+    const ask = (count: number): void => {
+      for (let i = 0; i < count; i++) socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'nextBlock' }));
+    };
+    for (let turn = 0; turn < 25; turn++) {
+      ask(random.int(6));
+      const { length } = served.devnet.chain.blocks;
+      if (random.chance(0.4) && length > 1) served.back(1 + random.int(Math.min(5, length - 1)));
+      served.forward(1 + random.int(4));
+      // Some answers come before the next turn, some after it.
+      if (random.chance(0.5)) await new Promise((resolve) => setImmediate(resolve));
+    }
+    ask(500);
+    const wanted = served.devnet.chain.blocks.map(({ hash }) => toHex(hash));
+    await until(async () => copy.ids.length === wanted.length && copy.ids.at(-1) === wanted.at(-1), 'the copy at the tip');
+    assert.deepEqual(copy.ids, wanted);
+    served.back(3);
+    served.forward(4);
+    await until(async () => copy.ids.at(-1) === toHex(served.devnet.chain.blocks.at(-1)!.hash), 'the copy at the new tip');
+    socket.close();
+    await once(socket, 'close');
+    await served.close();
   });
 });
 

@@ -8,10 +8,10 @@
  * all others: whoever waits for a block can still ask.
  */
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { OGMIOS_MESSAGES_MAX, OGMIOS_PIPELINED_MAX } from '../../../util/limits.ts';
+import { OGMIOS_KEEP_ALIVE_MS, OGMIOS_MESSAGES_MAX, OGMIOS_PIPELINED_MAX } from '../../../util/limits.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import { ChainSync } from './chain-sync.ts';
 import { answerTo, methodOf } from './rpc.ts';
@@ -23,9 +23,11 @@ const CLOSE_UNABLE = 1011;
 
 export function serveWebSockets(app: FastifyInstance, path: string, messageBytesMax: number, state: ServerState): void {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax, perMessageDeflate: false });
-  app.server.on('upgrade', async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  app.server.on('upgrade', async (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // The connection may break at any moment; then there is nobody to tell.
     socket.on('error', () => socket.destroy());
+    // Whoever waits for a block sends nothing: that it is still there is for the operating system to find out.
+    socket.setKeepAlive(true, OGMIOS_KEEP_ALIVE_MS);
     const asked = (request.url ?? '').split('?')[0].replace(/\/+$/, '');
     if (asked !== path) return refuse(socket, 404);
     const { statusCode } = await post(app, path, request, PROBE);
@@ -112,6 +114,6 @@ class AnswerQueue {
   }
 }
 
-function refuse(socket: Duplex, status: number): void {
+function refuse(socket: Socket, status: number): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
