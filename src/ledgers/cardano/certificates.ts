@@ -60,7 +60,7 @@ export type Certificate =
       readonly deposit: bigint | null;
     }
   | { readonly kind: 'poolRegistration'; readonly registration: PoolRegistration }
-  | { readonly kind: 'poolRetirement'; readonly pool: Uint8Array; readonly epoch: number }
+  | { readonly kind: 'poolRetirement'; readonly pool: Uint8Array; readonly epoch: bigint }
   | { readonly kind: 'genesisDelegation'; readonly genesis: Uint8Array; readonly delegate: Uint8Array; readonly vrfKeyHash: Uint8Array }
   /** Rewards from reserves or treasury, before Conway: to these credentials, or as a whole to the other one of the two. */
   | {
@@ -99,7 +99,7 @@ function readStake(c: Cursor, kind: number): Certificate | null {
 
 function readPool(c: Cursor, kind: number): Certificate | null {
   if (kind === 3) return { kind: 'poolRegistration', registration: readRegistration(c) };
-  if (kind === 4) return { kind: 'poolRetirement', pool: c.byteString(), epoch: c.uint() };
+  if (kind === 4) return { kind: 'poolRetirement', pool: c.byteString(), epoch: c.bigUint() };
   return null;
 }
 
@@ -171,7 +171,7 @@ export function writeDrep(w: CborWriter, drep: DrepChoice): CborWriter {
   return w.array(1).uint(drep.kind === 'abstain' ? ABSTAIN : NO_CONFIDENCE);
 }
 
-function readAnchor(c: Cursor): Anchor | null {
+export function readAnchor(c: Cursor): Anchor | null {
   if (c.nullish()) return null;
   const fields = c.tuple(2, 'an anchor');
   const anchor = { url: c.text(), hash: c.byteString() };

@@ -27,8 +27,8 @@ export interface HeaderDetails {
   readonly certificate: {
     /** The key that signs blocks. */
     readonly hotKey: Uint8Array;
-    readonly count: number;
-    readonly period: number;
+    readonly count: bigint;
+    readonly period: bigint;
     readonly signature: Uint8Array;
   };
   readonly version: { readonly major: number; readonly minor: number };
@@ -48,7 +48,7 @@ export function readHeaderDetails(header: Uint8Array, era: number): HeaderDetail
   const bodyBytes = c.uint();
   c.skip();
   const fields = isPraos ? c.tuple(4, 'operational certificate') : 0;
-  const certificate = { hotKey: c.byteString(), count: c.uint(), period: c.uint(), signature: c.byteString() };
+  const certificate = { hotKey: c.byteString(), count: c.bigUint(), period: c.bigUint(), signature: c.byteString() };
   if (isPraos) {
     c.close(fields);
     c.tuple(2, 'protocol version');

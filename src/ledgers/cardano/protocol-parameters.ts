@@ -134,7 +134,7 @@ function readParameters(c: Cursor): ProtocolParameters {
     poolCostMin: c.bigUint(),
     lovelacePerUtxoByte: c.bigUint(),
     costModels: readCostModels(c),
-    ...readPair(c, 'prices', () => ({ memoryPrice: readRatio(c), stepsPrice: readRatio(c) })),
+    ...readPrices(c),
     txUnitsMax: readUnits(c),
     blockUnitsMax: readUnits(c),
     valueBytesMax: c.uint(),
@@ -152,6 +152,60 @@ function readParameters(c: Cursor): ProtocolParameters {
   };
   c.close(fields);
   return parameters;
+}
+
+/** What a proposal would change. It may ask for numbers that no ledger would take. */
+export type ParameterUpdate = {
+  readonly [Name in keyof ProtocolParameters]?: ProtocolParameters[Name] extends number ? number | bigint : ProtocolParameters[Name];
+};
+
+/** CDDL: conway.cddl, `protocol_param_update`. */
+const UPDATES: ReadonlyMap<number, (c: Cursor) => ParameterUpdate> = new Map<number, (c: Cursor) => ParameterUpdate>([
+  [0, (c) => ({ feePerByte: c.bigUint() })],
+  [1, (c) => ({ feeFixed: c.bigUint() })],
+  [2, (c) => ({ blockBytesMax: c.bigUint() })],
+  [3, (c) => ({ txBytesMax: c.bigUint() })],
+  [4, (c) => ({ headerBytesMax: c.bigUint() })],
+  [5, (c) => ({ stakeKeyDeposit: c.bigUint() })],
+  [6, (c) => ({ poolDeposit: c.bigUint() })],
+  [7, (c) => ({ poolRetirementEpochsMax: c.bigUint() })],
+  [8, (c) => ({ poolsWanted: c.bigUint() })],
+  [9, (c) => ({ pledgeInfluence: readRatio(c) })],
+  [10, (c) => ({ monetaryExpansion: readRatio(c) })],
+  [11, (c) => ({ treasuryShare: readRatio(c) })],
+  [16, (c) => ({ poolCostMin: c.bigUint() })],
+  [17, (c) => ({ lovelacePerUtxoByte: c.bigUint() })],
+  [18, (c) => ({ costModels: readCostModels(c) })],
+  [19, readPrices],
+  [20, (c) => ({ txUnitsMax: readUnits(c) })],
+  [21, (c) => ({ blockUnitsMax: readUnits(c) })],
+  [22, (c) => ({ valueBytesMax: c.bigUint() })],
+  [23, (c) => ({ collateralPercent: c.bigUint() })],
+  [24, (c) => ({ collateralInputsMax: c.bigUint() })],
+  [25, (c) => ({ poolThresholds: readRatios(c, POOL_THRESHOLDS) })],
+  [26, (c) => ({ drepThresholds: readRatios(c, DREP_THRESHOLDS) })],
+  [27, (c) => ({ committeeSizeMin: c.bigUint() })],
+  [28, (c) => ({ committeeTermMax: c.bigUint() })],
+  [29, (c) => ({ actionLifetime: c.bigUint() })],
+  [30, (c) => ({ actionDeposit: c.bigUint() })],
+  [31, (c) => ({ drepDeposit: c.bigUint() })],
+  [32, (c) => ({ drepActivity: c.bigUint() })],
+  [33, (c) => ({ referenceScriptBytePrice: readRatio(c) })],
+]);
+
+/** Throws BLOCK_INVALID. */
+export function readParameterUpdate(c: Cursor): ParameterUpdate {
+  let update: ParameterUpdate = {};
+  for (let i = 0, count = c.map(); c.more(count, i); i++) {
+    const key = c.uint();
+    const read = UPDATES.get(key) ?? c.fail(`a protocol parameter of unknown number ${key}`);
+    update = { ...update, ...read(c) };
+  }
+  return update;
+}
+
+function readPrices(c: Cursor): Pick<ProtocolParameters, 'memoryPrice' | 'stepsPrice'> {
+  return readPair(c, 'prices', () => ({ memoryPrice: readRatio(c), stepsPrice: readRatio(c) }));
 }
 
 function readPair<T>(c: Cursor, what: string, read: () => T): T {

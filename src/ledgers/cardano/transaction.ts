@@ -88,6 +88,10 @@ export interface DescribedTx extends DescribedByronTx {
   readonly networkId: number | null;
   /** The hash of what it gives to scripts; null: none. */
   readonly scriptDataHash: Uint8Array | null;
+  /** Governance proposals it carries, each in CBOR. */
+  readonly proposals: readonly Uint8Array[];
+  /** All its votes, in CBOR; null: none. */
+  readonly votes: Uint8Array | null;
   /** Governance proposals it carries. */
   readonly proposalCount: number;
   /** What it says the treasury holds, and what it gives to it (Conway). */
@@ -175,6 +179,8 @@ function emptyTx(id: Uint8Array, valid: boolean): Draft {
     withdrawn: 0n,
     networkId: null,
     scriptDataHash: null,
+    proposals: [],
+    votes: null,
     proposalCount: 0,
     treasury: null,
     donation: 0n,
@@ -197,17 +203,25 @@ function readField(cursor: Cursor, key: number, draft: Draft): boolean {
   else if (key === 15) draft.networkId = cursor.uint();
   else if (key === 17) draft.totalCollateral = cursor.bigUint();
   else if (key === 18) draft.referenceInputs = readInputs(cursor);
-  else if (key === 20) draft.proposalCount = countItems(cursor);
+  else if (key === 19) draft.votes = readItem(cursor);
+  else if (key === 20) readProposals(cursor, draft);
   else if (key === 21) draft.treasury = cursor.bigUint();
   else if (key === 22) draft.donation = cursor.bigUint();
   else return false;
   return true;
 }
 
-function countItems(cursor: Cursor): number {
-  let i = 0;
-  for (const count = enterSet(cursor); cursor.more(count, i); i++) cursor.skip();
-  return i;
+function readItem(cursor: Cursor): Uint8Array {
+  const start = cursor.at;
+  cursor.skip();
+  return cursor.bytes.subarray(start, cursor.at);
+}
+
+function readProposals(cursor: Cursor, draft: Draft): void {
+  const proposals: Uint8Array[] = [];
+  for (let i = 0, count = enterSet(cursor); cursor.more(count, i); i++) proposals.push(readItem(cursor));
+  draft.proposals = proposals;
+  draft.proposalCount = proposals.length;
 }
 
 /** They are arrays with their kind in front. */
@@ -219,8 +233,7 @@ function readCertificates(cursor: Cursor, draft: Draft): void {
     cursor.array();
     kinds.push(cursor.uint());
     cursor.at = start;
-    cursor.skip();
-    certificates.push(cursor.bytes.subarray(start, cursor.at));
+    certificates.push(readItem(cursor));
   }
   draft.certificateKinds = kinds;
   draft.certificates = certificates;
@@ -238,7 +251,8 @@ function readHashes(cursor: Cursor): Uint8Array[] {
   return hashes;
 }
 
-function readOutRef(cursor: Cursor): OutRef {
+/** `[txid, index]`: of an output, or a proposal. */
+export function readOutRef(cursor: Cursor): OutRef {
   const fields = cursor.tuple(2, 'input');
   cursor.span(TX_ID_BYTES);
   const txId = cursor.bytes.subarray(cursor.start, cursor.stop);

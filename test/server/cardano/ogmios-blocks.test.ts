@@ -4,10 +4,7 @@
  * that another library writes.
  */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import {
   Anchor,
@@ -43,27 +40,13 @@ import { wholeTxs } from '../../../src/ledgers/cardano/whole-tx.ts';
 import { certificatesJson } from '../../../src/server/cardano/ogmios/certificates-json.ts';
 import { type JsonValue, jsonText } from '../../../src/server/cardano/ogmios/json-text.ts';
 import { txJson } from '../../../src/server/cardano/ogmios/tx-json.ts';
-import { temporary } from '../../cli/run.ts';
 import { fixtures, needsFixtures, readFixture } from '../../support/fixtures.ts';
+import { compiled } from '../../support/ogmios-types.ts';
 
 const BYRON_EPOCH_SLOTS = 21_600;
 const SHELLEY = 2;
 
 type Fields = Readonly<Record<string, JsonValue | undefined>>;
-
-/** What the compiler says of these values as `type` of Ogmios; amounts are numbers in JSON, whatever TypeScript has for them. */
-function compiled(type: string, values: readonly JsonValue[]): string {
-  const folder = temporary();
-  const schema = createRequire(import.meta.url)
-    .resolve('@cardano-ogmios/schema')
-    .replace(/\.js$/, '.d.ts');
-  writeFileSync(join(folder, 'schema.d.ts'), readFileSync(schema, 'utf8').replace(/\bbigint\b/g, 'number'));
-  const lines = `import type { ${type} } from './schema.d.ts';\nexport const values: ${type}[] = [\n${values.map(jsonText).join(',\n')}];\n`;
-  writeFileSync(join(folder, 'values.ts'), lines);
-  const tsc = resolve(import.meta.dirname, '../../../node_modules/.bin/tsc');
-  const options = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--allowImportingTsExtensions'];
-  return spawnSync(tsc, [...options, 'values.ts'], { cwd: folder, encoding: 'utf8' }).stdout;
-}
 
 /** One of each kind of transaction that is in the blocks: of those with the same fields, in the same era, the first. */
 function realTransactions(): JsonValue[] {

@@ -98,7 +98,7 @@ function representativeJson(certificate: Extract<Governance, { kind: 'drepRegist
   return { type: 'delegateRepresentativeRegistration', delegateRepresentative, deposit, metadata: metadata ?? undefined };
 }
 
-function credentialJson({ kind, hash }: Credential): { readonly id: string; readonly from: string } {
+export function credentialJson({ kind, hash }: Credential): { readonly id: string; readonly from: string } {
   return { id: hexOf(hash), from: kind === 'key' ? 'verificationKey' : 'script' };
 }
 
@@ -106,7 +106,7 @@ export function drepJson(drep: DrepChoice): JsonValue {
   return drep.kind === 'registered' ? { type: 'registered', ...credentialJson(drep.credential) } : { type: drep.kind };
 }
 
-function anchorJson({ url, hash }: Anchor): JsonValue {
+export function anchorJson({ url, hash }: Anchor): JsonValue {
   return { hash: hexOf(hash), url };
 }
 

@@ -1,7 +1,7 @@
 /**
  * A transaction of a block as Ogmios 6 writes it, with its CBOR. Left out are
- * proposals, votes and updates of parameters (their bytes are in the CBOR), and
- * the signatures of Byron. docs/reference/ogmios.md says so.
+ * updates of parameters from before Conway (their bytes are in the CBOR), and the
+ * signatures of Byron. docs/reference/ogmios.md says so.
  */
 import { blake2b256 } from '../../../crypto/hash.ts';
 import type { Asset } from '../../../ledgers/asset.ts';
@@ -16,7 +16,8 @@ import { hexOf } from '../../../query/dialect.ts';
 import type { HistoryTx } from '../../../query/history.ts';
 import { compareBytes } from '../../../util/bytes.ts';
 import { certificatesJson } from './certificates-json.ts';
-import type { JsonValue } from './json-text.ts';
+import { proposalJson, votesJson } from './governance-json.ts';
+import { type JsonValue, whereReadable } from './json-text.ts';
 import { assetsJson, describedOutputJson } from './outputs-json.ts';
 import { ada } from './parameters-json.ts';
 import { scriptJson } from './script-json.ts';
@@ -55,6 +56,8 @@ function bodyJson({ body }: DescribedHistoryTx): Fields {
     network: body.networkId === null ? undefined : NETWORKS[body.networkId],
     scriptIntegrityHash: body.scriptDataHash === null ? undefined : hexOf(body.scriptDataHash),
     requiredExtraSignatories: unlessEmpty(body.requiredSigners.map(hexOf)),
+    proposals: unlessEmpty(body.proposals.map(proposalJson)),
+    votes: unlessEmpty(votesJson(body.votes)),
     treasury:
       treasury === null && donation === 0n
         ? undefined
@@ -111,7 +114,8 @@ function redeemerJson({ tag, index, data, memory, steps }: Redeemer): JsonValue 
 
 function metadataJson(auxiliary: Uint8Array): JsonValue {
   const labels = readMetadata(auxiliary).map(({ label, value }) => {
-    const json = plainJson(readMetadatum(value));
+    // Nested too deep, it is given as CBOR alone.
+    const json = whereReadable(() => plainJson(readMetadatum(value)));
     return [label.toString(), json === null ? { cbor: hexOf(value) } : { json }] as const;
   });
   return { hash: hexOf(blake2b256(auxiliary)), labels: Object.fromEntries(labels) };
