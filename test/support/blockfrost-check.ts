@@ -29,6 +29,7 @@ const routes = JSON.parse(specification, withoutBareNullable) as Routes;
 
 /** Of a chain whose transactions are not kept, and of a private network. */
 const NULL_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  '/accounts/{stake_address}': ['rewards_sum', 'withdrawals_sum', 'reserves_sum', 'treasury_sum'],
   '/assets/{asset}': ['initial_mint_tx_hash', 'mint_or_burn_count', 'onchain_metadata_standard'],
   '/epochs/latest': ['output', 'fees'],
   '/epochs/{number}': ['output', 'fees'],

@@ -1,11 +1,13 @@
 /**
  * Names in bech32 that are not addresses: pools by the hash of their key
- * (CIP-5), assets by a fingerprint of policy and name (CIP-14).
+ * (CIP-5), representatives by that of their key or script (CIP-105), assets by a
+ * fingerprint of policy and name (CIP-14).
  */
 import { bech32 } from '@scure/base';
 import { blake2b160, blake2b224 } from '../../crypto/hash.ts';
 import { concatBytes } from '../../util/bytes.ts';
 import type { AssetId } from '../asset.ts';
+import type { DrepChoice } from './certificates.ts';
 
 /** Of the pool whose cold key this is. */
 export function poolId(key: Uint8Array): string {
@@ -15,6 +17,14 @@ export function poolId(key: Uint8Array): string {
 /** Of the pool whose cold key has this hash. Of any length: preprod has a certificate that names a pool by 56 bytes. */
 export function poolIdOfHash(hash: Uint8Array): string {
   return bech32.encode('pool', bech32.toWords(hash), false);
+}
+
+/** Of whom an account votes by, as Blockfrost writes it: one that is registered in the first form of CIP-105, those that nobody is by name. */
+export function drepId(drep: DrepChoice): string {
+  if (drep.kind === 'abstain') return 'drep_always_abstain';
+  if (drep.kind === 'noConfidence') return 'drep_always_no_confidence';
+  const { kind, hash } = drep.credential;
+  return bech32.encode(kind === 'script' ? 'drep_script' : 'drep', bech32.toWords(hash), false);
 }
 
 /** What wallets show for an asset. */

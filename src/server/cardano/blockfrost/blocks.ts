@@ -1,6 +1,6 @@
 /**
- * Blocks, epochs, and what a network was made with. What only transactions or
- * headers tell and is not kept (fees, sums, keys of VRF) is null.
+ * Blocks and epochs. What only transactions or headers tell and is not kept
+ * (fees, sums, keys of VRF) is null.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { poolId } from '../../../ledgers/cardano/bech32-ids.ts';
@@ -14,15 +14,6 @@ import { type BlockfrostAnswers, notFound } from './answer.ts';
 import { cutPage, readPage } from './page.ts';
 
 const HASH_BYTES = 32;
-
-/** Of mainnet, preprod and preview alike: in their genesis files, which a store does not keep. */
-const PUBLIC_GENESIS = {
-  active_slots_coefficient: 0.05,
-  update_quorum: 5,
-  max_lovelace_supply: '45000000000000000',
-  slots_per_kes_period: 129_600,
-  max_kes_evolutions: 62,
-} as const;
 
 interface Params {
   readonly block: string;
@@ -53,8 +44,6 @@ export function registerBlocks(app: FastifyInstance, answers: BlockfrostAnswers)
     const epoch = numberOf((request.params as Params).epoch, 'epoch');
     answers.give(request, reply, (query) => epochJson(query, request, epoch, answers));
   });
-
-  app.get('/genesis', (_request, reply) => answers.send(reply, genesisJson(answers)));
 }
 
 type BlockFinder = (query: Query, params: Params) => ChainRow | null;
@@ -143,18 +132,4 @@ function epochJson(query: Query, { task }: FastifyRequest, epoch: number, { netw
       active_stake: null,
     };
   });
-}
-
-/** A private network has a genesis of its own, of which only the clock is kept. */
-function genesisJson({ network, context }: BlockfrostAnswers): object {
-  const isPublic = context.network.family.ownParameters(context.network) === null;
-  const unknown = Object.fromEntries(Object.keys(PUBLIC_GENESIS).map((name) => [name, null]));
-  return {
-    ...(isPublic ? PUBLIC_GENESIS : unknown),
-    network_magic: network.magic,
-    epoch_length: network.shelleyEpochSlots,
-    system_start: Math.floor(network.systemStart),
-    slot_length: network.shelleySlotMs / 1000,
-    security_param: network.k,
-  };
 }

@@ -5,7 +5,14 @@
  * network is refused, as Blockfrost does, and not answered with an empty list.
  */
 import { blake2b224 } from '../../../crypto/hash.ts';
-import { type Address, type CardanoNetwork, parseAddress, parseCredential, readAddress } from '../../../ledgers/cardano/index.ts';
+import {
+  type Address,
+  type CardanoNetwork,
+  type Credential,
+  parseAddress,
+  parseCredential,
+  readAddress,
+} from '../../../ledgers/cardano/index.ts';
 import type { MatchPattern } from '../../../query/cardano/matches.ts';
 import { UnspentError } from '../../../util/errors.ts';
 
@@ -29,11 +36,11 @@ export function parseHolder(text: string, network: CardanoNetwork): OutputHolder
 }
 
 /** The stake credential in a stake address. Throws USAGE. */
-export function parseStakeAddress(text: string, network: CardanoNetwork): Uint8Array {
+export function parseStakeAddress(text: string, network: CardanoNetwork): Credential {
   const address = readAddress(parseAddress(text));
   if (address.kind !== 'reward') throw malformed('a stake address', text);
   checkNetwork(address, network, text);
-  return address.stake.hash;
+  return address.stake;
 }
 
 function checkNetwork({ network }: Address, { addressNetworkId, name }: CardanoNetwork, text: string): void {

@@ -18,12 +18,14 @@ import type { ServerState } from '../../http/server-state.ts';
 import { unhealthyBecause } from '../../metrics/health.ts';
 import type { WireShape } from '../../shapes.ts';
 import { evaluationOf } from '../evaluation/tx-evaluation.ts';
+import { registerAccounts } from './accounts.ts';
 import { registerAddresses } from './addresses.ts';
 import { BlockfrostAnswers, notKept } from './answer.ts';
 import { registerAssets } from './assets.ts';
 import { registerBlocks } from './blocks.ts';
 import { registerEvaluate } from './evaluate.ts';
 import { registerMempool } from './mempool.ts';
+import { registerNetwork } from './network.ts';
 import { registerOutputs } from './outputs.ts';
 import { registerParameters } from './parameters.ts';
 import { registerScripts } from './scripts.ts';
@@ -67,10 +69,12 @@ function registerBlockfrost(app: FastifyInstance, state: ServerState): void {
         });
         registerServer(api, answers);
         for (const register of [
+          registerAccounts,
           registerAddresses,
           registerAssets,
           registerBlocks,
           registerMempool,
+          registerNetwork,
           registerOutputs,
           registerParameters,
           registerScripts,

@@ -27,7 +27,7 @@ export function registerOutputs(app: FastifyInstance, answers: BlockfrostAnswers
   };
   list('/addresses/:address/utxos', ({ address }) => [parseHolder(address, network).pattern]);
   list('/addresses/:address/utxos/:asset', ({ address, asset }) => [parseHolder(address, network).pattern, ...assetPatterns(asset)]);
-  list('/accounts/:stake/utxos', ({ stake }) => [{ kind: 'stake', key: parseStakeAddress(stake, network) }]);
+  list('/accounts/:stake/utxos', ({ stake }) => [{ kind: 'stake', key: parseStakeAddress(stake, network).hash }]);
 }
 
 /** Every output holds lovelace. */

@@ -3,12 +3,13 @@
  * the pots that rewards come from. The store knows nothing of either.
  */
 import { poolIdOfHash } from '../../../ledgers/cardano/bech32-ids.ts';
-import { type Credential, parseCredential, rewardAddress } from '../../../ledgers/cardano/index.ts';
-import { readPots, readStakeAccounts, type StakeAccount } from '../../../ledgers/cardano/stake-accounts.ts';
+import { type Credential, parseCredential } from '../../../ledgers/cardano/index.ts';
+import type { StakeAccount } from '../../../ledgers/cardano/stake-accounts.ts';
 import { hexOf } from '../../../query/dialect.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { OGMIOS_ACCOUNTS_MAX } from '../../../util/limits.ts';
 import type { ServerContext } from '../../context.ts';
+import { askPots, askStakeAccounts } from '../stake-accounts.ts';
 import { drepJson } from './certificates-json.ts';
 import type { JsonValue } from './json-text.ts';
 import { ada } from './parameters-json.ts';
@@ -26,16 +27,11 @@ async function accountSummaries(context: ServerContext, keys: unknown = [], scri
   const asked = [...credentialsOf(keys, 'key'), ...credentialsOf(scripts, 'script')];
   if (asked.length > OGMIOS_ACCOUNTS_MAX) throw new UnspentError('USAGE', `more than ${OGMIOS_ACCOUNTS_MAX} accounts`);
   if (asked.length === 0) return [];
-  // The network of an address does not matter here: the node is asked for credentials.
-  const { accounts } = await context.ledger({ accounts: asked.map((credential) => rewardAddress(credential, 0)) });
-  if (accounts === undefined) throw new UnspentError('UNSUPPORTED', 'what is followed says nothing of stake accounts');
-  return readStakeAccounts(accounts).map(summaryJson);
+  return (await askStakeAccounts(context, asked)).map(summaryJson);
 }
 
 async function treasuryAndReserves(context: ServerContext): Promise<JsonValue> {
-  const { pots } = await context.ledger({ pots: true });
-  if (pots === undefined) throw new UnspentError('UNSUPPORTED', 'what is followed says nothing of treasury and reserves');
-  const { treasury, reserves } = readPots(pots);
+  const { treasury, reserves } = await askPots(context);
   return { treasury: ada(treasury), reserves: ada(reserves) };
 }
 
