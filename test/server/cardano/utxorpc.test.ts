@@ -224,6 +224,14 @@ describe('questions', () => {
     );
   });
 
+  test('an address as the text of its hex, as Mesh sends it', async () => {
+    const [address] = richest();
+    const { query } = stage.clients;
+    const found = await query.searchUtxosByAddress(Uint8Array.from(Buffer.from(address)));
+    assert.ok(found.length > 0);
+    assert.deepEqual(namesOf(found), namesOf(await query.searchUtxosByAddress(bytes(address))));
+  });
+
   test('datums by their hash; what was never seen is left out', async () => {
     const datum = bytes('d87980');
     makeOutputs(stage.served, [{ address: `60${'ab'.repeat(28)}`, lovelace: 1n, assets: {}, inlineDatum: toHex(datum) }]);

@@ -9,7 +9,7 @@ import { POLICY_BYTES } from '../../../../ledgers/asset.ts';
 import { KEY_BYTES, type OutputTraits } from '../../../../ledgers/ledger.ts';
 import { type MatchPattern, outputMatches } from '../../../../query/cardano/matches.ts';
 import type { Utxo } from '../../../../query/utxo.ts';
-import { concatBytes, equalBytes } from '../../../../util/bytes.ts';
+import { concatBytes, equalBytes, fromHex, isHex } from '../../../../util/bytes.ts';
 import { UnspentError } from '../../../../util/errors.ts';
 import { UTXORPC_ALTERNATIVES_MAX } from '../../../../util/limits.ts';
 
@@ -73,10 +73,16 @@ function addressPatterns(pattern: cardano.AddressPattern | undefined): MatchPatt
   if (pattern === undefined) return [];
   const { exactAddress, paymentPart, delegationPart } = pattern;
   const found: MatchPattern[] = [];
-  if (exactAddress.length > 0) found.push({ kind: 'address', key: blake2b224(exactAddress) });
+  if (exactAddress.length > 0) found.push({ kind: 'address', key: blake2b224(addressOf(exactAddress)) });
   if (paymentPart.length > 0) found.push({ kind: 'payment', key: keyOf(paymentPart, 'payment_part') });
   if (delegationPart.length > 0) found.push({ kind: 'stake', key: keyOf(delegationPart, 'delegation_part') });
   return found;
+}
+
+/** Mesh sends the text of its hex (`Address.toBytes` gives a text there); no address consists of an even number of hex digits. */
+function addressOf(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes).toString('latin1');
+  return isHex(text) ? fromHex(text) : bytes;
 }
 
 /**
