@@ -52,6 +52,15 @@ describe('@utxorpc/sdk', () => {
     );
   });
 
+  it('fetches blocks with their bytes', async () => {
+    const { blocks } = network.chain;
+    for (const { slot, hash, raw } of blocks.slice(-4)) {
+      const { parsedBlock, nativeBytes } = await clients.sync.fetchBlock({ slot, hash: toHex(hash) });
+      assert.equal(toHex(nativeBytes), toHex(raw));
+      assert.equal(parsedBlock.header?.height, BigInt(blocks.findIndex((block) => block.slot === slot)));
+    }
+  });
+
   it('is told why a transaction is refused', async () => {
     await assert.rejects(clients.submit.submitTx(Uint8Array.of(0x80)), /\[invalid_argument\]/);
   });
