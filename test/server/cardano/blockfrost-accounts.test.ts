@@ -11,7 +11,26 @@ import { formatAddress, rewardAddress } from '../../../src/ledgers/cardano/index
 import { fromHex } from '../../../src/util/bytes.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
 import { checkBlockfrost } from '../../support/blockfrost-check.ts';
+import { loadClient, skipWithout } from '../../support/heavy-clients.ts';
 import { LiveStage } from '../../support/live-stage.ts';
+
+interface LucidPackage {
+  readonly Blockfrost: new (
+    url: string,
+    project: string,
+  ) => { getDelegation(stake: string): Promise<{ readonly poolId: string | null; readonly rewards: bigint }> };
+}
+
+interface MeshAccount {
+  readonly poolId?: string;
+  readonly active: boolean;
+  readonly balance: string;
+  readonly rewards: string;
+}
+
+interface MeshPackage {
+  readonly BlockfrostProvider: new (url: string) => { fetchAccountInfo(stake: string): Promise<MeshAccount> };
+}
 
 const ADA = 1_000_000n;
 const FEE = 200_000n;
@@ -52,6 +71,21 @@ async function certify(
   await stage.mine();
 }
 
+/** Those of Lucid and Mesh where they are installed (`heavy-clients.ts`). */
+async function checkProviders(pool: string): Promise<void> {
+  const [lucid, mesh] = ['@lucid-evolution/provider', '@meshsdk/provider'];
+  if (skipWithout(lucid) === false) {
+    const { Blockfrost } = loadClient<LucidPackage>(lucid);
+    const delegation = await new Blockfrost(`${stage.origin}/blockfrost`, 'none').getDelegation(STAKE);
+    assert.deepEqual([delegation.poolId, delegation.rewards], [pool, 0n]);
+  }
+  if (skipWithout(mesh) === false) {
+    const { BlockfrostProvider } = loadClient<MeshPackage>(mesh);
+    const info = await new BlockfrostProvider(`${stage.origin}/blockfrost/`).fetchAccountInfo(STAKE);
+    assert.deepEqual([info.poolId, info.active, info.balance, info.rewards], [pool, true, `${9n * ADA}`, '0']);
+  }
+}
+
 const isMissing = (error: unknown): boolean => error instanceof BlockfrostServerError && error.status_code === 404;
 const key = `8200581c${KEY}`;
 
@@ -81,6 +115,7 @@ describe('stake accounts of the Blockfrost API', () => {
     const account = await js.accounts(STAKE);
     const drep = Ed25519KeyHash.from_hex(DREP).to_bech32('drep');
     assert.deepEqual([account.active, account.pool_id, account.drep_id], [true, Ed25519KeyHash.from_hex(POOL).to_bech32('pool'), drep]);
+    await checkProviders(Ed25519KeyHash.from_hex(POOL).to_bech32('pool'));
     assert.deepEqual([account.controlled_amount, account.withdrawable_amount], [`${9n * ADA}`, '0']);
     const addresses = [FIRST, SECOND].map((hex) => ({ address: formatAddress(fromHex(hex)) }));
     assert.deepEqual(await js.accountsAddresses(STAKE), addresses);
