@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { devnetLedger } from '../../chains/cardano/devnet/ledger-feed.ts';
+import { devnetLedger, devnetMempool } from '../../chains/cardano/devnet/ledger-feed.ts';
 import { LiveDevnet, type LiveOptions } from '../../chains/cardano/devnet/live.ts';
 import { makeWallet } from '../../chains/cardano/devnet/wallet.ts';
 import { serveChain } from '../../chains/cardano/responder/index.ts';
@@ -79,7 +79,11 @@ export async function startDevnet(context: Context): Promise<void> {
             context,
             store,
             // Over its socket it is read as any node is; what a socket of that kind does not carry, it is asked directly.
-            { ...openNetworkSource(url, store.network, { onPeer: (status) => lines.peer(status) }), ledger: devnetLedger(devnet) },
+            {
+              ...openNetworkSource(url, store.network, { onPeer: (status) => lines.peer(status) }),
+              ledger: devnetLedger(devnet),
+              mempool: devnetMempool(devnet),
+            },
             lines,
             commands,
             served,

@@ -94,7 +94,7 @@ export class PendingTxs implements MempoolView {
 
   overlayAt(query: Query): PendingOverlay {
     const { overlay } = this;
-    return overlay !== null && isOverlayAt(overlay, query) ? overlay : this.come(query);
+    return overlay !== null && isOverlayAt(overlay, query) ? overlay : this.lay(query);
   }
 
   onChange(listener: () => void): () => void {
@@ -142,12 +142,11 @@ export class PendingTxs implements MempoolView {
   }
 
   /** Comes to the point of the query. */
-  private come(query: Query): PendingOverlay {
+  private come(query: Query): void {
     this.letGo(query);
     this.trim();
-    const { height, slot } = query.head ?? { height: 0, slot: -1 };
-    const txs = [...this.candidates.values()].map(({ tx }) => tx).filter(({ validUntil }) => validUntil > slot + 1);
-    const overlay = layPending(query.head?.hash ?? null, txs, this.outputs.at(query, txs));
+    const overlay = this.lay(query);
+    const height = query.head?.height ?? 0;
     for (const candidate of [...this.candidates.values()]) {
       if (overlay.txs.has(candidate.tx.hexId)) candidate.countedAt = height;
       else if (height - candidate.countedAt > PENDING_RETURN_BLOCKS) this.drop(candidate);
@@ -156,7 +155,13 @@ export class PendingTxs implements MempoolView {
     this.overlay = overlay;
     const isSame = before.size === overlay.txs.size && [...overlay.txs.keys()].every((id) => before.has(id));
     if (!isSame) for (const listener of [...this.listeners]) listener();
-    return overlay;
+  }
+
+  /** What counts at the point of the query, with nothing changed here. */
+  private lay(query: Query): PendingOverlay {
+    const nextSlot = (query.head?.slot ?? -1) + 1;
+    const txs = [...this.candidates.values()].map(({ tx }) => tx).filter(({ validUntil }) => validUntil > nextSlot);
+    return layPending(query.head?.hash ?? null, txs, this.outputs.at(query, txs));
   }
 
   /** Those that the node let go of go, unless they are in a block: then they may come back from it, and have some time to get into another. */

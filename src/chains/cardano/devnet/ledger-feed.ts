@@ -1,10 +1,12 @@
 /**
- * A devnet's ledger for a follower in the same process: what its node would
- * answer over a local socket, without one.
+ * A devnet's ledger and mempool for a follower in the same process: what its
+ * node would answer over a local socket, without one.
  */
 import { readAddress } from '../../../ledgers/cardano/address.ts';
 import { credentialKey, type StakeAccountAnswers, writePots, writeStakeAccounts } from '../../../ledgers/cardano/stake-accounts.ts';
-import type { LedgerAnswers, LedgerFeed, LedgerQuestion } from '../../../sources/source.ts';
+import { mempoolDifference } from '../../../sources/mempool-difference.ts';
+import type { LedgerAnswers, LedgerFeed, LedgerQuestion, MempoolFeed } from '../../../sources/source.ts';
+import { toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import type { LedgerView } from '../responder/chain.ts';
 import { encodeEraHistory, encodeSystemStart } from '../responder/history.ts';
@@ -38,6 +40,24 @@ export function devnetLedger(devnet: LiveDevnet): LedgerFeed {
       if (verdict.accepted) return verdict.id;
       throw new UnspentError('TX_REFUSED', `the devnet did not take the transaction: ${verdict.reason}`, { reason: verdict.reason });
     },
+  };
+}
+
+/** What waits for the devnet's next block, told as it changes. */
+export function devnetMempool(devnet: LiveDevnet): MempoolFeed {
+  return {
+    watch(listener) {
+      let told: ReadonlySet<string> = new Set();
+      const look = (): void => {
+        const present = new Map(devnet.pending().map(({ id, tx }) => [toHex(id), tx]));
+        const changes = mempoolDifference(told, present, (devnet.tip.point?.slot ?? -1) + 1);
+        told = new Set(present.keys());
+        for (const change of changes) listener(change);
+      };
+      look();
+      return devnet.onChange(look);
+    },
+    submit: devnetLedger(devnet).submit,
   };
 }
 

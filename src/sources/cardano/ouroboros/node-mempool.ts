@@ -7,10 +7,11 @@
  * took it: a look that was acquired after that and lacks it says that it has left.
  */
 import { splitTx } from '../../../ledgers/cardano/index.ts';
-import { fromHex, toHex } from '../../../util/bytes.ts';
+import { toHex } from '../../../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { PENDING_BYTES_MAX, TX_MONITOR_LOOK_MS } from '../../../util/limits.ts';
 import { pause } from '../../../util/pause.ts';
+import { mempoolDifference } from '../../mempool-difference.ts';
 import type { MempoolChange, MempoolFeed } from '../../source.ts';
 import { Gate } from './gate.ts';
 import type { NodeLedger } from './ledger-feed.ts';
@@ -92,12 +93,9 @@ export class NodeMempool implements MempoolFeed {
       const id = idOf(tx);
       if (id !== null) present.set(id, tx);
     }
-    const gone = [...this.told].filter((id) => !present.has(id)).map((id) => fromHex(id));
-    const txs = [...present].filter(([id]) => !this.told.has(id)).map(([, tx]) => tx);
+    const changes = mempoolDifference(this.told, present, view.slot);
     this.told = new Set(present.keys());
-    // What left before what came: one may have taken the other's place.
-    if (gone.length > 0) this.tell({ kind: 'remove', ids: gone, slot: view.slot });
-    if (txs.length > 0) this.tell({ kind: 'add', txs });
+    for (const change of changes) this.tell(change);
   }
 
   private tell(change: MempoolChange): void {

@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { devnetMempool } from '../../../../src/chains/cardano/devnet/ledger-feed.ts';
 import { LiveDevnet } from '../../../../src/chains/cardano/devnet/live.ts';
 import { makeWallet } from '../../../../src/chains/cardano/devnet/wallet.ts';
 import { serveChain } from '../../../../src/chains/cardano/responder/index.ts';
@@ -74,13 +75,9 @@ class Stage {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** What was told so far, as ids in hex. */
+  /** What was told so far. */
   story(): string[] {
-    return this.told.flatMap((change) => {
-      if (change.kind === 'reset') return ['reset'];
-      if (change.kind === 'remove') return change.ids.map((id) => `- ${toHex(id)} ${change.slot}`);
-      return change.txs.map((tx) => `+ ${toHex(tx)}`);
-    });
+    return storyOf(this.told);
   }
 
   async tells(wanted: readonly string[]): Promise<void> {
@@ -90,20 +87,36 @@ class Stage {
   }
 }
 
+function storyOf(told: readonly MempoolChange[]): string[] {
+  return told.flatMap((change) => {
+    if (change.kind === 'reset') return ['reset'];
+    if (change.kind === 'remove') return change.ids.map((id) => `- ${toHex(id)} ${change.slot}`);
+    return change.txs.map((tx) => `+ ${toHex(tx)}`);
+  });
+}
+
 describe('the mempool of a local node', () => {
   it('is told as it changes, with the slot it was for when something left', () =>
     Stage.with(async (stage) => {
       const { chain } = stage;
+      const here: MempoolChange[] = [];
+      const stop = devnetMempool(chain).watch((change) => here.push(change));
+      /** A devnet in the same process tells the same, at once. */
+      const tells = async (wanted: readonly string[]): Promise<void> => {
+        assert.deepEqual(storyOf(here.splice(0)), wanted);
+        await stage.tells(wanted);
+      };
       const first = chain.fund(address, 5_000_000n);
-      await stage.tells([`+ ${toHex(chain.pending()[0].tx)}`]);
+      await tells([`+ ${toHex(chain.pending()[0].tx)}`]);
       chain.fund(address, 6_000_000n);
-      await stage.tells([`+ ${toHex(chain.pending()[1].tx)}`]);
+      await tells([`+ ${toHex(chain.pending()[1].tx)}`]);
       const second = chain.pending()[1].id;
       chain.mine();
       const slot = chain.tip.point!.slot + 1;
-      await stage.tells([`- ${toHex(first)} ${slot}`, `- ${toHex(second)} ${slot}`]);
+      await tells([`- ${toHex(first)} ${slot}`, `- ${toHex(second)} ${slot}`]);
       chain.rollback(1);
-      await stage.tells(chain.pending().map(({ tx }) => `+ ${toHex(tx)}`));
+      await tells(chain.pending().map(({ tx }) => `+ ${toHex(tx)}`));
+      stop();
     }));
 
   it('is told to have lost what was submitted here, whether or not a look has seen it there', () =>
