@@ -25,8 +25,8 @@ import { until } from '../../support/patience.ts';
 import { datumOf, ScriptNetwork } from '../../support/script-network.ts';
 import { Served } from '../../support/served.ts';
 
-/** A history takes these. */
-const HISTORY = ['index.address', 'history'];
+/** Blocks with their transactions take these. */
+const KEEPS = ['chain', 'transactions', 'utxo', 'index.address', 'history'];
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -205,7 +205,7 @@ describe('chain synchronisation of a chain that turns at random', () => {
 
   it('ends at the same chain, however requests and turns fall', async () => {
     const random = new Random(7, 1);
-    const served = await Served.open({ blocks: 5, seed: 9, store: { keeps: ['chain', 'transactions', 'utxo', ...HISTORY] } });
+    const served = await Served.open({ blocks: 5, seed: 9, store: { keeps: KEEPS } });
     const { origin } = await served.listen();
     const socket = new WebSocket(`${origin.replace('http:', 'ws:')}/ogmios`);
     const copy = new Copy();
@@ -263,7 +263,7 @@ describe('chain synchronisation of a store that has not everything', () => {
     assert.deepEqual([answers.length, code], [2, 1011]);
   });
 
-  it('knows no point whose next block was forgotten', async () => {
+  it('knows no point whose next block was forgotten, nor what is no point', async () => {
     const table = projectionTable([]).map((entry) =>
       entry.name === 'history' ? { ...entry, make: (ledger: Ledger) => historyProjection(ledger, ledger.txBytes!, 10) } : entry,
     );
@@ -271,7 +271,7 @@ describe('chain synchronisation of a store that has not everything', () => {
       const { slot, hash } = served.devnet.pointBelow(depth)!;
       return [{ slot, id: toHex(hash) }];
     };
-    const served = await Served.open({ blocks: 30, store: { table, pruneDepth: 3 } });
+    const served = await Served.open({ blocks: 30, store: { table, pruneDepth: 3, keeps: KEEPS } });
     served.prune();
     const { forgottenHeight } = served.rig.read((query) => query.history());
     assert.ok(forgottenHeight > 0);
@@ -281,23 +281,18 @@ describe('chain synchronisation of a store that has not everything', () => {
       { method: 'findIntersection', params: { points: at(depth) } },
       next,
       next,
-    ]);
-    assert.equal(errorOf(answers[0]).code, 1000);
-    assert.ok('intersection' in (answers[1]['result'] as Json));
-    assert.deepEqual(
-      answers.slice(2).map(({ result }) => (result as Json)['direction']),
-      ['backward', 'forward'],
-    );
-  });
-
-  it('refuses what is no list of points', async () => {
-    const { answers } = await exchange(await Served.open({ blocks: 1 }), [
       { method: 'findIntersection', params: { points: [{ slot: 'a' }] } },
       { method: 'findIntersection', params: { points: 1 } },
     ]);
     assert.deepEqual(
-      answers.map((answer) => errorOf(answer).code),
+      answers.slice(4).map((answer) => errorOf(answer).code),
       [-32_602, -32_602],
+    );
+    assert.equal(errorOf(answers[0]).code, 1000);
+    assert.ok('intersection' in (answers[1]['result'] as Json));
+    assert.deepEqual(
+      answers.slice(2, 4).map(({ result }) => (result as Json)['direction']),
+      ['backward', 'forward'],
     );
   });
 });

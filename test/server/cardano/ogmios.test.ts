@@ -1,7 +1,8 @@
 /**
  * The Ogmios API with the clients that speak it, as they come from npm, against
  * a store with a node behind it: parameters, tip, outputs, a transaction that is
- * evaluated, submitted and lands, and what they are told where it cannot be done.
+ * evaluated, submitted and lands, stake and the pots that rewards come from, and what
+ * they are told where it cannot be done.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -14,12 +15,18 @@ import {
   createTransactionSubmissionClient,
   type InteractionContext,
 } from '@cardano-ogmios/client';
+import { Ed25519KeyHash } from '@emurgo/cardano-serialization-lib-nodejs';
 import { WebSocket } from 'ws';
+import { devnetLedger } from '../../../src/chains/cardano/devnet/ledger-feed.ts';
+import { formatAddress, rewardAddress } from '../../../src/ledgers/cardano/index.ts';
+import { readPots, readStakeAccounts } from '../../../src/ledgers/cardano/stake-accounts.ts';
 import { readWholeTx } from '../../../src/ledgers/cardano/transaction.ts';
 import { outpointText } from '../../../src/ledgers/outpoint.ts';
-import { toHex } from '../../../src/util/bytes.ts';
+import { fromHex, toHex } from '../../../src/util/bytes.ts';
+import { CborWriter } from '../../../src/util/cbor-write.ts';
 import { datumOf, ScriptNetwork } from '../../support/script-network.ts';
 import { Served } from '../../support/served.ts';
+import { signTx } from '../../support/sign.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -31,6 +38,15 @@ after(() => network.close());
 
 const httpUrl = (): string => `${network.url}ogmios`;
 const socketUrl = (): string => httpUrl().replace('http:', 'ws:');
+
+function connect(): Promise<InteractionContext> {
+  const connection = { address: { http: httpUrl(), webSocket: socketUrl() } };
+  return createInteractionContext(
+    (error) => assert.fail(error),
+    () => undefined,
+    { connection },
+  );
+}
 
 async function call(method: string, params?: object): Promise<{ readonly status: number; readonly body: Json }> {
   const body = JSON.stringify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }), id: 'a' });
@@ -49,12 +65,7 @@ async function locked(value: number): Promise<{ readonly txId: Uint8Array; reado
 describe('@cardano-ogmios/client', () => {
   let context: InteractionContext;
   before(async () => {
-    const connection = { address: { http: httpUrl(), webSocket: socketUrl() } };
-    context = await createInteractionContext(
-      (error) => assert.fail(error),
-      () => undefined,
-      { connection },
-    );
+    context = await connect();
   });
   after(() => {
     context.socket.close();
@@ -116,6 +127,103 @@ describe('@cardano-ogmios/client', () => {
   it('is told what is not answered', async () => {
     const client = await createLedgerStateQueryClient(context);
     await assert.rejects(client.liveStakeDistribution(), /does not answer 'queryLedgerState\/liveStakeDistribution'/);
+  });
+});
+
+const FEE = 200_000n;
+const KEY = '5a'.repeat(28);
+const SCRIPT = '5b'.repeat(28);
+const POOL = '5c'.repeat(28);
+const ACCOUNT = formatAddress(rewardAddress({ kind: 'key', hash: fromHex(KEY) }, 0));
+
+/** In a block: a transaction with these certificates, as CBOR in hex, that gives so much to the treasury. */
+async function certify(certificates: readonly string[], donation = 0n): Promise<void> {
+  const [coin] = network.coins();
+  const w = new CborWriter().array(4).map(5);
+  w.uint(0).array(1).array(2).bytes(coin.txId).uint(coin.index);
+  w.uint(1)
+    .array(1)
+    .array(2)
+    .bytes(network.wallet.address)
+    .bigUint(coin.lovelace - FEE - donation);
+  w.uint(2).bigUint(FEE).uint(4).array(certificates.length);
+  for (const certificate of certificates) w.raw(fromHex(certificate));
+  const tx = w.uint(22).bigUint(donation).map(0).bool(true).null().take();
+  const verdict = network.chain.submit(signTx(tx, network.wallet));
+  assert.ok(verdict.accepted, JSON.stringify(verdict));
+  await network.mine();
+}
+
+interface Pots {
+  readonly treasury: { readonly ada: { readonly lovelace: number } };
+  readonly reserves: { readonly ada: { readonly lovelace: number } };
+}
+
+/** The client has no method for it. */
+async function potsOf(): Promise<Pots> {
+  const { body } = await call('queryLedgerState/treasuryAndReserves');
+  return body['result'] as Pots;
+}
+
+const key = `8200581c${KEY}`;
+const script = `8201581c${SCRIPT}`;
+
+describe('stake through the Ogmios API', () => {
+  let context: InteractionContext;
+  before(async () => {
+    context = await connect();
+  });
+  after(() => {
+    context.socket.close();
+  });
+
+  it('has no account where none is registered, nor where none is asked for', async () => {
+    const client = await createLedgerStateQueryClient(context);
+    assert.deepEqual(await client.rewardAccountSummaries({ keys: [KEY] }), []);
+    assert.deepEqual(await client.rewardAccountSummaries({}), []);
+  });
+
+  it('says whom accounts delegate to, and goes back with the chain', async () => {
+    const client = await createLedgerStateQueryClient(context);
+    const registered = { credential: KEY, rewards: { ada: { lovelace: 0n } }, deposit: { ada: { lovelace: 2_000_000n } } };
+    await certify([`8200${key}`]);
+    assert.deepEqual(await client.rewardAccountSummaries({ keys: [ACCOUNT] }), [registered]);
+    // Registers a script, with its votes to nobody in particular; delegates the key to a pool.
+    await certify([`840c${script}81021a004c4b40`, `8302${key}581c${POOL}`]);
+    const [ofKey, ofScript] = await client.rewardAccountSummaries({ keys: [KEY], scripts: [SCRIPT] });
+    const pool = Ed25519KeyHash.from_hex(POOL).to_bech32('pool');
+    assert.deepEqual(ofKey, { ...registered, stakePool: { id: pool } });
+    assert.deepEqual(ofScript, {
+      from: 'script',
+      credential: SCRIPT,
+      delegateRepresentative: { type: 'abstain' },
+      rewards: { ada: { lovelace: 0n } },
+      deposit: { ada: { lovelace: 5_000_000n } },
+    });
+    await certify([`8201${key}`]);
+    assert.deepEqual(await client.rewardAccountSummaries({ keys: [KEY] }), []);
+    network.chain.rollback(2);
+    await network.settled();
+    assert.deepEqual(await client.rewardAccountSummaries({ keys: [KEY] }), [registered]);
+    await network.mine();
+  });
+
+  it('has treasury and reserves', async () => {
+    const { treasury, reserves } = await potsOf();
+    await certify([], 3_000_000n);
+    const later = await potsOf();
+    assert.equal(later.treasury.ada.lovelace - treasury.ada.lovelace, 3_000_000);
+    assert.equal(later.reserves.ada.lovelace, reserves.ada.lovelace);
+    assert.ok(reserves.ada.lovelace > 0);
+  });
+
+  it('is answered by a devnet in the same process as over its socket', async () => {
+    const client = await createLedgerStateQueryClient(context);
+    const asked = [KEY, SCRIPT].map((hash, i) => rewardAddress({ kind: i === 0 ? 'key' : 'script', hash: fromHex(hash) }, 0));
+    const { accounts, pots } = await devnetLedger(network.chain).answers({ accounts: asked, pots: true });
+    const summaries = await client.rewardAccountSummaries({ keys: [KEY], scripts: [SCRIPT] });
+    assert.equal(readStakeAccounts(accounts!).length, summaries.length);
+    assert.equal(readPots(pots!).treasury, BigInt((await potsOf()).treasury.ada.lovelace));
   });
 });
 
@@ -217,17 +325,23 @@ describe('the Ogmios API', () => {
     assert.match(await refusal(socketUrl().replace('ogmios', 'api/v1'), {}), /404/);
   });
 
-  it('says that parameters come from a node, where none is followed', async () => {
+  it('says what comes from a node, where none is followed', async () => {
     const served = await Served.open({ blocks: 1 });
-    const headers = { host: 'localhost' };
-    const answer = await served.app.inject({
-      method: 'POST',
-      url: '/ogmios',
-      headers,
-      payload: { jsonrpc: '2.0', method: 'queryLedgerState/protocolParameters' },
-    });
-    const { error } = answer.json<{ error: { code: number; data: Json } }>();
-    assert.deepEqual([error.code, error.data], [-32_000, { code: 'UNSUPPORTED' }]);
+    const ask = async (method: string, params: object = {}): Promise<{ code: number; data?: Json }> => {
+      const payload = { jsonrpc: '2.0', method: `queryLedgerState/${method}`, params };
+      const answer = await served.app.inject({ method: 'POST', url: '/ogmios', headers: { host: 'localhost' }, payload });
+      return answer.json<{ error: { code: number; data?: Json } }>().error;
+    };
+    for (const [method, params] of [
+      ['protocolParameters', {}],
+      ['rewardAccountSummaries', { keys: [KEY] }],
+      ['treasuryAndReserves', {}],
+    ] as const) {
+      const { code, data } = await ask(method, params);
+      assert.deepEqual([code, data], [-32_000, { code: 'UNSUPPORTED' }]);
+    }
+    assert.equal((await ask('rewardAccountSummaries', { keys: ['zz'] })).code, -32_602);
+    assert.equal((await ask('rewardAccountSummaries', { keys: KEY })).code, -32_602);
     await served.close();
   });
 });
