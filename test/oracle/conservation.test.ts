@@ -62,10 +62,10 @@ class Audit {
 
   private valid(tx: DescribedTx, consumed: readonly Holding[]): void {
     const surplus = lovelaceOf(consumed) + tx.withdrawn - lovelaceOf(tx.outputs) - tx.fee - tx.donation;
-    if (tx.certificateKinds.length === 0 && tx.proposalCount === 0) {
+    if (tx.certificateKinds.length === 0 && tx.proposals.length === 0) {
       // With a withdrawal it must balance too: the reward is an input like any other.
       this.check(tx, surplus === 0n, `${surplus} lovelace over`);
-      if (tx.withdrawalCount === 0) this.counts.balanced++;
+      if (tx.withdrawals.length === 0) this.counts.balanced++;
     } else {
       this.check(tx, surplus % KEY_DEPOSIT === 0n, `${surplus} lovelace are no deposits`);
       this.counts.withDeposits++;

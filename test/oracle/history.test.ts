@@ -23,7 +23,7 @@ const untag = (value: unknown): unknown => (value instanceof Tagged ? value.valu
 /** What goes in comes out; nothing is said of those with certificates, which deposit and refund. */
 function assertPreserved({ valid, inputs, collateral, referenceInputs, outputs, fee, body, id }: ResolvedTx): void {
   for (const { utxo } of [...inputs, ...collateral, ...referenceInputs]) assert.ok(utxo !== null, `all of ${toHex(id)} is resolved`);
-  if (body.certificateKinds.length > 0 || body.proposalCount > 0 || body.donation > 0n) return;
+  if (body.certificateKinds.length > 0 || body.proposals.length > 0 || body.donation > 0n) return;
   const sum = (list: readonly { readonly value: bigint }[]): bigint => list.reduce((total, { value }) => total + value, 0n);
   const spent = sum((valid ? inputs : collateral).map(({ utxo }) => utxo!.output)) + (valid ? body.withdrawn : 0n);
   assert.equal(spent, sum(outputs.map(({ output }) => output)) + (fee ?? 0n), toHex(id));

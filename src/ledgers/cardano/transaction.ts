@@ -80,8 +80,6 @@ export interface DescribedTx extends DescribedByronTx {
   readonly certificates: readonly Uint8Array[];
   /** What it withdraws, in the order of the body. */
   readonly withdrawals: readonly Withdrawal[];
-  /** Reward accounts it withdraws from. */
-  readonly withdrawalCount: number;
   /** The lovelace withdrawn from all of them. */
   readonly withdrawn: bigint;
   /** The network it says it is for: 1 is mainnet, 0 any other; null: it does not say. */
@@ -92,8 +90,6 @@ export interface DescribedTx extends DescribedByronTx {
   readonly proposals: readonly Uint8Array[];
   /** All its votes, in CBOR; null: none. */
   readonly votes: Uint8Array | null;
-  /** Governance proposals it carries. */
-  readonly proposalCount: number;
   /** What it says the treasury holds, and what it gives to it (Conway). */
   readonly treasury: bigint | null;
   /** Lovelace it gives to the treasury. */
@@ -175,13 +171,11 @@ function emptyTx(id: Uint8Array, valid: boolean): Draft {
     certificateKinds: [],
     certificates: [],
     withdrawals: [],
-    withdrawalCount: 0,
     withdrawn: 0n,
     networkId: null,
     scriptDataHash: null,
     proposals: [],
     votes: null,
-    proposalCount: 0,
     treasury: null,
     donation: 0n,
   };
@@ -221,7 +215,6 @@ function readProposals(cursor: Cursor, draft: Draft): void {
   const proposals: Uint8Array[] = [];
   for (let i = 0, count = enterSet(cursor); cursor.more(count, i); i++) proposals.push(readItem(cursor));
   draft.proposals = proposals;
-  draft.proposalCount = proposals.length;
 }
 
 /** They are arrays with their kind in front. */
@@ -291,5 +284,4 @@ function readWithdrawals(cursor: Cursor, draft: Draft): void {
     draft.withdrawn += withdrawal.lovelace;
   }
   draft.withdrawals = withdrawals;
-  draft.withdrawalCount = withdrawals.length;
 }

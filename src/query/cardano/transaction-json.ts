@@ -34,7 +34,7 @@ function documentOf(tx: ResolvedTx, renderer: Renderer): TransactionJson {
   if (body.mint.length > 0) json.mint = body.mint.map(assetAmountJson);
   if (body.requiredSigners.length > 0) json.required_signers = body.requiredSigners.map(hexOf);
   if (body.certificateKinds.length > 0) json.certificate_count = body.certificateKinds.length;
-  if (body.withdrawalCount > 0) json.withdrawal_amount = body.withdrawn.toString();
+  if (body.withdrawals.length > 0) json.withdrawal_amount = body.withdrawn.toString();
   if (redeemers.length > 0) json.redeemers = redeemers.map(redeemerJson);
   if (auxiliary !== null) json.auxiliary_data = hexOf(auxiliary);
   json.cbor = hexOf(raw);

@@ -87,7 +87,7 @@ function assertIsTx(actual: ResolvedTx | null, wanted: ModelTx, devnet: Devnet):
   );
   for (const { utxo } of [...actual.inputs, ...actual.collateral, ...actual.referenceInputs]) assert.ok(utxo !== null, 'all is resolved');
   const lovelace = (list: readonly { readonly lovelace: bigint }[]): bigint => list.reduce((sum, each) => sum + each.lovelace, 0n);
-  if (body.withdrawn === 0n && body.certificateKinds.length === 0 && body.proposalCount === 0 && body.donation === 0n)
+  if (body.withdrawn === 0n && body.certificateKinds.length === 0 && body.proposals.length === 0 && body.donation === 0n)
     assert.equal(actual.fee, lovelace(wanted.spends) - lovelace(wanted.creates), 'what it pays');
 }
 

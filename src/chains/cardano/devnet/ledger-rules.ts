@@ -106,8 +106,8 @@ function tooSmallOutput({ described: { outputs, collateralReturn } }: SubmittedT
 
 /** Deposits and refunds would need a ledger: with certificates, withdrawals or proposals the sum is not checked. */
 function unbalanced({ described, mint, valid }: SubmittedTx, { find }: LedgerMoment): string | null {
-  const { inputs, outputs, fee, donation, certificateKinds, withdrawalCount, proposalCount } = described;
-  if (!valid || certificateKinds.length + withdrawalCount + proposalCount > 0) return null;
+  const { inputs, outputs, fee, donation, certificates, withdrawals, proposals } = described;
+  if (!valid || certificates.length + withdrawals.length + proposals.length > 0) return null;
   const coins = inputs.map((ref) => find(refKey(ref))!);
   const consumed = coins.reduce((sum, { lovelace }) => sum + lovelace, 0n);
   const produced = outputs.reduce((sum, { lovelace }) => sum + lovelace, fee + donation);

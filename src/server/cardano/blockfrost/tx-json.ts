@@ -55,7 +55,7 @@ export function contentJson(tx: ResolvedContent, { traits }: BlockfrostAnswers) 
     invalid_before: body.validFrom?.toString() ?? null,
     invalid_hereafter: body.validUntil?.toString() ?? null,
     utxo_count: (tx.valid ? tx.inputs : tx.collateral).length + outputs.length,
-    withdrawal_count: tx.valid ? body.withdrawalCount : 0,
+    withdrawal_count: tx.valid ? body.withdrawals.length : 0,
     mir_cert_count: count(CERTIFICATES.rewardMove),
     delegation_count: count(CERTIFICATES.delegation),
     stake_cert_count: count(CERTIFICATES.stake),

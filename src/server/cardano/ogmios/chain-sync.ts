@@ -99,7 +99,7 @@ export class ChainSync implements RpcMethods {
         const { moves } = this;
         const answer = await this.run((query) => this.step(query));
         if (answer !== null) return answer;
-        if (this.moves === moves) await this.moved();
+        if (this.moves === moves && !this.isClosed) await this.moved();
         if (this.isClosed) throw new UnspentError('CLOSED', 'the connection is closed');
       }
     } catch (error) {
@@ -173,6 +173,6 @@ function pointJson(point: Point | null): JsonValue {
   return point === null ? 'origin' : { slot: point.slot, id: hexOf(point.hash) };
 }
 
-export function tipJson({ head }: Query): JsonValue {
+function tipJson({ head }: Query): JsonValue {
   return head === null ? 'origin' : { slot: head.slot, id: hexOf(head.hash), height: head.height };
 }
