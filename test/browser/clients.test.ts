@@ -13,7 +13,7 @@ import type { Browser, Page } from 'playwright-core';
 import { outpointText } from '../../src/ledgers/outpoint.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { temporary } from '../cli/run.ts';
-import { clientModules, skipWithout } from '../support/heavy-clients.ts';
+import { CLIENT_MODULES, skipWithout } from '../support/heavy-clients.ts';
 import { ScriptNetwork } from '../support/script-network.ts';
 import { browserTest, launch, withoutChromium } from './browser.ts';
 import { bundleForPage } from './bundle.ts';
@@ -93,7 +93,7 @@ describe('a client library in a page', () => {
   test('Lucid pays, with Kupo and Ogmios', { skip: withoutChromium || skipWithout(LUCID) }, async () => {
     const entry = join(temporary(), 'lucid.mjs');
     writeFileSync(entry, LUCID_PAGE);
-    const page = await openPage(await bundleForPage(entry, clientModules()));
+    const page = await openPage(await bundleForPage(entry, CLIENT_MODULES));
     const key = bech32.encode('ed25519_sk', bech32.toWords(network.wallet.signingKey), false);
     const wallet = { kupo: `${network.url}kupo`, ogmios: `${network.url}ogmios`, key };
     const before = network.coins().map(outpointText);

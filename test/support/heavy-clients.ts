@@ -1,27 +1,22 @@
 /**
  * Client libraries that are not among our packages, because of their weight or
- * because something of theirs compiles at install (docs/drop-in.md):
- * `UNSPENT_TEST_CLIENTS` names a folder in which they are installed, and tests of one
- * that is not there are skipped.
+ * because something of theirs compiles at install (docs/drop-in.md): they are
+ * installed in `test/clients`, and tests of one that is not there are skipped.
  */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
-const folder = process.env['UNSPENT_TEST_CLIENTS'];
+const FOLDER = join(import.meta.dirname, '../clients');
+
+/** The folder of their packages, for a bundler. */
+export const CLIENT_MODULES = join(FOLDER, 'node_modules');
 
 /** For `describe`: false where the package is there, else why it is skipped. */
 export function skipWithout(name: string): string | false {
-  return folder !== undefined && existsSync(join(folder, 'node_modules', name))
-    ? false
-    : `UNSPENT_TEST_CLIENTS names no folder with ${name}`;
+  return existsSync(join(CLIENT_MODULES, name)) ? false : `${name} is not there: npm ci --prefix test/clients --ignore-scripts`;
 }
 
 export function loadClient<T>(name: string): T {
-  return createRequire(resolve(join(folder ?? '', 'clients.cjs')))(name) as T;
-}
-
-/** The folder of their packages, for a bundler. */
-export function clientModules(): string {
-  return resolve(join(folder ?? '', 'node_modules'));
+  return createRequire(join(FOLDER, 'package.json'))(name) as T;
 }
