@@ -205,6 +205,21 @@ function unresolved(raw: Uint8Array, id: Uint8Array): ResolvedTx {
   };
 }
 
+/** Of those with the same parts one is compared. */
+function kindOf({ body, redeemers, auxiliary, valid }: ResolvedTx): string {
+  const { certificateKinds, withdrawals, mint, collateral, collateralReturn, referenceInputs, proposals, outputs } = body;
+  const tags = redeemers.map(({ tag }) => tag);
+  const traits = outputs.flatMap(({ assets, datumHash, inlineDatum, scriptRef }) => [
+    ...(assets.length > 0 ? ['assets'] : []),
+    ...(datumHash === null ? [] : ['hash']),
+    ...(inlineDatum === null ? [] : ['datum']),
+    ...(scriptRef === null ? [] : ['script']),
+  ]);
+  const counts = [withdrawals, mint, collateral, referenceInputs, proposals].map(({ length }) => length > 0);
+  const sets = [certificateKinds, tags, traits].map((items) => [...new Set<number | string>(items)].sort().join('+'));
+  return [...counts, collateralReturn === null, auxiliary === null, valid, ...sets].join();
+}
+
 /** Pointers of old addresses may be of any length; the other library makes some of its own of those that point nowhere. */
 function ownerOf(address: string): string {
   return /^[45]/.test(address) ? address.slice(0, 58) : address;
@@ -235,6 +250,7 @@ function reading(tx: cardano.Tx) {
     ttl: tx.validity?.ttl.toString(),
     isValid: tx.successful,
     certificates: tx.certificates.length,
+    proposals: tx.proposals.length,
     withdrawals: tx.withdrawals.map(({ rewardAccount, coin }) => `${toHex(rewardAccount)}=${coin}`).sort(),
     mint: tx.mint
       .flatMap(({ policyId, assets }) => assets.map(({ name, mintCoin }) => `${toHex(policyId)}${toHex(name)}=${mintCoin}`))
@@ -279,6 +295,7 @@ function readingOf(other: Transaction, id: string): ReturnType<typeof reading> {
     ttl: body.ttl_bignum()?.to_str() ?? '0',
     isValid: other.is_valid(),
     certificates: body.certs()?.len() ?? 0,
+    proposals: body.voting_proposals()?.len() ?? 0,
     withdrawals: list(body.withdrawals()?.keys())
       .map((account) => `${toHex(account.to_address().to_bytes())}=${body.withdrawals()!.get(account)!.to_str()}`)
       .sort(),
@@ -301,12 +318,17 @@ function readingOf(other: Transaction, id: string): ReturnType<typeof reading> {
 describe('transactions of real blocks', () => {
   test('say what another library reads in them', needsFixtures, () => {
     const attached = { wanted: 0, found: 0 };
+    const kinds = new Set<string>();
     let [compared, unread] = [0, 0];
     for (const name of readdirSync(fixtures('cardano', 'blocks')).filter((file) => file.endsWith('.cbor'))) {
       const block = decodeBlock(readFixture('cardano', 'blocks', name), 21_600);
       wholeTxs(block).forEach((raw, i) => {
         const tx = unresolved(raw, block.txs[i].id);
+        const kind = `${block.era} ${kindOf(tx)}`;
+        if (kinds.has(kind)) return;
+        kinds.add(kind);
         const message = newMessage(cardano.Tx, txMessage(tx));
+        assert.ok(message.toBinary().length > 0, 'its numbers fit');
         attached.wanted += tx.redeemers.filter(({ tag }) => tag <= 3).length;
         const withRedeemers = [message.inputs, message.mint, message.certificates, message.withdrawals].flat();
         attached.found += withRedeemers.filter(({ redeemer }) => redeemer !== undefined).length;
@@ -326,7 +348,7 @@ describe('transactions of real blocks', () => {
         compared++;
       });
     }
-    assert.ok(compared > 300 && unread < 10, `${compared} transactions, ${unread} that the other library does not read`);
+    assert.ok(compared > 60 && unread < 5, `${compared} transactions, ${unread} that the other library does not read`);
     assert.equal(attached.found, attached.wanted, 'each redeemer stands with what it is for');
   });
 });

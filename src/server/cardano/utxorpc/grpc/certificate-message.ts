@@ -3,7 +3,7 @@ import type { cardano } from '@utxorpc/spec/lib/index.mjs';
 import type { Anchor, Certificate, DrepChoice, PoolRegistration, PoolRelay } from '../../../../ledgers/cardano/certificates.ts';
 import type { Credential } from '../../../../ledgers/cardano/index.ts';
 import type { MessageInit } from './message-init.ts';
-import { roundedFraction } from './parameters-message.ts';
+import { roundedFraction } from './numbers.ts';
 
 type Chosen = MessageInit<cardano.Certificate>['certificate'];
 type StakeDelegation = Extract<Certificate, { kind: 'delegation' }>;

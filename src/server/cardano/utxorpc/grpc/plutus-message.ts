@@ -9,11 +9,10 @@ import { constructorTag, type PlutusData, readPlutusData, TAG_ANY_CONSTRUCTOR } 
 import { fromHex } from '../../../../util/bytes.ts';
 import { isUnspentError } from '../../../../util/errors.ts';
 import type { MessageInit } from './message-init.ts';
+import { INT64, uint32 } from './numbers.ts';
 
 type DataMessage = MessageInit<cardano.PlutusData>;
 type NativeMessage = MessageInit<cardano.NativeScript>;
-
-export const INT64 = { min: -(1n << 63n), max: (1n << 63n) - 1n } as const;
 
 /** Undefined where the data is nested too deeply to be taken apart: its bytes stand beside it. */
 export function dataMessage(bytes: Uint8Array): DataMessage | undefined {
@@ -89,7 +88,7 @@ function nativeMessage(json: NativeScriptJson): NativeMessage {
     case 'any':
       return { nativeScript: { case: 'scriptAny', value: { items: json.scripts.map(nativeMessage) } } };
     case 'atLeast':
-      return { nativeScript: { case: 'scriptNOfK', value: { k: json.required, scripts: json.scripts.map(nativeMessage) } } };
+      return { nativeScript: { case: 'scriptNOfK', value: { k: uint32(json.required), scripts: json.scripts.map(nativeMessage) } } };
     case 'after':
       return { nativeScript: { case: 'invalidBefore', value: BigInt(json.slot) } };
     case 'before':

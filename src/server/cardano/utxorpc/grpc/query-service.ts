@@ -11,6 +11,7 @@ import { UTXORPC_ITEMS_MAX } from '../../../../util/limits.ts';
 import type { UtxoRpcBackend, UtxoRpcPoint } from './backend.ts';
 import { masked } from './field-mask.ts';
 import { type MessageInit, newMessage } from './message-init.ts';
+import { fractionMessage } from './numbers.ts';
 import { utxoMessage } from './output-message.ts';
 import { parametersMessage } from './parameters-message.ts';
 import { dataMessage } from './plutus-message.ts';
@@ -23,7 +24,7 @@ export function queryService(backend: UtxoRpcBackend): Partial<ServiceImpl<typeo
   const tipOf = (query: Query): UtxoRpcPoint | undefined => backend.tip(query) ?? undefined;
   return {
     async readParams({ fieldMask }, { signal }) {
-      const parameters = parametersMessage(decodeProtocolParameters((await backend.context.ledger()).parameters));
+      const parameters = parametersMessage(decodeProtocolParameters((await backend.context.ledger()).parameters), fractionMessage);
       const ledgerTip = await backend.read(signal, tipOf);
       return masked(
         newMessage(messages.ReadParamsResponse, { values: { params: { case: 'cardano', value: parameters } }, ledgerTip }),

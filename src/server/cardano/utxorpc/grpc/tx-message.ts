@@ -6,6 +6,7 @@
 import type { cardano } from '@utxorpc/spec/lib/index.mjs';
 import { readCertificate } from '../../../../ledgers/cardano/certificates.ts';
 import { readScriptRef } from '../../../../ledgers/cardano/describe.ts';
+import { readProposal } from '../../../../ledgers/cardano/governance.ts';
 import type { Redeemer } from '../../../../ledgers/cardano/index.ts';
 import { type Metadatum, readMetadata, readMetadatum } from '../../../../ledgers/cardano/metadata.ts';
 import { readSignatories } from '../../../../ledgers/cardano/signatures.ts';
@@ -16,9 +17,11 @@ import { describeStored } from '../../../../query/cardano/describe-stored.ts';
 import type { DescribedHistoryTx, ResolvedContent, ResolvedInput } from '../../../../query/cardano/transactions.ts';
 import { compareBytes } from '../../../../util/bytes.ts';
 import { certificateMessage } from './certificate-message.ts';
+import { proposalMessage } from './governance-message.ts';
 import type { MessageInit } from './message-init.ts';
+import { INT64 } from './numbers.ts';
 import { byPolicy, outputMessage } from './output-message.ts';
-import { dataMessage, INT64, scriptMessage } from './plutus-message.ts';
+import { dataMessage, scriptMessage } from './plutus-message.ts';
 
 /** CDDL: `redeemer_tag`. The enumeration of UTxO RPC counts from 1. */
 const PURPOSE = { spend: 0, mint: 1, certificate: 2, withdrawal: 3 } as const;
@@ -59,6 +62,7 @@ export function txMessage(tx: ResolvedContent): TxMessage {
     successful: tx.valid,
     auxiliary: auxiliaryMessage(tx),
     hash: tx.id,
+    proposals: body.proposals.map((bytes) => proposalMessage(readProposal(bytes))),
   };
 }
 
