@@ -71,9 +71,8 @@ export class SqlDatabase<Tables> {
   }
 
   static #openSqlite<Tables>(file: string, name: string, { isDurable = true, beforeStatement }: SqlDatabaseOptions): SqlDatabase<Tables> {
-    const connection = (begin: 'IMMEDIATE' | 'DEFERRED'): Kysely<Tables> =>
-      new Kysely<Tables>({ dialect: new NodeSqliteDialect({ file, begin, isDurable, beforeStatement }) });
-    return new SqlDatabase('sqlite', name, connection('IMMEDIATE'), connection('DEFERRED'));
+    const connection = (): Kysely<Tables> => new Kysely<Tables>({ dialect: new NodeSqliteDialect({ file, isDurable, beforeStatement }) });
+    return new SqlDatabase('sqlite', name, connection(), connection());
   }
 
   static async #openPostgres<Tables>(
@@ -100,14 +99,25 @@ export class SqlDatabase<Tables> {
 
   /** One transaction that sees one moment. */
   read<T>(body: Body<Tables, T>): Promise<T> {
-    if (this.kind === 'sqlite') return this.#retried(() => this.#reads.take(() => this.#run(this.#reader, body)));
-    const snapshot = (): Promise<T> =>
-      this.#reader
+    return this.#snapshot(this.#reader, this.#reads, body);
+  }
+
+  /**
+   * The same, of what a write is about to change. In SQLite it runs on the connection that writes, whose cache stays valid:
+   * that of the other one is void after each commit, and what it reads for this would have to be read twice.
+   */
+  readForWrite<T>(body: Body<Tables, T>): Promise<T> {
+    return this.#snapshot(this.#writer, this.#writes, body);
+  }
+
+  #snapshot<T>(connection: Kysely<Tables>, turns: Turns, body: Body<Tables, T>): Promise<T> {
+    const once = (): Promise<T> =>
+      connection
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute((db) => body({ db, kind: this.kind }));
-    return this.#retried(snapshot);
+    return this.#retried(this.kind === 'sqlite' ? () => turns.take(once) : once);
   }
 
   /** One statement that reads: it sees one moment by itself, and needs no transaction around it. */
@@ -128,7 +138,7 @@ export class SqlDatabase<Tables> {
   /** One transaction; what it throws undoes it. It may run more than once, so it changes nothing but the database. */
   write<T>(body: Body<Tables, T>): Promise<T> {
     // In SQLite a second writer of this process would wait for the first with the thread that the first needs.
-    const once = (): Promise<T> => this.#run(this.#writer, body);
+    const once = (): Promise<T> => this.#writer.transaction().execute((db) => body({ db, kind: this.kind }));
     return this.#retried(this.kind === 'sqlite' ? () => this.#writes.take(once) : once);
   }
 
@@ -145,10 +155,6 @@ export class SqlDatabase<Tables> {
     const entry = this.#failures.get(key) ?? { class: kind, reason, count: 0 };
     entry.count++;
     this.#failures.set(key, entry);
-  }
-
-  #run<T>(connection: Kysely<Tables>, body: Body<Tables, T>): Promise<T> {
-    return connection.transaction().execute((db) => body({ db, kind: this.kind }));
   }
 
   async #retried<T>(attempt: () => Promise<T>): Promise<T> {

@@ -1,7 +1,8 @@
 /**
- * A driver for the query builder over Node's own SQLite: one connection, whose
- * transactions begin as its owner wants them (the writer's take the lock at
- * once). A statement is prepared once for each text.
+ * A driver for the query builder over Node's own SQLite: one connection. A
+ * transaction takes the lock at once unless it only reads: two writers that both
+ * begin by reading could never both go on. A statement is prepared once for each
+ * text.
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import {
@@ -13,14 +14,13 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  type TransactionSettings,
 } from 'kysely';
 import { SQL_SQLITE_BUSY_MS, SQL_SQLITE_CACHE_KIB, SQL_SQLITE_LOG_PAGES, SQL_STATEMENTS_MAX } from '../util/limits.ts';
 import type { BeforeStatement } from './database.ts';
 
 export interface SqliteConnectionOptions {
   readonly file: string;
-  /** 'IMMEDIATE' for the one that writes: two writers that both begin by reading could never both go on. */
-  readonly begin: 'IMMEDIATE' | 'DEFERRED';
   /** False only where losing the last commits to a power cut does not matter: in tests. */
   readonly isDurable: boolean;
   readonly beforeStatement: BeforeStatement | undefined;
@@ -67,8 +67,8 @@ class NodeSqliteDriver implements Driver {
     return this.#connection;
   }
 
-  async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw(`BEGIN ${this.#options.begin}`));
+  async beginTransaction(connection: DatabaseConnection, { accessMode }: TransactionSettings): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw(`BEGIN ${accessMode === 'read only' ? 'DEFERRED' : 'IMMEDIATE'}`));
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {

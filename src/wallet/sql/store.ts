@@ -177,7 +177,7 @@ export class SqlWalletStore implements WalletStore {
   }
 
   findTouched(scripts: readonly Uint8Array[], outpoints: readonly Outpoint[]): Promise<calls.TouchedWallets> {
-    return this.#database.read((tx) => readTouched(tx, scripts, outpoints));
+    return this.#database.readForWrite((tx) => readTouched(tx, scripts, outpoints));
   }
 
   getTx(walletId: WalletId, txId: Uint8Array): Promise<records.WalletTxRow> {
