@@ -5,6 +5,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gunzipSync } from 'node:zlib';
 import { UnspentError } from '../src/util/errors.ts';
 
@@ -43,6 +45,12 @@ export async function timed<T>(body: () => T | Promise<T>): Promise<{ seconds: n
   const start = performance.now();
   const result = await body();
   return { seconds: (performance.now() - start) / 1000, result };
+}
+
+/** Before a measurement, so that it does not pay for what was done before it. */
+export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
 }
 
 /** The best of several rounds: what the work costs when the machine does nothing else. */

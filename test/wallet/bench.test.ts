@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { withoutPostgres } from '../support/sql/postgres-server.ts';
 
 const SMALL = ['--transactions=400', '--coins=100', '--choices=200', '--few=100', '--block=20', '--chain=30', '--rounds=3'];
-const FIGURES = 8;
+const FIGURES = 9;
 
 async function figuresOf(database: 'sqlite' | 'postgres') {
   const main = join(import.meta.dirname, '../../src/cli/main.ts');
