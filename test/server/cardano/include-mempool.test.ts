@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { createInteractionContext, createMempoolMonitoringClient } from '@cardano-ogmios/client';
 import type { BalanceJson, PendingUtxoJson, UtxoJson } from '../../../src/query/json.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { LiveStage, type SignedTx, type WalletCoin } from '../../support/live-stage.ts';
@@ -132,6 +133,37 @@ describe('a wallet that submits and reads again', () => {
     await stage.mine();
     assert.ok(stage.chain.tip.point!.slot > slot + 1, 'the block came too late for it');
     assert.deepEqual(await own(true), before);
+  });
+
+  test('watches what waits for a block with the client of Ogmios', async () => {
+    const address = { http: `${stage.origin}/ogmios`, webSocket: `${stage.origin}/ogmios`.replace('http:', 'ws:') };
+    const context = await createInteractionContext(
+      (error) => assert.fail(error),
+      () => undefined,
+      { connection: { address } },
+    );
+    const client = await createMempoolMonitoringClient(context);
+    assert.equal(await client.acquireMempool(), stage.chain.tip.point!.slot + 1);
+    assert.equal(await client.nextTransaction(), null);
+    const changed = client.acquireMempool();
+    const [row] = await own(false);
+    const { id, hex, ...tx } = stage.payment(coinOf(row));
+    await submit({ id, hex, ...tx });
+    await changed;
+    assert.equal(await client.hasTransaction(id), true);
+    assert.equal(await client.hasTransaction('00'.repeat(32)), false);
+    const whole = await client.nextTransaction({ fields: 'all' });
+    assert.deepEqual([whole?.id, whole?.cbor, whole?.inputs], [id, hex, [{ transaction: { id: row.tx_hash }, index: row.output_index }]]);
+    assert.equal(await client.nextTransaction(), null);
+    const { currentSize, transactions } = await client.sizeOfMempool();
+    assert.deepEqual([currentSize.bytes, transactions.count], [hex.length / 2, 1]);
+    const mined = client.acquireMempool();
+    await stage.mine();
+    await mined;
+    assert.equal(await client.hasTransaction(id), false);
+    await client.releaseMempool();
+    await assert.rejects(client.hasTransaction(id), ({ code }: { readonly code: number }) => code === 4000);
+    await client.shutdown();
   });
 
   test('is told what does not go together, and never from a cache', async () => {

@@ -54,7 +54,7 @@ function realTransactions(): JsonValue[] {
   for (const name of readdirSync(fixtures('cardano', 'blocks')).filter((file) => file.endsWith('.cbor'))) {
     const block = decodeBlock(readFixture('cardano', 'blocks', name), BYRON_EPOCH_SLOTS);
     wholeTxs(block).forEach((raw, txIndex) => {
-      const json = txJson({ id: block.txs[txIndex].id, raw, height: block.height, txIndex }) as Fields;
+      const json = txJson({ id: block.txs[txIndex].id, raw }) as Fields;
       const fields = Object.keys(json).filter((field) => json[field] !== undefined);
       const kind = `${block.era} ${fields.join()}`;
       if (block.era >= SHELLEY && !kinds.has(kind)) kinds.set(kind, json);

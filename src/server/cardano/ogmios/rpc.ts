@@ -7,7 +7,7 @@ import { isUnspentError, type UnspentError } from '../../../util/errors.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import { type JsonValue, jsonText } from './json-text.ts';
 
-/** JSON-RPC 2.0, and https://ogmios.dev: errors of `findIntersection` and `evaluateTransaction`. */
+/** JSON-RPC 2.0, and https://ogmios.dev: errors of `findIntersection`, `evaluateTransaction` and of the mempool. */
 const CODES = {
   parse: -32_700,
   request: -32_600,
@@ -19,10 +19,19 @@ const CODES = {
   evaluationContext: 3004,
   scriptExecution: 3010,
   validation: 3012,
+  mempool: 4000,
 } as const;
 
 /** They are about the state of a connection. */
-const OVER_WEB_SOCKET: readonly string[] = ['findIntersection', 'nextBlock'];
+const OVER_WEB_SOCKET: readonly string[] = [
+  'findIntersection',
+  'nextBlock',
+  'acquireMempool',
+  'nextTransaction',
+  'hasTransaction',
+  'sizeOfMempool',
+  'releaseMempool',
+];
 
 type RpcParams = Readonly<Record<string, unknown>>;
 export type RpcMethod = (params: RpcParams) => JsonValue | Promise<JsonValue>;
@@ -96,7 +105,7 @@ function failure(method: string | undefined, id: JsonValue | undefined, { code, 
 function errorOf(error: unknown): RpcError {
   if (!isUnspentError(error) || error.status === 500) return { code: CODES.internal, message: 'an error of the server; its log says more' };
   const { code, message, meta } = error;
-  if (code === 'USAGE') return { code: CODES.parameters, message };
+  if (code === 'USAGE') return { code: meta['mustAcquireMempool'] === true ? CODES.mempool : CODES.parameters, message };
   if (code === 'POINT_UNKNOWN') return { code: CODES.intersection, message, data: { tip: meta['tip'] as JsonValue } };
   if (code === 'OUTPUT_UNKNOWN') return { code: CODES.evaluationContext, message, data: { reason: message } };
   if (code === 'SCRIPT_FAILED') return scriptError(error);

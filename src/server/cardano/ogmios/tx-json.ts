@@ -1,5 +1,5 @@
 /**
- * A transaction of a block as Ogmios 6 writes it, with its CBOR. Left out are
+ * A transaction, in a block or not, as Ogmios 6 writes it, with its CBOR. Left out are
  * updates of parameters from before Conway (their bytes are in the CBOR), and the
  * signatures of Byron. docs/reference/ogmios.md says so.
  */
@@ -28,7 +28,7 @@ type Fields = Record<string, JsonValue | undefined>;
 const PURPOSES = ['spend', 'mint', 'publish', 'withdraw', 'vote', 'propose'];
 const NETWORKS = ['testnet', 'mainnet'];
 
-export function txJson(stored: HistoryTx): JsonValue {
+export function txJson(stored: Pick<HistoryTx, 'id' | 'raw'>): JsonValue {
   const tx = describeHistoryTx(stored);
   const { body } = tx;
   return {

@@ -1,11 +1,11 @@
 /**
  * JSON-RPC over WebSocket. Each message is handed to the HTTP server as a `POST`
  * of its own, with the headers that the connection was opened with: so the same
- * guards, limits and metrics hold for both. Chain synchronisation has a state,
- * which belongs to the connection, and is answered here.
+ * guards, limits and metrics hold for both. Chain synchronisation and a look at
+ * the mempool have a state, which belongs to the connection, and are answered here.
  *
- * Messages are answered in their order, those of chain synchronisation apart from
- * all others: whoever waits for a block can still ask.
+ * Messages are answered in their order, those of chain synchronisation and those
+ * of the mempool apart from all others: whoever waits for a block can still ask.
  */
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -14,7 +14,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { OGMIOS_KEEP_ALIVE_MS, OGMIOS_MESSAGES_MAX, OGMIOS_PIPELINED_MAX } from '../../../util/limits.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import { ChainSync } from './chain-sync.ts';
-import { answerTo, methodOf } from './rpc.ts';
+import { MempoolMonitor } from './mempool-monitor.ts';
+import { answerTo, methodOf, type RpcMethods } from './rpc.ts';
 
 /** Asks for what everybody may know: whether this client may ask at all is what the guards say. */
 const PROBE = JSON.stringify({ jsonrpc: '2.0', method: 'queryNetwork/startTime' });
@@ -49,23 +50,28 @@ function post(app: FastifyInstance, url: string, { headers }: IncomingMessage, p
 }
 
 function serve(client: WebSocket, state: ServerState, ask: (text: string) => Promise<string>): void {
-  const sync = new ChainSync(state.context);
+  const [sync, monitor] = [new ChainSync(state.context), new MempoolMonitor(state.context)];
   const onRoom = (): void => {
-    if (!queries.isFull && !blocks.isFull) client.resume();
+    if (![queries, blocks, looks].some(({ isFull }) => isFull)) client.resume();
   };
   const queries = new AnswerQueue(client, OGMIOS_MESSAGES_MAX, ask, onRoom);
-  const nextBlock = async (text: string): Promise<string> => (await answerTo(text, sync, state)).text;
-  const blocks = new AnswerQueue(client, OGMIOS_PIPELINED_MAX, nextBlock, () => {
+  const answerWith = (methods: RpcMethods) => async (text: string) => (await answerTo(text, methods, state)).text;
+  const looks = new AnswerQueue(client, OGMIOS_MESSAGES_MAX, answerWith(monitor), onRoom);
+  const blocks = new AnswerQueue(client, OGMIOS_PIPELINED_MAX, answerWith(sync), () => {
     if (sync.isBroken) client.close(CLOSE_UNABLE, 'the next block cannot be given: the last answer says why');
     onRoom();
   });
   client.on('message', (data) => {
     const text = data.toString();
-    const queue = sync.find(methodOf(text) ?? '') === null ? queries : blocks;
+    const method = methodOf(text) ?? '';
+    const queue = sync.find(method) !== null ? blocks : monitor.find(method) !== null ? looks : queries;
     queue.push(text);
     if (queue.isFull) client.pause();
   });
-  client.on('close', () => sync.close());
+  client.on('close', () => {
+    sync.close();
+    monitor.close();
+  });
   client.on('error', () => client.terminate());
 }
 

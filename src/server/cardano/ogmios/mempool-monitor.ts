@@ -1,0 +1,130 @@
+/**
+ * The mempool of one WebSocket: `acquireMempool` takes a look at it that does not
+ * change, the other methods ask about that look. Acquiring again waits until the
+ * mempool is another one. It is the mempool of the node that is followed, as far
+ * as its transactions could follow the newest block of the store.
+ */
+import { TXID_BYTES } from '../../../ledgers/outpoint.ts';
+import { hexOf } from '../../../query/dialect.ts';
+import type { PendingTx } from '../../../query/pending/pending-tx.ts';
+import { isHex } from '../../../util/bytes.ts';
+import { UnspentError } from '../../../util/errors.ts';
+import { PENDING_BYTES_MAX } from '../../../util/limits.ts';
+import type { ServerContext } from '../../context.ts';
+import type { JsonValue } from './json-text.ts';
+import type { RpcMethod, RpcMethods } from './rpc.ts';
+import { txJson } from './tx-json.ts';
+
+interface MempoolLook {
+  /** The slot behind that of the newest block. */
+  readonly slot: number;
+  readonly txs: ReadonlyMap<string, PendingTx>;
+  /** What `nextTransaction` has not given yet. */
+  readonly left: Iterator<PendingTx>;
+}
+
+export class MempoolMonitor implements RpcMethods {
+  private readonly context: ServerContext;
+  private readonly table: ReadonlyMap<string, RpcMethod>;
+  private readonly stops: readonly ((() => void) | undefined)[];
+  private acquired: MempoolLook | null = null;
+  /** Resolves with the next change of the chain or the mempool. */
+  private change = Promise.withResolvers<void>();
+  private isClosed = false;
+
+  constructor(context: ServerContext) {
+    this.context = context;
+    this.table = new Map<string, RpcMethod>([
+      ['acquireMempool', () => this.acquire()],
+      ['nextTransaction', ({ fields }) => this.nextTransaction(fields)],
+      ['hasTransaction', ({ id }) => this.hasTransaction(id)],
+      ['sizeOfMempool', () => this.size()],
+      ['releaseMempool', () => this.release()],
+    ]);
+    const wake = (): void => this.wake();
+    this.stops = [context.reads.onMove(wake), context.mempool?.onChange?.(wake)];
+  }
+
+  get names(): string[] {
+    return [...this.table.keys()];
+  }
+
+  find(name: string): RpcMethod | null {
+    return this.table.get(name) ?? null;
+  }
+
+  /** The connection is gone: nothing waits any more. */
+  close(): void {
+    this.isClosed = true;
+    for (const stop of this.stops) stop?.();
+    this.wake();
+  }
+
+  /** Throws UNSUPPORTED, CLOSED. */
+  private async acquire(): Promise<JsonValue> {
+    const before = this.acquired;
+    for (;;) {
+      // Taken before the look, so that no change is missed.
+      const { promise } = this.change;
+      const look = this.look();
+      if (before === null || !isSame(before, look)) {
+        this.acquired = look;
+        return { acquired: 'mempool', slot: look.slot };
+      }
+      await promise;
+      if (this.isClosed) throw new UnspentError('CLOSED', 'the connection is closed');
+    }
+  }
+
+  private look(): MempoolLook {
+    const { mempool, reads } = this.context;
+    if (mempool?.overlayAt === undefined) throw new UnspentError('UNSUPPORTED', 'no mempool is kept here');
+    const lease = reads.lease();
+    try {
+      const { txs } = mempool.overlayAt(lease.query);
+      return { slot: (lease.query.head?.slot ?? -1) + 1, txs, left: txs.values() };
+    } finally {
+      lease.release();
+    }
+  }
+
+  private nextTransaction(fields: unknown): JsonValue {
+    const next = this.held().left.next();
+    if (next.done === true) return { transaction: null };
+    return { transaction: fields === 'all' ? txJson(next.value) : { id: hexOf(next.value.id) } };
+  }
+
+  private hasTransaction(id: unknown): JsonValue {
+    if (typeof id !== 'string' || !isHex(id, TXID_BYTES)) throw new UnspentError('USAGE', 'id is that of a transaction, in hex');
+    return this.held().txs.has(id.toLowerCase());
+  }
+
+  /** The node does not tell us what it has room for, so that is what we have. */
+  private size(): JsonValue {
+    const txs = [...this.held().txs.values()];
+    const bytes = txs.reduce((sum, { raw }) => sum + raw.length, 0);
+    return { maxCapacity: { bytes: PENDING_BYTES_MAX }, currentSize: { bytes }, transactions: { count: txs.length } };
+  }
+
+  private release(): JsonValue {
+    this.held();
+    this.acquired = null;
+    return { released: 'mempool' };
+  }
+
+  /** Throws USAGE. */
+  private held(): MempoolLook {
+    if (this.acquired === null)
+      throw new UnspentError('USAGE', 'the mempool must be acquired before it is looked at', { mustAcquireMempool: true });
+    return this.acquired;
+  }
+
+  private wake(): void {
+    this.change.resolve();
+    this.change = Promise.withResolvers<void>();
+  }
+}
+
+function isSame(a: MempoolLook, b: MempoolLook): boolean {
+  return a.slot === b.slot && a.txs.size === b.txs.size && [...a.txs.keys()].every((id) => b.txs.has(id));
+}
