@@ -3,6 +3,7 @@
  * devnet that answers as a node does, with scripts on it, and a store that
  * follows it over its local socket and serves HTTP.
  */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { LiveDevnet } from '../../src/chains/cardano/devnet/live.ts';
 import { encodeConwayParameters } from '../../src/chains/cardano/devnet/parameters.ts';
@@ -129,6 +130,20 @@ export class ScriptNetwork {
       units,
     });
     return { tx: signTx(tx, this.wallet), id };
+  }
+
+  /** In a block: a transaction of the wallet with these certificates, as CBOR in hex, that gives so much to the treasury. */
+  async certify(certificates: readonly string[], donation = 0n): Promise<void> {
+    const [coin] = this.coins();
+    const w = new CborWriter().array(4).map(5);
+    w.uint(0).array(1).array(2).bytes(coin.txId).uint(coin.index);
+    w.uint(1).array(1).array(2).bytes(this.wallet.address);
+    w.bigUint(coin.lovelace - FEE - donation);
+    w.uint(2).bigUint(FEE).uint(4).array(certificates.length);
+    for (const certificate of certificates) w.raw(fromHex(certificate));
+    const tx = w.uint(22).bigUint(donation).map(0).bool(true).null().take();
+    assert.deepEqual(this.chain.submit(signTx(tx, this.wallet)).accepted, true);
+    await this.mine();
   }
 
   async close(): Promise<void> {

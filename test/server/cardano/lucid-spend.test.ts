@@ -6,6 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { Ed25519KeyHash } from '@emurgo/cardano-serialization-lib-nodejs';
 import { bech32 } from '@scure/base';
 import { matches } from '../../../src/chains/cardano/devnet/programs.ts';
 import { formatAddress, rewardAddress } from '../../../src/ledgers/cardano/index.ts';
@@ -112,8 +113,13 @@ describe(`evaluateTx and getDelegation of ${PROVIDERS}`, { skip: skipWithout(PRO
   }
 
   test('Kupmios asks the node for delegation', async () => {
+    const provider = MAKERS['Kupmios'](loadClient<LucidModule>(PROVIDERS));
     const account = formatAddress(rewardAddress({ kind: 'key', hash: new Uint8Array(28).fill(9) }, 0));
-    assert.deepEqual(await MAKERS['Kupmios'](loadClient<LucidModule>(PROVIDERS)).getDelegation(account), { poolId: null, rewards: 0n });
+    assert.deepEqual(await provider.getDelegation(account), { poolId: null, rewards: 0n });
+    const credential = `8200581c${'09'.repeat(28)}`;
+    await network.certify([`8200${credential}`, `8302${credential}581c${'33'.repeat(28)}`]);
+    const poolId = Ed25519KeyHash.from_hex('33'.repeat(28)).to_bech32('pool');
+    assert.deepEqual(await provider.getDelegation(account), { poolId, rewards: 0n });
   });
 });
 

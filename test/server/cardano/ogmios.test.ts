@@ -23,10 +23,8 @@ import { readPots, readStakeAccounts } from '../../../src/ledgers/cardano/stake-
 import { readWholeTx } from '../../../src/ledgers/cardano/transaction.ts';
 import { outpointText } from '../../../src/ledgers/outpoint.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
-import { CborWriter } from '../../../src/util/cbor-write.ts';
 import { datumOf, ScriptNetwork } from '../../support/script-network.ts';
 import { Served } from '../../support/served.ts';
-import { signTx } from '../../support/sign.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -130,29 +128,10 @@ describe('@cardano-ogmios/client', () => {
   });
 });
 
-const FEE = 200_000n;
 const KEY = '5a'.repeat(28);
 const SCRIPT = '5b'.repeat(28);
 const POOL = '5c'.repeat(28);
 const ACCOUNT = formatAddress(rewardAddress({ kind: 'key', hash: fromHex(KEY) }, 0));
-
-/** In a block: a transaction with these certificates, as CBOR in hex, that gives so much to the treasury. */
-async function certify(certificates: readonly string[], donation = 0n): Promise<void> {
-  const [coin] = network.coins();
-  const w = new CborWriter().array(4).map(5);
-  w.uint(0).array(1).array(2).bytes(coin.txId).uint(coin.index);
-  w.uint(1)
-    .array(1)
-    .array(2)
-    .bytes(network.wallet.address)
-    .bigUint(coin.lovelace - FEE - donation);
-  w.uint(2).bigUint(FEE).uint(4).array(certificates.length);
-  for (const certificate of certificates) w.raw(fromHex(certificate));
-  const tx = w.uint(22).bigUint(donation).map(0).bool(true).null().take();
-  const verdict = network.chain.submit(signTx(tx, network.wallet));
-  assert.ok(verdict.accepted, JSON.stringify(verdict));
-  await network.mine();
-}
 
 interface Pots {
   readonly treasury: { readonly ada: { readonly lovelace: number } };
@@ -186,10 +165,10 @@ describe('stake through the Ogmios API', () => {
   it('says whom accounts delegate to, and goes back with the chain', async () => {
     const client = await createLedgerStateQueryClient(context);
     const registered = { credential: KEY, rewards: { ada: { lovelace: 0n } }, deposit: { ada: { lovelace: 2_000_000n } } };
-    await certify([`8200${key}`]);
+    await network.certify([`8200${key}`]);
     assert.deepEqual(await client.rewardAccountSummaries({ keys: [ACCOUNT] }), [registered]);
     // Registers a script, with its votes to nobody in particular; delegates the key to a pool.
-    await certify([`840c${script}81021a004c4b40`, `8302${key}581c${POOL}`]);
+    await network.certify([`840c${script}81021a004c4b40`, `8302${key}581c${POOL}`]);
     const [ofKey, ofScript] = await client.rewardAccountSummaries({ keys: [KEY], scripts: [SCRIPT] });
     const pool = Ed25519KeyHash.from_hex(POOL).to_bech32('pool');
     assert.deepEqual(ofKey, { ...registered, stakePool: { id: pool } });
@@ -200,7 +179,7 @@ describe('stake through the Ogmios API', () => {
       rewards: { ada: { lovelace: 0n } },
       deposit: { ada: { lovelace: 5_000_000n } },
     });
-    await certify([`8201${key}`]);
+    await network.certify([`8201${key}`]);
     assert.deepEqual(await client.rewardAccountSummaries({ keys: [KEY] }), []);
     network.chain.rollback(2);
     await network.settled();
@@ -210,7 +189,7 @@ describe('stake through the Ogmios API', () => {
 
   it('has treasury and reserves', async () => {
     const { treasury, reserves } = await potsOf();
-    await certify([], 3_000_000n);
+    await network.certify([], 3_000_000n);
     const later = await potsOf();
     assert.equal(later.treasury.ada.lovelace - treasury.ada.lovelace, 3_000_000);
     assert.equal(later.reserves.ada.lovelace, reserves.ada.lovelace);
