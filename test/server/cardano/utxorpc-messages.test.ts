@@ -31,6 +31,8 @@ import {
 } from '@emurgo/cardano-serialization-lib-nodejs';
 import { cardano } from '@utxorpc/spec/lib/index.mjs';
 import { readProposal } from '../../../src/ledgers/cardano/governance.ts';
+import { cardanoNetwork } from '../../../src/ledgers/cardano/index.ts';
+import { eraMessages } from '../../../src/server/cardano/utxorpc/grpc/era-message.ts';
 import { proposalMessage } from '../../../src/server/cardano/utxorpc/grpc/governance-message.ts';
 import { newMessage } from '../../../src/server/cardano/utxorpc/grpc/message-init.ts';
 import { fractionMessage, roundedFraction } from '../../../src/server/cardano/utxorpc/grpc/numbers.ts';
@@ -102,6 +104,18 @@ describe('proposals', () => {
     assert.ok(document.case === 'newConstitutionAction' && document.value.constitution?.anchor?.url === 'https://example.org/a.json');
 
     assert.deepEqual(received(GovernanceAction.new_info_action(InfoAction.new())), { case: 'infoAction', value: 6 });
+  });
+});
+
+describe('eras', () => {
+  test('of a public network begin and end where the chain says', () => {
+    const eras = eraMessages(cardanoNetwork('mainnet'));
+    assert.deepEqual(
+      eras.map(({ name }) => name),
+      ['byron', 'shelley', 'allegra', 'mary', 'alonzo', 'babbage', 'conway'],
+    );
+    const shelley = { time: 1_596_059_091_000n, slot: 4_492_800n, epoch: 208n };
+    assert.deepEqual([eras[0].end, eras[1].start, eras.at(-1)?.end], [shelley, shelley, undefined]);
   });
 });
 

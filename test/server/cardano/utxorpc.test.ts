@@ -255,6 +255,7 @@ describe('questions', () => {
     await assert.rejects(inner.searchUtxos({ predicate, startToken: 'x' }), /start_token/);
     await assert.rejects(inner.searchUtxos({ predicate, maxItems: -1 }), /max_items/);
     await assert.rejects(inner.readUtxos({ keys: [{ hash: bytes('aa'), index: 0 }] }), /32 bytes, not 1/);
+    await assert.rejects(stage.clients.query.readGenesis(), /\[unimplemented\] UNSUPPORTED: the genesis files are not kept/);
     await assert.rejects(stage.clients.query.readParams(), /\[unimplemented\] UNSUPPORTED: nothing is followed/);
     await assert.rejects(stage.clients.submit.submitTx(bytes('80')), /\[unimplemented\]/);
   });

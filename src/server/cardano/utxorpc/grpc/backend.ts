@@ -9,6 +9,7 @@ import { type CardanoNetwork, slotToTime } from '../../../../ledgers/cardano/ind
 import type { OutputTraits } from '../../../../ledgers/ledger.ts';
 import type { Query } from '../../../../query/query.ts';
 import { UnspentError } from '../../../../util/errors.ts';
+import { HTTP_STALLED_MS } from '../../../../util/limits.ts';
 import type { ServerContext } from '../../../context.ts';
 import type { Task } from '../../../http/work/task.ts';
 import type { TxEvaluation } from '../../evaluation/tx-evaluation.ts';
@@ -35,13 +36,16 @@ export class UtxoRpcBackend {
   readonly network: CardanoNetwork;
   readonly traits: OutputTraits;
   private readonly running = new Set<Promise<unknown>>();
+  private readonly stalledMs: number;
   private streams = 0;
 
-  constructor({ context, evaluation }: UtxoRpcParts) {
+  /** `stalledMs`: how long the client of a stream may take nothing. */
+  constructor({ context, evaluation }: Pick<UtxoRpcParts, 'context' | 'evaluation'>, stalledMs = HTTP_STALLED_MS) {
     const { parameters, ledger } = needCardano(context.network, 'UTxO RPC');
     if (ledger.traits === null) throw new UnspentError('UNSUPPORTED', 'outputs of this chain have no assets');
     this.context = context;
     this.evaluation = evaluation;
+    this.stalledMs = stalledMs;
     this.network = parameters;
     this.traits = ledger.traits;
   }
@@ -89,19 +93,51 @@ export class UtxoRpcBackend {
     });
   }
 
-  /** Counts the stream among the open ones until it is over. Throws BUSY. */
-  async *stream<T>(source: AsyncIterable<T>): AsyncGenerator<T, void, void> {
+  /**
+   * Counts the stream among the open ones until its source has ended, which is when it is over, when its client is gone
+   * (`signal`), or when the client takes nothing for so long that what the source holds would be held for nothing. Throws
+   * BUSY, EXPIRED.
+   */
+  async *stream<T>(source: AsyncGenerator<T, void, void>, signal: AbortSignal): AsyncGenerator<T, void, void> {
     const { streamsMax } = this.context.config.server;
     if (this.streams >= streamsMax) throw new UnspentError('BUSY', `${streamsMax} streams are open already`, { limit: streamsMax });
-    this.streams++;
+    const end = this.opened(source);
+    let isStalled = false;
+    const stall = (): void => {
+      isStalled = true;
+      end();
+    };
+    signal.addEventListener('abort', end);
+    try {
+      for (let next = await source.next(); next.done !== true; next = await source.next()) {
+        const timer = setTimeout(stall, this.stalledMs).unref();
+        try {
+          yield next.value;
+        } finally {
+          clearTimeout(timer);
+        }
+        if (isStalled) throw new UnspentError('EXPIRED', `the client took nothing for ${this.stalledMs} ms`);
+      }
+    } finally {
+      signal.removeEventListener('abort', end);
+      end();
+    }
+  }
+
+  /** Counts a source until it has ended; what is given ends it, also where nobody asks it for more. */
+  private opened(source: AsyncGenerator<unknown, void, void>): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.tracked(promise);
-    try {
-      yield* source;
-    } finally {
-      this.streams--;
-      resolve();
-    }
+    this.streams++;
+    let isEnding = false;
+    return () => {
+      if (isEnding) return;
+      isEnding = true;
+      source.return(undefined).finally(() => {
+        this.streams--;
+        resolve();
+      });
+    };
   }
 
   /** Resolves when nothing of it reads any more. */
@@ -118,9 +154,8 @@ export class UtxoRpcBackend {
     return { slot: BigInt(slot), hash, height: BigInt(height), timestamp: this.timestamp(slot) };
   }
 
-  /** When a slot begins, in milliseconds. */
   timestamp(slot: number): bigint {
-    return BigInt(Math.round(1000 * slotToTime(this.network, slot)));
+    return timestampOf(this.network, slot);
   }
 
   private tracked<T>(work: Promise<T>): Promise<T> {
@@ -128,4 +163,9 @@ export class UtxoRpcBackend {
     this.running.add(held);
     return held;
   }
+}
+
+/** When a slot begins, in milliseconds. */
+export function timestampOf(network: CardanoNetwork, slot: number): bigint {
+  return BigInt(Math.round(1000 * slotToTime(network, slot)));
 }

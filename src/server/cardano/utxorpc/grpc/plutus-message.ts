@@ -96,7 +96,7 @@ function nativeMessage(json: NativeScriptJson): NativeMessage {
   }
 }
 
-/** Undefined: anybody may put bytes on the chain that have no such form. */
+/** Undefined where the bytes have no such form, are nested too deeply, or are of a kind that we do not know: they must not keep a block from being sent. */
 export function wellFormed<T>(read: () => T): T | undefined {
   try {
     return read();

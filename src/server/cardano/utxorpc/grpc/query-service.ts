@@ -1,4 +1,4 @@
-/** The service `Query`: parameters, outputs, transactions, datums. */
+/** The service `Query`: parameters and eras, outputs, transactions, datums. */
 import type { ServiceImpl } from '@connectrpc/connect';
 import { query as messages, type queryConnect } from '@utxorpc/spec/lib/index.mjs';
 import { decodeProtocolParameters } from '../../../../ledgers/cardano/protocol-parameters.ts';
@@ -9,6 +9,7 @@ import { toHex } from '../../../../util/bytes.ts';
 import { UnspentError } from '../../../../util/errors.ts';
 import { UTXORPC_ITEMS_MAX } from '../../../../util/limits.ts';
 import type { UtxoRpcBackend, UtxoRpcPoint } from './backend.ts';
+import { eraMessages } from './era-message.ts';
 import { masked } from './field-mask.ts';
 import { type MessageInit, newMessage } from './message-init.ts';
 import { fractionMessage } from './numbers.ts';
@@ -30,6 +31,15 @@ export function queryService(backend: UtxoRpcBackend): Partial<ServiceImpl<typeo
         newMessage(messages.ReadParamsResponse, { values: { params: { case: 'cardano', value: parameters } }, ledgerTip }),
         fieldMask,
       );
+    },
+
+    readEraSummary({ fieldMask }) {
+      const summaries = eraMessages(backend.network);
+      return masked(newMessage(messages.ReadEraSummaryResponse, { summary: { case: 'cardano', value: { summaries } } }), fieldMask);
+    },
+
+    readGenesis() {
+      throw new UnspentError('UNSUPPORTED', 'the genesis files are not kept here, only what the store needs of them');
     },
 
     readUtxos({ keys, fieldMask }, { signal }) {

@@ -42,10 +42,10 @@ export function submitService(backend: UtxoRpcBackend): Partial<ServiceImpl<type
     waitForTx({ ref }, { signal }) {
       checkCount(ref.length, 'ref');
       const ids = ref.map((each) => hashOf(each, TXID_BYTES, 'ref'));
-      return backend.stream(stageEvents(backend, ids, signal));
+      return backend.stream(stageEvents(backend, ids, signal), signal);
     },
 
-    watchMempool: (request, { signal }) => backend.stream(mempoolEvents(backend, request, signal)),
+    watchMempool: (request, { signal }) => backend.stream(mempoolEvents(backend, request, signal), signal),
   };
 }
 

@@ -54,7 +54,7 @@ export function syncService(backend: UtxoRpcBackend): Partial<ServiceImpl<typeof
       });
     },
 
-    followTip: (request, { signal }) => backend.stream(tipEvents(backend, request, signal)),
+    followTip: (request, { signal }) => backend.stream(tipEvents(backend, request, signal), signal),
   };
 }
 

@@ -21,7 +21,7 @@ import { proposalMessage } from './governance-message.ts';
 import type { MessageInit } from './message-init.ts';
 import { INT64 } from './numbers.ts';
 import { byPolicy, outputMessage } from './output-message.ts';
-import { dataMessage, scriptMessage } from './plutus-message.ts';
+import { dataMessage, scriptMessage, wellFormed } from './plutus-message.ts';
 
 /** CDDL: `redeemer_tag`. The enumeration of UTxO RPC counts from 1. */
 const PURPOSE = { spend: 0, mint: 1, certificate: 2, withdrawal: 3 } as const;
@@ -36,7 +36,7 @@ export function txMessage(tx: ResolvedContent): TxMessage {
     inputs: tx.inputs.map((input) => ({ ...inputMessage(input), redeemer: redeemers.spending(input) })),
     outputs: body.outputs.map(outputMessage),
     certificates: body.certificates.map((bytes, i) => ({
-      certificate: certificateMessage(readCertificate(bytes)),
+      certificate: wellFormed(() => certificateMessage(readCertificate(bytes))),
       redeemer: redeemers.at(PURPOSE.certificate, i),
     })),
     withdrawals: body.withdrawals.map(({ account, lovelace }) => ({
@@ -62,7 +62,7 @@ export function txMessage(tx: ResolvedContent): TxMessage {
     successful: tx.valid,
     auxiliary: auxiliaryMessage(tx),
     hash: tx.id,
-    proposals: body.proposals.map((bytes) => proposalMessage(readProposal(bytes))),
+    proposals: body.proposals.map((bytes) => wellFormed(() => proposalMessage(readProposal(bytes))) ?? {}),
   };
 }
 
@@ -132,7 +132,10 @@ function witnessMessage({ witnesses, auxiliary }: DescribedHistoryTx): MessageIn
 function auxiliaryMessage({ isByron, witnesses, auxiliary }: DescribedHistoryTx): MessageInit<cardano.AuxData> | undefined {
   if (auxiliary === null || isByron) return undefined;
   return {
-    metadata: readMetadata(auxiliary).map(({ label, value }) => ({ label, value: metadatumMessage(readMetadatum(value)) })),
+    metadata: readMetadata(auxiliary).map(({ label, value }) => ({
+      label,
+      value: wellFormed(() => metadatumMessage(readMetadatum(value))),
+    })),
     scripts: scriptsOf(readTxWitnesses(witnesses, auxiliary).auxiliary),
   };
 }

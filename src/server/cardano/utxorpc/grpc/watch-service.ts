@@ -18,7 +18,7 @@ import { matchesTx } from './tx-pattern.ts';
 type Action = MessageInit<messages.WatchTxResponse>['action'];
 
 export function watchService(backend: UtxoRpcBackend): Partial<ServiceImpl<typeof watchConnect.WatchService>> {
-  return { watchTx: (request, { signal }) => backend.stream(txEvents(backend, request, signal)) };
+  return { watchTx: (request, { signal }) => backend.stream(txEvents(backend, request, signal), signal) };
 }
 
 async function* txEvents(
