@@ -261,11 +261,11 @@ export const MEMPOOL_SECONDS_MAX = 14 * 24 * 3600;
 export const TX_MONITOR_LOOK_MS = 200;
 
 /** Transactions and bytes of a mempool that is held against the store as a whole: Cardano's nodes hold two blocks of them, which is 180 kB. */
-export const PENDING_TXS_MAX = 10_000;
-export const PENDING_BYTES_MAX = 16 * 1024 * 1024;
+export const PENDING_TXS_MAX = 5000;
+export const PENDING_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Blocks for which a transaction is remembered that is in a block, or cannot get into one: they may be undone. */
-export const PENDING_RETURN_BLOCKS = 100;
+export const PENDING_RETURN_BLOCKS = 30;
 
 /** Seconds for which a transaction that came back from an undone block, and that its node does not hold, may get into another: wallets let theirs live for two hours. */
 export const PENDING_SECONDS_MAX = 2 * 3600;

@@ -57,7 +57,8 @@ export function layPending(tip: Uint8Array | null, candidates: Iterable<PendingT
     const spender: Spender = { ...PENDING_PLACE, txId: tx.id, txIndex: txs.size };
     for (const [input, coin] of coins.entries()) {
       if (coin === null) continue;
-      Object.assign(coin, { spender, input });
+      coin.spender = spender;
+      coin.input = input;
       if (!coin.born) spent.push(coin);
     }
     txs.set(tx.hexId, tx);

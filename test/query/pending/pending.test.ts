@@ -232,7 +232,7 @@ describe('the mempool over the newest block', () => {
           stage.check();
         }
       }),
-      { seed: TEST_SEED, numRuns: 40 },
+      { seed: TEST_SEED, numRuns: 25 },
     );
   });
 
