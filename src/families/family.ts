@@ -102,7 +102,7 @@ export interface Family<P extends NetworkParameters = NetworkParameters> {
   describeLeaf(content: Uint8Array): LeafDescription;
   /** An owner, given as its raw address or script; `network` is a name that may be unknown. */
   ownerText(owner: Uint8Array, network: string): string;
-  /** Keeps what the followed node has in its mempool. Absent: no mempool is kept, and nothing is submitted. */
+  /** Keeps what the followed node has in its mempool. Absent: no mempool is kept. */
   mempool?(network: Network<P>): MempoolView;
   /** What a node says of its unspent set, from a walk over ours; `tipHash` before the first block: zeros. Absent: its nodes say nothing of the kind. */
   commitment?(reader: Reader, tipHash: Uint8Array, options: CommitmentOptions): Commitment;

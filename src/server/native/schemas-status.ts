@@ -90,7 +90,7 @@ export const Status = Type.Object(
     unit: text('The name of that unit.'),
     coin: text('What people call the coin: `ada`, `BTC`, `LTC`.'),
     missing_inputs: orNull(count('Inputs from before the first block, of a store that began in the middle.')),
-    mempool: Type.Optional(count('Transactions known that are in no block yet. Bitcoin family.')),
+    mempool: Type.Optional(count('Transactions known that are in no block yet. Absent: no mempool is kept.')),
     partial: Type.Boolean({ description: 'It began in the middle of the chain, and not with a snapshot.' }),
     snapshot: orNull(ref('Point')),
     mmr: orNull(

@@ -63,8 +63,10 @@ describe('a wallet that submits and reads again', () => {
   test('sees its change at once, and that of a second transaction on top of it', async () => {
     const [coin, other] = (await own(false)).map(coinOf);
     const before = await balance(false);
+    assert.equal((await read<{ readonly mempool: number }>('/status')).mempool, 0);
     const first = stage.payment(coin);
     await submit(first);
+    assert.equal((await read<{ readonly mempool: number }>('/status')).mempool, 1, 'at once, with no block between');
     assert.deepEqual(names(await own(true)), [`${first.id}#0`, `${other.txId}#${other.index}`].sort());
     assert.equal(await balance(true), before - FEE);
     const change = (await own(true)).find(({ tx_hash }) => tx_hash === first.id)!;

@@ -28,16 +28,15 @@ export function registerStatusRoutes(app: App, answers: NativeAnswers): void {
     bytes: reads.engineStats().bytes,
     keys: keyEstimates(reads.columns, (column) => reads.engineStats(column)),
   }));
-  const status = whileSame((query: Query, following: LiveStatus, onDisk: OnDisk, damage: string | null, streams: number) =>
-    JSON.stringify(statusOf(context, query, following, onDisk, damage, streams)),
-  );
+  const status = whileSame((...of: Parameters<typeof statusOf>) => JSON.stringify(statusOf(...of)));
 
   const statusSchema = describedStatus('Where the store is and what it does', Status, 'Tip, horizon, what is kept, what is followed.');
   app.get(`${API}/status`, { schema: statusSchema }, (_request, reply) => {
     const lease = reads.lease();
     try {
       answers.name(reply);
-      send(reply, 200, status(lease.query, live.status, size(), state.damage, state.streams));
+      const waiting = context.mempool?.size ?? null;
+      send(reply, 200, status(context, lease.query, live.status, size(), state.damage, state.streams, waiting));
     } finally {
       lease.release();
     }
@@ -136,12 +135,13 @@ interface OnDisk {
 }
 
 function statusOf(
-  { network, projections, config, mempool }: ServerContext,
+  { network, projections, config }: ServerContext,
   query: Query,
   live: LiveStatus,
   { bytes, keys }: OnDisk,
   damage: string | null,
   streams: number,
+  mempool: number | null,
 ): object {
   const { head, totals, horizon, pruned, partial, base, mmr, cage, settings } = summaryOf(query, config);
   const reason = unhealthyBecause(damage, live);
@@ -162,7 +162,7 @@ function statusOf(
     unit: network.dialect.currency.unit,
     coin: network.dialect.currency.name,
     missing_inputs: totals?.missing ?? null,
-    ...(mempool === null ? {} : { mempool: mempool.size }),
+    ...(mempool === null ? {} : { mempool }),
     partial,
     snapshot: renderPoint(base, network.dialect),
     mmr,
