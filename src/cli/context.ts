@@ -5,8 +5,13 @@
 import { Command } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { UncleanShutdown } from '../engine/open.ts';
+import { changesOf } from '../store/control/changes.ts';
 import { type OpenOptions, type OpenStore, openStore } from '../store/store.ts';
-import { assert, UnspentError } from '../util/errors.ts';
+import { assert, isUnspentError, UnspentError } from '../util/errors.ts';
+import { CONTROL_LOOK_MS, CONTROL_LOOKS_MAX } from '../util/limits.ts';
+import { pause } from '../util/pause.ts';
+import { askHolder } from './held/ask-holder.ts';
+import { type HeldSurroundings, heedStop, type StoreBody } from './held/surroundings.ts';
 import { listenForSignals } from './interrupt.ts';
 import type { CommandOptions } from './options.ts';
 import { createOutput, type Output, type OutputStreams } from './output.ts';
@@ -15,6 +20,8 @@ import { createProgress, type ProgressLine } from './progress.ts';
 /** What a program runs in: a process has all of it. */
 export interface Surroundings extends OutputStreams {
   readonly env: NodeJS.ProcessEnv;
+  /** Where a command is run for another process, which asked the one that has the store open. */
+  readonly held?: HeldSurroundings;
 }
 
 export interface Context {
@@ -23,11 +30,20 @@ export interface Context {
   readonly output: Output;
   readonly settings: LoadedConfig;
   readonly env: NodeJS.ProcessEnv;
+  /** Where relative paths begin. */
+  readonly cwd: string;
+  /** False: the command is run for another process, by the one that has the store open and goes on with it. */
+  readonly ownsStore: boolean;
   /** Aborted when a signal asks to stop; never for a command that is not stoppable, which the signal ends. */
   readonly stop: AbortSignal;
   progress(): ProgressLine;
   /** Opens the store (which must exist unless `create` says otherwise), and closes it after the body. */
   withStore<T>(body: (store: OpenStore) => T | Promise<T>, options?: OpenOptions): Promise<T>;
+  /**
+   * The same for a command that reads the store, and changes it only by what it is given for that: if another process has
+   * the store open, the command is run there, and ends here with what it wrote there.
+   */
+  askStore<T>(body: StoreBody<T>, options?: Pick<OpenOptions, 'windows'>): Promise<T>;
 }
 
 export type CommandBody = (context: Context, ...operands: string[]) => void | Promise<void>;
@@ -36,16 +52,19 @@ export type CommandBody = (context: Context, ...operands: string[]) => void | Pr
 export function action(body: CommandBody): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
     const command = given.at(-1) as Command;
-    await body(contextOf(command, new AbortController().signal), ...(given.slice(0, -2) as string[]));
+    const stop = programOf(command).surroundings.held?.stop ?? new AbortController().signal;
+    await body(contextOf(command, stop), ...(given.slice(0, -2) as string[]));
   };
 }
 
 /** The same of a command that stops at a block when a signal asks it to, from its start to its end. */
 export function stoppable(body: CommandBody): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
+    const command = given.at(-1) as Command;
+    const { held } = programOf(command).surroundings;
     const interruption = listenForSignals();
     try {
-      const context = contextOf(given.at(-1) as Command, interruption.signal);
+      const context = contextOf(command, held?.stop ?? interruption.signal);
       try {
         await body(context, ...(given.slice(0, -2) as string[]));
       } catch (error) {
@@ -68,25 +87,51 @@ function contextOf(command: Command, stop: AbortSignal): Context {
   const options: CommandOptions = flags;
   const program = programOf(command);
   const { surroundings } = program;
+  const { held } = surroundings;
   const output = createOutput(options.json === true, options.quiet === true, surroundings);
-  const settings = loadConfig({ flags, env: surroundings.env, file: options.config });
+  const settings = held?.settings ?? loadConfig({ flags, env: surroundings.env, file: options.config });
   program.output = output;
-  return {
+  program.data = settings.config.data;
+  const usual: OpenOptions = { create: false, config: settings.config, holder: `unspent ${commandPath(command)}` };
+  const context: Context = {
     options,
     output,
     settings,
     env: surroundings.env,
+    cwd: held?.cwd ?? process.cwd(),
     stop,
-    progress: () => createProgress(output.quiet, surroundings.stderr),
-    withStore: (body, more = {}) => useStore(output, { create: false, config: settings.config, ...more }, body),
+    progress: () => heedStop(createProgress(output.quiet, surroundings.stderr), held),
+    withStore: (body, more = {}) => useStore(output, { ...usual, ...more }, body),
+    ownsStore: held === undefined,
+    async askStore(body, more = {}) {
+      if (held !== undefined) return held.useStore(body, output, more.windows === true);
+      for (let looks = 1; ; looks++) {
+        await askHolder(program.commandLine, context, surroundings);
+        try {
+          return await useStore(output, { ...usual, ...more }, (store) => body(store, changesOf(store)));
+        } catch (error) {
+          // Whoever has just opened the store listens in a moment, and who is closing it is gone then.
+          if (!isUnspentError(error, 'STORE_LOCKED') || looks === CONTROL_LOOKS_MAX) throw error;
+        }
+        await pause(CONTROL_LOOK_MS, {});
+      }
+    },
   };
+  return context;
+}
+
+/** `snapshot export`: the command without the program. */
+export function commandPath(command: Command): string {
+  const names: string[] = [];
+  for (let each = command; each.parent !== null; each = each.parent) names.unshift(each.name());
+  return names.join(' ');
 }
 
 async function useStore<T>(output: Output, options: OpenOptions, body: (store: OpenStore) => T | Promise<T>): Promise<T> {
   const store = await openStore(options);
-  if (store.ignored.length > 0)
-    output.remark(`left aside, because the store has its own: ${store.ignored.join(', ')}; sync and start change what can be changed`);
+  remarkIgnored(output, store.ignored);
   if (store.unclosed !== null) output.remark(unclosedText(store.unclosed));
+  if (store.controlFailure !== null) output.remark(`other commands cannot ask this one while it runs: ${store.controlFailure}`);
   let result: T;
   try {
     result = await body(store);
@@ -97,6 +142,11 @@ async function useStore<T>(output: Output, options: OpenOptions, body: (store: O
   }
   await store.close();
   return result;
+}
+
+export function remarkIgnored(output: Output, ignored: readonly string[]): void {
+  if (ignored.length > 0)
+    output.remark(`left aside, because the store has its own: ${ignored.join(', ')}; sync and start change what can be changed`);
 }
 
 /** RocksDB aborts the process where the disk fails under it, and cannot say more than a line of its own: so the next command does. */
@@ -110,6 +160,10 @@ export class Program extends Command {
   readonly surroundings: Surroundings;
   /** Of the command that runs. */
   output: Output | undefined;
+  /** Where its store is. */
+  data: string | undefined;
+  /** Without the name of the program. */
+  commandLine: readonly string[] = [];
 
   constructor(surroundings: Surroundings) {
     super('unspent');

@@ -20,8 +20,8 @@ The digest is sha256 over the lines "<txid hex>#<index> <value>\\n" in ascending
 For the Bitcoin family also hash_serialized_2, hash_serialized_3, muhash and bogosize, as a node computes them.`,
     )
     .action(
-      action(({ output, progress, withStore }) =>
-        withStore((store) => {
+      action(({ output, progress, askStore }) =>
+        askStore((store) => {
           const { head } = store.fold;
           const { dialect } = store.network;
           const line = progress();

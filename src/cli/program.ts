@@ -12,6 +12,7 @@ import { Program, type Surroundings } from './context.ts';
 import { registerDevnet } from './devnet.ts';
 import { registerDigest } from './digest.ts';
 import { reportFailure } from './failure.ts';
+import { AnsweredByHolder, withHolder } from './held/ask-holder.ts';
 import { addGlobalOptions } from './options.ts';
 import { registerProve } from './prove.ts';
 import { registerPrune } from './prune.ts';
@@ -84,10 +85,12 @@ export function createProgram(surroundings: Surroundings): Program {
 
 /** Returns the exit code. */
 export async function runCommand(program: Program, args: readonly string[]): Promise<number> {
+  program.commandLine = args;
   try {
     await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    return reportFailure(error, program.outputFor(args), program.surroundings.env);
+    if (error instanceof AnsweredByHolder) return error.exitCode;
+    return reportFailure(await withHolder(error, program.data), program.outputFor(args), program.surroundings.env);
   }
 }

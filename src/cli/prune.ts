@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import { renderPoint } from '../query/render.ts';
+import type { StoreChanges } from '../store/control/changes.ts';
 import type { OpenStore } from '../store/store.ts';
 import { COMPACT_PRUNED_ROWS_MIN } from '../util/limits.ts';
 import { compactStore } from './compact.ts';
@@ -29,30 +30,30 @@ Examples:
 }
 
 async function prune(context: Context): Promise<void> {
-  const rows = await context.withStore((store) => pruneAll(context, store), { windows: true });
-  if (rows >= COMPACT_PRUNED_ROWS_MIN) await compactStore(context);
+  const rows = await context.askStore((store, changes) => pruneAll(context, store, changes), { windows: true });
+  if (context.ownsStore && rows >= COMPACT_PRUNED_ROWS_MIN) await compactStore(context);
 }
 
 /** Rows deleted. */
-function pruneAll({ output, progress }: Context, store: OpenStore): number {
+async function pruneAll({ output, progress }: Context, store: OpenStore, changes: StoreChanges): Promise<number> {
   const line = progress();
   const started = performance.now();
   const sum = { batches: 0, blocks: 0, spentOutputs: 0, deltas: 0 };
-  for (let done = false; !done; ) {
-    const step = store.prune();
+  let step: Awaited<ReturnType<StoreChanges['prune']>>;
+  do {
+    step = await changes.prune();
     sum.batches++;
-    sum.blocks += step.blocks;
-    sum.spentOutputs += step.spentKeys;
-    sum.deltas += step.deltas;
-    done = step.done;
+    sum.blocks += step.counts.blocks;
+    sum.spentOutputs += step.counts.spentKeys;
+    sum.deltas += step.counts.deltas;
     line.update(() => `prune: ${count(sum.blocks)} blocks, ${count(sum.spentOutputs)} spent outputs, ${count(sum.deltas)} undo records`);
-  }
+  } while (!step.counts.done);
   line.done();
   const seconds = (performance.now() - started) / 1000;
   const { dialect } = store.network;
-  const horizon = store.horizon();
+  const { head, horizon } = step;
   if (output.json) {
-    output.document({ point: renderPoint(store.fold.head, dialect), ...sum, seconds, horizon: renderPoint(horizon, dialect) });
+    output.document({ point: renderPoint(head, dialect), ...sum, seconds, horizon: renderPoint(horizon, dialect) });
   } else if (!output.quiet) {
     const what = `${counted(sum.spentOutputs, 'spent output')} of ${counted(sum.blocks, 'block')} and ${counted(sum.deltas, 'undo record')}`;
     output.line(`forgot ${what} in ${duration(seconds)}; the horizon is ${pointText(horizon, dialect)}`);

@@ -30,7 +30,7 @@ export function withQuery(context: Context, body: (look: QueryRead) => void | Pr
   const { at } = context.options;
   // A mistyped place is a usage error, whatever the store is like.
   if (at !== undefined) parsePlace(at);
-  return context.withStore(async (store) => {
+  return context.askStore(async (store) => {
     const query = store.query();
     try {
       const { network } = store;

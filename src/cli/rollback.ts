@@ -26,21 +26,20 @@ Examples:
     )
     .action(
       action(async (context) => {
-        const { options, output, withStore } = context;
+        const { options, output, askStore } = context;
         const place = options.to ?? '';
         // A mistyped place is a usage error, whatever the store is like.
         parsePlace(place);
-        const blocks = await withStore((store) => {
+        const blocks = await askStore(async (store, changes) => {
           const started = performance.now();
-          const undone = store.rollback(store.locate(place));
+          const { undone, head } = await changes.rollback(store.locate(place));
           const seconds = (performance.now() - started) / 1000;
-          const { head } = store.fold;
           if (output.json) output.document({ point: renderPoint(head, store.network.dialect), undone, seconds });
           else if (!output.quiet)
             output.line(`undid ${counted(undone, 'block')} in ${duration(seconds)}; now at ${pointText(head, store.network.dialect)}`);
           return undone;
         });
-        if (blocks >= COMPACT_UNDONE_BLOCKS_MIN) await compactStore(context);
+        if (context.ownsStore && blocks >= COMPACT_UNDONE_BLOCKS_MIN) await compactStore(context);
       }),
     );
 }

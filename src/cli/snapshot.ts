@@ -3,6 +3,7 @@
  * files that are the same bytes from whichever store they come; and a new store
  * from such a folder, when all of it was found to be right.
  */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { openNetwork } from '../families/networks.ts';
 import { parsePlace } from '../query/place.ts';
@@ -66,12 +67,16 @@ async function exportCommand(context: Context, folder: string): Promise<void> {
   const { at } = context.options;
   // A mistyped place is a usage error, whatever the store is like.
   if (at !== undefined) parsePlace(at);
-  await context.withStore((store) =>
+  await context.askStore((store) =>
     run(context, 'export', (show) => {
       const point = at === undefined ? undefined : (store.locate(at) ?? undefined);
       if (at !== undefined && point === undefined)
         throw new UnspentError('USAGE', 'there is no snapshot of what is before the first block');
-      return exportSnapshot(store, folder, { at: point, signal: context.stop, onRows: (rows) => show(rows, store.fold.head?.utxos ?? 0) });
+      return exportSnapshot(store, resolve(context.cwd, folder), {
+        at: point,
+        signal: context.stop,
+        onRows: (rows) => show(rows, store.fold.head?.utxos ?? 0),
+      });
     }),
   );
 }

@@ -52,7 +52,7 @@ function queryAddress(store: OpenStore, what: string, text: string): string {
     const found = [...query.byKey('address', key, { limit: ROWS_MAX + 1 })];
     const utxos = found.slice(0, ROWS_MAX).map((row) => renderer.utxo(row));
     const sum = `${counted(utxos.length, 'unspent output')} worth ${sumOf(utxos, dialect.currency)}, read at ${pointText(query.head, dialect)}`;
-    const more = found.length > ROWS_MAX ? `\nthere are more than ${ROWS_MAX}; stop and use \`unspent query address\`` : '';
+    const more = found.length > ROWS_MAX ? `\nthere are more than ${ROWS_MAX}; use \`unspent query address\` in another terminal` : '';
     return utxos.length === 0 ? sum : `${utxoTable(utxos, dialect)}\n${sum}${more}`;
   });
 }

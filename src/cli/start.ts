@@ -1,7 +1,7 @@
 /**
  * `start`: follows a chain, stays, and serves it. With no source it makes a chain
  * of its own (`local-chains.ts`) and follows that. While it runs it answers over
- * HTTP and on standard input, because nobody else can open the store.
+ * HTTP, on standard input, and to other commands (store/control/).
  */
 import type { Command } from 'commander';
 import { readIdentity } from '../engine/directory.ts';
@@ -26,7 +26,8 @@ export function registerStart(program: Command): void {
     .addHelpText(
       'after',
       `
-Reads commands from standard input, one a line; type help. Ctrl-C stops at a block; the same command goes on from there.
+Reads commands from standard input, one a line; type help. Commands in other terminals (status, query, ...) ask this one.
+Ctrl-C stops at a block; the same command goes on from there.
 
 Examples:
   $ unspent start

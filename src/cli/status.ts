@@ -14,8 +14,8 @@ export function registerStatus(program: Command): void {
     .command('status')
     .description('tip, horizon, totals and size of the store')
     .action(
-      action(({ output, withStore }) =>
-        withStore((store) => {
+      action(({ output, askStore }) =>
+        askStore((store) => {
           const status = store.status();
           if (output.json) output.document(statusJson(store, status));
           else output.line(pairs(statusRows(store, status)));

@@ -20,8 +20,8 @@ export function registerVerify(program: Command): void {
     .option('--node <url>', 'Bitcoin family: compare with a node at the same block, rpc:// or rpcs://USER:PASSWORD@HOST:PORT')
     .addHelpText('after', '\nChanges nothing. Exit code 5 when something is wrong.')
     .action(
-      action(({ options, output, progress, withStore }) =>
-        withStore(async (store) => {
+      action(({ options, output, progress, askStore }) =>
+        askStore(async (store) => {
           const line = progress();
           const started = performance.now();
           const found = store.verify((what, rows) => line.update(() => `verify: ${count(rows)} ${what}`));

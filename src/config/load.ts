@@ -46,8 +46,8 @@ export interface LoadOptions {
   /** Parsed options by attribute (`utxoPruneDepth`), and `set`: the `KEY=VALUE` texts of `--set`. Others are ignored. */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The file named by `--config`: it must exist. */
-  readonly file?: string | undefined;
+  /** The file named by `--config`: it must exist. Null: none is read, not even the usual one. */
+  readonly file?: string | null | undefined;
 }
 
 export interface ConfigFlag {
@@ -68,7 +68,7 @@ export const CONFIG_FLAGS: readonly ConfigFlag[] = SETTING_KEYS.map((key) => {
 
 export function loadConfig({ flags = {}, env = {}, file }: LoadOptions): LoadedConfig {
   const layers = new Layers();
-  const readFile = layers.addFile(file);
+  const readFile = file === null ? undefined : layers.addFile(file);
   layers.addVariables(env);
   layers.addFlags(flags);
   checkTogether(layers);

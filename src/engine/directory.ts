@@ -18,15 +18,23 @@ const IDENTITY_FILE = 'unspent.json';
 const DATABASE_FOLDER = 'db';
 const REMOVED_FOLDER = 'db.removed';
 const TEMPORARY_SUFFIX = '.tmp';
+/** There while a process has the store open: its socket for others (store/control/). */
+export const CONTROL_FOLDER = 'control';
 
 /** All that a store itself puts into its directory. */
-export const STORE_ENTRIES: readonly string[] = [IDENTITY_FILE, IDENTITY_FILE + TEMPORARY_SUFFIX, DATABASE_FOLDER, REMOVED_FOLDER];
+export const STORE_ENTRIES: readonly string[] = [
+  IDENTITY_FILE,
+  IDENTITY_FILE + TEMPORARY_SUFFIX,
+  DATABASE_FOLDER,
+  REMOVED_FOLDER,
+  CONTROL_FOLDER,
+];
 
 /** Limit of unspent.json: ours has a few hundred bytes, so a larger file is not ours. */
 const IDENTITY_BYTES_MAX = 64 * 1024;
 
 /** What an interrupted write of ours, or a fresh file system, leaves in a directory that is otherwise empty. */
-const NOT_CONTENT = new Set([IDENTITY_FILE + TEMPORARY_SUFFIX, 'lost+found']);
+const NOT_CONTENT = new Set([IDENTITY_FILE + TEMPORARY_SUFFIX, CONTROL_FOLDER, 'lost+found']);
 
 const DATABASE_KINDS = ['rocks', 'sqlite'] as const;
 export type DatabaseKind = (typeof DATABASE_KINDS)[number];
@@ -86,6 +94,7 @@ export function removeStore(directory: string): void {
     rmSync(removed, { recursive: true, force: true });
     if (listDirectory(database) !== null) renameSync(database, removed);
     rmSync(removed, { recursive: true, force: true });
+    rmSync(join(directory, CONTROL_FOLDER), { recursive: true, force: true });
     rmSync(join(directory, IDENTITY_FILE), { force: true });
   } catch (cause) {
     throw systemError(cause, directory, 'cannot be removed');

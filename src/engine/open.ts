@@ -13,7 +13,7 @@ import type { ColumnSpec, Engine } from './engine.ts';
 import type * as RocksModule from './rocks/rocks.ts';
 import { thisMachine, whyRocksCannotLoad } from './rocks/support.ts';
 import type { RocksOptions } from './rocks/tuning.ts';
-import type { UncleanShutdown } from './seal.ts';
+import { readUncleanShutdown, type UncleanShutdown } from './seal.ts';
 import type { SqliteHandle, SqliteOptions } from './sqlite/sqlite.ts';
 
 export type { UncleanShutdown } from './seal.ts';
@@ -52,6 +52,11 @@ export async function openEngineIn(directory: string, columns: readonly ColumnSp
 export async function attachEngine(handle: EngineHandle, columns: readonly ColumnSpec[]): Promise<Engine> {
   if (handle.kind === 'sqlite') return (await import('./sqlite/sqlite.ts')).attachSqlite(handle, columns);
   return (await import('./rocks/rocks.ts')).attachRocks(handle, columns);
+}
+
+/** The process that says it has the database open, or had it last and did not close it; null: none does. */
+export function readHolderMark(directory: string): UncleanShutdown | null {
+  return readUncleanShutdown(directory);
 }
 
 async function chooseKind(directory: string, wanted: 'auto' | DatabaseKind): Promise<DatabaseKind> {

@@ -66,10 +66,11 @@ export async function serve(store: OpenStore, options: ServeOptions = {}): Promi
     });
     return closing;
   };
-  const reader = { close };
+  const reader: { close: typeof close; url?: string } = { close };
   store.readers.add(reader);
   try {
     const { url, ports } = await listener.listening;
+    reader.url = url;
     if (store.network.family.mempool !== undefined) link.start((changes) => listener.change(changes));
     // A promise of its own: if the server fails and nobody has asked to be told, the process is.
     return { url, ports, ended: listener.ended.then(() => {}), close };

@@ -37,6 +37,16 @@ export interface OpenOptions {
   /** An engine of the program's own, in place of RocksDB or SQLite. A store that was made with one can be opened only with it. */
   readonly engine?: EngineFactory | undefined;
   /**
+   * Whether commands of other processes of the same user are answered while this one has the store open, over a socket in
+   * the data directory that only that user can reach. Default true.
+   */
+  readonly control?: boolean | undefined;
+  /**
+   * What this process is called where another one is told that it has the store open.
+   * @internal
+   */
+  readonly holder?: string | undefined;
+  /**
    * All settings, loaded already; `settings` is then left aside.
    * @internal
    */

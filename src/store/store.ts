@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, SettingKey } from '../config/schema.ts';
 import { readIdentity, writeIdentity } from '../engine/directory.ts';
-import type { Engine, EngineFactory, EngineStats } from '../engine/engine.ts';
+import type { Engine, EngineFactory } from '../engine/engine.ts';
 import type { UncleanShutdown } from '../engine/open.ts';
 import { EventReaders } from '../events/event-readers.ts';
 import type { EventForm, StoreEvents, StoreEventsOptions } from '../events/store-events.ts';
@@ -33,6 +33,7 @@ import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { ChainConsumers } from './consumers.ts';
+import { listenForCommands } from './control/listener.ts';
 import { beginReshape, checkOwnEngine, NewDirectory, openEngine, planOpening } from './directory.ts';
 import type { FillSettings, FollowSettings, FollowState } from './following.ts';
 import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
@@ -41,7 +42,7 @@ import { configFrom, type OpenOptions } from './options.ts';
 import { storeProjections } from './projections.ts';
 import { beginFills, type ShapeChange } from './shape.ts';
 import type { StoreTxs } from './store-txs.ts';
-import { keyEstimates, type StoreSummary, summaryOf } from './summary.ts';
+import { keyEstimates, type StoreStatus, summaryOf } from './summary.ts';
 import { type Verification, verifyStore } from './verify/verify.ts';
 
 /** What a set is at before the first block. */
@@ -49,17 +50,7 @@ const NO_HASH = new Uint8Array(32);
 
 export type { FillSettings, FollowSettings, FollowState } from './following.ts';
 export type { OpenOptions } from './options.ts';
-
-export interface StoreStatus extends StoreSummary {
-  readonly data: string;
-  readonly network: string;
-  readonly projections: readonly string[];
-  /** Those of them that are not ready yet. */
-  readonly fills: readonly FillProgress[];
-  readonly engine: EngineStats;
-  /** Rows of each column, as the engine estimates them. */
-  readonly keys: Readonly<Record<string, number>>;
-}
+export type { StoreStatus } from './summary.ts';
 
 export async function openStore(options: OpenOptions = {}): Promise<OpenStore> {
   const said = configFrom(options);
@@ -78,7 +69,9 @@ export async function openStore(options: OpenOptions = {}): Promise<OpenStore> {
   if (identity === null && plan.config.utxo.enabled && !plan.network.hasGenesis) throw genesisNeeded(plan.network);
   const made = identity === null ? new NewDirectory(data) : null;
   try {
-    return await openPlanned(data, identity, plan, shape, made, table, options.engine);
+    const store = await openPlanned(data, identity, plan, shape, made, table, options.engine);
+    if (options.control !== false) store.controlFailure = await listenForCommands(store, options.holder ?? 'a program');
+    return store;
   } catch (error) {
     made?.remove();
     throw error;
@@ -154,8 +147,10 @@ export class OpenStore {
   /** What is followed now, and why following ended, if it failed. */
   following: FollowState | null = null;
   followFailure: Error | null = null;
-  /** Readers of the engine in other threads. They are closed first, because the engine must outlive them. */
-  readonly readers = new Set<{ close(): Promise<void> }>();
+  /** Readers of the engine in other threads, and where they serve it. They are closed first, because the engine must outlive them. */
+  readonly readers = new Set<{ close(): Promise<void>; readonly url?: string | undefined }>();
+  /** Why other processes cannot have their commands run by this one; null: they can, or were not to. */
+  controlFailure: string | null = null;
   /** Records of transactions; null: it keeps none (`txs.store`). */
   txs: StoreTxs | null = null;
   /** Who takes in its blocks and stores how far it is. */

@@ -4,8 +4,10 @@
  * are made of this.
  */
 import { type Config, SETTING_KEYS, type SettingKey, settingOf, settingValue } from '../config/schema.ts';
+import type { EngineStats } from '../engine/engine.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import type { Query } from '../query/query.ts';
+import type { FillProgress } from '../state/fill.ts';
 import type { Head, Totals } from '../state/head.ts';
 import type { PrunedHeights } from '../state/pruned.ts';
 import { toHex } from '../util/bytes.ts';
@@ -29,6 +31,17 @@ export interface StoreSummary {
   readonly cage: CageSummary | null;
   /** What it keeps, how far back, how it prunes and applies: the settings in force, by key. */
   readonly settings: Readonly<Record<string, SettingValue>>;
+}
+
+export interface StoreStatus extends StoreSummary {
+  readonly data: string;
+  readonly network: string;
+  readonly projections: readonly string[];
+  /** Those of them that are not ready yet. */
+  readonly fills: readonly FillProgress[];
+  readonly engine: EngineStats;
+  /** Rows of each column, as the engine estimates them. */
+  readonly keys: Readonly<Record<string, number>>;
 }
 
 /** Counts of what a store keeps of cages (the MPFS protocol). */

@@ -727,3 +727,25 @@ export const TXS_FEED_TXS = 5000;
 
 /** Records that are due and may not go, which a status lists. */
 export const TXS_BLOCKED_SHOWN_MAX = 100;
+
+/** Bytes of the path of a Unix socket: 108 with the zero at its end on Linux, 104 on macOS. */
+export const SOCKET_PATH_BYTES_MAX = 103;
+/** Bytes of one line on a control socket: a piece of text with every character escaped fits. */
+export const CONTROL_LINE_BYTES_MAX = 512 * 1024;
+/** Characters of one piece of what a command writes: escaped as JSON, six bytes each at most. */
+export const CONTROL_TEXT_CHARS_MAX = 64 * 1024;
+/** Arguments of a command line that is run for another process. */
+export const CONTROL_ARGUMENTS_MAX = 1000;
+/** Bytes of a command's output that wait for a slow reader, before the command waits, too. */
+export const CONTROL_WAITING_BYTES_MAX = 4 * 1024 * 1024;
+/** Commands that a process runs at a time for others that ask it: a thread each. */
+export const CONTROL_COMMANDS_MAX = 4;
+/** Connections to a control socket; those that wait to be told BUSY among them. */
+export const CONTROL_CONNECTIONS_MAX = 32;
+/** Milliseconds in which a holder greets, and a request comes: both are a line, so longer means that the other side hangs. */
+export const CONTROL_GREETING_MS = 10_000;
+/** Milliseconds that a command which was told to stop has, before the store is closed to it. */
+export const CONTROL_STOP_MS = 2000;
+/** Times that a store which is locked and has no control socket is looked at again, and the milliseconds between: it may just be opening or closing. */
+export const CONTROL_LOOKS_MAX = 3;
+export const CONTROL_LOOK_MS = 100;

@@ -155,8 +155,8 @@ describe('bad input', () => {
 
   test('directory in use', () =>
     withStore(data, async () => {
-      await failure(['status', '--data', data], 'STORE_LOCKED', 1);
-      await failure(['sync', '--source', 'devnet:', '--data', data], 'STORE_LOCKED', 1);
+      const { message } = await failure(['sync', '--source', 'devnet:', '--data', data], 'STORE_LOCKED', 1);
+      assert.match(message, new RegExp(`^process ${process.pid} \\(a program, since .*\\) has the store open; this command needs it`));
     }));
 
   test('rollback below the horizon', async () => {

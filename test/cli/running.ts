@@ -57,4 +57,9 @@ export class Running {
     this.child.kill(signal);
     return this.end;
   }
+  /** Without a chance to close anything. */
+  kill(): Promise<Result> {
+    this.child.kill('SIGKILL');
+    return this.end;
+  }
 }

@@ -58,7 +58,9 @@ describe('unspent serve', () => {
     assert.deepEqual([tip.height, following.state], [29, 'idle']);
     assert.match(await (await fetch(url)).text(), /<title>/);
     assert.match(await (await fetch(`${url}metrics`)).text(), /^unspent_tip_height 29$/m);
-    await failure(['status'], 'STORE_LOCKED', 1, { cwd });
+    const { message } = await failure(['sync', '--source', 'devnet:'], 'STORE_LOCKED', 1, { cwd });
+    assert.match(message, /^process \d+ \(unspent serve, since .*\) has the store open and serves it at http:/);
+    assert.ok(message.includes(url));
     const { code, stderr } = await serving.interrupt();
     assert.equal(code, 130, stderr);
     await assert.rejects(fetch(url));

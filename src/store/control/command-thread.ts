@@ -1,0 +1,105 @@
+/**
+ * A command of another process, run in a thread of this one, which has the store
+ * open: it reads the open database at one block (`attached-store.ts`), so the
+ * fold does not wait for it. What it changes it asks of this thread
+ * (`changes.ts`). What it writes it sends here, and waits while too much of it
+ * has not been read yet.
+ */
+import { Worker } from 'node:worker_threads';
+import type { Config } from '../../config/schema.ts';
+import type { ColumnSpec } from '../../engine/engine.ts';
+import type { EngineHandle } from '../../engine/open.ts';
+import type { Network } from '../../families/family.ts';
+import type { Point } from '../../ledgers/ledger.ts';
+import type { FoldOptions } from '../../state/fold.ts';
+import { type Failure, failureOf } from '../../util/failure.ts';
+import type { OpenStore } from '../store.ts';
+import { changesOf, type StoreChanges } from './changes.ts';
+import type { CommandOutput, CommandRequest } from './protocol.ts';
+import { ThreadFlow } from './thread-flow.ts';
+
+/** What a thread needs to read a store that is open in this process. Only what can be sent: a ledger is made anew over there. */
+export interface StoreParcel {
+  readonly handle: EngineHandle;
+  readonly columns: readonly ColumnSpec[];
+  readonly data: string;
+  readonly network: { readonly name: string; readonly parameters: Network['parameters'] };
+  readonly config: Config;
+  readonly projections: readonly string[];
+  readonly fold: FoldOptions;
+}
+
+export interface CommandThreadData {
+  readonly store: StoreParcel;
+  readonly request: CommandRequest;
+  /** The memory of the `ThreadFlow`. */
+  readonly flow: SharedArrayBuffer;
+}
+
+/** From the thread. */
+export type CommandReport =
+  | { readonly kind: 'output'; readonly output: CommandOutput }
+  /** One at a time. */
+  | { readonly kind: 'rollback'; readonly to: Point | null }
+  | { readonly kind: 'prune' };
+
+/** To the thread. */
+export type CommandOrder =
+  | { readonly kind: 'changed'; readonly result: Awaited<ReturnType<StoreChanges['rollback'] | StoreChanges['prune']>> }
+  | { readonly kind: 'refused'; readonly failure: Failure }
+  | { readonly kind: 'stop' };
+
+/** `write` calls back when what it was given is on its way. */
+export type OutputWriter = (output: CommandOutput, sent: () => void) => void;
+
+export class CommandThread {
+  /** Resolves when the thread has ended and reads nothing any more. */
+  readonly ended: Promise<void>;
+  private readonly worker: Worker;
+  private readonly flow = new ThreadFlow(new SharedArrayBuffer(ThreadFlow.BYTES));
+  private readonly changes: StoreChanges;
+  private hasEnded = false;
+
+  constructor(store: OpenStore, parcel: StoreParcel, request: CommandRequest, write: OutputWriter) {
+    this.changes = changesOf(store);
+    // Commands belong to the command line, which nobody imports: the thread begins there.
+    const file = import.meta.url.endsWith('.ts') ? '../../cli/held/worker.ts' : '../../cli/held/worker.js';
+    const workerData: CommandThreadData = { store: parcel, request, flow: this.flow.memory };
+    this.worker = new Worker(new URL(file, import.meta.url), { workerData, name: 'unspent command' });
+    this.worker.unref();
+    const send = (output: CommandOutput): void => {
+      if ('exit' in output || 'failure' in output) this.hasEnded = true;
+      write(output, () => this.flow.sent(output));
+    };
+    this.worker.on('message', (report: CommandReport) => {
+      if (report.kind === 'output') send(report.output);
+      else void this.change(report);
+    });
+    this.ended = new Promise((resolve) => {
+      this.worker.once('error', (error) => send({ failure: failureOf(error) }));
+      this.worker.once('exit', () => {
+        if (!this.hasEnded) send({ failure: { code: null, message: 'the thread of the command ended', meta: {} } });
+        resolve();
+      });
+    });
+  }
+
+  /** The command ends where it next looks whether it should. */
+  stop(): void {
+    this.flow.stop();
+    this.order({ kind: 'stop' });
+  }
+
+  private async change(report: Exclude<CommandReport, { kind: 'output' }>): Promise<void> {
+    try {
+      const result = report.kind === 'prune' ? await this.changes.prune() : await this.changes.rollback(report.to);
+      this.order({ kind: 'changed', result });
+    } catch (error) {
+      this.order({ kind: 'refused', failure: failureOf(error) });
+    }
+  }
+
+  private order(order: CommandOrder): void {
+    this.worker.postMessage(order);
+  }
+}

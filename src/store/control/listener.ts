@@ -1,0 +1,150 @@
+/**
+ * The control socket of a store, in the process that has it open: other
+ * processes of the same user have their commands run here, because only one
+ * process can open a store. It never keeps the process alive, and never makes
+ * opening a store fail.
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import type { OwnedEngine } from '../../engine/open.ts';
+import { PROJECTIONS } from '../../projections/registry.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { failureOf } from '../../util/failure.ts';
+import { CONTROL_COMMANDS_MAX, CONTROL_CONNECTIONS_MAX, CONTROL_GREETING_MS } from '../../util/limits.ts';
+import { VERSION } from '../../util/version.ts';
+import type { OpenStore } from '../store.ts';
+import { CommandThread, type StoreParcel } from './command-thread.ts';
+import { asRequest, type CommandOutput, type CommandRequest, type Greeting, LineReader, lineOf } from './protocol.ts';
+import { closeSocketToOthers, makeSocketPlace, removeSocketPlace } from './socket-place.ts';
+
+/** Begins to listen for the commands of others; `holder` is what it calls itself. Returns why it cannot, if so: the store is open all the same. */
+export async function listenForCommands(store: OpenStore, holder: string): Promise<string | null> {
+  // Named pipes of Windows have no owner in this sense.
+  if (process.platform === 'win32') return null;
+  const listener = new ControlListener(store, holder);
+  try {
+    await listener.open();
+    return null;
+  } catch (error) {
+    await listener.close();
+    return (error as Error).message;
+  }
+}
+
+class ControlListener {
+  private readonly store: OpenStore;
+  private readonly holder: string;
+  private readonly since = new Date().toISOString();
+  private readonly server: Server;
+  private readonly connections = new Set<Socket>();
+  private readonly threads = new Set<CommandThread>();
+  private isClosing = false;
+
+  constructor(store: OpenStore, holder: string) {
+    this.store = store;
+    this.holder = holder;
+    // Whoever sends the end of its half has cancelled, and is still told how the command ended.
+    this.server = createServer({ allowHalfOpen: true }, (socket) => this.greet(socket));
+    this.server.maxConnections = CONTROL_CONNECTIONS_MAX;
+    this.server.unref();
+  }
+
+  async open(): Promise<void> {
+    const path = makeSocketPlace(this.store.data);
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(path, resolve);
+    });
+    closeSocketToOthers(path);
+    this.store.readers.add(this);
+  }
+
+  /** When it resolves, no command reads the store any more. */
+  async close(): Promise<void> {
+    this.isClosing = true;
+    this.store.readers.delete(this);
+    this.server.close();
+    for (const thread of this.threads) thread.stop();
+    await Promise.all([...this.threads].map((thread) => thread.ended));
+    for (const socket of this.connections) refuse(socket, new UnspentError('CLOSED', `process ${process.pid} is closing the store`));
+    removeSocketPlace(this.store.data);
+  }
+
+  private greeting(): Greeting {
+    const url = [...this.store.readers].find((reader) => reader.url !== undefined)?.url ?? null;
+    return { unspent: VERSION, process: process.pid, since: this.since, holder: this.holder, url };
+  }
+
+  private greet(socket: Socket): void {
+    socket.unref();
+    this.connections.add(socket);
+    socket.once('close', () => this.connections.delete(socket));
+    // Of a peer that is gone: 'close' follows.
+    socket.on('error', () => {});
+    socket.write(lineOf(this.greeting()));
+    const late = setTimeout(() => socket.destroy(), CONTROL_GREETING_MS);
+    late.unref();
+    socket.once('close', () => clearTimeout(late));
+    const lines = new LineReader();
+    let thread: CommandThread | null = null;
+    socket.on('data', (bytes) => {
+      try {
+        for (const message of lines.take(bytes)) {
+          if (thread !== null) throw new UnspentError('PROTOCOL', 'a connection to a control socket is for one command');
+          clearTimeout(late);
+          thread = this.run(asRequest(message), socket);
+        }
+      } catch (error) {
+        thread?.stop();
+        refuse(socket, error);
+      }
+    });
+    socket.once('end', () => {
+      if (thread === null) socket.end();
+      else thread.stop();
+    });
+    socket.once('close', () => thread?.stop());
+  }
+
+  /** Throws what is not possible. */
+  private run(request: CommandRequest, socket: Socket): CommandThread {
+    if (this.isClosing) throw new UnspentError('CLOSED', `process ${process.pid} is closing the store`);
+    if (request.unspent !== VERSION)
+      throw new UnspentError(
+        'STORE_LOCKED',
+        `process ${process.pid} is unspent ${VERSION}, and cannot be asked by unspent ${request.unspent}`,
+        { process: process.pid },
+      );
+    if (this.threads.size >= CONTROL_COMMANDS_MAX)
+      throw new UnspentError('BUSY', `process ${process.pid} runs ${CONTROL_COMMANDS_MAX} commands for others already`);
+    const thread: CommandThread = new CommandThread(this.store, parcelOf(this.store), request, (output, sent) =>
+      send(socket, output, sent),
+    );
+    this.threads.add(thread);
+    void thread.ended.then(() => this.threads.delete(thread));
+    return thread;
+  }
+}
+
+function send(socket: Socket, output: CommandOutput, sent: () => void): void {
+  if (!socket.writable) sent();
+  else if ('exit' in output || 'failure' in output) socket.end(lineOf(output), sent);
+  else socket.write(lineOf(output), sent);
+}
+
+function refuse(socket: Socket, error: unknown): void {
+  if (socket.writable) socket.end(lineOf({ failure: failureOf(error) }));
+  // What it may still send is of no interest.
+  socket.resume();
+}
+
+function parcelOf({ engine, network, fold, config, data }: OpenStore): StoreParcel {
+  const { handle } = engine as Partial<OwnedEngine>;
+  const projections = fold.projections.map(({ name }) => name);
+  const own = projections.filter((name) => !PROJECTIONS.some((entry) => entry.name === name));
+  if (handle === undefined || own.length > 0) {
+    const what = handle === undefined ? 'an engine' : `projections (${own.join(', ')})`;
+    throw new UnspentError('UNSUPPORTED', `process ${process.pid} has the store open with ${what} of its own: commands cannot read it`);
+  }
+  const { name, parameters } = network;
+  return { handle, columns: engine.columns, data, network: { name, parameters }, config, projections, fold: fold.options };
+}
