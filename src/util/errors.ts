@@ -171,7 +171,7 @@ export const ERROR_CODES = {
   STORE_LOCKED: {
     exit: 1,
     status: 500,
-    meaning: 'Another process has the store open.',
+    meaning: 'Another process has the store open, and this cannot be asked of it.',
     advice: 'Stop that process, or use another --data DIR.',
   },
   STORE_NETWORK: {

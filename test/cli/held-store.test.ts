@@ -155,6 +155,6 @@ describe('a command that another process runs', () => {
     await serving.kill();
     const { code, stderr } = await left.end;
     assert.equal(code, 1);
-    assert.match(stderr, /^unspent: process \d+, which had the store open, ended before the command did\./);
+    assert.match(stderr, /^unspent: process \d+, which had the store open, ended before the command did; run it again\./);
   });
 });

@@ -52,7 +52,10 @@ export class Holder {
       for (;;) {
         const message = await connection.next();
         if (message === null)
-          throw new UnspentError('CLOSED', `process ${this.greeting.process}, which had the store open, ended before the command did`);
+          throw new UnspentError(
+            'CLOSED',
+            `process ${this.greeting.process}, which had the store open, ended before the command did; run it again`,
+          );
         const output = asOutput(message);
         if ('out' in output) streams.out(output.out);
         else if ('err' in output) streams.err(output.err);
