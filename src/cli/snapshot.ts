@@ -72,7 +72,7 @@ async function exportCommand(context: Context, folder: string): Promise<void> {
       const point = at === undefined ? undefined : (store.locate(at) ?? undefined);
       if (at !== undefined && point === undefined)
         throw new UnspentError('USAGE', 'there is no snapshot of what is before the first block');
-      return exportSnapshot(store, resolve(context.cwd, folder), {
+      return exportSnapshot(store, context.ownsStore ? folder : resolve(context.cwd, folder), {
         at: point,
         signal: context.stop,
         onRows: (rows) => show(rows, store.fold.head?.utxos ?? 0),

@@ -5,7 +5,7 @@
 import { SETTING_KEYS, settingValue } from '../../config/schema.ts';
 import { databaseDirectory } from '../../engine/directory.ts';
 import { readHolderMark } from '../../engine/open.ts';
-import { findHolder, type Holder } from '../../store/control/ask.ts';
+import { findHolder, type StoreHolder } from '../../store/control/ask.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import type { Context, Surroundings } from '../context.ts';
 
@@ -51,7 +51,7 @@ export async function withHolder(error: unknown, data: string | undefined): Prom
   return named;
 }
 
-function namedLock(holder: Holder, cause: UnspentError): UnspentError {
+function namedLock(holder: StoreHolder, cause: UnspentError): UnspentError {
   const { process, since, url } = holder.greeting;
   return new UnspentError(
     'STORE_LOCKED',

@@ -17,7 +17,7 @@ export interface AskStreams {
 }
 
 /** The process that has a store open, with a connection to it that must be used or closed. */
-export class Holder {
+export class StoreHolder {
   readonly greeting: Greeting;
   private readonly connection: Connection;
 
@@ -74,7 +74,7 @@ export class Holder {
 }
 
 /** Null: nobody listens at the store, which may still be open in a process that does not. Throws PROTOCOL, BUSY. */
-export async function findHolder(data: string): Promise<Holder | null> {
+export async function findHolder(data: string): Promise<StoreHolder | null> {
   const path = findSocket(data);
   if (path === null) return null;
   const connection = new Connection(connect({ path, allowHalfOpen: true }));
@@ -88,7 +88,7 @@ export async function findHolder(data: string): Promise<Holder | null> {
     if (isLate)
       throw new UnspentError('BUSY', `the process that has the store in ${data} open has not answered for ${CONTROL_GREETING_MS / 1000} s`);
     // The socket of a process that was killed, or that is ending.
-    return message === null ? null : new Holder(asGreeting(message), connection);
+    return message === null ? null : new StoreHolder(asGreeting(message), connection);
   } catch (error) {
     connection.close();
     throw error;

@@ -84,6 +84,11 @@ export class CommandThread {
     });
   }
 
+  /** From now on it keeps the process alive, which it does not by itself. */
+  ref(): void {
+    this.worker.ref();
+  }
+
   /** The command ends where it next looks whether it should. */
   stop(): void {
     this.flow.stop();

@@ -25,7 +25,7 @@ export async function listenForCommands(store: OpenStore, holder: string): Promi
     await listener.open();
     return null;
   } catch (error) {
-    await listener.close();
+    listener.abandon();
     return (error as Error).message;
   }
 }
@@ -51,11 +51,17 @@ class ControlListener {
   async open(): Promise<void> {
     const path = makeSocketPlace(this.store.data);
     await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject);
+      // Also later: a connection that cannot be taken is not the store's trouble.
+      this.server.on('error', reject);
       this.server.listen(path, resolve);
     });
     closeSocketToOthers(path);
     this.store.readers.add(this);
+  }
+
+  /** What it has made so far is removed with the next opening. */
+  abandon(): void {
+    this.server.close();
   }
 
   /** When it resolves, no command reads the store any more. */
@@ -64,9 +70,15 @@ class ControlListener {
     this.store.readers.delete(this);
     this.server.close();
     for (const thread of this.threads) thread.stop();
+    // From here on the process waits for them.
+    for (const thread of this.threads) thread.ref();
     await Promise.all([...this.threads].map((thread) => thread.ended));
     for (const socket of this.connections) refuse(socket, new UnspentError('CLOSED', `process ${process.pid} is closing the store`));
-    removeSocketPlace(this.store.data);
+    try {
+      removeSocketPlace(this.store.data);
+    } catch {
+      // The store must be closed all the same; what is left is removed with the next opening.
+    }
   }
 
   private greeting(): Greeting {
