@@ -32,11 +32,13 @@ import {
 import { cardano } from '@utxorpc/spec/lib/index.mjs';
 import { readProposal } from '../../../src/ledgers/cardano/governance.ts';
 import { cardanoNetwork } from '../../../src/ledgers/cardano/index.ts';
+import { describeHistoryTx } from '../../../src/query/cardano/transactions.ts';
 import { eraMessages } from '../../../src/server/cardano/utxorpc/grpc/era-message.ts';
 import { proposalMessage } from '../../../src/server/cardano/utxorpc/grpc/governance-message.ts';
 import { newMessage } from '../../../src/server/cardano/utxorpc/grpc/message-init.ts';
 import { fractionMessage, roundedFraction } from '../../../src/server/cardano/utxorpc/grpc/numbers.ts';
 import { scriptMessage } from '../../../src/server/cardano/utxorpc/grpc/plutus-message.ts';
+import { txMessage } from '../../../src/server/cardano/utxorpc/grpc/tx-message.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
 
@@ -104,6 +106,32 @@ describe('proposals', () => {
     assert.ok(document.case === 'newConstitutionAction' && document.value.constitution?.anchor?.url === 'https://example.org/a.json');
 
     assert.deepEqual(received(GovernanceAction.new_info_action(InfoAction.new())), { case: 'infoAction', value: 6 });
+  });
+});
+
+describe('metadata', () => {
+  test('that is nested too deeply, or too large a number, does not keep its transaction from being told', () => {
+    const w = new CborWriter(4096).array(4).map(3).uint(0).array(0).uint(1).array(0).uint(2).uint(0).map(0).bool(true);
+    w.map(3)
+      .uint(1)
+      .text('a')
+      .uint(2)
+      .bigUint(2n ** 64n - 1n)
+      .uint(3);
+    for (let depth = 0; depth < 600; depth++) w.array(1);
+    const raw = w.array(0).take();
+    const id = new Uint8Array(32);
+    const nothing = { inputs: [], collateral: [], referenceInputs: [], outputs: [] };
+    const message = newMessage(cardano.Tx, txMessage({ ...describeHistoryTx({ id, raw }), ...nothing, id, raw, fee: 0n }));
+    const { metadata } = cardano.Tx.fromBinary(message.toBinary()).auxiliary!;
+    assert.deepEqual(
+      metadata.map(({ label, value }) => [label, value?.metadatum.case]),
+      [
+        [1n, 'text'],
+        [2n, undefined],
+        [3n, undefined],
+      ],
+    );
   });
 });
 

@@ -1,5 +1,4 @@
 /** JSON in which amounts are numbers of any length, as Ogmios writes them. */
-import { isUnspentError } from '../../../util/errors.ts';
 
 export type JsonValue =
   | null
@@ -23,14 +22,4 @@ export function jsonText(value: JsonValue): string {
 
 function isList(value: object): value is readonly JsonValue[] {
   return Array.isArray(value);
-}
-
-/** Null: the bytes of the chain are right, and outside of what we read. */
-export function whereReadable<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (isUnspentError(error, 'BLOCK_INVALID')) return null;
-    throw error;
-  }
 }

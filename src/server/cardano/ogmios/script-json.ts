@@ -3,7 +3,8 @@
 import { readScriptRef } from '../../../ledgers/cardano/describe.ts';
 import { type NativeScriptJson, nativeScriptJson } from '../../../ledgers/cardano/native-script.ts';
 import { hexOf } from '../../../query/dialect.ts';
-import { type JsonValue, whereReadable } from './json-text.ts';
+import { whereReadable } from '../where-readable.ts';
+import type { JsonValue } from './json-text.ts';
 
 /** By the kinds that the ledger counts. */
 export const SCRIPT_LANGUAGES = ['native', 'plutus:v1', 'plutus:v2', 'plutus:v3'];

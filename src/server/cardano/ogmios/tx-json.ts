@@ -15,9 +15,10 @@ import { type DescribedHistoryTx, describeHistoryTx } from '../../../query/carda
 import { hexOf } from '../../../query/dialect.ts';
 import type { HistoryTx } from '../../../query/history.ts';
 import { compareBytes } from '../../../util/bytes.ts';
+import { whereReadable } from '../where-readable.ts';
 import { certificatesJson } from './certificates-json.ts';
 import { proposalJson, votesJson } from './governance-json.ts';
-import { type JsonValue, whereReadable } from './json-text.ts';
+import type { JsonValue } from './json-text.ts';
 import { assetsJson, describedOutputJson } from './outputs-json.ts';
 import { ada } from './parameters-json.ts';
 import { scriptJson } from './script-json.ts';

@@ -7,7 +7,7 @@ import type { cardano } from '@utxorpc/spec/lib/index.mjs';
 import { type NativeScriptJson, nativeScriptJson } from '../../../../ledgers/cardano/native-script.ts';
 import { constructorTag, type PlutusData, readPlutusData, TAG_ANY_CONSTRUCTOR } from '../../../../ledgers/cardano/plutus-data.ts';
 import { fromHex } from '../../../../util/bytes.ts';
-import { isUnspentError } from '../../../../util/errors.ts';
+import { whereReadable } from '../../where-readable.ts';
 import type { MessageInit } from './message-init.ts';
 import { INT64, uint32 } from './numbers.ts';
 
@@ -16,8 +16,8 @@ type NativeMessage = MessageInit<cardano.NativeScript>;
 
 /** Undefined where the data is nested too deeply to be taken apart: its bytes stand beside it. */
 export function dataMessage(bytes: Uint8Array): DataMessage | undefined {
-  const data = wellFormed(() => readPlutusData(bytes));
-  return data === undefined ? undefined : messageOf(data);
+  const data = whereReadable(() => readPlutusData(bytes));
+  return data === null ? undefined : messageOf(data);
 }
 
 function messageOf(data: PlutusData): DataMessage {
@@ -65,8 +65,8 @@ export function scriptMessage({
 }): MessageInit<cardano.Script> | undefined {
   switch (kind) {
     case 0: {
-      const native = wellFormed(() => nativeScriptJson(script));
-      return native === undefined ? undefined : { script: { case: 'native', value: nativeMessage(native) } };
+      const native = whereReadable(() => nativeScriptJson(script));
+      return native === null ? undefined : { script: { case: 'native', value: nativeMessage(native) } };
     }
     case 1:
       return { script: { case: 'plutusV1', value: script } };
@@ -93,15 +93,5 @@ function nativeMessage(json: NativeScriptJson): NativeMessage {
       return { nativeScript: { case: 'invalidBefore', value: BigInt(json.slot) } };
     case 'before':
       return { nativeScript: { case: 'invalidHereafter', value: BigInt(json.slot) } };
-  }
-}
-
-/** Undefined where the bytes have no such form, are nested too deeply, or are of a kind that we do not know: they must not keep a block from being sent. */
-export function wellFormed<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (isUnspentError(error, 'BLOCK_INVALID')) return undefined;
-    throw error;
   }
 }

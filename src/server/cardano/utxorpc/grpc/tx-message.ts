@@ -16,12 +16,13 @@ import { outpointKey } from '../../../../ledgers/outpoint.ts';
 import { describeStored } from '../../../../query/cardano/describe-stored.ts';
 import type { DescribedHistoryTx, ResolvedContent, ResolvedInput } from '../../../../query/cardano/transactions.ts';
 import { compareBytes } from '../../../../util/bytes.ts';
+import { whereReadable } from '../../where-readable.ts';
 import { certificateMessage } from './certificate-message.ts';
 import { proposalMessage } from './governance-message.ts';
 import type { MessageInit } from './message-init.ts';
 import { INT64 } from './numbers.ts';
 import { byPolicy, outputMessage } from './output-message.ts';
-import { dataMessage, scriptMessage, wellFormed } from './plutus-message.ts';
+import { dataMessage, scriptMessage } from './plutus-message.ts';
 
 /** CDDL: `redeemer_tag`. The enumeration of UTxO RPC counts from 1. */
 const PURPOSE = { spend: 0, mint: 1, certificate: 2, withdrawal: 3 } as const;
@@ -36,7 +37,7 @@ export function txMessage(tx: ResolvedContent): TxMessage {
     inputs: tx.inputs.map((input) => ({ ...inputMessage(input), redeemer: redeemers.spending(input) })),
     outputs: body.outputs.map(outputMessage),
     certificates: body.certificates.map((bytes, i) => ({
-      certificate: wellFormed(() => certificateMessage(readCertificate(bytes))),
+      certificate: whereReadable(() => certificateMessage(readCertificate(bytes))) ?? undefined,
       redeemer: redeemers.at(PURPOSE.certificate, i),
     })),
     withdrawals: body.withdrawals.map(({ account, lovelace }) => ({
@@ -62,7 +63,7 @@ export function txMessage(tx: ResolvedContent): TxMessage {
     successful: tx.valid,
     auxiliary: auxiliaryMessage(tx),
     hash: tx.id,
-    proposals: body.proposals.map((bytes) => wellFormed(() => proposalMessage(readProposal(bytes))) ?? {}),
+    proposals: body.proposals.map((bytes) => whereReadable(() => proposalMessage(readProposal(bytes))) ?? {}),
   };
 }
 
@@ -134,7 +135,7 @@ function auxiliaryMessage({ isByron, witnesses, auxiliary }: DescribedHistoryTx)
   return {
     metadata: readMetadata(auxiliary).map(({ label, value }) => ({
       label,
-      value: wellFormed(() => metadatumMessage(readMetadatum(value))),
+      value: whereReadable(() => metadatumMessage(readMetadatum(value))) ?? undefined,
     })),
     scripts: scriptsOf(readTxWitnesses(witnesses, auxiliary).auxiliary),
   };
