@@ -233,8 +233,12 @@ function placeOf(keys: readonly string[], key: string): number {
   return low;
 }
 
+type Latin1Of = (this: Uint8Array, start: number, end: number) => string;
+/** Of a Buffer, and as good for other bytes, without a view of them first. */
+const { latin1Slice } = Buffer.prototype as unknown as { readonly latin1Slice: Latin1Of };
+
 function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+  return latin1Slice.call(bytes, 0, bytes.length);
 }
 
 function bytesOf(text: string): Uint8Array {

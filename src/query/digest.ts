@@ -9,6 +9,7 @@ import { outpointIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
 import { AT } from '../projections/coin.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { readBigU64, toHex } from '../util/bytes.ts';
+import { DIGEST_TEXT_CHARACTERS } from '../util/limits.ts';
 
 /** Count, sum and digest of an unspent set; equal sets have equal digests. */
 export interface Digest {
@@ -24,7 +25,10 @@ export interface Digest {
 export class DigestSum {
   private readonly hash = createHash('sha256');
   private id = '';
+  /** Of the transaction with that id. */
   private lines: string[] = [];
+  /** Lines in order that are not hashed yet: a call for each would cost more than the hash. */
+  private text = '';
   utxos = 0;
   value = 0n;
 
@@ -43,14 +47,19 @@ export class DigestSum {
 
   end(): Digest {
     this.flush();
+    this.hash.update(this.text);
+    this.text = '';
     return { utxos: this.utxos, value: this.value, digest: this.hash.digest('hex') };
   }
 
   private flush(): void {
     // Stored order is by number, the digest's is by text: "#10" before "#2".
     if (this.lines.length > 1) this.lines.sort();
-    for (const line of this.lines) this.hash.update(line);
+    for (const line of this.lines) this.text += line;
     this.lines = [];
+    if (this.text.length < DIGEST_TEXT_CHARACTERS) return;
+    this.hash.update(this.text);
+    this.text = '';
   }
 }
 

@@ -16,8 +16,16 @@ const ascii = new TextDecoder();
 /** Digits are written here where they fit. */
 const scratch = new Uint8Array(4096);
 
-/** Decoded as one text: characters that are joined one by one become a rope, which takes up to eight times as long when it is read. */
+type HexOf = (this: Uint8Array, start: number, end: number) => string;
+/** Of a Buffer, and as good for other bytes: takes two thirds of the time. A browser has none. */
+const hexSlice = (globalThis as { readonly Buffer?: { readonly prototype: { readonly hexSlice?: HexOf } } }).Buffer?.prototype.hexSlice;
+
 export function toHex(bytes: Uint8Array, start = 0, end = bytes.length): string {
+  return hexSlice === undefined ? decodedHex(bytes, start, end) : hexSlice.call(bytes, start, end);
+}
+
+/** Decoded as one text: characters that are joined one by one become a rope, which takes up to eight times as long when it is read. */
+export function decodedHex(bytes: Uint8Array, start: number, end: number): string {
   const count = 2 * (end - start);
   const digits = count <= scratch.length ? scratch : new Uint8Array(count);
   let at = 0;

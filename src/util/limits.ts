@@ -36,6 +36,9 @@ export const DUPLICATE_SCAN_MAX = 32;
 /** Rows fetched from the engine at a time by a scan. */
 export const SCAN_ROWS = 1024;
 
+/** Characters of lines that a digest hashes at once: enough that the call costs nothing beside the hash, few enough for a processor's cache. */
+export const DIGEST_TEXT_CHARACTERS = 16 * 1024;
+
 /** More blocks than any chain has: a window of this size keeps everything. */
 export const WINDOW_BLOCKS_MAX = 100_000_000;
 

@@ -6,6 +6,7 @@ import {
   compareBytes,
   concatBytes,
   copyBytes,
+  decodedHex,
   equalBytes,
   fromHex,
   isHex,
@@ -28,6 +29,7 @@ test('hex there and back, as the platform does it', () => {
     fc.property(bytes, (value) => {
       const hex = toHex(value);
       assert.equal(hex, Buffer.from(value).toString('hex'));
+      assert.equal(hex, decodedHex(value, 0, value.length), 'as without Node');
       assert.deepEqual(fromHex(hex), value);
       assert.deepEqual(fromHex(hex.toUpperCase()), value);
     }),
