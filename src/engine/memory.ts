@@ -1,8 +1,8 @@
 /**
  * The engine in memory, for tests: the same contract, nothing on disk. Columns
  * are a map and a sorted list of keys (as latin1 text, whose order is byte
- * order); a reader marks a column as shared, and the next commit that touches
- * it works on a copy.
+ * order). A commit that touches a column while a snapshot or a scan reads it
+ * works on a copy.
  */
 import { assert, UnspentError } from '../util/errors.ts';
 import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot } from './engine.ts';
@@ -12,8 +12,8 @@ interface Content {
   readonly values: Map<string, Uint8Array>;
   /** Ascending. */
   readonly keys: string[];
-  /** A snapshot or a scan reads it: it must not change any more. */
-  shared: boolean;
+  /** Snapshots that are not released and scans that have not ended: while there are any, it must not change. */
+  readers: number;
 }
 
 interface Column {
@@ -35,7 +35,7 @@ class Memory implements Engine {
 
   constructor(columns: readonly ColumnSpec[]) {
     this.columns = columns;
-    this.#columns = new Map(columns.map((spec) => [spec.name, { spec, content: { values: new Map(), keys: [], shared: false } }]));
+    this.#columns = new Map(columns.map((spec) => [spec.name, { spec, content: { values: new Map(), keys: [], readers: 0 } }]));
     this.#batch = new MemoryBatch(this);
   }
 
@@ -51,7 +51,7 @@ class Memory implements Engine {
   scan(name: string, options?: ScanOptions): Iterable<Row> {
     const column = this.column(name);
     return rowsOf(
-      () => share(column),
+      () => column.content,
       scanRange(column.spec, options),
       () => this.assertOpen(),
     );
@@ -69,7 +69,7 @@ class Memory implements Engine {
   }
 
   clear(name: string): void {
-    this.column(name).content = { values: new Map(), keys: [], shared: false };
+    this.column(name).content = { values: new Map(), keys: [], readers: 0 };
   }
 
   stats(name?: string): EngineStats {
@@ -108,7 +108,8 @@ class MemorySnapshot implements Snapshot {
 
   constructor(engine: Memory, columns: ReadonlyMap<string, Column>) {
     this.#engine = engine;
-    this.#columns = new Map([...columns].map(([name, column]) => [name, { spec: column.spec, content: share(column) }]));
+    this.#columns = new Map([...columns].map(([name, { spec, content }]) => [name, { spec, content }]));
+    for (const { content } of this.#columns.values()) content.readers++;
   }
 
   get(column: string, key: Uint8Array): Uint8Array | undefined {
@@ -130,7 +131,9 @@ class MemorySnapshot implements Snapshot {
   }
 
   release(): void {
+    if (this.#released) return;
     this.#released = true;
+    for (const { content } of this.#columns.values()) content.readers--;
   }
 
   #column(name: string): Column {
@@ -157,7 +160,7 @@ class MemoryBatch implements Batch {
   put(name: string, key: Uint8Array, value: Uint8Array): void {
     const column = this.#engine.column(name);
     assert(key.length >= (column.spec.prefixBytes ?? 0), `a key of '${name}' is as long as its prefix`);
-    this.#operations.push([column, textOf(key), new Uint8Array(value)]);
+    this.#operations.push([column, textOf(key), copyOf(value)]);
   }
 
   del(name: string, key: Uint8Array): void {
@@ -183,14 +186,9 @@ class MemoryBatch implements Batch {
   }
 }
 
-function share(column: Column): Content {
-  column.content.shared = true;
-  return column.content;
-}
-
 function own(column: Column): Content {
-  const { values, keys, shared } = column.content;
-  if (shared) column.content = { values: new Map(values), keys: keys.slice(), shared: false };
+  const { values, keys, readers } = column.content;
+  if (readers > 0) column.content = { values: new Map(values), keys: keys.slice(), readers: 0 };
   return column.content;
 }
 
@@ -204,20 +202,27 @@ function remove({ values, keys }: Content, key: string): void {
 }
 
 function read(content: Content, key: Uint8Array): Uint8Array | undefined {
-  return content.values.get(textOf(key))?.slice();
+  const value = content.values.get(textOf(key));
+  return value && copyOf(value);
 }
 
 function* rowsOf(contentNow: () => Content, range: ScanRange, assertUsable: () => void): Generator<Row, void, void> {
   assertUsable();
   if (range.empty) return;
-  const { values, keys } = contentNow();
+  const content = contentNow();
+  const { values, keys } = content;
   const start = range.gte === undefined ? 0 : placeOf(keys, textOf(range.gte));
   const end = range.lt === undefined ? keys.length : placeOf(keys, textOf(range.lt));
   const rows = Math.min(range.limit, end - start);
-  for (let row = 0; row < rows; row++) {
-    assertUsable();
-    const key = keys[range.reverse ? end - 1 - row : start + row];
-    yield [bytesOf(key), values.get(key)!.slice()];
+  content.readers++;
+  try {
+    for (let row = 0; row < rows; row++) {
+      assertUsable();
+      const key = keys[range.reverse ? end - 1 - row : start + row];
+      yield [bytesOf(key), copyOf(values.get(key)!)];
+    }
+  } finally {
+    content.readers--;
   }
 }
 
@@ -242,5 +247,18 @@ function textOf(bytes: Uint8Array): string {
 }
 
 function bytesOf(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text, 'latin1'));
+  if (text.length > OWN_BYTES_MAX) return new Uint8Array(Buffer.from(text, 'latin1'));
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+/** V8 asks the system for the memory of every larger array, at many times the price. */
+const OWN_BYTES_MAX = 64;
+
+/** Larger ones are made in the memory that Node's small Buffers share. */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  if (bytes.length <= OWN_BYTES_MAX) return new Uint8Array(bytes);
+  const { buffer, byteOffset, length } = Buffer.from(bytes);
+  return new Uint8Array(buffer, byteOffset, length);
 }
