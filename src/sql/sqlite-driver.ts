@@ -98,8 +98,9 @@ class NodeSqliteConnection implements DatabaseConnection {
     this.#beforeStatement = beforeStatement;
     this.#database = new DatabaseSync(file, { timeout: SQL_SQLITE_BUSY_MS, enableForeignKeyConstraints: true });
     try {
+      // temp_store: what it takes to undo a statement stays in memory. In a file it is as many pages again as the log gets.
       this.#database.exec(
-        `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}; PRAGMA cache_size = -${SQL_SQLITE_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${SQL_SQLITE_LOG_PAGES}`,
+        `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${SQL_SQLITE_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${SQL_SQLITE_LOG_PAGES}`,
       );
     } catch (error) {
       this.#database.close();
