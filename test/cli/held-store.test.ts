@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { openStore } from '../../src/store/store.ts';
+import { VERSION } from '../../src/util/version.ts';
 import { PlainChain } from '../support/bitcoin-chain.ts';
 import { until } from '../support/patience.ts';
 import { document, ended, failure, type Result, start, temporary, unspentHere } from './run.ts';
@@ -104,20 +105,26 @@ describe('a store that another process has open', () => {
     assert.ok(!existsSync(control));
   });
 
-  test('of another version is not asked, and both are named', async (t) => {
+  test('of another version is not asked, and of one that goes away not answered: both are named', async (t) => {
     const other = join(folder, 'other');
     cpSync(data, other, { recursive: true });
     mkdirSync(join(other, 'control'));
     const greeting = { unspent: '0.0.1', process: 4711, since: 'then', holder: 'unspent start', url: 'http://127.0.0.1:1/' };
-    const listener = createServer((socket) => socket.end(`${JSON.stringify(greeting)}\n`)).listen(join(other, 'control', 'socket'));
+    const listener = createServer((socket) => {
+      socket.write(`${JSON.stringify(greeting)}\n`);
+      socket.on('data', () => socket.destroy()).on('error', () => {});
+    }).listen(join(other, 'control', 'socket'));
     t.after(() => listener.close());
     const { message } = await failure(['status', '--data', other], 'STORE_LOCKED', 1);
     assert.match(message, /^process 4711 \(unspent start, since then\).* at http:\/\/127.0.0.1:1\/; it is unspent 0\.0\.1, and this is \d/);
+    greeting.unspent = VERSION;
+    const gone = await failure(['status', '--data', other], 'CLOSED', 1);
+    assert.equal(gone.message, 'process 4711, which had the store open, ended before the command did; run it again');
   });
 });
 
 describe('a command that another process runs', () => {
-  test('ends with whoever asked, and fails with whoever runs it', async (t) => {
+  test('ends with whoever asked, and fails where whoever runs it closes the store', async (t) => {
     const folder = temporary();
     const data = join(folder, 'data');
     const store = await openStore({ data, network: 'bitcoin-regtest', config: loadConfig({}).config });
@@ -147,9 +154,10 @@ describe('a command that another process runs', () => {
 
     const left = ask();
     await until(() => connections === 2, 'the next command is at work');
-    await serving.kill();
+    const closing = serving.interrupt();
     const { code, stderr } = await left.end;
     assert.equal(code, 1);
-    assert.match(stderr, /^unspent: process \d+, which had the store open, ended before the command did; run it again\./);
+    assert.match(stderr, /^unspent: process \d+ is closing the store\./);
+    assert.equal((await closing).code, 130);
   });
 });

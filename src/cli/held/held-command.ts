@@ -6,7 +6,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
-import { isGiven, type SettingKey, settingValue } from '../../config/schema.ts';
+import { type SettingKey, settingValue } from '../../config/schema.ts';
 import { readIdentity } from '../../engine/directory.ts';
 import { attachStore } from '../../store/control/attached-store.ts';
 import type { StoreChanges } from '../../store/control/changes.ts';
@@ -110,7 +110,8 @@ export class HeldCommand implements HeldSurroundings {
   private checkSettings(output: Output, windows: boolean): void {
     const { config } = this.settings;
     const { data, config: own } = this.data.store;
-    const isOther = (key: SettingKey): boolean => isGiven(config, key) && settingValue(config, key) !== settingValue(own, key);
+    // 0 means: as the store has it.
+    const isOther = (key: SettingKey): boolean => ![0, settingValue(own, key)].includes(settingValue(config, key) as number);
     if (windows && WINDOWS.some(isOther))
       throw new UnspentError('UNSUPPORTED', `the window of a store is changed when it is opened: stop process ${process.pid} first`);
     const identity = readIdentity(data) as StoreIdentity;

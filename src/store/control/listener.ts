@@ -69,11 +69,14 @@ class ControlListener {
     this.isClosing = true;
     this.store.readers.delete(this);
     this.server.close();
-    for (const thread of this.threads) thread.stop();
-    // From here on the process waits for them.
-    for (const thread of this.threads) thread.ref();
+    // Before the commands stop, so that whoever waits for one hears why.
+    for (const socket of this.connections) refuse(socket, closingError());
+    for (const thread of this.threads) {
+      thread.stop();
+      // From here on the process waits for it.
+      thread.ref();
+    }
     await Promise.all([...this.threads].map((thread) => thread.ended));
-    for (const socket of this.connections) refuse(socket, new UnspentError('CLOSED', `process ${process.pid} is closing the store`));
     try {
       removeSocketPlace(this.store.data);
     } catch {
@@ -102,8 +105,8 @@ class ControlListener {
       try {
         for (const message of lines.take(bytes)) {
           if (thread !== null) throw new UnspentError('PROTOCOL', 'a connection to a control socket is for one command');
-          clearTimeout(late);
           thread = this.run(asRequest(message), socket);
+          clearTimeout(late);
         }
       } catch (error) {
         thread?.stop();
@@ -119,7 +122,7 @@ class ControlListener {
 
   /** Throws what is not possible. */
   private run(request: CommandRequest, socket: Socket): CommandThread {
-    if (this.isClosing) throw new UnspentError('CLOSED', `process ${process.pid} is closing the store`);
+    if (this.isClosing) throw closingError();
     if (request.unspent !== VERSION)
       throw new UnspentError(
         'STORE_LOCKED',
@@ -135,6 +138,10 @@ class ControlListener {
     void thread.ended.then(() => this.threads.delete(thread));
     return thread;
   }
+}
+
+function closingError(): UnspentError {
+  return new UnspentError('CLOSED', `process ${process.pid} is closing the store`);
 }
 
 function send(socket: Socket, output: CommandOutput, sent: () => void): void {

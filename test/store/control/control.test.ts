@@ -8,10 +8,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import { openEmbedded } from '../../../src/families/open-source.ts';
 import { open } from '../../../src/index.ts';
 import { LineReader, lineOf } from '../../../src/store/control/protocol.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { CONTROL_ARGUMENTS_MAX, CONTROL_LINE_BYTES_MAX } from '../../../src/util/limits.ts';
+import { CONTROL_ARGUMENTS_MAX, CONTROL_COMMANDS_MAX, CONTROL_LINE_BYTES_MAX } from '../../../src/util/limits.ts';
 import { VERSION } from '../../../src/util/version.ts';
 import { failure, temporary, unspentHere, withStore } from '../../cli/run.ts';
 import { until } from '../../support/patience.ts';
@@ -91,16 +92,17 @@ describe('the control socket of a store', () => {
       assert.equal(store.digest().utxos, store.totals()?.utxos);
     }));
 
-  test('runs commands that read, cancels them when the other side has left, and runs no others', () =>
+  test('runs some commands at a time, and cancels them when the other side has left', () =>
     withStore(data, async () => {
       // `answersTo` sends the end of its half with the request: that is how a command is cancelled.
-      const said = await answersTo(data, lineOf({ ...REQUEST, settings: { data } }));
-      assert.deepEqual(
-        said.filter(({ out }) => out !== undefined),
-        [],
+      const request = lineOf({ ...REQUEST, settings: { data } });
+      const said = await Promise.all(Array.from({ length: CONTROL_COMMANDS_MAX + 1 }, () => answersTo(data, request)));
+      assert.ok(
+        said.flat().every(({ out }) => out === undefined),
         'no result',
       );
-      assert.equal(said.at(-1)?.exit, 130);
+      const ends = said.map((answers) => answers.at(-1)?.failure?.code ?? answers.at(-1)?.exit);
+      assert.deepEqual(ends.sort(), [...new Array(CONTROL_COMMANDS_MAX).fill(130), 'BUSY']);
       const { code, stdout } = await unspentHere(['status', '--data', data]);
       assert.equal(code, 0);
       assert.match(stdout, /^tip\s+height 4,/m);
@@ -135,7 +137,7 @@ describe('the control socket of a store', () => {
   test('of a store that is followed: prunes between blocks, and refuses to go back', async () => {
     const followed = join(folder, 'followed');
     const source = 'devnet:?blocks=30&rollbacks=0&interval=1';
-    const { genesis } = (await import('../../../src/families/open-source.ts')).openEmbedded([source])!.source;
+    const { genesis } = openEmbedded([source])!.source;
     const store = await openStore({ data: followed, network: 'devnet', genesis });
     const stop = new AbortController();
     const following = store.follow(source, { follow: true, signal: stop.signal });
