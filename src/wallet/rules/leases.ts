@@ -23,7 +23,7 @@ export function leaseFor({ id, now, durationMs, releaseAfterSpendConfs }: LeaseR
   return { id, expiresAt, releaseAfterSpendConfs: releaseAfterSpendConfs ?? null };
 }
 
-export function isActive({ expiresAt }: CoinLease, now: number): boolean {
+export function isActive({ expiresAt }: Pick<CoinLease, 'expiresAt'>, now: number): boolean {
   return expiresAt > now;
 }
 

@@ -10,6 +10,7 @@ import { CoinColumns } from '../coin-columns.ts';
 import type { FreeCoins } from '../free-coins.ts';
 import type { WalletCoin } from '../records.ts';
 import { isFilteredCoin, isOpenFilter } from '../rules/coins.ts';
+import { isActive } from '../rules/leases.ts';
 import type { CoinFilter, CoinPlace } from '../store.ts';
 import { CoinRecords } from './coin-records.ts';
 
@@ -82,8 +83,8 @@ export class CoinList {
   }
 
   #isFree(i: number, filter: CoinFilter, synced: number | null): boolean {
-    const { isCoinbase, isEvicted, leaseEnd } = this.#records.stateAt(this.#places[i]);
-    if (isEvicted || (leaseEnd !== null && leaseEnd > filter.now)) return false;
+    const { isCoinbase, isEvicted, lease } = this.#records.stateAt(this.#places[i]);
+    if (isEvicted || (lease !== null && isActive(lease, filter.now))) return false;
     return isFilteredCoin({ account: this.#columns.ownerAt(i).account, height: this.#columns.heightAt(i), isCoinbase }, filter, synced);
   }
 

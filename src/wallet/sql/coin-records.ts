@@ -44,8 +44,7 @@ const FIRST_BYTES = 1 << 16;
 export interface CoinState {
   readonly isCoinbase: boolean;
   readonly isEvicted: boolean;
-  /** `expiresAt` of its lease; null: it has none. */
-  readonly leaseEnd: number | null;
+  readonly lease: Pick<CoinLease, 'expiresAt'> | null;
 }
 
 export class CoinRecords {
@@ -109,8 +108,8 @@ export class CoinRecords {
 
   stateAt(at: number): CoinState {
     const flags = this.#bytes[at];
-    const leaseEnd = (flags & LEASED) === 0 ? null : this.#view.getFloat64(at + LEASE_END_AT);
-    return { isCoinbase: (flags & COINBASE) !== 0, isEvicted: (flags & EVICTED) !== 0, leaseEnd };
+    const lease = (flags & LEASED) === 0 ? null : { expiresAt: this.#view.getFloat64(at + LEASE_END_AT) };
+    return { isCoinbase: (flags & COINBASE) !== 0, isEvicted: (flags & EVICTED) !== 0, lease };
   }
 
   /** As `compareCoins`, the coin of the record first. */
