@@ -37,6 +37,8 @@ async function withStore(body: (store: OpenStore, chain: DevnetChain) => Promise
   const chain = new DevnetChain({ seed: 3 });
   const genesis = { byron: chain.genesisByron, shelley: chain.genesisShelley };
   const store = await openStore({
+    // So that the server is the only reader.
+    control: false,
     data: join(folder, 'data'),
     network: 'devnet',
     genesis,
