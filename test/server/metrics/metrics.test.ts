@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { percentile } from '../../../src/server/metrics/history.ts';
-import { until } from '../../support/patience.ts';
+import { PATIENCE_MS, until } from '../../support/patience.ts';
 import { Served } from '../../support/served.ts';
 
 const DASHBOARDS = join(import.meta.dirname, '../../../dashboards');
@@ -258,8 +258,9 @@ describe('dashboards', () => {
 });
 
 describe('the short history', () => {
-  it('has a sample a second with what happened in it', () =>
-    withServed({ blocks: 10 }, async (served) => {
+  it('has a sample a second with what happened in it', () => {
+    const started = performance.now();
+    return withServed({ blocks: 10 }, async (served) => {
       served.say({ sourceTip: { slot: 4000, height: 12 }, blocks: 10 });
       served.tell([
         { what: 'apply', seconds: 0.01, blocks: 4 },
@@ -268,20 +269,24 @@ describe('the short history', () => {
       ]);
       await served.get('/blocks/latest');
       await served.get('/status/engine');
-      const samples = async () => (await served.get('/status/history')).json<Record<string, number | null>[]>();
-      let all: Record<string, number | null>[] = [];
-      await until(() => {
-        void samples().then((got) => {
-          all = got;
-        });
-        return all.length > 0;
-      }, 'a sample');
-      const [{ time, height, lag_blocks, blocks_per_second, apply_ms, rollback_ms, prune_ms, requests_per_second, p99_ms }] = all;
-      assert.ok(Math.abs(time! - Date.now() / 1000) < 30);
+      type History = Record<string, number | null>[];
+      const find = async (name: string): Promise<History[number]> => {
+        let found: History[number] | undefined;
+        await until(async () => {
+          found = (await served.get('/status/history')).json<History>().find((sample) => (sample[name] ?? 0) > 0);
+          return found !== undefined;
+        }, `a sample with ${name}`);
+        return found!;
+      };
+      const { time, height, lag_blocks, blocks_per_second, apply_ms, rollback_ms, prune_ms } = await find('blocks_per_second');
+      assert.ok(Math.abs(time! - Date.now() / 1000) < PATIENCE_MS / 1000);
       assert.deepEqual([height, lag_blocks, apply_ms, rollback_ms, prune_ms], [9, 3, 2.5, 5, null]);
-      assert.ok(blocks_per_second! > 5 && blocks_per_second! <= 10.1, String(blocks_per_second));
-      assert.ok(requests_per_second! >= 1 && p99_ms! > 0);
-    }));
+      // Ten in a second, or in as long as a busy machine let the sample wait.
+      const seconds = (performance.now() - started) / 1000;
+      assert.ok(blocks_per_second! >= 9.9 / seconds && blocks_per_second! <= 10.1, String(blocks_per_second));
+      assert.ok((await find('requests_per_second'))['p99_ms']! > 0);
+    });
+  });
 
   it('a percentile is one of the values', () => {
     const values = Array.from({ length: 200 }, (_, i) => 200 - i);
