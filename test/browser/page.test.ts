@@ -9,8 +9,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Browser, Request } from 'playwright-core';
 import { readPage } from '../../src/server/page/assets.ts';
+import { until } from '../support/patience.ts';
 import { Served } from '../support/served.ts';
 import { browserTest, launch, openTab, reads, withoutChromium } from './browser.ts';
 import { World } from './world.ts';
@@ -111,11 +112,26 @@ describe('a server with a token', () => {
     const { page, complaints, close } = await openTab(browser, world.url);
     await reads(page, 'h1', 'asks for its token');
     assert.equal(await page.locator('#verdict').count(), 0);
+    // What refuses the wrong one comes late, when the right one is already there.
+    const late = Promise.withResolvers<void>();
+    const isWrong = (request: Request): boolean => request.headers()['authorization'] === 'Bearer wrong';
+    let [asked, refused] = [0, 0];
+    await page.route('**/api/v1/**', async (route) => {
+      if (isWrong(route.request()) && asked++ > 0) await late.promise;
+      await route.continue();
+    });
+    page.on('response', (response) => {
+      if (isWrong(response.request())) refused++;
+    });
     await page.fill('#token', 'wrong');
     await page.click('text=Open');
-    await reads(page, 'h1', 'asks for its token');
+    await reads(page, '.refused', 'is refused');
     await page.fill('#token', TOKEN);
     await page.click('text=Open');
+    await reads(page, '#verdict h1', 'In sync');
+    assert.ok(asked > 1, `${asked} requests with the wrong token`);
+    late.resolve();
+    await until(() => refused > 1, 'another refusal');
     await reads(page, '#verdict h1', 'In sync');
     await reads(page, '#line', 'live');
     onlyRefusals(complaints);

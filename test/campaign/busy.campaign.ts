@@ -19,7 +19,7 @@ const REPEATS = Number(process.env['UNSPENT_CAMPAIGN_REPEATS'] ?? 20);
 const ONLY = new RegExp(process.env['UNSPENT_CAMPAIGN_FILES'] ?? '');
 const ROOT = join(import.meta.dirname, '../..');
 const COPIES_AT_ONCE = 3 * availableParallelism();
-const WAITS = /\b(until|eventually|sleep|setTimeout|once|spawn|fetch|connect|listen|newPage)\(|new (Worker|WebSocket)\(/;
+const WAITS = /\b(until|eventually|sleep|setTimeout|once|spawn|fetch|connect|listen|newPage)\(|new (Worker|WebSocket|Running)\(/;
 /** The runner's variable would make the inner run report to the outer one; a store refuses the campaign's as settings it does not know. */
 const OURS = /^(NODE_TEST_CONTEXT|UNSPENT_CAMPAIGN_.*)$/;
 /** Their support waits for the browser. */

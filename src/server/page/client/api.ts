@@ -75,7 +75,8 @@ function urlOf(path: string, query: Query): URL {
   return url;
 }
 
-async function ask(url: URL, { signal, headers }: RequestOptions, tokenOf: TokenOf = 'server'): Promise<Response> {
+async function ask(url: URL, options: RequestOptions, tokenOf: TokenOf = 'server'): Promise<Response> {
+  const { signal, headers } = options;
   const kept = keptToken(tokenOf);
   let response: Response;
   try {
@@ -83,6 +84,8 @@ async function ask(url: URL, { signal, headers }: RequestOptions, tokenOf: Token
   } catch (cause) {
     throw new Problem(0, 'No answer', (cause as Error).message, 'Is the server running? The page tries again by itself.');
   }
+  // Another token was given meanwhile: that the one before was refused says nothing of it.
+  if (response.status === 401 && keptToken(tokenOf) !== kept) return ask(url, options, tokenOf);
   if (!response.ok) throw await problemOf(response, tokenOf);
   return response;
 }
