@@ -23,7 +23,7 @@ let stores = 0;
 async function storeOf(devnet: Devnet, ...sets: string[]): Promise<OpenStore> {
   const { genesisByron: byron, genesisShelley: shelley } = devnet.chain;
   const { config } = loadConfig({ flags: { set: sets }, env: {} });
-  return await openStore({ data: join(root, `store-${stores++}`), network: 'devnet', genesis: { byron, shelley }, config });
+  return await openStore({ data: join(root, `store-${stores++}`), network: 'devnet', genesis: { byron, shelley }, config, control: false });
 }
 
 function grow(store: OpenStore, devnet: Devnet, count: number): void {

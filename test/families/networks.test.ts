@@ -75,12 +75,17 @@ describe('networks', () => {
     assert.deepEqual(
       FAMILIES.map(({ name, mempool, commitment }) => [name, mempool !== undefined, commitment !== undefined]),
       [
-        ['cardano', false, false],
+        ['cardano', true, false],
         ['bitcoin', true, true],
       ],
     );
-    const mempool = familyNamed('bitcoin').mempool?.(regtest);
-    assert.throws(() => mempool?.check(Uint8Array.of(1, 2, 3)), { code: 'BLOCK_INVALID' });
+    for (const [name, network] of [
+      ['cardano', preview],
+      ['bitcoin', regtest],
+    ] as const) {
+      const mempool = familyNamed(name).mempool?.(network);
+      assert.throws(() => mempool?.check(Uint8Array.of(1, 2, 3)), { code: 'BLOCK_INVALID' });
+    }
   });
 });
 

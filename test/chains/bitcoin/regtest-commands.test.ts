@@ -39,7 +39,7 @@ async function wasShownDemoWallet(start: Running, cwd: string): Promise<void> {
     return reorgs.some(({ transactions }) => transactions.some((tx) => tx.txid === txid && tx.now.block !== null));
   };
   await until(cameBack, 'the payment has lost its block, and has one again');
-  assert.ok((await ask<{ leases: object[] }>('/leases')).leases.length > 0);
+  await until(async () => (await ask<{ leases: object[] }>('/leases')).leases.length > 0, 'a coin is reserved');
   const { history } = await document<{ history: object[] }>(['wallet', 'history', 'demo', '--data', join(cwd, 'data')]);
   assert.ok(history.length >= 4);
 }

@@ -28,6 +28,8 @@ const FUNDED = [
   ['first sale', 50_000_000n],
   ['second sale', 20_000_000n],
 ] as const;
+/** A sale that is in no block after so many will not be in one. */
+const SALE_BLOCKS = 5;
 const PAID = 12_345_678n;
 /** How often the payment is tried. */
 const ATTEMPTS = 5;
@@ -97,17 +99,20 @@ async function payAndReplace(demo: Demo): Promise<void> {
   const { wallets, devnet, wallet, signal } = demo;
   const { store } = wallets;
   const { id, name } = wallet;
+  let soldAt = devnet.height;
   await until(signal, async () => {
     await sendAgain(demo);
-    return (await freeCoins(wallets, id)).length >= FUNDED.length;
+    if ((await freeCoins(wallets, id)).length >= FUNDED.length) return true;
+    // A fork may have taken what a sale was paid with, for good.
+    if (devnet.height < soldAt + SALE_BLOCKS) return false;
+    soldAt = devnet.height;
+    await fund(demo, 'another sale', FUNDED[0][1]);
+    return false;
   });
   if (signal.aborted) return;
   // No block until the payment is replaced: after one it could not be any more.
   devnet.pause();
   const replaced = await sendTwice(demo).finally(() => devnet.resume());
-  const [reserved] = (await freeCoins(wallets, id)).slice(-1);
-  if (reserved !== undefined)
-    await store.leaseCoins(id, [reserved.outpoint], { id: randomBytes(32), now: wallets.now(), durationMs: RESERVED_MS });
   const isDeep = async (confs: number): Promise<boolean> => {
     const [{ block }, { syncedTo }] = [await store.getTx(id, replaced.tx.id), await store.getWallet(name)];
     if (block !== null) return syncedTo !== null && syncedTo.height - block.height + 1 >= confs;
@@ -115,11 +120,22 @@ async function payAndReplace(demo: Demo): Promise<void> {
     return false;
   };
   await until(signal, () => isDeep(FORK_CONFS));
+  await reserveOne(demo);
   const { block } = await store.getTx(id, replaced.tx.id);
   if (signal.aborted) return;
   // If it has none, a fork of the chain itself has just taken it.
   if (block !== null) devnet.fork(devnet.height - block.height + 1);
   await until(signal, () => isDeep(DEEP_CONFS));
+}
+
+/** The change of the payment is there, or a fork has just taken it and brings it back. */
+async function reserveOne({ wallets, wallet: { id }, signal }: Demo): Promise<void> {
+  await until(signal, async () => {
+    const [coin] = (await freeCoins(wallets, id)).slice(-1);
+    if (coin === undefined) return false;
+    await wallets.store.leaseCoins(id, [coin.outpoint], { id: randomBytes(32), now: wallets.now(), durationMs: RESERVED_MS });
+    return true;
+  });
 }
 
 /** In blocks, and nobody has reserved them; the largest last. */
