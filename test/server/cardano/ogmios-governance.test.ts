@@ -5,9 +5,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  Anchor,
-  AnchorDataHash,
-  URL as AnchorUrl,
   BigNum,
   Committee,
   Constitution,
@@ -18,7 +15,6 @@ import {
   ExUnitPrices,
   ExUnits,
   GovernanceAction,
-  GovernanceActionId,
   HardForkInitiationAction,
   InfoAction,
   NewConstitutionAction,
@@ -27,9 +23,7 @@ import {
   PoolVotingThresholds,
   ProtocolParamUpdate,
   ProtocolVersion,
-  RewardAddress,
   ScriptHash,
-  TransactionHash,
   TreasuryWithdrawals,
   TreasuryWithdrawalsAction,
   UnitInterval,
@@ -42,19 +36,14 @@ import {
 } from '@emurgo/cardano-serialization-lib-nodejs';
 import { proposalJson, votesJson } from '../../../src/server/cardano/ogmios/governance-json.ts';
 import { type JsonValue, jsonText } from '../../../src/server/cardano/ogmios/json-text.ts';
+import { account, anchor, earlier, half, key, ANCHOR as metadata } from '../../support/emurgo-governance.ts';
 import { compiled } from '../../support/ogmios-types.ts';
 
-const key = Credential.from_keyhash(Ed25519KeyHash.from_hex('11'.repeat(28)));
 const script = Credential.from_scripthash(ScriptHash.from_hex('22'.repeat(28)));
 const pool = Ed25519KeyHash.from_hex('33'.repeat(28));
-const anchor = Anchor.new(AnchorUrl.new('https://example.org/a.json'), AnchorDataHash.from_hex('55'.repeat(32)));
-const earlier = GovernanceActionId.new(TransactionHash.from_hex('66'.repeat(32)), 2);
-const account = RewardAddress.new(0, key);
-const half = UnitInterval.new(BigNum.from_str('1'), BigNum.from_str('2'));
 const coin = (lovelace: number): BigNum => BigNum.from_str(`${lovelace}`);
 const plain = (value: JsonValue): unknown => JSON.parse(jsonText(value));
 
-const metadata = { hash: '55'.repeat(32), url: 'https://example.org/a.json' };
 const ancestor = { transaction: { id: '66'.repeat(32) }, index: 2 };
 const stake = account.to_address().to_bech32();
 const ada = (lovelace: number): object => ({ ada: { lovelace } });

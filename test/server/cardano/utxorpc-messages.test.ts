@@ -2,17 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  Anchor,
-  AnchorDataHash,
-  URL as AnchorUrl,
   BigNum,
   Committee,
   Constitution,
-  Credential,
   Credentials,
-  Ed25519KeyHash,
   GovernanceAction,
-  GovernanceActionId,
   HardForkInitiationAction,
   InfoAction,
   NewConstitutionAction,
@@ -20,12 +14,9 @@ import {
   ParameterChangeAction,
   ProtocolParamUpdate,
   ProtocolVersion,
-  RewardAddress,
   ScriptHash,
-  TransactionHash,
   TreasuryWithdrawals,
   TreasuryWithdrawalsAction,
-  UnitInterval,
   UpdateCommitteeAction,
   VotingProposal,
 } from '@emurgo/cardano-serialization-lib-nodejs';
@@ -41,12 +32,7 @@ import { scriptMessage } from '../../../src/server/cardano/utxorpc/grpc/plutus-m
 import { txMessage } from '../../../src/server/cardano/utxorpc/grpc/tx-message.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { CborWriter } from '../../../src/util/cbor-write.ts';
-
-const anchor = Anchor.new(AnchorUrl.new('https://example.org/a.json'), AnchorDataHash.from_hex('55'.repeat(32)));
-const earlier = GovernanceActionId.new(TransactionHash.from_hex('66'.repeat(32)), 2);
-const key = Credential.from_keyhash(Ed25519KeyHash.from_hex('11'.repeat(28)));
-const account = RewardAddress.new(0, key);
-const half = UnitInterval.new(BigNum.from_str('1'), BigNum.from_str('2'));
+import { ANCHOR, account, anchor, earlier, half, key } from '../../support/emurgo-governance.ts';
 
 /** What the other library wrote, as a client gets it. */
 function received(action: GovernanceAction): cardano.GovernanceAction['governanceAction'] {
@@ -55,7 +41,7 @@ function received(action: GovernanceAction): cardano.GovernanceAction['governanc
   const read = cardano.GovernanceActionProposal.fromBinary(message.toBinary());
   assert.equal(read.deposit, 2n ** 64n - 1n);
   assert.equal(toHex(read.rewardAccount), toHex(account.to_address().to_bytes()));
-  assert.deepEqual([read.anchor?.url, toHex(read.anchor!.contentHash)], ['https://example.org/a.json', '55'.repeat(32)]);
+  assert.deepEqual([read.anchor?.url, toHex(read.anchor!.contentHash)], [ANCHOR.url, ANCHOR.hash]);
   return read.govAction!.governanceAction;
 }
 
