@@ -15,6 +15,7 @@ import { hexOf } from '../../../query/dialect.ts';
 import type { Query } from '../../../query/query.ts';
 import { fromHex, isHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
+import { Latch } from '../../../util/latch.ts';
 import { OGMIOS_POINTS_KEPT_MAX, OGMIOS_POINTS_MAX } from '../../../util/limits.ts';
 import type { ServerContext } from '../../context.ts';
 import { blockJson } from './block-json.ts';
@@ -23,46 +24,34 @@ import type { RpcMethod, RpcMethods } from './rpc.ts';
 
 const HASH_BYTES = 32;
 
-export class ChainSync implements RpcMethods {
+export class ChainSync {
+  readonly methods: RpcMethods;
   /** Whether a `nextBlock` has failed: what the client would be given next is not known. */
   isBroken = false;
   private readonly context: ServerContext;
-  private readonly table: ReadonlyMap<string, RpcMethod>;
   private readonly stopListening: () => void;
   /** Oldest first; none: the origin. */
   private points: Point[] = [];
   /** The next answer says where the client is, as a node does after an intersection. */
   private isOpening = true;
   private isClosed = false;
-  /** Counts the moves of the store, so that one that comes between a look and the wait after it is not missed. */
-  private moves = 0;
-  private wake: (() => void) | null = null;
+  /** Set when the store has moved, and when the connection is gone. */
+  private readonly changed = new Latch();
 
   constructor(context: ServerContext) {
     this.context = context;
-    this.table = new Map<string, RpcMethod>([
+    this.methods = new Map<string, RpcMethod>([
       ['findIntersection', ({ points }) => this.run((query) => this.findIntersection(query, points ?? []))],
       ['nextBlock', () => this.nextBlock()],
     ]);
-    this.stopListening = context.reads.onMove(() => {
-      this.moves++;
-      this.wake?.();
-    });
-  }
-
-  get names(): string[] {
-    return [...this.table.keys()];
-  }
-
-  find(name: string): RpcMethod | null {
-    return this.table.get(name) ?? null;
+    this.stopListening = context.reads.onMove(() => this.changed.set());
   }
 
   /** The connection is gone: nothing waits any more. */
   close(): void {
     this.isClosed = true;
     this.stopListening();
-    this.wake?.();
+    this.changed.set();
   }
 
   /** Throws USAGE, POINT_UNKNOWN, UNSUPPORTED where no history is kept. */
@@ -96,22 +85,17 @@ export class ChainSync implements RpcMethods {
   private async nextBlock(): Promise<JsonValue> {
     try {
       for (;;) {
-        const { moves } = this;
+        // Before the look, so that a move that comes between it and the wait is not missed.
+        this.changed.take();
         const answer = await this.run((query) => this.step(query));
         if (answer !== null) return answer;
-        if (this.moves === moves && !this.isClosed) await this.moved();
+        if (!this.isClosed) await this.changed.wait();
         if (this.isClosed) throw new UnspentError('CLOSED', 'the connection is closed');
       }
     } catch (error) {
       this.isBroken = true;
       throw error;
     }
-  }
-
-  private moved(): Promise<void> {
-    return new Promise((resolve) => {
-      this.wake = resolve;
-    });
   }
 
   /** What comes next; null: the client is at the tip. Throws UNSUPPORTED, PRUNED. */

@@ -27,7 +27,7 @@ export const ogmios: WireShape = {
 };
 
 function registerOgmios(app: FastifyInstance, state: ServerState): void {
-  const methods = new OgmiosMethods(state.context, evaluationOf(app, state.context));
+  const { methods } = new OgmiosMethods(state.context, evaluationOf(app, state.context));
   app.register(
     async (api) => {
       hideRoutes(api);

@@ -9,6 +9,7 @@ import { hexOf } from '../../../query/dialect.ts';
 import type { PendingTx } from '../../../query/pending/pending-tx.ts';
 import { isHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
+import { Latch } from '../../../util/latch.ts';
 import { PENDING_BYTES_MAX } from '../../../util/limits.ts';
 import type { ServerContext } from '../../context.ts';
 import type { JsonValue } from './json-text.ts';
@@ -23,55 +24,47 @@ interface MempoolLook {
   readonly left: Iterator<PendingTx>;
 }
 
-export class MempoolMonitor implements RpcMethods {
+export class MempoolMonitor {
+  readonly methods: RpcMethods;
   private readonly context: ServerContext;
-  private readonly table: ReadonlyMap<string, RpcMethod>;
   private readonly stops: readonly ((() => void) | undefined)[];
   private acquired: MempoolLook | null = null;
-  /** Resolves with the next change of the chain or the mempool. */
-  private change = Promise.withResolvers<void>();
+  /** Set when the chain or the mempool has changed, and when the connection is gone. */
+  private readonly changed = new Latch();
   private isClosed = false;
 
   constructor(context: ServerContext) {
     this.context = context;
-    this.table = new Map<string, RpcMethod>([
+    this.methods = new Map<string, RpcMethod>([
       ['acquireMempool', () => this.acquire()],
       ['nextTransaction', ({ fields }) => this.nextTransaction(fields)],
       ['hasTransaction', ({ id }) => this.hasTransaction(id)],
       ['sizeOfMempool', () => this.size()],
       ['releaseMempool', () => this.release()],
     ]);
-    const wake = (): void => this.wake();
+    const wake = (): void => this.changed.set();
     this.stops = [context.reads.onMove(wake), context.mempool?.onChange?.(wake)];
-  }
-
-  get names(): string[] {
-    return [...this.table.keys()];
-  }
-
-  find(name: string): RpcMethod | null {
-    return this.table.get(name) ?? null;
   }
 
   /** The connection is gone: nothing waits any more. */
   close(): void {
     this.isClosed = true;
     for (const stop of this.stops) stop?.();
-    this.wake();
+    this.changed.set();
   }
 
   /** Throws UNSUPPORTED, CLOSED. */
   private async acquire(): Promise<JsonValue> {
     const before = this.acquired;
     for (;;) {
-      // Taken before the look, so that no change is missed.
-      const { promise } = this.change;
+      // Before the look, so that no change is missed.
+      this.changed.take();
       const look = this.look();
       if (before === null || !isSame(before, look)) {
         this.acquired = look;
         return { acquired: 'mempool', slot: look.slot };
       }
-      await promise;
+      if (!this.isClosed) await this.changed.wait();
       if (this.isClosed) throw new UnspentError('CLOSED', 'the connection is closed');
     }
   }
@@ -117,11 +110,6 @@ export class MempoolMonitor implements RpcMethods {
     if (this.acquired === null)
       throw new UnspentError('USAGE', 'the mempool must be acquired before it is looked at', { mustAcquireMempool: true });
     return this.acquired;
-  }
-
-  private wake(): void {
-    this.change.resolve();
-    this.change = Promise.withResolvers<void>();
   }
 }
 

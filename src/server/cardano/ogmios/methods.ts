@@ -25,17 +25,17 @@ import { stakeMethods } from './stake-methods.ts';
 
 type Params = Parameters<RpcMethod>[0];
 
-export class OgmiosMethods implements RpcMethods {
+export class OgmiosMethods {
+  readonly methods: RpcMethods;
   private readonly context: ServerContext;
   private readonly evaluation: TxEvaluation;
   private readonly network: CardanoNetwork;
-  private readonly table: ReadonlyMap<string, RpcMethod>;
 
   constructor(context: ServerContext, evaluation: TxEvaluation) {
     this.context = context;
     this.evaluation = evaluation;
     this.network = needCardano(context.network, 'Ogmios').parameters;
-    this.table = new Map<string, RpcMethod>([
+    this.methods = new Map<string, RpcMethod>([
       ['submitTransaction', (params) => this.submit(params)],
       ['evaluateTransaction', (params) => this.evaluate(params)],
       ['queryLedgerState/protocolParameters', () => this.parameters()],
@@ -49,14 +49,6 @@ export class OgmiosMethods implements RpcMethods {
       ['releaseLedgerState', () => ({ released: 'ledgerState' })],
       ...stakeMethods(context),
     ]);
-  }
-
-  get names(): string[] {
-    return [...this.table.keys()];
-  }
-
-  find(name: string): RpcMethod | null {
-    return this.table.get(name) ?? null;
   }
 
   private async submit(params: Params): Promise<JsonValue> {

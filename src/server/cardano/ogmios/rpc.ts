@@ -36,11 +36,8 @@ const OVER_WEB_SOCKET: readonly string[] = [
 type RpcParams = Readonly<Record<string, unknown>>;
 export type RpcMethod = (params: RpcParams) => JsonValue | Promise<JsonValue>;
 
-/** Methods that are answered. */
-export interface RpcMethods {
-  readonly names: readonly string[];
-  find(name: string): RpcMethod | null;
-}
+/** Methods that are answered, by their names. */
+export type RpcMethods = ReadonlyMap<string, RpcMethod>;
 
 interface RpcError {
   readonly code: number;
@@ -69,11 +66,11 @@ export async function answerTo(text: string, methods: RpcMethods, state: ServerS
       message: 'the request is no JSON-RPC 2.0: it has no method, or its params are no object',
     });
   }
-  const run = methods.find(method);
-  if (run === null) {
+  const run = methods.get(method);
+  if (run === undefined) {
     const message = OVER_WEB_SOCKET.includes(method)
       ? `'${method}' is answered over a WebSocket alone`
-      : `this server does not answer '${method.slice(0, 100)}'; it answers ${[...methods.names, ...OVER_WEB_SOCKET].join(', ')}`;
+      : `this server does not answer '${method.slice(0, 100)}'; it answers ${[...methods.keys(), ...OVER_WEB_SOCKET].join(', ')}`;
     return failure(method, id, { code: CODES.method, message });
   }
   try {

@@ -56,15 +56,15 @@ function serve(client: WebSocket, state: ServerState, ask: (text: string) => Pro
   };
   const queries = new AnswerQueue(client, OGMIOS_MESSAGES_MAX, ask, onRoom);
   const answerWith = (methods: RpcMethods) => async (text: string) => (await answerTo(text, methods, state)).text;
-  const looks = new AnswerQueue(client, OGMIOS_MESSAGES_MAX, answerWith(monitor), onRoom);
-  const blocks = new AnswerQueue(client, OGMIOS_PIPELINED_MAX, answerWith(sync), () => {
+  const looks = new AnswerQueue(client, OGMIOS_MESSAGES_MAX, answerWith(monitor.methods), onRoom);
+  const blocks = new AnswerQueue(client, OGMIOS_PIPELINED_MAX, answerWith(sync.methods), () => {
     if (sync.isBroken) client.close(CLOSE_UNABLE, 'the next block cannot be given: the last answer says why');
     onRoom();
   });
   client.on('message', (data) => {
     const text = data.toString();
     const method = methodOf(text) ?? '';
-    const queue = sync.find(method) !== null ? blocks : monitor.find(method) !== null ? looks : queries;
+    const queue = sync.methods.has(method) ? blocks : monitor.methods.has(method) ? looks : queries;
     queue.push(text);
     if (queue.isFull) client.pause();
   });
