@@ -35,6 +35,8 @@ const SETTINGS = { retention: 10, window: 10 };
 const SEED = 1;
 /** A block spends outputs of those before it only, so that it must be much smaller than the pool. */
 const BLOCKS_PER_POOL = 4;
+/** Of the store, then of the floor. */
+const BLOCKS_PER_TURN = 10;
 const LONG_BLOCK_TXS = 2000;
 /** As beside a chain. */
 const PASS_SETTINGS = { ...PRUNE_DEFAULTS, chunkParents: TXS_CHUNK_PARENTS, parallelChunks: 1 };
@@ -114,72 +116,101 @@ class Watch {
   }
 }
 
-/** Growing, then blocks: of each block the spends and the creates are timed. */
+/**
+ * Growing, then blocks: of each block the spends and the creates are timed. The store and the floor take turns, so that
+ * whatever else the machine does befalls both.
+ */
 async function measureWrites(kind: 'rocks' | 'sqlite', txs: number, blocks: number): Promise<Figures> {
-  const [spend, create] = [new Watch(), new Watch()];
-  const counts = { spends: 0, creates: 0 };
-  await withStore(kind, 'store', (_, store) => feed(store, txs, blocks, { spend, create, counts }));
-  // Once more with a tape, which is not timed.
-  const { tape, grown } = await withStore(kind, 'tape', async (engine) => {
+  const tape = await withStore(kind, 'tape', async (engine) => {
     const recorded = new EngineTape(engine);
-    const store = new EmbeddedTxStore(recorded.recording(engine), SETTINGS, { depthMax: SETTINGS.window });
-    return { tape: recorded, grown: await feed(store, txs, blocks, null) };
+    const feed = new Feed(new EmbeddedTxStore(recorded.recording(engine), SETTINGS, { depthMax: SETTINGS.window }));
+    await feed.grow(txs);
+    await feed.blocks(blocks);
+    return recorded;
   });
-  const floors = await withStore(kind, 'floor', (engine) => replayed(engine, tape, grown));
-  const figures = {
-    ...create.rates('creates', counts.creates),
-    ...floors.create.rates('floorCreates', counts.creates),
-    createsToFloor: round(create.thread / floors.create.thread, 2),
-    ...spend.rates('spends', counts.spends),
-    ...floors.spend.rates('floorSpends', counts.spends),
-    spendsToFloor: round(spend.thread / floors.spend.thread, 2),
-  };
-  return { ...figures, bytesPerOperation: round(tape.bytes / tape.operations, 0) };
-}
-
-interface FeedTimes {
-  readonly spend: Watch;
-  readonly create: Watch;
-  readonly counts: { spends: number; creates: number };
-}
-
-/** Returns the numbers of commits: while growing, then of each call of each block. */
-async function feed(store: EmbeddedTxStore, txs: number, blocks: number, times: FeedTimes | null): Promise<readonly number[]> {
-  const stream = new TxStream(SEED);
-  const batches = batchesOf(stream.grow(txs), CREATES_PER_BATCH);
-  for (const batch of batches) await store.create(batch, stream.height);
-  for (let n = 0; n < blocks; n++) {
-    const block = stream.next(CREATES_PER_BATCH);
-    for (const batch of batchesOf(block, SPENDERS_PER_BATCH)) {
-      const call = (): Promise<void> => store.spend(batch, stream.height);
-      if (times === null) await call();
-      else {
-        await times.spend.time(call);
-        times.counts.spends += batch.reduce((sum, { inputs }) => sum + inputs.length, 0);
+  return withStore(kind, 'store', (_, store) =>
+    withStore(kind, 'floor', async (engine) => {
+      const [feed, floor] = [new Feed(store), new Floor(engine, tape)];
+      floor.grow(await feed.grow(txs));
+      for (let done = 0; done < blocks; done += BLOCKS_PER_TURN) {
+        const turn = Math.min(BLOCKS_PER_TURN, blocks - done);
+        await feed.blocks(turn);
+        await floor.blocks(turn);
       }
-    }
-    const call = (): Promise<void> => store.create(block, stream.height);
-    if (times === null) await call();
-    else {
-      await times.create.time(call);
-      times.counts.creates += block.length;
-    }
-  }
-  return [batches.length, Math.ceil(CREATES_PER_BATCH / SPENDERS_PER_BATCH)];
+      return {
+        ...feed.create.rates('creates', feed.creates),
+        ...floor.create.rates('floorCreates', feed.creates),
+        createsToFloor: round(feed.create.thread / floor.create.thread, 2),
+        ...feed.spend.rates('spends', feed.spends),
+        ...floor.spend.rates('floorSpends', feed.spends),
+        spendsToFloor: round(feed.spend.thread / floor.spend.thread, 2),
+        bytesPerOperation: round(tape.bytes / tape.operations, 0),
+      };
+    }),
+  );
 }
 
-async function replayed(
-  engine: OwnedEngine,
-  tape: EngineTape,
-  [growing, spendsPerBlock]: readonly number[],
-): Promise<{ spend: Watch; create: Watch }> {
-  const [spend, create] = [new Watch(), new Watch()];
-  tape.replay(engine, 0, growing);
-  for (let at = growing; at < tape.length; at += spendsPerBlock + 1) {
-    await spend.time(() => tape.replay(engine, at, at + spendsPerBlock));
-    await create.time(() => tape.replay(engine, at + spendsPerBlock, at + spendsPerBlock + 1));
+/** Transactions into a store, timed but for those it grows by. */
+class Feed {
+  readonly #store: EmbeddedTxStore;
+  readonly #stream = new TxStream(SEED);
+  readonly spend = new Watch();
+  readonly create = new Watch();
+  spends = 0;
+  creates = 0;
+
+  constructor(store: EmbeddedTxStore) {
+    this.#store = store;
   }
-  return { spend, create };
+
+  /** Returns the number of commits. */
+  async grow(txs: number): Promise<number> {
+    const batches = batchesOf(this.#stream.grow(txs), CREATES_PER_BATCH);
+    for (const batch of batches) await this.#store.create(batch, this.#stream.height);
+    return batches.length;
+  }
+
+  async blocks(count: number): Promise<void> {
+    for (let n = 0; n < count; n++) {
+      const block = this.#stream.next(CREATES_PER_BATCH);
+      for (const batch of batchesOf(block, SPENDERS_PER_BATCH)) {
+        await this.spend.time(() => this.#store.spend(batch, this.#stream.height));
+        this.spends += batch.reduce((sum, { inputs }) => sum + inputs.length, 0);
+      }
+      await this.create.time(() => this.#store.create(block, this.#stream.height));
+      this.creates += block.length;
+    }
+  }
+}
+
+/** What a store has written, into a bare engine. */
+class Floor {
+  readonly #engine: OwnedEngine;
+  readonly #tape: EngineTape;
+  #at = 0;
+  readonly spend = new Watch();
+  readonly create = new Watch();
+
+  constructor(engine: OwnedEngine, tape: EngineTape) {
+    this.#engine = engine;
+    this.#tape = tape;
+  }
+
+  grow(commits: number): void {
+    this.#replay(commits);
+  }
+
+  async blocks(count: number): Promise<void> {
+    for (let n = 0; n < count; n++) {
+      await this.spend.time(() => this.#replay(Math.ceil(CREATES_PER_BATCH / SPENDERS_PER_BATCH)));
+      await this.create.time(() => this.#replay(1));
+    }
+  }
+
+  #replay(commits: number): void {
+    this.#tape.replay(this.#engine, this.#at, this.#at + commits);
+    this.#at += commits;
+  }
 }
 
 /** A store whose unspent set stays as it is while blocks come and passes delete. */

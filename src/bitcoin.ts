@@ -2,6 +2,8 @@
  * `unspent/bitcoin`: what blocks, scripts and addresses of the Bitcoin family
  * say. Pure: no I/O, nothing of Node's, so it runs in a browser too.
  */
+import './util/node-version.ts';
+
 export {
   BITCOIN_NETWORKS,
   BitcoinBlock,

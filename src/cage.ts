@@ -4,6 +4,8 @@
  * a node to ask and to send to, transactions to be signed, waiting for what was
  * sent.
  */
+import './util/node-version.ts';
+
 export type { CageOperation, CageVersion, RequestPhase } from './ledgers/cardano/cage/index.ts';
 export type { ExecutionUnits, ProtocolParameters, ProtocolVersion, Ratio } from './ledgers/cardano/protocol-parameters.ts';
 export { addSignatures, type TxSignature } from './ledgers/cardano/signatures.ts';

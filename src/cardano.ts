@@ -2,6 +2,8 @@
  * `unspent/cardano`: what Cardano's blocks, addresses and networks say. Pure: no
  * I/O, nothing of Node's, so it runs in a browser too.
  */
+import './util/node-version.ts';
+
 export {
   type Address,
   type Asset,

@@ -4,6 +4,8 @@
  * has to do, and what it takes to read the outputs in between. `unspent/testing`
  * checks that they do it.
  */
+import './util/node-version.ts';
+
 export type { Batch, ColumnSpec, Engine, EngineFactory, EngineStats, Reader, Row, ScanOptions, Snapshot } from './engine/engine.ts';
 export type {
   AssetVisitor,

@@ -5,6 +5,8 @@
  * for those who write their own parts, `unspent/contracts` and `unspent/testing`.
  */
 
+import './util/node-version.ts';
+
 export type { NetworkParameters } from './families/family.ts';
 export { networkNames } from './families/networks.ts';
 export type {
@@ -44,6 +46,15 @@ export type { FollowProgress, FollowResult, StopReason, Until } from './sources/
 export type { FillProgress } from './state/fill.ts';
 export type { Totals } from './state/head.ts';
 export type { PruneCounts } from './state/pruned.ts';
+export { type BackupList, listBackups } from './store/backup/list.ts';
+export type { BackupFile, BackupManifest } from './store/backup/manifest.ts';
+export {
+  type RestoreOptions,
+  restoreBackup,
+  type VerifyBackupOptions,
+  verifyBackup,
+} from './store/backup/restore.ts';
+export type { BackupOptions, BackupProgress, BackupReport, FileCount } from './store/backup/write.ts';
 export { type CompactOptions, type CompactResult, compactDirectory as compact } from './store/compact.ts';
 export type { OpenOptions, SettingValues } from './store/options.ts';
 export {

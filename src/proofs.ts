@@ -4,6 +4,8 @@
  * verifier trusts the root it is given and nothing else.
  */
 
+import './util/node-version.ts';
+
 /** Cages (the MPFS protocol): verifies what a server says of tokens, facts and requests. */
 export * as cage from './proofs/cardano/cage/index.ts';
 /** Compact sparse Merkle tree: entries under bit keys, with proofs that one is there, that one is not, and that a set is complete. */

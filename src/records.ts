@@ -2,6 +2,8 @@
  * `unspent/records`: the interchange records that the server gives as CBOR,
  * written and read. Pure; docs/reference/records.md has the format.
  */
+import './util/node-version.ts';
+
 export type { BlockMmr } from './query/proofs-mmr.ts';
 export {
   type BlockDelta,

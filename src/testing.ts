@@ -3,6 +3,8 @@
  * suites that ours pass, declared with `node:test`, and an engine that keeps
  * everything in memory.
  */
+import './util/node-version.ts';
+
 export type { Batch, ColumnSpec, Engine, EngineFactory, EngineStats, Reader, Row, ScanOptions, Snapshot } from './engine/engine.ts';
 export type { ProjectionEntry } from './projections/entry.ts';
 export { engineConformance } from './testing/engine-conformance.ts';

@@ -4,6 +4,8 @@
  * payments as PSBTs, bump fees, follow what becomes of them through blocks and
  * forks.
  */
+import './util/node-version.ts';
+
 export {
   type NewSecretWallet,
   type NewSecretWalletJson,

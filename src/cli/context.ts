@@ -9,13 +9,17 @@ import { changesOf } from '../store/control/changes.ts';
 import { type OpenOptions, type OpenStore, openStore } from '../store/store.ts';
 import { assert, isUnspentError, UnspentError } from '../util/errors.ts';
 import { CONTROL_LOOK_MS, CONTROL_LOOKS_MAX } from '../util/limits.ts';
+import type { Log } from '../util/log.ts';
 import { pause } from '../util/pause.ts';
+import type { FailureOptions } from './failure.ts';
 import { askHolder } from './held/ask-holder.ts';
 import { type HeldSurroundings, heedStop, type StoreBody } from './held/surroundings.ts';
 import { listenForSignals } from './interrupt.ts';
 import type { CommandOptions } from './options.ts';
 import { createOutput, type Output, type OutputStreams } from './output.ts';
 import { createProgress, type ProgressLine } from './progress.ts';
+import { createLog } from './terminal/log-writer.ts';
+import { Terminal } from './terminal/terminal.ts';
 
 /** What a program runs in: a process has all of it. */
 export interface Surroundings extends OutputStreams {
@@ -28,6 +32,9 @@ export interface Context {
   /** Of the command and of the program. */
   readonly options: CommandOptions;
   readonly output: Output;
+  /** What happens while a command goes on. */
+  readonly log: Log;
+  readonly terminal: Terminal;
   readonly settings: LoadedConfig;
   readonly env: NodeJS.ProcessEnv;
   /** Where relative paths begin. */
@@ -53,28 +60,38 @@ export function action(body: CommandBody): (...given: unknown[]) => Promise<void
   return async (...given) => {
     const command = given.at(-1) as Command;
     const stop = programOf(command).surroundings.held?.stop ?? new AbortController().signal;
-    await body(contextOf(command, stop), ...(given.slice(0, -2) as string[]));
+    await body(contextOf(command, stop, false), ...(given.slice(0, -2) as string[]));
   };
 }
 
-/** The same of a command that stops at a block when a signal asks it to, from its start to its end. */
+/** The same of a command that stops cleanly when a signal asks it to, from its start to its end, and then is not done. */
 export function stoppable(body: CommandBody): (...given: unknown[]) => Promise<void> {
-  return async (...given) => {
-    const command = given.at(-1) as Command;
-    const { held } = programOf(command).surroundings;
-    const interruption = listenForSignals();
+  return (...given) => listening(given, false, body);
+}
+
+/** The same of a command that goes on until it is stopped, and says in its log what happens. SIGTERM is how that is meant to end. */
+export function longRunning(body: CommandBody): (...given: unknown[]) => Promise<void> {
+  return (...given) => listening(given, true, body);
+}
+
+async function listening(given: readonly unknown[], goesOn: boolean, body: CommandBody): Promise<void> {
+  const command = given.at(-1) as Command;
+  const { held } = programOf(command).surroundings;
+  const interruption = listenForSignals();
+  try {
+    const context = contextOf(command, held?.stop ?? interruption.signal, goesOn);
     try {
-      const context = contextOf(command, held?.stop ?? interruption.signal);
-      try {
-        await body(context, ...(given.slice(0, -2) as string[]));
-      } catch (error) {
-        if (!interruption.isTermination || !(error instanceof UnspentError) || error.code !== 'INTERRUPTED') throw error;
-        reportStop(context.output, error.message);
-      }
+      await body(context, ...(given.slice(0, -2) as string[]));
+    } catch (error) {
+      if (!interruption.isTermination || !isUnspentError(error, 'INTERRUPTED')) throw error;
+      if (!goesOn) throw new UnspentError('INTERRUPTED', error.message, { ...error.meta, signal: 'SIGTERM' }, error);
+      reportStop(context.output, error.message);
     } finally {
-      interruption.release();
+      context.log.flush();
     }
-  };
+  } finally {
+    interruption.release();
+  }
 }
 
 function reportStop(output: Output, text: string): void {
@@ -82,31 +99,36 @@ function reportStop(output: Output, text: string): void {
   if (output.json && !output.hasDocument) output.document({ stopped: text });
 }
 
-function contextOf(command: Command, stop: AbortSignal): Context {
+function contextOf(command: Command, stop: AbortSignal, goesOn: boolean): Context {
   const flags: Record<string, unknown> = command.optsWithGlobals();
   const options: CommandOptions = flags;
   const program = programOf(command);
-  const { surroundings } = program;
+  const { surroundings, terminal } = program;
   const { held } = surroundings;
-  const output = createOutput(options.json === true, options.quiet === true, surroundings);
   const settings = held?.settings ?? loadConfig({ flags, env: surroundings.env, file: options.config });
+  const isQuiet = options.quiet === true;
+  const log = createLog(settings.config.log, isQuiet, terminal);
+  const output = createOutput(options.json === true, isQuiet, terminal, goesOn ? log : undefined);
   program.output = output;
+  program.isDebug = settings.config.log.level === 'debug';
   program.data = settings.config.data;
   const usual: OpenOptions = { create: false, config: settings.config, holder: `unspent ${commandPath(command)}` };
   const context: Context = {
     options,
     output,
+    log,
+    terminal,
     settings,
     env: surroundings.env,
     cwd: held?.cwd ?? process.cwd(),
     stop,
-    progress: () => heedStop(createProgress(output.quiet, surroundings.stderr), held),
+    progress: () => heedStop(createProgress(output.quiet, terminal), held),
     withStore: (body, more = {}) => useStore(output, { ...usual, ...more }, body),
     ownsStore: held === undefined,
     async askStore(body, more = {}) {
       if (held !== undefined) return held.useStore(body, output, more.windows === true);
       for (let looks = 1; ; looks++) {
-        await askHolder(program.commandLine, context, surroundings);
+        await askHolder(program.commandLine, context);
         try {
           return await useStore(output, { ...usual, ...more }, (store) => body(store, changesOf(store)));
         } catch (error) {
@@ -158,8 +180,11 @@ function unclosedText({ process, since }: UncleanShutdown): string {
 /** The command at the root of all, which knows where it runs and what it writes to. */
 export class Program extends Command {
   readonly surroundings: Surroundings;
+  readonly terminal: Terminal;
   /** Of the command that runs. */
   output: Output | undefined;
+  /** Whether failures say where in the code they began. */
+  isDebug: boolean;
   /** Where its store is. */
   data: string | undefined;
   /** Without the name of the program. */
@@ -168,13 +193,27 @@ export class Program extends Command {
   constructor(surroundings: Surroundings) {
     super('unspent');
     this.surroundings = surroundings;
+    this.terminal = new Terminal(surroundings);
+    const { UNSPENT_LOG_LEVEL: level } = surroundings.env;
+    this.isDebug = level === 'debug';
+  }
+
+  failureOptions(args: readonly string[]): FailureOptions {
+    return { isDebug: this.isDebug, command: commandPath(calledCommand(this, args)) };
   }
 
   /** The output of the command that runs, or one that suits the arguments where it did not come to that. */
   outputFor(args: readonly string[]): Output {
     const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
-    return this.output ?? createOutput(options.includes('--json'), options.includes('--quiet'), this.surroundings);
+    return this.output ?? createOutput(options.includes('--json'), options.includes('--quiet'), this.terminal);
   }
+}
+
+/** As far as the words of a command line name one: options and their values are passed over. */
+function calledCommand(program: Command, args: readonly string[]): Command {
+  let command = program;
+  for (const arg of args) command = command.commands.find((each) => each.name() === arg) ?? command;
+  return command;
 }
 
 function programOf(command: Command): Program {

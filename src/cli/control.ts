@@ -5,6 +5,7 @@
  */
 import { createInterface } from 'node:readline';
 import { UnspentError } from '../util/errors.ts';
+import { didYouMean } from '../util/suggest.ts';
 
 export interface ControlCommand {
   /** As in the help: `fund ADDRESS AMOUNT`. */
@@ -35,7 +36,7 @@ export function readControl(
       order = order.then(async () => {
         if (name === 'quit' || name === 'exit') resolve();
         else if (name === 'help') say(help(commands));
-        else say(await answer(byName.get(name), name, operands));
+        else say(await answer(byName.get(name), name, operands, byName.keys()));
       });
     });
   });
@@ -44,8 +45,13 @@ export function readControl(
   return { quit, stop: () => lines.close() };
 }
 
-async function answer(command: ControlCommand | undefined, name: string, operands: readonly string[]): Promise<string> {
-  if (command === undefined) return `no command '${name.slice(0, 40)}'; type help`;
+async function answer(
+  command: ControlCommand | undefined,
+  name: string,
+  operands: readonly string[],
+  names: Iterable<string>,
+): Promise<string> {
+  if (command === undefined) return `no command '${name.slice(0, 40)}'${didYouMean(name, names) || '; type help'}`;
   const wanted = command.syntax.split(' ').length - 1;
   if (operands.length !== wanted) return `usage: ${command.syntax}`;
   try {

@@ -3,7 +3,7 @@
  * lines on standard input. Which chains can be made is in `local-chains.ts`.
  */
 import type { Command } from 'commander';
-import { type Context, stoppable } from './context.ts';
+import { type Context, longRunning } from './context.ts';
 import { localChain, USUAL_CHAIN } from './local-chains.ts';
 
 export function registerDevnet(program: Command): void {
@@ -36,7 +36,7 @@ Examples:
   $ unspent sync --follow --network devnet --genesis ./devnet-genesis --source n2n://127.0.0.1:3001
   $ unspent devnet --network bitcoin-regtest --port 18444 --blocks 110`,
     )
-    .action(stoppable(devnet));
+    .action(longRunning(devnet));
 }
 
 function devnet(context: Context): Promise<void> {

@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import type { Commitment } from '../query/commitment.ts';
 import { renderPoint } from '../query/render.ts';
 import { action } from './context.ts';
-import { coins, count, pairs, pointText } from './format.ts';
+import { coins, count, pointText } from './format.ts';
 
 export function registerDigest(program: Command): void {
   program
@@ -45,7 +45,7 @@ For the Bitcoin family also hash_serialized_2, hash_serialized_3, muhash and bog
             ['value', coins(value, dialect.currency)],
             ['at', pointText(head, dialect)],
           ];
-          output.line(pairs(rows));
+          output.pairs(rows);
         }),
       ),
     );

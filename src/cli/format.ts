@@ -78,9 +78,9 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 /** Names and values, one pair a line. */
-export function pairs(rows: readonly (readonly [name: string, value: string])[]): string {
+export function pairs(rows: readonly (readonly [name: string, value: string])[], paint = (name: string): string => name): string {
   const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+  return rows.map(([name, value]) => `${paint(name)}${' '.repeat(width - name.length)}  ${value}`).join('\n');
 }
 
 /** `1,234 outputs worth 5.000000 ada`; null: of a store that keeps none. */

@@ -4,12 +4,14 @@
  * block, because each commit is atomic.
  *
  * Ctrl-C (SIGINT) ends a command before it is done: exit code 130. SIGTERM is how
- * a service manager ends what is no longer needed: a command that stopped at a
- * block has done what it was asked to, exit code 0.
+ * a service manager ends what is no longer needed: a command that goes on until
+ * it is stopped has done what it was asked to, exit code 0. One that has an end
+ * of its own (an import) is not done, and says so: 143, as shells have it.
  */
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-const EXIT_INTERRUPTED = 130;
+/** As shells have it: 128 and the number of the signal. */
+export const SIGNAL_EXITS = { SIGINT: 130, SIGTERM: 143 } as const;
 
 export interface Interruption {
   readonly signal: AbortSignal;
@@ -22,19 +24,19 @@ export interface Interruption {
 export function listenForSignals(): Interruption {
   const stop = new AbortController();
   let isTermination = false;
-  const listener = (name: NodeJS.Signals): void => {
-    if (stop.signal.aborted) process.exit(EXIT_INTERRUPTED);
+  const listener = (name: 'SIGINT' | 'SIGTERM'): void => {
+    if (stop.signal.aborted) process.exit(SIGNAL_EXITS[name]);
     isTermination = name === 'SIGTERM';
     stop.abort();
   };
-  for (const name of SIGNALS) process.on(name, listener);
+  for (const name of SIGNALS) process.on(name, listener as NodeJS.SignalsListener);
   return {
     signal: stop.signal,
     get isTermination() {
       return isTermination;
     },
     release() {
-      for (const name of SIGNALS) process.off(name, listener);
+      for (const name of SIGNALS) process.off(name, listener as NodeJS.SignalsListener);
     },
   };
 }

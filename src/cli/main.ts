@@ -7,7 +7,7 @@ endQuietlyOnClosedPipe();
 const args = process.argv.slice(2);
 const program = createProgram(process);
 // A promise that was not awaited fails like everything else: in one line.
-process.on('uncaughtException', (error) => process.exit(reportFailure(error, program.outputFor(args), process.env)));
+process.on('uncaughtException', (error) => process.exit(reportFailure(error, program.outputFor(args), program.failureOptions(args))));
 const exitCode = await runCommand(program, args);
 // Whatever a source may still have open must not keep us; what we wrote must be out before.
 process.stdout.write('', () => process.exit(exitCode));

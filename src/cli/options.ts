@@ -50,6 +50,11 @@ export interface CommandOptions {
   readonly block?: string;
   readonly tree?: 'csmt' | 'mmr';
   readonly text?: boolean;
+  readonly copy?: boolean;
+  readonly keep?: string;
+  readonly list?: boolean;
+  readonly verify?: boolean;
+  readonly name?: string;
 }
 
 function collect(value: string, before: readonly string[] | undefined): readonly string[] {

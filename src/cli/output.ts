@@ -6,12 +6,16 @@
 
 import { toHex } from '../util/bytes.ts';
 import { nextTurn } from '../util/time-slice.ts';
+import { pairs } from './format.ts';
+import { foldLines } from './terminal/fold-lines.ts';
+import type { CommandLog } from './terminal/log-writer.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 /** Rows of a long answer between two looks at whether anyone still reads. */
 const ROWS_PER_TURN = 1000;
 
 /** Where text goes: the streams of a process, or whatever stands in for them. */
-export type TextStream = Pick<NodeJS.WriteStream, 'write'> & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>>;
+export type TextStream = Pick<NodeJS.WriteStream, 'write'> & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows'>>;
 
 export interface OutputStreams {
   readonly stdout: TextStream;
@@ -25,20 +29,32 @@ export interface Output {
   readonly hasDocument: boolean;
   /** A line of the result, for people. */
   line(text?: string): void;
+  /** A result that is a text of its own, as it is. */
+  raw(text: string): void;
+  /** Names and values of the result, one pair a line, for people. */
+  pairs(rows: readonly (readonly [name: string, value: string])[]): void;
   /** The one document, for programs. */
   document(value: unknown): void;
   /** The one document, with a list in it that may be longer than memory. */
   documentWithList(head: object, name: string, rows: Iterable<unknown>, tail: () => object): Promise<void>;
+  /** The answer to a command on standard input: where the result goes, unless that is one document. */
+  answer(text: string): void;
   /** A line that is not the result: on stderr, and not at all with --quiet. */
   remark(text: string): void;
   /** A line that says what went wrong: on stderr, whoever wants quiet. */
   complain(text: string): void;
+  /** The word that a failure begins with, as it stands out on a terminal. */
+  alarm(text: string): string;
   /** A question to whoever sits there: on stderr, without an end of line. */
   ask(text: string): void;
 }
 
-export function createOutput(json: boolean, quiet: boolean, { stdout, stderr }: OutputStreams): Output {
+/** `log`: of a command that goes on, whose remarks are entries of its log. */
+export function createOutput(json: boolean, quiet: boolean, { stdout, stderr, style }: Terminal, log?: CommandLog): Output {
   let hasDocument = false;
+  const tell = (stream: TextStream, text: string): void => {
+    stream.write(`${stream.isTTY === true ? foldLines(text, stream.columns || 0) : text}\n`);
+  };
   return {
     json,
     quiet,
@@ -46,7 +62,13 @@ export function createOutput(json: boolean, quiet: boolean, { stdout, stderr }: 
       return hasDocument;
     },
     line(text = '') {
-      stdout.write(`${text}\n`);
+      tell(stdout, text);
+    },
+    raw(text) {
+      stdout.write(text);
+    },
+    pairs(rows) {
+      tell(stdout, pairs(rows, style.stdout.dim));
     },
     document(value) {
       hasDocument = true;
@@ -63,12 +85,18 @@ export function createOutput(json: boolean, quiet: boolean, { stdout, stderr }: 
       }
       stdout.write(`${count === 0 ? '' : '\n'}],${toJson(tail()).slice(1)}\n`);
     },
+    answer(text) {
+      tell(json ? stderr : stdout, text);
+    },
     remark(text) {
-      if (!quiet) stderr.write(`${text}\n`);
+      if (log !== undefined) log.info('cli', 'remark', text);
+      else if (!quiet) tell(stderr, text);
     },
     complain(text) {
-      stderr.write(`${text}\n`);
+      if (log?.isJson) log.error('cli', 'failed', text);
+      else tell(stderr, text);
     },
+    alarm: (text) => (log?.isJson ? text : style.stderr.bold(style.stderr.red(text))),
     ask(text) {
       stderr.write(text);
     },

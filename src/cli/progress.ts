@@ -1,16 +1,12 @@
 /**
- * Progress on stderr: one line that is redrawn on a terminal, a plain line now
- * and then elsewhere, nothing with --quiet. The text is asked for only when it
- * is due, so callers may report as often as they like.
+ * Progress on stderr: a line that is redrawn on a terminal, a plain line now and
+ * then elsewhere, nothing with --quiet. The text is asked for only when it is
+ * due, so callers may report as often as they like.
  */
-import type { TextStream } from './output.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 const REDRAW_MS = 200;
 const PLAIN_MS = 2000;
-const CLEAR_LINE = '\r\x1b[2K';
-
-/** Assumed where a terminal does not say. */
-const COLUMNS = 80;
 
 export interface ProgressLine {
   /** Columns to fill; 0: not a terminal, say it in words. */
@@ -21,32 +17,24 @@ export interface ProgressLine {
   done(): void;
 }
 
-export function createProgress(quiet: boolean, stream: TextStream): ProgressLine {
+export function createProgress(quiet: boolean, { stderr, region }: Terminal): ProgressLine {
   if (quiet) return { columns: 0, update() {}, note() {}, done() {} };
-  const terminal = stream.isTTY === true;
-  const everyMs = terminal ? REDRAW_MS : PLAIN_MS;
-  let last = terminal ? 0 : Date.now();
-  let drawn = false;
-  const clear = (): void => {
-    if (drawn) stream.write(CLEAR_LINE);
-    drawn = false;
-  };
+  const everyMs = region === null ? PLAIN_MS : REDRAW_MS;
+  let last = region === null ? Date.now() : 0;
   return {
     get columns() {
-      return terminal ? stream.columns || COLUMNS : 0;
+      return region?.columns ?? 0;
     },
     update(text) {
       const now = Date.now();
       if (now - last < everyMs) return;
       last = now;
-      if (!terminal) stream.write(`${text()}\n`);
-      else stream.write(CLEAR_LINE + text().slice(0, (stream.columns || COLUMNS) - 1));
-      drawn = terminal;
+      if (region === null) stderr.write(`${text()}\n`);
+      else region.draw([text()]);
     },
     note(text) {
-      clear();
-      stream.write(`${text}\n`);
+      stderr.write(`${text}\n`);
     },
-    done: clear,
+    done: () => region?.clear(),
   };
 }

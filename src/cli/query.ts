@@ -93,7 +93,7 @@ function queryOutpoint(context: Context, text: string): Promise<void> {
     if (found === null) throw notFound(`no output ${text} (it never was, or was spent and forgotten)`, view, dialect);
     const utxo = renderer.utxo(found);
     if (context.output.json) context.output.document({ point: renderPoint(view.head, dialect), utxo });
-    else context.output.line(pairs([...utxoRows(utxo, dialect.currency), ['read at', pointText(view.head, dialect)]]));
+    else context.output.pairs([...utxoRows(utxo, dialect.currency), ['read at', pointText(view.head, dialect)]]);
   });
 }
 
@@ -102,7 +102,7 @@ function queryBalance(context: Context, text: string): Promise<void> {
     const { kind, key } = dialect.holder(text);
     const balance = renderBalance(view.balance(kind, key), dialect);
     if (context.output.json) context.output.document({ point: renderPoint(view.head, dialect), balance });
-    else context.output.line(pairs([...balanceRows(balance, dialect.currency), ['read at', pointText(view.head, dialect)]]));
+    else context.output.pairs([...balanceRows(balance, dialect.currency), ['read at', pointText(view.head, dialect)]]);
   });
 }
 
@@ -141,7 +141,7 @@ function queryBlock(context: Context, text: string): Promise<void> {
     const block = renderer.block(row);
     const did = changesOf(query, row, dialect);
     if (context.output.json) context.output.document({ point: renderPoint(query.head, dialect), block, ...did });
-    else context.output.line(pairs([...blockRows(block, did), ['read at', pointText(query.head, dialect)]]));
+    else context.output.pairs([...blockRows(block, did), ['read at', pointText(query.head, dialect)]]);
   });
 }
 
@@ -191,6 +191,6 @@ function querySeen(
     if (found === null) throw notFound(`no ${kind} with the hash ${toHex(hash)} was seen`, query, dialect);
     const seen = renderer.seen(hash, found);
     if (context.output.json) context.output.document({ point: renderPoint(query.head, dialect), [kind]: seen });
-    else context.output.line(pairs([...seenRows(kind, seen), ['read at', pointText(query.head, dialect)]]));
+    else context.output.pairs([...seenRows(kind, seen), ['read at', pointText(query.head, dialect)]]);
   });
 }

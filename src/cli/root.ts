@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { Prover, ROOT_SETTINGS, type Roots } from '../query/proofs.ts';
 import { UnspentError } from '../util/errors.ts';
 import { action, type Context } from './context.ts';
-import { count, pairs, pointText } from './format.ts';
+import { count, pointText } from './format.ts';
 import { withQuery } from './query-read.ts';
 
 export function registerRoot(program: Command): void {
@@ -34,7 +34,7 @@ function showRoots(context: Context): Promise<void> {
     const roots = prover.roots();
     if (Object.keys(roots).length === 0) throw noRoots(projections);
     if (output.json) output.document({ point: prover.point, ...roots });
-    else output.line(pairs([...rowsOf(roots), ['at', pointText(view.head, dialect)]]));
+    else output.pairs([...rowsOf(roots), ['at', pointText(view.head, dialect)]]);
   });
 }
 

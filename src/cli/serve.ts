@@ -8,11 +8,14 @@ import { renderPoint } from '../query/render.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
-import { type Context, stoppable } from './context.ts';
-import { pairs, pointText } from './format.ts';
+import { type Context, longRunning } from './context.ts';
+import { pointText } from './format.ts';
 import { aborted, onAbort } from './interrupt.ts';
+import { copyUrl, servePublished } from './serve-copy.ts';
+import { announceReady } from './service-manager.ts';
 import { startServer } from './start-server.ts';
 import { followWallets } from './wallet/follow-wallets.ts';
+import { collect } from './wallet/operands.ts';
 
 export function registerServe(program: Command): void {
   program
@@ -20,24 +23,37 @@ export function registerServe(program: Command): void {
     .description('serve an existing store over HTTP, with a page to look at')
     .option('--port <n>', 'port to listen on; 0 takes a free one (default: 8437, or the next that is free)')
     .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+    .option('--from <url>', 'read a published copy in place of a store: postgres://user@host/database?schema=unspent')
+    .option('--source <url>', 'with --from: a node that takes what is submitted here; may be repeated', collect)
     .addHelpText(
       'after',
       `
 Blocks are not followed: \`start\` does both. Wallets get the blocks that the store has.
 An address that others can reach needs server.token or server.allowPublic.
 
+With --from there is no store here: a copy that \`unspent publish\` writes is read from its database. Any number of such
+servers may read one copy; each answer is of one published block. The URL can also be the setting server.from, which
+keeps its password off the command line.
+
 Examples:
   $ unspent serve
-  $ unspent serve --data ./preview --port 9000`,
+  $ unspent serve --data ./preview --port 9000
+  $ unspent serve --from postgres://reader@db.example/chain --port 9001`,
     )
-    .action(stoppable(serveStore));
+    .action(longRunning(serveAny));
+}
+
+function serveAny(context: Context): Promise<void> {
+  const url = copyUrl(context);
+  return url === null ? serveStore(context) : servePublished(context, url);
 }
 
 function serveStore(context: Context): Promise<void> {
-  const { output, stop } = context;
+  const { output, log, stop } = context;
   return context.withStore(async (store) => {
-    onAbort(stop, () => output.remark('stopping; once more to end at once'));
+    onAbort(stop, () => log.info('cli', 'stopping', 'stopping; once more to end at once'));
     const served = await startServer(context, store);
+    announceReady(context);
     const { head } = store.fold;
     if (output.json)
       output.document({
@@ -47,13 +63,11 @@ function serveStore(context: Context): Promise<void> {
         point: renderPoint(head, store.network.dialect),
       });
     else
-      output.line(
-        pairs([
-          ['page', served.url],
-          ['api', `${served.url}api/v1/`],
-          ['store', `${store.data}, ${pointText(head, store.network.dialect)}; Ctrl-C stops`],
-        ]),
-      );
+      output.pairs([
+        ['page', served.url],
+        ['api', `${served.url}api/v1/`],
+        ['store', `${store.data}, ${pointText(head, store.network.dialect)}; Ctrl-C stops`],
+      ]);
     const ended = new AbortController();
     await runBoth(
       stop,

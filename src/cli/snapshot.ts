@@ -11,7 +11,7 @@ import { type ExpectedHashes, exportSnapshot, importSnapshot, type SnapshotManif
 import { isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { type Context, stoppable } from './context.ts';
-import { bytes, coins, count, counted, duration, pairs, pointText, rate } from './format.ts';
+import { bytes, coins, count, counted, duration, pointText, rate } from './format.ts';
 import { onAbort } from './interrupt.ts';
 
 export function registerSnapshot(program: Command): void {
@@ -138,15 +138,13 @@ function report({ output, settings }: Context, what: keyof typeof DONE, manifest
   if (output.quiet) return;
   const { dialect } = openNetwork(network.name, null, network.parameters);
   const speed = seconds > 0 ? `, ${rate(utxos / seconds)} outputs/s` : '';
-  output.line(
-    pairs([
-      [DONE[what], `${counted(utxos, 'output')} worth ${coins(BigInt(value), dialect.currency)} in ${duration(seconds)}${speed}`],
-      ['at', pointText({ height, slot, hash: dialect.parseId(hash) }, dialect)],
-      ['network', network.name],
-      ['set hash', roots.setHash],
-      ['digest', roots.digest],
-      ['id', id],
-      ['files', `${counted(chunks.length, 'chunk')}, ${bytes(size)}`],
-    ]),
-  );
+  output.pairs([
+    [DONE[what], `${counted(utxos, 'output')} worth ${coins(BigInt(value), dialect.currency)} in ${duration(seconds)}${speed}`],
+    ['at', pointText({ height, slot, hash: dialect.parseId(hash) }, dialect)],
+    ['network', network.name],
+    ['set hash', roots.setHash],
+    ['digest', roots.digest],
+    ['id', id],
+    ['files', `${counted(chunks.length, 'chunk')}, ${bytes(size)}`],
+  ]);
 }

@@ -8,13 +8,13 @@ import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { ControlCommand } from './control.ts';
 import { fillText } from './fill-text.ts';
+import type { FollowLog } from './follow-log.ts';
 import { coins, counted, pairs, placeText, pointText, unspentText } from './format.ts';
-import type { FollowLines } from './start-lines.ts';
 import { sumOf, utxoTable } from './utxo-table.ts';
 
 const ROWS_MAX = 100;
 
-export function followCommands(store: OpenStore, lines: FollowLines, served: Served | null): ControlCommand[] {
+export function followCommands(store: OpenStore, lines: FollowLog, served: Served | null): ControlCommand[] {
   return [
     { syntax: 'status', doc: 'tip, lag, peer, last rollback', run: () => pairs(statusRows(store, lines, served)) },
     {
@@ -29,7 +29,7 @@ export function followCommands(store: OpenStore, lines: FollowLines, served: Ser
   ];
 }
 
-function statusRows(store: OpenStore, lines: FollowLines, served: Served | null): [string, string][] {
+function statusRows(store: OpenStore, lines: FollowLog, served: Served | null): [string, string][] {
   const { head, totals, horizon, network, fills } = store.status();
   const { dialect } = store.network;
   const rows: [string, string][] = [

@@ -13,9 +13,12 @@ import { runBoth } from '../util/run-both.ts';
 import { followTxs } from './bitcoin/follow-txs.ts';
 import type { Context } from './context.ts';
 import { type ControlCommand, readControl } from './control.ts';
+import type { FollowLog } from './follow-log.ts';
 import { pointText } from './format.ts';
 import { aborted, onAbort } from './interrupt.ts';
-import type { FollowLines } from './start-lines.ts';
+import { showLiveView } from './live/live-view.ts';
+import { withPublishing } from './publish.ts';
+import { announceReady } from './service-manager.ts';
 import { isServed, startServer } from './start-server.ts';
 import { followWallets } from './wallet/follow-wallets.ts';
 
@@ -26,8 +29,12 @@ export async function withServer(
   body: (served: Served | null) => Promise<void>,
   more: Pick<ServeOptions, 'ports'> = {},
 ): Promise<void> {
-  if (!isServed(context)) return body(null);
+  if (!isServed(context)) {
+    announceReady(context);
+    return body(null);
+  }
   const served = await startServer(context, store, { ...more, follows: true });
+  announceReady(context);
   try {
     await body(served);
   } finally {
@@ -35,45 +42,44 @@ export async function withServer(
   }
 }
 
-export function lineWriter({ output }: Context): (text: string) => void {
-  return output.json ? (text) => output.remark(text) : (text) => output.line(text);
-}
-
 export async function followAndReport(
   context: Context,
   store: OpenStore,
   source: Source,
-  lines: FollowLines,
+  lines: FollowLog,
   commands: readonly ControlCommand[],
   served: Served | null,
 ): Promise<void> {
-  const { output, stop: asked } = context;
-  const say = lineWriter(context);
-  onAbort(asked, () => output.remark('stopping at the next block; once more to end at once'));
+  const { output, log, stop: asked } = context;
+  onAbort(asked, () => log.info('cli', 'stopping', 'stopping at the next block; once more to end at once'));
   const quit = new AbortController();
-  const control = readControl(commands, say);
+  const view = showLiveView(context, store, [...commands.map(({ syntax }) => syntax.split(' ')[0]), 'help', 'quit']);
+  const control = readControl(commands, (text) => output.answer(text), view?.input ?? process.stdin);
   void control.quit.then(() => quit.abort());
   const signal = AbortSignal.any([asked, quit.signal]);
-  const stopWatching = watchRemarks(store, say);
+  const stopWatching = watchRemarks(store, (text) => log.warn('store', text.split(':')[0], text));
   try {
-    await runBoth(
-      signal,
-      (stop) => Promise.all([serveUntil(served, stop), followWallets(context, store, stop), followTxs(store, stop)]),
-      async (stop) => {
-        await store.follow(source, {
-          follow: true,
-          signal: stop,
-          onProgress: (now) => lines.progress(now),
-          onRollback: (to, undone) => lines.rolledBack(to, undone),
-          onFill: (fills) => lines.filled(fills),
-        });
-        // A source that ends leaves nothing to wait for.
-        quit.abort();
-      },
+    await withPublishing(context, store, () =>
+      runBoth(
+        signal,
+        (stop) => Promise.all([serveUntil(served, stop), followWallets(context, store, stop), followTxs(store, stop)]),
+        async (stop) => {
+          await store.follow(source, {
+            follow: true,
+            signal: stop,
+            onProgress: (now) => lines.progress(now),
+            onRollback: (to, undone) => lines.onRollback(to, undone),
+          });
+          // A source that ends leaves nothing to wait for.
+          quit.abort();
+        },
+      ),
     );
   } finally {
     stopWatching();
+    lines.close();
     control.stop();
+    view?.close();
   }
   const { head } = store.fold;
   if (output.json)
@@ -83,7 +89,7 @@ export async function followAndReport(
       value: store.totals()?.value.toString() ?? null,
     });
   if (asked.aborted) throw new UnspentError('INTERRUPTED', `stopped at ${pointText(head, store.network.dialect)}`);
-  output.remark(`stopped at ${pointText(head, store.network.dialect)}`);
+  log.info('cli', 'stopped', `stopped at ${pointText(head, store.network.dialect)}`);
 }
 
 /** Stops serving as soon as it is told to, while the fold still goes to its block. Rejects when the server fails. */

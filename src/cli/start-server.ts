@@ -45,18 +45,27 @@ function givenPort({ options, settings }: Context): number | undefined {
 
 /** Throws IO when the port is taken and was asked for. */
 export async function startServer(context: Context, store: OpenStore, more: Pick<ServeOptions, 'ports' | 'follows'> = {}): Promise<Served> {
-  const { options, settings, output } = context;
-  const flags: ServerFlags = options;
-  const given = givenPort(context);
-  const host = flags.host === undefined ? more : { ...more, host: flags.host };
   // Loaded when it is first needed: with the server, any other command would take twice as long to start.
   const { serve } = await import('../server/serve.ts');
-  if (given !== undefined) return serve(store, { ...host, port: given });
+  return listenSomewhere(context, (place) => serve(store, { ...more, log: context.log, ...place }));
+}
+
+/** On the port that was given, else on the next that is free. Throws IO when the port is taken and was asked for. */
+export async function listenSomewhere<S>(
+  context: Context,
+  serveAt: (place: Required<Pick<ServeOptions, 'port'>> & Pick<ServeOptions, 'host'>) => Promise<S>,
+): Promise<S> {
+  const { options, settings, log } = context;
+  const flags: ServerFlags = options;
+  const given = givenPort(context);
+  const host = flags.host === undefined ? {} : { host: flags.host };
+  if (given !== undefined) return serveAt({ ...host, port: given });
   const usual = settings.config.server.port;
   for (let port = usual; ; port++) {
     try {
-      const served = await serve(store, { ...host, port });
-      if (port !== usual) output.remark(`port ${usual} is taken, perhaps by another unspent; serving on ${port}`);
+      const served = await serveAt({ ...host, port });
+      if (port !== usual)
+        log.info('server', 'port taken', `port ${usual} is taken, perhaps by another unspent; serving on ${port}`, { port });
       return served;
     } catch (error) {
       if (!isUnspentError(error, 'IO') || error.meta['taken'] !== true || port === usual + PORTS_TRIED) throw error;

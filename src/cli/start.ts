@@ -8,13 +8,14 @@ import { readIdentity } from '../engine/directory.ts';
 import { openEmbedded, openNetworkSource, SOURCE_FORMS } from '../families/open-source.ts';
 import type { OpenOptions } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
-import { type Context, stoppable } from './context.ts';
+import { type Context, longRunning } from './context.ts';
 import { remarkShape } from './fill-text.ts';
+import { FollowLog } from './follow-log.ts';
 import { LOCAL_CHAINS, localChain, USUAL_CHAIN } from './local-chains.ts';
 import { followCommands } from './start-control.ts';
-import { followAndReport, lineWriter, withServer } from './start-follow.ts';
-import { FollowLines } from './start-lines.ts';
+import { followAndReport, withServer } from './start-follow.ts';
 import { checkPort } from './start-server.ts';
+import { collect } from './wallet/operands.ts';
 
 export function registerStart(program: Command): void {
   program
@@ -35,11 +36,7 @@ Examples:
   $ unspent start --network preview --source n2n://127.0.0.1:3001
   $ unspent start --network mainnet --genesis /node/config --source n2c:/node/node.socket --data ./mainnet`,
     )
-    .action(stoppable(start));
-}
-
-function collect(value: string, before: readonly string[] | undefined): readonly string[] {
-  return [...(before ?? []), value];
+    .action(longRunning(start));
 }
 
 async function start(context: Context): Promise<void> {
@@ -58,7 +55,7 @@ async function start(context: Context): Promise<void> {
 }
 
 function startWith(context: Context, urls: readonly string[]): Promise<void> {
-  const { output, settings } = context;
+  const { output, log, settings } = context;
   const embedded = openEmbedded(urls);
   const making: OpenOptions = {
     create: true,
@@ -66,12 +63,14 @@ function startWith(context: Context, urls: readonly string[]): Promise<void> {
     ...(embedded !== null && settings.config.network === '' ? { network: embedded.network } : {}),
   };
   return context.withStore(async (store) => {
-    const lines = new FollowLines(store, lineWriter(context));
+    const lines = new FollowLog(store, context.log, { isShown: () => context.terminal.region?.isDrawn === true });
     const source = embedded?.source ?? openNetworkSource(urls, store.network, { onPeer: (status) => lines.peer(status) });
     remarkShape(context, store);
     await withServer(context, store, async (served) => {
-      if (!output.json) output.remark(`following ${source.name} into ${store.data}; type help`);
-      if (served !== null) output.remark(`to look at it, open ${served.url}`);
+      log.info('sources', 'following', `following ${source.name} into ${store.data}${output.json ? '' : '; type help'}`, {
+        source: source.name,
+      });
+      if (served !== null) log.info('server', 'serving', `to look at it, open ${served.url}`, { url: served.url });
       await followAndReport(context, store, source, lines, followCommands(store, lines, served), served);
     });
   }, making);

@@ -5,23 +5,35 @@ import type { Command } from 'commander';
 import { blockTime, statusJson } from '../store/status-json.ts';
 import type { OpenStore, StoreStatus } from '../store/store.ts';
 import type { CageSummary } from '../store/summary.ts';
-import { action } from './context.ts';
+import { action, type Context, stoppable } from './context.ts';
 import { fillText } from './fill-text.ts';
-import { bytes, count, counted, pairs, placeText, unspentText, utcTime } from './format.ts';
+import { bytes, count, counted, placeText, unspentText, utcTime } from './format.ts';
+import { watchStatus } from './live/watch.ts';
 
 export function registerStatus(program: Command): void {
-  program
+  const status = program
     .command('status')
     .description('tip, horizon, totals and size of the store')
-    .action(
-      action(({ output, askStore }) =>
-        askStore((store) => {
-          const status = store.status();
-          if (output.json) output.document(statusJson(store, status));
-          else output.line(pairs(statusRows(store, status)));
-        }),
-      ),
+    .option('--watch', 'go on showing what the store does, on one screen; q leaves')
+    .addHelpText(
+      'after',
+      `
+Whether another process has the store open or not. Without a terminal --watch prints a line every few seconds (status.refreshSeconds), with --json a document a line.
+
+Examples:
+  $ unspent status
+  $ unspent status --watch
+  $ unspent status --watch --json | jq .lagBlocks`,
     );
+  status.action((...given) => (status.opts()['watch'] === true ? stoppable(watchStatus) : action(showStatus))(...given));
+}
+
+function showStatus({ output, askStore }: Context): Promise<void> {
+  return askStore((store) => {
+    const status = store.status();
+    if (output.json) output.document(statusJson(store, status));
+    else output.pairs(statusRows(store, status));
+  });
 }
 
 function statusRows(store: OpenStore, { head, totals, horizon, base, pruned, engine, ...status }: StoreStatus): [string, string][] {

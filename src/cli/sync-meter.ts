@@ -1,15 +1,13 @@
 /**
- * How a sync is going: percent, blocks/s, MB/s and time left, as a bar or as a
- * plain line. Rates are those of the last few seconds, because blocks of
- * different years differ a hundredfold.
+ * How a sync is going, for its log: percent, blocks/s, MB/s and time left. Rates
+ * are those of the last few seconds, because blocks of different years differ a
+ * hundredfold.
  */
 import type { Point } from '../ledgers/ledger.ts';
 import type { FollowProgress, Until } from '../sources/follow.ts';
 import { count, duration, rate } from './format.ts';
 
 const WINDOW_MS = 8000;
-const BAR_COLUMNS_MIN = 10;
-const BAR_COLUMNS_MAX = 30;
 
 interface Sample {
   readonly at: number;
@@ -31,8 +29,7 @@ export class SyncMeter {
     this.samples = [{ at: now, blocks: 0, bytes: 0, height: head?.height ?? 0, slot: head?.slot ?? 0 }];
   }
 
-  /** `columns` 0: a plain line without a bar. */
-  line(progress: FollowProgress, head: Point | null, columns: number, now = performance.now()): string {
+  line(progress: FollowProgress, head: Point | null, now = performance.now()): string {
     const goal = this.goal(progress);
     this.sample(progress, head, now);
     const [first, last] = [this.samples[0], this.samples[this.samples.length - 1]];
@@ -48,8 +45,7 @@ export class SyncMeter {
     const done = goal.place <= 0 ? 1 : Math.min(1, last[goal.unit] / goal.place);
     const speed = (last[goal.unit] - first[goal.unit]) / seconds;
     if (done < 1 && speed > 0) parts.push(`${duration((goal.place - last[goal.unit]) / speed)} left`);
-    const text = `${(Math.floor(1000 * done) / 10).toFixed(1).padStart(5)}%  ${parts.join('  ')}`;
-    return columns === 0 ? text : `${bar(done, columns - text.length - 4)}${text}`;
+    return `${(Math.floor(1000 * done) / 10).toFixed(1)}%  ${parts.join('  ')}`;
   }
 
   /** Heights are the better measure, where both ends are known in them. */
@@ -65,11 +61,4 @@ export class SyncMeter {
     this.samples.push({ at: now, blocks, bytes, height: head?.height ?? 0, slot: head?.slot ?? 0 });
     while (this.samples.length > 2 && now - this.samples[0].at > WINDOW_MS) this.samples.shift();
   }
-}
-
-function bar(done: number, room: number): string {
-  if (room < BAR_COLUMNS_MIN) return '';
-  const columns = Math.min(room, BAR_COLUMNS_MAX);
-  const filled = Math.round(done * columns);
-  return `[${'='.repeat(filled)}${' '.repeat(columns - filled)}] `;
 }

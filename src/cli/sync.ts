@@ -4,17 +4,22 @@
  */
 import type { Command } from 'commander';
 import { openEmbedded, openNetworkSource, SOURCE_FORMS } from '../families/open-source.ts';
+import type { Point } from '../ledgers/ledger.ts';
 import { parsePlace } from '../query/place.ts';
 import { renderPoint } from '../query/render.ts';
 import type { FollowProgress, FollowResult, Until } from '../sources/follow.ts';
+import type { PeerStatus } from '../sources/peer.ts';
 import type { Source } from '../sources/source.ts';
 import { watchRemarks } from '../store/remarks.ts';
 import type { OpenOptions, OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
-import { type Context, stoppable } from './context.ts';
+import { type Context, longRunning } from './context.ts';
 import { percent, remarkShape } from './fill-text.ts';
-import { bytes, count, counted, duration, pairs, pointText, rate, unspentText } from './format.ts';
+import { FollowLog, NO_PROGRESS } from './follow-log.ts';
+import { bytes, count, counted, duration, pointText, rate, unspentText } from './format.ts';
 import { onAbort } from './interrupt.ts';
+import { showLiveView } from './live/live-view.ts';
+import { withPublishing } from './publish.ts';
 import { SyncMeter } from './sync-meter.ts';
 
 export function registerSync(program: Command): void {
@@ -38,7 +43,7 @@ Examples:
   $ unspent sync --network bitcoin --source blk:/node/.bitcoin/blocks --data ./bitcoin
   $ unspent sync --network bitcoin --source rpc://user:password@127.0.0.1:8332 --follow`,
     )
-    .action(stoppable(sync));
+    .action(longRunning(sync));
 }
 
 /** An option that may be repeated. */
@@ -59,10 +64,12 @@ async function sync(context: Context): Promise<void> {
     ...(embedded !== null && settings.config.network === '' ? { network: embedded.network } : {}),
   };
   await context.withStore(async (store) => {
-    const source = embedded?.source ?? openNetworkSource(urls, store.network);
+    const from: Followed = { source: null, tell() {} };
+    const source = embedded?.source ?? openNetworkSource(urls, store.network, { onPeer: (status) => from.tell(status) });
     const started = performance.now();
     remarkShape(context, store);
-    const followed = await followSource(context, store, isBeyond(store, until, context) ? null : source, until);
+    if (!isBeyond(store, until, context)) from.source = source;
+    const followed = await withPublishing(context, store, () => followSource(context, store, from, until));
     report(context, store, followed, (performance.now() - started) / 1000);
     if (followed.reason === 'end' && until.kind !== 'end') context.output.remark(`the source ended before --until ${options.until}`);
     if (followed.reason === 'interrupted')
@@ -70,18 +77,13 @@ async function sync(context: Context): Promise<void> {
   }, making);
 }
 
-const NOTHING: FollowResult = {
-  blocks: 0,
-  bytes: 0,
-  txs: 0,
-  created: 0,
-  spent: 0,
-  rollbacks: 0,
-  undone: 0,
-  queued: 0,
-  tip: undefined,
-  reason: 'until',
-};
+/** What is followed, and who is told what becomes of the node, as soon as there is somebody. */
+interface Followed {
+  source: Source | null;
+  tell(status: PeerStatus): void;
+}
+
+const NOTHING: FollowResult = { ...NO_PROGRESS, reason: 'until' };
 
 function parseUntil(text: string): Until {
   if (text === 'end') return { kind: 'end' };
@@ -105,40 +107,33 @@ function isBeyond(store: OpenStore, until: Until, { output }: Context): boolean 
 }
 
 /** `source` null: there is nothing to follow, but there may be something to fill. */
-async function followSource(
-  { options, progress, stop: signal }: Context,
-  store: OpenStore,
-  source: Source | null,
-  until: Until,
-): Promise<FollowResult> {
-  const line = progress();
+async function followSource(context: Context, store: OpenStore, followed: Followed, until: Until): Promise<FollowResult> {
+  const { options, log, stop: signal, terminal } = context;
   const meter = new SyncMeter(until, store.fold.head);
-  onAbort(signal, () => line.note('stopping at the next block; once more to end at once'));
-  const stopWatching = watchRemarks(store, (text) => line.note(text));
+  onAbort(signal, () => log.info('cli', 'stopping', 'stopping at the next block; once more to end at once'));
+  const stopWatching = watchRemarks(store, (text) => log.warn('store', text.split(':')[0], text));
   let last: FollowProgress = NOTHING;
-  const show = (): void =>
-    line.update(() => {
-      // Short and in front: the names were said before, and what does not fit on a line is cut off.
-      const first = store.fills().length === 0 ? '' : `filling ${percent(Math.min(...store.fills().map(({ done }) => done)))}  `;
-      return first + meter.line(last, store.fold.head, Math.max(0, line.columns - first.length));
-    });
+  const text = (): string => {
+    // Short and in front: the names were said before, and what does not fit on a line is cut off.
+    const first = store.fills().length === 0 ? '' : `filling ${percent(Math.min(...store.fills().map(({ done }) => done)))}  `;
+    return first + meter.line(last, store.fold.head);
+  };
+  const lines = new FollowLog(store, log, { progressText: text, isShown: () => terminal.region?.isDrawn === true });
+  const view = showLiveView(context, store, null);
+  followed.tell = (status) => lines.peer(status);
   const onProgress = (now: FollowProgress): void => {
     last = now;
-    show();
+    lines.progress(now);
   };
   try {
-    if (source === null) return { ...NOTHING, reason: (await store.fill({ signal, onProgress: show })) ? 'until' : 'interrupted' };
-    return await store.follow(source, {
-      until,
-      follow: options.follow === true,
-      signal,
-      onProgress,
-      onFill: show,
-      onRollback: (to, undone) => line.note(`the source went back ${counted(undone, 'block')}, to ${pointText(to, store.network.dialect)}`),
-    });
+    const { source } = followed;
+    if (source === null) return { ...NOTHING, reason: (await store.fill({ signal })) ? 'until' : 'interrupted' };
+    const onRollback = (to: Point | null, undone: number): void => lines.onRollback(to, undone);
+    return await store.follow(source, { until, follow: options.follow === true, signal, onProgress, onRollback });
   } finally {
     stopWatching();
-    line.done();
+    lines.close();
+    view?.close();
   }
 }
 
@@ -171,7 +166,7 @@ function report({ output }: Context, store: OpenStore, followed: FollowResult, s
       ['tip', pointText(head, store.network.dialect)],
       ['unspent', unspentText(totals, store.network.dialect)],
     ];
-    output.line(pairs(rows));
+    output.pairs(rows);
   }
 }
 

@@ -76,16 +76,14 @@ async function status(txs: StoreTxs, store: OpenStore, { output }: Context): Pro
     return;
   }
   const { retention, window, completed, prunedHeight, place, height } = report;
-  output.line(
-    pairs([
-      ...(place === 'embedded' ? [] : [['database', `${place}, at height ${count(height)}`] as [string, string]]),
-      ['records', `${count(records)}, ${bytes(size)} on disk`],
-      ['retention', retention === 0 ? 'for ever' : `${counted(retention, 'block')}, spenders ${counted(window, 'block')} deep`],
-      ['due', counted(due, 'record')],
-      ['passes', completed === 0 ? 'none so far' : `complete up to height ${count(completed)}`],
-      ['deleted', prunedHeight === 0 ? 'nothing so far' : `up to height ${count(prunedHeight)}`],
-    ]),
-  );
+  output.pairs([
+    ...(place === 'embedded' ? [] : [['database', `${place}, at height ${count(height)}`] as [string, string]]),
+    ['records', `${count(records)}, ${bytes(size)} on disk`],
+    ['retention', retention === 0 ? 'for ever' : `${counted(retention, 'block')}, spenders ${counted(window, 'block')} deep`],
+    ['due', counted(due, 'record')],
+    ['passes', completed === 0 ? 'none so far' : `complete up to height ${count(completed)}`],
+    ['deleted', prunedHeight === 0 ? 'nothing so far' : `up to height ${count(prunedHeight)}`],
+  ]);
 }
 
 async function get({ output }: Context, txs: StoreTxs, store: OpenStore, id: string): Promise<void> {

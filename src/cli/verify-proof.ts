@@ -13,7 +13,6 @@ import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { PROOF_DOCUMENT_BYTES_MAX } from '../util/limits.ts';
 import { claimRows } from './claim-rows.ts';
 import { action, type Context } from './context.ts';
-import { pairs } from './format.ts';
 import { readOperand } from './read-operand.ts';
 
 const ROOT_BYTES = 32;
@@ -61,7 +60,7 @@ async function verifyProof({ options, output, settings }: Context, file: string)
   const trusted = { root: root === undefined ? document.root : root, ...(known ?? ownNetwork(document)) };
   const verdict = verifyDocument(document, trusted);
   if (!verdict.ok) throw refused(document, verdict.why);
-  if (!output.json) output.line(pairs(rowsOf(document, isVerified)));
+  if (!output.json) output.pairs(rowsOf(document, isVerified));
   if (!isVerified) throw unverified(document, root === undefined, known === null);
   if (output.json) output.document(answer(document, trusted));
 }

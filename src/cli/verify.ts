@@ -10,7 +10,7 @@ import type { Verification } from '../store/verify/verify.ts';
 import { UnspentError } from '../util/errors.ts';
 import { compareWithNode, type NodeComparison } from './bitcoin/verify-node.ts';
 import { action } from './context.ts';
-import { coins, count, counted, duration, pairs, pointText, table } from './format.ts';
+import { coins, count, counted, duration, pointText, table } from './format.ts';
 import type { Output } from './output.ts';
 
 export function registerVerify(program: Command): void {
@@ -40,7 +40,7 @@ export function registerVerify(program: Command): void {
           }
           const node = options.node === undefined ? null : await compareWithNode(store, options.node);
           if (output.json) output.document(node === null ? report : { ...report, node });
-          else output.line(pairs([...checked(found, seconds, head, store.network.dialect), ...(node === null ? [] : comparedRows(node))]));
+          else output.pairs([...checked(found, seconds, head, store.network.dialect), ...(node === null ? [] : comparedRows(node))]);
         }),
       ),
     );

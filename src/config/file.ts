@@ -7,8 +7,8 @@ import { parse, TomlError } from 'smol-toml';
 import { readRegular } from '../files/regular.ts';
 import { UnspentError } from '../util/errors.ts';
 import { CONFIG_FILE_BYTES_MAX } from '../util/limits.ts';
+import { didYouMean } from '../util/suggest.ts';
 import { GROUPS, isSettingKey, SETTING_KEYS, type SettingKey } from './schema.ts';
-import { didYouMean } from './suggest.ts';
 import { TomlLines } from './toml-lines.ts';
 
 export interface FileEntry {

@@ -6,6 +6,7 @@
  */
 import { UnspentError } from '../util/errors.ts';
 import type { SettingValue } from '../util/setting.ts';
+import { didYouMean } from '../util/suggest.ts';
 import { readConfigText, readEntries } from './file.ts';
 import {
   type Config,
@@ -18,14 +19,13 @@ import {
   type Values,
   variableOf,
 } from './schema.ts';
-import { didYouMean } from './suggest.ts';
 import { acceptValue, describeAllowed, formatValue, typedText } from './values.ts';
 
 /** Read when it is there and no other file is named. */
 const DEFAULT_FILE = './unspent.toml';
 
-/** Variables of ours that are not settings: the place of sample data, the log level, switches of the tests. */
-const OTHER_VARIABLES = /^UNSPENT_(FIXTURES|LOG|LOG_LEVEL|PASSPHRASE|NEW_PASSPHRASE|WORDS_PASSPHRASE|TEST_[A-Z_]+|BENCH_[A-Z_]+)$/;
+/** Variables of ours that are not settings: the place of sample data, passphrases, switches of the tests. */
+const OTHER_VARIABLES = /^UNSPENT_(FIXTURES|PASSPHRASE|NEW_PASSPHRASE|WORDS_PASSPHRASE|TEST_[A-Z_]+|BENCH_[A-Z_]+)$/;
 
 export type Origin =
   | { readonly from: 'default' }
@@ -144,7 +144,8 @@ class Layers {
     const where = describeOrigin(origin);
     const value = acceptValue(setting, raw);
     if (value === undefined) {
-      const message = `bad value for ${key} (from ${where}): expected ${describeAllowed(setting)}, got ${showRaw(raw)}`;
+      const meant = setting.type === 'oneOf' && typeof raw === 'string' ? didYouMean(raw, setting.values) : '';
+      const message = `bad value for ${key} (from ${where}): expected ${describeAllowed(setting)}, got ${showRaw(raw)}${meant}`;
       throw new UnspentError('CONFIG', message, { key, origin });
     }
     if (value === setting.unavailable?.value) {

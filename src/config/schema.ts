@@ -19,6 +19,8 @@ import {
   WINDOW_BLOCKS_MAX,
 } from '../util/limits.ts';
 import type { Setting, SettingValue } from '../util/setting.ts';
+import { OBSERVATION_SETTINGS } from './observation-settings.ts';
+import { PUBLISH_SETTINGS } from './publish-settings.ts';
 
 const MB = 1_000_000;
 
@@ -161,6 +163,7 @@ export const SETTINGS = {
   'server.enabled': { type: 'boolean', default: true, doc: 'Whether `start` serves HTTP.' },
   'server.host': { type: 'string', default: '127.0.0.1', filled: true, doc: 'Address to listen on.' },
   'server.port': { type: 'integer', default: 8437, min: 0, max: 65_535, doc: 'Port to listen on; 0 takes one that is free.' },
+  'server.from': { type: 'string', default: '', secret: 'password', doc: 'Published copy that `serve` reads: its URL, as in `--from`.' },
   'server.token': {
     type: 'string',
     default: '',
@@ -299,14 +302,20 @@ export const SETTINGS = {
     doc: 'With a record, delete the bytes of its transaction from the history (`utxo.history`), too: whoever asks for them is told PRUNED. Its id, its place and what it did to scripts stay.',
   },
   'txs.dryRun': { type: 'boolean', default: false, doc: 'Only count the records that would be deleted.' },
-  'status.refreshSeconds': { type: 'integer', default: 5, min: 1, max: 3600, doc: 'Seconds between refreshes of the status.' },
-  'metrics.sampleEngineSeconds': {
-    type: 'integer',
-    default: 30,
-    min: 1,
-    max: 3600,
-    doc: "Seconds between samples of the engine's own counters.",
+  'backup.directory': {
+    type: 'string',
+    default: '',
+    doc: 'Folder for backups that are asked for over HTTP (`POST /api/v1/backups`). Empty, or without `server.token`: there is no such route.',
   },
+  'backup.keep': {
+    type: 'integer',
+    default: 0,
+    min: 0,
+    max: 100_000,
+    doc: 'Backups that stay in that folder; when another one is whole, older ones are deleted. 0: all.',
+  },
+  ...PUBLISH_SETTINGS,
+  ...OBSERVATION_SETTINGS,
 } as const satisfies Record<string, Setting>;
 
 export type SettingKey = keyof typeof SETTINGS;

@@ -8,18 +8,21 @@
 import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRegular } from '../files/regular.ts';
+import { checkedText, parseChecked } from '../util/checked-text.ts';
 import { UnspentError } from '../util/errors.ts';
-import { checkedText, parseChecked } from './checked-text.ts';
 
 /** Raised when a store of the older schema can no longer be read as it is. */
 export const SCHEMA_VERSION = 2;
 
-const IDENTITY_FILE = 'unspent.json';
-const DATABASE_FOLDER = 'db';
+export const IDENTITY_FILE = 'unspent.json';
+export const DATABASE_FOLDER = 'db';
 const REMOVED_FOLDER = 'db.removed';
 const TEMPORARY_SUFFIX = '.tmp';
 /** There while a process has the store open: its socket for others (store/control/). */
 export const CONTROL_FOLDER = 'control';
+
+/** There while a backup is made: files of the database that must not go meanwhile (store/backup/). */
+export const PINNED_FOLDER = 'backup.pinned';
 
 /** All that a store itself puts into its directory. */
 export const STORE_ENTRIES: readonly string[] = [
@@ -28,13 +31,14 @@ export const STORE_ENTRIES: readonly string[] = [
   DATABASE_FOLDER,
   REMOVED_FOLDER,
   CONTROL_FOLDER,
+  PINNED_FOLDER,
 ];
 
 /** Limit of unspent.json: ours has a few hundred bytes, so a larger file is not ours. */
 const IDENTITY_BYTES_MAX = 64 * 1024;
 
 /** What an interrupted write of ours, or a fresh file system, leaves in a directory that is otherwise empty. */
-const NOT_CONTENT = new Set([IDENTITY_FILE + TEMPORARY_SUFFIX, CONTROL_FOLDER, 'lost+found']);
+const NOT_CONTENT = new Set([IDENTITY_FILE + TEMPORARY_SUFFIX, CONTROL_FOLDER, PINNED_FOLDER, 'lost+found']);
 
 const DATABASE_KINDS = ['rocks', 'sqlite'] as const;
 export type DatabaseKind = (typeof DATABASE_KINDS)[number];
@@ -56,8 +60,15 @@ export function databaseDirectory(directory: string): string {
   return join(directory, DATABASE_FOLDER);
 }
 
-/** The identity of the store in the directory; null where there is no directory or nothing in it. Changes nothing. */
+/** The identity of the store in the directory; null where there is no directory or nothing in it. Throws STORE_SCHEMA for one of another format. Changes nothing. */
 export function readIdentity(directory: string): Identity | null {
+  const identity = readAnyIdentity(directory);
+  if (identity !== null) checkSchema(directory, identity.schema);
+  return identity;
+}
+
+/** The same of a store of an earlier format. */
+export function readAnyIdentity(directory: string): Identity | null {
   const entries = listDirectory(directory);
   if (entries === null) return null;
   accessOrThrow(directory);
@@ -94,7 +105,7 @@ export function removeStore(directory: string): void {
     rmSync(removed, { recursive: true, force: true });
     if (listDirectory(database) !== null) renameSync(database, removed);
     rmSync(removed, { recursive: true, force: true });
-    rmSync(join(directory, CONTROL_FOLDER), { recursive: true, force: true });
+    for (const folder of [CONTROL_FOLDER, PINNED_FOLDER]) rmSync(join(directory, folder), { recursive: true, force: true });
     rmSync(join(directory, IDENTITY_FILE), { force: true });
   } catch (cause) {
     throw systemError(cause, directory, 'cannot be removed');
@@ -167,15 +178,19 @@ function parseIdentity(directory: string): Identity {
   const { schema, network } = identity as Partial<Identity>;
   if (format !== 'unspent') throw damaged(`has no "format": "unspent"`);
   if (typeof schema !== 'number' || !Number.isInteger(schema) || schema < 1) throw damaged('has no valid "schema"');
-  // Before the rest is looked at: another schema may have changed it.
-  if (schema !== SCHEMA_VERSION) {
-    const message = `the store in ${directory} has schema ${schema}; this version reads ${SCHEMA_VERSION}`;
-    throw new UnspentError('STORE_SCHEMA', message, { directory, schema, newest: SCHEMA_VERSION });
-  }
+  // Before the rest is looked at: a newer schema may have changed it.
+  if (schema > SCHEMA_VERSION) checkSchema(directory, schema);
   if (typeof network !== 'string' || network === '') throw damaged('has no valid "network"');
   if (parseChecked(text) === null) throw damaged('is not as it was written: its checksum is wrong');
   const { checksum: _, ...checked } = identity;
   return { ...checked, schema, network };
+}
+
+function checkSchema(directory: string, schema: number): void {
+  if (schema === SCHEMA_VERSION) return;
+  const next = schema < SCHEMA_VERSION ? '; `unspent upgrade --dry-run` says what it takes' : '';
+  const message = `the store in ${directory} has schema ${schema}; this version reads ${SCHEMA_VERSION}${next}`;
+  throw new UnspentError('STORE_SCHEMA', message, { directory, schema, newest: SCHEMA_VERSION });
 }
 
 /** Null where there is nothing of that name. */

@@ -10,6 +10,7 @@
 import { UnspentError } from '../util/errors.ts';
 import { type DatabaseKind, databaseKind } from './directory.ts';
 import type { ColumnSpec, Engine } from './engine.ts';
+import type { PinnedFiles } from './pinned-files.ts';
 import type * as RocksModule from './rocks/rocks.ts';
 import { thisMachine, whyRocksCannotLoad } from './rocks/support.ts';
 import type { RocksOptions } from './rocks/tuning.ts';
@@ -32,6 +33,11 @@ export interface OwnedEngine extends Engine {
   readonly handle: EngineHandle;
   /** Who had the store open before and did not close it. */
   readonly unclosed: UncleanShutdown | null;
+  /**
+   * The files of this moment, held in a new folder of `place`, for as long as that folder is there. Null: the file system
+   * cannot. An engine without it keeps its rows in files that change: a copy of it is made by rows.
+   */
+  pinFiles?(place: string): PinnedFiles | null;
 }
 
 /**
@@ -52,6 +58,12 @@ export async function openEngineIn(directory: string, columns: readonly ColumnSp
 export async function attachEngine(handle: EngineHandle, columns: readonly ColumnSpec[]): Promise<Engine> {
   if (handle.kind === 'sqlite') return (await import('./sqlite/sqlite.ts')).attachSqlite(handle, columns);
   return (await import('./rocks/rocks.ts')).attachRocks(handle, columns);
+}
+
+/** Of a database that nobody has open: throws STORE_DAMAGED where its files do not go together, up to that operation. Changes nothing. */
+export async function checkDatabaseFiles(directory: string, sequence: number): Promise<void> {
+  if (databaseKind(directory) !== 'rocks') return;
+  (await import('./rocks/recovery.ts')).checkRecovery(directory, { columns: [], sequence });
 }
 
 /** The process that says it has the database open, or had it last and did not close it; null: none does. */

@@ -14,8 +14,8 @@
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRegular } from '../files/regular.ts';
+import { checkedText, parseChecked } from '../util/checked-text.ts';
 import { UnspentError } from '../util/errors.ts';
-import { checkedText, parseChecked } from './checked-text.ts';
 import { writeFileAtomically } from './directory.ts';
 
 /** RocksDB leaves names it does not know alone. */

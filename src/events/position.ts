@@ -99,6 +99,20 @@ export class PositionWriter {
   }
 }
 
+/** The position of a reader that has seen all of the block (null: is at the origin). Without a writer it names no older block. */
+export function positionAt(row: ChainRow | null, writer?: PositionWriter): string {
+  if (row === null || writer === undefined) return row === null ? '-.' : pointPosition(row);
+  return writer.at(row, ALL);
+}
+
+/** The same, where nothing is known of the blocks below. */
+export function pointPosition({ height, hash }: { readonly height: number; readonly hash: Uint8Array }): string {
+  const bytes = Buffer.alloc(POINT_BYTES);
+  writeU32(bytes, 0, height);
+  bytes.set(hash.subarray(0, HASH_BYTES), 4);
+  return `-.${bytes.toString('base64url')}`;
+}
+
 /** The height of the block that a position names; -1: it is the origin. */
 export function positionHeight(text: string): number {
   const bytes = Buffer.from(text.slice(text.indexOf('.') + 1), 'base64url');

@@ -5,6 +5,7 @@
 import type { FamilyName } from '../proofs/index.ts';
 import type { GenesisTexts } from '../sources/source.ts';
 import { UnspentError } from '../util/errors.ts';
+import { didYouMean } from '../util/suggest.ts';
 import { bitcoin } from './bitcoin.ts';
 import { cardano } from './cardano.ts';
 import type { Family, Network, NetworkParameters } from './family.ts';
@@ -40,5 +41,6 @@ function known(name: string): { readonly family: Family; readonly parameters: Ne
     const parameters = family.networks.find((network) => network.name === name);
     if (parameters !== undefined) return { family, parameters };
   }
-  throw new UnspentError('NETWORK_UNKNOWN', `no network '${name}'; there are ${networkNames().join(', ')}`, { name });
+  const meant = didYouMean(name, networkNames());
+  throw new UnspentError('NETWORK_UNKNOWN', `no network '${name}'; there are ${networkNames().join(', ')}${meant}`, { name });
 }

@@ -5,6 +5,7 @@
 import type { Source } from '../sources/source.ts';
 import { UnspentError } from '../util/errors.ts';
 import { withoutSecret } from '../util/secret.ts';
+import { suggest } from '../util/suggest.ts';
 import type { Family, Network, SourceKind, SourceOptions } from './family.ts';
 import { FAMILIES } from './networks.ts';
 
@@ -71,7 +72,24 @@ function sourceAt(url: string): FamilySource {
   if (found !== undefined) return found;
   // It may be a mistyped one with a password in it.
   const shown = withoutSecret(url);
-  throw new UnspentError('SOURCE_UNKNOWN', `'${shown}' is not a source; there are ${SOURCE_FORMS.join(', ')}`, { url: shown });
+  throw new UnspentError('SOURCE_UNKNOWN', `'${shown}' is not a source; there are ${SOURCE_FORMS.join(', ')}${meantBy(shown)}`, {
+    url: shown,
+  });
+}
+
+/** What somebody may have meant: a scheme that is mistyped, or a path or an address without one. */
+function meantBy(url: string): string {
+  const scheme = /^([a-z0-9-]+):/i.exec(url)?.[1];
+  const rest = url.slice((scheme?.length ?? -1) + 1);
+  const near = scheme === undefined ? undefined : suggest(scheme, BY_SCHEME.keys());
+  if (near !== undefined) return `; did you mean '${near}:${rest}'?`;
+  if (/^(https?:)?\/\/[^/]+|^(\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}$/i.test(url)) {
+    const host = url.replace(/^(https?:)?\/\//, '').replace(/\/$/, '');
+    return `; did you mean 'n2n://${host}' (Cardano), or 'p2p://${host}' or 'rpc://USER:PASSWORD@${host}' (Bitcoin family)?`;
+  }
+  if (scheme === undefined && /[/\\]|^\.{1,2}$/.test(url))
+    return `; did you mean 'immutable:${url}' or 'n2c:${url}' (Cardano), or 'blk:${url}' (Bitcoin family)?`;
+  return '';
 }
 
 function wrongNetwork(scheme: string, { name, family }: SourceNetwork): UnspentError {

@@ -10,6 +10,8 @@ import type { FollowProgress, FollowResult, Until } from '../sources/follow.ts';
 import type { Source } from '../sources/source.ts';
 import type { Totals } from '../state/head.ts';
 import type { PruneCounts } from '../state/pruned.ts';
+import { pinStore } from '../store/backup/pinned-store.ts';
+import { type BackupOptions, type BackupReport, writeBackup } from '../store/backup/write.ts';
 import { exportSnapshot, type SnapshotManifest } from '../store/snapshots.ts';
 import { type StatusJson, statusJson } from '../store/status-json.ts';
 import type { OpenStore } from '../store/store.ts';
@@ -155,6 +157,15 @@ export class Store extends StoreReads implements AsyncDisposable {
     const { at, signal, onRows } = options;
     const point = at === undefined ? null : opened.read((query) => findBlock(query, at, opened.network.dialect));
     return exportSnapshot(opened, folder, { at: point ?? undefined, signal, onRows });
+  }
+
+  /**
+   * Makes a backup of the store at the block it is at, in a folder of backups (docs/backup.md); the store may be followed
+   * meanwhile. Throws STORE_FOREIGN where the folder holds something else, DISK_FULL, IO, and leaves nothing behind.
+   */
+  backup(folder: string, options: BackupOptions = {}): Promise<BackupReport> {
+    const { data, network } = this.#opened;
+    return writeBackup({ data, network, pin: () => pinStore(this.#opened) }, folder, options);
   }
 
   /**

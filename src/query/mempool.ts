@@ -22,6 +22,8 @@ export interface MempoolView {
    * shapes of this family ask it themselves.
    */
   overlayAt?(query: Query): PendingOverlay;
+  /** What each transaction pays for a virtual byte, highest first; absent: blocks of the family are not bid for. Those of unknown fee are left out. */
+  feeRates?(): readonly { readonly rate: number; readonly virtualSize: number }[];
   /** Called when its transactions are others; returns what ends it. */
   onChange?(listener: () => void): () => void;
 }

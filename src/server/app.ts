@@ -14,12 +14,16 @@ import {
   SUBMIT_MS_MAX,
   SUBMIT_PACKAGE_MS,
 } from '../util/limits.ts';
+import type { LogLine } from '../util/log.ts';
+import { offersBackups, registerBackups } from './backups/index.ts';
 import type { ServerContext } from './context.ts';
+import { registerDocs } from './docs/route.ts';
 import { admit } from './http/admission.ts';
 import { AllowedOrigins, nameOrigins } from './http/cors.ts';
 import { answerError, type FailureListener, handleErrors, PROBLEM_TYPE, problemOf } from './http/problem.ts';
 import { guard, isLoopback, protect } from './http/safety.ts';
 import { ServerState } from './http/server-state.ts';
+import type { Typebox } from './http/typed.ts';
 import { registerMetrics } from './metrics/route.ts';
 import { registerEvents } from './native/events/route.ts';
 import { registerDocument, registerOpenApi } from './native/openapi.ts';
@@ -29,8 +33,8 @@ import { registerPage } from './page/route.ts';
 import { shapesOf } from './shapes.ts';
 
 export interface AppOptions {
-  /** One line for each failure of the server itself. */
-  readonly log?: (line: string) => void;
+  /** One line for each failure of the server itself, and for what an operator should know of how it is open. */
+  readonly log?: LogLine;
 }
 
 /** Throws CONFIG when the settings would open the server to others by accident. */
@@ -46,20 +50,22 @@ export async function buildApp(context: ServerContext, options: AppOptions = {})
   handleErrors(app, trouble);
   await registerOpenApi(app);
   registerNative(app, state);
+  if (offersBackups(context.config)) registerBackups(app.withTypeProvider<Typebox>(), state);
   for (const shape of shapesOf(context.network)) shape.routes?.(app, state);
   registerEvents(app, context, { onFailure: (error) => state.onFailure(error, 'events') });
-  registerMetrics(app, context, { onFailure: (error) => state.onFailure(error, 'metrics') });
-  await registerPage(app);
+  registerMetrics(app, context, { onFailure: (error) => state.onFailure(error, 'metrics'), damage: () => state.damage });
+  const page = registerPage(app);
   registerDocument(app);
-  registerReference(app);
+  registerReference(app, page);
+  registerDocs(app);
   await app.ready();
   return app;
 }
 
 /** Throws CONFIG. Says so where pages of every origin may read. */
-function originsOf({ server }: Config, log: (line: string) => void): AllowedOrigins {
+function originsOf({ server }: Config, log: LogLine): AllowedOrigins {
   const origins = new AllowedOrigins(server, server.allowPublic || !isLoopback(server.host));
-  if (origins.isOpen) log('pages of every origin may read from this server (server.cors is *)');
+  if (origins.isOpen) log('pages of every origin may read from this server (server.cors is *)', 'warn');
   return origins;
 }
 

@@ -5,14 +5,21 @@
 import type { Config } from '../config/schema.ts';
 import type { Lease } from '../events/shared-snapshots.ts';
 import type { Network } from '../families/family.ts';
+import type { PublishedCopy } from '../publish/remote/copy.ts';
 import type { MempoolView } from '../query/mempool.ts';
 import type { LedgerAnswers, LedgerQuestion } from '../sources/source.ts';
+import type { Task } from './http/work/task.ts';
 import type { Workload } from './http/work/workload.ts';
 import type { LiveStatus, LiveTiming } from './thread/live.ts';
 
 export interface Reads {
   /** The newest point, pinned. Cheap: while the store does not move, everybody gets the same query. */
   lease(): Lease;
+  /**
+   * A read, which changes nothing. Where the rows are elsewhere it is run again when they have come, and a promise is
+   * given; `task`: whose turn that is. Here where they are at hand it is run once.
+   */
+  attempt<T>(read: () => T, task?: Task): T | Promise<T>;
   /** The store may be at another point now. Called by whoever hears of it first. */
   moved(): void;
   /** Called after each move, with the new lease still to be taken. */
@@ -27,6 +34,9 @@ export interface LiveFeed {
   onTimings(listener: (timings: readonly LiveTiming[]) => void): () => void;
 }
 
+/** A published copy, as far as the server tells of it. */
+export type CopyView = Pick<PublishedCopy, 'head' | 'state' | 'figures'>;
+
 export interface ServerContext {
   readonly network: Network;
   readonly config: Config;
@@ -34,6 +44,8 @@ export interface ServerContext {
   readonly projections: readonly string[];
   readonly reads: Reads;
   readonly live: LiveFeed;
+  /** The published copy that is read from; absent: the store is open here. */
+  readonly copy?: CopyView;
   /** How requests, over HTTP and Electrum, share the thread. */
   readonly workload: Workload;
   /** What the node that is followed has in its mempool, at the newest point; null: none is kept. */

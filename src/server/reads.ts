@@ -3,10 +3,18 @@
  * writes (`events/shared-snapshots.ts`), and what the engine says about itself.
  */
 import { SharedSnapshots } from '../events/shared-snapshots.ts';
+import type { OutputTraits } from '../ledgers/ledger.ts';
+import type { Attempts, Turn } from '../publish/remote/attempts.ts';
+import type { CopyEngine } from '../publish/remote/engine.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Reads } from './context.ts';
+import type { Task } from './http/work/task.ts';
 
 export class EngineReads extends SharedSnapshots implements Reads {
+  attempt<T>(read: () => T, _task?: Task): T | Promise<T> {
+    return read();
+  }
+
   engineStats(column?: string): ReturnType<Reads['engineStats']> {
     if (column !== undefined && !this.columns.includes(column)) {
       throw new UnspentError('NOT_FOUND', `the store has no column '${column.slice(0, 60)}'; there are ${this.columns.join(', ')}`, {
@@ -15,5 +23,23 @@ export class EngineReads extends SharedSnapshots implements Reads {
     }
     const { bytes, properties } = this.engine.stats(column);
     return { bytes, properties };
+  }
+}
+
+/** Of a published copy: reads wait for rows that are not here yet. */
+export class CopyReads extends EngineReads {
+  private readonly attempts: Attempts;
+
+  constructor(engine: CopyEngine, traits: OutputTraits | null) {
+    super(engine, traits);
+    this.attempts = engine.attempts;
+  }
+
+  override attempt<T>(read: () => T, task?: Task): T | Promise<T> {
+    const again = (step: () => T | Promise<T>): T | Promise<T> => {
+      task?.restart();
+      return task === undefined ? step() : task.run(step);
+    };
+    return this.attempts.run(read, again as Turn);
   }
 }

@@ -9,10 +9,12 @@ import type { OwnedEngine } from '../engine/open.ts';
 import type { MempoolChange } from '../ledgers/mempool-change.ts';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
+import type { Log, LogLine } from '../util/log.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { checkBind } from './http/safety.ts';
 import { MempoolLink } from './mempool/link.ts';
 import { type PortsByShape, portsOf } from './shapes.ts';
+import { stderrLog } from './stderr-log.ts';
 import { Host, type Listening } from './thread/host.ts';
 import { type LiveStatus, type LiveUpdate, NOT_FOLLOWING } from './thread/live.ts';
 import { type FollowedNode, NodeLink } from './thread/node-link.ts';
@@ -33,6 +35,11 @@ export interface ServeOptions {
   readonly follows?: boolean;
   /** False: in the caller's thread. Default true, unless the engine is of the program's own, which one thread has. */
   readonly thread?: boolean;
+  /**
+   * Where what goes wrong is said. Default: on stderr, as the settings `log.level` and `log.format` say.
+   * @internal
+   */
+  readonly log?: Log;
 }
 
 /** A server of a store that listens. */
@@ -53,7 +60,13 @@ export async function serve(store: OpenStore, options: ServeOptions = {}): Promi
   checkBind(config.server);
   const link = new MempoolLink(store);
   const status: LiveStatus = options.follows === true ? { ...NOT_FOLLOWING, state: 'connecting' } : NOT_FOLLOWING;
-  const wanted: Wanted = { config, status, ports: checkedPorts(store, config, options), node: new NodeLink(store) };
+  const wanted: Wanted = {
+    config,
+    status,
+    ports: checkedPorts(store, config, options),
+    node: new NodeLink(store),
+    log: (options.log ?? stderrLog(config)).lines('server'),
+  };
   const isThreaded = options.thread ?? (store.engine as Partial<OwnedEngine>).handle !== undefined;
   const listener = isThreaded ? inThread(store, wanted) : here(store, wanted);
   const telemetry = new Telemetry(store, (update) => listener.tell(update), status);
@@ -86,6 +99,7 @@ interface Wanted {
   readonly status: LiveStatus;
   readonly ports: PortsByShape;
   readonly node: FollowedNode;
+  readonly log: LogLine;
 }
 
 /** What `serve` needs of it. */
@@ -98,7 +112,7 @@ interface Listener {
   close(): Promise<void>;
 }
 
-function inThread({ engine, network, fold }: OpenStore, { config, status, ports, node }: Wanted): Listener {
+function inThread({ engine, network, fold }: OpenStore, { config, status, ports, node, log }: Wanted): Listener {
   const { handle } = engine as Partial<OwnedEngine>;
   if (handle === undefined) throw new UnspentError('UNSUPPORTED', "an engine of the program's own cannot be read from another thread");
   const data = {
@@ -110,7 +124,7 @@ function inThread({ engine, network, fold }: OpenStore, { config, status, ports,
     status,
     ports,
   };
-  return new ServerThread(data, node);
+  return new ServerThread(data, node, log);
 }
 
 function here({ engine, network, fold }: OpenStore, wanted: Wanted): Listener {

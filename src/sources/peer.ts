@@ -22,7 +22,9 @@ export interface PeerStatus {
   readonly lagBlocks: number | null;
   /** When it went back the last time, and to which point (null: the origin); null: never. */
   readonly lastRollback: { readonly time: number; readonly to: Point | null } | null;
-  /** Connections lost so far. */
+  /** Connections made so far; 0: it was never connected. */
+  readonly connections: number;
+  /** Connections lost so far, and attempts that came to none. */
   readonly lost: number;
   /** Why the last one was lost; null: none was. */
   readonly lastError: UnspentError | null;

@@ -41,6 +41,7 @@ export class Peers<A extends { readonly url: string }> {
   private state: PeerStatus['state'] = 'stopped';
   private version = '';
   private lastRollback: PeerStatus['lastRollback'] = null;
+  private connections = 0;
   private lost = 0;
   private lastError: UnspentError | null = null;
   /** Connections that failed since the last block, and those of them that we ended, because of what the node had sent. */
@@ -61,10 +62,10 @@ export class Peers<A extends { readonly url: string }> {
   }
 
   status(): PeerStatus {
-    const { state, version, lastRollback, lost, lastError, refusals } = this;
+    const { state, version, lastRollback, connections, lost, lastError, refusals } = this;
     const { tip, at } = this.position();
     const lagBlocks = tip?.height === undefined ? null : Math.max(0, tip.height - (at?.height ?? -1));
-    return { state, peer: this.address.url, version, tip, at, lagBlocks, lastRollback, lost, lastError, refusals };
+    return { state, peer: this.address.url, version, tip, at, lagBlocks, lastRollback, connections, lost, lastError, refusals };
   }
 
   /** The others, in the order of their turns. */
@@ -79,6 +80,7 @@ export class Peers<A extends { readonly url: string }> {
 
   /** Connected, over this version of the protocol. */
   following(version: string): void {
+    this.connections++;
     this.setState('following', version);
   }
 

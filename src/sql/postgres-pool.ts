@@ -10,6 +10,9 @@ import { UnspentError } from '../util/errors.ts';
 import { SQL_CONNECT_MS, SQL_CONNECTIONS_MAX, SQL_LOCK_MS, SQL_STATEMENTS_MAX } from '../util/limits.ts';
 import type { BeforeStatement } from './database.ts';
 
+/** What a connection is told that plans its statements once. Compiling a plan to machine code takes longer than such a statement. */
+export const PLANNED_ONCE: readonly string[] = ['plan_cache_mode=force_generic_plan', 'jit=off'];
+
 export interface PostgresOptions {
   readonly url: string;
   readonly isPlannedOnce: boolean;
@@ -32,7 +35,7 @@ export async function postgresDialect(options: PostgresOptions): Promise<Postgre
     connectionTimeoutMillis: SQL_CONNECT_MS,
     allowExitOnIdle: true,
     lock_timeout: SQL_LOCK_MS,
-    ...(options.isPlannedOnce ? { options: '-c plan_cache_mode=force_generic_plan' } : {}),
+    ...(options.isPlannedOnce ? { options: PLANNED_ONCE.map((setting) => `-c ${setting}`).join(' ') } : {}),
     types: { getTypeParser: parserOf } as PoolConfig['types'],
   } as PoolConfig);
   pool.on('error', options.onIdleFailure);

@@ -9,17 +9,14 @@
 import type { Batch, Engine } from '../engine/engine.ts';
 import type { Block, Ledger, Point } from '../ledgers/ledger.ts';
 import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../projections/chain.ts';
-import { AT, type Coin } from '../projections/coin.ts';
 import type { Projection, Step, Undo } from '../projections/projection.ts';
-import { compareBytes, equalBytes, readU32, toHex } from '../util/bytes.ts';
+import { compareBytes, equalBytes } from '../util/bytes.ts';
 import { assert, UnspentError } from '../util/errors.ts';
-import { keyAfter } from '../util/key-range.ts';
 import { ROLLBACK_BLOCKS_MAX } from '../util/limits.ts';
-import { planBack, type UndoneBlock } from './back.ts';
-import { blockAtHeight, blockAtKey, blockBelow, blocksFrom } from './blocks.ts';
-import { DELTA, type DeltaInput, DeltaWriter, readDelta } from './delta.ts';
+import { blockAtHeight, blockAtKey, blocksFrom } from './blocks.ts';
+import { DELTA, type DeltaInput, DeltaWriter } from './delta.ts';
 import { ForwardPlanner, type PlannedBlock } from './forward.ts';
-import { type Head, headKey, META_PREFIX, NO_TOTALS, readHead, type Totals, writeHead } from './head.ts';
+import { type Head, headKey, META_PREFIX, NO_TOTALS, readHead, writeHead } from './head.ts';
 import {
   canUndoAbove,
   forgottenHeight,
@@ -30,7 +27,8 @@ import {
   undoNeedsSpent,
   writeHorizonMark,
 } from './horizon.ts';
-import { lowerPruned, type PruneCounts } from './pruned.ts';
+import type { PruneCounts } from './pruned.ts';
+import { blocksToUndo, movedTotals, writeStepBack } from './step-back.ts';
 
 export interface FoldOptions {
   readonly utxo: boolean;
@@ -203,7 +201,7 @@ export class Fold {
       ...point(block),
       boundary: block.boundary,
       era: block.era,
-      ...moved(this.current ?? NO_TOTALS, step, missing),
+      ...movedTotals(this.current ?? NO_TOTALS, step, missing),
     });
     const applied = { blocks: step.blocks.length, created, spent };
     for (const watcher of this.watchers) watcher.applied?.(applied, (performance.now() - started) / 1000);
@@ -253,41 +251,11 @@ export class Fold {
     // back to its base is byte for byte what it was there.
     const horizon = this.horizonHeight ?? -1;
     const mark = horizon > forgottenHeight(this.engine, this.needsSpent) ? horizon : -1;
-    const undone = this.undoable(headKey(this.current), floor);
-    const step = planBack(undone, this.options.utxo, this.engine);
+    const undone = blocksToUndo(this.engine, headKey(this.current), floor, ROLLBACK_BLOCKS_MAX);
     const batch = this.engine.batch();
-    // Reverse order of apply, so that a projection may rely on those before it.
-    for (const projection of [...this.projections].reverse()) {
-      const undo = undone.map(({ delta }) => delta.undo.get(projection.name));
-      projection.revert(step, undo, this.engine, batch);
-    }
-    let missing = 0;
-    for (const { key, delta } of undone) {
-      batch.del(DELTA, key);
-      missing += delta.missing;
-    }
-    const below = blockBelow(this.engine, undone[undone.length - 1].key);
-    lowerPruned(below?.height ?? -1, this.engine, batch);
-    this.commit(
-      batch,
-      mark,
-      below === null ? null : { ...point(below), boundary: below.boundary, era: below.era, ...moved(this.current, step, -missing) },
-    );
+    const head = writeStepBack(undone, this.current, this, this.engine, batch);
+    this.commit(batch, mark, head);
     return undone.length;
-  }
-
-  /** Rows and deltas from the tip down, newest first, at most ROLLBACK_BLOCKS_MAX. */
-  private undoable(tip: Uint8Array, floor: Uint8Array | null): UndoneBlock[] {
-    const range = { lt: keyAfter(tip), reverse: true, limit: ROLLBACK_BLOCKS_MAX, ...(floor === null ? {} : { gte: keyAfter(floor) }) };
-    const rows = [...this.engine.scan(CHAIN, range)];
-    const deltas = [...this.engine.scan(DELTA, range)];
-    return rows.map(([key, value], i) => {
-      const delta = deltas[i];
-      if (delta === undefined || !equalBytes(delta[0], key)) {
-        throw new UnspentError('STORE_DAMAGED', `the delta of block ${toHex(key)} is missing`, { key: toHex(key) });
-      }
-      return { key, row: readChainRow(key, value), delta: readDelta(delta[1], `the delta of block ${toHex(key)}`) };
-    });
   }
 
   private commit(batch: Batch, horizonMark: number, head: Head | null): void {
@@ -319,25 +287,6 @@ function point({ height, slot, hash }: Point): Point {
 
 function sum(a: AppliedCounts, b: AppliedCounts): AppliedCounts {
   return { blocks: a.blocks + b.blocks, created: a.created + b.created, spent: a.spent + b.spent };
-}
-
-function moved(totals: Totals, step: Step, missing: number): Totals {
-  return {
-    utxos: totals.utxos + step.added.length - step.removed.length,
-    value: totals.value + sumOf(step.added) - sumOf(step.removed),
-    missing: totals.missing + missing,
-  };
-}
-
-/** Sums in two halves: exact for two million outputs, and no bigint per output. */
-function sumOf(coins: readonly Coin[]): bigint {
-  let hi = 0;
-  let lo = 0;
-  for (const { bytes, at } of coins) {
-    hi += readU32(bytes, at + AT.value);
-    lo += readU32(bytes, at + AT.value + 4);
-  }
-  return (BigInt(hi) << 32n) + BigInt(lo);
 }
 
 /** The head at the start. It was written in its block's batch: if it disagrees with the chain, something other than the fold has written here. */

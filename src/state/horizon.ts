@@ -20,7 +20,8 @@ import { blockAfter, blockAtHeight, edgeBlock, rowKey } from './blocks.ts';
 import { DELTA } from './delta.ts';
 import { readPruned, type Windows } from './pruned.ts';
 
-const HORIZON_KEY = metaKey('horizon');
+/** The reserved row of the mark. */
+export const HORIZON_KEY = metaKey('horizon');
 
 /** The height of the mark; -1: there is none. */
 export function readHorizonMark(reader: Reader): number {
@@ -68,13 +69,13 @@ export function horizonBlock(reader: Reader, tipHeight: number, windows: Windows
 }
 
 /**
- * Whether every block above this one can still be undone, as far as pruning is concerned. Pruning goes by height, and a
+ * Whether every block above this one (null: every block) can still be undone, as far as pruning is concerned. Pruning goes by height, and a
  * boundary block (Byron) has the height of the block before it: at the last height forgotten its undo record may still be
  * there, and as a boundary block spends nothing, the record is all that undoing it takes.
  */
-export function canUndoAbove(reader: Reader, row: ChainRow, needsSpent: boolean): boolean {
+export function canUndoAbove(reader: Reader, row: ChainRow | null, needsSpent: boolean): boolean {
   const forgotten = forgottenHeight(reader, needsSpent);
-  const next = blockAfter(reader, row);
+  const next = row === null ? edgeBlock(reader, false) : blockAfter(reader, row);
   if (next === null || next.height > forgotten) return true;
-  return row.height === forgotten && reader.get(DELTA, rowKey(next)) !== undefined;
+  return row?.height === forgotten && reader.get(DELTA, rowKey(next)) !== undefined;
 }

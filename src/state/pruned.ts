@@ -4,7 +4,7 @@
  * visited are the keys deleted. Off the apply path, bounded per call, and the
  * cursor moves in the same batch as the deletions.
  */
-import type { Batch, Engine, Reader } from '../engine/engine.ts';
+import type { Batch, Reader } from '../engine/engine.ts';
 import { CHAIN, chainKey } from '../projections/chain.ts';
 import type { Projection } from '../projections/projection.ts';
 import { readU64, writeU64 } from '../util/bytes.ts';
@@ -64,12 +64,17 @@ export interface Windows {
   readonly rollbackWindow: number;
 }
 
+/** What is pruned: an engine, or a state of one whose changes are collected. */
+export interface Pruned extends Reader {
+  batch(): Batch;
+}
+
 /**
  * Prunes in one batch: at most `blocksMax` blocks of each kind, and no further block after `rowsMax` rows. Heights stay
  * whole, so that one more block may go than asked for, and one block goes however many rows it has.
  */
 export function pruneStep(
-  engine: Engine,
+  engine: Pruned,
   projections: readonly Projection[],
   tipHeight: number,
   windows: Windows,
@@ -118,7 +123,7 @@ export function pruneStep(
 
 type Settled = readonly [key: Uint8Array, delta: Delta];
 
-function settle(engine: Engine, projections: readonly Projection[], settled: readonly Settled[], batch: Batch): void {
+function settle(engine: Reader, projections: readonly Projection[], settled: readonly Settled[], batch: Batch): void {
   for (const projection of projections) {
     const blocks = settled.map(([key, { undo }]) => ({ key, undo: undo.get(projection.name) }));
     projection.settle?.(blocks, engine, batch);
@@ -132,7 +137,7 @@ function settle(engine: Engine, projections: readonly Projection[], settled: rea
  * `cut` is called where there are more.
  */
 function* leaving(
-  engine: Engine,
+  engine: Reader,
   from: number,
   to: number,
   blocksMax: number,

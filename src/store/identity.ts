@@ -29,8 +29,12 @@ interface StoreFacts extends Identity {
   readonly createdBy: string;
   /** The name of the program's own engine, where it was made with one. */
   readonly engine?: string;
-  /** Only while a snapshot is being imported: what is there is not a store yet. */
-  readonly importing?: true;
+  /** Only while a snapshot is being imported, or a backup restored: what is there is not a store yet. */
+  readonly importing?: true | 'backup';
+  /** Only while it is being upgraded: the schema that its rows may still have. */
+  readonly upgrading?: { readonly from: number };
+  /** While a backup is being restored: files beside the store that came with it. */
+  readonly besides?: readonly string[];
 }
 
 export interface StoreIdentity extends StoreFacts, Shape {}

@@ -47,6 +47,11 @@ export interface OpenOptions {
    */
   readonly holder?: string | undefined;
   /**
+   * Also what is being restored and not a store yet.
+   * @internal
+   */
+  readonly unfinished?: boolean | undefined;
+  /**
    * All settings, loaded already; `settings` is then left aside.
    * @internal
    */

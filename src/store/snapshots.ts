@@ -9,8 +9,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.ts';
-import { databaseDirectory, readIdentity, removeStore, writeIdentity } from '../engine/directory.ts';
-import { openEngineIn } from '../engine/open.ts';
+import { readIdentity, writeIdentity } from '../engine/directory.ts';
 import type { Network } from '../families/family.ts';
 import { openNetwork } from '../families/networks.ts';
 import type { Point } from '../ledgers/ledger.ts';
@@ -36,6 +35,7 @@ import { configFrom, type SettingValues } from './options.ts';
 import { storeProjections } from './projections.ts';
 import { planShape, type ShapeChange } from './shape.ts';
 import type { OpenStore } from './store.ts';
+import { clearUnfinished } from './unfinished.ts';
 
 export type { SnapshotManifest } from '../snapshot/manifest.ts';
 
@@ -175,23 +175,6 @@ async function load(
 
 function progress({ manifest }: SnapshotFolder, { signal, onRows }: VerifySnapshotOptions) {
   return { signal, onRows: (rows: number): void => onRows?.(rows, manifest.utxos) };
-}
-
-/** What an import that was killed has left goes; whatever else is there stays. Throws STORE_EXISTS or STORE_LOCKED. */
-async function clearUnfinished(data: string, identity: StoreIdentity | null): Promise<void> {
-  if (identity === null) return;
-  if (!identity.importing) {
-    throw new UnspentError('STORE_EXISTS', `there is a store of '${identity.network}' in ${data} already`, { data });
-  }
-  try {
-    // Another process that works in there holds its lock.
-    const engine = await openEngineIn(databaseDirectory(data), [], { createIfMissing: true, retired: identity.columns ?? [] });
-    await engine.close();
-  } catch (error) {
-    // Whatever else is wrong with it goes with it.
-    if (isUnspentError(error, 'STORE_LOCKED')) throw error;
-  }
-  removeStore(data);
 }
 
 function checkExpected({ manifest }: SnapshotFolder, expected: ExpectedHashes): void {

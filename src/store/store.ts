@@ -32,6 +32,7 @@ import type { PruneCounts } from '../state/pruned.ts';
 import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
 import { nextTurn } from '../util/time-slice.ts';
+import { dropPins } from './backup/pinned-store.ts';
 import { ChainConsumers } from './consumers.ts';
 import { listenForCommands } from './control/listener.ts';
 import { beginReshape, checkOwnEngine, NewDirectory, openEngine, planOpening } from './directory.ts';
@@ -40,9 +41,11 @@ import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts
 import { openStoreTxs } from './open-txs.ts';
 import { configFrom, type OpenOptions } from './options.ts';
 import { storeProjections } from './projections.ts';
+import type { Publishing } from './publishing.ts';
 import { beginFills, type ShapeChange } from './shape.ts';
 import type { StoreTxs } from './store-txs.ts';
 import { keyEstimates, type StoreStatus, summaryOf } from './summary.ts';
+import { checkFinished } from './unfinished.ts';
 import { type Verification, verifyStore } from './verify/verify.ts';
 
 /** What a set is at before the first block. */
@@ -58,8 +61,7 @@ export async function openStore(options: OpenOptions = {}): Promise<OpenStore> {
   const mayCreate = options.create !== false;
   const present = readIdentity(data) as StoreIdentity | null;
   if (present === null && !mayCreate) throw new UnspentError('STORE_MISSING', `there is no store in ${data}`, { data });
-  if (present?.importing)
-    throw new UnspentError('STORE_UNFINISHED', `a snapshot was being imported into ${data}, and was not finished`, { data });
+  checkFinished(present, data, options.unfinished === true);
   checkOwnEngine(present, options.engine, data);
   const reshape = options.reshape ?? mayCreate;
   const may = { shape: reshape, windows: options.windows ?? reshape };
@@ -92,6 +94,7 @@ async function openPlanned(
   else if (isReshaped) await beginReshape(data, identity, config, network, shape, table, own);
   const engine = await openEngine(data, config, shape, own);
   try {
+    dropPins(data);
     beginFills(engine, shape);
     const { windows, txs } = facts;
     if (identity !== null && (isReshaped || !isDeepStrictEqual([identity.windows, identity.txs], [windows, txs])))
@@ -153,6 +156,8 @@ export class OpenStore {
   controlFailure: string | null = null;
   /** Records of transactions; null: it keeps none (`txs.store`). */
   txs: StoreTxs | null = null;
+  /** Who publishes it to a copy elsewhere (`publish.to`); null: nobody in this process. */
+  publishing: Publishing | null = null;
   /** Who takes in its blocks and stores how far it is. */
   readonly consumers = new ChainConsumers();
   private readonly filling: Fills;

@@ -22,7 +22,8 @@ export interface PrunableStore {
    */
   removeParents(removal: Removal): Promise<RemovalResult>;
   pruneProgress(): Promise<PruneProgress>;
-  setPruneProgress(progress: PruneProgress): Promise<void>;
+  /** `prunedHeight` is a removal's to raise: another process may be at one. */
+  setPassProgress(progress: PassProgress): Promise<void>;
 }
 
 /** A place in the order of deletion. */
@@ -87,12 +88,16 @@ export interface RemovalResult {
   readonly parentsMissing: number;
 }
 
-/** How far pruning is. */
-export interface PruneProgress {
+/** How far passes are. */
+export interface PassProgress {
   /** The pass that is not finished; null: none. */
   readonly unfinished: { readonly height: number; readonly cursor: PruneCursor | null } | null;
   /** The height of the last pass that looked at everything. */
   readonly lastCompleted: number;
+}
+
+/** How far pruning is. */
+export interface PruneProgress extends PassProgress {
   /** The highest height for which something was deleted: blocks that were stable then can never be undone. */
   readonly prunedHeight: number;
 }

@@ -6,6 +6,8 @@
  * A programmer's mistake is not here: that is an `assert` and a crash.
  */
 
+import { systemAdvice } from './system-advice.ts';
+
 type CodeEntry = {
   readonly exit: number;
   /** Status of an HTTP answer with this problem. */
@@ -20,15 +22,20 @@ export const ERROR_CODES = {
     exit: 2,
     status: 400,
     meaning: 'The command line, or the request, is wrong.',
-    advice: 'Run the command with --help; the reference of the HTTP API is at /docs.',
+    advice: 'See `unspent COMMAND --help`, or for a request the reference at /docs/api.',
   },
   CONFIG: {
     exit: 3,
     status: 500,
     meaning: 'A setting is unknown or has a bad value.',
-    advice: 'See `unspent config show` and docs/reference/config.md.',
+    advice: '`unspent config show` lists every setting, its value and where that comes from.',
   },
-  NETWORK_UNKNOWN: { exit: 3, status: 400, meaning: 'No network of that name.', advice: 'Use one of the names the message lists.' },
+  NETWORK_UNKNOWN: {
+    exit: 3,
+    status: 400,
+    meaning: 'No network of that name.',
+    advice: 'A private Cardano network is `devnet` with --genesis DIR.',
+  },
   NETWORK_NEEDED: { exit: 3, status: 500, meaning: 'A new store needs to know its network.', advice: 'Pass --network NAME.' },
   GENESIS_NEEDED: {
     exit: 3,
@@ -52,19 +59,19 @@ export const ERROR_CODES = {
     exit: 4,
     status: 502,
     meaning: 'The source of blocks cannot be reached or read.',
-    advice: 'The message says what happened. Check the path or address, that the node runs, and that this user may read it.',
+    advice: 'What was applied before is kept: run the same command again when the source is back.',
   },
   TX_REFUSED: {
     exit: 1,
     status: 400,
     meaning: 'The node did not take the transaction.',
-    advice: 'The message has its own words; nothing was sent on.',
+    advice: 'Nothing was sent on.',
   },
   SCRIPT_FAILED: {
     exit: 1,
     status: 400,
     meaning: 'A script of the transaction fails, or the scripts cannot be run.',
-    advice: 'The message names the script where it is known, and says why. As it is, the transaction would lose its collateral.',
+    advice: 'Do not submit it: as it is, the transaction would lose its collateral.',
   },
   OUTPUT_UNKNOWN: {
     exit: 1,
@@ -82,7 +89,7 @@ export const ERROR_CODES = {
     exit: 2,
     status: 500,
     meaning: 'No source of that kind.',
-    advice: 'Sources are URLs such as immutable:PATH or devnet:.',
+    advice: '`unspent sync --help` has an example of each.',
   },
   SOURCE_DAMAGED: {
     exit: 5,
@@ -100,7 +107,7 @@ export const ERROR_CODES = {
     exit: 5,
     status: 500,
     meaning: 'Bytes that should be a block do not decode.',
-    advice: 'The message says where; fetch the block again.',
+    advice: 'Fetch the block again; if it is the same from every node, this version cannot read it: look for a newer one.',
   },
   BLOCK_UNLINKED: {
     exit: 1,
@@ -148,7 +155,8 @@ export const ERROR_CODES = {
     exit: 1,
     status: 500,
     meaning: 'There is no store in that directory.',
-    advice: 'Run `unspent sync` first, or pass --data DIR.',
+    advice:
+      '`unspent start` makes one with a chain of its own, `unspent sync --source URL` one of a real chain; --data DIR names another directory.',
   },
   STORE_EXISTS: {
     exit: 1,
@@ -159,14 +167,26 @@ export const ERROR_CODES = {
   STORE_UNFINISHED: {
     exit: 1,
     status: 500,
-    meaning: 'The import of a snapshot into this store was not finished.',
-    advice: 'Run `unspent snapshot import` again with the same --data DIR: it begins anew.',
+    meaning: 'The import of a snapshot into this store, restoring it from a backup, or upgrading it was not finished.',
+    advice: 'Run the same command again with the same --data DIR: an import or a restore begins anew, an upgrade goes on.',
   },
   SNAPSHOT_INVALID: {
     exit: 5,
     status: 500,
     meaning: 'The snapshot is damaged, or is not what it claims to be.',
     advice: 'Nothing was kept of it. Get it again, or from somebody else.',
+  },
+  BACKUP_MISSING: {
+    exit: 1,
+    status: 404,
+    meaning: 'There is no backup of that name, or no folder of backups.',
+    advice: 'Name a folder that `unspent backup` has written to; `unspent backup DIR --list` shows what is in it.',
+  },
+  BACKUP_INVALID: {
+    exit: 5,
+    status: 500,
+    meaning: 'The backup is damaged, or is not whole.',
+    advice: 'Nothing was kept of it. Restore another one: `unspent backup DIR --list` shows what there is.',
   },
   STORE_LOCKED: {
     exit: 1,
@@ -184,13 +204,13 @@ export const ERROR_CODES = {
     exit: 3,
     status: 500,
     meaning: 'The store was written by another version, in a form that this one does not read.',
-    advice: 'Use the version that wrote it, or sync into another --data DIR.',
+    advice: 'Make a backup with the version that wrote it, and run `unspent upgrade` with this one; or sync into another --data DIR.',
   },
   STORE_SHAPE: {
     exit: 3,
     status: 500,
     meaning: 'The store was built with other projections switched on.',
-    advice: 'Use the settings the message names, or build a new store.',
+    advice: 'Open it with those projections, or build a new store.',
   },
   STORE_ENGINE: {
     exit: 3,
@@ -220,13 +240,13 @@ export const ERROR_CODES = {
     exit: 1,
     status: 500,
     meaning: 'The system refused to read or write.',
-    advice: 'The message says what; check permissions and the disk.',
+    advice: 'Nothing was changed by what was refused.',
   },
   DATABASE: {
     exit: 1,
     status: 500,
     meaning: 'The database of the wallets refused a statement.',
-    advice: 'Nothing of that call was written. The message has its reason; if it names a constraint, please report it.',
+    advice: 'Nothing of that call was written. If it names a constraint, please report it.',
   },
   DATABASE_BUSY: {
     exit: 1,
@@ -238,7 +258,7 @@ export const ERROR_CODES = {
     exit: 1,
     status: 503,
     meaning: 'The database of the wallets cannot be used: its disk is full, it is read-only, or it is damaged.',
-    advice: 'Mend what the message names, then open it again: until then every call fails.',
+    advice: 'Mend that, then open it again: until then every call fails.',
   },
   VERIFY_FAILED: {
     exit: 5,
@@ -270,11 +290,37 @@ export const ERROR_CODES = {
     meaning: 'The events after that position cannot be told any more.',
     advice: 'Read the state anew, and begin with the events after its block.',
   },
+  COPY_UNREACHABLE: {
+    exit: 4,
+    status: 503,
+    meaning: 'The database of the published copy cannot be reached.',
+    advice: 'Try again in a moment: the reader connects again by itself. If it stays so, check the database and the URL of --from.',
+  },
+  COPY_UNREADY: {
+    exit: 1,
+    status: 503,
+    meaning: 'There is no published copy to read there yet.',
+    advice:
+      'Check the database and the schema in the URL; `unspent publish` writes the copy, and readers wait until its first snapshot is whole.',
+  },
+  COPY_MOVED: {
+    exit: 1,
+    status: 503,
+    meaning: 'The published copy has moved on, and is not held at the block of this answer any more.',
+    advice: 'Ask again: the answer is of a newer block then.',
+  },
+  FENCED: {
+    exit: 1,
+    status: 503,
+    meaning: 'Another publisher leads this copy now.',
+    advice:
+      'Nothing of that change was written. This one waits and takes over when the other is gone; stop one of them if two are one too many.',
+  },
   TRIE_DIVERGED: {
     exit: 1,
     status: 409,
     meaning: 'The trie of this token is not, or not known to be, the one whose root is on chain.',
-    advice: 'The message says why. The token is still followed; other tokens are not touched.',
+    advice: 'The token is still followed; other tokens are not touched.',
   },
   INDEX_NOT_READY: {
     exit: 1,
@@ -292,7 +338,7 @@ export const ERROR_CODES = {
     exit: 1,
     status: 504,
     meaning: 'The store did not reach that slot, block or transaction in the time it may wait.',
-    advice: 'Try again; the headers of the answer, or the message, say how far it is.',
+    advice: 'Try again; the headers of the answer say how far it is.',
   },
   TX_NOT_SEEN: {
     exit: 1,
@@ -304,7 +350,7 @@ export const ERROR_CODES = {
     exit: 1,
     status: 409,
     meaning: 'The cage does not allow that as it is now.',
-    advice: 'The message says what stands in the way, and until when.',
+    advice: 'Nothing was changed: try again when it is allowed.',
   },
   FEED_MOVED: {
     exit: 1,
@@ -400,7 +446,7 @@ export const ERROR_CODES = {
     exit: 2,
     status: 400,
     meaning: 'A value that was given to a wallet or a transaction store makes no sense there.',
-    advice: 'The message says which; nothing was changed.',
+    advice: 'Nothing was changed.',
   },
   INVALID_STATUS: {
     exit: 2,
@@ -430,7 +476,7 @@ export const ERROR_CODES = {
     exit: 1,
     status: 409,
     meaning: 'The wallet or the transaction store has the transaction, in a way that this does not fit.',
-    advice: 'The message says what differs. If its block is gone, roll back first.',
+    advice: 'If its block is gone, roll back first.',
   },
   TX_NOT_UNMINED: {
     exit: 1,
@@ -496,7 +542,7 @@ export const ERROR_CODES = {
     exit: 1,
     status: 409,
     meaning: 'The coins that may be spent do not suffice.',
-    advice: 'The message says how much is missing. Send less, wait for confirmations, or release coins that are leased.',
+    advice: 'Send less, wait for confirmations, or release coins that are leased.',
   },
   TX_TOO_LARGE: {
     exit: 1,
@@ -508,13 +554,13 @@ export const ERROR_CODES = {
     exit: 1,
     status: 400,
     meaning: 'An output would hold less than the network accepts.',
-    advice: 'Pay more to it; the message says how much it takes at least.',
+    advice: 'Pay more to it, or leave it out.',
   },
   REPLACEMENT_REFUSED: {
     exit: 1,
     status: 409,
     meaning: 'Nodes would not take this transaction in place of those it conflicts with.',
-    advice: 'The message says which rule of BIP125 it breaks.',
+    advice: 'Raise the fee, or wait until the first one is mined.',
   },
   FEE_TOO_HIGH: {
     exit: 1,
@@ -526,7 +572,7 @@ export const ERROR_CODES = {
     exit: 2,
     status: 400,
     meaning: 'The text is not an output descriptor that we know.',
-    advice: 'The message says where. Give it with its checksum, so that a slip is found before money is sent there.',
+    advice: 'Give it with its checksum, so that a slip is found before money is sent there.',
   },
   DERIVATION_FAILED: {
     exit: 1,
@@ -539,7 +585,7 @@ export const ERROR_CODES = {
     exit: 1,
     status: 400,
     meaning: 'The mnemonic, seed, private key or box of secrets is not sound.',
-    advice: 'The message says what is wrong with it; compare it with your backup.',
+    advice: 'Compare it with your backup.',
   },
   PASSPHRASE_WRONG: {
     exit: 1,
@@ -551,13 +597,13 @@ export const ERROR_CODES = {
     exit: 1,
     status: 400,
     meaning: 'The bytes are not a sound partially signed transaction, or what was asked does not fit it.',
-    advice: 'The message says what. Get the file again from whoever made it.',
+    advice: 'Get the file again from whoever made it.',
   },
   PSBT_INCOMPLETE: {
     exit: 1,
     status: 409,
     meaning: 'Signatures are missing from the partially signed transaction.',
-    advice: 'The message names the inputs; let the other keys sign, combine, and finalise again.',
+    advice: 'Let the other keys sign, combine, and finalise again.',
   },
   TX_NOT_FOUND: {
     exit: 1,
@@ -587,7 +633,7 @@ export const ERROR_CODES = {
     exit: 1,
     status: 409,
     meaning: 'The output is of a coinbase with fewer than 100 blocks on it.',
-    advice: 'The message says from which height on it may be spent.',
+    advice: 'Spend another output, or wait for that height.',
   },
   FROZEN: { exit: 1, status: 409, meaning: 'The output is frozen.', advice: 'Unfreeze it first; nothing was changed.' },
   ALREADY_FROZEN: { exit: 1, status: 409, meaning: 'The output is frozen already.', advice: 'There is nothing to do.' },
@@ -601,13 +647,13 @@ export const ERROR_CODES = {
     exit: 1,
     status: 409,
     meaning: 'The output was given to somebody else, who may not spend it yet.',
-    advice: 'The message says from which height on it may be spent.',
+    advice: 'Spend another output, or wait for that height.',
   },
   SPENT: {
     exit: 1,
     status: 409,
     meaning: 'Another transaction spends the output.',
-    advice: 'The message says which; nothing was changed.',
+    advice: 'Nothing was changed.',
   },
   UTXO_NOT_FOUND: {
     exit: 1,
@@ -634,7 +680,7 @@ export const ERROR_CODES = {
     meaning: 'The request is not for this server.',
     advice: 'Use the address the server listens on, or name the host in server.hosts.',
   },
-  NO_ROUTE: { exit: 1, status: 404, meaning: 'There is no such route.', advice: 'The reference is at /docs.' },
+  NO_ROUTE: { exit: 1, status: 404, meaning: 'There is no such route.', advice: 'The reference is at /docs/api.' },
   LIMIT: {
     exit: 1,
     status: 413,
@@ -642,7 +688,7 @@ export const ERROR_CODES = {
     advice: 'Ask for less, page by page.',
   },
   BUSY: { exit: 1, status: 503, meaning: 'The server has as many requests or streams as it may have.', advice: 'Try again in a moment.' },
-  UNSUPPORTED: { exit: 1, status: 501, meaning: 'That cannot be done here.', advice: 'The message says what is missing.' },
+  UNSUPPORTED: { exit: 1, status: 501, meaning: 'That cannot be done here.', advice: 'Nothing was changed.' },
   CLOSED: { exit: 1, status: 503, meaning: 'The store is closed.', advice: 'Open it again.' },
   INTERRUPTED: { exit: 130, status: 503, meaning: 'Stopped by a signal.', advice: 'Run the same command again: it resumes.' },
 } as const satisfies Record<string, CodeEntry>;
@@ -675,9 +721,13 @@ export class UnspentError extends Error {
     return ERROR_CODES[this.code].status;
   }
 
-  /** What can be done about it, in a sentence. */
+  /** What can be done about it, in a sentence: as whoever threw it says, or for what the system said, or by its code. */
   get advice(): string {
-    return ERROR_CODES[this.code].advice;
+    const { code, cause } = this;
+    const { advice } = this.meta;
+    if (typeof advice === 'string') return advice;
+    const byReason = code === 'SOURCE_UNREACHABLE' || code === 'IO' ? systemAdvice(cause) : undefined;
+    return byReason ?? ERROR_CODES[code].advice;
   }
 }
 

@@ -3,6 +3,33 @@
  * here is a limit nobody can find.
  */
 
+/** Blocks that a list of the newest ones has at most: a screen or two, each a read. */
+export const NEWEST_BLOCKS_MAX = 100;
+
+/** Transactions that a list of the newest ones has at most: a screen or two, each with its outputs read. */
+export const NEWEST_TXS_MAX = 50;
+
+/** Blocks that are gone through for the newest transactions: on a quiet chain nearly all are empty. */
+export const NEWEST_BLOCKS_READ_MAX = 200;
+
+/** Outputs of one of the newest transactions that are added up: a Bitcoin transaction may have thousands, which a list need not read. */
+export const NEWEST_OUTPUTS_MAX = 500;
+
+/** Addresses that hold one asset and are added up for one answer: some ten megabytes. */
+export const ASSET_HOLDERS_MAX = 100_000;
+
+/** Addresses that an answer about an asset names. */
+export const ASSET_HOLDERS_SHOWN = 25;
+
+/** Transactions that an asset is followed back through to its mint: each is read with all it names, about a tenth of a millisecond. */
+export const ASSET_TRACE_TXS_MAX = 2000;
+
+/** Rollbacks that a server remembers with what they took away; of each so many blocks and transactions, of each transaction so many outputs: some ten megabytes at most. */
+export const ROLLBACK_LOG_MAX = 10;
+export const ROLLBACK_LOG_BLOCKS = 50;
+export const ROLLBACK_LOG_TXS = 200;
+export const ROLLBACK_LOG_OUTPUTS = 8;
+
 /** Bytes of one block. Cardano: a Byron EBB of 648,087; block-fetch allows 2.5 MB. Bitcoin: 4 MB; Litecoin: 4 MB and an extension block of 12 MB. */
 export const BLOCK_BYTES_MAX = 16_000_000;
 
@@ -576,6 +603,9 @@ export const SELECTION_TRIES_MAX = 100_000;
 export const KNAPSACK_DRAWS_MAX = 1000;
 export const KNAPSACK_VISITS_MAX = 200_000;
 
+/** Entries of a column that a selection keeps for the next one: a wallet of so many coins takes 30 MB of them; one of more makes them anew. */
+export const SELECTION_COLUMN_KEPT_MAX = 2 ** 18;
+
 /** Coins of one script that are spent together when partial spends are avoided: more would surprise by their fee. */
 export const GROUP_COINS_MAX = 100;
 
@@ -688,8 +718,8 @@ export const TXS_COUNT_EXACT_MAX = 100_000;
 /** Bytes of amounts and scripts up to which they stand in their record: every spend writes them again, a row of their own is one more to write. */
 export const TX_SMALL_OUTPUTS_BYTES = 512;
 
-/** Bytes of records that the embedded transaction store has at hand without asking its engine: some 100,000 of them. */
-export const TX_CACHE_BYTES = 48 * 1024 * 1024;
+/** Bytes of records that the embedded transaction store has at hand without asking its engine: some 250,000 of them. */
+export const TX_CACHE_BYTES = 96 * 1024 * 1024;
 /** Records whose heights it has at hand for prune passes, 41 bytes each: those of a retention of 288 blocks with 5,000 transactions. */
 export const TX_CACHE_HEIGHTS = 1_500_000;
 
@@ -752,3 +782,98 @@ export const CONTROL_STOP_MS = 2000;
 /** Times that a store which is locked and has no control socket is looked at again, and the milliseconds between: it may just be opening or closing. */
 export const CONTROL_LOOKS_MAX = 3;
 export const CONTROL_LOOK_MS = 100;
+
+/** Times that the files of a database are taken anew because a compaction took one away, and the milliseconds between: a compaction ends once in a while, and all links take less. */
+export const PIN_ATTEMPTS_MAX = 50;
+export const PIN_PAUSE_MS = 2;
+/** Milliseconds that the fold waits, between two blocks, until whoever makes a backup reads the same block: a thread attaches in a few. */
+export const PIN_HOLD_MS = 5000;
+
+/** Bytes read at once when a file is copied into a backup and hashed. */
+export const BACKUP_BUFFER_BYTES = 1024 * 1024;
+/** Bytes at the end of a table that tell it from every other: its properties, with the session and the number that it was made with, are about a kilobyte. */
+export const BACKUP_TAIL_BYTES = 16 * 1024;
+/** Bytes of the manifest of a backup: some 250 a file, and more files than any store has. */
+export const BACKUP_MANIFEST_BYTES_MAX = 64 * 1024 * 1024;
+/** Milliseconds of a digest in one turn, so that no block waits for long where the fold shares the thread. */
+export const BACKUP_SLICE_MS = 10;
+/** Bytes of keys and values in one batch when all rows of a store are copied or rewritten. */
+export const COPY_BATCH_BYTES = 4 * 1024 * 1024;
+/** Characters of what a backup that was asked for over HTTP reports: a page of JSON is enough of it. */
+export const BACKUP_REPORT_CHARS_MAX = 1024 * 1024;
+/** Milliseconds in which the database of a copy takes a connection, and answers one statement: longer means that it is gone. */
+export const COPY_CONNECT_MS = 5000;
+export const COPY_QUERY_MS = 10_000;
+/** Milliseconds that a thread sleeps for rows of a copy at most: a statement's time, and a connection's before it. */
+export const COPY_WAIT_MS = COPY_CONNECT_MS + COPY_QUERY_MS;
+/** Milliseconds between two looks at the head of a copy, whose server tells of changes besides, and after a failure. */
+export const COPY_POLL_MS = 500;
+export const COPY_RETRY_MS = 250;
+/** Milliseconds between two looks at how large the tables of a copy are. */
+export const COPY_SIZES_MS = 30_000;
+/** Milliseconds after which a moment of a copy is taken anew although nothing was published: the server cannot clean up behind it. */
+export const COPY_MOMENT_MS = 60_000;
+/** Moments of a copy that long answers hold, the newest among them; beyond, the oldest is given up. */
+export const COPY_MOMENTS_MAX = 8;
+/** Connections to the server of a copy: of the newest moment, and of one reader in all, one for each older moment among them. */
+export const COPY_MOMENT_CONNECTIONS = 3;
+export const COPY_CONNECTIONS_MAX = 12;
+/** Bytes of rows of one published change that a reader keeps. */
+export const COPY_CACHE_BYTES_MAX = 64 * 1024 * 1024;
+/** Rows of the first page of a scan of a copy, of a later one, and bytes that a page should have. */
+export const COPY_PAGE_ROWS_FIRST = 64;
+export const COPY_PAGE_ROWS_MAX = 1024;
+export const COPY_PAGE_BYTES = 1024 * 1024;
+/** Times that a read is run again for rows of a copy, and bytes it holds for that; beyond, the thread sleeps for the rest. */
+export const COPY_ATTEMPTS_MAX = 64;
+export const COPY_ATTEMPT_BYTES_MAX = 8 * 1024 * 1024;
+/** Bytes of rows that are held to tell how a copy gets from its block to the newest: some thousand blocks. More, and the copy begins anew. */
+export const PUBLISH_PLAN_BYTES_MAX = 256 * 1024 * 1024;
+/** Rows, and bytes of them, of changes that are published in one transaction while behind: past that nothing is gained, and readers wait for less. */
+export const PUBLISH_GROUP_ROWS = 20_000;
+export const PUBLISH_GROUP_BYTES = 16 * 1024 * 1024;
+/** Rows deleted by one change of upkeep: a store that has pruned for long while nobody published is told in portions. */
+export const PUBLISH_UPKEEP_ROWS = 20_000;
+/** Rows, and bytes of them, that a snapshot sends at a time. */
+export const PUBLISH_LOAD_ROWS = 10_000;
+export const PUBLISH_LOAD_BYTES = 4 * 1024 * 1024;
+/** Reads of a copy for one undo: trees are read level by level, and none has more than some hundred. */
+export const PUBLISH_ATTEMPTS_MAX = 10_000;
+/** Milliseconds after which a leader that is silent is replaced. */
+export const PUBLISH_LEASE_MS = 5000;
+/** Milliseconds after which a statement of a copy without an answer counts as lost: a group of changes takes a second on a slow disk. */
+export const PUBLISH_ANSWER_MS = 60_000;
+/** Milliseconds between two looks at who leads, and between two attempts after a failure of the database. */
+export const PUBLISH_POLL_MS = 500;
+/** Milliseconds for which the tables of a copy that was replaced stay, for readers that still look at it. */
+export const PUBLISH_GRACE_MS = 30_000;
+/** Milliseconds between two signs of life of a leader. */
+export const PUBLISH_HEARTBEAT_MS = 1000;
+/** Blocks in that time above which a store is catching up with its chain: a snapshot of it would be behind before it is sent. */
+export const PUBLISH_CALM_BLOCKS = 50;
+/** Milliseconds between two reports of a publishing thread: often enough for a page that is looked at. */
+export const PUBLISH_REPORT_MS = 250;
+
+/** Milliseconds in which entries of the log repeat each other. */
+export const LOG_REPEAT_MS = 30_000;
+/** Entries of one kind in that time, before the others are only counted: blocks of a devnet come every two seconds, and each is seen. */
+export const LOG_ENTRIES_MAX = 20;
+/** The same of warnings and errors: a node that is gone says nothing new the fourth time. */
+export const LOG_TROUBLES_MAX = 3;
+/** Milliseconds between two lines about a sync, of which the first comes after a fifth of it, and about what was pruned. */
+export const LOG_PROGRESS_MS = 10_000;
+export const LOG_PRUNED_MS = 600_000;
+/** Milliseconds of one commit from which on it is called slow: of a block by itself, and of many together, pruning and rollbacks. */
+export const SLOW_BLOCK_MS = 2000;
+export const SLOW_COMMIT_MS = 10_000;
+
+/** Milliseconds over which a watcher is told rates, and blocks that it is shown: as many as a wide terminal has columns. */
+export const LIVE_RATE_MS = 8000;
+export const LIVE_RECENT_BLOCKS = 160;
+/** Milliseconds after which a watcher is told the size of a store anew: the engine counts its files for it. */
+export const LIVE_DISK_MS = 5000;
+/** Milliseconds between two samples that a watcher may ask for, at least, and between two frames of a view. */
+export const WATCH_MS_MIN = 200;
+export const WATCH_FRAME_MS = 1000;
+/** Bytes of samples that wait for a watcher who does not read; beyond it samples are left out. */
+export const WATCH_WAITING_BYTES_MAX = 256 * 1024;

@@ -22,7 +22,7 @@ export class CoinColumns {
   /** Of the block; UNMINED without one. */
   readonly heights: Float64Array;
   /** An index into `owners`. */
-  readonly ownerIndexes: Uint16Array;
+  readonly ownerIndexes: Uint32Array;
   /** 1: all inputs of its transaction are the wallet's own. */
   readonly ownChange: Uint8Array;
   /** 1: no coinbase, not leased when it was read, and not evicted. */
@@ -33,7 +33,7 @@ export class CoinColumns {
   constructor(count: number, owners: CoinOwner[] = []) {
     this.amounts = new Float64Array(count);
     this.heights = new Float64Array(count);
-    this.ownerIndexes = new Uint16Array(count);
+    this.ownerIndexes = new Uint32Array(count);
     this.ownChange = new Uint8Array(count);
     this.plain = new Uint8Array(count);
     this.owners = owners;

@@ -15,6 +15,7 @@ const VARIABLES: readonly (readonly [file: string, name: string, why: string])[]
   ['server/metrics/metrics.ts', 'ofProcess', 'metrics of the process itself'],
   ['util/cbor-write.ts', 'slab', 'memory that is handed out once'],
   ['util/key-order.ts', 'packed', 'memory that is reused inside one call'],
+  ['wallet/selection/columns.ts', 'scopes', 'memory that is reused inside one call'],
 ];
 
 /** Top-level maps that are written to. */

@@ -1,6 +1,7 @@
 /**
  * The page over a chain of the Bitcoin family: the same views, without what
- * such chains do not have, and amounts in the coin that people name.
+ * such chains do not have, and amounts in the coin that people name. Its mempool,
+ * the reference, and a store that nobody follows.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +16,8 @@ import { bitcoinNetwork, formatAddress, formatId } from '../../src/ledgers/bitco
 import { type Served, serve } from '../../src/server/serve.ts';
 import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { until } from '../support/patience.ts';
-import { browserTest, launch, openTab, reads, withoutChromium } from './browser.ts';
+import { assertAccessible } from './axe.ts';
+import { becomes, browserTest, launch, openTab, reads, withoutChromium } from './browser.ts';
 import { assertNarrow } from './measure.ts';
 
 const NETWORK = 'bitcoin-regtest';
@@ -28,21 +30,26 @@ describe('the page of a Bitcoin chain', () => {
   const address = formatAddress(bitcoinNetwork(NETWORK), GUEST_SCRIPT)!;
   const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
   let [store, served, browser]: [OpenStore | null, Served | null, Browser | null] = [null, null, null];
+  let devnet: RegtestDevnet | null = null;
 
   before(async () => {
     if (withoutChromium) return;
-    const devnet = new RegtestDevnet({ seed: 1 });
-    ends.push(() => devnet.close());
+    devnet = new RegtestDevnet({ seed: 1 });
+    ends.push(() => devnet?.close());
     devnet.mine(RIPE);
     devnet.fund(GUEST_SCRIPT, 123_456_789n);
     devnet.mine(4);
     const responder = await serveP2p(devnet, { port: 0 });
     ends.push(() => responder.close());
-    store = await openStore({ data: join(folder, 'data'), network: NETWORK, config: loadConfig({}).config });
+    store = await openStore({
+      data: join(folder, 'data'),
+      network: NETWORK,
+      config: loadConfig({ flags: { set: ['utxo.history=true'] } }).config,
+    });
     ends.push(() => store?.close());
     const following = store.follow(`p2p://127.0.0.1:${responder.port}`, { follow: true, signal: stop.signal });
     ends.push(() => following);
-    await until(() => store?.fold.head?.height === devnet.height, 'the store is at the tip');
+    await until(() => store?.fold.head?.height === devnet?.height, 'the store is at the tip');
     served = await serve(store, { port: 0, follows: true });
     browser = await launch();
     ends.push(() => browser?.close());
@@ -59,7 +66,7 @@ describe('the page of a Bitcoin chain', () => {
     const { utxo_count, amounts } = (await response.json()) as { utxo_count: number; amounts: { quantity: string }[] };
     assert.ok(utxo_count > 0 && BigInt(amounts[0].quantity) >= 123_456_789n);
     const digits = amounts[0].quantity.padStart(9, '0');
-    return `BTC${digits.slice(0, -8)}.${digits.slice(-8)}Unspent outputs${utxo_count}`;
+    return `Balance${digits.slice(0, -8)}.${digits.slice(-8)} BTCUnspent outputs${utxo_count}`;
   };
 
   browserTest('names the coin, and shows no assets, slots or epochs', async () => {
@@ -73,8 +80,16 @@ describe('the page of a Bitcoin chain', () => {
     await page.goto(`${served!.url}#/address/${address}`);
     await reads(page, '.facts', await holdings());
     const headings = 'table.rows thead th';
-    assert.deepEqual(await page.locator(headings).allTextContents(), ['Output', 'BTC', 'Block']);
-    assert.equal(await page.locator('tbody tr:first-child td').count(), 3);
+    assert.deepEqual(await page.locator(headings).allTextContents(), [
+      'Transaction',
+      'Change, BTC',
+      'Balance, BTC',
+      'Block',
+      'Output',
+      'BTC',
+      'Block',
+    ]);
+    assert.equal(await page.locator('tr[data-output] td').count(), 3 * (await page.locator('tr[data-output]').count()));
 
     await page.goto(`${served!.url}#/block/${formatId(store!.fold.head!.hash)}`);
     await reads(page, '.facts', /Height\d+Time/);
@@ -90,8 +105,102 @@ describe('the page of a Bitcoin chain', () => {
       isMobile: true,
     });
     await reads(page, '.facts', await holdings());
-    assert.equal(await page.getAttribute('tbody td.number', 'data-label'), 'BTC');
+    assert.equal(await page.getAttribute('tr[data-output] td.number', 'data-label'), 'BTC');
     await assertNarrow(page);
+    await close();
+  });
+
+  const ask = async <T>(path: string): Promise<T> => (await (await fetch(`${served!.url}${path}`)).json()) as T;
+
+  browserTest('a transaction has its fee and rate; what waits is counted by what it pays', async () => {
+    const paid = formatId(devnet!.fund(GUEST_SCRIPT, 7_654_321n));
+    type Backlog = { count: number; vsize: number; bins: { count: number; vsize: number }[] };
+    await until(async () => (await ask<Backlog>('api/v1/mempool')).count > 0, 'the mempool has it');
+    const { page, close } = await openTab(browser!, `${served!.url}#/tx/${paid}`);
+    await reads(page, '.facts', 'waits for a block');
+    const { fee, weight } = await ask<{ fee: number; weight: number }>(`api/tx/${paid}`);
+    await reads(page, '.facts', new RegExp(`Fee${fee.toLocaleString('en-US')} sat .* sat/vBSize.* ${Math.ceil(weight / 4)} vB`));
+    assert.equal(await page.locator('.flow-drawing .end.fee').count(), 1);
+    await assertAccessible(page, 'a transaction that waits');
+
+    await page.click('#mempool');
+    const backlog = await ask<Backlog>('api/v1/mempool');
+    await reads(page, '.facts', `Transactions that wait${backlog.count}`);
+    assert.equal(
+      backlog.bins.reduce((sum, bin) => sum + bin.count, 0),
+      backlog.count,
+    );
+    assert.equal(await page.locator('.histogram li').count(), backlog.bins.length);
+    await assertAccessible(page, 'the mempool');
+
+    devnet!.mine(1);
+    await until(async () => (await ask<{ confirmed: boolean }>(`api/tx/${paid}/status`)).confirmed, 'it is in a block');
+    await page.goto(`${served!.url}#/tx/${paid}`);
+    await reads(page, '.facts', /in a blockConfirmations1/);
+    await close();
+  });
+
+  browserTest('the reference: found by a word, linked by its route, tried on this very store', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page, close } = await openTab(browser!, `${served!.url}docs/api#get-api-v1-addresses-address-balance`, { colorScheme });
+      const article = '#get-api-v1-addresses-address-balance';
+      await becomes(page, 'document.querySelector("#side [aria-current]")?.getAttribute("href")', (href) => href === article);
+      await page.locator(`${article} button[type=submit]`).click();
+      await reads(page, `${article} .result pre`, 'satoshi_amount');
+      const asked = (await page.inputValue(`${article} input[name=address]`)).trim();
+      assert.match(asked, /^(bcrt1|[mn2])/, 'the address is one of this chain');
+      await reads(page, `${article} .result`, `curl '${served!.url}api/v1/addresses/${asked}/balance'`);
+      await assertAccessible(page, `the reference, ${colorScheme}`);
+      await page.keyboard.press('Escape');
+      await page.locator('body').press('/');
+      await page.keyboard.type('proof unspent');
+      await reads(page, '#found', /^[1-9]\d* routes?$/);
+      assert.equal(await page.locator(article).isVisible(), false);
+      await close();
+    }
+  });
+
+  browserTest('every example of the reference is answered', async () => {
+    const { page, complaints, close } = await openTab(browser!, `${served!.url}docs/api`, { viewport: { width: 390, height: 844 } });
+    const forms = await page.locator('form.try').count();
+    assert.ok(forms > 20, `${forms} forms`);
+    await page.evaluate('document.querySelector("form.try input").focus()');
+    await becomes(page, 'document.querySelector("form.try input").value', (value) => value !== '');
+    // Fills them all with what the store has, and runs those that have all they need.
+    await page.evaluate(`(async () => {
+      for (const form of document.querySelectorAll('form.try')) form.dispatchEvent(new FocusEvent('focusin', { bubbles: true }));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      for (const form of document.querySelectorAll('form.try')) if (form.checkValidity()) form.requestSubmit();
+    })()`);
+    const statuses =
+      '[...document.querySelectorAll("form.try")].filter((form) => form.checkValidity()).map((form) => [form.dataset.path, form.querySelector(".told .tag")?.textContent])';
+    const told = await becomes(page, statuses, (all) =>
+      (all as [string, string | undefined][]).every(([, status]) => status !== undefined),
+    );
+    const answers = told.value as [string, string][];
+    assert.ok(answers.length > 15, `${answers.length} were run`);
+    // What this store does not keep is 501, what needs a token 401; nothing else fails.
+    const failed = answers.filter(
+      ([path, status]) =>
+        !/^(200|501)$/.test(status) && !(path.includes('/wallets') && status === '401') && !(path.endsWith('/absence') && status === '409'),
+    );
+    assert.deepEqual(failed, []);
+    assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'tables move inside of their cards, not the page');
+    complaints.splice(0, Number.POSITIVE_INFINITY, ...complaints.filter((complaint) => !/status of (501|401|409)/.test(complaint)));
+    await close();
+  });
+
+  browserTest('a store that nobody follows is shown as what it is', async () => {
+    stop.abort();
+    await served!.close();
+    served = await serve(store!, { port: 0 });
+    const { page, close } = await openTab(browser!, served.url);
+    await reads(page, '#verdict h1', 'At rest');
+    await reads(page, '#verdict p', /^The chain as of block [\d,]+ of \d{4}-\d\d-\d\d /);
+    const text = (await page.textContent('main')) ?? '';
+    assert.doesNotMatch(text, / ago|Behind|not in sync/i);
+    assert.equal(await page.locator('#source-tip').isVisible(), false);
+    await assertAccessible(page, 'a store at rest');
     await close();
   });
 });

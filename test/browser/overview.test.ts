@@ -51,7 +51,7 @@ describe('the overview', () => {
     assert.equal(await page.getAttribute('#our-tip a', 'title'), toHex(hash));
     await reads(page, '#network', 'devnet');
     await reads(page, '.tiles', `Unspent outputs${count(utxos)}`);
-    await reads(page, '.tiles', `Total ada${count(value / 1_000_000n)}.${String(value % 1_000_000n).padStart(6, '0')}`);
+    await reads(page, '.tiles', `Total tADA${count(value / 1_000_000n)}.${String(value % 1_000_000n).padStart(6, '0')}`);
     await reads(page, '#columns', 'utxo_unspent');
     await reads(page, '#kept', 'index.asset');
     await reads(page, '#source', /n2n:\/\/127\.0\.0\.1:\d+/);

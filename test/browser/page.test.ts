@@ -74,7 +74,7 @@ describe('the files of the page', () => {
       const arguments_ = [tsc, '-p', join(root, 'tsconfig.page.json'), '--outDir', folder];
       const { status, stdout } = spawnSync(process.execPath, arguments_, { encoding: 'utf8' });
       assert.equal(status, 0, stdout);
-      const [sources, built] = [await readPage(), await readPage(folder)];
+      const [sources, built] = [await readPage(), await readPage(join(folder, 'page', 'client'))];
       assert.deepEqual([...built.assets.keys()].sort(), [...sources.assets.keys()].sort());
       for (const { assets } of [sources, built]) {
         for (const [name, { type, body }] of assets) {

@@ -173,6 +173,7 @@ describe('the verdict', () => {
     ...{
       version: '0',
       network: 'devnet',
+      family: 'cardano',
       unit: 'lovelace',
       coin: 'ada',
       refresh_seconds: 5,
@@ -185,6 +186,7 @@ describe('the verdict', () => {
       value: '1',
       bytes: 1,
       txs: null,
+      publishing: null,
     },
     tip: { height: 1200, slot: 24_000, hash: 'ab', epoch: 1, block_time: 1, era: 'conway' },
     pruned: { spent_outputs: -1, deltas: -1 },
@@ -211,7 +213,7 @@ describe('the verdict', () => {
   test('is good when all is there, a block on its way aside', () => {
     assert.match(said(well), /^ok: In sync/);
     assert.match(said({ ...well, lag_blocks: 2 }), /^ok: In sync/);
-    assert.match(said(following({ state: 'idle' })), /^idle: Serving.*block 1,200/);
+    assert.match(said(following({ state: 'idle' })), /^idle: At rest. The chain as of block 1,200 of 1970-01-01/);
     assert.match(said({ ...well, tip: null }), /^idle: Empty/);
   });
 

@@ -45,7 +45,7 @@ describe('wallets of Cardano', () => {
     await reads(page, 'table', 'shop');
     await page.click('text=shop');
     await reads(page, 'main', 'Spendable now');
-    await reads(page, '.balance-main', 'ada');
+    await reads(page, '.balance-main', 'tADA');
     assert.ok((await page.locator('.balance-assets .asset').count()) > 0, 'the balance has assets');
     await reads(page, 'main', `Addresses (${addresses.length})`);
     await reads(page, '.history', 'scripts failed');

@@ -12,6 +12,8 @@ import { type CampaignOptions, CrashCampaign, type Family } from '../support/cra
 const KILLS = Number(process.env['UNSPENT_CAMPAIGN_KILLS'] ?? 200);
 const FIRST_SEED = Number(process.env['UNSPENT_CAMPAIGN_SEED'] ?? 1);
 const KILLS_PER_SEED = 100;
+/** Of the main chain: longer than those of the test command. */
+const BLOCKS = 900;
 
 /** Kills until there are enough, or throws with the seed of the first failure. */
 async function run(seed: number, kills: number, family: Family, options: CampaignOptions): Promise<string> {
@@ -29,11 +31,11 @@ async function run(seed: number, kills: number, family: Family, options: Campaig
 
 const KINDS: readonly (readonly [what: string, Family, CampaignOptions])[] = [
   ...(['cardano', 'bitcoin'] as const).flatMap((family): (readonly [string, Family, CampaignOptions])[] => [
-    [`${family}, plain`, family, {}],
-    [`${family}, with every Merkle structure`, family, { proofs: true }],
+    [`${family}, plain`, family, { blocks: BLOCKS }],
+    [`${family}, with every Merkle structure`, family, { proofs: true, blocks: BLOCKS }],
   ]),
-  ['cardano, with cages', 'cardano', { cages: true }],
-  ['bitcoin, with records of transactions', 'bitcoin', { txs: true }],
+  ['cardano, with cages', 'cardano', { cages: true, blocks: BLOCKS }],
+  ['bitcoin, with records of transactions', 'bitcoin', { txs: true, blocks: BLOCKS }],
 ];
 
 for (const engine of ['rocks', 'sqlite'] as const) {

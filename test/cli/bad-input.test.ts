@@ -136,9 +136,9 @@ describe('bad input', () => {
     await failure(['sync', '--source', 'devnet:', '--until', 'origin', '--data', data], 'USAGE', 2);
     await failure(['sync', '--source', 'devnet:?blcks=3', '--data', data], 'USAGE', 2);
     await failure(['sync', '--source', 'ftp://x', '--data', data], 'SOURCE_UNKNOWN', 2);
-    const bare = await unspent([]);
+    const bare = await unspent(['query']);
     assert.equal(bare.code, 2);
-    assert.match(bare.stderr, /^Usage: unspent/);
+    assert.match(bare.stderr, /^Usage: unspent query/);
   });
 
   test('unknown setting, bad value, missing file', async () => {

@@ -76,8 +76,8 @@ test('start tells when a token diverges, and when a rollback heals it', async (t
   });
   chain.mine();
   const state = [...chain.utxos.values()].find(({ assets }) => assets.size > 0 && assets.has(`${toHex(policy)}.${toHex(asset.name)}`))!;
-  await running.says(new RegExp(`(block|up to) ${chain.tip.height}\\b`));
-  assert.doesNotMatch(running.out, /cage (diverged|healed)/);
+  await running.remarks(new RegExp(`(block|up to) ${chain.tip.height}\\b`));
+  assert.doesNotMatch(running.err, /cage (diverged|healed)/);
 
   send({
     inputs: [
@@ -99,16 +99,16 @@ test('start tells when a token diverges, and when a rollback heals it', async (t
   const healed = new RegExp(
     `cage healed: ${token} status=consistent root=${'00'.repeat(32)} output=${state.key} by=rollback height=\\d+ slot=\\d+`,
   );
-  await running.says(diverged);
+  await running.remarks(diverged);
   // Said once, however many blocks come.
   chain.mine(2);
-  await running.says(new RegExp(`(block|up to) ${chain.tip.height}\\b`));
+  await running.remarks(new RegExp(`(block|up to) ${chain.tip.height}\\b`));
   chain.rollback(3);
-  await running.says(healed);
+  await running.remarks(healed);
   // The update waits in the node again, and comes back with the next block.
-  const before = running.out.length;
+  const before = running.err.length;
   chain.mine();
-  await running.says(diverged, before);
-  const told = running.out.match(/cage (diverged|healed)/g);
+  await running.remarks(diverged, before);
+  const told = running.err.match(/cage (diverged|healed)/g);
   assert.deepEqual(told, ['cage diverged', 'cage healed', 'cage diverged']);
 });

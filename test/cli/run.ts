@@ -54,12 +54,15 @@ export function ended(child: ChildProcess): Promise<Result> {
  * own, are processes as users have them.
  */
 const COMMANDS_HERE: readonly string[] = [
+  'backup',
   'cage',
   'config',
   'digest',
   'prove',
   'prune',
+  'publish',
   'query',
+  'restore',
   'rollback',
   'root',
   'snapshot',

@@ -2,6 +2,7 @@
  * A command that goes on: what it has said so far, a way to tell it things, and
  * its end. It is killed with the test that started it.
  */
+import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { until } from '../support/patience.ts';
@@ -12,10 +13,18 @@ export class Running {
   out = '';
   err = '';
   private readonly child: ChildProcess;
+  /** Undefined: it goes on. */
+  private result: Result | undefined;
 
   constructor(t: TestContext, args: readonly string[], cwd: string) {
     this.child = start(args, { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
     this.end = ended(this.child);
+    void this.end.then(
+      (result) => {
+        this.result = result;
+      },
+      () => {},
+    );
     this.child.stdout!.on('data', (text: string) => {
       this.out += text;
     });
@@ -37,20 +46,36 @@ export class Running {
   }
 
   async says(pattern: RegExp, from = 0): Promise<RegExpExecArray> {
-    await until(
-      () => pattern.test(this.out.slice(from)),
-      () => `${pattern} in ${this.out.slice(from)}${this.err}`,
+    await this.shows(
+      pattern,
+      () => this.out.slice(from),
+      () => this.out.slice(from) + this.err,
     );
     return pattern.exec(this.out.slice(from))!;
   }
 
   /** On its other stream: what is not the result. */
-  async remarks(pattern: RegExp): Promise<RegExpExecArray> {
-    await until(
-      () => pattern.test(this.err),
-      () => `${pattern} in ${this.err}`,
+  async remarks(pattern: RegExp, from = 0): Promise<RegExpExecArray> {
+    await this.shows(
+      pattern,
+      () => this.err.slice(from),
+      () => this.err.slice(from),
     );
-    return pattern.exec(this.err)!;
+    return pattern.exec(this.err.slice(from))!;
+  }
+
+  /** Waits for the text, and not for a process that has ended. */
+  private async shows(pattern: RegExp, text: () => string, all: () => string): Promise<void> {
+    await until(
+      () => {
+        // In this order: what it said last has come when its end is told.
+        const { result } = this;
+        if (pattern.test(text())) return true;
+        if (result !== undefined) assert.fail(`it has ended with code ${result.code}, without ${pattern} in ${all()}`);
+        return false;
+      },
+      () => `${pattern} in ${all()}`,
+    );
   }
 
   interrupt(signal: 'SIGINT' | 'SIGTERM' = 'SIGINT'): Promise<Result> {

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { eventually } from '../support/patience.ts';
 import { document, failure, temporary } from './run.ts';
 import { Running } from './running.ts';
 
@@ -30,12 +31,11 @@ async function get<T>(url: string, path: string): Promise<T> {
 
 /** Asks again and again until the answer will do. */
 async function getUntil<T>(url: string, path: string, isSo: (answer: T) => boolean): Promise<T> {
-  for (let i = 0; i < 200; i++) {
+  return eventually(async () => {
     const answer = await get<T>(url, path);
-    if (isSo(answer)) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  assert.fail(`in vain: ${path}`);
+    assert.ok(isSo(answer), `${path} says ${JSON.stringify(answer)}`);
+    return answer;
+  });
 }
 
 /** A port that somebody else has. */
@@ -96,7 +96,7 @@ describe('the server of unspent start', () => {
     const cwd = temporary();
     const first = new Running(t, ['start', '--port', '0'], cwd);
     const [, url] = await first.says(/page\s+open (http:\/\/127\.0\.0\.1:\d+\/) in a browser/);
-    await first.says(/\d+ blocks up to \d+/);
+    await first.remarks(/\d+ blocks up to \d+/);
     const { projections } = await get<Status>(url, 'status');
     for (const name of EXTRAS) assert.ok(projections.includes(name), name);
     await first.ask('fork 4', /4 blocks dropped/);
@@ -113,7 +113,7 @@ describe('the server of unspent start', () => {
 
     // What was decided is not decided anew; without a server nothing is said of a page.
     const second = new Running(t, ['start', '--no-server', '--utxo-index-asset', 'false'], cwd);
-    await second.says(/connected to/);
+    await second.remarks(/connected to/);
     await second.ask('status', /page\s+not served/);
     assert.doesNotMatch(second.out, URL_LINE);
     second.tell('quit');

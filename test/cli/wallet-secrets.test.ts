@@ -42,7 +42,7 @@ async function run(...args: string[]): Promise<string> {
 }
 
 async function refused(expected: RegExp, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
-  const { code, stdout, stderr } = await command(args, { UNSPENT_LOG: 'debug', ...env });
+  const { code, stdout, stderr } = await command(args, { UNSPENT_LOG_LEVEL: 'debug', ...env });
   assert.match(stderr, expected);
   assert.notEqual(code, 0);
   said += stdout + stderr;

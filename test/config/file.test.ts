@@ -12,11 +12,11 @@ import { parse, stringify } from 'smol-toml';
 import { readEntries } from '../../src/config/file.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { SETTING_KEYS, type SettingKey, settingOf } from '../../src/config/schema.ts';
-import { suggest } from '../../src/config/suggest.ts';
 import { TomlLines } from '../../src/config/toml-lines.ts';
 import { formatSize } from '../../src/config/values.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import type { Setting, SettingValue } from '../../src/util/setting.ts';
+import { suggest } from '../../src/util/suggest.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'unspent-config-'));
 after(() => rmSync(home, { recursive: true }));

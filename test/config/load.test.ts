@@ -176,7 +176,7 @@ test('the rollback window is at least the prune depth', () => {
 test('unknown variables are errors, empty ones and those of other purposes are not', () => {
   refused({ env: { UNSPENT_UTXO_PRUNEDEPTH: '5' } }, 'UNSPENT_UTXO_PRUNEDEPTH', "did you mean 'UNSPENT_UTXO_PRUNE_DEPTH'?");
   refused({ env: { UNSPENT_NOTHING_LIKE_IT: '' } }, 'UNSPENT_NOTHING_LIKE_IT');
-  const env = { UNSPENT_FIXTURES: '/x', UNSPENT_LOG: 'debug', UNSPENT_UTXO_PRUNE_DEPTH: '', PATH: '/bin', UNSPENT: '1' };
+  const env = { UNSPENT_FIXTURES: '/x', UNSPENT_PASSPHRASE: 'x', UNSPENT_UTXO_PRUNE_DEPTH: '', PATH: '/bin', UNSPENT: '1' };
   assert.equal(loadConfig({ env }).config.utxo.pruneDepth, 0);
 });
 

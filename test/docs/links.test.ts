@@ -3,19 +3,13 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
+import { headingAnchor } from '../../src/server/docs/markdown.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 const pages = ['*.md', 'docs/**/*.md'].flatMap((pattern) => globSync(pattern, { cwd: root }));
 const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
-/** As the usual renderers make it: lower case, words joined by hyphens, other signs left out. */
-const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-');
-
-const anchorsOf = (page: string): string[] => Array.from(textOf(page).matchAll(/^#+ (.*)$/gm), ([, heading]) => anchorOf(heading));
+const anchorsOf = (page: string): string[] => Array.from(textOf(page).matchAll(/^#+ (.*)$/gm), ([, heading]) => headingAnchor(heading));
 
 describe('pages', () => {
   for (const page of pages) {

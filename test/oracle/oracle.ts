@@ -102,3 +102,11 @@ export function assertSound(store: OpenStore): void {
   assert.deepEqual(faults, []);
   assert.equal(utxos, store.fold.head?.utxos ?? 0);
 }
+
+/** The root of the tree over the unspent set, now or as it was at a place. */
+export function rootOf(store: OpenStore, place?: string): string | null {
+  const leaf = store.network.ledger.leaf!;
+  const point = place === undefined ? undefined : store.locate(place);
+  const root = store.read((query) => (point === undefined ? query.csmt(leaf) : query.csmt(leaf, point)).root());
+  return root === null ? null : toHex(root);
+}

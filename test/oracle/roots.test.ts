@@ -11,7 +11,7 @@ import { csmt, MemoryNodes } from '../../src/proofs/index.ts';
 import type { OpenStore } from '../../src/store/store.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { needsFixtures } from '../support/fixtures.ts';
-import { assertCheckpoint, assertSound, type Checkpoint, chunks, opener, readOracle } from './oracle.ts';
+import { assertCheckpoint, assertSound, type Checkpoint, chunks, opener, readOracle, rootOf } from './oracle.ts';
 import { rootAt } from './preview-roots.ts';
 
 const SOURCE = 'preview-from-genesis';
@@ -19,13 +19,6 @@ const SOURCE = 'preview-from-genesis';
 const BUILT_EVERY = 40;
 
 const followTo = (store: OpenStore, { slot }: Required<Checkpoint>) => store.follow(chunks(SOURCE), { until: { kind: 'slot', slot } });
-
-function rootOf(store: OpenStore, place?: string): string | null {
-  const leaf = store.network.ledger.leaf!;
-  const point = place === undefined ? undefined : store.locate(place);
-  const root = store.read((query) => (point === undefined ? query.csmt(leaf) : query.csmt(leaf, point)).root());
-  return root === null ? null : toHex(root);
-}
 
 /** Of a tree that is made at once, from the outputs that are unspent now. */
 function rootFromScratch(store: OpenStore): string {
@@ -75,16 +68,4 @@ test('roots of preview from genesis', needsFixtures, async (t) => {
     assert.equal(rootOf(store), rootAt(last));
     assertSound(store);
   });
-});
-
-test('the same root when the tree is switched on at the end', needsFixtures, async (t) => {
-  const { checkpoints } = readOracle('preview-from-genesis.json');
-  const openStore = opener(t);
-  const before = await openStore({ network: 'preview' });
-  await before.follow(chunks(SOURCE));
-  const store = await openStore({}, { set: ['proofs.csmt=true'] });
-  assert.throws(() => rootOf(store), { code: 'INDEX_NOT_READY' });
-  await store.fill();
-  assert.equal(rootOf(store), rootAt(checkpoints.length - 1));
-  assertSound(store);
 });

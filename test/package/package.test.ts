@@ -5,9 +5,10 @@
  * type-checked; test/docs runs them.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { isSupported } from '../../src/util/node-version.ts';
 import { VERSION } from '../../src/util/version.ts';
 import { cagePage, GIVEN } from '../docs/cage-page.ts';
 import { PackedProject } from './packed.ts';
@@ -28,6 +29,9 @@ const PRINTS: Readonly<Record<string, readonly RegExp[]>> = {
   'wallet.ts': [/^pay to bcrt1\w+\n500000 satoshi may be spent\nto be signed: cHNidP\S+, for \d+ satoshi; leased: true\n$/],
   'verify-proof.ts': [/bytes: \{ ok: true/, /with another root: the document is about another root/],
 };
+
+/** Where the Node of a system is, which may be an old one. */
+const OLD_NODES = ['/usr/bin/node', '/usr/local/bin/node'];
 
 /** As somebody would test an engine and a projection of their own. */
 const SUITES = `
@@ -97,5 +101,42 @@ describe('the packed package, in an empty project', () => {
     const { status, stdout, stderr } = project.run(join(project.installed, 'bin', 'unspent'), ['--version']);
     assert.equal(status, 0, stderr);
     assert.equal(stdout.trim(), VERSION);
+  });
+
+  it('is installed for everybody without a compiler and without install scripts', (t) => {
+    const prefix = join(project.folder, 'prefix');
+    const options = ['--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund', '--prefer-offline'];
+    const installing = project.run('npm', ['install', '--global', '--prefix', prefix, ...options, project.archive]);
+    if (installing.status !== 0 && /ENOTFOUND|ENOTCACHED|ECONNREFUSED|EAI_AGAIN/.test(installing.stderr)) return t.skip('no registry');
+    assert.equal(installing.status, 0, installing.stderr);
+    const command = join(prefix, 'bin', 'unspent');
+    const data = join(project.folder, 'installed-data');
+    const synced = project.run(command, ['sync', '--source', 'devnet:?blocks=3', '--data', data, '--json', '--quiet']);
+    assert.equal(synced.status, 0, synced.stderr);
+    const { engine } = JSON.parse(project.run(command, ['status', '--data', data, '--json', '--quiet']).stdout) as {
+      engine: { kind: string };
+    };
+    assert.match(engine.kind, /^(rocksdb|sqlite)$/);
+    const library = join(prefix, 'lib/node_modules/unspent');
+    assert.ok(existsSync(join(library, 'packaging/systemd/unspent.service')));
+
+    const old = OLD_NODES.find((path) => existsSync(path) && !isSupported(project.run(path, ['--version']).stdout.slice(1)));
+    if (old === undefined) return t.diagnostic('there is no old Node here to be refused on');
+    const refused = project.run(command, ['--version'], project.folder, { PATH: `${dirname(old)}:/usr/bin:/bin` });
+    assert.equal(refused.status, 1);
+    assert.match(refused.stderr, /^unspent: \S+ is Node v\S+; unspent needs Node 22\.18 or newer/);
+    const doors = Object.values(
+      JSON.parse(readFileSync(join(library, 'package.json'), 'utf8')).exports as Record<string, { default?: string }>,
+    );
+    for (const door of doors.flatMap((each) => each.default ?? [])) {
+      const { status, stderr } = project.run(old, ['--input-type=module', '-e', `import ${JSON.stringify(join(library, door))}`]);
+      assert.equal(status, 1, door);
+      assert.match(stderr, /Error: unspent needs Node 22\.18 or newer, and this is \d+/, door);
+      assert.doesNotMatch(stderr, /SyntaxError|is not a function/);
+    }
+  });
+
+  it('knows which Node is too old', () => {
+    assert.deepEqual(['18.0.0', '20.20.2', '22.17.9', '22.18.0', '24.0.0'].map(isSupported), [false, false, false, true, true]);
   });
 });

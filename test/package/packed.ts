@@ -40,11 +40,14 @@ export interface Finished {
 export class PackedProject {
   readonly folder = mkdtempSync(join(tmpdir(), 'unspent-packed-'));
   readonly installed = join(this.folder, 'node_modules', 'unspent');
+  /** What `npm pack` made. */
+  readonly archive: string;
 
   constructor() {
     const packed = this.run('npm', ['pack', '--silent', '--pack-destination', this.folder], root);
     assert.equal(packed.status, 0, packed.stderr);
     const archive = packed.stdout.trim().split('\n').at(-1) ?? '';
+    this.archive = join(this.folder, archive);
     mkdirSync(this.installed, { recursive: true });
     const unpacked = this.run('tar', ['-xzf', archive, '-C', this.installed, '--strip-components=1']);
     assert.equal(unpacked.status, 0, unpacked.stderr);
@@ -71,12 +74,14 @@ export class PackedProject {
     return this.run(process.execPath, ['--disable-warning=ExperimentalWarning', join(this.folder, name)], cwd);
   }
 
-  run(command: string, args: readonly string[], cwd = this.folder): Finished {
+  run(command: string, args: readonly string[], cwd = this.folder, more: NodeJS.ProcessEnv = {}): Finished {
     // Settings in the environment of the tests are not those of a stranger.
     const env = Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !name.startsWith('UNSPENT_') && !name.startsWith('NODE_')),
     );
-    const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' });
+    // Its programs load the same modules one after the other.
+    env['NODE_COMPILE_CACHE'] = join(this.folder, 'compiled');
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd, env: { ...env, ...more }, encoding: 'utf8' });
     return { status, stdout, stderr };
   }
 

@@ -12,6 +12,7 @@ import { openNetwork } from '../../src/families/networks.ts';
 import type { Block } from '../../src/ledgers/ledger.ts';
 import { csmtProjection } from '../../src/projections/csmt/csmt.ts';
 import { buildApp } from '../../src/server/app.ts';
+import type { ServerContext } from '../../src/server/context.ts';
 import { Workload } from '../../src/server/http/work/workload.ts';
 import { EngineReads } from '../../src/server/reads.ts';
 import { type LiveStatus, NOT_FOLLOWING } from '../../src/server/thread/live.ts';
@@ -21,6 +22,7 @@ import { UnspentError } from '../../src/util/errors.ts';
 import { cageLedger } from './cage-blocks.ts';
 import { cageProjections, WINDOW } from './cage-rig.ts';
 import { WORLD_CAGES } from './cage-world.ts';
+import { CopyMirror, isMirrored } from './copy/mirror.ts';
 import { OpenApiCheck } from './openapi-check.ts';
 
 export interface CageAnswer {
@@ -37,11 +39,13 @@ export class CageServed {
   readonly reads: EngineReads;
   /** Transactions that were handed to the node. */
   readonly submitted: Uint8Array[];
+  /** A reader of a published copy that is asked the same; null: none. */
+  readonly mirror: CopyMirror | null;
   private readonly logged: readonly string[];
   private readonly check: OpenApiCheck;
 
-  private constructor(parts: Pick<CageServed, 'engine' | 'fold' | 'app' | 'reads' | 'submitted'>, logged: readonly string[]) {
-    ({ engine: this.engine, fold: this.fold, app: this.app, reads: this.reads, submitted: this.submitted } = parts);
+  private constructor(parts: Pick<CageServed, 'engine' | 'fold' | 'app' | 'reads' | 'submitted' | 'mirror'>, logged: readonly string[]) {
+    ({ engine: this.engine, fold: this.fold, app: this.app, reads: this.reads, submitted: this.submitted, mirror: this.mirror } = parts);
     this.logged = logged;
     this.check = new OpenApiCheck(this.app.swagger() as unknown as ConstructorParameters<typeof OpenApiCheck>[0]);
   }
@@ -58,24 +62,24 @@ export class CageServed {
     const logged: string[] = [];
     const live = { status: NOT_FOLLOWING as LiveStatus, onTimings: () => () => undefined };
     const { config } = loadConfig({ flags: { set: ['cage.enabled=true'] } });
-    const app = await buildApp(
-      {
-        network,
-        config,
-        projections: projections.map(({ name }) => name),
-        reads,
-        live,
-        workload: new Workload(),
-        mempool: null,
-        submit: (raw) => {
-          submitted.push(raw);
-          return Promise.resolve(new Uint8Array(32).fill(7));
-        },
-        ledger: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
+    const context: ServerContext = {
+      network,
+      config,
+      projections: projections.map(({ name }) => name),
+      reads,
+      live,
+      workload: new Workload(),
+      mempool: null,
+      submit: (raw) => {
+        submitted.push(raw);
+        return Promise.resolve(new Uint8Array(32).fill(7));
       },
-      { log: (line) => logged.push(line) },
-    );
-    return new CageServed({ engine, fold, app, reads, submitted }, logged);
+      ledger: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
+    };
+    const log = (line: string): void => void logged.push(line);
+    const app = await buildApp(context, { log });
+    const mirror = isMirrored ? await CopyMirror.open(engine, context, log) : null;
+    return new CageServed({ engine, fold, app, reads, submitted, mirror }, logged);
   }
 
   apply(blocks: readonly Block[]): void {
@@ -99,7 +103,10 @@ export class CageServed {
     headers: Readonly<Record<string, string>>,
   ): Promise<CageAnswer> {
     const url = `/mpfs${path}`;
-    const response = await this.app.inject({ method, url, headers: { host: 'localhost', ...headers }, ...(payload ? { payload } : {}) });
+    const asked = { method, url, headers: { host: 'localhost', ...headers }, ...(payload ? { payload } : {}) };
+    const moves = this.mirror?.moves ?? 0;
+    const response = await this.app.inject(asked);
+    if (method === 'GET') await this.mirror?.compare(asked, response, moves);
     const answer = {
       status: response.statusCode,
       headers: response.headers as CageAnswer['headers'],
@@ -111,6 +118,7 @@ export class CageServed {
   }
 
   async close(): Promise<void> {
+    await this.mirror?.close();
     await this.app.close();
     this.reads.close();
     assert.equal(this.reads.snapshots, 0, 'every lease was released');

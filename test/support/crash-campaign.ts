@@ -22,7 +22,8 @@ import { Story } from './crash-story.ts';
 import { pathTo, pointOf, sourceTo, type Tree, type TreeBlock } from './crash-tree.ts';
 import { type Job, type Operation, PHASES, type Phase, Witness } from './crash-witness.ts';
 
-const BLOCKS = 900;
+/** Of the main chain: every row of a store is compared after every kill, so what a kill costs grows with it. Campaigns have longer ones. */
+const BLOCKS = 500;
 /** A new store is taken this far, so that there is something to prune. */
 const GROWN_BLOCKS = 150;
 /** One new store in so many becomes the one the next kills hit. */

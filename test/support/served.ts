@@ -17,6 +17,7 @@ import { EngineReads } from '../../src/server/reads.ts';
 import { type LiveStatus, type LiveTiming, NOT_FOLLOWING } from '../../src/server/thread/live.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
 import { UnspentError } from '../../src/util/errors.ts';
+import { CopyMirror, isMirrored } from './copy/mirror.ts';
 import { Devnet, devnetOptions, diskRig, type Flavour, memoryRig, type Rig, type RigOptions } from './harness.ts';
 import { OpenApiCheck } from './openapi-check.ts';
 
@@ -30,6 +31,8 @@ export interface ServedOptions {
   /** What the store keeps; default: everything. */
   readonly store?: RigOptions;
   readonly server?: Partial<Config['server']>;
+  /** Whether a reader of a copy is asked the same. Default: where UNSPENT_TEST_MIRROR is set. */
+  readonly mirrored?: boolean;
 }
 
 /** An answer that was checked already. */
@@ -53,8 +56,11 @@ export class Served {
   private readonly live: { status: LiveStatus; readonly listeners: Set<(timings: readonly LiveTiming[]) => void> };
   private readonly check: OpenApiCheck;
 
-  private constructor(parts: Pick<Served, 'rig' | 'reads' | 'context' | 'app'>, live: Served['live'], logged: string[]) {
-    ({ rig: this.rig, reads: this.reads, context: this.context, app: this.app } = parts);
+  /** A reader of a published copy that is asked the same; null: none. */
+  readonly mirror: CopyMirror | null;
+
+  private constructor(parts: Pick<Served, 'rig' | 'reads' | 'context' | 'app' | 'mirror'>, live: Served['live'], logged: string[]) {
+    ({ rig: this.rig, reads: this.reads, context: this.context, app: this.app, mirror: this.mirror } = parts);
     this.live = live;
     this.logged = logged;
     this.check = new OpenApiCheck(this.app.swagger() as unknown as ConstructorParameters<typeof OpenApiCheck>[0]);
@@ -71,7 +77,8 @@ export class Served {
     const context = contextOf(rig, network, reads, live, configWith(options));
     const logged: string[] = [];
     const app = await buildApp(context, { log: (line) => logged.push(line) });
-    return new Served({ rig, reads, context, app }, live, logged);
+    const mirror = (options.mirrored ?? isMirrored) ? await CopyMirror.open(rig.engine, context, (line) => logged.push(line)) : null;
+    return new Served({ rig, reads, context, app, mirror }, live, logged);
   }
 
   get devnet(): Devnet {
@@ -126,7 +133,10 @@ export class Served {
   }
 
   async ask(options: InjectOptions): Promise<Answer> {
-    const response = await this.app.inject({ ...options, headers: { host: 'localhost', ...options.headers } });
+    const asked = { ...options, headers: { host: 'localhost', ...options.headers } };
+    const moves = this.mirror?.moves ?? 0;
+    const response = await this.app.inject(asked);
+    await this.mirror?.compare(asked, response, moves);
     const headers = response.headers as Answer['headers'];
     const answer = {
       status: response.statusCode,
@@ -142,6 +152,7 @@ export class Served {
 
   /** Fails when a snapshot or a stream is still held, or something was logged. */
   async close(): Promise<void> {
+    await this.mirror?.close();
     await this.app.close();
     this.reads.close();
     assert.equal(this.reads.snapshots, 0, 'every lease was released');
@@ -198,6 +209,6 @@ export function assertProblem(answer: Answer, code: string, status: number, fiel
   const problem = answer.json<Record<string, unknown>>();
   assert.deepEqual([answer.status, problem['code'], problem['status']], [status, code, status], answer.text);
   assert.equal(answer.headers['content-type'], 'application/problem+json; charset=utf-8');
-  assert.equal(problem['type'], `/docs#error-${code}`);
+  assert.equal(problem['type'], `/docs/api#error-${code}`);
   if (field !== undefined) assert.equal(problem['field'], field, answer.text);
 }

@@ -4,19 +4,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Batch, Engine } from '../../src/engine/engine.ts';
 import { openMemory } from '../../src/engine/memory.ts';
 import { openEngineIn } from '../../src/engine/open.ts';
-import { dump } from '../../src/testing/columns-dump.ts';
 import { TX_DUE, TX_PRESERVED, TX_RECORD, TX_REFERENCE, TX_STORE_COLUMNS, TX_UNMINED } from '../../src/txstore/embedded/columns.ts';
 import { EmbeddedTxStore } from '../../src/txstore/embedded/index.ts';
 import { indexDifferences, rebuildIndexes } from '../../src/txstore/embedded/indexes.ts';
+import { runEmbeddedMutations } from './embedded-mutations.ts';
 import { runTxScenarios } from './scenarios.ts';
-import { CHANGES, contentOf, fillIndexes } from './support/changes.ts';
+import { BreakingEngine, everyChangeIsOneBatch } from './support/breaking-engine.ts';
+import { contentOf, fillIndexes } from './support/changes.ts';
 import { openEmbedded, SMALL_CACHE_BYTES } from './support/embedded.ts';
+import { refusedHalfWay } from './support/refused.ts';
 import { blockAt, idOf, SETTINGS, TxWorld } from './support/world.ts';
 
 runTxScenarios('embedded, in memory', (settings, limit) => openEmbedded(openMemory(TX_STORE_COLUMNS), settings, limit));
+runEmbeddedMutations();
 
 describe('transaction store: embedded', () => {
   it('SD62 indexes that are lost are made anew from the records', async () => {
@@ -39,22 +41,13 @@ describe('transaction store: embedded', () => {
   });
 
   it('SD37 SD67 F5 F15 every change is one batch: one that is not committed leaves nothing', async () => {
-    for (const call of CHANGES) {
-      const engine = new BreakingEngine(openMemory(TX_STORE_COLUMNS));
-      await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
-      await fillIndexes(world);
-      const before = dump(engine);
-      engine.isBroken = true;
-      await assert.rejects(call(world), /the disk is gone/);
-      assert.deepEqual(dump(engine), before);
-      engine.isBroken = false;
-      engine.commits = 0;
-      await call(world);
-      assert.equal(engine.commits, 1, String(call));
-      assert.notDeepEqual(dump(engine), before);
-      assert.deepEqual(indexDifferences(engine), []);
-      assert.equal((await world.store.stats()).records, (await world.names()).length);
-    }
+    await everyChangeIsOneBatch();
+  });
+
+  it('a batch that is refused half-way leaves nothing, neither in the store nor at hand', async () => {
+    const engine = openMemory(TX_STORE_COLUMNS);
+    await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
+    await refusedHalfWay(world);
   });
 
   it('F4 F5 a change that fails between the reads of a pass and its removal leaves nothing that the removal believes', async () => {
@@ -117,43 +110,3 @@ describe('transaction store: embedded', () => {
     assert.throws(() => new EmbeddedTxStore(engine, SETTINGS, { depthMax: 289 }), { code: 'CONFIG' });
   });
 });
-
-/** An engine whose commits fail as long as it is broken. */
-class BreakingEngine implements Engine {
-  readonly #engine: Engine;
-  isBroken = false;
-  commits = 0;
-
-  constructor(engine: Engine) {
-    this.#engine = engine;
-  }
-
-  get columns(): Engine['columns'] {
-    return this.#engine.columns;
-  }
-
-  get: Engine['get'] = (column, key) => this.#engine.get(column, key);
-  getMany: Engine['getMany'] = (column, keys) => this.#engine.getMany(column, keys);
-  scan: Engine['scan'] = (column, options) => this.#engine.scan(column, options);
-  snapshot: Engine['snapshot'] = (columns) => this.#engine.snapshot(columns);
-  clear: Engine['clear'] = (column) => this.#engine.clear(column);
-  stats: Engine['stats'] = (column) => this.#engine.stats(column);
-  close: Engine['close'] = () => this.#engine.close();
-
-  batch(): Batch {
-    const batch = this.#engine.batch();
-    return {
-      put: (column, key, value) => batch.put(column, key, value),
-      del: (column, key) => batch.del(column, key),
-      clear: () => batch.clear(),
-      get size() {
-        return batch.size;
-      },
-      commit: (options) => {
-        this.commits++;
-        if (this.isBroken) throw new Error('the disk is gone');
-        batch.commit(options);
-      },
-    };
-  }
-}

@@ -15,5 +15,6 @@ if (withoutPostgres) {
     events: 20_000,
     length: 160,
     compareEvery: 80,
+    parts: 4,
   });
 }

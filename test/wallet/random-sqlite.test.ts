@@ -11,4 +11,5 @@ runRandomWallets('SQLite', async (lives) => liveInThread(await files.freshUrl(),
   events: 100_000,
   length: 80,
   compareEvery: 40,
+  parts: 4,
 });

@@ -20,7 +20,7 @@ const FORK_DEPTH = 10;
 export async function serveRegtest(context: Context): Promise<void> {
   const { output } = context;
   const flags: DevnetFlags = context.options;
-  const say = (text: string): void => (output.json ? output.remark(text) : output.line(text));
+  const say = (text: string): void => output.answer(text);
   if (flags.socket !== undefined) throw new UnspentError('USAGE', 'nodes of the Bitcoin family have no socket file for local clients');
   const intervalMs = milliseconds(flags.interval);
   const [port, blocks] = [wholeNumber(flags.port, '--port', 65_535), wholeNumber(flags.blocks, '--blocks', 1_000_000)];

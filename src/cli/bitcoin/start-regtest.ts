@@ -19,10 +19,10 @@ import { UnspentError } from '../../util/errors.ts';
 import type { Context } from '../context.ts';
 import { withEverything } from '../everything.ts';
 import { remarkShape } from '../fill-text.ts';
+import { FollowLog } from '../follow-log.ts';
 import { pairs } from '../format.ts';
 import { followCommands } from '../start-control.ts';
-import { followAndReport, lineWriter, withServer } from '../start-follow.ts';
-import { FollowLines } from '../start-lines.ts';
+import { followAndReport, withServer } from '../start-follow.ts';
 import { btc, regtestCommands } from './regtest-control.ts';
 import { DEMO_WALLET, playDemoWallet } from './wallet/demo-wallet.ts';
 
@@ -58,9 +58,9 @@ async function startIn(context: Context, store: OpenStore): Promise<void> {
     const body = async (served: Served | null): Promise<void> => {
       const url = `p2p://127.0.0.1:${responder.port}`;
       if (!output.json) output.line(introduction(url, store, served));
-      else if (served !== null) output.remark(`to look at it, open ${served.url}`);
+      else if (served !== null) context.log.info('server', 'serving', `to look at it, open ${served.url}`, { url: served.url });
       devnet.setInterval(INTERVAL_MS);
-      const lines = new FollowLines(store, lineWriter(context));
+      const lines = new FollowLog(store, context.log, { isShown: () => context.terminal.region?.isDrawn === true });
       const commands = [...followCommands(store, lines, served), ...regtestCommands(devnet)];
       const source = openNetworkSource(url, store.network, { onPeer: (status) => lines.peer(status) });
       const end = new AbortController();

@@ -13,7 +13,7 @@ import { fromHex, isHex, toHex, utf8 } from '../../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import { printableText, shownText } from '../../util/text.ts';
 import { action, type Context } from '../context.ts';
-import { count, counted, pairs, pointText, shortened } from '../format.ts';
+import { count, counted, pointText, shortened } from '../format.ts';
 import { withQuery } from '../query-read.ts';
 
 export function registerCage(program: Command): void {
@@ -89,7 +89,7 @@ function showToken(context: Context, id: string): Promise<void> {
   return withCages(context, (read, point, where) => {
     const token = tokenJson(read.token(id));
     if (output.json) output.document({ point, token });
-    else output.line(pairs([...Object.entries(token).map(([name, value]): [string, string] => [name, `${value}`]), ['at', where]]));
+    else output.pairs([...Object.entries(token).map(([name, value]): [string, string] => [name, `${value}`]), ['at', where]]);
   });
 }
 
@@ -193,15 +193,13 @@ function showStatus(context: Context): Promise<void> {
     const away = [...read.cage.tokens()].filter(({ status }) => status !== 'consistent');
     const list = away.map(({ id, status }) => ({ policy: toHex(id.policy), token: toHex(id.name), status }));
     if (output.json) return output.document({ point, deployments, tokens, requests, malformed, gone, diverged: list });
-    output.line(
-      pairs([
-        ['followed', deployments.map(({ version, policy }) => `${version} ${policy}`).join('\n          ') || 'nothing yet'],
-        ['tokens', count(tokens)],
-        ['diverged', diverged === 0 ? 'none' : list.map(({ token, status }) => `${token} (${status})`).join(', ')],
-        ['requests', count(requests)],
-        ['malformed', `${counted(malformed, 'output')} at scripts of cages with a datum that is none`],
-        ['at', where],
-      ]),
-    );
+    output.pairs([
+      ['followed', deployments.map(({ version, policy }) => `${version} ${policy}`).join('\n          ') || 'nothing yet'],
+      ['tokens', count(tokens)],
+      ['diverged', diverged === 0 ? 'none' : list.map(({ token, status }) => `${token} (${status})`).join(', ')],
+      ['requests', count(requests)],
+      ['malformed', `${counted(malformed, 'output')} at scripts of cages with a datum that is none`],
+      ['at', where],
+    ]);
   });
 }

@@ -8,9 +8,9 @@ import { openImmutableChain, serveChain } from '../../chains/cardano/responder/i
 import { needCardano } from '../../families/cardano.ts';
 import { familyOfNetwork, openNetwork } from '../../families/networks.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { type Context, stoppable } from '../context.ts';
+import { type Context, longRunning } from '../context.ts';
 import { wholeNumber } from '../devnet-flags.ts';
-import { count, pairs } from '../format.ts';
+import { count } from '../format.ts';
 import { aborted } from '../interrupt.ts';
 import type { CommandOptions } from '../options.ts';
 
@@ -39,7 +39,7 @@ Examples:
   $ unspent relay --network preview --source immutable:/node/db/immutable
   $ unspent sync --network preview --source n2n://127.0.0.1:3001`,
     )
-    .action(stoppable(relay));
+    .action(longRunning(relay));
 }
 
 async function relay(context: Context): Promise<void> {
@@ -58,8 +58,9 @@ async function relay(context: Context): Promise<void> {
       port,
       ...(flags.host === undefined ? {} : { host: flags.host }),
       ...(flags.socket === undefined ? {} : { socket: flags.socket }),
-      onConnect: (peer) => output.remark(`${peer} has come`),
-      onDisconnect: (peer, why) => output.remark(`${peer} has left${why === null ? '' : `: ${why.message}`}`),
+      onConnect: (peer) => context.log.info('chains', 'client came', `${peer} has come`, { peer }),
+      onDisconnect: (peer, why) =>
+        context.log.info('chains', 'client left', `${peer} has left${why === null ? '' : `: ${why.message}`}`, { peer }),
     });
     try {
       const { point, height } = chain.tip;
@@ -74,7 +75,7 @@ async function relay(context: Context): Promise<void> {
           ...(flags.socket === undefined ? [] : [['N2C', `n2c:${flags.socket}`] as [string, string]]),
           ['tip', point === null ? 'no block yet' : `height ${count(height)}, slot ${count(point.slot)}`],
         ];
-        output.line(pairs(rows));
+        output.pairs(rows);
       }
       await aborted(context.stop);
     } finally {

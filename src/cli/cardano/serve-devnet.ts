@@ -23,7 +23,7 @@ const FORK_DEPTH = 10;
 export async function serveDevnet(context: Context): Promise<void> {
   const flags: DevnetFlags = context.options;
   const { output } = context;
-  const say = (text: string): void => (output.json ? output.remark(text) : output.line(text));
+  const say = (text: string): void => output.answer(text);
   const options = liveOptions(flags);
   const chain = new LiveDevnet({ ...options, intervalMs: 0 });
   const wallet = makeWallet(options.seed);
@@ -37,8 +37,9 @@ export async function serveDevnet(context: Context): Promise<void> {
     port,
     ...(flags.host === undefined ? {} : { host: flags.host }),
     ...(flags.socket === undefined ? {} : { socket: flags.socket }),
-    onConnect: (peer) => output.remark(`${peer} has come`),
-    onDisconnect: (peer, why) => output.remark(`${peer} has left${why === null ? '' : `: ${why.message}`}`),
+    onConnect: (peer) => context.log.info('chains', 'client came', `${peer} has come`, { peer }),
+    onDisconnect: (peer, why) =>
+      context.log.info('chains', 'client left', `${peer} has left${why === null ? '' : `: ${why.message}`}`, { peer }),
   });
   chain.setInterval(options.intervalMs ?? 0);
   const control = readControl([...devnetCommands(chain), statusCommand(chain, responder)], say);

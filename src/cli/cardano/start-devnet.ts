@@ -21,10 +21,10 @@ import { UnspentError } from '../../util/errors.ts';
 import type { Context } from '../context.ts';
 import { withEverything } from '../everything.ts';
 import { remarkShape } from '../fill-text.ts';
+import { FollowLog } from '../follow-log.ts';
 import { ada, pairs } from '../format.ts';
 import { followCommands } from '../start-control.ts';
-import { followAndReport, lineWriter, withServer } from '../start-follow.ts';
-import { FollowLines } from '../start-lines.ts';
+import { followAndReport, withServer } from '../start-follow.ts';
 import { devnetCommands } from './devnet-control.ts';
 import { DEMO_WALLET, makeDemoWallet } from './wallet/demo-wallet.ts';
 
@@ -71,9 +71,9 @@ export async function startDevnet(context: Context): Promise<void> {
         await withServer(context, store, async (served) => {
           const url = `n2n://127.0.0.1:${responder.port}`;
           if (!output.json) output.line(introduction(url, store, formatAddress(address), served, hasWallet));
-          else if (served !== null) output.remark(`to look at it, open ${served.url}`);
+          else if (served !== null) context.log.info('server', 'serving', `to look at it, open ${served.url}`, { url: served.url });
           devnet.setInterval(INTERVAL_MS);
-          const lines = new FollowLines(store, lineWriter(context));
+          const lines = new FollowLog(store, context.log, { isShown: () => context.terminal.region?.isDrawn === true });
           const commands = [...followCommands(store, lines, served), ...devnetCommands(devnet)];
           await followAndReport(
             context,

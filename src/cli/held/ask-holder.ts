@@ -7,7 +7,7 @@ import { databaseDirectory } from '../../engine/directory.ts';
 import { readHolderMark } from '../../engine/open.ts';
 import { findHolder, type StoreHolder } from '../../store/control/ask.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
-import type { Context, Surroundings } from '../context.ts';
+import type { Context } from '../context.ts';
 
 /** The command was run by the process that has the store open: there is nothing left to do but to end as it did. */
 export class AnsweredByHolder extends Error {
@@ -20,23 +20,20 @@ export class AnsweredByHolder extends Error {
 }
 
 /** Returns where nobody listens at the store. Throws `AnsweredByHolder`, and what keeps the holder from running the command. */
-export async function askHolder(
-  args: readonly string[],
-  { settings, cwd, stop }: Context,
-  { stdout, stderr, env }: Surroundings,
-): Promise<void> {
+export async function askHolder(args: readonly string[], { settings, cwd, stop, terminal }: Context): Promise<void> {
   const { config } = settings;
   const holder = await findHolder(config.data);
   if (holder === null) return;
   const given = SETTING_KEYS.filter((key) => config.given.includes(key));
-  const { UNSPENT_LOG: level } = env;
   const request = {
     args,
     settings: { ...Object.fromEntries(given.map((key) => [key, settingValue(config, key)])), data: config.data },
     cwd,
-    columns: stderr.isTTY === true ? (stderr.columns ?? null) : null,
-    debug: level === 'debug',
+    columns: terminal.region?.columns ?? null,
+    resultColumns: terminal.stdout.isTTY === true ? (terminal.stdout.columns ?? null) : null,
+    colours: terminal.style.stdout.hasColours,
   };
+  const { stdout, stderr } = terminal;
   const streams = { out: (text: string) => stdout.write(text), err: (text: string) => stderr.write(text) };
   throw new AnsweredByHolder(await holder.run(request, streams, stop));
 }

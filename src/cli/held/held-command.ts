@@ -8,13 +8,16 @@ import type { MessagePort } from 'node:worker_threads';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { type SettingKey, settingValue } from '../../config/schema.ts';
 import { readIdentity } from '../../engine/directory.ts';
+import { releaseFiles } from '../../engine/pinned-files.ts';
+import type { PinnedStore } from '../../store/backup/pinned-store.ts';
 import { attachStore } from '../../store/control/attached-store.ts';
-import type { StoreChanges } from '../../store/control/changes.ts';
+import type { PinnedBlock, StoreChanges } from '../../store/control/changes.ts';
 import type { CommandOrder, CommandReport, CommandThreadData } from '../../store/control/command-thread.ts';
 import type { CommandOutput } from '../../store/control/protocol.ts';
 import { ThreadFlow } from '../../store/control/thread-flow.ts';
 import { planStore, type StoreIdentity } from '../../store/identity.ts';
 import type { OpenStore } from '../../store/store.ts';
+import { equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { errorOf, failureOf } from '../../util/failure.ts';
 import { CONTROL_STOP_MS, CONTROL_TEXT_CHARS_MAX } from '../../util/limits.ts';
@@ -37,6 +40,7 @@ const ANSWERED: readonly string[] = [
   'prune',
   'rollback',
   'snapshot export',
+  'backup',
 ];
 
 const WINDOWS: readonly SettingKey[] = ['utxo.pruneDepth', 'utxo.rollbackWindow'];
@@ -80,9 +84,9 @@ export class HeldCommand implements HeldSurroundings {
   async run(): Promise<CommandOutput> {
     const { request } = this.data;
     const program = createProgram({
-      env: request.debug ? { UNSPENT_LOG: 'debug' } : {},
-      stdout: this.stream((out) => this.writeResult({ out })),
-      stderr: this.stream((err) => this.write({ err })),
+      env: request.colours ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' },
+      stdout: this.stream(request.resultColumns, (out) => this.writeResult({ out })),
+      stderr: this.stream(request.columns, (err) => this.write({ err })),
       held: this,
     });
     program.hook('preAction', (_, command) => checkAnswered(commandPath(command)));
@@ -102,8 +106,31 @@ export class HeldCommand implements HeldSurroundings {
     const changes: StoreChanges = {
       rollback: (to) => this.askFold({ kind: 'rollback', to }),
       prune: () => this.askFold({ kind: 'prune' }),
+      pin: () => this.pin(),
     };
     return body(this.store, changes);
+  }
+
+  /** The fold waits until this thread reads the block whose files it holds. Throws BUSY where it has waited too long. */
+  private async pin(): Promise<PinnedStore> {
+    const hold = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+    const { files, head } = await this.askFold<PinnedBlock>({ kind: 'pin', hold });
+    let attached: OpenStore;
+    try {
+      attached = await attachStore(this.data.store);
+    } finally {
+      Atomics.store(new Int32Array(hold), 0, 1);
+      Atomics.notify(new Int32Array(hold), 0);
+    }
+    const release = async (): Promise<void> => {
+      await attached.close();
+      if (files !== null) releaseFiles(files);
+    };
+    const { hash } = attached.fold.head ?? {};
+    if (hash === undefined ? head === null : head !== null && equalBytes(hash, head.hash))
+      return { columns: attached.engine.columns, reader: attached.engine, files, release };
+    await release();
+    throw new UnspentError('BUSY', 'the store has moved on before it could be read at the block of its files; try again');
   }
 
   /** Says what is left aside of the settings that were given, as an opening does; those of the window would not take hold. */
@@ -128,8 +155,7 @@ export class HeldCommand implements HeldSurroundings {
     throw order.kind === 'refused' ? errorOf(order.failure) : new UnspentError('INTERRUPTED', 'nobody waits for the command any more');
   }
 
-  private stream(send: (text: string) => void): TextStream {
-    const { columns } = this.data.request;
+  private stream(columns: number | null, send: (text: string) => void): TextStream {
     return {
       isTTY: columns !== null,
       columns: columns ?? 0,

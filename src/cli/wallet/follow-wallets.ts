@@ -21,6 +21,6 @@ export async function followWallets(context: Context, store: OpenStore, signal: 
     await withWallets(context, (wallets) => feedWallets(wallets, store, { signal }), { create: true });
   } catch (error) {
     if (!isUnspentError(error)) throw error;
-    context.output.complain(`unspent: the wallets are not followed any more: ${error.message}`);
+    context.log.error('wallet', 'stopped', `the wallets are not followed any more: ${error.message}`, { code: error.code });
   }
 }

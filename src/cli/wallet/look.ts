@@ -4,7 +4,7 @@ import { toHex } from '../../util/bytes.ts';
 import { addressJson, balanceJson, coinJson, txJson, walletJson } from '../../wallet/documents.ts';
 import { holdingsOf } from '../../wallet/holdings.ts';
 import { action, type Context } from '../context.ts';
-import { count, counted, pairs, table } from '../format.ts';
+import { count, counted, table } from '../format.ts';
 import type { CommandOptions } from '../options.ts';
 import { withWallet, withWallets } from './open-wallets.ts';
 import { rowLimit, txId } from './operands.ts';
@@ -71,18 +71,16 @@ function balance(context: Context, name: string): Promise<void> {
     const { balance: sums, assets } = await holdingsOf(wallets, wallet);
     if (output.json) return output.document({ wallet: name, ...walletJson(notation, wallet), ...balanceJson(sums, assets) });
     const text = (amount: bigint): string => coinText(amount, notation);
-    output.line(
-      pairs([
-        ['total', text(sums.total)],
-        ['spendable', text(sums.spendable)],
-        ['confirmed', text(sums.confirmed)],
-        ['pending', `${text(sums.trustedPending)} of its own, ${text(sums.untrustedPending)} of others`],
-        ['immature', text(sums.immature)],
-        ['leased', text(sums.locked)],
-        ...(assets ?? []).map((asset, i): [string, string] => [i === 0 ? 'assets' : '', assetText(asset)]),
-        ['at', wallet.syncedTo === null ? 'no block yet' : `height ${count(wallet.syncedTo.height)}`],
-      ]),
-    );
+    output.pairs([
+      ['total', text(sums.total)],
+      ['spendable', text(sums.spendable)],
+      ['confirmed', text(sums.confirmed)],
+      ['pending', `${text(sums.trustedPending)} of its own, ${text(sums.untrustedPending)} of others`],
+      ['immature', text(sums.immature)],
+      ['leased', text(sums.locked)],
+      ...(assets ?? []).map((asset, i): [string, string] => [i === 0 ? 'assets' : '', assetText(asset)]),
+      ['at', wallet.syncedTo === null ? 'no block yet' : `height ${count(wallet.syncedTo.height)}`],
+    ]);
   });
 }
 

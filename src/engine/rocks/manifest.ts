@@ -1,7 +1,8 @@
 /**
  * What RocksDB's manifest says of the columns: how far their tables go, and from
- * which log on they are still in the logs. It is a log of edits
- * (db/version_edit.cc); each is a run of tagged fields and concerns one column.
+ * which log on they are still in the logs; and which tables there are. It is a
+ * log of edits (db/version_edit.cc); each is a run of tagged fields and concerns
+ * one column.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,6 +55,10 @@ export interface RocksManifest {
   readonly lastSequence: number;
   /** By log number: the last sequence number there was when the last column was given it. */
   readonly logSequences: ReadonlyMap<number, number>;
+  /** Bytes of each table, by its number. */
+  readonly tables: ReadonlyMap<number, number>;
+  /** False: it ends in the middle of a record, because a crash cut it or it is being written. */
+  readonly isWhole: boolean;
 }
 
 /** Of the database that CURRENT names. */
@@ -84,9 +89,10 @@ export class ManifestReader {
     const edits = readLog(path, Number.POSITIVE_INFINITY, this.#resumeAt);
     let next = edits.next();
     for (; !next.done; next = edits.next()) this.#state.apply(readEdit(new ByteReader(next.value, path), path), path);
-    this.#resumeAt = next.value.resumeAt;
-    const { minLogToKeep, lastSequence, logSequences, columns } = this.#state;
-    return { columns: [...columns.values()], minLogToKeep, lastSequence, logSequences };
+    const { resumeAt, isBroken } = next.value;
+    this.#resumeAt = resumeAt;
+    const { minLogToKeep, lastSequence, logSequences, columns, tables } = this.#state;
+    return { columns: [...columns.values()], minLogToKeep, lastSequence, logSequences, tables, isWhole: !isBroken };
   }
 }
 
@@ -98,12 +104,21 @@ interface Edit {
   minLogToKeep?: number;
   lastSequence?: number;
   tableSequence: number;
+  readonly addedTables: NewTable[];
+  readonly deletedTables: number[];
+}
+
+interface NewTable {
+  readonly number: number;
+  readonly bytes: number;
+  readonly sequence: number;
 }
 
 class ManifestState {
   /** By their numbers. */
   readonly columns = new Map<number, ManifestColumn>([[0, newColumn('default')]]);
   readonly logSequences = new Map<number, number>();
+  readonly tables = new Map<number, number>();
   minLogToKeep = 0;
   lastSequence = 0;
 
@@ -123,6 +138,9 @@ class ManifestState {
       this.logSequences.set(edit.logNumber, this.lastSequence);
     }
     column.tableSequence = Math.max(column.tableSequence, edit.tableSequence);
+    // In this order: a table that goes to another level is deleted from the one and added to the other.
+    for (const number of edit.deletedTables) this.tables.delete(number);
+    for (const { number, bytes } of edit.addedTables) this.tables.set(number, bytes);
   }
 }
 
@@ -131,7 +149,7 @@ function newColumn(name: string): ManifestColumn {
 }
 
 function readEdit(reader: ByteReader, path: string): Edit {
-  const edit: Edit = { column: 0, dropped: false, tableSequence: 0 };
+  const edit: Edit = { column: 0, dropped: false, tableSequence: 0, addedTables: [], deletedTables: [] };
   while (!reader.isAtEnd) {
     const tag = reader.varint();
     if (tag === TAG.column) edit.column = reader.varint();
@@ -140,10 +158,13 @@ function readEdit(reader: ByteReader, path: string): Edit {
     else if (tag === TAG.logNumber) edit.logNumber = reader.varint();
     else if (tag === TAG.minLogToKeep) edit.minLogToKeep = reader.varint();
     else if (tag === TAG.lastSequence) edit.lastSequence = reader.varint();
-    else if (tag === TAG.newFile) edit.tableSequence = Math.max(edit.tableSequence, readNewFile(reader));
-    else if (tag === TAG.deletedFile) {
+    else if (tag === TAG.newFile) {
+      const table = readNewFile(reader);
+      edit.addedTables.push(table);
+      edit.tableSequence = Math.max(edit.tableSequence, table.sequence);
+    } else if (tag === TAG.deletedFile) {
       reader.varint();
-      reader.varint();
+      edit.deletedTables.push(reader.varint());
     } else if (tag === TAG.compactCursor) {
       reader.varint();
       slice(reader);
@@ -154,15 +175,17 @@ function readEdit(reader: ByteReader, path: string): Edit {
   return edit;
 }
 
-/** Level, number, size, first key, last key, smallest and largest sequence number, optional fields. Returns the largest. */
-function readNewFile(reader: ByteReader): number {
-  for (let field = 0; field < 3; field++) reader.varint();
+/** Level, number, size, first key, last key, smallest and largest sequence number, optional fields. */
+function readNewFile(reader: ByteReader): NewTable {
+  reader.varint();
+  const number = reader.varint();
+  const bytes = reader.varint();
   slice(reader);
   slice(reader);
   reader.varint();
-  const largestSequence = reader.varint();
+  const sequence = reader.varint();
   while (reader.varint() !== NEW_FILE_END) slice(reader);
-  return largestSequence;
+  return { number, bytes, sequence };
 }
 
 function slice(reader: ByteReader): Uint8Array {

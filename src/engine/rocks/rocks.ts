@@ -8,10 +8,12 @@ import { hasPrefix } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { SCAN_ROWS } from '../../util/limits.ts';
 import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot } from '../engine.ts';
+import type { PinnedFiles } from '../pinned-files.ts';
 import { SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH, type ScanRange, scanRange } from '../scan-range.ts';
 import { markOpen, type UncleanShutdown, writeSeal } from '../seal.ts';
 import { WriteCounters } from '../write-counters.ts';
 import { binding, type NativeColumn, type NativeColumnRef } from './binding.ts';
+import { pinFiles } from './checkpoint.ts';
 import { lastPlace, type RocksColumn, RocksDatabase, rowAt } from './database.ts';
 import { storeError } from './errors.ts';
 import { ManifestReader } from './manifest.ts';
@@ -33,6 +35,8 @@ export interface RocksEngine extends Engine {
   readonly handle: RocksHandle;
   /** Who had the store open before and did not close it: RocksDB has recovered it from its logs. */
   readonly unclosed: UncleanShutdown | null;
+  /** The files of this moment, held in a folder of `place`; null: the file system cannot. */
+  pinFiles(place: string): PinnedFiles | null;
 }
 
 /**
@@ -238,6 +242,10 @@ class Rocks implements RocksEngine {
     const inTables = this.#manifest.read().columns.find((each) => each.name === name)?.tableSequence ?? 0;
     const rows = this.scan(column, { limit: STATS_ROWS_MAX });
     return rocksColumnStats(this.#tables.of(name), this.#counters.addedAfter(column, inTables), rows);
+  }
+
+  pinFiles(place: string): PinnedFiles | null {
+    return pinFiles(this.#database.directory, place, this.#database.sequence());
   }
 
   close(): Promise<void> {

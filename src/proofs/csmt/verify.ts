@@ -113,6 +113,12 @@ function consumedBy(steps: readonly Step[], key: Bits): number {
 
 /** The root above the node that ends at `key`, after `consumedBy`. What the steps leave of the key is the root's jump. */
 function climb(key: Bits, value: Uint8Array, steps: readonly Step[]): Uint8Array {
+  return pathHashes(key, value, steps)[steps.length];
+}
+
+/** What each step leads to from the value of a node, and at the end the root. Nothing is checked: a verifier has looked at key and steps before. */
+export function pathHashes(key: Bits, value: Uint8Array, steps: readonly Step[]): readonly Uint8Array[] {
+  const hashes: Uint8Array[] = [];
   let accumulated = value;
   let to = key.length;
   for (const { consumed, sibling } of steps) {
@@ -120,9 +126,11 @@ function climb(key: Bits, value: Uint8Array, steps: readonly Step[]): Uint8Array
     const me = partOf(key, from + 1, to, accumulated);
     const other = wholeOf(sibling);
     accumulated = bitAt(key, from) === 0 ? branchValue(me, other) : branchValue(other, me);
+    hashes.push(accumulated);
     to = from;
   }
-  return rootOf(partOf(key, 0, to, accumulated));
+  hashes.push(rootOf(partOf(key, 0, to, accumulated)));
+  return hashes;
 }
 
 function checkExclusion(root: Root, target: Bits, proof: ExclusionProof): void {

@@ -37,9 +37,12 @@ const SHOWN_FIELDS = [
   'knownAbove',
 ];
 
+/** Where the reference of the HTTP API is; problems link to their code there. */
+export const REFERENCE_PATH = '/docs/api';
+
 /** For an error without a code of ours. It is not among the codes, because nothing raises it. */
 export const UNFORESEEN = {
-  type: `/docs#${anchorOf('INTERNAL')}`,
+  type: `${REFERENCE_PATH}#${anchorOf('INTERNAL')}`,
   title: 'Something went wrong inside the server.',
   status: 500,
   detail: 'The request was not answered; the log of the server says why.',
@@ -56,7 +59,7 @@ export function problemOf(error: UnspentError): Problem {
   const meaning = ERROR_CODES[code].meaning;
   // A failure of the server itself may name files; its meaning does not.
   const detail = status === 500 ? meaning : message;
-  return { type: `/docs#${anchorOf(code)}`, title: meaning, status, detail, code, advice, ...shownFields(error.meta) };
+  return { type: `${REFERENCE_PATH}#${anchorOf(code)}`, title: meaning, status, detail, code, advice, ...shownFields(error.meta) };
 }
 
 function shownFields(meta: UnspentError['meta']): Record<string, unknown> {

@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Lease } from '../../events/shared-snapshots.ts';
 import type { Query } from '../../query/query.ts';
+import { isUnspentError } from '../../util/errors.ts';
 import type { Reads } from '../context.ts';
 import { isFresh } from './conditional.ts';
 
@@ -51,20 +52,54 @@ export function isKnownTo(request: FastifyRequest, etag: string): boolean {
   return isFresh(request.headers['if-none-match'], etag);
 }
 
-/** Leases the newest query, and sends what `produce` makes of it; null: 304, the client has it already. What it throws, fastify answers. */
+/**
+ * Leases the newest query, and sends what `produce` makes of it; null: 304, the client has it already. What it throws,
+ * fastify answers. Where rows are elsewhere, `produce` may be called again when they have come: it must only read.
+ */
 export function answerRead(reads: Reads, reply: FastifyReply, produce: (query: Query) => ReadAnswer | null): void {
   const lease = reads.lease();
-  let answer: ReadAnswer | null = null;
+  let answer: ReadAnswer | null | Promise<ReadAnswer | null>;
   try {
-    answer = produce(lease.query);
-    if (answer === null) reply.code(304).send();
-    else if (isWhole(answer.body)) reply.header('content-type', answer.type).send(answer.body);
-  } finally {
-    // A promise or a stream releases the lease when it ends.
-    if (answer === null || isWhole(answer.body)) lease.release();
+    answer = reads.attempt(() => produce(lease.query), reply.request.task);
+  } catch (error) {
+    lease.release();
+    throw error;
   }
+  if (answer instanceof Promise) sendAttempt(reads, answer, lease, reply, produce);
+  else sendAnswer(answer, lease, reply);
+}
+
+function sendAttempt(
+  reads: Reads,
+  attempt: Promise<ReadAnswer | null>,
+  lease: Lease,
+  reply: FastifyReply,
+  produce: (query: Query) => ReadAnswer | null,
+): void {
+  const failed = (error: Error): void => {
+    lease.release();
+    const newest = reads.lease();
+    const isMoved = newest.query !== lease.query;
+    newest.release();
+    // Nothing was sent yet: where its block is not held any more, the answer is of the newest one.
+    if (isUnspentError(error, 'COPY_MOVED') && isMoved) answerRead(reads, reply, produce);
+    else reply.send(error);
+  };
+  attempt.then((answer) => sendAnswer(answer, lease, reply), failed).catch((error: Error) => reply.send(error));
+}
+
+function sendAnswer(answer: ReadAnswer | null, lease: Lease, reply: FastifyReply): void {
+  // A promise or a stream releases the lease when it ends.
   if (answer?.body instanceof Promise) sendLater(answer.body, lease, reply, answer.type);
   else if (answer?.body instanceof Readable) sendStream(answer.body, lease, reply, answer.type);
+  else {
+    try {
+      if (answer === null) reply.code(304).send();
+      else reply.header('content-type', answer.type).send(answer.body);
+    } finally {
+      lease.release();
+    }
+  }
 }
 
 /** A body that is complete in memory. */

@@ -4,12 +4,14 @@
  * It is the same server, with the same guards, limits and metrics; only the
  * paths are shorter.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/schema.ts';
 import type { ShapeListener } from '../shapes.ts';
 import { listenOn } from './listen.ts';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface RootPort {
   /** Where the shape is on the HTTP server, such as `/kupo`. */

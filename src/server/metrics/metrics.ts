@@ -1,8 +1,9 @@
 /**
  * What Prometheus is told about the chain, the fold and the requests. Counts
  * come from the following side as sums since its start, timings one by one, and
- * gauges are read when somebody looks. All names begin with `unspent_`; what is
- * not known is left out rather than told as zero.
+ * gauges are read when somebody looks. Names begin with `unspent_`, but for those
+ * of the process, which have the names that all processes give them; what is not
+ * known is left out rather than told as zero.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Family } from '../../families/family.ts';
@@ -13,7 +14,9 @@ import { VERSION } from '../../util/version.ts';
 import type { ServerContext } from '../context.ts';
 import { eventCounts } from '../native/events/route.ts';
 import type { LiveStatus, LiveTiming } from '../thread/live.ts';
-import { lagBlocks } from './health.ts';
+import { copyMetrics } from './copy-metrics.ts';
+import { lagBlocks, unhealthyBecause, unreadyBecause } from './health.ts';
+import { publishMetrics } from './publish-metrics.ts';
 import { txsMetrics } from './txs-metrics.ts';
 
 /** From a commit at the tip (a millisecond) to a rollback of a whole window. */
@@ -55,6 +58,8 @@ const GAUGES = {
   cage_requests: 'Requests of cages that wait.',
   cage_malformed_datums: 'Outputs at cages whose datum should be one of a cage and is not, so far.',
   cage_gone_requests: 'Requests of cages that were spent in a way that the scripts do not allow, so far.',
+  healthy: '1 as long as /health says yes: nothing is damaged, and following has neither failed nor is stuck.',
+  ready: '1 while /ready says yes: answers are those of the newest blocks.',
   following: '1 while blocks of a source are being followed, 0 otherwise.',
   http_connections: 'Open connections.',
   event_streams: 'Open streams of events.',
@@ -76,6 +81,7 @@ type GaugeName = keyof typeof GAUGES | ValueName;
 export class Metrics {
   readonly registry = new Registry();
   private readonly context: ServerContext;
+  private readonly damage: () => string | null;
   private readonly sums = new Map<keyof typeof SUMS, Counter>();
   private readonly gauges = new Map<GaugeName, Gauge>();
   private readonly timings: Readonly<Record<LiveTiming['what'], Histogram>>;
@@ -87,8 +93,10 @@ export class Metrics {
   private readonly eventsSent: Counter;
   private readonly streamsEnded: Counter<'reason'>;
 
-  constructor(context: ServerContext) {
+  /** `damage`: what was found to be damaged; null: nothing. */
+  constructor(context: ServerContext, damage: () => string | null) {
     this.context = context;
+    this.damage = damage;
     const registers = [this.registry];
     for (const [name, [, help]] of Object.entries(SUMS)) {
       // A store that keeps no outputs has not counted any.
@@ -169,7 +177,13 @@ export class Metrics {
     }
     this.readStatus(live.status);
     this.readEvents();
-    return (await this.registry.metrics()) + txsMetrics(live.status.records) + (await processMetrics().metrics());
+    return (
+      (await this.registry.metrics()) +
+      txsMetrics(live.status.records) +
+      copyMetrics(this.context.copy) +
+      publishMetrics(live.status.publishing) +
+      (await processMetrics().metrics())
+    );
   }
 
   private readChain(query: Query, status: LiveStatus): void {
@@ -196,6 +210,9 @@ export class Metrics {
     this.set('cage_gone_requests', cage?.gone);
     const { sourceTip } = status;
     this.set('lag_blocks', lagBlocks(head, status));
+    const filling = status.fills.map(({ projection }) => projection);
+    this.set('healthy', unhealthyBecause(this.damage(), status) === null ? 1 : 0);
+    this.set('ready', unreadyBecause(head, status, filling) === null ? 1 : 0);
     const { clock } = network.dialect;
     // A chain whose blocks alone know the time does not say how old a block is that we do not have.
     const [theirs, ours] = [sourceTip === null ? null : clock.time(sourceTip.slot, null), clock.time(head?.slot ?? 0, null)];
@@ -234,13 +251,17 @@ function setSum(counter: Counter, value: number): void {
   counter.inc(value);
 }
 
+/** Gauges that are called as only counters may be; each says what another one says, too. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
 let ofProcess: Registry | null = null;
 
 /** Of the process and this thread: once, however many servers run in it. */
 function processMetrics(): Registry {
   if (ofProcess === null) {
     ofProcess = new Registry();
-    collectDefaultMetrics({ register: ofProcess, prefix: 'unspent_' });
+    collectDefaultMetrics({ register: ofProcess });
+    for (const name of MISNAMED) ofProcess.removeSingleMetric(name);
   }
   return ofProcess;
 }

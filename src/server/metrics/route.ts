@@ -17,13 +17,15 @@ const NO_ROUTE = 'none';
 export interface MetricsOptions {
   /** Told when the store could not be read. */
   onFailure(error: Error): void;
+  /** What was found to be damaged; null: nothing. */
+  damage?(): string | null;
   /** Milliseconds between two samples of the history. */
   readonly historyMs?: number;
 }
 
 export function registerMetrics(app: FastifyInstance, context: ServerContext, options: MetricsOptions): void {
-  const metrics = new Metrics(context);
-  const engine = new EngineMetrics(context.reads, metrics.registry);
+  const metrics = new Metrics(context, () => options.damage?.() ?? null);
+  const engine = new EngineMetrics(context.reads, metrics.registry, context.config.data);
   const history = new History(context, options.onFailure, options.historyMs);
   const forget = context.live.onTimings((timings) => {
     for (const timing of timings) {

@@ -32,6 +32,60 @@ const Minted = Type.Object(
   closed,
 );
 
+const AssetSummary = Type.Object(
+  {
+    unit: hex('Policy and name joined.'),
+    policy_id: hex('Its policy.'),
+    asset_name: hex('Its name.'),
+    quantity: amount('How much there is in all unspent outputs together.'),
+    utxo_count: count('Unspent outputs that hold it.'),
+    holder_count: count('Addresses that hold it.'),
+    holders: Type.Array(Type.Object({ owner_addr: Type.String(), quantity: amount('How much it holds.') }, closed), {
+      description: 'Those that hold most, most first.',
+    }),
+  },
+  { ...closed, description: 'An asset as a whole.' },
+);
+
+function rollbackReport(coin: TProperties, valid: TSchema): TSchema {
+  const block = { block: count('The height of the block it was in.'), block_hash: hex('The hash of that block.') };
+  const after = Type.Object(
+    {
+      state: Type.String({
+        description: '`in_block`: in a block of the new chain; `waiting`: in none, and may come back; `lost`: it cannot.',
+      }),
+      block: Type.Optional(count('The height of its block now.')),
+      block_hash: Type.Optional(hex('The hash of that block.')),
+      because: Type.Optional(Type.String({ description: 'Why it is lost.' })),
+      instead: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$', description: 'The transaction that took its place.' })),
+    },
+    closed,
+  );
+  const transaction = Type.Object(
+    {
+      tx_hash: txHash,
+      valid,
+      ...block,
+      output_count: count('Outputs it had made.'),
+      ...coin,
+      outputs: Type.Array(Type.Ref('Utxo#'), { description: 'The first of them, as they stood.' }),
+      after,
+    },
+    closed,
+  );
+  return Type.Object(
+    {
+      time: Type.Number({ description: 'When the server saw it, in Unix milliseconds.' }),
+      to: Type.Union([Type.Ref('Point#'), Type.Null()], { description: 'The newest block that both chains have; null: the origin.' }),
+      undone: count('Blocks that were undone.'),
+      blocks: Type.Array(Type.Ref('Block#'), { description: 'Those, newest first; the first of them where there were many.' }),
+      transactions: Type.Array(transaction, { description: 'Of those blocks, newest first.' }),
+      partial: Type.Boolean({ description: 'Some transactions are left out: there were too many, or their block was pruned.' }),
+    },
+    { ...closed, description: 'A rollback, and what became of what it took away.' },
+  );
+}
+
 /** `place`: what every document says of where something stands. */
 export function historyComponents(place: TProperties): Readonly<Record<string, TSchema>> {
   const where = { tx_hash: txHash, tx_index: count('Its place in its block.'), ...place };
@@ -69,5 +123,25 @@ export function historyComponents(place: TProperties): Readonly<Record<string, T
     },
     { ...closed, description: 'A transaction of Cardano with everything it names.' },
   );
-  return { OwnerTx, Transaction };
+  const coin = {
+    lovelace_amount: Type.Optional(amount('Lovelace. Cardano.')),
+    satoshi_amount: Type.Optional(amount('Satoshi. Bitcoin family.')),
+  };
+  const valid = Type.Boolean({ description: 'False: its scripts failed, and only its collateral was spent.' });
+  const NewestTx = Type.Object(
+    { ...where, valid, output_count: count('Outputs it made.'), ...coin },
+    {
+      ...closed,
+      description: 'A transaction with what it made; the amount is left out where there are very many outputs, or one was forgotten.',
+    },
+  );
+  const AssetMint = Type.Object(
+    {
+      ...where,
+      transfers: count('Transactions that it was followed back through.'),
+      auxiliary_data: Type.Optional(hex('CBOR that came with the mint: metadata, scripts.')),
+    },
+    { ...closed, description: 'A transaction that minted an asset.' },
+  );
+  return { OwnerTx, Transaction, NewestTx, AssetMint, AssetSummary, RollbackReport: rollbackReport(coin, valid) };
 }

@@ -67,10 +67,54 @@ const Cage = Type.Object(
   { ...closed, description: 'What is known of cages; null where none are followed (`cage.enabled`).' },
 );
 
+const Copy = Type.Object(
+  {
+    name: orNull(text('Its URL, without a password.')),
+    change: count('Number of the published change that is read.'),
+    newest_change: orNull(count('The newest that is known.')),
+    published_at: orNull(Type.Number({ description: 'When the change that is read was published, in Unix seconds.' })),
+    reads: count('Reads since the process started.'),
+    repeats: count('Times that one was run again when its rows had come.'),
+    sleeps: count('Times that the thread slept for rows.'),
+    statements: count('Statements of the database.'),
+    rows: count('Rows that came from it.'),
+    cache_bytes: count('Of rows of this change that are kept here.'),
+  },
+  { ...closed, description: 'The published copy that is read from; absent where the store is open here.' },
+);
+
+const Publishing = Type.Object(
+  {
+    target: text('The copy.'),
+    form: Type.Union([Type.Literal('columns'), Type.Literal('sql')]),
+    state: Type.Union(
+      ['connecting', 'waiting', 'catching-up', 'loading', 'publishing', 'unreachable', 'stopped'].map((state) => Type.Literal(state)),
+      {
+        description: '`waiting`: another publisher leads. `catching-up`: the store is far behind its chain, and a copy that begins waits.',
+      },
+    ),
+    epoch: count('Of the leader.'),
+    seq: count('Number of the last change.'),
+    height: orNull(count('Of the copy; null: the origin, or nothing is published.')),
+    lag: count('Blocks that the store is ahead of the copy.'),
+    blocks: count('Published since the process started.'),
+    undone: count('Blocks undone in the copy.'),
+    rows: count('Rows put and deleted.'),
+    bytes: count('Of them.'),
+    snapshots: count('Times that the copy began anew.'),
+    commits: count('Transactions.'),
+    commit_seconds: Type.Number({ description: 'Of the newest.' }),
+    commit_seconds_sum: Type.Number({ description: 'Of all.' }),
+    last_error: orNull(text('What went wrong last.')),
+  },
+  { ...closed, description: 'How publishing to a copy elsewhere is doing (`publish.to`); null: nothing is published from here.' },
+);
+
 export const Status = Type.Object(
   {
     version: text('Of this server.'),
     network: text('Its name.'),
+    family: Type.String({ description: 'The family of that network, as proofs name it.' }),
     healthy: Type.Boolean(),
     ready: Type.Boolean(),
     reason: orNull(text('Why it is not healthy, or not ready.')),
@@ -101,11 +145,13 @@ export const Status = Type.Object(
     ),
     cage: orNull(Cage),
     txs: orNull(TxsStatus),
+    publishing: orNull(Publishing),
     shapes: Type.Array(Type.String(), { description: 'What it answers in besides this API.' }),
     projections: Type.Array(Type.String(), { description: 'What the store keeps.' }),
     settings: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Integer(), Type.String()]), {
       description: 'The settings in force that say what is kept, how far back, and how it is pruned and applied.',
     }),
+    copy: Type.Optional(Copy),
     following: Following,
     bytes: count('On disk.'),
     keys: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: 'Rows of each column, as the engine estimates them.' }),

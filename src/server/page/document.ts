@@ -25,9 +25,12 @@ export function documentOf(base: string, modules: readonly string[]): string {
   <a class="skip" href="#main">Skip to the content</a>
   <header class="top">
     <div class="bar">
-      <a class="brand" href="#/" aria-label="Unspent, overview"><img src="${base}/icon.svg" alt="" width="26" height="26"><span>Unspent</span></a>
-      <span class="chip" id="network" hidden></span>
-      <a class="chip" id="wallets" href="#/wallets" hidden>Wallets</a>
+      <div class="named">
+        <a class="brand" href="#/" aria-label="Unspent, overview"><img src="${base}/icon.svg" alt="" width="26" height="26"><span>Unspent</span></a>
+        <span class="chip" id="network" hidden></span>
+        <a class="chip" id="mempool" href="#/mempool" hidden>Mempool</a>
+        <a class="chip" id="wallets" href="#/wallets" hidden>Wallets</a>
+      </div>
       <form class="search" id="search" role="search">
         <label class="unseen" for="query">Search the chain</label>
         <svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="8.5" cy="8.5" r="5.5"/><path d="m13 13 4.5 4.5"/></svg>
@@ -35,10 +38,12 @@ export function documentOf(base: string, modules: readonly string[]): string {
           placeholder="Address, tx#index, transaction, block" title="Press / to search">
         <kbd aria-hidden="true">/</kbd>
       </form>
+      <div class="signs">
       <span class="line" id="line" role="status" data-state="connecting"><i aria-hidden="true"></i><span>connecting</span></span>
       <button class="quiet" id="theme" type="button" aria-label="Switch between dark and light" title="Dark or light">
         <svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="6.5"/><path class="half" d="M10 3.5a6.5 6.5 0 0 1 0 13z"/></svg>
       </button>
+      </div>
     </div>
   </header>
   <main id="main" tabindex="-1">
@@ -46,7 +51,7 @@ export function documentOf(base: string, modules: readonly string[]): string {
   </main>
   <footer class="foot">
     <span id="version">Unspent</span>
-    <nav aria-label="Elsewhere"><a href="/docs">API reference</a><a href="/api/v1/status">Status as JSON</a><a href="/metrics">Metrics</a></nav>
+    <nav aria-label="Elsewhere"><a href="/docs/">Documentation</a><a href="/docs/api">API reference</a><a href="/api/v1/status">Status as JSON</a><a href="/metrics">Metrics</a></nav>
   </footer>
 </body>
 </html>

@@ -15,7 +15,8 @@ import { type PageFile, type PageFiles, readPage } from './assets.ts';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const ASK_AGAIN = 'no-cache';
 
-export function registerPage(app: FastifyInstance): void {
+/** Returns what reads the files, for other pages that share them. */
+export function registerPage(app: FastifyInstance): () => Promise<PageFiles> {
   // Read with the first request for it, because most servers are asked by programs only.
   let page: Promise<PageFiles> | undefined;
   const load = (): Promise<PageFiles> => {
@@ -25,7 +26,7 @@ export function registerPage(app: FastifyInstance): void {
   const options = { schema: { hide: true }, config: { withoutToken: true } };
   app.get('/', options, async (request, reply) => {
     reply.header('content-security-policy', PAGE_CONTENT_POLICY);
-    return send((await load()).document, ASK_AGAIN, request, reply);
+    return sendPageFile((await load()).document, ASK_AGAIN, request, reply);
   });
   app.get<{ Params: { digest: string; name: string } }>('/page/:digest/:name', options, async (request, reply) => {
     const { digest, name } = request.params;
@@ -33,12 +34,25 @@ export function registerPage(app: FastifyInstance): void {
     const asset = assets.get(name);
     if (asset === undefined) throw new UnspentError('NO_ROUTE', `the page has no file '${name.slice(0, 40)}'`);
     // A page from before an update still finds its files, but must not take the new ones for its own.
-    return send(asset, digest === ours ? FOR_EVER : ASK_AGAIN, request, reply);
+    return sendPageFile(asset, digest === ours ? FOR_EVER : ASK_AGAIN, request, reply);
   });
+  return load;
 }
 
-function send({ type, body, etag }: PageFile, cache: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  setValidator(reply, etag, cache);
-  if (isKnownTo(request, etag)) return reply.code(304).send();
-  return reply.type(type).send(body);
+/** Compressed for whoever takes it so, and not at all for whoever has it. */
+export function sendPageFile(
+  { type, body, gzip, etag }: PageFile,
+  cache: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const isSmall = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers['accept-encoding'] ?? '');
+  // Bytes that differ have validators that differ.
+  const validator = isSmall ? etag.replace(/"$/, '-gzip"') : etag;
+  setValidator(reply, validator, cache);
+  const vary = reply.getHeader('vary');
+  reply.header('vary', vary === undefined ? 'accept-encoding' : `${String(vary)}, accept-encoding`);
+  if (isKnownTo(request, validator)) return reply.code(304).send();
+  if (isSmall) reply.header('content-encoding', 'gzip');
+  return reply.type(type).send(isSmall ? gzip : body);
 }

@@ -54,13 +54,15 @@ code, .mono { font-family: var(--mono); font-size: .93em; }
 
 .top { position: sticky; top: 0; z-index: 5; background: var(--surface); border-bottom: 1px solid var(--edge); }
 .bar, main, .foot { width: 100%; max-width: 1280px; margin: 0 auto; padding-inline: 20px; }
-.bar { display: flex; align-items: center; gap: 12px; height: 56px; }
+.bar { display: grid; grid-template-columns: minmax(max-content, 1fr) minmax(0, 620px) minmax(max-content, 1fr); align-items: center; gap: 16px; height: 56px; }
+.bar .named, .bar .signs { display: flex; align-items: center; gap: 10px; min-width: 0; }
+.bar .signs { justify-content: flex-end; }
 .brand { display: flex; align-items: center; gap: 9px; color: var(--text); font-weight: 650; font-size: 16px; letter-spacing: -.01em; }
 .brand:hover { text-decoration: none; }
 .brand img { display: block; }
 .chip { padding: 1px 9px; border: 1px solid var(--edge-strong); border-radius: 99px; color: var(--muted); font-size: 12px; font-weight: 550; white-space: nowrap; }
 
-.search { position: relative; flex: 1; max-width: 620px; margin-inline: auto; }
+.search { position: relative; width: 100%; max-width: 620px; margin-inline: auto; }
 .search input {
   width: 100%; height: 36px; padding: 0 40px 0 36px; border: 1px solid var(--edge-strong); border-radius: 8px;
   background: var(--sunken); color: var(--text); font: inherit; text-overflow: ellipsis;
@@ -83,7 +85,7 @@ kbd { padding: 0 6px; border: 1px solid var(--edge-strong); border-radius: 4px; 
 .quiet svg { width: 18px; height: 18px; fill: none; stroke: currentColor; stroke-width: 1.6; }
 .quiet .half { fill: currentColor; stroke: none; }
 
-main { flex: 1; padding-block: 18px 28px; }
+main { flex: 1 0 auto; min-height: calc(100vh - 57px); padding-block: 18px 28px; }
 .foot { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 6px 20px; padding-block: 14px 22px; color: var(--muted); font-size: 12.5px; }
 .foot nav { display: flex; flex-wrap: wrap; gap: 4px 18px; }
 .foot a { color: var(--muted); text-decoration: underline; text-underline-offset: 2px; }
@@ -106,13 +108,14 @@ h2 { font-size: 13px; font-weight: 620; letter-spacing: .005em; }
 .notice input { flex: 1; min-width: 0; height: 36px; padding: 0 12px; border: 1px solid var(--edge-strong); border-radius: 8px; background: var(--sunken); color: var(--text); font: inherit; }
 
 @media (max-width: 720px) {
-  .bar { flex-wrap: wrap; height: auto; gap: 8px 10px; padding-block: 9px; }
+  .bar { grid-template-columns: minmax(0, 1fr) auto; height: auto; gap: 8px 10px; padding-block: 9px; }
+  .bar .named { height: 34px; gap: 8px; overflow-x: auto; scrollbar-width: none; }
+  .brand span { display: none; }
   .bar, main, .foot { padding-inline: 12px; }
-  .search { order: 9; flex-basis: 100%; max-width: none; }
+  .search { order: 9; grid-column: 1 / -1; max-width: none; }
   .search input { height: 40px; font-size: 16px; }
   .search svg { top: 12px; }
   .search kbd { display: none; }
-  .line { margin-left: auto; }
   main { padding-top: 12px; }
 }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }

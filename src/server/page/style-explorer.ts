@@ -46,7 +46,7 @@ time { white-space: nowrap; }
 
 @media (max-width: 720px) {
   .subject { padding: 14px; }
-  .facts { grid-template-columns: 1fr; gap: 9px; }
+  .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 10px 16px; }
   .rows thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
   .rows, .rows tbody, .rows tr, .rows td, .rows caption { display: block; width: 100%; }
   .rows tr { padding: 8px 14px; border-bottom: 1px solid var(--edge); }

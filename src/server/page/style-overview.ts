@@ -15,6 +15,8 @@ export const OVERVIEW = /* css */ `
 
 .tips { display: grid; grid-template-columns: 1fr 1fr; gap: 0 24px; }
 .tips > div { border-left: 1px solid var(--edge); padding-left: 18px; min-width: 0; }
+.tips dd { min-height: 72px; }
+.at-rest #source-tip, .at-rest #source, .at-rest .chart:nth-child(-n+3) { display: none; }
 .tips dt { color: var(--muted); font-size: 12.5px; }
 .tips .big { font-size: 22px; font-weight: 640; letter-spacing: -.015em; line-height: 1.35; }
 .tips .rest { color: var(--muted); font-size: 12.5px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
@@ -31,7 +33,7 @@ export const OVERVIEW = /* css */ `
 .strip li.gone a { background: var(--bad); opacity: .9; animation: sink 1.6s ease-in forwards; }
 @keyframes rise { from { height: 0; opacity: 0; } }
 @keyframes sink { 40% { opacity: .9; } to { height: 0; opacity: 0; } }
-.strip .scale { display: flex; justify-content: space-between; gap: 12px; margin-top: 5px; padding-top: 5px; border-top: 1px solid var(--edge); color: var(--muted); font-size: 12px; }
+.strip .scale { min-height: 24px; display: flex; justify-content: space-between; gap: 12px; margin-top: 5px; padding-top: 5px; border-top: 1px solid var(--edge); color: var(--muted); font-size: 12px; }
 
 .tiles { display: grid; grid-template-columns: 1fr 1.55fr .85fr 1fr 1.25fr .85fr; gap: 0; overflow: hidden; }
 .tiles > div { padding: 12px 16px 13px; box-shadow: -1px -1px 0 var(--edge); min-width: 0; }
@@ -91,6 +93,8 @@ export const OVERVIEW = /* css */ `
 @media (max-width: 720px) {
   .hero { padding: 14px; }
   .verdict h1 { font-size: 22px; }
+  .verdict p { min-height: 42px; }
+  .tips dd { min-height: 101px; }
   .verdict .lamp { margin-top: 8px; }
   .charts { grid-template-columns: minmax(0, 1fr); }
   .panels > .card { grid-column: 1 / -1; }
@@ -100,6 +104,7 @@ export const OVERVIEW = /* css */ `
   .tips .big { font-size: 19px; }
   .tiles { grid-template-columns: 1fr 1fr; }
   .tiles > div { padding: 9px 12px; }
+  .tiles > div:nth-child(-n+2) { min-height: 84px; }
   .tiles dd { font-size: 15.5px; white-space: normal; }
   .tips .rest { white-space: normal; }
   .chart .reading { margin-left: 0; }

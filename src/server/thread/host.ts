@@ -9,12 +9,14 @@ import type { Config } from '../../config/schema.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Network } from '../../families/family.ts';
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
+import type { PublishedCopy } from '../../publish/remote/copy.ts';
+import type { LogLine } from '../../util/log.ts';
 import { nextTurn } from '../../util/time-slice.ts';
 import { buildApp } from '../app.ts';
 import type { ServerContext } from '../context.ts';
 import { Workload } from '../http/work/workload.ts';
 import { MempoolKeeper } from '../mempool/keeper.ts';
-import { EngineReads } from '../reads.ts';
+import { CopyReads, EngineReads } from '../reads.ts';
 import { openShapes, type PortsByShape, type ShapeServer } from '../shapes.ts';
 import { cannotListen } from './listen-error.ts';
 import type { LiveStatus, LiveUpdate } from './live.ts';
@@ -23,6 +25,8 @@ import type { FollowedNode } from './node-link.ts';
 
 export interface HostParts {
   readonly engine: Engine;
+  /** The published copy that the engine is of; absent: it is the store's own. */
+  readonly copy?: PublishedCopy;
   readonly network: Network;
   readonly config: Config;
   /** Names of the projections the store keeps. */
@@ -32,6 +36,8 @@ export interface HostParts {
   readonly node: FollowedNode;
   /** Those that wire shapes with listeners of their own shall listen on. */
   readonly ports: PortsByShape;
+  /** What goes wrong, a line each. */
+  readonly log: LogLine;
 }
 
 export interface Listening {
@@ -65,10 +71,10 @@ export class Host {
     const servers: Closable[] = [];
     const shapes = new Map<string, ShapeServer>();
     try {
-      const app = await buildApp(inside.context);
+      const app = await buildApp(inside.context, { log: parts.log });
       servers.push(app);
       const url = await listen(app, parts.config.server);
-      await openShapes(inside.context, app, parts.ports, shapes, (line) => process.stderr.write(`unspent: ${line}\n`));
+      await openShapes(inside.context, app, parts.ports, shapes, parts.log);
       const ports = Object.fromEntries([...shapes].map(([name, server]) => [name, server.ports]));
       return new Host(inside, [...servers, ...shapes.values()], { url, ports });
     } catch (error) {
@@ -105,8 +111,9 @@ interface HostInside {
   readonly context: ServerContext;
 }
 
-function insideOf({ engine, network, config, projections, status, node }: HostParts): HostInside {
-  const reads = new EngineReads(engine, network.ledger.traits);
+function insideOf({ engine, copy, network, config, projections, status, node }: HostParts): HostInside {
+  const { traits } = network.ledger;
+  const reads = copy === undefined ? new EngineReads(engine, traits) : new CopyReads(copy.engine, traits);
   const live = new LiveReceiver(status);
   // Registered first, so that it hears of moves before all others.
   const keeper = keeperOf(network, projections, reads, node);
@@ -116,6 +123,7 @@ function insideOf({ engine, network, config, projections, status, node }: HostPa
     projections,
     reads,
     live,
+    ...(copy === undefined ? {} : { copy }),
     mempool: keeper?.mempool ?? null,
     workload: new Workload(),
     // Where there is no mempool to hold it against, it goes to the node alone.

@@ -3,6 +3,7 @@
  * thread: plain data only, nothing that could not be sent.
  */
 
+import type { PublishReport } from '../../store/publishing.ts';
 import type { TxsReport } from '../../txstore/chain/report.ts';
 
 export interface LivePoint {
@@ -50,6 +51,8 @@ export interface LiveStatus {
   readonly fills: readonly LiveFill[];
   /** How the records of transactions are doing; null: none are kept. */
   readonly records: TxsReport | null;
+  /** How publishing is doing; null: nothing is published from here. */
+  readonly publishing: PublishReport | null;
   readonly connectionsLost: number;
   /** Times since the last block that what the peer had sent was refused. */
   readonly refusals: number;
@@ -90,6 +93,7 @@ export const NOT_FOLLOWING: LiveStatus = {
   rollbacks: [],
   fills: [],
   records: null,
+  publishing: null,
   connectionsLost: 0,
   refusals: 0,
   lastError: null,

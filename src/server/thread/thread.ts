@@ -12,6 +12,7 @@ import type { EngineHandle } from '../../engine/open.ts';
 import type { Network } from '../../families/family.ts';
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
 import { errorOf, type Failure, failureOf } from '../../util/failure.ts';
+import type { LogLevel, LogLine } from '../../util/log.ts';
 import { type PackedChanges, packChanges } from '../mempool/pack.ts';
 import type { PortsByShape } from '../shapes.ts';
 import type { Listening } from './host.ts';
@@ -45,6 +46,7 @@ export type Report =
   | { readonly kind: 'taken' }
   /** For the node that is followed. */
   | { readonly kind: 'ask'; readonly number: number; readonly question: NodeQuestion }
+  | { readonly kind: 'log'; readonly text: string; readonly level: LogLevel | undefined }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 export class ServerThread {
@@ -58,7 +60,7 @@ export class ServerThread {
   private onTaken: (() => void) | null = null;
 
   /** `node`: the one that is followed here, for what readers over there ask and submit. */
-  constructor(data: ThreadData, node: FollowedNode) {
+  constructor(data: ThreadData, node: FollowedNode, log: LogLine) {
     this.node = node;
     // The same file as it stands beside this one: a source in a checkout, compiled in a package.
     const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
@@ -76,6 +78,7 @@ export class ServerThread {
       this.worker.on('message', (report: Report) => {
         if (report.kind === 'listening') resolve(report.listening);
         else if (report.kind === 'taken') this.onTaken?.();
+        else if (report.kind === 'log') log(report.text, report.level);
         else if (report.kind === 'ask') void this.answer(report.number, report.question);
         else {
           failure = errorOf(report.failure);

@@ -38,7 +38,13 @@ async function run(): Promise<void> {
   const engine = await attachEngine(handle, columns);
   const node = new ThreadNode((number, question) => report({ kind: 'ask', number, question }));
   try {
-    const host = await Host.open({ ...parts, engine, node, network: openNetwork(network.name, null, network.parameters) });
+    const host = await Host.open({
+      ...parts,
+      engine,
+      node,
+      log: (text, level) => report({ kind: 'log', text, level }),
+      network: openNetwork(network.name, null, network.parameters),
+    });
     const closed = obey(host, node);
     report({ kind: 'listening', listening: host.listening });
     await closed;

@@ -28,8 +28,10 @@ export class WalletAccess {
     return this.#server.config.server.waitSecondsMax;
   }
 
-  /** Throws UNAUTHORIZED. */
+  /** Throws UNAUTHORIZED, and UNSUPPORTED where there is no store to feed wallets from. */
   check({ raw }: FastifyRequest, reply: FastifyReply): void {
+    if (this.#server.copy !== undefined)
+      throw new UnspentError('UNSUPPORTED', 'this server reads a published copy: wallets are kept beside the store that they are fed from');
     this.#isToken ??= tokenCheck(walletToken(this.#server.config));
     if (this.#isToken(raw.headers.authorization)) return;
     reply.header('www-authenticate', 'Bearer realm="unspent wallets"');

@@ -4,11 +4,12 @@
  * the signal, is to cancel the command over there.
  */
 import { connect, type Socket } from 'node:net';
-import { UnspentError } from '../../util/errors.ts';
+import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import { errorOf } from '../../util/failure.ts';
 import { CONTROL_GREETING_MS } from '../../util/limits.ts';
 import { VERSION } from '../../util/version.ts';
-import { asGreeting, asOutput, type CommandRequest, type Greeting, LineReader, lineOf } from './protocol.ts';
+import type { LiveSample } from '../live/sample.ts';
+import { asGreeting, asOutput, asSample, type CommandRequest, type Greeting, LineReader, lineOf } from './protocol.ts';
 import { findSocket } from './socket-place.ts';
 
 export interface AskStreams {
@@ -35,15 +36,7 @@ export class StoreHolder {
   /** Runs a command there; resolves with its exit code. Throws what the holder says it cannot do, and CLOSED where it ends before the command does. */
   async run(request: Omit<CommandRequest, 'unspent'>, streams: AskStreams, signal: AbortSignal): Promise<number> {
     const { connection } = this;
-    const { unspent } = this.greeting;
-    if (unspent !== VERSION) {
-      connection.close();
-      throw new UnspentError(
-        'STORE_LOCKED',
-        `${this.description}; it is unspent ${unspent}, and this is ${VERSION}: the two do not understand each other`,
-        { process: this.greeting.process },
-      );
-    }
+    this.checkVersion();
     const cancel = (): void => connection.finish();
     signal.addEventListener('abort', cancel, { once: true });
     try {
@@ -68,8 +61,37 @@ export class StoreHolder {
     }
   }
 
+  /** Hands on samples of what the store does; resolves when the holder closes the store, or the signal comes. */
+  async watch(watchMs: number, take: (sample: LiveSample) => void, signal: AbortSignal): Promise<void> {
+    const { connection } = this;
+    this.checkVersion();
+    const cancel = (): void => connection.close();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      connection.send(lineOf({ unspent: VERSION, watchMs }));
+      for (let message = await connection.next(); message !== null && !signal.aborted; message = await connection.next())
+        take(asSample(message));
+    } catch (error) {
+      if (!signal.aborted && !isUnspentError(error, 'CLOSED')) throw error;
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      connection.close();
+    }
+  }
+
   close(): void {
     this.connection.close();
+  }
+
+  private checkVersion(): void {
+    const { unspent, process: id } = this.greeting;
+    if (unspent === VERSION) return;
+    this.connection.close();
+    throw new UnspentError(
+      'STORE_LOCKED',
+      `${this.description}; it is unspent ${unspent}, and this is ${VERSION}: the two do not understand each other`,
+      { process: id },
+    );
   }
 }
 

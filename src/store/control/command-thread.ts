@@ -9,12 +9,14 @@ import { Worker } from 'node:worker_threads';
 import type { Config } from '../../config/schema.ts';
 import type { ColumnSpec } from '../../engine/engine.ts';
 import type { EngineHandle } from '../../engine/open.ts';
+import { type PinnedFiles, releaseFiles } from '../../engine/pinned-files.ts';
 import type { Network } from '../../families/family.ts';
 import type { Point } from '../../ledgers/ledger.ts';
 import type { FoldOptions } from '../../state/fold.ts';
 import { type Failure, failureOf } from '../../util/failure.ts';
+import { PIN_HOLD_MS } from '../../util/limits.ts';
 import type { OpenStore } from '../store.ts';
-import { changesOf, type StoreChanges } from './changes.ts';
+import { changesOf, type PinnedBlock, pinBlock, type StoreChanges } from './changes.ts';
 import type { CommandOutput, CommandRequest } from './protocol.ts';
 import { ThreadFlow } from './thread-flow.ts';
 
@@ -41,11 +43,13 @@ export type CommandReport =
   | { readonly kind: 'output'; readonly output: CommandOutput }
   /** One at a time. */
   | { readonly kind: 'rollback'; readonly to: Point | null }
-  | { readonly kind: 'prune' };
+  | { readonly kind: 'prune' }
+  /** `hold`: the fold waits until it is 1, because whoever asked then reads the same block. */
+  | { readonly kind: 'pin'; readonly hold: SharedArrayBuffer };
 
 /** To the thread. */
 export type CommandOrder =
-  | { readonly kind: 'changed'; readonly result: Awaited<ReturnType<StoreChanges['rollback'] | StoreChanges['prune']>> }
+  | { readonly kind: 'changed'; readonly result: Awaited<ReturnType<StoreChanges['rollback'] | StoreChanges['prune']>> | PinnedBlock }
   | { readonly kind: 'refused'; readonly failure: Failure }
   | { readonly kind: 'stop' };
 
@@ -58,9 +62,12 @@ export class CommandThread {
   private readonly worker: Worker;
   private readonly flow = new ThreadFlow(new SharedArrayBuffer(ThreadFlow.BYTES));
   private readonly changes: StoreChanges;
+  private readonly store: OpenStore;
+  private readonly pins: PinnedFiles[] = [];
   private hasEnded = false;
 
   constructor(store: OpenStore, parcel: StoreParcel, request: CommandRequest, write: OutputWriter) {
+    this.store = store;
     this.changes = changesOf(store);
     // Commands belong to the command line, which nobody imports: the thread begins there.
     const file = import.meta.url.endsWith('.ts') ? '../../cli/held/worker.ts' : '../../cli/held/worker.js';
@@ -78,6 +85,8 @@ export class CommandThread {
     this.ended = new Promise((resolve) => {
       this.worker.once('error', (error) => send({ failure: failureOf(error) }));
       this.worker.once('exit', () => {
+        // It has released them itself, unless it was ended.
+        for (const pin of this.pins) releaseFiles(pin);
         if (!this.hasEnded) send({ failure: { code: null, message: 'the thread of the command ended', meta: {} } });
         resolve();
       });
@@ -97,11 +106,22 @@ export class CommandThread {
 
   private async change(report: Exclude<CommandReport, { kind: 'output' }>): Promise<void> {
     try {
+      if (report.kind === 'pin') {
+        this.pin(new Int32Array(report.hold));
+        return;
+      }
       const result = report.kind === 'prune' ? await this.changes.prune() : await this.changes.rollback(report.to);
       this.order({ kind: 'changed', result });
     } catch (error) {
       this.order({ kind: 'refused', failure: failureOf(error) });
     }
+  }
+
+  private pin(hold: Int32Array): void {
+    const result = pinBlock(this.store);
+    if (result.files !== null) this.pins.push(result.files);
+    this.order({ kind: 'changed', result });
+    Atomics.wait(hold, 0, 0, PIN_HOLD_MS);
   }
 
   private order(order: CommandOrder): void {

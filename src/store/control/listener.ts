@@ -9,11 +9,21 @@ import type { OwnedEngine } from '../../engine/open.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { failureOf } from '../../util/failure.ts';
-import { CONTROL_COMMANDS_MAX, CONTROL_CONNECTIONS_MAX, CONTROL_GREETING_MS } from '../../util/limits.ts';
+import { CONTROL_COMMANDS_MAX, CONTROL_CONNECTIONS_MAX, CONTROL_GREETING_MS, WATCH_WAITING_BYTES_MAX } from '../../util/limits.ts';
 import { VERSION } from '../../util/version.ts';
+import { LiveMeter } from '../live/meter.ts';
 import type { OpenStore } from '../store.ts';
 import { CommandThread, type StoreParcel } from './command-thread.ts';
-import { asRequest, type CommandOutput, type CommandRequest, type Greeting, LineReader, lineOf } from './protocol.ts';
+import {
+  asRequest,
+  asWatchRequest,
+  type CommandOutput,
+  type CommandRequest,
+  type Greeting,
+  LineReader,
+  lineOf,
+  type WatchRequest,
+} from './protocol.ts';
 import { closeSocketToOthers, makeSocketPlace, removeSocketPlace } from './socket-place.ts';
 
 /** Begins to listen for the commands of others; `holder` is what it calls itself. Returns why it cannot, if so: the store is open all the same. */
@@ -32,12 +42,14 @@ export async function listenForCommands(store: OpenStore, holder: string): Promi
 
 class ControlListener {
   private readonly store: OpenStore;
-  private readonly holder: string;
-  private readonly since = new Date().toISOString();
+  readonly holder: string;
+  readonly since = new Date().toISOString();
   private readonly server: Server;
   private readonly connections = new Set<Socket>();
   private readonly threads = new Set<CommandThread>();
   private isClosing = false;
+  /** From the first watcher on. */
+  private meter: LiveMeter | null = null;
 
   constructor(store: OpenStore, holder: string) {
     this.store = store;
@@ -69,6 +81,7 @@ class ControlListener {
     this.isClosing = true;
     this.store.readers.delete(this);
     this.server.close();
+    this.meter?.close();
     // Before the commands stop, so that whoever waits for one hears why.
     for (const socket of this.connections) refuse(socket, closingError());
     for (const thread of this.threads) {
@@ -101,11 +114,17 @@ class ControlListener {
     socket.once('close', () => clearTimeout(late));
     const lines = new LineReader();
     let thread: CommandThread | null = null;
+    let isWatched = false;
     socket.on('data', (bytes) => {
       try {
         for (const message of lines.take(bytes)) {
-          if (thread !== null) throw new UnspentError('PROTOCOL', 'a connection to a control socket is for one command');
-          thread = this.run(asRequest(message), socket);
+          if (thread !== null || isWatched) throw new UnspentError('PROTOCOL', 'a connection to a control socket is for one command');
+          const watch = asWatchRequest(message);
+          if (watch === null) thread = this.run(asRequest(message), socket);
+          else {
+            this.watch(watch, socket);
+            isWatched = true;
+          }
           clearTimeout(late);
         }
       } catch (error) {
@@ -120,15 +139,31 @@ class ControlListener {
     socket.once('close', () => thread?.stop());
   }
 
+  /** In this thread: a sample is a few reads, and the fold is what it is about. Throws what is not possible. */
+  private watch(request: WatchRequest, socket: Socket): void {
+    this.checkAskable(request);
+    this.meter ??= new LiveMeter(this.store, this);
+    const { meter } = this;
+    const send = (): void => {
+      if (!socket.writable || socket.writableLength > WATCH_WAITING_BYTES_MAX) return;
+      socket.write(lineOf({ sample: meter.sample() }));
+    };
+    const timer = setInterval(send, request.watchMs).unref();
+    socket.once('close', () => clearInterval(timer));
+    send();
+  }
+
+  private checkAskable({ unspent }: Pick<CommandRequest, 'unspent'>): void {
+    if (this.isClosing) throw closingError();
+    if (unspent !== VERSION)
+      throw new UnspentError('STORE_LOCKED', `process ${process.pid} is unspent ${VERSION}, and cannot be asked by unspent ${unspent}`, {
+        process: process.pid,
+      });
+  }
+
   /** Throws what is not possible. */
   private run(request: CommandRequest, socket: Socket): CommandThread {
-    if (this.isClosing) throw closingError();
-    if (request.unspent !== VERSION)
-      throw new UnspentError(
-        'STORE_LOCKED',
-        `process ${process.pid} is unspent ${VERSION}, and cannot be asked by unspent ${request.unspent}`,
-        { process: process.pid },
-      );
+    this.checkAskable(request);
     if (this.threads.size >= CONTROL_COMMANDS_MAX)
       throw new UnspentError('BUSY', `process ${process.pid} runs ${CONTROL_COMMANDS_MAX} commands for others already`);
     const thread: CommandThread = new CommandThread(this.store, parcelOf(this.store), request, (output, sent) =>

@@ -3,12 +3,13 @@
  * over the control socket: JSON, one message a line, each line bounded. The
  * holder greets; the other sends one request, a command line; the holder sends
  * what the command writes, and its exit code. To close the connection is to
- * cancel.
+ * cancel. In place of a command it may ask to watch: then the holder sends samples.
  */
 import { UnspentError } from '../../util/errors.ts';
-import type { Failure } from '../../util/failure.ts';
-import { CONTROL_ARGUMENTS_MAX, CONTROL_LINE_BYTES_MAX } from '../../util/limits.ts';
+import { errorOf, type Failure } from '../../util/failure.ts';
+import { CONTROL_ARGUMENTS_MAX, CONTROL_LINE_BYTES_MAX, WATCH_MS_MIN } from '../../util/limits.ts';
 import type { SettingValue } from '../../util/setting.ts';
+import type { LiveSample } from '../live/sample.ts';
 
 /** The first line of the holder. */
 export interface Greeting {
@@ -34,8 +35,22 @@ export interface CommandRequest {
   readonly cwd: string;
   /** Columns of the terminal it shows progress on; null: none. */
   readonly columns: number | null;
-  /** Whether it shows stack traces. */
-  readonly debug: boolean;
+  /** Columns of the terminal its result goes to; null: none. */
+  readonly resultColumns: number | null;
+  /** Whether its result may have colours. */
+  readonly colours: boolean;
+}
+
+/** In place of a command: samples of what the store does, until the connection ends. */
+export interface WatchRequest {
+  readonly unspent: string;
+  /** Milliseconds between two. */
+  readonly watchMs: number;
+}
+
+/** What a watcher is sent. */
+export interface WatchOutput {
+  readonly sample: LiveSample;
 }
 
 /** From the holder, after its greeting: what the command writes, and at last how it ended. */
@@ -46,7 +61,7 @@ export type CommandOutput =
   /** The command was not run, or not to its end. */
   | { readonly failure: Failure };
 
-export function lineOf(message: Greeting | CommandRequest | CommandOutput): string {
+export function lineOf(message: Greeting | CommandRequest | WatchRequest | CommandOutput | WatchOutput): string {
   return `${JSON.stringify(message)}\n`;
 }
 
@@ -92,9 +107,25 @@ export function asGreeting(message: unknown): Greeting {
   return { unspent, process, since, holder, url: typeof url === 'string' ? url : null };
 }
 
+/** Null: it asks for something else. */
+export function asWatchRequest(message: unknown): WatchRequest | null {
+  const { unspent, watchMs } = asRecord(message);
+  if (typeof watchMs !== 'number' || !(watchMs > 0) || typeof unspent !== 'string') return null;
+  return { unspent, watchMs: Math.max(WATCH_MS_MIN, watchMs) };
+}
+
+/** Throws what the holder says it cannot do, and PROTOCOL. */
+export function asSample(message: unknown): LiveSample {
+  const { sample, failure } = asRecord(message);
+  if (typeof failure === 'object' && failure !== null) throw errorOf(failure as Failure);
+  if (typeof sample !== 'object' || sample === null) throw broken('that is no sample');
+  // Made by the same version, which the greeting has said.
+  return sample as LiveSample;
+}
+
 /** Throws PROTOCOL. */
 export function asRequest(message: unknown): CommandRequest {
-  const { unspent, args, settings, cwd, columns, debug } = asRecord(message);
+  const { unspent, args, settings, cwd, columns, resultColumns, colours } = asRecord(message);
   if (typeof unspent !== 'string') throw broken('a request names no version');
   if (!Array.isArray(args) || args.length > CONTROL_ARGUMENTS_MAX || !args.every((arg) => typeof arg === 'string'))
     throw broken(`a request has no list of at most ${CONTROL_ARGUMENTS_MAX} arguments`);
@@ -107,9 +138,14 @@ export function asRequest(message: unknown): CommandRequest {
     args,
     settings: given as CommandRequest['settings'],
     cwd,
-    columns: typeof columns === 'number' && columns > 0 ? Math.floor(columns) : null,
-    debug: debug === true,
+    columns: asColumns(columns),
+    resultColumns: asColumns(resultColumns),
+    colours: colours === true,
   };
+}
+
+function asColumns(value: unknown): number | null {
+  return typeof value === 'number' && value > 0 ? Math.floor(value) : null;
 }
 
 /** Throws PROTOCOL. */

@@ -9,7 +9,16 @@ import { equalBytes } from '../../util/bytes.ts';
 import { keyAfter } from '../../util/key-range.ts';
 import { PRUNE_UNMINED_BATCH } from '../../util/limits.ts';
 import { clearLosers, letWin, setLosers, spendInputs, unspendOutputs } from '../conflicts.ts';
-import type { ChildRead, ParentChild, PruneCursor, PruneParent, PruneProgress, Removal, RemovalResult } from '../prune-store.ts';
+import type {
+  ChildRead,
+  ParentChild,
+  PassProgress,
+  PruneCursor,
+  PruneParent,
+  PruneProgress,
+  Removal,
+  RemovalResult,
+} from '../prune-store.ts';
 import type { TxRecord, TxSlot } from '../records.ts';
 import { checkHeight, HEIGHT_MAX, heightAfter } from '../rules/heights.ts';
 import { checkUndoable, markedOnBestChain, minedIn, notMinedIn } from '../rules/mining.ts';
@@ -32,10 +41,12 @@ import type {
 } from '../store.ts';
 import type { TxState } from './codec.ts';
 import { heightKey, PROGRESS_KEY, pairKey, readHeightKey, TX_DUE, TX_PRESERVED, TX_RECORD, TX_TOMBSTONE, TX_UNMINED } from './columns.ts';
+import { createInPlace } from './create-in-place.ts';
 import type { LoadedTx } from './loaded-tx.ts';
 import { encodeProgress, readProgress } from './progress.ts';
 import { readRecords } from './reads.ts';
 import { childReads, currentUnit, readParent, removeProven } from './removal.ts';
+import { type PlaceOfWork, spendInPlace } from './spend-in-place.ts';
 import { readTotals } from './totals.ts';
 import { cacheOf, type TxCache } from './tx-cache.ts';
 import { TxUnit } from './unit.ts';
@@ -74,6 +85,11 @@ export class EmbeddedTxStore implements TxStore {
     return result;
   }
 
+  #placeOfWork(height: number): PlaceOfWork {
+    checkHeight(height);
+    return { engine: this.#engine, cache: this.#cache, retention: this.settings.retention, height };
+  }
+
   #changeAll(txIds: readonly Uint8Array[], height: number, change: (tx: LoadedTx) => Partial<TxState>): readonly LoadedTx[] {
     return this.write(height, (unit) => {
       const txs = unit.needAll(txIds);
@@ -83,6 +99,7 @@ export class EmbeddedTxStore implements TxStore {
   }
 
   async create(txs: readonly NewStoredTx[], height: number): Promise<void> {
+    if (createInPlace(this.#placeOfWork(height), txs)) return;
     this.write(height, (unit) => {
       unit.load(txs.map(({ txId }) => txId));
       for (const tx of txs) {
@@ -99,6 +116,7 @@ export class EmbeddedTxStore implements TxStore {
 
   async spend(txs: readonly SpendingTx[], height: number, options: SpendOptions = {}): Promise<void> {
     checkIds(txs.map(({ txId }) => txId));
+    if (spendInPlace(this.#placeOfWork(height), txs, options)) return;
     this.write(height, (unit) => spendInputs(unit, txs, options));
   }
 
@@ -253,7 +271,7 @@ export class EmbeddedTxStore implements TxStore {
 
   async readParents(txIds: readonly Uint8Array[]): Promise<readonly (PruneParent | null)[]> {
     const unit = new TxUnit(this.#engine, this.settings, 0, this.#cache);
-    unit.load(txIds);
+    unit.load(txIds, true);
     return txIds.map((txId) => {
       const tx = unit.find(txId);
       return tx === undefined ? null : readParent(unit, tx);
@@ -295,9 +313,9 @@ export class EmbeddedTxStore implements TxStore {
     return readProgress(this.#engine);
   }
 
-  async setPruneProgress(progress: PruneProgress): Promise<void> {
+  async setPassProgress(progress: PassProgress): Promise<void> {
     const batch = this.#engine.batch();
-    batch.put(TX_RECORD, PROGRESS_KEY, encodeProgress(progress));
+    batch.put(TX_RECORD, PROGRESS_KEY, encodeProgress({ ...this.#progress(), ...progress }));
     batch.commit();
   }
 

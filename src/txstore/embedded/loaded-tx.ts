@@ -36,11 +36,12 @@ export interface SlotPage {
   isChanged: boolean;
 }
 
-/** `take` is given null where there is no record. Throws STORE_DAMAGED. */
+/** `isLast`: what is read does not stay at hand. `take` is given null where there is no record. Throws STORE_DAMAGED. */
 export function loadTxs(
   reader: Reader,
   cache: TxCache | null,
   txIds: readonly Uint8Array[],
+  isLast: boolean,
   take: (n: number, tx: LoadedTx | null) => void,
 ): void {
   const rows = cache?.rows;
@@ -66,6 +67,7 @@ export function loadTxs(
     take(n, length === 0 ? null : loadedTx(txIds[n], bytes, end, length, at < 0));
     end += length;
   }
+  if (isLast) return;
   // Only now: to put one in may end another whose place is still needed.
   for (let n = 0; n < unknown.length; n++) {
     const row = found[n];

@@ -58,6 +58,14 @@ export class MinedHeights {
     this.#set(id, height === GONE ? UNKNOWN : height);
   }
 
+  /** As `setMined` for each. What a first loop has read is near when the second one needs it, as in `getAll`. */
+  setAllMined(ids: readonly Uint8Array[], heights: readonly number[]): void {
+    const mask = this.#table.length - 1;
+    let near = 0;
+    for (let n = 0; n < ids.length; n++) near |= this.#table[idHash(ids[n]) & mask];
+    for (let n = 0; n < ids.length; n++) this.setMined(ids[n], near < 0 ? UNKNOWN : heights[n]);
+  }
+
   setGone(id: Uint8Array): void {
     this.#set(id, GONE);
   }

@@ -1,18 +1,19 @@
 /** A transaction that is new to the embedded store, as the bytes of its record. */
 import { writeU16, writeU32 } from '../../util/bytes.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';
-import { type NewTxState, newSlotState, newTxState } from '../rules/new-record.ts';
+import type { TxSlot } from '../records.ts';
+import { checkNewRecord, coinbaseSpendableAt, newSlotState, unminedSinceOf } from '../rules/new-record.ts';
 import type { NewStoredTx } from '../store.ts';
 import {
+  BLOCK_BYTES,
   bodyBytes,
   FLAG,
   HEAD,
   HEAD_BYTES,
-  listsBytes,
   NO_SLOT,
   SLOT_BYTES,
   SLOT_STATES,
-  type TxLists,
+  UNSPENT,
   writeInputs,
   writeLists,
 } from './codec.ts';
@@ -21,26 +22,18 @@ import { smallOutputsBytes, writeSmallOutputs } from './outputs.ts';
 import { RecordBytes } from './record-bytes.ts';
 import type { RowRoom } from './row-room.ts';
 
-const NONE: TxLists['reassigned'] = [];
+const NONE: readonly never[] = [];
 
 /** Throws INVALID_PARAM. */
 export function newTx(tx: NewStoredTx, height: number, room: RowRoom): LoadedTx {
-  const { txId, inputs, outputs } = tx;
-  const state = newTxState(tx, height);
+  const { txId, outputs } = tx;
   const smallBytes = smallOutputsBytes(outputs);
-  const lists: TxLists = { blocks: state.blocks, conflictingChildren: state.conflictingChildren, reassigned: NONE };
-  const slotsAt = HEAD_BYTES + listsBytes(lists);
-  const length = slotsAt + bodyBytes(outputs.length, inputs.length) + (smallBytes ?? 0);
+  const length = newRowBytes(tx, smallBytes);
   const at = room.take(length);
-  const { bytes } = room;
-  writeHead(bytes, at, state, tx, smallBytes === null);
-  writeLists(bytes, at, lists);
-  writeNewSlots(bytes, at + slotsAt, tx, 0);
-  const outputsAt = writeInputs(bytes, at + slotsAt + bodyBytes(outputs.length, 0), inputs);
-  if (smallBytes !== null) writeSmallOutputs(bytes, outputsAt, outputs);
+  writeNewRow(room.bytes, at, tx, height, smallBytes);
   return {
     txId,
-    state: new RecordBytes(txId, bytes, at, at + length),
+    state: new RecordBytes(txId, room.bytes, at, at + length),
     before: null,
     pages: outputs.length <= TX_PAGE_SLOTS ? null : newPages(tx),
     outputs: smallBytes === null ? outputs : null,
@@ -49,24 +42,44 @@ export function newTx(tx: NewStoredTx, height: number, room: RowRoom): LoadedTx 
   };
 }
 
-/** All of it but the lengths of lists; the bytes are 0. */
-function writeHead(to: Uint8Array, at: number, state: NewTxState, { inputs, outputs }: NewStoredTx, hasOutputRows: boolean): void {
-  const { unminedSince, coinbaseSpendableAt } = state;
+/** `smallBytes`: what `smallOutputsBytes` says. */
+export function newRowBytes({ inputs, outputs, blocks }: NewStoredTx, smallBytes: number | null): number {
+  return HEAD_BYTES + BLOCK_BYTES * (blocks?.length ?? 0) + bodyBytes(outputs.length, inputs.length) + (smallBytes ?? 0);
+}
+
+/**
+ * The row of a new record, into bytes that are 0. Returns the height at which the best chain has it; null: it has not.
+ * Throws INVALID_PARAM.
+ */
+export function writeNewRow(to: Uint8Array, at: number, tx: NewStoredTx, height: number, smallBytes: number | null): number | null {
+  const { inputs, outputs, blocks } = tx;
+  const minedAt = checkNewRecord(tx, height);
+  writeHead(to, at, tx, minedAt, height, smallBytes === null);
+  if (blocks !== undefined) writeLists(to, at, { blocks, conflictingChildren: NONE, reassigned: NONE });
+  const slotsAt = at + HEAD_BYTES + BLOCK_BYTES * (blocks?.length ?? 0);
+  writeU32(to, at + HEAD.spendable, writeFirstSlots(to, slotsAt, tx));
+  const outputsAt = writeInputs(to, slotsAt + bodyBytes(outputs.length, 0), inputs);
+  if (smallBytes !== null) writeSmallOutputs(to, outputsAt, outputs);
+  return minedAt;
+}
+
+/** All of it but the lengths of lists and `spendable`. */
+function writeHead(to: Uint8Array, at: number, tx: NewStoredTx, minedAt: number | null, height: number, hasOutputRows: boolean): void {
+  const unminedSince = unminedSinceOf(minedAt, height);
+  const spendableAt = coinbaseSpendableAt(tx, minedAt, height);
   const flags =
-    (state.isConflicting ? FLAG.isConflicting : 0) |
-    (state.isLocked ? FLAG.isLocked : 0) |
-    (state.isCreating ? FLAG.isCreating : 0) |
-    (state.isCoinbase ? FLAG.isCoinbase : 0) |
+    (tx.isConflicting ? FLAG.isConflicting : 0) |
+    (tx.isLocked ? FLAG.isLocked : 0) |
+    (tx.isCreating ? FLAG.isCreating : 0) |
+    (tx.isCoinbase ? FLAG.isCoinbase : 0) |
     (unminedSince === null ? 0 : FLAG.unminedSince) |
-    (coinbaseSpendableAt === null ? 0 : FLAG.coinbaseSpendableAt) |
+    (spendableAt === null ? 0 : FLAG.coinbaseSpendableAt) |
     (hasOutputRows ? FLAG.hasOutputRows : 0);
   writeU16(to, at + HEAD.flags, flags);
-  writeU32(to, at + HEAD.version, state.version);
-  writeU32(to, at + HEAD.spendable, state.spendable);
-  writeU32(to, at + HEAD.unminedSince, unminedSince ?? 0);
-  writeU32(to, at + HEAD.coinbaseSpendableAt, coinbaseSpendableAt ?? 0);
-  writeU32(to, at + HEAD.outputCount, outputs.length);
-  writeU32(to, at + HEAD.inputCount, inputs.length);
+  if (unminedSince !== null) writeU32(to, at + HEAD.unminedSince, unminedSince);
+  if (spendableAt !== null) writeU32(to, at + HEAD.coinbaseSpendableAt, spendableAt);
+  writeU32(to, at + HEAD.outputCount, tx.outputs.length);
+  writeU32(to, at + HEAD.inputCount, tx.inputs.length);
 }
 
 /** Those behind the first, by number. */
@@ -80,10 +93,23 @@ function newPages(tx: NewStoredTx): SlotPage[] {
   return pages;
 }
 
-/** The page of slots that begins with output `first`; the bytes are 0. */
-function writeNewSlots(to: Uint8Array, at: number, tx: NewStoredTx, first: number): void {
-  for (let n = 0; n < TX_PAGE_SLOTS && first + n < tx.outputs.length; n++) {
-    const state = newSlotState(tx, first + n);
-    to[at + SLOT_BYTES * n] = state === null ? NO_SLOT : SLOT_STATES.indexOf(state);
+/** The first page of slots. Returns how many outputs of all pages can ever be spent. */
+function writeFirstSlots(to: Uint8Array, at: number, tx: NewStoredTx): number {
+  let spendable = 0;
+  for (let index = 0; index < tx.outputs.length; index++) {
+    const state = newSlotState(tx, index);
+    if (state !== null) spendable++;
+    if (index < TX_PAGE_SLOTS) to[at + SLOT_BYTES * index] = slotByte(state);
   }
+  return spendable;
+}
+
+/** A further page of slots, which begins with output `first`; the bytes are 0. */
+function writeNewSlots(to: Uint8Array, at: number, tx: NewStoredTx, first: number): void {
+  for (let n = 0; n < TX_PAGE_SLOTS && first + n < tx.outputs.length; n++) to[at + SLOT_BYTES * n] = slotByte(newSlotState(tx, first + n));
+}
+
+function slotByte(state: TxSlot['state'] | null): number {
+  if (state === 'unspent') return UNSPENT;
+  return state === null ? NO_SLOT : SLOT_STATES.indexOf(state);
 }

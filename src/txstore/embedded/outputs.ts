@@ -3,7 +3,7 @@
  * they are small, else in rows of their own, a page of slots in each. They never
  * change.
  */
-import { readBigU64, readU16, readU32, writeBigU64, writeU16, writeU32 } from '../../util/bytes.ts';
+import { copyBytes, readBigU64, readU16, readU32, writeBigU64, writeU16, writeU32 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { TX_PAGE_SLOTS, TX_SMALL_OUTPUTS_BYTES } from '../../util/limits.ts';
 import type { TxOutput } from '../records.ts';
@@ -27,7 +27,7 @@ export function writeSmallOutputs(to: Uint8Array, at: number, outputs: readonly 
   for (const { amount, script } of outputs) {
     writeBigU64(to, end, amount);
     writeU16(to, end + 8, script.length);
-    to.set(script, end + OUTPUT_HEAD_BYTES);
+    copyBytes(script, 0, to, end + OUTPUT_HEAD_BYTES, script.length);
     end += OUTPUT_HEAD_BYTES + script.length;
   }
   return end;

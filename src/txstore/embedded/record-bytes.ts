@@ -4,19 +4,13 @@
  * taken apart when somebody asks for them; only a list that has changed, and may
  * be longer now, makes the record be put together anew.
  */
-
-import { TXID_BYTES } from '../../ledgers/outpoint.ts';
-import { copyBytes, readU16, readU32, writeU16, writeU32 } from '../../util/bytes.ts';
+import { copyBytes, readU16 } from '../../util/bytes.ts';
 import type { TxBlock } from '../records.ts';
 import {
-  BLOCK_BYTES,
   bodyBytes,
   damagedRecord,
-  FLAG,
-  HEAD,
   HEAD_BYTES,
   listsBytes,
-  REASSIGNED_BYTES,
   type ReassignedOutput,
   readBlocks,
   readLosers,
@@ -25,12 +19,11 @@ import {
   writeLists,
 } from './codec.ts';
 import { OUTPUT_HEAD_BYTES } from './outputs.ts';
+import { RecordHead } from './record-head.ts';
 
-export class RecordBytes implements TxState {
+export class RecordBytes extends RecordHead implements TxState {
   readonly txId: Uint8Array;
-  /** The record is here, from `at` to `end`; nobody else changes these bytes. */
-  readonly bytes: Uint8Array;
-  readonly at: number;
+  /** The record ends here; nobody else changes its bytes. */
   readonly end: number;
   /** The first page of slots; inputs and small outputs follow. */
   readonly slotsAt: number;
@@ -42,17 +35,11 @@ export class RecordBytes implements TxState {
 
   /** Throws STORE_DAMAGED. */
   constructor(txId: Uint8Array, bytes: Uint8Array, at: number, end: number) {
+    super(bytes, at);
     if (end - at < HEAD_BYTES) throw damagedRecord(end - at);
     this.txId = txId;
-    this.bytes = bytes;
-    this.at = at;
     this.end = end;
-    this.slotsAt =
-      at +
-      HEAD_BYTES +
-      BLOCK_BYTES * readU32(bytes, at + HEAD.blockCount) +
-      TXID_BYTES * readU32(bytes, at + HEAD.loserCount) +
-      REASSIGNED_BYTES * readU32(bytes, at + HEAD.reassignedCount);
+    this.slotsAt = this.slotsPlace();
     if (this.outputsAt > end) throw damagedRecord(end - at);
   }
 
@@ -89,108 +76,11 @@ export class RecordBytes implements TxState {
     return row;
   }
 
-  get version(): number {
-    return readU32(this.bytes, this.at + HEAD.version);
-  }
-  set version(version: number) {
-    writeU32(this.bytes, this.at + HEAD.version, version);
-  }
-
-  get spendable(): number {
-    return readU32(this.bytes, this.at + HEAD.spendable);
-  }
-  set spendable(count: number) {
-    writeU32(this.bytes, this.at + HEAD.spendable, count);
-  }
-
-  get spentCount(): number {
-    return readU32(this.bytes, this.at + HEAD.spentCount);
-  }
-  set spentCount(count: number) {
-    writeU32(this.bytes, this.at + HEAD.spentCount, count);
-  }
-
-  get outputCount(): number {
-    return readU32(this.bytes, this.at + HEAD.outputCount);
-  }
-
-  get inputCount(): number {
-    return readU32(this.bytes, this.at + HEAD.inputCount);
-  }
-
-  get unminedSince(): number | null {
-    return this.height(FLAG.unminedSince, HEAD.unminedSince);
-  }
-  set unminedSince(height: number | null) {
-    this.setHeight(FLAG.unminedSince, HEAD.unminedSince, height);
-  }
-
-  get deleteAtHeight(): number | null {
-    return this.height(FLAG.deleteAtHeight, HEAD.deleteAtHeight);
-  }
-  set deleteAtHeight(height: number | null) {
-    this.setHeight(FLAG.deleteAtHeight, HEAD.deleteAtHeight, height);
-  }
-
-  get preserveUntil(): number | null {
-    return this.height(FLAG.preserveUntil, HEAD.preserveUntil);
-  }
-  set preserveUntil(height: number | null) {
-    this.setHeight(FLAG.preserveUntil, HEAD.preserveUntil, height);
-  }
-
-  get coinbaseSpendableAt(): number | null {
-    return this.height(FLAG.coinbaseSpendableAt, HEAD.coinbaseSpendableAt);
-  }
-
-  get isConflicting(): boolean {
-    return this.has(FLAG.isConflicting);
-  }
-  set isConflicting(is: boolean) {
-    this.setFlag(FLAG.isConflicting, is);
-  }
-
-  get isLocked(): boolean {
-    return this.has(FLAG.isLocked);
-  }
-  set isLocked(is: boolean) {
-    this.setFlag(FLAG.isLocked, is);
-  }
-
-  get isCreating(): boolean {
-    return this.has(FLAG.isCreating);
-  }
-  set isCreating(is: boolean) {
-    this.setFlag(FLAG.isCreating, is);
-  }
-
-  get isCoinbase(): boolean {
-    return this.has(FLAG.isCoinbase);
-  }
-
-  get hasTombstones(): boolean {
-    return this.has(FLAG.hasTombstones);
-  }
-  set hasTombstones(has: boolean) {
-    this.setFlag(FLAG.hasTombstones, has);
-  }
-
-  get wasUnspent(): boolean {
-    return this.has(FLAG.wasUnspent);
-  }
-  set wasUnspent(was: boolean) {
-    this.setFlag(FLAG.wasUnspent, was);
-  }
-
-  get hasOutputRows(): boolean {
-    return this.has(FLAG.hasOutputRows);
-  }
-
-  get blocks(): readonly TxBlock[] {
+  override get blocks(): readonly TxBlock[] {
     this.blockList ??= readBlocks(this.bytes, this.at);
     return this.blockList;
   }
-  set blocks(blocks: readonly TxBlock[]) {
+  override set blocks(blocks: readonly TxBlock[]) {
     this.blockList = blocks;
     this.hasNewList = true;
   }
@@ -211,23 +101,5 @@ export class RecordBytes implements TxState {
   set reassigned(outputs: readonly ReassignedOutput[]) {
     this.reassignedList = outputs;
     this.hasNewList = true;
-  }
-
-  private has(flag: number): boolean {
-    return (readU16(this.bytes, this.at + HEAD.flags) & flag) !== 0;
-  }
-
-  private setFlag(flag: number, is: boolean): void {
-    const flags = readU16(this.bytes, this.at + HEAD.flags);
-    writeU16(this.bytes, this.at + HEAD.flags, is ? flags | flag : flags & ~flag);
-  }
-
-  private height(flag: number, field: number): number | null {
-    return this.has(flag) ? readU32(this.bytes, this.at + field) : null;
-  }
-
-  private setHeight(flag: number, field: number, height: number | null): void {
-    this.setFlag(flag, height !== null);
-    writeU32(this.bytes, this.at + field, height ?? 0);
   }
 }

@@ -10,7 +10,8 @@ import { TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { copyBytes, readU32, writeU32 } from '../../util/bytes.ts';
 import { idHash, isSameId } from '../../util/id-map.ts';
 
-const HEAD_BYTES = TXID_BYTES + 4;
+/** Of an entry, in front of the record. */
+export const ENTRY_HEAD_BYTES = TXID_BYTES + 4;
 /** Bytes of the ring for each place in the table: most entries are larger. */
 const BYTES_PER_PLACE = 64;
 const TABLE_MIN = 64;
@@ -35,7 +36,7 @@ export class RowCache {
   /** Where the record begins in the ring; null: nothing is known of it. */
   find(id: Uint8Array): number | null {
     const place = this.#table[this.#placeOf(id)];
-    return place === 0 ? null : 4 * (place - 1) + HEAD_BYTES;
+    return place === 0 ? null : 4 * (place - 1) + ENTRY_HEAD_BYTES;
   }
 
   /**
@@ -52,7 +53,7 @@ export class RowCache {
     for (let n = 0; n < ids.length; n++) {
       const at = 4 * (found[n] - 1);
       const isFound = isLike[n] === 1 && isSameId(this.bytes, at, ids[n], 0);
-      found[n] = isFound ? at + HEAD_BYTES : (this.find(ids[n]) ?? -1);
+      found[n] = isFound ? at + ENTRY_HEAD_BYTES : (this.find(ids[n]) ?? -1);
     }
     return found;
   }
@@ -66,21 +67,44 @@ export class RowCache {
   put(id: Uint8Array, row: Uint8Array): void {
     const { length } = row;
     const place = this.#placeOf(id);
-    const known = 4 * (this.#table[place] - 1) + HEAD_BYTES;
+    const known = 4 * (this.#table[place] - 1) + ENTRY_HEAD_BYTES;
     if (this.#table[place] !== 0 && this.lengthAt(known) === length) {
       this.bytes.set(row, known);
       return;
     }
     if (this.#table[place] !== 0) this.#remove(place);
+    if (this.#append(id, length)) this.bytes.set(row, this.#head - entryBytes(length) + ENTRY_HEAD_BYTES);
+  }
+
+  /** A new record. False: one of this id is here, or it is too large for the ring. */
+  add(id: Uint8Array, row: Uint8Array): boolean {
+    const place = this.#placeOf(id);
+    if (this.#table[place] !== 0) {
+      if (this.lengthAt(4 * (this.#table[place] - 1) + ENTRY_HEAD_BYTES) > 0) return false;
+      this.#remove(place);
+    }
+    if (!this.#append(id, row.length)) return false;
+    this.bytes.set(row, this.#head - entryBytes(row.length) + ENTRY_HEAD_BYTES);
+    return true;
+  }
+
+  /** Nothing is known of it any more. */
+  forget(id: Uint8Array): void {
+    const place = this.#placeOf(id);
+    if (this.#table[place] !== 0) this.#remove(place);
+  }
+
+  /** The last entry, whose row is still to be written. False: it is too large for the ring. */
+  #append(id: Uint8Array, length: number): boolean {
     const size = entryBytes(length);
-    if (size > this.bytes.length / 8) return;
+    if (size > this.bytes.length / 8) return false;
     this.#makeRoom(size);
     copyBytes(id, 0, this.bytes, this.#head, TXID_BYTES);
     writeU32(this.bytes, this.#head + TXID_BYTES, length);
-    this.bytes.set(row, this.#head + HEAD_BYTES);
     this.#table[this.#placeOf(id)] = this.#head / 4 + 1;
     this.#count++;
     this.#head += size;
+    return true;
   }
 
   clear(): void {
@@ -139,5 +163,5 @@ export class RowCache {
 }
 
 function entryBytes(length: number): number {
-  return 4 * Math.ceil((HEAD_BYTES + length) / 4);
+  return 4 * Math.ceil((ENTRY_HEAD_BYTES + length) / 4);
 }

@@ -62,14 +62,15 @@ export class TxUnit {
     return isCurrent;
   }
 
-  /** Reads those that are not loaded yet together. */
-  load(txIds: readonly Uint8Array[]): void {
+  /** Reads those that are not loaded yet together. `isLast`: nobody will ask for them again, so that they need not stay at hand. */
+  load(txIds: readonly Uint8Array[], isLast = false): void {
     if (this.#loaded.size === 0) this.#loaded = new IdMap(txIds.length);
     const loaded = this.#loaded;
     const first = loaded.size;
     for (const txId of txIds) loaded.place(txId, null);
     if (loaded.size === first) return;
-    loadTxs(this.reader, this.cache, first === 0 ? loaded.ids : loaded.ids.slice(first), (n, tx) => loaded.setAt(first + n, tx));
+    const unknown = first === 0 ? loaded.ids : loaded.ids.slice(first);
+    loadTxs(this.reader, this.cache, unknown, isLast, (n, tx) => loaded.setAt(first + n, tx));
   }
 
   /** Records that are to be written or deleted. */

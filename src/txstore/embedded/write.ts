@@ -14,6 +14,7 @@ import { pageKey, TX_DUE, TX_OUTPUT, TX_PAGE, TX_PRESERVED, TX_RECORD, TX_REFERE
 import { distinctParents, type LoadedTx, pageCount } from './loaded-tx.ts';
 import { encodeOutputRow } from './outputs.ts';
 import { newMark, putTotals, readTotals } from './totals.ts';
+import type { TxCache } from './tx-cache.ts';
 import type { TxUnit } from './unit.ts';
 
 const EMPTY = new Uint8Array();
@@ -43,8 +44,7 @@ export function writeUnit(unit: TxUnit, batch: Batch): void {
 function writeChanged({ cache }: TxUnit, batch: Batch, tx: LoadedTx): void {
   const { txId, state, pages, outputs } = tx;
   const row = state.encoded();
-  copyBytes(txId, 0, idKey, 0, TXID_BYTES);
-  batch.put(TX_RECORD, idKey, row);
+  putRow(batch, txId, 0, row);
   cache?.rows.put(txId, row);
   if (tx.before === null || state.hasNewPlace(tx.before)) cache?.heights.setMined(txId, readMinedHeight(row, 0));
   if (pages !== null) {
@@ -59,7 +59,7 @@ function writeDeleted(unit: TxUnit, batch: Batch, tx: LoadedTx): void {
   const { txId, state } = tx;
   copyBytes(txId, 0, idKey, 0, TXID_BYTES);
   batch.del(TX_RECORD, idKey);
-  unit.cache?.rows.put(txId, EMPTY);
+  unit.cache?.rows.forget(txId);
   unit.cache?.heights.setGone(txId);
   for (let number = 0; number < pageCount(state); number++) {
     if (number > 0) batch.del(TX_PAGE, pageKey(txId, number));
@@ -75,26 +75,43 @@ function writeDeleted(unit: TxUnit, batch: Batch, tx: LoadedTx): void {
 function writeIndexes(unit: TxUnit, batch: Batch, tx: LoadedTx): void {
   const { txId, state, before } = tx;
   const after = tx.isDeleted ? null : state;
-  move(batch, TX_DUE, txId, before?.deleteAtHeight, after?.deleteAtHeight);
-  move(batch, TX_UNMINED, txId, before?.unminedSince, after?.unminedSince);
-  move(batch, TX_PRESERVED, txId, before?.preserveUntil, after?.preserveUntil);
+  move(batch, TX_DUE, txId, 0, before?.deleteAtHeight, after?.deleteAtHeight);
+  move(batch, TX_UNMINED, txId, 0, before?.unminedSince, after?.unminedSince);
+  move(batch, TX_PRESERVED, txId, 0, before?.preserveUntil, after?.preserveUntil);
   const didNeed = before !== null && needsParents(before);
   const needs = after !== null && needsParents(after);
   if (didNeed === needs) return;
   for (const parent of distinctParents(unit.inputs(tx))) {
-    if (needs) {
-      batch.put(TX_REFERENCE, pairOf(parent, txId), EMPTY);
-      unit.cache?.references?.add(parent);
-    } else {
+    if (needs) putReference(batch, unit.cache, parent, txId);
+    else {
       batch.del(TX_REFERENCE, pairOf(parent, txId));
       unit.cache?.references?.remove(parent);
     }
   }
 }
 
-function move(batch: Batch, column: string, txId: Uint8Array, from: number | null | undefined, to: number | null | undefined): void {
+export function putReference(batch: Batch, cache: TxCache | null, parent: Uint8Array, child: Uint8Array): void {
+  batch.put(TX_REFERENCE, pairOf(parent, child), EMPTY);
+  cache?.references?.add(parent);
+}
+
+/** The row of the record whose id stands at `idAt`. */
+export function putRow(batch: Batch, ids: Uint8Array, idAt: number, row: Uint8Array): void {
+  copyBytes(ids, idAt, idKey, 0, TXID_BYTES);
+  batch.put(TX_RECORD, idKey, row);
+}
+
+/** The record whose id stands at `idAt` leaves one height of an index for another. */
+export function move(
+  batch: Batch,
+  column: string,
+  ids: Uint8Array,
+  idAt: number,
+  from: number | null | undefined,
+  to: number | null | undefined,
+): void {
   if (from === to) return;
-  copyBytes(txId, 0, heightKey, 4, TXID_BYTES);
+  copyBytes(ids, idAt, heightKey, 4, TXID_BYTES);
   if (from !== null && from !== undefined) {
     writeU32(heightKey, 0, from);
     batch.del(column, heightKey);

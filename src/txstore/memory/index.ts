@@ -5,7 +5,16 @@
  */
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { compareBytes, equalBytes, toHex } from '../../util/bytes.ts';
-import type { ChildRead, ParentChild, PruneCursor, PruneParent, PruneProgress, Removal, RemovalResult } from '../prune-store.ts';
+import type {
+  ChildRead,
+  ParentChild,
+  PassProgress,
+  PruneCursor,
+  PruneParent,
+  PruneProgress,
+  Removal,
+  RemovalResult,
+} from '../prune-store.ts';
 import type { TxRecord } from '../records.ts';
 import { checkHeight, heightAfter } from '../rules/heights.ts';
 import { checkUndoable, markedOnBestChain, minedIn, notMinedIn } from '../rules/mining.ts';
@@ -240,8 +249,8 @@ export class MemoryTxStore implements TxStore {
     return this.#progress;
   }
 
-  async setPruneProgress(progress: PruneProgress): Promise<void> {
-    this.#progress = progress;
+  async setPassProgress(progress: PassProgress): Promise<void> {
+    this.#progress = { ...this.#progress, ...progress };
   }
 
   async stats(): Promise<TxStoreStats> {

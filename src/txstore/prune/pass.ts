@@ -32,41 +32,42 @@ export async function runPass(context: PassContext): Promise<PassResult> {
   const began = now();
   if (!settings.dryRun) await store.expirePreservations(heights.requested);
   const missing = settings.dryRun ? [] : await preserveParents(context);
-  const { unfinished } = await store.pruneProgress();
+  const { unfinished, lastCompleted } = await store.pruneProgress();
   let cursor = unfinished?.height === heights.requested ? unfinished.cursor : null;
   const deleted: Uint8Array[] = [];
   const kept: KeptParent[] = [];
   for (;;) {
-    const wave = await nextWave(context, cursor);
-    if (wave.length === 0) break;
+    const { chunks: wave, isLast } = await nextWave(context, cursor);
     for (const result of await runWave(context, wave, cursor)) {
       deleted.push(...result.deleted);
       kept.push(...result.kept);
     }
+    if (isLast) break;
     cursor = wave.at(-1)!.at(-1)!;
     // Stores that answer at once would keep everybody else on this thread waiting until the pass is over.
     await nextTurn();
     // A dry run stores no place from which it could go on, so that no time ends it.
     if (settings.dryRun) continue;
-    await store.setPruneProgress({ ...(await store.pruneProgress()), unfinished: { height: heights.requested, cursor } });
+    await store.setPassProgress({ lastCompleted, unfinished: { height: heights.requested, cursor } });
     if (now() - began >= settings.passMs) return { end: 'timeout', deleted, kept, missing };
   }
-  if (!settings.dryRun) {
-    const progress = await store.pruneProgress();
-    await store.setPruneProgress({ ...progress, unfinished: null, lastCompleted: Math.max(progress.lastCompleted, heights.requested) });
-  }
+  if (!settings.dryRun) await store.setPassProgress({ unfinished: null, lastCompleted: Math.max(lastCompleted, heights.requested) });
   return { end: 'completed', deleted, kept, missing };
 }
 
+interface Wave {
+  readonly chunks: readonly (readonly PruneCursor[])[];
+  /** Nothing is due behind it. */
+  readonly isLast: boolean;
+}
+
 /** The next chunks, which are decided on at the same time. */
-async function nextWave(
-  { store, settings, heights }: PassContext,
-  after: PruneCursor | null,
-): Promise<readonly (readonly PruneCursor[])[]> {
-  const due = await store.dueParents(heights.allowed, after, settings.chunkParents * settings.parallelChunks);
+async function nextWave({ store, settings, heights }: PassContext, after: PruneCursor | null): Promise<Wave> {
+  const limit = settings.chunkParents * settings.parallelChunks;
+  const due = await store.dueParents(heights.allowed, after, limit);
   const chunks: (readonly PruneCursor[])[] = [];
   for (let at = 0; at < due.length; at += settings.chunkParents) chunks.push(due.slice(at, at + settings.chunkParents));
-  return chunks;
+  return { chunks, isLast: due.length < limit };
 }
 
 /** After a crash the whole wave is decided on again: its chunks end in any order. */

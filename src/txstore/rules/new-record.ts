@@ -29,22 +29,22 @@ export function newRecord(tx: NewStoredTx, height: number): TxRecord {
   };
 }
 
+/** How many outputs can ever be spent. Throws INVALID_PARAM. */
+function spendableOutputs(tx: NewStoredTx): number {
+  let count = 0;
+  for (let index = 0; index < tx.outputs.length; index++) if (newSlotState(tx, index) !== null) count++;
+  return count;
+}
+
 /** As `newRecord`. */
-export function newTxState(tx: NewStoredTx, height: number): NewTxState {
-  checkHeight(height);
-  checkId(tx.txId);
-  for (const { txId } of tx.inputs) checkId(txId);
-  const blocks = tx.blocks ?? [];
-  for (const block of blocks) checkMinedBlock(block);
-  let spendable = 0;
-  for (let index = 0; index < tx.outputs.length; index++) if (newSlotState(tx, index) !== null) spendable++;
-  const minedAt = bestChainHeight({ blocks });
+function newTxState(tx: NewStoredTx, height: number): NewTxState {
+  const minedAt = checkNewRecord(tx, height);
   return {
     txId: tx.txId,
-    spendable,
+    spendable: spendableOutputs(tx),
     spentCount: 0,
-    blocks,
-    unminedSince: minedAt === null ? height : null,
+    blocks: tx.blocks ?? [],
+    unminedSince: unminedSinceOf(minedAt, height),
     isConflicting: tx.isConflicting ?? false,
     isLocked: tx.isLocked ?? false,
     isCreating: tx.isCreating ?? false,
@@ -52,9 +52,29 @@ export function newTxState(tx: NewStoredTx, height: number): NewTxState {
     deleteAtHeight: null,
     preserveUntil: null,
     isCoinbase: tx.isCoinbase ?? false,
-    coinbaseSpendableAt: tx.isCoinbase ? spendableAt(tx, minedAt ?? height) : null,
+    coinbaseSpendableAt: coinbaseSpendableAt(tx, minedAt, height),
     version: 0,
   };
+}
+
+/** All but its outputs. Returns the height at which the best chain has it; null: it has not. Throws INVALID_PARAM. */
+export function checkNewRecord({ txId, inputs, blocks }: NewStoredTx, height: number): number | null {
+  checkHeight(height);
+  checkId(txId);
+  for (let n = 0; n < inputs.length; n++) checkId(inputs[n].txId);
+  if (blocks === undefined) return null;
+  for (const block of blocks) checkMinedBlock(block);
+  return bestChainHeight({ blocks });
+}
+
+/** Of a new record. `minedAt`: what `checkNewRecord` says. */
+export function unminedSinceOf(minedAt: number | null, height: number): number | null {
+  return minedAt === null ? height : null;
+}
+
+/** Of a new record; null: it is no coinbase. Throws INVALID_PARAM. */
+export function coinbaseSpendableAt(tx: NewStoredTx, minedAt: number | null, height: number): number | null {
+  return tx.isCoinbase ? spendableAt(tx, minedAt ?? height) : null;
 }
 
 /** Null: the output can never be spent, and has no slot. Throws INVALID_PARAM. */

@@ -3,8 +3,8 @@
  * anything, and so do calls that take blocks away: what the one has deleted
  * because a block was deep enough, the other cannot undo at the same time.
  */
-import { sql } from 'kysely';
-import type { PruneProgress } from '../prune-store.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { PassProgress, PruneProgress } from '../prune-store.ts';
 import type { TxStoreTables, TxStoreTransaction } from './tables.ts';
 
 type ProgressRow = Omit<TxStoreTables['prune_progress'], 'id'>;
@@ -23,9 +23,16 @@ export async function loadProgress({ db, kind }: TxStoreTransaction, lock: Progr
   return { unfinished, lastCompleted: row.last_completed, prunedHeight: row.pruned_height };
 }
 
-export async function saveProgress({ db }: TxStoreTransaction, { unfinished, lastCompleted, prunedHeight }: PruneProgress): Promise<void> {
+export async function saveProgress(tx: TxStoreTransaction, progress: PruneProgress): Promise<void> {
+  await sql`UPDATE prune_progress SET pruned_height = ${progress.prunedHeight}, ${passColumns(progress)} WHERE id = 1`.execute(tx.db);
+}
+
+export async function savePassProgress({ db }: TxStoreTransaction, progress: PassProgress): Promise<void> {
+  await sql`UPDATE prune_progress SET ${passColumns(progress)} WHERE id = 1`.execute(db);
+}
+
+function passColumns({ unfinished, lastCompleted }: PassProgress): RawBuilder<unknown> {
   const cursor = unfinished?.cursor ?? null;
-  await sql`UPDATE prune_progress SET last_completed = ${lastCompleted}, pruned_height = ${prunedHeight},
-    unfinished_height = ${unfinished?.height ?? null}, cursor_height = ${cursor?.height ?? null}, cursor_hash = ${cursor?.txId ?? null}
-    WHERE id = 1`.execute(db);
+  return sql`last_completed = ${lastCompleted}, unfinished_height = ${unfinished?.height ?? null},
+    cursor_height = ${cursor?.height ?? null}, cursor_hash = ${cursor?.txId ?? null}`;
 }

@@ -8,7 +8,16 @@ import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { PRUNE_UNMINED_BATCH, TXS_READ_BATCH } from '../../util/limits.ts';
 import { clearLosers, letWin, setLosers, spendInputs, unspendOutputs } from '../conflicts.ts';
-import type { ChildRead, ParentChild, PruneCursor, PruneParent, PruneProgress, Removal, RemovalResult } from '../prune-store.ts';
+import type {
+  ChildRead,
+  ParentChild,
+  PassProgress,
+  PruneCursor,
+  PruneParent,
+  PruneProgress,
+  Removal,
+  RemovalResult,
+} from '../prune-store.ts';
 import type { TxRecord, TxSlot } from '../records.ts';
 import { checkHeight, HEIGHT_MAX, heightAfter } from '../rules/heights.ts';
 import { checkUndoable, markedOnBestChain, minedIn, notMinedIn } from '../rules/mining.ts';
@@ -31,7 +40,7 @@ import type {
 } from '../store.ts';
 import { hasTombstones, readChildFacts, readDue, readPruneParents } from './candidates.ts';
 import { readDescendants, readRivals, readWithParents } from './families.ts';
-import { loadProgress, saveProgress } from './progress.ts';
+import { loadProgress, savePassProgress } from './progress.ts';
 import { readIds, readUnmined, wholeRecords } from './reads.ts';
 import { removeRows } from './removal.ts';
 import { saveUnit } from './save.ts';
@@ -302,8 +311,8 @@ export class SqlTxStore implements TxStore {
     return this.database.readOne((tx) => loadProgress(tx, 'none'));
   }
 
-  async setPruneProgress(progress: PruneProgress): Promise<void> {
-    await this.database.writeOne((tx) => saveProgress(tx, progress));
+  async setPassProgress(progress: PassProgress): Promise<void> {
+    await this.database.writeOne((tx) => savePassProgress(tx, progress));
   }
 
   async stats(): Promise<TxStoreStats> {

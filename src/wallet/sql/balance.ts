@@ -68,7 +68,7 @@ async function filteredBalance(tx: SqlTransaction, walletId: WalletId, filter: C
     ELSE ${UNMINED_PART} END`;
   const { rows } = await sql<CoinSum>`SELECT ${part} AS part, ${IS_LOCKED} AS is_locked, CAST(SUM(u.amount) AS text) AS amount
     FROM utxos u JOIN transactions t ON t.id = u.tx_id ${activeLease(filter.now)}
-    WHERE u.wallet_id = ${walletId} AND t.tx_status IN (0, 1) AND ${isWanted({ ...filter, coinbaseMaturity: 0 }, synced)}
+    WHERE u.wallet_id = ${walletId} AND t.tx_status IN (0, 1) AND ${isWanted({ ...filter, coinbaseMaturity: 0 }, sql<number | null>`CAST(${synced} AS bigint)`)}
     GROUP BY 1, 2`.execute(tx.db);
   return balanceOf(rows);
 }

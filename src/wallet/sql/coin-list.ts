@@ -19,6 +19,8 @@ export class CoinList {
   /** For each coin, in their order, where its record is. */
   #places = new Uint32Array(0);
   #columns = new CoinColumns(0);
+  /** The positions of the coins that are free, of the last selection. */
+  #free = new Uint32Array(0);
 
   get count(): number {
     return this.#places.length;
@@ -36,11 +38,14 @@ export class CoinList {
   /** Coins of the filter, which was checked, that are neither leased nor evicted. `synced`: the height of the wallet's tip. */
   free(filter: CoinFilter, synced: number | null): FreeCoins {
     const columns = this.#columns;
+    const { plain } = columns;
     const isOpen = isOpenFilter(filter);
-    const positions = new Uint32Array(this.count);
+    // Used again from one selection to the next: what is free is asked anew for each.
+    if (this.#free.length < this.count) this.#free = new Uint32Array(2 * this.count);
+    const [positions, all] = [this.#free, this.count];
     let count = 0;
-    for (let i = 0; i < this.count; i++) {
-      if ((isOpen && columns.plain[i] === 1) || this.#isFree(i, filter, synced)) positions[count++] = i;
+    for (let i = 0; i < all; i++) {
+      if ((isOpen && plain[i] === 1) || this.#isFree(i, filter, synced)) positions[count++] = i;
     }
     // A lease that it still has has ended.
     const coinAt = (i: number): WalletCoin => ({ ...this.coinAt(positions[i]), lease: null });

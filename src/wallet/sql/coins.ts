@@ -1,7 +1,7 @@
 /** What a wallet has to spend: coins, by filters and page by page, and the outputs that a block could still spend. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
-import { amountText, hasRows, listTable } from '../../sql/lists.ts';
+import { amountText, listTable } from '../../sql/lists.ts';
 import { WALLET_CACHED_COINS_PAGE } from '../../util/limits.ts';
 import type { CoinLease, KeyScope, WalletCoin, WalletId } from '../records.ts';
 import { checkCoinFilter } from '../rules/coins.ts';
@@ -9,17 +9,18 @@ import { refusal } from '../rules/failures.ts';
 import { compareOutpoints } from '../rules/leases.ts';
 import { isEvicted } from '../rules/status.ts';
 import type { CoinFilter, CoinPlace, Page, WatchedOutput } from '../store.ts';
-import { syncedHeight } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
 import { checkPage } from './pages.ts';
 import { checked32, checkedAmount, checkedIndex, checkedKind } from './row-checks.ts';
 import { holdingOf } from './tx-outputs.ts';
 
-/** Behind the aliases u and t: the inputs of the coin's transaction are known, and each is a credit of the wallet. */
-export const isOwnChange = sql<0 | 1>`CASE WHEN ${hasRows(sql`tx_inputs i WHERE i.tx_id = t.id`)} = 1 AND NOT EXISTS (
-    SELECT 1 FROM tx_inputs i WHERE i.tx_id = t.id AND NOT EXISTS (
-      SELECT 1 FROM utxos p WHERE p.wallet_id = u.wallet_id AND p.tx_hash = i.prev_tx_hash AND p.output_index = i.prev_output_index)
-  ) THEN 1 ELSE 0 END`;
+/**
+ * Behind the aliases u and t: the inputs of the coin's transaction are known, and each is a credit of the wallet. A live
+ * transaction holds an edge on every credit that it spends, so they are as many as its inputs. Both are counted in indexes
+ * on the transaction: the credits themselves are all over a table.
+ */
+export const isOwnChange = sql<0 | 1>`CASE WHEN NULLIF((SELECT COUNT(*) FROM tx_inputs i WHERE i.tx_id = t.id), 0) =
+    (SELECT COUNT(*) FROM utxos p WHERE p.spent_by_tx_id = t.id) THEN 1 ELSE 0 END`;
 
 /** Credits of live transactions. */
 const creditsOf = ({ db }: SqlTransaction, walletId: WalletId) =>
@@ -106,10 +107,11 @@ export async function coinAt(tx: SqlTransaction, walletId: WalletId, outpoint: O
   return coinOf(row);
 }
 
-/** ACCOUNT_QUERY, INVALID_PARAM. */
+/** One statement. ACCOUNT_QUERY, INVALID_PARAM. */
 export async function listCoins(tx: SqlTransaction, walletId: WalletId, filter: CoinFilter, page?: Page<CoinPlace>): Promise<WalletCoin[]> {
   checkPage(page);
-  let query = inOrder(behind(coinQuery(tx, walletId, filter.now).where(isWanted(filter, await syncedHeight(tx, walletId))), page?.after));
+  const tip = sql<number | null>`(SELECT s.synced_height FROM wallet_sync_states s WHERE s.wallet_id = ${walletId})`;
+  let query = inOrder(behind(coinQuery(tx, walletId, filter.now).where(isWanted(filter, tip)), page?.after));
   if (page !== undefined) query = query.limit(page.limit);
   return (await query.execute()).map(coinOf);
 }
@@ -179,16 +181,19 @@ function behind(query: ReturnType<typeof coinQuery>, key: CoinPlace | undefined)
 const inOrder = (query: ReturnType<typeof coinQuery>): ReturnType<typeof coinQuery> =>
   query.orderBy('u.amount').orderBy('u.tx_hash').orderBy('u.output_index');
 
-/** Behind the aliases u and t: unspent, and let through by the filter. Unknown confirmations pass no bound. ACCOUNT_QUERY, INVALID_PARAM. */
-export function isWanted(filter: CoinFilter, synced: number | null): RawBuilder<boolean> {
+/**
+ * Behind the aliases u and t: unspent, and let through by the filter. `tip`: the height of the wallet's; unknown
+ * confirmations pass no bound. ACCOUNT_QUERY, INVALID_PARAM.
+ */
+export function isWanted(filter: CoinFilter, tip: RawBuilder<number | null>): RawBuilder<boolean> {
   checkCoinFilter(filter);
   const { minConfs = 0, maxConfs, coinbaseMaturity = 0 } = filter;
   // The height of a block with so many confirmations; without a tip no block has any.
-  const heightOf = (confs: number): number => (synced === null ? -1 : synced - confs + 1);
+  const heightOf = (confs: number): RawBuilder<number> => sql<number>`COALESCE(${tip} - ${confs} + 1, -1)`;
   const conditions = [sql`u.spent_by_tx_id IS NULL`];
   if (minConfs > 0) conditions.push(sql`t.block_height <= ${heightOf(minConfs)}`);
   if (maxConfs !== undefined) {
-    conditions.push(sql`(t.block_height IS NULL OR (t.block_height <= ${synced ?? -1} AND t.block_height >= ${heightOf(maxConfs)}))`);
+    conditions.push(sql`(t.block_height IS NULL OR (t.block_height <= ${heightOf(1)} AND t.block_height >= ${heightOf(maxConfs)}))`);
   }
   if (coinbaseMaturity > 0) conditions.push(sql`(t.is_coinbase = 0 OR t.block_height <= ${heightOf(coinbaseMaturity)})`);
   if (filter.scope !== undefined) conditions.push(isOfAccount(filter.scope, filter));

@@ -91,7 +91,7 @@ export class SqlWalletStore implements WalletStore {
   }
 
   listAccounts(walletId: WalletId): Promise<readonly records.AccountInfo[]> {
-    return this.#read(walletId, (tx) => accounts.listAccounts(tx, walletId));
+    return this.#list(walletId, (tx) => accounts.listAccounts(tx, walletId));
   }
 
   renameAccount(walletId: WalletId, account: calls.AccountName, name: string): Promise<records.AccountInfo> {
@@ -217,7 +217,7 @@ export class SqlWalletStore implements WalletStore {
   }
 
   listCoins(walletId: WalletId, filter: calls.CoinFilter, page?: Page<calls.CoinPlace>): Promise<readonly records.WalletCoin[]> {
-    return this.#read(walletId, (tx) => coins.listCoins(tx, walletId, filter, page));
+    return this.#list(walletId, (tx) => coins.listCoins(tx, walletId, filter, page));
   }
 
   balance(walletId: WalletId, filter: calls.CoinFilter): Promise<records.WalletBalance> {
@@ -283,6 +283,12 @@ export class SqlWalletStore implements WalletStore {
       if (wallet === undefined) throw refusal.walletUnknown(walletId);
       return body(tx);
     });
+  }
+
+  /** Of one statement: it needs no transaction, and a wallet that has something exists. WALLET_UNKNOWN. */
+  async #list<T>(walletId: WalletId, body: (tx: SqlTransaction) => Promise<readonly T[]>): Promise<readonly T[]> {
+    const rows = await this.#database.readOne(body);
+    return rows.length > 0 ? rows : this.#read(walletId, body);
   }
 
   #write<T>(body: (tx: SqlTransaction, events: EventLog) => Promise<T>): Promise<T> {

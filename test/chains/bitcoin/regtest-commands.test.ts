@@ -52,11 +52,11 @@ describe('unspent start --network bitcoin-regtest', () => {
     await first.says(/electrum\s+127\.0\.0\.1:\d+ \(TCP/);
     const [, address] = await first.says(/try\s+query address (bcrt1\S+)/);
     // A busy machine makes one line of several blocks.
-    await first.says(/\d+ blocks up to \d+: /);
-    await first.says(/block \d+: |blocks up to \d+: [\s\S]*blocks up to \d+: /);
+    await first.remarks(/\d+ blocks up to \d+: /);
+    await first.remarks(/block \d+: |blocks up to \d+: [\s\S]*blocks up to \d+: /);
     await first.ask(`query address ${address}`, /3\.00000000 [\s\S]*unspent outputs worth 3\.2/);
     await first.ask('fork 4', /4 blocks dropped, back to height \d+; the tip is height \d+, block [0-9a-f]{64}/);
-    await first.says(/rollback: \d blocks? undone, back at height/);
+    await first.remarks(/rollback: \d blocks? undone, back at height/);
     await first.ask('status', /peer\s+p2p:\/\/127\.0\.0\.1:\d+, following \(P2P \d+\)/);
     await first.ask('digest', /^[0-9a-f]{64}\n\d+ unspent outputs/m);
     await first.ask('send 00', /cannot: TX decode failed/);
@@ -79,7 +79,7 @@ describe('unspent start --network bitcoin-regtest', () => {
 
     // The store knows which chain it is of.
     const second = new Running(t, ['start', '--no-server'], cwd);
-    const [, grown] = await second.says(/(?:block|up to) (\d+): /);
+    const [, grown] = await second.remarks(/(?:block|up to) (\d+): /);
     assert.ok(Number(grown) > Number(height), `${grown} after ${height}`);
     second.tell('quit');
     assert.equal((await second.end).code, 0);

@@ -91,7 +91,7 @@ describe('routes of the MPFS API', () => {
     for (const [path, there] of [
       ['metrics', '/metrics'],
       ['metrics/prometheus', '/metrics'],
-      ['swagger-ui', '/docs'],
+      ['swagger-ui', '/docs/api'],
     ]) {
       const answer = await served.app.inject({ method: 'GET', url: `/mpfs/${path}`, headers: { host: 'localhost' } });
       assert.deepEqual([answer.statusCode, answer.headers.location], [307, there]);

@@ -19,7 +19,7 @@ async function ask(produce: () => ReadAnswer | null, headers: Record<string, str
   };
   const app = fastify();
   app.get('/', (request, reply) => {
-    answerRead({ lease } as Partial<Reads> as Reads, reply, (query) => {
+    answerRead({ lease, attempt: (read) => read() } as Partial<Reads> as Reads, reply, (query) => {
       assert.equal(query, QUERY);
       nameBlock(reply, { height: '7', hash: 'ab' });
       setValidator(reply, 'W/"ab-json"');

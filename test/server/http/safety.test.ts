@@ -66,7 +66,7 @@ describe('the name it is asked by', () => {
       'localhost.',
     ];
     for (const host of [...theirs, 'localhost:x', 'user@localhost', 'localhost/evil', 'sub.api.example.org'])
-      for (const path of ['/status', '//health', '//', '//docs', '//nothing'])
+      for (const path of ['/status', '//health', '//', '//docs/api', '//nothing'])
         assertProblem(await served.get(path, { host }), 'FORBIDDEN', 403);
     await served.close();
   });
@@ -147,7 +147,7 @@ describe('the token', () => {
     assert.equal((await served.get('//blockfrost/blocks/latest', { project_id: 'correct-horse' })).status, 200, 'clients of Blockfrost');
     const wrong = await served.get('//blockfrost/blocks/latest', { project_id: 'correct-hors' });
     assert.deepEqual([wrong.status, wrong.json<{ status_code: number }>().status_code], [401, 401]);
-    for (const path of ['//health', '//ready', '/health', '/ready', '//docs', '//'])
+    for (const path of ['//health', '//ready', '/health', '/ready', '//docs/', '//docs/api', '//'])
       assert.equal((await served.get(path)).status, 200, path);
     await served.close();
   });
@@ -156,7 +156,7 @@ describe('the token', () => {
 describe('what a browser may do with an answer', () => {
   test('no other origin reads it, and nothing from elsewhere runs in it', async () => {
     const served = await Served.open({ blocks: 2 });
-    for (const path of ['/status', '//', '//docs', '//docs/style.css', '/nothing', '/openapi.json']) {
+    for (const path of ['/status', '//', '//docs/', '//docs/api', '/nothing', '/openapi.json']) {
       const answer = await served.get(path, { origin: 'https://evil.example' });
       assert.equal(answer.headers['access-control-allow-origin'], undefined);
       const policy = answer.headers['content-security-policy'] ?? '';
@@ -168,7 +168,7 @@ describe('what a browser may do with an answer', () => {
     const preflight = { origin: 'https://evil.example', 'access-control-request-method': 'GET' };
     const options = await served.ask({ method: 'OPTIONS', url: '/api/v1/status', headers: preflight });
     assertProblem(options, 'NO_ROUTE', 404);
-    for (const path of ['//docs', '//']) {
+    for (const path of ['//docs/api', '//']) {
       const page = (await served.get(path)).text;
       assert.doesNotMatch(page, /<script(?![^>]*\bsrc="\/)|\son\w+=|style="|<style|https?:\/\/(?!www\.w3\.org)/i, path);
     }

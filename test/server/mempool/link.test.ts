@@ -16,7 +16,7 @@ import { type OpenStore, openStore } from '../../../src/store/store.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { UnspentError } from '../../../src/util/errors.ts';
 import { FakeNode } from '../../support/fake-node.ts';
-import { until } from '../../support/patience.ts';
+import { eventually, until } from '../../support/patience.ts';
 import { type Made, makeTx, PoolChain } from '../../support/pool-chain.ts';
 
 interface Rig {
@@ -64,14 +64,8 @@ const spend = ({ txs }: { readonly txs: readonly Made[] }, fee: bigint, script =
   makeTx([{ txId: txs[0].id, index: 0 }], [[txs[0].outputs[0].value - fee, script]]);
 
 /** The mempool becomes just this. */
-async function has(served: Served, ...txs: readonly Made[]): Promise<void> {
-  let last = '';
-  for (let i = 0; i < 400; i++) {
-    last = await text(served, '/mempool/txids');
-    if (last === named(...txs)) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.equal(last, named(...txs));
+function has(served: Served, ...txs: readonly Made[]): Promise<void> {
+  return eventually(async () => assert.equal(await text(served, '/mempool/txids'), named(...txs)));
 }
 
 async function post({ url }: Served, raw: Uint8Array): Promise<{ readonly status: number; readonly text: string }> {

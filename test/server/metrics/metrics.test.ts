@@ -165,7 +165,7 @@ describe('metrics', () => {
       const exposition = await scrapeAll(served);
       assert.ok(exposition.type.size > 50, `${exposition.type.size} metrics`);
       for (const name of exposition.type.keys()) {
-        assert.match(name, /^unspent_[a-z0-9_]+$/);
+        assert.match(name, /^(unspent|process|nodejs)_[a-z0-9_]+$/);
         assert.ok((exposition.help.get(name)?.length ?? 0) > 10, `${name} says what it is`);
       }
       for (const sample of exposition.samples.keys()) assert.ok(exposition.type.has(familyOf(sample.split('{')[0], exposition)), sample);

@@ -126,15 +126,16 @@ describe('the OpenAPI document', () => {
   });
 
   test('makes a page: every route, every document, every code', async () => {
-    const page = await served.get('//docs');
+    const page = await served.get('//docs/api');
     assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
     for (const { route } of operations()) assert.ok(page.text.includes(`<code>${route.split(' ')[1]}</code>`), route);
     for (const name of Object.keys(document.components.schemas)) assert.ok(page.text.includes(`id="schema-${name}"`), name);
     for (const code of [...Object.keys(ERROR_CODES), 'INTERNAL']) assert.ok(page.text.includes(`id="error-${code}"`), code);
     for (const [, id] of page.text.matchAll(/href="#([^"]+)"/g)) assert.ok(page.text.includes(`id="${id}"`), `#${id} leads nowhere`);
-    const style = await served.get('//docs/style.css');
+    const [, sheet] = /href="(\/page\/[^"]+\/reference\.css)"/.exec(page.text) ?? [];
+    const style = await served.get(`/${sheet}`);
     assert.equal(style.headers['content-type'], 'text/css; charset=utf-8');
-    assert.match(style.text, /light-dark/);
+    assert.match(style.text, /var\(--accent\)/);
   });
 
   test('docs/reference/http.md lists the same routes', () => {

@@ -28,6 +28,7 @@ import { CborWriter } from '../../../src/util/cbor-write.ts';
 import { UnspentError } from '../../../src/util/errors.ts';
 import { csmtRoot, mergedRoot } from '../../proofs/reference.ts';
 import { PlainChain } from '../../support/bitcoin-chain.ts';
+import { CopyMirror, isMirrored } from '../../support/copy/mirror.ts';
 import { KEEP_ALL_BITCOIN } from '../../support/forged-chain.ts';
 import { Devnet, devnetOptions, KEEP_ALL } from '../../support/harness.ts';
 import { leaveOut } from '../../support/keep.ts';
@@ -71,6 +72,7 @@ export class ProofWorld {
   readonly projections: readonly string[];
   readonly frozen = new Map<string, Frozen>();
   private readonly app: Promise<FastifyInstance>;
+  private readonly mirror: Promise<CopyMirror> | null;
   private readonly roots = new Map<string, { readonly csmt: string | null; readonly mmr: string }>();
   private readonly logged: string[] = [];
   private check: OpenApiCheck | null = null;
@@ -95,7 +97,9 @@ export class ProofWorld {
       submit: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
       ledger: () => Promise.reject(new UnspentError('UNSUPPORTED', 'nothing is followed')),
     };
-    this.app = buildApp(context, { log: (line) => this.logged.push(line) });
+    const log = (line: string): void => void this.logged.push(line);
+    this.app = buildApp(context, { log });
+    this.mirror = isMirrored ? CopyMirror.open(engine, context, log) : null;
   }
 
   forward(count: number, group = 1): void {
@@ -155,13 +159,19 @@ export class ProofWorld {
     const app = await this.app;
     this.check ??= new OpenApiCheck(app.swagger() as unknown as ConstructorParameters<typeof OpenApiCheck>[0]);
     const url = `/api/v1${path}`;
-    const { statusCode: status, headers, payload: text } = await app.inject({ url, headers: { host: 'localhost' } });
+    const asked = { method: 'GET', url, headers: { host: 'localhost' } } as const;
+    const mirror = await this.mirror;
+    const moves = mirror?.moves ?? 0;
+    const response = await app.inject(asked);
+    await mirror?.compare(asked, response, moves);
+    const { statusCode: status, headers, payload: text } = response;
     this.check.answer('GET', url, { status, headers: headers as Record<string, string>, text });
     const hash = headers['x-block-hash'];
     return { status, body: JSON.parse(text) as T, at: typeof hash === 'string' ? this.at(hash) : null };
   }
 
   async close(): Promise<void> {
+    await (await this.mirror)?.close();
     await (await this.app).close();
     this.reads.close();
     assert.equal(this.reads.snapshots, 0, 'every lease was released');

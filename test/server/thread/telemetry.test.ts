@@ -16,7 +16,7 @@ import { until } from '../../support/patience.ts';
 class Desk {
   readonly updates: LiveUpdate[] = [];
   readonly watchers = new Set<FoldWatcher>();
-  readonly store: Pick<OpenStore, 'fold' | 'following' | 'followFailure' | 'fills' | 'network' | 'txs'>;
+  readonly store: Pick<OpenStore, 'fold' | 'following' | 'followFailure' | 'fills' | 'network' | 'txs' | 'publishing'>;
   fills: { projection: string; done: number; rows: number }[] = [];
   readonly telemetry: Telemetry;
 
@@ -29,6 +29,7 @@ class Desk {
       fills: () => this.fills,
       network,
       txs: null,
+      publishing: null,
     };
     this.telemetry = new Telemetry(this.store, (update) => this.updates.push(structuredClone(update)), first);
   }

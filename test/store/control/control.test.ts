@@ -17,7 +17,7 @@ import { VERSION } from '../../../src/util/version.ts';
 import { failure, temporary, unspentHere, withStore } from '../../cli/run.ts';
 import { until } from '../../support/patience.ts';
 
-const REQUEST = { unspent: VERSION, args: ['status'], settings: {}, cwd: '/', columns: null, debug: false };
+const REQUEST = { unspent: VERSION, args: ['status'], settings: {}, cwd: '/', columns: null, resultColumns: null, colours: false };
 
 interface Answer {
   readonly exit?: number;

@@ -243,7 +243,7 @@ export const passScenarios: readonly TxScenario[] = [
       assert.equal((await world.pass(388)).length, 8);
       assert.equal((await world.outcome(388)).reason, 'completed');
       const records = await world.opened.records();
-      await world.store.setPruneProgress({ ...(await world.store.pruneProgress()), lastCompleted: 0 });
+      await world.store.setPassProgress({ ...(await world.store.pruneProgress()), lastCompleted: 0 });
       assert.deepEqual(await world.pass(388), []);
       assert.deepEqual(await world.opened.records(), records);
     },

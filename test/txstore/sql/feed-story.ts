@@ -163,7 +163,7 @@ export class FeedStory {
 async function deleteAll(txs: StoreTxs): Promise<void> {
   const { records } = txs;
   do {
-    await records.setPruneProgress({ ...(await records.pruneProgress()), lastCompleted: 0 });
+    await records.setPassProgress({ ...(await records.pruneProgress()), lastCompleted: 0 });
   } while ((await txs.pass()).deleted > 0);
 }
 

@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict';
 import { registerHooks } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { SqlMutation } from './mutations.ts';
+import type { MutationWork } from './mutations.ts';
 
-const { file, from, to, shownBy, url } = workerData as SqlMutation & { readonly url: string };
+const { file, from, to, shownBy, url } = workerData as MutationWork & { readonly url: string };
 
 let isChanged = false;
 registerHooks({
@@ -32,6 +32,7 @@ async function failure(): Promise<string | null> {
 }
 
 async function test(): Promise<void> {
+  if (url === 'memory:') return embeddedTest();
   if (shownBy === 'crashes') {
     const { everyStatementOfPass } = await import('./crashes.ts');
     return everyStatementOfPass(url);
@@ -39,6 +40,23 @@ async function test(): Promise<void> {
   const { scenarioTitled } = await import('../scenarios.ts');
   const { openerOf } = await import('./databases.ts');
   return scenarioTitled(shownBy)(openerOf(url));
+}
+
+async function embeddedTest(): Promise<void> {
+  const { everyChangeIsOneBatch } = await import('../support/breaking-engine.ts');
+  const { openEmbedded } = await import('../support/embedded.ts');
+  const { openMemory } = await import('../../../src/engine/memory.ts');
+  const { TX_STORE_COLUMNS } = await import('../../../src/txstore/embedded/columns.ts');
+  if (shownBy === 'batches') return everyChangeIsOneBatch();
+  const engine = openMemory(TX_STORE_COLUMNS);
+  if (shownBy === 'refused') {
+    const { refusedHalfWay } = await import('../support/refused.ts');
+    const { TxWorld } = await import('../support/world.ts');
+    await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
+    return refusedHalfWay(world);
+  }
+  const { scenarioTitled } = await import('../scenarios.ts');
+  return scenarioTitled(shownBy)((settings, limit) => openEmbedded(engine, settings, limit));
 }
 
 const answer = await failure();

@@ -1,14 +1,14 @@
 /**
  * Each fail-safe rule (F1 to F15) is switched off once, and so is what other
  * implementations forgot; the story that is to show it must fail then, on this
- * database.
+ * store.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TestDatabases } from '../../support/sql/databases.ts';
 import { answerOfThread } from '../../support/thread.ts';
 
-export interface SqlMutation {
+export interface MutationWork {
   /** The rule that is switched off. */
   readonly rule: string;
   /** Below src/txstore. */
@@ -24,7 +24,9 @@ const CHILD_VERSION = 'now === null ? facts.hasTombstone(txId) : now === version
 const PARENT_VERSION = 'facts.parent.version !== parent.version || facts.parent.deleteAtHeight !== parent.deleteAtHeight';
 
 /** Rule, file, text, text without the rule, story. */
-const MUTATIONS: readonly (readonly [string, string, string, string, string])[] = [
+export type Mutation = readonly [string, string, string, string, string];
+
+const MUTATIONS: readonly Mutation[] = [
   ['F1 proof for every child', 'rules/stability.ts', "hasTombstone ? 'stable' : 'child_missing'", "'stable'", 'SD14'],
   ['F2 what cannot be read', 'rules/stability.ts', "=== 'failed') return 'read_error'", "=== 'failed') return 'stable'", 'SD15'],
   ['F3 references', 'sql/candidates.ts', '(t.unmined_since IS NOT NULL OR t.is_conflicting = 1)', '1 = 0', 'SD34'],
@@ -66,17 +68,25 @@ const MUTATIONS: readonly (readonly [string, string, string, string, string])[] 
   ],
 ];
 
+/** Those of the rules that all stores share. */
+export const RULE_MUTATIONS = MUTATIONS.filter(([, file]) => !file.startsWith('sql/'));
+
 /** `files`: the beginning of the names of those that are changed. Crashes are told by files that SQLite leaves. */
 export function runMutations(databases: TestDatabases, files = ''): void {
   const mutations = MUTATIONS.filter(
     ([, file, , , shownBy]) => file.startsWith(files) && (databases.name === 'SQLite' || shownBy !== 'crashes'),
   );
-  describe(`transaction store: rules that are switched off, on ${databases.name}`, () => {
+  runMutationsOn(databases.name, mutations, () => databases.freshUrl());
+}
+
+/** `urlOf`: of a database that is fresh for each; `memory:` is the embedded store. */
+export function runMutationsOn(name: string, mutations: readonly Mutation[], urlOf: () => Promise<string>): void {
+  describe(`transaction store: rules that are switched off, on ${name}`, () => {
     for (const [rule, file, from, to, shownBy] of mutations) {
       it(`${shownBy} fails without: ${rule}`, async () => {
-        const mutation: SqlMutation = { rule, file, from, to, shownBy };
+        const mutation: MutationWork = { rule, file, from, to, shownBy };
         const worker = new URL('./mutation-worker.ts', import.meta.url);
-        const failure = await answerOfThread<string | null>(worker, { ...mutation, url: await databases.freshUrl() });
+        const failure = await answerOfThread<string | null>(worker, { ...mutation, url: await urlOf() });
         assert.notEqual(failure, null, 'the story is told as if nothing were missing');
       });
     }

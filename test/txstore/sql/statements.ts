@@ -71,7 +71,7 @@ const BATCHES: readonly (readonly [name: string, statements: number, call: (fami
   ['expirePreservations', 4, ({ store }) => store.expirePreservations(5)],
   ['batchGet', 6, ({ store, count }) => store.batchGet(ids('A', count))],
   ['delete', 3, ({ store, count }) => store.delete(ids('L', count))],
-  ['a pass', 21, ({ store, count }) => pass(store, count)],
+  ['a pass', 17, ({ store, count }) => pass(store, count)],
 ];
 
 async function pass(store: SqlTxStore, count: number): Promise<void> {

@@ -7,6 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { PLANNED_ONCE } from '../../../src/sql/postgres-pool.ts';
 import { openWalletStore } from '../../../src/wallet/open.ts';
 import type { TestDatabases } from '../../support/sql/databases.ts';
 import { executeIn } from '../../support/sql/execute.ts';
@@ -142,7 +143,8 @@ const LARGE = ['blocks', 'addresses', 'derived_addresses', 'transactions', 'tx_i
 
 async function postgresScans(url: string, text: string): Promise<string[]> {
   if (WHOLE_WALLET.test(text) && !text.includes('json_array_elements') && !PAGE_OF_COINS.test(text)) return [];
-  const rows = await executeIn(url, `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
+  const settings = PLANNED_ONCE.map((setting) => `SET ${setting}; `).join('');
+  const rows = await executeIn(url, `${settings}EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
   const scans: string[] = [];
   const isList = text.includes('json_array_elements');
   const walk = (plan: Readonly<Record<string, unknown>>): void => {

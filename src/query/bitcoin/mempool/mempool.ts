@@ -124,6 +124,10 @@ export class Mempool implements MempoolView {
     return feeHistogram(this.fees.of(this.table.entries()));
   }
 
+  feeRates(): readonly { readonly rate: number; readonly virtualSize: number }[] {
+    return this.fees.of(this.table.entries());
+  }
+
   /** Satoshi for a virtual byte that would get into the next blocks by what is in here; at least 1. */
   feeRate(blocks: number): number {
     return rateWithin(this.fees.of(this.table.entries()), blocks);

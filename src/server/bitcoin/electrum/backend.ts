@@ -12,6 +12,7 @@ import type { Query } from '../../../query/query.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { switchText } from '../../../util/setting.ts';
 import type { ServerContext } from '../../context.ts';
+import type { Task } from '../../http/work/task.ts';
 import { mempoolOf } from '../mempool.ts';
 
 export type Log = (line: string) => void;
@@ -48,8 +49,14 @@ export class Backend {
     return this.context.config.electrum.historyMax;
   }
 
-  /** The body reads at one point, for as long as it takes. */
-  read<T>(body: (query: Query) => T | Promise<T>): T | Promise<T> {
+  /** The body reads at one point, for as long as it takes. It changes nothing: where rows are elsewhere it is run again. */
+  read<T>(body: (query: Query) => T | Promise<T>, task?: Task): T | Promise<T> {
+    const { reads } = this.context;
+    return this.hold((query) => reads.attempt(() => body(query), task) as T | Promise<T>);
+  }
+
+  /** The same for a body that does more than to read, and is run once. */
+  hold<T>(body: (query: Query) => T | Promise<T>): T | Promise<T> {
     const lease = this.context.reads.lease();
     try {
       const result = body(lease.query);

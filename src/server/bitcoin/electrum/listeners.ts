@@ -2,7 +2,7 @@
  * The three ways in: TCP, TLS and WebSocket. Each is a listener that hands its
  * connections on and can be closed.
  */
-import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { WebSocketServer } from 'ws';
@@ -12,6 +12,8 @@ import { UnspentError } from '../../../util/errors.ts';
 import { ELECTRUM_MESSAGE_BYTES_MAX, HANDSHAKE_STEP_MS, HTTP_HEADERS_MS, SECRET_FILE_BYTES_MAX } from '../../../util/limits.ts';
 import { isLoopback } from '../../http/safety.ts';
 import { type Receiver, socketWire, type Wire, webSocketWire } from './wire.ts';
+
+const { createServer: createHttpServer } = process.getBuiltinModule('node:http');
 
 type Settings = Config['electrum'];
 type Open = (wire: Wire) => Receiver;

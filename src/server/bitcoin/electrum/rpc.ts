@@ -116,6 +116,8 @@ function worldsError({ code, message }: UnspentError): RpcError | null {
     case 'SOURCE_UNREACHABLE':
     case 'INDEX_NOT_READY':
     case 'BUSY':
+    case 'COPY_UNREACHABLE':
+    case 'COPY_MOVED':
       return new RpcError(RPC.node, message);
     case 'CLOSED':
       return new RpcError(RPC.internal, 'the server is stopping', true);

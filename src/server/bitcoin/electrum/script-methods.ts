@@ -24,7 +24,7 @@ interface Unspent {
 export function scriptMethods(backend: Backend, subscriptions: Subscriptions): Methods {
   const { mempool, historyMax } = backend;
   const reading = (body: (task: Task, query: Query, key: Uint8Array) => unknown): Method =>
-    ofScript(({ key }, { task }) => backend.read((query) => body(task, query, key)));
+    ofScript(({ key }, { task }) => backend.read((query) => body(task, query, key), task));
   return {
     'blockchain.scripthash.get_balance': reading((task, query, key) => balance(task, query, mempool, key)),
     'blockchain.scripthash.get_history': reading((task, query, key) => historyEntries(task, query, mempool, key, historyMax)),

@@ -55,7 +55,7 @@ export class Subscriptions {
   constructor(backend: Backend) {
     this.backend = backend;
     this.task = this.newTask();
-    backend.read((query) => this.tracker.follow(query));
+    backend.hold((query) => this.tracker.follow(query));
     const { reads } = backend.context;
     this.stops = [reads.onMove(() => this.wake([])), backend.mempool.onChange((keys) => this.wake(keys))];
   }
@@ -121,7 +121,7 @@ export class Subscriptions {
   /** What was looked up may be old by the time it is there: then it is looked at once more. */
   private async firstLook(task: Task, watched: Watched): Promise<string | null> {
     const before = this.changes;
-    const seen = await this.backend.read((query) => this.look(task, query, watched));
+    const seen = await this.backend.read((query) => this.look(task, query, watched), task);
     watched.seen = seen;
     if (this.changes !== before) this.wake([watched.name]);
     return seen.status;
@@ -154,7 +154,7 @@ export class Subscriptions {
       this.stale = false;
       const touched = this.touched;
       this.touched = new Set();
-      await this.backend.read(async (query) => {
+      await this.backend.hold(async (query) => {
         const move = this.tracker.follow(query);
         if (move !== null) this.tellHeaders(query);
         await this.tellScripts(query, await this.suspects(query, move, touched));

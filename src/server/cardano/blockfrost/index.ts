@@ -7,12 +7,11 @@
  * clients take for "there is none". Not in the OpenAPI document, because it is
  * not ours: docs/reference/blockfrost.md says what is answered.
  */
-import { STATUS_CODES } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { VERSION } from '../../../util/version.ts';
 import { MEDIA_TYPES } from '../../http/conditional.ts';
 import { hideRoutes } from '../../http/hide-routes.ts';
-import { answerErrorsIn, type ProblemForm, routeText } from '../../http/problem.ts';
+import { answerErrorsIn, type ProblemForm, REFERENCE_PATH, routeText } from '../../http/problem.ts';
 import { rootListener } from '../../http/root-port.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import { unhealthyBecause } from '../../metrics/health.ts';
@@ -31,6 +30,8 @@ import { registerParameters } from './parameters.ts';
 import { registerScripts } from './scripts.ts';
 import { registerSubmit } from './submit.ts';
 import { registerTxs } from './txs.ts';
+
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 const BASE = '/blockfrost';
 
@@ -91,7 +92,7 @@ function registerBlockfrost(app: FastifyInstance, state: ServerState): void {
 
 /** What the server says of itself. */
 function registerServer(api: FastifyInstance, answers: BlockfrostAnswers): void {
-  api.get('/', (_request, reply) => answers.send(reply, { url: '/docs', version: `unspent ${VERSION}` }));
+  api.get('/', (_request, reply) => answers.send(reply, { url: REFERENCE_PATH, version: `unspent ${VERSION}` }));
   api.get('/health', (_request, reply) => {
     const { state, context } = answers;
     return answers.send(reply, { is_healthy: unhealthyBecause(state.damage, context.live.status) === null });

@@ -7,6 +7,7 @@ import Type from 'typebox';
 import { parseOutpoint } from '../../../ledgers/outpoint.ts';
 import { sweepTx } from '../../../query/cardano/cage-tx/transactions.ts';
 import { toHex } from '../../../util/bytes.ts';
+import { REFERENCE_PATH } from '../../http/problem.ts';
 import type { App } from '../../http/typed.ts';
 import { PROBLEM } from '../../native/openapi.ts';
 import type { MpfsAnswers } from './answer.ts';
@@ -59,7 +60,7 @@ export function registerNodeRoutes(app: App, answers: MpfsAnswers): void {
     return answers.build(reply, address, (ground, read) => ({ tx: toHex(sweepTx(ground, read.token(token), utxo).tx) }));
   });
 
-  const elsewhere = { '/metrics': '/metrics', '/metrics/prometheus': '/metrics', '/swagger-ui': '/docs' } as const;
+  const elsewhere = { '/metrics': '/metrics', '/metrics/prometheus': '/metrics', '/swagger-ui': REFERENCE_PATH } as const;
   for (const [path, there] of Object.entries(elsewhere)) {
     app.get(path, { schema: { hide: true } }, (_request, reply) => reply.redirect(there, 307));
   }

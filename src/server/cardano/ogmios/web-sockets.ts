@@ -7,7 +7,7 @@
  * Messages are answered in their order, those of chain synchronisation and those
  * of the mempool apart from all others: whoever waits for a block can still ask.
  */
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -16,6 +16,8 @@ import type { ServerState } from '../../http/server-state.ts';
 import { ChainSync } from './chain-sync.ts';
 import { MempoolMonitor } from './mempool-monitor.ts';
 import { answerTo, methodOf, type RpcMethods } from './rpc.ts';
+
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** Asks for what everybody may know: whether this client may ask at all is what the guards say. */
 const PROBE = JSON.stringify({ jsonrpc: '2.0', method: 'queryNetwork/startTime' });

@@ -94,6 +94,12 @@ export class Task {
     this.workload.addBytes(bytes);
   }
 
+  /** The work begins anew: of its answer nothing is in memory. */
+  restart(): void {
+    this.workload.addBytes(-this.heldBytes);
+    this.heldBytes = 0;
+  }
+
   /** The work is done; of its answer these bytes are in memory. */
   done(bytes: number): void {
     if (this.isOver) return;

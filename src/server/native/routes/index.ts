@@ -7,13 +7,17 @@ import type { ServerState } from '../../http/server-state.ts';
 import type { Typebox } from '../../http/typed.ts';
 import { NativeAnswers } from '../answer.ts';
 import { API } from '../openapi.ts';
+import { registerAssets } from './assets.ts';
 import { registerBalances } from './balances.ts';
 import { registerBlocks } from './blocks.ts';
 import { registerChanges } from './changes.ts';
 import { registerHistory } from './history.ts';
 import { registerLists } from './lists.ts';
+import { registerMempool } from './mempool.ts';
+import { registerNewest } from './newest.ts';
 import { registerOutputs } from './outputs.ts';
 import { registerProofs } from './proofs.ts';
+import { registerRollbacks } from './rollbacks.ts';
 import { registerSeen } from './seen.ts';
 import { registerHealthRoutes, registerStatusRoutes } from './status.ts';
 import { registerTxRecords } from './txs.ts';
@@ -31,8 +35,14 @@ export function registerNative(app: FastifyInstance, state: ServerState): void {
       registerOutputs(typed, answers);
       registerBalances(typed, answers);
       if (state.context.network.ledger.txBytes !== undefined) registerHistory(typed, answers);
-      if (state.context.network.ledger.traits !== null) registerSeen(typed, answers);
+      if (state.context.network.ledger.traits !== null) {
+        registerSeen(typed, answers);
+        registerAssets(typed, answers);
+      }
       registerBlocks(typed, answers);
+      registerNewest(typed, answers);
+      registerRollbacks(typed, answers);
+      registerMempool(typed, answers);
       registerChanges(typed, answers);
       registerProofs(typed, answers);
       if (keepsRecords(state.context)) registerTxRecords(typed, answers);

@@ -8,10 +8,12 @@ import Type from 'typebox';
 import type { Dialect } from '../../../query/dialect.ts';
 import type { Query } from '../../../query/query.ts';
 import { renderPoint } from '../../../query/render.ts';
+import type { PublishReport } from '../../../store/publishing.ts';
 import { type CageSummary, keyEstimates, summaryOf } from '../../../store/summary.ts';
 import { withoutSecret } from '../../../util/secret.ts';
 import { VERSION } from '../../../util/version.ts';
 import type { ServerContext } from '../../context.ts';
+import { copyDocument } from '../../copy-status.ts';
 import type { App } from '../../http/typed.ts';
 import { cageWarnings, lagBlocks, lagSlots, pruneWarnings, unhealthyBecause, unreadyBecause } from '../../metrics/health.ts';
 import type { LiveStatus } from '../../thread/live.ts';
@@ -135,7 +137,7 @@ interface OnDisk {
 }
 
 function statusOf(
-  { network, projections, config }: ServerContext,
+  { network, projections, config, copy }: ServerContext,
   query: Query,
   live: LiveStatus,
   { bytes, keys }: OnDisk,
@@ -149,6 +151,7 @@ function statusOf(
   return {
     version: VERSION,
     network: network.name,
+    family: network.family.name,
     healthy: reason === null,
     ready: notReady === null,
     reason: reason ?? notReady,
@@ -168,10 +171,12 @@ function statusOf(
     mmr,
     cage: cage === null ? null : cageOf(cage),
     txs: live.records === null ? null : txsDocument(live.records),
+    publishing: live.publishing === null ? null : publishingOf(live.publishing),
     shapes: network.family.wireShapes,
     projections,
     settings,
     following: followingOf(live, totals !== null),
+    ...(copy === undefined ? {} : { copy: copyDocument(copy) }),
     bytes,
     keys,
     streams,
@@ -196,9 +201,15 @@ function cageOf({ divergedTokens, ...counts }: CageSummary): object {
   return { ...counts, diverged_tokens: divergedTokens };
 }
 
+function publishingOf({ commitSeconds, commitSecondsSum, lastError, ...rest }: PublishReport): object {
+  return { ...rest, commit_seconds: commitSeconds, commit_seconds_sum: commitSecondsSum, last_error: lastError };
+}
+
 /** `hasOutputs` false: none are kept, so that none were counted. */
 function followingOf(live: LiveStatus, hasOutputs: boolean): object {
-  const { sourceTip, created, spent, prunedKeys, prunedDeltas, connectionsLost, lastError, source, records: _, ...rest } = live;
+  const { sourceTip, created, spent, prunedKeys, prunedDeltas, connectionsLost, lastError, source, ...others } = live;
+  // Those two are parts of the status by themselves.
+  const { records: _records, publishing: _publishing, ...rest } = others;
   return {
     ...rest,
     created: hasOutputs ? created : null,

@@ -6,6 +6,7 @@
 
 const BASE = '/api/v1';
 const MPFS = '/mpfs';
+const ESPLORA = '/api';
 /** Wallets have a token of their own, and are asked with that one only. */
 export type TokenOf = 'server' | 'wallets';
 const TOKEN_KEYS: Readonly<Record<TokenOf, string>> = { server: 'unspent.token', wallets: 'unspent.wallet-token' };
@@ -31,6 +32,12 @@ export class Problem extends Error {
   }
 }
 
+/** The block that pages are shown as of; null: the newest. */
+export const travel: { height: number | null } = { height: null };
+/** Reads that answer for an earlier block. */
+const TIMED =
+  /^\/(?:(?:addresses|credentials|stake|policies|utxos|csmt|utxo\/mmr)\/|assets\/[^/]+(?:\/utxos)?$|roots$|(?:datums|scripts|txs)\/[^/]+\/utxos$)/;
+
 interface RequestOptions {
   readonly signal: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
@@ -42,11 +49,25 @@ export interface Answer<T> {
   readonly body: T;
   /** Ask again with it as `after`; null: that was all. */
   readonly next: string | null;
+  /** Of the block that the answer is at; null: it names none. */
+  readonly height: number | null;
 }
 
 export async function get<T>(path: string, query: Query = {}): Promise<Answer<T>> {
-  const response = await open(path, query, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  return { body: (await response.json()) as T, next: response.headers.get('x-next-after') };
+  const { height } = travel;
+  const timed = height !== null && TIMED.test(path) ? { ...query, at: `height:${height}` } : query;
+  return answerOf(await open(path, timed, { signal: AbortSignal.timeout(TIMEOUT_MS) }));
+}
+
+/** In the API of Esplora, which the Bitcoin family has. */
+export async function getEsplora<T>(path: string): Promise<Answer<T>> {
+  return answerOf(await ask(new URL(ESPLORA + path, location.origin), { signal: AbortSignal.timeout(TIMEOUT_MS) }));
+}
+
+async function answerOf<T>(response: Response): Promise<Answer<T>> {
+  const { headers } = response;
+  const height = headers.get('x-block-height');
+  return { body: (await response.json()) as T, next: headers.get('x-next-after'), height: height === null ? null : Number(height) };
 }
 
 /** From the API of cages. */
@@ -60,8 +81,7 @@ export async function getWallets<T>(path: string, query: Query = {}, signal?: Ab
   if (keptToken('wallets') === null) throw new Problem(401, 'Token needed', '', '', '', 'wallets');
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const options = { signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]) };
-  const response = await ask(urlOf(`${BASE}/wallets${path}`, query), options, 'wallets');
-  return { body: (await response.json()) as T, next: response.headers.get('x-next-after') };
+  return answerOf(await ask(urlOf(`${BASE}/wallets${path}`, query), options, 'wallets'));
 }
 
 /** The answer as it begins; its body may go on for ever. Throws `Problem`. */

@@ -1,15 +1,16 @@
 /**
- * Blocks and their transactions: what each spent and created, for as long as
- * the store can tell. Where it has forgotten, what is left is shown, and why.
+ * Blocks: their transactions, what each spent and created, for as long as the
+ * store can tell. Where it has forgotten, what is left is shown, and why.
  */
-import { get, type Problem, problem } from './api.ts';
+import { get, type Problem } from './api.ts';
 import { type Child, h } from './dom.ts';
-import { contentText, count, shortHash, slotText } from './format.ts';
+import { contentText, count, shortHash } from './format.ts';
 import { problemNotice } from './notice.ts';
 import { outputSection } from './outputs.ts';
-import { blockLink, chain, coinText, copyButton, fact, hrefOf, linkTo, moment } from './parts.ts';
-import type { Amount, Block, Changes, Utxo } from './shapes.ts';
+import { chain, coinText, copyButton, fact, hrefOf, linkTo, moment } from './parts.ts';
+import type { Block, Changes } from './shapes.ts';
 import { frame, subject, type View } from './subject.ts';
+import { changesOf, sum } from './tx-read.ts';
 
 /** `place` is a hash, `height:N` or `slot:N`. */
 export async function showBlock(place: string): Promise<View> {
@@ -67,7 +68,7 @@ function transactionTable({ transactions, created, spent }: Changes): HTMLElemen
       h('td', { 'data-label': head[0] }, name),
       cell(head[1], count(ins.length)),
       cell(head[2], count(outs.length)),
-      cell(head[3], coinText(sum(outs))),
+      cell(head[3], coinText({ unit: chain.unit, quantity: sum(outs).toString() })),
     );
   });
   const names = head.map((name, i) => h('th', { scope: 'col', class: i > 0 ? 'number' : null }, name));
@@ -77,41 +78,4 @@ function transactionTable({ transactions, created, spent }: Changes): HTMLElemen
 
 function failedTag(): HTMLElement {
   return h('span', { class: 'tag', 'data-tone': 'warn', title: 'A script failed: its collateral was taken' }, 'failed');
-}
-
-export async function showTransaction(tx: string): Promise<View> {
-  const { body: rows } = await get<Utxo[]>(`/txs/${encodeURIComponent(tx)}/utxos`);
-  const [first] = rows;
-  const changes = first?.block_hash === undefined ? null : await changesOf(first.block_hash);
-  const inputs = changes === null || changes instanceof Error ? [] : changes.spent.filter((row) => row.spent_tx_hash === tx);
-  const failed = !(changes instanceof Error) && changes?.transactions.some(({ tx_hash, valid }) => tx_hash === tx && !valid);
-  const facts = first === undefined ? [fact('Outputs', 'none that the store still knows')] : transactionFacts(first, rows);
-  const element = frame(
-    subject('Transaction', tx, ...facts, failed && fact('Result', failedTag())),
-    inputs.length > 0 && outputSection(inputs, { title: 'Spends', owner: true, place: true, state: false }),
-    changes instanceof Error && h('p', { class: 'note' }, `What it spends is not shown. ${changes.message}`),
-    rows.length > 0 && outputSection(rows, { title: 'Creates', owner: true, place: false, state: true }),
-  );
-  return { title: `Transaction ${shortHash(tx)}`, element };
-}
-
-function transactionFacts(first: Utxo, rows: readonly Utxo[]): Child[] {
-  return [
-    fact('Block', blockLink(first.block, first.block_hash), h('small', {}, slotText(first.slot, first.epoch))),
-    fact('Time', moment(first.block_time)),
-    fact('In its outputs', coinText(sum(rows))),
-  ];
-}
-
-function sum(rows: readonly Utxo[]): Amount {
-  const total = rows.reduce((so, { amounts }) => so + BigInt(amounts[0].quantity), 0n);
-  return { unit: chain.unit, quantity: total.toString() };
-}
-
-async function changesOf(hash: string): Promise<Changes | Problem> {
-  try {
-    return (await get<Changes>(`/blocks/${hash}/changes`)).body;
-  } catch (error) {
-    return problem(error);
-  }
 }

@@ -9,7 +9,7 @@ import { type CageReader, loadCageReader, type ShownState, type ShownToken } fro
 import { type Child, h, replace, update } from './dom.ts';
 import { coins, count, duration, printable, shortHash } from './format.ts';
 import { type LiveRow, LiveTable } from './live-table.ts';
-import { chain, copyButton, fact, linkTo, outputLink } from './parts.ts';
+import { chain, copyButton, fact, linkTo, outputLink, symbol } from './parts.ts';
 import { frame, subject, type View, wide } from './subject.ts';
 
 const POLICY_CHARS = 56;
@@ -117,7 +117,7 @@ function stateFacts({ owner, root, terms }: ShownState, { utxo }: CageOutput, fa
   return [
     fact('Facts', h('span', { class: 'big' }, count(facts))),
     fact('State', outputLink({ tx_hash: utxo.tx_in.tx_id, output_index: utxo.tx_in.tx_ix })),
-    terms !== null && fact('Tip', `${coins(terms.tip, chain.unit)} ${chain.coin}`),
+    terms !== null && fact('Tip', `${coins(terms.tip, chain.unit)} ${symbol()}`),
     terms !== null &&
       fact(
         'Requests can be applied for',

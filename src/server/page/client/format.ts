@@ -21,6 +21,12 @@ export function count(value: number | bigint): string {
   return value.toLocaleString('en-US');
 }
 
+export function largest(values: Iterable<bigint>): bigint {
+  let most = 0n;
+  for (const value of values) if (value > most) most = value;
+  return most;
+}
+
 /** `1 block`, `2,000 blocks`. */
 export function counted(value: number | bigint, what: string): string {
   return `${count(value)} ${what}${Number(value) === 1 ? '' : 's'}`;
@@ -43,11 +49,6 @@ export function coins(quantity: string, unit: string): string {
 /** Whether outputs of a chain hold more than its coin. */
 export function hasAssets(unit: string): boolean {
   return UNITS[unit]?.hasAssets ?? false;
-}
-
-/** The heading of a column of amounts, by what people call the coin. */
-export function coinTitle(coin: string): string {
-  return coin === 'ada' ? 'Ada' : coin;
 }
 
 /** Chains without epochs have no slots of their own either. */

@@ -3,15 +3,18 @@
  * them; assets, policies, datums and scripts, which are in them.
  */
 import { get, problem } from './api.ts';
+import { type DataReader, loadDataReader } from './data-loader.ts';
 import { type Child, h } from './dom.ts';
-import { coinTitle, count, nameText, shortAddress, shortHash } from './format.ts';
+import { count, shortAddress, shortHash } from './format.ts';
 import { problemNotice } from './notice.ts';
 import { pagedOutputs } from './outputs.ts';
-import { addressLink, assetChips, blockLink, chain, coinText, copyButton, fact, linkTo, outputLink } from './parts.ts';
+import { ownerHistory } from './owner-history.ts';
+import { addressLink, amountText, assetChips, blockLink, copyButton, fact, linkTo, outputLink } from './parts.ts';
+import { proofCard } from './proof-card.ts';
+import { datumView, scriptView } from './script-views.ts';
 import type { Balance, Seen } from './shapes.ts';
 import { frame, subject, type View, wide } from './subject.ts';
 
-const POLICY_CHARS = 56;
 const UNSPENT = 'Unspent outputs';
 
 export async function showAddress(address: string): Promise<View> {
@@ -22,7 +25,7 @@ export async function showStake(stake: string): Promise<View> {
   return owned('Stake address', stake, `/stake/${encodeURIComponent(stake)}`);
 }
 
-/** What it has, then each output. */
+/** What it has, what happened to it, then each output. */
 async function owned(what: string, value: string, path: string): Promise<View> {
   const isAddress = what === 'Address';
   const [balance, { element, first }] = await Promise.all([
@@ -34,13 +37,16 @@ async function owned(what: string, value: string, path: string): Promise<View> {
   const stake = first[0]?.owner_stake_addr;
   const payment = first[0]?.owner_payment_credential;
   const facts = [
-    fact(coinTitle(chain.coin), h('span', { class: 'big' }, coinText(amounts[0]))),
+    fact('Balance', h('span', { class: 'big' }, amountText(amounts[0].quantity))),
     fact(UNSPENT, h('span', { class: 'big' }, count(utxo_count))),
     isAddress && stake !== undefined && fact('Stake address', addressLink(stake), copyButton(stake, 'stake address')),
     isAddress && payment !== undefined && fact('Payment credential', linkTo('credential', payment), copyButton(payment, 'credential')),
     assets !== null && wide(`Assets (${count(amounts.length - 1)})`, assets),
   ];
-  return { title: `${what} ${shortAddress(value)}`, element: frame(subject(what, value, ...facts), element) };
+  const history = await ownerHistory(path, BigInt(amounts[0].quantity));
+  const proof =
+    isAddress && proofCard({ paths: { csmt: `/csmt${path}/proof` }, shows: 'That these are all unspent outputs of the address.' });
+  return { title: `${what} ${shortAddress(value)}`, element: frame(subject(what, value, ...facts), history, element, proof) };
 }
 
 export async function showCredential(credential: string): Promise<View> {
@@ -49,19 +55,6 @@ export async function showCredential(credential: string): Promise<View> {
 
 export async function showPolicy(policy: string): Promise<View> {
   return listed('Policy', policy, `/policies/${encodeURIComponent(policy)}`);
-}
-
-export async function showAsset(unit: string): Promise<View> {
-  const [policy, name] = [unit.slice(0, POLICY_CHARS), unit.slice(POLICY_CHARS)];
-  const text = nameText(name);
-  const shown = text === null ? (name === '' ? 'no name' : 'not text') : h('b', {}, text);
-  return listed(
-    'Asset',
-    unit,
-    `/assets/${encodeURIComponent(unit)}`,
-    fact('Name', shown, name !== '' && [' ', h('small', { class: 'mono' }, name)]),
-    fact('Policy', linkTo('policy', policy), copyButton(policy, 'policy')),
-  );
 }
 
 async function listed(what: string, value: string, path: string, ...facts: Child[]): Promise<View> {
@@ -74,7 +67,7 @@ export async function showSeen(what: 'Datum' | 'Script', hash: string): Promise<
   const path = `/${what.toLowerCase()}s/${encodeURIComponent(hash)}`;
   const [facts, list] = await Promise.all([
     get<Seen>(path).then(
-      ({ body }) => seenFacts(body),
+      async ({ body }) => seenFacts(body, await loadDataReader()),
       (error) => [fact('Bytes', problem(error).message)],
     ),
     pagedOutputs(`${path}/utxos`, { title: UNSPENT, owner: true, place: true, state: false }).then(
@@ -85,11 +78,11 @@ export async function showSeen(what: 'Datum' | 'Script', hash: string): Promise<
   return { title: `${what} ${shortHash(hash)}`, element: frame(subject(what, hash, ...facts), list) };
 }
 
-function seenFacts({ type, cbor, tx_hash, output_index, block, block_hash }: Seen): HTMLElement[] {
+function seenFacts({ type, cbor, tx_hash, output_index, block, block_hash }: Seen, reader: DataReader): HTMLElement[] {
   const where = output_index === undefined ? linkTo('tx', tx_hash) : outputLink({ tx_hash, output_index });
   return [
     ...(type === undefined ? [] : [fact('Kind', type)]),
     fact('First seen', where, h('small', {}, ' in block '), blockLink(block, block_hash)),
-    wide('CBOR', h('div', { class: 'blob' }, cbor)),
+    wide('What it says', type === undefined ? datumView(reader, cbor) : scriptView(reader, cbor)),
   ];
 }

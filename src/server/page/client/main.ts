@@ -3,9 +3,8 @@
  * overview stays alive while others are shown, so that coming back finds it as
  * it is now, not as it was.
  */
-import { type Problem, problem, type TokenOf, takeToken } from './api.ts';
+import { type Problem, problem, type TokenOf, takeToken, travel } from './api.ts';
 import { byId, h, replace, say } from './dom.ts';
-import { explore } from './explorer.ts';
 import { ago } from './format.ts';
 import { problemNotice } from './notice.ts';
 import { Overview } from './overview.ts';
@@ -14,6 +13,7 @@ import type { Status } from './shapes.ts';
 import type { View } from './subject.ts';
 import { toggle } from './theme.ts';
 import { askToken } from './token.ts';
+import { TravelBar } from './travel-bar.ts';
 import { Watch } from './watch.ts';
 
 /** A view that comes sooner than this needs no word about its coming. */
@@ -27,9 +27,13 @@ const overview = new Overview();
 const watch = new Watch(overview, {
   onLine: showLine,
   onStatus: showNames,
-  onTip: () => void refresh(),
+  onTip: (point) => {
+    if (point !== null) bar.tipAt(point.height);
+    void refresh();
+  },
   onTokenNeeded: () => askForToken('server'),
 });
+const bar = new TravelBar((height) => void moveTo(height));
 let turn = 0;
 /** What is shown, if it follows the chain. */
 let current: View | null = null;
@@ -43,11 +47,14 @@ async function navigate(): Promise<void> {
   if (path !== '' && !path.startsWith('/')) return;
   const mine = ++turn;
   leave();
-  const [kind, ...rest] = path
+  const [place, at] = path.split('?at=');
+  travel.height = at !== undefined && /^\d{1,15}$/.test(at) ? Number(at) : null;
+  const [kind, ...rest] = place
     .split('/')
     .filter((part) => part !== '')
     .map(decode);
   if (kind === undefined) {
+    bar.show(false);
     show(overviewTitle(), overview.element);
     watch.refresh();
     return;
@@ -55,6 +62,8 @@ async function navigate(): Promise<void> {
   const waiting = setTimeout(() => mine === turn && replace(main, h('p', { class: 'loading', role: 'status' }, 'Looking …')), PATIENCE_MS);
   try {
     await watch.chainKnown;
+    const { explore, TIMED_VIEWS } = await import('./explorer.ts');
+    bar.show(TIMED_VIEWS.has(kind));
     const view = await explore(kind, rest.join('/'));
     if (mine !== turn) {
       view.close?.();
@@ -67,6 +76,15 @@ async function navigate(): Promise<void> {
   } finally {
     clearTimeout(waiting);
   }
+}
+
+/** The same page as of another block: it takes the place of the one before, and the focus stays where it is. */
+async function moveTo(height: number | null): Promise<void> {
+  const [place] = location.hash.split('?at=');
+  history.replaceState(null, '', height === null ? place : `${place}?at=${height}`);
+  const top = scrollY;
+  await navigate();
+  scrollTo(0, top);
 }
 
 /** One at a time, and once more where a block has come meanwhile. */
@@ -142,7 +160,10 @@ function overviewTitle(): string {
   return overview.verdictTitle === '' ? 'Unspent' : `${overview.verdictTitle} – Unspent`;
 }
 
-function showNames({ network, version, shapes }: Status): void {
+function showNames(status: Status): void {
+  const { network, version, shapes, following } = status;
+  bar.learn(status);
+  byId('mempool').hidden = !chain.hasEsplora || following.state === 'idle';
   byId('wallets').hidden = !shapes.includes('wallets');
   if (overview.element.isConnected) document.title = overviewTitle();
   const chip = byId('network');
@@ -185,6 +206,7 @@ function tick(): void {
 
 takeToken();
 listen();
+main.before(bar.element);
 setInterval(tick, CLOCK_MS);
 void navigate();
 watch.restart();

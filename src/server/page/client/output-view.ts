@@ -1,9 +1,12 @@
 /** One output: what it holds, whose it is, where it came from, and who spent it. */
 import { get } from './api.ts';
+import { loadDataReader } from './data-loader.ts';
 import { type Child, h } from './dom.ts';
-import { coinTitle, shortHash, slotText } from './format.ts';
+import { shortHash, slotText } from './format.ts';
 import { spentState } from './outputs.ts';
-import { addressLink, assetChips, blockLink, chain, coinText, copyButton, fact, linkTo, moment } from './parts.ts';
+import { addressLink, amountText, assetChips, blockLink, copyButton, fact, linkTo, moment } from './parts.ts';
+import { proofCard } from './proof-card.ts';
+import { datumView, scriptView } from './script-views.ts';
 import type { Utxo } from './shapes.ts';
 import { frame, subject, type View, wide } from './subject.ts';
 
@@ -13,12 +16,25 @@ export async function showOutput(value: string): Promise<View> {
   const { body: row } = await get<Utxo>(`/utxos/${encodeURIComponent(tx)}/${encodeURIComponent(index ?? '')}`);
   const { tx_hash, output_index } = row;
   const title = `Output ${shortHash(tx_hash)}#${output_index}`;
-  return { title, element: frame(subject('Output', `${tx_hash}#${output_index}`, worth(row), owner(row), origin(row), contents(row))) };
+  const held = await contents(row);
+  return {
+    title,
+    element: frame(subject('Output', `${tx_hash}#${output_index}`, worth(row), owner(row), origin(row), held), proofOf(row)),
+  };
+}
+
+/** The tree knows what is unspent, the range also what was. */
+function proofOf({ tx_hash, output_index, spent_at_slot }: Utxo): HTMLElement {
+  const name = `${tx_hash}/${output_index}`;
+  const range = { mmr: `/utxo/mmr/proof/${name}` };
+  const isSpent = spent_at_slot !== undefined;
+  const shows = isSpent ? 'That the output was made, and is spent.' : 'That the output is unspent, with exactly these bytes.';
+  return proofCard({ paths: isSpent ? range : { csmt: `/csmt/utxo/${name}/proof`, ...range }, shows });
 }
 
 function worth(row: Utxo): Child[] {
   return [
-    fact(coinTitle(chain.coin), h('span', { class: 'big' }, coinText(row.amounts[0]))),
+    fact('Holds', h('span', { class: 'big' }, amountText(row.amounts[0].quantity))),
     fact('State', spentState(row)),
     row.spent_at_slot !== undefined && fact('Spent by', spender(row)),
     row.is_collateral_return && fact('Kind', 'what came back of a collateral'),
@@ -50,15 +66,16 @@ function origin(row: Utxo): Child[] {
   ];
 }
 
-function contents(row: Utxo): Child[] {
+async function contents(row: Utxo): Promise<Child[]> {
   const { data_hash, inline_datum, reference_script_hash: script, script_ref } = row;
+  const reader = inline_datum === undefined && script_ref === undefined ? null : await loadDataReader();
   const assets = assetChips(row.amounts, null);
   return [
     assets !== null && wide('Assets', assets),
-    row.script !== undefined && wide('Script', h('div', { class: 'blob' }, row.script)),
-    data_hash !== undefined && wide('Datum hash', linkTo('datum', data_hash, data_hash)),
-    inline_datum !== undefined && wide('Inline datum, CBOR', h('div', { class: 'blob' }, inline_datum)),
-    script !== undefined && wide('Reference script', linkTo('script', script, script)),
-    script_ref !== undefined && wide('Script, CBOR', h('div', { class: 'blob' }, script_ref)),
+    row.script !== undefined && wide('Script', h('div', { class: 'blob', tabindex: 0 }, row.script)),
+    data_hash !== undefined && wide('Datum hash', linkTo('datum', data_hash, data_hash), copyButton(data_hash, 'datum hash')),
+    inline_datum !== undefined && reader !== null && wide('Inline datum', datumView(reader, inline_datum)),
+    script !== undefined && wide('Reference script', linkTo('script', script, script), copyButton(script, 'script hash')),
+    script_ref !== undefined && reader !== null && wide('What the script is', scriptView(reader, script_ref)),
   ];
 }

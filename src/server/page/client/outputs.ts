@@ -5,9 +5,9 @@
  */
 import { get, problem } from './api.ts';
 import { h, replace } from './dom.ts';
-import { coinTitle, count, shortHash } from './format.ts';
+import { count, shortened } from './format.ts';
 import { problemNotice } from './notice.ts';
-import { addressLink, assetChips, blockLink, blockTime, chain, coinText, copyButton, hrefOf, outputLink } from './parts.ts';
+import { addressLink, assetChips, blockLink, blockTime, chain, coinText, copyButton, hrefOf, outputLink, symbol } from './parts.ts';
 import type { Utxo } from './shapes.ts';
 
 const PAGE_ROWS = 25;
@@ -26,7 +26,7 @@ export interface TableOptions {
 
 function outputTable(rows: readonly Utxo[], options: TableOptions): { element: HTMLElement; body: HTMLElement; note: HTMLElement } {
   const { title, owner, place, state } = options;
-  const coin = coinTitle(chain.coin);
+  const coin = symbol();
   const holdings = chain.hasAssets ? [coin, 'Assets'] : [coin];
   const names = ['Output', ...(owner ? ['Owner'] : []), ...holdings, ...(place ? ['Block'] : []), ...(state ? ['State'] : [])];
   const body = h(
@@ -59,7 +59,7 @@ function outputRow(row: Utxo, { owner, place, state }: TableOptions): HTMLElemen
     { 'data-output': name },
     cell('Output', h('div', {}, outputLink(row), copyButton(name, 'output'), marks(row))),
     owner && cell('Owner', ownerOf(row)),
-    h('td', { 'data-label': coinTitle(chain.coin), class: 'number' }, h('span', {}, coinText(row.amounts[0]))),
+    h('td', { 'data-label': symbol(), class: 'number' }, h('span', {}, coinText(row.amounts[0]))),
     chain.hasAssets && (assets === null ? h('td', {}) : cell('Assets', assets)),
     place &&
       cell('Block', h('div', { class: 'place' }, blockLink(row.block, row.block_hash), ' ', h('small', {}, blockTime(row.block_time)))),
@@ -67,7 +67,7 @@ function outputRow(row: Utxo, { owner, place, state }: TableOptions): HTMLElemen
   );
 }
 
-function marks(row: Utxo): HTMLElement | null {
+export function marks(row: Utxo): HTMLElement | null {
   const names = [
     ...(row.inline_datum !== undefined ? ['datum'] : row.data_hash !== undefined ? ['datum hash'] : []),
     ...(row.reference_script_hash !== undefined ? ['script'] : []),
@@ -85,7 +85,7 @@ export function spentState(row: Utxo): HTMLElement {
         'a',
         { class: 'tag', 'data-tone': 'idle', href: hrefOf('tx', row.spent_tx_hash), title: row.spent_tx_hash },
         'spent by ',
-        shortHash(row.spent_tx_hash),
+        shortened(row.spent_tx_hash, 4, 4),
       );
 }
 

@@ -5,13 +5,18 @@
  */
 import { h, say, update } from './dom.ts';
 import { bytes, count, counted, milliseconds, rate, shortHash, slotText } from './format.ts';
+import { NewestPanels } from './newest-panels.ts';
 import { ColumnPanel, ProjectionPanel, RollbackPanel, RootPanel, SourcePanel, WindowPanel } from './panels.ts';
-import { blockTime, coinText, fact, hrefOf, timeAgo } from './parts.ts';
+import { blockTime, coinText, fact, hrefOf, symbol, timeAgo } from './parts.ts';
+import { PublishPanel } from './publish-panel.ts';
 import { RecordsPanel } from './records-panel.ts';
 import type { Column, Point, Roots, Sample, Status } from './shapes.ts';
 import { BlockStrip } from './strip.ts';
 import { Trends } from './trends.ts';
-import { type Verdict, verdictOf } from './verdict.ts';
+import { isAtRest, type Verdict, verdictOf } from './verdict.ts';
+
+/** What the figures are about, before they are known. */
+const FIGURES = ['Unspent outputs', 'Total', 'Lag', 'Blocks per second', 'Requests per second', 'On disk'];
 
 /** Seconds a rate is taken over: long enough for a quiet chain, short enough to see a change. */
 const RATE_SECONDS = 20;
@@ -25,6 +30,7 @@ export class Overview {
   private readonly sourceTip = h('dd', {});
   private readonly figures = h('dl', { class: 'card tiles', 'aria-label': 'Figures' });
   private readonly strip = new BlockStrip();
+  private readonly newest = new NewestPanels();
   private readonly trends = new Trends();
   private readonly panels = {
     rollbacks: new RollbackPanel(),
@@ -34,6 +40,7 @@ export class Overview {
     kept: new ProjectionPanel(),
     roots: new RootPanel(),
     records: new RecordsPanel(),
+    publish: new PublishPanel(),
   };
   private status: Status | null = null;
   private samples: readonly Sample[] = [];
@@ -49,20 +56,23 @@ export class Overview {
       h('div', { id: 'our-tip' }, h('dt', {}, 'Our tip'), this.ourTip),
       h('div', { id: 'source-tip' }, h('dt', {}, "Source's tip"), this.sourceTip),
     );
-    const { rollbacks, window, source, columns, kept, records, roots } = this.panels;
+    const { rollbacks, window, source, columns, kept, records, publish, roots } = this.panels;
     this.element = h(
       'div',
       { class: 'overview' },
       h('section', { class: 'card hero', 'aria-label': 'Health' }, box, tips, this.strip.element),
       this.figures,
+      this.newest.element,
       this.trends.element,
       h(
         'div',
         { class: 'panels' },
-        [rollbacks, window, source, columns, kept, records, roots].map((panel) => panel.element),
+        [rollbacks, window, source, columns, kept, publish, records, roots].map((panel) => panel.element),
       ),
     );
     this.judge({ tone: 'idle', title: 'Looking', detail: 'Asking the server how it is.' });
+    // As many as there will be, so that nothing below moves when they come.
+    update(this.figures, ...FIGURES.map((name) => fact(name, '–')));
   }
 
   /** What the server says of itself. */
@@ -70,13 +80,17 @@ export class Overview {
     const before = this.status?.tip?.hash;
     if (before !== undefined && before !== status.tip?.hash) this.arrived = Date.now() / 1000;
     this.status = status;
-    const { rollbacks, window, source, kept, records } = this.panels;
+    const { rollbacks, window, source, kept, records, publish } = this.panels;
     rollbacks.show(status.following.rollbacks);
     window.show(status);
     source.show(status);
     kept.show(status);
     records.show(status);
-    if (status.tip !== null) this.strip.moveTo(status.tip.height, status.tip.hash);
+    publish.show(status);
+    if (status.tip !== null) {
+      this.strip.moveTo(status.tip.height, status.tip.hash);
+      void this.newest.moveTo(status.tip.hash);
+    }
     this.refresh();
   }
 
@@ -115,6 +129,8 @@ export class Overview {
     const { status } = this;
     if (status === null) return;
     this.judge(verdictOf(status, this.blocksPerSecond()));
+    // Of a chain that nobody follows, how far behind it is says nothing.
+    this.element.classList.toggle('at-rest', isAtRest(status));
     this.showTips(status);
     this.showFigures(status);
   }
@@ -147,15 +163,17 @@ export class Overview {
     );
   }
 
-  private showFigures({ utxos, value, unit, coin, lag_blocks, bytes: size }: Status): void {
+  private showFigures(status: Status): void {
+    const { utxos, value, unit, lag_blocks, bytes: size } = status;
     const last = this.samples.at(-1);
     const p99 = this.samples.slice(-RATE_SECONDS).findLast((sample) => sample.p99_ms !== null)?.p99_ms ?? null;
     update(
       this.figures,
       fact('Unspent outputs', utxos === null ? 'not kept' : count(utxos)),
-      ...(value === null ? [] : [fact(`Total ${coin}`, coinText({ quantity: value, unit }))]),
-      fact('Lag', lag_blocks === null ? '–' : counted(lag_blocks, 'block')),
-      fact('Blocks per second', rate(this.blocksPerSecond())),
+      ...(value === null ? [] : [fact(`Total ${symbol()}`, coinText({ quantity: value, unit }))]),
+      ...(isAtRest(status)
+        ? []
+        : [fact('Lag', lag_blocks === null ? '–' : counted(lag_blocks, 'block')), fact('Blocks per second', rate(this.blocksPerSecond()))]),
       fact('Requests per second', rate(last?.requests_per_second ?? 0), h('small', {}, p99 === null ? '' : `  p99 ${milliseconds(p99)}`)),
       fact('On disk', bytes(size)),
     );

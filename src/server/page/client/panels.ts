@@ -34,7 +34,8 @@ export class RollbackPanel extends Panel {
   show(rollbacks: readonly Rollback[]): void {
     const newest = [...rollbacks].reverse().slice(0, ROLLBACKS_SHOWN);
     const none = h('p', { class: 'empty' }, 'None since the process started.');
-    this.fill(newest.length === 0 ? none : h('ol', { class: 'events' }, newest.map(rollbackRow)));
+    const more = h('p', { class: 'empty' }, h('a', { href: '#/rollbacks' }, 'What they took away'));
+    this.fill(newest.length === 0 ? none : [h('ol', { class: 'events' }, newest.map(rollbackRow)), more]);
   }
 }
 

@@ -3,6 +3,7 @@
  * long values cut in the middle with the whole of them one hover or click away,
  * times, amounts.
  */
+import { travel } from './api.ts';
 import { type Child, h, svg } from './dom.ts';
 import { ago, coins, count, nameText, shortAddress, shortened, shortHash, utc } from './format.ts';
 import type { Kind } from './kinds.ts';
@@ -10,12 +11,19 @@ import type { Amount, Utxo } from './shapes.ts';
 
 /** What the server says of the chain as a whole; every view is drawn with it. */
 export const chain = {
+  network: '',
   /** `ada`, `BTC`, `LTC`. */
   coin: 'ada',
   /** The smallest unit of it, which amounts are told in. */
   unit: 'lovelace',
   /** Whether its outputs can hold more than that. */
   hasAssets: true,
+  /** As its proofs name it. */
+  family: '',
+  /** Transactions are told in the API of Esplora, and blocks are bid for. */
+  hasEsplora: false,
+  /** Names of what the store keeps. */
+  projections: [] as readonly string[],
   /** False: its blocks are of a time of their own, as a devnet's are, and how long ago that is says nothing. */
   hasOurTime: true,
 };
@@ -25,8 +33,10 @@ const POLICY_CHARS = 56;
 /** More assets than this are a number and a link. */
 const ASSETS_SHOWN = 3;
 
-export function hrefOf(kind: Kind | 'cage' | 'search', value: string): string {
-  return `#/${kind}/${value.split('/').map(encodeURIComponent).join('/')}`;
+/** Links of a page that is shown as of an earlier block lead to others as of the same. */
+export function hrefOf(kind: Kind | 'cage' | 'search' | 'blocks', value: string): string {
+  const at = travel.height === null ? '' : `?at=${travel.height}`;
+  return `#/${kind}/${value.split('/').map(encodeURIComponent).join('/')}${at}`;
 }
 
 /** A long value, cut, that leads to its page. */
@@ -97,6 +107,41 @@ function timeElement(unixSeconds: number, text: string, more: Readonly<Record<st
 /** The moment a block was made, and how long ago that is. */
 export function moment(unixSeconds: number): Child[] {
   return [utc(unixSeconds), chain.hasOurTime && [' ', h('small', {}, timeAgo(unixSeconds))]];
+}
+
+/** By what people call a coin: what stands behind amounts, what the smallest unit is called, and where coins have another name unless the network is the real one. */
+const COINS: Readonly<Record<string, { readonly symbol: string; readonly small: string; readonly real?: string }>> = {
+  ada: { symbol: 'ADA', small: 'lovelace', real: 'mainnet' },
+  BTC: { symbol: 'BTC', small: 'sat' },
+  LTC: { symbol: 'LTC', small: 'lit' },
+};
+
+/** What stands behind an amount: coins of test networks that are not worth anything are called so. */
+export function symbol(): string {
+  const { symbol: name = chain.coin, real } = COINS[chain.coin] ?? {};
+  return real === undefined || real === chain.network ? name : `t${name}`;
+}
+
+/** What people call the smallest unit. */
+export function smallUnit(): string {
+  return COINS[chain.coin]?.small ?? chain.unit;
+}
+
+/** An amount as plain text: `1,234.5 ADA`, without decimals that say nothing. */
+export function coinsText(quantity: bigint): string {
+  return `${coins(quantity.toString(), chain.unit).replace(/\.?0+$/, '')} ${symbol()}`;
+}
+
+/** Fees are small: where blocks are bid for they are told in the smallest unit. */
+export function feeText(quantity: bigint): Child {
+  if (chain.hasEsplora) return [count(quantity), h('small', {}, ` ${smallUnit()}`)];
+  return [coins(quantity.toString(), chain.unit), h('small', {}, ` ${symbol()}`)];
+}
+
+/** An amount of the chain's coin, with what it is called. */
+export function amountText(quantity: string): Child {
+  const [whole, decimals] = coins(quantity.replace('-', ''), chain.unit).split('.');
+  return [whole, h('small', {}, `.${decimals} ${symbol()}`)];
 }
 
 /** An amount of the chain's own coin. */

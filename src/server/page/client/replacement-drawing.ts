@@ -6,7 +6,8 @@
  */
 import { h, svg } from './dom.ts';
 import { shortHash } from './format.ts';
-import { amountText, fateOf, fateTag, txName } from './wallet-parts.ts';
+import { amountText } from './parts.ts';
+import { fateOf, fateTag, txName } from './wallet-parts.ts';
 import type { WalletGroup, WalletTx } from './wallet-shapes.ts';
 
 /** Pixels; the stylesheet gives each row as much. */

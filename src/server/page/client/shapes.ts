@@ -1,4 +1,4 @@
-/** What the server answers, as far as the page reads it. The reference at /docs has all of it. */
+/** What the server answers, as far as the page reads it. The reference at /docs/api has all of it. */
 
 export interface Amount {
   /** `lovelace` or `satoshi`, or policy and name joined. */
@@ -68,6 +68,7 @@ export interface Rollback {
 export interface Status {
   readonly version: string;
   readonly network: string;
+  readonly family: string;
   readonly healthy: boolean;
   /** Why it is not healthy, or not ready. */
   readonly reason: string | null;
@@ -101,6 +102,20 @@ export interface Status {
     readonly last_error: string | null;
   };
   readonly bytes: number;
+  /** Null: nothing is published from here. */
+  readonly publishing: {
+    readonly target: string;
+    readonly form: string;
+    readonly state: string;
+    readonly epoch: number;
+    readonly seq: number;
+    readonly height: number | null;
+    readonly lag: number;
+    readonly rows: number;
+    readonly commits: number;
+    readonly commit_seconds_sum: number;
+    readonly last_error: string | null;
+  } | null;
   /** Null: no records of transactions are kept. */
   readonly txs: {
     readonly records: number;

@@ -2,7 +2,7 @@
  * Is it well? One sentence from the status, the worst first: nobody should have
  * to read charts to learn that it has stopped. Pure.
  */
-import { count, counted, duration, percent, rate } from './format.ts';
+import { count, counted, duration, percent, rate, utc } from './format.ts';
 import type { Status } from './shapes.ts';
 
 export type Tone = 'ok' | 'warn' | 'bad' | 'info' | 'idle';
@@ -20,6 +20,11 @@ const LAG_SLOTS_FINE = 120;
 
 export function verdictOf(status: Status, blocksPerSecond: number): Verdict {
   return stopped(status) ?? behind(status, blocksPerSecond) ?? filling(status) ?? settled(status);
+}
+
+/** It shows a chain as it was, and says nothing of how it is now. */
+export function isAtRest({ following, tip }: Status): boolean {
+  return following.state === 'idle' && tip !== null;
 }
 
 function stopped({ following, healthy, reason }: Status): Verdict | null {
@@ -61,6 +66,10 @@ function filling({ following }: Status): Verdict | null {
 function settled({ following, tip }: Status): Verdict {
   if (tip === null) return { tone: 'idle', title: 'Empty', detail: 'The store has no block yet.' };
   if (following.state === 'idle')
-    return { tone: 'idle', title: 'Serving', detail: `Nothing is followed: the store answers as of block ${count(tip.height)}.` };
+    return {
+      tone: 'idle',
+      title: 'At rest',
+      detail: `The chain as of block ${count(tip.height)} of ${utc(tip.block_time)}. Nothing is followed.`,
+    };
   return { tone: 'ok', title: 'In sync', detail: 'Every block the source has is here.' };
 }

@@ -1,9 +1,8 @@
 /** What a wallet has: the whole, its parts as one bar, and how much of it may be spent now or is reserved. */
 import { type Child, h } from './dom.ts';
 import { count } from './format.ts';
-import { assetChip, fact } from './parts.ts';
+import { amountText, assetChip, fact } from './parts.ts';
 import type { Amount } from './shapes.ts';
-import { amountText } from './wallet-parts.ts';
 import type { WalletBalance } from './wallet-shapes.ts';
 
 /** More would push the history out of sight. */

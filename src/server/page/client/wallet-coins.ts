@@ -1,8 +1,8 @@
 /** The coins of a wallet, reserved ones first: by whom, and until when. */
 import { type Child, h } from './dom.ts';
 import { type LiveRow, LiveTable } from './live-table.ts';
-import { addressLink, assetChips, blockLink, chain, hrefOf, outputLink, timeAgo } from './parts.ts';
-import { amountText, depthText, shortId } from './wallet-parts.ts';
+import { addressLink, amountText, assetChips, blockLink, chain, hrefOf, outputLink, timeAgo } from './parts.ts';
+import { depthText, shortId } from './wallet-parts.ts';
 import type { WalletCoin, WalletLease } from './wallet-shapes.ts';
 
 const AMOUNT = 'Amount';

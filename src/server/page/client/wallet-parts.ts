@@ -1,14 +1,8 @@
 /** What several parts of a wallet's page say in the same words: amounts with a sign, what became of a transaction, whose it is. */
 import { type Child, h } from './dom.ts';
-import { coins, count, counted, shortHash } from './format.ts';
-import { blockLink, chain, linkTo } from './parts.ts';
+import { count, counted, shortHash } from './format.ts';
+import { amountText, blockLink, linkTo } from './parts.ts';
 import type { WalletTx } from './wallet-shapes.ts';
-
-/** An amount of the chain's coin. */
-export function amountText(quantity: string): Child {
-  const [whole, decimals] = coins(quantity.replace('-', ''), chain.unit).split('.');
-  return [whole, h('small', {}, `.${decimals} ${chain.coin}`)];
-}
 
 /** What a transaction brought or took; struck out where it does not count. */
 export function changeText({ change, status }: WalletTx): HTMLElement {

@@ -10,6 +10,7 @@ import { chain } from './parts.ts';
 import type { Column, Point, Roots, Sample, Status } from './shapes.ts';
 import type { StreamEvent } from './sse.ts';
 import { LiveStream } from './stream.ts';
+import { isAtRest } from './verdict.ts';
 
 /** Until the server has said how often. */
 const REFRESH_MS = 2000;
@@ -23,8 +24,8 @@ const COLUMNS_MS = 60_000;
 export interface WatchListener {
   onLine(state: 'live' | 'lost' | 'connecting', text: string): void;
   onStatus(status: Status): void;
-  /** The chain has another newest block. */
-  onTip(): void;
+  /** The chain has another newest block; null: none. */
+  onTip(point: Point | null): void;
   onTokenNeeded(): void;
 }
 
@@ -87,7 +88,7 @@ export class Watch {
     if (type === 'tip') {
       const { point, roots } = JSON.parse(data) as { readonly point: Point | null; readonly roots?: Roots };
       this.overview.showRoots(point, roots);
-      this.listener.onTip();
+      this.listener.onTip(point);
     }
     this.askStatusSoon();
   }
@@ -117,10 +118,14 @@ export class Watch {
   }
 
   private learn(status: Status): void {
+    chain.network = status.network;
     chain.coin = status.coin;
     chain.unit = status.unit;
     chain.hasAssets = hasAssets(status.unit);
-    if (hasOwnTime(status, Date.now() / 1000)) chain.hasOurTime = false;
+    chain.family = status.family;
+    chain.hasEsplora = status.shapes.includes('esplora');
+    chain.projections = status.projections;
+    if (isAtRest(status) || hasOwnTime(status, Date.now() / 1000)) chain.hasOurTime = false;
     if (this.refreshMs !== 1000 * status.refresh_seconds) {
       this.refreshMs = 1000 * status.refresh_seconds;
       this.repeat();

@@ -4,7 +4,7 @@
  * words; a node that is still loading is waited for; an answer that is none is
  * PROTOCOL.
  */
-import { Agent } from 'node:http';
+import type { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/index.ts';
 import { UnspentError } from '../../../util/errors.ts';
@@ -12,6 +12,8 @@ import { RPC_ANSWER_BYTES_MAX, RPC_ANSWER_MS, RPC_BATCHES_AHEAD, RPC_LOADING_MS_
 import { pause } from '../../../util/pause.ts';
 import { authorization, parseRpcAddress, type RpcAddress, trusted } from './address.ts';
 import { type Posted, post } from './post.ts';
+
+const { Agent: PlainAgent } = process.getBuiltinModule('node:http');
 
 export interface RpcCall {
   readonly method: string;
@@ -171,7 +173,7 @@ export class RpcClient {
 async function newAgent(address: RpcAddress): Promise<Agent> {
   // One connection more than there are batches on their way, so that small questions do not wait for blocks.
   const options = { keepAlive: true, maxSockets: RPC_BATCHES_AHEAD + 1 };
-  if (address.tls === null) return new Agent(options);
+  if (address.tls === null) return new PlainAgent(options);
   const ca = await trusted(address);
   return new TlsAgent(ca === undefined ? options : { ...options, ca });
 }

@@ -3,11 +3,13 @@
  * answer is bounded in bytes and in silence; whatever goes wrong on the way is
  * SOURCE_UNREACHABLE with a reason.
  */
-import { type Agent, type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { UnspentError } from '../../../util/errors.ts';
 import { CONNECT_MS } from '../../../util/limits.ts';
 import type { RpcAddress } from './address.ts';
+
+const { request: plainRequest } = process.getBuiltinModule('node:http');
 
 export interface PostOptions {
   readonly agent: Agent;

@@ -41,7 +41,7 @@ export async function prepareReplacement(context: WalletContext, wallet: WalletI
   const spendables = await Spendables.read(context, wallet, rate);
   const preset = await spentCoins(context, wallet, spendables, victim);
   const victims = victimsOf(context, spendables, victim);
-  const account = await context.accountNamed(wallet, undefined);
+  const account = spendables.accountNamed(undefined);
   const outputs = await paymentsOf(context, wallet, victim);
   const terms = { ...selectionTerms(context, spendables, account, { outputs, rate }), preset };
   const leased = await chooseAndLease(
@@ -59,7 +59,7 @@ export async function prepareChild(context: WalletContext, wallet: WalletInfo, r
   const { txId, rate, parentFee } = request;
   const parent = await waiting(context, wallet, txId);
   const spendables = await Spendables.read(context, wallet, rate);
-  const account = await context.accountNamed(wallet, undefined);
+  const account = spendables.accountNamed(undefined);
   const terms = selectionTerms(context, spendables, account, { outputs: [], rate, spendUnsafe: true });
   const fee = feeOfTx(parent);
   if (fee === null && parentFee === undefined) {

@@ -16,6 +16,7 @@ import type { Coin, PaymentOutput, Selection, SelectionOrder, SelectionRequest }
 import { DEFAULT_RATES } from '../../selection/bitcoin/fee-rate.ts';
 import { antiSnipingLocktime } from '../../selection/bitcoin/locktime.ts';
 import { selectCoins, selectFromTable } from '../../selection/bitcoin/select.ts';
+import { reusingColumns } from '../../selection/columns.ts';
 import { systemRandom } from '../../selection/random.ts';
 import type { ChooseCoins } from '../../store.ts';
 import { newAddressOf } from './addresses.ts';
@@ -72,11 +73,11 @@ async function selectWith(
   spendables: Spendables,
   request: PaymentRequest,
 ): Promise<LeasedSelection> {
-  const account = await context.accountNamed(wallet, request.account);
+  const account = spendables.accountNamed(request.account);
   const terms = selectionTerms(context, spendables, account, request);
   return chooseAndLease(context, wallet, request, (free) => {
     if (request.coins === undefined)
-      return selectFromTable(spendables.table(free, request.account === undefined ? undefined : account.id), terms);
+      return reusingColumns(() => selectFromTable(spendables.table(free, request.account === undefined ? undefined : account.id), terms));
     const preset = spendables.coins(request.coins.map((outpoint) => coinAt(free, outpoint)));
     return selectCoins([], { ...terms, preset, presetOnly: true });
   });

@@ -12,18 +12,18 @@ import { confirmations } from '../../rules/confirmations.ts';
 import { refusal } from '../../rules/failures.ts';
 import { bumpFeeOf } from '../../selection/bitcoin/ancestry.ts';
 import type { Coin } from '../../selection/bitcoin/coin.ts';
-import { type CoinTable, emptyTable } from '../../selection/bitcoin/coin-table.ts';
+import type { CoinAncestry as Ancestry, CoinTable } from '../../selection/bitcoin/coin-table.ts';
 import { inputWeight } from '../../selection/bitcoin/input-weight.ts';
+import { takeIndexes } from '../../selection/columns.ts';
 import type { OwnedScript } from '../keys/index.ts';
 import { UnconfirmedTxs } from './unconfirmed.ts';
-import type { WalletContext } from './wallet-context.ts';
+import { accountAmong, type WalletContext } from './wallet-context.ts';
 
 /** What is known of a coin before it is one of selection. */
 export type SpendableOutput = Pick<WalletCoin, 'outpoint' | 'amount' | 'script' | 'kind' | 'height' | 'isOwnChange'> & {
   readonly account: { readonly id: AccountId } | null;
 };
 
-type Ancestry = Pick<Coin, 'ancestors' | 'descendants' | 'bumpFee'>;
 const CONFIRMED: Ancestry = { ancestors: 0, descendants: 0, bumpFee: 0n };
 
 /**
@@ -111,6 +111,11 @@ export class Spendables {
     this.unconfirmed = unconfirmed;
   }
 
+  /** The account of that name; undefined: the first. Throws ACCOUNT_UNKNOWN. */
+  accountNamed(name: string | undefined): AccountInfo {
+    return accountAmong([...this.#accounts.values()], name);
+  }
+
   /** Coins that no account of ours can spend, and those of blocks above the wallet's, are left out. */
   coins(coins: Iterable<WalletCoin>): Coin[] {
     const spendable: Coin[] = [];
@@ -121,39 +126,39 @@ export class Spendables {
     return spendable;
   }
 
-  /** The same, of all accounts or of one, in columns. */
+  /** The same, of all accounts or of one, in columns: those of the wallet itself, with the places of the coins that are meant. */
   table(free: FreeCoins, accountId?: AccountId): CoinTable {
-    const { positions, columns } = free;
-    const { amounts, heights, ownerIndexes, ownChange, owners } = columns;
+    const { heights, ownerIndexes, ownChange, owners, amounts } = free.columns;
     // 0: no account of ours, or not the one that is asked for.
-    const weights = owners.map(({ account }) =>
-      account === null || (accountId ?? account.id) !== account.id ? 0 : (this.weightOf(account.id) ?? 0),
-    );
-    const types = [...new Set(owners.map(({ kind }) => kind))];
-    const kinds = owners.map(({ kind }) => types.indexOf(kind));
-    const synced = this.#wallet.syncedTo?.height ?? null;
-    const spendable = new Uint32Array(free.count);
-    const table = emptyTable(free.count, types, (at) => this.#known(free.coinAt(spendable[at])));
+    const forms = owners.map(({ account, kind }) => {
+      const isMeant = account !== null && (accountId ?? account.id) === account.id;
+      return { type: kind, weight: isMeant ? (this.weightOf(account.id) ?? 0) : 0 };
+    });
+    const isSpendable = Uint8Array.from(forms, ({ weight }) => (weight === 0 ? 0 : 1));
+    const tip = this.#wallet.syncedTo?.height ?? UNMINED;
+    const [places, chosen] = [takeIndexes(free.count), takeIndexes(free.count)];
+    const ancestries = new Map<number, Ancestry>();
     let count = 0;
     for (let i = 0; i < free.count; i++) {
-      const position = positions[i];
-      const owner = ownerIndexes[position];
-      const confs = confirmations(heights[position] === UNMINED ? null : heights[position], synced);
-      if (weights[owner] === 0 || confs === null) continue;
-      const at = count++;
-      spendable[at] = i;
-      table.kinds[at] = kinds[owner];
-      table.values[at] = amounts[position];
-      table.weights[at] = weights[owner];
-      table.confirmations[at] = confs;
-      table.owns[at] = ownChange[position];
-      if (confs > 0) continue;
-      const { ancestors, descendants, bumpFee } = this.#ancestry(free.coinAt(i).outpoint);
-      table.ancestors[at] = ancestors;
-      table.descendants[at] = descendants;
-      table.bumpFees[at] = Number(bumpFee);
+      const place = free.positions[i];
+      const height = heights[place];
+      if (height > tip || isSpendable[ownerIndexes[place]] === 0) continue;
+      if (height === UNMINED) ancestries.set(place, this.#ancestry(free.coinAt(i).outpoint));
+      places[count] = place;
+      chosen[count++] = i;
     }
-    return { ...table, count };
+    return {
+      count,
+      places,
+      formIndexes: ownerIndexes,
+      forms,
+      values: amounts,
+      heights,
+      tip,
+      owns: ownChange,
+      ancestries,
+      coinAt: (i) => this.#known(free.coinAt(chosen[i])),
+    };
   }
 
   #known(output: SpendableOutput): Coin {

@@ -79,11 +79,15 @@ export class WalletContext {
 
   /** The account of that name; undefined: the first. Throws ACCOUNT_UNKNOWN. */
   async accountNamed({ id }: WalletInfo, name: string | undefined): Promise<AccountInfo> {
-    const accounts = await this.store.listAccounts(id);
-    const found = name === undefined ? accounts[0] : accounts.find((account) => account.name === name);
-    if (found === undefined) throw refusal.accountUnknown(name ?? 'default');
-    return found;
+    return accountAmong(await this.store.listAccounts(id), name);
   }
+}
+
+/** The one of that name; undefined: the first. Throws ACCOUNT_UNKNOWN. */
+export function accountAmong(accounts: readonly AccountInfo[], name: string | undefined): AccountInfo {
+  const found = name === undefined ? accounts[0] : accounts.find((account) => account.name === name);
+  if (found === undefined) throw refusal.accountUnknown(name ?? 'default');
+  return found;
 }
 
 /** What the store keeps as the key of an account: its descriptors, that of change on a second line. */

@@ -7,6 +7,7 @@
  * sum of all amounts is checked to be below that.
  */
 import { assert } from '../../../util/errors.ts';
+import { takeIndexes, takeNumbers } from '../columns.ts';
 import { type RandomBits, randomBelow } from '../random.ts';
 import { sortDescending } from './descending.ts';
 
@@ -32,17 +33,51 @@ export interface UnsortedCandidates {
   readonly wastes: Float64Array;
 }
 
-export function sortCandidates({ amounts, weights, wastes }: UnsortedCandidates): Candidates {
-  const order = new Uint32Array(amounts.length);
+export function sortCandidates(unsorted: UnsortedCandidates): Candidates {
+  const { amounts, weights, wastes } = unsorted;
+  const sources = ascends(unsorted) ? runsBackwards(amounts) : sortedSources(unsorted);
+  const count = sources.length;
+  const sorted = { amounts: takeNumbers(count), weights: takeNumbers(count), wastes: takeNumbers(count) };
+  let total = 0;
+  for (let i = 0; i < count; i++) {
+    const source = sources[i];
+    const amount = amounts[source];
+    sorted.amounts[i] = amount;
+    sorted.weights[i] = weights[source];
+    sorted.wastes[i] = wastes[source];
+    if (amount > 0) total += amount;
+  }
+  assert(Number.isSafeInteger(total), 'all coins together are below 2^53 satoshi');
+  return { count, ...sorted, sources, total };
+}
+
+/** As coins are that come in the order of their amounts: the smallest first, of equal amounts the one with less waste. */
+function ascends({ amounts, wastes }: UnsortedCandidates): boolean {
+  for (let i = 1; i < amounts.length; i++) {
+    if (amounts[i] > amounts[i - 1]) continue;
+    if (amounts[i] < amounts[i - 1] || wastes[i] < wastes[i - 1]) return false;
+  }
+  return true;
+}
+
+/** Where ascending keys are, the last run of equal ones first, each run in its own order. */
+function runsBackwards(keys: Float64Array): Uint32Array {
+  const sources = takeIndexes(keys.length);
+  let at = 0;
+  for (let end = keys.length; end > 0; ) {
+    let start = end - 1;
+    while (start > 0 && keys[start - 1] === keys[start]) start--;
+    for (let i = start; i < end; i++) sources[at++] = i;
+    end = start;
+  }
+  return sources;
+}
+
+/** Stable: sorted by the tie first, the tie decides among equal amounts. */
+function sortedSources({ amounts, wastes }: UnsortedCandidates): Uint32Array {
+  const order = takeIndexes(amounts.length);
   for (let i = 0; i < order.length; i++) order[i] = i;
-  // Stable: sorted by the tie first, the tie decides among equal amounts.
-  const sources = sortDescending(amounts, sortDescending(negated(wastes), order));
-  const gather = (column: Float64Array): Float64Array => {
-    const gathered = new Float64Array(sources.length);
-    for (let i = 0; i < gathered.length; i++) gathered[i] = column[sources[i]];
-    return gathered;
-  };
-  return finished(gather(amounts), gather(weights), gather(wastes), sources);
+  return sortDescending(amounts, sortDescending(negated(wastes), order));
 }
 
 /**
@@ -79,17 +114,11 @@ function randomPositions(start: number, end: number, count: number, random: Rand
 }
 
 /** Only candidates with an amount above 0: the others cost more than they bring. */
-export function positiveOnly({ amounts, weights, wastes, sources }: Candidates): Candidates {
+export function positiveOnly({ amounts, weights, wastes, sources, total }: Candidates): Candidates {
   let count = amounts.length;
   while (count > 0 && amounts[count - 1] <= 0) count--;
-  return finished(amounts.subarray(0, count), weights.subarray(0, count), wastes.subarray(0, count), sources.subarray(0, count));
-}
-
-function finished(amounts: Float64Array, weights: Float64Array, wastes: Float64Array, sources: Uint32Array): Candidates {
-  let total = 0;
-  for (let i = 0; i < amounts.length && amounts[i] > 0; i++) total += amounts[i];
-  assert(Number.isSafeInteger(total), 'all coins together are below 2^53 satoshi');
-  return { count: amounts.length, amounts, weights, wastes, sources, total };
+  const columns = { amounts: amounts.subarray(0, count), weights: weights.subarray(0, count), wastes: wastes.subarray(0, count) };
+  return { count, ...columns, sources: sources.subarray(0, count), total };
 }
 
 /** A loop, because `every` and `reduce` make an object of each number. Infinity of none. */
@@ -100,14 +129,15 @@ export function leastOf(column: Float64Array): number {
 }
 
 function negated(column: Float64Array): Float64Array {
-  const out = new Float64Array(column.length);
+  const out = takeNumbers(column.length);
   for (let i = 0; i < out.length; i++) out[i] = -column[i];
   return out;
 }
 
 /** For each candidate the sum of the amounts behind it. */
 export function amountsBehind({ amounts, count }: Candidates): Float64Array {
-  const behind = new Float64Array(count);
+  const behind = takeNumbers(count);
+  if (count > 0) behind[count - 1] = 0;
   for (let i = count - 2; i >= 0; i--) behind[i] = behind[i + 1] + amounts[i + 1];
   return behind;
 }

@@ -3,6 +3,7 @@
  * change; of equally light ones the one with the smallest amount. It is for times
  * when block space is dear. After Bitcoin Core's wallet.
  */
+import { takeNumbers } from '../columns.ts';
 import { amountsBehind, type Candidates, NOTHING_FOUND, type SearchResult } from './candidates.ts';
 import { type Move, SelectionWalk } from './selection-walk.ts';
 
@@ -40,7 +41,7 @@ export function coinGrinder(candidates: Candidates, target: number, weightMax: n
 
 /** For each candidate the least weight of those behind it. */
 function lightestBehind({ weights, count }: Candidates): Float64Array {
-  const lightest = new Float64Array(count);
+  const lightest = takeNumbers(count);
   let least = Number.POSITIVE_INFINITY;
   for (let i = count - 1; i >= 0; i--) {
     lightest[i] = least;

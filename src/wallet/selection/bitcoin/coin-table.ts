@@ -2,58 +2,72 @@
  * Coins as selection goes through them: one column of plain numbers for each
  * property that a search or a round of eligibility looks at. A wallet may have
  * 100,000 coins, of which a payment spends a few, so that a `Coin` is only made of
- * those that somebody asks for. The numbers are exact (candidates.ts).
+ * those that somebody asks for, and the columns may be those of the wallet itself,
+ * where they have coins that are not to be chosen from, too. The numbers are
+ * exact (candidates.ts).
  */
+import { UNMINED } from '../../coin-columns.ts';
 import type { Coin } from './coin.ts';
 
-export interface CoinTable {
-  /** Columns may be longer. */
-  readonly count: number;
-  /** The kinds of output that coins are of. */
-  readonly types: readonly string[];
-  /** For each coin its kind: an index into `types`. */
-  readonly kinds: Uint16Array;
-  readonly values: Float64Array;
-  readonly weights: Float64Array;
-  readonly bumpFees: Float64Array;
-  readonly confirmations: Float64Array;
-  /** 1: the wallet itself made the transaction. */
-  readonly owns: Uint8Array;
-  readonly ancestors: Float64Array;
-  readonly descendants: Float64Array;
-  coinAt(position: number): Coin;
+/** What coins have in common that are spent in the same way. */
+export interface SpendForm {
+  /** The kind of output. */
+  readonly type: string;
+  /** Of the input. */
+  readonly weight: number;
 }
 
-/** A table to be filled in, with room for so many coins. */
-export function emptyTable(count: number, types: readonly string[], coinAt: (position: number) => Coin): CoinTable {
-  const column = (): Float64Array => new Float64Array(count);
+/** Of a coin whose transaction is in no block. */
+export type CoinAncestry = Pick<Coin, 'ancestors' | 'descendants' | 'bumpFee'>;
+
+export interface CoinTable {
+  /** Coins to choose from. */
+  readonly count: number;
+  /** Where each of them is in the columns. */
+  readonly places: Uint32Array;
+  /** For each place an index into `forms`. */
+  readonly formIndexes: Uint32Array;
+  readonly forms: readonly SpendForm[];
+  readonly values: Float64Array;
+  /** Of the block; UNMINED without one. */
+  readonly heights: Float64Array;
+  /** The height at which a block has one confirmation. */
+  readonly tip: number;
+  /** 1: the wallet itself made the transaction. */
+  readonly owns: Uint8Array;
+  /** By place, of unmined coins. */
+  readonly ancestries: ReadonlyMap<number, CoinAncestry>;
+  /** The coin `i` of those to choose from. */
+  coinAt(i: number): Coin;
+}
+
+/** Above every number of confirmations, so that heights are not below 0. */
+const TIP = 2 ** 32;
+
+export function tableOf(coins: readonly Coin[]): CoinTable {
+  const forms: SpendForm[] = [];
+  const known = new Map<string, number>();
+  const formIndex = ({ type, weight }: Coin): number => {
+    const name = `${weight} ${type}`;
+    const index = known.get(name) ?? forms.push({ type, weight }) - 1;
+    known.set(name, index);
+    return index;
+  };
   return {
-    count,
-    types,
-    kinds: new Uint16Array(count),
-    values: column(),
-    weights: column(),
-    bumpFees: column(),
-    confirmations: column(),
-    owns: new Uint8Array(count),
-    ancestors: column(),
-    descendants: column(),
-    coinAt,
+    count: coins.length,
+    places: Uint32Array.from(coins.keys()),
+    formIndexes: Uint32Array.from(coins, formIndex),
+    forms,
+    values: Float64Array.from(coins, ({ value }) => Number(value)),
+    heights: Float64Array.from(coins, ({ confirmations }) => (confirmations === 0 ? UNMINED : TIP - confirmations + 1)),
+    tip: TIP,
+    owns: Uint8Array.from(coins, ({ own }) => (own ? 1 : 0)),
+    ancestries: new Map([...coins.entries()].filter(([, { confirmations }]) => confirmations === 0)),
+    coinAt: (i) => coins[i],
   };
 }
 
-export function tableOf(coins: readonly Coin[]): CoinTable {
-  const types = [...new Set(coins.map(({ type }) => type))];
-  const table = emptyTable(coins.length, types, (position) => coins[position]);
-  for (const [i, coin] of coins.entries()) {
-    table.kinds[i] = types.indexOf(coin.type);
-    table.values[i] = Number(coin.value);
-    table.weights[i] = coin.weight;
-    table.bumpFees[i] = Number(coin.bumpFee);
-    table.confirmations[i] = coin.confirmations;
-    table.owns[i] = coin.own ? 1 : 0;
-    table.ancestors[i] = coin.ancestors;
-    table.descendants[i] = coin.descendants;
-  }
-  return table;
+export function confirmationsAt({ heights, places, tip }: CoinTable, i: number): number {
+  const height = heights[places[i]];
+  return height === UNMINED ? 0 : tip - height + 1;
 }

@@ -4,6 +4,7 @@
  * comparing: a few passes over the amounts, each of them stable.
  */
 import { assert } from '../../../util/errors.ts';
+import { takeIndexes } from '../columns.ts';
 
 const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
@@ -12,12 +13,10 @@ const TWO_32 = 0x1_0000_0000;
 
 /** The positions of `keys`, the largest key first; equal keys stay in the order of `positions`. Keys are whole numbers of either sign. */
 export function sortDescending(keys: Float64Array, positions: Uint32Array): Uint32Array {
-  const ordered = takenInOrder(keys, positions);
-  if (ordered !== null) return ordered;
   const { min, max } = rangeOf(keys);
   const span = max - min;
   assert(Number.isSafeInteger(span), 'amounts of coins are below 2^53');
-  const [high, low] = [new Uint32Array(keys.length), new Uint32Array(keys.length)];
+  const [high, low] = [takeIndexes(keys.length), takeIndexes(keys.length)];
   for (let i = 0; i < keys.length; i++) {
     // Counted down from the largest, so that the largest comes first.
     const distance = max - keys[i];
@@ -27,31 +26,6 @@ export function sortDescending(keys: Float64Array, positions: Uint32Array): Uint
   let sorted = positions;
   for (let shift = 0; shift < 32 && 2 ** shift <= span; shift += DIGIT_BITS) sorted = sortByDigit(low, shift, sorted);
   for (let shift = 0; shift < 22 && TWO_32 * 2 ** shift <= span; shift += DIGIT_BITS) sorted = sortByDigit(high, shift, sorted);
-  return sorted;
-}
-
-/** The positions if their keys descend already, or ascend, as those of coins that come in the order of their amounts; else null. */
-function takenInOrder(keys: Float64Array, positions: Uint32Array): Uint32Array | null {
-  let [ascends, descends] = [true, true];
-  for (let i = 1; i < positions.length && (ascends || descends); i++) {
-    const step = keys[positions[i]] - keys[positions[i - 1]];
-    if (step < 0) ascends = false;
-    else if (step > 0) descends = false;
-  }
-  if (descends) return positions;
-  return ascends ? runsBackwards(keys, positions) : null;
-}
-
-/** The last run of equal keys first, each run in its own order. */
-function runsBackwards(keys: Float64Array, positions: Uint32Array): Uint32Array {
-  const sorted = new Uint32Array(positions.length);
-  let at = 0;
-  for (let end = positions.length; end > 0; ) {
-    let start = end - 1;
-    while (start > 0 && keys[positions[start - 1]] === keys[positions[end - 1]]) start--;
-    for (let i = start; i < end; i++) sorted[at++] = positions[i];
-    end = start;
-  }
   return sorted;
 }
 
@@ -68,7 +42,7 @@ function sortByDigit(words: Uint32Array, shift: number, positions: Uint32Array):
   const starts = new Uint32Array(DIGITS + 1);
   for (let i = 0; i < positions.length; i++) starts[((words[positions[i]] >>> shift) & DIGIT_MASK) + 1]++;
   for (let digit = 0; digit < DIGITS; digit++) starts[digit + 1] += starts[digit];
-  const sorted = new Uint32Array(positions.length);
+  const sorted = takeIndexes(positions.length);
   for (let i = 0; i < positions.length; i++) {
     const position = positions[i];
     sorted[starts[(words[position] >>> shift) & DIGIT_MASK]++] = position;

@@ -8,6 +8,7 @@
  * are bounded, too, so that a wallet of 100,000 coins answers in time.
  */
 import { KNAPSACK_DRAWS_MAX, KNAPSACK_VISITS_MAX } from '../../../util/limits.ts';
+import { takeFlags, takeIndexes } from '../columns.ts';
 import type { RandomBits } from '../random.ts';
 import { type Candidates, NOTHING_FOUND, type SearchResult } from './candidates.ts';
 
@@ -35,8 +36,9 @@ export function knapsack(
   random: RandomBits,
 ): SearchResult {
   const { amounts, weights, count } = candidates;
-  const smaller = new Uint32Array(count);
+  const smaller = takeIndexes(count);
   let smallerCount = 0;
+  let [amount, weight, heaviest] = [0, 0, 0];
   let tooHeavy = false;
   let larger: number | null = null;
   for (let i = 0; i < count; i++) {
@@ -44,10 +46,14 @@ export function knapsack(
     else if (amounts[i] === target) return found([i], i + 1);
     // They descend, so the last one is the smallest.
     else if (amounts[i] >= target + changeTarget) larger = i;
-    else smaller[smallerCount++] = i;
+    else {
+      smaller[smallerCount++] = i;
+      amount += amounts[i];
+      weight += weights[i];
+      if (weights[i] > heaviest) heaviest = weights[i];
+    }
   }
   const positions = smaller.subarray(0, smallerCount);
-  const [amount, weight, heaviest] = [sumAt(amounts, positions), sumAt(weights, positions), mostAt(weights, positions)];
   if (amount === target && weight <= weightMax) return found([...positions], count);
   if (amount < target) return larger === null ? { ...NOTHING_FOUND, tooHeavy, tries: count } : found([larger], count);
   const best = bestSubset(candidates, { positions, amount, heaviest }, target, changeTarget, weightMax, random);
@@ -55,19 +61,6 @@ export function knapsack(
   const tries = count + best.visits;
   if (larger !== null && (missesChange || amounts[larger] <= best.amount || best.weight > weightMax)) return found([larger], tries);
   return best.weight > weightMax ? { ...NOTHING_FOUND, tooHeavy: true, tries } : found(best.positions, tries);
-}
-
-function sumAt(column: Float64Array, positions: Uint32Array): number {
-  let sum = 0;
-  for (let i = 0; i < positions.length; i++) sum += column[positions[i]];
-  return sum;
-}
-
-/** 0 of none. */
-function mostAt(column: Float64Array, positions: Uint32Array): number {
-  let most = 0;
-  for (let i = 0; i < positions.length; i++) if (column[positions[i]] > most) most = column[positions[i]];
-  return most;
 }
 
 function found(positions: readonly number[], tries: number): SearchResult {
@@ -136,7 +129,7 @@ class DrawnSubset {
   constructor({ amounts, weights }: Candidates, { amount, heaviest }: Smaller, target: number, weightMax: number) {
     this.#amounts = amounts;
     this.#weights = weights;
-    this.#included = new Uint8Array(amounts.length);
+    this.#included = takeFlags(amounts.length);
     this.#target = target;
     this.#weightMax = weightMax;
     this.#heaviest = heaviest;

@@ -6,14 +6,17 @@
  */
 import { readU32 } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
+import { reusingColumns, takeIndexes } from '../columns.ts';
 import { type RandomBits, shuffle, systemRandom } from '../random.ts';
 import { type Attempt, attempt, type FoundCoins, leastAmount, leastWaste, type SearchTerms } from './attempt.ts';
 import type { Algorithm, Coin, Selection, SelectionRequest } from './coin.ts';
 import { type CoinTable, tableOf } from './coin-table.ts';
 import { type EligibilityRound, eligibilityRounds } from './eligibility.ts';
 import type { FeeRates } from './fee-rate.ts';
-import { CoinGroups, costsOf } from './groups.ts';
+import { type CoinGroups, costsOf } from './groups.ts';
+import { ScriptGroups } from './script-groups.ts';
 import { settle } from './settle.ts';
+import { SingleCoins } from './single-coins.ts';
 import { type CheckedRequest, checkRequest, isSameCoin, searchTerms } from './terms.ts';
 
 /** Counts of inputs at which the count takes one byte, and three. */
@@ -34,7 +37,7 @@ export function selectFromTable(coins: CoinTable, request: SelectionRequest, ran
   const others = request.presetOnly === true ? tableOf([]) : withoutPreset(coins, checked.preset);
   for (const inputCount of INPUT_COUNTS) {
     const terms = searchTerms(checked, inputCount);
-    const { algorithm, chosen } = choose(others, checked, terms, random);
+    const { algorithm, chosen } = reusingColumns(() => choose(others, checked, terms, random));
     const selection = settle(algorithm, chosen, checked, terms, random);
     if (selection !== null) return selection;
   }
@@ -68,7 +71,7 @@ function search(coins: CoinTable, checked: CheckedRequest, terms: SearchTerms, r
   let tooHeavy = false;
   const rounds = eligibilityRounds(policy);
   for (const round of rounds) {
-    const result = searchRound(all, positive, round, terms, random);
+    const result = reusingColumns(() => searchRound(all, positive, round, terms, random));
     if (result.best !== null) return result.best;
     tooHeavy ||= result.tooHeavy;
   }
@@ -82,7 +85,7 @@ interface SearchGroups {
 }
 
 function singleCoins(coins: CoinTable, rates: FeeRates): SearchGroups {
-  const all = new CoinGroups(coins, rates, false);
+  const all = new SingleCoins(coins, rates);
   return { all, positive: all };
 }
 
@@ -92,7 +95,7 @@ function groupsByScript(coins: CoinTable, checked: CheckedRequest, random: Rando
   const list = listOf(coins);
   shuffle(random, list);
   const worthwhile = list.filter((coin) => amountOf(coin, checked) > 0);
-  return { all: new CoinGroups(tableOf(list), rates, true), positive: new CoinGroups(tableOf(worthwhile), rates, true) };
+  return { all: new ScriptGroups(list, rates), positive: new ScriptGroups(worthwhile, rates) };
 }
 
 function listOf(coins: CoinTable): Coin[] {
@@ -121,7 +124,7 @@ function eligibleByType(groups: CoinGroups, round: EligibilityRound): ReadonlyMa
 }
 
 function joined(lists: readonly Uint32Array[]): Uint32Array {
-  const all = new Uint32Array(lists.reduce((sum, { length }) => sum + length, 0));
+  const all = takeIndexes(lists.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const list of lists) {
     all.set(list, at);

@@ -3,13 +3,14 @@
  * change. While a draw is too heavy, its least valuable candidates are dropped.
  * After Bitcoin Core's wallet.
  */
+import { takeIndexes } from '../columns.ts';
 import { type RandomBits, randomBelow } from '../random.ts';
 import type { Candidates, SearchResult } from './candidates.ts';
 
 /** `target`: what is to be paid, and the change that is aimed at. The candidates have amounts above 0. */
 export function singleRandomDraw(candidates: Candidates, target: number, weightMax: number, random: RandomBits): SearchResult {
   const { amounts, weights, count } = candidates;
-  const undrawn = new Uint32Array(count);
+  const undrawn = takeIndexes(count);
   for (let i = 0; i < count; i++) undrawn[i] = i;
   const drawn = new PositionHeap();
   let [amount, weight, tooHeavy] = [0, 0, false];

@@ -85,12 +85,12 @@ describe('unspent start', () => {
     const first = new Running(t, ['start'], cwd);
     const [, address] = await first.says(/try\s+query address (addr_test1\S+)/);
     // The devnet begins with 20 blocks; a follower that was slow to start finds more of them.
-    await first.says(/\d+ blocks up to \d+, slot/);
-    await first.says(/block \d+, slot/);
+    await first.remarks(/\d+ blocks up to \d+, slot/);
+    await first.remarks(/block \d+, slot/);
     // The devnet pays others now and then, and this address, too.
     await first.ask(`query address ${address}`, /10,000\.000000 .*\d unspent outputs? worth/s);
     await first.ask('fork 4', /4 blocks dropped/);
-    await first.says(/rollback: \d+ blocks? undone, back at height/);
+    await first.remarks(/rollback: \d+ blocks? undone, back at height/);
     await first.ask('status', /last rollback\s+\d+ blocks? to height/);
     await first.ask('status', /peer\s+n2n:\/\/127\.0\.0\.1:\d+, following \(N2N 15\)/);
     await first.ask('digest', /^[0-9a-f]{64}\n\d+ unspent outputs/m);
@@ -100,7 +100,7 @@ describe('unspent start', () => {
     const [, height] = /stopped at height (\d+)/.exec(stderr)!;
 
     const second = new Running(t, ['start'], cwd);
-    const [, grown] = await second.says(/(?:block|blocks up to) (\d+), slot/);
+    const [, grown] = await second.remarks(/(?:block|blocks up to) (\d+), slot/);
     assert.ok(Number(grown) > Number(height), `${grown} after ${height}`);
     second.tell('quit');
     assert.equal((await second.end).code, 0);
@@ -127,7 +127,7 @@ describe('unspent relay', () => {
     const relay = new Running(t, ['relay', '--network', 'preview', '--source', `immutable:${preview}`, '--port', '0'], cwd);
     const [, url] = await relay.says(/(n2n:\/\/\S+)/);
     const follower = new Running(t, ['start', '--network', 'preview', '--source', url], cwd);
-    await follower.says(/height [\d,]+, slot [\d,]+: [\d,]+ blocks and \S+.* behind the tip|blocks up to/);
+    await follower.remarks(/height [\d,]+, slot [\d,]+: [\d,]+ blocks and \S+.* behind the tip|blocks up to/);
     follower.tell('quit');
     assert.equal((await follower.end).code, 0);
     assert.equal((await relay.interrupt()).code, 130);

@@ -16,6 +16,7 @@ import { decodeTx, genesisBlock, p2pkhScript, p2shScript } from '../../../../src
 import { selectProjections } from '../../../../src/projections/registry.ts';
 import { Mempool } from '../../../../src/query/bitcoin/mempool/mempool.ts';
 import { buildApp } from '../../../../src/server/app.ts';
+import type { ServerContext } from '../../../../src/server/context.ts';
 import { Workload } from '../../../../src/server/http/work/workload.ts';
 import { EngineReads } from '../../../../src/server/reads.ts';
 import { NOT_FOLLOWING } from '../../../../src/server/thread/live.ts';
@@ -34,6 +35,7 @@ import {
   OP_TRUE,
   u32,
 } from '../../../ledgers/bitcoin/forge.ts';
+import { CopyMirror, isMirrored } from '../../../support/copy/mirror.ts';
 import { keep } from '../../../support/keep.ts';
 import { EsploraModel } from './model.ts';
 
@@ -101,6 +103,8 @@ export class EsploraRig {
   readonly engine: Engine;
   readonly reads: EngineReads;
   readonly app: Promise<FastifyInstance>;
+  /** A reader of a published copy that is asked the same; null: none. */
+  readonly mirror: Promise<CopyMirror> | null;
   private readonly fold: Fold;
   private readonly coinsAt: Coin[][] = [];
   private seed = 7;
@@ -115,20 +119,20 @@ export class EsploraRig {
     this.reads.onMove(() => this.query((query) => this.mempool.settle(query)));
     const { config } = loadConfig({});
     const { network, reads, mempool } = this;
-    this.app = buildApp(
-      {
-        network,
-        config: { ...config, server: { ...config.server, ...server } },
-        projections: projections.map(({ name }) => name),
-        reads,
-        live: { status: NOT_FOLLOWING, onTimings: () => () => true },
-        workload: new Workload(),
-        mempool,
-        submit: (raw) => this.take(raw),
-        ledger: () => assert.fail('nobody of this family asks'),
-      },
-      { log: (line) => this.logged.push(line) },
-    );
+    const context: ServerContext = {
+      network,
+      config: { ...config, server: { ...config.server, ...server } },
+      projections: projections.map(({ name }) => name),
+      reads,
+      live: { status: NOT_FOLLOWING, onTimings: () => () => true },
+      workload: new Workload(),
+      mempool,
+      submit: (raw) => this.take(raw),
+      ledger: () => assert.fail('nobody of this family asks'),
+    };
+    const log = (line: string): void => void this.logged.push(line);
+    this.app = buildApp(context, { log });
+    this.mirror = isMirrored ? CopyMirror.open(this.engine, context, log) : null;
     if (!empty) this.apply(genesisBlock(network.parameters), []);
   }
 
@@ -222,7 +226,11 @@ export class EsploraRig {
   async ask(method: 'GET' | 'POST' | 'HEAD', path: string, headers: Readonly<Record<string, string>>, payload?: string): Promise<Answer> {
     const app = await this.app;
     const body = payload === undefined ? {} : { payload };
-    const response = await app.inject({ method, url: `/api${path}`, headers: { host: 'localhost', ...headers }, ...body });
+    const asked = { method, url: `/api${path}`, headers: { host: 'localhost', ...headers }, ...body };
+    const mirror = await this.mirror;
+    const moves = mirror?.moves ?? 0;
+    const response = await app.inject(asked);
+    if (method !== 'POST') await mirror?.compare(asked, response, moves);
     const given = response.headers as Answer['headers'];
     return {
       status: response.statusCode,
@@ -248,6 +256,7 @@ export class EsploraRig {
   }
 
   async close(): Promise<void> {
+    await (await this.mirror)?.close();
     await (await this.app).close();
     this.reads.close();
     assert.equal(this.reads.snapshots, 0, 'every lease was released');

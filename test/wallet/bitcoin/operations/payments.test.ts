@@ -14,7 +14,7 @@ import { preparePayment, selectPayment } from '../../../../src/wallet/bitcoin/op
 import { Spendables } from '../../../../src/wallet/bitcoin/operations/spendable.ts';
 import type { FreeCoins } from '../../../../src/wallet/free-coins.ts';
 import { exportLabels, importLabels } from '../../../../src/wallet/labels.ts';
-import { type CoinTable, tableOf } from '../../../../src/wallet/selection/bitcoin/coin-table.ts';
+import { type CoinTable, confirmationsAt, tableOf } from '../../../../src/wallet/selection/bitcoin/coin-table.ts';
 import { until } from '../../../support/patience.ts';
 import { RegtestWallets } from './regtest-wallets.ts';
 
@@ -38,14 +38,14 @@ async function assertSameTable(all: RegtestWallets, name: string): Promise<void>
   const wallet = await all.wallet(name);
   const now = all.context.now();
   const spendables = await Spendables.read(all.context, wallet, RATE);
-  const rowsOf = (table: CoinTable): unknown[] => {
-    const { count, types, kinds, coinAt, ...columns } = table;
-    return Array.from({ length: count }, (_, i) => [
-      types[kinds[i]],
-      ...Object.values(columns).map((column) => column[i]),
-      { ...coinAt(i) },
-    ]);
-  };
+  const rowsOf = (table: CoinTable): unknown[] =>
+    Array.from({ length: table.count }, (_, i) => {
+      const place = table.places[i];
+      const { ancestors = 0, descendants = 0, bumpFee = 0n } = table.ancestries.get(place) ?? {};
+      const { type, weight } = table.forms[table.formIndexes[place]];
+      const columns = { type, weight, value: table.values[place], isOwn: table.owns[place], ancestors, descendants, bumpFee };
+      return { ...columns, confirmations: confirmationsAt(table, i), coin: { ...table.coinAt(i) } };
+    });
   const compare = (free: FreeCoins) => {
     const coins = [...free];
     assert.ok(coins.length > 0);

@@ -50,7 +50,7 @@ export class UtxoRpcBackend {
     this.traits = ledger.traits;
   }
 
-  /** Reads at the newest block when it is the turn of the request; `signal` ends when its client is gone. Throws BUSY. */
+  /** Reads at the newest block when it is the turn of the request, and only reads; `signal` ends when its client is gone. Throws BUSY. */
   read<T>(signal: AbortSignal, body: (query: Query, task: Task) => T | Promise<T>): Promise<T> {
     return this.tracked(this.inTurn(signal, body));
   }
@@ -62,8 +62,9 @@ export class UtxoRpcBackend {
     let lease: Lease | null = null;
     try {
       return await task.run(() => {
-        lease = reads.lease();
-        return body(lease.query, task);
+        const held = reads.lease();
+        lease = held;
+        return reads.attempt(() => body(held.query, task), task) as T | Promise<T>;
       });
     } finally {
       (lease as Lease | null)?.release();

@@ -2,7 +2,7 @@
  * Small files of ours as JSON with a checksum, so that a flipped bit in a number
  * or a name is found and not believed.
  */
-import { crc32c } from '../util/crc32c.ts';
+import { crc32c } from './crc32c.ts';
 
 export function checkedText(content: object): string {
   return `${JSON.stringify({ ...content, checksum: checksumOf(content) }, null, 2)}\n`;

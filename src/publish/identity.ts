@@ -1,0 +1,93 @@
+/**
+ * What a copy is of: all that a reader needs to open it without the directory of
+ * the store. It stands in the copy as one JSON document. Only projections that
+ * are ready are published; one that is being filled comes with the next
+ * snapshot, when it is.
+ */
+import type { ColumnSpec, Reader } from '../engine/engine.ts';
+import type { NetworkParameters } from '../families/family.ts';
+import { CHAIN, META_PREFIX } from '../projections/chain.ts';
+import type { Projection } from '../projections/projection.ts';
+import { deltaColumn } from '../state/delta.ts';
+import { readFills } from '../state/fill.ts';
+import { metaKey } from '../state/head.ts';
+import type { Windows } from '../state/pruned.ts';
+import { txsEntry } from '../txstore/chain/entry.ts';
+import { equalBytes } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
+import type { SettingValue } from '../util/setting.ts';
+import { keyText } from './row-changes.ts';
+
+/** The form of the document and of the copy. */
+export const PUBLISHED_FORM = 1;
+
+export interface PublishedFacts {
+  readonly network: string;
+  readonly family: string;
+  readonly parameters: NetworkParameters;
+  readonly partial: boolean;
+  readonly selfContained: boolean;
+  readonly windows: Windows;
+  /** Settings that decide what a store keeps, by key. */
+  readonly settings: Readonly<Record<string, SettingValue>>;
+}
+
+export interface PublishedIdentity extends PublishedFacts {
+  readonly form: number;
+  /** Names, in the order in which blocks are applied to them. */
+  readonly projections: readonly string[];
+  readonly columns: readonly ColumnSpec[];
+}
+
+/** What of a store is published now: everything but what is still being filled, and records of transactions, which are pruned by rules of their own. */
+export class PublishedScope {
+  readonly projections: readonly string[];
+  readonly columns: readonly ColumnSpec[];
+  private readonly local: ReadonlySet<string>;
+
+  constructor(reader: Reader, kept: readonly Projection[]) {
+    const filling = readFills(reader);
+    const isOut = ({ name }: Projection): boolean => filling.has(name) || name === txsEntry.name;
+    const ready = kept.filter((projection) => !isOut(projection));
+    this.projections = ready.map(({ name }) => name);
+    this.columns = [...ready.flatMap(({ columns }) => columns), deltaColumn];
+    const hidden = kept.filter(isOut).flatMap(({ reserved }) => reserved ?? []);
+    const cursors = [...filling.keys()].map((name) => metaKey(`fill.${name}`));
+    this.local = new Set([...hidden, ...cursors].map(keyText));
+  }
+
+  /** The one place that says which rows are no part of a copy: cursors of fills, and reserved rows of what is not published. */
+  isLocal(column: string, key: Uint8Array): boolean {
+    return this.local.size > 0 && column === CHAIN && key[0] === META_PREFIX && this.local.has(keyText(key));
+  }
+
+  identity(facts: PublishedFacts): PublishedIdentity {
+    return { form: PUBLISHED_FORM, ...facts, projections: this.projections, columns: this.columns };
+  }
+}
+
+/** Throws STORE_NETWORK where the copy is of another chain, STORE_SCHEMA where it is of a later version. False: it must begin anew. */
+export function isSameCopy(published: PublishedIdentity, ours: PublishedIdentity): boolean {
+  if (published.form > PUBLISHED_FORM)
+    throw new UnspentError('STORE_SCHEMA', `the copy has form ${published.form}; this program knows up to ${PUBLISHED_FORM}`);
+  const magic = ({ parameters }: PublishedFacts): number => parameters.magic;
+  if (published.network !== ours.network || magic(published) !== magic(ours)) {
+    const message = `the copy is of '${published.network}', and this store of '${ours.network}'; publish to another schema or keyspace`;
+    throw new UnspentError('STORE_NETWORK', message, { copy: published.network, store: ours.network });
+  }
+  const shape = ({ form, projections, selfContained, partial }: PublishedIdentity): string =>
+    JSON.stringify([form, projections, selfContained, partial]);
+  return shape(published) === shape(ours);
+}
+
+/** The reserved rows of `chain`, by key text. */
+export function reservedRows(reader: Reader, scope: Pick<PublishedScope, 'isLocal'>): Map<string, Uint8Array> {
+  const rows = new Map<string, Uint8Array>();
+  for (const [key, value] of reader.scan(CHAIN, { gte: Uint8Array.of(META_PREFIX) }))
+    if (!scope.isLocal(CHAIN, key)) rows.set(keyText(key), value);
+  return rows;
+}
+
+export function sameValue(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : equalBytes(a, b);
+}

@@ -1,0 +1,154 @@
+/**
+ * A copy in PostgreSQL in the form `columns`: a table for each of our columns,
+ * with the same keys and values. A group of changes is one statement, and so one
+ * transaction: the head row moves, which is the fence, and every column's puts
+ * and deletes go with it as lists.
+ */
+import type { Row, ScanOptions } from '../../engine/engine.ts';
+import { binaryCopyRows, byteaList } from '../../sql/binary-forms.ts';
+import type { PostgresConnection } from '../../sql/postgres-connection.ts';
+import { isUnspentError } from '../../util/errors.ts';
+import { PUBLISH_GRACE_MS } from '../../util/limits.ts';
+import type { ColumnChange, CopyChange } from '../change.ts';
+import type { PublishedIdentity } from '../identity.ts';
+import { keyText, RowChanges } from '../row-changes.ts';
+import type { Claim, CopyTarget, PublishedHead, PublishedMoment, PublishedRows, SnapshotLoad } from '../target.ts';
+import { FencedHead, type PostgresTargetOptions } from './fenced-head.ts';
+import { quoted, tablePrefix } from './schema.ts';
+
+export class PostgresColumns implements CopyTarget {
+  readonly form = 'columns';
+  readonly rows: PublishedRows;
+  private readonly head: FencedHead;
+  /** When the tables of former copies go, on the clock of `performance.now`; null: there are none. */
+  private sweepAt: number | null = null;
+
+  constructor(url: string, options: PostgresTargetOptions = {}) {
+    this.head = new FencedHead(url, 'columns', options);
+    this.rows = {
+      get: (column, keys) => this.get(column, keys),
+      scan: (column, range) => this.scan(column, range),
+    };
+  }
+
+  get name(): string {
+    return this.head.name;
+  }
+
+  async claim(signal: AbortSignal): Promise<Claim> {
+    const claim = await this.head.claim(signal);
+    this.sweepAt = performance.now() + PUBLISH_GRACE_MS;
+    return claim;
+  }
+
+  async load(identity: PublishedIdentity): Promise<SnapshotLoad> {
+    const generation = await this.head.newGeneration();
+    const { connection } = this.head;
+    for (const { name } of identity.columns) {
+      // Keys are hashes or numbers, values are written once: no statistics of values, and bytes as they are.
+      await connection.query(`CREATE TABLE ${this.table(name, generation)} (key bytea PRIMARY KEY, value bytea NOT NULL)`);
+    }
+    return {
+      rows: (column, rows) =>
+        connection.copy(`COPY ${this.table(column, generation)} (key, value) FROM STDIN WITH (FORMAT binary)`, binaryCopyRows(rows)),
+      finish: async (moment) => {
+        const head = await this.finish(identity, generation, moment);
+        this.sweepAt = performance.now() + PUBLISH_GRACE_MS;
+        return head;
+      },
+      abandon: async () => {
+        for (const { name } of identity.columns) await connection.query(`DROP TABLE IF EXISTS ${this.table(name, generation)}`);
+      },
+    };
+  }
+
+  private finish(identity: PublishedIdentity, generation: number, moment: PublishedMoment): Promise<PublishedHead> {
+    const document = `identity AS (INSERT INTO ${this.head.schema}.identity (one, document)
+      SELECT true, $${FencedHead.OWN_VALUES + 1}::text WHERE EXISTS (SELECT 1 FROM fence)
+      ON CONFLICT (one) DO UPDATE SET document = excluded.document)`;
+    return this.head.moveTo(moment, 1, generation, [document], [JSON.stringify(identity)]);
+  }
+
+  publish(changes: readonly CopyChange[]): Promise<PublishedHead> {
+    const [last] = changes.slice(-1);
+    const parts: string[] = [];
+    const values: unknown[] = [];
+    const parameter = (list: readonly Uint8Array[]): string => {
+      values.push(byteaList(list));
+      return `$${FencedHead.OWN_VALUES + values.length}::bytea[]`;
+    };
+    for (const { column, puts, deletes } of netted(changes)) {
+      const table = this.table(column, this.head.current.generation);
+      if (puts.length > 0) {
+        const [keys, rows] = [parameter(puts.map(([key]) => key)), parameter(puts.map(([, value]) => value))];
+        parts.push(`p${parts.length} AS (INSERT INTO ${table} (key, value) SELECT t.k, t.v FROM unnest(${keys}, ${rows}) AS t (k, v)
+          WHERE EXISTS (SELECT 1 FROM fence) ON CONFLICT (key) DO UPDATE SET value = excluded.value)`);
+      }
+      if (deletes.length > 0)
+        parts.push(`d${parts.length} AS (DELETE FROM ${table} WHERE key = ANY (${parameter(deletes)}) AND EXISTS (SELECT 1 FROM fence))`);
+    }
+    return this.head.move(last, changes.length, parts, values);
+  }
+
+  async renew(): Promise<void> {
+    await this.head.renew();
+    if (this.sweepAt === null || performance.now() < this.sweepAt) return;
+    this.sweepAt = null;
+    await this.sweep(this.head.connection);
+  }
+
+  async close(): Promise<void> {
+    await this.head.close();
+  }
+
+  /** Drops the tables of copies that were replaced or never completed. Where a reader still holds one, the next turn does. */
+  private async sweep(connection: PostgresConnection): Promise<void> {
+    const { schema, current } = this.head;
+    const rows = await connection.query('SELECT table_name AS name FROM information_schema.tables WHERE table_schema = $1', [
+      schema.slice(1, -1),
+    ]);
+    const prefix = tablePrefix(current.generation);
+    for (const { name } of rows) {
+      if (!/^c[0-9]*_/.test(String(name)) || String(name).startsWith(prefix)) continue;
+      try {
+        await connection.query(`DROP TABLE IF EXISTS ${schema}.${quoted(String(name))}`);
+      } catch (error) {
+        if (!isUnspentError(error, 'DATABASE_BUSY')) throw error;
+        this.sweepAt = performance.now() + PUBLISH_GRACE_MS;
+      }
+    }
+  }
+
+  private async get(column: string, keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    const table = this.table(column, this.head.current.generation);
+    const rows = await this.head.connection.query(`SELECT key, value FROM ${table} WHERE key = ANY ($1::bytea[])`, [byteaList(keys)]);
+    const values = new Map(rows.map((row) => [keyText(row['key'] as Buffer), new Uint8Array(row['value'] as Buffer)]));
+    return keys.map((key) => values.get(keyText(key)));
+  }
+
+  private async scan(column: string, { gte, lt, reverse, limit }: ScanOptions): Promise<readonly Row[]> {
+    const table = this.table(column, this.head.current.generation);
+    const values: Buffer[] = [];
+    const bound = (sign: string, key: Uint8Array): string => {
+      values.push(Buffer.from(key));
+      return `key ${sign} $${values.length}`;
+    };
+    const bounds = [...(gte === undefined ? [] : [bound('>=', gte)]), ...(lt === undefined ? [] : [bound('<', lt)])];
+    const where = bounds.length === 0 ? '' : `WHERE ${bounds.join(' AND ')}`;
+    const end = `ORDER BY key ${reverse === true ? 'DESC' : 'ASC'} ${limit === undefined ? '' : `LIMIT ${limit}`}`;
+    const rows = await this.head.connection.query(`SELECT key, value FROM ${table} ${where} ${end}`, values);
+    return rows.map((row) => [new Uint8Array(row['key'] as Buffer), new Uint8Array(row['value'] as Buffer)]);
+  }
+
+  private table(column: string, generation: number): string {
+    return `${this.head.schema}.${quoted(tablePrefix(generation) + column)}`;
+  }
+}
+
+/** Several changes as one: of each key the last operation, and columns always in the same order, so that statements repeat. */
+function netted(changes: readonly CopyChange[]): readonly ColumnChange[] {
+  if (changes.length === 1) return changes[0].columns;
+  const rows = new RowChanges();
+  for (const { columns } of changes) rows.add(columns);
+  return rows.list().sort((a, b) => (a.column < b.column ? -1 : 1));
+}

@@ -1,0 +1,188 @@
+/**
+ * The head row of a copy, which is also its fence: who leads, since which epoch
+ * and for how long, and where the copy is. No lock of PostgreSQL's own is used,
+ * only the row, so that it works behind poolers and on servers that speak
+ * PostgreSQL's language without being it.
+ */
+import { hostname } from 'node:os';
+import { PostgresConnection, type SqlRow } from '../../sql/postgres-connection.ts';
+import { assert, isUnspentError, UnspentError } from '../../util/errors.ts';
+import { PUBLISH_ANSWER_MS, PUBLISH_LEASE_MS, PUBLISH_POLL_MS } from '../../util/limits.ts';
+import { pause } from '../../util/pause.ts';
+import type { PublishedIdentity } from '../identity.ts';
+import type { Claim, PublishedHead, PublishedMoment } from '../target.ts';
+import { copyPlace, prepareSchema, quoted } from './schema.ts';
+
+export interface PostgresTargetOptions {
+  /** Awaited before each statement. For tests. */
+  readonly beforeStatement?: ((sql: string) => void | Promise<void>) | undefined;
+  /** The name of this publisher in the head; default: host, process and a number by chance. */
+  readonly publisher?: string | undefined;
+}
+
+/** What readers listen to (`LISTEN unspent_head`); the payload is the schema. */
+export const HEAD_CHANNEL = 'unspent_head';
+
+const COLUMNS = 'seq, epoch, generation, height, slot, hash, complete';
+
+export class FencedHead {
+  readonly name: string;
+  /** As SQL has it. */
+  readonly schema: string;
+  readonly connection: PostgresConnection;
+  private readonly plainSchema: string;
+  private readonly form: string;
+  /** For signs of life while the other one is busy. */
+  private readonly beat: PostgresConnection;
+  private readonly publisher: string;
+  private isPrepared = false;
+  private isLeading = false;
+  current: PublishedHead & { readonly generation: number } = NOTHING;
+
+  constructor(url: string, form: 'columns' | 'sql', { beforeStatement, publisher }: PostgresTargetOptions) {
+    const place = copyPlace(url);
+    this.name = place.name;
+    this.plainSchema = place.schema;
+    this.schema = quoted(place.schema);
+    this.form = form;
+    this.publisher = publisher ?? `${hostname()} ${process.pid} ${Math.random().toString(36).slice(2, 8)}`;
+    const options = { url: place.url, name: `copy in ${place.name}`, answerMs: PUBLISH_ANSWER_MS };
+    this.connection = new PostgresConnection({ ...options, application: 'unspent publish', beforeStatement });
+    this.beat = new PostgresConnection({ ...options, application: 'unspent publish lease' });
+  }
+
+  async claim(signal: AbortSignal): Promise<Claim> {
+    this.isLeading = false;
+    if (!this.isPrepared) await prepareSchema(this.connection, this.plainSchema, this.form);
+    this.isPrepared = true;
+    for (;;) {
+      if (signal.aborted) throw new UnspentError('CLOSED', 'publishing was ended');
+      const [row] = await this.connection.query(
+        `UPDATE ${this.schema}.head SET epoch = epoch + 1, publisher = $1, lease_until = now() + $2 * interval '1 millisecond'
+         WHERE publisher IS NULL OR publisher = $1 OR lease_until IS NULL OR lease_until < now() RETURNING ${COLUMNS}`,
+        [this.publisher, PUBLISH_LEASE_MS],
+      );
+      if (row !== undefined) {
+        this.take(row);
+        this.isLeading = true;
+        return { head: this.current, identity: await this.identity() };
+      }
+      await pause(PUBLISH_POLL_MS, { signal });
+    }
+  }
+
+  private async identity(): Promise<PublishedIdentity | null> {
+    const [row] = await this.connection.query(`SELECT document FROM ${this.schema}.identity`);
+    return row === undefined ? null : (JSON.parse(String(row['document'])) as PublishedIdentity);
+  }
+
+  /** A number for the tables of a snapshot that no other has: a former leader may still be filling those of its own. */
+  async newGeneration(): Promise<number> {
+    // Nobody has led before.
+    if (this.current.epoch === 1 && this.current.generation === 0) return 1;
+    const [row] = await this.connection.query(
+      `UPDATE ${this.schema}.head SET epoch = epoch + 1 WHERE epoch = $1 AND publisher = $2 RETURNING ${COLUMNS}`,
+      [this.current.epoch, this.publisher],
+    );
+    if (row === undefined) throw this.fenced();
+    this.take(row);
+    return this.current.epoch;
+  }
+
+  /**
+   * The head moves by `count` changes, and with it, in one statement and so in one transaction, everything that `parts`
+   * do: each is a WITH query that looks whether `fence` has a row. Throws FENCED, having changed nothing.
+   */
+  async move(moment: PublishedMoment, count: number, parts: readonly string[], values: readonly unknown[]): Promise<PublishedHead> {
+    return this.moveTo(moment, count, this.current.generation, parts, values);
+  }
+
+  async moveTo(
+    { head, position }: PublishedMoment,
+    count: number,
+    generation: number,
+    parts: readonly string[],
+    values: readonly unknown[],
+  ): Promise<PublishedHead> {
+    assert(this.isLeading, 'the copy was claimed');
+    const own = [
+      this.current.seq + count,
+      count,
+      this.current.epoch,
+      head?.height ?? null,
+      head?.slot ?? null,
+      head === null ? null : Buffer.from(head.hash),
+      position,
+      head?.utxos ?? 0,
+      String(head?.value ?? 0n),
+      generation,
+      PUBLISH_LEASE_MS,
+    ];
+    const fence = `fence AS (UPDATE ${this.schema}.head SET seq = $1, height = $4, slot = $5, hash = $6, position = $7, utxos = $8,
+      value = $9::numeric, generation = $10, published_at = now(), complete = true, lease_until = now() + $11 * interval '1 millisecond'
+      WHERE seq = $1::bigint - $2::bigint AND epoch = $3 RETURNING ${COLUMNS})`;
+    const text = `WITH ${[fence, ...parts].join(',\n')} SELECT ${COLUMNS} FROM fence`;
+    const [row] = await this.retried(() => this.connection.query(text, [...own, ...values]));
+    if (row === undefined) throw this.fenced();
+    this.take(row);
+    this.notify();
+    return this.current;
+  }
+
+  /** Parameters before those of the parts. */
+  static readonly OWN_VALUES = 11;
+
+  /** A transaction that lost against another was undone as a whole, so it can simply run again. */
+  private async retried<T>(body: () => Promise<T>): Promise<T> {
+    for (let attempts = 0; ; attempts++) {
+      try {
+        return await body();
+      } catch (error) {
+        const isUndone = isUnspentError(error, 'DATABASE_BUSY') && /^40(001|P01)$/.test(String(error.meta['reason']));
+        if (!isUndone || attempts === 10) throw error;
+      }
+    }
+  }
+
+  /** Readers also look by themselves: whether this arrives does not matter. */
+  private notify(): void {
+    void this.beat.query(`NOTIFY ${HEAD_CHANNEL}, '${this.plainSchema}'`).catch(() => undefined);
+  }
+
+  async renew(): Promise<void> {
+    const changed = await this.beat.change(
+      `UPDATE ${this.schema}.head SET lease_until = now() + $2 * interval '1 millisecond' WHERE epoch = $1`,
+      [this.current.epoch, PUBLISH_LEASE_MS],
+    );
+    if (changed !== 1) throw this.fenced();
+  }
+
+  async close(): Promise<void> {
+    if (this.isLeading)
+      await this.connection
+        .query(`UPDATE ${this.schema}.head SET lease_until = NULL, publisher = NULL WHERE epoch = $1`, [this.current.epoch])
+        .catch(() => undefined);
+    this.isLeading = false;
+    await Promise.all([this.connection.close(), this.beat.close()]);
+  }
+
+  private fenced(): UnspentError {
+    this.isLeading = false;
+    return new UnspentError('FENCED', `another publisher leads the ${this.name} since epoch ${this.current.epoch}`, { copy: this.name });
+  }
+
+  private take(row: SqlRow): void {
+    const number = (name: string): number | null => (row[name] === null ? null : Number(row[name]));
+    this.current = {
+      seq: Number(row['seq']),
+      epoch: Number(row['epoch']),
+      generation: Number(row['generation']),
+      height: number('height'),
+      slot: number('slot'),
+      hash: row['hash'] === null ? null : new Uint8Array(row['hash'] as Buffer),
+      isComplete: row['complete'] === true,
+    };
+  }
+}
+
+const NOTHING = { seq: 0, epoch: 0, generation: 0, height: null, slot: null, hash: null, isComplete: false } as const;

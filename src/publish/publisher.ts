@@ -1,0 +1,288 @@
+/**
+ * Publishing: brings a copy to where the store is, change by change, and keeps
+ * it there. One round looks at the newest state of the store, undoes in the copy
+ * what is not on its chain, prunes what the store has pruned, and applies the
+ * blocks that follow. The store never waits for it.
+ *
+ * It goes on from what the copy says of itself, so it does not matter who
+ * published before, nor how that one ended.
+ */
+import { PositionWriter, pointPosition, positionAt } from '../events/position.ts';
+import { CHAIN, type ChainRow, META_PREFIX } from '../projections/chain.ts';
+import { blockByHash } from '../state/blocks.ts';
+import { type Head, readHead } from '../state/head.ts';
+import { canUndoAbove, HORIZON_KEY } from '../state/horizon.ts';
+import { readPruned } from '../state/pruned.ts';
+import { isUnspentError, UnspentError } from '../util/errors.ts';
+import {
+  PUBLISH_GROUP_BYTES,
+  PUBLISH_GROUP_ROWS,
+  PUBLISH_LOAD_BYTES,
+  PUBLISH_LOAD_ROWS,
+  PUBLISH_PLAN_BYTES_MAX,
+  PUBLISH_UPKEEP_ROWS,
+} from '../util/limits.ts';
+import { appliedSince, prunedTo, undoNewest } from './block-changes.ts';
+import { type CopyChange, changeBytes, changeRows } from './change.ts';
+import { isSameCopy, reservedRows, sameValue } from './identity.ts';
+import { HeldState, type PublishedState, RemoteState } from './published-state.ts';
+import { type PublishedStore, StoreMoment } from './published-store.ts';
+import { keyText, RowChanges } from './row-changes.ts';
+import type { Claim, CopyTarget, PublishedHead, SnapshotLoad } from './target.ts';
+
+/** What a publisher has done since it leads. */
+export interface PublishCounts {
+  blocks: number;
+  undone: number;
+  rows: number;
+  bytes: number;
+  snapshots: number;
+}
+
+export interface PublisherOptions {
+  /** Told after each commit of the copy. */
+  readonly onPublished?: ((head: PublishedHead, changes: readonly CopyChange[], seconds: number) => void) | undefined;
+  /** Told while a snapshot is sent. */
+  readonly onLoaded?: ((rows: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Leads a copy that it has claimed. After any failure it is of no use any more: claim again, and make another. */
+export class Publisher {
+  readonly counts: PublishCounts = { blocks: 0, undone: 0, rows: 0, bytes: 0, snapshots: 0 };
+  private readonly store: PublishedStore;
+  private readonly target: CopyTarget;
+  private readonly options: PublisherOptions;
+  private head: PublishedHead;
+  private identity: Claim['identity'];
+  private state: PublishedState;
+  /** The reserved rows of the copy; null: not read yet. */
+  private reserved: Map<string, Uint8Array> | null = null;
+
+  constructor(store: PublishedStore, target: CopyTarget, { head, identity }: Claim, options: PublisherOptions = {}) {
+    this.store = store;
+    this.target = target;
+    this.options = options;
+    this.head = head;
+    this.identity = identity;
+    this.state = new RemoteState(target.rows);
+  }
+
+  get published(): PublishedHead {
+    return this.head;
+  }
+
+  /** Lets go of the snapshot that is held. */
+  close(): void {
+    this.state.release();
+  }
+
+  /** Whether the copy can be brought to this state by changes. Throws STORE_NETWORK, STORE_SCHEMA. */
+  get needsSnapshot(): boolean {
+    const moment = new StoreMoment(this.store);
+    try {
+      return !this.isContinued(moment);
+    } finally {
+      moment.release();
+    }
+  }
+
+  private isContinued(moment: StoreMoment): boolean {
+    return this.head.isComplete && this.identity !== null && isSameCopy(this.identity, moment.identity);
+  }
+
+  /** Brings the copy to the newest state there is. Throws EXPIRED where only a snapshot can. */
+  async advance(): Promise<void> {
+    const moment = new StoreMoment(this.store);
+    let isHeld = false;
+    try {
+      if (!this.isContinued(moment)) throw new UnspentError('EXPIRED', 'the copy begins with a snapshot');
+      this.reserved ??= await this.state.read((reader) => reservedRows(reader, moment.scope));
+      const from = await this.undoLeft(moment);
+      if (!canUndoAbove(moment.snapshot, from, moment.needsSpent)) throw expired(from);
+      await this.prune(moment);
+      await this.publishGroups(this.planApplied(moment, from));
+      this.state.release();
+      this.state = new HeldState(moment.snapshot);
+      isHeld = true;
+    } finally {
+      if (!isHeld) moment.release();
+    }
+  }
+
+  /** Undoes in the copy what is not on the chain of the store. Returns the block that it is at then. */
+  private async undoLeft(moment: StoreMoment): Promise<ChainRow | null> {
+    for (;;) {
+      const { hash } = this.head;
+      const row = hash === null ? null : blockByHash(moment.snapshot, hash);
+      if (hash === null || row !== null) return row;
+      const { row: block, below, undo } = await this.state.read((reader) => undoNewest(reader, moment)).catch(asExpired);
+      const changes = new RowChanges();
+      changes.add(undo);
+      // The mark belongs to the rollback; other reserved rows may tell of pruning, which comes after it.
+      changes.set(CHAIN, HORIZON_KEY, moment.snapshot.get(CHAIN, HORIZON_KEY));
+      const position = below === null ? positionAt(null) : pointPosition(below);
+      await this.publish([{ kind: 'undone', block, head: below, position, columns: changes.list() }]);
+    }
+  }
+
+  /** Deletes in the copy what the store has pruned. */
+  private async prune(moment: StoreMoment): Promise<void> {
+    const to = readPruned(moment.snapshot);
+    for (let isDone = false; !isDone; ) {
+      const [portion, head] = await this.state.read((reader) => {
+        const pruned = readPruned(reader);
+        const isThere = pruned.spent >= to.spent && pruned.deltas >= to.deltas;
+        return [isThere ? null : prunedTo(reader, to, moment, PUBLISH_UPKEEP_ROWS), readHead(reader)] as const;
+      });
+      if (portion === null) return;
+      isDone = portion.isDone;
+      if (portion.columns.length === 0) continue;
+      await this.publish([{ kind: 'upkeep', block: head, head, position: this.positionOf(moment, head), columns: portion.columns }]);
+    }
+  }
+
+  private planApplied(moment: StoreMoment, from: ChainRow | null): CopyChange[] {
+    const positions = new PositionWriter(moment.query, moment.query.horizon(this.store.facts.windows));
+    const blocks = appliedSince(moment.snapshot, from, moment, PUBLISH_PLAN_BYTES_MAX);
+    const changes: CopyChange[] = blocks.map(({ row, head, columns }) => ({
+      kind: 'applied',
+      block: row,
+      head,
+      position: positionAt(row, positions),
+      columns,
+    }));
+    return this.withReserved(moment, changes);
+  }
+
+  /** The last change also says what upkeep has made of the reserved rows; where there is none, it is a change of its own. */
+  private withReserved(moment: StoreMoment, changes: CopyChange[]): CopyChange[] {
+    const before = this.reserved ?? new Map<string, Uint8Array>();
+    const after = new Map(before);
+    for (const change of changes) trackReserved(after, change);
+    const rows = new RowChanges();
+    const last = changes.at(-1);
+    if (last !== undefined) rows.add(last.columns);
+    if (!addDifference(after, reservedRows(moment.snapshot, moment.scope), rows)) return changes;
+    const head = readHead(moment.snapshot);
+    if (last !== undefined) return [...changes.slice(0, -1), { ...last, columns: rows.list() }];
+    return [{ kind: 'upkeep', block: head, head, position: this.positionOf(moment, head), columns: rows.list() }];
+  }
+
+  private positionOf(moment: StoreMoment, head: Head | null): string {
+    const row = head === null ? null : blockByHash(moment.snapshot, head.hash);
+    return row === null ? (head === null ? positionAt(null) : pointPosition(head)) : positionAt(row, new PositionWriter(moment.query));
+  }
+
+  private async publishGroups(changes: readonly CopyChange[]): Promise<void> {
+    let group: CopyChange[] = [];
+    let [rows, bytes] = [0, 0];
+    for (const change of changes) {
+      group.push(change);
+      rows += changeRows(change);
+      bytes += changeBytes(change);
+      if (rows < PUBLISH_GROUP_ROWS && bytes < PUBLISH_GROUP_BYTES) continue;
+      await this.publish(group);
+      [group, rows, bytes] = [[], 0, 0];
+    }
+    if (group.length > 0) await this.publish(group);
+  }
+
+  private async publish(changes: readonly CopyChange[]): Promise<void> {
+    this.options.signal?.throwIfAborted();
+    const started = performance.now();
+    this.head = await this.target.publish(changes);
+    for (const change of changes) {
+      this.state.moved(change.columns);
+      if (this.reserved !== null) trackReserved(this.reserved, change);
+      this.counts.rows += changeRows(change);
+      this.counts.bytes += changeBytes(change);
+      if (change.kind === 'applied') this.counts.blocks++;
+      if (change.kind === 'undone') this.counts.undone++;
+    }
+    this.options.onPublished?.(this.head, changes, (performance.now() - started) / 1000);
+  }
+
+  /** Sends the newest state there is as a whole. Readers see the copy before it until that is done. */
+  async sendSnapshot(): Promise<void> {
+    const moment = new StoreMoment(this.store);
+    let isHeld = false;
+    try {
+      if (this.identity !== null) isSameCopy(this.identity, moment.identity);
+      const load = await this.target.load(moment.identity);
+      try {
+        await this.sendRows(moment, load);
+        const head = readHead(moment.snapshot);
+        this.head = await load.finish({ head, position: this.positionOf(moment, head) });
+      } catch (error) {
+        await load.abandon().catch(() => undefined);
+        throw error;
+      }
+      this.identity = moment.identity;
+      this.reserved = reservedRows(moment.snapshot, moment.scope);
+      this.counts.snapshots++;
+      this.state.release();
+      this.state = new HeldState(moment.snapshot);
+      isHeld = true;
+    } finally {
+      if (!isHeld) moment.release();
+    }
+  }
+
+  private async sendRows({ snapshot, scope }: StoreMoment, load: SnapshotLoad): Promise<void> {
+    let sent = 0;
+    for (const { name } of scope.columns) {
+      let rows: (readonly [Uint8Array, Uint8Array])[] = [];
+      let bytes = 0;
+      const flush = async (): Promise<void> => {
+        this.options.signal?.throwIfAborted();
+        await load.rows(name, rows);
+        sent += rows.length;
+        this.counts.rows += rows.length;
+        this.counts.bytes += bytes;
+        [rows, bytes] = [[], 0];
+        this.options.onLoaded?.(sent);
+      };
+      for (const row of snapshot.scan(name)) {
+        if (scope.isLocal(name, row[0])) continue;
+        rows.push(row);
+        bytes += row[0].length + row[1].length;
+        if (rows.length >= PUBLISH_LOAD_ROWS || bytes >= PUBLISH_LOAD_BYTES) await flush();
+      }
+      if (rows.length > 0) await flush();
+    }
+  }
+}
+
+/** What a change makes of the reserved rows. */
+function trackReserved(rows: Map<string, Uint8Array>, { columns }: Pick<CopyChange, 'columns'>): void {
+  for (const { column, puts, deletes } of columns) {
+    if (column !== CHAIN) continue;
+    for (const [key, value] of puts) if (key[0] === META_PREFIX) rows.set(keyText(key), value);
+    for (const key of deletes) if (key[0] === META_PREFIX) rows.delete(keyText(key));
+  }
+}
+
+/** Adds what leads from some reserved rows to others. False: they are the same. */
+function addDifference(from: ReadonlyMap<string, Uint8Array>, to: ReadonlyMap<string, Uint8Array>, changes: RowChanges): boolean {
+  let isOther = false;
+  for (const text of new Set([...from.keys(), ...to.keys()])) {
+    const value = to.get(text);
+    if (sameValue(from.get(text), value)) continue;
+    changes.set(CHAIN, Buffer.from(text, 'latin1'), value);
+    isOther = true;
+  }
+  return isOther;
+}
+
+function expired(row: ChainRow | null): UnspentError {
+  const place = row === null ? 'the origin' : `height ${row.height}`;
+  return new UnspentError('EXPIRED', `the copy is at ${place}, and what the blocks above it did is pruned: it begins anew`);
+}
+
+/** What the copy lacks for undoing a block is no damage of the store: it has been pruned there. */
+function asExpired(error: unknown): never {
+  if (isUnspentError(error, 'STORE_DAMAGED') || isUnspentError(error, 'HORIZON'))
+    throw new UnspentError('EXPIRED', `the copy cannot be undone any further: ${error.message}`, {}, error);
+  throw error;
+}

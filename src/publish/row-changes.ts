@@ -1,0 +1,82 @@
+/**
+ * Operations on rows, collected: a batch that commits nowhere. The last
+ * operation on a key counts, so that several changes can be made one.
+ */
+import type { Batch, Row } from '../engine/engine.ts';
+import { assert } from '../util/errors.ts';
+import type { ColumnChange } from './change.ts';
+
+/** A row that is to be; no value: to be deleted. */
+export interface RowChange {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | undefined;
+}
+
+/** Keys as text whose order is that of the bytes. */
+export function keyText(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
+}
+
+export class RowChanges implements Batch {
+  readonly columns = new Map<string, Map<string, RowChange>>();
+  size = 0;
+  private readonly onCommit: ((changes: readonly ColumnChange[]) => void) | undefined;
+
+  /** `onCommit`: gets what a commit would have written. */
+  constructor(onCommit?: (changes: readonly ColumnChange[]) => void) {
+    this.onCommit = onCommit;
+  }
+
+  put(column: string, key: Uint8Array, value: Uint8Array): void {
+    this.set(column, Uint8Array.from(key), Uint8Array.from(value));
+  }
+
+  del(column: string, key: Uint8Array): void {
+    this.set(column, Uint8Array.from(key), undefined);
+  }
+
+  /** The bytes are kept, not copied. */
+  set(column: string, key: Uint8Array, value: Uint8Array | undefined): void {
+    let rows = this.columns.get(column);
+    if (rows === undefined) {
+      rows = new Map();
+      this.columns.set(column, rows);
+    }
+    rows.set(keyText(key), { key, value });
+    this.size++;
+  }
+
+  add(changes: readonly ColumnChange[]): void {
+    for (const { column, puts, deletes } of changes) {
+      for (const [key, value] of puts) this.set(column, key, value);
+      for (const key of deletes) this.set(column, key, undefined);
+    }
+  }
+
+  commit(): void {
+    assert(this.onCommit !== undefined, 'somebody takes what is committed');
+    this.onCommit(this.list());
+    this.clear();
+  }
+
+  clear(): void {
+    this.columns.clear();
+    this.size = 0;
+  }
+
+  /** What was collected; rows that `isLeftOut` are left out. */
+  list(isLeftOut: (column: string, key: Uint8Array) => boolean = () => false): ColumnChange[] {
+    const changes: ColumnChange[] = [];
+    for (const [column, rows] of this.columns) {
+      const puts: Row[] = [];
+      const deletes: Uint8Array[] = [];
+      for (const { key, value } of rows.values()) {
+        if (isLeftOut(column, key)) continue;
+        if (value === undefined) deletes.push(key);
+        else puts.push([key, value]);
+      }
+      if (puts.length + deletes.length > 0) changes.push({ column, puts, deletes });
+    }
+    return changes;
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * The library's own reader of Plutus data, scripts and metadata, as the page
+ * uses it: loaded when a view has something of the kind. The shapes are those of
+ * `server/cardano/data-reader.ts`, which runs here though it is no part of the page.
+ */
+import type { NativeScript, Tree } from './tree.ts';
+
+export interface ShownScript {
+  readonly type: string;
+  readonly native: NativeScript | null;
+  /** Bytes. */
+  readonly size: number;
+}
+
+export interface ShownWitness {
+  readonly kind: 'datum' | 'script';
+  readonly hash: string;
+  readonly cbor: string;
+}
+
+export interface DataReader {
+  readData(cbor: string): Tree;
+  readScript(cbor: string): ShownScript;
+  readTxParts(cbor: string): readonly ShownWitness[];
+  readLabels(auxiliary: string): readonly { readonly label: string; readonly value: Tree }[];
+}
+
+const MODULE = './server_cardano_data-reader.js';
+
+export async function loadDataReader(): Promise<DataReader> {
+  return (await import(MODULE)) as DataReader;
+}

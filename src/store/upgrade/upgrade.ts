@@ -1,0 +1,108 @@
+/**
+ * Brings a store of an earlier format to the one of this version. Nobody opens a
+ * store that is on its way: while it is, unspent.json has the new schema, which
+ * keeps earlier versions out, and a mark, which keeps this one out. To stop in the
+ * middle, or to be killed, is to go on with the same command.
+ */
+import type { Config } from '../../config/schema.ts';
+import { readAnyIdentity, SCHEMA_VERSION, writeIdentity } from '../../engine/directory.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { openNetwork } from '../../families/networks.ts';
+import { PROJECTIONS } from '../../projections/registry.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { COPY_BATCH_BYTES } from '../../util/limits.ts';
+import { openEngine } from '../directory.ts';
+import type { StoreIdentity } from '../identity.ts';
+import { configFrom, type SettingValues } from '../options.ts';
+import { planShape } from '../shape.ts';
+import { dropUpgradeCursor, readUpgradeCursor, rewriteColumn } from './rewrite.ts';
+import { stepsFrom, type UpgradeStep } from './steps.ts';
+
+/** Which store is upgraded, and how. */
+export interface UpgradeOptions {
+  /** Directory of the store. Default: the setting `data`. */
+  readonly data?: string | undefined;
+  /** Settings. They go before environment variables (`UNSPENT_*`) and ./unspent.toml. */
+  readonly settings?: SettingValues | undefined;
+  /**
+   * All settings, loaded already; `settings` is then left aside.
+   * @internal
+   */
+  readonly config?: Config | undefined;
+  /** Only says what would be done. Default false. */
+  readonly dryRun?: boolean | undefined;
+  /**
+   * Bytes of rows in one batch.
+   * @internal
+   */
+  readonly batchBytes?: number | undefined;
+  /** Aborting it stops the work; the next call goes on. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told now and then which column is rewritten, and how many of its rows were since it began or went on. */
+  readonly onProgress?: ((column: string, rows: number) => void) | undefined;
+}
+
+/** What an upgrade did, or would do. */
+export interface UpgradeReport {
+  /** The format the store had. */
+  readonly from: number;
+  /** The one it has now, or would have. */
+  readonly to: number;
+  /** Each step, in a line. */
+  readonly steps: readonly string[];
+  /** Whether it was begun before. */
+  readonly resumed: boolean;
+}
+
+/** Throws STORE_MISSING, STORE_SCHEMA where there is no way, UNSUPPORTED, STORE_LOCKED, INTERRUPTED. */
+export async function upgradeStore(options: UpgradeOptions = {}): Promise<UpgradeReport> {
+  const config = configFrom(options);
+  const data = options.data ?? config.data;
+  const identity = readAnyIdentity(data) as StoreIdentity | null;
+  if (identity === null) throw new UnspentError('STORE_MISSING', `there is no store in ${data}`, { data });
+  const { upgrading, ...facts } = identity;
+  const from = upgrading?.from ?? identity.schema;
+  const steps = stepsFrom(from, SCHEMA_VERSION);
+  if (steps === null)
+    throw new UnspentError(
+      'STORE_SCHEMA',
+      `the store in ${data} has schema ${from}; this version upgrades to ${SCHEMA_VERSION}, and not from there`,
+      {
+        data,
+        schema: from,
+      },
+    );
+  for (const step of steps) step.check?.(identity);
+  const report = { from, to: SCHEMA_VERSION, steps: steps.map(({ what }) => what), resumed: upgrading !== undefined };
+  if (options.dryRun === true || (steps.length === 0 && upgrading === undefined)) return report;
+  const { ledger } = openNetwork(identity.network, null, identity.parameters);
+  const engine = await openEngine(data, config, planShape(identity, null, ledger, PROJECTIONS));
+  try {
+    // Whoever has the database open is alone: only now may the store say that it is on its way.
+    for (const step of steps) {
+      writeIdentity(data, { ...facts, schema: SCHEMA_VERSION, upgrading: { from: step.from } });
+      await runStep(engine, step, options);
+    }
+    writeIdentity(data, { ...facts, schema: SCHEMA_VERSION, upgrading: { from: SCHEMA_VERSION } });
+    dropUpgradeCursor(engine);
+  } finally {
+    await engine.close();
+  }
+  writeIdentity(data, { ...facts, schema: SCHEMA_VERSION });
+  return report;
+}
+
+async function runStep(engine: Engine, { from, columns }: UpgradeStep, options: UpgradeOptions): Promise<void> {
+  const { signal, onProgress, batchBytes = COPY_BATCH_BYTES } = options;
+  const found = readUpgradeCursor(engine);
+  const begin = found?.from === from ? found : { from, column: 0, key: new Uint8Array(0) };
+  for (const [number, { name, rewrite }] of columns.entries()) {
+    if (number < begin.column) continue;
+    const at = number === begin.column ? begin : { from, column: number, key: new Uint8Array(0) };
+    const onRows = (rows: number): void => {
+      onProgress?.(name, rows);
+      if (signal?.aborted) throw new UnspentError('INTERRUPTED', 'stopped; run `unspent upgrade` again, and it goes on');
+    };
+    await rewriteColumn(engine, name, rewrite, at, { batchBytes, onRows });
+  }
+}

@@ -1,0 +1,100 @@
+/** The documentation site: every page is in it, every link inside it leads to a file of it, and the server shows the same. */
+import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import fastify from 'fastify';
+import { readSections } from '../../src/server/docs/contents.ts';
+import { renderMarkdown } from '../../src/server/docs/markdown.ts';
+import { registerDocs } from '../../src/server/docs/route.ts';
+import { DocsSite } from '../../src/server/docs/site.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+describe('the documentation site', () => {
+  const site = new DocsSite();
+  const pages = new Map<string, string>();
+
+  before(async () => {
+    for (const address of site.everyAddress.filter((each) => each.endsWith('.html'))) {
+      pages.set(address, String((await site.read(address))?.body));
+    }
+  });
+
+  test('has every page of docs/ once', () => {
+    const listed = readSections().flatMap(({ files }) => files);
+    assert.equal(new Set(listed).size, listed.length);
+    const missing = globSync('docs/**/*.md', { cwd: ROOT }).filter((file) => !listed.includes(file));
+    assert.deepEqual(missing, [], 'add them to src/server/docs/contents.ts');
+  });
+
+  test('links only to what it has', () => {
+    for (const [address, html] of pages) {
+      for (const [, target] of html.matchAll(/(?:href|src)="([^"]+)"/g)) {
+        if (/^[a-z]+:/.test(target)) continue;
+        const { pathname, hash } = new URL(target, `http://site/${address}`);
+        const there = pathname.slice(1);
+        assert.ok(site.everyAddress.includes(there), `${address} links to ${target}`);
+        if (hash !== '')
+          assert.ok(pages.get(there)?.includes(`id="${decodeURIComponent(hash.slice(1))}"`), `${address} links to ${target}`);
+      }
+    }
+  });
+
+  test('names the page that is shown, and its neighbours', () => {
+    const page = pages.get('start/dapp.html') ?? assert.fail('no such page');
+    assert.match(page, /<title>Quick start: a dApp · Unspent<\/title>/);
+    assert.match(page, /<a href="dapp.html" aria-current="page">/);
+    assert.match(page, /rel="prev" href="..\/concepts.html".*rel="next" href="wallet.html"/);
+    assert.match(page, /<script src="..\/docs.js" data-up="..\/" defer>/);
+  });
+
+  test('has an index in which every heading of every page is found', async () => {
+    const script = String((await site.read('search-index.js'))?.body);
+    const index = JSON.parse(/^globalThis\.unspentDocs\((.*)\);\n$/.exec(script)?.[1] ?? '') as [
+      string,
+      string,
+      [string, string, string][],
+    ][];
+    assert.deepEqual(
+      index.map(([address]) => address),
+      [...pages.keys()],
+    );
+    const errors = index.find(([address]) => address === 'reference/errors.html') ?? assert.fail('no errors');
+    assert.ok(errors[2].some(([, , text]) => text.includes('STORE_DAMAGED')));
+  });
+
+  test('is what the server shows at /docs/', async () => {
+    const app = fastify();
+    registerDocs(app);
+    assert.equal((await app.inject('/docs')).headers.location, '/docs/');
+    assert.equal((await app.inject('/docs/')).body, pages.get('index.html'));
+    assert.equal((await app.inject('/docs/reference/api/')).body, pages.get('reference/api/index.html'));
+    assert.match((await app.inject('/docs/docs.js')).body, /unspentDocs/);
+    assert.equal((await app.inject('/docs/images/page-light.png')).headers['content-type'], 'image/png');
+    for (const nothing of ['/docs/nothing.html', '/docs/../package.json', '/docs/images/..%2f..%2fpackage.json']) {
+      assert.notEqual((await app.inject(nothing)).statusCode, 200, nothing);
+    }
+    await app.close();
+  });
+});
+
+describe('Markdown', () => {
+  const render = (text: string): string => renderMarkdown(text, (target) => (target === 'known.md' ? 'known.html' : null)).html;
+
+  test('is escaped, also in code and in the text of links', () => {
+    assert.equal(render('`<b>` & "x"'), '<p><code>&lt;b&gt;</code> &amp; &quot;x&quot;</p>\n');
+    assert.equal(render('```sh elsewhere\na < b\n```'), '<pre tabindex="0"><code class="language-sh">a &#60; b\n</code></pre>\n');
+    assert.equal(render('<script>alert(1)</script>'), '');
+  });
+
+  test('keeps the text of a link to what the site does not have', () => {
+    assert.equal(render('[a](known.md) and [b](../src/x.ts)'), '<p><a href="known.html">a</a> and b</p>\n');
+  });
+
+  test('has headings that can be linked to', () => {
+    const { headings, title } = renderMarkdown('# The `one` idea\n\nText.\n\n## What, then?\n', () => null);
+    assert.equal(title, 'The one idea');
+    assert.deepEqual(headings[1], { depth: 2, text: 'What, then?', anchor: 'what-then' });
+  });
+});

@@ -1,0 +1,44 @@
+/** Each fail-safe rule is switched off once on the embedded store, and so is what it does in a way of its own. */
+import { type Mutation, RULE_MUTATIONS, runMutationsOn } from './sql/mutations.ts';
+
+const MUTATIONS: readonly Mutation[] = [
+  ...RULE_MUTATIONS,
+  ['F3 references', 'embedded/removal.ts', '.mayHave(parent) === false) return null', '.mayHave(parent) !== null) return null', 'SD34'],
+  ['F4 what was written since', 'embedded/removal.ts', 'unit.resume(height) ? unit : null', '(unit.resume(height), unit)', 'SD47'],
+  ['F5 tombstones', 'embedded/removal.ts', 'unit.addTombstone(parent, tx.txId);', '', 'SD18'],
+  [
+    'F11 what was kept comes again',
+    'embedded/index.ts',
+    '...upTo(allowedHeight), ...(after === null ? {} :',
+    '...upTo(allowedHeight), ...(after === null ? { gte: heightKey(allowedHeight) } :',
+    'SD04',
+  ],
+  ['F12 what is missing is told', 'embedded/index.ts', 'throw txRefusal.missing(', 'void txRefusal.missing(', 'SD20'],
+  [
+    'F15 one batch',
+    'embedded/write.ts',
+    'for (const [parent, child] of unit.tombstones)',
+    'batch.commit(); for (const [parent, child] of unit.tombstones)',
+    'batches',
+  ],
+  ['children of every page', 'embedded/unit.ts', 'first < outputCount;', 'first < Math.min(outputCount, TX_PAGE_SLOTS);', 'SD12'],
+  [
+    'spends in place that are undone',
+    'embedded/spend-in-place.ts',
+    'for (let n = 0; n < this.#count; n++) {',
+    'for (let n = 0; n < 0; n++) {',
+    'refused',
+  ],
+  ['marks that are undone', 'embedded/spend-in-place.ts', 'head.deleteAtHeight = heightOf(this.#dueBefore[n]);', '', 'refused'],
+  [
+    'creates in place that are undone',
+    'embedded/create-in-place.ts',
+    'this.#work.cache.rows.forget(txs[n].txId)',
+    'void txs[n]',
+    'refused',
+  ],
+];
+
+export function runEmbeddedMutations(): void {
+  runMutationsOn('the embedded store', MUTATIONS, async () => 'memory:');
+}
