@@ -1,7 +1,7 @@
 /**
  * A real Chromium for the tests of the page, or a reason to skip them. Whatever
  * a page complains about, on its console or by throwing, is kept: a test that
- * expects none of it need not look, `closed` does.
+ * expects none of it need not look, `close` does.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -12,7 +12,6 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { PATIENCE_MS } from '../support/patience.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
-/** A page that has not done what is expected by then will not. Generous: machines that test are busy. */
 
 /** Where Chromium is on this machine; undefined: nowhere. */
 function findChromium(): string | undefined {
@@ -39,8 +38,7 @@ export function launch(): Promise<Browser> {
 
 export interface Tab {
   readonly page: Page;
-  readonly complaints: string[];
-  /** Closes it; fails when the page has complained of anything but what was expected. */
+  /** Closes it; fails when the page has complained of anything but what was expected. Only then: the console is told late. */
   close(expected?: RegExp): Promise<void>;
 }
 
@@ -65,7 +63,6 @@ export async function openTab(browser: Browser, url: string, { init = '', ...opt
   await page.goto(url);
   return {
     page,
-    complaints,
     async close(expected) {
       await context.close();
       const unexpected = complaints.filter((complaint) => expected?.test(complaint) !== true);

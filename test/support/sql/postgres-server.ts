@@ -40,6 +40,7 @@ const SETTINGS = {
   max_connections: '60',
   autovacuum: 'off',
   jit: 'off',
+  log_min_messages: 'panic',
 };
 
 /**
@@ -111,10 +112,12 @@ export class PostgresServer implements TestDatabases {
     const command = [join(this.#native, 'bin/postgres'), '-D', join(this.#directory, 'data'), '-k', this.#directory, ...settings];
     const child = spawn('/bin/sh', ['-c', WHILE_WE_LIVE, 'sh', ...command], {
       ...identity,
-      stdio: ['pipe', 'ignore', 'ignore'],
+      stdio: ['pipe', 'ignore', 'pipe'],
       cwd: this.#directory,
     });
-    this.#ended = new Promise((resolve) => child.once('exit', resolve));
+    child.stderr.resume();
+    // Every process of the server holds standard error. 'close' comes when the last is gone, 'exit' while some may still answer.
+    this.#ended = new Promise((resolve) => child.once('close', resolve));
     this.#process = child;
   }
 
