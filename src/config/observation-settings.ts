@@ -16,6 +16,13 @@ export const OBSERVATION_SETTINGS = {
     default: 'text',
     doc: 'A line of text for each entry, or a JSON document with `time`, `level`, `room`, `event`, `text` and particulars.',
   },
+  'log.slowRequestMs': {
+    type: 'integer',
+    default: 5000,
+    min: 0,
+    max: 600_000,
+    doc: 'Milliseconds from which on a request over HTTP is called slow in the log, by the template of its route: until its answer begins, without what it asked to wait for. 0: none is.',
+  },
   'status.refreshSeconds': { type: 'integer', default: 5, min: 1, max: 3600, doc: 'Seconds between refreshes of the status.' },
   'metrics.sampleEngineSeconds': {
     type: 'integer',

@@ -23,6 +23,7 @@ import { AllowedOrigins, nameOrigins } from './http/cors.ts';
 import { answerError, type FailureListener, handleErrors, PROBLEM_TYPE, problemOf } from './http/problem.ts';
 import { guard, isLoopback, protect } from './http/safety.ts';
 import { ServerState } from './http/server-state.ts';
+import { logSlowRequests } from './http/slow-requests.ts';
 import type { Typebox } from './http/typed.ts';
 import { registerMetrics } from './metrics/route.ts';
 import { registerEvents } from './native/events/route.ts';
@@ -46,6 +47,7 @@ export async function buildApp(context: ServerContext, options: AppOptions = {})
   const origins = originsOf(context.config, log);
   nameOrigins(app, origins);
   admit(app, context.workload, context.config.server.connectionsMax);
+  logSlowRequests(app, context.config.log.slowRequestMs, log);
   guard(app, context.config, origins);
   handleErrors(app, trouble);
   await registerOpenApi(app);

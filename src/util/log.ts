@@ -25,8 +25,8 @@ export interface LogEntry {
   readonly facts: LogFacts;
 }
 
-/** For parts that have a line to say now and then, and no events of their own. Without a level: it is an error. */
-export type LogLine = (text: string, level?: LogLevel) => void;
+/** For parts that have a line to say now and then. Without a level: it is an error. Without an event: a failure, or a remark. */
+export type LogLine = (text: string, level?: LogLevel, event?: string) => void;
 
 export interface LogOptions {
   /** Entries below it are left out. */
@@ -73,7 +73,7 @@ export class Log {
 
   /** For a part that says lines. */
   lines(room: string): LogLine {
-    return (text, level = 'error') => this.add(level, room, level === 'error' ? 'failed' : 'remark', text, {});
+    return (text, level = 'error', event = level === 'error' ? 'failed' : 'remark') => this.add(level, room, event, text, {});
   }
 
   /** Says what was only counted so far. */

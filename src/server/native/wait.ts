@@ -18,8 +18,10 @@ export function hasSlot(reads: Reads, slot: number): boolean {
 
 /** Resolves when the store has the slot; rejects with NOT_YET. Never settles once the caller is gone. */
 export function waitForSlot(reads: Reads, slot: number, reply: FastifyReply, secondsMax: number): Promise<void> {
+  const since = performance.now();
   return new Promise((resolve, reject) => {
     const end = (): void => {
+      reply.request.task.waitedMs += performance.now() - since;
       stop();
       clearTimeout(timer);
       reply.raw.off('close', end);

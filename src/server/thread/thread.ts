@@ -46,7 +46,7 @@ export type Report =
   | { readonly kind: 'taken' }
   /** For the node that is followed. */
   | { readonly kind: 'ask'; readonly number: number; readonly question: NodeQuestion }
-  | { readonly kind: 'log'; readonly text: string; readonly level: LogLevel | undefined }
+  | { readonly kind: 'log'; readonly text: string; readonly level: LogLevel | undefined; readonly event: string | undefined }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 export class ServerThread {
@@ -78,7 +78,7 @@ export class ServerThread {
       this.worker.on('message', (report: Report) => {
         if (report.kind === 'listening') resolve(report.listening);
         else if (report.kind === 'taken') this.onTaken?.();
-        else if (report.kind === 'log') log(report.text, report.level);
+        else if (report.kind === 'log') log(report.text, report.level, report.event);
         else if (report.kind === 'ask') void this.answer(report.number, report.question);
         else {
           failure = errorOf(report.failure);

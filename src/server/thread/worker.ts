@@ -42,7 +42,7 @@ async function run(): Promise<void> {
       ...parts,
       engine,
       node,
-      log: (text, level) => report({ kind: 'log', text, level }),
+      log: (text, level, event) => report({ kind: 'log', text, level, event }),
       network: openNetwork(network.name, null, network.parameters),
     });
     const closed = obey(host, node);

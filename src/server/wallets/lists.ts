@@ -160,6 +160,8 @@ async function eventsWithin(
   for (const end = performance.now() + waitMs; ; ) {
     const events = await store.listEvents(after, limit, walletId);
     if (events.length > 0 || performance.now() >= end || gone.signal.aborted) return events;
+    const since = performance.now();
     await pause(WALLET_EVENT_LOOK_MS, { signal: gone.signal });
+    reply.request.task.waitedMs += performance.now() - since;
   }
 }

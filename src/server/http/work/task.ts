@@ -13,6 +13,8 @@ type Take<Row> = (row: Row) => boolean;
 export class Task {
   /** What its steps took so far. */
   spentMs = 0;
+  /** What its client asked it to wait: for a block, for an event. */
+  waitedMs = 0;
   /** Whether it was let in. */
   isStarted = false;
   /** Whether it counts among the long tasks of which there may be so many. */
