@@ -41,9 +41,14 @@ export interface UncleanShutdown {
   readonly commits: number | null;
 }
 
-/** After a proper close. Without a seal a store opens too, so a failing disk is no reason to fail here: then false. */
+/**
+ * After a proper close. Without a seal a store opens too, so a failing disk is no reason to fail here: then false. False
+ * too where another process has opened the store since: the files are its own now.
+ */
 export function writeSeal(directory: string, sequence: number): boolean {
   try {
+    const holder = readUncleanShutdown(directory)?.process ?? process.pid;
+    if (holder !== process.pid) return false;
     const seal: Seal = { files: dataFiles(directory), sequence };
     writeFileAtomically(directory, SEAL_FILE, checkedText(seal));
     rmSync(join(directory, OPEN_FILE), { force: true });
@@ -69,13 +74,13 @@ export function checkSeal(directory: string): Seal | null {
   return seal;
 }
 
-/** Makes the seal a mark before the files change. What it returns makes it a seal again if they did not. */
-export function takeSeal(directory: string): () => void {
+/** Makes the seal a mark before the files change. What it returns makes it a seal again if they did not; null: there is none. */
+export function takeSeal(directory: string): (() => void) | null {
   try {
     renameSync(join(directory, SEAL_FILE), join(directory, OPEN_FILE));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return () => {};
+    return null;
   }
   return () => {
     try {

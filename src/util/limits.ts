@@ -81,6 +81,9 @@ export const LOOKUP_ROWS = 128;
 /** Bytes of rows after which a scan fetches no further ones at a time: transactions of 4 MB would make 4 GB of them. */
 export const SCAN_BYTES = 8 * 1024 * 1024;
 
+/** Milliseconds to wait for the seal of a process that has let go of a RocksDB store: it writes one small file. */
+export const LATE_SEAL_MS = 2000;
+
 /** Milliseconds a connection to a SQLite store waits for a lock that another one holds: for the length of a recovery or a checkpoint. */
 export const SQLITE_BUSY_MS = 10_000;
 

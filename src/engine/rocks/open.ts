@@ -7,6 +7,8 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnspentError } from '../../util/errors.ts';
+import { LATE_SEAL_MS } from '../../util/limits.ts';
+import { isRunning } from '../../util/running.ts';
 import { databaseKind } from '../directory.ts';
 import { checkSeal, readUncleanShutdown, takeSeal, type UncleanShutdown } from '../seal.ts';
 import { binding, type NativeColumn, type NativeDatabase, type NativeOpenOptions } from './binding.ts';
@@ -26,25 +28,47 @@ export interface OpenedDatabase {
 
 /** `existing`: columns it must have unless it is empty. When this fails, the directory is as it was or as RocksDB's own crash would leave it. */
 export async function openDatabase(directory: string, options: NativeOpenOptions, existing: readonly string[]): Promise<OpenedDatabase> {
-  let restoreSeal = () => {};
+  let restoreSeal: (() => void) | null = null;
   try {
     const isThere = prepareDirectory(directory, options.createIfMissing);
     if (isThere) await checkFiles(directory, existing);
-    const unclosed = readUncleanShutdown(directory);
+    const holder = readUncleanShutdown(directory);
     const hadLock = readdirSync(directory).includes('LOCK');
     restoreSeal = takeSeal(directory);
     const native = binding.db_init(directory);
+    let handles: Record<string, NativeColumn>;
     try {
-      return { native, handles: await openNative(native, options), unclosed };
+      handles = await openNative(native, options);
     } catch (error) {
       // Behind a lock the files are another's. Otherwise RocksDB leaves at least its lock file before it fails.
-      if (storeError(error, directory).code === 'STORE_LOCKED') restoreSeal = () => {};
+      if (storeError(error, directory).code === 'STORE_LOCKED') restoreSeal = null;
       else if (!hadLock) rmSync(join(directory, 'LOCK'), { force: true });
       throw error;
     }
+    try {
+      return { native, handles, unclosed: await takeLateSeal(directory, restoreSeal === null ? holder : null) };
+    } catch (error) {
+      await closeNative(native);
+      throw error;
+    }
   } catch (error) {
-    restoreSeal();
+    restoreSeal?.();
     throw storeError(error, directory);
+  }
+}
+
+/**
+ * A process that closes lets go of RocksDB's lock first and writes its seal then: we may have the lock before the seal is
+ * there. It must not stay, since we change the files; and who writes it has closed. `holder`: who had the store open when
+ * we looked before we had the lock. Returns who did not close it.
+ */
+async function takeLateSeal(directory: string, holder: UncleanShutdown | null): Promise<UncleanShutdown | null> {
+  for (const until = performance.now() + LATE_SEAL_MS; ; await sleep(LOOK_AGAIN_MS)) {
+    if (takeSeal(directory) !== null) return null;
+    const other = readUncleanShutdown(directory)?.process ?? process.pid;
+    if (other === process.pid || !isRunning(other) || performance.now() > until) {
+      return takeSeal(directory) === null ? holder : null;
+    }
   }
 }
 
@@ -68,6 +92,10 @@ async function checkFiles(directory: string, existing: readonly string[]): Promi
 function listing(directory: string): string {
   const sizes = readdirSync(directory).map((name) => [name, statSync(join(directory, name), { throwIfNoEntry: false })?.size]);
   return JSON.stringify(sizes.sort());
+}
+
+export function closeNative(native: NativeDatabase): Promise<void> {
+  return new Promise((resolve, reject) => binding.db_close(native, (error) => (error ? reject(error) : resolve())));
 }
 
 function openNative(native: NativeDatabase, options: NativeOpenOptions): Promise<Record<string, NativeColumn>> {

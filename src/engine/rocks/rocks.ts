@@ -17,7 +17,7 @@ import { pinFiles } from './checkpoint.ts';
 import { lastPlace, type RocksColumn, RocksDatabase, rowAt } from './database.ts';
 import { storeError } from './errors.ts';
 import { ManifestReader } from './manifest.ts';
-import { openDatabase } from './open.ts';
+import { closeNative, openDatabase } from './open.ts';
 import { RocksSnapshot } from './snapshot.ts';
 import { databaseStats, rocksColumnStats, STATS_ROWS_MAX } from './stats.ts';
 import { Tables } from './tables.ts';
@@ -260,7 +260,7 @@ class Rocks implements RocksEngine {
     this.#database.letGo();
     if (!this.#owner) return;
     try {
-      await new Promise<void>((resolve, reject) => binding.db_close(native, (error) => (error ? reject(error) : resolve())));
+      await closeNative(native);
       writeSeal(directory, sequence);
     } catch (error) {
       throw storeError(error, directory);

@@ -140,7 +140,7 @@ function openChecked(place: SqlitePlace, tables: WantedTables, commits: number |
   try {
     connection = new SqliteConnection(directory, { ...place, readOnly: false, busyMs: SQLITE_BUSY_MS });
   } catch (error) {
-    restoreSeal();
+    restoreSeal?.();
     throw error;
   }
   try {
@@ -149,7 +149,7 @@ function openChecked(place: SqlitePlace, tables: WantedTables, commits: number |
     connection.rollback();
     if (commits === null) closeConnection(connection);
     else connection.close();
-    restoreSeal();
+    restoreSeal?.();
     throw error;
   }
   return connection;

@@ -14,6 +14,7 @@ import { writeFileAtomically } from '../../engine/directory.ts';
 import { readRegular } from '../../files/regular.ts';
 import { checkedText, parseChecked } from '../../util/checked-text.ts';
 import { UnspentError } from '../../util/errors.ts';
+import { isRunning } from '../../util/running.ts';
 import { writeText } from './file-copy.ts';
 import { BACKUP_MANIFEST_FILE, type BackupManifest, readBackupManifest } from './manifest.ts';
 
@@ -94,13 +95,7 @@ function isBackupFolder(path: string): boolean {
 function isAbandoned(partial: string): boolean {
   const owner = ownerOf(partial);
   // A folder of this very process is of a backup that goes on beside this one.
-  if (owner === null || owner === process.pid) return false;
-  try {
-    process.kill(owner, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
+  return owner !== null && owner !== process.pid && !isRunning(owner);
 }
 
 /** Null: of another machine, or not known. */
