@@ -10,8 +10,12 @@ import { UnspentError } from '../util/errors.ts';
 import { SQL_CONNECT_MS, SQL_CONNECTIONS_MAX, SQL_LOCK_MS, SQL_STATEMENTS_MAX } from '../util/limits.ts';
 import type { BeforeStatement } from './database.ts';
 
-/** What a connection is told that plans its statements once. Compiling a plan to machine code takes longer than such a statement. */
-export const PLANNED_ONCE: readonly string[] = ['plan_cache_mode=force_generic_plan', 'jit=off'];
+/**
+ * What a connection is told that plans its statements once. Compiling a plan to machine code takes longer than such a
+ * statement, and so does starting processes to share it: with a limit that it does not know, PostgreSQL plans for a tenth
+ * of a table, and started two of them for a page of a hundred rows.
+ */
+export const PLANNED_ONCE: readonly string[] = ['plan_cache_mode=force_generic_plan', 'jit=off', 'max_parallel_workers_per_gather=0'];
 
 export interface PostgresOptions {
   readonly url: string;

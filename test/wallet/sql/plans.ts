@@ -3,7 +3,7 @@
  * by PostgreSQL in a database with many rows, by SQLite with the statistics that
  * its databases are made with, whatever is in them. What is read from beginning
  * to end may be lists that came with the statement, and tables with a row for
- * each wallet.
+ * each wallet. Nor does PostgreSQL start processes for any of them.
  */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -139,16 +139,20 @@ const WHOLE_WALLET = /FROM utxos u JOIN transactions t|from "utxos" as "u" inner
 
 const PAGE_OF_COINS = /^select "u"\."id".* limit \$\d+$/s;
 
+/** Processes that share a statement cost nothing: whatever could be shared would be, if the connection did not refuse it. */
+const WORKERS_ARE_FREE = ['parallel_setup_cost', 'parallel_tuple_cost', 'min_parallel_table_scan_size', 'min_parallel_index_scan_size'];
+
 const LARGE = ['blocks', 'addresses', 'derived_addresses', 'transactions', 'tx_inputs', 'utxos', 'tx_replacements', 'wallet_events'];
 
 async function postgresScans(url: string, text: string): Promise<string[]> {
   if (WHOLE_WALLET.test(text) && !text.includes('json_array_elements') && !PAGE_OF_COINS.test(text)) return [];
-  const settings = PLANNED_ONCE.map((setting) => `SET ${setting}; `).join('');
+  const settings = [...WORKERS_ARE_FREE.map((cost) => `${cost}=0`), ...PLANNED_ONCE].map((setting) => `SET ${setting}; `).join('');
   const rows = await executeIn(url, `${settings}EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
   const scans: string[] = [];
   const isList = text.includes('json_array_elements');
   const walk = (plan: Readonly<Record<string, unknown>>): void => {
     const [type, condition] = [String(plan['Node Type']), plan['Index Cond']];
+    if (type.startsWith('Gather')) scans.push('processes that are started for it');
     const isWholeWallet = isList && /^\(wallet_id = \$\d+\)$/.test(String(condition));
     const isWhole = type === 'Seq Scan' || (type.startsWith('Index') && condition === undefined) || isWholeWallet;
     if (isWhole && LARGE.includes(String(plan['Relation Name']))) scans.push(`${plan['Node Type']} of ${plan['Relation Name']}`);
