@@ -26,7 +26,9 @@ export async function loadIncoming(tx: SqlTransaction, graph: TxGraph, news: rea
   const disputed = disputedRoots(graph, inputs);
   if (disputed.length > 0) await loadNodes(tx, graph, await branchRows(tx, graph, disputed), inputs);
   const outpoints = [...inputs.values(), ...[...graph.nodes.values()].map((node) => node.inputs)].flat();
-  await loadCredits(tx, graph, outpoints, [...inputs.keys()]);
+  // One that has no row has no credits either. To look for them would be a search in a large index for each transaction.
+  const stored = [...inputs.keys()].filter((key) => graph.nodes.has(key));
+  await loadCredits(tx, graph, outpoints, stored);
   const heights = new Set(news.flatMap(({ block }) => (block === undefined ? [] : [block.height])));
   if (heights.size > 0) await loadPlaces(tx, graph, [...heights]);
 }
