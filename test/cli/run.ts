@@ -79,7 +79,7 @@ export function unspent(args: readonly string[], options: SpawnOptions & { bin?:
   return Object.keys(options).length === 0 && runsHere(args) ? unspentHere(args) : ended(start(args, options));
 }
 
-function runsHere(args: readonly string[]): boolean {
+export function runsHere(args: readonly string[]): boolean {
   const [command] = args;
   const source = args[args.indexOf('--source') + 1];
   return command === 'sync' ? SOURCES_HERE.test(source) : COMMANDS_HERE.includes(command);

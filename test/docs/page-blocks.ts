@@ -4,10 +4,13 @@
  * background` beside it until the page ends, `sh elsewhere` not at all, because it
  * needs what a test cannot have; `js` as a module.
  */
+import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
+
+export const HAS_CURL = spawnSync('curl', ['--version']).status === 0;
 
 export interface PageBlock {
   readonly language: string;
