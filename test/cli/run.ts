@@ -124,9 +124,16 @@ export async function failure(args: readonly string[], code: string, exitCode: n
   return error;
 }
 
+const made: string[] = [];
+
 export function temporary(): string {
   const directory = mkdtempSync(join(tmpdir(), 'unspent-cli-'));
-  process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+  if (made.length === 0) {
+    process.on('exit', () => {
+      for (const each of made) rmSync(each, { recursive: true, force: true });
+    });
+  }
+  made.push(directory);
   return directory;
 }
 

@@ -3,12 +3,14 @@
  * schema gives. `UNSPENT_TEST_UPDATE=1` rewrites the page instead of failing.
  */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { flagOf, SETTING_KEYS, variableOf } from '../../src/config/schema.ts';
 import { markdownTable, renderJson, renderTable } from '../../src/config/show.ts';
+import { blockRunBy } from '../docs/page-blocks.ts';
 
 // No unspent.toml of the checkout may leak into these tests.
 process.chdir(tmpdir());
@@ -55,6 +57,14 @@ test('the reference table names every key, variable and flag', () => {
   for (const key of SETTING_KEYS) for (const name of [key, variableOf(key), flagOf(key)]) assert.ok(table.includes(`\`${name}\``), name);
   const widths = table.split('\n').map((line) => line.replaceAll('\\|', '').split('|').length);
   assert.equal(new Set(widths).size, 1);
+});
+
+test('the file that docs/reference/config.md shows is one', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'unspent-shown-')), 'unspent.toml');
+  writeFileSync(path, blockRunBy('test/config/show.test.ts', 'docs/reference/config.md'));
+  const { config } = loadConfig({ file: path, env: {} });
+  rmSync(dirname(path), { recursive: true });
+  assert.deepEqual([config.network, config.utxo.pruneDepth, config.engine.cacheBytes], ['preprod', 2160, 512_000_000]);
 });
 
 test('docs/reference/config.md is up to date', () => {

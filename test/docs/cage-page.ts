@@ -22,7 +22,7 @@ const { store, address, stateCode, signingKey, verificationKey, key, value } = g
 /** Each as a list of blocks. */
 export function cagePage(): { readonly reads: readonly string[]; readonly sends: readonly string[] } {
   const page = readFileSync(PAGE, 'utf8');
-  const [reads, sends] = page.split(SECOND).map((part) => Array.from(part.matchAll(/```ts\n([\s\S]*?)```/g), ([, text]) => text));
+  const [reads, sends] = page.split(SECOND).map((part) => Array.from(part.matchAll(/```ts by [^\n]*\n([\s\S]*?)```/g), ([, text]) => text));
   assert.ok(reads.length > 0 && sends.length > 0, `${PAGE} has blocks before and after${SECOND}`);
   return { reads, sends };
 }

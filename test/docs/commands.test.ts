@@ -16,12 +16,12 @@ function wordsOf(command: string): string[] {
 }
 
 function commandsOf(page: string): string[][] {
-  const shells = blocksOf(page).filter(({ language, text }) => language === 'sh' || (language === '' && /^\$ /m.test(text)));
+  const shells = blocksOf(page).filter(({ language }) => language === 'sh' || language === 'console');
   const lines = shells.flatMap(({ language, text }) =>
     text
       .replaceAll('\\\n', ' ')
       .split('\n')
-      .flatMap((line) => (language === 'sh' ? [line] : line.startsWith('$ ') ? [line.slice(2)] : [])),
+      .flatMap((line) => (language === 'sh' ? [line] : /^\w*[$#] /.test(line) ? [line.replace(/^\w*[$#] +/, '')] : [])),
   );
   return lines.flatMap((line) => Array.from(line.replace(/ # .*$/, '').matchAll(COMMAND), ([, rest]) => wordsOf(rest)));
 }

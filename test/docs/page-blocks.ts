@@ -1,8 +1,9 @@
 /**
  * The blocks of code of a documentation page. What follows the language in the
  * first line says how a block is run: `sh` in the shell of the page, `sh
- * background` beside it until the page ends, `sh elsewhere` not at all, because it
- * needs what a test cannot have; `js` as a module.
+ * background` beside it until the page ends, `console` as `sh` with what the
+ * commands say; `js` as a module; `by TEST` by the test of that name; `elsewhere:
+ * WHY` not at all, because it needs what a test cannot have.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -29,5 +30,32 @@ export const PAGES = ['*.md', 'docs/**/*.md']
   .filter((page) => !/^docs\/(adr|reference\/api)\//.test(page))
   .toSorted();
 
+export function isWalked({ language, how }: PageBlock): boolean {
+  return ['sh', 'console', 'js'].includes(language) && (how === '' || how === 'background');
+}
+
 /** The pages whose blocks are run from top to bottom. */
-export const WALKS = PAGES.filter((page) => /^docs\/(start|howto)\//.test(page));
+export const WALKS = PAGES.filter((page) => blocksOf(page).some(isWalked));
+
+/** What a test runs of a page, which names that test. */
+export function blockRunBy(test: string, page: string): string {
+  const [block] = blocksOf(page).filter(({ how }) => how === `by ${test}`);
+  if (block === undefined) throw new Error(`${page} has no block that names ${test}`);
+  return block.text;
+}
+
+/** Lines of the log without time, level and room. */
+export function timeless(text: string): string {
+  return text.replaceAll(/^\S+Z (?:info|warn) +\w+ +/gm, '');
+}
+
+/** The commands of a console, and the first word of each line that they say. */
+export function consoleOf(text: string): { commands: string; says: readonly string[] } {
+  const lines = text
+    .replaceAll(/\\\n\s*/g, '')
+    .trim()
+    .split('\n');
+  const said = lines.filter((line) => line !== '' && !line.startsWith('$ '));
+  const commands = lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2));
+  return { commands: commands.join('\n'), says: said.map((line) => timeless(line).split(' ')[0]) };
+}

@@ -102,7 +102,7 @@ function exampleDocuments(values: Record<string, Buffer>): { readonly inclusion:
 
 /** The fenced block behind a mark. */
 function blockBehind(page: string, mark: string): string {
-  const found = new RegExp(`<!-- ${mark}[^>]*-->\\n\`\`\`(?:json)?\\n([^\`]*)\`\`\``).exec(page);
+  const found = new RegExp(`<!-- ${mark}[^>]*-->\\n\`\`\`(?:json[^\\n]*)?\\n([^\`]*)\`\`\``).exec(page);
   return found?.[1] ?? assert.fail(`docs/proofs.md has no ${mark}`);
 }
 

@@ -32,22 +32,14 @@ const GIVEN: Readonly<Record<string, readonly string[]>> = {
   'docs/wallets.md': ['declare const descriptor: string; declare const address: string;'],
 };
 
-/** Blocks of `docs/wallets.md` behind the first are of the inside of the project, in fragments, and not programs. */
-const PROGRAMS: Readonly<Record<string, number>> = { 'docs/wallets.md': 1 };
-
-/** The page of cages is one program in pieces, and is checked as one (test/package). */
-const ELSEWHERE = new Set(['docs/reference/cage.md']);
-
 test('every block of TypeScript passes the compiler', () => {
   // Inside the project, so that packages are found as a program of ours finds them.
   mkdirSync(join(ROOT, 'node_modules/.cache'), { recursive: true });
   const directory = mkdtempSync(join(ROOT, 'node_modules/.cache/snippets-'));
   try {
     let blocks = 0;
-    for (const page of PAGES.filter((each) => !ELSEWHERE.has(each))) {
-      const programs = blocksOf(page)
-        .filter(({ language }) => language === 'ts')
-        .slice(0, PROGRAMS[page]);
+    for (const page of PAGES) {
+      const programs = blocksOf(page).filter(({ language, how }) => language === 'ts' && how === '');
       const given = GIVEN[page] ?? [];
       for (const [i, { text }] of programs.entries()) {
         const name = `${page.replaceAll('/', '-').replace(/\.md$/, '')}-${i + 1}.ts`;

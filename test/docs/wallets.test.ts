@@ -1,15 +1,14 @@
 /** The walk of docs/wallets.md: each of its commands runs, on a regtest store that has paid the account. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { openStore } from '../../src/store/store.ts';
 import { temporary, unspentHere } from '../cli/run.ts';
 import { MNEMONIC, RegtestAccount } from '../support/regtest-account.ts';
+import { blockRunBy } from './page-blocks.ts';
 
-const PAGE = join(import.meta.dirname, '../../docs/wallets.md');
-const BLOCK = /<!-- run by test\/docs\/wallets\.test\.ts -->\n```sh\n([\s\S]*?)```/;
 const COMMAND = /^(?:([A-Z]+)=\$\()?unspent (.*?)\)?$/;
 
 describe('docs/wallets.md', () => {
@@ -26,7 +25,7 @@ describe('docs/wallets.md', () => {
     writeFileSync(join(directory, 'words.txt'), MNEMONIC);
 
     const variables: Record<string, string> = { DESCRIPTOR: account.descriptor, PAYEE: account.address(0, 900) };
-    const lines = BLOCK.exec(readFileSync(PAGE, 'utf8'))?.[1].trim().split('\n') ?? assert.fail('the page has lost its block');
+    const lines = blockRunBy('test/docs/wallets.test.ts', 'docs/wallets.md').trim().split('\n');
     let last = '';
     for (const line of lines) {
       const [, variable, command] = COMMAND.exec(line) ?? assert.fail(`not a command: ${line}`);

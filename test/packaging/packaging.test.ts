@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import { ended, start, temporary, unspentHere } from '../cli/run.ts';
+import { blockRunBy } from '../docs/page-blocks.ts';
 import { until } from '../support/patience.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -32,6 +33,9 @@ describe('Prometheus', () => {
     run('promtool', ['check', 'rules', join(rules, 'alerts.yaml')]);
     run('promtool', ['test', 'rules', join(rules, 'alerts.test.yaml')]);
     run('promtool', ['check', 'config', '--syntax-only', join(rules, 'prometheus.yaml')]);
+    const shown = join(temporary(), 'prometheus.yaml');
+    writeFileSync(shown, blockRunBy('test/packaging/packaging.test.ts', 'docs/operating.md'));
+    run('promtool', ['check', 'config', '--syntax-only', shown]);
     const names = Array.from(read('packaging/prometheus/alerts.yaml').matchAll(/alert: (\w+)/g), ([, name]) => name);
     const tested = read('packaging/prometheus/alerts.test.yaml');
     for (const name of names) assert.ok(tested.split(name).length >= 3, `${name} is tested both ways`);

@@ -5,9 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
 import { Random } from '../../src/chains/random.ts';
 import { type ServedCopy, serveCopy } from '../../src/server/serve-copy.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
+import { blockRunBy } from '../docs/page-blocks.ts';
 import { copyDatabase, copyServer, stopCopies } from '../support/copy/mirror.ts';
 import { RandomRequests } from '../support/copy/requests.ts';
 import { TestPublisher } from '../support/copy/test-publisher.ts';
@@ -87,6 +89,22 @@ describe('several readers of one copy', { skip: withoutPostgres }, () => {
     assert.deepEqual(rows, JSON.parse(all.text));
     const etag = (await ask(readers[0], 'api/v1/blocks/latest')).headers.get('etag') ?? assert.fail('there is a validator');
     assert.equal((await ask(readers[1], 'api/v1/blocks/latest', { 'if-none-match': etag })).status, 304);
+  });
+
+  test('need no more than the role that docs/readers.md makes', async () => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      await client.query(blockRunBy('test/publish/readers.test.ts', 'docs/readers.md'));
+      const asReader = new URL(url);
+      asReader.username = 'reader';
+      const reader = await serveCopy(asReader.href, { port: 0 });
+      assert.equal((await ask(reader, 'api/v1/blocks/latest')).status, 200);
+      await reader.close();
+    } finally {
+      await client.query('drop owned by reader; drop role reader');
+      await client.end();
+    }
   });
 
   test('wait for a slot that is published later', async () => {

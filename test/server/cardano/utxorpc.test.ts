@@ -4,13 +4,16 @@
  * through forks.
  */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import type { CardanoUtxo } from '@utxorpc/sdk';
 import { blake2b256 } from '../../../src/crypto/hash.ts';
 import { readAddress } from '../../../src/ledgers/cardano/index.ts';
 import type { UtxoJson } from '../../../src/query/json.ts';
 import { loadGrpc } from '../../../src/server/cardano/utxorpc/load-grpc.ts';
 import { fromHex, toHex } from '../../../src/util/bytes.ts';
+import { blockRunBy, HAS_CURL } from '../../docs/page-blocks.ts';
 import { CLIENT_KEEPS } from '../../support/client-stage.ts';
 import { makeOutputs, QUANTITY_MAX } from '../../support/kupo-match.ts';
 import { UtxoRpcStage, utxoRpcClients } from '../../support/utxorpc-stage.ts';
@@ -78,10 +81,19 @@ describe('outputs', () => {
         assert.equal((await clients.sync.inner.readTip({})).tip?.height, BigInt(height));
       }
       assert.ok(rows > 200, `${rows} rows`);
+      if (flavour === 'conway' && HAS_CURL) await askAsThePageDoes(stage);
       await stage.close();
     });
   }
 });
+
+/** The command of docs/reference/utxorpc.md, with the port of this server. */
+async function askAsThePageDoes({ port, served }: UtxoRpcStage): Promise<void> {
+  const command = blockRunBy('test/server/cardano/utxorpc.test.ts', 'docs/reference/utxorpc.md').replace('50051', `${port}`);
+  const { stdout } = await promisify(execFile)('bash', ['-c', `${command.trim()} -s --fail`]);
+  const { tip } = JSON.parse(stdout) as { tip: { slot: string } };
+  assert.equal(tip.slot, `${served.devnet.chain.tip?.slot}`);
+}
 
 /** Everything by which outputs of the devnet can be asked for, of the SDK and of our own API; how many rows that were. */
 async function compareAll({ served, clients: { query } }: UtxoRpcStage): Promise<number> {

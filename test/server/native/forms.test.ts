@@ -3,12 +3,15 @@
  * by `Accept` or by `format`, with the same rows in the same order as in JSON.
  */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { decode } from 'cborg';
 import type { BlockJson, UtxoJson } from '../../../src/query/json.ts';
 import { type BlockDelta, decodeBlockDelta, encodeBlockDelta } from '../../../src/query/record-delta.ts';
 import { decodeOutputEntry, encodeOutputEntry } from '../../../src/query/records.ts';
 import { toHex } from '../../../src/util/bytes.ts';
+import { blockRunBy, ROOT } from '../../docs/page-blocks.ts';
 import { type Answer, Served } from '../../support/served.ts';
 
 const CBOR = { accept: 'application/cbor' };
@@ -34,6 +37,17 @@ describe('records in CBOR', () => {
     [{ addressHex: address }] = served.devnet.chain.utxos.values();
   });
   after(() => served.close());
+
+  test('docs/reference/records.md shows how a program reads them', async () => {
+    const url = await served.app.listen({ port: 0, host: '127.0.0.1' });
+    const library = pathToFileURL(join(ROOT, 'src/records.ts')).href;
+    const text = blockRunBy('test/server/native/forms.test.ts', 'docs/reference/records.md').replace("'unspent/records'", `'${library}'`);
+    const program = `const server = '${url}';\n${text}\nexport { created, spent };`;
+    const { created, spent } = (await import(`data:text/javascript,${encodeURIComponent(program)}`)) as BlockDelta;
+    const own = decodeBlockDelta((await served.get('/blocks/latest?delta=self-contained', CBOR)).bytes);
+    assert.ok(created.length > 0);
+    assert.deepEqual([created, spent], [own.created, own.spent]);
+  });
 
   test('a list is an array of them, page or stream', async () => {
     for (const query of ['limit=30', 'limit=3', 'limit=all', 'limit=all&order=desc', 'limit=2&page=3']) {
