@@ -167,6 +167,35 @@ describe('the explorer', () => {
     await reads(page, '.facts', `Balance${now} tADA`);
   });
 
+  browserTest('time travel on lists: blocks up to the one that is chosen; what is always of now says so', async () => {
+    const tip = (await ask<{ tip: { height: number } }>('/status')).tip.height;
+    const height = tip - 4;
+    await page.goto(`${world.url}#/blocks?at=${height}`);
+    await reads(page, 'caption', `Blocks up to ${count(height)}`);
+    const shown = (): Promise<string[]> =>
+      page.locator('tr[data-block]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-block')!));
+    const wanted = await ask<{ hash: string }[]>(`/blocks?limit=50&before=${height + 1}`);
+    assert.deepEqual(
+      await shown(),
+      wanted.map(({ hash }) => hash),
+    );
+    await assertAccessible(page, 'blocks of the past');
+    await page.focus('#travel-height');
+    await page.keyboard.press('ArrowLeft');
+    await reads(page, 'caption', `Blocks up to ${count(height - 1)}`);
+    assert.equal((await shown())[0], wanted[1].hash);
+    await page.goto(`${world.url}#/block/height:${height}?at=${height}`);
+    await reads(page, 'h1', wanted[0].hash);
+    await page.goto(`${world.url}#/block/height:${height + 1}?at=${height}`);
+    await reads(page, '.notice', 'Not there yet');
+    await page.goto(`${world.url}#/rollbacks?at=${height}`);
+    await reads(page, '.of-now', 'of the newest block');
+    await assertAccessible(page, 'a page of now');
+    await page.goto(`${world.url}#/?at=${height}`);
+    await reads(page, '#verdict h1', 'In sync');
+    assert.doesNotMatch((await page.getAttribute('#newest-blocks tbody a', 'href')) ?? '', /at=/);
+  });
+
   browserTest('a proof is verified here, and refused once a byte is another one', async () => {
     const { tx_hash, index } = txs
       .flatMap(({ tx_hash, outputs }) => outputs.map((output, index) => ({ tx_hash, index, output })))

@@ -2,7 +2,7 @@
  * Blocks: their transactions, what each spent and created, for as long as the
  * store can tell. Where it has forgotten, what is left is shown, and why.
  */
-import { get, type Problem } from './api.ts';
+import { get, type Problem, travel } from './api.ts';
 import { type Child, h } from './dom.ts';
 import { contentText, count, shortHash } from './format.ts';
 import { problemNotice } from './notice.ts';
@@ -10,12 +10,13 @@ import { outputSection } from './outputs.ts';
 import { chain, coinText, copyButton, fact, hrefOf, linkTo, moment } from './parts.ts';
 import type { Block, Changes } from './shapes.ts';
 import { frame, subject, type View } from './subject.ts';
-import { changesOf, sum } from './tx-read.ts';
+import { changesOf, notThereYet, sum } from './tx-read.ts';
 
 /** `place` is a hash, `height:N` or `slot:N`. */
 export async function showBlock(place: string): Promise<View> {
   const { body: block } = await get<Block>(`/blocks/${encodeURIComponent(place)}`);
   const { height, hash, tx_count } = block;
+  if (travel.height !== null && height > travel.height) throw notThereYet(travel.height, 'block was not on the chain');
   const contents = tx_count === 0 ? contentCard('None.') : blockContents(block, await changesOf(hash));
   return { title: `Block ${count(height)}`, element: frame(subject('Block', hash, ...blockFacts(block)), contents) };
 }

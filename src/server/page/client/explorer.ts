@@ -3,10 +3,11 @@
  * own behind the #: `#/address/...`, `#/output/TX/N`, `#/tx/...`, `#/block/...`.
  * Everything shown that is itself a thing leads to its page.
  */
-import { Problem } from './api.ts';
+import { Problem, travel } from './api.ts';
 import { showAsset } from './asset-view.ts';
 import { showBlock } from './block-views.ts';
 import { showCage, showCages } from './cage-views.ts';
+import { h } from './dom.ts';
 import { showAddress, showCredential, showPolicy, showSeen, showStake } from './holder-views.ts';
 import { showBlocks } from './list-views.ts';
 import { showMempool } from './mempool-view.ts';
@@ -42,6 +43,8 @@ const LISTS: Readonly<Record<string, (value: string) => Promise<View>>> = {
   wallets: showWallets,
 };
 
+const OF_NOW = 'This page is of the newest block: the store cannot tell it for an earlier one.';
+
 /** Pages that can be drawn as of an earlier block. */
 export const TIMED_VIEWS: ReadonlySet<string> = new Set([
   'address',
@@ -49,14 +52,22 @@ export const TIMED_VIEWS: ReadonlySet<string> = new Set([
   'credential',
   'policy',
   'asset',
+  'block',
+  'blocks',
   'output',
   'tx',
   'datum',
   'script',
 ]);
 
-/** Throws `Problem`. */
+/** Throws `Problem`. A page that is always of now says so to whoever comes from the past. */
 export async function explore(kind: string, value: string): Promise<View> {
+  const view = await viewOf(kind, value);
+  if (travel.height !== null && !TIMED_VIEWS.has(kind)) view.element.firstElementChild?.after(h('p', { class: 'notice of-now' }, OF_NOW));
+  return view;
+}
+
+async function viewOf(kind: string, value: string): Promise<View> {
   if (Object.hasOwn(LISTS, kind)) return LISTS[kind](value);
   const show = Object.hasOwn(VIEWS, kind) ? VIEWS[kind] : undefined;
   if (show === undefined || value === '')

@@ -1,5 +1,5 @@
 /** Blocks and transactions as they come: the newest of them on the overview, and blocks page by page. */
-import { get } from './api.ts';
+import { get, travel } from './api.ts';
 import { h } from './dom.ts';
 import { bytes, count, counted } from './format.ts';
 import { blockLink, blockTime, chain, coinText, hrefOf, linkTo, symbol } from './parts.ts';
@@ -57,13 +57,18 @@ export function rowsTable(title: string, names: readonly string[], rows: readonl
 
 export const BLOCK_COLUMNS = ['Block', 'Transactions', 'Size', 'Time'] as const;
 
-/** `before`: of blocks below a height; empty: from the newest on. */
+/** `before`: of blocks below a height; empty: from the newest on, as of the block that is looked at. */
 export async function showBlocks(before: string): Promise<View> {
-  const { body: blocks } = await get<Block[]>('/blocks', { limit: PAGE_BLOCKS, before: before === '' ? null : Number(before) });
+  const { height } = travel;
+  // Of a chain the blocks up to one are the same at every later time.
+  const bounds = [...(before === '' ? [] : [Number(before)]), ...(height === null ? [] : [height + 1])];
+  const { body: blocks } = await get<Block[]>('/blocks', { limit: PAGE_BLOCKS, before: bounds.length === 0 ? null : Math.min(...bounds) });
   const last = blocks.at(-1);
   const older = last !== undefined && last.height > 0 && h('a', { class: 'button', href: hrefOf('blocks', String(last.height)) }, 'Older');
-  const newer = before !== '' && h('a', { class: 'button', href: '#/blocks' }, 'Newest');
-  const table = rowsTable(before === '' ? 'Newest blocks' : `Blocks below ${count(Number(before))}`, BLOCK_COLUMNS, blocks.map(blockRow));
+  const newer = before !== '' && h('a', { class: 'button', href: hrefOf('blocks', '') }, 'Newest');
+  const title =
+    before !== '' ? `Blocks below ${count(Number(before))}` : height === null ? 'Newest blocks' : `Blocks up to ${count(height)}`;
+  const table = rowsTable(title, BLOCK_COLUMNS, blocks.map(blockRow));
   const foot = h('nav', { class: 'more', 'aria-label': 'Pages' }, newer, older, h('span', {}, counted(blocks.length, 'block')));
   return { title: 'Blocks', element: frame(h('h1', { class: 'unseen' }, 'Blocks'), h('section', { class: 'card' }, table, foot)) };
 }

@@ -54,6 +54,8 @@ async function navigate(): Promise<void> {
     .filter((part) => part !== '')
     .map(decode);
   if (kind === undefined) {
+    // It is always of now, and so are the pages that it leads to.
+    travel.height = null;
     bar.show(false);
     show(overviewTitle(), overview.element);
     watch.refresh();

@@ -19,12 +19,15 @@ export async function readTx(tx: string): Promise<ShownTx> {
   return asOf(await readNow(tx), travel.height);
 }
 
+export function notThereYet(height: number, what: string): Problem {
+  return new Problem(404, 'Not there yet.', `At block ${height} this ${what}.`, 'Move the slider to a later block.');
+}
+
 /** As it was at a block: what was spent later was unspent then. Throws `Problem` where it was not there yet. */
 function asOf(tx: ShownTx, height: number | null): ShownTx {
   if (height === null) return tx;
   const { place, outputs } = tx;
-  if (place === null || place.height > height)
-    throw new Problem(404, 'Not there yet.', `At block ${height} this transaction was in no block.`, 'Move the slider to a later block.');
+  if (place === null || place.height > height) throw notThereYet(height, 'transaction was in no block');
   const then = (row: Utxo): Utxo => {
     if (row.spent_at_slot === undefined || (row.spent_at_block ?? 0) <= height) return row;
     const { spent_at_slot: _, spent_tx_hash: __, spent_at_block: ___, spent_at_block_hash: ____, ...unspent } = row;
