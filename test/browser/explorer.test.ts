@@ -12,6 +12,7 @@ import { assertAccessible } from './axe.ts';
 import { becomes, browserTest, launch, openTab, reads, type Tab, withoutChromium } from './browser.ts';
 import { assertNarrow } from './measure.ts';
 import { type MintedTokens, mintTokens } from './minted.ts';
+import { assertReadable } from './reading-order.ts';
 import { World } from './world.ts';
 
 interface TxDocument {
@@ -83,6 +84,7 @@ describe('the explorer', () => {
     assert.ok(shifted <= SHIFT_MAX, `things moved by ${shifted}`);
     assert.deepEqual(await page.locator('#newest-blocks tbody tr').count(), 8);
     await assertAccessible(page, 'the overview');
+    await assertReadable(page, 'the overview');
   });
 
   browserTest('a transaction: fee, size, depth, and a flow whose ribbons are its inputs and outputs', async () => {
@@ -104,6 +106,7 @@ describe('the explorer', () => {
     await reads(page, '#redeemers', /constructor|list|map|CBOR/);
     assert.equal(await count_('#redeemers > ul > li'), run.redeemers!.length);
     await assertAccessible(page, 'a transaction');
+    await assertReadable(page, 'a transaction');
   });
 
   browserTest('one whose scripts failed says so, and what it cost', async () => {
@@ -157,6 +160,7 @@ describe('the explorer', () => {
     assert.equal(await page.evaluate('document.activeElement.id'), 'travel-height', 'the focus stays on the slider');
     await reads(page, '.travel', 'back, ');
     await assertAccessible(page, 'a page of the past');
+    await assertReadable(page, 'a page of the past');
     // Links lead to other pages as of the same block; what is younger is not there yet.
     assert.match((await page.getAttribute('.facts a', 'href')) ?? '', new RegExp(`\\?at=${height}$`));
     await page.goto(`${world.url}#/tx/${tx.tx_hash}?at=${height}`);
@@ -180,6 +184,7 @@ describe('the explorer', () => {
       wanted.map(({ hash }) => hash),
     );
     await assertAccessible(page, 'blocks of the past');
+    await assertReadable(page, 'blocks of the past');
     await page.focus('#travel-height');
     await page.keyboard.press('ArrowLeft');
     await reads(page, 'caption', `Blocks up to ${count(height - 1)}`);
@@ -191,6 +196,7 @@ describe('the explorer', () => {
     await page.goto(`${world.url}#/rollbacks?at=${height}`);
     await reads(page, '.of-now', 'of the newest block');
     await assertAccessible(page, 'a page of now');
+    await assertReadable(page, 'a page of now');
     await page.goto(`${world.url}#/?at=${height}`);
     await reads(page, '#verdict h1', 'In sync');
     assert.doesNotMatch((await page.getAttribute('#newest-blocks tbody a', 'href')) ?? '', /at=/);
