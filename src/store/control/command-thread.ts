@@ -64,7 +64,8 @@ export class CommandThread {
   private readonly changes: StoreChanges;
   private readonly store: OpenStore;
   private readonly pins: PinnedFiles[] = [];
-  private hasEnded = false;
+  /** Said when the thread is gone: whoever hears it may rely on its place being free, and on nothing reading the store. */
+  private lastWord: CommandOutput = { failure: { code: null, message: 'the thread of the command ended', meta: {} } };
 
   constructor(store: OpenStore, parcel: StoreParcel, request: CommandRequest, write: OutputWriter) {
     this.store = store;
@@ -74,21 +75,20 @@ export class CommandThread {
     const workerData: CommandThreadData = { store: parcel, request, flow: this.flow.memory };
     this.worker = new Worker(new URL(file, import.meta.url), { workerData, name: 'unspent command' });
     this.worker.unref();
-    const send = (output: CommandOutput): void => {
-      if ('exit' in output || 'failure' in output) this.hasEnded = true;
-      write(output, () => this.flow.sent(output));
-    };
     this.worker.on('message', (report: CommandReport) => {
-      if (report.kind === 'output') send(report.output);
-      else void this.change(report);
+      if (report.kind !== 'output') void this.change(report);
+      else if ('exit' in report.output || 'failure' in report.output) this.lastWord = report.output;
+      else write(report.output, () => this.flow.sent(report.output));
     });
     this.ended = new Promise((resolve) => {
-      this.worker.once('error', (error) => send({ failure: failureOf(error) }));
+      this.worker.once('error', (error) => {
+        this.lastWord = { failure: failureOf(error) };
+      });
       this.worker.once('exit', () => {
         // It has released them itself, unless it was ended.
         for (const pin of this.pins) releaseFiles(pin);
-        if (!this.hasEnded) send({ failure: { code: null, message: 'the thread of the command ended', meta: {} } });
         resolve();
+        write(this.lastWord, () => {});
       });
     });
   }
