@@ -29,7 +29,7 @@ const REPEATED_INSIDE = /^test\/(crash|model|soak|campaign)\//;
 /** Runs one file by itself; what it said, if it failed. */
 async function failureOf(file: string): Promise<string | null> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OURS.test(name)));
-  const child = spawn(process.execPath, ['--test', '--test-timeout=600000', '--test-reporter=spec', file], { cwd: ROOT, env });
+  const child = spawn(process.execPath, ['--test', '--test-timeout=3600000', '--test-reporter=spec', file], { cwd: ROOT, env });
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
