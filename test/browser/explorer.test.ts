@@ -222,6 +222,30 @@ describe('the explorer', () => {
     await reads(page, '.proof-verdict', 'holds');
   });
 
+  browserTest('a page of now follows the chain, and leaves alone what somebody is in', async () => {
+    const tx = txs.find(({ valid }) => valid)!;
+    await open(`tx/${tx.tx_hash}`, tx.tx_hash);
+    const tip = (): number => world.store.fold.head!.height;
+    const deep = (): string => `Confirmations${tip() - tx.block + 1}Fee`;
+    await reads(page, '.facts', deep());
+    await page.evaluate('window.kept = document.querySelector(".pair")');
+    await world.mine(1);
+    await reads(page, '.facts', deep());
+    assert.ok(await page.evaluate('window.kept.isConnected'), 'what came out the same stays');
+    await open('blocks', 'Blocks');
+    const newest = (): string => count(tip());
+    await reads(page, 'tr[data-block]', newest());
+    await page.focus('tr[data-block] a');
+    const read = newest();
+    await world.mine(1);
+    await reads(page, '.stale:not([hidden])', 'an earlier block');
+    await reads(page, 'tr[data-block]', read);
+    await assertAccessible(page, 'a page that is behind');
+    await page.click('.stale button');
+    await reads(page, 'tr[data-block]', newest());
+    await becomes(page, 'document.querySelector(".stale").hidden', (hidden) => hidden === true);
+  });
+
   browserTest('what a rollback took away stands beside where it is now', async () => {
     const before = world.devnet.blocks.slice(-3).flatMap(({ txs: own }) => own.map(({ id }) => id));
     await world.fork(3);

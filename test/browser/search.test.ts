@@ -174,7 +174,7 @@ describe('searching', () => {
     await search('hello world', 'That is nothing the chain has names for');
     await search('addr_test1qqqqqqqqqqqqqqqqqqqqqqqqqqq', '');
     // The server's own words: title, detail, advice, code.
-    await reads(page, '.notice', /is wrong\..*addr_test1.*USAGE, HTTP 400/s);
+    await reads(page, '.notice', /is no address\..*not sound bech32/s);
     await search('height:99999999', '');
     await reads(page, '.notice', /not on our chain.*POINT_UNKNOWN, HTTP 404/s);
   });

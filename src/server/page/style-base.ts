@@ -97,6 +97,7 @@ h2 { font-size: 13px; font-weight: 620; letter-spacing: .005em; }
 .empty { padding: 10px 16px 16px; color: var(--muted); font-size: 13px; }
 
 .button { min-height: 34px; padding: 0 16px; border: 1px solid var(--edge-strong); border-radius: 8px; background: var(--surface); color: var(--text); font: inherit; font-weight: 550; cursor: pointer; }
+a.button { display: inline-flex; align-items: center; text-decoration: none; }
 .button:hover { border-color: var(--accent); color: var(--accent); }
 .button:disabled { opacity: .6; cursor: default; }
 
@@ -117,6 +118,11 @@ h2 { font-size: 13px; font-weight: 620; letter-spacing: .005em; }
   .search svg { top: 12px; }
   .search kbd { display: none; }
   main { padding-top: 12px; }
+}
+@media (max-width: 480px) {
+  .bar .named { gap: 6px; }
+  .chip { padding-inline: 7px; font-size: 11.5px; }
+  .line:not([data-state="lost"]) span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
 `;

@@ -11,6 +11,7 @@ export const EXPLORER = /* css */ `
 .facts dd { font-size: 14px; overflow-wrap: anywhere; }
 .facts .wide { grid-column: 1 / -1; }
 .facts .big { font-size: 20px; font-weight: 630; letter-spacing: -.01em; }
+.facts .big small { display: inline-block; overflow-wrap: normal; }
 .facts small, td small { color: var(--muted); font-size: 12px; }
 
 .copy { width: 22px; height: 22px; margin-left: 4px; vertical-align: middle; display: inline-grid; place-items: center; padding: 0; border: 0; border-radius: 5px; background: none; color: var(--muted); cursor: pointer; }
@@ -28,7 +29,9 @@ tr:hover .copy, td .copy:focus-visible, tr:focus-within .copy { opacity: 1; }
 .rows tbody tr:last-child td { border-bottom: 0; }
 .rows tbody tr:hover { background: var(--sunken); }
 .rows .number { text-align: right; white-space: nowrap; }
+.rows wbr { display: none; }
 .rows .place { white-space: nowrap; }
+.rows .mono { white-space: nowrap; }
 .rows .button { padding: 1px 10px; min-height: 0; font-size: 12.5px; }
 .assets { display: flex; flex-wrap: wrap; gap: 4px 6px; }
 .rows .assets { max-width: 460px; }
@@ -42,19 +45,26 @@ time { white-space: nowrap; }
 .choices li { display: flex; flex-wrap: wrap; gap: 4px 14px; align-items: baseline; padding: 11px 16px; }
 .choices li + li { border-top: 1px solid var(--edge); }
 .choices .note { margin-left: auto; }
+.stale { position: sticky; bottom: 14px; z-index: 4; display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; padding-block: 9px; box-shadow: 0 4px 18px #10182026; font-size: 13px; }
 .loading { padding: 26px 16px; color: var(--muted); }
 
 @media (max-width: 720px) {
   .subject { padding: 14px; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 10px 16px; }
-  .rows thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
-  .rows, .rows tbody, .rows tr, .rows td, .rows caption { display: block; width: 100%; }
-  .rows tr { padding: 8px 14px; border-bottom: 1px solid var(--edge); }
-  .rows tbody tr:last-child { border-bottom: 0; }
-  .rows td { display: flex; justify-content: space-between; gap: 14px; padding: 2px 0; border: 0; min-width: 0; }
-  .rows td::before { content: attr(data-label); color: var(--muted); flex: none; }
-  .rows td > * { min-width: 0; text-align: right; }
-  .rows td:empty { display: none; }
+  .rows.compact :is(th, td) { padding-inline: 6px; }
+  .rows.compact :is(th, td):first-child { padding-left: 14px; }
+  .rows.compact :is(th, td):last-child { padding-right: 14px; }
+  .rows.compact td { font-size: 12.5px; }
+  .rows.compact time { white-space: normal; }
+  .rows.compact wbr { display: inline; }
+  .rows:not(.compact) thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
+  .rows:not(.compact), .rows:not(.compact) :is(tbody, tr, td, caption) { display: block; width: 100%; }
+  .rows:not(.compact) tr { padding: 8px 14px; border-bottom: 1px solid var(--edge); }
+  .rows:not(.compact) tbody tr:last-child { border-bottom: 0; }
+  .rows:not(.compact) td { display: flex; justify-content: space-between; gap: 14px; padding: 2px 0; border: 0; min-width: 0; }
+  .rows:not(.compact) td::before { content: attr(data-label); color: var(--muted); flex: none; }
+  .rows:not(.compact) td > * { min-width: 0; text-align: right; }
+  .rows:not(.compact) td:empty { display: none; }
   .rows .assets { justify-content: flex-end; }
   td .copy { opacity: 1; }
 }

@@ -25,7 +25,6 @@ export const TRANSACTION = /* css */ `
 .pair { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--gap); align-items: start; }
 .ends .mono { white-space: nowrap; }
 .ends .tag { white-space: nowrap; }
-.ends td { padding-inline: 14px; }
 .ends .asset { flex-wrap: nowrap; }
 .ends .from { display: flex; flex-wrap: wrap; align-items: center; gap: 0 8px; color: var(--muted); }
 .ends .from .mono { color: var(--muted); font-size: 11.5px; }
@@ -37,7 +36,7 @@ export const TRANSACTION = /* css */ `
 .given > ul > li { padding: 10px 16px 12px; }
 .given > ul > li + li { border-top: 1px solid var(--edge); }
 .decoded { margin-top: 6px; min-width: 0; }
-.raw { display: flex; align-items: flex-start; margin-top: 6px; font-size: 12.5px; color: var(--muted); }
+.raw { display: flex; align-items: flex-start; gap: 2px; margin-top: 6px; line-height: 22px; font-size: 12.5px; color: var(--muted); }
 .raw details { min-width: 0; }
 .raw details[open] { flex: 1; }
 .raw summary { cursor: pointer; width: fit-content; }

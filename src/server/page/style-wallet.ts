@@ -3,7 +3,7 @@ export const WALLET = /* css */ `
 a.chip:hover { border-color: var(--accent); color: var(--accent); text-decoration: none; }
 .refused { color: var(--bad); font-weight: 600; }
 .tokened { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; gap: 8px 20px; }
-.subject details { margin-top: 12px; font-size: 13px; }
+.subject > details { margin-top: 12px; font-size: 13px; }
 .subject summary { color: var(--muted); cursor: pointer; }
 .subject .blob { margin-top: 8px; }
 

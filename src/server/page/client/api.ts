@@ -51,6 +51,8 @@ export interface Answer<T> {
   readonly next: string | null;
   /** Of the block that the answer is at; null: it names none. */
   readonly height: number | null;
+  /** Of that block. */
+  readonly hash: string | null;
 }
 
 export async function get<T>(path: string, query: Query = {}): Promise<Answer<T>> {
@@ -67,7 +69,8 @@ export async function getEsplora<T>(path: string): Promise<Answer<T>> {
 async function answerOf<T>(response: Response): Promise<Answer<T>> {
   const { headers } = response;
   const height = headers.get('x-block-height');
-  return { body: (await response.json()) as T, next: headers.get('x-next-after'), height: height === null ? null : Number(height) };
+  const body = (await response.json()) as T;
+  return { body, next: headers.get('x-next-after'), height: height === null ? null : Number(height), hash: headers.get('x-block-hash') };
 }
 
 /** From the API of cages. */

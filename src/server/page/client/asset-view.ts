@@ -81,7 +81,7 @@ function holderCard({ holders, holder_count, quantity }: Summary): HTMLElement {
       'li',
       {},
       owner,
-      h('span', { class: 'value' }, `${count(BigInt(held))}  ${percent(share(held))}`),
+      h('span', { class: 'value' }, `${count(BigInt(held))} · ${percent(share(held))}`),
       h('div', { class: 'track' }, fill),
     );
   });

@@ -5,9 +5,9 @@
  * beside it says the same to everybody.
  */
 import { h, svg } from './dom.ts';
-import { coins, largest, utc } from './format.ts';
+import { count, largest, utc } from './format.ts';
 import type { OwnerTx } from './owner-history.ts';
-import { blockTime, chain, coinsText, symbol } from './parts.ts';
+import { blockTime, coinsText } from './parts.ts';
 
 interface Step {
   readonly time: number;
@@ -27,7 +27,7 @@ export function balanceChart(rows: readonly OwnerTx[], now: bigint, isCut: boole
   const reading = h('div', { class: 'reading' });
   const host = h('div', { class: 'plot balance-plot', 'aria-hidden': 'true' });
   const said = (step: Step): void => {
-    reading.replaceChildren(h('span', {}, 'block ', String(step.height), ', ', blockTime(step.time)), h('b', {}, coinsText(step.balance)));
+    reading.replaceChildren(h('span', {}, 'block ', count(step.height), ', ', blockTime(step.time)), h('b', {}, coinsText(step.balance)));
   };
   const last = steps[steps.length - 1];
   said(last);
@@ -77,7 +77,7 @@ function drawing(steps: readonly Step[], most: bigint, width: number): SVGElemen
     svg('path', { class: 'area', d: `${line}V${base}H${one(x(first))}Z` }),
     svg('path', { class: 'line', d: line }),
     svg('circle', { cx: one(x(last)), cy: one(y(last)), r: 3.2 }),
-    label(`${coins(most.toString(), chain.unit).replace(/\.?0+$/, '')} ${symbol()}`, PAD.left, PAD.top - 5, 'start'),
+    label(coinsText(most), PAD.left, PAD.top - 5, 'start'),
     label(utc(first.time).slice(0, 16), PAD.left, HEIGHT - 5, 'start'),
     label(utc(last.time).slice(0, 16), width - PAD.right, HEIGHT - 5, 'end'),
   );

@@ -7,7 +7,7 @@ import { type Child, h } from './dom.ts';
 import { contentText, count, shortHash } from './format.ts';
 import { problemNotice } from './notice.ts';
 import { outputSection } from './outputs.ts';
-import { chain, coinText, copyButton, fact, hrefOf, linkTo, moment } from './parts.ts';
+import { chain, coinText, copyButton, fact, hrefOf, linkTo, moment, symbol } from './parts.ts';
 import type { Block, Changes } from './shapes.ts';
 import { frame, subject, type View } from './subject.ts';
 import { changesOf, notThereYet, sum } from './tx-read.ts';
@@ -58,7 +58,7 @@ function contentCard(text: string): HTMLElement {
 }
 
 function transactionTable({ transactions, created, spent }: Changes): HTMLElement {
-  const head = ['Transaction', 'Spends', 'Creates', 'In its outputs'];
+  const head = ['Transaction', 'Spends', 'Creates', `In its outputs, ${symbol()}`];
   const rows = transactions.map(({ tx_hash: tx, valid }) => {
     const [ins, outs] = [spent.filter((row) => row.spent_tx_hash === tx), created.filter((row) => row.tx_hash === tx)];
     const name = h('div', {}, linkTo('tx', tx), copyButton(tx, 'transaction'), !valid && failedTag());

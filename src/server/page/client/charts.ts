@@ -102,7 +102,8 @@ export class Chart {
     return {
       width,
       height: HEIGHT,
-      padding: [10, right === undefined ? 10 : 0, 0, 0],
+      // Half of a time on the axis goes beyond the last value.
+      padding: [10, right === undefined ? 26 : 0, 0, 0],
       legend: { show: false },
       cursor: { sync: { key: CURSOR_GROUP }, y: false, drag: { x: false, y: false }, points: { size: 6 } },
       scales: {

@@ -2,7 +2,7 @@
  * What holds outputs: addresses, stake addresses and credentials, which own
  * them; assets, policies, datums and scripts, which are in them.
  */
-import { get, problem } from './api.ts';
+import { get, type Problem, problem } from './api.ts';
 import { type DataReader, loadDataReader } from './data-loader.ts';
 import { type Child, h } from './dom.ts';
 import { count, shortAddress, shortHash } from './format.ts';
@@ -68,7 +68,7 @@ export async function showSeen(what: 'Datum' | 'Script', hash: string): Promise<
   const [facts, list] = await Promise.all([
     get<Seen>(path).then(
       async ({ body }) => seenFacts(body, await loadDataReader()),
-      (error) => [fact('Bytes', problem(error).message)],
+      (error) => [notSeen(what, problem(error))],
     ),
     pagedOutputs(`${path}/utxos`, { title: UNSPENT, owner: true, place: true, state: false }).then(
       ({ element }) => element,
@@ -76,6 +76,12 @@ export async function showSeen(what: 'Datum' | 'Script', hash: string): Promise<
     ),
   ]);
   return { title: `${what} ${shortHash(hash)}`, element: frame(subject(what, hash, ...facts), list) };
+}
+
+/** Whoever pays to a hash need not say what it is of. */
+function notSeen(what: 'Datum' | 'Script', { code, message }: Problem): HTMLElement {
+  if (code !== 'NOT_FOUND') return wide('What it says', message);
+  return wide('What it says', `Not known: no transaction that the store has seen brought the ${what.toLowerCase()} itself, only its hash.`);
 }
 
 function seenFacts({ type, cbor, tx_hash, output_index, block, block_hash }: Seen, reader: DataReader): HTMLElement[] {

@@ -50,9 +50,10 @@ export function txRow(tx: NewestTx): HTMLElement {
   );
 }
 
+/** Narrow enough to stay a table on a phone. */
 export function rowsTable(title: string, names: readonly string[], rows: readonly HTMLElement[]): HTMLElement {
   const head = names.map((name, i) => h('th', { scope: 'col', class: i > 0 ? 'number' : null }, name));
-  return h('table', { class: 'rows' }, h('caption', {}, title), h('thead', {}, h('tr', {}, head)), h('tbody', {}, rows));
+  return h('table', { class: 'rows compact' }, h('caption', {}, title), h('thead', {}, h('tr', {}, head)), h('tbody', {}, rows));
 }
 
 export const BLOCK_COLUMNS = ['Block', 'Transactions', 'Size', 'Time'] as const;

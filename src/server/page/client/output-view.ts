@@ -3,7 +3,7 @@ import { get } from './api.ts';
 import { loadDataReader } from './data-loader.ts';
 import { type Child, h } from './dom.ts';
 import { shortHash, slotText } from './format.ts';
-import { spentState } from './outputs.ts';
+import { noOwner, spentState } from './outputs.ts';
 import { addressLink, amountText, assetChips, blockLink, copyButton, fact, linkTo, moment } from './parts.ts';
 import { proofCard } from './proof-card.ts';
 import { datumView, scriptView } from './script-views.ts';
@@ -29,7 +29,10 @@ function proofOf({ tx_hash, output_index, spent_at_slot }: Utxo): HTMLElement {
   const range = { mmr: `/utxo/mmr/proof/${name}` };
   const isSpent = spent_at_slot !== undefined;
   const shows = isSpent ? 'That the output was made, and is spent.' : 'That the output is unspent, with exactly these bytes.';
-  return proofCard({ paths: isSpent ? range : { csmt: `/csmt/utxo/${name}/proof`, ...range }, shows });
+  // The tree has a leaf for what is unspent, and says nothing of what it has no leaf for but that.
+  const without =
+    'It is spent: the tree over the unspent set has no leaf for it. A range over all outputs (utxo.store = "mmr") would show that it was made and is spent.';
+  return proofCard({ paths: isSpent ? range : { csmt: `/csmt/utxo/${name}/proof`, ...range }, shows, without });
 }
 
 function worth(row: Utxo): Child[] {
@@ -50,9 +53,7 @@ function spender({ spent_tx_hash: tx, spent_at_block: block, spent_at_block_hash
 function owner(row: Utxo): Child[] {
   const { owner_addr: address, owner_stake_addr: stake, owner_payment_credential: payment } = row;
   return [
-    address === undefined
-      ? fact('Owner', `a script of kind ${row.script_type ?? 'unknown'}`)
-      : fact('Owner', addressLink(address), copyButton(address, 'address')),
+    address === undefined ? fact('Owner', noOwner(row.script_type)) : fact('Owner', addressLink(address), copyButton(address, 'address')),
     stake !== undefined && fact('Stake address', addressLink(stake), copyButton(stake, 'stake address')),
     payment !== undefined && fact('Payment credential', linkTo('credential', payment), copyButton(payment, 'credential')),
   ];

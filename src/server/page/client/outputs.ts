@@ -43,9 +43,22 @@ function outputTable(rows: readonly Utxo[], options: TableOptions): { element: H
   return { element: h('table', { class: 'rows' }, h('caption', {}, title, ' ', note), h('thead', {}, head), body), body, note };
 }
 
+/** Scripts that have no address, in words. */
+const KINDS: Readonly<Record<string, string>> = {
+  op_return: 'data (OP_RETURN)',
+  p2pk: 'a public key (P2PK)',
+  multisig: 'several keys (bare multisig)',
+  unknown: 'another script',
+};
+
+/** What stands in place of an address where there is none. */
+export function noOwner(type = 'unknown'): string {
+  return KINDS[type] ?? type;
+}
+
 /** An address, or the kind of a script that has none. */
-function ownerOf({ owner_addr: address, script_type: type = '' }: Utxo): HTMLElement {
-  if (address === undefined) return h('span', { class: 'note' }, type);
+function ownerOf({ owner_addr: address, script_type: type }: Utxo): HTMLElement {
+  if (address === undefined) return h('span', { class: 'note' }, noOwner(type));
   return h('div', {}, addressLink(address), copyButton(address, 'address'));
 }
 
@@ -78,6 +91,7 @@ export function marks(row: Utxo): HTMLElement | null {
 }
 
 export function spentState(row: Utxo): HTMLElement {
+  if (row.script_type === 'op_return') return h('span', { class: 'tag', 'data-tone': 'idle' }, 'cannot be spent');
   if (row.spent_at_slot === undefined) return h('span', { class: 'tag', 'data-tone': 'ok' }, 'unspent');
   return row.spent_tx_hash === undefined
     ? h('span', { class: 'tag', 'data-tone': 'idle' }, 'removed by the ledger')

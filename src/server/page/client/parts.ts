@@ -127,9 +127,10 @@ export function smallUnit(): string {
   return COINS[chain.coin]?.small ?? chain.unit;
 }
 
-/** An amount as plain text: `1,234.5 ADA`, without decimals that say nothing. */
+/** An amount as plain text: `1,234.5 ADA`, without decimals that say nothing. What is counted in satoshi has all eight, as people write it. */
 export function coinsText(quantity: bigint): string {
-  return `${coins(quantity.toString(), chain.unit).replace(/\.?0+$/, '')} ${symbol()}`;
+  const exact = coins(quantity.toString(), chain.unit);
+  return `${chain.hasEsplora ? exact : exact.replace(/\.?0+$/, '')} ${symbol()}`;
 }
 
 /** Fees are small: where blocks are bid for they are told in the smallest unit. */

@@ -4,7 +4,7 @@
  * other, step by step. A second button changes a byte of the claim, to show that
  * it is then refused.
  */
-import { get, problem } from './api.ts';
+import { type Answer, get, problem } from './api.ts';
 import { type Child, h, replace } from './dom.ts';
 import { bytes, count, counted, shortHash } from './format.ts';
 import { blockLink, chain, copyButton } from './parts.ts';
@@ -24,6 +24,7 @@ interface ProofReader {
 }
 
 type Document = Readonly<Record<string, unknown>> & { readonly claim: Readonly<Record<string, unknown>> };
+type RootsAt = Roots & { readonly point: Point | null };
 type RootName = 'csmt' | 'mmr';
 
 export interface Provable {
@@ -31,18 +32,24 @@ export interface Provable {
   readonly paths: Partial<Record<RootName, string>>;
   /** What it shows, as a sentence. */
   readonly shows: string;
+  /** In place of a button, where none of the structures that are kept can show it. */
+  readonly without?: string;
 }
 
+/** Between two requests a block may come; more than a few in a row do not. */
+const TRIES = 5;
 const MODULE = './server_proof-reader.js';
 const NAMES: Readonly<Record<RootName, string>> = { csmt: 'the tree over the unspent set (CSMT)', mmr: 'the range over all outputs (MMR)' };
 const SETTINGS = 'proofs.csmt = true, or utxo.store = "mmr"';
 
 /** Null: a store that keeps no outputs has nothing to prove. */
-export function proofCard({ paths, shows }: Provable): HTMLElement {
+export function proofCard({ paths, shows, without }: Provable): HTMLElement {
   const kept = (Object.keys(paths) as RootName[]).filter((name) => chain.projections.includes(name));
   const heading = h('h2', {}, 'Proof');
   if (kept.length === 0) {
-    const note = `This store keeps no Merkle structure to prove it with. A new one with ${SETTINGS} does.`;
+    const isKept = chain.projections.includes('csmt') || chain.projections.includes('mmr');
+    const note =
+      (isKept ? without : undefined) ?? `This store keeps no Merkle structure to prove it with. A new one with ${SETTINGS} does.`;
     return h('section', { class: 'card', id: 'proof' }, heading, h('p', { class: 'empty' }, note));
   }
   const result = h('div', { class: 'proof-result', 'aria-live': 'polite' });
@@ -67,11 +74,7 @@ export function proofCard({ paths, shows }: Provable): HTMLElement {
 async function run(result: HTMLElement, name: RootName, path: string, isChanged: boolean): Promise<void> {
   replace(result, h('p', { class: 'note' }, 'Asking for root and proof …'));
   try {
-    const [reader, roots, proof] = await Promise.all([
-      import(MODULE) as Promise<ProofReader>,
-      get<Roots & { readonly point: Point | null }>('/roots'),
-      get<Document>(path),
-    ]);
+    const [reader, { roots, proof }] = await Promise.all([import(MODULE) as Promise<ProofReader>, ofOneBlock(path)]);
     const root = roots.body[name] ?? null;
     const document = isChanged ? changed(proof.body) : proof.body;
     const steps = reader.checkProof(document, { root, network: chain.network, family: chain.family });
@@ -85,6 +88,14 @@ async function run(result: HTMLElement, name: RootName, path: string, isChanged:
   } catch (error) {
     const { title, message } = problem(error);
     replace(result, h('p', { class: 'refused', role: 'alert' }, message === '' ? title : message));
+  }
+}
+
+/** Root and proof are asked for apart, and must be of the same block. */
+async function ofOneBlock(path: string): Promise<{ readonly roots: Answer<RootsAt>; readonly proof: Answer<Document> }> {
+  for (let tries = 1; ; tries++) {
+    const [roots, proof] = await Promise.all([get<RootsAt>('/roots'), get<Document>(path)]);
+    if (roots.hash === proof.hash || tries === TRIES) return { roots, proof };
   }
 }
 

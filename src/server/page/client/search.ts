@@ -10,7 +10,7 @@ import { type Kind, type Place, placesOf } from './kinds.ts';
 import { hrefOf } from './parts.ts';
 import type { Block, Utxo } from './shapes.ts';
 
-const NAMES: Readonly<Record<Kind, string>> = {
+export const NAMES: Readonly<Record<Kind, string>> = {
   address: 'Address',
   stake: 'Stake address',
   credential: 'Payment credential',

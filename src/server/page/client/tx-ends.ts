@@ -5,7 +5,7 @@
  */
 import { type Child, h } from './dom.ts';
 import { count } from './format.ts';
-import { marks, spentState } from './outputs.ts';
+import { marks, noOwner, spentState } from './outputs.ts';
 import { addressLink, assetChips, coinText, copyButton, hrefOf, outputLink, symbol } from './parts.ts';
 import { isKnown } from './tx-read.ts';
 import type { Input } from './tx-shapes.ts';
@@ -60,10 +60,11 @@ function endRow(end: Input, names: readonly string[], state: boolean): HTMLEleme
     const gone = h('div', {}, h('span', { class: 'note' }, 'no longer known'), h('div', {}, outputLink(end), copyButton(name, 'output')));
     return h('tr', { 'data-row': name }, cell(0, gone), cell(1, '–'), state && cell(2));
   }
-  const { owner_addr: address, script_type: type = 'a script' } = end;
-  const owner = address === undefined ? h('span', { class: 'note' }, type) : [addressLink(address), copyButton(address, 'address')];
+  const { owner_addr: address, script_type: type } = end;
+  const owner =
+    address === undefined ? h('span', { class: 'note' }, noOwner(type)) : [addressLink(address), copyButton(address, 'address')];
   const page = hrefOf('output', `${end.tx_hash}/${end.output_index}`);
-  const from = h('div', { class: 'from' }, h('small', {}, outputLink(end)), copyButton(name, 'output'), marks(end));
+  const from = h('div', { class: 'from' }, h('small', {}, outputLink(end)), marks(end), copyButton(name, 'output'));
   return h(
     'tr',
     { 'data-row': name, 'data-output': name },

@@ -6,6 +6,7 @@
 import { type Child, h } from './dom.ts';
 import { type FlowEnd, flowFigure } from './flow-drawing.ts';
 import { bytes, coins, count, counted, rate, shortAddress, shortHash, slotText } from './format.ts';
+import { noOwner } from './outputs.ts';
 import { amountText, assetChip, blockLink, chain, coinsText, copyButton, fact, feeText, hrefOf, moment, smallUnit } from './parts.ts';
 import { scriptSections } from './script-views.ts';
 import { frame, subject, type View, wide } from './subject.ts';
@@ -96,11 +97,11 @@ function inputTable({ inputs, isCoinbase, valid, missing }: ShownTx): HTMLElemen
   });
 }
 
-function outputTable({ outputs, valid }: ShownTx): HTMLElement {
+function outputTable({ outputs, valid, missing }: ShownTx): HTMLElement {
   return endsTable(outputs, {
     title: valid ? 'Outputs' : 'Outputs, the change of its collateral',
     state: true,
-    none: 'None that the store still knows.',
+    none: missing !== null ? 'None that the store still knows.' : valid ? 'None.' : 'None: all of it was taken.',
   });
 }
 
@@ -120,7 +121,9 @@ function flowOf(tx: ShownTx): HTMLElement | null {
   const { inputs, outputs, fee, isCoinbase } = tx;
   if (outputs.length === 0 && fee === null) return null;
   const left = inputs.map((input) => endOf(input, 'in'));
-  const right = outputs.map((output) => endOf(output, output.spent_at_slot === undefined ? 'unspent' : 'out'));
+  const right = outputs.map((output) =>
+    endOf(output, output.spent_at_slot === undefined && output.script_type !== 'op_return' ? 'unspent' : 'out'),
+  );
   const paid = extra('fee', fee, tx.valid ? 'fee' : 'collateral taken');
   const withdrawn = BigInt(tx.whole?.withdrawal_amount ?? 0);
   const [ins, outs] = [sum(inputs.filter(isKnown)) + withdrawn, sum(outputs) + (fee ?? 0n)];
@@ -149,9 +152,9 @@ function endOf(end: Input, tone: FlowEnd['tone']): FlowEnd {
   const href = hrefOf('output', `${end.tx_hash}/${end.output_index}`);
   const row = rowName(end);
   if (!isKnown(end)) return { row, value: null, amount: 'not known', owner: shortHash(end.tx_hash), href, tone };
-  const { owner_addr: address, script_type: type = '', amounts } = end;
+  const { owner_addr: address, script_type: type, amounts } = end;
   const assets = amounts.length > 1 ? ` + ${counted(amounts.length - 1, 'asset')}` : '';
-  const owner = `${address === undefined ? type : shortAddress(address)}${assets}`;
+  const owner = `${address === undefined ? noOwner(type) : shortAddress(address)}${assets}`;
   return { row, value: BigInt(amounts[0].quantity), amount: `${coins(amounts[0].quantity, chain.unit)}`, owner, href, tone };
 }
 
