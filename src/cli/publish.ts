@@ -22,7 +22,10 @@ export function registerPublish(program: Command): void {
   program
     .command('publish')
     .description('publish the state of the store to a database elsewhere, block by block')
-    .option('--to <url>', 'postgres://user:password@host/database?schema=NAME (default: the setting publish.to)')
+    .option(
+      '--to <url>',
+      'postgres://user@host/database?schema=NAME or cassandra://user@host,host/keyspace (default: the setting publish.to)',
+    )
     .option('--form <form>', 'columns: the columns of the store as they are (default: the setting publish.form)')
     .option('--follow', 'stay, and publish what comes; where another publisher leads, wait and take over')
     .addHelpText(
@@ -34,6 +37,7 @@ time; whoever comes second waits. While a chain is followed, \`start\` and \`syn
 Examples:
   $ unspent publish --to postgres://unspent@db.example/chain
   $ unspent publish --to 'postgres://unspent@db.example/chain?schema=preview'
+  $ unspent publish --to 'cassandra://unspent@one.example,two.example/chain?dc=dc1'
   $ unspent start --network preview --source n2n://127.0.0.1:3001 --publish-to postgres://unspent@db.example/chain`,
     )
     .action(longRunning(publish));
@@ -44,7 +48,10 @@ async function publish(context: Context): Promise<void> {
   const settings = context.settings.config.publish;
   const url = to ?? settings.to;
   if (url === '')
-    throw new UnspentError('USAGE', 'nothing says where to publish to: pass --to postgres://user@host/database, or set publish.to');
+    throw new UnspentError(
+      'USAGE',
+      'nothing says where to publish to: pass --to postgres://user@host/database or cassandra://user@host/keyspace, or set publish.to',
+    );
   const wanted = formOf(form ?? settings.form);
   await context.askStore((store) => publishStore(context, store, url, wanted, follow === true));
 }

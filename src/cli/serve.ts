@@ -23,7 +23,10 @@ export function registerServe(program: Command): void {
     .description('serve an existing store over HTTP, with a page to look at')
     .option('--port <n>', 'port to listen on; 0 takes a free one (default: 8437, or the next that is free)')
     .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
-    .option('--from <url>', 'read a published copy in place of a store: postgres://user@host/database?schema=unspent')
+    .option(
+      '--from <url>',
+      'read a published copy in place of a store: postgres://user@host/database?schema=unspent or cassandra://user@host/keyspace',
+    )
     .option('--source <url>', 'with --from: a node that takes what is submitted here; may be repeated', collect)
     .addHelpText(
       'after',

@@ -6,7 +6,7 @@ export const PUBLISH_SETTINGS = {
     type: 'string',
     default: '',
     secret: 'password',
-    doc: 'Where `start` and `sync` publish the state to, block by block, in a thread of their own: `postgres://USER:PASSWORD@HOST/NAME?schema=SCHEMA`. Empty: nowhere.',
+    doc: 'Where `start` and `sync` publish the state to, block by block, in a thread of their own: `postgres://USER:PASSWORD@HOST/NAME?schema=SCHEMA` or `cassandra://USER:PASSWORD@HOST,HOST/KEYSPACE?dc=NAME`. Empty: nowhere.',
   },
   'publish.form': {
     type: 'oneOf',

@@ -4,26 +4,48 @@
  */
 import { UnspentError } from '../util/errors.ts';
 import { missingPackage } from '../util/missing-package.ts';
-import type { PostgresTargetOptions } from './postgres/fenced-head.ts';
 import type { PublishedStore } from './published-store.ts';
 import type { CopyTarget } from './target.ts';
 
-/** `postgres://...`. Nothing is connected before it is claimed. Throws USAGE, UNSUPPORTED. */
+/** What tests look in with, at either kind of database. */
+export interface TargetOptions {
+  /** Awaited before each statement. */
+  readonly beforeStatement?: ((text: string) => void | Promise<void>) | undefined;
+  /** The name of this publisher in the head; default: host, process and a number by chance. */
+  readonly publisher?: string | undefined;
+}
+
+/** `postgres://...`, `cassandra://...`. Nothing is connected before it is claimed. Throws USAGE, UNSUPPORTED. */
 export async function openTarget(
   url: string,
   form: CopyTarget['form'],
   _store: PublishedStore,
-  options: PostgresTargetOptions = {},
+  options: TargetOptions = {},
 ): Promise<CopyTarget> {
-  if (!/^postgres(ql)?:\/\//.test(url)) {
-    const scheme = url.slice(0, url.indexOf(':') + 1) || url.slice(0, 20);
-    throw new UnspentError('USAGE', `a copy is published to postgres://user@host/database?schema=NAME, not to '${scheme}'`);
+  const scheme = url.slice(0, url.indexOf(':') + 1);
+  const kind = /^postgres(ql)?:$/.test(scheme) ? 'PostgreSQL' : scheme === 'cassandra:' ? 'Cassandra' : null;
+  if (kind === null) {
+    const wanted = 'postgres://user@host/database?schema=NAME or cassandra://user@host,host/keyspace';
+    throw new UnspentError('USAGE', `a copy is published to ${wanted}, not to '${scheme || url.slice(0, 20)}'`);
   }
-  if (form !== 'columns') throw new UnspentError('UNSUPPORTED', `a copy in PostgreSQL has the form columns, not '${form}'`);
+  if (form !== 'columns') throw new UnspentError('UNSUPPORTED', `a copy in ${kind} has the form columns, not '${form}'`);
+  return kind === 'PostgreSQL' ? openPostgres(url, options) : openCassandra(url, options);
+}
+
+async function openPostgres(url: string, options: TargetOptions): Promise<CopyTarget> {
   try {
     const { PostgresColumns } = await import('./postgres/columns-target.ts');
     return new PostgresColumns(url, options);
   } catch (error) {
     throw missingPackage(error, 'copies in PostgreSQL', ['kysely', 'pg']) ?? error;
+  }
+}
+
+async function openCassandra(url: string, options: TargetOptions): Promise<CopyTarget> {
+  try {
+    const { CassandraColumns } = await import('./cassandra/columns-target.ts');
+    return new CassandraColumns(url, options);
+  } catch (error) {
+    throw missingPackage(error, 'copies in Cassandra', ['cassandra-driver']) ?? error;
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Batch, Row } from '../engine/engine.ts';
 import { assert } from '../util/errors.ts';
-import type { ColumnChange } from './change.ts';
+import type { ColumnChange, CopyChange } from './change.ts';
 
 /** A row that is to be; no value: to be deleted. */
 export interface RowChange {
@@ -79,4 +79,12 @@ export class RowChanges implements Batch {
     }
     return changes;
   }
+}
+
+/** Several changes as one: of each key the last operation, and columns always in the same order, so that statements repeat. */
+export function netted(changes: readonly CopyChange[]): readonly ColumnChange[] {
+  if (changes.length === 1) return changes[0].columns;
+  const rows = new RowChanges();
+  for (const { columns } of changes) rows.add(columns);
+  return rows.list().sort((a, b) => (a.column < b.column ? -1 : 1));
 }

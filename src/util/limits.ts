@@ -854,6 +854,32 @@ export const PUBLISH_GRACE_MS = 30_000;
 export const PUBLISH_HEARTBEAT_MS = 1000;
 /** Blocks in that time above which a store is catching up with its chain: a snapshot of it would be behind before it is sent. */
 export const PUBLISH_CALM_BLOCKS = 50;
+/** Milliseconds in which a node of Cassandra takes a connection, and answers one statement: its own limits are 2 to 10 seconds. */
+export const CASSANDRA_CONNECT_MS = 5000;
+export const CASSANDRA_ANSWER_MS = 12_000;
+/** Times that a statement is sent which may run twice, and milliseconds before the second time and before late ones: a node that dies is noticed within them. */
+export const CASSANDRA_ATTEMPTS_MAX = 8;
+export const CASSANDRA_RETRY_MS = 50;
+export const CASSANDRA_RETRY_MS_MAX = 1000;
+/** The same for a reader, whose client waits. */
+export const CASSANDRA_READER_ATTEMPTS_MAX = 4;
+/** Seconds for which a reader keeps old versions from being removed, milliseconds after which it extends that, and of those for which it counts on it. */
+export const CASSANDRA_LEASE_S = 60;
+export const CASSANDRA_LEASE_RENEW_MS = 10_000;
+export const CASSANDRA_LEASE_SAFE_MS = 45_000;
+/** Statements to Cassandra that are under way at a time: more only wait in the queues of its nodes. */
+export const CASSANDRA_PARALLEL = 24;
+/** Rows, and bytes of them, of one batch to one partition: a node applies it as a whole, and more would hold up what comes behind it. */
+export const CASSANDRA_BATCH_ROWS = 100;
+export const CASSANDRA_BATCH_BYTES = 128 * 1024;
+/** Bytes of a piece of the journal: half a percent of what the commit log of a node takes at once. */
+export const CASSANDRA_JOURNAL_BYTES = 128 * 1024;
+/** Keys of one statement, rows of one page of a scan, and partitions that a scan over several asks at a time. */
+export const CASSANDRA_KEYS_MAX = 100;
+export const CASSANDRA_PAGE_ROWS_MAX = 2000;
+export const CASSANDRA_BUCKETS_AHEAD = 8;
+/** Seconds for which Cassandra remembers what was deleted: longer than a node keeps writes for another that is away (three hours). */
+export const CASSANDRA_GRACE_S = 6 * 3600;
 /** Milliseconds between two reports of a publishing thread: often enough for a page that is looked at. */
 export const PUBLISH_REPORT_MS = 250;
 

@@ -194,6 +194,11 @@ const OPTIONAL: readonly {
   },
   { folders: ['publish/remote/postgres/'], loaders: ['publish/remote/open.ts'], packages: ['pg'] },
   {
+    folders: ['publish/cassandra/', 'publish/remote/cassandra/'],
+    loaders: ['publish/open.ts', 'publish/remote/open.ts'],
+    packages: ['cassandra-driver'],
+  },
+  {
     folders: ['sql/', 'wallet/sql/', 'txstore/sql/', 'publish/postgres/'],
     loaders: ['wallet/open.ts', 'txstore/open.ts', 'publish/open.ts'],
     packages: ['kysely', 'pg'],

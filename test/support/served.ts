@@ -17,7 +17,7 @@ import { EngineReads } from '../../src/server/reads.ts';
 import { type LiveStatus, type LiveTiming, NOT_FOLLOWING } from '../../src/server/thread/live.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
 import { UnspentError } from '../../src/util/errors.ts';
-import { CopyMirror, isMirrored } from './copy/mirror.ts';
+import { CopyMirror, isMirrored, type MakeCopy } from './copy/mirror.ts';
 import { Devnet, devnetOptions, diskRig, type Flavour, memoryRig, type Rig, type RigOptions } from './harness.ts';
 import { OpenApiCheck } from './openapi-check.ts';
 
@@ -32,7 +32,7 @@ export interface ServedOptions {
   readonly store?: RigOptions;
   readonly server?: Partial<Config['server']>;
   /** Whether a reader of a copy is asked the same. Default: where UNSPENT_TEST_MIRROR is set. */
-  readonly mirrored?: boolean;
+  readonly mirrored?: boolean | MakeCopy;
 }
 
 /** An answer that was checked already. */
@@ -77,7 +77,9 @@ export class Served {
     const context = contextOf(rig, network, reads, live, configWith(options));
     const logged: string[] = [];
     const app = await buildApp(context, { log: (line) => logged.push(line) });
-    const mirror = (options.mirrored ?? isMirrored) ? await CopyMirror.open(rig.engine, context, (line) => logged.push(line)) : null;
+    const { mirrored = isMirrored } = options;
+    const makeCopy = typeof mirrored === 'function' ? mirrored : undefined;
+    const mirror = mirrored === false ? null : await CopyMirror.open(rig.engine, context, (line) => logged.push(line), makeCopy);
     return new Served({ rig, reads, context, app, mirror }, live, logged);
   }
 

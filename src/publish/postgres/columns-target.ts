@@ -9,9 +9,9 @@ import { binaryCopyRows, byteaList } from '../../sql/binary-forms.ts';
 import type { PostgresConnection } from '../../sql/postgres-connection.ts';
 import { isUnspentError } from '../../util/errors.ts';
 import { PUBLISH_GRACE_MS } from '../../util/limits.ts';
-import type { ColumnChange, CopyChange } from '../change.ts';
+import type { CopyChange } from '../change.ts';
 import type { PublishedIdentity } from '../identity.ts';
-import { keyText, RowChanges } from '../row-changes.ts';
+import { keyText, netted } from '../row-changes.ts';
 import type { Claim, CopyTarget, PublishedHead, PublishedMoment, PublishedRows, SnapshotLoad } from '../target.ts';
 import { FencedHead, type PostgresTargetOptions } from './fenced-head.ts';
 import { quoted, tablePrefix } from './schema.ts';
@@ -143,12 +143,4 @@ export class PostgresColumns implements CopyTarget {
   private table(column: string, generation: number): string {
     return `${this.head.schema}.${quoted(tablePrefix(generation) + column)}`;
   }
-}
-
-/** Several changes as one: of each key the last operation, and columns always in the same order, so that statements repeat. */
-function netted(changes: readonly CopyChange[]): readonly ColumnChange[] {
-  if (changes.length === 1) return changes[0].columns;
-  const rows = new RowChanges();
-  for (const { columns } of changes) rows.add(columns);
-  return rows.list().sort((a, b) => (a.column < b.column ? -1 : 1));
 }

@@ -11,7 +11,8 @@ import type { RemoteStore } from './contract.ts';
 /** Nothing is connected before the first call. Throws USAGE, UNSUPPORTED. */
 export async function openRemote(url: string): Promise<RemoteStore> {
   if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url);
-  throw new UnspentError('USAGE', `a published copy is postgres://..., not '${withoutSecret(url).slice(0, 80)}'`);
+  if (url.startsWith('cassandra:')) return openCassandra(url);
+  throw new UnspentError('USAGE', `a published copy is postgres://... or cassandra://..., not '${withoutSecret(url).slice(0, 80)}'`);
 }
 
 async function openPostgres(url: string): Promise<RemoteStore> {
@@ -20,5 +21,14 @@ async function openPostgres(url: string): Promise<RemoteStore> {
     return new PostgresCopy(url);
   } catch (error) {
     throw missingPackage(error, 'readers of a published copy', ['pg']) ?? error;
+  }
+}
+
+async function openCassandra(url: string): Promise<RemoteStore> {
+  try {
+    const { CassandraCopy } = await import('./cassandra/store.ts');
+    return new CassandraCopy(url);
+  } catch (error) {
+    throw missingPackage(error, 'readers of a published copy', ['cassandra-driver']) ?? error;
   }
 }

@@ -15,7 +15,7 @@ import type { ServerContext } from '../../../src/server/context.ts';
 import { Workload } from '../../../src/server/http/work/workload.ts';
 import { CopyReads } from '../../../src/server/reads.ts';
 import { PostgresServer, withoutPostgres } from '../sql/postgres-server.ts';
-import { TestPublisher } from './test-publisher.ts';
+import { type Published, TestPublisher } from './test-publisher.ts';
 
 /** Whether suites of the server are run against a reader, too. */
 export const isMirrored = process.env['UNSPENT_TEST_MIRROR'] === '1' && withoutPostgres === false;
@@ -48,27 +48,47 @@ export async function stopCopies(): Promise<void> {
 
 if (isMirrored) after(stopCopies);
 
+/** Who brings a copy to where its store is. */
+export interface CopyPublisher {
+  /** The number of the last change. */
+  readonly seq: number;
+  publish(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Makes a copy for a store: its URL, and a publisher that has published nothing yet. */
+export type MakeCopy = (store: Published) => Promise<{ readonly url: string; readonly publisher: CopyPublisher }>;
+
+async function postgresCopy(store: Published): ReturnType<MakeCopy> {
+  const url = await copyDatabase();
+  return { url, publisher: await TestPublisher.open(url, store) };
+}
+
 export class CopyMirror {
   readonly copy: PublishedCopy;
   readonly reads: CopyReads;
   readonly app: FastifyInstance;
   /** Answers that were the same. */
   compared = 0;
-  private readonly publisher: TestPublisher;
+  private readonly publisher: CopyPublisher;
   /** Moves of the store so far. */
   moves = 0;
   private isBehind = true;
 
-  private constructor(parts: Pick<CopyMirror, 'copy' | 'reads' | 'app'>, publisher: TestPublisher) {
+  private constructor(parts: Pick<CopyMirror, 'copy' | 'reads' | 'app'>, publisher: CopyPublisher) {
     ({ copy: this.copy, reads: this.reads, app: this.app } = parts);
     this.publisher = publisher;
   }
 
   /** `context`: of the server beside it. */
-  static async open(engine: Engine, context: ServerContext, log: (line: string) => void): Promise<CopyMirror> {
+  static async open(
+    engine: Engine,
+    context: ServerContext,
+    log: (line: string) => void,
+    makeCopy: MakeCopy = postgresCopy,
+  ): Promise<CopyMirror> {
     const { network, projections, config } = context;
-    const url = await copyDatabase();
-    const publisher = await TestPublisher.open(url, { engine, network, projections, windows: config.utxo });
+    const { url, publisher } = await makeCopy({ engine, network, projections, windows: config.utxo });
     await publisher.publish();
     const copy = await PublishedCopy.open(url);
     const { traits } = network.ledger;
