@@ -7,11 +7,11 @@ import type { TxBlock } from './records.ts';
 
 export interface PrunableStore {
   /** Records with `deleteAtHeight` up to this height, in the order of that height and then of the id. */
-  dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly PruneCursor[]>;
+  dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly DueParent[]>;
   /** How many of those there are. */
   countDue(height: number): Promise<number>;
-  /** In the order of the ids, null where there is none. */
-  readParents(txIds: readonly Uint8Array[]): Promise<readonly (PruneParent | null)[]>;
+  /** In the order of what is due, null where there is none. */
+  readParents(due: readonly Pick<DueParent, 'txId'>[]): Promise<readonly (PruneParent | null)[]>;
   /** In the order of the ids. */
   readChildren(txIds: readonly Uint8Array[]): Promise<readonly ChildRead[]>;
   /** Whether the parent has a tombstone of the child, in the order of the pairs. */
@@ -31,6 +31,9 @@ export interface PruneCursor {
   readonly height: number;
   readonly txId: Uint8Array;
 }
+
+/** A record that is due. A store may have more of it than is said here, for `readParents`. */
+export type DueParent = PruneCursor;
 
 export interface PruneParent {
   readonly txId: Uint8Array;

@@ -721,6 +721,9 @@ export const TXS_COUNT_EXACT_MAX = 100_000;
 /** Bytes of amounts and scripts up to which they stand in their record: every spend writes them again, a row of their own is one more to write. */
 export const TX_SMALL_OUTPUTS_BYTES = 512;
 
+/** Bytes of a record without its outputs up to which they also stand in the index of due records: some twenty inputs and outputs. */
+export const TX_DUE_FACTS_BYTES_MAX = 2048;
+
 /** Bytes of records that the embedded transaction store has at hand without asking its engine: some 250,000 of them. */
 export const TX_CACHE_BYTES = 96 * 1024 * 1024;
 /** Records whose heights it has at hand for prune passes, 41 bytes each: those of a retention of 288 blocks with 5,000 transactions. */

@@ -69,7 +69,7 @@ test(`SD49 ${ROUNDS} times 8 chunks at the same time delete what one chunk delet
       return answer;
     };
     const slow = withMethods(store, {
-      readParents: (txIds) => later(store.readParents(txIds)),
+      readParents: (due) => later(store.readParents(due)),
       readChildren: (txIds) => later(store.readChildren(txIds)),
       readTombstones: (pairs) => later(store.readTombstones(pairs)),
     });

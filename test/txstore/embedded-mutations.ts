@@ -21,6 +21,14 @@ const MUTATIONS: readonly Mutation[] = [
     'batch.commit(); for (const [parent, child] of unit.tombstones)',
     'batches',
   ],
+  [
+    'the index says what the record says',
+    'embedded/write.ts',
+    'if (to === null || row === null) return;',
+    'if (to === null || row === null || from === to) return;',
+    'batches',
+  ],
+  ['the index as it was', 'embedded/due-row.ts', '|| mark !== this.mark', '', 'index'],
   ['children of every page', 'embedded/unit.ts', 'first < outputCount;', 'first < Math.min(outputCount, TX_PAGE_SLOTS);', 'SD12'],
   [
     'spends in place that are undone',

@@ -13,6 +13,12 @@ import { indexDifferences } from '../embedded/indexes.ts';
 import { eachRecord, readRecords } from '../embedded/reads.ts';
 import type { TxOutput, TxRecord } from '../records.ts';
 
+const INDEX_FAULTS = {
+  missing: 'is missing',
+  surplus: 'belongs to no record',
+  differs: 'does not say what its record says',
+} as const;
+
 export class TxsCheck implements ProjectionCheck {
   readonly column = TX_RECORD;
   readonly #inspection: Inspection;
@@ -55,8 +61,7 @@ export class TxsCheck implements ProjectionCheck {
     }
     if (unspent !== utxos)
       this.#inspection.fault(TX_RECORD, new Uint8Array(), `the records have ${unspent} unspent outputs, the chain ${utxos}`);
-    for (const { column, key, kind } of indexDifferences(reader))
-      this.#inspection.fault(column, fromHex(key), kind === 'missing' ? 'is missing' : 'belongs to no record');
+    for (const { column, key, kind } of indexDifferences(reader)) this.#inspection.fault(column, fromHex(key), INDEX_FAULTS[kind]);
     return records;
   }
 

@@ -6,7 +6,7 @@
  *                   one byte                 how far pruning is; how many records there are, and the mark of the last change
  *   txs_page        txid, page u32           further pages of slots
  *   txs_output      txid, page u32           amounts and scripts that are large
- *   txs_due         deleteAtHeight u32, txid
+ *   txs_due         deleteAtHeight u32, txid  the record up to its outputs, or nothing (due-row.ts)
  *   txs_unmined     unminedSince u32, txid
  *   txs_preserved   preserveUntil u32, txid
  *   txs_reference   parent, child            the child is unmined or conflicting and has an input on the parent

@@ -11,7 +11,7 @@ import { Scratch } from '../../util/scratch.ts';
 import { deleteAtHeightOf } from '../rules/deletion.ts';
 import { unminedSinceOf } from '../rules/new-record.ts';
 import type { NewStoredTx } from '../store.ts';
-import { TX_DUE, TX_RECORD, TX_UNMINED } from './columns.ts';
+import { TX_RECORD, TX_UNMINED } from './columns.ts';
 import { idKeys } from './id-keys.ts';
 import { distinctParents } from './loaded-tx.ts';
 import { newRowBytes, writeNewRow } from './new-tx.ts';
@@ -20,7 +20,7 @@ import { RecordHead } from './record-head.ts';
 import type { RowCache } from './row-cache.ts';
 import type { PlaceOfWork } from './spend-in-place.ts';
 import { newMark, putTotals, readTotals } from './totals.ts';
-import { move, putReference, putRow } from './write.ts';
+import { move, moveDue, putReference, putRow } from './write.ts';
 
 /** Larger ones are not ordinary: some hundred inputs. */
 const ROW_BYTES_MAX = 16 * 1024;
@@ -119,7 +119,7 @@ class CreatesInPlace {
     if (!cache.rows.add(tx.txId, row)) return false;
     this.#count++;
     putRow(this.#batch, tx.txId, 0, row);
-    if (due !== null) move(this.#batch, TX_DUE, tx.txId, 0, null, due);
+    moveDue(this.#batch, tx.txId, 0, null, due, row);
     const unminedSince = unminedSinceOf(minedAt, height);
     if (unminedSince !== null) move(this.#batch, TX_UNMINED, tx.txId, 0, null, unminedSince);
     this.#minedAt.push(minedAt ?? 0);

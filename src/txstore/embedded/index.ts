@@ -11,6 +11,7 @@ import { PRUNE_UNMINED_BATCH } from '../../util/limits.ts';
 import { clearLosers, letWin, setLosers, spendInputs, unspendOutputs } from '../conflicts.ts';
 import type {
   ChildRead,
+  DueParent,
   ParentChild,
   PassProgress,
   PruneCursor,
@@ -42,10 +43,11 @@ import type {
 import type { TxState } from './codec.ts';
 import { heightKey, PROGRESS_KEY, pairKey, readHeightKey, TX_DUE, TX_PRESERVED, TX_RECORD, TX_TOMBSTONE, TX_UNMINED } from './columns.ts';
 import { createInPlace } from './create-in-place.ts';
+import { DueRow } from './due-row.ts';
 import type { LoadedTx } from './loaded-tx.ts';
 import { encodeProgress, readProgress } from './progress.ts';
 import { readRecords } from './reads.ts';
-import { childReads, currentUnit, readParent, removeProven } from './removal.ts';
+import { childReads, currentUnit, readParents, removeProven } from './removal.ts';
 import { type PlaceOfWork, spendInPlace } from './spend-in-place.ts';
 import { readTotals } from './totals.ts';
 import { cacheOf, type TxCache } from './tx-cache.ts';
@@ -258,9 +260,15 @@ export class EmbeddedTxStore implements TxStore {
     });
   }
 
-  async dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly PruneCursor[]> {
+  async dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly DueParent[]> {
     const range = { ...upTo(allowedHeight), ...(after === null ? {} : { gte: keyAfter(heightKey(after.height, after.txId)) }), limit };
-    return [...this.#engine.scan(TX_DUE, range)].map(([key]) => readHeightKey(key));
+    const { mark } = readTotals(this.#engine);
+    const due: DueRow[] = [];
+    for (const [key, facts] of this.#engine.scan(TX_DUE, range)) {
+      const { height, txId } = readHeightKey(key);
+      due.push(new DueRow(height, txId, facts, mark));
+    }
+    return due;
   }
 
   async countDue(height: number): Promise<number> {
@@ -269,13 +277,8 @@ export class EmbeddedTxStore implements TxStore {
     return count;
   }
 
-  async readParents(txIds: readonly Uint8Array[]): Promise<readonly (PruneParent | null)[]> {
-    const unit = new TxUnit(this.#engine, this.settings, 0, this.#cache);
-    unit.load(txIds, true);
-    return txIds.map((txId) => {
-      const tx = unit.find(txId);
-      return tx === undefined ? null : readParent(unit, tx);
-    });
+  async readParents(due: readonly Pick<DueParent, 'txId'>[]): Promise<readonly (PruneParent | null)[]> {
+    return readParents(new TxUnit(this.#engine, this.settings, 0, this.#cache), due);
   }
 
   async readChildren(txIds: readonly Uint8Array[]): Promise<readonly ChildRead[]> {

@@ -5,10 +5,11 @@
  */
 import type { Batch, Engine, Reader } from '../../engine/engine.ts';
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
-import { fromHex, toHex } from '../../util/bytes.ts';
+import { equalBytes, fromHex, toHex } from '../../util/bytes.ts';
 import { needsParents } from '../rules/mining.ts';
 import { readInputs } from './codec.ts';
 import { heightKey, pairKey, TX_DUE, TX_PRESERVED, TX_RECORD, TX_REFERENCE, TX_UNMINED } from './columns.ts';
+import { dueFacts } from './due-row.ts';
 import { distinctParents, loadedTx } from './loaded-tx.ts';
 import { newMark, putTotals, readTotals } from './totals.ts';
 
@@ -16,33 +17,42 @@ export interface IndexDifference {
   readonly column: string;
   /** In hex. */
   readonly key: string;
-  /** `missing`: the records ask for it; `surplus`: they do not. */
-  readonly kind: 'missing' | 'surplus';
+  /** `missing`: the records ask for it; `surplus`: they do not; `differs`: what stands there is not what the record says. */
+  readonly kind: 'missing' | 'surplus' | 'differs';
 }
 
+const EMPTY = new Uint8Array();
 const INDEXES = [TX_DUE, TX_UNMINED, TX_PRESERVED, TX_REFERENCE] as const;
 
 /** Reads every record. */
 export function indexDifferences(reader: Reader): readonly IndexDifference[] {
-  const wanted = wantedKeys(reader);
+  return differencesOf(reader, wantedRows(reader));
+}
+
+function differencesOf(reader: Reader, wanted: WantedRows): readonly IndexDifference[] {
   return INDEXES.flatMap((column) => {
     const surplus: IndexDifference[] = [];
-    const keys = wanted.get(column)!;
-    for (const [bytes] of reader.scan(column)) {
+    const rows = new Map(wanted.get(column)!);
+    for (const [bytes, value] of reader.scan(column)) {
       const key = toHex(bytes);
-      if (!keys.delete(key)) surplus.push({ column, key, kind: 'surplus' });
+      const row = rows.get(key);
+      if (row === undefined) surplus.push({ column, key, kind: 'surplus' });
+      // An empty row says nothing, so that nothing in it can be wrong.
+      else if (value.length > 0 && !equalBytes(value, row)) surplus.push({ column, key, kind: 'differs' });
+      rows.delete(key);
     }
-    return [...surplus, ...[...keys].map((key): IndexDifference => ({ column, key, kind: 'missing' }))];
+    return [...surplus, ...[...rows.keys()].map((key): IndexDifference => ({ column, key, kind: 'missing' }))];
   });
 }
 
 /** In one atomic change. Returns what was wrong. */
 export function rebuildIndexes(engine: Engine): readonly IndexDifference[] {
-  const differences = indexDifferences(engine);
+  const wanted = wantedRows(engine);
+  const differences = differencesOf(engine, wanted);
   const batch: Batch = engine.batch();
   for (const { column, key, kind } of differences) {
-    if (kind === 'missing') batch.put(column, fromHex(key), new Uint8Array());
-    else batch.del(column, fromHex(key));
+    if (kind === 'surplus') batch.del(column, fromHex(key));
+    else batch.put(column, fromHex(key), wanted.get(column)!.get(key)!);
   }
   // What stores have at hand was made with the index as it was.
   if (differences.length > 0) putTotals(batch, { ...readTotals(engine), mark: newMark() });
@@ -50,13 +60,16 @@ export function rebuildIndexes(engine: Engine): readonly IndexDifference[] {
   return differences;
 }
 
-function wantedKeys(reader: Reader): ReadonlyMap<string, Set<string>> {
-  const wanted = new Map<string, Set<string>>(INDEXES.map((column) => [column, new Set()]));
-  const add = (column: string, key: Uint8Array): void => void wanted.get(column)!.add(toHex(key));
+/** By column and key, in hex. */
+type WantedRows = ReadonlyMap<string, Map<string, Uint8Array>>;
+
+function wantedRows(reader: Reader): WantedRows {
+  const wanted = new Map<string, Map<string, Uint8Array>>(INDEXES.map((column) => [column, new Map()]));
+  const add = (column: string, key: Uint8Array, value = EMPTY): void => void wanted.get(column)!.set(toHex(key), value);
   for (const [txId, row] of reader.scan(TX_RECORD)) {
     if (txId.length !== TXID_BYTES) continue;
     const { state } = loadedTx(txId, row, 0, row.length, true);
-    if (state.deleteAtHeight !== null) add(TX_DUE, heightKey(state.deleteAtHeight, txId));
+    if (state.deleteAtHeight !== null) add(TX_DUE, heightKey(state.deleteAtHeight, txId), Uint8Array.from(dueFacts(state)));
     if (state.unminedSince !== null) add(TX_UNMINED, heightKey(state.unminedSince, txId));
     if (state.preserveUntil !== null) add(TX_PRESERVED, heightKey(state.preserveUntil, txId));
     if (!needsParents(state)) continue;

@@ -3,10 +3,11 @@ import type { Reader } from '../../engine/engine.ts';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { prefixEnd } from '../../util/key-range.ts';
-import type { ChildRead, ProvenParent, PruneParent, Removal, RemovalResult } from '../prune-store.ts';
+import type { ChildRead, DueParent, ProvenParent, PruneParent, Removal, RemovalResult } from '../prune-store.ts';
 import { isAsProven } from '../rules/verdict.ts';
 import { readMinedHeight } from './codec.ts';
 import { childOfPair, TX_RECORD, TX_REFERENCE } from './columns.ts';
+import { DueRow } from './due-row.ts';
 import { idKeys } from './id-keys.ts';
 import { distinctParents, type LoadedTx, loadedTx } from './loaded-tx.ts';
 import { GONE, UNKNOWN } from './mined-heights.ts';
@@ -15,16 +16,29 @@ import { readTotals } from './totals.ts';
 import type { TxCache } from './tx-cache.ts';
 import type { TxUnit } from './unit.ts';
 
-/** A parent with the unit that has read it. */
-export interface ReadParent extends PruneParent {
+/** A parent with the unit that has read it, and the record to delete. */
+interface ReadParent extends PruneParent {
   readonly unit: TxUnit;
+  readonly tx: LoadedTx;
 }
 
-export function readParent(unit: TxUnit, tx: LoadedTx): ReadParent {
+/** From their rows in the index, if these are of the state that the unit reads; others are read. */
+export function readParents(unit: TxUnit, due: readonly Pick<DueParent, 'txId'>[]): (PruneParent | null)[] {
+  const { mark } = unit;
+  const txs = due.map((row) => (row instanceof DueRow && mark !== null ? row.recordAt(mark) : null));
+  const others = due.filter((_, n) => txs[n] === null).map(({ txId }) => txId);
+  unit.load(others, true);
+  return due.map(({ txId }, n) => {
+    const tx = txs[n] ?? unit.find(txId);
+    return tx === undefined ? null : readParent(unit, tx);
+  });
+}
+
+function readParent(unit: TxUnit, tx: LoadedTx): ReadParent {
   const { txId, version, deleteAtHeight, preserveUntil, isConflicting, spentCount, spendable } = tx.state;
   const hasUnspentSlot = spentCount < spendable;
   const [children, referrer] = [unit.children(tx), firstReferrer(unit, txId)];
-  return { txId, version, deleteAtHeight, preserveUntil, isConflicting, hasUnspentSlot, children, referrer, unit };
+  return { txId, version, deleteAtHeight, preserveUntil, isConflicting, hasUnspentSlot, children, referrer, unit, tx };
 }
 
 /** F3: an unmined or conflicting record with an input on the parent. */
@@ -88,28 +102,38 @@ export function currentUnit({ parents, height }: Removal): TxUnit | null {
 
 /** Everything is compared with the state before the removal, unless it is `current`; then everything is removed. */
 export function removeProven(unit: TxUnit, { parents }: Removal, isCurrent: boolean): RemovalResult {
-  unit.load(parents.map(({ parent }) => parent.txId));
-  const [deleted, changed]: [Uint8Array[], Uint8Array[]] = [[], []];
-  for (const proven of parents) (isCurrent || isUnchanged(unit, proven) ? deleted : changed).push(proven.parent.txId);
-  const txs = deleted.map((txId) => unit.need(txId));
+  const { txs, changed } = isCurrent
+    ? { txs: parents.map(({ parent }) => (parent as ReadParent).tx), changed: [] }
+    : compared(unit, parents);
   const places = txs.flatMap((tx): InputPlace[] => {
     const inputs = unit.inputs(tx);
     return distinctParents(inputs).map((txId) => ({ tx, inputs, txId }));
   });
   const there = withoutGone(unit, places);
+  for (const tx of txs) unit.delete(tx);
   unit.load(there.map(({ txId }) => txId));
   let [tombstonesWritten, parentsMissing] = [0, places.length - there.length];
-  for (const { txId } of there) if (unit.find(txId) === undefined) parentsMissing++;
-  for (const tx of txs) unit.delete(tx);
   for (const { tx, inputs, txId } of there) {
     const parent = unit.find(txId);
-    if (parent === undefined) continue;
+    if (parent === undefined) {
+      if (!unit.isDeleted(txId)) parentsMissing++;
+      continue;
+    }
     unit.leaveParent(tx, parent);
     if (!holdsSlot(unit, parent, tx, inputs)) continue;
     unit.addTombstone(parent, tx.txId);
     tombstonesWritten++;
   }
-  return { deleted, changed, tombstonesWritten, parentsMissing };
+  return { deleted: txs.map(({ txId }) => txId), changed, tombstonesWritten, parentsMissing };
+}
+
+/** Those that are as they were proven, and the ids of the others. */
+function compared(unit: TxUnit, parents: readonly ProvenParent[]): { readonly txs: LoadedTx[]; readonly changed: Uint8Array[] } {
+  unit.load(parents.map(({ parent }) => parent.txId));
+  const unchanged = parents.filter((proven) => isUnchanged(unit, proven));
+  const kept = new Set(unchanged);
+  const changed = parents.filter((proven) => !kept.has(proven)).map(({ parent }) => parent.txId);
+  return { txs: unchanged.map(({ parent }) => unit.need(parent.txId)), changed };
 }
 
 /** A parent of a record that is deleted. */

@@ -12,14 +12,14 @@ import { deleteAtHeightOf } from '../rules/deletion.ts';
 import { checkParent } from '../rules/slots.ts';
 import type { SpendingTx, SpendOptions } from '../store.ts';
 import { SLOT_BYTES, SPENT, UNSPENT } from './codec.ts';
-import { pairKey, TX_DUE, TX_RECORD, TX_TOMBSTONE } from './columns.ts';
+import { pairKey, TX_RECORD, TX_TOMBSTONE } from './columns.ts';
 import { idKeys } from './id-keys.ts';
 import { loadedTx } from './loaded-tx.ts';
 import { RecordHead } from './record-head.ts';
 import { ENTRY_HEAD_BYTES, type RowCache } from './row-cache.ts';
 import { newMark, putTotals, readTotals, type TxTotals } from './totals.ts';
 import type { TxCache } from './tx-cache.ts';
-import { move, putRow } from './write.ts';
+import { moveDue, putRow } from './write.ts';
 
 /** What it is done with. */
 export interface PlaceOfWork {
@@ -217,7 +217,7 @@ class SpendsInPlace {
       const idAt = at - ENTRY_HEAD_BYTES;
       putRow(batch, rows.bytes, idAt, rows.bytes.subarray(at, at + rows.lengthAt(at)));
       head.at = at;
-      move(batch, TX_DUE, rows.bytes, idAt, heightOf(this.#dueBefore[n]), head.deleteAtHeight);
+      moveDue(batch, rows.bytes, idAt, heightOf(this.#dueBefore[n]), head.deleteAtHeight, rows.bytes, at);
     }
     putTotals(batch, totals);
   }

@@ -51,6 +51,11 @@ export class TxUnit {
     cache?.follow(mark);
   }
 
+  /** Of the state that it reads; null: it was resumed. */
+  get mark(): number | null {
+    return this.#mark;
+  }
+
   /** Goes on at this height with what it has read, once. False: something was written since. */
   resume(height: number): boolean {
     const { mark } = readTotals(this.reader);
@@ -89,6 +94,10 @@ export class TxUnit {
     return tx?.isDeleted ? undefined : (tx ?? undefined);
   }
 
+  isDeleted(txId: Uint8Array): boolean {
+    return this.#loaded.get(txId)?.isDeleted === true;
+  }
+
   /** Since which height the best chain has a record; 0: it is not to be relied on; null: there is none. */
   minedHeight(txId: Uint8Array): number | null {
     const height = this.cache?.heights.get(txId) ?? UNKNOWN;
@@ -120,7 +129,9 @@ export class TxUnit {
     return tx;
   }
 
+  /** Also one that was not loaded here (due-row.ts). */
   delete(tx: LoadedTx): void {
+    this.#loaded.set(tx.txId, tx);
     tx.isDeleted = true;
     tx.isChanged = true;
   }

@@ -11,8 +11,10 @@ import { TX_PAGE_SLOTS } from '../../util/limits.ts';
 import { needsParents } from '../rules/mining.ts';
 import { readMinedHeight } from './codec.ts';
 import { pageKey, TX_DUE, TX_OUTPUT, TX_PAGE, TX_PRESERVED, TX_RECORD, TX_REFERENCE, TX_TOMBSTONE, TX_UNMINED } from './columns.ts';
+import { dueFacts } from './due-row.ts';
 import { distinctParents, type LoadedTx, pageCount } from './loaded-tx.ts';
 import { encodeOutputRow } from './outputs.ts';
+import { RecordHead } from './record-head.ts';
 import { newMark, putTotals, readTotals } from './totals.ts';
 import type { TxCache } from './tx-cache.ts';
 import type { TxUnit } from './unit.ts';
@@ -22,6 +24,7 @@ const idKey = new Uint8Array(TXID_BYTES);
 const heightKey = new Uint8Array(4 + TXID_BYTES);
 const pairKey = new Uint8Array(2 * TXID_BYTES);
 const heightValue = new Uint8Array(4);
+const head = new RecordHead(EMPTY, 0);
 
 export function writeUnit(unit: TxUnit, batch: Batch): void {
   const { changed } = unit;
@@ -31,9 +34,10 @@ export function writeUnit(unit: TxUnit, batch: Batch): void {
   unit.cache?.written(mark);
   let { records } = readTotals(unit.reader);
   for (const tx of changed) {
-    if (tx.isDeleted) writeDeleted(unit, batch, tx);
-    else writeChanged(unit, batch, tx);
-    writeIndexes(unit, batch, tx);
+    const row = tx.isDeleted ? null : tx.state.encoded();
+    if (row === null) writeDeleted(unit, batch, tx);
+    else writeChanged(unit, batch, tx, row);
+    writeIndexes(unit, batch, tx, row);
     records += (tx.isDeleted ? 0 : 1) - (tx.before === null ? 0 : 1);
   }
   writeU32(heightValue, 0, unit.height);
@@ -41,9 +45,8 @@ export function writeUnit(unit: TxUnit, batch: Batch): void {
   putTotals(batch, { records, mark });
 }
 
-function writeChanged({ cache }: TxUnit, batch: Batch, tx: LoadedTx): void {
+function writeChanged({ cache }: TxUnit, batch: Batch, tx: LoadedTx, row: Uint8Array): void {
   const { txId, state, pages, outputs } = tx;
-  const row = state.encoded();
   putRow(batch, txId, 0, row);
   cache?.rows.put(txId, row);
   if (tx.before === null || state.hasNewPlace(tx.before)) cache?.heights.setMined(txId, readMinedHeight(row, 0));
@@ -71,11 +74,11 @@ function writeDeleted(unit: TxUnit, batch: Batch, tx: LoadedTx): void {
   else for (const [key] of unit.reader.scan(TX_TOMBSTONE, { gte: txId, lt: prefixEnd(txId, txId.length) })) batch.del(TX_TOMBSTONE, key);
 }
 
-/** The keys by which a record is found, from what it was to what it is. */
-function writeIndexes(unit: TxUnit, batch: Batch, tx: LoadedTx): void {
+/** The keys by which a record is found, from what it was to what it is. `row`: as it is stored; null: it is deleted. */
+function writeIndexes(unit: TxUnit, batch: Batch, tx: LoadedTx, row: Uint8Array | null): void {
   const { txId, state, before } = tx;
   const after = tx.isDeleted ? null : state;
-  move(batch, TX_DUE, txId, 0, before?.deleteAtHeight, after?.deleteAtHeight);
+  moveDue(batch, txId, 0, before?.deleteAtHeight ?? null, after?.deleteAtHeight ?? null, row);
   move(batch, TX_UNMINED, txId, 0, before?.unminedSince, after?.unminedSince);
   move(batch, TX_PRESERVED, txId, 0, before?.preserveUntil, after?.preserveUntil);
   const didNeed = before !== null && needsParents(before);
@@ -120,6 +123,24 @@ export function move(
     writeU32(heightKey, 0, to);
     batch.put(column, heightKey, EMPTY);
   }
+}
+
+/** As `move` in the index of due records, for a record that was changed. `row`: as it is stored; null: it is deleted. */
+export function moveDue(
+  batch: Batch,
+  ids: Uint8Array,
+  idAt: number,
+  from: number | null,
+  to: number | null,
+  row: Uint8Array | null,
+  rowAt = 0,
+): void {
+  if (from !== to && from !== null) move(batch, TX_DUE, ids, idAt, from, null);
+  if (to === null || row === null) return;
+  [head.bytes, head.at] = [row, rowAt];
+  copyBytes(ids, idAt, heightKey, 4, TXID_BYTES);
+  writeU32(heightKey, 0, to);
+  batch.put(TX_DUE, heightKey, dueFacts(head));
 }
 
 /** In the buffer for pairs. */

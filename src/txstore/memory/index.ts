@@ -7,6 +7,7 @@ import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { compareBytes, equalBytes, toHex } from '../../util/bytes.ts';
 import type {
   ChildRead,
+  DueParent,
   ParentChild,
   PassProgress,
   PruneCursor,
@@ -210,7 +211,7 @@ export class MemoryTxStore implements TxStore {
     return unmined.sort((a, b) => a.since - b.since);
   }
 
-  async dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly PruneCursor[]> {
+  async dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly DueParent[]> {
     return dueOf(this.#txs, allowedHeight)
       .filter((cursor) => after === null || compareCursors(cursor, after) > 0)
       .slice(0, limit);
@@ -220,8 +221,8 @@ export class MemoryTxStore implements TxStore {
     return dueOf(this.#txs, height).length;
   }
 
-  async readParents(txIds: readonly Uint8Array[]): Promise<readonly (PruneParent | null)[]> {
-    return txIds.map((txId) => {
+  async readParents(due: readonly Pick<DueParent, 'txId'>[]): Promise<readonly (PruneParent | null)[]> {
+    return due.map(({ txId }) => {
       const record = this.#txs.get(toHex(txId));
       return record === undefined ? null : pruneParentOf(this.#txs, record);
     });

@@ -6,7 +6,7 @@
  */
 import { UnspentError } from '../../util/errors.ts';
 import { distinctIds, IdMap } from '../../util/id-map.ts';
-import type { ChildRead, ParentChild, ProvenParent, PruneCursor, PruneParent, RemovalResult } from '../prune-store.ts';
+import type { ChildRead, DueParent, ParentChild, ProvenParent, PruneCursor, PruneParent, RemovalResult } from '../prune-store.ts';
 import { type ChildEvidence, judge, type KeepReason, type PruneHeights } from '../rules/verdict.ts';
 import type { TxStore } from '../store.ts';
 import type { PruneCounters } from './counters.ts';
@@ -36,11 +36,11 @@ export interface ChunkResult {
 }
 
 /** `restart`: where the scan goes on after a crash; nothing behind it may be left undecided. */
-export async function pruneChunk(context: PassContext, due: readonly PruneCursor[], restart: PruneCursor | null): Promise<ChunkResult> {
+export async function pruneChunk(context: PassContext, due: readonly DueParent[], restart: PruneCursor | null): Promise<ChunkResult> {
   const { counters, now } = context;
   const began = now();
   counters.add('prune_candidates_total', due.length);
-  const parents = (await context.store.readParents(due.map(({ txId }) => txId))).filter((parent) => parent !== null);
+  const parents = (await context.store.readParents(due)).filter((parent) => parent !== null);
   const evidence = await readEvidence(context, parents);
   const proven: ProvenParent[] = [];
   const kept: KeptParent[] = [];

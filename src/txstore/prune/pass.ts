@@ -8,7 +8,7 @@
 import { toHex } from '../../util/bytes.ts';
 import { PRUNE_UNMINED_BATCH } from '../../util/limits.ts';
 import { nextTurn } from '../../util/time-slice.ts';
-import type { PruneCursor } from '../prune-store.ts';
+import type { DueParent, PruneCursor } from '../prune-store.ts';
 import { heightAfter } from '../rules/heights.ts';
 import { type ChunkResult, type KeptParent, type PassContext, pruneChunk } from './chunk.ts';
 
@@ -56,7 +56,7 @@ export async function runPass(context: PassContext): Promise<PassResult> {
 }
 
 interface Wave {
-  readonly chunks: readonly (readonly PruneCursor[])[];
+  readonly chunks: readonly (readonly DueParent[])[];
   /** Nothing is due behind it. */
   readonly isLast: boolean;
 }
@@ -65,7 +65,7 @@ interface Wave {
 async function nextWave({ store, settings, heights }: PassContext, after: PruneCursor | null): Promise<Wave> {
   const limit = settings.chunkParents * settings.parallelChunks;
   const due = await store.dueParents(heights.allowed, after, limit);
-  const chunks: (readonly PruneCursor[])[] = [];
+  const chunks: (readonly DueParent[])[] = [];
   for (let at = 0; at < due.length; at += settings.chunkParents) chunks.push(due.slice(at, at + settings.chunkParents));
   return { chunks, isLast: due.length < limit };
 }
@@ -73,7 +73,7 @@ async function nextWave({ store, settings, heights }: PassContext, after: PruneC
 /** After a crash the whole wave is decided on again: its chunks end in any order. */
 async function runWave(
   context: PassContext,
-  wave: readonly (readonly PruneCursor[])[],
+  wave: readonly (readonly DueParent[])[],
   restart: PruneCursor | null,
 ): Promise<readonly ChunkResult[]> {
   return Promise.all(wave.map((chunk) => pruneChunk(context, chunk, restart)));

@@ -10,6 +10,7 @@ import { PRUNE_UNMINED_BATCH, TXS_READ_BATCH } from '../../util/limits.ts';
 import { clearLosers, letWin, setLosers, spendInputs, unspendOutputs } from '../conflicts.ts';
 import type {
   ChildRead,
+  DueParent,
   ParentChild,
   PassProgress,
   PruneCursor,
@@ -275,7 +276,7 @@ export class SqlTxStore implements TxStore {
     return this.database.readOne((tx) => readUnmined(tx, cutoff, null, limit));
   }
 
-  async dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly PruneCursor[]> {
+  async dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly DueParent[]> {
     return this.database.readOne((tx) => readDue(tx, allowedHeight, after, limit));
   }
 
@@ -290,7 +291,8 @@ export class SqlTxStore implements TxStore {
     return count;
   }
 
-  async readParents(txIds: readonly Uint8Array[]): Promise<readonly (PruneParent | null)[]> {
+  async readParents(due: readonly Pick<DueParent, 'txId'>[]): Promise<readonly (PruneParent | null)[]> {
+    const txIds = due.map(({ txId }) => txId);
     return this.database.read((tx) => readPruneParents(tx, txIds));
   }
 

@@ -1,6 +1,7 @@
 /** SD18 to SD28, SD35, SD44 to SD46, SD52, SD53, SD66, SD67: what every operation does to a record. */
 import assert from 'node:assert/strict';
 import { slotHash } from '../../../src/txstore/rules/slots.ts';
+import type { TxStore } from '../../../src/txstore/store.ts';
 import type { TxScenario } from '../scenarios.ts';
 import { ANYBODY, blockAt, idOf, nameOf, outpointOf, TxWorld, withMethods } from '../support/world.ts';
 
@@ -238,7 +239,7 @@ async function dueList(world: TxWorld): Promise<string[]> {
 function withDue(world: TxWorld, name: string): ReturnType<TxWorld['newPruner']> {
   const { store } = world;
   const dueParents = async (_: number, after: unknown) => (after === null ? [{ height: 1, txId: idOf(name) }] : []);
-  const readParents = async (txIds: readonly Uint8Array[]) =>
-    (await store.readParents(txIds)).map((parent) => parent && { ...parent, deleteAtHeight: 1 });
+  const readParents: TxStore['readParents'] = async (due) =>
+    (await store.readParents(due)).map((parent) => parent && { ...parent, deleteAtHeight: 1 });
   return world.newPruner({}, { store: withMethods(store, { dueParents, readParents }) });
 }

@@ -55,6 +55,10 @@ async function embeddedTest(): Promise<void> {
     await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
     return refusedHalfWay(world);
   }
+  if (shownBy === 'index') {
+    const { changedSinceRead } = await import('../support/changed-since-read.ts');
+    return changedSinceRead((settings, limit) => openEmbedded(engine, settings, limit));
+  }
   const { scenarioTitled } = await import('../scenarios.ts');
   return scenarioTitled(shownBy)((settings, limit) => openEmbedded(engine, settings, limit));
 }

@@ -27,6 +27,8 @@ export const CHANGES: readonly ((world: TxWorld) => Promise<unknown>)[] = [
   (world) => world.unmine(['C0'], 100, 200),
   ({ store }) => store.markOnBestChain(['C20', 'C40'].map(idOf), false, 200),
   ({ store }) => store.setConflicting([idOf('P')], true, 200),
+  // It is due, and stays so.
+  ({ store }) => store.setConflicting([idOf('Q')], true, 200),
   ({ store }) => store.processConflicting([idOf('L')], 200),
   ({ store }) => store.setLocked(['P', 'Q'].map(idOf), true, 200),
   ({ store }) => store.preserve(['Q', 'D'].map(idOf), 300, 200),
@@ -37,7 +39,7 @@ export const CHANGES: readonly ((world: TxWorld) => Promise<unknown>)[] = [
 
 /** As a pass at 400 removes Q. */
 async function removeQ({ store }: TxWorld): Promise<void> {
-  const [parent] = await store.readParents([idOf('Q')]);
+  const [parent] = await store.readParents([{ txId: idOf('Q') }]);
   const [read] = await store.readChildren([idOf('D')]);
   assert.ok(parent !== null && read.kind === 'present');
   const children = [{ txId: idOf('D'), version: read.child.version }];
