@@ -44,6 +44,8 @@ export interface PruneParent {
   readonly hasUnspentSlot: boolean;
   /** Distinct, over all slots of all pages. */
   readonly children: readonly Uint8Array[];
+  /** Those of them that a pass has deleted, as far as the record itself says so; `readTombstones` tells of the others. */
+  readonly prunedChildren?: readonly Uint8Array[];
   /** An unmined or conflicting record with an input on it; null: none. */
   readonly referrer: Uint8Array | null;
 }

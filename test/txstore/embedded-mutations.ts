@@ -14,13 +14,7 @@ const MUTATIONS: readonly Mutation[] = [
     'SD04',
   ],
   ['F12 what is missing is told', 'embedded/index.ts', 'throw txRefusal.missing(', 'void txRefusal.missing(', 'SD20'],
-  [
-    'F15 one batch',
-    'embedded/write.ts',
-    'for (const [parent, child] of unit.tombstones)',
-    'batch.commit(); for (const [parent, child] of unit.tombstones)',
-    'batches',
-  ],
+  ['F15 one batch', 'embedded/write.ts', 'if (row === null) writeDeleted(', 'batch.commit(); if (row === null) writeDeleted(', 'batches'],
   [
     'the index says what the record says',
     'embedded/write.ts',
@@ -29,6 +23,14 @@ const MUTATIONS: readonly Mutation[] = [
     'batches',
   ],
   ['the index as it was', 'embedded/due-row.ts', '|| mark !== this.mark', '', 'index'],
+  ['F5 tombstones that leave the record', 'embedded/unit.ts', 'this.#moveTombstone(tx, pruned);', '', 'SD19'],
+  [
+    'F5 tombstones of spends in place',
+    'embedded/spend-in-place.ts',
+    'if (head.hasPruned && isPrunedSpender(rows.bytes, head.prunedPlace(), head.slotsPlace(), txId)) return true;',
+    '',
+    'SD19',
+  ],
   ['children of every page', 'embedded/unit.ts', 'first < outputCount;', 'first < Math.min(outputCount, TX_PAGE_SLOTS);', 'SD12'],
   [
     'spends in place that are undone',

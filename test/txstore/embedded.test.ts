@@ -6,12 +6,21 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openMemory } from '../../src/engine/memory.ts';
 import { openEngineIn } from '../../src/engine/open.ts';
-import { TX_DUE, TX_PRESERVED, TX_RECORD, TX_REFERENCE, TX_STORE_COLUMNS, TX_UNMINED } from '../../src/txstore/embedded/columns.ts';
+import {
+  TX_DUE,
+  TX_PRESERVED,
+  TX_RECORD,
+  TX_REFERENCE,
+  TX_STORE_COLUMNS,
+  TX_TOMBSTONE,
+  TX_UNMINED,
+} from '../../src/txstore/embedded/columns.ts';
 import { EmbeddedTxStore } from '../../src/txstore/embedded/index.ts';
 import { indexDifferences, rebuildIndexes } from '../../src/txstore/embedded/indexes.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { runEmbeddedMutations } from './embedded-mutations.ts';
-import { runTxScenarios } from './scenarios.ts';
+import { runTxScenarios, scenarioTitled } from './scenarios.ts';
+import { rewriteAsBefore } from './support/as-before.ts';
 import { BreakingEngine, everyChangeIsOneBatch } from './support/breaking-engine.ts';
 import { changedSinceRead } from './support/changed-since-read.ts';
 import { contentOf, fillIndexes } from './support/changes.ts';
@@ -90,6 +99,32 @@ describe('transaction store: embedded', () => {
     batch.commit();
     assert.deepEqual(await world.pass(388), ['P', 'Q', 'R']);
     assert.deepEqual([...engine.scan(TX_DUE)], []);
+  });
+
+  it('SD19 tombstones go with their record, wherever they stand', async () => {
+    const engine = openMemory(TX_STORE_COLUMNS);
+    await scenarioTitled('SD19')((settings, limit) => openEmbedded(engine, settings, limit));
+    assert.deepEqual([...engine.scan(TX_TOMBSTONE)], []);
+  });
+
+  it('SD19 SD31 rows as an earlier version wrote them mean what they meant', async () => {
+    const engine = openMemory(TX_STORE_COLUMNS);
+    await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
+    await world.add('P', { at: 90, mined: 90, outputs: 2 });
+    await world.add('C', { at: 100, mined: 100, spends: ['P:0'] });
+    await world.add('D', { at: 100, mined: 100, spends: ['C:0'] });
+    assert.deepEqual(await world.pass(388), ['C']);
+    rewriteAsBefore(engine);
+    world.opened = await openEmbedded(engine, SETTINGS, { depthMax: 288 }, SMALL_CACHE_BYTES);
+    world.pruner = world.newPruner();
+    assert.equal([...engine.scan(TX_TOMBSTONE)].length, 1);
+    assert.deepEqual((await world.get('P')).tombstones, [{ txId: idOf('C'), height: 388 }]);
+    for (const output of ['P:0', 'P:1']) await world.refused('INVALID_SPEND', () => world.spend('C', [output], 400));
+    await world.add('E', { at: 400, mined: 400, spends: ['P:1'] });
+    rewriteAsBefore(engine);
+    assert.deepEqual(indexDifferences(engine), []);
+    assert.deepEqual(await world.pass(688), ['P']);
+    assert.deepEqual([...engine.scan(TX_TOMBSTONE)], []);
   });
 
   it('F4 a record that changed since its row of the index was read is read anew', async () => {

@@ -9,6 +9,7 @@
  *   reassigned  output u32, spendable from u32, hash 32
  *   slots     of the first page: state u8, spender 32, its input u32
  *   inputs    transaction 32, output u32
+ *   pruned    which slots are of transactions that a pass has deleted, if there are any (pruned-slots.ts)
  *   outputs   amount u64, length of the script u16, script; large ones have rows of their own (`TX_OUTPUT`)
  *
  * The hash that binds a slot follows from its output and is not stored, unless the output was reassigned. What changes
@@ -19,6 +20,7 @@ import { copyBytes, readU16, readU32, writeU32 } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';
 import type { DeletionState, TxBlock, TxRecord, TxSlot } from '../records.ts';
+import type { PrunedSlot } from './pruned-slots.ts';
 
 /** A record without its inputs, outputs and tombstones. */
 export interface TxState
@@ -27,6 +29,8 @@ export interface TxState
   readonly outputCount: number;
   readonly inputCount: number;
   readonly reassigned: readonly ReassignedOutput[];
+  /** Slots of the first page whose transaction a pass has deleted, by number. */
+  readonly pruned: readonly PrunedSlot[];
   /** There are rows of tombstones. */
   readonly hasTombstones: boolean;
   /** A slot was unspent since there were: tombstones may be of transactions that no slot names. */
@@ -76,6 +80,7 @@ export const FLAG = {
   hasTombstones: 0x100,
   wasUnspent: 0x200,
   hasOutputRows: 0x400,
+  hasPruned: 0x800,
 } as const;
 
 export const SLOT_STATES: readonly TxSlot['state'][] = ['unspent', 'spent', 'frozen'];

@@ -10,7 +10,7 @@
  *   txs_unmined     unminedSince u32, txid
  *   txs_preserved   preserveUntil u32, txid
  *   txs_reference   parent, child            the child is unmined or conflicting and has an input on the parent
- *   txs_tombstone   parent, child            the height at which the child was pruned
+ *   txs_tombstone   parent, child            the height at which the child was pruned, where no slot of the record can say it
  *
  * Whoever opens an engine for the store names these columns.
  */

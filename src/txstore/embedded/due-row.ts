@@ -8,7 +8,6 @@
 import { isUnspentError } from '../../util/errors.ts';
 import { TX_DUE_FACTS_BYTES_MAX } from '../../util/limits.ts';
 import type { DueParent } from '../prune-store.ts';
-import { bodyBytes } from './codec.ts';
 import { type LoadedTx, loadedTx } from './loaded-tx.ts';
 import type { RecordHead } from './record-head.ts';
 
@@ -17,7 +16,7 @@ const NO_FACTS = new Uint8Array();
 /** Of the record that the head stands on, as it is to be stored; a view of its bytes. */
 export function dueFacts(head: RecordHead): Uint8Array {
   const { bytes, at } = head;
-  const end = head.slotsPlace() + bodyBytes(head.outputCount, head.inputCount);
+  const end = head.outputsPlace();
   return end - at > TX_DUE_FACTS_BYTES_MAX ? NO_FACTS : bytes.subarray(at, end);
 }
 

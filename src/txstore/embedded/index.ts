@@ -41,7 +41,7 @@ import type {
   UnminedTx,
 } from '../store.ts';
 import type { TxState } from './codec.ts';
-import { heightKey, PROGRESS_KEY, pairKey, readHeightKey, TX_DUE, TX_PRESERVED, TX_RECORD, TX_TOMBSTONE, TX_UNMINED } from './columns.ts';
+import { heightKey, PROGRESS_KEY, readHeightKey, TX_DUE, TX_PRESERVED, TX_RECORD, TX_UNMINED } from './columns.ts';
 import { createInPlace } from './create-in-place.ts';
 import { DueRow } from './due-row.ts';
 import type { LoadedTx } from './loaded-tx.ts';
@@ -286,8 +286,9 @@ export class EmbeddedTxStore implements TxStore {
   }
 
   async readTombstones(pairs: readonly ParentChild[]): Promise<readonly boolean[]> {
-    const keys = pairs.map(({ parent, child }) => pairKey(parent, child));
-    return this.#engine.getMany(TX_TOMBSTONE, keys).map((row) => row !== undefined);
+    const unit = new TxUnit(this.#engine, this.settings, 0, this.#cache);
+    unit.load(pairs.map(({ parent }) => parent));
+    return pairs.map(({ parent, child }) => unit.hasTombstone(parent, child));
   }
 
   async removeParents(removal: Removal): Promise<RemovalResult> {

@@ -1,15 +1,15 @@
 /** Whole records of the embedded store, with outputs and tombstones. */
 import type { Reader } from '../../engine/engine.ts';
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
-import { readU32 } from '../../util/bytes.ts';
+import { compareBytes, readU32 } from '../../util/bytes.ts';
 import { prefixEnd } from '../../util/key-range.ts';
 import type { Tombstone, TxOutput, TxRecord } from '../records.ts';
 import { txRefusal } from '../rules/refusals.ts';
-import { readInputs } from './codec.ts';
+import { readInputs, SLOT_BYTES } from './codec.ts';
 import { childOfPair, TX_RECORD, TX_TOMBSTONE } from './columns.ts';
-import { loadedTx, pageCount } from './loaded-tx.ts';
+import { type LoadedTx, loadedTx, pageCount } from './loaded-tx.ts';
 import { readSmallOutput } from './outputs.ts';
-import { readOutputRow, readSlot } from './slots.ts';
+import { readOutputRow, readSlot, slotSpenderId } from './slots.ts';
 
 /** In the order of the ids, null where there is none. */
 export function readRecords(reader: Reader, txIds: readonly Uint8Array[]): (TxRecord | null)[] {
@@ -38,7 +38,7 @@ function wholeRecord(reader: Reader, txId: Uint8Array, row: Uint8Array): TxRecor
     outputs,
     blocks: state.blocks,
     conflictingChildren: state.conflictingChildren,
-    tombstones: state.hasTombstones ? tombstonesOf(reader, txId) : [],
+    tombstones: tombstonesOf(reader, tx),
     spendable: state.spendable,
     spentCount: state.spentCount,
     unminedSince: state.unminedSince,
@@ -53,7 +53,15 @@ function wholeRecord(reader: Reader, txId: Uint8Array, row: Uint8Array): TxRecor
   };
 }
 
-function tombstonesOf(reader: Reader, txId: Uint8Array): Tombstone[] {
-  const range = { gte: txId, lt: prefixEnd(txId, txId.length) };
-  return [...reader.scan(TX_TOMBSTONE, range)].map(([key, value]) => ({ txId: childOfPair(key), height: readU32(value, 0) }));
+/** By id. */
+function tombstonesOf(reader: Reader, { txId, state }: LoadedTx): Tombstone[] {
+  const { bytes, slotsAt, pruned, hasTombstones } = state;
+  const inRecord = pruned.map(({ slot, height }) => ({ txId: slotSpenderId(bytes, slotsAt + SLOT_BYTES * slot), height }));
+  if (!hasTombstones) return inRecord.sort(byId);
+  const rows = [...reader.scan(TX_TOMBSTONE, { gte: txId, lt: prefixEnd(txId, txId.length) })];
+  return [...inRecord, ...rows.map(([key, value]) => ({ txId: childOfPair(key), height: readU32(value, 0) }))].sort(byId);
+}
+
+function byId(a: Tombstone, b: Tombstone): number {
+  return compareBytes(a.txId, b.txId);
 }

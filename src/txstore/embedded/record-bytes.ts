@@ -4,11 +4,14 @@
  * taken apart when somebody asks for them; only a list that has changed, and may
  * be longer now, makes the record be put together anew.
  */
-import { copyBytes, readU16 } from '../../util/bytes.ts';
+import { copyBytes, readU16, writeU16 } from '../../util/bytes.ts';
+import { TX_PAGE_SLOTS } from '../../util/limits.ts';
 import type { TxBlock } from '../records.ts';
 import {
   bodyBytes,
   damagedRecord,
+  FLAG,
+  HEAD,
   HEAD_BYTES,
   listsBytes,
   type ReassignedOutput,
@@ -19,7 +22,10 @@ import {
   writeLists,
 } from './codec.ts';
 import { OUTPUT_HEAD_BYTES } from './outputs.ts';
+import { type PrunedSlot, prunedSlotsBytes, readPrunedSlots, writePrunedSlots } from './pruned-slots.ts';
 import { RecordHead } from './record-head.ts';
+
+const NONE_PRUNED: readonly PrunedSlot[] = [];
 
 export class RecordBytes extends RecordHead implements TxState {
   readonly txId: Uint8Array;
@@ -31,7 +37,9 @@ export class RecordBytes extends RecordHead implements TxState {
   private blockList: readonly TxBlock[] | null = null;
   private loserList: readonly Uint8Array[] | null = null;
   private reassignedList: readonly ReassignedOutput[] | null = null;
+  private prunedList: readonly PrunedSlot[] | null = null;
   private hasNewList = false;
+  private hasNewPruned = false;
 
   /** Throws STORE_DAMAGED. */
   constructor(txId: Uint8Array, bytes: Uint8Array, at: number, end: number) {
@@ -40,12 +48,14 @@ export class RecordBytes extends RecordHead implements TxState {
     this.txId = txId;
     this.end = end;
     this.slotsAt = this.slotsPlace();
-    if (this.outputsAt > end) throw damagedRecord(end - at);
+    if (this.prunedAt > end || this.outputsAt > end) throw damagedRecord(end - at);
   }
 
-  /** Throws STORE_DAMAGED if slots, inputs and outputs do not end where the record does. */
+  /** Throws STORE_DAMAGED if slots, inputs and outputs do not end where the record does, or it lists slots that it has not. */
   check(): void {
     const { bytes, end, outputCount } = this;
+    const slots = Math.min(outputCount, TX_PAGE_SLOTS);
+    if (this.pruned.some(({ slot }) => slot >= slots)) throw damagedRecord(end - this.at);
     let at = this.outputsAt;
     if (!this.hasOutputRows) for (let n = 0; n < outputCount && at < end; n++) at += OUTPUT_HEAD_BYTES + readU16(bytes, at + 8);
     if (at !== end) throw damagedRecord(end - this.at);
@@ -55,8 +65,12 @@ export class RecordBytes extends RecordHead implements TxState {
     return this.slotsAt + bodyBytes(this.outputCount, 0);
   }
 
-  get outputsAt(): number {
+  get prunedAt(): number {
     return this.slotsAt + bodyBytes(this.outputCount, this.inputCount);
+  }
+
+  get outputsAt(): number {
+    return this.prunedAt + (this.hasPruned ? prunedSlotsBytes(readU16(this.bytes, this.prunedAt)) : 0);
   }
 
   /** Whether it may be in other blocks than when it was read, mined or unmined, or have lost or won. */
@@ -66,13 +80,19 @@ export class RecordBytes extends RecordHead implements TxState {
 
   /** As it is to be stored; a view, if nothing has become longer or shorter. */
   encoded(): Uint8Array {
-    const { bytes, at, end, slotsAt } = this;
-    if (!this.hasNewList) return bytes.subarray(at, end);
-    const head = HEAD_BYTES + listsBytes(this);
-    const row = new Uint8Array(head + end - slotsAt);
+    const { bytes, at, end, slotsAt, prunedAt, outputsAt, pruned } = this;
+    if (!this.hasNewList && !this.hasNewPruned) return bytes.subarray(at, end);
+    const newSlotsAt = HEAD_BYTES + listsBytes(this);
+    const newPrunedAt = newSlotsAt + prunedAt - slotsAt;
+    const newOutputsAt = newPrunedAt + prunedSlotsBytes(pruned.length);
+    const row = new Uint8Array(newOutputsAt + end - outputsAt);
     copyBytes(bytes, at, row, 0, HEAD_BYTES);
+    const flags = readU16(row, HEAD.flags);
+    writeU16(row, HEAD.flags, pruned.length > 0 ? flags | FLAG.hasPruned : flags & ~FLAG.hasPruned);
     writeLists(row, 0, this);
-    row.set(bytes.subarray(slotsAt, end), head);
+    row.set(bytes.subarray(slotsAt, prunedAt), newSlotsAt);
+    if (pruned.length > 0) writePrunedSlots(row, newPrunedAt, pruned);
+    row.set(bytes.subarray(outputsAt, end), newOutputsAt);
     return row;
   }
 
@@ -92,6 +112,15 @@ export class RecordBytes extends RecordHead implements TxState {
   set conflictingChildren(losers: readonly Uint8Array[]) {
     this.loserList = losers;
     this.hasNewList = true;
+  }
+
+  get pruned(): readonly PrunedSlot[] {
+    this.prunedList ??= this.hasPruned ? readPrunedSlots(this.bytes, this.prunedAt) : NONE_PRUNED;
+    return this.prunedList;
+  }
+  set pruned(slots: readonly PrunedSlot[]) {
+    this.prunedList = slots;
+    this.hasNewPruned = true;
   }
 
   get reassigned(): readonly ReassignedOutput[] {

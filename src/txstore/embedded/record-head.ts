@@ -6,7 +6,8 @@
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { readU16, readU32, writeU16, writeU32 } from '../../util/bytes.ts';
 import type { DueState } from '../rules/deletion.ts';
-import { BLOCK_BYTES, FLAG, HEAD, HEAD_BYTES, REASSIGNED_BYTES } from './codec.ts';
+import { BLOCK_BYTES, bodyBytes, FLAG, HEAD, HEAD_BYTES, REASSIGNED_BYTES } from './codec.ts';
+import { prunedSlotsBytes } from './pruned-slots.ts';
 
 const NONE = { length: 0 } as const;
 const SOME = { length: 1 } as const;
@@ -31,6 +32,17 @@ export class RecordHead implements DueState {
       TXID_BYTES * readU32(bytes, at + HEAD.loserCount) +
       REASSIGNED_BYTES * readU32(bytes, at + HEAD.reassignedCount)
     );
+  }
+
+  /** Behind the inputs: pruned slots, if there are any. */
+  prunedPlace(): number {
+    return this.slotsPlace() + bodyBytes(this.outputCount, this.inputCount);
+  }
+
+  /** Behind all that changes: small outputs. */
+  outputsPlace(): number {
+    const at = this.prunedPlace();
+    return this.hasPruned ? at + prunedSlotsBytes(readU16(this.bytes, at)) : at;
   }
 
   /** Of length 1 where there are some: who asks a head wants to know no more. */
@@ -134,6 +146,11 @@ export class RecordHead implements DueState {
   }
   set wasUnspent(was: boolean) {
     this.setFlag(FLAG.wasUnspent, was);
+  }
+
+  /** A pass has deleted the transactions of some slots. */
+  get hasPruned(): boolean {
+    return this.has(FLAG.hasPruned);
   }
 
   get hasOutputRows(): boolean {

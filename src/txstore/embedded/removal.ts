@@ -5,13 +5,13 @@ import { equalBytes } from '../../util/bytes.ts';
 import { prefixEnd } from '../../util/key-range.ts';
 import type { ChildRead, DueParent, ProvenParent, PruneParent, Removal, RemovalResult } from '../prune-store.ts';
 import { isAsProven } from '../rules/verdict.ts';
-import { readMinedHeight } from './codec.ts';
+import { readMinedHeight, SLOT_BYTES } from './codec.ts';
 import { childOfPair, TX_RECORD, TX_REFERENCE } from './columns.ts';
 import { DueRow } from './due-row.ts';
 import { idKeys } from './id-keys.ts';
 import { distinctParents, type LoadedTx, loadedTx } from './loaded-tx.ts';
 import { GONE, UNKNOWN } from './mined-heights.ts';
-import { isHeldBy } from './slots.ts';
+import { isHeldBy, slotSpenderView } from './slots.ts';
 import { readTotals } from './totals.ts';
 import type { TxCache } from './tx-cache.ts';
 import type { TxUnit } from './unit.ts';
@@ -37,8 +37,10 @@ export function readParents(unit: TxUnit, due: readonly Pick<DueParent, 'txId'>[
 function readParent(unit: TxUnit, tx: LoadedTx): ReadParent {
   const { txId, version, deleteAtHeight, preserveUntil, isConflicting, spentCount, spendable } = tx.state;
   const hasUnspentSlot = spentCount < spendable;
-  const [children, referrer] = [unit.children(tx), firstReferrer(unit, txId)];
-  return { txId, version, deleteAtHeight, preserveUntil, isConflicting, hasUnspentSlot, children, referrer, unit, tx };
+  const [children, referrer] = [unit.childrenInPlace(tx), firstReferrer(unit, txId)];
+  const { bytes, slotsAt, pruned } = tx.state;
+  const prunedChildren = pruned.map(({ slot }) => slotSpenderView(bytes, slotsAt + SLOT_BYTES * slot));
+  return { txId, version, deleteAtHeight, preserveUntil, isConflicting, hasUnspentSlot, children, prunedChildren, referrer, unit, tx };
 }
 
 /** F3: an unmined or conflicting record with an input on the parent. */
@@ -155,7 +157,7 @@ function isUnchanged(unit: TxUnit, proven: ProvenParent): boolean {
     parent: state,
     isReferred: firstReferrer(unit, txId) !== null,
     childVersion: (child) => unit.minedHeight(child),
-    hasTombstone: (child) => state?.hasTombstones === true && unit.hasTombstone(txId, child),
+    hasTombstone: (child) => unit.hasTombstone(txId, child),
   });
 }
 

@@ -44,6 +44,16 @@ export function isHeldBy(reader: Reader, tx: LoadedTx, index: number, spender: U
   return (bytes[at] & ~REASSIGNED) === SPENT && isSameId(bytes, at + 1, spender, 0);
 }
 
+/** The first slot of the first page that the transaction holds; null: none. */
+export function slotHeldBy({ state }: LoadedTx, spender: Uint8Array): number | null {
+  const { bytes, slotsAt, outputCount } = state;
+  for (let slot = 0; slot < Math.min(outputCount, TX_PAGE_SLOTS); slot++) {
+    const at = slotsAt + SLOT_BYTES * slot;
+    if ((bytes[at] & ~REASSIGNED) === SPENT && isSameId(bytes, at + 1, spender, 0)) return slot;
+  }
+  return null;
+}
+
 /** Whether the output is unspent and was never reassigned. Throws STORE_DAMAGED. */
 export function isUntouched(reader: Reader, tx: LoadedTx, index: number): boolean {
   if (index >= tx.state.outputCount) return false;
@@ -53,7 +63,12 @@ export function isUntouched(reader: Reader, tx: LoadedTx, index: number): boolea
 
 /** A copy: the bytes of the slot may be another's soon. Not `slice`: of a Buffer, as some engines give rows, that would be a view. */
 export function slotSpenderId(bytes: Uint8Array, at: number): Uint8Array {
-  return new Uint8Array(bytes.subarray(at + 1, at + 1 + TXID_BYTES));
+  return new Uint8Array(slotSpenderView(bytes, at));
+}
+
+/** Of the slot as it is: good as long as nobody changes it. */
+export function slotSpenderView(bytes: Uint8Array, at: number): Uint8Array {
+  return bytes.subarray(at + 1, at + 1 + TXID_BYTES);
 }
 
 /** Returns the state it had, without whether it was reassigned. */

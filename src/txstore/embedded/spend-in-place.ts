@@ -15,6 +15,7 @@ import { SLOT_BYTES, SPENT, UNSPENT } from './codec.ts';
 import { pairKey, TX_RECORD, TX_TOMBSTONE } from './columns.ts';
 import { idKeys } from './id-keys.ts';
 import { loadedTx } from './loaded-tx.ts';
+import { isPrunedSpender } from './pruned-slots.ts';
 import { RecordHead } from './record-head.ts';
 import { ENTRY_HEAD_BYTES, type RowCache } from './row-cache.ts';
 import { newMark, putTotals, readTotals, type TxTotals } from './totals.ts';
@@ -113,6 +114,7 @@ function mayReplay(engine: Engine, rows: RowCache, places: Int32Array, txs: read
   for (const { txId, inputs } of txs) {
     for (const input of inputs) {
       head.at = places[n++];
+      if (head.hasPruned && isPrunedSpender(rows.bytes, head.prunedPlace(), head.slotsPlace(), txId)) return true;
       if (head.hasTombstones) pairs.push(pairKey(input.txId, txId));
     }
   }

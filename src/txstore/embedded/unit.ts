@@ -8,7 +8,7 @@
 import type { Batch, Reader } from '../../engine/engine.ts';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { compareBytes, equalBytes, readU32 } from '../../util/bytes.ts';
-import { distinctIds, IdMap } from '../../util/id-map.ts';
+import { distinctIds, IdMap, isSameId } from '../../util/id-map.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';
 import type { SlotSpender, TxSlot } from '../records.ts';
 import { deleteAtHeightOf } from '../rules/deletion.ts';
@@ -20,8 +20,9 @@ import { pairKey, TX_TOMBSTONE } from './columns.ts';
 import { distinctParents, type LoadedTx, loadTxs, slotPage } from './loaded-tx.ts';
 import { GONE, UNKNOWN } from './mined-heights.ts';
 import { newTx } from './new-tx.ts';
+import type { PrunedSlot } from './pruned-slots.ts';
 import { RowRoom } from './row-room.ts';
-import { isUntouched, readSlot, slotSpenderId, writeSlotState } from './slots.ts';
+import { isUntouched, readSlot, slotHeldBy, slotSpenderId, slotSpenderView, writeSlotState } from './slots.ts';
 import { readTotals } from './totals.ts';
 import type { TxCache } from './tx-cache.ts';
 import { writeUnit } from './write.ts';
@@ -33,7 +34,7 @@ export class TxUnit {
   /** Null: nothing is at hand but what this unit loads. */
   readonly cache: TxCache | null;
   /** That are to be written. */
-  readonly tombstones: (readonly [parent: Uint8Array, child: Uint8Array])[] = [];
+  readonly tombstones: (readonly [parent: Uint8Array, child: Uint8Array, height: number])[] = [];
   readonly #settings: TxStoreSettings;
   /** Of the state that it reads; null: it was resumed. */
   #mark: number | null;
@@ -156,6 +157,8 @@ export class TxUnit {
 
   /** Its state and its spender; nothing else of a slot changes but by `reassign`. */
   setSlot(tx: LoadedTx, index: number, { state, spender }: Pick<TxSlot, 'state' | 'spender'>): void {
+    const pruned = tx.state.pruned.find(({ slot }) => slot === index);
+    if (pruned !== undefined) this.#moveTombstone(tx, pruned);
     const was = writeSlotState(this.reader, tx, index, SLOT_STATES.indexOf(state), spender);
     const [wasSpent, isSpent] = [was === SPENT, state === 'spent'];
     const wasUnspent = tx.state.wasUnspent || (tx.state.hasTombstones && wasSpent && !isSpent);
@@ -165,9 +168,9 @@ export class TxUnit {
   /** As `setSlot` with what `spentSlot` gives; most outputs are untouched, so that nothing can stand in the way. Throws what `spentSlot` throws. */
   spend(tx: LoadedTx, input: SpendingInput, spender: SlotSpender): void {
     const { state } = tx;
-    if (input.hash !== undefined || state.hasTombstones || !isUntouched(this.reader, tx, input.index)) {
+    if (input.hash !== undefined || state.hasTombstones || state.pruned.length > 0 || !isUntouched(this.reader, tx, input.index)) {
       const slot = this.slot(tx, input.index, input.hash !== undefined);
-      const isPruned = state.hasTombstones && slot?.state !== 'frozen' && this.hasTombstone(tx.txId, spender.txId);
+      const isPruned = slot?.state !== 'frozen' && this.hasTombstone(tx.txId, spender.txId);
       if (!isNewSpend(slot, input, spender, isPruned, this.height)) {
         this.#changed(tx);
         return;
@@ -191,18 +194,29 @@ export class TxUnit {
 
   /** Every transaction that a slot names, on whichever page, once, by id. */
   children(tx: LoadedTx): Uint8Array[] {
+    return this.childrenInPlace(tx).map((txId) => new Uint8Array(txId));
+  }
+
+  /** As `children`, as views of slots, for those who change none. */
+  childrenInPlace(tx: LoadedTx): Uint8Array[] {
     const found: Uint8Array[] = [];
     const { outputCount } = tx.state;
     for (let first = 0; first < outputCount; first += TX_PAGE_SLOTS) {
       const { bytes, at } = slotPage(this.reader, tx, first / TX_PAGE_SLOTS);
       const end = at + SLOT_BYTES * Math.min(TX_PAGE_SLOTS, outputCount - first);
-      for (let slot = at; slot < end; slot += SLOT_BYTES) if ((bytes[slot] & ~REASSIGNED) === SPENT) found.push(slotSpenderId(bytes, slot));
+      for (let slot = at; slot < end; slot += SLOT_BYTES)
+        if ((bytes[slot] & ~REASSIGNED) === SPENT) found.push(slotSpenderView(bytes, slot));
     }
     return distinctIds(found).sort(compareBytes);
   }
 
   /** At which height the child was pruned; null: it was not. */
   tombstoneHeight(parent: Uint8Array, child: Uint8Array): number | null {
+    const tx = this.find(parent);
+    if (tx === undefined) return null;
+    const { bytes, slotsAt, pruned, hasTombstones } = tx.state;
+    const found = pruned.find(({ slot }) => isSameId(bytes, slotsAt + SLOT_BYTES * slot + 1, child, 0));
+    if (found !== undefined || !hasTombstones) return found?.height ?? null;
     const row = this.reader.get(TX_TOMBSTONE, pairKey(parent, child));
     return row === undefined ? null : readU32(row, 0);
   }
@@ -213,10 +227,24 @@ export class TxUnit {
 
   /** The version stays: a tombstone only makes it easier to delete the parent. */
   addTombstone(parent: LoadedTx, child: Uint8Array): void {
-    this.tombstones.push([parent.txId, child]);
-    if (parent.state.hasTombstones) return;
-    parent.state.hasTombstones = true;
+    const { state } = parent;
+    const slot = slotHeldBy(parent, child);
+    if (slot === null) this.#putTombstone(parent, child, this.height);
+    else state.pruned = [...state.pruned, { slot, height: this.height }].sort((a, b) => a.slot - b.slot);
     parent.isChanged = true;
+  }
+
+  #putTombstone({ txId, state }: LoadedTx, child: Uint8Array, height: number): void {
+    this.tombstones.push([txId, child, height]);
+    state.hasTombstones = true;
+  }
+
+  /** The slot is about to be another's: what was pruned stays known without it. */
+  #moveTombstone(tx: LoadedTx, pruned: PrunedSlot): void {
+    const { state } = tx;
+    this.#putTombstone(tx, slotSpenderId(state.bytes, state.slotsAt + SLOT_BYTES * pruned.slot), pruned.height);
+    state.pruned = state.pruned.filter((other) => other !== pruned);
+    state.wasUnspent = true;
   }
 
   /** Distinct, those that are there. */

@@ -40,8 +40,10 @@ export function writeUnit(unit: TxUnit, batch: Batch): void {
     writeIndexes(unit, batch, tx, row);
     records += (tx.isDeleted ? 0 : 1) - (tx.before === null ? 0 : 1);
   }
-  writeU32(heightValue, 0, unit.height);
-  for (const [parent, child] of unit.tombstones) batch.put(TX_TOMBSTONE, pairOf(parent, child), heightValue);
+  for (const [parent, child, height] of unit.tombstones) {
+    writeU32(heightValue, 0, height);
+    batch.put(TX_TOMBSTONE, pairOf(parent, child), heightValue);
+  }
   putTotals(batch, { records, mark });
 }
 
@@ -70,7 +72,7 @@ function writeDeleted(unit: TxUnit, batch: Batch, tx: LoadedTx): void {
   }
   if (!state.hasTombstones) return;
   // Every tombstone is of a transaction that a slot names, as long as no slot was unspent.
-  if (!state.wasUnspent) for (const child of unit.children(tx)) batch.del(TX_TOMBSTONE, pairOf(txId, child));
+  if (!state.wasUnspent) for (const child of unit.childrenInPlace(tx)) batch.del(TX_TOMBSTONE, pairOf(txId, child));
   else for (const [key] of unit.reader.scan(TX_TOMBSTONE, { gte: txId, lt: prefixEnd(txId, txId.length) })) batch.del(TX_TOMBSTONE, key);
 }
 

@@ -5,7 +5,7 @@
  * them (F2).
  */
 import { UnspentError } from '../../util/errors.ts';
-import { distinctIds, IdMap } from '../../util/id-map.ts';
+import { distinctIds, IdMap, isSameId } from '../../util/id-map.ts';
 import type { ChildRead, DueParent, ParentChild, ProvenParent, PruneCursor, PruneParent, RemovalResult } from '../prune-store.ts';
 import { type ChildEvidence, judge, type KeepReason, type PruneHeights } from '../rules/verdict.ts';
 import type { TxStore } from '../store.ts';
@@ -90,11 +90,13 @@ async function readEvidence(context: PassContext, parents: readonly PruneParent[
   const reads = await readChildren(context, distinctIds(parents.flatMap(({ children }) => children)));
   const evidence: Evidence[][] = [];
   const absent: AbsentChild[] = [];
-  for (const { txId: parent, children } of parents) {
+  for (const { txId: parent, children, prunedChildren } of parents) {
     const ofParent: Evidence[] = [];
     for (const txId of children) {
-      const found: Evidence = { txId, read: reads.get(txId) ?? UNREAD, hasTombstone: false };
-      if (found.read.kind === 'absent') absent.push({ parent, child: txId, evidence: found });
+      const read = reads.get(txId) ?? UNREAD;
+      const hasTombstone = read.kind === 'absent' && prunedChildren?.some((pruned) => isSameId(pruned, 0, txId, 0)) === true;
+      const found: Evidence = { txId, read, hasTombstone };
+      if (read.kind === 'absent' && !hasTombstone) absent.push({ parent, child: txId, evidence: found });
       ofParent.push(found);
     }
     evidence.push(ofParent);

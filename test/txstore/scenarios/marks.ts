@@ -32,6 +32,22 @@ export const markScenarios: readonly TxScenario[] = [
     },
   ],
   [
+    'SD19 a tombstone outlives the slot that named the child',
+    async (open) => {
+      await using world = await TxWorld.open(open);
+      await world.add('P', { at: 90, mined: 90, outputs: 3 });
+      await world.add('C', { at: 100, mined: 100, spends: ['P:0', 'P:1'] });
+      await world.add('D', { at: 100, mined: 100, spends: ['C:0'] });
+      assert.deepEqual(await world.pass(388), ['C']);
+      for (const output of ['P:0', 'P:1', 'P:2']) await world.refused('INVALID_SPEND', () => world.spend('C', [output], 400));
+      await world.unspend('P:0', 'C', 400);
+      assert.deepEqual((await world.get('P')).tombstones, [{ txId: idOf('C'), height: 388 }]);
+      for (const output of ['P:0', 'P:1', 'P:2']) await world.refused('INVALID_SPEND', () => world.spend('C', [output], 400));
+      await world.add('E', { at: 400, mined: 400, spends: ['P:0', 'P:2'] });
+      assert.deepEqual(await world.pass(688), ['P']);
+    },
+  ],
+  [
     'SD20 SD21 SD22 a record that only another branch holds is not due',
     async (open) => {
       await using world = await TxWorld.open(open);
