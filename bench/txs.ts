@@ -309,6 +309,7 @@ class PrunedStore {
    */
   async measureStorage(blocks: number): Promise<Figures> {
     const sizes: number[] = [];
+    await this.#blocks(0);
     for (let n = 0; n < blocks; n++) {
       await this.#block(Math.min(LONG_BLOCK_TXS, this.#blockTxs));
       await this.#pass(new PruneCounters());
