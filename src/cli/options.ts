@@ -47,6 +47,8 @@ export interface CommandOptions {
   readonly root?: string;
   readonly id?: string;
   readonly setHash?: string;
+  readonly header?: string;
+  readonly hashSerialized?: string;
   readonly block?: string;
   readonly tree?: 'csmt' | 'mmr';
   readonly text?: boolean;

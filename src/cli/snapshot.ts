@@ -1,12 +1,15 @@
 /**
  * `snapshot export|verify|import`: the unspent set of a store as a folder of
  * files that are the same bytes from whichever store they come; and a new store
- * from such a folder, when all of it was found to be right.
+ * from such a folder, or from a node's own set, when all of it was found to be
+ * right.
  */
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { openNetwork } from '../families/networks.ts';
 import { parsePlace } from '../query/place.ts';
+import { type ImportedSet, importNodeSet } from '../store/node-sets.ts';
 import { type ExpectedHashes, exportSnapshot, importSnapshot, type SnapshotManifest, verifySnapshot } from '../store/snapshots.ts';
 import { isHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
@@ -39,8 +42,11 @@ Examples:
     .description('check every byte of a snapshot, without a store')
     .addHelpText('after', '\nExit code 5 when something is wrong.\n\nExample:\n  $ unspent snapshot verify ./snapshot')
     .action(stoppable(verifyCommand));
-  expected(snapshot.command('import').argument('<dir>', 'folder of a snapshot'))
-    .description('make a new store from a snapshot, and follow the chain from there')
+  expected(snapshot.command('import').argument('<from>', "folder of a snapshot, file of a node's dumptxoutset, or n2c:PATH"))
+    .description('make a new store from a snapshot or from what a node has, and follow the chain from there')
+    .option('--node <url>', 'of a dump: the node to ask for its block and its hash (rpc://...)')
+    .option('--header <hex>', 'of a dump, where no node is asked: the header of its block')
+    .option('--hash-serialized <hex>', 'of a dump: what dumptxoutset or gettxoutsetinfo said the set hashes to')
     .addHelpText(
       'after',
       `
@@ -48,9 +54,14 @@ Everything is checked before the store can be opened; what fails leaves nothing 
 the place its hash comes from: compare it with what another exporter says, or, of the Bitcoin family, with the muhash
 of a node's \`gettxoutsetinfo\` at that block. The store cannot go back below the snapshot's block.
 
+A node's own set needs no other store: the file that \`dumptxoutset\` wrote (Bitcoin family), or the node itself over its
+local socket (Cardano). Nodes do not keep where in its block a transaction stood; see the page on it.
+
 Examples:
   $ unspent snapshot import ./snapshot --data ./fresh
   $ unspent snapshot import ./snapshot --data ./fresh --set-hash 5f3c... --block 00ab...
+  $ unspent snapshot import ./utxo.dump --network bitcoin --data ./fresh --node rpc://user:password@127.0.0.1:8332
+  $ unspent snapshot import n2c:/ipc/node.socket --network mainnet --data ./fresh
   $ unspent sync --data ./fresh --source n2n://127.0.0.1:3001 --follow`,
     )
     .action(stoppable(importCommand));
@@ -87,10 +98,35 @@ async function verifyCommand(context: Context, folder: string): Promise<void> {
   await run(context, 'verify', (show) => verifySnapshot(folder, { network, ...hashes, signal: context.stop, onRows: show }));
 }
 
-async function importCommand(context: Context, folder: string): Promise<void> {
+async function importCommand(context: Context, from: string): Promise<void> {
   const { config } = context.settings;
   const hashes = hashesOf(context);
-  await run(context, 'import', (show) => importSnapshot(folder, { config, ...hashes, signal: context.stop, onRows: show }));
+  const { node, header, hashSerialized } = context.options;
+  if (isSnapshotFolder(from)) {
+    if (node !== undefined || header !== undefined || hashSerialized !== undefined)
+      throw new UnspentError('USAGE', `${from} is a snapshot: --node, --header and --hash-serialized are for a node's dump`);
+    return run(context, 'import', (show) => importSnapshot(from, { config, ...hashes, signal: context.stop, onRows: show }));
+  }
+  if (hashes.id !== undefined) throw new UnspentError('USAGE', "--id is of a snapshot, and a node's own set has none");
+  checkHash('--hash-serialized', hashSerialized);
+  const { setHash, block } = hashes;
+  const seconds = stopwatch();
+  const given = { node, header, hashSerialized, setHash, block };
+  const done = await withProgress(context, 'import', (show) =>
+    importNodeSet(from, { config, ...given, signal: context.stop, onRows: show }),
+  );
+  reportNodeSet(context, done, seconds());
+}
+
+/** A folder; what is not there is looked for as one, as before there was anything else. */
+function isSnapshotFolder(from: string): boolean {
+  if (from.startsWith('n2c:')) return false;
+  return statSync(from, { throwIfNoEntry: false })?.isDirectory() ?? true;
+}
+
+function stopwatch(): () => number {
+  const started = performance.now();
+  return () => (performance.now() - started) / 1000;
 }
 
 function hashesOf({ options: { id, setHash, block } }: Context): ExpectedHashes {
@@ -99,28 +135,38 @@ function hashesOf({ options: { id, setHash, block } }: Context): ExpectedHashes 
     ['--set-hash', setHash],
     ['--block', block],
   ] as const) {
-    if (value !== undefined && !isHex(value, 32))
-      throw new UnspentError('USAGE', `${flag} takes 64 hex digits, not '${value.slice(0, 80)}'`);
+    checkHash(flag, value);
   }
   return { id, setHash, block };
+}
+
+function checkHash(flag: string, value: string | undefined): void {
+  if (value === undefined || isHex(value, 32)) return;
+  throw new UnspentError('USAGE', `${flag} takes 64 hex digits, not '${value.slice(0, 80)}'`);
 }
 
 type Show = (rows: number, total: number) => void;
 
 /** With progress, and the report when it is done. */
 async function run(context: Context, what: 'export' | 'verify' | 'import', body: (show: Show) => Promise<SnapshotManifest>): Promise<void> {
+  const seconds = stopwatch();
+  report(context, what, await withProgress(context, what, body), seconds());
+}
+
+async function withProgress<T>(context: Context, what: string, body: (show: Show) => Promise<T>): Promise<T> {
   const line = context.progress();
   onAbort(context.stop, () => line.note('stopping at the next chunk; again to end at once'));
-  const started = performance.now();
   const show: Show = (rows, total) =>
-    line.update(() => `${what}: ${count(rows)} of ${count(total)} outputs (${Math.floor((100 * rows) / Math.max(rows, total))}%)`);
-  let done: SnapshotManifest;
+    line.update(() =>
+      total === 0
+        ? `${what}: ${count(rows)} outputs`
+        : `${what}: ${count(rows)} of ${count(total)} outputs (${Math.floor((100 * rows) / Math.max(rows, total))}%)`,
+    );
   try {
-    done = await body(show);
+    return await body(show);
   } finally {
     line.done();
   }
-  report(context, what, done, (performance.now() - started) / 1000);
 }
 
 const DONE = { export: 'written', verify: 'good', import: 'imported' } as const;
@@ -146,5 +192,32 @@ function report({ output, settings }: Context, what: keyof typeof DONE, manifest
     ['digest', roots.digest],
     ['id', id],
     ['files', `${counted(chunks.length, 'chunk')}, ${bytes(size)}`],
+  ]);
+}
+
+function reportNodeSet({ output, settings }: Context, done: ImportedSet, seconds: number): void {
+  const { network, point, utxos, value, digest, setHash } = done;
+  const { name, dialect } = network;
+  if (output.json) {
+    output.document({
+      network: name,
+      point,
+      utxos,
+      value,
+      digest,
+      ...(setHash === null ? {} : { setHash }),
+      seconds,
+      data: settings.config.data,
+    });
+    return;
+  }
+  if (output.quiet) return;
+  const speed = seconds > 0 ? `, ${rate(utxos / seconds)} outputs/s` : '';
+  output.pairs([
+    ['imported', `${counted(utxos, 'output')} worth ${coins(BigInt(value), dialect.currency)} in ${duration(seconds)}${speed}`],
+    ['at', pointText({ ...point, hash: dialect.parseId(point.hash) }, dialect)],
+    ['network', name],
+    ...(setHash === null ? [] : [['set hash', setHash] as [string, string]]),
+    ['digest', digest],
   ]);
 }

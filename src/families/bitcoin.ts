@@ -6,6 +6,7 @@ import { commitmentOf } from '../query/bitcoin/commitment.ts';
 import { BITCOIN_UNIT, bitcoinDialect } from '../query/bitcoin/dialect.ts';
 import { Mempool } from '../query/bitcoin/mempool/mempool.ts';
 import { openBlk } from '../sources/bitcoin/blk/index.ts';
+import { openDump } from '../sources/bitcoin/dump/index.ts';
 import { openP2p } from '../sources/bitcoin/p2p/index.ts';
 import { openRpc } from '../sources/bitcoin/rpc/index.ts';
 import { toHex } from '../util/bytes.ts';
@@ -63,6 +64,13 @@ export const bitcoin: Family<BitcoinNetwork> = {
     const known = BITCOIN_NETWORKS.find(({ name }) => name === network);
     const text = known === undefined ? null : formatAddress(known, script);
     return text === null ? `script ${toHex(script)}` : `${text} (script ${toHex(script)})`;
+  },
+  async nodeSet(from, network, options) {
+    if (!from.startsWith('n2c:')) return openDump(from, network, options);
+    throw new UnspentError(
+      'USAGE',
+      `${from} is a node of Cardano, and '${network.name}' is of ${bitcoin.title}: give the file that dumptxoutset wrote`,
+    );
   },
   mempool: ({ parameters: { mweb } }) => new Mempool({ mweb }),
   commitment: commitmentOf,

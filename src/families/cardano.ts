@@ -23,6 +23,7 @@ import { PendingTxs } from '../query/pending/pending-txs.ts';
 import { readGenesisFiles } from '../sources/cardano/genesis-files.ts';
 import { openImmutable } from '../sources/cardano/immutable/index.ts';
 import { openOuroboros } from '../sources/cardano/ouroboros/index.ts';
+import { openWholeSet } from '../sources/cardano/ouroboros/whole-set.ts';
 import type { GenesisTexts } from '../sources/source.ts';
 import { fromHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
@@ -78,6 +79,14 @@ export const cardano: Family<CardanoNetwork> = {
     return { owner: address, amount: `${bareCoins(lovelace, CARDANO_CURRENCY)} ${CARDANO_CURRENCY.name}`, assets: assets.length };
   },
   ownerText: (owner) => formatAddress(owner),
+  async nodeSet(from, { magic, byronEpochSlots }, { node, header, hashSerialized, setHash, signal }) {
+    if ([node, header, hashSerialized, setHash].some((given) => given !== undefined))
+      throw new UnspentError(
+        'USAGE',
+        'a node of Cardano tells its set itself: --node, --header, --hash-serialized and --set-hash are for dumps',
+      );
+    return openWholeSet(from, { magic, byronEpochSlots }, signal);
+  },
   mempool: ({ ledger }) => new PendingTxs(pendingTxReader(ledger)),
 };
 

@@ -11,9 +11,12 @@ import type { FamilyName } from '../proofs/index.ts';
 import type { Commitment, CommitmentOptions } from '../query/commitment.ts';
 import type { Dialect } from '../query/dialect.ts';
 import type { MempoolView } from '../query/mempool.ts';
+import type { NodeSet, NodeSetOptions } from '../sources/node-set.ts';
 import type { PeerStatus } from '../sources/peer.ts';
 import type { GenesisTexts, Source } from '../sources/source.ts';
 import type { WalletFamily } from '../wallet/family-wallets.ts';
+
+export type { NodeOutput, NodeSet, NodeSetOptions } from '../sources/node-set.ts';
 
 /** What sets a network apart from the others of its family, in plain data: a store remembers it, and threads send it to each other. */
 export interface NetworkParameters {
@@ -102,6 +105,11 @@ export interface Family<P extends NetworkParameters = NetworkParameters> {
   describeLeaf(content: Uint8Array): LeafDescription;
   /** An owner, given as its raw address or script; `network` is a name that may be unknown. */
   ownerText(owner: Uint8Array, network: string): string;
+  /**
+   * A node's own unspent set, which a new store can begin with: a file that the node wrote, or the node itself. Throws
+   * USAGE where this family has none of that kind.
+   */
+  nodeSet(from: string, parameters: P, options: NodeSetOptions): Promise<NodeSet>;
   /** Keeps what the followed node has in its mempool. Absent: no mempool is kept. */
   mempool?(network: Network<P>): MempoolView;
   /** What a node says of its unspent set, from a walk over ours; `tipHash` before the first block: zeros. Absent: its nodes say nothing of the kind. */

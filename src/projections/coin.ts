@@ -31,6 +31,19 @@ export const NO_INPUT = 0xffff_ffff;
 /** Tx index of the first output that the ledger grants in a block: behind every transaction a block can hold, so that index keys never collide. */
 export const GRANT_TX_INDEX = 0x8000_0000;
 
+/**
+ * Tx indexes of outputs that came with a node's own set (`sources/node-set.ts`), which does not say where in its block a
+ * transaction stood: from here on, in the order of their ids, so that index keys never collide.
+ */
+export const UNPLACED_TX_INDEX = 0x4000_0000;
+/** The same where the block is not known either: its height and slot are then the newest that it can have. */
+export const UNDATED_TX_INDEX = 0x6000_0000;
+
+/** Whether height and slot of an output are only known to be not later than they say. */
+export function isUndated(txIndex: number): boolean {
+  return txIndex >= UNDATED_TX_INDEX && txIndex < GRANT_TX_INDEX;
+}
+
 /** Where the fields stand. */
 export const AT = { flags: 0, height: 1, slot: 5, txIndex: 13, value: 17, keys: 25 } as const;
 export const SPENT_AT = { txId: 0, input: 32, slot: 36, height: 44, value: SPENT_HEADER_BYTES } as const;

@@ -93,6 +93,8 @@ export interface UtxoJson extends PlaceJson, Partial<SpentJson> {
   readonly is_collateral_return?: boolean;
   /** Of the Bitcoin family: it is a block's reward. */
   readonly is_coinbase?: boolean;
+  /** The store began with a node's own set, which does not say which block made it: it was not a later one than this. */
+  readonly at_or_before?: true;
 }
 
 /** The same without where it stands. */

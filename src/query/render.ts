@@ -7,6 +7,7 @@
  */
 import type { Point } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
+import { isUndated } from '../projections/coin.ts';
 import type { TxRow } from '../projections/transactions.ts';
 import { Cursor } from '../util/cbor.ts';
 import { UnspentError } from '../util/errors.ts';
@@ -64,6 +65,7 @@ export class Renderer {
     const json = { tx_hash: this.dialect.formatId(txId), output_index: index } as Writable<UtxoJson>;
     this.write(utxo, json);
     this.place(output.height, output.slot, json);
+    if (isUndated(output.txIndex)) json.at_or_before = true;
     if (spent !== null) this.spent(spent, json);
     return json;
   }

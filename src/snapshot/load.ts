@@ -16,7 +16,7 @@ import { baseOf } from './base.ts';
 import { type ReadOptions, readSnapshot, type SnapshotFolder } from './read.ts';
 
 /** These begin with the first block after the snapshot. */
-const WITH_BLOCKS: readonly string[] = ['chain', 'transactions'];
+export const WITH_BLOCKS: readonly string[] = ['chain', 'transactions'];
 const SET = 'utxo';
 
 /** Throws UNSUPPORTED when one is asked for that cannot be had from unspent outputs. */

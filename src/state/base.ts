@@ -18,13 +18,15 @@ import {
   readOldestHeader,
   writeOldestHeader,
 } from '../projections/chain.ts';
-import { toHex } from '../util/bytes.ts';
+import { toHex, utf8 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { DELTA, readDelta } from './delta.ts';
 import { type Totals, writeHead } from './head.ts';
 import { writePruned } from './pruned.ts';
 
 const BASE_KEY = metaKey('base');
+/** Only of a store that began with a node's own set: what that lacks of each output. */
+const NODE_SET_KEY = metaKey('node_set');
 
 /** Null: the store began with the first block it saw. */
 export function readBase(reader: Reader): ChainRow | null {
@@ -35,6 +37,12 @@ export function readBase(reader: Reader): ChainRow | null {
   return readChainRow(key, value);
 }
 
+/** What the outputs that the store began with lack: they came from a node, and not from a snapshot. Null: nothing. */
+export function readNodeSetLacks(reader: Reader): string | null {
+  const value = reader.get(CHAIN, NODE_SET_KEY);
+  return value === undefined ? null : new TextDecoder().decode(value);
+}
+
 /** The block that a store begins with: its row in `chain`, also as bytes, and its header where the row does not carry it. */
 export interface Base {
   readonly row: ChainRow;
@@ -42,9 +50,10 @@ export interface Base {
   readonly header: Uint8Array | undefined;
 }
 
-/** Into an empty store: it is at that block now, and can go back no further. */
-export function writeBase(batch: Batch, { row, value, header }: Base, totals: Totals): void {
+/** Into an empty store: it is at that block now, and can go back no further. `lacks`: of a node's own set. */
+export function writeBase(batch: Batch, { row, value, header }: Base, totals: Totals, lacks?: string): void {
   const { height, slot, hash, boundary, era } = row;
+  if (lacks !== undefined) batch.put(CHAIN, NODE_SET_KEY, utf8(lacks));
   const key = chainKey(height, boundary);
   if (header !== undefined) writeOldestHeader(batch, key, header);
   batch.put(CHAIN, key, value);

@@ -1,15 +1,8 @@
 /**
  * Snapshots of a store: out of one, checked by themselves, and into a new one.
- *
- * An import writes into the directory the store will have, under a mark in
- * unspent.json that keeps everybody from opening it. The mark goes when all of
- * the snapshot was found to be right and is on the disk. What fails leaves
- * nothing behind; what is killed leaves the mark, and the next import begins
- * anew.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.ts';
-import { readIdentity, writeIdentity } from '../engine/directory.ts';
 import type { Network } from '../families/family.ts';
 import { openNetwork } from '../families/networks.ts';
 import type { Point } from '../ledgers/ledger.ts';
@@ -24,18 +17,17 @@ import type { SnapshotManifest } from '../snapshot/manifest.ts';
 import { openSnapshot, readSnapshot, type SnapshotFolder } from '../snapshot/read.ts';
 import { type WriteOptions, writeSnapshot } from '../snapshot/write.ts';
 import type { GenesisTexts } from '../sources/source.ts';
-import { keptHeader } from '../state/base.ts';
+import { keptHeader, readNodeSetLacks } from '../state/base.ts';
 import { DELTA } from '../state/delta.ts';
 import { readHead } from '../state/head.ts';
 import { toHex } from '../util/bytes.ts';
-import { isUnspentError, UnspentError } from '../util/errors.ts';
-import { NewDirectory, openEngine } from './directory.ts';
-import { planStore, type StoreIdentity } from './identity.ts';
+import { UnspentError } from '../util/errors.ts';
+import { beginStore } from './begin.ts';
+import { planStore } from './identity.ts';
 import { configFrom, type SettingValues } from './options.ts';
 import { storeProjections } from './projections.ts';
-import { planShape, type ShapeChange } from './shape.ts';
+import { planShape } from './shape.ts';
 import type { OpenStore } from './store.ts';
-import { clearUnfinished } from './unfinished.ts';
 
 export type { SnapshotManifest } from '../snapshot/manifest.ts';
 
@@ -54,6 +46,12 @@ export async function exportSnapshot(store: OpenStore, folder: string, options: 
     const columns = new StoreColumns(reader, names, network.ledger.traits);
     const head = readHead(reader);
     if (head === null) throw new UnspentError('UNSUPPORTED', 'the store has no block yet: there is nothing to take a snapshot of');
+    const lacks = readNodeSetLacks(reader);
+    if (lacks !== null)
+      throw new UnspentError(
+        'UNSUPPORTED',
+        `the store began with a node's own set, which lacks the ${lacks} of each output: its snapshot would be another than that of every other store`,
+      );
     // It would be passed on as the whole set, and it is not.
     if (store.fold.options.partial || head.missing > 0)
       throw new UnspentError('UNSUPPORTED', 'the store began in the middle of the chain without a snapshot: it lacks outputs from before');
@@ -144,33 +142,11 @@ export async function importSnapshot(folder: string, options: ImportOptions = {}
   checkFacts(snapshot.manifest, network);
   const shape = planShape(null, config, network.ledger, storeProjections(options.projections));
   checkLoadable(shape.projections);
-  await clearUnfinished(data, readIdentity(data) as StoreIdentity | null);
-  const made = new NewDirectory(data);
-  writeIdentity(data, { ...facts, ...shape.after, importing: true });
-  try {
-    await load(data, config, shape, snapshot, network, options);
-  } catch (error) {
-    if (!isUnspentError(error, 'STORE_LOCKED')) made.remove();
-    throw error;
-  }
-  writeIdentity(data, { ...facts, ...shape.after });
+  const onRows = (rows: number): void => options.onRows?.(rows, snapshot.manifest.utxos);
+  await beginStore({ data, config, shape, facts }, (engine) =>
+    loadSnapshot(engine, shape.projections, snapshot, network.ledger, { signal: options.signal, onRows }),
+  );
   return snapshot.manifest;
-}
-
-async function load(
-  data: string,
-  config: Config,
-  shape: ShapeChange,
-  snapshot: SnapshotFolder,
-  network: Network,
-  options: ImportOptions,
-): Promise<void> {
-  const engine = await openEngine(data, config, shape);
-  try {
-    await loadSnapshot(engine, shape.projections, snapshot, network.ledger, progress(snapshot, options));
-  } finally {
-    await engine.close();
-  }
 }
 
 function progress({ manifest }: SnapshotFolder, { signal, onRows }: VerifySnapshotOptions) {

@@ -551,6 +551,24 @@ export const SNAPSHOT_HEADER_BYTES_MAX = 64 * 1024;
 /** Bytes of the manifest of a snapshot: 350 a chunk, so this is the list of a terabyte. */
 export const SNAPSHOT_MANIFEST_BYTES_MAX = 128 * 1024 * 1024;
 
+/** Bytes of a node's own dump that are read at a time: many of its records, which have some 70 bytes and never more than 10,100. */
+export const DUMP_READ_BYTES = 1024 * 1024;
+
+/** Bytes of outputs from a node that are put into a new store at once; with their index rows a few times that. */
+export const NODE_SET_BATCH_BYTES = 2 * 1024 * 1024;
+
+/** Outputs of one transaction of the Bitcoin family: each has nine bytes at least, and four million are a block. */
+export const OUTPUTS_PER_TX_MAX = 500_000;
+
+/** Bytes of a node's answer that is its whole unspent set, taken a piece at a time: of Cardano's main network some three gigabytes. */
+export const WHOLE_SET_BYTES_MAX = 256 * 1024 * 1024 * 1024;
+
+/** Height above which no output is believed to be, where nobody says the height of the set: ten times the longest chain of the family. */
+export const HEIGHT_MAX = 30_000_000;
+
+/** How often a node is asked anew for a settled block whose state it has just let go. */
+export const SETTLED_BLOCK_ATTEMPTS = 3;
+
 /** Chunks and nodes of the bitmap of unspent leaves that stay in memory between steps: some 100 bytes each. */
 export const MMR_ROWS_KEPT = 200_000;
 

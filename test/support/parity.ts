@@ -121,9 +121,14 @@ export class Follower {
     return this.opened;
   }
 
+  /** Where its store is, or will be. */
+  get data(): string {
+    return join(this.folder, 'data');
+  }
+
   async open(): Promise<void> {
     const { config } = loadConfig({ flags: { set: [...this.settings] }, env: {} });
-    this.opened = await openStore({ network: this.node.kind.network, data: join(this.folder, 'data'), config });
+    this.opened = await openStore({ network: this.node.kind.network, data: this.data, config });
   }
 
   /** To the tip, and no further. */

@@ -32,6 +32,7 @@ const SECTIONS: readonly Section[] = [
       'docs/howto/prove-a-balance.md',
       'docs/howto/back-up.md',
       'docs/howto/move-to-another-machine.md',
+      'docs/howto/start-from-your-node.md',
     ],
   },
   {

@@ -176,6 +176,9 @@ const Utxo = Type.Object(
     reference_script_hash: Type.Optional(hex(28, 'Its hash.')),
     is_collateral_return: Type.Optional(Type.Boolean({ description: 'Cardano.' })),
     is_coinbase: Type.Optional(Type.Boolean({ description: 'Bitcoin family.' })),
+    at_or_before: Type.Optional(
+      Type.Literal(true, { description: "The store began with a node's own set: its block was not a later one than this." }),
+    ),
     ...PLACE,
     slot: Type.Optional(count('The slot of its block; absent while it is in none.')),
     block: Type.Optional(count('The height of its block; absent while it is in none.')),

@@ -3,16 +3,17 @@
  * It is the multiplexer's counter towards the protocols; `Mux.channel` opens it.
  */
 import { assert, UnspentError } from '../../../util/errors.ts';
-import { Ingress } from './ingress.ts';
+import { Ingress, type Part } from './ingress.ts';
 import type { Mux } from './mux.ts';
 
 /** Turns of the event loop in which late bytes may still come, after one that blocked it for longer than the limit. */
 const LATE_TURNS_MAX = 100;
 
 interface Waiter {
-  readonly bytesMax: number;
+  /** Takes what it waits for, if it is here; undefined: not yet. */
+  readonly take: () => unknown;
   timer: NodeJS.Timeout | null;
-  readonly resolve: (message: Uint8Array) => void;
+  readonly resolve: (taken: never) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -41,10 +42,14 @@ export class Channel {
 
   /** The next message if it is here whole. What came before the end of a connection can still be taken. */
   tryReceive(bytesMax: number): Uint8Array | undefined {
+    return this.tryTake(() => this.ingress.take(bytesMax));
+  }
+
+  private tryTake<T>(take: () => T): T {
     try {
-      const message = this.ingress.take(bytesMax);
+      const taken = take();
       this.mux.caughtUp();
-      return message;
+      return taken;
     } catch (error) {
       if (error instanceof UnspentError) this.mux.fail(error);
       throw error;
@@ -53,12 +58,21 @@ export class Channel {
 
   /** The next message. `timeoutMs` null: waits for ever. */
   receive(bytesMax: number, timeoutMs: number | null, what: string): Promise<Uint8Array> {
+    return this.whenHere(() => this.ingress.take(bytesMax), timeoutMs, what);
+  }
+
+  /** What has come of the next message, at least a byte. Once begun, a message is taken in parts to its end. */
+  receivePart(bytesMax: number, timeoutMs: number | null, what: string): Promise<Part> {
+    return this.whenHere(() => this.ingress.takePart(bytesMax), timeoutMs, what);
+  }
+
+  private whenHere<T>(take: () => T | undefined, timeoutMs: number | null, what: string): Promise<T> {
     assert(this.waiter === null, 'one reader at a time');
     return new Promise((resolve, reject) => {
-      const message = this.tryReceive(bytesMax);
-      if (message !== undefined) return resolve(message);
+      const taken = this.tryTake(take);
+      if (taken !== undefined) return resolve(taken);
       if (this.mux.failure !== null) return reject(this.mux.failure);
-      const waiter: Waiter = { bytesMax, timer: null, resolve, reject };
+      const waiter: Waiter = { take, timer: null, resolve, reject };
       if (timeoutMs !== null) {
         const limitMs = timeoutMs * this.mux.timeScale;
         waiter.timer = setTimeout(() => this.late(waiter, limitMs, what, LATE_TURNS_MAX), limitMs);
@@ -71,8 +85,8 @@ export class Channel {
   arrived(piece: Uint8Array): void {
     this.ingress.push(piece);
     if (this.waiter === null) return;
-    const message = this.ingress.take(this.waiter.bytesMax);
-    if (message !== undefined) this.release()?.resolve(message);
+    const taken = this.waiter.take();
+    if (taken !== undefined) this.release()?.resolve(taken as never);
   }
 
   /** @internal */

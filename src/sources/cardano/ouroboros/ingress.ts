@@ -6,6 +6,12 @@
 import { MessageScanner } from './message-scanner.ts';
 import { violation } from './protocol.ts';
 
+/** A piece of a message, in the order of its bytes. */
+export interface Part {
+  readonly bytes: Uint8Array;
+  readonly isLast: boolean;
+}
+
 export class Ingress {
   private readonly scanner = new MessageScanner();
   /** Pieces nobody has looked at; the first one from `at` on. */
@@ -15,6 +21,8 @@ export class Ingress {
   /** Pieces of a message whose end has not come. */
   private held: Uint8Array[] = [];
   private heldBytes = 0;
+  /** Bytes of the present message that were given out in parts. */
+  private givenBytes = 0;
   /** Bytes received and not looked at: what a slow reader lets pile up. */
   unread = 0;
 
@@ -40,6 +48,20 @@ export class Ingress {
       if (stop >= 0) return this.gather();
     }
     return undefined;
+  }
+
+  /** What is here of the next message, which may be given out in parts only. Throws PROTOCOL. */
+  takePart(bytesMax: number): Part | undefined {
+    if (this.next === this.pieces.length) return undefined;
+    const piece = this.pieces[this.next];
+    const { at } = this;
+    const stop = this.scanner.scan(piece, at, bytesMax - this.givenBytes);
+    const end = stop < 0 ? piece.length : stop;
+    this.step(piece, end);
+    this.unread -= end - at;
+    this.givenBytes = stop < 0 ? this.givenBytes + end - at : 0;
+    if (this.givenBytes > bytesMax) throw violation(`a message of more than ${bytesMax} bytes`);
+    return { bytes: piece.subarray(at, end), isLast: stop >= 0 };
   }
 
   private step(piece: Uint8Array, end: number): void {

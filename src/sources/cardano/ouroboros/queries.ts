@@ -150,7 +150,7 @@ function readSet<T>(c: Cursor, read: () => T): T[] {
   return items;
 }
 
-function readInput(c: Cursor): TxInput {
+export function readInput(c: Cursor): TxInput {
   const pair = c.tuple(2, 'input');
   c.span(32);
   const txId = c.bytes.subarray(c.start, c.stop);

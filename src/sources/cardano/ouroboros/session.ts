@@ -66,6 +66,21 @@ export class Session<M extends Message, State extends string> {
     return this.accept(await this.channel.receive(bytesMax, limit, `${this.protocol.name}, ${this.current}`));
   }
 
+  /**
+   * The peer's next message as its bytes come, for one that is too large to be put together. Whoever takes it sees to it
+   * that it is of that kind, and takes all of it. Throws as `receive`.
+   */
+  async *receiveInParts(kind: M['kind'], bytesMax: number): AsyncGenerator<Uint8Array, void, undefined> {
+    const next = this.peersRule().sends[kind];
+    assert(next !== undefined, `${this.protocol.name}: '${kind}' cannot come in state '${this.current}'`);
+    for (let isLast = false; !isLast; ) {
+      const part = await this.channel.receivePart(bytesMax, null, `${this.protocol.name}, ${this.current}`);
+      isLast = part.isLast;
+      if (isLast) this.advance(next);
+      yield part.bytes;
+    }
+  }
+
   /** The peer's next message if it is already here. */
   tryReceive(): M | undefined {
     const bytes = this.channel.tryReceive(this.peersRule().bytesMax);
