@@ -2,7 +2,8 @@
  * Brings a database to the schema this version writes. Migrations are numbered;
  * each is one transaction that also records its number, under a lock that keeps
  * other processes out, so a process that dies in one leaves the version before
- * it, and the next start goes on there. A newer schema is refused.
+ * it, and the next start goes on there. A newer schema is refused, and so is one
+ * whose versions have other names: it is of a build that was never released.
  */
 import { sql } from 'kysely';
 import { UnspentError } from '../util/errors.ts';
@@ -37,13 +38,19 @@ async function applyNext<Tables>(tx: DatabaseTransaction<Tables>, history: Schem
   const table = sql.table(history.table);
   if (tx.kind === 'postgres') await sql`SELECT pg_advisory_xact_lock(${lock})`.execute(tx.db);
   await sql`CREATE TABLE IF NOT EXISTS ${table} (version integer PRIMARY KEY, name text NOT NULL)`.execute(tx.db);
-  const { rows } = await sql<{ version: number }>`SELECT COALESCE(MAX(version), 0) AS version FROM ${table}`.execute(tx.db);
-  const [{ version }] = rows;
+  const { rows } = await sql<{ version: number; name: string }>`SELECT version, name FROM ${table} ORDER BY version`.execute(tx.db);
+  const version = rows.at(-1)?.version ?? 0;
   const known = migrations.length;
   if (version > known)
     throw new UnspentError('STORE_SCHEMA', `the ${name} has schema version ${version}; this program knows up to ${known}`, {
       version,
       known,
+    });
+  const other = rows.find((row) => row.name !== migrations[row.version - 1].name);
+  if (other !== undefined)
+    throw new UnspentError('STORE_SCHEMA', `the ${name} was made by a build that was never released; make it anew`, {
+      version: other.version,
+      name: other.name,
     });
   const migration = migrations[version];
   if (migration === undefined) return version;

@@ -58,8 +58,14 @@ export interface RowsOfWallet {
     readonly spentBy: string | null;
     readonly spentInput: number | null;
   }[];
-  /** By transaction, in the order those were added, and by input. */
-  readonly inputs: readonly { readonly txId: string; readonly input: number; readonly prevTxId: string; readonly prevIndex: number }[];
+  /** By transaction, in the order those were added, and by input. `holdsEdge`: a credit is spent by this input. */
+  readonly inputs: readonly {
+    readonly txId: string;
+    readonly input: number;
+    readonly prevTxId: string;
+    readonly prevIndex: number;
+    readonly holdsEdge: boolean;
+  }[];
   /** In the order they were added. */
   readonly replacements: readonly { readonly replaced: string; readonly replacement: string; readonly createdAt: number }[];
   /** By transaction id and index. */

@@ -17,6 +17,8 @@ export function memoryRows(tables: MemoryTables): WalletRows {
 function rowsOf(wallet: MemoryWallet): RowsOfWallet {
   const { name, isWatchOnly, syncedTo, birthdayBlock, birthday } = wallet.info.value;
   const txs = [...wallet.txs.values()].sort(byOrder);
+  const spends = txs.flatMap((row) => wallet.creditsOf(row).flatMap(({ spentBy }) => spentBy ?? []));
+  const edges = new Set(spends.map(({ txKey, input }) => `${txKey}/${input}`));
   return {
     name,
     isWatchOnly,
@@ -36,7 +38,13 @@ function rowsOf(wallet: MemoryWallet): RowsOfWallet {
       }),
     ),
     inputs: txs.flatMap(({ key, tx }) =>
-      tx.inputs.map(({ txId, index }, input) => ({ txId: key, input, prevTxId: toHex(txId), prevIndex: index })),
+      tx.inputs.map(({ txId, index }, input) => ({
+        txId: key,
+        input,
+        prevTxId: toHex(txId),
+        prevIndex: index,
+        holdsEdge: edges.has(`${key}/${input}`),
+      })),
     ),
     replacements: [...wallet.replacements.values()]
       .sort(byOrder)

@@ -5,11 +5,11 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
-import { listTable } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
 import type { WalletEvent, WalletId } from '../records.ts';
 import type { SqlTransaction } from './database.ts';
 import { eventOf } from './event-log.ts';
+import { fundedList } from './funded.ts';
 
 /** An event as it is stored. */
 export interface EventRow {
@@ -97,13 +97,9 @@ export class ChangedCoins {
   /** A credit that came late makes coins of the transactions that spend it change of the wallet's own. */
   async addSpenders(tx: SqlTransaction, walletId: WalletId): Promise<void> {
     if (this.#created.length === 0) return;
-    const list = listTable(
-      tx.kind,
-      { hash: 'bytes', place: 'integer' },
-      this.#created.map(({ txId, index }) => [txId, index]),
-    );
-    const { rows } = await sql<{ tx_hash: Uint8Array }>`SELECT t.tx_hash FROM ${list} v CROSS JOIN tx_inputs i CROSS JOIN transactions t
-      WHERE i.wallet_id = ${walletId} AND i.prev_tx_hash = v.hash AND i.prev_output_index = v.place AND t.id = i.tx_id`.execute(tx.db);
+    const list = fundedList(tx, walletId, this.#created);
+    const { rows } = await sql<{ tx_hash: Uint8Array }>`SELECT t.tx_hash FROM ${list} v CROSS JOIN utxos u CROSS JOIN transactions t
+      WHERE u.tx_id = v.tx_id AND u.output_index = v.place AND t.id = u.spent_by_tx_id`.execute(tx.db);
     for (const row of rows) this.#txs.set(toHex(row.tx_hash), row.tx_hash);
   }
 }

@@ -10,17 +10,16 @@ import { compareOutpoints } from '../rules/leases.ts';
 import { isEvicted } from '../rules/status.ts';
 import type { CoinFilter, CoinPlace, Page, WatchedOutput } from '../store.ts';
 import type { SqlTransaction } from './database.ts';
+import { fundedList, txRowOf } from './funded.ts';
 import { checkPage } from './pages.ts';
 import { checked32, checkedAmount, checkedIndex, checkedKind } from './row-checks.ts';
 import { holdingOf } from './tx-outputs.ts';
 
 /**
- * Behind the aliases u and t: the inputs of the coin's transaction are known, and each is a credit of the wallet. A live
- * transaction holds an edge on every credit that it spends, so they are as many as its inputs. Both are counted in indexes
- * on the transaction: the credits themselves are all over a table.
+ * Behind the alias t: the inputs of the coin's transaction are known, and each is a credit of the wallet. A live transaction
+ * holds an edge on every credit that it spends, and its inputs say so; the credits themselves are all over a table.
  */
-export const isOwnChange = sql<0 | 1>`CASE WHEN NULLIF((SELECT COUNT(*) FROM tx_inputs i WHERE i.tx_id = t.id), 0) =
-    (SELECT COUNT(*) FROM utxos p WHERE p.spent_by_tx_id = t.id) THEN 1 ELSE 0 END`;
+export const isOwnChange = sql<0 | 1>`COALESCE((SELECT MIN(i.holds_edge) FROM tx_inputs i WHERE i.tx_id = t.id), 0)`;
 
 /** Credits of live transactions. */
 const creditsOf = ({ db }: SqlTransaction, walletId: WalletId) =>
@@ -99,7 +98,9 @@ function leaseOf({ id, lock_id, expires_at: expiresAt, release_confs: releaseAft
 /** UTXO_UNKNOWN. */
 export async function coinAt(tx: SqlTransaction, walletId: WalletId, outpoint: Outpoint, now: number): Promise<WalletCoin> {
   const row = await coinQuery(tx, walletId, now)
-    .where('u.tx_hash', '=', outpoint.txId)
+    .where('u.tx_id', '=', (eb) =>
+      eb.selectFrom('transactions as f').select('f.id').where('f.wallet_id', '=', walletId).where('f.tx_hash', '=', outpoint.txId),
+    )
     .where('u.output_index', '=', outpoint.index)
     .where('u.spent_by_tx_id', 'is', null)
     .executeTakeFirst();
@@ -141,16 +142,11 @@ export async function coinsAgain(
     { hash: 'bytes' },
     txIds.map((txId) => [txId]),
   );
-  const at = listTable(
-    tx.kind,
-    { hash: 'bytes', place: 'integer' },
-    outpoints.map(({ txId, index }) => [txId, index]),
-  );
+  const at = fundedList(tx, walletId, outpoints);
   const columns = sql`c.id, c.tx_hash, c.output_index, ${amountText('c.amount')} AS amount, c.spent_by_tx_id`;
   const { rows } = await sql<CreditKey>`
-    SELECT ${columns} FROM ${of} v CROSS JOIN utxos c WHERE c.wallet_id = ${walletId} AND c.tx_hash = v.hash
-    UNION SELECT ${columns} FROM ${at} v CROSS JOIN utxos c
-      WHERE c.wallet_id = ${walletId} AND c.tx_hash = v.hash AND c.output_index = v.place`.execute(tx.db);
+    SELECT ${columns} FROM ${of} v CROSS JOIN utxos c WHERE c.tx_id = ${txRowOf(walletId, 'v.hash')}
+    UNION SELECT ${columns} FROM ${at} v CROSS JOIN utxos c WHERE c.tx_id = v.tx_id AND c.output_index = v.place`.execute(tx.db);
   const unspent = listTable(
     tx.kind,
     { row_id: 'integer' },

@@ -6,8 +6,9 @@
  * not depend on the number of transactions.
  */
 
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { outpointText } from '../../ledgers/outpoint.ts';
+import type { SqlKind } from '../../sql/database.ts';
 import { amountText, listTable } from '../../sql/lists.ts';
 import { fromHex, toHex } from '../../util/bytes.ts';
 import type { WalletBlock } from '../records.ts';
@@ -15,6 +16,7 @@ import { isEvicted } from '../rules/status.ts';
 import type { NewTx } from '../store.ts';
 import { blockOf } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
+import { fundedList, txRowOf } from './funded.ts';
 import { type CreditNode, type InputNode, inputNodes, type TxGraph, type TxNode } from './graph.ts';
 import { inputsOf } from './inputs.ts';
 import { checked32, checkedAmount, checkedIndex, checkedStatus } from './row-checks.ts';
@@ -27,7 +29,7 @@ export async function loadIncoming(tx: SqlTransaction, graph: TxGraph, news: rea
   if (disputed.length > 0) await loadNodes(tx, graph, await branchRows(tx, graph, disputed), inputs);
   const outpoints = [...inputs.values(), ...[...graph.nodes.values()].map((node) => node.inputs)].flat();
   // One that has no row has no credits either. To look for them would be a search in a large index for each transaction.
-  const stored = [...inputs.keys()].filter((key) => graph.nodes.has(key));
+  const stored = [...inputs.keys()].flatMap((key) => graph.nodes.get(key)?.rowId ?? []);
   await loadCredits(tx, graph, outpoints, stored);
   const heights = new Set(news.flatMap(({ block }) => (block === undefined ? [] : [block.height])));
   if (heights.size > 0) await loadPlaces(tx, graph, [...heights]);
@@ -89,36 +91,51 @@ async function ownRows(tx: SqlTransaction, { walletId }: TxGraph, hashes: readon
   return rows;
 }
 
-/** Their own rows, their rivals and their children. */
+/** Their own rows, their rivals and their children: those that hold an edge are found by the coin, the others by the outpoint. */
 async function relatedRows(tx: SqlTransaction, { walletId }: TxGraph, news: readonly NewTx[]): Promise<NodeColumns[]> {
   const own = hashList(
     tx,
     news.map((one) => one.tx.id),
   );
-  const spent = listTable(
-    tx.kind,
-    { hash: 'bytes', place: 'integer' },
-    news.flatMap((one) => one.tx.inputs.map(({ txId, index }) => [txId, index])),
+  const spent = fundedList(
+    tx,
+    walletId,
+    news.flatMap((one) => one.tx.inputs),
   );
   const { rows } = await sql<NodeColumns>`SELECT ${NODE_COLUMNS} FROM ${own} v
       CROSS JOIN transactions t ${WITH_BLOCK} WHERE t.wallet_id = ${walletId} AND t.tx_hash = v.hash
+    UNION ALL SELECT ${NODE_COLUMNS} FROM ${own} v CROSS JOIN utxos u CROSS JOIN transactions t ${WITH_BLOCK}
+      WHERE u.tx_id = ${txRowOf(walletId, 'v.hash')} AND t.id = u.spent_by_tx_id
     UNION ALL SELECT ${NODE_COLUMNS} FROM ${own} v CROSS JOIN tx_inputs i CROSS JOIN transactions t ${WITH_BLOCK}
-      WHERE i.wallet_id = ${walletId} AND i.prev_tx_hash = v.hash AND t.id = i.tx_id AND t.tx_status IN (0, 1)
+      WHERE i.wallet_id = ${walletId} AND i.prev_tx_hash = v.hash AND i.holds_edge = 0 AND t.id = i.tx_id AND t.tx_status IN (0, 1)
+    UNION ALL SELECT ${NODE_COLUMNS} FROM ${spent} v CROSS JOIN utxos u CROSS JOIN transactions t ${WITH_BLOCK}
+      WHERE u.tx_id = v.tx_id AND u.output_index = v.place AND t.id = u.spent_by_tx_id
     UNION ALL SELECT ${NODE_COLUMNS} FROM ${spent} v CROSS JOIN tx_inputs i CROSS JOIN transactions t ${WITH_BLOCK}
-      WHERE i.wallet_id = ${walletId} AND i.prev_tx_hash = v.hash AND i.prev_output_index = v.place
+      WHERE i.wallet_id = ${walletId} AND i.prev_tx_hash = v.hash AND i.prev_output_index = v.place AND i.holds_edge = 0
         AND t.id = i.tx_id AND t.tx_status IN (0, 1)`.execute(tx.db);
   return rows;
 }
 
 /** Live rows that spend outputs of the roots, and outputs of those that are in no block, and so on. */
 async function branchRows(tx: SqlTransaction, { walletId }: TxGraph, roots: readonly Uint8Array[]): Promise<NodeColumns[]> {
-  const { rows } = await sql<NodeColumns>`WITH RECURSIVE branch (id, hash, height) AS (
-      SELECT CAST(0 AS bigint), v.hash, CAST(NULL AS bigint) FROM ${hashList(tx, roots)} v
-      UNION SELECT t.id, t.tx_hash, t.block_height FROM branch r CROSS JOIN tx_inputs i CROSS JOIN transactions t
-        WHERE r.height IS NULL AND i.wallet_id = ${walletId} AND i.prev_tx_hash = r.hash AND t.id = i.tx_id AND t.tx_status IN (0, 1)
-    ) SELECT ${NODE_COLUMNS} FROM branch r CROSS JOIN transactions t ${WITH_BLOCK} WHERE r.id > 0 AND t.id = r.id`.execute(tx.db);
+  const withoutEdge = sql`i.wallet_id = ${walletId} AND i.prev_tx_hash = r.hash AND i.holds_edge = 0`;
+  const { rows } = await sql<NodeColumns>`WITH RECURSIVE branch (id, hash, height, is_root) AS (
+      SELECT ${txRowOf(walletId, 'v.hash')}, v.hash, CAST(NULL AS bigint), 1 FROM ${hashList(tx, roots)} v
+      UNION ${CHILDREN[tx.kind](withoutEdge)}
+    ) SELECT ${NODE_COLUMNS} FROM branch r CROSS JOIN transactions t ${WITH_BLOCK} WHERE r.is_root = 0 AND t.id = r.id`.execute(tx.db);
   return rows;
 }
+
+/** Of a row that is in no block. PostgreSQL lets a recursion name itself only once, SQLite has no tables that depend on others. */
+const CHILDREN: Readonly<Record<SqlKind, (withoutEdge: RawBuilder<unknown>) => RawBuilder<unknown>>> = {
+  sqlite: (withoutEdge) => sql`SELECT t.id, t.tx_hash, t.block_height, 0 FROM branch r CROSS JOIN utxos u CROSS JOIN transactions t
+      WHERE r.height IS NULL AND u.tx_id = r.id AND t.id = u.spent_by_tx_id
+    UNION SELECT t.id, t.tx_hash, t.block_height, 0 FROM branch r CROSS JOIN tx_inputs i CROSS JOIN transactions t
+      WHERE r.height IS NULL AND ${withoutEdge} AND t.id = i.tx_id AND t.tx_status IN (0, 1)`,
+  postgres: (withoutEdge) => sql`SELECT t.id, t.tx_hash, t.block_height, 0 FROM branch r CROSS JOIN LATERAL (
+      SELECT u.spent_by_tx_id AS id FROM utxos u WHERE u.tx_id = r.id AND u.spent_by_tx_id IS NOT NULL
+      UNION ALL SELECT i.tx_id FROM tx_inputs i WHERE ${withoutEdge}) c CROSS JOIN transactions t WHERE r.height IS NULL AND t.id = c.id AND t.tx_status IN (0, 1)`,
+};
 
 /** Adds rows that the graph does not have, with their inputs: those that are known, and the others from the database. */
 async function loadNodes(
@@ -177,24 +194,23 @@ interface CreditColumns {
   readonly spent_input_index: number | null;
 }
 
-/** Credits at the inputs, and those that the transactions of the keys created. */
-async function loadCredits(tx: SqlTransaction, graph: TxGraph, inputs: readonly InputNode[], keys: readonly string[]): Promise<void> {
-  const { walletId } = graph;
-  const at = listTable(
-    tx.kind,
-    { hash: 'bytes', place: 'integer' },
-    inputs.map(({ outpoint }) => [outpoint.txId, outpoint.index]),
-  );
-  const of = hashList(
+/** Credits at the inputs, and those of the rows. */
+async function loadCredits(tx: SqlTransaction, graph: TxGraph, inputs: readonly InputNode[], rowIds: readonly number[]): Promise<void> {
+  const at = fundedList(
     tx,
-    keys.map((key) => fromHex(key)),
+    graph.walletId,
+    inputs.map(({ outpoint }) => outpoint),
+  );
+  const of = listTable(
+    tx.kind,
+    { row_id: 'integer' },
+    rowIds.map((id) => [id]),
   );
   const columns = sql`u.id, u.tx_hash, u.output_index, ${amountText('u.amount')} AS amount, u.tx_id, p.tx_status, s.tx_hash AS spender_hash, u.spent_input_index`;
   const joined = sql`CROSS JOIN utxos u CROSS JOIN transactions p LEFT JOIN transactions s ON s.id = u.spent_by_tx_id`;
   const { rows } = await sql<CreditColumns>`SELECT ${columns} FROM ${at} v ${joined}
-      WHERE u.wallet_id = ${walletId} AND u.tx_hash = v.hash AND u.output_index = v.place AND p.id = u.tx_id
-    UNION ALL SELECT ${columns} FROM ${of} v ${joined}
-      WHERE u.wallet_id = ${walletId} AND u.tx_hash = v.hash AND p.id = u.tx_id`.execute(tx.db);
+      WHERE u.tx_id = v.tx_id AND u.output_index = v.place AND p.id = u.tx_id
+    UNION ALL SELECT ${columns} FROM ${of} v ${joined} WHERE u.tx_id = v.row_id AND p.id = u.tx_id`.execute(tx.db);
   for (const row of rows) {
     const credit = creditOf(row);
     if (!graph.credits.has(credit.text)) graph.credits.set(credit.text, credit);
@@ -207,6 +223,7 @@ function creditOf(row: CreditColumns): CreditNode {
   const spender =
     row.spender_hash === null || row.spent_input_index === null ? null : { key: toHex(row.spender_hash), input: row.spent_input_index };
   return {
+    rowId: row.id,
     outpoint,
     text: outpointText(outpoint),
     amount: checkedAmount(name, row.amount),

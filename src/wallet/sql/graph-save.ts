@@ -14,13 +14,13 @@ import { toHex } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
 import { TX_STATUSES } from '../records.ts';
 import type { SqlTransaction } from './database.ts';
-import type { CreditNode, TxGraph, TxNode } from './graph.ts';
+import type { CreditNode, InputNode, TxGraph, TxNode } from './graph.ts';
 import { outputsBytes } from './tx-outputs.ts';
 
 export async function saveGraph(tx: SqlTransaction, graph: TxGraph): Promise<void> {
   const credits = [...graph.credits.values()];
   const changed = [...graph.nodes.values()].filter(({ isChanged }) => isChanged);
-  await clearEdges(tx, graph, credits.filter(hasLostEdge));
+  await clearEdges(tx, credits.filter(hasLostEdge));
   for (const node of graph.moved) await updateRows(tx, [node]);
   await updateRows(
     tx,
@@ -47,16 +47,16 @@ function isSameEdge({ spender, storedSpender }: CreditNode): boolean {
 const hasLostEdge = (credit: CreditNode): boolean => credit.storedSpender !== null && !isSameEdge(credit);
 const hasNewEdge = (credit: CreditNode): boolean => credit.spender !== null && !isSameEdge(credit);
 
-async function clearEdges(tx: SqlTransaction, { walletId }: TxGraph, credits: readonly CreditNode[]): Promise<void> {
+async function clearEdges(tx: SqlTransaction, credits: readonly CreditNode[]): Promise<void> {
   if (credits.length === 0) return;
   const list = listTable(
     tx.kind,
-    { hash: 'bytes', place: 'integer' },
-    credits.map(({ outpoint }) => [outpoint.txId, outpoint.index]),
+    { row_id: 'integer' },
+    credits.map(({ rowId }) => [rowId]),
   );
-  await sql`UPDATE utxos SET spent_by_tx_id = NULL, spent_input_index = NULL WHERE id IN (
-    SELECT u.id FROM ${list} AS v CROSS JOIN utxos u
-    WHERE u.wallet_id = ${walletId} AND u.tx_hash = v.hash AND u.output_index = v.place)`.execute(tx.db);
+  await sql`UPDATE utxos SET spent_by_tx_id = NULL, spent_input_index = NULL WHERE id IN (SELECT v.row_id FROM ${list} AS v)`.execute(
+    tx.db,
+  );
 }
 
 async function updateRows(tx: SqlTransaction, nodes: readonly TxNode[]): Promise<void> {
@@ -70,7 +70,7 @@ async function updateRows(tx: SqlTransaction, nodes: readonly TxNode[]): Promise
     WHERE transactions.id = v.row_id`.execute(tx.db);
 }
 
-async function insertRows(tx: SqlTransaction, { walletId }: TxGraph, nodes: readonly TxNode[]): Promise<void> {
+async function insertRows(tx: SqlTransaction, graph: TxGraph, nodes: readonly TxNode[]): Promise<void> {
   if (nodes.length === 0) return;
   const columns = {
     hash: 'bytes',
@@ -97,19 +97,26 @@ async function insertRows(tx: SqlTransaction, { walletId }: TxGraph, nodes: read
   );
   const { rows } = await sql<{ id: number; tx_hash: Uint8Array }>`INSERT INTO transactions
       (wallet_id, tx_hash, raw_tx, tx_outputs, block_height, confirmed_order, tx_status, received_time, is_coinbase, scripts_failed, tx_label)
-    SELECT ${walletId}, hash, raw, outputs, height, place, status, received, coinbase, failed, label FROM ${list} AS v ORDER BY nth
+    SELECT ${graph.walletId}, hash, raw, outputs, height, place, status, received, coinbase, failed, label FROM ${list} AS v ORDER BY nth
     RETURNING id, tx_hash`.execute(tx.db);
   const ids = new Map(rows.map(({ id, tx_hash }) => [toHex(tx_hash), id]));
   for (const node of nodes) node.rowId = ids.get(node.key) ?? null;
-  await insertInputs(tx, walletId, nodes);
+  await insertInputs(tx, graph, nodes);
 }
 
-async function insertInputs(tx: SqlTransaction, walletId: number, nodes: readonly TxNode[]): Promise<void> {
-  const rows = nodes.flatMap(({ rowId, inputs }) => inputs.map(({ index, outpoint }) => [rowId, index, outpoint.txId, outpoint.index]));
+/** One that is about to get the edge of a stored coin has it from the beginning; one of a coin that is new itself gets it with the edge. */
+async function insertInputs(tx: SqlTransaction, { walletId, credits }: TxGraph, nodes: readonly TxNode[]): Promise<void> {
+  const holds = (key: string, { index, text }: InputNode): 0 | 1 => {
+    const credit = credits.get(text);
+    return credit !== undefined && credit.news === null && credit.spender?.key === key && credit.spender.input === index ? 1 : 0;
+  };
+  const rows = nodes.flatMap(({ key, rowId, inputs }) =>
+    inputs.map((input) => [rowId, input.index, input.outpoint.txId, input.outpoint.index, holds(key, input)]),
+  );
   if (rows.length === 0) return;
-  const list = listTable(tx.kind, { row_id: 'integer', nth: 'integer', hash: 'bytes', place: 'integer' }, rows);
-  await sql`INSERT INTO tx_inputs (wallet_id, tx_id, input_index, prev_tx_hash, prev_output_index)
-    SELECT ${walletId}, row_id, nth, hash, place FROM ${list} AS v`.execute(tx.db);
+  const columns = { row_id: 'integer', nth: 'integer', hash: 'bytes', place: 'integer', holds: 'integer' } as const;
+  await sql`INSERT INTO tx_inputs (wallet_id, tx_id, input_index, prev_tx_hash, prev_output_index, holds_edge)
+    SELECT ${walletId}, row_id, nth, hash, place, holds FROM ${listTable(tx.kind, columns, rows)} AS v`.execute(tx.db);
 }
 
 const rowIdOf = (graph: TxGraph, key: string): number => {
@@ -136,13 +143,16 @@ async function setEdges(tx: SqlTransaction, graph: TxGraph, credits: readonly Cr
   if (credits.length === 0) return;
   const list = listTable(
     tx.kind,
-    { hash: 'bytes', place: 'integer', spender: 'integer', nth: 'integer' },
-    credits.map(({ outpoint, spender }) => [outpoint.txId, outpoint.index, rowIdOf(graph, spender?.key ?? ''), spender?.input ?? null]),
+    { row_id: 'integer', funder: 'integer', place: 'integer', spender: 'integer', nth: 'integer' },
+    credits.map(({ rowId, outpoint, parent, spender }) => {
+      const funder = rowId === null ? rowIdOf(graph, parent.key) : null;
+      return [rowId, funder, outpoint.index, rowIdOf(graph, spender?.key ?? ''), spender?.input ?? null];
+    }),
   );
   // The coins are found first, as a table of their own: given the choice, SQLite would read all coins for each row of the list.
   const { numAffectedRows } = await sql`WITH c AS MATERIALIZED (
-      SELECT u.id, v.spender, v.nth FROM ${list} AS v CROSS JOIN utxos u
-      WHERE u.wallet_id = ${graph.walletId} AND u.tx_hash = v.hash AND u.output_index = v.place
+      SELECT COALESCE(v.row_id, (SELECT n.id FROM utxos n WHERE n.tx_id = v.funder AND n.output_index = v.place)) AS id, v.spender, v.nth
+      FROM ${list} AS v
     ) UPDATE utxos SET spent_by_tx_id = c.spender, spent_input_index = c.nth FROM c WHERE utxos.id = c.id
       AND COALESCE(utxos.spent_by_tx_id, c.spender) = c.spender AND COALESCE(utxos.spent_input_index, c.nth) = c.nth
       AND EXISTS (SELECT 1 FROM transactions p WHERE p.id = utxos.tx_id AND p.tx_status IN (0, 1))`.execute(tx.db);

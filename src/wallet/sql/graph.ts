@@ -44,6 +44,8 @@ export interface InputNode {
 
 /** An output of the wallet's own. */
 export interface CreditNode {
+  /** Null: not in the database yet. */
+  readonly rowId: number | null;
   readonly outpoint: Outpoint;
   readonly text: string;
   readonly amount: bigint;

@@ -94,6 +94,7 @@ function addCredits(graph: TxGraph, owners: ReadonlyMap<string, OwnerRow>, node:
     const { amount, script } = output;
     const holding = holdingBytes(output);
     const credit: CreditNode = {
+      rowId: null,
       outpoint,
       text,
       amount,

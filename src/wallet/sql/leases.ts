@@ -16,6 +16,7 @@ import { isLive } from '../rules/status.ts';
 import type { LeaseRequest } from '../store.ts';
 import type { SqlTransaction } from './database.ts';
 import type { EventLog } from './event-log.ts';
+import { fundedList } from './funded.ts';
 import { lockEverything, lockWallet } from './locks.ts';
 import { checked32, checkedIndex, checkedStatus } from './row-checks.ts';
 
@@ -28,18 +29,12 @@ interface LeasableCoin {
 
 /** By outpoint as text. */
 async function loadCoins(tx: SqlTransaction, walletId: WalletId, outpoints: readonly Outpoint[]): Promise<Map<string, LeasableCoin>> {
-  const list = listTable(
-    tx.kind,
-    { hash: 'bytes', place: 'integer' },
-    outpoints.map(({ txId, index }) => [txId, index]),
-  );
   const rows = await tx.db
-    .selectFrom(list.as('v'))
+    .selectFrom(fundedList(tx, walletId, outpoints).as('v'))
     .crossJoin('utxos as u')
     .innerJoin('transactions as t', 't.id', 'u.tx_id')
     .leftJoin('utxo_leases as l', 'l.utxo_id', 'u.id')
-    .where('u.wallet_id', '=', walletId)
-    .whereRef('u.tx_hash', '=', 'v.hash')
+    .whereRef('u.tx_id', '=', 'v.tx_id')
     .whereRef('u.output_index', '=', 'v.place')
     .select([
       'u.id',

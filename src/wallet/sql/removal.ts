@@ -39,8 +39,9 @@ export async function removeTx(tx: SqlTransaction, events: EventLog, walletId: W
   await loadRows(tx, graph, [txId]);
   const node = graph.nodes.get(toHex(txId));
   checkUnmined(node, txId);
-  const child = await sql`SELECT 1 FROM tx_inputs i JOIN transactions t ON t.id = i.tx_id
-    WHERE i.wallet_id = ${walletId} AND i.prev_tx_hash = ${txId} AND t.tx_status IN (0, 1) LIMIT 1`.execute(tx.db);
+  const child = await sql`SELECT 1 FROM utxos u WHERE u.tx_id = ${node.rowId} AND u.spent_by_tx_id IS NOT NULL
+    UNION ALL SELECT 1 FROM tx_inputs i JOIN transactions t ON t.id = i.tx_id
+      WHERE i.wallet_id = ${walletId} AND i.prev_tx_hash = ${txId} AND i.holds_edge = 0 AND t.tx_status IN (0, 1) LIMIT 1`.execute(tx.db);
   if (child.rows.length > 0) throw refusal.txHasChildren(txId);
   freeInputs(graph, node);
   await saveGraph(tx, graph);

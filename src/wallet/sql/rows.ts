@@ -110,6 +110,7 @@ async function txRows({ db }: SqlTransaction, walletId: WalletId): Promise<Pick<
       input: row.input_index,
       prevTxId: toHex(row.prev_tx_hash),
       prevIndex: row.prev_output_index,
+      holdsEdge: row.holds_edge === 1,
     })),
     replacements: edges.map((row) => ({
       replaced: nameOf(row.replaced_tx_id),

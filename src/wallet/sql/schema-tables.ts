@@ -5,8 +5,13 @@
  * Every reference between rows of a wallet is a pair (wallet, id), so that the
  * database itself refuses a credit, an edge, a lease or an address that crosses
  * wallets. A check is named: the tests and the messages of the database say which.
- * Keys by script and by outpoint have the wallet last, because a block asks for
- * the wallets that its scripts and outpoints touch.
+ * Keys by script, by transaction id and by outpoint have the wallet last, because
+ * a block asks for the wallets that its scripts and outpoints touch.
+ *
+ * An index that is ordered by hash costs a page for each row of a block, so there
+ * are two, and one of them is small. A coin is found by the row of its transaction;
+ * an input is found by its outpoint only while it holds no edge, because from an
+ * edge it is found by the coin (docs/adr/0077-coins-by-the-row-of-their-transaction.md).
  */
 import type { ColumnTypes } from '../../sql/column-types.ts';
 import { feedTable } from '../../sql/feed-position.ts';
@@ -144,7 +149,7 @@ function secretTables({ integer, bytes, table }: ColumnTypes): string[] {
   ];
 }
 
-function transactionTables({ id, integer, bytes, table }: ColumnTypes): string[] {
+function transactionTables({ id, integer, bytes, table, including }: ColumnTypes): string[] {
   return [
     `CREATE TABLE transactions (
       id ${id},
@@ -165,7 +170,7 @@ function transactionTables({ id, integer, bytes, table }: ColumnTypes): string[]
       CONSTRAINT coinbase_state CHECK (
         CASE WHEN is_coinbase = 1 THEN tx_status = (CASE WHEN block_height IS NULL THEN 4 ELSE 1 END) ELSE tx_status <> 4 END),
       CONSTRAINT order_iff_confirmed CHECK ((block_height IS NULL) = (confirmed_order IS NULL)),
-      CONSTRAINT tx_once UNIQUE (wallet_id, tx_hash),
+      CONSTRAINT tx_once UNIQUE (tx_hash, wallet_id),
       UNIQUE (wallet_id, id)
     )${table}`,
     `CREATE TABLE tx_inputs (
@@ -175,8 +180,9 @@ function transactionTables({ id, integer, bytes, table }: ColumnTypes): string[]
       input_index ${integer} NOT NULL CONSTRAINT input_index_range CHECK (input_index >= 0),
       prev_tx_hash ${bytes} NOT NULL CONSTRAINT prev_tx_hash_length CHECK (length(prev_tx_hash) = 32),
       prev_output_index ${integer} NOT NULL CONSTRAINT prev_output_index_range CHECK (prev_output_index >= 0),
+      holds_edge ${integer} NOT NULL DEFAULT 0 CONSTRAINT holds_edge_flag CHECK (holds_edge IN (0, 1)),
       CONSTRAINT input_tx FOREIGN KEY (wallet_id, tx_id) REFERENCES transactions (wallet_id, id) ON DELETE CASCADE,
-      CONSTRAINT input_once UNIQUE (tx_id, input_index)
+      CONSTRAINT input_once UNIQUE (tx_id, input_index)${including('holds_edge')}
     )${table}`,
     `CREATE TABLE tx_replacements (
       id ${id},
@@ -210,7 +216,7 @@ function coinTables({ id, integer, bytes, table }: ColumnTypes): string[] {
       CONSTRAINT funding_tx FOREIGN KEY (wallet_id, tx_id) REFERENCES transactions (wallet_id, id) ON DELETE RESTRICT,
       CONSTRAINT owner_address FOREIGN KEY (wallet_id, address_id) REFERENCES addresses (wallet_id, id) ON DELETE RESTRICT,
       CONSTRAINT spending_tx FOREIGN KEY (wallet_id, spent_by_tx_id) REFERENCES transactions (wallet_id, id) ON DELETE RESTRICT,
-      CONSTRAINT outpoint_once UNIQUE (tx_hash, output_index, wallet_id),
+      CONSTRAINT outpoint_once UNIQUE (tx_id, output_index),
       UNIQUE (wallet_id, id)
     )${table}`,
     `CREATE TABLE utxo_leases (
@@ -235,11 +241,10 @@ const INDEXES: readonly string[] = [
   'CREATE INDEX tx_received ON transactions (wallet_id, received_time DESC)',
   'CREATE INDEX tx_dead ON transactions (wallet_id, received_time) WHERE tx_status IN (2, 3, 4)',
   'CREATE INDEX tx_coinbase ON transactions (wallet_id, block_height) WHERE is_coinbase = 1',
-  'CREATE INDEX input_outpoint ON tx_inputs (prev_tx_hash, prev_output_index, wallet_id)',
+  'CREATE INDEX input_outpoint ON tx_inputs (prev_tx_hash, prev_output_index, wallet_id) WHERE holds_edge = 0',
   'CREATE INDEX replacement_back ON tx_replacements (wallet_id, replacement_tx_id)',
   'CREATE INDEX utxo_unspent ON utxos (wallet_id, amount, tx_hash, output_index) WHERE spent_by_tx_id IS NULL',
   'CREATE INDEX utxo_spender ON utxos (spent_by_tx_id) WHERE spent_by_tx_id IS NOT NULL',
-  'CREATE INDEX utxo_tx ON utxos (tx_id, output_index)',
   'CREATE INDEX utxo_address ON utxos (address_id)',
   'CREATE INDEX lease_end ON utxo_leases (wallet_id, expires_at)',
   'CREATE INDEX lease_of_spend ON utxo_leases (wallet_id) WHERE release_confs IS NOT NULL',

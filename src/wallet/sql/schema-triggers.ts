@@ -5,6 +5,7 @@
  * its transactions, and the version of what is watched. The rules are one list; each database has its own
  * way of writing them.
  */
+import { POSTGRES_HELD_INPUTS, SQLITE_HELD_INPUTS } from './schema-held-inputs.ts';
 import { POSTGRES_TOTALS, SQLITE_TOTALS } from './schema-totals.ts';
 
 /** A change is refused if the condition holds. `NEW` and `OLD` are the row after and before. */
@@ -96,6 +97,25 @@ const REFUSALS: readonly Refusal[] = [
   ...edgeRefusals('INSERT'),
   ...edgeRefusals('UPDATE'),
   {
+    // Set ahead of the edge by whoever is about to set that, so that the input never enters the index by outpoint.
+    name: 'held_input_insert',
+    table: 'tx_inputs',
+    on: 'INSERT',
+    given: 'NEW.holds_edge = 1',
+    when: `NOT EXISTS (SELECT 1 FROM transactions p JOIN utxos u ON u.tx_id = p.id
+      WHERE p.wallet_id = NEW.wallet_id AND p.tx_hash = NEW.prev_tx_hash AND p.tx_status IN (0, 1)
+        AND u.output_index = NEW.prev_output_index AND u.spent_by_tx_id IS NULL)`,
+    message: 'an input holds an edge only on a coin that is unspent',
+  },
+  {
+    name: 'held_input_update',
+    table: 'tx_inputs',
+    on: 'UPDATE OF holds_edge',
+    given: 'NEW.holds_edge <> OLD.holds_edge',
+    when: `NEW.holds_edge <> (SELECT COUNT(*) FROM utxos u WHERE u.spent_by_tx_id = NEW.tx_id AND u.spent_input_index = NEW.input_index)`,
+    message: 'an input holds an edge if a coin says so',
+  },
+  {
     name: 'dead_tx_holds_nothing',
     table: 'transactions',
     on: 'UPDATE OF tx_status',
@@ -170,6 +190,7 @@ export function sqliteTriggers(): string[] {
     ),
     SQLITE_DISCONNECT,
     ...SQLITE_WATCH,
+    ...SQLITE_HELD_INPUTS,
     ...SQLITE_TOTALS,
   ];
 }
@@ -185,6 +206,7 @@ export function postgresTriggers(): string[] {
     ]),
     ...POSTGRES_DISCONNECT,
     ...POSTGRES_WATCH,
+    ...POSTGRES_HELD_INPUTS,
     ...POSTGRES_TOTALS,
   ];
 }

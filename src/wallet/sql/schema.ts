@@ -10,7 +10,7 @@ export const WALLET_SCHEMA: SchemaHistory = {
   lock: 7_365_776_143,
   migrations: [
     {
-      name: 'wallets',
+      name: 'wallets, coins by the row of their transaction',
       statements: (kind) =>
         kind === 'sqlite'
           ? [...tableStatements(SQLITE_TYPES), ...sqliteTriggers(), ...sqliteStatistics()]

@@ -98,6 +98,8 @@ export interface WalletTables {
     input_index: number;
     prev_tx_hash: Uint8Array;
     prev_output_index: number;
+    /** A coin names this input as the one that spends it; triggers see to it. */
+    holds_edge: Generated<Flag>;
   };
   utxos: {
     id: Generated<number>;

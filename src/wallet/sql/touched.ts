@@ -36,6 +36,7 @@ async function ownersOfScripts(tx: SqlTransaction, scripts: readonly Uint8Array[
   return walletsBy(rows.map((row) => [toHex(row.script_pub_key), row.wallet_id]));
 }
 
+/** Wallets that have a coin there, and those that have another input there. An input that holds an edge has its coin there. */
 async function spendersOf(tx: SqlTransaction, outpoints: readonly Outpoint[]): Promise<Map<string, WalletId[]>> {
   const list = listTable(
     tx.kind,
@@ -43,10 +44,10 @@ async function spendersOf(tx: SqlTransaction, outpoints: readonly Outpoint[]): P
     outpoints.map(({ txId, index }) => [txId, index]),
   );
   const { rows } = await sql<{ hash: Uint8Array; place: number; wallet_id: number }>`
-    SELECT u.tx_hash AS hash, u.output_index AS place, u.wallet_id FROM ${list} AS v CROSS JOIN utxos u
-      WHERE u.tx_hash = v.hash AND u.output_index = v.place
-    UNION SELECT i.prev_tx_hash, i.prev_output_index, i.wallet_id FROM ${list} AS v CROSS JOIN tx_inputs i
-      WHERE i.prev_tx_hash = v.hash AND i.prev_output_index = v.place
+    SELECT v.hash, v.place, u.wallet_id FROM ${list} AS v CROSS JOIN transactions p CROSS JOIN utxos u
+      WHERE p.tx_hash = v.hash AND u.tx_id = p.id AND u.output_index = v.place
+    UNION SELECT v.hash, v.place, i.wallet_id FROM ${list} AS v CROSS JOIN tx_inputs i
+      WHERE i.prev_tx_hash = v.hash AND i.prev_output_index = v.place AND i.holds_edge = 0
     ORDER BY 3`.execute(tx.db);
   return walletsBy(rows.map((row) => [outpointText({ txId: row.hash, index: row.place }), row.wallet_id]));
 }

@@ -7,6 +7,7 @@ import { refusal } from '../rules/failures.ts';
 import type { HistoryPage } from '../store.ts';
 import { blockOf } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
+import { txRowOf } from './funded.ts';
 import { inputsOf } from './inputs.ts';
 import { checkPage } from './pages.ts';
 import { checked32, checkedAmount, checkedIndex, checkedStatus } from './row-checks.ts';
@@ -170,8 +171,7 @@ async function detailsOf(tx: SqlTransaction, walletId: WalletId, columns: readon
     .crossJoin('tx_inputs as i')
     .crossJoin('utxos as u')
     .whereRef('i.tx_id', '=', 'v.row_id')
-    .where('u.wallet_id', '=', walletId)
-    .whereRef('u.tx_hash', '=', 'i.prev_tx_hash')
+    .where('u.tx_id', '=', txRowOf(walletId, 'i.prev_tx_hash'))
     .whereRef('u.output_index', '=', 'i.prev_output_index')
     .select(['i.tx_id', 'u.id', 'i.input_index as place', amountText('u.amount').as('amount')])
     .orderBy('i.input_index')

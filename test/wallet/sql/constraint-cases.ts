@@ -126,6 +126,10 @@ function checks(text: SqlText): ConstraintCase[] {
       `INSERT INTO tx_inputs (wallet_id, tx_id, input_index, prev_tx_hash, prev_output_index) VALUES (1, ${text.tx('A')}, 7, ${hash}, -1)`,
     ],
     [
+      'holds_edge_flag',
+      `INSERT INTO tx_inputs (wallet_id, tx_id, input_index, prev_tx_hash, prev_output_index, holds_edge) VALUES (1, ${text.tx('A')}, 7, ${hash}, 0, 2)`,
+    ],
+    [
       'not_itself',
       `INSERT INTO tx_replacements (wallet_id, replaced_tx_id, replacement_tx_id, created_at) VALUES (1, ${text.tx('A')}, ${text.tx('A')}, 0)`,
     ],
@@ -262,6 +266,9 @@ function edges(text: SqlText): ConstraintCase[] {
      VALUES (1, ${text.tx(parent)}, ${text.bytes(idOf(parent))}, 1, 5, ${text.address(1)}, ${text.tx(by)}, ${input})`;
   const otherHash = `INSERT INTO utxos (wallet_id, tx_id, tx_hash, output_index, amount, address_id)
      VALUES (1, ${text.tx('A')}, ${text.bytes(idOf('C'))}, 7, 5, ${text.address(1)})`;
+  const held = (parent: string, output: number): string =>
+    `INSERT INTO tx_inputs (wallet_id, tx_id, input_index, prev_tx_hash, prev_output_index, holds_edge)
+     VALUES (1, ${text.tx('G')}, 7, ${text.bytes(idOf(parent))}, ${output}, 1)`;
   return all('trigger', [
     ['utxo_tx_hash', otherHash],
     ['edge_of_input_update', spend('C', 'B', 0)],
@@ -271,6 +278,12 @@ function edges(text: SqlText): ConstraintCase[] {
     ['edge_of_input_insert', bornSpent('A', 'C', 0)],
     ['edge_of_live_parent_update', spend('F', 'G', 5)],
     ['edge_of_live_parent_insert', bornSpent('F', 'G', 6)],
+    ['held_input_update', `UPDATE tx_inputs SET holds_edge = 0 WHERE tx_id = ${text.tx('B')}`],
+    ['held_input_update', `UPDATE tx_inputs SET holds_edge = 1 WHERE tx_id = ${text.tx('F')}`],
+    ['held_input_insert', held('C', 1)],
+    ['held_input_insert', held('A', 0)],
+    ['held_input_insert', held('F', 0)],
+    ['held_input_insert', held('Z', 0)],
     ['dead_tx_holds_nothing', `UPDATE transactions SET tx_status = 3 WHERE id = ${text.tx('B')}`],
     ['dead_tx_is_not_spent', `UPDATE transactions SET tx_status = 2 WHERE id = ${text.tx('A')}`],
   ]);

@@ -58,6 +58,27 @@ export function runConstraints(databases: TestDatabases): void {
       assert.equal(Number(of), await read());
     });
 
+    it('W48 an input holds an edge as long as a coin says so, whoever changes the coin', async () => {
+      const other = await databases.freshUrl();
+      await using _ = await refusingWorld(other, text);
+      const held = async (): Promise<number[]> =>
+        (await executeIn(other, `SELECT holds_edge FROM tx_inputs WHERE tx_id = ${text.tx('B')}`)).map((row) => Number(row['holds_edge']));
+      const ofCoin = `WHERE id = ${text.coin('A')}`;
+      assert.deepEqual(await held(), [1]);
+      await executeIn(other, `UPDATE utxos SET spent_by_tx_id = spent_by_tx_id ${ofCoin}`);
+      assert.deepEqual(await held(), [1], 'the same edge');
+      await executeIn(other, `UPDATE utxos SET spent_by_tx_id = NULL, spent_input_index = NULL ${ofCoin}`);
+      assert.deepEqual(await held(), [0], 'without an edge');
+      await executeIn(other, `UPDATE utxos SET spent_by_tx_id = ${text.tx('B')}, spent_input_index = 0 ${ofCoin}`);
+      assert.deepEqual(await held(), [1], 'with one');
+      await executeIn(other, `DELETE FROM utxos ${ofCoin}`);
+      assert.deepEqual(await held(), [0], 'without the coin');
+      const bornSpent = `INSERT INTO utxos (wallet_id, tx_id, tx_hash, output_index, amount, address_id, spent_by_tx_id, spent_input_index)
+        VALUES (1, ${text.tx('A')}, ${text.bytes(idOf('A'))}, 0, 5, ${text.address(1)}, ${text.tx('B')}, 0)`;
+      await executeIn(other, bornSpent);
+      assert.deepEqual(await held(), [1], 'with a coin that comes late');
+    });
+
     it('a scope whose numbers are used up has none for another account', async () => {
       const other = await databases.freshUrl();
       await using world = await refusingWorld(other, text);
@@ -115,7 +136,7 @@ const CATALOGUE = `SELECT conname AS name FROM pg_constraint WHERE connamespace 
     WHERE indisunique AND c.relnamespace = 'public'::regnamespace AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)
   UNION SELECT tgname FROM pg_trigger WHERE NOT tgisinternal 
     AND tgname NOT IN ('tx_disconnect', 'wallet_watched', 'account_watched', 'address_watched')
-    AND tgname NOT LIKE 'total_%'`;
+    AND tgname NOT LIKE 'total_%' AND tgname NOT LIKE 'edge_flag_%'`;
 
 /** The story that the cases break (constraint-cases.ts). */
 async function refusingWorld(url: string, text: SqlText): Promise<World> {

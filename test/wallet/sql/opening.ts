@@ -47,6 +47,16 @@ export function runOpening(databases: TestDatabases): void {
       });
     });
 
+    it('refuses a schema whose versions have other names, and changes nothing', async () => {
+      const url = await databases.freshUrl();
+      await executeIn(url, "UPDATE wallet_schema SET name = 'wallets' WHERE version = 1");
+      await assert.rejects(openWalletStore(url), (error) => {
+        assert.ok(isUnspentError(error, 'STORE_SCHEMA'));
+        assert.deepEqual(error.meta, { version: 1, name: 'wallets' });
+        return true;
+      });
+    });
+
     it('is closed: every call says so', async () => {
       const store = await openWalletStore(await databases.freshUrl());
       await store.close();

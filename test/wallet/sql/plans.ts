@@ -88,7 +88,8 @@ function fillStatements(): string[] {
     `${numbers} INSERT INTO derived_addresses SELECT i, ${wallet}, 1 + i / 1000, 0, i FROM n`,
     `${numbers} INSERT INTO transactions (id, wallet_id, tx_hash, raw_tx, tx_outputs, block_height, confirmed_order, tx_status, received_time, is_coinbase)
       SELECT i, ${wallet}, ${hash}, ${hash}, ${hash}, i / 10, i, 1, i, 0 FROM n`,
-    `${numbers} INSERT INTO tx_inputs (id, wallet_id, tx_id, input_index, prev_tx_hash, prev_output_index) SELECT i, ${wallet}, i, 0, ${hash}, 0 FROM n`,
+    `${numbers} INSERT INTO tx_inputs (id, wallet_id, tx_id, input_index, prev_tx_hash, prev_output_index, holds_edge)
+      SELECT i, ${wallet}, i, 0, ${hash}, 0, CASE WHEN i % 2 = 0 THEN 1 ELSE 0 END FROM n`,
     `${numbers} INSERT INTO utxos (id, wallet_id, tx_id, tx_hash, output_index, amount, address_id, spent_by_tx_id, spent_input_index)
       SELECT i, ${wallet}, i, ${hash}, 0, i, i, CASE WHEN i % 5 = 0 THEN NULL ELSE i END, CASE WHEN i % 5 = 0 THEN NULL ELSE 0 END FROM n`,
     `${numbers} INSERT INTO tx_replacements (id, wallet_id, replaced_tx_id, replacement_tx_id, created_at) SELECT i, ${wallet}, i, i + 1, 0 FROM n`,
