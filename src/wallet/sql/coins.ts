@@ -1,6 +1,7 @@
 /** What a wallet has to spend: coins, by filters and page by page, and the outputs that a block could still spend. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
+import type { SqlKind } from '../../sql/database.ts';
 import { amountText, listTable } from '../../sql/lists.ts';
 import { WALLET_CACHED_COINS_PAGE } from '../../util/limits.ts';
 import type { CoinLease, KeyScope, WalletCoin, WalletId } from '../records.ts';
@@ -20,6 +21,13 @@ import { holdingOf } from './tx-outputs.ts';
  * holds an edge on every credit that it spends, and its inputs say so; the credits themselves are all over a table.
  */
 export const isOwnChange = sql<0 | 1>`COALESCE((SELECT MIN(i.holds_edge) FROM tx_inputs i WHERE i.tx_id = t.id), 0)`;
+
+/** The same. SQLite's index of inputs is without the flag: it counts inputs and edges in two indexes rather than read the rows. */
+const IS_OWN_CHANGE: Readonly<Record<SqlKind, RawBuilder<0 | 1>>> = {
+  sqlite: sql`CASE WHEN NULLIF((SELECT COUNT(*) FROM tx_inputs i WHERE i.tx_id = t.id), 0) =
+    (SELECT COUNT(*) FROM utxos p WHERE p.spent_by_tx_id = t.id) THEN 1 ELSE 0 END`,
+  postgres: isOwnChange,
+};
 
 /** Credits of live transactions. */
 const creditsOf = ({ db }: SqlTransaction, walletId: WalletId) =>
@@ -57,7 +65,7 @@ const coinQuery = (tx: SqlTransaction, walletId: WalletId, now: number | null) =
       'l.release_confs',
     ])
     .select(['c.id as account_id', 'c.account_number', 'c.account_name', 'k.purpose', 'k.coin_type'])
-    .select([amountText('u.amount').as('amount'), isOwnChange.as('is_own_change')]);
+    .select([amountText('u.amount').as('amount'), IS_OWN_CHANGE[tx.kind].as('is_own_change')]);
 
 type CoinColumns = Awaited<ReturnType<ReturnType<typeof coinQuery>['executeTakeFirstOrThrow']>>;
 
