@@ -181,6 +181,7 @@ export const SETTINGS = {
     doc: 'Host names, separated by commas, that requests may be addressed to besides the own address.',
   },
   'server.rowsMax': { type: 'integer', default: 1000, min: 1, max: 100_000, doc: 'Rows of one page at most.' },
+  'server.threads': { type: 'integer', default: 1, min: 1, max: 64, doc: 'Threads that answer requests on the same ports (Linux).' },
   'server.connectionsMax': { type: 'integer', default: 1000, min: 1, max: 100_000, doc: 'Open connections at most.' },
   'server.streamsMax': {
     type: 'integer',

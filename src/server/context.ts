@@ -10,6 +10,7 @@ import type { MempoolView } from '../query/mempool.ts';
 import type { LedgerAnswers, LedgerQuestion } from '../sources/source.ts';
 import type { Task } from './http/work/task.ts';
 import type { Workload } from './http/work/workload.ts';
+import type { FigureExchange } from './thread/figures.ts';
 import type { LiveStatus, LiveTiming } from './thread/live.ts';
 
 export interface Reads {
@@ -48,6 +49,8 @@ export interface ServerContext {
   readonly copy?: CopyView;
   /** How requests, over HTTP and Electrum, share the thread. */
   readonly workload: Workload;
+  /** What the other server threads count; absent: this one serves alone. */
+  readonly figures?: FigureExchange;
   /** What the node that is followed has in its mempool, at the newest point; null: none is kept. */
   readonly mempool: MempoolView | null;
   /** Hands a transaction to the node that is followed; its id. Throws TX_REFUSED, UNSUPPORTED where nothing is followed. */

@@ -11,7 +11,9 @@ import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Log, LogLine } from '../util/log.ts';
 import { nextTurn } from '../util/time-slice.ts';
+import { offersBackups } from './backups/index.ts';
 import { checkBind } from './http/safety.ts';
+import { canSharePorts } from './http/shared-port.ts';
 import { MempoolLink } from './mempool/link.ts';
 import { type PortsByShape, portsOf } from './shapes.ts';
 import { stderrLog } from './stderr-log.ts';
@@ -20,6 +22,7 @@ import { type LiveStatus, type LiveUpdate, NOT_FOLLOWING } from './thread/live.t
 import { type FollowedNode, NodeLink } from './thread/node-link.ts';
 import { Telemetry } from './thread/telemetry.ts';
 import { ServerThread } from './thread/thread.ts';
+import { ServerThreads } from './thread/threads.ts';
 
 const PORT_MAX = 65_535;
 
@@ -124,7 +127,24 @@ function inThread({ engine, network, fold }: OpenStore, { config, status, ports,
     status,
     ports,
   };
-  return new ServerThread(data, node, log);
+  const count = threadCount(config, network, log);
+  return count === 1 ? new ServerThread(data, node, log) : new ServerThreads(data, count, node, log);
+}
+
+/** As the settings say, and one where what is served is not made for more. */
+function threadCount(config: Config, { family }: OpenStore['network'], log: LogLine): number {
+  const { threads } = config.server;
+  if (threads === 1) return 1;
+  const why = onlyOneBecause(config, family.wireShapes);
+  if (why === null) return threads;
+  log(`server.threads is ${threads}, and one thread serves: ${why}`, 'warn');
+  return 1;
+}
+
+function onlyOneBecause(config: Config, shapes: readonly string[]): string | null {
+  if (!canSharePorts()) return 'only Linux hands the connections of a port to several threads';
+  if (shapes.includes('wallets') && config.wallet.database !== '') return 'wallets keep their coins in the memory of one thread';
+  return offersBackups(config) ? 'backups over HTTP run one at a time, and that is known in one thread' : null;
 }
 
 function here({ engine, network, fold }: OpenStore, wanted: Wanted): Listener {

@@ -5,7 +5,7 @@
  * of the process, which have the names that all processes give them; what is not
  * known is left out rather than told as zero.
  */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Family } from '../../families/family.ts';
 import { FAMILIES } from '../../families/networks.ts';
 import type { Query } from '../../query/query.ts';
@@ -77,6 +77,15 @@ const VALUES: Readonly<Record<ValueName, string>> = Object.fromEntries(
 );
 
 type GaugeName = keyof typeof GAUGES | ValueName;
+
+/** What each thread that serves counts for itself; all others are of the store, and the same in each. */
+const COUNTED_BY_EACH = [
+  'unspent_http_request_seconds',
+  'unspent_http_connections',
+  'unspent_event_streams',
+  'unspent_events_sent_total',
+  'unspent_event_streams_ended_total',
+] as const;
 
 export class Metrics {
   readonly registry = new Registry();
@@ -178,12 +187,32 @@ export class Metrics {
     this.readStatus(live.status);
     this.readEvents();
     return (
-      (await this.registry.metrics()) +
+      (await this.served()) +
       txsMetrics(live.status.records) +
       copyMetrics(this.context.copy) +
       publishMetrics(live.status.publishing) +
       (await processMetrics().metrics())
     );
+  }
+
+  /** What this thread counts by itself, as plain data. */
+  async own(connections: number): Promise<object[]> {
+    this.set('http_connections', connections);
+    this.readEvents();
+    return Promise.all(COUNTED_BY_EACH.map(async (name) => ({ ...(await this.registry.getSingleMetric(name)?.get()) })));
+  }
+
+  /** With what the other threads count, where there are any. */
+  private async served(): Promise<string> {
+    const { figures } = this.context;
+    if (figures === undefined) return this.registry.metrics();
+    const others = await figures.others();
+    const own = await Promise.all(COUNTED_BY_EACH.map((name) => this.registry.getSingleMetric(name)!.get()));
+    const summed = AggregatorRegistry.aggregate([own, ...others.map(({ metrics }) => [...metrics])]);
+    const names = this.registry.getMetricsAsArray().map(({ name }) => name);
+    const ofStore = names.filter((name) => !(COUNTED_BY_EACH as readonly string[]).includes(name));
+    const texts = await Promise.all(ofStore.map((name) => this.registry.getSingleMetricAsString(name)));
+    return `${texts.join('\n\n')}\n\n${await summed.metrics()}`;
   }
 
   private readChain(query: Query, status: LiveStatus): void {

@@ -41,13 +41,37 @@ export function registerMetrics(app: FastifyInstance, context: ServerContext, op
   });
   timeRequests(app, metrics, history);
   serveText(app, metrics);
+  context.figures?.toldBy(async () => ({ metrics: await metrics.own(await connectionsOf(app)), samples: history.samples }));
   const schema = describedStatus('The last minutes', Type.Array(Sample), 'A sample a second for a quarter of an hour, oldest first.');
-  app.get(`${API}/status/history`, { schema }, (_request, reply) =>
-    reply
-      .header('cache-control', 'no-store')
-      .header('content-type', 'application/json; charset=utf-8')
-      .send(JSON.stringify(history.samples)),
-  );
+  app.get(`${API}/status/history`, { schema }, async (_request, reply) => {
+    const others = (await context.figures?.others()) ?? [];
+    reply.header('cache-control', 'no-store').header('content-type', 'application/json; charset=utf-8');
+    return JSON.stringify(
+      together(
+        history.samples,
+        others.map(({ samples }) => samples),
+      ),
+    );
+  });
+}
+
+/** Requests of all threads in each second; the slowest thread says how long they took. */
+export function together(own: readonly Sample[], others: readonly (readonly Sample[])[]): readonly Sample[] {
+  if (others.length === 0) return own;
+  const byTime = others.map((samples) => new Map(samples.map((sample) => [sample.time, sample])));
+  return own.map((sample) => {
+    const same = byTime.flatMap((samples) => samples.get(sample.time) ?? []);
+    const times = [sample, ...same].flatMap(({ p99_ms }) => p99_ms ?? []);
+    return {
+      ...sample,
+      requests_per_second: same.reduce((sum, { requests_per_second }) => sum + requests_per_second, sample.requests_per_second),
+      p99_ms: times.length === 0 ? null : Math.max(...times),
+    };
+  });
+}
+
+function connectionsOf(app: FastifyInstance): Promise<number> {
+  return new Promise((resolve, reject) => app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))));
 }
 
 function timeRequests(app: FastifyInstance, metrics: Metrics, history: History): void {
@@ -72,9 +96,7 @@ function serveText(app: FastifyInstance, metrics: Metrics): void {
   const schema = { tags: ['Server'], summary: 'Metrics for Prometheus', response };
   for (const prefix of ['', API]) {
     app.get(`${prefix}/metrics`, { schema }, async (_request, reply) => {
-      const connections = await new Promise<number>((resolve, reject) =>
-        app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
-      );
+      const connections = await connectionsOf(app);
       reply.header('cache-control', 'no-store').header('content-type', metrics.registry.contentType);
       return metrics.text(connections);
     });

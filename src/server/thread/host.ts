@@ -14,10 +14,12 @@ import type { LogLine } from '../../util/log.ts';
 import { nextTurn } from '../../util/time-slice.ts';
 import { buildApp } from '../app.ts';
 import type { ServerContext } from '../context.ts';
+import { bindingOf } from '../http/shared-port.ts';
 import { Workload } from '../http/work/workload.ts';
 import { MempoolKeeper } from '../mempool/keeper.ts';
 import { CopyReads, EngineReads } from '../reads.ts';
 import { openShapes, type PortsByShape, type ShapeServer } from '../shapes.ts';
+import type { FigureExchange } from './figures.ts';
 import { cannotListen } from './listen-error.ts';
 import type { LiveStatus, LiveUpdate } from './live.ts';
 import { LiveReceiver } from './live-receiver.ts';
@@ -36,6 +38,10 @@ export interface HostParts {
   readonly node: FollowedNode;
   /** Those that wire shapes with listeners of their own shall listen on. */
   readonly ports: PortsByShape;
+  /** Among how many threads the limits are divided. Default: this one has all. */
+  readonly threads?: number | undefined;
+  /** What the others count; absent: there are none. */
+  readonly figures?: FigureExchange | undefined;
   /** What goes wrong, a line each. */
   readonly log: LogLine;
 }
@@ -111,7 +117,7 @@ interface HostInside {
   readonly context: ServerContext;
 }
 
-function insideOf({ engine, copy, network, config, projections, status, node }: HostParts): HostInside {
+function insideOf({ engine, copy, network, config, projections, status, node, threads, figures }: HostParts): HostInside {
   const { traits } = network.ledger;
   const reads = copy === undefined ? new EngineReads(engine, traits) : new CopyReads(copy.engine, traits);
   const live = new LiveReceiver(status);
@@ -125,7 +131,8 @@ function insideOf({ engine, copy, network, config, projections, status, node }: 
     live,
     ...(copy === undefined ? {} : { copy }),
     mempool: keeper?.mempool ?? null,
-    workload: new Workload(),
+    workload: new Workload(threads),
+    ...(figures === undefined ? {} : { figures }),
     // Where there is no mempool to hold it against, it goes to the node alone.
     submit: (raw) => (keeper ?? node).submit(raw),
     ledger: (question) => node.ledger(question),
@@ -141,7 +148,7 @@ function keeperOf(network: Network, projections: readonly string[], reads: Engin
 
 async function listen(app: FastifyInstance, { host, port }: Config['server']): Promise<string> {
   try {
-    await app.listen({ host, port });
+    await app.listen(await bindingOf(host, port));
   } catch (error) {
     throw cannotListen(error as NodeJS.ErrnoException, host, port);
   }

@@ -13,8 +13,10 @@ import type { Network } from '../../families/family.ts';
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
 import { errorOf, type Failure, failureOf } from '../../util/failure.ts';
 import type { LogLevel, LogLine } from '../../util/log.ts';
+import type { ThreadPlace } from '../http/shared-port.ts';
 import { type PackedChanges, packChanges } from '../mempool/pack.ts';
 import type { PortsByShape } from '../shapes.ts';
+import { NO_FIGURES, type ThreadFigures } from './figures.ts';
 import type { Listening } from './host.ts';
 import type { LiveStatus, LiveUpdate } from './live.ts';
 import type { FollowedNode } from './node-link.ts';
@@ -29,6 +31,8 @@ export interface ThreadData {
   readonly projections: readonly string[];
   readonly status: LiveStatus;
   readonly ports: PortsByShape;
+  /** Absent: it serves alone. */
+  readonly place?: ThreadPlace;
 }
 
 /** To the thread. */
@@ -37,6 +41,10 @@ export type Order =
   | { readonly kind: 'mempool'; readonly packed: PackedChanges }
   /** The answer to the question of that number. */
   | { readonly kind: 'answered'; readonly number: number; readonly answer: NodeAnswer }
+  /** What it counts is asked for, under that number. */
+  | { readonly kind: 'tellFigures'; readonly number: number }
+  /** What the others count: the answer to its own question of that number. */
+  | { readonly kind: 'othersFigures'; readonly number: number; readonly figures: readonly ThreadFigures[] }
   | { readonly kind: 'close' };
 
 /** From the thread. */
@@ -46,6 +54,8 @@ export type Report =
   | { readonly kind: 'taken' }
   /** For the node that is followed. */
   | { readonly kind: 'ask'; readonly number: number; readonly question: NodeQuestion }
+  | { readonly kind: 'figures'; readonly number: number; readonly figures: ThreadFigures }
+  | { readonly kind: 'askFigures'; readonly number: number }
   | { readonly kind: 'log'; readonly text: string; readonly level: LogLevel | undefined; readonly event: string | undefined }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
@@ -58,10 +68,14 @@ export class ServerThread {
   private readonly node: FollowedNode;
   private closing = false;
   private onTaken: (() => void) | null = null;
+  private readonly others: () => Promise<readonly ThreadFigures[]>;
+  private readonly asked = new Map<number, (figures: ThreadFigures) => void>();
+  private lastAsked = 0;
 
-  /** `node`: the one that is followed here, for what readers over there ask and submit. */
-  constructor(data: ThreadData, node: FollowedNode, log: LogLine) {
+  /** `node`: the one that is followed here, for what readers over there ask and submit. `others`: what the threads beside it count. */
+  constructor(data: ThreadData, node: FollowedNode, log: LogLine, others: () => Promise<readonly ThreadFigures[]> = async () => []) {
     this.node = node;
+    this.others = others;
     // The same file as it stands beside this one: a source in a checkout, compiled in a package.
     const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
     this.worker = new Worker(new URL(file, import.meta.url), { workerData: data, name: 'unspent http' });
@@ -79,6 +93,8 @@ export class ServerThread {
         if (report.kind === 'listening') resolve(report.listening);
         else if (report.kind === 'taken') this.onTaken?.();
         else if (report.kind === 'log') log(report.text, report.level, report.event);
+        else if (report.kind === 'figures') this.told(report.number, report.figures);
+        else if (report.kind === 'askFigures') void this.tellOthers(report.number);
         else if (report.kind === 'ask') void this.answer(report.number, report.question);
         else {
           failure = errorOf(report.failure);
@@ -100,6 +116,30 @@ export class ServerThread {
     return new Promise((resolve) => {
       this.onTaken = resolve;
     });
+  }
+
+  /** What it counts; nothing once it is ending. */
+  figures(): Promise<ThreadFigures> {
+    const number = ++this.lastAsked;
+    return new Promise((resolve) => {
+      if (this.closing) return resolve(NO_FIGURES);
+      this.asked.set(number, resolve);
+      this.ended.then(
+        () => this.told(number, NO_FIGURES),
+        () => this.told(number, NO_FIGURES),
+      );
+      this.order({ kind: 'tellFigures', number });
+    });
+  }
+
+  private told(number: number, figures: ThreadFigures): void {
+    const resolve = this.asked.get(number);
+    this.asked.delete(number);
+    resolve?.(figures);
+  }
+
+  private async tellOthers(number: number): Promise<void> {
+    this.order({ kind: 'othersFigures', number, figures: await this.others() });
   }
 
   /** Resolves when the other thread has closed its engine. */

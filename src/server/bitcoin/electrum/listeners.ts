@@ -10,6 +10,7 @@ import type { Config } from '../../../config/schema.ts';
 import { readRegular } from '../../../files/regular.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { ELECTRUM_MESSAGE_BYTES_MAX, HANDSHAKE_STEP_MS, HTTP_HEADERS_MS, SECRET_FILE_BYTES_MAX } from '../../../util/limits.ts';
+import { listenOn } from '../../http/listen.ts';
 import { isLoopback } from '../../http/safety.ts';
 import { type Receiver, socketWire, type Wire, webSocketWire } from './wire.ts';
 
@@ -72,7 +73,7 @@ export class Listener {
   }
 
   /** Throws IO. */
-  static open(server: Server, { host, sessionsMax }: Settings, port: number, setting: string): Promise<Listener> {
+  static async open(server: Server, { host, sessionsMax }: Settings, port: number, setting: string): Promise<Listener> {
     const connections = new Set<Socket>();
     // Those that are turned away, or are not done with their handshake, count here too.
     server.maxConnections = 2 * sessionsMax;
@@ -80,14 +81,8 @@ export class Listener {
       connections.add(socket);
       socket.on('close', () => connections.delete(socket));
     });
-    return new Promise((resolve, reject) => {
-      // It stays: a connection that could not be accepted later is nothing to fall over.
-      server.on('error', (error: NodeJS.ErrnoException) => {
-        const why = error.code === 'EADDRINUSE' ? 'the port is taken' : error.message;
-        reject(new UnspentError('IO', `the Electrum server cannot listen on ${host}:${port} (${setting}): ${why}`, { host, port }, error));
-      });
-      server.listen({ host, port }, () => resolve(new Listener(server, connections)));
-    });
+    await listenOn(server, host, port, setting, 'the Electrum server ');
+    return new Listener(server, connections);
   }
 
   close(): Promise<void> {

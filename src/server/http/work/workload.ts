@@ -45,8 +45,9 @@ export class Workload {
   rounds = 0;
   steps = 0;
 
-  constructor(limits: WorkloadLimits = { longTasksMax: LONG_TASKS_MAX, answerBytesMax: ANSWER_BYTES_MAX }) {
-    this.limits = limits;
+  /** Default: the limits of the process; a number: one of so many threads has its share of them. */
+  constructor(limits: WorkloadLimits | number = 1) {
+    this.limits = typeof limits === 'number' ? shareOfLimits(limits) : limits;
   }
 
   /** `isCancelled`: whether the client is gone. Asked before each step. */
@@ -57,6 +58,11 @@ export class Workload {
   /** Work of the server itself, which is never refused; the caller must keep it small. */
   ownTask(isCancelled: () => boolean): Task {
     return new Task(this, isCancelled, false);
+  }
+
+  /** Tasks that may be long at a time. */
+  get longTasksMax(): number {
+    return this.limits.longTasksMax;
   }
 
   /** Steps that wait for their turn. */
@@ -157,4 +163,8 @@ export class Workload {
     if (!done) this.queue(step);
     return Math.max(tookMs, step.costMs ?? 0);
   }
+}
+
+function shareOfLimits(threads: number): WorkloadLimits {
+  return { longTasksMax: Math.max(1, Math.floor(LONG_TASKS_MAX / threads)), answerBytesMax: Math.floor(ANSWER_BYTES_MAX / threads) };
 }
