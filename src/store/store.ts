@@ -40,6 +40,7 @@ import type { FillSettings, FollowSettings, FollowState } from './following.ts';
 import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
 import { openStoreTxs } from './open-txs.ts';
 import { configFrom, type OpenOptions } from './options.ts';
+import { StorePlace } from './place.ts';
 import { storeProjections } from './projections.ts';
 import type { Publishing } from './publishing.ts';
 import { beginFills, type ShapeChange } from './shape.ts';
@@ -163,6 +164,7 @@ export class OpenStore {
   private readonly filling: Fills;
   private readonly table: ProjectionTable;
   private readonly schedule: PruneSchedule;
+  private readonly place: StorePlace;
   private readonly overlays = new Overlays();
   private readonly eventReaders: EventReaders;
   /** Null: it was there before. */
@@ -174,6 +176,7 @@ export class OpenStore {
     this.config = config;
     this.ignored = ignored;
     this.made = made;
+    this.place = new StorePlace(data);
     this.engine = engine;
     this.fold = fold;
     this.filling = fills;
@@ -318,9 +321,9 @@ export class OpenStore {
     return this.fold.rollback(to);
   }
 
-  /** Prunes on schedule until the signal comes. `follow` does so itself. */
+  /** Prunes on schedule until the signal comes. `follow` does so itself. Throws STORE_GONE where its directory is not there any more. */
   async keepPruned(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.schedule.run(signal), this.txs?.run(signal)]);
+    await Promise.all([this.schedule.run(signal), this.txs?.run(signal), this.place.watch(signal)]);
   }
 
   /** One bounded batch of pruning. */

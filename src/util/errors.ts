@@ -158,6 +158,13 @@ export const ERROR_CODES = {
     advice:
       '`unspent start` makes one with a chain of its own, `unspent sync --source URL` one of a real chain; --data DIR names another directory.',
   },
+  STORE_GONE: {
+    exit: 1,
+    status: 500,
+    meaning: 'The directory of the store was moved or deleted while it was open.',
+    advice:
+      'If it was moved, nothing is lost: name it with --data where it is now. If it was deleted, restore a backup (`unspent restore`), or sync anew.',
+  },
   STORE_EXISTS: {
     exit: 1,
     status: 500,

@@ -821,6 +821,10 @@ export const BACKUP_TAIL_BYTES = 16 * 1024;
 export const BACKUP_MANIFEST_BYTES_MAX = 64 * 1024 * 1024;
 /** Milliseconds of a digest in one turn, so that no block waits for long where the fold shares the thread. */
 export const BACKUP_SLICE_MS = 10;
+/** Milliseconds after which an empty folder that holds the name of a backup was left by a process that died: writing a manifest takes less. */
+export const BACKUP_NAME_HELD_MS = 60_000;
+/** Milliseconds between two looks whether the directory of an open store is still there: one `stat`, and little is lost meanwhile. */
+export const PLACE_CHECK_MS = 1000;
 /** Bytes of keys and values in one batch when all rows of a store are copied or rewritten. */
 export const COPY_BATCH_BYTES = 4 * 1024 * 1024;
 /** Characters of what a backup that was asked for over HTTP reports: a page of JSON is enough of it. */

@@ -3,7 +3,7 @@
  * binding tells nothing, so that is read from its tables (rocks-tables.ts), and
  * what is in none yet from the writer's counters (write-counters.ts).
  */
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EngineStats, Row } from '../engine.ts';
 import { binding } from './binding.ts';
@@ -66,7 +66,8 @@ function meanBytes(rows: Iterable<Row>): number {
 
 function directoryBytes(directory: string): number {
   let bytes = 0;
-  // Compaction deletes files while we look.
-  for (const name of readdirSync(directory)) bytes += statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+  // Compaction deletes files while we look, and somebody may have moved all of it (store/place.ts).
+  for (const name of existsSync(directory) ? readdirSync(directory) : [])
+    bytes += statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
   return bytes;
 }

@@ -48,6 +48,7 @@ export class Journal {
   }
 
   append(deeds: readonly JournalEntry[]): void {
+    if (!existsSync(this.path)) throw new UnspentError('STORE_GONE', `${this.path} is not there any more`, { path: this.path });
     appendFileSync(this.path, deeds.map((deed) => `${lineOf(deed)}\n`).join(''));
   }
 
