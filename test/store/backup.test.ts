@@ -158,6 +158,16 @@ describe('a folder of backups', () => {
     for (const name of names) await verifyBackup(folder, { name });
   });
 
+  test('has a name of its own for each of several that are made at once', async () => {
+    const store = await devnet.open();
+    const place = join(root, 'at-once');
+    const reports = await Promise.all([1, 2, 3, 4].map(() => backupOf(store, place)));
+    await store.close();
+    assert.equal(new Set(reports.map(({ manifest }) => manifest.name)).size, 4);
+    assert.deepEqual(readdirSync(place).filter((name) => name !== 'unspent-backups.json').length, 4);
+    for (const { manifest } of reports) await verifyBackup(place, { name: manifest.name });
+  });
+
   test('is nothing else: neither a store nor a folder of somebody is written into', async () => {
     const store = await devnet.open();
     const others = join(root, 'others');

@@ -6,7 +6,7 @@
  *   20260501T120000Z-2160/      a backup: manifest.json, and under store/ the files
  *   partial-4711-a1b2c3/        one that is being made, or was when its process died
  */
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -14,6 +14,7 @@ import { writeFileAtomically } from '../../engine/directory.ts';
 import { readRegular } from '../../files/regular.ts';
 import { checkedText, parseChecked } from '../../util/checked-text.ts';
 import { UnspentError } from '../../util/errors.ts';
+import { BACKUP_NAME_HELD_MS } from '../../util/limits.ts';
 import { isRunning } from '../../util/running.ts';
 import { writeText } from './file-copy.ts';
 import { BACKUP_MANIFEST_FILE, type BackupManifest, readBackupManifest } from './manifest.ts';
@@ -23,6 +24,8 @@ const MARK = { format: 'unspent-backups', version: 1 };
 /** Of a partial one: the process that makes it. */
 export const OWNER_FILE = 'owner.json';
 const PARTIAL = /^partial-/;
+/** Of a backup, or the empty folder that holds a name for one. */
+const NAME = /^\d{8}T\d{6}Z-\d+(?:\.\d+)?$/;
 
 /** Where the files of a store are inside a backup. */
 export const STORE_FOLDER = 'store';
@@ -77,9 +80,36 @@ export function findBackup(folder: string, name: string | undefined): { readonly
 export async function beginPartial(folder: string): Promise<string> {
   for (const name of partialNames(folder))
     if (isAbandoned(join(folder, name))) rmSync(join(folder, name), { recursive: true, force: true });
+  for (const name of readdirSync(folder)) if (NAME.test(name) && isOld(join(folder, name))) removeIfEmpty(join(folder, name));
   const partial = await mkdtemp(join(folder, `partial-${process.pid}-`));
   await writeText(join(partial, OWNER_FILE), checkedText({ host: hostname(), process: process.pid }));
   return partial;
+}
+
+/** False: there is something of that name. */
+export function tryMakeFolder(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+export function removeIfEmpty(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+  }
+}
+
+/** What a process that is at work holds is younger: it is empty for as long as a manifest takes. */
+function isOld(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && found.mtimeMs < Date.now() - BACKUP_NAME_HELD_MS;
 }
 
 function isBackupFolder(path: string): boolean {

@@ -22,7 +22,7 @@ import { BACKUP_SLICE_MS } from '../../util/limits.ts';
 import { TimeSlice } from '../../util/time-slice.ts';
 import { copyDatabase, copyJournal, findBesides } from './besides.ts';
 import { type CopyOptions, hashFile, hashTail, syncFolder, writeText } from './file-copy.ts';
-import { backupNames, beginPartial, OWNER_FILE, openBackupFolder, STORE_FOLDER } from './folder.ts';
+import { backupNames, beginPartial, OWNER_FILE, openBackupFolder, removeIfEmpty, STORE_FOLDER, tryMakeFolder } from './folder.ts';
 import { BACKUP_MANIFEST_FILE, type BackupFile, type BackupManifest, backupManifestText, readBackupManifest } from './manifest.ts';
 import type { PinnedStore } from './pinned-store.ts';
 
@@ -83,8 +83,8 @@ export async function writeBackup(source: BackupSource, folder: string, options:
   try {
     const place = await openBackupFolder(folder);
     const partial = await beginPartial(place);
+    const writer = new BackupWriter(source, place, partial, options);
     try {
-      const writer = new BackupWriter(source, place, partial, options);
       const manifest = await writer.write();
       const path = join(place, manifest.name);
       await rename(partial, path);
@@ -93,6 +93,7 @@ export async function writeBackup(source: BackupSource, folder: string, options:
       return { path, manifest, written: writer.written, linked: writer.linked, removed: removeOld(place, options.keep) };
     } catch (error) {
       rmSync(partial, { recursive: true, force: true });
+      writer.giveBackName();
       throw error;
     }
   } catch (error) {
@@ -110,6 +111,8 @@ class BackupWriter {
   private readonly place: string;
   private readonly earlier: ReadonlyMap<string, EarlierFile>;
   private readonly files: BackupFile[] = [];
+  /** The empty folder that holds its name; null: none yet. */
+  private held: string | null = null;
   private done = 0;
   private total = 0;
 
@@ -144,7 +147,7 @@ class BackupWriter {
       const digest = pinned.columns.some(({ name }) => name === UNSPENT) ? await this.digest(pinned.reader, head?.utxos ?? 0) : null;
       for (const folder of [database, this.store]) await syncFolder(folder);
       const manifest = {
-        name: this.name(createdAt, head?.height ?? 0),
+        name: this.takeName(createdAt, head?.height ?? 0),
         createdAt,
         network: identity.network,
         schema: identity.schema,
@@ -164,14 +167,24 @@ class BackupWriter {
     }
   }
 
-  /** The time, so that names are in order; and the height, for people. */
-  private name(createdAt: string, height: number): string {
+  /**
+   * The time, so that names are in order; and the height, for people. An empty folder holds it until the backup takes
+   * its place: two that are made at once must not want the same.
+   */
+  private takeName(createdAt: string, height: number): string {
     const name = `${createdAt.replaceAll(/[-:]|\.\d+/g, '')}-${height}`;
-    const taken = new Set(readdirSync(this.place));
-    for (let number = 2; ; number++) {
-      const free = [name, `${name}.${number}`].find((each) => !taken.has(each));
-      if (free !== undefined) return free;
+    for (let number = 1; ; number++) {
+      const wanted = number === 1 ? name : `${name}.${number}`;
+      const path = join(this.place, wanted);
+      if (!tryMakeFolder(path)) continue;
+      this.held = path;
+      return wanted;
     }
+  }
+
+  /** It came to nothing. */
+  giveBackName(): void {
+    if (this.held !== null) removeIfEmpty(this.held);
   }
 
   private async takeFiles({ directory, files }: PinnedFiles): Promise<void> {
