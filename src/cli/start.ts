@@ -5,6 +5,7 @@
  */
 import type { Command } from 'commander';
 import { readIdentity } from '../engine/directory.ts';
+import { familyOfNetwork } from '../families/networks.ts';
 import { openEmbedded, openNetworkSource, SOURCE_FORMS } from '../families/open-source.ts';
 import type { OpenOptions } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
@@ -47,6 +48,8 @@ async function start(context: Context): Promise<void> {
   // A store of a chain that can be made here needs no telling twice.
   const chain = localChain(network === '' ? readIdentity(data)?.network : network) ?? (network === '' ? USUAL_CHAIN : null);
   if (chain !== null) return chain.start(context);
+  // A name that is none has to be told first: nobody has blocks of it.
+  familyOfNetwork(network);
   const networks = LOCAL_CHAINS.map((each) => each.network).join(' or ');
   throw new UnspentError(
     'USAGE',

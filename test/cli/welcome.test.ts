@@ -72,6 +72,8 @@ describe('unspent alone', () => {
       3,
     );
     assert.match(network.message, /did you mean 'preprod'\?$/);
+    const start = await failure(['start', '--network', 'preveiw', '--data', join(temporary(), 'x')], 'NETWORK_UNKNOWN', 3);
+    assert.match(start.message, /did you mean 'preview'\?$/);
     const source = await failure(['sync', '--source', '/node/db', '--data', join(temporary(), 'x')], 'SOURCE_UNKNOWN', 2);
     assert.match(source.message, /did you mean 'immutable:\/node\/db' or 'n2c:\/node\/db' \(Cardano\)/);
     const help = await failure(['rollback', '--data', temporary()], 'USAGE', 2);

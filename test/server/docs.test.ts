@@ -8,6 +8,7 @@ import { readSections } from '../../src/server/docs/contents.ts';
 import { renderMarkdown } from '../../src/server/docs/markdown.ts';
 import { registerDocs } from '../../src/server/docs/route.ts';
 import { DocsSite } from '../../src/server/docs/site.ts';
+import { handleErrors } from '../../src/server/http/problem.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -66,12 +67,22 @@ describe('the documentation site', () => {
 
   test('is what the server shows at /docs/', async () => {
     const app = fastify();
+    handleErrors(app, { onFailure: (error) => assert.fail(error) });
     registerDocs(app);
     assert.equal((await app.inject('/docs')).headers.location, '/docs/');
     assert.equal((await app.inject('/docs/')).body, pages.get('index.html'));
+    for (const short of ['/docs/start/dapp', '/docs/start/dapp.md'])
+      assert.equal((await app.inject(short)).headers.location, '/docs/start/dapp.html');
     assert.equal((await app.inject('/docs/reference/api/')).body, pages.get('reference/api/index.html'));
     assert.match((await app.inject('/docs/docs.js')).body, /unspentDocs/);
     assert.equal((await app.inject('/docs/images/page-light.png')).headers['content-type'], 'image/png');
+    for (const url of ['/docs/nothing', '/<nothing>']) {
+      const page = await app.inject({ url, headers: { accept: 'text/html,*/*;q=0.8' } });
+      assert.deepEqual([page.statusCode, page.headers['content-type']], [404, 'text/html; charset=utf-8'], 'people get a page');
+      assert.match(page.body, /no such page.*href="\/docs\/"/s);
+      assert.doesNotMatch(page.body, /<nothing>/);
+      assert.equal((await app.inject(url)).json<{ code: string }>().code, 'NO_ROUTE', 'programs get a problem');
+    }
     for (const nothing of ['/docs/nothing.html', '/docs/../package.json', '/docs/images/..%2f..%2fpackage.json']) {
       assert.notEqual((await app.inject(nothing)).statusCode, 200, nothing);
     }

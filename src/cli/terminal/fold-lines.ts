@@ -35,9 +35,13 @@ function foldLine(line: string, columns: number): string[] {
   return [...lines, rest];
 }
 
-/** `name   value value` goes on under the value, anything else two columns further in. */
+/** What stands this far in goes on another line already. */
+const DEEP = 6;
+
+/** `name   value value` goes on under the value, what goes on already where it is, anything else two columns further in. */
 function hangingIndent(line: string, indent: number, columns: number): number {
   const found = /^ *\S+(?: \S+)* {2,}(?=\S)/.exec(line);
   const at = found === null ? 0 : widthOf(found[0]);
-  return at > 0 && at <= columns / 2 ? at : Math.min(indent + 2, Math.floor(columns / 2));
+  if (at > 0 && at <= columns / 2) return at;
+  return Math.min(indent < DEEP ? indent + 2 : indent, Math.floor(columns / 2));
 }

@@ -37,7 +37,7 @@ export function pageDocument({ page, address, sections, up }: PageParts): string
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<title>${escapeHtml(page.title)} · Unspent</title><link rel="stylesheet" href="${up}docs.css"><script src="${up}docs.js" data-up="${up}" defer></script></head>
+<title>${page.title === 'Unspent' ? 'Unspent, the documentation' : `${escapeHtml(page.title)} · Unspent`}</title><link rel="icon" href="${up}icon.svg" type="image/svg+xml"><link rel="stylesheet" href="${up}docs.css"><script src="${up}docs.js" data-up="${up}" defer></script></head>
 <body><a class="skip" href="#text">To the text</a>
 <header class="top"><a class="brand" href="${up}index.html">Unspent <small>${VERSION}</small></a>
 <form class="search" role="search"><input type="search" id="search" placeholder="Search (press /)" aria-label="Search the documentation" autocomplete="off" hidden><ol id="found" aria-live="polite" hidden></ol></form></header>

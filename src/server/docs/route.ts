@@ -14,6 +14,9 @@ export function registerDocs(app: FastifyInstance): void {
   app.get<{ Params: { '*': string } }>('/docs/*', options, async ({ params }, reply) => {
     site ??= new DocsSite();
     const address = params['*'];
+    // As people write it, and as the files are called in the repository.
+    const page = `${address.replace(/\.md$/, '')}.html`;
+    if (!site.everyAddress.includes(address) && site.everyAddress.includes(page)) return reply.redirect(`/docs/${page}`);
     const file = await site.read(address === '' || address.endsWith('/') ? `${address}index.html` : address);
     if (file === null) throw new UnspentError('NO_ROUTE', `the documentation has no page '${address.slice(0, 80)}'; it begins at /docs/`);
     return reply.header('cache-control', 'no-cache').type(file.type).send(file.body);

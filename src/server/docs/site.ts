@@ -9,6 +9,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join, normalize, relative } from 'node:path';
 import { nextTurn } from '../../util/time-slice.ts';
+import { ICON } from '../page/icon.ts';
 import { ROOT, readSections, type Section } from './contents.ts';
 import { pageDocument, type SitePage } from './layout.ts';
 import { type RenderedPage, renderMarkdown } from './markdown.ts';
@@ -40,7 +41,7 @@ export class DocsSite {
 
   /** Every address of the site, relative to where it begins. */
   get everyAddress(): readonly string[] {
-    return [...this.files.keys(), 'docs.css', 'docs.js', 'search-index.js', ...this.pictures.map((name) => `images/${name}`)];
+    return [...this.files.keys(), 'docs.css', 'docs.js', 'search-index.js', 'icon.svg', ...this.pictures.map((name) => `images/${name}`)];
   }
 
   /** Null: the site has nothing at this address. */
@@ -48,6 +49,7 @@ export class DocsSite {
     const file = this.files.get(address);
     if (file !== undefined) return { type: HTML, body: await this.page(file, address) };
     if (address === 'docs.css') return { type: 'text/css; charset=utf-8', body: SITE_STYLE };
+    if (address === 'icon.svg') return { type: 'image/svg+xml', body: ICON };
     if (address === 'docs.js') return { type: SCRIPT, body: searchScript() };
     if (address === 'search-index.js') return { type: SCRIPT, body: await this.searchIndex() };
     const picture = this.pictures.find((name) => address === `images/${name}`);

@@ -55,6 +55,7 @@ blockquote { margin: 1.2em 0; padding: .2em 1.2em; border-left: 3px solid var(--
 .neighbours { display: flex; justify-content: space-between; gap: 24px; margin-top: 56px; padding-top: 20px; border-top: 1px solid var(--edge); }
 .neighbours [rel=prev]::before { content: "← "; }
 .neighbours [rel=next]::after { content: " →"; }
+.frame.alone { display: block; max-width: 46rem; padding-top: 8vh; }
 @media (max-width: 76rem) { .frame { grid-template-columns: 15rem minmax(0, 1fr); } .contents { display: none; } }
 @media (max-width: 52rem) {
   .frame { display: block; padding: 0 16px; } .top { padding: 0 16px; }

@@ -6,6 +6,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ERROR_CODES, isUnspentError, UnspentError } from '../../util/errors.ts';
 import { HTTP_BODY_BYTES_MAX, HTTP_PARAM_CHARS_MAX } from '../../util/limits.ts';
+import { isSomebodyLooking, sendNotFoundPage } from './not-found-page.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
@@ -124,6 +125,7 @@ export function answerError(
 ): FastifyReply {
   const known = isUnspentError(error) ? error : fromFastify(error as FastifyError, request);
   if (known === null ? !isLeft(error, request) : known.status === 500) trouble.onFailure(error as Error, request);
+  if (known?.code === 'NO_ROUTE' && isSomebodyLooking(request)) return sendNotFoundPage(reply, known.message);
   return sendProblem(reply, known === null ? UNFORESEEN : problemOf(known), form);
 }
 

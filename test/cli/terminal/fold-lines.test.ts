@@ -13,6 +13,7 @@ describe('folded lines', () => {
     assert.equal(foldLines('store  one two three four five', 20), 'store  one two three\n       four five');
     assert.equal(foldLines('a long sentence without columns', 20), 'a long sentence\n  without columns');
     assert.equal(foldLines('  $ unspent sync --network preview', 26), '  $ unspent sync \\\n      --network preview');
+    assert.equal(foldLines('       one two three four', 20), '       one two three\n       four', 'what goes on already');
     assert.equal(foldLines('short\n\nlines', 20), 'short\n\nlines');
   });
 
