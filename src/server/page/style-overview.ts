@@ -83,7 +83,11 @@ export const OVERVIEW = /* css */ `
 .window .records { background: color-mix(in srgb, var(--accent) 30%, var(--surface)); }
 .window .undo { background: var(--accent); }
 
+/* A store that follows nothing has fewer figures, and they take the whole width. */
+.at-rest .tiles { grid-template-columns: 1fr 1.55fr 1.25fr .85fr; }
+.at-rest .charts, .at-rest .tips { grid-template-columns: minmax(0, 1fr); }
 @media (max-width: 1000px) {
+  .at-rest .tiles { grid-template-columns: 1fr 1fr; }
   .tiles { grid-template-columns: repeat(3, minmax(0, 1fr)); }
   .panels > .card { grid-column: span 6; }
   .panels > .card.broad { grid-column: 1 / -1; }

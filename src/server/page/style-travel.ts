@@ -41,6 +41,7 @@ export const TRAVEL = /* css */ `
 .said > .tree, .said > .decoded { padding: 6px 16px 14px; }
 .gone-blocks { margin-top: 4px; }
 .reorgs h2 small { font-weight: 450; }
+.pair.newest { align-items: stretch; }
 .newest .rows { table-layout: fixed; }
 .newest .rows td, .newest .rows th { overflow: hidden; text-overflow: ellipsis; }
 #newest-blocks th:last-child { width: 42%; }
@@ -48,12 +49,12 @@ export const TRAVEL = /* css */ `
 #newest-txs th:nth-child(3) { width: 30%; }
 
 @media (max-width: 720px) {
-  #newest-blocks th:first-child { width: 15%; }
-  #newest-blocks th:nth-child(2) { width: 26%; }
-  #newest-blocks th:last-child { width: 39%; }
+  #newest-blocks :is(th, td):nth-child(3) { display: none; }
+  #newest-blocks th:first-child { width: 29%; }
+  #newest-blocks th:last-child { width: 38%; }
   #newest-txs :is(th, td):nth-child(2) { display: none; }
-  #newest-txs th:first-child { width: 46%; }
-  #newest-txs th:nth-child(3) { width: 36%; }
+  #newest-txs th:first-child { width: 41%; }
+  #newest-txs th:nth-child(3) { width: 30%; }
   .travel { grid-template-columns: auto auto minmax(0, 1fr); width: calc(100% - 24px); margin-top: 10px; padding: 7px 12px; }
   .travel input { grid-column: 1 / -1; order: 5; height: 28px; }
   .travel .button { order: 6; grid-column: 1 / -1; }
