@@ -3,7 +3,6 @@
  * (`openStore`), and what every command works on. It wires the rooms together and
  * does nothing else.
  */
-
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, SettingKey } from '../config/schema.ts';
 import { readIdentity, writeIdentity } from '../engine/directory.ts';
