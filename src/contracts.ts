@@ -6,7 +6,19 @@
  */
 import './util/node-version.ts';
 
-export type { Batch, ColumnSpec, Engine, EngineFactory, EngineStats, Reader, Row, ScanOptions, Snapshot } from './engine/engine.ts';
+export type {
+  Batch,
+  ColumnSpec,
+  CommitsAhead,
+  Engine,
+  EngineFactory,
+  EngineStats,
+  Landed,
+  Reader,
+  Row,
+  ScanOptions,
+  Snapshot,
+} from './engine/engine.ts';
 export type {
   AssetVisitor,
   Block,

@@ -5,7 +5,19 @@
  */
 import './util/node-version.ts';
 
-export type { Batch, ColumnSpec, Engine, EngineFactory, EngineStats, Reader, Row, ScanOptions, Snapshot } from './engine/engine.ts';
+export type {
+  Batch,
+  ColumnSpec,
+  CommitsAhead,
+  Engine,
+  EngineFactory,
+  EngineStats,
+  Landed,
+  Reader,
+  Row,
+  ScanOptions,
+  Snapshot,
+} from './engine/engine.ts';
 export type { ProjectionEntry } from './projections/entry.ts';
 export { engineConformance } from './testing/engine-conformance.ts';
 export { CONFORMANCE_COLUMNS, type EngineUnderTest } from './testing/engine-support.ts';

@@ -19,16 +19,9 @@ import {
   WINDOW_BLOCKS_MAX,
 } from '../util/limits.ts';
 import type { Setting, SettingValue } from '../util/setting.ts';
+import { ENGINE_SETTINGS } from './engine-settings.ts';
 import { OBSERVATION_SETTINGS } from './observation-settings.ts';
 import { PUBLISH_SETTINGS } from './publish-settings.ts';
-
-const MB = 1_000_000;
-
-/** Memory budgets reach the engine as 32-bit numbers. */
-const ENGINE_BYTES_MAX = 4_000 * MB;
-
-/** What SQLite, as Node compiles it, maps at most. */
-const SQLITE_MMAP_BYTES_MAX = 2_000 * MB;
 
 /** The settings that switch projections on: each stands with its projection. */
 type ProjectionSwitches = {
@@ -128,38 +121,7 @@ export const SETTINGS = {
     max: GROUP_BLOCKS_MAX,
     doc: 'Blocks in one commit while far behind the tip; 1: every block its own commit.',
   },
-  'engine.kind': {
-    type: 'oneOf',
-    values: ['auto', 'rocks', 'sqlite'],
-    default: 'auto',
-    doc: 'The engine of a new store; `auto`: RocksDB, or SQLite where RocksDB does not run. A store keeps the engine it was made with.',
-  },
-  'engine.memtableBytes': {
-    type: 'bytes',
-    default: 96 * MB,
-    min: MB,
-    max: ENGINE_BYTES_MAX,
-    doc: 'Memory for writes not yet sorted onto the disk, over all columns. SQLite: size of the log, on disk, at which it is moved into the tables.',
-  },
-  'engine.cacheBytes': {
-    type: 'bytes',
-    default: 160 * MB,
-    min: MB,
-    max: ENGINE_BYTES_MAX,
-    doc: 'Memory for blocks read from the disk, over all columns. SQLite: of the writer; each reader has a sixteenth of it beside that.',
-  },
-  'engine.mmapBytes': {
-    type: 'bytes',
-    default: 0,
-    min: 0,
-    max: SQLITE_MMAP_BYTES_MAX,
-    doc: 'SQLite: how much of its file is mapped into memory to be read. Lookups take less, but a disk that fails kills the process.',
-  },
-  'engine.compression': {
-    type: 'boolean',
-    default: false,
-    doc: 'RocksDB: zstd dictionaries on top of plain zstd, for chains whose outputs resemble each other more than hashes do.',
-  },
+  ...ENGINE_SETTINGS,
   'server.enabled': { type: 'boolean', default: true, doc: 'Whether `start` serves HTTP.' },
   'server.host': { type: 'string', default: '127.0.0.1', filled: true, doc: 'Address to listen on.' },
   'server.port': { type: 'integer', default: 8437, min: 0, max: 65_535, doc: 'Port to listen on; 0 takes one that is free.' },

@@ -79,6 +79,26 @@ export interface EngineStats {
   readonly properties: Readonly<Record<string, string>>;
 }
 
+/** Told when a batch that was handed over is written; with an error: it is not, and neither is any that was handed over after it. */
+export type Landed = (failure: Error | null) => void;
+
+/**
+ * Commits in a thread of their own, while this one works out the next. Whatever is asked of the engine waits until all
+ * that was handed over is written, so nobody needs to know of it; who does know reads inside `plan`.
+ */
+export interface CommitsAhead {
+  /** Runs it with lookups by key (`get`, `getMany`) that find what is on its way. Scans, snapshots and all else wait for that. */
+  plan<T>(body: () => T): T;
+  /**
+   * The one batch of this kind, empty. Its commit hands it over and returns; `landed` is called later, in order, in a
+   * turn of its own or inside a call of the engine that waits, and reads as all others do. After a failure nothing is
+   * written until a batch that was begun later is handed over.
+   */
+  batch(landed: Landed): Batch;
+  /** Returns when nothing is on its way any more. */
+  settle(): void;
+}
+
 /** An ordered key-value store with named columns, embedded and synchronous: one writer, many readers. */
 export interface Engine extends Reader {
   /** Those it was opened with. */
@@ -87,6 +107,8 @@ export interface Engine extends Reader {
   batch(): Batch;
   /** This moment of these columns, frozen. */
   snapshot(columns: readonly string[]): Snapshot;
+  /** Null: not now, or not on this machine. Absent: the engine has no such thread. */
+  ahead?(): CommitsAhead | null;
   /** Deletes every row of the column at once, in a commit of its own. Snapshots and scans begun before still see them. */
   clear(column: string): void;
   /** Of the whole store, or of one column. */

@@ -77,6 +77,7 @@ export async function follow(source: Source, fold: Fold, ledger: Ledger, options
     stop.abort();
     // Whatever went wrong, the good blocks before it are kept.
     feeder.flush();
+    fold.settle();
   }
   const reason = feeder.reachedUntil ? 'until' : options.signal.aborted ? 'interrupted' : 'end';
   return { ...feeder.progress(), reason };
@@ -131,7 +132,7 @@ class FoldFeeder {
     if (this.isFinal && this.group.length === 0 && this.isOurs(block)) return true;
     this.group.push(block);
     this.groupBytes += raw.length;
-    if (this.group.length >= this.options.groupBlocks || this.groupBytes >= GROUP_BYTES_MAX) this.flush();
+    if (this.group.length >= this.options.groupBlocks || this.groupBytes >= GROUP_BYTES_MAX) this.flush(this.options.groupBlocks > 1);
     return true;
   }
 
@@ -142,7 +143,7 @@ class FoldFeeder {
       return block;
     } catch (error) {
       this.flush();
-      const last = this.fold.head;
+      const last = this.fold.newest;
       if (!(error instanceof UnspentError)) throw error;
       const where = last === null ? 'the first block' : `the block after height ${last.height} (slot ${last.slot})`;
       throw new UnspentError(error.code, `${where} is not a good block: ${error.message}`, error.meta, error);
@@ -157,9 +158,9 @@ class FoldFeeder {
 
   /** True for a settled block we have. One with a parent of ours that is not our tip means that what we have above it lost. */
   private isOurs(block: Block): boolean {
-    const { head } = this.fold;
+    const { newest } = this.fold;
     const { hash, prevHash } = block;
-    if (head === null || (prevHash !== null && equalBytes(prevHash, head.hash))) return false;
+    if (newest === null || (prevHash !== null && equalBytes(prevHash, newest.hash))) return false;
     if (this.fold.has(hash)) return true;
     const parent = prevHash === null ? null : this.fold.pointOf(prevHash);
     if (parent !== null) this.back(parent);
@@ -175,13 +176,13 @@ class FoldFeeder {
     this.options.onRollback?.(point, undone);
   }
 
-  /** Commits what is waiting. */
-  flush(): void {
+  /** Commits what is waiting. `moreComes`: the next group is at hand, and need not wait for the commit. */
+  flush(moreComes = false): void {
     if (this.group.length === 0) return;
     const { group } = this;
     this.group = [];
     this.groupBytes = 0;
-    const applied = this.fold.apply(group);
+    const applied = moreComes ? this.fold.applyAhead(group) : this.fold.apply(group);
     this.counts.blocks += applied.blocks;
     this.counts.created += applied.created;
     this.counts.spent += applied.spent;

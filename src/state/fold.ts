@@ -5,15 +5,20 @@
  *
  * Whatever fails, fails before the batch is committed: the store is then still
  * at the block it was at.
+ *
+ * Where the engine commits in a thread of its own, steps forward may be ahead of
+ * what is committed (`applyAhead`). The head is the committed one, and watchers
+ * are told of commits; all but `applyAhead` wait for what is on its way first.
  */
-import type { Batch, Engine } from '../engine/engine.ts';
+import type { Batch, CommitsAhead, Engine } from '../engine/engine.ts';
 import type { Block, Ledger, Point } from '../ledgers/ledger.ts';
 import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../projections/chain.ts';
 import type { Projection, Step, Undo } from '../projections/projection.ts';
 import { compareBytes, equalBytes } from '../util/bytes.ts';
-import { assert, UnspentError } from '../util/errors.ts';
+import { UnspentError } from '../util/errors.ts';
 import { ROLLBACK_BLOCKS_MAX } from '../util/limits.ts';
 import { blockAtHeight, blockAtKey, blocksFrom } from './blocks.ts';
+import { type CommitState, Commits } from './commits.ts';
 import { DELTA, type DeltaInput, DeltaWriter } from './delta.ts';
 import { ForwardPlanner, type PlannedBlock } from './forward.ts';
 import { type Head, headKey, META_PREFIX, NO_TOTALS, readHead, writeHead } from './head.ts';
@@ -66,9 +71,7 @@ export class Fold {
   private readonly planner: ForwardPlanner;
   private readonly needsSpent: boolean;
   private readonly deltaWriter = new DeltaWriter();
-  private current: Head | null;
-  /** As it is stored (`horizon.ts`); -1: none. */
-  private horizonMark: number;
+  private readonly commits: Commits;
 
   constructor(engine: Engine, ledger: Ledger, projections: readonly Projection[], options: FoldOptions) {
     this.engine = engine;
@@ -77,23 +80,29 @@ export class Fold {
     this.options = options;
     this.planner = new ForwardPlanner(ledger, options);
     this.needsSpent = undoNeedsSpent(options);
-    this.current = recover(engine);
-    this.horizonMark = readHorizonMark(engine);
+    this.commits = new Commits(() => ({ head: recover(engine), horizonMark: readHorizonMark(engine) }));
   }
 
   /** The block we are at, and what it adds up to; null before the first block. */
   get head(): Head | null {
-    return this.current;
+    return this.commits.committed.head;
+  }
+
+  /** The block that the next one must follow: the head, or one that is on its way to be. */
+  get newest(): Head | null {
+    return this.commits.planned.head;
   }
 
   /** The oldest height we can go back to; null: all the way to the origin. */
   get horizonHeight(): number | null {
-    return horizonHeight(this.engine, this.current?.height ?? 0, this.options, this.needsSpent);
+    this.settle();
+    return horizonHeight(this.engine, this.head?.height ?? 0, this.options, this.needsSpent);
   }
 
   /** The block there; null: the origin. */
   get horizon(): ChainRow | null {
-    return horizonBlock(this.engine, this.current?.height ?? 0, this.options, this.needsSpent);
+    this.settle();
+    return horizonBlock(this.engine, this.head?.height ?? 0, this.options, this.needsSpent);
   }
 
   /**
@@ -102,11 +111,32 @@ export class Fold {
    * before it are committed and the error is thrown.
    */
   apply(blocks: readonly Block[]): AppliedCounts {
+    this.settle();
+    return this.applySteps(blocks, null);
+  }
+
+  /**
+   * The same, but it may return before the steps are committed, if the engine has a thread for that. Call `settle` in
+   * the end: it throws what went wrong with them, as does the next call before it does anything.
+   */
+  applyAhead(blocks: readonly Block[]): AppliedCounts {
+    this.commits.throwFailure();
+    const ahead = this.engine.ahead?.() ?? null;
+    if (ahead === null) return this.apply(blocks);
+    return this.commits.ahead(ahead, () => this.applySteps(blocks, ahead));
+  }
+
+  /** Waits until all steps are committed. If one could not be, the store is at the block before it, and this says why. */
+  settle(): void {
+    this.commits.settle();
+  }
+
+  private applySteps(blocks: readonly Block[], ahead: CommitsAhead | null): AppliedCounts {
     const { fresh, failure } = this.link(blocks);
     let applied: AppliedCounts = { blocks: 0, created: 0, spent: 0 };
     for (let rest = fresh; rest.length > 0; ) {
-      const planned = this.planner.plan(this.current ?? undefined, rest, this.engine);
-      if (planned.taken > 0) applied = sum(applied, this.commitForward(planned.step));
+      const planned = this.planner.plan(this.newest ?? undefined, rest, this.engine);
+      if (planned.taken > 0) applied = sum(applied, this.commitForward(planned.step, ahead));
       if (planned.failure !== null) throw planned.failure;
       rest = rest.slice(planned.taken);
     }
@@ -117,7 +147,7 @@ export class Fold {
   /** The blocks that extend our chain, in order, and what is wrong with the first that does not. */
   private link(blocks: readonly Block[]): { fresh: readonly Block[]; failure: UnspentError | null } {
     const fresh: Block[] = [];
-    let tip: Point | null = this.current;
+    let tip: Point | null = this.newest;
     for (const block of blocks) {
       if (tip !== null && block.prevHash !== null && equalBytes(block.prevHash, tip.hash)) {
         if (block.height !== tip.height + 1 && !(block.boundary && block.height === tip.height)) {
@@ -147,11 +177,13 @@ export class Fold {
 
   /** Points to find common ground with a source: the tip, then exponentially older ones, down to the horizon. */
   recentPoints(): Point[] {
-    if (this.current === null) return [];
+    this.settle();
+    const { head } = this;
+    if (head === null) return [];
     const floor = Math.max(0, this.horizonHeight ?? 0);
-    const points: Point[] = [point(this.current)];
+    const points: Point[] = [point(head)];
     for (let back = 1; ; back *= 2) {
-      const height = Math.max(floor, this.current.height - back);
+      const height = Math.max(floor, head.height - back);
       const row = this.rowAt(height);
       if (row !== null && !equalBytes(row.hash, points[points.length - 1].hash)) points.push(point(row));
       if (height === floor) return points;
@@ -178,9 +210,10 @@ export class Fold {
     return key === undefined ? null : point(blockAtKey(this.engine, key));
   }
 
-  private commitForward(step: Step<PlannedBlock>): AppliedCounts {
+  private commitForward(step: Step<PlannedBlock>, ahead: CommitsAhead | null): AppliedCounts {
     const started = performance.now();
-    const batch = this.engine.batch();
+    let landed: (failure: Error | null) => void = () => {};
+    const batch = ahead === null ? this.engine.batch() : ahead.batch((failure) => landed(failure));
     const undos = this.projections.map((projection) => [projection.name, projection.apply(step, this.engine, batch)] as const);
     const own = undos.filter(([, undo]) => undo !== undefined) as (readonly [string, Undo])[];
     let missing = 0;
@@ -196,45 +229,55 @@ export class Fold {
     }
     const { block } = step.blocks[step.blocks.length - 1];
     // Once the window alone puts the horizon at the mark or above it, the mark is deleted.
-    const isPassed = block.height - horizonDepth(this.options, this.needsSpent) >= this.horizonMark;
-    this.commit(batch, isPassed ? -1 : this.horizonMark, {
-      ...point(block),
-      boundary: block.boundary,
-      era: block.era,
-      ...movedTotals(this.current ?? NO_TOTALS, step, missing),
-    });
+    const { head, horizonMark } = this.commits.planned;
+    const isPassed = block.height - horizonDepth(this.options, this.needsSpent) >= horizonMark;
+    const next: CommitState = {
+      horizonMark: isPassed ? -1 : horizonMark,
+      head: { ...point(block), boundary: block.boundary, era: block.era, ...movedTotals(head ?? NO_TOTALS, step, missing) },
+    };
     const applied = { blocks: step.blocks.length, created, spent };
-    for (const watcher of this.watchers) watcher.applied?.(applied, (performance.now() - started) / 1000);
+    const tell = (): void => {
+      const seconds = (performance.now() - started) / 1000;
+      for (const watcher of this.watchers) watcher.applied?.(applied, seconds);
+    };
+    landed = (failure) => this.commits.landed(next, tell, failure);
+    this.commit(batch, next);
+    if (ahead === null) {
+      landed(null);
+      this.commits.throwFailure();
+    }
     return applied;
   }
 
   /** Goes back until `to` is the tip (null: to the origin). Throws POINT_UNKNOWN or HORIZON, having changed nothing. */
   rollback(to: Point | null): number {
+    this.settle();
     const target = to === null ? null : this.locate(to.hash);
     const horizon = this.horizonHeight;
-    if (this.current === null || (target !== null && equalBytes(target.row.hash, this.current.hash))) return 0;
+    const { head } = this;
+    if (head === null || (target !== null && equalBytes(target.row.hash, head.hash))) return 0;
     if (horizon !== null && (target === null || target.row.height < horizon || !canUndoAbove(this.engine, target.row, this.needsSpent))) {
       const wanted = target === null ? 'the origin' : `height ${target.row.height}`;
-      throw new UnspentError('HORIZON', `cannot go back to ${wanted}: the horizon is at height ${horizon} (tip ${this.current.height})`, {
+      throw new UnspentError('HORIZON', `cannot go back to ${wanted}: the horizon is at height ${horizon} (tip ${head.height})`, {
         horizon,
-        tip: this.current.height,
+        tip: head.height,
       });
     }
     const started = performance.now();
     let undone = 0;
-    while (this.current !== null && !(target !== null && equalBytes(target.row.hash, this.current.hash)))
-      undone += this.stepBack(target?.key ?? null);
+    while (this.head !== null && !(target !== null && equalBytes(target.row.hash, this.head.hash)))
+      undone += this.stepBack(this.head, target?.key ?? null);
     for (const watcher of this.watchers) watcher.rolledBack?.(to, undone, (performance.now() - started) / 1000);
     return undone;
   }
 
   /** From now on the store cannot go back below this height: what undoing those blocks takes is about to be deleted. */
   raiseHorizon(height: number): void {
-    if (height <= (this.horizonHeight ?? -1) || this.current === null) return;
+    if (height <= (this.horizonHeight ?? -1) || this.head === null) return;
     const batch = this.engine.batch();
     writeHorizonMark(batch, height);
     batch.commit({ fsync: this.options.fsync });
-    this.horizonMark = height;
+    this.commits.reached({ head: this.head, horizonMark: height });
   }
 
   private locate(hash: Uint8Array): { key: Uint8Array; row: ChainRow } {
@@ -245,25 +288,26 @@ export class Fold {
   }
 
   /** One atomic step back towards the block at `floor`, which stays. */
-  private stepBack(floor: Uint8Array | null): number {
-    assert(this.current !== null, 'there is a block to undo');
+  private stepBack(from: Head, floor: Uint8Array | null): number {
     // At or below what pruning has deleted no mark is needed: that limits the horizon for ever. So a store that is rolled
     // back to its base is byte for byte what it was there.
     const horizon = this.horizonHeight ?? -1;
-    const mark = horizon > forgottenHeight(this.engine, this.needsSpent) ? horizon : -1;
-    const undone = blocksToUndo(this.engine, headKey(this.current), floor, ROLLBACK_BLOCKS_MAX);
+    const horizonMark = horizon > forgottenHeight(this.engine, this.needsSpent) ? horizon : -1;
+    const undone = blocksToUndo(this.engine, headKey(from), floor, ROLLBACK_BLOCKS_MAX);
     const batch = this.engine.batch();
-    const head = writeStepBack(undone, this.current, this, this.engine, batch);
-    this.commit(batch, mark, head);
+    const next = { head: writeStepBack(undone, from, this, this.engine, batch), horizonMark };
+    this.commit(batch, next);
+    this.commits.reached(next);
     return undone.length;
   }
 
-  private commit(batch: Batch, horizonMark: number, head: Head | null): void {
-    writeHead(batch, head);
-    if (horizonMark !== this.horizonMark) writeHorizonMark(batch, horizonMark);
+  private commit(batch: Batch, next: CommitState): void {
+    writeHead(batch, next.head);
+    if (next.horizonMark !== this.commits.planned.horizonMark) writeHorizonMark(batch, next.horizonMark);
+    // What is read after a commit has failed is another state than the one this goes on from.
+    this.commits.throwFailure();
     batch.commit({ fsync: this.options.fsync });
-    this.current = head;
-    this.horizonMark = horizonMark;
+    this.commits.planned = next;
   }
 }
 

@@ -54,6 +54,21 @@ export const GROUP_BLOCKS_MAX = 1000;
 /** Bytes of raw blocks in one commit: bounds memory when blocks are large. */
 export const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 
+/** Batches that the writing thread may have before it at a time: one it writes, one that waits, so that neither thread waits for long. */
+export const WRITER_AHEAD_MAX = 2;
+
+/** Bytes of those batches: some groups of blocks of 4 MB with what follows from them. One that is larger goes alone. */
+export const WRITER_AHEAD_BYTES_MAX = 24 * 1024 * 1024;
+
+/** Bytes kept at hand for further batches: those on their way and the one that is being filled. */
+export const WRITER_IDLE_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Milliseconds that are waited for the writing thread to start, where it must: it takes some fifty, on a busy machine seconds. */
+export const WRITER_START_MS_MAX = 60_000;
+
+/** Milliseconds the writing thread may take for a batch: RocksDB stalls writers for seconds when it cannot keep up, a slow disk for minutes. */
+export const WRITER_MS_MAX = 600_000;
+
 /** Blocks undone in one batch: a whole window fits, memory stays bounded. */
 export const ROLLBACK_BLOCKS_MAX = 5000;
 

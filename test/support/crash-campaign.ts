@@ -88,9 +88,14 @@ export interface CampaignSummary {
 interface Subject {
   readonly data: string;
   readonly selfContained: boolean;
+  /** Whether its groups are written in a thread of their own. */
+  readonly ahead: boolean;
   block: TreeBlock | null;
   forgotten: { readonly spent: number; readonly deltas: number };
 }
+
+/** Groups so small that most of a step is still on its way when the next is planned. */
+const AHEAD = ['engine.writerThread=on', 'sync.groupBlocks=3'];
 
 export interface CampaignOptions {
   readonly proofs?: boolean;
@@ -183,7 +188,13 @@ export class CrashCampaign {
   /** A child makes a new store, which sometimes takes the place of the one we have. */
   private async create(aim: Aim): Promise<void> {
     const data = join(this.folder, `store-${this.stores++}`);
-    const made: Subject = { data, selfContained: this.stores % 4 === 0, block: null, forgotten: { spent: -1, deltas: -1 } };
+    const made: Subject = {
+      data,
+      selfContained: this.stores % 4 === 0,
+      ahead: this.stores % 3 === 1,
+      block: null,
+      forgotten: { spent: -1, deltas: -1 },
+    };
     await this.work(made, aim, true);
     if (this.subject !== null && this.stores % STORE_CHANGE !== 0) {
       rmSync(data, { recursive: true });
@@ -200,7 +211,7 @@ export class CrashCampaign {
       seed: random.next(),
       creates,
       selfContained: subject.selfContained,
-      set: this.set,
+      set: [...this.set, ...(subject.ahead ? AHEAD : [])],
       focus: OPERATIONS.includes(aim) ? (aim as Operation) : null,
       steps: aim === 'close' ? random.int(12) : NEVER,
     };

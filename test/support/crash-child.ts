@@ -83,6 +83,8 @@ class Worker {
     const size = random.chance(0.5) ? 1 : random.chance(0.5) ? 7 : 1000;
     const source = sourceTo(tip, size, (to) => say(`turn ${to?.hash ?? ORIGIN}`));
     await this.store.follow(source, { onProgress: () => this.acknowledge(), onRollback: () => this.acknowledge() });
+    // Groups that were on their way have landed since.
+    this.acknowledge();
   }
 
   private rollback(): void {

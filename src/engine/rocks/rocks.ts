@@ -7,7 +7,7 @@
 import { hasPrefix } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { SCAN_ROWS } from '../../util/limits.ts';
-import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot } from '../engine.ts';
+import type { Batch, ColumnSpec, CommitsAhead, Engine, EngineStats, Row, ScanOptions, Snapshot } from '../engine.ts';
 import type { PinnedFiles } from '../pinned-files.ts';
 import { SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH, type ScanRange, scanRange } from '../scan-range.ts';
 import { markOpen, type UncleanShutdown, writeSeal } from '../seal.ts';
@@ -21,7 +21,8 @@ import { closeNative, openDatabase } from './open.ts';
 import { RocksSnapshot } from './snapshot.ts';
 import { databaseStats, rocksColumnStats, STATS_ROWS_MAX } from './stats.ts';
 import { Tables } from './tables.ts';
-import { nativeName, nativeNames, nativeOptions, type RocksOptions } from './tuning.ts';
+import { nativeName, nativeNames, nativeOptions, type RocksOptions, type WriterThread } from './tuning.ts';
+import { hasSecondCore, RocksWriter } from './writer/writer.ts';
 
 /** What another thread needs to read the same database. */
 export interface RocksHandle {
@@ -60,7 +61,8 @@ async function openAsIs(directory: string, columns: readonly ColumnSpec[], optio
     nativeOptions(columns, options),
     nativeNames(columns, options.existing ?? []),
   );
-  const engine = new Rocks(new RocksDatabase(directory, native, columns, handles), columns, { unclosed });
+  const opened = { unclosed, writerThread: options.writerThread ?? 'auto' };
+  const engine = new Rocks(new RocksDatabase(directory, native, columns, handles), columns, opened);
   markOpen(directory);
   await engine.empty(options.retired ?? [], handles);
   return engine;
@@ -88,9 +90,12 @@ class RocksBatch implements Batch {
   readonly #native = binding.batch_init();
   readonly #counters: WriteCounters;
   readonly #columns: Map<string, BatchColumn>;
+  readonly #settle: () => void;
 
-  constructor(database: RocksDatabase, counters: WriteCounters) {
+  /** `settle` returns when what was handed to another thread before is written. */
+  constructor(database: RocksDatabase, counters: WriteCounters, settle: () => void) {
     this.#database = database;
+    this.#settle = settle;
     this.#counters = counters;
     this.#columns = new Map([...database.writeOptions()].map(([name, { column }]) => [name, { column, puts: 0, deletions: 0 }]));
   }
@@ -114,6 +119,7 @@ class RocksBatch implements Batch {
 
   commit(options?: { readonly fsync?: boolean }): void {
     this.#database.assertOpen();
+    this.#settle();
     try {
       binding.batch_write(this.#database.native, this.#native, options?.fsync === true ? SYNC : NO_SYNC);
       this.#count();
@@ -160,6 +166,8 @@ class Rocks implements RocksEngine {
   readonly #manifest: ManifestReader;
   readonly #counters: WriteCounters;
   readonly #owner: boolean;
+  readonly #writerThread: WriterThread;
+  #writer: RocksWriter | null = null;
   unclosed: UncleanShutdown | null;
   /** There was something in a retired column when it was opened. */
   emptied = false;
@@ -169,7 +177,7 @@ class Rocks implements RocksEngine {
   constructor(
     database: RocksDatabase,
     columns: readonly ColumnSpec[],
-    opened: { readonly unclosed: UncleanShutdown | null } | null,
+    opened: { readonly unclosed: UncleanShutdown | null; readonly writerThread: WriterThread } | null,
     counters?: SharedArrayBuffer,
   ) {
     this.columns = columns;
@@ -179,10 +187,11 @@ class Rocks implements RocksEngine {
       counters,
     );
     this.handle = { kind: 'rocks', database: binding.db_get_handle(database.native), counters: this.#counters.shared };
-    this.#batch = new RocksBatch(database, this.#counters);
+    this.#batch = new RocksBatch(database, this.#counters, () => this.#settle());
     this.#tables = new Tables(database.directory);
     this.#manifest = new ManifestReader(database.directory);
     this.#owner = opened !== null;
+    this.#writerThread = opened?.writerThread ?? 'off';
     this.unclosed = opened?.unclosed ?? null;
   }
 
@@ -206,11 +215,14 @@ class Rocks implements RocksEngine {
   }
 
   get(column: string, key: Uint8Array): Uint8Array | undefined {
-    return this.#database.getMany(this.#database.column(column), [key])[0];
+    return this.getMany(column, [key])[0];
   }
 
-  getMany(column: string, keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    return this.#database.getMany(this.#database.column(column), keys);
+  getMany(name: string, keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    const column = this.#database.column(name);
+    if (this.#writer?.isPlanning) return this.#writer.getMany(name, keys, (rest) => this.#database.getMany(column, rest));
+    this.#settle();
+    return this.#database.getMany(column, keys);
   }
 
   scan(name: string, options?: ScanOptions): Iterable<Row> {
@@ -220,23 +232,42 @@ class Rocks implements RocksEngine {
 
   batch(): Batch {
     this.#database.assertOpen();
+    this.#settle();
+    // Few batches are direct while groups of blocks come; at the tip all are.
+    this.#writer?.rest();
     this.#batch.clear();
     return this.#batch;
   }
 
+  ahead(): CommitsAhead | null {
+    this.#database.assertOpen();
+    if (this.#writerThread === 'off' || (this.#writerThread === 'auto' && !hasSecondCore())) return null;
+    this.#writer ??= new RocksWriter(this.handle, this.columns);
+    if (this.#writerThread === 'on') this.#writer.start();
+    return this.#writer.isReady ? this.#writer : null;
+  }
+
+  /** Nothing is on its way to the disk in another thread any more. */
+  #settle(): void {
+    this.#writer?.settle();
+  }
+
   snapshot(columns: readonly string[]): Snapshot {
     this.#database.assertOpen();
+    this.#settle();
     return new RocksSnapshot(this.#database, columns);
   }
 
   clear(column: string): void {
     const { write } = this.#database.column(column);
+    this.#settle();
     this.#database.run(() => binding.db_clear(this.#database.native, { ...write, lt: lastPlace(new Uint8Array(0)) }));
     this.#counters.cleared(column);
   }
 
   stats(column?: string): EngineStats {
     this.#database.assertOpen();
+    this.#settle();
     if (column === undefined) return databaseStats(this.#database);
     const name = nativeName(this.#database.column(column).spec);
     const inTables = this.#manifest.read().columns.find((each) => each.name === name)?.tableSequence ?? 0;
@@ -245,6 +276,7 @@ class Rocks implements RocksEngine {
   }
 
   pinFiles(place: string): PinnedFiles | null {
+    this.#settle();
     return pinFiles(this.#database.directory, place, this.#database.sequence());
   }
 
@@ -255,11 +287,13 @@ class Rocks implements RocksEngine {
 
   async #close(): Promise<void> {
     const { directory, native } = this.#database;
+    this.#settle();
     const sequence = this.#database.sequence();
     this.#batch.letGo();
     this.#database.letGo();
     if (!this.#owner) return;
     try {
+      await this.#writer?.close();
       await closeNative(native);
       writeSeal(directory, sequence);
     } catch (error) {
@@ -269,6 +303,7 @@ class Rocks implements RocksEngine {
 
   *#rows(column: RocksColumn, range: ScanRange): Generator<Row, void, void> {
     if (range.empty) return;
+    this.#settle();
     const iterator = this.#openIterator(column, range);
     try {
       for (let rows = SCAN_ROWS_FIRST, left = range.limit; ; rows = Math.min(SCAN_ROWS, rows * SCAN_ROWS_GROWTH)) {

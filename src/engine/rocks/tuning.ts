@@ -9,6 +9,9 @@ import { IDLE_COLUMN } from './recovery.ts';
 
 const MIB = 1024 * 1024;
 
+/** `auto`: where there is a second core, as soon as the thread runs. `on`: wherever the fold asks for it, and it is waited for. */
+export type WriterThread = 'auto' | 'on' | 'off';
+
 export interface RocksOptions {
   readonly createIfMissing: boolean;
   /** Columns the database may have and nobody asks for any more: opened, because RocksDB insists, and emptied. */
@@ -21,6 +24,8 @@ export interface RocksOptions {
   readonly cacheBytes?: number;
   /** Zstd dictionaries for the deep levels. Without, they are plain zstd: the binding cannot turn that off. */
   readonly compression?: boolean;
+  /** Whether groups of blocks are written in a thread of their own. Default: auto. */
+  readonly writerThread?: WriterThread;
 }
 
 /** Smaller memtables are faster, down to 16 to 32 MB for a busy column: 96 MB over eight columns is there. */
