@@ -25,6 +25,9 @@ export interface PostgresConnectionOptions {
 
 export type SqlRow = Readonly<Record<string, unknown>>;
 
+/** A statement of a transaction. */
+export type SqlQuery = (text: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
+
 export class PostgresConnection {
   private readonly options: PostgresConnectionOptions;
   private readonly names = new Map<string, string>();
@@ -52,6 +55,29 @@ export class PostgresConnection {
       client.query(copy as unknown as string);
       await copy.done;
     });
+  }
+
+  /**
+   * Several statements that happen together or not at all. All of them go to one connection: where it breaks, none of those
+   * that follow runs by itself on the next one. Whether a commit whose answer was lost has happened is to be looked up.
+   */
+  async transaction<T>(body: (query: SqlQuery) => Promise<T>): Promise<T> {
+    const client = await this.run('BEGIN', async (open) => {
+      await open.query('BEGIN');
+      return open;
+    });
+    const query: SqlQuery = async (text, values = []) => {
+      const { rows } = await this.run(text, () => client.query(text, [...values]));
+      return rows as SqlRow[];
+    };
+    try {
+      const result = await body(query);
+      await query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => this.drop(client));
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -141,6 +167,8 @@ export class PostgresConnection {
 /** What `pg` calls while a COPY runs; it has none of its own. */
 class CopyIn {
   readonly done: Promise<void>;
+  /** Set by `pg`, to be told that no answer is awaited any more: otherwise its timer keeps the process. */
+  callback: ((error: Error | null) => void) | undefined;
   private readonly text: string;
   private readonly data: Uint8Array;
   private resolve!: () => void;
@@ -167,10 +195,12 @@ class CopyIn {
   handleCommandComplete(): void {}
 
   handleReadyForQuery(): void {
+    this.callback?.(null);
     this.resolve();
   }
 
   handleError(error: Error): void {
+    this.callback?.(error);
     this.reject(error);
   }
 }
