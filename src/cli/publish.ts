@@ -26,7 +26,7 @@ export function registerPublish(program: Command): void {
       '--to <url>',
       'postgres://user@host/database?schema=NAME or cassandra://user@host,host/keyspace (default: the setting publish.to)',
     )
-    .option('--form <form>', 'columns: the columns of the store as they are (default: the setting publish.form)')
+    .option('--form <form>', 'columns: the columns of the store as they are; sql: tables for people (default: the setting publish.form)')
     .option('--follow', 'stay, and publish what comes; where another publisher leads, wait and take over')
     .addHelpText(
       'after',
@@ -37,6 +37,7 @@ time; whoever comes second waits. While a chain is followed, \`start\` and \`syn
 Examples:
   $ unspent publish --to postgres://unspent@db.example/chain
   $ unspent publish --to 'postgres://unspent@db.example/chain?schema=preview'
+  $ unspent publish --to 'postgres://unspent@db.example/chain?schema=people' --form sql
   $ unspent publish --to 'cassandra://unspent@one.example,two.example/chain?dc=dc1'
   $ unspent start --network preview --source n2n://127.0.0.1:3001 --publish-to postgres://unspent@db.example/chain`,
     )
@@ -57,8 +58,8 @@ async function publish(context: Context): Promise<void> {
 }
 
 function formOf(text: string): 'columns' | 'sql' {
-  if (text === 'columns') return text;
-  throw new UnspentError('USAGE', `--form is columns, not '${text.slice(0, 40)}'`);
+  if (text === 'columns' || text === 'sql') return text;
+  throw new UnspentError('USAGE', `--form is columns or sql, not '${text.slice(0, 40)}'`);
 }
 
 async function publishStore(context: Context, store: OpenStore, url: string, form: 'columns' | 'sql', follow: boolean): Promise<void> {

@@ -12,7 +12,6 @@ export const PUBLISH_SETTINGS = {
     type: 'oneOf',
     values: ['columns', 'sql'],
     default: 'columns',
-    unavailable: { value: 'sql', why: 'this version publishes columns only' },
-    doc: 'What is published: `columns`, the columns of the store as they are, which `unspent serve --from` reads.',
+    doc: 'What is published: `columns`, the columns of the store as they are, which `unspent serve --from` reads; `sql` (PostgreSQL only), tables for people, cut into parts of so many heights as `&partition=BLOCKS` in the URL says (250,000).',
   },
 } as const satisfies Record<string, Setting>;

@@ -55,11 +55,15 @@ export interface AppliedBlock {
   readonly columns: readonly ColumnChange[];
 }
 
-/**
- * What the blocks above `from` (null: all) did, oldest first. The reader shows the newest of them. Throws EXPIRED where
- * that takes more than `bytesMax` of memory.
- */
-export function appliedSince(reader: Reader, from: ChainRow | null, undoable: Undoable, bytesMax: number): AppliedBlock[] {
+export interface AppliedBlocks {
+  /** At the block below them; null: the origin. */
+  readonly from: Head | null;
+  /** Oldest first. */
+  readonly blocks: readonly AppliedBlock[];
+}
+
+/** What the blocks above `from` (null: all) did. The reader shows the newest of them. Throws EXPIRED where that takes more than `bytesMax` of memory. */
+export function appliedSince(reader: Reader, from: ChainRow | null, undoable: Undoable, bytesMax: number): AppliedBlocks {
   const floor = from === null ? null : rowKey(from);
   const overlay = new RowOverlay(reader);
   const projections = undoable.makeProjections();
@@ -70,7 +74,7 @@ export function appliedSince(reader: Reader, from: ChainRow | null, undoable: Un
     overlay.apply(undo);
     if (overlay.bytes > bytesMax) throw tooFar(blocks.length, bytesMax);
   }
-  return blocks.reverse();
+  return { from: readHead(overlay), blocks: blocks.reverse() };
 }
 
 function isAbove(head: Head, floor: Uint8Array | null): boolean {

@@ -19,7 +19,7 @@ export interface TargetOptions {
 export async function openTarget(
   url: string,
   form: CopyTarget['form'],
-  _store: PublishedStore,
+  store: PublishedStore,
   options: TargetOptions = {},
 ): Promise<CopyTarget> {
   const scheme = url.slice(0, url.indexOf(':') + 1);
@@ -28,12 +28,17 @@ export async function openTarget(
     const wanted = 'postgres://user@host/database?schema=NAME or cassandra://user@host,host/keyspace';
     throw new UnspentError('USAGE', `a copy is published to ${wanted}, not to '${scheme || url.slice(0, 20)}'`);
   }
+  if (kind === 'PostgreSQL') return openPostgres(url, form, store, options);
   if (form !== 'columns') throw new UnspentError('UNSUPPORTED', `a copy in ${kind} has the form columns, not '${form}'`);
-  return kind === 'PostgreSQL' ? openPostgres(url, options) : openCassandra(url, options);
+  return openCassandra(url, options);
 }
 
-async function openPostgres(url: string, options: TargetOptions): Promise<CopyTarget> {
+async function openPostgres(url: string, form: CopyTarget['form'], store: PublishedStore, options: TargetOptions): Promise<CopyTarget> {
   try {
+    if (form === 'sql') {
+      const { PostgresSql } = await import('./postgres/sql/sql-target.ts');
+      return new PostgresSql(url, store, options);
+    }
     const { PostgresColumns } = await import('./postgres/columns-target.ts');
     return new PostgresColumns(url, options);
   } catch (error) {

@@ -13,8 +13,10 @@ import { blockByHash } from '../state/blocks.ts';
 import { type Head, readHead } from '../state/head.ts';
 import { canUndoAbove, HORIZON_KEY } from '../state/horizon.ts';
 import { readPruned } from '../state/pruned.ts';
-import { isUnspentError, UnspentError } from '../util/errors.ts';
+import { equalBytes } from '../util/bytes.ts';
+import { assert, isUnspentError, UnspentError } from '../util/errors.ts';
 import {
+  PUBLISH_BLOCKS_PAGE,
   PUBLISH_GROUP_BYTES,
   PUBLISH_GROUP_ROWS,
   PUBLISH_LOAD_BYTES,
@@ -97,16 +99,50 @@ export class Publisher {
     let isHeld = false;
     try {
       if (!this.isContinued(moment)) throw new UnspentError('EXPIRED', 'the copy begins with a snapshot');
-      this.reserved ??= await this.state.read((reader) => reservedRows(reader, moment.scope));
-      const from = await this.undoLeft(moment);
-      if (!canUndoAbove(moment.snapshot, from, moment.needsSpent)) throw expired(from);
-      await this.prune(moment);
-      await this.publishGroups(this.planApplied(moment, from));
+      if (this.target.rows === null) await this.advanceBlocks(moment);
+      else await this.advanceColumns(moment);
       this.state.release();
       this.state = new HeldState(moment.snapshot);
       isHeld = true;
     } finally {
       if (!isHeld) moment.release();
+    }
+  }
+
+  private async advanceColumns(moment: StoreMoment): Promise<void> {
+    this.reserved ??= await this.state.read((reader) => reservedRows(reader, moment.scope));
+    const from = await this.undoLeft(moment);
+    if (!canUndoAbove(moment.snapshot, from, moment.needsSpent)) throw expired(from);
+    await this.prune(moment);
+    await this.publishGroups(this.withReserved(moment, this.planApplied(moment, from).changes));
+  }
+
+  /** Of a copy that keeps no columns: it undoes by height, and nothing of it is pruned. */
+  private async advanceBlocks(moment: StoreMoment): Promise<void> {
+    const from = await this.newestShared(moment);
+    if (!canUndoAbove(moment.snapshot, from, moment.needsSpent)) throw expired(from);
+    const { head, changes } = this.planApplied(moment, from);
+    const isBack = this.head.hash !== null && (from === null || !equalBytes(this.head.hash, from.hash));
+    if (isBack) await this.publish([{ kind: 'rollback', block: from, head, position: this.positionOf(moment, head), columns: [] }]);
+    await this.publishGroups(changes);
+  }
+
+  /** The newest block of the copy that is on the chain of the store; null: none. */
+  private async newestShared(moment: StoreMoment): Promise<ChainRow | null> {
+    const { hash } = this.head;
+    const newest = hash === null ? null : blockByHash(moment.snapshot, hash);
+    if (hash === null || newest !== null) return newest;
+    const { blocks } = this.target;
+    assert(blocks !== undefined, 'a copy without columns tells its blocks');
+    for (let below: number | null = null; ; ) {
+      const page = await blocks.below(below, PUBLISH_BLOCKS_PAGE);
+      for (const block of page) {
+        const row = blockByHash(moment.snapshot, block.hash);
+        if (row !== null) return row;
+      }
+      const last = page.at(-1);
+      if (last === undefined) return null;
+      below = last.height;
     }
   }
 
@@ -142,17 +178,18 @@ export class Publisher {
     }
   }
 
-  private planApplied(moment: StoreMoment, from: ChainRow | null): CopyChange[] {
+  /** What leads from a block to the newest, and the head there. */
+  private planApplied(moment: StoreMoment, from: ChainRow | null): { readonly head: Head | null; readonly changes: CopyChange[] } {
     const positions = new PositionWriter(moment.query, moment.query.horizon(this.store.facts.windows));
-    const blocks = appliedSince(moment.snapshot, from, moment, PUBLISH_PLAN_BYTES_MAX);
-    const changes: CopyChange[] = blocks.map(({ row, head, columns }) => ({
+    const applied = appliedSince(moment.snapshot, from, moment, PUBLISH_PLAN_BYTES_MAX);
+    const changes: CopyChange[] = applied.blocks.map(({ row, head, columns }) => ({
       kind: 'applied',
       block: row,
       head,
       position: positionAt(row, positions),
       columns,
     }));
-    return this.withReserved(moment, changes);
+    return { head: applied.from, changes };
   }
 
   /** The last change also says what upkeep has made of the reserved rows; where there is none, it is a change of its own. */
@@ -191,6 +228,7 @@ export class Publisher {
   private async publish(changes: readonly CopyChange[]): Promise<void> {
     this.options.signal?.throwIfAborted();
     const started = performance.now();
+    const { height } = this.head;
     this.head = await this.target.publish(changes);
     for (const change of changes) {
       this.state.moved(change.columns);
@@ -199,6 +237,7 @@ export class Publisher {
       this.counts.bytes += changeBytes(change);
       if (change.kind === 'applied') this.counts.blocks++;
       if (change.kind === 'undone') this.counts.undone++;
+      if (change.kind === 'rollback') this.counts.undone += (height ?? -1) - (change.head?.height ?? -1);
     }
     this.options.onPublished?.(this.head, changes, (performance.now() - started) / 1000);
   }

@@ -54,17 +54,25 @@ export interface PublishedRows {
   scan(column: string, options: ScanOptions): Promise<readonly Row[]>;
 }
 
+/** Blocks as they are published, for copies that keep no columns. */
+export interface PublishedBlocks {
+  /** Below that height (null: all), newest first, `limit` at most. */
+  below(height: number | null, limit: number): Promise<readonly { readonly height: number; readonly hash: Uint8Array }[]>;
+}
+
 export interface CopyTarget {
   /** Without secrets: for messages and status. */
   readonly name: string;
   /** `columns`: byte for byte ours, so `rows` answers. `sql`: tables for people, undone by height, never pruned. */
   readonly form: 'columns' | 'sql';
   readonly rows: PublishedRows | null;
+  /** Where `rows` is null: what tells how far the copy has to go back. */
+  readonly blocks?: PublishedBlocks;
   /** Waits until it leads. Throws CLOSED where the signal comes first, DATABASE_BUSY and the like where the database does not answer. */
   claim(signal: AbortSignal): Promise<Claim>;
   /** Throws FENCED where somebody else leads; so do all below. */
   load(identity: PublishedIdentity): Promise<SnapshotLoad>;
-  /** All of them in one transaction, in their order. Returns the head after them. */
+  /** All of them in one transaction, in their order; either all go back (`undone`, `rollback`) or none. Returns the head after them. */
   publish(changes: readonly CopyChange[]): Promise<PublishedHead>;
   /** A sign of life: a leader that is silent for PUBLISH_LEASE_MS is replaced. */
   renew(): Promise<void>;

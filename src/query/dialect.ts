@@ -64,6 +64,17 @@ export interface Holder {
   readonly key: Uint8Array;
 }
 
+/** What a transaction pays, as far as its own bytes say it. */
+export interface TxPayment {
+  /** Its bytes as it stands alone. */
+  readonly size: number;
+  /** The fee it names; null: it is what its inputs have more than its outputs. */
+  readonly fee: bigint | null;
+  /** Outputs that it spends, and the sum of what it creates. */
+  readonly inputs: number;
+  readonly paid: bigint;
+}
+
 export interface Dialect {
   /** Ids of transactions and hashes of blocks. */
   formatId(id: Uint8Array): string;
@@ -73,6 +84,10 @@ export interface Dialect {
   readonly clock: Clock;
   /** The index key of an address in whichever form people write it. Throws USAGE. */
   addressKey(text: string): Uint8Array;
+  /** A raw address, or a script, as people write it; null: there is no address for it. */
+  addressText(owner: Uint8Array): string | null;
+  /** `raw`: a transaction as the history keeps it. Throws BLOCK_INVALID. */
+  payment(raw: Uint8Array): TxPayment;
   /** Whose balance it is: of an address or, where there is stake, of a stake address or key. Throws USAGE. */
   holder(text: string): Holder;
   /** Null: addresses of this family are not made of credentials. */

@@ -920,6 +920,18 @@ export const CASSANDRA_PAGE_ROWS_MAX = 2000;
 export const CASSANDRA_BUCKETS_AHEAD = 8;
 /** Seconds for which Cassandra remembers what was deleted: longer than a node keeps writes for another that is away (three hours). */
 export const CASSANDRA_GRACE_S = 6 * 3600;
+/** Milliseconds that one statement may take while a copy for people is made: an index over all outputs of a large chain takes hours. */
+export const PUBLISH_BUILD_MS = 12 * 3_600_000;
+/** Heights in one part of a table for people, where the URL of the copy says nothing: years of Bitcoin, two months of Cardano. */
+export const PUBLISH_PARTITION_BLOCKS = 250_000;
+/** Addresses whose text is remembered while rows for people are written: some hundred bytes each, and blocks are full of the same ones. */
+export const PUBLISH_ADDRESSES_MAX = 50_000;
+/** Characters of an address as text: an index of PostgreSQL takes rows of 2,700 bytes, and Byron addresses can be longer. */
+export const SQL_ADDRESS_CHARS_MAX = 1000;
+/** Blocks of a copy that are asked for at once to find the newest that the store has, too. */
+export const PUBLISH_BLOCKS_PAGE = 500;
+/** Milliseconds for which a copy that is whole waits for others to be done with the tables that it replaces. */
+export const PUBLISH_SWAP_MS = 600_000;
 /** Milliseconds between two reports of a publishing thread: often enough for a page that is looked at. */
 export const PUBLISH_REPORT_MS = 250;
 

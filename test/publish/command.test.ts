@@ -50,7 +50,7 @@ describe('publishing', { skip: withoutPostgres }, () => {
       const [leader, other] = threads[0].report.height === 40 ? [threads[0], threads[1]] : [threads[1], threads[0]];
       assert.equal(leader.report.lag, 0);
       assert.equal(leader.report.state, 'publishing');
-      assert.equal(other.report.state, 'waiting');
+      await until(() => other.report.state === 'waiting', 'the other waits');
       await leader.close();
       await until(() => other.report.state === 'publishing' && other.report.height === 40, 'the other has taken over');
       const reader = await CopyReader.open(url);

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTarget } from '../../src/publish/open.ts';
+import type { PublishedStore } from '../../src/publish/published-store.ts';
 import type { Publisher } from '../../src/publish/publisher.ts';
 import type { CopyTarget } from '../../src/publish/target.ts';
 import { isUnspentError, UnspentError } from '../../src/util/errors.ts';
@@ -14,6 +15,7 @@ import { assertSameDump, Devnet, devnetOptions, dump, memoryRig, type Rig } from
 import { keep } from '../support/keep.ts';
 import { CopyReader } from '../support/publish/postgres-copy.ts';
 import { publishedStore, publishOnce, startPublisher } from '../support/publish/rig.ts';
+import { assertSameTables, freshTables, SqlCopy } from '../support/publish/sql-copy.ts';
 import { PostgresServer, withoutPostgres } from '../support/sql/postgres-server.ts';
 
 class Killed extends Error {}
@@ -21,9 +23,43 @@ class Killed extends Error {}
 /** The same publisher after a restart: it need not wait for its own lease. */
 const ME = { publisher: 'the one of this test' } as const;
 
-describe('a copy survives', { skip: withoutPostgres }, () => {
-  let server: PostgresServer;
+let server: PostgresServer;
 
+/** A form of copy: how it is looked at, and how it is held against its store. */
+interface Form {
+  readonly form: CopyTarget['form'];
+  /** Throws where it is not that of one block. Returns the number of its change. */
+  open(url: string): Promise<{ check(): Promise<number>; close(): Promise<void> }>;
+  assertIsStore(rig: Rig, store: PublishedStore, url: string): Promise<void>;
+}
+
+const columns: Form = {
+  form: 'columns',
+  async open(url) {
+    const reader = await CopyReader.open(url);
+    return { check: async () => (await reader.check()).seq, close: () => reader.close() };
+  },
+  async assertIsStore(rig, _store, url) {
+    const reader = await CopyReader.open(url);
+    await reader.read(async (head) => {
+      const names = rig.engine.columns.map(({ name }) => name);
+      assertSameDump(await reader.dump(head, names), dump(rig.engine), `the copy at change ${head.seq}`);
+    });
+    await reader.close();
+  },
+};
+
+const sql: Form = {
+  form: 'sql',
+  open: (url) => SqlCopy.open(url),
+  async assertIsStore(_rig, store, url) {
+    const copy = await SqlCopy.open(url);
+    assertSameTables(await copy.dump(), await freshTables(await server.unusedUrl(), store), 'the copy');
+    await copy.close();
+  },
+};
+
+describe('a copy in PostgreSQL survives', { skip: withoutPostgres }, () => {
   before(async () => {
     server = await PostgresServer.start(async () => {});
   });
@@ -32,6 +68,10 @@ describe('a copy survives', { skip: withoutPostgres }, () => {
     await server.stop();
   });
 
+  for (const form of [columns, sql]) describe(`of the form ${form.form}`, () => suite(form));
+});
+
+function suite({ form, open, assertIsStore }: Form): void {
   function chain(seed: number): {
     readonly rig: Rig;
     readonly store: ReturnType<typeof publishedStore>;
@@ -49,15 +89,6 @@ describe('a copy survives', { skip: withoutPostgres }, () => {
       rig.forward(1 + (i % 2));
     };
     return { rig, store: publishedStore(rig, 'devnet', devnet.ledger), turn };
-  }
-
-  async function assertIsStore(rig: Rig, url: string): Promise<void> {
-    const reader = await CopyReader.open(url);
-    await reader.read(async (head) => {
-      const columns = rig.engine.columns.map(({ name }) => name);
-      assertSameDump(await reader.dump(head, columns), dump(rig.engine), `the copy at change ${head.seq}`);
-    });
-    await reader.close();
   }
 
   /** One round of a publisher. 1: it has gone, and another one must begin. */
@@ -82,7 +113,7 @@ describe('a copy survives', { skip: withoutPostgres }, () => {
   it('publishers that end before any statement', async () => {
     const { rig, store, turn } = chain(11);
     const url = await server.unusedUrl();
-    const reader = await CopyReader.open(`${url}`);
+    const reader = await open(url);
     let [killAt, kills] = [1, 0];
     for (let i = 0; i < 6; i++) {
       killAt = 1;
@@ -93,7 +124,7 @@ describe('a copy survives', { skip: withoutPostgres }, () => {
           kills += statement === killAt ? 1 : 0;
           throw new Killed();
         };
-        const target = await openTarget(url, 'columns', store, { ...ME, beforeStatement });
+        const target = await openTarget(url, form, store, { ...ME, beforeStatement });
         last = target;
         return startPublisher(store, target);
       };
@@ -108,7 +139,7 @@ describe('a copy survives', { skip: withoutPostgres }, () => {
       };
       while (!(await isThrough())) if (i > 0) await reader.check();
       await reader.check();
-      await assertIsStore(rig, url);
+      await assertIsStore(rig, store, url);
       turn(i);
     }
     assert.ok(kills > 20, `${kills} ends`);
@@ -118,7 +149,7 @@ describe('a copy survives', { skip: withoutPostgres }, () => {
   it('commits whose answer is lost, and a server that crashes', async () => {
     const { rig, store, turn } = chain(12);
     const url = await server.unusedUrl();
-    const inner = await openTarget(url, 'columns', store, ME);
+    const inner = await openTarget(url, form, store, ME);
     let losses = 0;
     const target: CopyTarget = Object.create(inner, {
       publish: {
@@ -141,12 +172,12 @@ describe('a copy survives', { skip: withoutPostgres }, () => {
         await server.run();
       }
       await persist(() => startPublisher(store, target));
-      const reader = await CopyReader.open(url);
-      const head = await reader.check();
+      const reader = await open(url);
+      const now = await reader.check();
       await reader.close();
-      assert.ok(head.seq > seq, 'numbers go on');
-      seq = head.seq;
-      await assertIsStore(rig, url);
+      assert.ok(now > seq, 'numbers go on');
+      seq = now;
+      await assertIsStore(rig, store, url);
       turn(i);
     }
     assert.ok(losses > 3);
@@ -156,7 +187,7 @@ describe('a copy survives', { skip: withoutPostgres }, () => {
   it('two publishers that both believe to lead', async () => {
     const { rig, store, turn } = chain(13);
     const url = await server.unusedUrl();
-    const targets = [await openTarget(url, 'columns', store, ME), await openTarget(url, 'columns', store, ME)];
+    const targets = [await openTarget(url, form, store, ME), await openTarget(url, form, store, ME)];
     const publishers = [await startPublisher(store, targets[0]), await startPublisher(store, targets[1])];
     let fenced = 0;
     for (let i = 0; i < 6; i++) {
@@ -171,15 +202,15 @@ describe('a copy survives', { skip: withoutPostgres }, () => {
           }
         }),
       );
-      const reader = await CopyReader.open(url);
+      const reader = await open(url);
       await reader.check();
       await reader.close();
       turn(i);
     }
     const last = await startPublisher(store, targets[0]);
     await publishOnce(last);
-    await assertIsStore(rig, url);
+    await assertIsStore(rig, store, url);
     assert.ok(fenced > 1, `${fenced} times one was told`);
     await Promise.all(targets.map((target) => target.close()));
   });
-});
+}

@@ -5,7 +5,7 @@
  * PostgreSQL's language without being it.
  */
 import { hostname } from 'node:os';
-import { PostgresConnection, type SqlRow } from '../../sql/postgres-connection.ts';
+import { PostgresConnection, type PostgresConnectionOptions, type SqlQuery, type SqlRow } from '../../sql/postgres-connection.ts';
 import { assert, isUnspentError, UnspentError } from '../../util/errors.ts';
 import { PUBLISH_ANSWER_MS, PUBLISH_LEASE_MS, PUBLISH_POLL_MS } from '../../util/limits.ts';
 import { pause } from '../../util/pause.ts';
@@ -23,6 +23,9 @@ export interface PostgresTargetOptions {
 /** What readers listen to (`LISTEN unspent_head`); the payload is the schema. */
 export const HEAD_CHANNEL = 'unspent_head';
 
+/** Statements of a transaction. */
+export type Statements = (query: SqlQuery) => Promise<void>;
+
 const COLUMNS = 'seq, epoch, generation, height, slot, hash, complete';
 
 export class FencedHead {
@@ -30,11 +33,12 @@ export class FencedHead {
   /** As SQL has it. */
   readonly schema: string;
   readonly connection: PostgresConnection;
-  private readonly plainSchema: string;
+  readonly plainSchema: string;
   private readonly form: string;
   /** For signs of life while the other one is busy. */
   private readonly beat: PostgresConnection;
   private readonly publisher: string;
+  private readonly options: Pick<PostgresConnectionOptions, 'url' | 'beforeStatement'>;
   private isPrepared = false;
   private isLeading = false;
   current: PublishedHead & { readonly generation: number } = NOTHING;
@@ -46,6 +50,7 @@ export class FencedHead {
     this.schema = quoted(place.schema);
     this.form = form;
     this.publisher = publisher ?? `${hostname()} ${process.pid} ${Math.random().toString(36).slice(2, 8)}`;
+    this.options = { url: place.url, beforeStatement };
     const options = { url: place.url, name: `copy in ${place.name}`, answerMs: PUBLISH_ANSWER_MS };
     this.connection = new PostgresConnection({ ...options, application: 'unspent publish', beforeStatement });
     this.beat = new PostgresConnection({ ...options, application: 'unspent publish lease' });
@@ -69,6 +74,12 @@ export class FencedHead {
       }
       await pause(PUBLISH_POLL_MS, { signal });
     }
+  }
+
+  /** Another connection, for statements that take up to `answerMs`. */
+  connect(application: string, answerMs: number): PostgresConnection {
+    const { url, beforeStatement } = this.options;
+    return new PostgresConnection({ url, name: `copy in ${this.name}`, application, answerMs, beforeStatement });
   }
 
   private async identity(): Promise<PublishedIdentity | null> {
@@ -98,14 +109,38 @@ export class FencedHead {
   }
 
   async moveTo(
-    { head, position }: PublishedMoment,
+    moment: PublishedMoment,
     count: number,
     generation: number,
     parts: readonly string[],
     values: readonly unknown[],
   ): Promise<PublishedHead> {
+    const text = this.movingText(parts);
+    const [row] = await this.retried(() => this.connection.query(text, [...this.movingValues(moment, count, generation), ...values]));
+    return this.moved(row);
+  }
+
+  /** The same in a transaction with other statements. Throws FENCED, and the transaction is to be undone. */
+  async moveWithin(connection: PostgresConnection, moment: PublishedMoment, generation: number, body: Statements): Promise<PublishedHead> {
+    const row = await connection.transaction(async (query) => {
+      const [head] = await query(this.movingText([]), this.movingValues(moment, 1, generation));
+      if (head === undefined) throw this.fenced();
+      await body(query);
+      return head;
+    });
+    return this.moved(row);
+  }
+
+  private movingText(parts: readonly string[]): string {
+    const fence = `fence AS (UPDATE ${this.schema}.head SET seq = $1, height = $4, slot = $5, hash = $6, position = $7, utxos = $8,
+      value = $9::numeric, generation = $10, published_at = now(), complete = true, lease_until = now() + $11 * interval '1 millisecond'
+      WHERE seq = $1::bigint - $2::bigint AND epoch = $3 RETURNING ${COLUMNS})`;
+    return `WITH ${[fence, ...parts].join(',\n')} SELECT ${COLUMNS} FROM fence`;
+  }
+
+  private movingValues({ head, position }: PublishedMoment, count: number, generation: number): unknown[] {
     assert(this.isLeading, 'the copy was claimed');
-    const own = [
+    return [
       this.current.seq + count,
       count,
       this.current.epoch,
@@ -118,11 +153,9 @@ export class FencedHead {
       generation,
       PUBLISH_LEASE_MS,
     ];
-    const fence = `fence AS (UPDATE ${this.schema}.head SET seq = $1, height = $4, slot = $5, hash = $6, position = $7, utxos = $8,
-      value = $9::numeric, generation = $10, published_at = now(), complete = true, lease_until = now() + $11 * interval '1 millisecond'
-      WHERE seq = $1::bigint - $2::bigint AND epoch = $3 RETURNING ${COLUMNS})`;
-    const text = `WITH ${[fence, ...parts].join(',\n')} SELECT ${COLUMNS} FROM fence`;
-    const [row] = await this.retried(() => this.connection.query(text, [...own, ...values]));
+  }
+
+  private moved(row: SqlRow | undefined): PublishedHead {
     if (row === undefined) throw this.fenced();
     this.take(row);
     this.notify();

@@ -10,14 +10,25 @@
  */
 import type { PostgresConnection } from '../../sql/postgres-connection.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
+import { PUBLISH_PARTITION_BLOCKS } from '../../util/limits.ts';
 
 export const DEFAULT_SCHEMA = 'unspent';
 
 /** PostgreSQL cuts longer names without a word. */
 const NAME_BYTES_MAX = 63;
 
+export interface CopyPlace {
+  /** For the driver. */
+  readonly url: string;
+  readonly schema: string;
+  /** Without secrets. */
+  readonly name: string;
+  /** Heights in one part of a table for people (`?partition=`). */
+  readonly partitionBlocks: number;
+}
+
 /** Where a copy stands: the URL for the driver, and the schema in it (`?schema=`). Throws USAGE. */
-export function copyPlace(url: string): { readonly url: string; readonly schema: string; readonly name: string } {
+export function copyPlace(url: string): CopyPlace {
   let parsed: URL;
   try {
     parsed = new URL(url);
@@ -27,8 +38,12 @@ export function copyPlace(url: string): { readonly url: string; readonly schema:
   const schema = parsed.searchParams.get('schema') ?? DEFAULT_SCHEMA;
   if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema))
     throw new UnspentError('USAGE', `the schema of a copy is a name of lower-case letters, digits and _, not '${schema.slice(0, 80)}'`);
+  const partitionBlocks = Number(parsed.searchParams.get('partition') ?? PUBLISH_PARTITION_BLOCKS);
+  if (!Number.isSafeInteger(partitionBlocks) || partitionBlocks < 1)
+    throw new UnspentError('USAGE', 'partition is a number of blocks: how many heights stand in one part of a table');
   parsed.searchParams.delete('schema');
-  return { url: parsed.href, schema, name: `postgres ${parsed.hostname}${parsed.pathname} ${schema}` };
+  parsed.searchParams.delete('partition');
+  return { url: parsed.href, schema, partitionBlocks, name: `postgres ${parsed.hostname}${parsed.pathname} ${schema}` };
 }
 
 /** A name as SQL has it. Throws UNSUPPORTED for one that is too long. */
@@ -84,7 +99,7 @@ export async function prepareSchema(connection: PostgresConnection, schema: stri
 }
 
 /** Two that make the same thing at once do not both succeed, even with IF NOT EXISTS: the second finds it made. */
-async function makeOnce(connection: PostgresConnection, statement: string): Promise<void> {
+export async function makeOnce(connection: PostgresConnection, statement: string): Promise<void> {
   for (let attempts = 0; ; attempts++) {
     try {
       await connection.query(statement);

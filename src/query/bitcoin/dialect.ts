@@ -8,6 +8,7 @@ import { sha256 } from '../../crypto/hash.ts';
 import {
   type BitcoinNetwork,
   coreType,
+  decodeTx,
   describeOutput,
   formatAddress,
   formatId,
@@ -17,6 +18,7 @@ import {
   readExtra,
   readHeader,
   scriptKey,
+  txOutputs,
 } from '../../ledgers/bitcoin/index.ts';
 import { KEY_BYTES } from '../../ledgers/ledger.ts';
 import type { ChainRow } from '../../projections/chain.ts';
@@ -41,6 +43,12 @@ export function bitcoinDialect(network: BitcoinNetwork): Dialect {
     currency: { unit: BITCOIN_UNIT, name: network.unit, decimals: 8, field: 'satoshi_amount' },
     clock: { epoch: () => null, time: (_slot, row) => (row === null ? null : headerOf(row).time) },
     addressKey: (text) => addressKey(text, network),
+    addressText: (script) => formatAddress(network, script),
+    payment(raw) {
+      const tx = decodeTx(raw, network.mweb);
+      const paid = txOutputs(tx).reduce((sum, { value }) => sum + value, 0n);
+      return { size: raw.length, fee: null, inputs: tx.spends.length, paid };
+    },
     holder: (text) => ({ kind: 'address', key: addressKey(text, network) }),
     credentials: null,
     owner(text) {

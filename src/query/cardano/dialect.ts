@@ -6,6 +6,7 @@
 import { blake2b224, blake2b256 } from '../../crypto/hash.ts';
 import {
   type CardanoNetwork,
+  describeWholeTx,
   eraName,
   formatAddress,
   OUTPUT_FLAG,
@@ -14,12 +15,13 @@ import {
   readAddress,
   slotToEpoch,
   slotToTime,
+  splitTx,
   stakeAddressOf,
 } from '../../ledgers/cardano/index.ts';
 import type { ChainRow } from '../../projections/chain.ts';
 import { fromHex } from '../../util/bytes.ts';
 import { amountsJson } from '../amounts.ts';
-import { bufferOf, type Dialect, type Holder, hexOf, type OutputFields, type Writable } from '../dialect.ts';
+import { bufferOf, type Dialect, type Holder, hexOf, type OutputFields, type TxPayment, type Writable } from '../dialect.ts';
 import type { BlockJson, PlacelessUtxoJson, UtxoJson } from '../json.ts';
 import type { Utxo } from '../utxo.ts';
 import { describeStored } from './describe-stored.ts';
@@ -39,6 +41,8 @@ export function cardanoDialect(network: CardanoNetwork): Dialect {
     currency: CARDANO_CURRENCY,
     clock: { epoch: (slot) => slotToEpoch(network, slot), time: (slot) => slotToTime(network, slot) },
     addressKey: (text) => blake2b224(parseAddress(text)),
+    addressText: formatAddress,
+    payment,
     holder,
     credentials: { parse: parseCredential, stakeIn: (address) => readAddress(address).stake?.hash ?? null },
     owner(text) {
@@ -54,6 +58,14 @@ export function cardanoDialect(network: CardanoNetwork): Dialect {
     eraName,
     transaction: transactionJson,
   };
+}
+
+function payment(raw: Uint8Array): TxPayment {
+  const whole = splitTx(raw);
+  const { spends, creates, valid } = whole.tx;
+  const paid = creates.reduce((sum, { valueHi, valueLo }) => sum + (BigInt(valueHi) << 32n) + BigInt(valueLo), 0n);
+  const fee = valid && !whole.isByron ? describeWholeTx(raw, whole).fee : null;
+  return { size: raw.length, fee, inputs: spends.length, paid };
 }
 
 function holder(text: string): Holder {

@@ -43,6 +43,7 @@ const SECTIONS: readonly Section[] = [
       'docs/backup.md',
       'docs/packaging.md',
       'docs/readers.md',
+      'docs/sql.md',
       'docs/wallets.md',
       'docs/transactions.md',
       'docs/proofs.md',
