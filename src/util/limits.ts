@@ -918,6 +918,11 @@ export const CASSANDRA_JOURNAL_BYTES = 128 * 1024;
 export const CASSANDRA_KEYS_MAX = 100;
 export const CASSANDRA_PAGE_ROWS_MAX = 2000;
 export const CASSANDRA_BUCKETS_AHEAD = 8;
+/** Times that rows of a snapshot are sent again, each after all attempts of their statements: ten minutes, in which a node is started again. */
+export const CASSANDRA_LOAD_RETRIES = 120;
+/** Versions whose predecessors are removed before that is noted, and milliseconds until the next attempt where a node was away. */
+export const CASSANDRA_REMOVAL_VERSIONS = 64;
+export const CASSANDRA_REMOVAL_RETRY_MS = 30_000;
 /** Seconds for which Cassandra remembers what was deleted: longer than a node keeps writes for another that is away (three hours). */
 export const CASSANDRA_GRACE_S = 6 * 3600;
 /** Milliseconds that one statement may take while a copy for people is made: an index over all outputs of a large chain takes hours. */

@@ -13,30 +13,23 @@
  */
 
 import { UnspentError } from '../../util/errors.ts';
+import { PUBLISH_HEARTBEAT_MS } from '../../util/limits.ts';
 import type { CopyChange } from '../change.ts';
 import type { PublishedIdentity } from '../identity.ts';
 import { netted } from '../row-changes.ts';
-import type { Claim, CopyTarget, PublishedHead, PublishedMoment, PublishedRows, SnapshotLoad } from '../target.ts';
-import { bucketRule } from './buckets.ts';
-import { type CassandraIdentity, numberedColumns } from './generation.ts';
+import type { Claim, CopyTarget, PublishedHead, PublishedRows, SnapshotLoad } from '../target.ts';
+import { type CassandraIdentity, columnNumber, type Generation, openGeneration } from './generation.ts';
 import { CassandraHead, headValues } from './head.ts';
 import { Journal, type Operation } from './journal.ts';
+import { Leases } from './leases.ts';
+import { GenerationLoad } from './load.ts';
 import { type CassandraPlace, cassandraPlace } from './place.ts';
-import { RowWrites } from './row-writes.ts';
-import { assertForm, copyTables, dropGeneration, makeGeneration, prepareKeyspace } from './schema.ts';
+import { assertForm, type CopyTables, copyTables, prepareKeyspace } from './schema.ts';
 import { CassandraSession, type SessionOptions } from './session.ts';
-import { VersionedRows } from './versioned-rows.ts';
+import { Upkeep } from './upkeep.ts';
 
 export interface CassandraTargetOptions extends SessionOptions {
   readonly publisher?: string | undefined;
-}
-
-/** The rows of a generation, both ways. */
-interface Generation {
-  readonly number: bigint;
-  readonly numbers: ReadonlyMap<string, number>;
-  readonly reads: VersionedRows;
-  readonly writes: RowWrites;
 }
 
 export class CassandraColumns implements CopyTarget {
@@ -44,9 +37,10 @@ export class CassandraColumns implements CopyTarget {
   readonly rows: PublishedRows;
   private readonly place: CassandraPlace;
   private readonly session: CassandraSession;
-  private readonly tables: ReturnType<typeof copyTables>;
+  private readonly tables: CopyTables;
   private readonly head: CassandraHead;
   private readonly journal: Journal;
+  private readonly upkeep: Upkeep;
   private generation: Generation | null = null;
   private isPrepared = false;
 
@@ -56,6 +50,7 @@ export class CassandraColumns implements CopyTarget {
     this.tables = copyTables(this.place.keyspace);
     this.head = new CassandraHead(this.session, this.tables.head, publisher);
     this.journal = new Journal(this.session, this.tables);
+    this.upkeep = new Upkeep(this.session, this.tables, this.head, this.journal, new Leases(this.session, this.tables));
     this.rows = {
       get: (column, keys) => this.published.reads.getMany(column, keys, this.head.led.version),
       scan: (column, range) => this.published.reads.scan(column, range, this.head.led.version),
@@ -67,21 +62,28 @@ export class CassandraColumns implements CopyTarget {
   }
 
   async claim(signal: AbortSignal): Promise<Claim> {
+    await this.upkeep.stop();
     if (!this.isPrepared) await prepareKeyspace(this.session, this.place);
     this.isPrepared = true;
     const { form, identity, generation, pending, attempt } = await this.head.claim(signal);
     assertForm(form, this.place.keyspace);
     const document = identity === null ? null : (JSON.parse(identity) as CassandraIdentity);
-    this.generation = document === null ? null : this.generationOf(generation, document);
+    this.generation = document === null ? null : openGeneration(this.session, this.tables, generation, document);
     if (pending !== 0n) await this.finish(pending, attempt);
+    this.upkeep.begin(this.generation);
     return { head: this.head.led, identity: document };
   }
 
-  /** What a publisher before us has announced. */
+  /** What a publisher before us has announced; that may take longer than a leader may be silent. */
   private async finish(version: bigint, attempt: bigint): Promise<void> {
-    const { head, operations } = await this.journal.read(version, attempt);
-    await this.published.writes.write(version, operations);
-    await this.head.publish(head);
+    const beat = setInterval(() => void this.head.renew().catch(() => undefined), PUBLISH_HEARTBEAT_MS);
+    try {
+      const { head, operations } = await this.journal.read(version, attempt);
+      await this.published.writes.write(version, operations);
+      await this.head.publish(head);
+    } finally {
+      clearInterval(beat);
+    }
   }
 
   async publish(changes: readonly CopyChange[]): Promise<PublishedHead> {
@@ -96,41 +98,20 @@ export class CassandraColumns implements CopyTarget {
   }
 
   async load(identity: PublishedIdentity): Promise<SnapshotLoad> {
-    const number = await this.head.newGeneration();
-    await makeGeneration(this.session, this.tables, number);
-    const buckets = Object.fromEntries(identity.columns.map((column) => [column.name, bucketRule(column, this.place.buckets, undefined)]));
-    let document: CassandraIdentity = { ...identity, buckets };
-    let generation = this.generationOf(number, document);
-    const begun = new Set<string>();
-    return {
-      rows: async (name, rows) => {
-        const column = identity.columns.find((spec) => spec.name === name);
-        if (column !== undefined && !begun.has(name)) {
-          document = { ...document, buckets: { ...document.buckets, [name]: bucketRule(column, this.place.buckets, rows[0]?.[0]) } };
-          generation = this.generationOf(number, document);
-          begun.add(name);
-        }
-        const place = placeOf(name, generation.numbers);
-        await generation.writes.write(
-          0n,
-          rows.map(([key, value]) => ({ column: place, key, value })),
-        );
-      },
-      finish: async (moment: PublishedMoment) => {
-        const values = headValues(moment, this.head.led.seq + 1);
-        const head = await this.head.publishGeneration(values, number, JSON.stringify(document));
-        this.generation = generation;
-        return head;
-      },
-      abandon: () => dropGeneration(this.session, this.tables, number),
-    };
+    await this.upkeep.stop();
+    return GenerationLoad.begin(this.session, this.tables, this.head, identity, this.place.buckets, (generation) => {
+      this.generation = generation ?? this.generation;
+      this.upkeep.begin(this.generation);
+    });
   }
 
   async renew(): Promise<void> {
     await this.head.renew();
+    this.upkeep.run();
   }
 
   async close(): Promise<void> {
+    await this.upkeep.stop();
     await this.head.resign();
     await this.session.close();
   }
@@ -139,31 +120,14 @@ export class CassandraColumns implements CopyTarget {
     if (this.generation === null) throw new UnspentError('DATABASE', `nothing is published in the copy in ${this.name} yet`);
     return this.generation;
   }
-
-  private generationOf(number: bigint, identity: CassandraIdentity): Generation {
-    const columns = numberedColumns(identity);
-    const [rows, buckets] = [this.tables.rows(number), this.tables.buckets(number)];
-    return {
-      number,
-      numbers: new Map([...columns].map(([name, column]) => [name, column.number])),
-      reads: new VersionedRows(this.session, rows, buckets, columns),
-      writes: new RowWrites(this.session, rows, buckets, columns.values()),
-    };
-  }
 }
 
-function operationsOf(changes: readonly CopyChange[], numbers: ReadonlyMap<string, number>): Operation[] {
+function operationsOf(changes: readonly CopyChange[], numbers: Generation['numbers']): Operation[] {
   const operations: Operation[] = [];
   for (const { column, puts, deletes } of netted(changes)) {
-    const place = placeOf(column, numbers);
+    const place = columnNumber(column, numbers);
     for (const [key, value] of puts) operations.push({ column: place, key, value });
     for (const key of deletes) operations.push({ column: place, key, value: undefined });
   }
   return operations;
-}
-
-function placeOf(column: string, numbers: ReadonlyMap<string, number>): number {
-  const place = numbers.get(column);
-  if (place === undefined) throw new UnspentError('DATABASE', `the copy has no column '${column}'`);
-  return place;
 }

@@ -79,6 +79,22 @@ function headRow(row: CassandraRow): HeadRow {
   };
 }
 
+/** One compare-and-set of a leader. */
+interface HeadChange {
+  readonly using?: string;
+  readonly set: string;
+  readonly values: readonly Value[];
+  /** Besides the epoch. */
+  readonly condition?: string;
+  readonly compared?: readonly Value[];
+  /** What the head has then. */
+  readonly after: Partial<HeadRow>;
+}
+
+function placeOf({ seq, height, slot, hash }: HeadValues): Pick<HeadRow, 'seq' | 'height' | 'slot' | 'hash'> {
+  return { seq, height, slot, hash: hash === null ? null : fromHex(hash) };
+}
+
 const SET_VALUES = 'seq = ?, height = ?, slot = ?, hash = ?, position = ?, utxos = ?, value = ?, published_at = ?, publisher = ?';
 
 export class CassandraHead {
@@ -103,13 +119,17 @@ export class CassandraHead {
   }
 
   /** Waits until it leads. A leader's name passes away when it is not renewed. */
-  async claim(signal: AbortSignal): Promise<HeadRow> {
+  claim(signal: AbortSignal): Promise<HeadRow> {
     this.isLeading = false;
+    return this.inTurn(() => this.lead(signal));
+  }
+
+  private async lead(signal: AbortSignal): Promise<HeadRow> {
     for (;;) {
       if (signal.aborted) throw new UnspentError('CLOSED', 'publishing was ended');
       const found = await this.read();
       if (found.leader === null || found.leader === this.publisher) {
-        const isOurs = await this.compareAndSet(
+        const isOurs = await this.session.compareAndSet(
           `BEGIN BATCH
            UPDATE ${this.table} USING TTL ${PUBLISH_LEASE_MS / 1000} SET leader = ? WHERE one = ${ONE} IF epoch = ? AND leader = ?;
            UPDATE ${this.table} SET epoch = ? WHERE one = ${ONE};
@@ -133,61 +153,64 @@ export class CassandraHead {
 
   /** From now on whoever leads after us finishes this version. */
   async announce(version: bigint): Promise<void> {
-    await this.change('pending = ?, attempt = ?', [version, this.epoch], 'version = ? AND pending = 0', [version - 1n]);
-    this.current = { ...this.led, pending: version, attempt: this.epoch };
+    await this.change(({ epoch }) => ({
+      set: 'pending = ?, attempt = ?',
+      values: [version, BigInt(epoch)],
+      condition: 'version = ? AND pending = 0',
+      compared: [version - 1n],
+      after: { pending: version, attempt: BigInt(epoch) },
+    }));
   }
 
   /** The version that is under way is published. */
-  async publish(values: HeadValues): Promise<HeadRow> {
-    const { pending } = this.led;
-    await this.change(`version = ?, pending = 0, ${SET_VALUES}`, [pending, ...this.valuesOf(values)], 'pending = ?', [pending]);
-    return this.moved(values, { version: pending, pending: 0n });
+  publish(values: HeadValues): Promise<HeadRow> {
+    return this.change(({ pending }) => ({
+      set: `version = ?, pending = 0, ${SET_VALUES}`,
+      values: [pending, ...this.valuesOf(values)],
+      condition: 'pending = ?',
+      compared: [pending],
+      after: { ...placeOf(values), version: pending, pending: 0n },
+    }));
   }
 
   /** Another generation is published, as a version of its own. */
-  async publishGeneration(values: HeadValues, generation: bigint, identity: string): Promise<HeadRow> {
-    const { version } = this.led;
-    await this.change(
-      `version = ?, generation = ?, identity = ?, complete = true, ${SET_VALUES}`,
-      [version + 1n, generation, identity, ...this.valuesOf(values)],
-      'version = ? AND pending = 0',
-      [version],
-    );
-    return this.moved(values, { version: version + 1n, generation, identity, isComplete: true });
+  publishGeneration(values: HeadValues, generation: bigint, identity: string): Promise<HeadRow> {
+    return this.change(({ version }) => ({
+      set: `version = ?, generation = ?, identity = ?, complete = true, ${SET_VALUES}`,
+      values: [version + 1n, generation, identity, ...this.valuesOf(values)],
+      condition: 'version = ? AND pending = 0',
+      compared: [version],
+      after: { ...placeOf(values), version: version + 1n, generation, identity, isComplete: true },
+    }));
   }
 
   /** Readers that come from now on read that version or a later one. */
   async raiseFloor(floor: bigint): Promise<void> {
-    await this.change('floor = ?', [floor], '', []);
-    this.current = { ...this.led, floor };
+    await this.change(() => ({ set: 'floor = ?', values: [floor], after: { floor } }));
   }
 
   async setRemoved(removed: bigint): Promise<void> {
-    await this.change('removed = ?', [removed], '', []);
-    this.current = { ...this.led, removed };
+    await this.change(() => ({ set: 'removed = ?', values: [removed], after: { removed } }));
   }
 
   /** A number that no other snapshot has, because no other epoch has it. */
   async newGeneration(): Promise<bigint> {
-    const next = this.epoch + 1n;
-    await this.change('epoch = ?', [next], '', []);
-    this.current = { ...this.led, epoch: Number(next) };
-    return next;
+    const { epoch } = await this.change((led) => {
+      const next = led.epoch + 1;
+      return { set: 'epoch = ?', values: [BigInt(next)], after: { epoch: next } };
+    });
+    return BigInt(epoch);
   }
 
   async renew(): Promise<void> {
-    await this.changeWith(`USING TTL ${PUBLISH_LEASE_MS / 1000}`, 'leader = ?', [this.publisher], '', []);
+    const using = `USING TTL ${PUBLISH_LEASE_MS / 1000}`;
+    await this.change(() => ({ using, set: 'leader = ?', values: [this.publisher], after: {} }));
   }
 
   /** Another may lead at once. */
   async resign(): Promise<void> {
-    if (!this.isLeading) return;
-    await this.change('leader = null', [], '', []).catch(() => undefined);
+    if (this.isLeading) await this.change(() => ({ set: 'leader = null', values: [], after: {} })).catch(() => undefined);
     this.isLeading = false;
-  }
-
-  private get epoch(): bigint {
-    return BigInt(this.led.epoch);
   }
 
   private valuesOf({ seq, height, slot, hash, position, utxos, value }: HeadValues): Value[] {
@@ -196,30 +219,22 @@ export class CassandraHead {
     return [BigInt(seq), big(height), big(slot), bytes, position, BigInt(utxos), value, BigInt(Date.now()), this.publisher];
   }
 
-  private moved({ seq, height, slot, hash }: HeadValues, change: Partial<HeadRow>): HeadRow {
-    this.current = { ...this.led, seq, height, slot, hash: hash === null ? null : fromHex(hash), ...change };
-    return this.current;
+  /** `make` sees the head as it is when the change has its turn. Throws FENCED where it is not ours any more. */
+  private change(make: (led: HeadRow) => HeadChange): Promise<HeadRow> {
+    return this.inTurn(async () => {
+      const led = this.led;
+      const { using = '', set, values, condition, compared = [], after } = make(led);
+      const and = condition === undefined ? '' : ` AND ${condition}`;
+      const text = `UPDATE ${this.table} ${using} SET ${set} WHERE one = ${ONE} IF epoch = ?${and}`;
+      if (!(await this.session.compareAndSet(text, [...values, BigInt(led.epoch), ...compared]))) throw this.fenced();
+      const moved = { ...led, ...after };
+      this.current = moved;
+      return moved;
+    });
   }
 
-  private change(set: string, values: readonly Value[], condition: string, compared: readonly Value[]): Promise<void> {
-    return this.changeWith('', set, values, condition, compared);
-  }
-
-  /** Throws FENCED where it is not ours any more. */
-  private async changeWith(
-    using: string,
-    set: string,
-    values: readonly Value[],
-    condition: string,
-    compared: readonly Value[],
-  ): Promise<void> {
-    const and = condition === '' ? '' : ` AND ${condition}`;
-    const text = `UPDATE ${this.table} ${using} SET ${set} WHERE one = ${ONE} IF epoch = ?${and}`;
-    if (!(await this.compareAndSet(text, [...values, this.epoch, ...compared]))) throw this.fenced();
-  }
-
-  private compareAndSet(text: string, values: readonly Value[]): Promise<boolean> {
-    const turn = this.last.then(() => this.session.compareAndSet(text, values));
+  private inTurn<T>(body: () => Promise<T>): Promise<T> {
+    const turn = this.last.then(body);
     this.last = turn.catch(() => undefined);
     return turn;
   }

@@ -4,11 +4,13 @@
  * written again, by whoever finishes the version, and a removal that comes later
  * wins over a write that was held up.
  */
+import { UnspentError } from '../../util/errors.ts';
 import { CASSANDRA_BATCH_BYTES, CASSANDRA_BATCH_ROWS } from '../../util/limits.ts';
 import { keyText } from '../row-changes.ts';
 import { bucketOf } from './buckets.ts';
 import type { NumberedColumn } from './generation.ts';
 import type { Operation } from './journal.ts';
+import { isNothingThere } from './schema.ts';
 import { type CassandraSession, forEachInParallel, type Statement } from './session.ts';
 import { asBuffer } from './versioned-rows.ts';
 
@@ -20,11 +22,11 @@ export class RowWrites {
   /** Buckets that the table of buckets has, as far as is known here. */
   private readonly known = new Set<string>();
 
-  constructor(session: CassandraSession, table: string, bucketTable: string, columns: Iterable<NumberedColumn>) {
+  constructor(session: CassandraSession, table: string, bucketTable: string, columns: readonly NumberedColumn[]) {
     this.session = session;
     this.table = table;
     this.bucketTable = bucketTable;
-    this.columns = [...columns];
+    this.columns = columns;
   }
 
   async write(version: bigint, operations: readonly Operation[]): Promise<void> {
@@ -40,8 +42,14 @@ export class RowWrites {
       if (part === undefined) parts.set(text, { bucket, operations: [operation] });
       else part.operations.push(operation);
     }
-    await this.writeBuckets(fresh);
-    await forEachInParallel(this.batches(parts.values(), version), (statements) => this.session.batch(statements, version));
+    try {
+      await this.writeBuckets(fresh);
+      await forEachInParallel(this.batches(parts.values(), version), (statements) => this.session.batch(statements, version));
+    } catch (error) {
+      if (!isNothingThere(error)) throw error;
+      const message = `another publisher leads the copy in ${this.session.name}, and has dropped this generation`;
+      throw new UnspentError('FENCED', message, { copy: this.session.name }, error);
+    }
   }
 
   /** Before their rows, so that no scan passes them by. */

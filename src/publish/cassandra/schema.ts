@@ -81,6 +81,13 @@ export async function dropGeneration(session: CassandraSession, tables: CopyTabl
   await session.define(`DROP TABLE IF EXISTS ${tables.buckets(generation)}`);
 }
 
+/** Of which there are tables. */
+export async function generations(session: CassandraSession): Promise<readonly bigint[]> {
+  const rows = await session.read('SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?', [session.keyspace]);
+  const names = rows.map((row) => /^(?:rows|buckets)_([0-9]+)$/.exec(String(row['table_name']))?.[1]);
+  return [...new Set(names.filter((name) => name !== undefined))].map(BigInt);
+}
+
 /** A table that is not there is a copy that is not there. */
 export function isNothingThere(error: unknown): boolean {
   return isUnspentError(error, 'DATABASE') && /unconfigured table|does not exist|Keyspace .* (doesn't|does not) exist/i.test(error.message);

@@ -44,6 +44,7 @@ const SECTIONS: readonly Section[] = [
       'docs/packaging.md',
       'docs/readers.md',
       'docs/sql.md',
+      'docs/cassandra.md',
       'docs/wallets.md',
       'docs/transactions.md',
       'docs/proofs.md',

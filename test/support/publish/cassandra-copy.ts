@@ -12,6 +12,8 @@ interface CassandraCopyHead {
   readonly epoch: number;
   readonly version: bigint;
   readonly generation: bigint;
+  /** What was useless up to that version is gone. */
+  readonly removed: bigint;
   readonly utxos: number;
   readonly value: bigint;
   readonly columns: readonly string[];
@@ -59,13 +61,14 @@ export class CassandraCopyReader {
     const { rows } = await this.client.execute('SELECT * FROM head WHERE one = 0', [], {
       consistency: cassandra.types.consistencies.serial,
     });
-    const [{ seq, epoch, version, generation, utxos, value, complete, identity }] = rows;
+    const [{ seq, epoch, version, generation, removed, utxos, value, complete, identity }] = rows;
     const columns = identity === null ? [] : (JSON.parse(identity).columns as { name: string }[]).map(({ name }) => name);
     return {
       seq: Number(seq),
       epoch: Number(epoch),
       version,
       generation,
+      removed,
       utxos: Number(utxos ?? 0),
       value: BigInt(value ?? 0),
       columns,

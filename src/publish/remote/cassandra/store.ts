@@ -9,13 +9,12 @@ import { randomBytes } from 'node:crypto';
 import { UnspentError } from '../../../util/errors.ts';
 import { CASSANDRA_LEASE_RENEW_MS, CASSANDRA_LEASE_SAFE_MS, CASSANDRA_READER_ATTEMPTS_MAX } from '../../../util/limits.ts';
 import { withoutSecret } from '../../../util/secret.ts';
-import { type CassandraIdentity, numberedColumns } from '../../cassandra/generation.ts';
+import { type CassandraIdentity, openGeneration } from '../../cassandra/generation.ts';
 import { type HeadRow, readHeadRow } from '../../cassandra/head.ts';
 import { Leases, oldestVersion } from '../../cassandra/leases.ts';
 import { cassandraPlace } from '../../cassandra/place.ts';
 import { type CopyTables, copyTables } from '../../cassandra/schema.ts';
 import { CassandraSession } from '../../cassandra/session.ts';
-import { VersionedRows } from '../../cassandra/versioned-rows.ts';
 import type { CopyHead, RemoteSize, RemoteSnapshot, RemoteStore } from '../contract.ts';
 import { asCopyErrors } from './copy-errors.ts';
 import { CassandraSnapshot } from './snapshot.ts';
@@ -105,10 +104,8 @@ export class CassandraCopy implements RemoteStore {
   }
 
   private snapshotAt(head: HeadRow, identity: string, lease: HeldLease): CassandraSnapshot {
-    const columns = numberedColumns(JSON.parse(identity) as CassandraIdentity);
-    const { generation } = head;
-    const rows = new VersionedRows(this.session, this.tables.rows(generation), this.tables.buckets(generation), columns);
-    const snapshot = new CassandraSnapshot(asCopyHead(head), head.version, identity, rows, lease);
+    const { reads } = openGeneration(this.session, this.tables, head.generation, JSON.parse(identity) as CassandraIdentity);
+    const snapshot = new CassandraSnapshot(asCopyHead(head), head.version, identity, reads, lease);
     lease.snapshots.add(snapshot);
     return snapshot;
   }
