@@ -12,7 +12,7 @@ import { KEY_KINDS, type KeyKind } from '../../src/ledgers/ledger.ts';
 import { INDEX_KINDS, type IndexKind } from '../../src/projections/index/by-key.ts';
 import type { Utxo } from '../../src/query/query.ts';
 import type { Balance, ChainView } from '../../src/query/view.ts';
-import { fromHex, toHex } from '../../src/util/bytes.ts';
+import { equalBytes, fromHex, toHex } from '../../src/util/bytes.ts';
 import { Expected, keysOf } from '../support/expected.ts';
 import type { Devnet } from '../support/harness.ts';
 
@@ -51,6 +51,8 @@ interface Ended {
   readonly by: string | null;
   readonly input: number;
   readonly block: DevnetBlock;
+  /** Of the block, in the chain. */
+  readonly number: number;
 }
 
 /** The present chain of a devnet, at every block of it. Made anew after the chain has moved. */
@@ -62,6 +64,7 @@ export class ChainModel {
   private readonly expected: Expected;
   private readonly ends = new Map<string, Ended>();
   private readonly numbers = new Map<string, number>();
+  private last: { readonly number: number; readonly unspent: ReadonlyMap<string, ModelUtxo> } | null = null;
 
   constructor(devnet: Devnet) {
     this.devnet = devnet;
@@ -72,12 +75,13 @@ export class ChainModel {
     for (const [number, block] of this.blocks.entries()) {
       for (const tx of block.txs) {
         for (const utxo of tx.creates) this.numbers.set(utxo.key, number);
-        for (const [input, utxo] of tx.spends.entries()) this.ends.set(utxo.key, { by: tx.id, input, block });
+        for (const [input, utxo] of tx.spends.entries()) this.ends.set(utxo.key, { by: tx.id, input, block, number });
       }
     }
     for (const utxo of this.expected.dropped()) {
       const era = utxo.lovelace === 0n ? ERA_SHELLEY : ERA_ALLEGRA;
-      this.ends.set(utxo.key, { by: null, input: 0xffff_ffff, block: this.blocks.find((block) => block.era >= era)! });
+      const number = this.blocks.findIndex((block) => block.era >= era);
+      this.ends.set(utxo.key, { by: null, input: 0xffff_ffff, block: this.blocks[number], number });
     }
   }
 
@@ -86,9 +90,11 @@ export class ChainModel {
     return this.blocks.findLastIndex((block) => block.slot <= slot);
   }
 
-  /** What was unspent after block `number`. */
+  /** What was unspent after block `number`. The last answer is kept: a view is asked for many things in turn. */
   unspentAt(number: number): ReadonlyMap<string, ModelUtxo> {
-    return number < 0 ? new Map() : this.devnet.chain.utxosAt(number + 1);
+    if (number < 0) return new Map();
+    if (this.last?.number !== number) this.last = { number, unspent: this.devnet.chain.utxosAt(number + 1) };
+    return this.last.unspent;
   }
 
   /** Every key of a kind with the outputs it had after block `number`, in the order they came to the chain. */
@@ -114,7 +120,7 @@ export class ChainModel {
       return;
     }
     const end = this.ends.get(utxo.key);
-    const isSpent = end !== undefined && this.blocks.indexOf(end.block) <= number;
+    const isSpent = end !== undefined && end.number <= number;
     if (isSpent && end.block.height <= forgotten) {
       assert.equal(found, null, `${utxo.key} was spent and forgotten`);
       return;
@@ -133,9 +139,10 @@ export class ChainModel {
   checkStored({ txId, index, output }: Utxo, utxo: ModelUtxo): void {
     assert.equal(nameOf({ txId, index }), utxo.key);
     const { height, slot, txIndex, flags } = this.expected.where(utxo);
-    assert.deepEqual([output.height, output.slot, output.txIndex, output.flags], [height, slot, txIndex, flags], utxo.key);
+    const place = `height ${output.height}, slot ${output.slot}, transaction ${output.txIndex}, flags ${output.flags}`;
+    assert.equal(place, `height ${height}, slot ${slot}, transaction ${txIndex}, flags ${flags}`, utxo.key);
     assert.equal(output.value, utxo.lovelace);
-    assert.equal(toHex(output.raw), toHex(utxo.output));
+    assert.ok(equalBytes(output.raw, utxo.output), `the bytes of ${utxo.key}`);
   }
 }
 

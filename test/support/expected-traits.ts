@@ -15,23 +15,42 @@ import type { Devnet } from './harness.ts';
 
 const KEY_HEX = 56;
 
-const known = new WeakMap<ModelUtxo, DescribedOutput>();
-
-function described(utxo: ModelUtxo): DescribedOutput {
-  const output = known.get(utxo) ?? describeOutput(utxo.output);
-  known.set(utxo, output);
-  return output;
+interface Described extends DescribedOutput {
+  /** Of the datum that it carries. */
+  readonly inlineHash: string | null;
 }
+
+const known = new WeakMap<ModelUtxo, Described>();
+
+function described(utxo: ModelUtxo): Described {
+  const found = known.get(utxo);
+  if (found !== undefined) return found;
+  const output = describeOutput(utxo.output);
+  const made = { ...output, inlineHash: output.inlineDatum === null ? null : toHex(blake2b256(output.inlineDatum)) };
+  known.set(utxo, made);
+  return made;
+}
+
+/** Outputs never change: their keys are hashed once. */
+const keys = new WeakMap<ModelUtxo, Map<TraitKind, readonly string[]>>();
 
 /** The keys an output has of this kind, in hex. */
 export function traitKeysOf(utxo: ModelUtxo, kind: TraitKind): readonly string[] {
+  const kinds = keys.get(utxo) ?? new Map<TraitKind, readonly string[]>();
+  keys.set(utxo, kinds);
+  const found = kinds.get(kind) ?? findKeys(utxo, kind);
+  kinds.set(kind, found);
+  return found;
+}
+
+function findKeys(utxo: ModelUtxo, kind: TraitKind): readonly string[] {
   const assets = [...utxo.assets.keys()].map((asset) => asset.split('.') as [string, string]);
   if (kind === 'policy') return [...new Set(assets.map(([policy]) => policy))];
   if (kind === 'asset') return assets.map(([policy, name]) => toHex(blake2b224(fromHex(policy + name))));
-  const { datumHash, inlineDatum, scriptHash } = described(utxo);
+  const { datumHash, inlineHash, scriptHash } = described(utxo);
   if (kind === 'script') return scriptHash === null ? [] : [toHex(scriptHash)];
-  const hash = inlineDatum === null ? datumHash : blake2b256(inlineDatum);
-  return hash === null ? [] : [toHex(hash).slice(0, KEY_HEX)];
+  const hash = inlineHash ?? (datumHash === null ? null : toHex(datumHash));
+  return hash === null ? [] : [hash.slice(0, KEY_HEX)];
 }
 
 /** Rows of the balances of these outputs by the key (hex) that each has. */
@@ -82,9 +101,9 @@ function* sights(devnet: Devnet, kind: WitnessKind): Iterable<Sight> {
     const { height, slot, txs } = block;
     for (const { id: txId, creates } of txs) {
       for (const utxo of creates) {
-        const { inlineDatum, scriptRef, scriptHash } = described(utxo);
+        const { inlineDatum, inlineHash, scriptRef, scriptHash } = described(utxo);
         const place = { height, slot, txId, index: utxo.index };
-        if (kind === 'datum' && inlineDatum !== null) yield { ...place, hash: toHex(blake2b256(inlineDatum)), bytes: inlineDatum };
+        if (kind === 'datum' && inlineDatum !== null) yield { ...place, hash: inlineHash!, bytes: inlineDatum };
         if (kind === 'script' && scriptRef !== null) yield { ...place, hash: toHex(scriptHash!), bytes: scriptRef };
       }
     }

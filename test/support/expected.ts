@@ -46,14 +46,43 @@ export function keysOf({ addressHex }: ModelUtxo): AddressKeys {
   return keys;
 }
 
-const unsigned = (value: number | bigint, bytes: number) =>
-  BigInt(value)
-    .toString(16)
-    .padStart(2 * bytes, '0');
-const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+const unsigned = (value: number | bigint, bytes: number) => value.toString(16).padStart(2 * bytes, '0');
+const hex = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length).toString('hex');
+
+/** The model's outputs never change, and every row of a store is compared after every block: what is long in a row is written once. */
+interface Written {
+  readonly txId: string;
+  readonly outpoint: string;
+  /** Of a stored value, all but flags, height, slot and place in the block, which stand before it. */
+  readonly tail: string;
+  /** Which kinds of keys it has. */
+  readonly mask: number;
+}
+
+const written = new WeakMap<ModelUtxo, Written>();
+
+function writtenOf(utxo: ModelUtxo): Written {
+  const found = written.get(utxo) ?? write(utxo);
+  written.set(utxo, found);
+  return found;
+}
+
+function write(utxo: ModelUtxo): Written {
+  const { address, payment, stake } = keysOf(utxo);
+  const [txId, output] = [hex(utxo.txId), hex(utxo.output)];
+  // The hash of the address is stored; the credentials are named by their place in the output.
+  const addressAt = output.indexOf(utxo.addressHex) / 2;
+  const places = `00${payment ? unsigned(addressAt + 1, 1) : ''}${stake ? unsigned(addressAt + 1 + HASH_BYTES, 1) : ''}`;
+  return {
+    txId,
+    outpoint: txId + unsigned(utxo.index, 4),
+    tail: unsigned(utxo.lovelace, 8) + places + hex(address) + output,
+    mask: 1 | (payment ? 2 : 0) | (stake ? 4 : 0),
+  };
+}
 
 export function outpointHex(utxo: ModelUtxo): string {
-  return hex(utxo.txId) + unsigned(utxo.index, 4);
+  return writtenOf(utxo).outpoint;
 }
 
 type Where = { readonly height: number; readonly slot: number; readonly txIndex: number; readonly flags: number };
@@ -84,14 +113,8 @@ export class Expected {
 
   stored(utxo: ModelUtxo): string {
     const { height, slot, txIndex, flags } = this.where(utxo);
-    const { address, payment, stake } = keysOf(utxo);
-    const mask = 1 | (payment ? 2 : 0) | (stake ? 4 : 0);
-    // The hash of the address is stored; the credentials are named by their place in the output.
-    const addressAt = hex(utxo.output).indexOf(utxo.addressHex) / 2;
-    const places = `00${payment ? unsigned(addressAt + 1, 1) : ''}${stake ? unsigned(addressAt + 1 + HASH_BYTES, 1) : ''}`;
-    const keys = places + hex(address);
-    const header = unsigned(flags | (mask << 5), 1) + unsigned(height, 4) + unsigned(slot, 8) + unsigned(txIndex, 4);
-    return header + unsigned(utxo.lovelace, 8) + keys + hex(utxo.output);
+    const { tail, mask } = writtenOf(utxo);
+    return unsigned(flags | (mask << 5), 1) + unsigned(height, 4) + unsigned(slot, 8) + unsigned(txIndex, 4) + tail;
   }
 
   unspentRows(): string[] {
@@ -105,7 +128,7 @@ export class Expected {
     for (const utxo of this.unspent()) {
       const key = keysOf(utxo)[kind];
       const { slot, txIndex } = this.where(utxo);
-      if (key) rows.push(`${hex(key)}${unsigned(slot, 8)}${unsigned(txIndex, 4)}${unsigned(utxo.index, 4)} ${hex(utxo.txId)}`);
+      if (key) rows.push(`${hex(key)}${unsigned(slot, 8)}${unsigned(txIndex, 4)}${unsigned(utxo.index, 4)} ${writtenOf(utxo).txId}`);
     }
     return rows.sort();
   }
@@ -115,7 +138,7 @@ export class Expected {
     for (const utxo of this.unspent()) {
       const { slot, txIndex } = this.where(utxo);
       const place = unsigned(slot, 8) + unsigned(txIndex, 4) + unsigned(utxo.index, 4);
-      for (const key of traitKeysOf(utxo, kind)) rows.push(`${key}${place} ${hex(utxo.txId)}`);
+      for (const key of traitKeysOf(utxo, kind)) rows.push(`${key}${place} ${writtenOf(utxo).txId}`);
     }
     return rows.sort();
   }
@@ -184,8 +207,17 @@ function chainKeyHex({ height, boundary }: { readonly height: number; readonly b
   return unsigned(height, 8) + (boundary ? '01' : '');
 }
 
+const grants = new WeakMap<Devnet, ReadonlyMap<string, number>>();
+
+/** Read once: genesis stays. */
+function grantPlaces(devnet: Devnet): ReadonlyMap<string, number> {
+  const places = grants.get(devnet) ?? findGrants(devnet);
+  grants.set(devnet, places);
+  return places;
+}
+
 /** Grants are numbered as the genesis files list them: Byron balances, redeem keys, Shelley funds. */
-function grantPlaces({ chain, genesis }: Devnet): ReadonlyMap<string, number> {
+function findGrants({ chain, genesis }: Devnet): ReadonlyMap<string, number> {
   const { nonAvvmBalances, avvmDistr } = JSON.parse(chain.genesisByron) as Record<string, Record<string, string>>;
   const { initialFunds } = JSON.parse(chain.genesisShelley) as Record<string, Record<string, unknown>>;
   const byAddress = new Map(genesis.map((utxo) => [utxo.addressHex, utxo.key]));
