@@ -77,7 +77,8 @@ export function opener(t: TestContext): (options: OpenOptions, flags?: Readonly<
   };
 }
 
-function assertTotals(store: OpenStore, expected: Required<Checkpoint>): void {
+/** Point and totals, as the head of the store says them. */
+export function assertTotals(store: OpenStore, expected: Required<Checkpoint>): void {
   const { head } = store.fold;
   assert.ok(head !== null);
   const found = { slot: head.slot, blockNo: head.height, hash: toHex(head.hash), utxos: head.utxos, lovelace: String(head.value) };
