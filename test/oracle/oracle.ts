@@ -77,8 +77,7 @@ export function opener(t: TestContext): (options: OpenOptions, flags?: Readonly<
   };
 }
 
-/** Point and totals, as the head of the store says them. */
-export function assertTotals(store: OpenStore, expected: Required<Checkpoint>): void {
+function assertTotals(store: OpenStore, expected: Required<Checkpoint>): void {
   const { head } = store.fold;
   assert.ok(head !== null);
   const found = { slot: head.slot, blockNo: head.height, hash: toHex(head.hash), utxos: head.utxos, lovelace: String(head.value) };
