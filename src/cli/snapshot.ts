@@ -42,7 +42,7 @@ Examples:
     .description('check every byte of a snapshot, without a store')
     .addHelpText('after', '\nExit code 5 when something is wrong.\n\nExample:\n  $ unspent snapshot verify ./snapshot')
     .action(stoppable(verifyCommand));
-  expected(snapshot.command('import').argument('<from>', "folder of a snapshot, file of a node's dumptxoutset, or n2c:PATH"))
+  expected(snapshot.command('import').argument('<folder-or-file>', "folder of a snapshot, file of a node's dumptxoutset, or n2c:PATH"))
     .description('make a new store from a snapshot or from what a node has, and follow the chain from there')
     .option('--node <url>', 'of a dump: the node to ask for its block and its hash (rpc://...)')
     .option('--header <hex>', 'of a dump, where no node is asked: the header of its block')

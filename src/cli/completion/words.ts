@@ -108,8 +108,9 @@ function operandValues(operands: readonly Argument[]): CompletionValues {
   const [first] = operands;
   if (first === undefined) return { kind: 'words', words: [] };
   if (first.argChoices !== undefined) return { kind: 'words', words: first.argChoices };
-  if (operands.some((operand) => /dir|folder/i.test(operand.name()))) return { kind: 'directories' };
-  return operands.some((operand) => /file|psbt|proof/i.test(operand.name())) ? { kind: 'files' } : { kind: 'anything' };
+  // Files first: what completes files offers folders, too.
+  if (operands.some((operand) => /file|psbt|proof/i.test(operand.name()))) return { kind: 'files' };
+  return operands.some((operand) => /dir|folder/i.test(operand.name())) ? { kind: 'directories' } : { kind: 'anything' };
 }
 
 /** As short as a list of candidates wants it. */
