@@ -29,11 +29,12 @@ export interface SqlTxSizes {
 export async function measureSqlTxs(database: string, sizes: SqlTxSizes): Promise<Record<string, number>> {
   const databases = await databasesOf(database);
   try {
-    const url = await databases.create();
+    const name = await databases.create();
+    const url = databases.urlOf(name);
     const statements = new StatementCount();
     const store = await openTxStore(url, SETTINGS, { depthMax: SETTINGS.window }, { beforeStatement: (sql) => statements.add(sql) });
     try {
-      return await measure(store, statements, sizes, () => databases.settle(url));
+      return await measure(store, statements, sizes, () => databases.settle(name));
     } finally {
       await store.close();
     }

@@ -18,6 +18,15 @@ const RAW_BYTES = 222;
 const FOREIGN_SCRIPT = Uint8Array.from([0x00, 0x14, ...new Uint8Array(20).fill(7)]);
 const FIRST_TIMESTAMP = 1_700_000_000;
 const BLOCK_SECONDS = 600;
+/** Between the seeds of a life and of the same life taken up again. */
+const RESUMED_SEEDS = 1_000_000;
+
+/** Where a life is: enough to go on with it, with other ids and amounts than those it had. */
+export interface ChainState {
+  readonly height: number;
+  /** Its coins, in base64. */
+  readonly coins: string;
+}
 
 export class WalletChain {
   readonly #random: Random;
@@ -25,12 +34,19 @@ export class WalletChain {
   readonly #isOwn: ReadonlySet<Uint8Array>;
   readonly #amounts: { readonly least: number; readonly most: number };
   readonly #raw: Uint8Array;
-  readonly #coins = new OutpointStack();
-  #height = 0;
+  readonly #coins: OutpointStack;
+  #height: number;
 
   /** Coins go to the scripts in turns by chance, and are worth between `least` and `most` satoshi. */
-  constructor(seed: number, scripts: readonly Uint8Array[], amounts: { readonly least: number; readonly most: number }) {
-    this.#random = new Random(seed);
+  constructor(
+    seed: number,
+    scripts: readonly Uint8Array[],
+    amounts: { readonly least: number; readonly most: number },
+    { height, coins }: ChainState = { height: 0, coins: '' },
+  ) {
+    this.#random = new Random(height === 0 && coins === '' ? seed : RESUMED_SEEDS + seed);
+    this.#height = height;
+    this.#coins = new OutpointStack(Buffer.from(coins, 'base64'));
     this.#scripts = scripts;
     this.#isOwn = new Set(scripts);
     this.#amounts = amounts;
@@ -43,6 +59,10 @@ export class WalletChain {
 
   get height(): number {
     return this.#height;
+  }
+
+  get state(): ChainState {
+    return { height: this.#height, coins: Buffer.from(this.#coins.bytes).toString('base64') };
   }
 
   block(): WalletBlock {
@@ -97,8 +117,18 @@ const ID_BYTES = 32;
 const OUTPOINT_BYTES = ID_BYTES + 4;
 
 class OutpointStack {
-  #bytes = new Uint8Array(1000 * OUTPOINT_BYTES);
-  #count = 0;
+  #bytes: Uint8Array;
+  #count: number;
+
+  constructor(bytes: Uint8Array) {
+    this.#count = bytes.length / OUTPOINT_BYTES;
+    this.#bytes = new Uint8Array(Math.max(2 * bytes.length, 1000 * OUTPOINT_BYTES));
+    this.#bytes.set(bytes);
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#count * OUTPOINT_BYTES);
+  }
 
   get count(): number {
     return this.#count;

@@ -1,10 +1,11 @@
 /**
- * Where the wallets of `bench wallet` rest: new SQLite files, and new databases on
- * a PostgreSQL server, either the one whose URL is given or one of our own, which
- * writes to the disk as a server in production does.
+ * Where the wallets of `bench wallet` rest: SQLite files, and databases on a
+ * PostgreSQL server, either the one whose URL is given or one of our own, which
+ * writes to the disk as a server in production does. All of it is new and goes in
+ * the end, unless a folder to keep it in is given.
  */
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { copyFileSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { executeIn } from '../test/support/sql/execute.ts';
 import { PostgresServer, withoutPostgres } from '../test/support/sql/postgres-server.ts';
@@ -13,52 +14,79 @@ import { temporary } from './support.ts';
 
 export interface BenchDatabases {
   readonly name: 'SQLite' | 'PostgreSQL';
-  /** The URL of an empty database. */
+  /** The folder that filled databases are kept in. Undefined: they are not. */
+  readonly folder: string | undefined;
+  /** An empty database, by a name of its own. */
   create(): Promise<string>;
+  urlOf(database: string): string;
+  /** Another with the same rows, which is never kept. Nobody has the database open. */
+  copyOf(database: string): Promise<string>;
   /** After many rows were written: what a database in use would have done by itself in the meantime. */
-  settle(url: string): Promise<void>;
-  bytesOf(url: string): Promise<number>;
+  settle(database: string): Promise<void>;
+  bytesOf(database: string): Promise<number>;
   remove(): Promise<void>;
 }
 
-export function sqliteDatabases(): BenchDatabases {
-  const folder = temporary('wallet');
-  let count = 0;
+const newName = (): string => `unspent_bench_${randomBytes(4).toString('hex')}`;
+
+export function sqliteDatabases(folder?: string): BenchDatabases {
+  const own = temporary('wallet');
+  if (folder !== undefined) mkdirSync(folder, { recursive: true });
+  const copies = new Set<string>();
+  const fileOf = (name: string): string => join(copies.has(name) ? own.path : (folder ?? own.path), `${name}.sqlite`);
+  const urlOf = (name: string): string => `sqlite:${fileOf(name)}`;
   return {
     name: 'SQLite',
-    create: async () => `sqlite:${join(folder.path, `${++count}.sqlite`)}`,
-    settle: async (url) => void (await executeIn(url, 'PRAGMA wal_checkpoint(TRUNCATE)')),
-    bytesOf: async (url) => statSync(url.slice('sqlite:'.length)).size,
-    remove: async () => folder.remove(),
+    folder,
+    create: async () => newName(),
+    urlOf,
+    copyOf: async (name) => {
+      const copy = newName();
+      copies.add(copy);
+      copyFileSync(fileOf(name), fileOf(copy));
+      return copy;
+    },
+    settle: async (name) => void (await executeIn(urlOf(name), 'PRAGMA wal_checkpoint(TRUNCATE)')),
+    bytesOf: async (name) => statSync(fileOf(name)).size,
+    remove: async () => own.remove(),
   };
 }
 
 const SERVER_SETTINGS = { fsync: 'on', full_page_writes: 'on', shared_buffers: '256MB', autovacuum: 'on', max_wal_size: '4GB' };
 
 /** Null: no URL is given, and no server comes with this platform. */
-export async function postgresDatabases(given: string | undefined): Promise<BenchDatabases | null> {
+export async function postgresDatabases(given: string | undefined, folder?: string): Promise<BenchDatabases | null> {
   if (given === undefined && withoutPostgres !== false) return null;
-  const server = given === undefined ? await PostgresServer.start(makeWalletSchema, SERVER_SETTINGS) : undefined;
+  if (folder !== undefined) mkdirSync(folder, { recursive: true });
+  const data = folder === undefined ? undefined : join(folder, 'postgres');
+  const server = given === undefined ? await PostgresServer.start(makeWalletSchema, SERVER_SETTINGS, data) : undefined;
   const root = server?.urlOf('postgres') ?? given ?? '';
-  const names: string[] = [];
-  const nameOf = (url: string): string => new URL(url).pathname.slice(1);
+  const passing = new Set<string>();
+  const make = async (isKept: boolean, template = ''): Promise<string> => {
+    const name = newName();
+    await executeIn(root, `CREATE DATABASE ${name}${template}`);
+    if (!isKept) passing.add(name);
+    return name;
+  };
+  const urlOf = (name: string): string => {
+    const url = new URL(root);
+    url.pathname = `/${name}`;
+    return url.href;
+  };
   return {
     name: 'PostgreSQL',
-    create: async () => {
-      const name = `unspent_bench_${randomBytes(4).toString('hex')}`;
-      await executeIn(root, `CREATE DATABASE ${name}`);
-      names.push(name);
-      const url = new URL(root);
-      url.pathname = `/${name}`;
-      return url.href;
+    folder,
+    create: () => make(folder !== undefined),
+    urlOf,
+    copyOf: (name) => make(false, ` TEMPLATE ${name} STRATEGY FILE_COPY`),
+    settle: async (name) => {
+      await executeIn(urlOf(name), 'VACUUM ANALYZE');
+      await executeIn(urlOf(name), 'CHECKPOINT');
     },
-    settle: async (url) => {
-      await executeIn(url, 'VACUUM ANALYZE');
-      await executeIn(url, 'CHECKPOINT');
-    },
-    bytesOf: async (url) => Number((await executeIn(root, `SELECT pg_database_size('${nameOf(url)}') AS bytes`))[0]['bytes']),
+    bytesOf: async (name) => Number((await executeIn(root, `SELECT pg_database_size('${name}') AS bytes`))[0]['bytes']),
     remove: async () => {
-      if (server === undefined) for (const name of names) await executeIn(root, `DROP DATABASE ${name}`);
+      // A server of our own that is not kept takes its databases with it.
+      if (server === undefined || folder !== undefined) for (const name of passing) await executeIn(root, `DROP DATABASE ${name}`);
       await server?.stop();
     },
   };

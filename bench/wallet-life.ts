@@ -11,7 +11,7 @@ import { WalletFeed } from '../src/wallet/feed/wallet-feed.ts';
 import { openWalletStore } from '../src/wallet/open.ts';
 import type { WalletBlock, WalletInfo, WalletTx } from '../src/wallet/records.ts';
 import type { WalletStore } from '../src/wallet/store.ts';
-import { WalletChain } from './wallet-chain.ts';
+import { type ChainState, WalletChain } from './wallet-chain.ts';
 
 /** Milliseconds since 1970 at which everything happens. */
 export const NOW = 1_800_000_000_000;
@@ -26,7 +26,16 @@ const FEED = 'bench';
 /** A wallet, and what happens to it. */
 export interface WalletLife {
   readonly info: WalletInfo;
+  readonly amounts: Amounts;
   readonly chain: WalletChain;
+}
+
+type Amounts = { readonly least: number; readonly most: number };
+
+/** A database and the lives in it, as JSON, to go on with another time. */
+export interface DatabaseState {
+  readonly height: number;
+  readonly lives: readonly { readonly name: string; readonly amounts: Amounts; readonly chain: ChainState }[];
 }
 
 export class WalletDatabase {
@@ -51,14 +60,27 @@ export class WalletDatabase {
     return new WalletDatabase(url, await openWalletStore(url, { isDurable: false }), [], new BlockMaker());
   }
 
-  /** The same database, whose commits wait for the disk, with nothing in the memory of the process. */
-  async reopen(): Promise<WalletDatabase> {
-    await this.store.close();
-    return new WalletDatabase(this.url, await openWalletStore(this.url), this.#lives, this.#blocks);
+  /** A database that was filled before; commits wait for the disk. */
+  static async open(url: string, { height, lives }: DatabaseState): Promise<WalletDatabase> {
+    const store = await openWalletStore(url);
+    const open = new WalletDatabase(url, store, [], new BlockMaker(height));
+    for (const { name, amounts, chain } of lives) await open.#addLife(name, amounts, chain);
+    return open;
+  }
+
+  life(name: string): WalletLife {
+    const life = this.#lives.find(({ info }) => info.name === name);
+    if (life === undefined) throw new Error(`the database has no wallet ${name}`);
+    return life;
+  }
+
+  get state(): DatabaseState {
+    const lives = this.#lives.map(({ info, amounts, chain }) => ({ name: info.name, amounts, chain: chain.state }));
+    return { height: this.#blocks.height, lives };
   }
 
   /** A wallet with addresses of an account of its own. */
-  async addWallet(name: string, amounts: { readonly least: number; readonly most: number }): Promise<WalletLife> {
+  async addWallet(name: string, amounts: Amounts): Promise<WalletLife> {
     const number = this.#lives.length;
     const master = keys.masterOf(NETWORK, keys.parseMnemonic(MNEMONIC));
     if (master === null) throw new Error('the words have a master key');
@@ -68,8 +90,13 @@ export class WalletDatabase {
     const derive = keys.addressesOf(this.context.account(account));
     const horizons = [{ accountId: account.id, branch: 0 as const, index: ADDRESSES - 1, derive }];
     await this.store.applyScanBatch(id, { horizons, txs: [], syncedBlocks: [], now: NOW });
-    const scripts = (await this.store.listAddresses(id)).map(({ script }) => script);
-    const life = { info: await this.store.getWallet(name), chain: new WalletChain(number + 1, scripts, amounts) };
+    return this.#addLife(name, amounts);
+  }
+
+  async #addLife(name: string, amounts: Amounts, state?: ChainState): Promise<WalletLife> {
+    const info = await this.store.getWallet(name);
+    const scripts = (await this.store.listAddresses(info.id)).map(({ script }) => script);
+    const life = { info, amounts, chain: new WalletChain(this.#lives.length + 1, scripts, amounts, state) };
     this.#lives.push(life);
     return life;
   }
@@ -109,7 +136,15 @@ export class WalletDatabase {
 
 /** Blocks one behind the other. */
 class BlockMaker {
-  readonly #chain = new WalletChain(0, [], { least: 1, most: 1 });
+  readonly #chain: WalletChain;
+
+  constructor(height = 0) {
+    this.#chain = new WalletChain(0, [], { least: 1, most: 1 }, { height, coins: '' });
+  }
+
+  get height(): number {
+    return this.#chain.height;
+  }
 
   next(): WalletBlock {
     return this.#chain.block();

@@ -8,7 +8,8 @@ import { selectPayment } from '../src/wallet/bitcoin/operations/payment.ts';
 import type { WalletCoin, WalletTx } from '../src/wallet/records.ts';
 import { collectGarbage, round, timed } from './support.ts';
 import type { BenchDatabases } from './wallet-databases.ts';
-import { NOW, WalletDatabase, type WalletLife } from './wallet-life.ts';
+import { CHOICE_SAT, fillWallets } from './wallet-fill.ts';
+import { NOW, type WalletDatabase, type WalletLife } from './wallet-life.ts';
 
 export interface WalletSizes {
   readonly transactions: number;
@@ -46,9 +47,6 @@ const INPUTS = 20;
 const SELECTIONS_PER_BLOCK = 10;
 const BLOCK_ROUNDS_MAX = 40;
 const CHAIN_ROUNDS = 3;
-/** In a narrow range, so that the payments that are measured need as many inputs as they are meant to. */
-const CHOICE_SAT = { least: 90_000, most: 110_000 };
-const COIN_SAT = { least: 10_000, most: 100_000_000 };
 const PAID_SCRIPT = Uint8Array.from([0x00, 0x14, ...new Uint8Array(20)]);
 const RATE = 20_000;
 
@@ -58,46 +56,27 @@ export async function measureWallets(
   tell: (line: string) => void,
 ): Promise<readonly WalletFigure[]> {
   const { name } = databases;
-  const { seconds, result } = await timed(() => makeWallets(databases, sizes));
-  const { large, small } = result;
-  const bytes = await databases.bytesOf(large.database.url);
-  tell(`${name}: the wallets were made in ${round(seconds, 0)} s; the large database has ${round(bytes / 1e6, 0)} MB`);
+  const { transactions, coins, few, choices, rounds } = sizes;
+  const filled = await fillWallets(databases, { transactions, coins, few, payable: choices + rounds * INPUTS }, tell);
+  const large = { database: filled.large, life: filled.large.life('large') };
+  const small = { database: filled.small, life: filled.small.life('small') };
   collectGarbage();
   try {
     return [
       ...(await measureReads(name, large, sizes)),
-      ...(await measureSelections(name, large.database, result.payer, sizes)),
+      ...(await measureSelections(name, large.database, filled.large.life('payer'), sizes)),
       ...(await measureBlocks(name, large, small, sizes)),
       ...(await measureInvalidations(name, large, sizes)),
     ];
   } finally {
-    await large.database.store.close();
-    await small.database.store.close();
+    await filled.large.store.close();
+    await filled.small.store.close();
   }
 }
 
 interface OwnWallet {
   readonly database: WalletDatabase;
   readonly life: WalletLife;
-}
-
-async function makeWallets(
-  databases: BenchDatabases,
-  { transactions, coins, few, choices, rounds }: WalletSizes,
-): Promise<{ readonly large: OwnWallet; readonly small: OwnWallet; readonly payer: WalletLife }> {
-  const large = await WalletDatabase.create(await databases.create());
-  const life = await large.addWallet('large', COIN_SAT);
-  await large.grow(life, transactions, coins);
-  const payer = await large.addWallet('payer', CHOICE_SAT);
-  await large.give(payer, choices + rounds * INPUTS);
-  const small = await WalletDatabase.create(await databases.create());
-  const smallLife = await small.addWallet('small', COIN_SAT);
-  await small.grow(smallLife, few, Math.ceil((coins * few) / transactions));
-  for (const database of [large, small]) {
-    await database.beginFeed();
-    await databases.settle(database.url);
-  }
-  return { large: { database: await large.reopen(), life }, small: { database: await small.reopen(), life: smallLife }, payer };
 }
 
 async function measureReads(name: string, { database, life }: OwnWallet, { rounds }: WalletSizes): Promise<WalletFigure[]> {

@@ -10,7 +10,8 @@
  * --chain N (10,000) unmined transactions that is invalidated. --rounds N (200).
  *
  * --only sqlite or postgres; --postgres URL: a server in place of our own, where
- * databases are made and dropped.
+ * databases are made and dropped. --keep DIR: what is filled stays in that folder,
+ * and a later run with the same sizes begins with it.
  */
 import { UnspentError } from '../src/util/errors.ts';
 import { type BenchOptions, option, say, textOption } from './support.ts';
@@ -40,8 +41,11 @@ export async function run(options: BenchOptions): Promise<void> {
 function openers({ args }: BenchOptions): (() => Promise<BenchDatabases | null>)[] {
   const only = textOption(args, 'only') ?? 'both';
   if (!['sqlite', 'postgres', 'both'].includes(only)) throw new UnspentError('USAGE', `--only is sqlite or postgres, not '${only}'`);
-  const server = textOption(args, 'postgres');
-  return [...(only === 'postgres' ? [] : [async () => sqliteDatabases()]), ...(only === 'sqlite' ? [] : [() => postgresDatabases(server)])];
+  const [server, folder] = [textOption(args, 'postgres'), textOption(args, 'keep')];
+  return [
+    ...(only === 'postgres' ? [] : [async () => sqliteDatabases(folder)]),
+    ...(only === 'sqlite' ? [] : [() => postgresDatabases(server, folder)]),
+  ];
 }
 
 function sizesOf(args: readonly string[]): WalletSizes {

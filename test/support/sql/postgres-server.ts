@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -58,6 +58,7 @@ exit $code`;
 export class PostgresServer implements TestDatabases {
   readonly name = 'PostgreSQL';
   readonly #directory: string;
+  readonly #data: string;
   readonly #native: string;
   readonly #settings: Readonly<Record<string, string>>;
   #process: ChildProcess | undefined;
@@ -66,18 +67,31 @@ export class PostgresServer implements TestDatabases {
   #count = 0;
   #template: Promise<void> | undefined;
 
-  private constructor(directory: string, native: string, makeSchema: MakeSchema, settings: Readonly<Record<string, string>>) {
+  private constructor(directory: string, data: string, native: string, makeSchema: MakeSchema, settings: Readonly<Record<string, string>>) {
     this.#directory = directory;
+    this.#data = data;
     this.#native = native;
     this.#makeSchema = makeSchema;
     this.#settings = settings;
   }
 
-  /** Its databases have that schema. `settings` come besides those of the tests, or in their place. */
-  static async start(makeSchema: MakeSchema, settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+  /**
+   * Its databases have that schema. `settings` come besides those of the tests, or in their place. `kept`: the folder of its
+   * data, which stays; one that has data is gone on with.
+   */
+  static async start(makeSchema: MakeSchema, settings: Readonly<Record<string, string>> = {}, kept?: string): Promise<PostgresServer> {
     const directory = mkdtempSync(join(tmpdir(), 'unspent-pg-'));
     if (identity.uid !== undefined) chownSync(directory, NOBODY, NOBODY);
-    const server = new PostgresServer(directory, runnable(directory), makeSchema, { ...SETTINGS, ...settings });
+    const data = kept ?? join(directory, 'data');
+    const server = new PostgresServer(directory, data, runnable(directory), makeSchema, { ...SETTINGS, ...settings });
+    if (!existsSync(data)) server.#makeCluster();
+    await server.run();
+    return server;
+  }
+
+  #makeCluster(): void {
+    mkdirSync(this.#data, { mode: 0o700 });
+    if (identity.uid !== undefined) chownSync(this.#data, NOBODY, NOBODY);
     const options = [
       '--auth=trust',
       '--username=postgres',
@@ -87,13 +101,7 @@ export class PostgresServer implements TestDatabases {
       '--no-sync',
       '--no-instructions',
     ];
-    execFileSync(join(server.#native, 'bin/initdb'), ['-D', join(directory, 'data'), ...options], {
-      ...identity,
-      stdio: 'pipe',
-      cwd: directory,
-    });
-    await server.run();
-    return server;
+    execFileSync(join(this.#native, 'bin/initdb'), ['-D', this.#data, ...options], { ...identity, stdio: 'pipe', cwd: this.#directory });
   }
 
   /** After `kill`: the same databases again. */
@@ -109,7 +117,7 @@ export class PostgresServer implements TestDatabases {
 
   #spawn(): void {
     const settings = Object.entries(this.#settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const command = [join(this.#native, 'bin/postgres'), '-D', join(this.#directory, 'data'), '-k', this.#directory, ...settings];
+    const command = [join(this.#native, 'bin/postgres'), '-D', this.#data, '-k', this.#directory, ...settings];
     const child = spawn('/bin/sh', ['-c', WHILE_WE_LIVE, 'sh', ...command], {
       ...identity,
       stdio: ['pipe', 'ignore', 'pipe'],
