@@ -159,8 +159,10 @@ function decodeAll(blocks: readonly Uint8Array[], byronEpochSlots: number): numb
   return outputs;
 }
 
+/** A window that holds what is undone, on every network. */
 function settings(groupBlocks: number): Config {
-  return loadConfig({ flags: { set: [`sync.groupBlocks=${groupBlocks}`] }, env: {} }).config;
+  const set = [`sync.groupBlocks=${groupBlocks}`, 'utxo.pruneDepth=2160', `utxo.rollbackWindow=${2 * 2160}`];
+  return loadConfig({ flags: { set }, env: {} }).config;
 }
 
 async function sync(chain: Chain, groupBlocks: number, then?: (store: OpenStore) => Promise<void>): Promise<number> {
