@@ -16,12 +16,19 @@ const ascii = new TextDecoder();
 /** Digits are written here where they fit. */
 const scratch = new Uint8Array(4096);
 
-type HexOf = (this: Uint8Array, start: number, end: number) => string;
-/** Of a Buffer, and as good for other bytes: takes two thirds of the time. A browser has none. */
-const hexSlice = (globalThis as { readonly Buffer?: { readonly prototype: { readonly hexSlice?: HexOf } } }).Buffer?.prototype.hexSlice;
+type TextOf = (this: Uint8Array, start: number, end: number) => string;
+/** Of a Buffer, and as good for other bytes: take two thirds of the time. A browser has none. */
+const { hexSlice, latin1Slice } =
+  (globalThis as { readonly Buffer?: { readonly prototype: { readonly hexSlice?: TextOf; readonly latin1Slice?: TextOf } } }).Buffer
+    ?.prototype ?? {};
 
 export function toHex(bytes: Uint8Array, start = 0, end = bytes.length): string {
   return hexSlice === undefined ? decodedHex(bytes, start, end) : hexSlice.call(bytes, start, end);
+}
+
+/** Of characters below 128. */
+export function asciiText(bytes: Uint8Array, start = 0, end = bytes.length): string {
+  return latin1Slice === undefined ? ascii.decode(bytes.subarray(start, end)) : latin1Slice.call(bytes, start, end);
 }
 
 /** Decoded as one text: characters that are joined one by one become a rope, which takes up to eight times as long when it is read. */

@@ -6,6 +6,7 @@
  */
 import { bech32, bech32m, createBase58check } from '@scure/base';
 import { sha256 } from '../../crypto/sha256.ts';
+import { encodeBech32 } from '../../util/bech32.ts';
 import { concatBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import type { BitcoinNetwork } from './networks.ts';
@@ -26,8 +27,7 @@ export function formatAddress(network: BitcoinNetwork, bytes: Uint8Array): strin
   if (script.kind !== 'witness') return null;
   const { version, program } = script;
   if (network.mweb && isMweb(version, program)) return null;
-  const coder = version === 0 ? bech32 : bech32m;
-  return coder.encode(network.hrp, [version, ...coder.toWords(program)], BECH32_CHARS_MAX);
+  return encodeBech32(network.hrp, program, { first: version, form: version === 0 ? 'bech32' : 'bech32m' });
 }
 
 /** The script that an address stands for. */

@@ -6,6 +6,7 @@
  */
 import { base58, bech32 } from '@scure/base';
 import { blake2b224 } from '../../crypto/hash.ts';
+import { encodeBech32 } from '../../util/bech32.ts';
 import { fromHex, isHex, toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { BASE58_BYTES_MAX, BASE58_CHARS_MAX } from '../../util/limits.ts';
@@ -88,7 +89,7 @@ export function formatAddress(bytes: Uint8Array): string {
   const address = readAddress(bytes);
   if (address.kind === 'unknown' || (address.kind === 'byron' && bytes.length > BASE58_BYTES_MAX)) return toHex(bytes);
   if (address.kind === 'byron') return base58.encode(bytes);
-  return bech32.encode(prefixOf(address), bech32.toWords(bytes), false);
+  return encodeBech32(prefixOf(address), bytes);
 }
 
 /** The bytes of an address given as bech32, base58 or hex. Hex is taken as it is, odd addresses included. */
