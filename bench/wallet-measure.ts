@@ -56,8 +56,8 @@ export async function measureWallets(
   tell: (line: string) => void,
 ): Promise<readonly WalletFigure[]> {
   const { name } = databases;
-  const { transactions, coins, few, choices, rounds } = sizes;
-  const filled = await fillWallets(databases, { transactions, coins, few, payable: choices + rounds * INPUTS }, tell);
+  const { transactions, coins, few, choices } = sizes;
+  const filled = await fillWallets(databases, { transactions, coins, few, payable: choices + SELECTIONS_PER_BLOCK * INPUTS }, tell);
   const large = { database: filled.large, life: filled.large.life('large') };
   const small = { database: filled.small, life: filled.small.life('small') };
   collectGarbage();
