@@ -54,3 +54,13 @@ export class WriteConflict extends Error {
   /** Serialization failure. */
   readonly code = '40001';
 }
+
+/** What is thrown in place of a refusal to write where the URL names other servers: another one may take it. A transient failure. */
+export class ServerDemoted extends Error {
+  /** Cannot connect now. */
+  readonly code = '57P03';
+
+  constructor(cause: Error) {
+    super(`the server takes no writes any more: ${cause.message}`, { cause });
+  }
+}

@@ -10,8 +10,10 @@ import { UnspentError } from '../util/errors.ts';
 import { SQL_CONNECT_MS, SQL_LOCK_MS, SQL_STATEMENTS_MAX } from '../util/limits.ts';
 import { missingPackage } from '../util/missing-package.ts';
 import { postgresFailure } from './failures.ts';
+import { PostgresHosts } from './postgres-hosts.ts';
 
 export interface PostgresConnectionOptions {
+  /** Of one server, or of several of which one takes writes (`postgres-hosts.ts`). */
   readonly url: string;
   /** What messages call the database: 'copy'. */
   readonly name: string;
@@ -30,12 +32,15 @@ export type SqlQuery = (text: string, values?: readonly unknown[]) => Promise<re
 
 export class PostgresConnection {
   private readonly options: PostgresConnectionOptions;
+  private readonly hosts: PostgresHosts;
   private readonly names = new Map<string, string>();
   private client: Promise<Client> | null = null;
   private isClosed = false;
 
+  /** Throws USAGE. */
   constructor(options: PostgresConnectionOptions) {
     this.options = options;
+    this.hosts = new PostgresHosts(options.url, { writes: true });
   }
 
   /** Rows of a statement; one that has parameters is prepared once. Throws DATABASE, DATABASE_BUSY, DATABASE_FAILED. */
@@ -112,8 +117,7 @@ export class PostgresConnection {
 
   private async connect(): Promise<Client> {
     const { Client: PgClient } = (await import('pg')).default;
-    const client = new PgClient({
-      connectionString: this.options.url,
+    const config = {
       connectionTimeoutMillis: SQL_CONNECT_MS,
       query_timeout: this.options.answerMs,
       application_name: this.options.application,
@@ -121,10 +125,10 @@ export class PostgresConnection {
       lock_timeout: SQL_LOCK_MS,
       // Statements are many rows with always the same plan.
       options: '-c plan_cache_mode=force_generic_plan',
-    } as ClientConfig);
-    // Told by the next statement, too; one that nobody listens to would end the process.
+    };
+    const client = await this.hosts.connect((connectionString) => new PgClient({ ...config, connectionString } as ClientConfig));
+    // Told by the next statement, too.
     client.on('error', () => this.drop(client));
-    await client.connect();
     return client;
   }
 
@@ -140,9 +144,15 @@ export class PostgresConnection {
     const missing = missingPackage(error, 'copies in PostgreSQL', ['pg']);
     if (missing !== undefined) return missing;
     const isLate = error instanceof Error && error.message === 'Query read timeout';
-    const failure = isLate ? ({ class: 'transient', reason: 'no answer' } as const) : postgresFailure(error);
+    const isElsewhere = this.hosts.isElsewhere(error);
+    const failure = isLate
+      ? ({ class: 'transient', reason: 'no answer' } as const)
+      : isElsewhere
+        ? ({ class: 'transient', reason: '25006' } as const)
+        : postgresFailure(error);
     if (failure === undefined) return error;
-    if (!/^[0-9A-Z]{5}$/.test(failure.reason) || failure.reason.startsWith('08') || failure.reason.startsWith('57')) this.abandon();
+    if (isElsewhere || !/^[0-9A-Z]{5}$/.test(failure.reason) || failure.reason.startsWith('08') || failure.reason.startsWith('57'))
+      this.abandon();
     const text = `the ${this.options.name}: ${failure.reason}: ${(error as Error).message}`;
     const code = failure.class === 'transient' ? 'DATABASE_BUSY' : failure.class === 'permanent' ? 'DATABASE' : 'DATABASE_FAILED';
     return new UnspentError(code, text, { class: failure.class, reason: failure.reason }, error);

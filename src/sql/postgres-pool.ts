@@ -9,6 +9,8 @@ import type { Pool, PoolClient, PoolConfig } from 'pg';
 import { UnspentError } from '../util/errors.ts';
 import { SQL_CONNECT_MS, SQL_CONNECTIONS_MAX, SQL_LOCK_MS, SQL_STATEMENTS_MAX } from '../util/limits.ts';
 import type { BeforeStatement } from './database.ts';
+import { ServerDemoted } from './failures.ts';
+import { PostgresHosts } from './postgres-hosts.ts';
 
 /**
  * What a connection is told that plans its statements once. Compiling a plan to machine code takes longer than such a
@@ -26,7 +28,8 @@ export interface PostgresOptions {
 }
 
 export async function postgresDialect(options: PostgresOptions): Promise<PostgresDialect> {
-  const { Pool: PgPool, types } = (await import('pg')).default;
+  const hosts = new PostgresHosts(options.url, { writes: true });
+  const { Pool: PgPool, Client, types } = (await import('pg')).default;
   const INT8 = 20;
   const BYTEA = 17;
   const parserOf = (oid: number, format?: 'text' | 'binary'): unknown => {
@@ -34,7 +37,7 @@ export async function postgresDialect(options: PostgresOptions): Promise<Postgre
     return oid === BYTEA ? bytesOf : types.getTypeParser(oid, format as 'text');
   };
   const pool = new PgPool({
-    connectionString: options.url,
+    Client: hosts.clientOf(Client),
     max: SQL_CONNECTIONS_MAX,
     connectionTimeoutMillis: SQL_CONNECT_MS,
     allowExitOnIdle: true,
@@ -43,7 +46,7 @@ export async function postgresDialect(options: PostgresOptions): Promise<Postgre
     types: { getTypeParser: parserOf } as PoolConfig['types'],
   } as PoolConfig);
   pool.on('error', options.onIdleFailure);
-  return new PostgresDialect({ pool: new PreparingPool(pool, options) });
+  return new PostgresDialect({ pool: new PreparingPool(pool, hosts, options) });
 }
 
 /** bigint as text; amounts are cast to text and do not come here. */
@@ -62,12 +65,14 @@ function bytesOf(text: string): Uint8Array {
 class PreparingPool implements PostgresPool {
   readonly options: object;
   readonly #pool: Pool;
+  readonly #hosts: PostgresHosts;
   readonly #options: PostgresOptions;
   readonly #clients = new WeakMap<PoolClient, PostgresPoolClient>();
   readonly #names = new Map<string, string>();
 
-  constructor(pool: Pool, options: PostgresOptions) {
+  constructor(pool: Pool, hosts: PostgresHosts, options: PostgresOptions) {
     this.#pool = pool;
+    this.#hosts = hosts;
     this.options = pool.options;
     this.#options = options;
   }
@@ -89,13 +94,20 @@ class PreparingPool implements PostgresPool {
   }
 
   #preparing(client: PoolClient): PostgresPoolClient {
+    let isOutOfUse = false;
     const query = async <R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> => {
       if (this.#options.beforeStatement !== undefined) await this.#options.beforeStatement(text);
       const name = values.length === 0 ? undefined : this.#nameOf(text);
-      const result = await client.query(name === undefined ? { text, values: [...values] } : { name, text, values: [...values] });
-      return result as unknown as PostgresQueryResult<R>;
+      try {
+        const result = await client.query(name === undefined ? { text, values: [...values] } : { name, text, values: [...values] });
+        return result as unknown as PostgresQueryResult<R>;
+      } catch (error) {
+        if (!this.#hosts.isElsewhere(error)) throw error;
+        isOutOfUse = true;
+        throw new ServerDemoted(error as Error);
+      }
     };
-    return { query: query as PostgresPoolClient['query'], release: (destroy) => client.release(destroy) };
+    return { query: query as PostgresPoolClient['query'], release: (destroy) => client.release(destroy === true || isOutOfUse) };
   }
 
   /** Undefined: there are so many texts that preparing them would fill the server's memory. */

@@ -733,6 +733,8 @@ export const SQL_SQLITE_LOG_PAGES = 16_384;
 export const SQL_LOCK_MS = 10_000;
 /** How long a connection to a database may take to come about. */
 export const SQL_CONNECT_MS = 10_000;
+/** Servers that a URL of PostgreSQL names: a primary and its standbys. */
+export const SQL_HOSTS_MAX = 16;
 /** Connections of a process to a database: its answers are short, and a server has 100 for all. */
 export const SQL_CONNECTIONS_MAX = 8;
 /** How long a call of a database is tried again after transient failures: a server restarts in that time. */

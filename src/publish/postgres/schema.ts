@@ -9,6 +9,7 @@
  * another.
  */
 import type { PostgresConnection } from '../../sql/postgres-connection.ts';
+import { parsePostgresUrl } from '../../sql/postgres-hosts.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import { PUBLISH_PARTITION_BLOCKS } from '../../util/limits.ts';
 
@@ -29,21 +30,17 @@ export interface CopyPlace {
 
 /** Where a copy stands: the URL for the driver, and the schema in it (`?schema=`). Throws USAGE. */
 export function copyPlace(url: string): CopyPlace {
-  let parsed: URL;
-  try {
-    parsed = new URL(url);
-  } catch {
-    throw new UnspentError('USAGE', 'a copy in PostgreSQL is postgres://user@host/database?schema=NAME');
-  }
-  const schema = parsed.searchParams.get('schema') ?? DEFAULT_SCHEMA;
+  const parsed = parsePostgresUrl(url);
+  const schema = parsed.parameters.get('schema') ?? DEFAULT_SCHEMA;
   if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema))
     throw new UnspentError('USAGE', `the schema of a copy is a name of lower-case letters, digits and _, not '${schema.slice(0, 80)}'`);
-  const partitionBlocks = Number(parsed.searchParams.get('partition') ?? PUBLISH_PARTITION_BLOCKS);
+  const partitionBlocks = Number(parsed.parameters.get('partition') ?? PUBLISH_PARTITION_BLOCKS);
   if (!Number.isSafeInteger(partitionBlocks) || partitionBlocks < 1)
     throw new UnspentError('USAGE', 'partition is a number of blocks: how many heights stand in one part of a table');
-  parsed.searchParams.delete('schema');
-  parsed.searchParams.delete('partition');
-  return { url: parsed.href, schema, partitionBlocks, name: `postgres ${parsed.hostname}${parsed.pathname} ${schema}` };
+  parsed.parameters.delete('schema');
+  parsed.parameters.delete('partition');
+  const hosts = parsed.hosts.map((host) => host.replace(/:\d+$/, '')).join(',');
+  return { url: parsed.text(), schema, partitionBlocks, name: `postgres ${hosts}${parsed.path} ${schema}` };
 }
 
 /** A name as SQL has it. Throws UNSUPPORTED for one that is too long. */

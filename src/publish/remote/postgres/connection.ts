@@ -4,6 +4,7 @@
  * a name are prepared once.
  */
 import pg, { type Client, type ClientConfig } from 'pg';
+import type { PostgresHosts } from '../../../sql/postgres-hosts.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { COPY_CONNECT_MS, COPY_QUERY_MS } from '../../../util/limits.ts';
 
@@ -34,24 +35,28 @@ export class CopyConnection {
     client.on('end', () => this.fail(new Error('the connection was closed')));
   }
 
-  /** `address`: as `pg` takes it, without our own parameters. Throws COPY_UNREACHABLE. */
-  static async open(address: string, count: StatementCount): Promise<CopyConnection> {
+  /** Throws COPY_UNREACHABLE. */
+  static async open(hosts: PostgresHosts, count: StatementCount): Promise<CopyConnection> {
     const { Client: PgClient, types } = pg;
     const parserOf = (oid: number, format?: 'text' | 'binary'): unknown => {
       if (oid === INT8) return Number;
       return oid === BYTEA ? bytesOf : types.getTypeParser(oid, format as 'text');
     };
-    const client = new PgClient({
-      connectionString: address,
+    const config = {
       connectionTimeoutMillis: COPY_CONNECT_MS,
       query_timeout: COPY_QUERY_MS,
       keepAlive: true,
       application_name: 'unspent reader',
       types: { getTypeParser: parserOf } as ClientConfig['types'],
-    } as ClientConfig);
+    };
+    let client: Client;
+    try {
+      client = await hosts.connect((connectionString) => new PgClient({ ...config, connectionString } as ClientConfig));
+    } catch (error) {
+      throw asCopyError(error);
+    }
     const connection = new CopyConnection(client, count);
     try {
-      await client.connect();
       // A moment is held between two questions, however long nobody asks.
       await client.query('set idle_in_transaction_session_timeout = 0');
     } catch (error) {

@@ -4,6 +4,7 @@
  * when they are needed and kept for the next moment. The server tells of changes
  * (`notify unspent_head`); on a standby, which cannot listen, asking does.
  */
+import { PostgresHosts, parsePostgresUrl } from '../../../sql/postgres-hosts.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { COPY_CONNECTIONS_MAX } from '../../../util/limits.ts';
 import { withoutSecret } from '../../../util/secret.ts';
@@ -16,7 +17,7 @@ const SCHEMA = 'unspent';
 
 export class PostgresCopy implements RemoteStore, ConnectionPool {
   readonly name: string;
-  private readonly address: string;
+  private readonly hosts: PostgresHosts;
   /** Quoted. */
   private readonly schema: string;
   private readonly count: StatementCount = { statements: 0 };
@@ -26,11 +27,11 @@ export class PostgresCopy implements RemoteStore, ConnectionPool {
   private listener: (() => void) | null = null;
   private isClosed = false;
 
-  /** `postgres://user@host/database?schema=NAME`. Throws USAGE. */
+  /** `postgres://user@host,host/database?schema=NAME`. Throws USAGE. */
   constructor(url: string) {
     const { address, schema } = parts(url);
     this.name = withoutSecret(url);
-    this.address = address;
+    this.hosts = new PostgresHosts(address, { writes: false });
     this.schema = `"${schema}"`;
   }
 
@@ -71,7 +72,7 @@ export class PostgresCopy implements RemoteStore, ConnectionPool {
       isCounted = false;
     };
     try {
-      const connection = await CopyConnection.open(this.address, this.count);
+      const connection = await CopyConnection.open(this.hosts, this.count);
       connection.onLost(forget);
       return connection;
     } catch (error) {
@@ -104,7 +105,7 @@ export class PostgresCopy implements RemoteStore, ConnectionPool {
   }
 
   private async connectControl(): Promise<CopyConnection> {
-    const connection = await CopyConnection.open(this.address, this.count);
+    const connection = await CopyConnection.open(this.hosts, this.count);
     connection.onLost(() => {
       this.control = null;
       this.listener?.();
@@ -117,15 +118,10 @@ export class PostgresCopy implements RemoteStore, ConnectionPool {
 }
 
 function parts(text: string): { address: string; schema: string } {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw new UnspentError('USAGE', 'a copy is named by a URL such as postgres://user@host/database?schema=unspent');
-  }
-  const schema = url.searchParams.get('schema') ?? SCHEMA;
+  const url = parsePostgresUrl(text);
+  const schema = url.parameters.get('schema') ?? SCHEMA;
   if (!/^[a-zA-Z_][a-zA-Z0-9_]{0,62}$/.test(schema))
     throw new UnspentError('USAGE', `a schema is letters, digits and underscores, not '${schema.slice(0, 80)}'`, { field: 'schema' });
-  url.searchParams.delete('schema');
-  return { address: url.href, schema };
+  url.parameters.delete('schema');
+  return { address: url.text(), schema };
 }
