@@ -118,6 +118,18 @@ export class TxHistory {
       .map((value, i) => readHistoryTx(keys[i], value ?? missingRow(keys[i], 'the history of a key')));
   }
 
+  /** The same, and null for bytes that were forgotten: their ids are still there. */
+  knownAt(places: readonly HistoryPlace[]): (HistoryPlace & { readonly id: Uint8Array; readonly raw: Uint8Array | null })[] {
+    const keys = places.map(({ height, txIndex }) => historyTxKey(height, txIndex));
+    if (keys.length === 0) return [];
+    return this.reader.getMany(HISTORY_TX, keys).map((found, i) => {
+      const value = found ?? missingRow(keys[i], 'the history of a key');
+      const { height, txIndex } = places[i];
+      const raw = value.length === TXID_BYTES ? null : historyTxBytes(keys[i], value);
+      return { height, txIndex, id: value.subarray(0, TXID_BYTES), raw };
+    });
+  }
+
   /** Of a block, in its order, from this one on. */
   txs(height: number, from = 0, limit?: number): HistoryTx[] {
     this.needHeight(height);

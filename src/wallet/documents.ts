@@ -17,6 +17,7 @@ import {
   type WalletBlock,
   type WalletCoin,
   type WalletInfo,
+  type WalletTx,
 } from './records.ts';
 import { confirmations } from './rules/confirmations.ts';
 import { isEvicted } from './rules/status.ts';
@@ -32,6 +33,8 @@ export interface WalletNotation {
   formatAddress(script: Uint8Array): string | null;
   /** What a transaction paid for its place in a block; null: not known. */
   feeOf(detail: TxDetail): bigint | null;
+  /** The chain's store had forgotten what the transaction did when the wallet found it. */
+  isPruned(tx: WalletTx): boolean;
 }
 
 /** A wallet. */
@@ -164,6 +167,11 @@ export interface WalletTxJson {
   readonly evicted: boolean;
   /** Its scripts failed, so that it spent its collateral and did nothing else; absent: they did not. */
   readonly scripts_failed?: true;
+  /**
+   * The chain's store had forgotten its bytes when the wallet found it: of what it did only the coins of the wallet that it
+   * is known to have spent are told, and all it paid is spent. Absent: it is known as a whole.
+   */
+  readonly pruned?: true;
   /** What took its place, what took the place of that, and so on. */
   readonly replaced_by: readonly string[];
   /** What it spends. */
@@ -292,6 +300,7 @@ export function txJson(
     coinbase: tx.isCoinbase,
     evicted: isEvicted(detail),
     ...(tx.scriptsFailed === true ? { scripts_failed: true } : {}),
+    ...(notation.isPruned(tx) ? { pruned: true } : {}),
     replaced_by: replacedBy.map(notation.formatId),
     inputs: tx.inputs.map((input, i) => ({ outpoint: coinName(notation, input), amount: amountAt(detail.ownedInputs, i) })),
     outputs: tx.outputs.map(({ script, amount, assets }, i) => ({

@@ -50,9 +50,9 @@ export interface WalletBlock {
 /** A transaction as its family decodes it. Stores give it back as they got it, and never look into `raw`. */
 export interface WalletTx {
   readonly id: Uint8Array;
-  /** Empty where the chain's store does not have it: Cardano's keeps outputs, not transactions. */
+  /** Empty where the chain's store does not have it: Cardano's keeps outputs, not transactions, and others may forget it (`isPrunedTx`). */
   readonly raw: Uint8Array;
-  /** Empty for a coinbase, and where the chain's store does not know them any more (Cardano, below its window). */
+  /** Empty for a coinbase, and where the chain's store does not know them any more (Cardano, below its window; `isPrunedTx`). */
   readonly inputs: readonly Outpoint[];
   readonly outputs: readonly WalletTxOutput[];
   readonly isCoinbase: boolean;

@@ -143,12 +143,15 @@ async function rescan(context: Context): Promise<void> {
     context,
     async (wallets) => {
       const height = text === undefined ? undefined : Number(text);
-      const { from, to, txs } = await context.withStore((store) => {
+      const { from, to, txs, pruned } = await context.withStore((store) => {
         checkSameNetwork(wallets, store);
         return bitcoinWallets(wallets).rescan(store, height);
       });
-      if (output.json) return output.document({ from: from?.height ?? null, to: to.height, transactions: txs, not_recovered: LOST });
+      if (output.json)
+        return output.document({ from: from?.height ?? null, to: to.height, transactions: txs, pruned, not_recovered: LOST });
       output.line(`${counted(txs, 'transaction')} found in blocks ${from === null ? 0 : from.height + 1} to ${to.height}`);
+      if (pruned > 0)
+        output.line(`of ${counted(pruned, 'transaction')} among them the store has forgotten what they did: all they paid is spent`);
       output.line(`not recovered: ${LOST}`);
     },
     { needs: 'rescans' },

@@ -62,7 +62,8 @@ export function historyTable(
     const confs = confirmations(block?.height ?? null, syncedTo?.height ?? null);
     const by = replacedBy.map((id) => ` → ${notation.formatId(id).slice(0, 8)}`).join('');
     const height = block === null ? '' : count(block.height);
-    return [notation.formatId(tx.id), `${status}${by}`, plainAmount(txChange(detail), notation), height, `${confs ?? '?'}`, label];
+    const pruned = notation.isPruned(tx) ? ', pruned' : '';
+    return [notation.formatId(tx.id), `${status}${pruned}${by}`, plainAmount(txChange(detail), notation), height, `${confs ?? '?'}`, label];
   });
   return table(['TRANSACTION', 'STATUS', 'CHANGE', 'HEIGHT', 'CONFS', 'LABEL'], lines, [2, 3, 4]);
 }

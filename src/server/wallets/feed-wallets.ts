@@ -44,7 +44,8 @@ export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { si
     else if (mempool === undefined) await chain.follow(source, signal);
     else await withMempool(store, mempool, signal, (stop) => chain.follow(source, stop));
   } catch (error) {
-    if (!isUnspentError(error, 'EXPIRED')) throw error;
+    // PRUNED: a block that the wallets have still to read has transactions whose bytes were forgotten meanwhile.
+    if (!isUnspentError(error, 'EXPIRED') && !isUnspentError(error, 'PRUNED')) throw error;
     const { rescans = '`unspent wallet rescan` brings the wallets to its newest block from the index of scripts' } =
       store.network.family.wallets.lacks;
     throw new UnspentError(

@@ -2,11 +2,19 @@
  * The past of scripts, from the index of a store that keeps the history: which
  * scripts were ever used, and the transactions of those that were. This is how a
  * wallet finds its past without a look at any block.
+ *
+ * The store may have forgotten the bytes of a transaction, all of whose outputs
+ * are spent (`txs.boundHistory`). Its id and its place are still known, and so is
+ * who spent an outpoint: a forgotten transaction is told with the outpoints it
+ * is known to have spent, so that no coin that it spent is taken for unspent.
  */
+
 import { scriptKey } from '../../ledgers/bitcoin/index.ts';
+import { type Outpoint, outpointKey, outpointText } from '../../ledgers/outpoint.ts';
 import type { Clock } from '../../query/dialect.ts';
+import type { HistoryPlace, TxHistory } from '../../query/history.ts';
 import type { Query } from '../../query/query.ts';
-import { equalBytes } from '../../util/bytes.ts';
+import { equalBytes, toHex } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
 import { type FollowedStore, walletBlock } from '../feed/store-feed.ts';
 import type { WalletBlock, WalletTx } from '../records.ts';
@@ -16,11 +24,15 @@ import { walletTxOf } from './wallet-tx.ts';
 export interface ScriptHistory {
   /** Whether each was ever paid, in their order. Throws UNSUPPORTED where the store keeps no history. */
   used(scripts: readonly Uint8Array[]): readonly boolean[];
-  /** What paid to them or spent from them up to that block, in the order of the chain; null: the block is not on the chain any more. */
-  txsUpTo(block: WalletBlock, scripts: readonly Uint8Array[]): readonly ConfirmedTx[] | null;
+  /**
+   * What paid to them or spent from them up to that block, and what spent the coins, in the order of the chain; null: the
+   * block is not on the chain any more.
+   */
+  txsUpTo(block: WalletBlock, scripts: readonly Uint8Array[], coins?: readonly Outpoint[]): readonly ConfirmedTx[] | null;
 }
 
 export interface ConfirmedTx {
+  /** Where its bytes were forgotten (`isPruned`) `raw` is empty, and it has no outputs and only the inputs that are known. */
   readonly tx: WalletTx;
   readonly block: WalletBlock;
 }
@@ -33,35 +45,100 @@ export function storeHistory(store: Pick<FollowedStore, 'read'>, mweb: boolean, 
         const history = query.history();
         return scripts.map((script) => history.ofKey('address', scriptKey(script), { limit: 1 }).next().done !== true);
       }),
-    txsUpTo: (block, scripts) =>
+    txsUpTo: (block, scripts, coins = []) =>
       store.read((query) => {
         const row = query.blockAtHeight(block.height);
-        return row === null || !equalBytes(row.hash, block.hash) ? null : readTxs(query, block.height, scripts, mweb, clock);
+        if (row === null || !equalBytes(row.hash, block.hash)) return null;
+        return new PastReader(query, block.height, mweb, clock).txs(scripts, coins);
       }),
   };
 }
 
-function readTxs(query: Query, heightMax: number, scripts: readonly Uint8Array[], mweb: boolean, clock: Clock): ConfirmedTx[] {
-  const history = query.history();
-  const places = new Map<string, { readonly height: number; readonly txIndex: number }>();
-  for (const script of scripts) {
-    for (const { height, txIndex } of history.ofKey('address', scriptKey(script))) {
-      if (height > heightMax) break;
-      places.set(`${height}/${txIndex}`, { height, txIndex });
-    }
+/** Reads up to a height of one snapshot. */
+class PastReader {
+  readonly #query: Query;
+  readonly #history: TxHistory;
+  readonly #heightMax: number;
+  readonly #mweb: boolean;
+  readonly #clock: Clock;
+  readonly #blocks = new Map<number, WalletBlock>();
+
+  constructor(query: Query, heightMax: number, mweb: boolean, clock: Clock) {
+    this.#query = query;
+    this.#history = query.history();
+    this.#heightMax = heightMax;
+    this.#mweb = mweb;
+    this.#clock = clock;
   }
-  const blocks = new Map<number, WalletBlock>();
-  const blockAt = (height: number): WalletBlock => {
-    const row = query.blockAtHeight(height);
-    assert(row !== null, `block ${height} is on the chain`);
-    const block = blocks.get(height) ?? walletBlock(row, clock);
-    blocks.set(height, block);
+
+  txs(scripts: readonly Uint8Array[], coins: readonly Outpoint[]): ConfirmedTx[] {
+    const places = [...this.#placesOf(scripts, coins).values()].sort((a, b) => a.height - b.height || a.txIndex - b.txIndex);
+    const found = this.#history.knownAt(places);
+    const txs = found.map(({ raw }) => (raw === null ? null : walletTxOf(raw, this.#mweb)));
+    const spent = txs.includes(null) ? this.#spentBy([...coins, ...outpointsTo(scripts, txs)]) : new Map<string, Outpoint[]>();
+    return found.map(({ id, height, txIndex }, i) => {
+      const tx = txs[i] ?? prunedTx(id, txIndex === 0, spent.get(placeText({ height, txIndex })) ?? []);
+      return { tx, block: this.#blockAt(height) };
+    });
+  }
+
+  #placesOf(scripts: readonly Uint8Array[], coins: readonly Outpoint[]): Map<string, HistoryPlace> {
+    const places = new Map<string, HistoryPlace>();
+    for (const script of scripts) {
+      for (const { height, txIndex } of this.#history.ofKey('address', scriptKey(script))) {
+        if (height > this.#heightMax) break;
+        places.set(placeText({ height, txIndex }), { height, txIndex });
+      }
+    }
+    for (const place of this.#spends(coins)) if (place !== null) places.set(placeText(place), place);
+    return places;
+  }
+
+  /** By place, those of the outpoints that a transaction there spends. */
+  #spentBy(outpoints: readonly Outpoint[]): Map<string, Outpoint[]> {
+    const spent = new Map<string, Outpoint[]>();
+    const unique = [...new Map(outpoints.map((outpoint) => [outpointText(outpoint), outpoint])).values()];
+    for (const [i, place] of this.#spends(unique).entries()) {
+      if (place === null) continue;
+      const name = placeText(place);
+      spent.set(name, [...(spent.get(name) ?? []), unique[i]]);
+    }
+    return spent;
+  }
+
+  /** Null: unspent up to the height. */
+  #spends(outpoints: readonly Outpoint[]): (HistoryPlace | null)[] {
+    const spends = this.#history.spends(outpoints.map(({ txId, index }) => outpointKey(txId, index)));
+    return spends.map((spend) =>
+      spend === null || spend.height > this.#heightMax ? null : { height: spend.height, txIndex: spend.txIndex },
+    );
+  }
+
+  #blockAt(height: number): WalletBlock {
+    let block = this.#blocks.get(height);
+    if (block === undefined) {
+      const row = this.#query.blockAtHeight(height);
+      assert(row !== null, `block ${height} is on the chain`);
+      block = walletBlock(row, this.#clock);
+      this.#blocks.set(height, block);
+    }
     return block;
-  };
-  const ordered = [...places.values()].sort((a, b) => a.height - b.height || a.txIndex - b.txIndex);
-  return ordered.map(({ height, txIndex }) => {
-    const found = history.txAt(height, txIndex);
-    assert(found !== null, `transaction ${txIndex} of block ${height} is in the history`);
-    return { tx: walletTxOf(found.raw, mweb), block: blockAt(height) };
+  }
+}
+
+/** The outputs of the transactions that pay to the scripts. */
+function outpointsTo(scripts: readonly Uint8Array[], txs: readonly (WalletTx | null)[]): Outpoint[] {
+  const own = new Set(scripts.map((script) => toHex(script)));
+  return txs.flatMap((tx) => {
+    if (tx === null) return [];
+    return tx.outputs.flatMap(({ script }, index) => (own.has(toHex(script)) ? [{ txId: tx.id, index }] : []));
   });
+}
+
+function placeText({ height, txIndex }: HistoryPlace): string {
+  return `${height}/${txIndex}`;
+}
+
+function prunedTx(id: Uint8Array, isCoinbase: boolean, inputs: readonly Outpoint[]): WalletTx {
+  return { id, raw: new Uint8Array(0), inputs, outputs: [], isCoinbase };
 }

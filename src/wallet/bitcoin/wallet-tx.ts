@@ -23,6 +23,11 @@ export function walletTxOf(raw: Uint8Array, mweb: boolean): WalletTx {
   return walletTx(decodeTx(raw, mweb), raw);
 }
 
+/** The chain's store has forgotten its bytes: of its inputs and outputs only coins of the wallet that it spent are known. */
+export function isPrunedTx({ raw }: Pick<WalletTx, 'raw'>): boolean {
+  return raw.length === 0;
+}
+
 function walletTx(tx: BitcoinTx, raw: Uint8Array): WalletTx {
   const { id, coinbase, inputs, outputs } = describeTx(tx);
   return {

@@ -42,6 +42,7 @@ const NOTATION: WalletNotation = {
   coin: CARDANO_CURRENCY,
   formatAddress,
   feeOf: () => null,
+  isPruned: () => false,
 };
 
 export async function openCardanoWallets(

@@ -27,7 +27,7 @@ export interface Fate {
 /** What a wallet believes of a transaction, in words and as a colour. */
 export function fateOf(tx: WalletTx): Fate {
   if (tx.scripts_failed === true) return { tone: 'bad', words: 'scripts failed' };
-  if (tx.block !== null) return { tone: 'ok', words: depthText(tx.confirmations) };
+  if (tx.block !== null) return { tone: 'ok', words: `${depthText(tx.confirmations)}${tx.pruned === true ? ', pruned' : ''}` };
   if (tx.status === 'published') {
     return tx.evicted ? { tone: 'warn', words: 'left the mempool' } : { tone: 'info', words: 'waits for a block' };
   }

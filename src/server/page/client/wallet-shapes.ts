@@ -65,6 +65,7 @@ export interface WalletTx {
   readonly coinbase: boolean;
   readonly evicted: boolean;
   readonly scripts_failed?: true;
+  readonly pruned?: true;
   readonly replaced_by: readonly string[];
   readonly inputs: readonly { readonly outpoint: string }[];
 }

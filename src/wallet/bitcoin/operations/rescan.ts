@@ -12,8 +12,10 @@ import { WALLET_HEIGHT_MAX, WALLET_PAGE_ROWS } from '../../../util/limits.ts';
 import type { FeedSource } from '../../feed/wallet-feed.ts';
 import type { WalletBlock, WalletId } from '../../records.ts';
 import type { WalletStore } from '../../store.ts';
-import type { ScriptHistory } from '../script-history.ts';
-import { confirmedTx, scanAccount } from './scan.ts';
+import type { ConfirmedTx, ScriptHistory } from '../script-history.ts';
+import { isPrunedTx } from '../wallet-tx.ts';
+import { foundTxs } from './found-txs.ts';
+import { scanAccount } from './scan.ts';
 import type { WalletContext } from './wallet-context.ts';
 
 export interface RescanRequest {
@@ -29,9 +31,11 @@ export interface RescanResult {
   readonly to: WalletBlock;
   /** Transactions that were found, over all wallets. */
   readonly txs: number;
+  /** Those among them whose bytes the store has forgotten. */
+  readonly pruned: number;
 }
 
-/** Throws UNSUPPORTED where the store keeps no history, FEED_MOVED where another process feeds the wallets or rescans them. */
+/** Throws UNSUPPORTED where the store keeps no history, PRUNED as `foundTxs`, FEED_MOVED where another process feeds the wallets or rescans them. */
 export async function rescanWallets(
   context: WalletContext,
   history: ScriptHistory,
@@ -45,16 +49,16 @@ export async function rescanWallets(
   if (to === null) throw new UnspentError('STORE_MISSING', 'the store has no block yet, so there is nothing to scan');
   const from = await newestCommon(store, history, heightMin - 1);
   await store.rollbackToBlock((from?.height ?? -1) + 1);
-  let txs = 0;
+  const found: ConfirmedTx[] = [];
   const wallets = await store.listWallets();
   for (const wallet of wallets) {
-    txs += await takeIn(store, history, wallet.id, from, to);
+    found.push(...(await takeIn(store, history, wallet.id, from, to)));
     for (const account of await store.listAccounts(wallet.id)) {
       if (!(await scanAccount(context, wallet, account, history, { block: to }, false))) throw moved();
     }
   }
   await store.connectBlock({ block: to, txs: [], feed: { feed, after, position } });
-  return { from, to, txs };
+  return { from, to, txs: found.length, pruned: found.filter(({ tx }) => isPrunedTx(tx)).length };
 }
 
 /** Of the blocks that the wallets know, up to a height. */
@@ -63,14 +67,14 @@ async function newestCommon(store: WalletStore, history: ScriptHistory, heightMa
   return known.findLast((block) => block.height <= heightMax && history.txsUpTo(block, []) !== null) ?? null;
 }
 
-/** What happened to the addresses of the wallet between two blocks; how many transactions. */
+/** What happened to the addresses and the coins of the wallet between two blocks. */
 async function takeIn(
   store: WalletStore,
   history: ScriptHistory,
   walletId: WalletId,
   from: WalletBlock | null,
   to: WalletBlock,
-): Promise<number> {
+): Promise<ConfirmedTx[]> {
   const scripts: Uint8Array[] = [];
   for (let after: Uint8Array | undefined; ; ) {
     const page = await store.listAddresses(walletId, { after, limit: WALLET_PAGE_ROWS });
@@ -78,15 +82,13 @@ async function takeIn(
     if (page.length < WALLET_PAGE_ROWS) break;
     after = page[page.length - 1].script;
   }
-  const found = history.txsUpTo(to, scripts);
+  const coins = (await store.listOutputsToWatch(walletId)).map(({ outpoint }) => outpoint);
+  const unmined = await store.listTxs(walletId, 'unmined');
+  const found = history.txsUpTo(to, scripts, [...coins, ...unmined.flatMap(({ tx }) => tx.inputs)]);
   if (found === null) throw moved();
   const later = found.filter(({ block }) => block.height > (from?.height ?? -1));
-  await store.applyTxBatch(
-    walletId,
-    later.map((tx) => confirmedTx(walletId, tx)),
-    to,
-  );
-  return later.length;
+  await store.applyTxBatch(walletId, await foundTxs(store, walletId, later, coins), to);
+  return later;
 }
 
 function moved(): UnspentError {

@@ -6,9 +6,10 @@
  */
 
 import { WALLET_PAGE_ROWS } from '../../../util/limits.ts';
-import type { AccountInfo, AddressBranch, WalletBlock, WalletId, WalletInfo } from '../../records.ts';
-import type { FeedPlace, NewTx } from '../../store.ts';
-import type { ConfirmedTx, ScriptHistory } from '../script-history.ts';
+import type { AccountInfo, AddressBranch, WalletBlock, WalletInfo } from '../../records.ts';
+import type { FeedPlace } from '../../store.ts';
+import type { ScriptHistory } from '../script-history.ts';
+import { foundTxs } from './found-txs.ts';
 import type { WalletContext } from './wallet-context.ts';
 
 /** Up to where an account is scanned: the block that the wallets are at, and where their feed is then. */
@@ -49,7 +50,7 @@ export async function scanAccount(
   const horizons = ends.flatMap(({ branch, first, last }) => (last < first ? [] : [{ accountId: info.id, branch, index: last, derive }]));
   await store.applyScanBatch(wallet.id, {
     horizons,
-    txs: txs.map((tx) => confirmedTx(wallet.id, tx)),
+    txs: await foundTxs(store, wallet.id, txs),
     syncedBlocks: block === null ? [] : [block],
     now: now(),
     feed,
@@ -86,10 +87,4 @@ function scriptsBetween(scriptAt: (index: number) => Uint8Array | undefined, fir
     if (script !== undefined) scripts.push(script);
   }
   return scripts;
-}
-
-/** Each output is the wallet's own if its script is one of the wallet's addresses: the store looks. */
-export function confirmedTx(walletId: WalletId, { tx, block }: ConfirmedTx): NewTx {
-  const creditCandidates = new Map(tx.outputs.map((_output, index): [number, readonly Uint8Array[]] => [index, []]));
-  return { walletId, tx, block, received: 1000 * block.timestamp, status: 'published', credits: new Map(), creditCandidates };
 }

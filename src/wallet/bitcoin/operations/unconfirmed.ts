@@ -9,6 +9,7 @@ import type { TxDetail } from '../../records.ts';
 import { isLive } from '../../rules/status.ts';
 import type { UnconfirmedTx } from '../../selection/bitcoin/ancestry.ts';
 import { vsizeOf } from '../../selection/bitcoin/fee-rate.ts';
+import { isPrunedTx } from '../wallet-tx.ts';
 
 export class UnconfirmedTxs {
   readonly #network: BitcoinNetwork;
@@ -69,7 +70,7 @@ export class UnconfirmedTxs {
 
 /** Null: an input is not the wallet's own, so that its amount is not known. */
 export function feeOfTx({ tx, ownedInputs }: TxDetail): bigint | null {
-  if (tx.isCoinbase || ownedInputs.length < tx.inputs.length) return null;
+  if (tx.isCoinbase || isPrunedTx(tx) || ownedInputs.length < tx.inputs.length) return null;
   const spent = ownedInputs.reduce((sum, { amount }) => sum + amount, 0n);
   return tx.outputs.reduce((left, { amount }) => left - amount, spent);
 }

@@ -7,6 +7,7 @@ import { type BitcoinNetwork, formatAddress, formatId, parseId } from '../../../
 import { toHex } from '../../../util/bytes.ts';
 import { coinName, type WalletNotation } from '../../documents.ts';
 import type { AccountInfo } from '../../records.ts';
+import { isPrunedTx } from '../wallet-tx.ts';
 import type { LeasedSelection, PreparedPayment } from './payment.ts';
 import { feeOfTx } from './unconfirmed.ts';
 import type { WalletContext } from './wallet-context.ts';
@@ -15,7 +16,7 @@ const DECIMALS = 8;
 
 export function bitcoinNotation(network: BitcoinNetwork): WalletNotation {
   const coin = { name: network.unit, decimals: DECIMALS };
-  return { formatId, parseId, coin, formatAddress: (script) => formatAddress(network, script), feeOf: feeOfTx };
+  return { formatId, parseId, coin, formatAddress: (script) => formatAddress(network, script), feeOf: feeOfTx, isPruned: isPrunedTx };
 }
 
 /** An account, with the descriptors: they hold all that is needed to make the wallet again. */
