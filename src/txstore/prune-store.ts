@@ -4,6 +4,7 @@
  * fails for whatever has changed since the facts were read.
  */
 import type { TxBlock } from './records.ts';
+import type { PruneHeights } from './rules/verdict.ts';
 
 export interface PrunableStore {
   /** Records with `deleteAtHeight` up to this height, in the order of that height and then of the id. */
@@ -21,6 +22,12 @@ export interface PrunableStore {
    * no unmined or conflicting record references, is deleted, with a tombstone in each record whose slot names it.
    */
   removeParents(removal: Removal): Promise<RemovalResult>;
+  /**
+   * Of those due next, atomically and in one turn: every one that it can decide on by what it has at hand is deleted, if
+   * all rules say so. The others are left to be judged. `limit`: how many it looks at; parents of what it deletes that
+   * come later in the pass may go along. Absent: the store has no such way.
+   */
+  removeNext?(heights: PruneHeights, after: PruneCursor | null, limit: number): Promise<NextRemoval>;
   pruneProgress(): Promise<PruneProgress>;
   /** `prunedHeight` is a removal's to raise: another process may be at one. */
   setPassProgress(progress: PassProgress): Promise<void>;
@@ -91,6 +98,17 @@ export interface RemovalResult {
   readonly tombstonesWritten: number;
   /** Parents of the deleted that are gone already. */
   readonly parentsMissing: number;
+}
+
+/** What `removeNext` did. */
+export interface NextRemoval extends Omit<RemovalResult, 'changed'> {
+  /** How many it looked at; fewer than it was asked for: nothing is due behind them. */
+  readonly count: number;
+  /** The last of those; null: there was none. */
+  readonly last: PruneCursor | null;
+  /** Those that it did not decide on. */
+  readonly others: readonly DueParent[];
+  readonly childrenRead: number;
 }
 
 /** How far passes are. */

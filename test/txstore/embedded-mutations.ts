@@ -1,6 +1,7 @@
 /** Each fail-safe rule is switched off once on the embedded store, and so is what it does in a way of its own. */
 import { type Mutation, RULE_MUTATIONS, runMutationsOn } from './sql/mutations.ts';
 
+const IN_PLACE = 'embedded/prune-in-place.ts';
 const MUTATIONS: readonly Mutation[] = [
   ...RULE_MUTATIONS,
   ['F3 references', 'embedded/removal.ts', '.mayHave(parent) === false) return null', '.mayHave(parent) !== null) return null', 'SD34'],
@@ -22,6 +23,13 @@ const MUTATIONS: readonly Mutation[] = [
     'if (to === null || row === null || from === to) return;',
     'batches',
   ],
+  ['F1 the age of children, in place', IN_PLACE, 'isDeep(minedAt[child], heights.requested, heights.window)', 'true', 'SD01'],
+  ['F1 children that are gone, in place', IN_PLACE, 'return this.#hasPruned(n, childAt[child]);', 'return true;', 'SD14'],
+  ['F3 references, in place', IN_PLACE, 'cache.loadReferences(engine).mayHave(table.bytes, table.idAt[n])', 'false', 'SD34'],
+  ['F5 tombstones, in place', IN_PLACE, 'if (slot !== null) this.#tombstones.push({ of: parent, slot });', '', 'SD19'],
+  ['F5 parents that are gone, in place', IN_PLACE, 'if (this.#isGoing[parent] === true) continue;', '', 'in place'],
+  ['6.2 what is not allowed yet, in place', IN_PLACE, 'reasonOfRecord(head, heights.allowed)', 'reasonOfRecord(head, 1e9)', 'in place'],
+  ['F15 what was not committed, in place', IN_PLACE, 'cache.written(mark);', '', 'fails'],
   ['the index as it was', 'embedded/due-row.ts', '|| mark !== this.mark', '', 'index'],
   ['F5 tombstones that leave the record', 'embedded/unit.ts', 'this.#moveTombstone(tx, pruned);', '', 'SD19'],
   [

@@ -26,6 +26,7 @@ import { changedSinceRead } from './support/changed-since-read.ts';
 import { contentOf, fillIndexes } from './support/changes.ts';
 import { openEmbedded, SMALL_CACHE_BYTES } from './support/embedded.ts';
 import { refusedHalfWay } from './support/refused.ts';
+import { removalThatFails, removedInPlace } from './support/removed-in-place.ts';
 import { blockAt, idOf, SETTINGS, TxWorld } from './support/world.ts';
 
 runTxScenarios('embedded, in memory', (settings, limit) => openEmbedded(openMemory(TX_STORE_COLUMNS), settings, limit));
@@ -127,6 +128,10 @@ describe('transaction store: embedded', () => {
     assert.deepEqual([...engine.scan(TX_TOMBSTONE)], []);
   });
 
+  it('P8 records are removed where they lie, with parents that come later in the pass', removedInPlace);
+
+  it('F5 F15 a removal where records lie that fails leaves nothing that the next one believes', removalThatFails);
+
   it('F4 a record that changed since its row of the index was read is read anew', async () => {
     await changedSinceRead((settings, limit) => openEmbedded(openMemory(TX_STORE_COLUMNS), settings, limit));
   });
@@ -155,7 +160,7 @@ describe('transaction store: embedded', () => {
       const first = await openEngineIn(directory, TX_STORE_COLUMNS, { createIfMissing: true });
       const world = await TxWorld.open((settings, limit) => openEmbedded(first, settings, limit));
       await fillIndexes(world);
-      assert.deepEqual(await world.pass(389), ['Q', 'L'].sort());
+      assert.deepEqual(await world.pass(389), ['Q', 'L', 'H'].sort());
       const records = await world.opened.records();
       await first.close();
       const second = await openEngineIn(directory, TX_STORE_COLUMNS, { createIfMissing: true });

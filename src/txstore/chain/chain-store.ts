@@ -8,7 +8,6 @@ import type { Batch, Engine } from '../../engine/engine.ts';
 import { TXS_FORGET_MAX } from '../../util/limits.ts';
 import { TX_STORE_COLUMNS } from '../embedded/columns.ts';
 import { EmbeddedTxStore } from '../embedded/index.ts';
-import type { Removal, RemovalResult } from '../prune-store.ts';
 import type { TxStoreSettings, TxStoreStats } from '../store.ts';
 import type { ChainRecords } from './chain-records.ts';
 import type { ChainTx } from './chain-txs.ts';
@@ -36,9 +35,8 @@ export class ChainTxStore extends EmbeddedTxStore implements ChainRecords {
     this.#raiseHorizon = raiseHorizon;
   }
 
-  override async removeParents(removal: Removal): Promise<RemovalResult> {
-    if (removal.parents.length > 0) this.#raiseHorizon(removal.height - this.settings.window);
-    return super.removeParents(removal);
+  protected override beforeRemoval(height: number): void {
+    this.#raiseHorizon(height - this.settings.window);
   }
 
   protected override putRemoved(deleted: readonly Uint8Array[], batch: Batch): void {

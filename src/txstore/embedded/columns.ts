@@ -42,7 +42,8 @@ export const TX_STORE_COLUMNS: readonly ColumnSpec[] = [
 export const PROGRESS_KEY = Uint8Array.of(0);
 export const TOTALS_KEY = Uint8Array.of(1);
 
-const HEIGHT_BYTES = 4;
+/** Of the height in front of an id. */
+export const HEIGHT_BYTES = 4;
 
 export function pageKey(txId: Uint8Array, page: number): Uint8Array {
   const key = new Uint8Array(TXID_BYTES + HEIGHT_BYTES);

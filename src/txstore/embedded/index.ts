@@ -3,7 +3,7 @@
  * call reads, decides and commits in one turn of the event loop: nothing happens
  * between its reads and its one batch, and a crash leaves all of it or nothing.
  */
-import type { Batch, Engine } from '../../engine/engine.ts';
+import type { Batch, Engine, Row } from '../../engine/engine.ts';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { keyAfter } from '../../util/key-range.ts';
@@ -12,6 +12,7 @@ import { clearLosers, letWin, setLosers, spendInputs, unspendOutputs } from '../
 import type {
   ChildRead,
   DueParent,
+  NextRemoval,
   ParentChild,
   PassProgress,
   PruneCursor,
@@ -27,6 +28,7 @@ import { checkIds, checkMinedBlock } from '../rules/new-record.ts';
 import { txRefusal } from '../rules/refusals.ts';
 import { checkTxStoreSettings, type ReorganisationLimit } from '../rules/settings.ts';
 import { frozenSlot, unfrozenSlot } from '../rules/slots.ts';
+import type { PruneHeights } from '../rules/verdict.ts';
 import type {
   BlockOfStore,
   ConflictMarks,
@@ -46,10 +48,11 @@ import { createInPlace } from './create-in-place.ts';
 import { DueRow } from './due-row.ts';
 import type { LoadedTx } from './loaded-tx.ts';
 import { encodeProgress, readProgress } from './progress.ts';
+import { PruneInPlace } from './prune-in-place.ts';
 import { readRecords } from './reads.ts';
 import { childReads, currentUnit, readParents, removeProven } from './removal.ts';
 import { type PlaceOfWork, spendInPlace } from './spend-in-place.ts';
-import { readTotals } from './totals.ts';
+import { newMark, readTotals } from './totals.ts';
 import { cacheOf, type TxCache } from './tx-cache.ts';
 import { TxUnit } from './unit.ts';
 
@@ -260,11 +263,15 @@ export class EmbeddedTxStore implements TxStore {
     });
   }
 
-  async dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly DueParent[]> {
+  #due(allowedHeight: number, after: PruneCursor | null, limit: number): Iterable<Row> {
     const range = { ...upTo(allowedHeight), ...(after === null ? {} : { gte: keyAfter(heightKey(after.height, after.txId)) }), limit };
+    return this.#engine.scan(TX_DUE, range);
+  }
+
+  async dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly DueParent[]> {
     const { mark } = readTotals(this.#engine);
     const due: DueRow[] = [];
-    for (const [key, facts] of this.#engine.scan(TX_DUE, range)) {
+    for (const [key, facts] of this.#due(allowedHeight, after, limit)) {
       const { height, txId } = readHeightKey(key);
       due.push(new DueRow(height, txId, facts, mark));
     }
@@ -291,10 +298,41 @@ export class EmbeddedTxStore implements TxStore {
     return pairs.map(({ parent, child }) => unit.hasTombstone(parent, child));
   }
 
+  /** In one turn, so that nothing can change between the decision and the removal (F4). */
+  async removeNext(heights: PruneHeights, after: PruneCursor | null, limit: number): Promise<NextRemoval> {
+    checkHeight(heights.requested);
+    const [engine, cache, totals] = [this.#engine, this.#cache, readTotals(this.#engine)];
+    cache.follow(totals.mark);
+    const step = new PruneInPlace({ engine, cache, heights, totals, limit });
+    step.decide(this.#due(heights.allowed, after, limit));
+    const { count, last, others, childrenRead, parentsMissing, tombstonesWritten } = step;
+    const deleted = step.deletes ? this.#removeInPlace(step, heights.requested, after) : [];
+    return { count, last, others, deleted, childrenRead, parentsMissing, tombstonesWritten };
+  }
+
+  #removeInPlace(step: PruneInPlace, height: number, cursor: PruneCursor | null): readonly Uint8Array[] {
+    const { lastCompleted, prunedHeight } = this.#progress();
+    this.beforeRemoval(height);
+    const batch = this.#engine.batch();
+    try {
+      const deleted = step.write(batch, newMark());
+      this.putRemoved(deleted, batch);
+      const progress = { lastCompleted, unfinished: { height, cursor }, prunedHeight: Math.max(prunedHeight, height) };
+      batch.put(TX_RECORD, PROGRESS_KEY, encodeProgress(progress));
+      batch.commit();
+      return deleted;
+    } catch (error) {
+      // The engine has one batch for all: what is in it must not go with the next commit.
+      batch.clear();
+      throw error;
+    }
+  }
+
   async removeParents(removal: Removal): Promise<RemovalResult> {
     const { lastCompleted, prunedHeight } = this.#progress();
     const unfinished = { height: removal.height, cursor: removal.cursor };
     checkHeight(removal.height);
+    if (removal.parents.length > 0) this.beforeRemoval(removal.height);
     const current = currentUnit(removal);
     return this.#commit(
       current ?? new TxUnit(this.#engine, this.settings, removal.height, this.#cache),
@@ -305,6 +343,9 @@ export class EmbeddedTxStore implements TxStore {
       },
     );
   }
+
+  /** Something is about to be deleted, by a pass at this height. */
+  protected beforeRemoval(_height: number): void {}
 
   /** What else goes with deleted records, in the same batch. */
   protected putRemoved(_deleted: readonly Uint8Array[], _batch: Batch): void {}

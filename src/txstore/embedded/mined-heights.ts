@@ -53,9 +53,24 @@ export class MinedHeights {
     return heights;
   }
 
+  /** As `getAll` for ids that stand in one run of bytes. */
+  getAllAt(ids: Uint8Array, places: readonly number[]): Uint32Array {
+    const mask = this.#table.length - 1;
+    const entries = new Int32Array(places.length);
+    const heights = new Uint32Array(places.length);
+    for (let n = 0; n < places.length; n++) entries[n] = idHash(ids, places[n]) & mask;
+    for (let n = 0; n < places.length; n++) entries[n] = this.#table[entries[n]];
+    for (let n = 0; n < places.length; n++) heights[n] = entries[n] === 0 ? UNKNOWN : this.#heights[entries[n] - 1];
+    for (let n = 0; n < places.length; n++) {
+      const isFound = entries[n] !== 0 && isSameId(this.#ids, TXID_BYTES * (entries[n] - 1), ids, places[n]);
+      if (!isFound) heights[n] = this.get(ids, places[n]);
+    }
+    return heights;
+  }
+
   /** The record is there; height 0: it is not to be relied on. */
   setMined(id: Uint8Array, height: number): void {
-    this.#set(id, height === GONE ? UNKNOWN : height);
+    this.#set(id, 0, height === GONE ? UNKNOWN : height);
   }
 
   /** As `setMined` for each. What a first loop has read is near when the second one needs it, as in `getAll`. */
@@ -67,14 +82,19 @@ export class MinedHeights {
   }
 
   setGone(id: Uint8Array): void {
-    this.#set(id, GONE);
+    this.#set(id, 0, GONE);
   }
 
-  #set(id: Uint8Array, height: number): void {
-    const place = this.#placeOf(id, 0);
+  /** As `setGone` for ids that stand in one run of bytes. */
+  setAllGone(ids: Uint8Array, places: readonly number[]): void {
+    for (const at of places) this.#set(ids, at, GONE);
+  }
+
+  #set(id: Uint8Array, at: number, height: number): void {
+    const place = this.#placeOf(id, at);
     const entry = this.#table[place];
     if (entry !== 0) this.#heights[entry - 1] = height;
-    else if (height !== UNKNOWN) this.#add(id, height);
+    else if (height !== UNKNOWN) this.#add(id, at, height);
   }
 
   clear(): void {
@@ -83,14 +103,14 @@ export class MinedHeights {
     this.#next = this.#count = 0;
   }
 
-  #add(id: Uint8Array, height: number): void {
+  #add(id: Uint8Array, at: number, height: number): void {
     if (this.#count === this.#heights.length && this.#count < this.#entriesMax) this.#grow();
     const entry = this.#next;
     if (this.#count === this.#heights.length) this.#remove(this.#placeOf(this.#ids, TXID_BYTES * entry));
     else this.#count++;
-    copyBytes(id, 0, this.#ids, TXID_BYTES * entry, TXID_BYTES);
+    copyBytes(id, at, this.#ids, TXID_BYTES * entry, TXID_BYTES);
     this.#heights[entry] = height;
-    this.#table[this.#placeOf(id, 0)] = entry + 1;
+    this.#table[this.#placeOf(id, at)] = entry + 1;
     this.#next = entry + 1 < this.#entriesMax ? entry + 1 : 0;
   }
 

@@ -8,7 +8,9 @@
  */
 import { readU16, readU32, writeU16, writeU32 } from '../../util/bytes.ts';
 import { isSameId } from '../../util/id-map.ts';
-import { SLOT_BYTES } from './codec.ts';
+import { Scratch } from '../../util/scratch.ts';
+import { FLAG, HEAD, SLOT_BYTES } from './codec.ts';
+import type { RecordHead } from './record-head.ts';
 
 export interface PrunedSlot {
   /** The first slot that the transaction held. */
@@ -41,9 +43,25 @@ export function writePrunedSlots(to: Uint8Array, at: number, slots: readonly Pru
   }
 }
 
-/** Whether one of the slots is of this transaction. `at`: of the list; `slotsAt`: of the first page. */
-export function isPrunedSpender(bytes: Uint8Array, at: number, slotsAt: number, txId: Uint8Array): boolean {
+/** Whether one of the slots is of the transaction whose id stands at `idAt`. `at`: of the list; `slotsAt`: of the first page. */
+export function isPrunedSpender(bytes: Uint8Array, at: number, slotsAt: number, ids: Uint8Array, idAt = 0): boolean {
   for (let n = readU16(bytes, at), entry = at + COUNT_BYTES; n > 0; n--, entry += ENTRY_BYTES)
-    if (isSameId(bytes, slotsAt + SLOT_BYTES * readU16(bytes, entry) + 1, txId, 0)) return true;
+    if (isSameId(bytes, slotsAt + SLOT_BYTES * readU16(bytes, entry) + 1, ids, idAt)) return true;
   return false;
+}
+
+const rewritten = new Scratch(1024);
+
+/** The record that the head stands on and that ends there, with more slots in its list: a view, good until the next call. */
+export function rowWithPruned(head: RecordHead, end: number, more: readonly PrunedSlot[]): Uint8Array {
+  const { bytes, at } = head;
+  const [listAt, outputsAt] = [head.prunedPlace(), head.outputsPlace()];
+  const slots = [...(head.hasPruned ? readPrunedSlots(bytes, listAt) : []), ...more].sort((a, b) => a.slot - b.slot);
+  const length = end - at - (outputsAt - listAt) + prunedSlotsBytes(slots.length);
+  const row = rewritten.view(length);
+  row.set(bytes.subarray(at, listAt));
+  writeU16(row, HEAD.flags, readU16(row, HEAD.flags) | FLAG.hasPruned);
+  writePrunedSlots(row, listAt - at, slots);
+  row.set(bytes.subarray(outputsAt, end), length - (end - outputsAt));
+  return row;
 }

@@ -71,6 +71,10 @@ export class RecordHead implements DueState {
     writeU32(this.bytes, this.at + HEAD.spentCount, count);
   }
 
+  get hasUnspentSlot(): boolean {
+    return this.spentCount < this.spendable;
+  }
+
   get outputCount(): number {
     return readU32(this.bytes, this.at + HEAD.outputCount);
   }
@@ -151,6 +155,10 @@ export class RecordHead implements DueState {
   /** A pass has deleted the transactions of some slots. */
   get hasPruned(): boolean {
     return this.has(FLAG.hasPruned);
+  }
+
+  get hasLosers(): boolean {
+    return readU32(this.bytes, this.at + HEAD.loserCount) !== 0;
   }
 
   get hasOutputRows(): boolean {

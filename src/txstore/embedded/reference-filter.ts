@@ -13,8 +13,9 @@ const COUNT_MAX = 0xffff;
 export class ReferenceFilter {
   readonly #counts = new Uint16Array(COUNTS);
 
-  mayHave(parent: Uint8Array): boolean {
-    return this.#counts[idHash(parent) % COUNTS] !== 0;
+  /** The parent whose id stands at `at`. */
+  mayHave(parent: Uint8Array, at = 0): boolean {
+    return this.#counts[idHash(parent, at) % COUNTS] !== 0;
   }
 
   add(parent: Uint8Array): void {

@@ -35,8 +35,7 @@ export function readParents(unit: TxUnit, due: readonly Pick<DueParent, 'txId'>[
 }
 
 function readParent(unit: TxUnit, tx: LoadedTx): ReadParent {
-  const { txId, version, deleteAtHeight, preserveUntil, isConflicting, spentCount, spendable } = tx.state;
-  const hasUnspentSlot = spentCount < spendable;
+  const { txId, version, deleteAtHeight, preserveUntil, isConflicting, hasUnspentSlot } = tx.state;
   const [children, referrer] = [unit.childrenInPlace(tx), firstReferrer(unit, txId)];
   const { bytes, slotsAt, pruned } = tx.state;
   const prunedChildren = pruned.map(({ slot }) => slotSpenderView(bytes, slotsAt + SLOT_BYTES * slot));

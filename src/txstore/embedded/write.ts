@@ -62,8 +62,7 @@ function writeChanged({ cache }: TxUnit, batch: Batch, tx: LoadedTx, row: Uint8A
 
 function writeDeleted(unit: TxUnit, batch: Batch, tx: LoadedTx): void {
   const { txId, state } = tx;
-  copyBytes(txId, 0, idKey, 0, TXID_BYTES);
-  batch.del(TX_RECORD, idKey);
+  deleteRow(batch, txId, 0);
   unit.cache?.rows.forget(txId);
   unit.cache?.heights.setGone(txId);
   for (let number = 0; number < pageCount(state); number++) {
@@ -104,6 +103,12 @@ export function putReference(batch: Batch, cache: TxCache | null, parent: Uint8A
 export function putRow(batch: Batch, ids: Uint8Array, idAt: number, row: Uint8Array): void {
   copyBytes(ids, idAt, idKey, 0, TXID_BYTES);
   batch.put(TX_RECORD, idKey, row);
+}
+
+/** The row of the record whose id stands at `idAt`. */
+export function deleteRow(batch: Batch, ids: Uint8Array, idAt: number): void {
+  copyBytes(ids, idAt, idKey, 0, TXID_BYTES);
+  batch.del(TX_RECORD, idKey);
 }
 
 /** The record whose id stands at `idAt` leaves one height of an index for another. */

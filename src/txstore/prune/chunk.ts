@@ -53,11 +53,18 @@ export async function pruneChunk(context: PassContext, due: readonly DueParent[]
   for (const { parent } of removed.changed.length === 0 ? [] : changedOf(proven, removed.changed))
     kept.push({ txId: parent.txId, since: sinceOf(parent, context), reason: 'changed', child: null });
   for (const { reason } of kept) counters.kept(reason);
-  counters.add('prune_deleted_total', removed.deleted.length);
-  counters.add('prune_tombstones_written_total', removed.tombstonesWritten);
-  counters.add('prune_parent_missing_total', removed.parentsMissing);
+  countRemoval(counters, removed);
   counters.took('prune_chunk_seconds', now() - began);
   return { deleted: removed.deleted, kept };
+}
+
+export function countRemoval(
+  counters: PruneCounters,
+  { deleted, tombstonesWritten, parentsMissing }: Omit<RemovalResult, 'changed'>,
+): void {
+  counters.add('prune_deleted_total', deleted.length);
+  counters.add('prune_tombstones_written_total', tombstonesWritten);
+  counters.add('prune_parent_missing_total', parentsMissing);
 }
 
 function changedOf(proven: readonly ProvenParent[], changed: readonly Uint8Array[]): readonly ProvenParent[] {

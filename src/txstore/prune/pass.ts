@@ -10,7 +10,7 @@ import { PRUNE_UNMINED_BATCH } from '../../util/limits.ts';
 import { nextTurn } from '../../util/time-slice.ts';
 import type { DueParent, PruneCursor } from '../prune-store.ts';
 import { heightAfter } from '../rules/heights.ts';
-import { type ChunkResult, type KeptParent, type PassContext, pruneChunk } from './chunk.ts';
+import { type ChunkResult, countRemoval, type KeptParent, type PassContext, pruneChunk } from './chunk.ts';
 
 export interface PassResult {
   /** `timeout`: it has decided on a part, and goes on from there when it is run again. */
@@ -37,13 +37,14 @@ export async function runPass(context: PassContext): Promise<PassResult> {
   const deleted: Uint8Array[] = [];
   const kept: KeptParent[] = [];
   for (;;) {
-    const { chunks: wave, isLast } = await nextWave(context, cursor);
-    for (const result of await runWave(context, wave, cursor)) {
+    const wave = await nextWave(context, cursor);
+    deleted.push(...wave.deleted);
+    for (const result of await runWave(context, wave.chunks, cursor)) {
       deleted.push(...result.deleted);
       kept.push(...result.kept);
     }
-    if (isLast) break;
-    cursor = wave.at(-1)!.at(-1)!;
+    if (wave.last === null) break;
+    cursor = wave.last;
     // Stores that answer at once would keep everybody else on this thread waiting until the pass is over.
     await nextTurn();
     // A dry run stores no place from which it could go on, so that no time ends it.
@@ -56,18 +57,40 @@ export async function runPass(context: PassContext): Promise<PassResult> {
 }
 
 interface Wave {
+  /** What the store has deleted by itself (`removeNext`). */
+  readonly deleted: readonly Uint8Array[];
+  /** The others, which are decided on at the same time. */
   readonly chunks: readonly (readonly DueParent[])[];
-  /** Nothing is due behind it. */
-  readonly isLast: boolean;
+  /** Null: nothing is due behind it. */
+  readonly last: PruneCursor | null;
 }
 
-/** The next chunks, which are decided on at the same time. */
-async function nextWave({ store, settings, heights }: PassContext, after: PruneCursor | null): Promise<Wave> {
+async function nextWave(context: PassContext, after: PruneCursor | null): Promise<Wave> {
+  const { store, settings, heights } = context;
+  // A dry run is to decide, and to delete nothing.
+  if (store.removeNext !== undefined && !settings.dryRun) return removeNext(context, after);
   const limit = settings.chunkParents * settings.parallelChunks;
   const due = await store.dueParents(heights.allowed, after, limit);
+  return { deleted: [], chunks: chunksOf(due, settings.chunkParents), last: due.length < limit ? null : due[due.length - 1] };
+}
+
+/** A turn takes one chunk, however many may run at the same time. */
+async function removeNext({ store, settings, heights, counters, now }: PassContext, after: PruneCursor | null): Promise<Wave> {
+  const began = now();
+  const limit = settings.chunkParents;
+  const { count, last, deleted, others, childrenRead, tombstonesWritten, parentsMissing } = await store.removeNext!(heights, after, limit);
+  countRemoval(counters, { deleted, tombstonesWritten, parentsMissing });
+  counters.add('prune_candidates_total', deleted.length);
+  counters.add('prune_children_verified_total', childrenRead);
+  if (childrenRead > 0) counters.add('prune_child_batches_total');
+  counters.took('prune_chunk_seconds', now() - began);
+  return { deleted, chunks: chunksOf(others, limit), last: count < limit ? null : last };
+}
+
+function chunksOf(due: readonly DueParent[], size: number): (readonly DueParent[])[] {
   const chunks: (readonly DueParent[])[] = [];
-  for (let at = 0; at < due.length; at += settings.chunkParents) chunks.push(due.slice(at, at + settings.chunkParents));
-  return { chunks, isLast: due.length < limit };
+  for (let at = 0; at < due.length; at += size) chunks.push(due.slice(at, at + size));
+  return chunks;
 }
 
 /** After a crash the whole wave is decided on again: its chunks end in any order. */

@@ -19,7 +19,12 @@ export function stabilityOf(read: ChildRead, hasTombstone: boolean, height: numb
   if (child.unminedSince !== null) return 'child_unmined';
   const minedAt = bestChainHeight(child);
   if (minedAt === null) return 'child_unmined';
-  return minedAt + window <= height ? 'stable' : 'child_recent';
+  return isDeep(minedAt, height, window) ? 'stable' : 'child_recent';
+}
+
+/** Whether enough blocks lie on what was mined at a height. */
+export function isDeep(minedAt: number, height: number, window: number): boolean {
+  return minedAt + window <= height;
 }
 
 /** The height of the highest block of the best chain that holds it; blocks of other branches do not count. Null: none. */

@@ -32,9 +32,8 @@ export interface PruneHeights {
 /** `evidence`: of every child of the parent; a child without evidence is a failed read. */
 export function judge(parent: PruneParent, evidence: readonly ChildEvidence[], heights: PruneHeights): PruneVerdict {
   const keep = (reason: KeepReason, child: Uint8Array | null = null): PruneVerdict => ({ delete: false, reason, child });
-  if (parent.preserveUntil !== null) return keep('preserved');
-  if (parent.deleteAtHeight === null || parent.deleteAtHeight > heights.allowed) return keep('changed');
-  if (parent.hasUnspentSlot && !parent.isConflicting) return keep('unspent_slot');
+  const reason = reasonOfRecord(parent, heights.allowed);
+  if (reason !== null) return keep(reason);
   if (evidence.length < parent.children.length) return keep('read_error');
   for (const { txId, read, hasTombstone } of evidence) {
     const stability = stabilityOf(read, hasTombstone, heights.requested, heights.window);
@@ -42,6 +41,16 @@ export function judge(parent: PruneParent, evidence: readonly ChildEvidence[], h
   }
   if (parent.referrer !== null) return keep('referenced', parent.referrer);
   return { delete: true };
+}
+
+/** Why the record itself says no; null: it does not. */
+export function reasonOfRecord(
+  parent: Pick<PruneParent, 'preserveUntil' | 'deleteAtHeight' | 'hasUnspentSlot' | 'isConflicting'>,
+  allowed: number,
+): KeepReason | null {
+  if (parent.preserveUntil !== null) return 'preserved';
+  if (parent.deleteAtHeight === null || parent.deleteAtHeight > allowed) return 'changed';
+  return parent.hasUnspentSlot && !parent.isConflicting ? 'unspent_slot' : null;
 }
 
 /** What is there when a proven parent is to be removed. */

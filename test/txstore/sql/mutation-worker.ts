@@ -48,6 +48,9 @@ async function embeddedTest(): Promise<void> {
   const { openMemory } = await import('../../../src/engine/memory.ts');
   const { TX_STORE_COLUMNS } = await import('../../../src/txstore/embedded/columns.ts');
   if (shownBy === 'batches') return everyChangeIsOneBatch();
+  const { removalThatFails, removedInPlace } = await import('../support/removed-in-place.ts');
+  if (shownBy === 'in place') return removedInPlace();
+  if (shownBy === 'fails') return removalThatFails();
   const engine = openMemory(TX_STORE_COLUMNS);
   if (shownBy === 'refused') {
     const { refusedHalfWay } = await import('../support/refused.ts');

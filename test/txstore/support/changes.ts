@@ -13,6 +13,9 @@ export async function fillIndexes(world: TxWorld): Promise<void> {
   await world.add('L', { at: 100, spends: ['P:0'], competes: true, isConflicting: true });
   await world.add('Q', { at: 90, mined: 90, spends: ['P:299'] });
   await world.add('D', { at: 100, mined: 100, spends: ['Q:0'] });
+  await world.add('V', { at: 90, mined: 90, outputs: 2 });
+  await world.add('H', { at: 90, mined: 90, spends: ['V:0'] });
+  await world.add('I', { at: 99, mined: 99, spends: ['H:0'] });
   await world.store.preserve(['P', 'C0'].map(idOf), 1000, 100);
 }
 
@@ -35,7 +38,15 @@ export const CHANGES: readonly ((world: TxWorld) => Promise<unknown>)[] = [
   ({ store }) => store.expirePreservations(1000),
   ({ store }) => store.delete(['P', 'L'].map(idOf)),
   (world) => removeQ(world),
+  (world) => removeH(world),
 ];
+
+/** As a pass at 387 removes H, where it lies: after a change that failed nothing is at hand. */
+async function removeH({ store }: TxWorld): Promise<void> {
+  await store.readChildren([idOf('I')]);
+  const { deleted, tombstonesWritten } = await store.removeNext!({ requested: 387, allowed: 387, window: 288 }, null, 10);
+  assert.deepEqual([deleted, tombstonesWritten], [[idOf('H')], 1]);
+}
 
 /** As a pass at 400 removes Q. */
 async function removeQ({ store }: TxWorld): Promise<void> {

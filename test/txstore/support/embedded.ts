@@ -12,6 +12,8 @@ import type { OpenedTxStore } from './world.ts';
 /** So little that most records are read again, and some are not; and room for all that a short life has. */
 export const SMALL_CACHE_BYTES = 8192;
 export const AMPLE_CACHE_BYTES = 1024 * 1024;
+/** So few heights that a pass knows those of some children and parents, and reads the others. */
+const SMALL_CACHE_HEIGHTS = 24;
 
 /** Whoever opened the engine closes it. */
 export async function openEmbedded(
@@ -20,7 +22,8 @@ export async function openEmbedded(
   limit: ReorganisationLimit,
   cacheBytes?: number,
 ): Promise<OpenedTxStore> {
-  const store = new EmbeddedTxStore(engine, settings, limit, cacheBytes === undefined ? undefined : new TxCache(cacheBytes));
+  const heights = cacheBytes === SMALL_CACHE_BYTES ? SMALL_CACHE_HEIGHTS : undefined;
+  const store = new EmbeddedTxStore(engine, settings, limit, cacheBytes === undefined ? undefined : new TxCache(cacheBytes, heights));
   return {
     store,
     records: async () => [...eachRecord(engine)],

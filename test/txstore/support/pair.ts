@@ -45,6 +45,14 @@ export class TxStorePair {
     return answer.result;
   }
 
+  /** What the model says, and then the store; the model alone if there is none. They may differ. */
+  async each<T>(call: (store: TxStore) => Promise<T>): Promise<readonly T[]> {
+    this.calls++;
+    const answers = [await call(this.model)];
+    if (this.#opened !== null) answers.push(await call(this.#opened.store));
+    return answers;
+  }
+
   /** Both have the same records, and the indexes fit them (P5). */
   async compare(): Promise<void> {
     if (this.#opened === null) return;

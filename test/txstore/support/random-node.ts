@@ -199,20 +199,37 @@ export class RandomNode {
     if (this.#height <= this.#prunedTo) return;
     const before = this.#records;
     const decided = await this.#decide();
-    const { deleted } = await this.#pair.must('a pass', (store) =>
-      this.#pass(store, { chunkParents: 3, parallelChunks: this.#parallelChunks }),
-    );
-    const missed = decided.filter((txId) => !deleted.some((gone) => toHex(gone) === toHex(txId)));
-    if (missed.length > 0) throw new Error(`P8 does not hold: ${namesOf(missed)} stay`);
+    const all = await this.#pair.each((store) => this.#passes(store));
+    for (const passes of all) {
+      const missed = without(decided, passes[0].deleted);
+      if (missed.length > 0) throw new Error(`P8 does not hold: ${namesOf(missed)} stay`);
+      for (const [n, { deleted }] of passes.entries()) if (n > 0) this.#checkExcused(before, deleted, passes[n - 1].deleted);
+    }
+    const gone = all.map((passes) => passes.flatMap(({ deleted }) => deleted));
+    if (new Set(gone.map(namesOf)).size > 1) throw new Error(`deletes ${namesOf(gone[1])}, the model ${namesOf(gone[0])}`);
+    const kept = new Set(all.map((passes) => keptOf(passes[passes.length - 1])));
+    if (kept.size > 1) throw new Error(`keeps others than the model: ${[...kept].join(' and ')}`);
     this.#prunedTo = this.#height;
-    checkDeleted(this.#records, deleted, this.#height, this.#settings.window);
-    const gone = before.filter(({ txId }) => deleted.some((id) => toHex(id) === toHex(txId)));
-    for (const record of gone) if (!record.isConflicting && record.inputs.length > 0) this.#final.push(record);
-    for (const _ of gone) this.#count('pruned');
-    const again = await this.#pair.must('a pass once more', (store) => this.#pass(store, {}));
-    const isExcused = (txId: Uint8Array): boolean =>
-      gone.some((record) => record.isConflicting && record.inputs.some((input) => toHex(input.txId) === toHex(txId)));
-    if (!again.deleted.every(isExcused)) throw new Error(`P7 does not hold: ${namesOf(again.deleted)} go in a second pass`);
+    checkDeleted(this.#records, gone[0], this.#height, this.#settings.window);
+    const records = before.filter(({ txId }) => without([txId], gone[0]).length === 0);
+    for (const record of records) if (!record.isConflicting && record.inputs.length > 0) this.#final.push(record);
+    for (const _ of records) this.#count('pruned');
+  }
+
+  /** Until nothing goes any more: how many passes losers take hangs on chunks, which no two stores have alike. */
+  async #passes(store: TxStore): Promise<readonly PassResult[]> {
+    const passes = [await this.#pass(store, { chunkParents: 3, parallelChunks: this.#parallelChunks })];
+    do passes.push(await this.#pass(store, {}));
+    while (passes[passes.length - 1].deleted.length > 0);
+    return passes;
+  }
+
+  /** P7: only a parent of a loser that went in the pass before can go in the next. */
+  #checkExcused(before: readonly TxRecord[], deleted: readonly Uint8Array[], earlier: readonly Uint8Array[]): void {
+    const losers = before.filter(({ txId, isConflicting }) => isConflicting && without([txId], earlier).length === 0);
+    const excused = losers.flatMap(({ inputs }) => inputs.map(({ txId }) => txId));
+    const others = without(deleted, excused);
+    if (others.length > 0) throw new Error(`P7 does not hold: ${namesOf(others)} go in a second pass`);
   }
 
   #pass(store: TxStore, settings: object): Promise<PassResult> {
@@ -330,4 +347,13 @@ export class RandomNode {
 
 function namesOf(txIds: readonly Uint8Array[]): string {
   return txIds.map(nameOf).sort().join(' ');
+}
+
+function keptOf({ kept }: PassResult): string {
+  return kept.map(({ txId, reason }) => `${nameOf(txId)} ${reason}`).join(', ');
+}
+
+function without(txIds: readonly Uint8Array[], others: readonly Uint8Array[]): readonly Uint8Array[] {
+  const left = new Set(others.map((txId) => toHex(txId)));
+  return txIds.filter((txId) => !left.has(toHex(txId)));
 }

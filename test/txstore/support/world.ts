@@ -180,10 +180,16 @@ export class TxWorld {
   }
 }
 
+/** What a pass asks of a store that does not decide by itself. */
+const PASS_METHODS = ['dueParents', 'readParents', 'readChildren', 'readTombstones', 'removeParents'];
+
 /** The store with some of its methods replaced. */
 export function withMethods(store: TxStore, methods: Partial<TxStore>): TxStore {
+  const decides = PASS_METHODS.some((name) => name in methods);
   return new Proxy(store, {
     get(target, name) {
+      // A store that does it all by itself would not ask these.
+      if (decides && name === 'removeNext') return undefined;
       const value = Reflect.get(name in methods ? methods : target, name) as unknown;
       return typeof value === 'function' && !(name in methods) ? value.bind(target) : value;
     },
