@@ -108,6 +108,8 @@ export interface NextRemoval extends Omit<RemovalResult, 'changed'> {
   readonly last: PruneCursor | null;
   /** Those that it did not decide on. */
   readonly others: readonly DueParent[];
+  /** It has stored with the removal that the scan goes on behind the last of them. */
+  readonly hasPassed: boolean;
   readonly childrenRead: number;
 }
 

@@ -787,7 +787,7 @@ export const PRUNE_BLOCKED_MAX = 10_000;
 export const PRUNE_REPORT_MS = 60_000;
 
 /** Candidates that a prune pass decides on in one turn beside a fold: some milliseconds, so that no block waits for long. */
-export const TXS_CHUNK_PARENTS = 200;
+export const TXS_CHUNK_PARENTS = 100;
 
 /** Transactions in no block that are given up together. */
 export const TXS_FORGET_MAX = 200;

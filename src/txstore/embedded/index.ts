@@ -306,8 +306,10 @@ export class EmbeddedTxStore implements TxStore {
     const step = new PruneInPlace({ engine, cache, heights, totals, limit });
     step.decide(this.#due(heights.allowed, after, limit));
     const { count, last, others, childrenRead, parentsMissing, tombstonesWritten } = step;
-    const deleted = step.deletes ? this.#removeInPlace(step, heights.requested, after) : [];
-    return { count, last, others, deleted, childrenRead, parentsMissing, tombstonesWritten };
+    // Where others are still to be judged, the pass goes on from here if it is interrupted.
+    const hasPassed = step.deletes && others.length === 0;
+    const deleted = step.deletes ? this.#removeInPlace(step, heights.requested, hasPassed ? last : after) : [];
+    return { count, last, others, hasPassed, deleted, childrenRead, parentsMissing, tombstonesWritten };
   }
 
   #removeInPlace(step: PruneInPlace, height: number, cursor: PruneCursor | null): readonly Uint8Array[] {

@@ -49,7 +49,7 @@ export async function runPass(context: PassContext): Promise<PassResult> {
     await nextTurn();
     // A dry run stores no place from which it could go on, so that no time ends it.
     if (settings.dryRun) continue;
-    await store.setPassProgress({ lastCompleted, unfinished: { height: heights.requested, cursor } });
+    if (!wave.isStored) await store.setPassProgress({ lastCompleted, unfinished: { height: heights.requested, cursor } });
     if (now() - began >= settings.passMs) return { end: 'timeout', deleted, kept, missing };
   }
   if (!settings.dryRun) await store.setPassProgress({ unfinished: null, lastCompleted: Math.max(lastCompleted, heights.requested) });
@@ -63,6 +63,8 @@ interface Wave {
   readonly chunks: readonly (readonly DueParent[])[];
   /** Null: nothing is due behind it. */
   readonly last: PruneCursor | null;
+  /** The store knows that it goes on behind the last. */
+  readonly isStored: boolean;
 }
 
 async function nextWave(context: PassContext, after: PruneCursor | null): Promise<Wave> {
@@ -71,20 +73,22 @@ async function nextWave(context: PassContext, after: PruneCursor | null): Promis
   if (store.removeNext !== undefined && !settings.dryRun) return removeNext(context, after);
   const limit = settings.chunkParents * settings.parallelChunks;
   const due = await store.dueParents(heights.allowed, after, limit);
-  return { deleted: [], chunks: chunksOf(due, settings.chunkParents), last: due.length < limit ? null : due[due.length - 1] };
+  const last = due.length < limit ? null : due[due.length - 1];
+  return { deleted: [], chunks: chunksOf(due, settings.chunkParents), last, isStored: false };
 }
 
 /** A turn takes one chunk, however many may run at the same time. */
 async function removeNext({ store, settings, heights, counters, now }: PassContext, after: PruneCursor | null): Promise<Wave> {
   const began = now();
   const limit = settings.chunkParents;
-  const { count, last, deleted, others, childrenRead, tombstonesWritten, parentsMissing } = await store.removeNext!(heights, after, limit);
-  countRemoval(counters, { deleted, tombstonesWritten, parentsMissing });
+  const removed = await store.removeNext!(heights, after, limit);
+  const { deleted, others, childrenRead } = removed;
+  countRemoval(counters, removed);
   counters.add('prune_candidates_total', deleted.length);
   counters.add('prune_children_verified_total', childrenRead);
   if (childrenRead > 0) counters.add('prune_child_batches_total');
   counters.took('prune_chunk_seconds', now() - began);
-  return { deleted, chunks: chunksOf(others, limit), last: count < limit ? null : last };
+  return { deleted, chunks: chunksOf(others, limit), last: removed.count < limit ? null : removed.last, isStored: removed.hasPassed };
 }
 
 function chunksOf(due: readonly DueParent[], size: number): (readonly DueParent[])[] {
