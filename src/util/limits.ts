@@ -759,8 +759,8 @@ export const TX_SMALL_OUTPUTS_BYTES = 512;
 /** Bytes of a record without its outputs up to which they also stand in the index of due records: some twenty inputs and outputs. */
 export const TX_DUE_FACTS_BYTES_MAX = 2048;
 
-/** Bytes of records that the embedded transaction store has at hand without asking its engine: some 250,000 of them. */
-export const TX_CACHE_BYTES = 96 * 1024 * 1024;
+/** Bytes of records that the embedded transaction store has at hand without asking its engine: some 330,000 of them. */
+export const TX_CACHE_BYTES = 128 * 1024 * 1024;
 /** Records whose heights it has at hand for prune passes, 41 bytes each: those of a retention of 288 blocks with 5,000 transactions. */
 export const TX_CACHE_HEIGHTS = 1_500_000;
 

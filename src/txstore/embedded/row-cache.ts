@@ -152,8 +152,7 @@ export class RowCache {
   }
 
   #removeOldest(): void {
-    const id = this.bytes.subarray(this.#tail, this.#tail + TXID_BYTES);
-    const place = this.#placeOf(id);
+    const place = this.#placeOf(this.bytes, this.#tail);
     // An entry that was replaced by one of another length is in no place any more.
     if (this.#table[place] === this.#tail / 4 + 1) this.#remove(place);
     this.#tail += entryBytes(readU32(this.bytes, this.#tail + TXID_BYTES));
