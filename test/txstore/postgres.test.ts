@@ -25,6 +25,5 @@ if (withoutPostgres) {
   runPostgresFeed(server);
   // Those of the rules that all stores share: on SQLite, and here in the campaign.
   runMutations(server, 'sql/');
-  // A call is nine round trips: 50,000 of them are a campaign (test/campaign/txstore.campaign.ts).
-  runRandomTxs(server, 12_500);
+  runRandomTxs(server);
 }

@@ -21,4 +21,4 @@ runTxContention(files);
 runSqliteCrashes(files);
 runFeed(files);
 runMutations(files);
-runRandomTxs(files, 50_000);
+runRandomTxs(files);

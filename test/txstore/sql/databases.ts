@@ -49,9 +49,11 @@ export function openerOf(url: string): OpenTxStore {
 
 /** Empties one database that stays open: for many lives in a row. Whoever opened it closes it. */
 export function emptierOf(database: TxStoreDatabase): OpenTxStore {
+  // Nobody vacuums the server of the tests: rows that are only deleted make every life slower than the one before.
+  const emptied = database.kind === 'postgres' ? 'TRUNCATE tx CASCADE' : 'DELETE FROM tx';
   return async (settings, limit) => {
     await database.write(async ({ db }) => {
-      for (const statement of ['DELETE FROM tx', UNPRUNED]) await sql.raw(statement).execute(db);
+      for (const statement of [emptied, UNPRUNED]) await sql.raw(statement).execute(db);
     });
     const store = new SqlTxStore(database, settings, limit);
     const opened: OpenedTxStore = {
