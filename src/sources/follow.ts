@@ -93,6 +93,7 @@ class FoldFeeder {
   private readonly keepsBlocks: boolean;
   private group: Block[] = [];
   private groupBytes = 0;
+  private isExpecting = false;
   private tip: SourceTip | undefined;
   private readonly counts = { blocks: 0, bytes: 0, txs: 0, created: 0, spent: 0, rollbacks: 0, undone: 0 };
   reachedUntil = false;
@@ -112,6 +113,7 @@ class FoldFeeder {
   /** Takes a run of events; false when we have what we came for. */
   take(run: Run): boolean {
     this.tip = run.tip ?? this.tip;
+    if (!run.atTip) this.expectGroups();
     for (const event of run.events) {
       if (event.kind === 'back') this.back(event.point);
       else if (!this.forward(event)) return false;
@@ -120,6 +122,13 @@ class FoldFeeder {
     if (run.atTip) this.flush();
     this.options.onProgress?.(this.progress());
     return !this.options.signal.aborted;
+  }
+
+  /** More comes than this run: what commits groups ahead starts while the first of them is decoded. */
+  private expectGroups(): void {
+    if (this.isExpecting || this.options.groupBlocks === 1) return;
+    this.isExpecting = true;
+    this.fold.expectMany();
   }
 
   private forward({ raw, intact, height, block: decoded }: Forward): boolean {
@@ -176,13 +185,16 @@ class FoldFeeder {
     this.options.onRollback?.(point, undone);
   }
 
-  /** Commits what is waiting. `moreComes`: the next group is at hand, and need not wait for the commit. */
+  /**
+   * Commits what is waiting. `moreComes`: the next group is at hand, and need not wait for the commit. The last group
+   * need not wait for the one before it either.
+   */
   flush(moreComes = false): void {
     if (this.group.length === 0) return;
     const { group } = this;
     this.group = [];
     this.groupBytes = 0;
-    const applied = moreComes ? this.fold.applyAhead(group) : this.fold.apply(group);
+    const applied = moreComes || this.fold.isAhead ? this.fold.applyAhead(group) : this.fold.apply(group);
     this.counts.blocks += applied.blocks;
     this.counts.created += applied.created;
     this.counts.spent += applied.spent;

@@ -126,6 +126,16 @@ export class Fold {
     return this.commits.ahead(ahead, () => this.applySteps(blocks, ahead));
   }
 
+  /** Many blocks are about to be applied: a thread that commits ahead is made ready for them, if the engine has one. */
+  expectMany(): void {
+    this.engine.ahead?.();
+  }
+
+  /** Whether steps are on their way to be committed. */
+  get isAhead(): boolean {
+    return this.commits.planned !== this.commits.committed;
+  }
+
   /** Waits until all steps are committed. If one could not be, the store is at the block before it, and this says why. */
   settle(): void {
     this.commits.settle();

@@ -19,7 +19,7 @@ import {
   type NativeRows,
 } from './binding.ts';
 import { storeError } from './errors.ts';
-import { nativeName } from './tuning.ts';
+import { nativeName } from './native-name.ts';
 
 /** A column with its option objects, made once: the binding reads them at every call. */
 export interface RocksColumn {
@@ -142,4 +142,12 @@ export class RocksDatabase {
     for (const iterator of [...this.#iterators]) this.closeIterator(iterator);
     this.#columns.clear();
   }
+}
+
+/** The database that another thread of this process has open under this handle. */
+export function attachDatabase(handle: bigint, specs: readonly ColumnSpec[]): RocksDatabase {
+  const native = binding.db_init(handle);
+  const columns = binding.db_open(native, {}, () => {});
+  if (columns === undefined) throw new UnspentError('CLOSED', 'the store to attach to is closed');
+  return new RocksDatabase(binding.db_get_location(native), native, specs, columns);
 }

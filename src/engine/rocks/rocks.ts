@@ -12,16 +12,18 @@ import type { PinnedFiles } from '../pinned-files.ts';
 import { SCAN_ROWS_FIRST, SCAN_ROWS_GROWTH, type ScanRange, scanRange } from '../scan-range.ts';
 import { markOpen, type UncleanShutdown, writeSeal } from '../seal.ts';
 import { WriteCounters } from '../write-counters.ts';
-import { binding, type NativeColumn, type NativeColumnRef } from './binding.ts';
+import { RocksBatch } from './batch.ts';
+import { binding, type NativeColumn } from './binding.ts';
 import { pinFiles } from './checkpoint.ts';
-import { lastPlace, type RocksColumn, RocksDatabase, rowAt } from './database.ts';
+import { attachDatabase, lastPlace, type RocksColumn, RocksDatabase, rowAt } from './database.ts';
 import { storeError } from './errors.ts';
 import { ManifestReader } from './manifest.ts';
+import { nativeName } from './native-name.ts';
 import { closeNative, openDatabase } from './open.ts';
 import { RocksSnapshot } from './snapshot.ts';
 import { databaseStats, rocksColumnStats, STATS_ROWS_MAX } from './stats.ts';
 import { Tables } from './tables.ts';
-import { nativeName, nativeNames, nativeOptions, type RocksOptions, type WriterThread } from './tuning.ts';
+import { nativeNames, nativeOptions, type RocksOptions, type WriterThread } from './tuning.ts';
 import { hasSecondCore, RocksWriter } from './writer/writer.ts';
 
 /** What another thread needs to read the same database. */
@@ -73,89 +75,8 @@ async function openAsIs(directory: string, columns: readonly ColumnSpec[], optio
  * engine whose handle it is; closing it closes only what it opened itself.
  */
 export function attachRocks(handle: RocksHandle, columns: readonly ColumnSpec[]): Engine {
-  const native = binding.db_init(handle.database);
-  const handles = binding.db_open(native, {}, () => {});
-  if (handles === undefined) throw new UnspentError('CLOSED', 'the store to attach to is closed');
-  return new Rocks(new RocksDatabase(binding.db_get_location(native), native, columns, handles), columns, null, handle.counters);
+  return new Rocks(attachDatabase(handle.database, columns), columns, null, handle.counters);
 }
-
-/** What the binding is given with each operation, and how many there were since the batch was empty. */
-interface BatchColumn extends NativeColumnRef {
-  puts: number;
-  deletions: number;
-}
-
-class RocksBatch implements Batch {
-  readonly #database: RocksDatabase;
-  readonly #native = binding.batch_init();
-  readonly #counters: WriteCounters;
-  readonly #columns: Map<string, BatchColumn>;
-  readonly #settle: () => void;
-
-  /** `settle` returns when what was handed to another thread before is written. */
-  constructor(database: RocksDatabase, counters: WriteCounters, settle: () => void) {
-    this.#database = database;
-    this.#settle = settle;
-    this.#counters = counters;
-    this.#columns = new Map([...database.writeOptions()].map(([name, { column }]) => [name, { column, puts: 0, deletions: 0 }]));
-  }
-
-  // Called for every key the fold writes: a map lookup, a count and the native call, nothing else.
-  put(column: string, key: Uint8Array, value: Uint8Array): void {
-    const target = this.#columns.get(column) ?? this.#unknown(column);
-    target.puts++;
-    binding.batch_put(this.#native, key, value, target);
-  }
-
-  del(column: string, key: Uint8Array): void {
-    const target = this.#columns.get(column) ?? this.#unknown(column);
-    target.deletions++;
-    binding.batch_del(this.#native, key, target);
-  }
-
-  get size(): number {
-    return binding.batch_count(this.#native);
-  }
-
-  commit(options?: { readonly fsync?: boolean }): void {
-    this.#database.assertOpen();
-    this.#settle();
-    try {
-      binding.batch_write(this.#database.native, this.#native, options?.fsync === true ? SYNC : NO_SYNC);
-      this.#count();
-    } catch (error) {
-      throw storeError(error, this.#database.directory);
-    } finally {
-      this.clear();
-    }
-  }
-
-  clear(): void {
-    binding.batch_clear(this.#native);
-    for (const target of this.#columns.values()) target.puts = target.deletions = 0;
-  }
-
-  #count(): void {
-    const sequence = () => this.#database.sequence();
-    for (const [name, { puts, deletions }] of this.#columns) {
-      if (puts + deletions > 0) this.#counters.add(name, puts - deletions, puts + deletions, sequence);
-    }
-  }
-
-  /** Column handles die with the database; without them no put can reach one. */
-  letGo(): void {
-    this.#columns.clear();
-    binding.batch_clear(this.#native);
-  }
-
-  #unknown(column: string): never {
-    this.#database.assertOpen();
-    throw new Error(`assertion failed: there is no column '${column}'`);
-  }
-}
-
-const SYNC = { sync: true } as const;
-const NO_SYNC = { sync: false } as const;
 
 class Rocks implements RocksEngine {
   readonly columns: readonly ColumnSpec[];

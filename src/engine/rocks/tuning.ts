@@ -5,6 +5,7 @@
 import { assert } from '../../util/errors.ts';
 import type { ColumnSpec } from '../engine.ts';
 import type { NativeColumnOptions, NativeOpenOptions } from './binding.ts';
+import { DEFAULT_COLUMN, nativeName } from './native-name.ts';
 import { IDLE_COLUMN } from './recovery.ts';
 
 const MIB = 1024 * 1024;
@@ -77,13 +78,6 @@ const DATABASE = {
   // Costs more CPU than the bytes it saves are worth (no gain measured).
   walCompression: false,
 } as const;
-
-/** What RocksDB calls its first column. It is always there, and the only one the binding tells properties of. */
-const DEFAULT_COLUMN = 'default';
-
-export function nativeName({ name, main }: ColumnSpec): string {
-  return main === true ? DEFAULT_COLUMN : name;
-}
 
 export function nativeNames(columns: readonly ColumnSpec[], names: readonly string[]): string[] {
   return names.map((name) => nativeName(columns.find((column) => column.name === name) ?? { name, access: 'order', weight: 0 }));

@@ -8,8 +8,9 @@ import { copyBytes } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { type Failure, failureOf } from '../../../util/failure.ts';
 import { Scratch } from '../../../util/scratch.ts';
-import type { Engine } from '../../engine.ts';
-import { attachRocks } from '../rocks.ts';
+import { WriteCounters } from '../../write-counters.ts';
+import { RocksBatch } from '../batch.ts';
+import { attachDatabase } from '../database.ts';
 import { CONTROL, type SentSlab, THREAD, type WriterOrder, type WriterReport, type WriterThreadData } from './messages.ts';
 import { type OperationPlace, readOperation } from './operations.ts';
 
@@ -17,7 +18,7 @@ import { type OperationPlace, readOperation } from './operations.ts';
 const LOOP_BYTES_MAX = 256;
 
 class BatchWriter {
-  readonly #engine: Engine;
+  readonly #batch: RocksBatch;
   readonly #names: readonly string[];
   readonly #slabs = new Map<number, Uint8Array>();
   readonly #key = new Scratch(1024);
@@ -26,9 +27,9 @@ class BatchWriter {
   /** Batches of this one and those before it are not written any more. */
   #failedGeneration = -1;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
-    this.#names = engine.columns.map(({ name }) => name);
+  constructor(batch: RocksBatch, names: readonly string[]) {
+    this.#batch = batch;
+    this.#names = names;
   }
 
   /** Why it could not be written; null: it is. */
@@ -48,7 +49,8 @@ class BatchWriter {
   }
 
   #write(sent: readonly SentSlab[], fsync: boolean): void {
-    const batch = this.#engine.batch();
+    const batch = this.#batch;
+    batch.clear();
     const place = this.#place;
     for (const slab of sent) {
       const bytes = this.#bytesOf(slab);
@@ -91,10 +93,13 @@ process.once('exit', () => {
   tell(THREAD.ended);
   Atomics.notify(numbers, CONTROL.landed);
 });
-const engine = attachRocks(handle, columns);
-const writer = new BatchWriter(engine);
+// Nothing is loaded here but what it takes to write: the thread is to be ready soon after it is wanted.
+const names = columns.map(({ name }) => name);
+const database = attachDatabase(handle.database, columns);
+const batch = new RocksBatch(database, new WriteCounters(names, handle.counters), () => {});
+const writer = new BatchWriter(batch, names);
 
-async function obey(order: WriterOrder): Promise<void> {
+function obey(order: WriterOrder): void {
   if (order.kind === 'write') {
     const failure = writer.take(order.slabs, order.fsync, order.generation);
     port.postMessage({ failure } satisfies WriterReport);
@@ -102,7 +107,8 @@ async function obey(order: WriterOrder): Promise<void> {
     Atomics.notify(numbers, CONTROL.landed);
   } else if (order.kind === 'forget') writer.forget(order.ids);
   else {
-    await engine.close();
+    batch.letGo();
+    database.letGo();
     port.close();
   }
 }
