@@ -61,6 +61,8 @@ export interface Batch {
   put(column: string, key: Uint8Array, value: Uint8Array): void;
   /** Deletes a key; one that is not there is no change. */
   del(column: string, key: Uint8Array): void;
+  /** It puts keys in order before it writes them: whoever fills it need not. Absent: it does not. */
+  readonly ordersKeys?: boolean;
   /** Operations so far. */
   readonly size: number;
   /** Writes everything and empties the batch for reuse. With `fsync` it is on the disk when this returns. */

@@ -7,11 +7,11 @@ import type { Batch, ColumnSpec } from '../engine/engine.ts';
 import { OUTPOINT_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
 import { copyBytes, readU32, writeU32, writeU64 } from '../util/bytes.ts';
 import { assert } from '../util/errors.ts';
-import { inPrefixOrder } from '../util/key-order.ts';
 import { Scratch } from '../util/scratch.ts';
 import { type Coin, SPENT_AT, SPENT_HEADER_BYTES } from './coin.ts';
 import type { BuiltInEntry } from './entry.ts';
 import type { Projection, Step } from './projection.ts';
+import { inWriteOrder } from './write-order.ts';
 
 export const UNSPENT = 'utxo_unspent';
 export const SPENT = 'utxo_spent';
@@ -31,8 +31,8 @@ export function utxoProjection(): Projection {
   }
 
   function moveUnspent(step: Step, batch: Batch): void {
-    for (const coin of ordered(step.removed)) batch.del(UNSPENT, keyOf(coin));
-    for (const coin of ordered(step.added)) batch.put(UNSPENT, keyOf(coin), storedValue(coin, value));
+    for (const coin of ordered(batch, step.removed)) batch.del(UNSPENT, keyOf(coin));
+    for (const coin of ordered(batch, step.added)) batch.put(UNSPENT, keyOf(coin), storedValue(coin, value));
   }
 
   return {
@@ -40,12 +40,12 @@ export function utxoProjection(): Projection {
     columns,
     apply(step, _view, batch) {
       moveUnspent(step, batch);
-      for (const coin of ordered(spentIn(step))) batch.put(SPENT, keyOf(coin), spentValue(coin, value, step.carriesSpent === true));
+      for (const coin of ordered(batch, spentIn(step))) batch.put(SPENT, keyOf(coin), spentValue(coin, value, step.carriesSpent === true));
       return undefined;
     },
     revert(step, _undo, _view, batch) {
       moveUnspent(step, batch);
-      for (const coin of ordered(spentIn(step))) batch.del(SPENT, keyOf(coin));
+      for (const coin of ordered(batch, spentIn(step))) batch.del(SPENT, keyOf(coin));
     },
     prune(block, batch) {
       for (const spentKey of block.spentKeys) batch.del(SPENT, spentKey);
@@ -72,8 +72,8 @@ function spentIn(step: Step): readonly Coin[] {
   return step.blocks.flatMap((block) => block.spent);
 }
 
-function ordered(coins: readonly Coin[]): readonly Coin[] {
-  return inPrefixOrder(coins, (coin) => readU32(coin.keyBytes, coin.keyAt));
+function ordered(batch: Batch, coins: readonly Coin[]): readonly Coin[] {
+  return inWriteOrder(batch, coins, (coin) => readU32(coin.keyBytes, coin.keyAt));
 }
 
 function storedValue(coin: Coin, scratch: Scratch): Uint8Array {

@@ -13,10 +13,10 @@ import type { Batch } from '../../engine/engine.ts';
 import { KEY_BYTES, KEY_KINDS, type KeyKind } from '../../ledgers/ledger.ts';
 import { OUTPUT_INDEX_BYTES, readOutputIndex, TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { concatBytes, copyBytes, readU32 } from '../../util/bytes.ts';
-import { inPrefixOrder } from '../../util/key-order.ts';
 import { Scratch } from '../../util/scratch.ts';
 import { AT, type Coin, keyOffset } from '../coin.ts';
 import type { Projection, Step } from '../projection.ts';
+import { inWriteOrder } from '../write-order.ts';
 
 /** Kinds of key that only outputs with assets, a datum or a script have. */
 export const TRAIT_KINDS = ['policy', 'asset', 'datum', 'script'] as const;
@@ -54,8 +54,8 @@ export function indexProjection(kind: KeyKind): Projection {
   const txId = new Scratch(TXID_BYTES);
 
   function move(step: Step, batch: Batch): undefined {
-    for (const coin of keyed(step.removed, kind)) batch.del(column, writeIndexKey(coin, kind, key));
-    for (const coin of keyed(step.added, kind)) {
+    for (const coin of keyed(batch, step.removed, kind)) batch.del(column, writeIndexKey(coin, kind, key));
+    for (const coin of keyed(batch, step.added, kind)) {
       copyBytes(coin.keyBytes, coin.keyAt, txId.bytes, 0, TXID_BYTES);
       batch.put(column, writeIndexKey(coin, kind, key), txId.view(TXID_BYTES));
     }
@@ -70,11 +70,11 @@ export function indexProjection(kind: KeyKind): Projection {
   };
 }
 
-/** The coins that have a key of this kind, in the order of that key. */
-function keyed(coins: readonly Coin[], kind: KeyKind): readonly Coin[] {
+/** The coins that have a key of this kind, in the order in which they are written. */
+function keyed(batch: Batch, coins: readonly Coin[], kind: KeyKind): readonly Coin[] {
   if (coins.length === 0) return coins;
   const having = coins.filter((coin) => keyOffset(coin.bytes, coin.at, kind) >= 0);
-  return inPrefixOrder(having, (coin) => readU32(coin.bytes, keyOffset(coin.bytes, coin.at, kind)));
+  return inWriteOrder(batch, having, (coin) => readU32(coin.bytes, keyOffset(coin.bytes, coin.at, kind)));
 }
 
 export function writeIndexKey(coin: Coin, kind: KeyKind, scratch: Scratch): Uint8Array {

@@ -12,10 +12,10 @@ import type { Batch } from '../../engine/engine.ts';
 import { KEY_BYTES, type OutputTraits } from '../../ledgers/ledger.ts';
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { copyBytes, equalBytes, readU32 } from '../../util/bytes.ts';
-import { inPrefixOrder } from '../../util/key-order.ts';
 import { Scratch } from '../../util/scratch.ts';
 import { type Coin, outputOffset } from '../coin.ts';
 import type { Projection, Step } from '../projection.ts';
+import { inWriteOrder } from '../write-order.ts';
 import { assetKey, datumKey, INDEX_KEY_BYTES, indexColumn, type TraitKind, writeRowKey } from './by-key.ts';
 
 type Finder = (traits: OutputTraits, raw: Uint8Array, start: number, end: number) => readonly Uint8Array[];
@@ -65,15 +65,15 @@ export function traitIndexProjection(kind: TraitKind, traits: OutputTraits): Pro
   const row = new Scratch(INDEX_KEY_BYTES);
   const txId = new Scratch(TXID_BYTES);
 
-  function keyed(coins: readonly Coin[]): readonly Keyed[] {
+  function keyed(batch: Batch, coins: readonly Coin[]): readonly Keyed[] {
     const found: Keyed[] = [];
     for (const coin of coins) for (const key of traitKeys(kind, traits, coin.bytes, coin.at, coin.end)) found.push({ coin, key });
-    return inPrefixOrder(found, ({ key }) => readU32(key, 0));
+    return inWriteOrder(batch, found, ({ key }) => readU32(key, 0));
   }
 
   function move(step: Step, batch: Batch): undefined {
-    for (const { coin, key } of keyed(step.removed)) batch.del(column, writeRowKey(key, 0, coin, row));
-    for (const { coin, key } of keyed(step.added)) {
+    for (const { coin, key } of keyed(batch, step.removed)) batch.del(column, writeRowKey(key, 0, coin, row));
+    for (const { coin, key } of keyed(batch, step.added)) {
       copyBytes(coin.keyBytes, coin.keyAt, txId.bytes, 0, TXID_BYTES);
       batch.put(column, writeRowKey(key, 0, coin, row), txId.view(TXID_BYTES));
     }

@@ -12,10 +12,13 @@ import { WriteCounters } from '../../write-counters.ts';
 import { RocksBatch } from '../batch.ts';
 import { attachDatabase } from '../database.ts';
 import { CONTROL, type SentSlab, THREAD, type WriterOrder, type WriterReport, type WriterThreadData } from './messages.ts';
-import { type OperationPlace, readOperation } from './operations.ts';
+import { OperationOrder } from './operation-order.ts';
+import { type OperationPlace, readOperation, SLAB_BITS } from './operations.ts';
 
 /** Below this a loop is faster than a view and a call of the platform. */
 const LOOP_BYTES_MAX = 256;
+
+const IN_SLAB = (1 << SLAB_BITS) - 1;
 
 class BatchWriter {
   readonly #batch: RocksBatch;
@@ -23,6 +26,7 @@ class BatchWriter {
   readonly #slabs = new Map<number, Uint8Array>();
   readonly #key = new Scratch(1024);
   readonly #value = new Scratch(64 * 1024);
+  readonly #order = new OperationOrder();
   readonly #place: OperationPlace = { column: 0, isDeletion: false, keyAt: 0, valueAt: 0, end: 0 };
   /** Batches of this one and those before it are not written any more. */
   #failedGeneration = -1;
@@ -52,15 +56,14 @@ class BatchWriter {
     const batch = this.#batch;
     batch.clear();
     const place = this.#place;
-    for (const slab of sent) {
-      const bytes = this.#bytesOf(slab);
-      for (let at = 0; at < slab.used; at = place.end) {
-        readOperation(bytes, at, place);
-        const key = copied(this.#key, bytes, place.keyAt, place.valueAt);
-        const name = this.#names[place.column];
-        if (place.isDeletion) batch.del(name, key);
-        else batch.put(name, key, copied(this.#value, bytes, place.valueAt, place.end));
-      }
+    const slabs = sent.map((slab) => ({ bytes: this.#bytesOf(slab), used: slab.used }));
+    for (const at of this.#order.arrange(slabs, this.#names.length)) {
+      const { bytes } = slabs[at >>> SLAB_BITS];
+      readOperation(bytes, at & IN_SLAB, place);
+      const key = copied(this.#key, bytes, place.keyAt, place.valueAt);
+      const name = this.#names[place.column];
+      if (place.isDeletion) batch.del(name, key);
+      else batch.put(name, key, copied(this.#value, bytes, place.valueAt, place.end));
     }
     batch.commit({ fsync });
   }

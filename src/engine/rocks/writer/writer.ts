@@ -277,6 +277,7 @@ export class RocksWriter implements CommitsAhead {
 }
 
 class AheadBatch implements Batch {
+  readonly ordersKeys = true;
   readonly #operations: Operations;
   readonly #places: ReadonlyMap<string, number>;
   readonly #hand: (fsync: boolean) => void;
