@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { sha256, sha256d, sha256dInto, sha256dWithout, sha256Into } from '../../src/crypto/sha256.ts';
+import { hashPairs, pairRow } from '../../src/crypto/sha256-pairs.ts';
 import { concatBytes, toHex, utf8 } from '../../src/util/bytes.ts';
 
 const platform = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash('sha256').update(bytes).digest());
@@ -51,5 +52,16 @@ describe('SHA-256', () => {
         assert.equal(toHex(sha256dWithout(bytes, start, end, [a, b], [c, d])), twice(rest));
       }),
     );
+  });
+
+  test('of pairs in a row, twice over each, whatever their number', () => {
+    for (const count of [1, 2, 3, 4, 5, 6, 7, 8, 9, 4095, 4096, 4097]) {
+      const hashes = Uint8Array.from({ length: 64 * count }, (_, i) => (i * 31 + count + (i >> 8)) & 0xff);
+      const row = pairRow(2 * count);
+      row.set(hashes);
+      hashPairs(count);
+      for (let i = 0; i < count; i++)
+        assert.equal(toHex(row, 32 * i, 32 * (i + 1)), twice(hashes.subarray(64 * i, 64 * (i + 1))), `pair ${i} of ${count}`);
+    }
   });
 });

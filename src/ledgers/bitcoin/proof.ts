@@ -4,7 +4,8 @@
  * the coinbase (BIP34). For bytes that nobody has checked yet.
  */
 
-import { sha256d, sha256dInto } from '../../crypto/sha256.ts';
+import { sha256d } from '../../crypto/sha256.ts';
+import { hashPairs, pairRow } from '../../crypto/sha256-pairs.ts';
 import { copyBytes, equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { Cursor } from './cursor.ts';
@@ -33,13 +34,14 @@ export function verifyBody(block: BitcoinBlock, network: BitcoinNetwork, whole =
  * no honest list has, and which tells the longer list from the shorter.
  */
 export function merkleRoot(leaves: readonly Uint8Array[]): { root: Uint8Array; mutated: boolean } {
-  const row = new Uint8Array((leaves.length + 1) * HASH_BYTES);
+  if (leaves.length === 0) return { root: new Uint8Array(HASH_BYTES), mutated: false };
+  const row = pairRow(leaves.length);
   for (let i = 0; i < leaves.length; i++) copyBytes(leaves[i], 0, row, HASH_BYTES * i, HASH_BYTES);
   let mutated = false;
   for (let count = leaves.length; count > 1; count = (count + 1) >> 1) {
     for (let i = 0; i + 1 < count; i += 2) mutated ||= sameHash(row, i);
     if (count % 2 === 1) row.copyWithin(HASH_BYTES * count, HASH_BYTES * (count - 1), HASH_BYTES * count);
-    for (let i = 0; 2 * i < count; i++) sha256dInto(row, 2 * HASH_BYTES * i, 2 * HASH_BYTES * (i + 1), row, HASH_BYTES * i);
+    hashPairs((count + 1) >> 1);
   }
   return { root: row.slice(0, HASH_BYTES), mutated };
 }
