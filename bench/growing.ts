@@ -8,14 +8,14 @@ import { join } from 'node:path';
 import { loadConfig } from '../src/config/load.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { type EngineOptions, openEngineIn } from '../src/engine/open.ts';
-import { cardanoLedger, cardanoNetwork } from '../src/ledgers/cardano/index.ts';
 import type { Block } from '../src/ledgers/ledger.ts';
 import { selectProjections } from '../src/projections/registry.ts';
 import { deltaColumn } from '../src/state/delta.ts';
 import { Fold } from '../src/state/fold.ts';
 import { PruneSchedule } from '../src/state/prune-schedule.ts';
+import { COMPACT_MEMTABLE_BYTES } from '../src/util/limits.ts';
 import { timed } from './support.ts';
-import { OUTPUTS_PER_TX, SyntheticChain } from './synthetic.ts';
+import { CARDANO_FORM, type ChainForm, OUTPUTS_PER_TX, SyntheticChain } from './synthetic.ts';
 
 const GROW = { txs: 400, spends: 120 };
 const REAL = { txs: 117, spends: 300 };
@@ -25,10 +25,7 @@ const GROW_GROUP = 50;
 /** Compaction goes on behind us; the size counts when it has not changed for this long. */
 const SETTLE_MS = 4000;
 const SETTLE_CHECKS_MAX = 150;
-const MEASURED_BLOCKS = 600;
-
-/** A chain of its own, without a genesis. */
-export const syntheticLedger = cardanoLedger(cardanoNetwork('devnet'), { utxos: { byron: [], shelley: [] }, byronHash: null });
+export const MEASURED_BLOCKS = 600;
 
 /** The unspent set and two indexes. */
 export const PLAIN: readonly string[] = ['chain', 'transactions', 'utxo', 'index.address', 'index.payment'];
@@ -37,6 +34,17 @@ export interface GrowingOptions {
   /** Names of the projections to keep. Default: PLAIN. */
   readonly keeps?: readonly string[];
   readonly kind?: NonNullable<EngineOptions['kind']>;
+  /** Of which family the chain is. Default: Cardano. */
+  readonly form?: ChainForm;
+  /** Default: that of stores. */
+  readonly memtableBytes?: number;
+}
+
+/** What a column takes on disk. */
+export interface ColumnBytes {
+  readonly column: string;
+  readonly rows: number;
+  readonly bytes: number;
 }
 
 export class GrowingStore {
@@ -44,15 +52,23 @@ export class GrowingStore {
   private readonly directory: string;
   private readonly keeps: readonly string[];
   private readonly kind: NonNullable<EngineOptions['kind']>;
+  private readonly form: ChainForm;
+  private readonly memtableBytes: number | undefined;
   private opened: Engine | null = null;
   private fold: Fold | null = null;
   private prune: PruneSchedule | null = null;
 
-  constructor(directory: string, largest: number, { keeps = PLAIN, kind = 'auto' }: GrowingOptions = {}) {
+  constructor(
+    directory: string,
+    largest: number,
+    { keeps = PLAIN, kind = 'auto', form = CARDANO_FORM, memtableBytes }: GrowingOptions = {},
+  ) {
     this.directory = directory;
     this.keeps = keeps;
     this.kind = kind;
-    this.chain = new SyntheticChain(Math.ceil(1.2 * largest) + 2_000_000);
+    this.form = form;
+    this.memtableBytes = memtableBytes;
+    this.chain = new SyntheticChain(Math.ceil(1.2 * largest) + 2_000_000, 0, form);
   }
 
   get engine(): Engine {
@@ -60,15 +76,17 @@ export class GrowingStore {
     return this.opened;
   }
 
-  async open(): Promise<void> {
+  async open(memtableBytes = this.memtableBytes): Promise<void> {
     const { engine: settings, utxo } = loadConfig({ env: {} }).config;
-    const projections = selectProjections(this.keeps, syntheticLedger);
+    const { ledger } = this.form;
+    const projections = selectProjections(this.keeps, ledger);
     this.opened = await openEngineIn(this.directory, [...projections.flatMap((projection) => projection.columns), deltaColumn], {
       ...settings,
+      ...(memtableBytes === undefined ? {} : { memtableBytes }),
       createIfMissing: true,
       kind: this.kind,
     });
-    this.fold = new Fold(this.opened, syntheticLedger, projections, {
+    this.fold = new Fold(this.opened, ledger, projections, {
       pruneDepth: 2160,
       rollbackWindow: 4320,
       utxo: true,
@@ -114,17 +132,33 @@ export class GrowingStore {
   }
 
   /** Microseconds per output touched, over realistic blocks. */
-  async measure(group: number): Promise<number> {
+  async measure(group: number, blocks = MEASURED_BLOCKS): Promise<number> {
     let seconds = 0;
-    for (let done = 0; done < MEASURED_BLOCKS; done += GROUP) seconds += await this.apply(this.make(REAL, GROUP), group);
-    return (1e6 * seconds) / (MEASURED_BLOCKS * (REAL.spends + REAL.txs * OUTPUTS_PER_TX));
+    for (let done = 0; done < blocks; done += GROUP) seconds += await this.apply(this.make(REAL, GROUP), group);
+    return (1e6 * seconds) / Math.max(1, blocks * (REAL.spends + REAL.txs * OUTPUTS_PER_TX));
   }
 
   /** Prunes, writes out what is only in the log and waits for compaction; then the files are what the set costs: bytes per live output. */
   async settle(): Promise<number> {
     while (this.prune !== null && !this.prune.step().done) await new Promise((resolve) => setImmediate(resolve));
+    return this.reopen();
+  }
+
+  /** What each column takes when all its tables are merged, as `unspent compact` does it. */
+  async compacted(): Promise<readonly ColumnBytes[]> {
+    await this.settle();
+    await this.reopen(COMPACT_MEMTABLE_BYTES);
+    await this.reopen();
+    return this.engine.columns.map(({ name: column }) => {
+      const { bytes, properties } = this.engine.stats(column);
+      return { column, rows: Number(properties['rocksdb.estimate-num-keys']), bytes };
+    });
+  }
+
+  /** Returns when nothing is merged any more. */
+  private async reopen(memtableBytes?: number): Promise<number> {
     await this.close();
-    await this.open();
+    await this.open(memtableBytes);
     let bytes = -1;
     for (let i = 0; i < SETTLE_CHECKS_MAX && bytes !== this.bytesOnDisk(); i++) {
       bytes = this.bytesOnDisk();

@@ -1,12 +1,28 @@
 /**
  * What an output costs as the set grows: to 1, 5 and 20 million unspent outputs
  * (--sizes=1,5,20), then, at each size and at rest, realistic blocks (300 spends, 351
- * creates) in groups and one a commit. Two indexes, pruning on. Reports
- * microseconds per output touched, and bytes on disk per live output.
+ * creates) in groups and one a commit, of both families (--family=cardano or
+ * bitcoin: only that one) with the indexes that their stores keep by default;
+ * pruning on. Reports microseconds per output touched and bytes on disk per live
+ * output, at rest and, column by column, when all tables are merged. --blocks=0:
+ * only bytes. --memtables=4000000: with memtables of so many bytes, for the bytes of
+ * a set below a million, which else is too small for RocksDB to compress it.
  */
 import { join } from 'node:path';
-import { GROUP, GrowingStore } from './growing.ts';
-import { type BenchOptions, round, say, temporary } from './support.ts';
+import { SPENT } from '../src/projections/utxo.ts';
+import { deltaColumn } from '../src/state/delta.ts';
+import { UnspentError } from '../src/util/errors.ts';
+import { type ColumnBytes, GROUP, GrowingStore, MEASURED_BLOCKS } from './growing.ts';
+import { type BenchOptions, option, round, say, temporary, textOption } from './support.ts';
+import { BITCOIN_FORM, CARDANO_FORM, type ChainForm } from './synthetic.ts';
+
+const FORMS: Readonly<Record<string, { readonly form: ChainForm; readonly keeps: readonly string[] }>> = {
+  cardano: { form: CARDANO_FORM, keeps: ['chain', 'transactions', 'utxo', 'index.address', 'index.payment', 'index.stake'] },
+  bitcoin: { form: BITCOIN_FORM, keeps: ['chain', 'transactions', 'utxo', 'index.address'] },
+};
+
+/** They hold what the last blocks did, and have as many rows in a small set as in a large one. */
+const WINDOW: readonly string[] = [SPENT, deltaColumn.name];
 
 interface SizeFigures {
   readonly live: number;
@@ -14,25 +30,42 @@ interface SizeFigures {
   readonly singleMicros: number;
   readonly growMicros: number;
   readonly bytesPerLive: number;
+  /** Merged, and without the rows of the window. */
+  readonly ownBytesPerLive: number;
+  readonly columns: readonly ColumnBytes[];
   readonly rssMegabytes: number;
 }
 
 export async function run(options: BenchOptions): Promise<void> {
+  const named = textOption(options.args, 'family');
+  const families = named === undefined ? Object.keys(FORMS) : [named];
+  const results: Record<string, unknown> = {};
+  for (const family of families) results[family] = await measureFamily(family, options);
+  if (options.json) console.log(JSON.stringify(results));
+}
+
+async function measureFamily(family: string, options: BenchOptions): Promise<unknown> {
+  const known = FORMS[family];
+  if (known === undefined) throw new UnspentError('USAGE', `--family is ${Object.keys(FORMS).join(' or ')}, not '${family}'`);
   const sizes = sizesOf(options.args);
+  const memtableBytes = option(options.args, 'memtables', 0);
   const folder = temporary('growth');
-  const store = new GrowingStore(join(folder.path, 'db'), sizes[sizes.length - 1]);
+  const store = new GrowingStore(join(folder.path, 'db'), sizes[sizes.length - 1], {
+    ...known,
+    ...(memtableBytes === 0 ? {} : { memtableBytes }),
+  });
   try {
     await store.open();
     const figures: SizeFigures[] = [];
     for (const size of sizes) {
-      figures.push(await measureAt(store, size));
-      if (!options.json) say(options, line(figures[figures.length - 1]));
+      figures.push(await measureAt(store, size, option(options.args, 'blocks', MEASURED_BLOCKS)));
+      say(options, `${family}, ${text(figures[figures.length - 1])}`);
     }
     const [first, last] = [figures[0], figures[figures.length - 1]];
     const grouped = round(last.groupedMicros / first.groupedMicros, 2);
     const single = round(last.singleMicros / first.singleMicros, 2);
-    if (options.json) console.log(JSON.stringify({ sizes: figures, groupedGrowth: grouped, singleGrowth: single }));
-    else say(options, `from ${first.live} to ${last.live}: grouped x ${grouped}, one by one x ${single}`);
+    if (figures.length > 1) say(options, `from ${first.live} to ${last.live}: grouped x ${grouped}, one by one x ${single}`);
+    return { sizes: figures, groupedGrowth: grouped, singleGrowth: single };
   } finally {
     await store.close();
     folder.remove();
@@ -40,27 +73,38 @@ export async function run(options: BenchOptions): Promise<void> {
 }
 
 function sizesOf(args: readonly string[]): number[] {
-  const given = args.find((arg) => arg.startsWith('--sizes='))?.slice(8);
-  return (given ?? '1,5,20').split(',').map((text) => Math.round(Number(text) * 1e6));
+  return (textOption(args, 'sizes') ?? '1,5,20').split(',').map((text) => Math.round(Number(text) * 1e6));
 }
 
-function line(f: SizeFigures): string {
+function text(f: SizeFigures): string {
   const micros = `grouped ${f.groupedMicros} us, one by one ${f.singleMicros} us, growing ${f.growMicros} us per output`;
-  return `${f.live} live: ${micros}; ${f.bytesPerLive} bytes on disk per live output; ${f.rssMegabytes} MB resident`;
+  const bytes = `${f.bytesPerLive} bytes on disk per live output, merged and beside the window ${f.ownBytesPerLive}`;
+  const columns = f.columns.map((column) => `  ${columnText(column, f.live)}`);
+  return [`${f.live} live: ${micros}; ${bytes}; ${f.rssMegabytes} MB resident`, ...columns].join('\n');
 }
 
-async function measureAt(store: GrowingStore, size: number): Promise<SizeFigures> {
+function columnText({ column, rows, bytes }: ColumnBytes, live: number): string {
+  const perRow = rows === 0 ? '' : `, ${round(bytes / rows, 1)} a row`;
+  return `${column}: ${round(bytes / live, 1)} per live output${perRow}${WINDOW.includes(column) ? ' (window)' : ''}`;
+}
+
+async function measureAt(store: GrowingStore, size: number, blocks: number): Promise<SizeFigures> {
   const growing = await store.grow(size);
   // What growing left to compact is part of growing; a block at this size is measured on a store at rest.
   const bytesPerLive = await store.settle();
-  const grouped = await store.measure(GROUP);
-  const single = await store.measure(1);
+  const grouped = await store.measure(GROUP, blocks);
+  const single = await store.measure(1, blocks);
+  const columns = await store.compacted();
+  const live = store.chain.liveCount;
+  const own = columns.filter(({ column }) => !WINDOW.includes(column)).reduce((sum, { bytes }) => sum + bytes, 0);
   return {
-    live: store.chain.liveCount,
+    live,
     groupedMicros: round(grouped, 2),
     singleMicros: round(single, 2),
     growMicros: round(growing, 2),
     bytesPerLive: round(bytesPerLive, 1),
+    ownBytesPerLive: round(own / live, 1),
+    columns,
     rssMegabytes: round(process.memoryUsage().rss / 1e6, 0),
   };
 }

@@ -21,8 +21,9 @@ import { Prover, type Tree } from '../src/query/proofs.ts';
 import { Query } from '../src/query/query.ts';
 import { deltaColumn } from '../src/state/delta.ts';
 import { openStore } from '../src/store/store.ts';
-import { GROUP, GrowingStore, PLAIN, syntheticLedger } from './growing.ts';
+import { GROUP, GrowingStore, PLAIN } from './growing.ts';
 import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
+import { CARDANO_FORM } from './synthetic.ts';
 
 const PROVEN_OUTPUTS = 5000;
 /** Not counted: the first ones compile the code. */
@@ -194,7 +195,7 @@ async function measureAt(store: GrowingStore, size: number, tree: Tree | null): 
 /** Of the columns that a plain store has not. */
 function ownBytes({ engine }: GrowingStore): number {
   const plain = new Set(
-    [...selectProjections(PLAIN, syntheticLedger).flatMap(({ columns }) => columns), deltaColumn].map(({ name }) => name),
+    [...selectProjections(PLAIN, CARDANO_FORM.ledger).flatMap(({ columns }) => columns), deltaColumn].map(({ name }) => name),
   );
   const own = engine.columns.filter(({ name }) => !plain.has(name));
   return own.reduce((sum, { name }) => sum + engine.stats(name).bytes, 0);
@@ -203,9 +204,9 @@ function ownBytes({ engine }: GrowingStore): number {
 /** Proofs as the server makes them: the output read, the proof made and verified before it is given out. */
 function measureProofs({ engine, chain }: GrowingStore, tree: Tree): ProofTimes {
   const columns = engine.columns.map(({ name }) => name);
-  const query = new Query(engine.snapshot(columns), columns, syntheticLedger.traits);
+  const query = new Query(engine.snapshot(columns), columns, CARDANO_FORM.ledger.traits);
   try {
-    const network = { ...openNetwork('devnet', null), ledger: syntheticLedger };
+    const network = { ...openNetwork('devnet', null), ledger: CARDANO_FORM.ledger };
     const prover = new Prover(query, query, { network, projections: [tree] });
     const prove: number[] = [];
     const verify: number[] = [];

@@ -1,18 +1,20 @@
 /**
  * A synthetic chain for the growth benchmark: blocks of real shape (three
- * outputs a transaction, base addresses that are used again, real output
- * bytes) without the cost of encoding and decoding whole blocks. Everything
- * follows from counters, so twenty million outputs need 80 MB of memory.
+ * outputs a transaction, owners that are paid again, real output bytes) without
+ * the cost of encoding and decoding whole blocks. Everything follows from
+ * counters, so twenty million outputs need 80 MB of memory. Owners are base
+ * addresses of Cardano, or scripts of the Bitcoin family (P2WPKH).
  */
 
 import { blake2b256 } from '../src/crypto/hash.ts';
-import type { Block, Create, Spend, Tx } from '../src/ledgers/ledger.ts';
+import { bitcoinLedger, bitcoinNetwork } from '../src/ledgers/bitcoin/index.ts';
+import { cardanoLedger, cardanoNetwork } from '../src/ledgers/cardano/index.ts';
+import type { Block, Create, Ledger, Spend, Tx } from '../src/ledgers/ledger.ts';
 import { writeU32 } from '../src/util/bytes.ts';
 import { CborWriter } from '../src/util/cbor-write.ts';
 
 export const OUTPUTS_PER_TX = 3;
 const ADDRESS_BYTES = 57;
-const OUTPUT_BYTES = 1 + 2 + ADDRESS_BYTES + 9;
 /** No counter reaches it. */
 const HOT_ADDRESS = 0x7fff_ffff;
 const NO_BYTES = new Uint8Array(0);
@@ -33,6 +35,71 @@ function spread(kind: number, number: number, to: Uint8Array, at: number, length
     writeU32(to, at + i, state);
   }
 }
+
+type BlockFacts = Pick<Block, 'slot' | 'hash' | 'era' | 'extra' | 'headerBytes'>;
+
+/** What differs between the families. */
+export interface ChainForm {
+  readonly ledger: Ledger;
+  readonly outputBytes: number;
+  /** Where its owner stands in an output. */
+  readonly owner: { readonly at: number; readonly bytes: number };
+  /** Writes an output to the owner with this number; `value` has 32 bits. */
+  writeOutput(to: Uint8Array, at: number, owner: number, value: number): void;
+  facts(height: number, prevHash: Uint8Array | null): BlockFacts;
+}
+
+/** One stake key has three addresses. */
+function writeAddress(to: Uint8Array, at: number, owner: number): void {
+  to[at] = 0x01;
+  spread(2, owner, to, at + 1, 28);
+  spread(3, owner === HOT_ADDRESS ? owner : Math.floor(owner / 3), to, at + 29, 28);
+}
+
+/** A ledger without a genesis, and blocks of Conway's length. */
+export const CARDANO_FORM: ChainForm = {
+  ledger: cardanoLedger(cardanoNetwork('devnet'), { utxos: { byron: [], shelley: [] }, byronHash: null }),
+  outputBytes: 3 + ADDRESS_BYTES + 9,
+  owner: { at: 3, bytes: ADDRESS_BYTES },
+  writeOutput(to, at, owner, value) {
+    to[at] = 0x82;
+    to[at + 1] = 0x58;
+    to[at + 2] = ADDRESS_BYTES;
+    writeAddress(to, at + 3, owner);
+    const coin = at + 3 + ADDRESS_BYTES;
+    to[coin] = 0x1b;
+    writeU32(to, coin + 1, 0);
+    writeU32(to, coin + 5, value);
+  },
+  facts(height, prevHash) {
+    const headerBytes = header(height, 20 * height, prevHash);
+    return { slot: 20 * height, hash: blake2b256(headerBytes), era: 7, extra: NO_BYTES, headerBytes };
+  },
+};
+
+const SCRIPT_BYTES = 22;
+
+/** Outputs to a hash of a key. The first block is not that of any network. */
+export const BITCOIN_FORM: ChainForm = {
+  ledger: { ...bitcoinLedger(bitcoinNetwork('bitcoin-regtest')), transition: () => null },
+  outputBytes: 9 + SCRIPT_BYTES,
+  owner: { at: 9, bytes: SCRIPT_BYTES },
+  writeOutput(to, at, owner, value) {
+    to.fill(0, at, at + 8);
+    // Four bytes of a value that has its lowest byte first.
+    writeU32(to, at, value);
+    to[at + 8] = SCRIPT_BYTES;
+    to[at + 9] = 0;
+    to[at + 10] = SCRIPT_BYTES - 2;
+    spread(2, owner, to, at + 11, SCRIPT_BYTES - 2);
+  },
+  facts(height, prevHash) {
+    const extra = new Uint8Array(84);
+    writeU32(extra, 4, height);
+    extra.set(prevHash ?? NO_BYTES, 8);
+    return { slot: height, hash: blake2b256(extra), era: 0, extra };
+  },
+};
 
 /** As long as those of Conway are, so that a snapshot can be taken: the fields that nobody looks at are zeros. */
 function header(height: number, slot: number, prevHash: Uint8Array | null): Uint8Array {
@@ -57,18 +124,18 @@ export class SyntheticChain {
   private state = 0x1234_5678;
 
   private readonly hot: number;
+  private readonly form: ChainForm;
 
   /** `hot`: one output in so many goes to one and the same address; 0: none does. */
-  constructor(capacity: number, hot = 0) {
+  constructor(capacity: number, hot = 0, form = CARDANO_FORM) {
     this.live = new Int32Array(capacity);
     this.hot = hot;
+    this.form = form;
   }
 
   hotAddress(): Uint8Array {
     const address = new Uint8Array(ADDRESS_BYTES);
-    address[0] = 0x01;
-    spread(2, HOT_ADDRESS, address, 1, 28);
-    spread(3, HOT_ADDRESS, address, 29, 28);
+    writeAddress(address, 0, HOT_ADDRESS);
     return address;
   }
 
@@ -97,7 +164,7 @@ export class SyntheticChain {
 
   /** The next block: `txs` transactions of three outputs and, together, `spends` inputs. */
   block(txs: number, spends: number): Block {
-    const raw = new Uint8Array(32 * spends + OUTPUT_BYTES * OUTPUTS_PER_TX * txs + 4);
+    const raw = new Uint8Array(32 * spends + this.form.outputBytes * OUTPUTS_PER_TX * txs + 4);
     const list: Tx[] = [];
     let at = 0;
     for (let t = 0; t < txs; t++) {
@@ -112,7 +179,7 @@ export class SyntheticChain {
       list.push({ id: this.txId(), valid: true, spends: inputs, creates: [] });
     }
     // Outputs become spendable with the next block: same-block spending is another benchmark's matter.
-    const full = list.map((tx, t) => ({ ...tx, creates: this.createOutputs(raw, at + t * OUTPUTS_PER_TX * OUTPUT_BYTES) }));
+    const full = list.map((tx, t) => ({ ...tx, creates: this.createOutputs(raw, at + t * OUTPUTS_PER_TX * this.form.outputBytes) }));
     return this.seal(raw, full);
   }
 
@@ -125,24 +192,17 @@ export class SyntheticChain {
   }
 
   private createOutputs(raw: Uint8Array, from: number): Create[] {
+    const { outputBytes, owner } = this.form;
     const creates: Create[] = [];
     for (let index = 0; index < OUTPUTS_PER_TX; index++) {
-      const start = from + index * OUTPUT_BYTES;
-      raw[start] = 0x82;
-      raw[start + 1] = 0x58;
-      raw[start + 2] = ADDRESS_BYTES;
-      raw[start + 3] = 0x01;
-      // One address holds three outputs on average, one stake key three addresses.
+      const start = from + index * outputBytes;
+      // One address holds three outputs on average.
       const isHot = this.hot > 0 && this.outputs % this.hot === 0;
-      const address = isHot ? HOT_ADDRESS : this.random(1 + Math.floor(this.outputs / 3));
-      spread(2, address, raw, start + 4, 28);
-      spread(3, isHot ? HOT_ADDRESS : Math.floor(address / 3), raw, start + 32, 28);
-      const coin = start + 3 + ADDRESS_BYTES;
-      raw[coin] = 0x1b;
       const valueLo = mix(this.outputs);
-      writeU32(raw, coin + 1, 0);
-      writeU32(raw, coin + 5, valueLo);
-      creates.push({ index, start, end: start + OUTPUT_BYTES, addressStart: start + 3, addressEnd: coin, valueHi: 0, valueLo, flags: 0 });
+      this.form.writeOutput(raw, start, isHot ? HOT_ADDRESS : this.random(1 + Math.floor(this.outputs / 3)), valueLo);
+      const addressStart = start + owner.at;
+      const addressEnd = addressStart + owner.bytes;
+      creates.push({ index, start, end: start + outputBytes, addressStart, addressEnd, valueHi: 0, valueLo, flags: 0 });
       this.live[this.liveCount++] = this.outputs++;
     }
     return creates;
@@ -151,9 +211,8 @@ export class SyntheticChain {
   private seal(raw: Uint8Array, txs: readonly Tx[]): Block {
     const height = this.height++;
     const prevHash = this.last;
-    const headerBytes = header(height, 20 * height, prevHash);
-    const hash = blake2b256(headerBytes);
-    this.last = hash;
-    return { raw, height, slot: 20 * height, hash, prevHash, boundary: false, era: 7, txs, extra: NO_BYTES, headerBytes };
+    const facts = this.form.facts(height, prevHash);
+    this.last = facts.hash;
+    return { raw, height, prevHash, boundary: false, txs, ...facts };
   }
 }
