@@ -7,17 +7,19 @@
  * Several blocks are told from one snapshot: they are undone over it one after
  * the other, in memory, and handed out oldest first.
  */
-import type { Reader } from '../engine/engine.ts';
+import type { Reader, Row } from '../engine/engine.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import type { Projection } from '../projections/projection.ts';
+import type { UndoneBlock } from '../state/back.ts';
 import { rowKey } from '../state/blocks.ts';
 import { type Head, headKey, readHead, writeHead } from '../state/head.ts';
 import { type PrunedHeights, pruneStep } from '../state/pruned.ts';
 import { blocksToUndo, writeStepBack } from '../state/step-back.ts';
 import { compareBytes } from '../util/bytes.ts';
 import { assert, UnspentError } from '../util/errors.ts';
+import { PUBLISH_UNDO_BLOCKS } from '../util/limits.ts';
 import type { ColumnChange } from './change.ts';
-import { RowChanges } from './row-changes.ts';
+import { type RowChange, RowChanges } from './row-changes.ts';
 import { RowOverlay } from './row-overlay.ts';
 
 /** What of a store is published, and what it takes to undo its blocks. */
@@ -39,14 +41,28 @@ export interface BlockMove {
 }
 
 /** The undoing of the newest block that the reader shows. */
-export function undoNewest(reader: Reader, undoable: Undoable, projections = undoable.makeProjections()): BlockMove {
+export function undoNewest(reader: Reader, undoable: Undoable): BlockMove {
   const head = readHead(reader);
   assert(head !== null, 'there is a block to undo');
-  const undone = blocksToUndo(reader, headKey(head), null, 1);
-  const changes = new RowChanges();
-  const below = writeStepBack(undone, head, { projections, options: undoable.options }, reader, changes);
-  writeHead(changes, below);
-  return { row: undone[0].row, head, below, undo: changes.list(undoable.isLocal) };
+  const [block] = blocksToUndo(reader, headKey(head), null, 1);
+  const undo = new RowChanges();
+  const below = writeUndo(block, head, reader, undoable, undoable.makeProjections(), undo);
+  return { row: block.row, head, below, undo: undo.list(undoable.isLocal) };
+}
+
+/** The head below; null: the origin. `under`: the block right below, where that is known. */
+function writeUndo(
+  block: UndoneBlock,
+  head: Head,
+  reader: Reader,
+  { options }: Undoable,
+  projections: readonly Projection[],
+  undo: RowChanges,
+  under?: ChainRow,
+): Head | null {
+  const below = writeStepBack([block], head, { projections, options }, reader, undo, under);
+  writeHead(undo, below);
+  return below;
 }
 
 export interface AppliedBlock {
@@ -62,39 +78,94 @@ export interface AppliedBlocks {
   readonly blocks: readonly AppliedBlock[];
 }
 
-/** What the blocks above `from` (null: all) did. The reader shows the newest of them. Throws EXPIRED where that takes more than `bytesMax` of memory. */
+/**
+ * What the blocks above `from` (null: all) did. The reader shows the newest of them. A portion of blocks is read at once,
+ * before and after their undoing: a read of the engine costs the call more than the row. Throws EXPIRED where that takes
+ * more than `bytesMax` of memory.
+ */
 export function appliedSince(reader: Reader, from: ChainRow | null, undoable: Undoable, bytesMax: number): AppliedBlocks {
   const floor = from === null ? null : rowKey(from);
   const overlay = new RowOverlay(reader);
   const projections = undoable.makeProjections();
   const blocks: AppliedBlock[] = [];
-  for (let head = readHead(reader); head !== null && isAbove(head, floor); head = readHead(overlay)) {
-    const { row, undo } = undoNewest(overlay, undoable, projections);
-    blocks.push({ row, head, columns: before(overlay, undo) });
-    overlay.apply(undo);
-    if (overlay.bytes > bytesMax) throw tooFar(blocks.length, bytesMax);
+  let head = readHead(reader);
+  while (head !== null && isAbove(head, floor)) {
+    // Undoing a block leaves the rows of those below it as they are, so they can be read before it.
+    const undone = blocksToUndo(reader, headKey(head), floor, PUBLISH_UNDO_BLOCKS);
+    const moves: TouchedRows[] = [];
+    for (const [i, block] of undone.entries()) {
+      assert(head !== null, 'there is a block to undo');
+      const undo = new RowChanges();
+      const below = writeUndo(block, head, overlay, undoable, projections, undo, undone.at(i + 1)?.row);
+      moves.push({ row: block.row, head, columns: touched(overlay, undo, undoable) });
+      overlay.take(undo);
+      if (overlay.bytes > bytesMax) throw tooFar(blocks.length + moves.length, bytesMax);
+      head = below;
+    }
+    blocks.push(...readBefore(reader, moves));
   }
-  return { from: readHead(overlay), blocks: blocks.reverse() };
+  return { from: head, blocks: blocks.reverse() };
 }
 
 function isAbove(head: Head, floor: Uint8Array | null): boolean {
   return floor === null || compareBytes(headKey(head), floor) > 0;
 }
 
-/** The rows that a change touches, as they are before it. */
-function before(reader: Reader, changes: readonly ColumnChange[]): ColumnChange[] {
-  return changes.map(({ column, puts, deletes }) => {
-    const keys = [...puts.map(([key]) => key), ...deletes];
-    const values = reader.getMany(column, keys);
-    const put: (readonly [Uint8Array, Uint8Array])[] = [];
-    const deleted: Uint8Array[] = [];
-    keys.forEach((key, i) => {
-      const value = values[i];
-      if (value === undefined) deleted.push(key);
-      else put.push([key, value]);
-    });
-    return { column, puts: put, deletes: deleted };
-  });
+/** The rows that the undoing of a block touches. */
+interface TouchedRows {
+  readonly row: ChainRow;
+  readonly head: Head;
+  readonly columns: readonly TouchedColumn[];
+}
+
+interface TouchedColumn {
+  readonly column: string;
+  readonly keys: readonly Uint8Array[];
+  /** What newer blocks, which are undone already, left of them; undefined: the row is as the reader below has it. */
+  readonly known: readonly (RowChange | undefined)[];
+}
+
+function touched(overlay: RowOverlay, undo: RowChanges, { isLocal }: Undoable): TouchedColumn[] {
+  const columns: TouchedColumn[] = [];
+  for (const [column, rows] of undo.columns) {
+    const top = overlay.onTop(column);
+    const keys: Uint8Array[] = [];
+    const known: (RowChange | undefined)[] = [];
+    for (const [text, { key }] of rows) {
+      if (isLocal(column, key)) continue;
+      keys.push(key);
+      known.push(top?.get(text));
+    }
+    if (keys.length > 0) columns.push({ column, keys, known });
+  }
+  return columns;
+}
+
+/** The rows as they were before the undoing, which is what the blocks made of them. */
+function readBefore(reader: Reader, moves: readonly TouchedRows[]): AppliedBlock[] {
+  const wanted = new Map<string, Uint8Array[]>();
+  for (const { columns } of moves) {
+    for (const { column, keys, known } of columns) {
+      const list = wanted.get(column) ?? [];
+      wanted.set(column, list);
+      for (const [i, key] of keys.entries()) if (known[i] === undefined) list.push(key);
+    }
+  }
+  const values = new Map([...wanted].map(([column, keys]) => [column, reader.getMany(column, keys).values()]));
+  return moves.map(({ row, head, columns }) => ({
+    row,
+    head,
+    columns: columns.map(({ column, keys, known }) => {
+      const puts: Row[] = [];
+      const deletes: Uint8Array[] = [];
+      for (const [i, key] of keys.entries()) {
+        const value = known[i] === undefined ? values.get(column)?.next().value : known[i].value;
+        if (value === undefined) deletes.push(key);
+        else puts.push([key, value]);
+      }
+      return { column, puts, deletes };
+    }),
+  }));
 }
 
 /** A portion of pruning. */

@@ -158,7 +158,7 @@ export class Publisher {
       // The mark belongs to the rollback; other reserved rows may tell of pruning, which comes after it.
       changes.set(CHAIN, HORIZON_KEY, moment.snapshot.get(CHAIN, HORIZON_KEY));
       const position = below === null ? positionAt(null) : pointPosition(below);
-      await this.publish([{ kind: 'undone', block, head: below, position, columns: changes.list() }]);
+      await this.publishAndRead({ kind: 'undone', block, head: below, position, columns: changes.list() });
     }
   }
 
@@ -174,7 +174,7 @@ export class Publisher {
       if (portion === null) return;
       isDone = portion.isDone;
       if (portion.columns.length === 0) continue;
-      await this.publish([{ kind: 'upkeep', block: head, head, position: this.positionOf(moment, head), columns: portion.columns }]);
+      await this.publishAndRead({ kind: 'upkeep', block: head, head, position: this.positionOf(moment, head), columns: portion.columns });
     }
   }
 
@@ -225,13 +225,18 @@ export class Publisher {
     if (group.length > 0) await this.publish(group);
   }
 
+  /** Of a change after which the state of the copy is read again. */
+  private async publishAndRead(change: CopyChange): Promise<void> {
+    await this.publish([change]);
+    this.state.moved(change.columns);
+  }
+
   private async publish(changes: readonly CopyChange[]): Promise<void> {
     this.options.signal?.throwIfAborted();
     const started = performance.now();
     const { height } = this.head;
     this.head = await this.target.publish(changes);
     for (const change of changes) {
-      this.state.moved(change.columns);
       if (this.reserved !== null) trackReserved(this.reserved, change);
       this.counts.rows += changeRows(change);
       this.counts.bytes += changeBytes(change);

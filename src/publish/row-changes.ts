@@ -28,11 +28,11 @@ export class RowChanges implements Batch {
   }
 
   put(column: string, key: Uint8Array, value: Uint8Array): void {
-    this.set(column, Uint8Array.from(key), Uint8Array.from(value));
+    this.set(column, new Uint8Array(key), new Uint8Array(value));
   }
 
   del(column: string, key: Uint8Array): void {
-    this.set(column, Uint8Array.from(key), undefined);
+    this.set(column, new Uint8Array(key), undefined);
   }
 
   /** The bytes are kept, not copied. */

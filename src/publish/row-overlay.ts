@@ -5,11 +5,11 @@
  */
 import type { Reader, Row, ScanOptions } from '../engine/engine.ts';
 import type { ColumnChange } from './change.ts';
-import { keyText } from './row-changes.ts';
+import { keyText, type RowChange, RowChanges } from './row-changes.ts';
 
 interface ColumnOverlay {
-  readonly values: Map<string, { readonly key: Uint8Array; readonly value: Uint8Array | undefined }>;
-  /** Keys in order, from the first scan on. */
+  readonly values: Map<string, RowChange>;
+  /** Keys from the last to the first, from the first scan on: undoing blocks adds keys below those before, and that is its end. */
   sorted: string[] | null;
 }
 
@@ -24,9 +24,16 @@ export class RowOverlay implements Reader {
   }
 
   apply(changes: readonly ColumnChange[]): void {
-    for (const { column, puts, deletes } of changes) {
-      for (const [key, value] of puts) this.set(column, key, value);
-      for (const key of deletes) this.set(column, key, undefined);
+    const collected = new RowChanges();
+    collected.add(changes);
+    this.take(collected);
+  }
+
+  /** The same of changes whose keys are texts already. */
+  take(changes: RowChanges): void {
+    for (const [column, rows] of changes.columns) {
+      const overlay = this.overlayOf(column);
+      for (const [text, change] of rows) this.set(overlay, text, change);
     }
   }
 
@@ -36,7 +43,7 @@ export class RowOverlay implements Reader {
   }
 
   getMany(column: string, keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    const values = this.columns.get(column)?.values;
+    const values = this.onTop(column);
     if (values === undefined) return this.below.getMany(column, keys);
     const found = keys.map((key) => values.get(keyText(key)));
     const others = keys.filter((_, i) => found[i] === undefined);
@@ -45,74 +52,81 @@ export class RowOverlay implements Reader {
     return found.map((known) => (known === undefined ? rest[next++] : known.value));
   }
 
+  /** What is on top of the reader below, by the texts of keys; undefined: nothing. */
+  onTop(column: string): ReadonlyMap<string, RowChange> | undefined {
+    return this.columns.get(column)?.values;
+  }
+
   scan(column: string, options: ScanOptions = {}): Iterable<Row> {
     const overlay = this.columns.get(column);
     return overlay === undefined ? this.below.scan(column, options) : this.merged(column, overlay, options);
   }
 
-  private set(column: string, key: Uint8Array, value: Uint8Array | undefined): void {
+  private overlayOf(column: string): ColumnOverlay {
     let overlay = this.columns.get(column);
     if (overlay === undefined) {
       overlay = { values: new Map(), sorted: null };
       this.columns.set(column, overlay);
     }
-    const text = keyText(key);
-    if (overlay.sorted !== null && !overlay.values.has(text)) overlay.sorted.splice(placeOf(overlay.sorted, text), 0, text);
-    overlay.values.set(text, { key, value });
-    this.bytes += key.length + (value?.length ?? 0);
+    return overlay;
+  }
+
+  private set({ values, sorted }: ColumnOverlay, text: string, change: RowChange): void {
+    if (sorted !== null && !values.has(text)) sorted.splice(placeOf(sorted, text), 0, text);
+    values.set(text, change);
+    this.bytes += change.key.length + (change.value?.length ?? 0);
   }
 
   private *merged(column: string, overlay: ColumnOverlay, options: ScanOptions): Iterable<Row> {
-    const { reverse = false, limit = Number.POSITIVE_INFINITY } = options;
-    const { limit: _, ...range } = options;
+    const { reverse = false, limit } = options;
     const own = [...ownRows(overlay, options)];
-    let [next, count] = [0, 0];
+    let [next, left] = [0, limit ?? Number.POSITIVE_INFINITY];
+    // Each row on top hides one below at most. Without a limit the engine would read ahead for a scan that wants one row.
+    const range = limit === undefined ? options : { ...options, limit: limit + own.length };
     for (const row of this.below.scan(column, range)) {
       const text = keyText(row[0]);
-      for (; next < own.length && (reverse ? own[next].text > text : own[next].text < text); next++) {
+      for (; next < own.length && (reverse ? own[next].text >= text : own[next].text <= text); next++) {
         const { key, value } = own[next];
         if (value === undefined) continue;
-        if (count++ >= limit) return;
+        if (left-- === 0) return;
         yield [key.slice(), value.slice()];
       }
-      if (overlay.values.has(text)) continue;
-      if (count++ >= limit) return;
+      if (own[next - 1]?.text === text) continue;
+      if (left-- === 0) return;
       yield row;
     }
     for (; next < own.length; next++) {
       const { key, value } = own[next];
       if (value === undefined) continue;
-      if (count++ >= limit) return;
+      if (left-- === 0) return;
       yield [key.slice(), value.slice()];
     }
   }
 }
 
-interface OwnRow {
+interface OwnRow extends RowChange {
   readonly text: string;
-  readonly key: Uint8Array;
-  readonly value: Uint8Array | undefined;
 }
 
 /** Those on top that are in the range, in its direction. */
 function* ownRows(overlay: ColumnOverlay, { gte, lt, reverse = false }: ScanOptions): Iterable<OwnRow> {
-  overlay.sorted ??= [...overlay.values.keys()].sort();
+  overlay.sorted ??= [...overlay.values.keys()].sort().reverse();
   const { sorted, values } = overlay;
-  const from = gte === undefined ? 0 : placeOf(sorted, keyText(gte));
-  const to = lt === undefined ? sorted.length : placeOf(sorted, keyText(lt));
+  const from = lt === undefined ? 0 : placeOf(sorted, keyText(lt));
+  const to = gte === undefined ? sorted.length : placeOf(sorted, keyText(gte));
   for (let i = from; i < to; i++) {
-    const text = sorted[reverse ? from + to - 1 - i : i];
+    const text = sorted[reverse ? i : from + to - 1 - i];
     const known = values.get(text);
     if (known !== undefined) yield { text, ...known };
   }
 }
 
-/** Of the first that is not below. */
+/** Of the first that is below; `sorted` is from the last to the first. */
 function placeOf(sorted: readonly string[], text: string): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (sorted[middle] < text) low = middle + 1;
+    if (sorted[middle] >= text) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -5,7 +5,7 @@
  * what the block changed.
  */
 import type { Batch, Reader } from '../engine/engine.ts';
-import { CHAIN, readChainRow } from '../projections/chain.ts';
+import { CHAIN, type ChainRow, readChainRow } from '../projections/chain.ts';
 import { AT, type Coin } from '../projections/coin.ts';
 import type { Projection, Step } from '../projections/projection.ts';
 import { equalBytes, readU32, toHex } from '../util/bytes.ts';
@@ -38,13 +38,14 @@ export function blocksToUndo(reader: Reader, tip: Uint8Array, floor: Uint8Array 
   });
 }
 
-/** Returns the head below, which the caller writes; null: the origin. `head`: the one that is taken back. */
+/** Returns the head below, which the caller writes; null: the origin. `head`: the one that is taken back; `under`: the block below, where it is known. */
 export function writeStepBack(
   undone: readonly UndoneBlock[],
   head: Head,
   { projections, options }: Undoing,
   reader: Reader,
   batch: Batch,
+  under?: ChainRow,
 ): Head | null {
   const step = planBack(undone, options.utxo, reader);
   // Reverse order of apply, so that a projection may rely on those before it.
@@ -57,7 +58,7 @@ export function writeStepBack(
     batch.del(DELTA, key);
     missing += delta.missing;
   }
-  const below = blockBelow(reader, undone[undone.length - 1].key);
+  const below = under ?? blockBelow(reader, undone[undone.length - 1].key);
   lowerPruned(below?.height ?? -1, reader, batch);
   if (below === null) return null;
   const { height, slot, boundary, era } = below;

@@ -874,6 +874,8 @@ export const COPY_ATTEMPTS_MAX = 64;
 export const COPY_ATTEMPT_BYTES_MAX = 8 * 1024 * 1024;
 /** Bytes of rows that are held to tell how a copy gets from its block to the newest: some thousand blocks. More, and the copy begins anew. */
 export const PUBLISH_PLAN_BYTES_MAX = 256 * 1024 * 1024;
+/** Blocks whose rows are read at once to tell what they did: at more than that a call of the engine is no part of what a block costs. */
+export const PUBLISH_UNDO_BLOCKS = 100;
 /** Rows, and bytes of them, of changes that are published in one transaction while behind: past that nothing is gained, and readers wait for less. */
 export const PUBLISH_GROUP_ROWS = 20_000;
 export const PUBLISH_GROUP_BYTES = 16 * 1024 * 1024;
