@@ -41,6 +41,10 @@ export class FencedHead {
   private readonly options: Pick<PostgresConnectionOptions, 'url' | 'beforeStatement'>;
   private isPrepared = false;
   private isLeading = false;
+  /** The last statement of `beat`, however it ends. */
+  private beating: Promise<unknown> = Promise.resolve();
+  /** A NOTIFY waits for its turn. */
+  private isNotifying = false;
   current: PublishedHead & { readonly generation: number } = NOTHING;
 
   constructor(url: string, form: 'columns' | 'sql', { beforeStatement, publisher }: PostgresTargetOptions) {
@@ -177,17 +181,28 @@ export class FencedHead {
     }
   }
 
-  /** Readers also look by themselves: whether this arrives does not matter. */
+  /** Readers also look by themselves: whether this arrives does not matter. While one waits for its turn, it tells of what follows, too. */
   private notify(): void {
-    void this.beat.query(`NOTIFY ${HEAD_CHANNEL}, '${this.plainSchema}'`).catch(() => undefined);
+    if (this.isNotifying) return;
+    this.isNotifying = true;
+    const turn = this.inTurn(() => {
+      this.isNotifying = false;
+      return this.beat.query(`NOTIFY ${HEAD_CHANNEL}, '${this.plainSchema}'`);
+    });
+    turn.catch(() => undefined);
   }
 
   async renew(): Promise<void> {
-    const changed = await this.beat.change(
-      `UPDATE ${this.schema}.head SET lease_until = now() + $2 * interval '1 millisecond' WHERE epoch = $1`,
-      [this.current.epoch, PUBLISH_LEASE_MS],
-    );
+    const text = `UPDATE ${this.schema}.head SET lease_until = now() + $2 * interval '1 millisecond' WHERE epoch = $1`;
+    const changed = await this.inTurn(() => this.beat.change(text, [this.current.epoch, PUBLISH_LEASE_MS]));
     if (changed !== 1) throw this.fenced();
+  }
+
+  /** One statement of `beat` after the other: the driver takes no second one while one is under way. */
+  private inTurn<T>(body: () => Promise<T>): Promise<T> {
+    const turn = this.beating.then(body);
+    this.beating = turn.catch(() => undefined);
+    return turn;
   }
 
   async close(): Promise<void> {
