@@ -10,16 +10,14 @@
  * Also one block a commit against groups, and undoing blocks against applying them.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/load.ts';
 import type { Config } from '../src/config/schema.ts';
 import { decodeBlock } from '../src/ledgers/cardano/index.ts';
 import { type OpenOptions, type OpenStore, openStore } from '../src/store/store.ts';
-import { Cursor } from '../src/util/cbor.ts';
 import { UnspentError } from '../src/util/errors.ts';
 import { type FinalRows, finalRows, floor } from './floor.ts';
-import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
+import { type BenchOptions, best, option, rawBlocks, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
 
 const ROLLBACK_BLOCKS = 2000;
 
@@ -135,22 +133,6 @@ function print(chain: Chain, f: Figures, options: BenchOptions): void {
     `  one by one  ${f.oneByOne.seconds} s   ${f.oneByOne.blocksPerSecond} blocks/s, ${f.oneByOne.toGrouped} x the grouped sync`,
   );
   say(options, `  undo ${f.rollback.blocks}   ${f.rollback.seconds} s   ${f.rollback.toApply} x applying them one by one`);
-}
-
-function rawBlocks(folder: string): Uint8Array[] {
-  const blocks: Uint8Array[] = [];
-  for (const name of readdirSync(folder)
-    .filter((file) => file.endsWith('.chunk'))
-    .sort()) {
-    const bytes = readFileSync(join(folder, name));
-    const cursor = new Cursor(bytes);
-    while (cursor.at < bytes.length) {
-      const start = cursor.at;
-      cursor.skip();
-      blocks.push(bytes.subarray(start, cursor.at));
-    }
-  }
-  return blocks;
 }
 
 function decodeAll(blocks: readonly Uint8Array[], byronEpochSlots: number): number {

@@ -19,7 +19,7 @@ import { cassandraPlace } from '../src/publish/cassandra/place.ts';
 import type { CopyChange } from '../src/publish/change.ts';
 import type { PublishedIdentity } from '../src/publish/identity.ts';
 import { CassandraNode } from '../test/support/cassandra/cassandra-node.ts';
-import { type BenchOptions, option, round, say, timed } from './support.ts';
+import { type BenchOptions, option, ownProcessorSeconds, round, say, timed } from './support.ts';
 
 const [PUTS, DELETES, KEY_BYTES, VALUE_BYTES] = [5000, 4000, 34, 120];
 /** Rows of one batch, and batches that are under way, as the publisher has them. */
@@ -129,10 +129,9 @@ function madeChanges(count: number): CopyChange[] {
 
 async function measure(nodes: readonly CassandraNode[], body: () => Promise<void>): Promise<Measured> {
   const nodeSeconds = (): number => nodes.reduce((sum, node) => sum + node.processorSeconds, 0);
-  const [client, node] = [process.cpuUsage(), nodeSeconds()];
+  const [client, node] = [ownProcessorSeconds(), nodeSeconds()];
   const { seconds } = await timed(body);
-  const { user, system } = process.cpuUsage(client);
-  return { seconds, clientSeconds: (user + system) / 1e6, nodeSeconds: nodeSeconds() - node };
+  return { seconds, clientSeconds: ownProcessorSeconds() - client, nodeSeconds: nodeSeconds() - node };
 }
 
 function nothing(): Measured {

@@ -16,7 +16,6 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { LiveDevnet } from '../src/chains/cardano/devnet/live.ts';
@@ -26,13 +25,11 @@ import { toHex } from '../src/util/bytes.ts';
 import { TestPublisher } from '../test/support/copy/test-publisher.ts';
 import { PostgresServer } from '../test/support/sql/postgres-server.ts';
 import { load } from './http-client.ts';
-import { type BenchOptions, option, round, say, temporary } from './support.ts';
+import { type BenchOptions, option, ownProcessorSeconds, processorSecondsOf, round, say, temporary } from './support.ts';
 import { OUTPUTS_PER_TX, SyntheticChain } from './synthetic.ts';
 
 const BLOCK = { txs: 400, spends: 0 };
 const READERS = [1, 2];
-/** Of the kernel, for the times of processes. */
-const TICKS_PER_SECOND = 100;
 
 type Kind = 'point' | 'tx' | 'again';
 
@@ -115,8 +112,7 @@ async function embedded(store: OpenStore): Promise<OpenSide> {
     name: 'beside the store',
     ports: [Number(new URL(served.url).port)],
     cpu: async () => {
-      const { user, system } = process.cpuUsage();
-      return { servers: (user + system) / 1e6, database: 0 };
+      return { servers: ownProcessorSeconds(), database: 0 };
     },
     figures: async () => ({ reads: 0, repeats: 0, statements: 0, sleeps: 0 }),
   };
@@ -133,7 +129,10 @@ async function readersOf(url: string, count: number, postgres: PostgresServer): 
   const side: Side = {
     name: `${count} reader${count === 1 ? '' : 's'}`,
     ports: readers.map(({ port }) => port),
-    cpu: async () => ({ servers: sum(readers.map(({ child }) => cpuOf(child.pid ?? 0))), database: sum((await backends()).map(cpuOf)) }),
+    cpu: async () => ({
+      servers: sum(readers.map(({ child }) => processorSecondsOf(child.pid ?? 0))),
+      database: sum((await backends()).map(processorSecondsOf)),
+    }),
     async figures() {
       const documents = await Promise.all(readers.map(async ({ port }) => (await fetch(`http://127.0.0.1:${port}/api/v1/status`)).json()));
       const copies = documents.map((document) => (document as { copy: Record<string, number> }).copy);
@@ -163,17 +162,6 @@ async function startReader(url: string): Promise<{ child: ChildProcess; port: nu
     if (part === '}') break;
   }
   return { child, port: Number(new URL((JSON.parse(text) as { url: string }).url).port) };
-}
-
-/** Seconds of processor time of a process. */
-function cpuOf(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-  } catch {
-    // It has ended; or this system does not tell.
-    return 0;
-  }
 }
 
 async function measure(side: Side, kind: Kind, paths: Record<Kind, string[]>, seconds: number, connections: number) {

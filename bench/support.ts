@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gunzipSync } from 'node:zlib';
+import { Cursor } from '../src/util/cbor.ts';
 import { UnspentError } from '../src/util/errors.ts';
 
 export interface BenchOptions {
@@ -39,6 +40,43 @@ export function unpackChunks(from: string, names: RegExp, to: string): void {
   for (const file of files) {
     if (names.test(file)) writeFileSync(join(to, file.replace(/\.gz$/, '')), gunzipSync(readFileSync(join(from, file))));
   }
+}
+
+/** The blocks of a folder of chunks, in their order. */
+export function rawBlocks(folder: string): Uint8Array[] {
+  const blocks: Uint8Array[] = [];
+  for (const name of readdirSync(folder)
+    .filter((file) => file.endsWith('.chunk'))
+    .sort()) {
+    const bytes = readFileSync(join(folder, name));
+    const cursor = new Cursor(bytes);
+    while (cursor.at < bytes.length) {
+      const start = cursor.at;
+      cursor.skip();
+      blocks.push(bytes.subarray(start, cursor.at));
+    }
+  }
+  return blocks;
+}
+
+/** Of the kernel, for the times of processes. */
+const TICKS_PER_SECOND = 100;
+
+/** Seconds of processor time that another process has used so far. */
+export function processorSecondsOf(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  } catch {
+    // It has ended; or this system does not tell.
+    return 0;
+  }
+}
+
+/** Seconds of processor time that this process has used so far. */
+export function ownProcessorSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
 }
 
 export async function timed<T>(body: () => T | Promise<T>): Promise<{ seconds: number; result: T }> {

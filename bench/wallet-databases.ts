@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { executeIn } from '../test/support/sql/execute.ts';
 import { PostgresServer, withoutPostgres } from '../test/support/sql/postgres-server.ts';
 import { makeWalletSchema } from '../test/wallet/sql/wallet-files.ts';
+import { SERVER_SETTINGS } from './postgres.ts';
 import { temporary } from './support.ts';
 
 export interface BenchDatabases {
@@ -51,8 +52,6 @@ export function sqliteDatabases(folder?: string): BenchDatabases {
     remove: async () => own.remove(),
   };
 }
-
-const SERVER_SETTINGS = { fsync: 'on', full_page_writes: 'on', shared_buffers: '256MB', autovacuum: 'on', max_wal_size: '4GB' };
 
 /** Null: no URL is given, and no server comes with this platform. */
 export async function postgresDatabases(given: string | undefined, folder?: string): Promise<BenchDatabases | null> {

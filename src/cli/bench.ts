@@ -1,5 +1,5 @@
 /**
- * `bench cardano|bitcoin|relay|growth|proofs|cage|snapshot|http|readers|cassandra|kupo|engines|wallet|txs`: runs a benchmark of the checkout.
+ * `bench cardano|bitcoin|relay|growth|proofs|cage|snapshot|http|readers|publish|cassandra|kupo|engines|wallet|txs`: runs a benchmark of the checkout.
  * Each is a module in bench/ with its own options, which are handed over as they were typed.
  */
 import { existsSync } from 'node:fs';
@@ -17,6 +17,7 @@ const BENCHMARKS = {
   relay: 'sync over N2N and N2C against the folder itself; latency at the tip',
   http: 'requests a second at rest, while syncing, and of large answers',
   readers: 'the server beside its store against one and two readers of a copy in PostgreSQL',
+  publish: 'publishing into PostgreSQL against a bare COPY, a block at the tip, and what it costs a sync',
   cassandra: 'publishing into Cassandra against the batches of the bare driver',
   kupo: 'lists of 25 to 176,000 matches for eight clients at a time, as Kupo measures itself',
   proofs: 'what the Merkle structures and the set hash cost a sync; proofs and their verification as the set grows',
