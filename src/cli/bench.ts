@@ -1,5 +1,5 @@
 /**
- * `bench cardano|bitcoin|relay|growth|proofs|cage|snapshot|http|readers|publish|cassandra|kupo|engines|wallet|txs`: runs a benchmark of the checkout.
+ * `bench cardano|bitcoin|relay|growth|proofs|cage|snapshot|http|readers|publish|cassandra|scale|kupo|engines|wallet|txs`: runs a benchmark of the checkout.
  * Each is a module in bench/ with its own options, which are handed over as they were typed.
  */
 import { existsSync } from 'node:fs';
@@ -19,6 +19,7 @@ const BENCHMARKS = {
   readers: 'the server beside its store against one and two readers of a copy in PostgreSQL',
   publish: 'publishing into PostgreSQL against a bare COPY, a block at the tip, and what it costs a sync',
   cassandra: 'publishing into Cassandra against the batches of the bare driver',
+  scale: 'what chains of three sizes need and what breaks first, from measured costs a row: the tables of docs/scale.md',
   kupo: 'lists of 25 to 176,000 matches for eight clients at a time, as Kupo measures itself',
   proofs: 'what the Merkle structures and the set hash cost a sync; proofs and their verification as the set grows',
   cage: 'what following cages costs a chain without them; one trie of a million facts; blocks full of requests',

@@ -45,6 +45,7 @@ const SECTIONS: readonly Section[] = [
       'docs/readers.md',
       'docs/sql.md',
       'docs/cassandra.md',
+      'docs/scale.md',
       'docs/wallets.md',
       'docs/transactions.md',
       'docs/proofs.md',
