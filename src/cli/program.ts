@@ -7,6 +7,7 @@ import { registerBackup } from './backup.ts';
 import { registerBench } from './bench.ts';
 import { registerCage } from './cardano/cage.ts';
 import { registerRelay } from './cardano/relay.ts';
+import { registerChangesCommand } from './changes.ts';
 import { registerCompact } from './compact.ts';
 import { registerCompletion } from './completion/completion.ts';
 import { registerConfig } from './config.ts';
@@ -102,6 +103,7 @@ export function createProgram(surroundings: Surroundings): Program {
     registerUpgrade,
     registerSnapshot,
     registerPublish,
+    registerChangesCommand,
     registerDevnet,
     registerRelay,
     registerBench,

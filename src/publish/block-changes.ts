@@ -69,6 +69,8 @@ export interface AppliedBlock {
   readonly row: ChainRow;
   readonly head: Head;
   readonly columns: readonly ColumnChange[];
+  /** What takes it back, rows of this directory only included. */
+  readonly undo: RowChanges;
 }
 
 export interface AppliedBlocks {
@@ -78,33 +80,50 @@ export interface AppliedBlocks {
   readonly blocks: readonly AppliedBlock[];
 }
 
-/**
- * What the blocks above `from` (null: all) did. The reader shows the newest of them. A portion of blocks is read at once,
- * before and after their undoing: a read of the engine costs the call more than the row. Throws EXPIRED where that takes
- * more than `bytesMax` of memory.
- */
+/** What the blocks above `from` (null: all) did. The reader shows the newest of them. Throws EXPIRED where that takes more than `bytesMax` of memory. */
 export function appliedSince(reader: Reader, from: ChainRow | null, undoable: Undoable, bytesMax: number): AppliedBlocks {
-  const floor = from === null ? null : rowKey(from);
   const overlay = new RowOverlay(reader);
+  const blocks = [...appliedBlocks(overlay, from, undoable, { bytesMax, portion: PUBLISH_UNDO_BLOCKS })];
+  return { from: readHead(overlay), blocks: blocks.reverse() };
+}
+
+interface Bounds {
+  readonly bytesMax: number;
+  /** Blocks of a portion. */
+  readonly portion: number;
+}
+
+/**
+ * The same one by one, newest first: each is undone in the overlay, which begins as the reader below it. A portion of
+ * blocks is read at once, before and after their undoing: a read of the engine costs the call more than the row.
+ */
+export function* appliedBlocks(
+  overlay: RowOverlay,
+  from: ChainRow | null,
+  undoable: Undoable,
+  { bytesMax, portion }: Bounds,
+): Generator<AppliedBlock, void, void> {
+  const floor = from === null ? null : rowKey(from);
+  const reader = overlay.below;
   const projections = undoable.makeProjections();
-  const blocks: AppliedBlock[] = [];
-  let head = readHead(reader);
+  let count = 0;
+  let head = readHead(overlay);
   while (head !== null && isAbove(head, floor)) {
     // Undoing a block leaves the rows of those below it as they are, so they can be read before it.
-    const undone = blocksToUndo(reader, headKey(head), floor, PUBLISH_UNDO_BLOCKS);
+    const undone = blocksToUndo(reader, headKey(head), floor, portion);
     const moves: TouchedRows[] = [];
     for (const [i, block] of undone.entries()) {
       assert(head !== null, 'there is a block to undo');
       const undo = new RowChanges();
       const below = writeUndo(block, head, overlay, undoable, projections, undo, undone.at(i + 1)?.row);
-      moves.push({ row: block.row, head, columns: touched(overlay, undo, undoable) });
+      moves.push({ row: block.row, head, undo, columns: touched(overlay, undo, undoable) });
       overlay.take(undo);
-      if (overlay.bytes > bytesMax) throw tooFar(blocks.length + moves.length, bytesMax);
+      count++;
+      if (overlay.bytes > bytesMax) throw tooFar(count, bytesMax);
       head = below;
     }
-    blocks.push(...readBefore(reader, moves));
+    yield* readBefore(reader, moves);
   }
-  return { from: head, blocks: blocks.reverse() };
 }
 
 function isAbove(head: Head, floor: Uint8Array | null): boolean {
@@ -115,6 +134,7 @@ function isAbove(head: Head, floor: Uint8Array | null): boolean {
 interface TouchedRows {
   readonly row: ChainRow;
   readonly head: Head;
+  readonly undo: RowChanges;
   readonly columns: readonly TouchedColumn[];
 }
 
@@ -152,9 +172,10 @@ function readBefore(reader: Reader, moves: readonly TouchedRows[]): AppliedBlock
     }
   }
   const values = new Map([...wanted].map(([column, keys]) => [column, reader.getMany(column, keys).values()]));
-  return moves.map(({ row, head, columns }) => ({
+  return moves.map(({ row, head, undo, columns }) => ({
     row,
     head,
+    undo,
     columns: columns.map(({ column, keys, known }) => {
       const puts: Row[] = [];
       const deletes: Uint8Array[] = [];

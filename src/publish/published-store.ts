@@ -2,7 +2,7 @@
  * A store as a publisher sees it: its engine, and what it takes to say what its
  * blocks did. The same in the process of the store and in a thread beside it.
  */
-import type { Engine, Snapshot } from '../engine/engine.ts';
+import type { Engine, Reader, Snapshot } from '../engine/engine.ts';
 import type { Network } from '../families/family.ts';
 import type { Projection } from '../projections/projection.ts';
 import { type ProjectionTable, selectProjections } from '../projections/registry.ts';
@@ -23,39 +23,54 @@ export interface PublishedStore {
   readonly facts: PublishedFacts;
 }
 
-/** One moment of a store, with what of it is published. */
-export class StoreMoment implements Undoable {
-  readonly snapshot: Snapshot;
-  readonly query: Query;
+/** What it takes to tell what of a store is published, whoever has it open. */
+export type ViewedStore = Pick<PublishedStore, 'network' | 'projections' | 'table' | 'readSetting'> & {
+  readonly columns: readonly string[];
+  readonly selfContained: boolean;
+};
+
+/** What of a store is published, as one reader of it shows, and what it takes to undo its blocks. */
+export class PublishedView implements Undoable {
   readonly scope: PublishedScope;
-  readonly identity: PublishedIdentity;
   readonly options: { readonly utxo: boolean };
   readonly needsSpent: boolean;
   readonly isLocal: Undoable['isLocal'];
-  private readonly store: PublishedStore;
+  private readonly store: ViewedStore;
 
-  constructor(store: PublishedStore) {
+  constructor(reader: Reader, store: ViewedStore) {
     this.store = store;
-    const columns = store.engine.columns.map(({ name }) => name);
-    this.snapshot = store.engine.snapshot(columns);
-    this.query = new Query(this.snapshot, columns, store.network.ledger.traits);
-    this.scope = new PublishedScope(this.snapshot, this.projectionsOf(store.projections));
+    this.scope = new PublishedScope(reader, this.projectionsOf(store.projections));
     this.isLocal = (column, key) => this.scope.isLocal(column, key);
-    this.identity = this.scope.identity(store.facts);
-    this.options = { utxo: columns.includes(UNSPENT) };
-    this.needsSpent = undoNeedsSpent({ ...this.options, selfContained: store.facts.selfContained });
+    this.options = { utxo: store.columns.includes(UNSPENT) };
+    this.needsSpent = undoNeedsSpent({ ...this.options, selfContained: store.selfContained });
   }
 
   makeProjections(): readonly Projection[] {
     return this.projectionsOf(this.scope.projections);
   }
 
-  release(): void {
-    this.query.release();
-  }
-
   private projectionsOf(names: readonly string[]): readonly Projection[] {
     const { network, table, readSetting } = this.store;
     return selectProjections(names, network.ledger, table, readSetting);
+  }
+}
+
+/** One moment of a store, with what of it is published. */
+export class StoreMoment extends PublishedView {
+  readonly snapshot: Snapshot;
+  readonly query: Query;
+  readonly identity: PublishedIdentity;
+
+  constructor(store: PublishedStore) {
+    const columns = store.engine.columns.map(({ name }) => name);
+    const snapshot = store.engine.snapshot(columns);
+    super(snapshot, { ...store, columns, selfContained: store.facts.selfContained });
+    this.snapshot = snapshot;
+    this.query = new Query(snapshot, columns, store.network.ledger.traits);
+    this.identity = this.scope.identity(store.facts);
+  }
+
+  release(): void {
+    this.query.release();
   }
 }

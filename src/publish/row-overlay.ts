@@ -14,7 +14,7 @@ interface ColumnOverlay {
 }
 
 export class RowOverlay implements Reader {
-  private readonly below: Reader;
+  readonly below: Reader;
   private readonly columns = new Map<string, ColumnOverlay>();
   /** Bytes of keys and values on top, of every change so far. */
   bytes = 0;

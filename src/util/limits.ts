@@ -876,6 +876,13 @@ export const COPY_ATTEMPT_BYTES_MAX = 8 * 1024 * 1024;
 export const PUBLISH_PLAN_BYTES_MAX = 256 * 1024 * 1024;
 /** Blocks whose rows are read at once to tell what they did: at more than that a call of the engine is no part of what a block costs. */
 export const PUBLISH_UNDO_BLOCKS = 100;
+/** The same of one answer that tells changes over HTTP, of which some are made at a time; and blocks of one answer. */
+export const CHANGES_PLAN_BYTES_MAX = 64 * 1024 * 1024;
+export const CHANGES_BLOCKS_MAX = 1000;
+/** Blocks that are undone at once for it: others wait so long for their answers. */
+export const CHANGES_UNDO_BLOCKS = 10;
+/** Rows of one line of changes that begin with the whole state. */
+export const CHANGES_LINE_ROWS = 500;
 /** Rows, and bytes of them, of changes that are published in one transaction while behind: past that nothing is gained, and readers wait for less. */
 export const PUBLISH_GROUP_ROWS = 20_000;
 export const PUBLISH_GROUP_BYTES = 16 * 1024 * 1024;

@@ -79,9 +79,12 @@ export class OpenApiCheck {
   private body(pointer: string, { text, status }: Checked, url: string): void {
     const validate = this.compiled.get(pointer) ?? this.ajv.compile({ $ref: `${DOCUMENT}#/${pointer}` });
     this.compiled.set(pointer, validate);
-    const body: unknown = JSON.parse(text);
-    if (validate(body)) return;
-    assert.fail(`${status} of ${url} is not what the document says: ${this.ajv.errorsText(validate.errors)}\n${text.slice(0, 600)}`);
+    // Of lines each is a document of its own.
+    for (const part of pointer.endsWith('application~1jsonl/schema') ? text.trimEnd().split('\n') : [text]) {
+      const body: unknown = JSON.parse(part);
+      if (validate(body)) continue;
+      assert.fail(`${status} of ${url} is not what the document says: ${this.ajv.errorsText(validate.errors)}\n${part.slice(0, 600)}`);
+    }
   }
 }
 

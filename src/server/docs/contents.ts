@@ -43,6 +43,7 @@ const SECTIONS: readonly Section[] = [
       'docs/backup.md',
       'docs/packaging.md',
       'docs/readers.md',
+      'docs/replicas.md',
       'docs/sql.md',
       'docs/cassandra.md',
       'docs/scale.md',

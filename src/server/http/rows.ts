@@ -28,13 +28,17 @@ function arrayHead(count: number): Uint8Array {
   return Uint8Array.of(0x9a, count >>> 24, (count >>> 16) & 0xff, (count >>> 8) & 0xff, count & 0xff);
 }
 
-/** What stands before the first row and behind the last one in JSON. */
+/** What stands before the first row, between two and behind the last one in JSON. */
 export interface RowFrame {
   readonly open: string;
+  /** Default: a comma. */
+  readonly between?: string;
   readonly close: string;
 }
 
 const ARRAY_FRAME: RowFrame = { open: '[', close: ']' };
+/** A document a line. */
+export const LINES_FRAME: RowFrame = { open: '', between: '\n', close: '\n' };
 
 /** Every row as one array, made when the reader asks for more. CBOR: an array of indefinite length. */
 export class RowStream<Row = IndexedUtxo> extends Readable {
@@ -116,9 +120,9 @@ export class RowStream<Row = IndexedUtxo> extends Readable {
   }
 
   #text(rows: readonly EncodedRow[], last: boolean): string {
-    const comma = this.#written > 0 && rows.length > 0 ? ',' : '';
-    const { open, close } = this.#frame;
-    return `${this.#begun ? comma : open}${rows.join(',')}${last ? close : ''}`;
+    const { open, between = ',', close } = this.#frame;
+    const joint = this.#written > 0 && rows.length > 0 ? between : '';
+    return `${this.#begun ? joint : open}${rows.join(between)}${last ? close : ''}`;
   }
 
   #bytes(rows: readonly EncodedRow[], last: boolean): Uint8Array {

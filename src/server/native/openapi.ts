@@ -66,6 +66,12 @@ export function described(tag: Tag, summary: string, { json, rows, paged = false
   };
 }
 
+/** What the document says of a route that streams a JSON document a line. */
+export function describedLines(tag: Tag, summary: string, line: TSchema, description: string): object {
+  const content = { 'application/jsonl': { schema: line } };
+  return { tags: [tag], summary, description, response: { 200: { description: summary, headers: POINT_HEADERS, content } } };
+}
+
 /** What the document says of a route that answers with its own document and status. */
 export function describedStatus(summary: string, schema: TSchema, description: string, statuses: readonly number[] = [200]): object {
   const answers = statuses.map((status) => [

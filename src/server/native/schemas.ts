@@ -6,6 +6,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { OUTPUT_INDEX_MAX } from '../../ledgers/outpoint.ts';
 import { HTTP_PARAM_CHARS_MAX } from '../../util/limits.ts';
+import { CHANGE_COMPONENTS } from './schemas-changes.ts';
 import { historyComponents } from './schemas-history.ts';
 import { PROOF_COMPONENTS } from './schemas-proofs.ts';
 
@@ -271,6 +272,7 @@ export const COMPONENTS: Readonly<Record<string, TSchema>> = {
   Problem,
   ...historyComponents(PLACE),
   ...PROOF_COMPONENTS,
+  ...CHANGE_COMPONENTS,
 };
 
 export const ref = (name: string): TSchema => Type.Ref(`${name}#`);

@@ -28,6 +28,7 @@ const ROUTES: Readonly<Record<string, Make>> = {
   credentialTxs: (r) => `/credentials/${r.key('payment')}/txs${r.list()}`,
   block: (r) => `/blocks/${r.place}`,
   blockChanges: (r) => `/blocks/${r.place}/changes`,
+  columnChanges: (r) => `/changes?limit=${1 + r.random.int(6)}&after=${r.recent}`,
   latest: () => '/blocks/latest',
   roots: (r) => `/roots${r.at()}`,
   csmtRoot: (r) => `/csmt/root${r.at()}`,
@@ -89,6 +90,12 @@ export class RandomRequests {
     const { blocks } = this.devnet.chain;
     if (blocks.length === 0 || this.random.chance(0.1)) return `height:${this.random.int(100)}`;
     return toHex(this.random.pick(blocks).hash);
+  }
+
+  /** The hash of a block that is not far below. */
+  get recent(): string {
+    const { blocks } = this.devnet.chain;
+    return blocks.length === 0 ? 'origin' : toHex(this.random.pick(blocks.slice(-12)).hash);
   }
 
   list(): string {

@@ -11,6 +11,7 @@ import { registerAssets } from './assets.ts';
 import { registerBalances } from './balances.ts';
 import { registerBlocks } from './blocks.ts';
 import { registerChanges } from './changes.ts';
+import { registerColumnChanges } from './column-changes.ts';
 import { registerHistory } from './history.ts';
 import { registerLists } from './lists.ts';
 import { registerMempool } from './mempool.ts';
@@ -44,6 +45,7 @@ export function registerNative(app: FastifyInstance, state: ServerState): void {
       registerRollbacks(typed, answers);
       registerMempool(typed, answers);
       registerChanges(typed, answers);
+      registerColumnChanges(typed, answers);
       registerProofs(typed, answers);
       if (keepsRecords(state.context)) registerTxRecords(typed, answers);
     },
