@@ -4,65 +4,32 @@
  * the reference, and a store that nobody follows.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { GUEST_SCRIPT, RegtestDevnet } from '../../src/chains/bitcoin/regtest/index.ts';
-import { serveP2p } from '../../src/chains/bitcoin/responder/index.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { bitcoinNetwork, formatAddress, formatId } from '../../src/ledgers/bitcoin/index.ts';
-import { type Served, serve } from '../../src/server/serve.ts';
-import { type OpenStore, openStore } from '../../src/store/store.ts';
+import { GUEST_SCRIPT } from '../../src/chains/bitcoin/regtest/index.ts';
+import { formatId } from '../../src/ledgers/bitcoin/index.ts';
 import { until } from '../support/patience.ts';
 import { assertAccessible } from './axe.ts';
+import { BitcoinWorld, NETWORK } from './bitcoin-world.ts';
 import { becomes, browserTest, launch, openTab, reads, withoutChromium } from './browser.ts';
 import { assertNarrow } from './measure.ts';
 
-const NETWORK = 'bitcoin-regtest';
-/** Coinbases can be spent after a hundred. */
-const RIPE = 104;
-
 describe('the page of a Bitcoin chain', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'unspent-page-btc-'));
-  const stop = new AbortController();
-  const address = formatAddress(bitcoinNetwork(NETWORK), GUEST_SCRIPT)!;
-  const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
-  let [store, served, browser]: [OpenStore | null, Served | null, Browser | null] = [null, null, null];
-  let devnet: RegtestDevnet | null = null;
-
+  let world: BitcoinWorld;
+  let browser: Browser;
   before(async () => {
     if (withoutChromium) return;
-    devnet = new RegtestDevnet({ seed: 1 });
-    ends.push(() => devnet?.close());
-    devnet.mine(RIPE);
-    devnet.fund(GUEST_SCRIPT, 123_456_789n);
-    devnet.mine(4);
-    const responder = await serveP2p(devnet, { port: 0 });
-    ends.push(() => responder.close());
-    store = await openStore({
-      data: join(folder, 'data'),
-      network: NETWORK,
-      config: loadConfig({ flags: { set: ['utxo.history=true'] } }).config,
-    });
-    ends.push(() => store?.close());
-    const following = store.follow(`p2p://127.0.0.1:${responder.port}`, { follow: true, signal: stop.signal });
-    ends.push(() => following);
-    await until(() => store?.fold.head?.height === devnet?.height, 'the store is at the tip');
-    served = await serve(store, { port: 0, follows: true });
+    world = await BitcoinWorld.open();
     browser = await launch();
-    ends.push(() => browser?.close());
   });
   after(async () => {
-    await served?.close();
-    stop.abort();
-    for (const end of ends.reverse()) await end();
+    await browser?.close();
+    await world?.close();
   });
 
   /** What the page should say of the address: others on this chain may have paid to it too. */
   const holdings = async (): Promise<string> => {
-    const response = await fetch(`${served!.url}api/v1/addresses/${address}/balance`);
+    const response = await fetch(`${world.url}api/v1/addresses/${world.address}/balance`);
     const { utxo_count, amounts } = (await response.json()) as { utxo_count: number; amounts: { quantity: string }[] };
     assert.ok(utxo_count > 0 && BigInt(amounts[0].quantity) >= 123_456_789n);
     const digits = amounts[0].quantity.padStart(9, '0');
@@ -70,14 +37,14 @@ describe('the page of a Bitcoin chain', () => {
   };
 
   browserTest('names the coin, and shows no assets, slots or epochs', async () => {
-    const { page, close } = await openTab(browser!, served!.url);
+    const { page, close } = await openTab(browser, world.url);
     await reads(page, '#verdict h1', 'In sync');
     await reads(page, '.tiles', 'Total BTC');
     await reads(page, '#network', NETWORK);
     assert.equal(await page.getAttribute('#query', 'placeholder'), 'Address, tx#index, transaction, block');
     assert.doesNotMatch((await page.textContent('main')) ?? '', /ada\b|slot|epoch|Coins|Assets/i);
 
-    await page.goto(`${served!.url}#/address/${address}`);
+    await page.goto(`${world.url}#/address/${world.address}`);
     await reads(page, '.facts', await holdings());
     const headings = 'table.rows thead th';
     assert.deepEqual(await page.locator(headings).allTextContents(), [
@@ -91,7 +58,7 @@ describe('the page of a Bitcoin chain', () => {
     ]);
     assert.equal(await page.locator('tr[data-output] td').count(), 3 * (await page.locator('tr[data-output]').count()));
 
-    await page.goto(`${served!.url}#/block/${formatId(store!.fold.head!.hash)}`);
+    await page.goto(`${world.url}#/block/${formatId(world.store.fold.head!.hash)}`);
     await reads(page, '.facts', /Height\d+Time/);
     await reads(page, 'main', 'Created');
     assert.doesNotMatch((await page.textContent('main')) ?? '', /ada\b|slot|epoch|Coins|Assets/i);
@@ -99,7 +66,7 @@ describe('the page of a Bitcoin chain', () => {
   });
 
   browserTest('named by its address, the view knows the chain before it is drawn', async () => {
-    const { page, close } = await openTab(browser!, `${served!.url}#/address/${address}`, {
+    const { page, close } = await openTab(browser, `${world.url}#/address/${world.address}`, {
       viewport: { width: 360, height: 740 },
       hasTouch: true,
       isMobile: true,
@@ -110,21 +77,19 @@ describe('the page of a Bitcoin chain', () => {
     await close();
   });
 
-  const ask = async <T>(path: string): Promise<T> => (await (await fetch(`${served!.url}${path}`)).json()) as T;
-
   browserTest('a transaction has its fee and rate; what waits is counted by what it pays', async () => {
-    const paid = formatId(devnet!.fund(GUEST_SCRIPT, 7_654_321n));
+    const paid = formatId(world.devnet.fund(GUEST_SCRIPT, 7_654_321n));
     type Backlog = { count: number; vsize: number; bins: { count: number; vsize: number }[] };
-    await until(async () => (await ask<Backlog>('api/v1/mempool')).count > 0, 'the mempool has it');
-    const { page, close } = await openTab(browser!, `${served!.url}#/tx/${paid}`);
+    await until(async () => (await world.ask<Backlog>('api/v1/mempool')).count > 0, 'the mempool has it');
+    const { page, close } = await openTab(browser, `${world.url}#/tx/${paid}`);
     await reads(page, '.facts', 'waits for a block');
-    const { fee, weight } = await ask<{ fee: number; weight: number }>(`api/tx/${paid}`);
+    const { fee, weight } = await world.ask<{ fee: number; weight: number }>(`api/tx/${paid}`);
     await reads(page, '.facts', new RegExp(`Fee${fee.toLocaleString('en-US')} sat .* sat/vBSize.* ${Math.ceil(weight / 4)} vB`));
     assert.equal(await page.locator('.flow-drawing .end.fee').count(), 1);
     await assertAccessible(page, 'a transaction that waits');
 
     await page.click('#mempool');
-    const backlog = await ask<Backlog>('api/v1/mempool');
+    const backlog = await world.ask<Backlog>('api/v1/mempool');
     await reads(page, '.facts', `Transactions that wait${backlog.count}`);
     assert.equal(
       backlog.bins.reduce((sum, bin) => sum + bin.count, 0),
@@ -133,23 +98,40 @@ describe('the page of a Bitcoin chain', () => {
     assert.equal(await page.locator('.histogram li').count(), backlog.bins.length);
     await assertAccessible(page, 'the mempool');
 
-    devnet!.mine(1);
-    await until(async () => (await ask<{ confirmed: boolean }>(`api/tx/${paid}/status`)).confirmed, 'it is in a block');
-    await page.goto(`${served!.url}#/tx/${paid}`);
+    world.devnet.mine(1);
+    await until(async () => (await world.ask<{ confirmed: boolean }>(`api/tx/${paid}/status`)).confirmed, 'it is in a block');
+    await page.goto(`${world.url}#/tx/${paid}`);
     await reads(page, '.facts', /in a blockConfirmations1/);
+    await close();
+  });
+
+  browserTest('scripts are shown as what they do: what outputs ask for, and what inputs bring along', async () => {
+    type Spent = { txid: string; vin: { is_coinbase: boolean; witness?: string[]; prevout: { scriptpubkey_type: string } | null }[] };
+    const recent = await world.ask<{ tx_hash: string; tx_index: number }[]>('api/v1/txs?limit=50');
+    const txs = await Promise.all(recent.map(({ tx_hash }) => world.ask<Spent>(`api/tx/${tx_hash}`)));
+    const tx = txs.find(({ vin }) => vin.some(({ prevout }) => prevout?.scriptpubkey_type === 'v0_p2wsh'))!;
+    const coinbase = txs.find(({ vin }) => vin[0].is_coinbase)!;
+    const { page, close } = await openTab(browser, `${world.url}#/tx/${tx.txid}`);
+    await reads(page, '#input-scripts', /witness script \d+ B(OP_\w+|1|[0-9a-f…]+)/);
+    await reads(page, '#output-scripts', /OP_HASH160|OP_CHECKSIG|the hash of a/);
+    await page.goto(`${world.url}#/tx/${coinbase.txid}`);
+    await reads(page, '#input-scripts', /coinbase.*input script/);
+    await page.goto(`${world.url}#/output/${tx.txid}/0`);
+    await reads(page, '.facts', /What it asks for/);
+    await page.waitForSelector('.operations li');
     await close();
   });
 
   browserTest('the reference: found by a word, linked by its route, tried on this very store', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      const { page, close } = await openTab(browser!, `${served!.url}docs/api#get-api-v1-addresses-address-balance`, { colorScheme });
+      const { page, close } = await openTab(browser, `${world.url}docs/api#get-api-v1-addresses-address-balance`, { colorScheme });
       const article = '#get-api-v1-addresses-address-balance';
       await becomes(page, 'document.querySelector("#side [aria-current]")?.getAttribute("href")', (href) => href === article);
       await page.locator(`${article} button[type=submit]`).click();
       await reads(page, `${article} .result pre`, 'satoshi_amount');
       const asked = (await page.inputValue(`${article} input[name=address]`)).trim();
       assert.match(asked, /^(bcrt1|[mn2])/, 'the address is one of this chain');
-      await reads(page, `${article} .result`, `curl '${served!.url}api/v1/addresses/${asked}/balance'`);
+      await reads(page, `${article} .result`, `curl '${world.url}api/v1/addresses/${asked}/balance'`);
       await assertAccessible(page, `the reference, ${colorScheme}`);
       await page.keyboard.press('Escape');
       await page.locator('body').press('/');
@@ -161,7 +143,7 @@ describe('the page of a Bitcoin chain', () => {
   });
 
   browserTest('every example of the reference is answered', async () => {
-    const { page, close } = await openTab(browser!, `${served!.url}docs/api`, { viewport: { width: 390, height: 844 } });
+    const { page, close } = await openTab(browser, `${world.url}docs/api`, { viewport: { width: 390, height: 844 } });
     const forms = await page.locator('form.try').count();
     assert.ok(forms > 20, `${forms} forms`);
     await page.evaluate('document.querySelector("form.try input").focus()');
@@ -190,10 +172,8 @@ describe('the page of a Bitcoin chain', () => {
   });
 
   browserTest('a store that nobody follows is shown as what it is', async () => {
-    stop.abort();
-    await served!.close();
-    served = await serve(store!, { port: 0 });
-    const { page, close } = await openTab(browser!, served.url);
+    await world.rest();
+    const { page, close } = await openTab(browser, world.url);
     await reads(page, '#verdict h1', 'At rest');
     await reads(page, '#verdict p', /^The chain as of block [\d,]+ of \d{4}-\d\d-\d\d /);
     const text = (await page.textContent('main')) ?? '';

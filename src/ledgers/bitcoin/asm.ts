@@ -5,21 +5,8 @@
  */
 import { toHex } from '../../util/bytes.ts';
 import { isUnspendable } from './decode.ts';
+import { NUMBER_BYTES_MAX, opcodeName, scriptNumber } from './opcodes.ts';
 import { OPCODE, operationAt } from './script.ts';
-
-/** From 0x61 on, without their OP_. */
-const NAMES = `NOP VER IF NOTIF VERIF VERNOTIF ELSE ENDIF VERIFY RETURN TOALTSTACK FROMALTSTACK 2DROP 2DUP 3DUP 2OVER 2ROT 2SWAP
-  IFDUP DEPTH DROP DUP NIP OVER PICK ROLL ROT SWAP TUCK CAT SUBSTR LEFT RIGHT SIZE INVERT AND OR XOR EQUAL EQUALVERIFY RESERVED1
-  RESERVED2 1ADD 1SUB 2MUL 2DIV NEGATE ABS NOT 0NOTEQUAL ADD SUB MUL DIV MOD LSHIFT RSHIFT BOOLAND BOOLOR NUMEQUAL
-  NUMEQUALVERIFY NUMNOTEQUAL LESSTHAN GREATERTHAN LESSTHANOREQUAL GREATERTHANOREQUAL MIN MAX WITHIN RIPEMD160 SHA1 SHA256
-  HASH160 HASH256 CODESEPARATOR CHECKSIG CHECKSIGVERIFY CHECKMULTISIG CHECKMULTISIGVERIFY NOP1 CHECKLOCKTIMEVERIFY
-  CHECKSEQUENCEVERIFY NOP4 NOP5 NOP6 NOP7 NOP8 NOP9 NOP10 CHECKSIGADD`.split(/\s+/);
-const NAMES_FROM = 0x61;
-const NEGATIVE_ONE = 0x4f;
-const RESERVED = 0x50;
-const INVALID = 0xff;
-/** Bytes up to which Core shows what is pushed as a number. */
-const NUMBER_BYTES_MAX = 4;
 
 const SIGHASH_NAMES: ReadonlyMap<number, string> = new Map([
   [0x01, 'ALL'],
@@ -41,7 +28,7 @@ export function coreAsm(script: Uint8Array, signatures = false): string {
       break;
     }
     const { opcode, start, stop } = operation;
-    words.push(opcode > OPCODE.pushData4 ? coreName(opcode) : corePush(script.subarray(start, stop), decode));
+    words.push(opcode > OPCODE.pushData4 ? opcodeName(opcode) : corePush(script.subarray(start, stop), decode));
     at = stop;
   }
   return words.join(' ');
@@ -51,25 +38,6 @@ function corePush(pushed: Uint8Array, signatures: boolean): string {
   if (pushed.length <= NUMBER_BYTES_MAX) return scriptNumber(pushed).toString();
   const sighash = signatures && isSignature(pushed) ? SIGHASH_NAMES.get(pushed[pushed.length - 1]) : undefined;
   return sighash === undefined ? toHex(pushed) : `${toHex(pushed, 0, pushed.length - 1)}[${sighash}]`;
-}
-
-function coreName(opcode: number): string {
-  if (opcode === NEGATIVE_ONE) return '-1';
-  if (opcode >= OPCODE.one && opcode <= OPCODE.sixteen) return String(opcode - OPCODE.one + 1);
-  if (opcode === RESERVED) return 'OP_RESERVED';
-  if (opcode === INVALID) return 'OP_INVALIDOPCODE';
-  const name = NAMES[opcode - NAMES_FROM];
-  return name === undefined ? 'OP_UNKNOWN' : `OP_${name}`;
-}
-
-/** Little-endian, the highest bit of the last byte is the sign. */
-function scriptNumber(bytes: Uint8Array): number {
-  if (bytes.length === 0) return 0;
-  const last = bytes.length - 1;
-  let value = bytes[last] & 0x7f;
-  for (let i = last - 1; i >= 0; i--) value = value * 256 + bytes[i];
-  // There is a negative zero; it is shown as zero.
-  return (bytes[last] & 0x80) !== 0 && value !== 0 ? -value : value;
 }
 
 /** DER as BIP66 wants it, with one byte behind it (Core's IsValidSignatureEncoding). */
@@ -111,10 +79,10 @@ function esploraName(opcode: number): string {
   if (opcode === OPCODE.push0) return 'OP_0';
   if (opcode < OPCODE.pushData1) return `OP_PUSHBYTES_${opcode}`;
   if (opcode <= OPCODE.pushData4) return `OP_PUSHDATA${1 << (opcode - OPCODE.pushData1)}`;
-  if (opcode === NEGATIVE_ONE) return 'OP_PUSHNUM_NEG1';
+  if (opcode === OPCODE.negativeOne) return 'OP_PUSHNUM_NEG1';
   if (opcode >= OPCODE.one && opcode <= OPCODE.sixteen) return `OP_PUSHNUM_${opcode - OPCODE.one + 1}`;
   if (opcode === 0xb1) return 'OP_CLTV';
   if (opcode === 0xb2) return 'OP_CSV';
-  const name = coreName(opcode);
+  const name = opcodeName(opcode);
   return name === 'OP_UNKNOWN' ? `OP_RETURN_${opcode}` : name;
 }

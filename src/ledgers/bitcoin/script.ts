@@ -20,6 +20,7 @@ export const OPCODE = {
   push0: 0x00,
   pushData1: 0x4c,
   pushData4: 0x4e,
+  negativeOne: 0x4f,
   one: 0x51,
   sixteen: 0x60,
   return: 0x6a,

@@ -41,6 +41,13 @@ export const TRANSACTION = /* css */ `
 .raw details[open] { flex: 1; }
 .raw summary { cursor: pointer; width: fit-content; }
 .raw .blob { margin-top: 6px; color: var(--text); }
+.operations { display: flex; flex-wrap: wrap; gap: 2px 8px; margin-top: 4px; font-size: 12.5px; line-height: 1.7; list-style: none; }
+.operations li { min-width: 0; max-width: 100%; }
+.operations code, .decoded .bytes code { overflow-wrap: anywhere; }
+.operations .opcode { padding: 1px 6px; border-radius: 4px; background: var(--sunken); font-weight: 550; }
+.operations .int { color: var(--info); font-weight: 550; }
+.decoded .text { color: var(--ok); overflow-wrap: anywhere; }
+.decoded .bytes { margin-top: 2px; font-size: 12.5px; }
 .tree { font-size: 13px; line-height: 1.7; overflow-x: auto; }
 .tree ul { margin-left: 7px; padding-left: 15px; border-left: 1px solid var(--edge); }
 .tree summary { cursor: pointer; width: fit-content; }

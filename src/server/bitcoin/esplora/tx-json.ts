@@ -14,7 +14,7 @@ import {
   formatId,
   type TxInput,
 } from '../../../ledgers/bitcoin/index.ts';
-import { OPCODE, operationAt } from '../../../ledgers/bitcoin/script.ts';
+import { innerScripts } from '../../../ledgers/bitcoin/spend.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { assert } from '../../../util/errors.ts';
 
@@ -94,29 +94,15 @@ function inputJson(network: BitcoinNetwork, tx: DescribedTx, input: TxInput, pre
     ...(witness.length === 0 ? {} : { witness: witness.map((item) => toHex(item)) }),
     is_coinbase: tx.coinbase,
     sequence,
-    ...(prevout === null ? {} : innerScripts(input, prevout.script)),
+    ...(prevout === null ? {} : innerJson(input, prevout.script)),
   };
 }
 
-/** Scripts that an output only names by their hash, and that whoever spends it brings along. */
-function innerScripts({ scriptSig, witness }: TxInput, script: Uint8Array): object {
-  const redeem = esploraType(script) === 'p2sh' ? lastPush(scriptSig) : null;
-  const isWitnessScript = esploraType(redeem ?? script) === 'v0_p2wsh';
-  const inner = isWitnessScript ? witness.at(-1) : undefined;
+/** Absent where there are none. */
+function innerJson(input: TxInput, script: Uint8Array): object {
+  const { redeem, inner } = innerScripts(input, script);
   return {
     ...(redeem === null ? {} : { inner_redeemscript_asm: esploraAsm(redeem) }),
-    ...(inner === undefined ? {} : { inner_witnessscript_asm: esploraAsm(inner) }),
+    ...(inner === null ? {} : { inner_witnessscript_asm: esploraAsm(inner) }),
   };
-}
-
-/** What the last operation of a script pushes; null when that is no push, or there is none. */
-function lastPush(script: Uint8Array): Uint8Array | null {
-  let last: Uint8Array | null = null;
-  for (let at = 0; at < script.length; ) {
-    const operation = operationAt(script, at);
-    if (operation === null) return null;
-    last = operation.opcode > OPCODE.pushData4 ? null : script.subarray(operation.start, operation.stop);
-    at = operation.stop;
-  }
-  return last;
 }

@@ -1,9 +1,10 @@
 /** One output: what it holds, whose it is, where it came from, and who spent it. */
 import { get } from './api.ts';
+import { loadScriptReader, outputScript } from './bitcoin-scripts.ts';
 import { loadDataReader } from './data-loader.ts';
 import { type Child, h } from './dom.ts';
 import { shortHash, slotText } from './format.ts';
-import { noOwner, spentState } from './outputs.ts';
+import { kindWords, spentState } from './outputs.ts';
 import { addressLink, amountText, assetChips, blockLink, copyButton, fact, linkTo, moment } from './parts.ts';
 import { proofCard } from './proof-card.ts';
 import { datumView, scriptView } from './script-views.ts';
@@ -53,7 +54,7 @@ function spender({ spent_tx_hash: tx, spent_at_block: block, spent_at_block_hash
 function owner(row: Utxo): Child[] {
   const { owner_addr: address, owner_stake_addr: stake, owner_payment_credential: payment } = row;
   return [
-    address === undefined ? fact('Owner', noOwner(row.script_type)) : fact('Owner', addressLink(address), copyButton(address, 'address')),
+    address === undefined ? fact('Owner', kindWords(row.script_type)) : fact('Owner', addressLink(address), copyButton(address, 'address')),
     stake !== undefined && fact('Stake address', addressLink(stake), copyButton(stake, 'stake address')),
     payment !== undefined && fact('Payment credential', linkTo('credential', payment), copyButton(payment, 'credential')),
   ];
@@ -73,7 +74,7 @@ async function contents(row: Utxo): Promise<Child[]> {
   const assets = assetChips(row.amounts, null);
   return [
     assets !== null && wide('Assets', assets),
-    row.script !== undefined && wide('Script', h('div', { class: 'blob', tabindex: 0 }, row.script)),
+    row.script !== undefined && wide('What it asks for', outputScript(await loadScriptReader(), row.script)),
     data_hash !== undefined && wide('Datum hash', linkTo('datum', data_hash, data_hash), copyButton(data_hash, 'datum hash')),
     inline_datum !== undefined && reader !== null && wide('Inline datum', datumView(reader, inline_datum)),
     script !== undefined && wide('Reference script', linkTo('script', script, script), copyButton(script, 'script hash')),

@@ -43,22 +43,35 @@ function outputTable(rows: readonly Utxo[], options: TableOptions): { element: H
   return { element: h('table', { class: 'rows' }, h('caption', {}, title, ' ', note), h('thead', {}, head), body), body, note };
 }
 
-/** Scripts that have no address, in words. */
+/** Kinds of scripts in words, by the names that nodes and Esplora servers give them. */
 const KINDS: Readonly<Record<string, string>> = {
   op_return: 'data (OP_RETURN)',
+  nulldata: 'data (OP_RETURN)',
   p2pk: 'a public key (P2PK)',
+  pubkey: 'a public key (P2PK)',
+  pubkeyhash: 'the hash of a key (P2PKH)',
+  scripthash: 'the hash of a script (P2SH)',
   multisig: 'several keys (bare multisig)',
+  witness_v0_keyhash: 'the hash of a key (P2WPKH)',
+  witness_v0_scripthash: 'the hash of a script (P2WSH)',
+  witness_v1_taproot: 'taproot (P2TR)',
+  witness_unknown: 'a later kind of witness',
+  witness_mweb_pegin: 'into the extension block (MWEB)',
+  witness_mweb_hogaddr: 'the extension block (MWEB)',
+  anchor: 'an anchor (P2A)',
+  empty: 'no script',
   unknown: 'another script',
+  nonstandard: 'another script',
 };
 
-/** What stands in place of an address where there is none. */
-export function noOwner(type = 'unknown'): string {
+/** What a script is; it stands in place of an address where there is none. */
+export function kindWords(type = 'unknown'): string {
   return KINDS[type] ?? type;
 }
 
 /** An address, or the kind of a script that has none. */
 function ownerOf({ owner_addr: address, script_type: type }: Utxo): HTMLElement {
-  if (address === undefined) return h('span', { class: 'note' }, noOwner(type));
+  if (address === undefined) return h('span', { class: 'note' }, kindWords(type));
   return h('div', {}, addressLink(address), copyButton(address, 'address'));
 }
 

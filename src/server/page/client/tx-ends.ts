@@ -5,7 +5,7 @@
  */
 import { type Child, h } from './dom.ts';
 import { count } from './format.ts';
-import { marks, noOwner, spentState } from './outputs.ts';
+import { kindWords, marks, spentState } from './outputs.ts';
 import { addressLink, assetChips, coinText, copyButton, hrefOf, outputLink, symbol } from './parts.ts';
 import { isKnown } from './tx-read.ts';
 import type { Input } from './tx-shapes.ts';
@@ -62,7 +62,7 @@ function endRow(end: Input, names: readonly string[], state: boolean): HTMLEleme
   }
   const { owner_addr: address, script_type: type } = end;
   const owner =
-    address === undefined ? h('span', { class: 'note' }, noOwner(type)) : [addressLink(address), copyButton(address, 'address')];
+    address === undefined ? h('span', { class: 'note' }, kindWords(type)) : [addressLink(address), copyButton(address, 'address')];
   const page = hrefOf('output', `${end.tx_hash}/${end.output_index}`);
   const from = h('div', { class: 'from' }, h('small', {}, outputLink(end)), marks(end), copyButton(name, 'output'));
   return h(

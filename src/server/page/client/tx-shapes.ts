@@ -69,10 +69,8 @@ export interface EsploraTx {
     readonly prevout: EsploraOutput | null;
     readonly is_coinbase: boolean;
     readonly sequence: number;
-    readonly scriptsig_asm: string;
+    readonly scriptsig: string;
     readonly witness?: readonly string[];
-    readonly inner_redeemscript_asm?: string;
-    readonly inner_witnessscript_asm?: string;
   }[];
   readonly vout: readonly EsploraOutput[];
   readonly status: EsploraStatus;

@@ -3,10 +3,11 @@
  * as a drawing with its tables, and what it gave to scripts. Where the store
  * keeps less, what is left is shown, with the setting that would keep more.
  */
+import { bitcoinScripts } from './bitcoin-scripts.ts';
 import { type Child, h } from './dom.ts';
 import { type FlowEnd, flowFigure } from './flow-drawing.ts';
 import { bytes, coins, count, counted, rate, shortAddress, shortHash, slotText } from './format.ts';
-import { noOwner } from './outputs.ts';
+import { kindWords } from './outputs.ts';
 import { amountText, assetChip, blockLink, chain, coinsText, copyButton, fact, feeText, hrefOf, moment, smallUnit } from './parts.ts';
 import { scriptSections } from './script-views.ts';
 import { frame, subject, type View, wide } from './subject.ts';
@@ -23,6 +24,7 @@ export async function showTransaction(hash: string): Promise<View> {
     h('div', { class: 'pair' }, inputTable(tx), outputTable(tx)),
     ...(tx.whole === null ? [] : otherInputs(tx.whole)),
     ...(tx.whole === null ? [] : await scriptSections(tx.whole)),
+    ...(tx.esplora === null ? [] : [h('div', { class: 'pair' }, await bitcoinScripts(tx.esplora))]),
   );
   return { title: `Transaction ${shortHash(tx.hash)}`, element };
 }
@@ -154,7 +156,7 @@ function endOf(end: Input, tone: FlowEnd['tone']): FlowEnd {
   if (!isKnown(end)) return { row, value: null, amount: 'not known', owner: shortHash(end.tx_hash), href, tone };
   const { owner_addr: address, script_type: type, amounts } = end;
   const assets = amounts.length > 1 ? ` + ${counted(amounts.length - 1, 'asset')}` : '';
-  const owner = `${address === undefined ? noOwner(type) : shortAddress(address)}${assets}`;
+  const owner = `${address === undefined ? kindWords(type) : shortAddress(address)}${assets}`;
   return { row, value: BigInt(amounts[0].quantity), amount: `${coins(amounts[0].quantity, chain.unit)}`, owner, href, tone };
 }
 
