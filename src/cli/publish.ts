@@ -54,7 +54,7 @@ async function publish(context: Context): Promise<void> {
       'nothing says where to publish to: pass --to postgres://user@host/database or cassandra://user@host/keyspace, or set publish.to',
     );
   const wanted = formOf(form ?? settings.form);
-  await context.askStore((store) => publishStore(context, store, url, wanted, follow === true));
+  await context.withStore((store) => publishStore(context, store, url, wanted, follow === true));
 }
 
 function formOf(text: string): 'columns' | 'sql' {

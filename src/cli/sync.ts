@@ -26,7 +26,8 @@ export function registerSync(program: Command): void {
   program
     .command('sync')
     .description('follow a source of blocks into the store, then stop')
-    .requiredOption('--source <url>', `where blocks come from: ${SOURCE_FORMS.join(', ')}; several nodes for failover`, collect)
+    // Needed, but asked for only once every option is known: who has mistyped it is told what was meant.
+    .option('--source <url>', `where blocks come from: ${SOURCE_FORMS.join(', ')}; several nodes for failover`, collect)
     .option('--until <place>', 'stop at end, slot:N, height:N, or a slot number', 'end')
     .option('--follow', 'stay at the tip and wait for more blocks')
     .option('--partial', 'a new store may begin in the middle of the chain; inputs from before are counted as missing')
@@ -54,6 +55,7 @@ function collect(value: string, before: readonly string[] | undefined): readonly
 async function sync(context: Context): Promise<void> {
   const { options, settings } = context;
   const urls = [options.source ?? []].flat();
+  if (urls.length === 0) throw new UnspentError('USAGE', "required option '--source <url>' not specified");
   const until = parseUntil(options.until ?? 'end');
   // Sources read nothing before they are followed, so this only checks the URL and learns whether it makes its own chain.
   const embedded = openEmbedded(urls);

@@ -130,7 +130,12 @@ describe('bad input', () => {
     assert.match(unknown.message, /did you mean 'sync'/);
     const flag = await failure(['status', '--utxo-prune-deth', '3'], 'USAGE', 2);
     assert.match(flag.message, /did you mean '--utxo-prune-depth'/);
-    await failure(['sync', '--data', data], 'USAGE', 2);
+    for (const wrong of ['--sorce', '--netwrok']) {
+      const mistyped = await failure(['sync', wrong, 'devnet:'], 'USAGE', 2);
+      assert.match(mistyped.message, /did you mean '--(source|network)'/);
+    }
+    const missing = await failure(['sync', '--data', data], 'USAGE', 2);
+    assert.match(missing.message, /--source <url>/);
     await failure(['status', 'more', '--data', data], 'USAGE', 2);
     await failure(['rollback', '--to', 'yesterday', '--data', data], 'USAGE', 2);
     await failure(['sync', '--source', 'devnet:', '--until', 'origin', '--data', data], 'USAGE', 2);

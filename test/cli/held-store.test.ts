@@ -79,6 +79,15 @@ describe('a store that another process has open', () => {
       const said = await unspentHere([...other, '--data', data]);
       assert.deepEqual(plain({ ...said, stdout: said.stdout.replaceAll(data, copy) }), wanted[i], args.join(' '));
     }
+    for (const args of [
+      ['publish', '--to', 'postgres://nobody@127.0.0.1:1/x'],
+      ['compact'],
+      ['sync', ...SYNC.slice(1)],
+      ['txs', 'status'],
+    ]) {
+      const { message } = await failure([...args, '--data', data], 'STORE_LOCKED', 1);
+      assert.match(message, /^process \d+ \(unspent serve, since .*\) has the store open and serves it at http:\S+; this command needs it/);
+    }
     const { code } = await serving.interrupt();
     assert.equal(code, 130);
     assert.deepEqual(readdirSync(data).sort(), ['db', 'unspent.json'], 'nothing is left of the socket');

@@ -48,7 +48,7 @@ class ControlListener {
   private readonly connections = new Set<Socket>();
   private readonly threads = new Set<CommandThread>();
   private isClosing = false;
-  /** From the first watcher on. */
+  /** From the opening on, so that the first watcher is told of what was before it. */
   private meter: LiveMeter | null = null;
 
   constructor(store: OpenStore, holder: string) {
@@ -69,6 +69,7 @@ class ControlListener {
     });
     closeSocketToOthers(path);
     this.store.readers.add(this);
+    this.meter = new LiveMeter(this.store, this);
   }
 
   /** What it has made so far is removed with the next opening. */
@@ -142,10 +143,9 @@ class ControlListener {
   /** In this thread: a sample is a few reads, and the fold is what it is about. Throws what is not possible. */
   private watch(request: WatchRequest, socket: Socket): void {
     this.checkAskable(request);
-    this.meter ??= new LiveMeter(this.store, this);
     const { meter } = this;
     const send = (): void => {
-      if (!socket.writable || socket.writableLength > WATCH_WAITING_BYTES_MAX) return;
+      if (meter === null || !socket.writable || socket.writableLength > WATCH_WAITING_BYTES_MAX) return;
       socket.write(lineOf({ sample: meter.sample() }));
     };
     const timer = setInterval(send, request.watchMs).unref();

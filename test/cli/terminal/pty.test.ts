@@ -49,17 +49,19 @@ describe('status --watch', () => {
     const data = join(temporary(), 'data');
     await document(['sync', '--source', 'devnet:?blocks=30', '--data', data]);
     await withStore(data, async (store) => {
+      store.rollback(store.fold.rowAt(27));
       const pty = new Pty(t, ['status', '--watch', '--data', data], { cwd: temporary() });
       await pty.shows(/q leaves/);
       const seen = pty.screen().join('\n');
       assert.match(seen, /^ devnet {2}.*idle/m);
-      assert.match(seen, /transactions in each of the last 30 blocks/);
-      assert.match(seen, /tip +height 29, slot/);
+      assert.match(seen, /transactions in each of the last 28 blocks/);
+      assert.match(seen, /tip +height 27, slot/);
+      assert.match(seen, /rollbacks 1, the last of 2 blocks/, 'what was before it was watched is told too');
       assert.match(seen, new RegExp(`process +${process.pid} \\(a program\\)`));
       assertFits(seen, 80);
       // What happens in the store is seen there.
       store.rollback(store.fold.rowAt(24));
-      await pty.shows(/tip +height 24, [\s\S]*rollbacks 1, the last of 5 blocks/);
+      await pty.shows(/tip +height 24, [\s\S]*rollbacks 2, the last of 3 blocks/);
       pty.type('q');
       assert.equal(await pty.end, 0);
       assert.ok(pty.raw.includes('\x1b[?1049h') && pty.raw.endsWith('\x1b[?25h\x1b[?1049l'), 'the other screen is left');
