@@ -8,6 +8,7 @@ import { after, before, describe } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { STATE_SCRIPT } from '../../src/chains/cardano/devnet/cage/scripts.ts';
 import { shortHash } from '../../src/server/page/client/format.ts';
+import { assertAccessible } from './axe.ts';
 import { becomes, browserTest, launch, openTab, reads, withoutChromium } from './browser.ts';
 import { assertNarrow } from './measure.ts';
 import { World } from './world.ts';
@@ -44,6 +45,7 @@ describe('cages', () => {
     const { tokens } = busiest();
     const wanted = tokens.map(({ name, owner, root }) => [shortHash(name), shortHash(owner), shortHash(root)]);
     assert.deepEqual(rows.map((row) => row.slice(0, 3)).sort(), wanted.sort());
+    await assertAccessible(page, 'cages');
     await close();
   });
 
@@ -51,6 +53,7 @@ describe('cages', () => {
     const { token } = busiest();
     const { page, close } = await openTab(browser, `${world.url}#/cage/${STATE_SCRIPT}${token.name}`);
     await reads(page, 'main', 'Token of a cage');
+    await assertAccessible(page, 'a cage');
     const facts = (await page.evaluate(ROWS('Facts'))) as string[][];
     assert.equal(facts.length, Math.min(50, token.facts.size));
     const text = (hex: string): string => Buffer.from(hex, 'hex').toString('utf8');

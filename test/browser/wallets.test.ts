@@ -16,6 +16,7 @@ import { openWalletStore } from '../../src/wallet/open.ts';
 import type { WalletStore } from '../../src/wallet/store.ts';
 import { SHOWN_HEIGHT, SHOWN_WALLET, tellShownWallet } from '../wallet/support/shown-wallet.ts';
 import { blockAt, idOf, outpointOf, type World } from '../wallet/support/world.ts';
+import { assertAccessible } from './axe.ts';
 import { becomes, browserTest, launch, openTab, reads, type Tab, type TabOptions, withoutChromium } from './browser.ts';
 import { assertNarrow, faintTexts } from './measure.ts';
 
@@ -82,8 +83,11 @@ describe('wallets', () => {
     const { page, close } = await openTab(browser!, `${served!.url}#wallet-token=${encodeURIComponent(TOKEN)}`);
     await reads(page, 'table', SHOWN_WALLET);
     assert.equal(page.url(), `${served!.url}#/wallets`);
+    await assertAccessible(page, 'wallets');
     await page.click(`text=${SHOWN_WALLET}`);
     await reads(page, 'h1', SHOWN_WALLET);
+    await reads(page, 'main', 'Reorganisations');
+    await assertAccessible(page, 'a wallet');
     await page.goBack();
     await reads(page, 'h1', 'Wallets');
     await close();

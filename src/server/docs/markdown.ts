@@ -56,7 +56,12 @@ function rendererFor(resolve: LinkResolver) {
     table(this: RendererThis, { header, rows, align }: Tokens.Table): string {
       const cells = (row: readonly Tokens.TableCell[], tag: string): string =>
         row
-          .map(({ tokens }, i) => `<${tag}${align[i] === null ? '' : ` class="${align[i]}"`}>${this.parser.parseInline(tokens)}</${tag}>`)
+          .map(({ tokens }, i) => {
+            const text = this.parser.parseInline(tokens);
+            // A header without words would be read out as one.
+            const name = text === '' ? 'td' : tag;
+            return `<${name}${align[i] === null ? '' : ` class="${align[i]}"`}>${text}</${name}>`;
+          })
           .join('');
       const body = rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
       return `<div class="wide" tabindex="0"><table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>${body}</tbody></table></div>\n`;

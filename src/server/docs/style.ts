@@ -11,7 +11,8 @@ export const SITE_STYLE = /* css */ `
 html { scroll-padding-top: 72px; }
 body { margin: 0; background: var(--surface); color: var(--text); font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 a { color: var(--accent); text-decoration: none; }
-a:hover { text-decoration: underline; text-underline-offset: 2px; }
+main :is(p, li, td) a, a:hover { text-decoration: underline; text-underline-offset: 2px; }
+a.anchor { text-decoration: none; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
 main:focus { outline: none; }
 .skip { position: absolute; left: 12px; top: -60px; z-index: 9; background: var(--surface); padding: 8px 14px; }

@@ -42,6 +42,7 @@ body {
 h1, h2, h3, p, dl, dd, ul, ol, figure { margin: 0; padding: 0; }
 ul, ol { list-style: none; }
 a { color: var(--accent); text-decoration: none; }
+:is(.note, small) a, h2 a { text-decoration: underline; text-underline-offset: 2px; }
 a:hover { text-decoration: underline; text-underline-offset: 2px; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
 main:focus { outline: none; }
@@ -104,7 +105,7 @@ a.button { display: inline-flex; align-items: center; text-decoration: none; }
 .notice { padding: 16px 20px; border: 1px solid var(--edge); border-left: 4px solid var(--info); border-radius: var(--radius); background: var(--surface); }
 .notice.bad { border-left-color: var(--bad); }
 .notice h1, .notice h2 { font-size: 16px; margin-bottom: 2px; }
-.notice .note { margin-top: 6px; }
+.notice .note, .notice .home { margin-top: 6px; }
 .notice form { display: flex; gap: 8px; margin-top: 12px; }
 .notice input { flex: 1; min-width: 0; height: 36px; padding: 0 12px; border: 1px solid var(--edge-strong); border-radius: 8px; background: var(--sunken); color: var(--text); font: inherit; }
 

@@ -31,7 +31,7 @@ tr:hover .copy, td .copy:focus-visible, tr:focus-within .copy { opacity: 1; }
 .rows .number { text-align: right; white-space: nowrap; }
 .rows wbr { display: none; }
 .rows .place { white-space: nowrap; }
-.rows .mono { white-space: nowrap; }
+.rows .mono, .rows td > div:has(> .copy) { white-space: nowrap; }
 .rows .button { padding: 1px 10px; min-height: 0; font-size: 12.5px; }
 .assets { display: flex; flex-wrap: wrap; gap: 4px 6px; }
 .rows .assets { max-width: 460px; }

@@ -2,7 +2,7 @@
 export const OVERVIEW = /* css */ `
 .overview { display: grid; gap: var(--gap); }
 
-.hero { display: grid; grid-template-columns: minmax(0, 1.15fr) minmax(0, 1fr); gap: 4px 28px; padding: 18px 20px 14px; }
+.hero { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1.1fr); gap: 4px 28px; padding: 18px 20px 14px; }
 .verdict { display: flex; gap: 14px; align-items: flex-start; }
 .verdict .lamp { flex: none; width: 14px; height: 14px; margin-top: 11px; border-radius: 50%; background: var(--tone); box-shadow: 0 0 0 5px var(--tone-soft); }
 .verdict h1 { font-size: 26px; line-height: 1.35; font-weight: 680; letter-spacing: -.02em; color: var(--tone); overflow-wrap: anywhere; }
@@ -13,7 +13,7 @@ export const OVERVIEW = /* css */ `
 [data-tone="info"] { --tone: var(--info); --tone-soft: var(--info-soft); }
 [data-tone="idle"] { --tone: var(--muted); --tone-soft: var(--sunken); }
 
-.tips { display: grid; grid-template-columns: 1fr 1fr; gap: 0 24px; }
+.tips { display: grid; grid-template-columns: minmax(0, 1.35fr) minmax(0, 1fr); gap: 0 24px; }
 .tips > div { border-left: 1px solid var(--edge); padding-left: 18px; min-width: 0; }
 .tips dd { min-height: 72px; }
 .at-rest #source-tip, .at-rest #source, .at-rest .chart:nth-child(-n+3) { display: none; }

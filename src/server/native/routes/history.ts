@@ -96,7 +96,7 @@ function registerTransaction(app: App, answers: NativeAnswers): void {
     const txId = dialect.parseId(tx);
     answers.give(request, reply, ({ query, renderer }) => {
       const found = transaction(query, txId, renderer);
-      if (found === null) throw new UnspentError('NOT_FOUND', `no transaction ${tx}; the headers say at which block`);
+      if (found === null) throw new UnspentError('NOT_FOUND', `no transaction ${tx}`);
       return JSON.stringify(found);
     });
   });

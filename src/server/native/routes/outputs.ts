@@ -74,5 +74,5 @@ export function registerOutputs(app: App, answers: NativeAnswers): void {
 }
 
 function notFound(what: string): UnspentError {
-  return new UnspentError('NOT_FOUND', `${what}; the headers say at which block`);
+  return new UnspentError('NOT_FOUND', what);
 }

@@ -119,7 +119,8 @@ async function problemOf(response: Response, tokenOf: TokenOf): Promise<Problem>
     const { title, detail, advice, code } = JSON.parse(text) as { title?: string; detail?: string; advice?: string; code?: string };
     return new Problem(response.status, title ?? response.statusText, detail ?? '', advice, code, tokenOf);
   } catch {
-    return new Problem(response.status, response.statusText, text.slice(0, 200), '', '', tokenOf);
+    const title = response.status === 404 ? 'There is no such thing in the store.' : response.statusText;
+    return new Problem(response.status, title, text.slice(0, 200), '', '', tokenOf);
   }
 }
 

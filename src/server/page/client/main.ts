@@ -6,7 +6,7 @@
 import { type Problem, problem, type TokenOf, takeToken, travel } from './api.ts';
 import { byId, h, replace, say } from './dom.ts';
 import { ago } from './format.ts';
-import { problemNotice } from './notice.ts';
+import { problemPage } from './notice.ts';
 import { Overview } from './overview.ts';
 import { chain, hrefOf } from './parts.ts';
 import type { Status } from './shapes.ts';
@@ -118,8 +118,7 @@ function leave(): void {
 function showFailure(why: Problem): void {
   leave();
   if (why.status === 401) askForToken(why.tokenOf);
-  else
-    show('Not found – Unspent', h('div', { class: 'explorer' }, problemNotice(why, h('p', {}, h('a', { href: '#/' }, 'To the overview')))));
+  else show(`${why.status === 404 ? 'Not found' : why.title.replace(/\.$/, '')} – Unspent`, problemPage(why));
 }
 
 function decode(part: string): string {

@@ -2,7 +2,7 @@
  * What waits for a block on the Bitcoin family: how much, at which fee rates as
  * a histogram, what a rate should be to get in soon, and what came last.
  */
-import { get, getEsplora } from './api.ts';
+import { get, getEsplora, Problem } from './api.ts';
 import { type Child, h, update } from './dom.ts';
 import { bytes, coins, count, counted, rate, shortHash } from './format.ts';
 import { rowsTable } from './list-views.ts';
@@ -31,7 +31,11 @@ const TARGETS: readonly (readonly [blocks: string, words: string])[] = [
   ['6', 'about 6 blocks'],
   ['144', 'a day'],
 ];
+
+/** Throws `Problem` on chains where what waits has no fee rates. */
 export async function showMempool(): Promise<View> {
+  if (!chain.hasEsplora)
+    throw new Problem(404, 'There is no such page on this chain.', 'Blocks of Cardano are not bid for: what waits has no fee rates.', '');
   const body = h('div', { class: 'explorer' });
   const refresh = async (): Promise<void> => {
     const [{ body: backlog }, { body: recent }, { body: fees }] = await Promise.all([

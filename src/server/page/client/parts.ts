@@ -135,8 +135,8 @@ export function coinsText(quantity: bigint): string {
 
 /** Fees are small: where blocks are bid for they are told in the smallest unit. */
 export function feeText(quantity: bigint): Child {
-  if (chain.hasEsplora) return [count(quantity), h('small', {}, ` ${smallUnit()}`)];
-  return [coins(quantity.toString(), chain.unit), h('small', {}, ` ${symbol()}`)];
+  if (chain.hasEsplora) return [count(quantity), ' ', h('small', {}, smallUnit())];
+  return [coins(quantity.toString(), chain.unit), ' ', h('small', {}, symbol())];
 }
 
 /** An amount of the chain's coin, with what it is called. */

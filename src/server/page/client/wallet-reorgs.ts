@@ -65,7 +65,7 @@ function summary(transactions: readonly WalletReorgTx[]): string {
 }
 
 function beforeAndAfter({ to, transactions }: WalletReorg): HTMLElement {
-  const head = ['Before', '', 'Now'].map((name) => h('th', { scope: 'col' }, name));
+  const head = ['Before', '', 'Now'].map((name) => (name === '' ? h('td', {}) : h('th', { scope: 'col' }, name)));
   const rows = inOrder(transactions).map((tx) =>
     h(
       'tr',
