@@ -5,7 +5,6 @@
  */
 
 import { hasPrefix } from '../../util/bytes.ts';
-import { UnspentError } from '../../util/errors.ts';
 import { SCAN_ROWS } from '../../util/limits.ts';
 import type { Batch, ColumnSpec, CommitsAhead, Engine, EngineStats, Row, ScanOptions, Snapshot } from '../engine.ts';
 import type { PinnedFiles } from '../pinned-files.ts';

@@ -64,7 +64,7 @@ export function registerColumnChanges(app: App, answers: NativeAnswers): void {
     const { start, blocks } = planChanges(told, after, CHANGES_PLAN_BYTES_MAX);
     const wanted: AppliedBlock[] = [];
     const take = (block: AppliedBlock): boolean => {
-      request.task.hold(changeBytes(block) + changeBytes({ columns: block.undo }));
+      request.task.hold(changeBytes(block) + changeBytes({ columns: block.undo.list(told.view.isLocal) }));
       // They come newest first; the oldest are told.
       if (wanted.push(block) > limit) wanted.shift();
       return true;
