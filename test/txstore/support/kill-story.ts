@@ -13,7 +13,7 @@ import { idOf, TxWorld } from './world.ts';
 /** Of the pass: all that the story has due is stable then. */
 export const PASS_HEIGHT = 900;
 /** Candidates of the pass, each with a child and a shared one; G is parent of all. */
-const FAMILY = 8;
+const FAMILY = 12;
 
 export function openWorld(engine: Engine): Promise<TxWorld> {
   return TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
