@@ -4,6 +4,7 @@
  */
 import type { Batch, Row } from '../engine/engine.ts';
 import { assert } from '../util/errors.ts';
+import { copied } from '../util/slab.ts';
 import type { ColumnChange, CopyChange } from './change.ts';
 
 /** A row that is to be; no value: to be deleted. */
@@ -28,11 +29,11 @@ export class RowChanges implements Batch {
   }
 
   put(column: string, key: Uint8Array, value: Uint8Array): void {
-    this.set(column, new Uint8Array(key), new Uint8Array(value));
+    this.set(column, copied(key), copied(value));
   }
 
   del(column: string, key: Uint8Array): void {
-    this.set(column, new Uint8Array(key), undefined);
+    this.set(column, copied(key), undefined);
   }
 
   /** The bytes are kept, not copied. */

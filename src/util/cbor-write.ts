@@ -8,25 +8,13 @@
 import { writeU16, writeU32, writeU64 } from './bytes.ts';
 import { ARRAY, BYTES, MAP, NEGINT, TAG, TEXT, UINT } from './cbor.ts';
 import { assert } from './errors.ts';
+import { room } from './slab.ts';
 
 const TAG_BIG_POSITIVE = 2;
 const TAG_BIG_NEGATIVE = 3;
 const TAG_ENCODED_CBOR = 24;
 const HEAD_BYTES_MAX = 9;
 const TWO_64 = 1n << 64n;
-
-/** Small messages share slabs: a buffer of its own costs more than the message in it. */
-const SLAB_BYTES = 64 * 1024;
-const SHARED_BYTES_MAX = 4096;
-let slab = new Uint8Array(0);
-
-function room(bytes: number): Uint8Array {
-  if (bytes > SHARED_BYTES_MAX) return new Uint8Array(bytes);
-  if (bytes > slab.length) slab = new Uint8Array(SLAB_BYTES);
-  const out = slab.subarray(0, bytes);
-  slab = slab.subarray(bytes);
-  return out;
-}
 
 export class CborWriter {
   private buffer: Uint8Array;

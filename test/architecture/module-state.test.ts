@@ -13,8 +13,8 @@ const src = resolve(import.meta.dirname, '../../src');
 /** Top-level `let`: file, name, why. */
 const VARIABLES: readonly (readonly [file: string, name: string, why: string])[] = [
   ['server/metrics/metrics.ts', 'ofProcess', 'metrics of the process itself'],
-  ['util/cbor-write.ts', 'slab', 'memory that is handed out once'],
   ['util/key-order.ts', 'packed', 'memory that is reused inside one call'],
+  ['util/slab.ts', 'slab', 'memory that is handed out once'],
   ['wallet/selection/columns.ts', 'scopes', 'memory that is reused inside one call'],
 ];
 
