@@ -48,6 +48,10 @@ describe('the documentation site', () => {
     assert.match(page, /<a href="dapp.html" aria-current="page">/);
     assert.match(page, /rel="prev" href="..\/concepts.html".*rel="next" href="wallet.html"/);
     assert.match(page, /<script src="..\/docs.js" data-up="..\/" defer>/);
+    for (const name of ['>A dApp<', '>unspent/bitcoin<', '>15. Snapshots: a canonical export, and a store that begins with one<'])
+      assert.ok(page.includes(name), name);
+    assert.ok(!page.includes('<th></th>'), 'a header without words');
+    assert.ok(!pages.get('operating.html')?.includes('<th></th>'), 'a header without words');
   });
 
   test('has an index in which every heading of every page is found', async () => {

@@ -56,10 +56,9 @@ function sectionList({ title, isOpen, pages }: SiteSection, here: SitePage): str
   return `<details${isOpen ? ' open' : ''}><summary>${escapeHtml(title)}</summary><ul>${items.join('')}</ul></details>`;
 }
 
-/** Without what the section says already: `Quick start: a dApp` is `A dApp`. */
+/** Without what the section says already: `Quick start: a dApp` is `A dApp`. Others keep their names as they are. */
 function shortTitle(title: string): string {
-  const own = title.slice(title.indexOf(': ') + 1).trimStart();
-  return `${own.slice(0, 1).toUpperCase()}${own.slice(1)}`;
+  return title.replace(/^Quick start: (.)/, (_, first: string) => first.toUpperCase());
 }
 
 function contents(headings: readonly Heading[]): string {
