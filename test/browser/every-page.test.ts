@@ -8,7 +8,7 @@ import { after, before, describe } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
 import { BitcoinWorld } from './bitcoin-world.ts';
-import { browserTest, launch, openTab, reads, type TabOptions, withoutChromium } from './browser.ts';
+import { becomes, browserTest, launch, openTab, reads, type TabOptions, withoutChromium } from './browser.ts';
 import { assertNarrow } from './measure.ts';
 import { mintTokens } from './minted.ts';
 import { assertReadable } from './reading-order.ts';
@@ -33,7 +33,10 @@ async function assertPages(browser: Browser, url: string, places: Places, option
   const failed: string[] = [];
   for (const [name, [place, wanted]] of Object.entries(places)) {
     try {
+      // The page before may have the same words: it must be gone first.
+      if (place !== '') await page.evaluate('document.querySelector("main > *").dataset.before = ""');
       await page.goto(`${url}#/${place}`);
+      await becomes(page, 'document.querySelector("main [data-before], main .loading") === null', (isGone) => isGone === true);
       await reads(page, 'main', wanted);
       await assertAccessible(page, name);
       await assertReadable(page, name);
@@ -83,8 +86,10 @@ describe('every page of a Cardano chain', () => {
     const [stake, datum, script] = ['owner_stake_addr', 'inline_datum', 'reference_script_hash'].map(outputWith);
     const seen = outputs.find((row) => row['data_hash'] !== undefined && row['inline_datum'] === undefined)!;
     const run = txs.find(({ redeemers }) => redeemers !== undefined)!;
+    const rich = outputs.reduce((most, row) => (BigInt(row['lovelace_amount']) > BigInt(most['lovelace_amount']) ? row : most));
     places = {
       ...common(tip),
+      'a transaction of much': [`tx/${rich['tx_hash']}`, 'flow into'],
       'a transaction with scripts': [`tx/${run['tx_hash']}`, 'Redeemers'],
       'a transaction with metadata': [`tx/${tokens.txId}`, 'Label 721'],
       address: [`address/${stake['owner_addr']}`, 'Unspent outputs'],

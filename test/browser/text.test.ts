@@ -6,7 +6,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { ago, bytes, coins, count, duration, nameText, rate, shortAddress, shortened, utc } from '../../src/server/page/client/format.ts';
+import {
+  ago,
+  bytes,
+  coins,
+  count,
+  duration,
+  fittingAmount,
+  nameText,
+  rate,
+  shortAddress,
+  shortened,
+  utc,
+} from '../../src/server/page/client/format.ts';
 import { isolated, withGaps } from '../../src/server/page/client/gaps.ts';
 import { placesOf } from '../../src/server/page/client/kinds.ts';
 import type { Status } from '../../src/server/page/client/shapes.ts';
@@ -72,6 +84,13 @@ describe('numbers and names', () => {
         assert.equal(BigInt(text.replace(/[,.]/g, '')), lovelace);
       }),
     );
+  });
+
+  test('amounts are made shorter where there is little room, and words are not', () => {
+    assert.equal(fittingAmount('698.253332', 11), '698.253332');
+    assert.equal(fittingAmount('1,189,698.253332', 11), '1,189,698');
+    assert.equal(fittingAmount('24,047,938,504.346219', 11), '24.05B');
+    assert.equal(fittingAmount('and 101 more', 11), 'and 101 more');
   });
 
   test('rates, sizes and times keep to a few digits', () => {

@@ -6,7 +6,7 @@
  */
 import { type Child, h, svg } from './dom.ts';
 import { ENDS_MAX, type FlowLayout, flowLayout, type Ribbon } from './flow-layout.ts';
-import { count } from './format.ts';
+import { count, fittingAmount } from './format.ts';
 
 /** What a ribbon stands for. */
 export interface FlowEnd {
@@ -23,6 +23,8 @@ export interface FlowEnd {
 type SideName = 'left' | 'right';
 const LABEL_GAP = 9;
 const NARROW = 620;
+/** As many digits as there is room for beside a narrow drawing. */
+const NARROW_CHARS = 11;
 
 /** `says`: the drawing in a sentence. */
 export function flowFigure(inputs: readonly FlowEnd[], outputs: readonly FlowEnd[], says: string): HTMLElement {
@@ -116,7 +118,7 @@ function words(amount: string, owner: string, side: SideName, edge: number, y: n
   return svg(
     'text',
     { x, y: y + 4, 'text-anchor': anchor },
-    svg('tspan', { class: 'amount', x, dy: isTwo ? '-0.55em' : 0 }, isNarrow ? amount.replace(/ .*$/, '') : amount),
+    svg('tspan', { class: 'amount', x, dy: isTwo ? '-0.55em' : 0 }, isNarrow ? fittingAmount(amount, NARROW_CHARS) : amount),
     isTwo && svg('tspan', { class: 'owner', x, dy: '1.3em' }, owner),
   );
 }

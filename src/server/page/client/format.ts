@@ -100,6 +100,14 @@ export function utc(unixSeconds: number): string {
   return `${text.slice(0, 10)} ${text.slice(11, 19)} UTC`;
 }
 
+/** An amount where there is room for few characters: without its decimals, and in thousands, millions and so on where that is still too long. Other words stay. */
+export function fittingAmount(text: string, chars: number): string {
+  if (text.length <= chars || !/^[\d,.]+$/.test(text)) return text;
+  const [whole] = text.split('.');
+  if (whole.length <= chars) return whole;
+  return new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 }).format(BigInt(whole.replaceAll(',', '')));
+}
+
 /** The two ends of something long. */
 export function shortened(text: string, head: number, tail: number): string {
   return text.length <= head + tail + 1 ? text : `${text.slice(0, head)}…${text.slice(-tail)}`;
