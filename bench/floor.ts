@@ -12,12 +12,18 @@ import { temporary, timed } from './support.ts';
 
 const FLOOR_BATCH_KEYS = 20_000;
 
-/** All rows of the finished store, keys and values side by side, in the order the chain brought them. */
+/**
+ * All rows of the finished store, in the order the chain brought them. Flat: a sync that is measured in the same process
+ * must not pay for the garbage collector walking a million keys and values.
+ */
 export interface FinalRows {
   readonly engineColumns: Engine['columns'];
-  readonly columns: readonly string[];
-  readonly keys: readonly Uint8Array[];
-  readonly values: readonly Uint8Array[];
+  /** By row: the place of its column, and the lengths of its key and its value. */
+  readonly columns: Uint8Array;
+  readonly keyBytes: Uint32Array;
+  readonly valueBytes: Uint32Array;
+  /** Key, value, key, value, ... */
+  readonly flat: Uint8Array;
   readonly count: number;
   readonly bytes: number;
 }
@@ -26,27 +32,30 @@ export interface FinalRows {
 export async function finalRows(engine: Engine, sync: () => Promise<unknown>): Promise<FinalRows> {
   const order = recordOrder(engine);
   await sync();
-  const columns: string[] = [];
-  const keys: Uint8Array[] = [];
-  const values: Uint8Array[] = [];
-  let bytes = 0;
+  const rows: { readonly place: number; readonly key: Uint8Array; readonly value: Uint8Array; readonly at: number }[] = [];
   for (const [column, seen] of order) {
+    const place = engine.columns.findIndex(({ name }) => name === column);
     for (const { key, at } of seen.values()) {
       const value = engine.get(column, key);
-      if (value === undefined) continue;
-      columns[at] = column;
-      keys[at] = key;
-      values[at] = value;
-      bytes += key.length + value.length;
+      if (value !== undefined) rows.push({ place, key, value, at });
     }
   }
-  const kept = Object.keys(keys).map(Number);
+  rows.sort((a, b) => a.at - b.at);
+  const bytes = rows.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
+  const flat = new Uint8Array(bytes);
+  let end = 0;
+  for (const { key, value } of rows) {
+    flat.set(key, end);
+    flat.set(value, end + key.length);
+    end += key.length + value.length;
+  }
   return {
     engineColumns: engine.columns,
-    columns: kept.map((at) => columns[at]),
-    keys: kept.map((at) => keys[at]),
-    values: kept.map((at) => values[at]),
-    count: kept.length,
+    columns: Uint8Array.from(rows, ({ place }) => place),
+    keyBytes: Uint32Array.from(rows, ({ key }) => key.length),
+    valueBytes: Uint32Array.from(rows, ({ value }) => value.length),
+    flat,
+    count: rows.length,
     bytes,
   };
 }
@@ -76,13 +85,16 @@ export async function floor(rows: FinalRows, settings: Config['engine']): Promis
   const key = new Scratch(64);
   const value = new Scratch(64 * 1024);
   const batch = engine.batch();
+  const names = rows.engineColumns.map(({ name }) => name);
   const { seconds } = await timed(() => {
-    for (let i = 0; i < rows.count; i++) {
-      const [k, v] = [rows.keys[i], rows.values[i]];
-      value.need(v.length);
-      key.bytes.set(k);
-      value.bytes.set(v);
-      batch.put(rows.columns[i], key.view(k.length), value.view(v.length));
+    for (let i = 0, at = 0; i < rows.count; i++) {
+      const [keyBytes, valueBytes] = [rows.keyBytes[i], rows.valueBytes[i]];
+      const valueAt = at + keyBytes;
+      value.need(valueBytes);
+      key.bytes.set(rows.flat.subarray(at, valueAt));
+      value.bytes.set(rows.flat.subarray(valueAt, valueAt + valueBytes));
+      batch.put(names[rows.columns[i]], key.view(keyBytes), value.view(valueBytes));
+      at = valueAt + valueBytes;
       if (batch.size >= FLOOR_BATCH_KEYS) batch.commit();
     }
     batch.commit();
