@@ -7,9 +7,12 @@ import { toHex } from '../util/bytes.ts';
 export type Dump = ReadonlyMap<string, readonly string[]>;
 
 export function dump(engine: Engine): Dump {
-  return new Map(
-    engine.columns.map(({ name }) => [name, Array.from(engine.scan(name), ([key, value]) => `${toHex(key)} ${toHex(value)}`)]),
-  );
+  return new Map(engine.columns.map(({ name }) => [name, rowsOf(engine, name)]));
+}
+
+/** Of one column. */
+export function rowsOf(engine: Engine, column: string): readonly string[] {
+  return Array.from(engine.scan(column), ([key, value]) => `${toHex(key)} ${toHex(value)}`);
 }
 
 /** Byte-identical, or a message that names the first row that is not. */

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import type { Engine } from '../../src/engine/engine.ts';
 import { type BitcoinBlock, type BitcoinNetwork, bitcoinLedger, decodeBlock, genesisBlock } from '../../src/ledgers/bitcoin/index.ts';
 import { commitmentOf } from '../../src/query/bitcoin/commitment.ts';
 import { rawBlock } from '../../src/query/bitcoin/raw-block.ts';
@@ -27,7 +28,7 @@ import {
 } from '../support/bitcoin-spent.ts';
 import { fixtures, needsFixtures, readFixtureText } from '../support/fixtures.ts';
 import { type ForgedRig, forgedRocksRig } from '../support/forged-chain.ts';
-import { assertCode, assertSameDump, type Dump, dump } from '../support/harness.ts';
+import { assertCode, assertSameDump, type Dump, dump, rowsOf } from '../support/harness.ts';
 
 const BYSTANDERS = 50;
 const TWICE_BYTES_MAX = 500_000;
@@ -58,8 +59,8 @@ function seedsOf({ block, spent, coinbase }: Given): SeedCoin[] {
   return [...found, ...[...beside, ...apart].filter(({ txId, index }) => !taken.has(nameOf(txId, index)))];
 }
 
-function unspentNames(rows: Dump): string[] {
-  return rows.get('utxo_unspent')!.map((row) => `${row.slice(0, 64)}#${Number.parseInt(row.slice(64, 72), 16)}`);
+function unspentNames(engine: Engine): string[] {
+  return rowsOf(engine, 'utxo_unspent').map((row) => `${row.slice(0, 64)}#${Number.parseInt(row.slice(64, 72), 16)}`);
 }
 
 /** Connects the block, compares, disconnects, compares; a small one twice. */
@@ -94,7 +95,7 @@ function checkConnected(rig: ForgedRig, { block, spent, network }: Given, seeds:
   const names = new Set([...seeds.map(({ txId, index }) => nameOf(txId, index)), ...created.keys()]);
   const spends = outpointsOf(block);
   for (const { name } of spends) assert.ok(names.delete(name), `${name} was there`);
-  assert.deepEqual(unspentNames(dump(rig.engine)).sort(), [...names].sort());
+  assert.deepEqual(unspentNames(rig.engine).sort(), [...names].sort());
   rig.read((query) => {
     const changes = query.changes(query.blockByHash(block.hash)!);
     assert.equal(changes.created.length, created.size);

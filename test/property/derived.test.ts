@@ -22,6 +22,7 @@ import {
   memoryRig,
   type Rig,
   rocksRig,
+  rowsOf,
   TEST_SEED,
   VERIFY_ALL,
 } from '../support/harness.ts';
@@ -85,11 +86,10 @@ function fill({ engine }: Rig, projection: Projection, random: Random): void {
 /** What is a function of the unspent set, against the model; what is not, against the set. */
 function assertDerived(rig: Rig): void {
   const expected = new Expected(rig.devnet);
-  const rows = dump(rig.engine);
-  for (const kind of ['address', 'payment', 'stake'] as const) assertSameRows(rows.get(`utxo_${kind}`)!, expected.indexRows(kind), kind);
-  for (const kind of ['policy', 'asset', 'datum', 'script'] as const)
-    assertSameRows(rows.get(`utxo_${kind}`)!, expected.traitRows(kind), kind);
-  for (const kind of ['address', 'stake'] as const) assertSameRows(rows.get(`balance_${kind}`)!, expected.balanceRows(kind), kind);
+  const rows = (column: string) => rowsOf(rig.engine, column);
+  for (const kind of ['address', 'payment', 'stake'] as const) assertSameRows(rows(`utxo_${kind}`), expected.indexRows(kind), kind);
+  for (const kind of ['policy', 'asset', 'datum', 'script'] as const) assertSameRows(rows(`utxo_${kind}`), expected.traitRows(kind), kind);
+  for (const kind of ['address', 'stake'] as const) assertSameRows(rows(`balance_${kind}`), expected.balanceRows(kind), kind);
   assert.deepEqual(verifyStore(rig.engine, rig.devnet.ledger, VERIFY_ALL).faults, []);
 }
 

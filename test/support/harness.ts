@@ -26,7 +26,7 @@ import { DelayedEngine } from './delayed-engine.ts';
 import { type Dressed, dress } from './dressed.ts';
 import { BLOCKS_ONLY, keepAll } from './keep.ts';
 
-export { assertSameDump, assertSameRows, type Dump, dump } from '../../src/testing/columns-dump.ts';
+export { assertSameDump, assertSameRows, type Dump, dump, rowsOf } from '../../src/testing/columns-dump.ts';
 
 /** Everything a store of Cardano can keep. */
 export const KEEP_ALL: readonly string[] = keepAll(openNetwork('devnet', null).ledger);
