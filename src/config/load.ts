@@ -170,12 +170,25 @@ function setPairs(given: unknown): readonly (readonly [SettingKey, string])[] {
 }
 
 function checkTogether({ values, origins }: Layers): void {
+  checkHistoryElsewhere(values);
   const prune = values['utxo.pruneDepth'];
   const window = values['utxo.rollbackWindow'];
   if (window >= prune || window === 0) return;
   const named = (key: SettingKey) => `${key} (${values[key]}, from ${describeOrigin(origins[key])})`;
   const message = `${named('utxo.rollbackWindow')} must be at least ${named('utxo.pruneDepth')}`;
   throw new UnspentError('CONFIG', message, { rollbackWindow: window, pruneDepth: prune });
+}
+
+/** What cannot be where history is in a published copy alone. */
+function checkHistoryElsewhere(values: Layers['values']): void {
+  if (values['publish.history'] !== 'copy') return;
+  const wrong = [
+    values['publish.form'] !== 'columns' && 'publish.form must be columns',
+    values['utxo.delta.selfContained'] && 'utxo.delta.selfContained must be off',
+    values['utxo.historyDepth'] !== 0 && 'utxo.historyDepth must be 0',
+    values['txs.store'] !== 'off' && 'txs.store must be off',
+  ].filter((text) => text !== false);
+  if (wrong.length > 0) throw new UnspentError('CONFIG', `publish.history = copy: ${wrong.join('; ')}`);
 }
 
 type Tree = { [name: string]: Tree | SettingValue };

@@ -1,4 +1,5 @@
 /** The settings of publishing: where to, and in which form. */
+import { PUBLISH_HISTORY } from '../projections/history/elsewhere.ts';
 import type { Setting } from '../util/setting.ts';
 
 export const PUBLISH_SETTINGS = {
@@ -14,4 +15,5 @@ export const PUBLISH_SETTINGS = {
     default: 'columns',
     doc: 'What is published: `columns`, the columns of the store as they are, which `unspent serve --from` reads; `sql` (PostgreSQL only), tables for people, cut into parts of so many heights as `&partition=BLOCKS` in the URL says (250,000).',
   },
+  'publish.history': PUBLISH_HISTORY,
 } as const satisfies Record<string, Setting>;

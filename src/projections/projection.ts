@@ -91,6 +91,11 @@ export interface Projection {
   revert(step: Step, undo: Undo, view: Reader, batch: Batch): void;
   /** Forgets what only the undo of this block could need. Returns how many keys it deleted. */
   prune?(block: PrunedBlock, batch: Batch): number;
+  /**
+   * Forgets the rows it has of blocks that can never be taken back any more and that a published copy has. Where a
+   * projection has this, nothing is pruned but blocks that are shown to be published (`state/pruned.ts`).
+   */
+  leave?(blocks: readonly StepBlock[], batch: Batch): void;
   /** Told once of each block that can never be taken back any more, oldest first, some at a time: frees what only that could need. */
   settle?(blocks: readonly SettledBlock[], view: Reader, batch: Batch): void;
 }

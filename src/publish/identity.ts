@@ -7,6 +7,7 @@
 import type { ColumnSpec, Reader } from '../engine/engine.ts';
 import type { NetworkParameters } from '../families/family.ts';
 import { CHAIN, META_PREFIX } from '../projections/chain.ts';
+import { ELSEWHERE_KEY, ONLY_COPY_KEY } from '../projections/history/elsewhere.ts';
 import type { Projection } from '../projections/projection.ts';
 import { deltaColumn } from '../state/delta.ts';
 import { readFills } from '../state/fill.ts';
@@ -53,10 +54,10 @@ export class PublishedScope {
     this.columns = [...ready.flatMap(({ columns }) => columns), deltaColumn];
     const hidden = kept.filter(isOut).flatMap(({ reserved }) => reserved ?? []);
     const cursors = [...filling.keys()].map((name) => metaKey(`fill.${name}`));
-    this.local = new Set([...hidden, ...cursors].map(keyText));
+    this.local = new Set([...hidden, ...cursors, ELSEWHERE_KEY, ONLY_COPY_KEY].map(keyText));
   }
 
-  /** The one place that says which rows are no part of a copy: cursors of fills, and reserved rows of what is not published. */
+  /** The one place that says which rows are no part of a copy: cursors of fills, reserved rows of what is not published, and what store and copy each say of themselves. */
   isLocal(column: string, key: Uint8Array): boolean {
     return this.local.size > 0 && column === CHAIN && key[0] === META_PREFIX && this.local.has(keyText(key));
   }
@@ -78,6 +79,11 @@ export function isSameCopy(published: PublishedIdentity, ours: PublishedIdentity
   const shape = ({ form, projections, selfContained, partial }: PublishedIdentity): string =>
     JSON.stringify([form, projections, selfContained, partial]);
   return shape(published) === shape(ours);
+}
+
+/** Projections whose history a copy may have alone. */
+export function isHistory(projection: string): boolean {
+  return projection === 'history' || projection.startsWith('history.');
 }
 
 /** The reserved rows of `chain`, by key text. */

@@ -4,6 +4,7 @@
  */
 import type { Engine, Reader, Snapshot } from '../engine/engine.ts';
 import type { Network } from '../families/family.ts';
+import { PUBLISH_HISTORY, PUBLISH_HISTORY_KEY, readElsewhere } from '../projections/history/elsewhere.ts';
 import type { Projection } from '../projections/projection.ts';
 import { type ProjectionTable, selectProjections } from '../projections/registry.ts';
 import { UNSPENT } from '../projections/utxo.ts';
@@ -51,7 +52,9 @@ export class PublishedView implements Undoable {
 
   private projectionsOf(names: readonly string[]): readonly Projection[] {
     const { network, table, readSetting } = this.store;
-    return selectProjections(names, network.ledger, table, readSetting);
+    // A copy keeps what the store leaves to it.
+    const ofCopy: SettingReader = (key) => (key === PUBLISH_HISTORY_KEY ? PUBLISH_HISTORY.default : readSetting(key));
+    return selectProjections(names, network.ledger, table, ofCopy);
   }
 }
 
@@ -60,6 +63,8 @@ export class StoreMoment extends PublishedView {
   readonly snapshot: Snapshot;
   readonly query: Query;
   readonly identity: PublishedIdentity;
+  /** The height of the first block whose history the store has: what is below it the copy has alone. */
+  readonly elsewhere: number;
 
   constructor(store: PublishedStore) {
     const columns = store.engine.columns.map(({ name }) => name);
@@ -68,6 +73,7 @@ export class StoreMoment extends PublishedView {
     this.snapshot = snapshot;
     this.query = new Query(snapshot, columns, store.network.ledger.traits);
     this.identity = this.scope.identity(store.facts);
+    this.elsewhere = readElsewhere(snapshot);
   }
 
   release(): void {

@@ -7,13 +7,17 @@
  * It goes on from what the copy says of itself, so it does not matter who
  * published before, nor how that one ended.
  */
+
+import type { Row } from '../engine/engine.ts';
 import { PositionWriter, pointPosition, positionAt } from '../events/position.ts';
 import { CHAIN, type ChainRow, META_PREFIX } from '../projections/chain.ts';
+import { isHistoryElsewhere, ONLY_COPY, ONLY_COPY_KEY } from '../projections/history/elsewhere.ts';
+import { startHeightKey } from '../projections/start-height.ts';
 import { blockByHash } from '../state/blocks.ts';
 import { type Head, readHead } from '../state/head.ts';
 import { canUndoAbove, HORIZON_KEY } from '../state/horizon.ts';
 import { readPruned } from '../state/pruned.ts';
-import { equalBytes } from '../util/bytes.ts';
+import { compareBytes, equalBytes } from '../util/bytes.ts';
 import { assert, isUnspentError, UnspentError } from '../util/errors.ts';
 import {
   PUBLISH_BLOCKS_PAGE,
@@ -26,7 +30,7 @@ import {
 } from '../util/limits.ts';
 import { appliedSince, prunedTo, undoNewest } from './block-changes.ts';
 import { type CopyChange, changeBytes, changeRows } from './change.ts';
-import { isSameCopy, reservedRows, sameValue } from './identity.ts';
+import { isHistory, isSameCopy, reservedRows, sameValue } from './identity.ts';
 import { HeldState, type PublishedState, RemoteState } from './published-state.ts';
 import { type PublishedStore, StoreMoment } from './published-store.ts';
 import { keyText, RowChanges } from './row-changes.ts';
@@ -60,6 +64,8 @@ export class Publisher {
   private state: PublishedState;
   /** The reserved rows of the copy; null: not read yet. */
   private reserved: Map<string, Uint8Array> | null = null;
+  /** Whether the copy says that it has history that stores may have forgotten; null: not read yet. */
+  private isOnlyCopy: boolean | null = null;
 
   constructor(store: PublishedStore, target: CopyTarget, { head, identity }: Claim, options: PublisherOptions = {}) {
     this.store = store;
@@ -72,6 +78,11 @@ export class Publisher {
 
   get published(): PublishedHead {
     return this.head;
+  }
+
+  /** The newest block below which the store may forget history, because the copy has it and says so. Null: none. */
+  get kept(): Uint8Array | null {
+    return this.isOnlyCopy === true && isHistoryElsewhere(this.store.readSetting) ? this.head.hash : null;
   }
 
   /** Lets go of the snapshot that is held. */
@@ -101,6 +112,7 @@ export class Publisher {
       if (!this.isContinued(moment)) throw new UnspentError('EXPIRED', 'the copy begins with a snapshot');
       if (this.target.rows === null) await this.advanceBlocks(moment);
       else await this.advanceColumns(moment);
+      if (isHistoryElsewhere(this.store.readSetting)) await this.markOnlyCopy(moment);
       this.state.release();
       this.state = new HeldState(moment.snapshot);
       isHeld = true;
@@ -109,7 +121,31 @@ export class Publisher {
     }
   }
 
+  /** From the commit of this on nobody begins the copy anew with less, and the store may forget. */
+  private async markOnlyCopy({ snapshot, query }: StoreMoment): Promise<void> {
+    assert(this.target.rows !== null, 'history is kept in columns');
+    if (this.isOnlyCopy === true) return;
+    const head = readHead(snapshot);
+    const columns = [{ column: CHAIN, puts: [[ONLY_COPY_KEY, ONLY_COPY] as const], deletes: [] }];
+    const row = query.headRow();
+    await this.publish([{ kind: 'upkeep', block: head, head, position: positionAt(row, new PositionWriter(query)), columns }]);
+    this.isOnlyCopy = true;
+  }
+
+  /** Throws STORE_SHAPE where what this store has forgotten is not in the copy. */
+  private async readOnlyCopy({ elsewhere, snapshot, scope }: StoreMoment): Promise<void> {
+    const { rows } = this.target;
+    if (this.isOnlyCopy === null && rows !== null)
+      this.isOnlyCopy = this.head.isComplete && (await rows.get(CHAIN, [ONLY_COPY_KEY]))[0] !== undefined;
+    if (elsewhere === 0) return;
+    const starts = scope.projections.filter(isHistory).map(startHeightKey);
+    const theirs = rows === null ? [] : await rows.get(CHAIN, starts);
+    if (this.isOnlyCopy === true && starts.every((key, i) => sameValue(snapshot.get(CHAIN, key), theirs[i]))) return;
+    throw new UnspentError('STORE_SHAPE', `the history below height ${elsewhere}, which this store has forgotten, is not in this copy`);
+  }
+
   private async advanceColumns(moment: StoreMoment): Promise<void> {
+    await this.readOnlyCopy(moment);
     this.reserved ??= await this.state.read((reader) => reservedRows(reader, moment.scope));
     const from = await this.undoLeft(moment);
     if (!canUndoAbove(moment.snapshot, from, moment.needsSpent)) throw expired(from);
@@ -253,6 +289,7 @@ export class Publisher {
     let isHeld = false;
     try {
       if (this.identity !== null) isSameCopy(this.identity, moment.identity);
+      await this.checkReplacing(moment);
       const load = await this.target.load(moment.identity);
       try {
         await this.sendRows(moment, load);
@@ -273,6 +310,18 @@ export class Publisher {
     }
   }
 
+  /** Throws STORE_SHAPE where the copy, or what the store has forgotten, would lose history by beginning anew. */
+  private async checkReplacing(moment: StoreMoment): Promise<void> {
+    if (moment.elsewhere > 0) {
+      const message = `the copy cannot begin anew: the history below height ${moment.elsewhere} is not in this store any more`;
+      throw new UnspentError('STORE_SHAPE', message, { elsewhere: moment.elsewhere });
+    }
+    await this.readOnlyCopy(moment);
+    const lost = (this.identity?.projections ?? []).filter((name) => isHistory(name) && !moment.scope.projections.includes(name));
+    if (this.isOnlyCopy !== true || lost.length === 0) return;
+    throw new UnspentError('STORE_SHAPE', `the copy has history that is nowhere else, and this store does not keep ${lost.join(', ')}`);
+  }
+
   private async sendRows({ snapshot, scope }: StoreMoment, load: SnapshotLoad): Promise<void> {
     let sent = 0;
     for (const { name } of scope.columns) {
@@ -287,8 +336,9 @@ export class Publisher {
         [rows, bytes] = [[], 0];
         this.options.onLoaded?.(sent);
       };
-      for (const row of snapshot.scan(name)) {
-        if (scope.isLocal(name, row[0])) continue;
+      const isMarked = name === CHAIN && this.isOnlyCopy === true;
+      for (const row of isMarked ? withRow(snapshot.scan(name), [ONLY_COPY_KEY, ONLY_COPY]) : snapshot.scan(name)) {
+        if (scope.isLocal(name, row[0]) && row[0] !== ONLY_COPY_KEY) continue;
         rows.push(row);
         bytes += row[0].length + row[1].length;
         if (rows.length >= PUBLISH_LOAD_ROWS || bytes >= PUBLISH_LOAD_BYTES) await flush();
@@ -298,11 +348,24 @@ export class Publisher {
   }
 }
 
+/** Rows in key order, with one more in its place. */
+function* withRow(rows: Iterable<Row>, more: Row): Iterable<Row> {
+  let isTold = false;
+  for (const row of rows) {
+    if (!isTold && compareBytes(row[0], more[0]) > 0) {
+      yield more;
+      isTold = true;
+    }
+    yield row;
+  }
+  if (!isTold) yield more;
+}
+
 /** What a change makes of the reserved rows. */
 function trackReserved(rows: Map<string, Uint8Array>, { columns }: Pick<CopyChange, 'columns'>): void {
   for (const { column, puts, deletes } of columns) {
     if (column !== CHAIN) continue;
-    for (const [key, value] of puts) if (key[0] === META_PREFIX) rows.set(keyText(key), value);
+    for (const [key, value] of puts) if (key[0] === META_PREFIX && key !== ONLY_COPY_KEY) rows.set(keyText(key), value);
     for (const key of deletes) if (key[0] === META_PREFIX) rows.delete(keyText(key));
   }
 }

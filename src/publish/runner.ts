@@ -5,6 +5,7 @@
  */
 import { readHead } from '../state/head.ts';
 import type { PublishReport } from '../store/publishing.ts';
+import { toHex } from '../util/bytes.ts';
 import { isUnspentError } from '../util/errors.ts';
 import { Latch } from '../util/latch.ts';
 import { PUBLISH_CALM_BLOCKS, PUBLISH_HEARTBEAT_MS, PUBLISH_POLL_MS } from '../util/limits.ts';
@@ -81,7 +82,7 @@ export class PublishRunner {
       PUBLISH_HEARTBEAT_MS,
     );
     try {
-      this.say({ state: 'publishing', lastError: null, ...headOf(claim.head), lag: this.lagOf(claim.head) });
+      this.say({ state: 'publishing', lastError: null, ...headOf(claim.head), lag: this.lagOf(claim.head), kept: null });
       for (;;) {
         this.move.take();
         await this.round(publisher, signal);
@@ -89,6 +90,7 @@ export class PublishRunner {
           state: 'publishing',
           ...headOf(publisher.published),
           ...countsOf(this.before, publisher),
+          kept: publisher.kept === null ? null : toHex(publisher.kept),
           lag: this.lagOf(publisher.published),
         });
         if (signal.aborted || !this.options.follow) return;
@@ -167,6 +169,7 @@ const NOTHING: Omit<PublishReport, 'target' | 'form'> = {
   commits: 0,
   commitSecondsSum: 0,
   lastError: null,
+  kept: null,
 };
 
 function countsOf(before: Counts, { counts }: Publisher): Counts {

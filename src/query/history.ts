@@ -11,6 +11,7 @@ import type { Reader } from '../engine/engine.ts';
 import { KEY_BYTES, type KeyKind } from '../ledgers/ledger.ts';
 import { outpointKey, TXID_BYTES } from '../ledgers/outpoint.ts';
 import { GRANT_TX_INDEX } from '../projections/coin.ts';
+import { readElsewhere } from '../projections/history/elsewhere.ts';
 import { readForgottenHeight } from '../projections/history/forget.ts';
 import { keyHistoryName } from '../projections/history/key-history.ts';
 import { LEDGER_INDEX } from '../projections/history/key-rows.ts';
@@ -30,7 +31,7 @@ import {
 import { readStartHeight } from '../projections/start-height.ts';
 import { readTxRow, TX } from '../projections/transactions.ts';
 import { readU32, toHex } from '../util/bytes.ts';
-import { UnspentError } from '../util/errors.ts';
+import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { keyAfter, prefixEnd } from '../util/key-range.ts';
 import type { StoreColumns } from './store-columns.ts';
 import { checkKey } from './utxo.ts';
@@ -70,11 +71,18 @@ export interface TxHistoryPage {
 /** Their whole bytes are read along: some hundred kilobytes. */
 const IDS_AT_ONCE = 256;
 
+/** It was forgotten, and nobody has it: what is known besides may be told. Not so where a published copy has it. */
+export function isGone(error: unknown): boolean {
+  return isUnspentError(error, 'PRUNED') && error.meta['elsewhere'] === undefined;
+}
+
 export class TxHistory {
   /** The height of the first block it has; 0: it has every block of the store. */
   readonly startHeight: number;
   /** The height up to which the bytes of transactions were forgotten (`utxo.historyDepth`); -1: none were. */
   readonly forgottenHeight: number;
+  /** What is below this height a published copy has alone; 0: nothing. */
+  readonly elsewhere: number;
   private readonly columns: StoreColumns;
   private readonly reader: Reader;
 
@@ -83,7 +91,8 @@ export class TxHistory {
     columns.need(HISTORY_TX, keyHistoryName('address'));
     this.columns = columns;
     this.reader = columns.reader;
-    this.startHeight = readStartHeight(this.reader, keyHistoryName('address'));
+    this.elsewhere = readElsewhere(this.reader);
+    this.startHeight = Math.max(this.elsewhere, readStartHeight(this.reader, keyHistoryName('address')));
     this.forgottenHeight = readForgottenHeight(this.reader);
   }
 
@@ -148,6 +157,7 @@ export class TxHistory {
     toHeight,
     grants,
   }: Omit<TxHistoryPage, 'after' | 'limit'> = {}): Generator<HistoryTx, void, void> {
+    if (fromHeight < this.elsewhere) this.needHeight(fromHeight);
     const gte = historyTxKey(fromHeight, 0);
     const lt = toHeight === undefined ? undefined : historyTxKey(toHeight + 1, 0);
     const range = { gte, reverse: order === 'desc', ...(lt === undefined ? {} : { lt }) };
@@ -162,6 +172,8 @@ export class TxHistory {
     checkKey(key);
     const column = HISTORY_KEY_COLUMN[kind];
     this.columns.need(column, keyHistoryName(kind));
+    const isCut = Math.max(page.fromHeight ?? 0, page.order === 'desc' ? 0 : (page.after?.height ?? 0)) < this.elsewhere;
+    if (isCut && page.order !== 'desc') this.needHeight(0);
     let left = page.limit ?? Number.POSITIVE_INFINITY;
     const isWanted = (txIndex: number): boolean => txIndex < GRANT_TX_INDEX || (page.grants === true && txIndex < LEDGER_INDEX);
     let after = page.after;
@@ -180,7 +192,10 @@ export class TxHistory {
         yield { ...place, ...readScriptTotals(value) };
       }
       // Rows that are no transactions were among them: there may be more.
-      if (read < asked) return;
+      if (read >= asked) continue;
+      // What would come now is not here: a list that just ended would say that there is nothing.
+      if (isCut) this.needHeight(0);
+      return;
     }
   }
 
@@ -236,9 +251,13 @@ export class TxHistory {
   }
 
   /** Throws PRUNED for a block before the first that the history has. */
-  private needHeight(height: number): void {
+  needHeight(height: number): void {
     const { startHeight } = this;
     if (height >= startHeight) return;
+    if (height < this.elsewhere) {
+      const text = `what happened below height ${this.elsewhere} is in the published copy alone: ask a reader of it`;
+      throw new UnspentError('PRUNED', text, { height, elsewhere: this.elsewhere });
+    }
     const message = `transactions of block ${height} were not kept: the history begins at height ${startHeight}, where utxo.history was switched on`;
     throw new UnspentError('PRUNED', message, { height, startHeight });
   }

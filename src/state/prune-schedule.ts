@@ -14,6 +14,8 @@ import { type PruneCounts, pruneStep } from './pruned.ts';
 export interface PruneSettings {
   readonly batchBlocks: number;
   readonly intervalMs: number;
+  /** The newest block that a copy has, which keeps what is forgotten here; its hash. Null: there is none. */
+  readonly published?: () => Uint8Array | null;
 }
 
 export class PruneSchedule {
@@ -52,7 +54,15 @@ export class PruneSchedule {
   step(blocksMax = this.settings.batchBlocks): PruneCounts {
     const { engine, projections, options, head, watchers } = this.fold;
     const started = performance.now();
-    const counts = pruneStep(engine, projections, head?.height ?? 0, options, blocksMax, PRUNE_ROWS_MAX);
+    const counts = pruneStep(
+      engine,
+      projections,
+      head?.height ?? 0,
+      options,
+      blocksMax,
+      PRUNE_ROWS_MAX,
+      this.settings.published?.() ?? null,
+    );
     this.spentKeys += counts.spentKeys;
     this.deltas += counts.deltas;
     if (counts.visited > 0) for (const watcher of watchers) watcher.pruned?.(counts, (performance.now() - started) / 1000);

@@ -6,8 +6,14 @@
  */
 import type { Batch, Reader } from '../engine/engine.ts';
 import { CHAIN, chainKey } from '../projections/chain.ts';
+import { SPENT_AT } from '../projections/coin.ts';
+import { readElsewhere, writeElsewhere } from '../projections/history/elsewhere.ts';
 import type { Projection } from '../projections/projection.ts';
+import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { readU64, writeU64 } from '../util/bytes.ts';
+import { UnspentError } from '../util/errors.ts';
+import { planBack, type UndoneBlock } from './back.ts';
+import { blockAtKey, blockByHash } from './blocks.ts';
 import { DELTA, type Delta, isSelfContained, readDelta } from './delta.ts';
 import { metaKey } from './head.ts';
 
@@ -71,7 +77,9 @@ export interface Pruned extends Reader {
 
 /**
  * Prunes in one batch: at most `blocksMax` blocks of each kind, and no further block after `rowsMax` rows. Heights stay
- * whole, so that one more block may go than asked for, and one block goes however many rows it has.
+ * whole, so that one more block may go than asked for, and one block goes however many rows it has. `published`: the
+ * hash of a block that a copy has for certain, all blocks below it included; where history is left to the copy, nothing
+ * above it is pruned, so that the copy can always be continued.
  */
 export function pruneStep(
   engine: Pruned,
@@ -80,11 +88,14 @@ export function pruneStep(
   windows: Windows,
   blocksMax: number,
   rowsMax = Number.POSITIVE_INFINITY,
+  published: Uint8Array | null = null,
 ): PruneCounts {
   const before = readPruned(engine);
   const batch = engine.batch();
-  const spentEnd = tipHeight - windows.pruneDepth;
-  const deltasEnd = tipHeight - windows.rollbackWindow;
+  const leaver = leaverOf(engine, projections, before);
+  const end = leaver === null ? tipHeight : Math.min(tipHeight, publishedHeight(engine, published) + windows.pruneDepth);
+  const spentEnd = end - windows.pruneDepth;
+  const deltasEnd = end - windows.rollbackWindow;
   let spent = before.spent;
   let deltas = before.deltas;
   let blocks = 0;
@@ -100,6 +111,7 @@ export function pruneStep(
   for (const [key, value] of leaving(engine, before.spent, spentEnd, blocksMax, isFull, cut)) {
     const delta = readDelta(value, 'a delta that leaves the window');
     const block = { key, spentKeys: delta.spent.map((spend) => spend.key) };
+    leaver?.leave({ key, delta, row: blockAtKey(engine, key) }, batch);
     for (const projection of projections) spentKeys += projection.prune?.(block, batch) ?? 0;
     // Once the outputs it spent are gone a block cannot be undone, unless its delta carries them.
     if (settling.length > 0 && !isSelfContained(value)) settled.push([key, delta]);
@@ -119,6 +131,52 @@ export function pruneStep(
     batch.commit();
   }
   return { blocks, spentKeys, deltas: dropped, visited: blocks + dropped, done: !isCut };
+}
+
+/** Leaves to a published copy what projections have of blocks that are pruned. */
+interface Leaver {
+  leave(block: UndoneBlock, batch: Batch): void;
+}
+
+/** Null: nothing is left to a copy. Throws STORE_SHAPE where blocks were pruned before that began: their rows cannot be found any more. */
+function leaverOf(engine: Reader, projections: readonly Projection[], { spent }: PrunedHeights): Leaver | null {
+  const leaving = projections.filter((projection) => projection.leave !== undefined);
+  if (leaving.length === 0) return null;
+  if (readElsewhere(engine) !== spent + 1)
+    throw new UnspentError(
+      'STORE_SHAPE',
+      `history is left to a copy from the first block on, and this store has pruned up to height ${spent}`,
+    );
+  const reader = asTheyStood(engine);
+  return {
+    leave(block, batch) {
+      const { blocks } = planBack([block], true, reader);
+      for (const projection of leaving) projection.leave?.(blocks, batch);
+      writeElsewhere(batch, block.row.height + 1);
+    },
+  };
+}
+
+/** Outputs that were spent later are found, too: blocks are pruned oldest first, so all of those are still there. */
+function asTheyStood(engine: Reader): Reader {
+  const getMany: Reader['getMany'] = (column, keys) => {
+    const found = engine.getMany(column, keys);
+    if (column !== UNSPENT || !found.includes(undefined)) return found;
+    const gone = keys.filter((_, i) => found[i] === undefined);
+    const spent = engine.getMany(SPENT, gone);
+    let next = 0;
+    return found.map((value) => value ?? bodyOf(spent[next++]));
+  };
+  return { get: (column, key) => getMany(column, [key])[0], getMany, scan: (column, options) => engine.scan(column, options) };
+}
+
+function bodyOf(spent: Uint8Array | undefined): Uint8Array | undefined {
+  return spent === undefined || spent.length <= SPENT_AT.value ? undefined : spent.subarray(SPENT_AT.value);
+}
+
+/** The height of the block that is known to be published, if it is on our chain; -1: it is not, or there is none. */
+function publishedHeight(engine: Reader, hash: Uint8Array | null): number {
+  return hash === null ? -1 : (blockByHash(engine, hash)?.height ?? -1);
 }
 
 type Settled = readonly [key: Uint8Array, delta: Delta];

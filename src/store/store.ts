@@ -41,7 +41,7 @@ import { openStoreTxs } from './open-txs.ts';
 import { configFrom, type OpenOptions } from './options.ts';
 import { StorePlace } from './place.ts';
 import { storeProjections } from './projections.ts';
-import type { Publishing } from './publishing.ts';
+import { followPace, keptHash, type Publishing } from './publishing.ts';
 import { beginFills, type ShapeChange } from './shape.ts';
 import type { StoreTxs } from './store-txs.ts';
 import { keyEstimates, type StoreStatus, summaryOf } from './summary.ts';
@@ -184,7 +184,8 @@ export class OpenStore {
     this.reshaped = { added: shape.added.map((projection) => projection.name), removed: shape.removed };
     this.eventReaders = new EventReaders(fold, network.ledger.traits, network.dialect, this.overlays);
     const { pruneBatchSize, pruneScheduleSeconds } = config.utxo;
-    this.schedule = new PruneSchedule(fold, { batchBlocks: pruneBatchSize, intervalMs: 1000 * pruneScheduleSeconds });
+    const published = (): Uint8Array | null => keptHash(this.publishing);
+    this.schedule = new PruneSchedule(fold, { batchBlocks: pruneBatchSize, intervalMs: 1000 * pruneScheduleSeconds, published });
   }
 
   /**
@@ -200,8 +201,7 @@ export class OpenStore {
         until: settings.until ?? { kind: 'end' },
         follow: settings.follow ?? false,
         signal,
-        groupBlocks: this.txs?.groupBlocks(this.config.sync.groupBlocks) ?? this.config.sync.groupBlocks,
-        room: (stop) => this.txs?.room(stop),
+        ...followPace(this),
         onProgress(progress) {
           following.progress = progress;
           settings.onProgress?.(progress);

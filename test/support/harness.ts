@@ -22,6 +22,7 @@ import { deltaColumn } from '../../src/state/delta.ts';
 import { Fold, type FoldOptions } from '../../src/state/fold.ts';
 import { equalBytes, toHex } from '../../src/util/bytes.ts';
 import { type ErrorCode, isUnspentError } from '../../src/util/errors.ts';
+import type { SettingReader } from '../../src/util/setting.ts';
 import { DelayedEngine } from './delayed-engine.ts';
 import { type Dressed, dress } from './dressed.ts';
 import { BLOCKS_ONLY, keepAll } from './keep.ts';
@@ -110,6 +111,8 @@ export interface RigOptions extends Partial<FoldOptions> {
   readonly keeps?: readonly string[];
   /** Where these are found. Default: the table of ours. */
   readonly table?: ProjectionTable;
+  /** Settings of projections. Default: theirs. */
+  readonly readSetting?: SettingReader;
   /** Stands between the fold and the engine. */
   readonly wrap?: (engine: Engine) => Engine;
   /** Whether groups may be ahead of what is committed. Default: of every second rig. */
@@ -203,8 +206,8 @@ function foldOptions(options: RigOptions): FoldOptions {
   };
 }
 
-function projectionsOf(devnet: Devnet, { utxo = true, keeps = KEEP_ALL, table }: RigOptions): readonly Projection[] {
-  return selectProjections(utxo ? keeps : BLOCKS_ONLY, devnet.ledger, table);
+function projectionsOf(devnet: Devnet, { utxo = true, keeps = KEEP_ALL, table, readSetting }: RigOptions): readonly Projection[] {
+  return selectProjections(utxo ? keeps : BLOCKS_ONLY, devnet.ledger, table, readSetting);
 }
 
 function columnsOf(devnet: Devnet, options: RigOptions): ColumnSpec[] {

@@ -4,6 +4,7 @@ import type { SettingReader } from '../../util/setting.ts';
 import { type BuiltInEntry, type SwitchedEntry, unsupported } from '../entry.ts';
 import { paymentIndex, stakeIndex } from '../index/entry.ts';
 import { HistoryCheck } from './check.ts';
+import { isHistoryElsewhere } from './elsewhere.ts';
 import { historyProjection } from './history.ts';
 import { KeyHistoryCheck } from './key-check.ts';
 import { keyHistoryName, keyHistoryProjection } from './key-history.ts';
@@ -22,7 +23,12 @@ export const historyEntry = {
   setting: SETTING,
   supports: ({ txBytes }) => txBytes !== undefined,
   make: (ledger: Ledger, readSetting?: SettingReader) =>
-    historyProjection(ledger, ledger.txBytes ?? unsupported(ledger, 'a history'), forgetsBelow(ledger, readSetting)),
+    historyProjection(
+      ledger,
+      ledger.txBytes ?? unsupported(ledger, 'a history'),
+      forgetsBelow(ledger, readSetting),
+      leaves(ledger, readSetting),
+    ),
   check: (inspection) => new HistoryCheck(inspection),
 } as const satisfies BuiltInEntry;
 
@@ -37,6 +43,12 @@ function forgetsBelow({ joinBlock }: Ledger, readSetting: SettingReader = () => 
   return Math.max(0, depth - Number(readSetting(settled)));
 }
 
+/** Whose clients cannot be told "from here on" (Electrum, Esplora) keeps all of it. Throws UNSUPPORTED. */
+function leaves(ledger: Ledger, readSetting: SettingReader = () => ''): boolean {
+  if (!isHistoryElsewhere(readSetting)) return false;
+  return ledger.joinBlock === undefined ? true : unsupported(ledger, 'a history that is in a published copy alone');
+}
+
 /** Kept where the unspent outputs are found by such a key, too. */
 function byKey(kind: KeyKind, beside: BuiltInEntry): SwitchedEntry<typeof SETTING> {
   return {
@@ -45,7 +57,7 @@ function byKey(kind: KeyKind, beside: BuiltInEntry): SwitchedEntry<typeof SETTIN
     setting: SETTING,
     onlyBeside: beside,
     supports: ({ txBytes, keyKinds }) => txBytes !== undefined && keyKinds.includes(kind),
-    make: () => keyHistoryProjection(kind),
+    make: (ledger, readSetting) => keyHistoryProjection(kind, leaves(ledger, readSetting)),
     check: (inspection) => new KeyHistoryCheck(inspection, kind),
   };
 }

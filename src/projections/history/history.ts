@@ -19,6 +19,7 @@ import { Scratch } from '../../util/scratch.ts';
 import { AT, type Coin, GRANT_TX_INDEX } from '../coin.ts';
 import type { ForwardBlock, Projection, StepBlock } from '../projection.ts';
 import { readStartHeight, startHeightKey, undoneSince } from '../start-height.ts';
+import { ELSEWHERE_KEY } from './elsewhere.ts';
 import { FORGOTTEN_KEY, forgetTxBytes } from './forget.ts';
 import { KeyHistory, keyHistoryColumn, keyHistoryName } from './key-history.ts';
 import { creatorIndex, spenderIndex } from './key-rows.ts';
@@ -35,12 +36,13 @@ const NAME = keyHistoryName('address');
 
 /**
  * `txBytes` is the ledger's: without it there is nothing to keep. `forgetsBelow`: how far below a block that can never be
- * undone any more the bytes of transactions are forgotten; null: never.
+ * undone any more the bytes of transactions are forgotten; null: never. `leaves`: what is of old blocks to a published copy.
  */
 export function historyProjection(
   ledger: Pick<Ledger, 'tailBytes' | 'joinBlock'>,
   txBytes: NonNullable<Ledger['txBytes']>,
   forgetsBelow: number | null = null,
+  leaves = false,
 ): Projection {
   const { tailBytes } = ledger;
   const key = new Scratch(OUTPOINT_BYTES);
@@ -94,10 +96,18 @@ export function historyProjection(
     batch.put(HISTORY_SPEND, spendKey(coin), value.view(length));
   }
 
+  function del(blocks: readonly StepBlock[], batch: Batch): void {
+    byAddress.del(blocks, batch);
+    for (const block of blocks) {
+      deleteTxs(block, batch);
+      for (const coin of block.spent) batch.del(HISTORY_SPEND, spendKey(coin));
+    }
+  }
+
   return {
     name: NAME,
     columns,
-    reserved: [startHeightKey(NAME), FORGOTTEN_KEY],
+    reserved: [startHeightKey(NAME), FORGOTTEN_KEY, ELSEWHERE_KEY],
     keepsBlocks: true,
     // Who asks a chain whose blocks can be put together again (Electrum, Esplora) cannot be told "from here on".
     ...(ledger.joinBlock === undefined ? { startsLate: true as const } : {}),
@@ -115,13 +125,9 @@ export function historyProjection(
       if (forgetsBelow !== null && last !== undefined) forgetTxBytes(readU64(last.key, 0) - forgetsBelow, view, batch);
     },
     revert(step, _undo, view, batch) {
-      const blocks = undoneSince(step.blocks, view, batch, NAME);
-      byAddress.del(blocks, batch);
-      for (const block of blocks) {
-        deleteTxs(block, batch);
-        for (const coin of block.spent) batch.del(HISTORY_SPEND, spendKey(coin));
-      }
+      del(undoneSince(step.blocks, view, batch, NAME), batch);
     },
+    ...(leaves ? { leave: del } : {}),
   };
 }
 

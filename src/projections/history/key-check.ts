@@ -11,6 +11,7 @@ import { AT, type Coin, keyOffset } from '../coin.ts';
 import type { Inspection, ProjectionCheck } from '../inspection.ts';
 import { readStartHeight } from '../start-height.ts';
 import { UNSPENT } from '../utxo.ts';
+import { readElsewhere } from './elsewhere.ts';
 import { keyHistoryName } from './key-history.ts';
 import { creatorIndex } from './key-rows.ts';
 import { HISTORY_KEY_COLUMN, historyKey, readScriptTotals } from './rows.ts';
@@ -40,7 +41,7 @@ export class KeyHistoryCheck implements ProjectionCheck {
     this.inspection = inspection;
     this.kind = kind;
     this.column = HISTORY_KEY_COLUMN[kind];
-    this.startHeight = readStartHeight(inspection.reader, keyHistoryName(kind));
+    this.startHeight = Math.max(readElsewhere(inspection.reader), readStartHeight(inspection.reader, keyHistoryName(kind)));
   }
 
   /** Each unspent output was paid by a transaction, or a grant, that has a row. */

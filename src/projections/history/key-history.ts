@@ -72,8 +72,8 @@ export class KeyHistory {
   }
 }
 
-/** Rows by a credential. */
-export function keyHistoryProjection(kind: KeyKind): Projection {
+/** Rows by a credential. `leaves`: those of old blocks to a published copy. */
+export function keyHistoryProjection(kind: KeyKind, leaves = false): Projection {
   const rows = new KeyHistory(kind);
   const name = keyHistoryName(kind);
   return {
@@ -88,6 +88,7 @@ export function keyHistoryProjection(kind: KeyKind): Projection {
     revert(step, _undo, view, batch) {
       rows.del(undoneSince(step.blocks, view, batch, name), batch);
     },
+    ...(leaves ? { leave: (blocks, batch) => rows.del(blocks, batch) } : {}),
   };
 }
 

@@ -10,8 +10,8 @@ import type { ChainRow } from '../../projections/chain.ts';
 import { GRANT_TX_INDEX, readStored, type StoredOutput, type StoredSpend } from '../../projections/coin.ts';
 import { LEDGER_INDEX } from '../../projections/history/key-rows.ts';
 import { toHex } from '../../util/bytes.ts';
-import { isUnspentError, UnspentError } from '../../util/errors.ts';
-import type { HistorySpend, HistoryTx, TxHistory } from '../history.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { type HistorySpend, type HistoryTx, isGone, type TxHistory } from '../history.ts';
 import type { Query } from '../query.ts';
 import type { Utxo } from '../utxo.ts';
 
@@ -30,7 +30,7 @@ export class HistoryOutputs {
     this.history = query.history();
   }
 
-  /** Outputs by their outpoints; null: there is none that we know of, or its transaction was forgotten. */
+  /** Outputs by their outpoints; null: there is none that we know of, or its transaction was forgotten. Throws PRUNED where a published copy may know it. */
   resolve(outpoints: readonly Uint8Array[]): (Utxo | null)[] {
     const found = this.query.outpoints(outpoints);
     const gone = outpoints.filter((_, i) => found[i] === null);
@@ -39,6 +39,8 @@ export class HistoryOutputs {
     return found.map((utxo, i) => {
       if (utxo !== null) return utxo;
       const spend = spends[next++];
+      // It may have been spent in a block of which a published copy alone has the history.
+      if (spend === null && this.history.elsewhere > 0) this.history.needHeight(0);
       return spend === null ? null : this.spentOutput(outpoints[i], spend);
     });
   }
@@ -56,7 +58,7 @@ export class HistoryOutputs {
       const output = tx === null ? undefined : this.madeIn(tx).find((made) => made.index === index)?.output;
       if (output !== undefined) return output;
     } catch (error) {
-      if (isUnspentError(error, 'PRUNED')) return null;
+      if (isGone(error)) return null;
       throw error;
     }
     throw new UnspentError('STORE_DAMAGED', `${toHex(txId)}#${index} was spent, and nothing made it`, { txId: toHex(txId), index });

@@ -7,8 +7,7 @@ import { readRedeemers, splitTx } from '../../ledgers/cardano/index.ts';
 import { outpointKey, TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { compareBytes, toHex } from '../../util/bytes.ts';
 import { Cursor } from '../../util/cbor.ts';
-import { isUnspentError } from '../../util/errors.ts';
-import type { TxHistory } from '../history.ts';
+import { isGone, type TxHistory } from '../history.ts';
 
 export interface SpendDetails {
   /** Its place among the inputs (of an invalid transaction, the collateral), sorted. */
@@ -44,7 +43,7 @@ export class SpendReader {
     try {
       return this.history.tx(spender)?.raw ?? null;
     } catch (error) {
-      if (isUnspentError(error, 'PRUNED')) return null;
+      if (isGone(error)) return null;
       throw error;
     }
   }

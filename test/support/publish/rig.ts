@@ -8,6 +8,7 @@ import { Publisher, type PublisherOptions } from '../../../src/publish/publisher
 import type { CopyTarget } from '../../../src/publish/target.ts';
 import type { FoldOptions } from '../../../src/state/fold.ts';
 import { isUnspentError } from '../../../src/util/errors.ts';
+import type { SettingReader } from '../../../src/util/setting.ts';
 
 interface Folded {
   readonly engine: Engine;
@@ -15,7 +16,12 @@ interface Folded {
 }
 
 /** `ledger`: the one of the rig, where the network's own knows another genesis. */
-export function publishedStore({ engine, fold }: Folded, networkName: string, ledger?: Ledger): PublishedStore {
+export function publishedStore(
+  { engine, fold }: Folded,
+  networkName: string,
+  ledger?: Ledger,
+  readSetting: SettingReader = () => '',
+): PublishedStore {
   const known = openNetwork(networkName, null);
   const network = ledger === undefined ? known : { ...known, ledger };
   const { partial, selfContained, pruneDepth, rollbackWindow } = fold.options;
@@ -24,7 +30,7 @@ export function publishedStore({ engine, fold }: Folded, networkName: string, le
     network,
     projections: fold.projections.map(({ name }) => name),
     table: PROJECTIONS,
-    readSetting: () => '',
+    readSetting,
     facts: {
       network: network.name,
       family: network.family.name,

@@ -10,7 +10,7 @@ import { slotToTime } from '../../../ledgers/cardano/index.ts';
 import { TXID_BYTES } from '../../../ledgers/outpoint.ts';
 import { type ResolvedTx, Transactions } from '../../../query/cardano/transactions.ts';
 import { hexOf } from '../../../query/dialect.ts';
-import type { HistoryPlace } from '../../../query/history.ts';
+import { type HistoryPlace, isGone } from '../../../query/history.ts';
 import type { Query } from '../../../query/query.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { type GivenParameters, hexParameter, parameter, wrongParameter } from '../../http/parameters.ts';
@@ -66,7 +66,7 @@ function keptTx(query: Query, txId: Uint8Array, hash: string): ResolvedTx | Know
     const tx = new Transactions(query).byId(txId);
     if (tx !== null) return tx;
   } catch (error) {
-    if (!isUnspentError(error, 'UNSUPPORTED') && !isUnspentError(error, 'PRUNED')) throw error;
+    if (!isUnspentError(error, 'UNSUPPORTED') && !isGone(error)) throw error;
   }
   const known = query.tx(txId);
   // What genesis grants has an id, but no transaction made it.
