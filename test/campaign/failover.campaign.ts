@@ -1,7 +1,7 @@
 /**
  * Failovers under load, over and over: UNSPENT_CAMPAIGN_FAILOVERS pairs of
  * PostgreSQL servers (20 unless said), each with its primary killed at another
- * moment while six clients write.
+ * moment while six clients write and a publisher keeps a copy.
  */
 import { test } from 'node:test';
 import { type FailoverReport, failOverUnderLoad } from '../support/sql/failover.ts';
@@ -17,10 +17,10 @@ test('failovers under load', { skip: withoutPostgres }, async (t) => {
   for (let n = 0; n < FAILOVERS; n++) {
     const pair = await PostgresPair.start(makeWalletSchema);
     try {
-      const [wallets, records] = [await pair.freshUrl(), await pair.unusedUrl()];
+      const [wallets, records, copy] = [await pair.freshUrl(), await pair.unusedUrl(), await pair.unusedUrl()];
       await makeTxSchema(records);
       const load = { feeders: 2, lessees: 3, before: 40 + 7 * (n % 10), behind: 60 };
-      reports.push(await failOverUnderLoad(pair, { wallets, records }, load));
+      reports.push(await failOverUnderLoad(pair, { wallets, records, copy }, load));
     } finally {
       await pair.stop();
     }
@@ -33,6 +33,7 @@ test('failovers under load', { skip: withoutPostgres }, async (t) => {
       blocks: sum(({ blocks }) => blocks),
       leases: sum(({ leases }) => leases),
       records: sum(({ records }) => records),
+      published: sum(({ published }) => published),
       repeated: sum(({ repeated }) => repeated),
       unanswered: sum(({ unanswered }) => unanswered),
       promotedMsMax: worst(({ promotedMs }) => promotedMs),

@@ -15,9 +15,9 @@ describe('PostgreSQL that fails over', { skip: withoutPostgres }, () => {
   it('loses nothing of wallets and records, repeats nothing, and is found again', async () => {
     const pair = await PostgresPair.start(makeWalletSchema);
     try {
-      const [wallets, records] = [await pair.freshUrl(), await pair.unusedUrl()];
+      const [wallets, records, copy] = [await pair.freshUrl(), await pair.unusedUrl(), await pair.unusedUrl()];
       await makeTxSchema(records);
-      const report = await failOverUnderLoad(pair, { wallets, records }, { feeders: 2, lessees: 2, before: 6, behind: 6 });
+      const report = await failOverUnderLoad(pair, { wallets, records, copy }, { feeders: 2, lessees: 2, before: 6, behind: 6 });
       assert.ok(report.repeated > 0, 'calls were under way when the primary died');
     } finally {
       await pair.stop();

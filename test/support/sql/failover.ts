@@ -1,5 +1,5 @@
 /**
- * Wallets and the transaction store at work while their primary is killed and the
+ * Wallets, the transaction store and a publisher at work while their primary is killed and the
  * standby takes its place. Every client notes what was acknowledged to it; what
  * the promoted server has afterwards is compared with that.
  */
@@ -16,6 +16,7 @@ import { checkInvariants } from '../../wallet/support/invariants.ts';
 import { blockAt, firstCoins, idOf, NOW, outpointOf, scriptOf, World } from '../../wallet/support/world.ts';
 import { until } from '../patience.ts';
 import type { PostgresPair } from './postgres-pair.ts';
+import { PublishedRig } from './published-rig.ts';
 
 export interface FailoverLoad {
   /** Processes that feed one wallet database, and those that lease its coins. */
@@ -30,6 +31,8 @@ export interface FailoverReport {
   readonly blocks: number;
   readonly leases: number;
   readonly records: number;
+  /** Moves of a chain whose state is published into the same cluster. */
+  readonly published: number;
   /** Coins that are leased although nobody was told so: their commit was not answered. */
   readonly unanswered: number;
   /** Calls of wallets that were made again. */
@@ -119,7 +122,7 @@ function repeats({ failures }: { readonly failures: readonly { readonly class: s
 /** Both stores are in the pair; `wallets` and `records` have their schemas. */
 export async function failOverUnderLoad(
   pair: PostgresPair,
-  urls: { readonly wallets: string; readonly records: string },
+  urls: { readonly wallets: string; readonly records: string; readonly copy: string },
   load: FailoverLoad,
 ): Promise<FailoverReport> {
   const made = await openWalletStore(urls.wallets);
@@ -127,6 +130,7 @@ export async function failOverUnderLoad(
   const running: Running = { stop: false };
   const chain = new PayingChain(running);
   const [leases, stored]: [Lease[], number[]] = [[], []];
+  const published = new PublishedRig();
   const names = (kind: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${kind} ${n}`);
   const clients = [
     ...names('feeder', load.feeders).map(async () => {
@@ -138,10 +142,11 @@ export async function failOverUnderLoad(
     }),
     ...names('lessee', load.lessees).map((name) => leaseCoins(urls.wallets, name, running, leases)),
     storeRecords(urls.records, running, stored),
+    published.run(urls.copy, running),
   ];
   const failures: unknown[] = [];
   for (const client of clients) client.catch((error: unknown) => failures.push(error));
-  const counts = (): number[] => [chain.taken, leases.length, stored.length];
+  const counts = (): number[] => [chain.taken, leases.length, stored.length, published.published];
   const reached = (wanted: readonly number[], what: string): Promise<void> =>
     until(
       () => {
@@ -151,7 +156,7 @@ export async function failOverUnderLoad(
       () => `${what}: ${counts()} of ${wanted}`,
     );
 
-  await reached([load.before, load.before, load.before], 'calls before the failover');
+  await reached([load.before, load.before, load.before, load.before], 'calls before the failover');
   const before = counts();
   const started = performance.now();
   const promotedMs = await pair.failOver();
@@ -169,7 +174,17 @@ export async function failOverUnderLoad(
 
   const unanswered = await checkWallets(world, chain.taken, leases, repeated);
   await checkRecords(urls.records, pair, stored);
-  return { blocks: chain.taken, leases: leases.length, records: stored.length, unanswered, repeated, promotedMs, answeredMs };
+  await published.check(pair.afterwards(urls.copy));
+  return {
+    blocks: chain.taken,
+    leases: leases.length,
+    records: stored.length,
+    published: published.published,
+    unanswered,
+    repeated,
+    promotedMs,
+    answeredMs,
+  };
 }
 
 /** Every block that somebody was told of, once and in order, and every lease; returns how many leases nobody was told of. */
