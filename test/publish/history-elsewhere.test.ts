@@ -141,18 +141,19 @@ describe('history that only the copy has', () => {
     const pair = await Pair.open(3);
     const target = new MortalTarget(random);
     let highest = 0;
-    for (let turn = 0; turn < 50; turn++) {
+    for (let turn = 0; turn < 60; turn++) {
       if (random.chance(0.3)) pair.back(1 + random.int(4));
       pair.forward(random.int(7));
       highest = Math.max(highest, pair.height);
-      if (random.chance(0.7)) await pair.publish(target);
+      // For ten turns nothing is published, and more blocks come than the window has.
+      if (turn % 20 < 10 && random.chance(0.7)) await pair.publish(target);
       // What it was told last may be of a fork that was left since.
       if (random.chance(0.3)) pair.back(1 + random.int(3));
       pair.prune();
       const { published, elsewhere } = { published: target.head.height ?? -1, elsewhere: readElsewhere(pair.local.rig.engine) };
       assert.ok(elsewhere <= published + 1, `turn ${turn}: forgotten below ${elsewhere}, published up to ${published}`);
       highest = Math.max(highest, pair.height);
-      if (turn % 5 !== 4) continue;
+      if (turn % 20 !== 4 && turn % 20 !== 19) continue;
       // The twin has pruned by the highest block there was, and the store only what was published then.
       pair.forward(Math.max(0, highest - pair.height));
       while (!(await pair.publish(target)));
