@@ -17,6 +17,9 @@ export async function exampleValues(): Promise<ReadonlyMap<string, string>> {
   const newest: Point | undefined = blocks[0];
   if (newest === undefined) return values;
   values.set('block', newest.hash);
+  // What the newest block did: without a place to begin at the answer is the whole state.
+  const [, before] = blocks;
+  if (before !== undefined) values.set('/api/v1/changes after', before.hash);
   for (const { hash, tx_count } of blocks) {
     if (tx_count === 0) continue;
     let changes: Changes;

@@ -114,7 +114,8 @@ async function run(form: HTMLFormElement): Promise<void> {
 }
 
 function pretty(text: string, type: string): string {
-  const shown = /json/.test(type) ? JSON.stringify(JSON.parse(text), null, 2) : text;
+  // A document, not lines of documents (`application/jsonl`).
+  const shown = /json\b/.test(type) ? JSON.stringify(JSON.parse(text), null, 2) : text;
   return shown.length <= SHOWN_CHARS_MAX
     ? shown
     : `${shown.slice(0, SHOWN_CHARS_MAX)}\n… ${counted(shown.length - SHOWN_CHARS_MAX, 'character')} more`;
