@@ -53,12 +53,14 @@ export async function openTab(browser: Browser, url: string, { init = '', ...opt
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
+  // Files have no origin; a site of files is its folder.
+  const home = url.startsWith('file:') ? new URL('.', url).href : new URL(url).origin;
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(`${message.type()}: ${message.text()}`);
   });
   page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`));
   page.on('request', (request) => {
-    if (!request.url().startsWith(new URL(url).origin)) complaints.push(`asked elsewhere: ${request.url()}`);
+    if (!request.url().startsWith(home)) complaints.push(`asked elsewhere: ${request.url()}`);
   });
   await page.goto(url);
   return {

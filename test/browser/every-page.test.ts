@@ -4,12 +4,18 @@
  * of the screen, nothing on the console. What is not there has a page, too.
  */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
 import { BitcoinWorld } from './bitcoin-world.ts';
 import { becomes, browserTest, launch, openTab, reads, type TabOptions, withoutChromium } from './browser.ts';
-import { assertNarrow } from './measure.ts';
+import { assertNarrow, assertStill, SHIFT_OBSERVER } from './measure.ts';
 import { mintTokens } from './minted.ts';
 import { assertReadable } from './reading-order.ts';
 import { World } from './world.ts';
@@ -28,7 +34,7 @@ type Places = Readonly<Record<string, readonly [place: string, wanted: RegExp | 
 const NOT_THERE = /status of (400|404)/;
 
 async function assertPages(browser: Browser, url: string, places: Places, options: TabOptions): Promise<void> {
-  const { page, close } = await openTab(browser, url, options);
+  const { page, close } = await openTab(browser, url, { ...options, init: SHIFT_OBSERVER });
   await reads(page, '#verdict h1', 'In sync');
   const failed: string[] = [];
   for (const [name, [place, wanted]] of Object.entries(places)) {
@@ -38,6 +44,7 @@ async function assertPages(browser: Browser, url: string, places: Places, option
       await page.goto(`${url}#/${place}`);
       await becomes(page, 'document.querySelector("main [data-before], main .loading") === null', (isGone) => isGone === true);
       await reads(page, 'main', wanted);
+      await assertStill(page);
       await assertAccessible(page, name);
       await assertReadable(page, name);
       if (options.isMobile === true) await assertNarrow(page);
@@ -126,6 +133,33 @@ describe('every page of a Cardano chain', () => {
           assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `/docs/${path} moves sideways`);
       }
       await close();
+    }
+  });
+
+  browserTest('the documentation is searched by keys alone, on the server and in a folder', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'unspent-docs-'));
+    try {
+      await promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../tools/docs/write.ts'), folder]);
+      for (const site of [`${world.url}docs/`, `${pathToFileURL(folder)}/index.html`]) {
+        // What a page of a folder may load is that folder, and nothing else.
+        const { page, close } = await openTab(browser, site);
+        await page.keyboard.press('/');
+        await page.keyboard.type('horizon rollb');
+        const found = await becomes(page, 'document.querySelectorAll("#found a").length', (links) => Number(links) > 1);
+        assert.ok(found.fits, `${site} found ${found.value}`);
+        await page.keyboard.press('ArrowDown');
+        await page.keyboard.press('ArrowDown');
+        await page.keyboard.press('ArrowUp');
+        const link = (await page.evaluate('document.activeElement.href')) as string;
+        assert.equal(link, await page.evaluate('document.querySelector("#found a").href'), 'the keys move through what was found');
+        await page.keyboard.press('Enter');
+        await page.waitForURL(link);
+        const { hash } = new URL(link);
+        assert.ok(await page.evaluate(`document.getElementById(${JSON.stringify(hash.slice(1))}) !== null`), `${link} is there`);
+        await close();
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true });
     }
   });
 });

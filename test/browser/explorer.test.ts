@@ -10,7 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { coins, count, largest } from '../../src/server/page/client/format.ts';
 import { assertAccessible } from './axe.ts';
 import { becomes, browserTest, launch, openTab, reads, type Tab, withoutChromium } from './browser.ts';
-import { assertNarrow } from './measure.ts';
+import { assertNarrow, assertStill, SHIFT_OBSERVER } from './measure.ts';
 import { type MintedTokens, mintTokens } from './minted.ts';
 import { assertReadable } from './reading-order.ts';
 import { World } from './world.ts';
@@ -29,11 +29,6 @@ interface TxDocument {
 
 /** Bytes over the wire until the overview is complete, headers included. */
 const FIRST_LOAD_BYTES_MAX = 150_000;
-const SHIFT_MAX = 0.02;
-/** Adds up how far things moved that were already there. */
-const OBSERVER = `window.shifted = 0;
-  new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value; })
-    .observe({ type: 'layout-shift', buffered: true });`;
 
 describe('the explorer', () => {
   let world: World;
@@ -54,7 +49,7 @@ describe('the explorer', () => {
     txs = (await Promise.all([tokens.txId, ...ids.reverse()].map((id) => ask<TxDocument>(`/txs/${id}`)))).filter(
       ({ outputs }) => outputs.length > 0,
     );
-    tab = await openTab(browser, world.url, { init: OBSERVER });
+    tab = await openTab(browser, world.url, { init: SHIFT_OBSERVER });
     page = tab.page;
   });
   after(async () => {
@@ -80,8 +75,7 @@ describe('the explorer', () => {
       `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce((sum, { transferSize }) => sum + transferSize, 0)`,
     )) as number;
     assert.ok(bytes > 10_000 && bytes < FIRST_LOAD_BYTES_MAX, `${bytes} bytes over the wire`);
-    const shifted = (await page.evaluate('window.shifted')) as number;
-    assert.ok(shifted <= SHIFT_MAX, `things moved by ${shifted}`);
+    await assertStill(page);
     assert.deepEqual(await page.locator('#newest-blocks tbody tr').count(), 8);
     await assertAccessible(page, 'the overview');
     await assertReadable(page, 'the overview');
@@ -272,7 +266,7 @@ describe('the explorer', () => {
       hasTouch: true,
       isMobile: true,
       colorScheme: 'dark',
-      init: OBSERVER,
+      init: SHIFT_OBSERVER,
     });
     await reads(phone, '#redeemers', 'may use');
     await assertNarrow(phone);

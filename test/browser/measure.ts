@@ -70,3 +70,21 @@ export async function assertNarrow(page: Page): Promise<void> {
   assert.ok(content <= screen, `${page.url()} is ${content} wide on a screen of ${screen}: ${out.join('\n')}`);
   assert.deepEqual(out, [], `${page.url()} has parts outside of the screen`);
 }
+
+const SHIFT_MAX = 0.02;
+/** To be there before the page is: adds up how far things moved that were already there. */
+export const SHIFT_OBSERVER = `window.shifted = 0; window.moved = [];
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      if (entry.hadRecentInput) continue;
+      window.shifted += entry.value;
+      window.moved.push(...entry.sources.map(({ node }) => node?.outerHTML?.slice(0, 80) ?? node?.textContent));
+    }
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+/** Fails when what is drawn has moved since the last question, and names what did. */
+export async function assertStill(page: Page): Promise<void> {
+  const [shifted, moved] = (await page.evaluate('[window.shifted, window.moved]')) as [number, string[]];
+  await page.evaluate('window.shifted = 0; window.moved = []');
+  assert.ok(shifted <= SHIFT_MAX, `things on ${page.url()} moved by ${shifted}: ${moved.join('\n')}`);
+}

@@ -11,6 +11,8 @@ import { DocsSite } from '../../src/server/docs/site.ts';
 import { handleErrors } from '../../src/server/http/problem.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+/** What a reader's first search loads. */
+const INDEX_BYTES_MAX = 400_000;
 
 describe('the documentation site', () => {
   const site = new DocsSite();
@@ -80,6 +82,11 @@ describe('the documentation site', () => {
     assert.equal((await app.inject('/docs/reference/api/')).body, pages.get('reference/api/index.html'));
     assert.match((await app.inject('/docs/docs.js')).body, /unspentDocs/);
     assert.equal((await app.inject('/docs/images/page-light.png')).headers['content-type'], 'image/png');
+    const index = await app.inject({ url: '/docs/search-index.js', headers: { 'accept-encoding': 'gzip, br' } });
+    assert.equal(index.headers['content-encoding'], 'gzip');
+    assert.ok(index.rawPayload.length < INDEX_BYTES_MAX, `the index of the search has ${index.rawPayload.length} bytes`);
+    const again = { 'accept-encoding': 'gzip, br', 'if-none-match': String(index.headers.etag) };
+    assert.equal((await app.inject({ url: '/docs/search-index.js', headers: again })).statusCode, 304, 'it is sent once');
     for (const url of ['/docs/nothing', '/<nothing>']) {
       const page = await app.inject({ url, headers: { accept: 'text/html,*/*;q=0.8' } });
       assert.deepEqual([page.statusCode, page.headers['content-type']], [404, 'text/html; charset=utf-8'], 'people get a page');

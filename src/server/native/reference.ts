@@ -11,8 +11,6 @@ import { sendPageFile } from '../page/route.ts';
 import { API } from './openapi.ts';
 import { type Document, linkTo, problemTable, prose, type Route, routePart, schemaPart } from './reference-parts.ts';
 
-const ASK_AGAIN = 'no-cache';
-
 /** `load` gives the files of the page, whose style and scripts it shares. */
 export function registerReference(app: FastifyInstance, load: () => Promise<PageFiles>): void {
   const options = { schema: { hide: true }, config: { withoutToken: true } };
@@ -20,7 +18,7 @@ export function registerReference(app: FastifyInstance, load: () => Promise<Page
   app.get(REFERENCE_PATH, options, async (request, reply) => {
     const { digest } = await load();
     page ??= pageFile('text/html; charset=utf-8', referencePage(app.swagger() as unknown as Document, `/page/${digest}`));
-    return sendPageFile(page, ASK_AGAIN, request, reply);
+    return sendPageFile(page, request, reply);
   });
 }
 

@@ -26,7 +26,7 @@ export function registerPage(app: FastifyInstance): () => Promise<PageFiles> {
   const options = { schema: { hide: true }, config: { withoutToken: true } };
   app.get('/', options, async (request, reply) => {
     reply.header('content-security-policy', PAGE_CONTENT_POLICY);
-    return sendPageFile((await load()).document, ASK_AGAIN, request, reply);
+    return sendPageFile((await load()).document, request, reply);
   });
   app.get<{ Params: { digest: string; name: string } }>('/page/:digest/:name', options, async (request, reply) => {
     const { digest, name } = request.params;
@@ -34,7 +34,7 @@ export function registerPage(app: FastifyInstance): () => Promise<PageFiles> {
     const asset = assets.get(name);
     if (asset === undefined) throw new UnspentError('NO_ROUTE', `the page has no file '${name.slice(0, 40)}'`);
     // A page from before an update still finds its files, but must not take the new ones for its own.
-    return sendPageFile(asset, digest === ours ? FOR_EVER : ASK_AGAIN, request, reply);
+    return sendPageFile(asset, request, reply, digest === ours ? FOR_EVER : ASK_AGAIN);
   });
   return load;
 }
@@ -42,9 +42,9 @@ export function registerPage(app: FastifyInstance): () => Promise<PageFiles> {
 /** Compressed for whoever takes it so, and not at all for whoever has it. */
 export function sendPageFile(
   { type, body, gzip, etag }: PageFile,
-  cache: string,
   request: FastifyRequest,
   reply: FastifyReply,
+  cache = ASK_AGAIN,
 ): FastifyReply {
   const isSmall = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers['accept-encoding'] ?? '');
   // Bytes that differ have validators that differ.
