@@ -32,8 +32,9 @@ export function browserTest(name: string, body: (t: TestContext) => Promise<void
 }
 
 export function launch(): Promise<Browser> {
-  // Containers have neither the namespaces a sandbox needs nor much shared memory.
-  return chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  // Containers have neither the namespaces a sandbox needs nor much shared memory. Signals end the test, as ever.
+  const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+  return chromium.launch({ executablePath: executablePath!, args, handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false });
 }
 
 export interface Tab {

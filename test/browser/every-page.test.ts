@@ -15,6 +15,7 @@ import type { Browser } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
 import { BitcoinWorld } from './bitcoin-world.ts';
 import { becomes, browserTest, launch, openTab, reads, type TabOptions, withoutChromium } from './browser.ts';
+import { runExamples } from './examples.ts';
 import { assertNarrow, assertStill, SHIFT_OBSERVER } from './measure.ts';
 import { mintTokens } from './minted.ts';
 import { assertReadable } from './reading-order.ts';
@@ -134,6 +135,21 @@ describe('every page of a Cardano chain', () => {
       }
       await close();
     }
+  });
+
+  browserTest('every example of the reference is answered, where everything is kept', async () => {
+    const { answers, close } = await runExamples(browser, world.url);
+    assert.ok(answers.length > 40, `${answers.length} were run`);
+    // What is named is there, so it is not absent; the rest is not kept, or has a token of its own.
+    const others = answers.filter(([, status]) => status !== '200').map(([path, status]) => `${status} ${path}`);
+    assert.deepEqual(others, [
+      '501 /api/v1/utxo/mmr/root',
+      '501 /api/v1/utxo/mmr/proof/{tx}/{index}',
+      '501 /api/v1/utxo/mmr/leaf-index/{tx}/{index}',
+      '404 /api/v1/csmt/absence',
+      '401 /api/v1/wallets/',
+    ]);
+    await close(/status of (401|404|501)/);
   });
 
   browserTest('the documentation is searched by keys alone, on the server and in a folder', async () => {

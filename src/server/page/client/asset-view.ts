@@ -38,8 +38,8 @@ const NO_HISTORY = new Problem(501, 'No history', 'a store with utxo.history = t
 export async function showAsset(unit: string): Promise<View> {
   const [policy, name] = [unit.slice(0, POLICY_CHARS), unit.slice(POLICY_CHARS)];
   const path = `/assets/${encodeURIComponent(unit)}`;
-  const [{ body: asset }, { element }, mint, reference] = await Promise.all([
-    get<Summary>(path),
+  const [asset, { element }, mint, reference] = await Promise.all([
+    summaryOf(path),
     pagedOutputs(`${path}/utxos`, { title: 'Unspent outputs', owner: true, place: true, state: false }),
     chain.projections.includes('history') ? get<Mint>(`${path}/mint`).then(({ body }) => body, problem) : NO_HISTORY,
     referenceToken(policy, name),
@@ -51,14 +51,38 @@ export async function showAsset(unit: string): Promise<View> {
     'Asset',
     unit,
     fact('Name', shown, name !== '' && [' ', h('small', { class: 'mono' }, name)]),
-    fact('In existence', h('span', { class: 'big' }, count(BigInt(asset.quantity)))),
-    fact('Addresses that hold it', h('span', { class: 'big' }, count(asset.holder_count))),
+    fact(
+      'In existence',
+      figure(asset, ({ quantity }) => count(BigInt(quantity))),
+    ),
+    fact(
+      'Addresses that hold it',
+      figure(asset, ({ holder_count: holders }) => count(holders)),
+    ),
     fact('Policy', linkTo('policy', policy), copyButton(policy, 'policy')),
     minted !== null &&
       fact('Minted in', linkTo('tx', minted.tx_hash), h('small', {}, ' block '), blockLink(minted.block, minted.block_hash)),
   );
   const said = await metadataCard(policy, name, minted, reference, mint instanceof Error ? mint.message : null);
-  return { title: `Asset ${text ?? shortHash(unit)}`, element: frame(head, h('div', { class: 'pair' }, holderCard(asset), said), element) };
+  const holders = asset instanceof Problem ? null : holderCard(asset);
+  return { title: `Asset ${text ?? shortHash(unit)}`, element: frame(head, h('div', { class: 'pair' }, holders, said), element) };
+}
+
+/** Of an asset that more addresses hold than the server adds up, the rest of the page is there all the same. */
+async function summaryOf(path: string): Promise<Summary | Problem> {
+  try {
+    return (await get<Summary>(path)).body;
+  } catch (error) {
+    const why = problem(error);
+    if (why.code === 'LIMIT') return why;
+    throw why;
+  }
+}
+
+function figure(asset: Summary | Problem, read: (asset: Summary) => string): HTMLElement {
+  return asset instanceof Problem
+    ? h('span', { class: 'note' }, `not added up: ${asset.message}`)
+    : h('span', { class: 'big' }, read(asset));
 }
 
 /** The unspent output that has what is said of a token; null: there is none, or the store does not index assets. */

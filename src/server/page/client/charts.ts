@@ -143,7 +143,7 @@ export class Chart {
         },
         ...(right === undefined
           ? []
-          : [{ ...axis, scale: 'right', side: 1 as const, size: 52, space: 30, grid: { show: false }, values: scaleText(right) }]),
+          : [{ ...axis, scale: 'right', side: 1 as const, size: 62, space: 30, grid: { show: false }, values: scaleText(right) }]),
       ],
       series: [{}, ...this.lines.map((line) => this.strokeOf(line))],
       hooks: { setCursor: [() => this.read()] },

@@ -46,7 +46,8 @@ function note(values: Map<string, string>, row: Utxo): void {
     ['unit', asset],
     ['asset', asset],
     ['policy', asset?.slice(0, POLICY_CHARS)],
-    ['/api/v1/datums/{hash} hash', row.data_hash],
+    // Of a datum that is only named by an output, the hash may be all that is known.
+    ['/api/v1/datums/{hash} hash', row.inline_datum === undefined ? undefined : row.data_hash],
     ['/api/v1/datums/{hash}/utxos hash', row.data_hash],
     ['/api/v1/scripts/{hash} hash', row.reference_script_hash],
     ['/api/v1/scripts/{hash}/utxos hash', row.reference_script_hash],
