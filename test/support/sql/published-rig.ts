@@ -57,7 +57,10 @@ export class PublishedRig {
 
   /** To another height each time: what the publisher reports of the one before must not look like the answer. */
   private move(n: number): void {
-    if (n % 4 !== 3) return this.rig.forward(1 + (n % 3));
+    if (n % 4 !== 3) {
+      this.rig.forward(1 + (n % 3));
+      return;
+    }
     this.rig.fold.rollback(this.devnet.pointBelow(2));
     this.devnet.chain.rollback(2);
     this.rig.forward(3);
