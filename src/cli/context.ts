@@ -12,6 +12,7 @@ import { CONTROL_LOOK_MS, CONTROL_LOOKS_MAX } from '../util/limits.ts';
 import type { Log } from '../util/log.ts';
 import { pause } from '../util/pause.ts';
 import type { FailureOptions } from './failure.ts';
+import { isAnswered } from './held/answered.ts';
 import { askHolder } from './held/ask-holder.ts';
 import { type HeldSurroundings, heedStop, type StoreBody } from './held/surroundings.ts';
 import { listenForSignals } from './interrupt.ts';
@@ -126,6 +127,7 @@ function contextOf(command: Command, stop: AbortSignal, goesOn: boolean): Contex
     withStore: (body, more = {}) => useStore(output, { ...usual, ...more }, body),
     ownsStore: held === undefined,
     async askStore(body, more = {}) {
+      assert(isAnswered(commandPath(command)), `'${commandPath(command)}' asks for a store, so whoever has it open must answer it`);
       if (held !== undefined) return held.useStore(body, output, more.windows === true);
       for (let looks = 1; ; looks++) {
         await askHolder(program.commandLine, context);

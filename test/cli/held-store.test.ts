@@ -3,10 +3,11 @@
  * the store open, and write what they write where nobody has it open.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import { ANSWERED } from '../../src/cli/held/answered.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { openStore } from '../../src/store/store.ts';
 import { VERSION } from '../../src/util/version.ts';
@@ -61,7 +62,9 @@ describe('a store that another process has open', () => {
       ['root', '--json'],
       ['prove', 'outpoint', `${tx_hash}#${output_index}`],
       ['verify', '--json'],
-      ['snapshot', 'export', join(folder, 'snapshot'), '--json'],
+      ['snapshot', 'export', join(folder, 'written-snapshot'), '--json'],
+      ['changes', join(folder, 'written-changes')],
+      ['cage', 'tokens'],
       // These change it.
       ['rollback', '--to', 'height:50', '--json'],
       ['rollback', '--to', 'nowhere'],
@@ -75,10 +78,19 @@ describe('a store that another process has open', () => {
     for (const args of commands) wanted.push(plain(await unspentHere([...args, '--data', copy])));
     const serving = await served(t, data);
     for (const [i, args] of commands.entries()) {
-      const other = args.map((arg) => (arg.endsWith('snapshot') && arg !== 'snapshot' ? `${arg}-2` : arg));
+      const other = args.map((arg) => arg.replace('/written-', '/rewritten-'));
       const said = await unspentHere([...other, '--data', data]);
-      assert.deepEqual(plain({ ...said, stdout: said.stdout.replaceAll(data, copy) }), wanted[i], args.join(' '));
+      const stdout = said.stdout.replaceAll(data, copy).replaceAll('/rewritten-', '/written-');
+      assert.deepEqual(plain({ ...said, stdout }), wanted[i], args.join(' '));
     }
+    assert.deepEqual(readFileSync(join(folder, 'rewritten-changes')), readFileSync(join(folder, 'written-changes')));
+    const isRun = (path: string): boolean => commands.some((args) => args.join(' ').startsWith(path));
+    // A backup is named by its time: backup.test.ts makes some of a store in use.
+    assert.deepEqual(
+      ANSWERED.filter((path) => !isRun(path)),
+      ['backup'],
+      'every one of them',
+    );
     for (const args of [
       ['publish', '--to', 'postgres://nobody@127.0.0.1:1/x'],
       ['compact'],

@@ -26,22 +26,8 @@ import { commandPath, remarkIgnored } from '../context.ts';
 import { aborted } from '../interrupt.ts';
 import type { Output, TextStream } from '../output.ts';
 import { createProgram, runCommand } from '../program.ts';
+import { isAnswered } from './answered.ts';
 import type { HeldSurroundings, StoreBody } from './surroundings.ts';
-
-/** Commands that read a store, or change it by what `StoreChanges` has. */
-const ANSWERED: readonly string[] = [
-  'status',
-  'query',
-  'digest',
-  'root',
-  'prove',
-  'cage',
-  'verify',
-  'prune',
-  'rollback',
-  'snapshot export',
-  'backup',
-];
 
 const WINDOWS: readonly SettingKey[] = ['utxo.pruneDepth', 'utxo.rollbackWindow'];
 const INTERRUPTED = 130;
@@ -89,7 +75,7 @@ export class HeldCommand implements HeldSurroundings {
       stderr: this.stream(request.columns, (err) => this.write({ err })),
       held: this,
     });
-    program.hook('preAction', (_, command) => checkAnswered(commandPath(command)));
+    program.hook('preAction', (_, command) => this.checkAnswered(commandPath(command)));
     try {
       return { exit: await Promise.race([runCommand(program, request.args), this.stoppedLate()]) };
     } catch (error) {
@@ -131,6 +117,17 @@ export class HeldCommand implements HeldSurroundings {
       return { columns: attached.engine.columns, reader: attached.engine, files, release };
     await release();
     throw new UnspentError('BUSY', 'the store has moved on before it could be read at the block of its files; try again');
+  }
+
+  /** Whoever asks by our own command line asks nothing else; a request may come from elsewhere. */
+  private checkAnswered(path: string): void {
+    if (isAnswered(path)) return;
+    const { url } = this.data;
+    throw new UnspentError(
+      'STORE_LOCKED',
+      `process ${process.pid} has the store open${url === null ? '' : ` and serves it at ${url}`}; '${path}' needs it for itself`,
+      { process: process.pid, url },
+    );
   }
 
   /** Says what is left aside of the settings that were given, as an opening does; those of the window would not take hold. */
@@ -186,11 +183,6 @@ export class HeldCommand implements HeldSurroundings {
     await pause(CONTROL_STOP_MS, {});
     return INTERRUPTED;
   }
-}
-
-function checkAnswered(path: string): void {
-  if (ANSWERED.some((name) => path === name || path.startsWith(`${name} `))) return;
-  throw new UnspentError('UNSUPPORTED', `'${path}' needs the store for itself`);
 }
 
 /** In pieces that fit into a line of the control socket; two halves of one character stay together. */

@@ -34,6 +34,8 @@ export interface StoreParcel {
 export interface CommandThreadData {
   readonly store: StoreParcel;
   readonly request: CommandRequest;
+  /** Where the store is served; null: nowhere. */
+  readonly url: string | null;
   /** The memory of the `ThreadFlow`. */
   readonly flow: SharedArrayBuffer;
 }
@@ -72,7 +74,7 @@ export class CommandThread {
     this.changes = changesOf(store);
     // Commands belong to the command line, which nobody imports: the thread begins there.
     const file = import.meta.url.endsWith('.ts') ? '../../cli/held/worker.ts' : '../../cli/held/worker.js';
-    const workerData: CommandThreadData = { store: parcel, request, flow: this.flow.memory };
+    const workerData: CommandThreadData = { store: parcel, request, url: servedAt(store), flow: this.flow.memory };
     this.worker = new Worker(new URL(file, import.meta.url), { workerData, name: 'unspent command' });
     this.worker.unref();
     this.worker.on('message', (report: CommandReport) => {
@@ -127,4 +129,9 @@ export class CommandThread {
   private order(order: CommandOrder): void {
     this.worker.postMessage(order);
   }
+}
+
+/** Null: nowhere. */
+export function servedAt({ readers }: OpenStore): string | null {
+  return [...readers].find((reader) => reader.url !== undefined)?.url ?? null;
 }

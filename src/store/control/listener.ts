@@ -13,7 +13,7 @@ import { CONTROL_COMMANDS_MAX, CONTROL_CONNECTIONS_MAX, CONTROL_GREETING_MS, WAT
 import { VERSION } from '../../util/version.ts';
 import { LiveMeter } from '../live/meter.ts';
 import type { OpenStore } from '../store.ts';
-import { CommandThread, type StoreParcel } from './command-thread.ts';
+import { CommandThread, type StoreParcel, servedAt } from './command-thread.ts';
 import {
   asRequest,
   asWatchRequest,
@@ -99,8 +99,7 @@ class ControlListener {
   }
 
   private greeting(): Greeting {
-    const url = [...this.store.readers].find((reader) => reader.url !== undefined)?.url ?? null;
-    return { unspent: VERSION, process: process.pid, since: this.since, holder: this.holder, url };
+    return { unspent: VERSION, process: process.pid, since: this.since, holder: this.holder, url: servedAt(this.store) };
   }
 
   private greet(socket: Socket): void {

@@ -22,6 +22,7 @@ const REQUEST = { unspent: VERSION, args: ['status'], settings: {}, cwd: '/', co
 interface Answer {
   readonly exit?: number;
   readonly out?: string;
+  readonly err?: string;
   readonly failure?: { readonly code: string; readonly message: string };
 }
 
@@ -82,6 +83,12 @@ describe('the control socket of a store', () => {
         assert.deepEqual([said?.code, more], [code, []], bytes.slice(0, 60));
       }
       assert.deepEqual(await answersTo(data, ''), [], 'and nothing with nothing');
+      // No command line of ours asks this.
+      const { socket, answers } = talk(data);
+      socket.write(lineOf({ ...REQUEST, args: ['compact'], settings: { data } }));
+      const [{ err }, { exit }] = await answers;
+      assert.match(err ?? '', new RegExp(`^unspent: process ${process.pid} has the store open; 'compact' needs it for itself`));
+      assert.equal(exit, 1);
       assert.equal(store.digest().utxos, store.totals()?.utxos);
     }));
 
