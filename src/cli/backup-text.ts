@@ -3,17 +3,7 @@ import type { BackupManifest } from '../store/backup/manifest.ts';
 import type { BackupProgress } from '../store/backup/write.ts';
 import type { Context } from './context.ts';
 import { bytes, count, counted } from './format.ts';
-import { listenForSignals, onAbort } from './interrupt.ts';
-
-/** Stops at a signal. Not as a service does, which has then done its work: of a backup that was stopped nothing is left. */
-export async function withSignals<T>({ stop }: Context, body: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const interruption = listenForSignals();
-  try {
-    return await body(AbortSignal.any([stop, interruption.signal]));
-  } finally {
-    interruption.release();
-  }
-}
+import { onAbort } from './interrupt.ts';
 
 type OnProgress = (progress: BackupProgress) => void;
 

@@ -8,8 +8,8 @@ import { type BackupList, listBackups } from '../store/backup/list.ts';
 import { verifyBackup } from '../store/backup/restore.ts';
 import { type BackupReport, writeBackup } from '../store/backup/write.ts';
 import { UnspentError } from '../util/errors.ts';
-import { backupJson, backupRows, showBackupProgress, withSignals } from './backup-text.ts';
-import { action, type Context } from './context.ts';
+import { backupJson, backupRows, showBackupProgress } from './backup-text.ts';
+import { type Context, stoppable } from './context.ts';
 import { bytes, counted, duration, table } from './format.ts';
 
 export function registerBackup(program: Command): void {
@@ -36,7 +36,7 @@ Examples:
   $ unspent backup /mnt/backups --verify
   $ unspent restore /mnt/backups --data ./again`,
     )
-    .action(action(backup));
+    .action(stoppable(backup));
 }
 
 async function backup(context: Context, folder: string): Promise<void> {
@@ -49,25 +49,21 @@ async function backup(context: Context, folder: string): Promise<void> {
   const started = performance.now();
   await context.askStore(async (store, changes) => {
     const to = resolve(context.cwd, folder);
-    const report = await withSignals(context, (signal) =>
-      showBackupProgress(context, 'backup', (onProgress) =>
-        writeBackup({ data: store.data, network: store.network, pin: () => changes.pin() }, to, {
-          copy: copy === true,
-          keep: keep === undefined ? undefined : Number(keep),
-          signal,
-          onProgress,
-        }),
-      ),
+    const report = await showBackupProgress(context, 'backup', (onProgress) =>
+      writeBackup({ data: store.data, network: store.network, pin: () => changes.pin() }, to, {
+        copy: copy === true,
+        keep: keep === undefined ? undefined : Number(keep),
+        signal: context.stop,
+        onProgress,
+      }),
     );
     reportBackup(context, report, (performance.now() - started) / 1000);
   });
 }
 
 async function verifyOne(context: Context, folder: string, name: string | undefined): Promise<void> {
-  const manifest = await withSignals(context, (signal) =>
-    showBackupProgress(context, 'verify', (onProgress) => verifyBackup(folder, { name, signal, onProgress })),
-  );
-  const { output } = context;
+  const { output, stop: signal } = context;
+  const manifest = await showBackupProgress(context, 'verify', (onProgress) => verifyBackup(folder, { name, signal, onProgress }));
   if (output.json) output.document({ ...backupJson(manifest), good: true });
   else if (!output.quiet) output.pairs([['good', manifest.name], ...backupRows(manifest)]);
 }

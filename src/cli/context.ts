@@ -13,9 +13,9 @@ import type { Log } from '../util/log.ts';
 import { pause } from '../util/pause.ts';
 import type { FailureOptions } from './failure.ts';
 import { isAnswered } from './held/answered.ts';
-import { askHolder } from './held/ask-holder.ts';
+import { AnsweredByHolder, askHolder } from './held/ask-holder.ts';
 import { type HeldSurroundings, heedStop, type StoreBody } from './held/surroundings.ts';
-import { listenForSignals } from './interrupt.ts';
+import { listenForSignals, SIGNAL_EXITS } from './interrupt.ts';
 import type { CommandOptions } from './options.ts';
 import { createOutput, type Output, type OutputStreams } from './output.ts';
 import { createProgress, type ProgressLine } from './progress.ts';
@@ -84,7 +84,10 @@ async function listening(given: readonly unknown[], goesOn: boolean, body: Comma
     try {
       await body(context, ...(given.slice(0, -2) as string[]));
     } catch (error) {
-      if (!interruption.isTermination || !isUnspentError(error, 'INTERRUPTED')) throw error;
+      if (!interruption.isTermination) throw error;
+      // The process that ran it was told to stop, and not by which signal.
+      if (error instanceof AnsweredByHolder && error.exitCode === SIGNAL_EXITS.SIGINT) throw new AnsweredByHolder(SIGNAL_EXITS.SIGTERM);
+      if (!isUnspentError(error, 'INTERRUPTED')) throw error;
       if (!goesOn) throw new UnspentError('INTERRUPTED', error.message, { ...error.meta, signal: 'SIGTERM' }, error);
       reportStop(context.output, error.message);
     } finally {

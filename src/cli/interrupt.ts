@@ -6,7 +6,7 @@
  * Ctrl-C (SIGINT) ends a command before it is done: exit code 130. SIGTERM is how
  * a service manager ends what is no longer needed: a command that goes on until
  * it is stopped has done what it was asked to, exit code 0. One that has an end
- * of its own (an import) is not done, and says so: 143, as shells have it.
+ * of its own (an import, a backup) is not done, and says so: 143, as shells have it.
  */
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;

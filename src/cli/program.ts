@@ -50,7 +50,7 @@ Examples:
   $ unspent digest --json
   $ unspent prove address addr_test1... > proof.json
 
-Exit codes: 0 done, 1 failed, 2 wrong command line, 3 wrong settings, 4 source unreachable, 5 data damaged, 130 interrupted.`;
+Exit codes: 0 done, 1 failed, 2 wrong command line, 3 wrong settings, 4 source unreachable, 5 data damaged, 130 interrupted, 143 ended by SIGTERM before it was done.`;
 
 export function createProgram(surroundings: Surroundings): Program {
   const program = new Program(surroundings);

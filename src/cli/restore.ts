@@ -1,8 +1,8 @@
 /** `restore`: a new store from a backup, when all of it was found to be right. */
 import type { Command } from 'commander';
 import { restoreBackup } from '../store/backup/restore.ts';
-import { backupJson, backupRows, showBackupProgress, withSignals } from './backup-text.ts';
-import { action, type Context } from './context.ts';
+import { backupJson, backupRows, showBackupProgress } from './backup-text.ts';
+import { type Context, stoppable } from './context.ts';
 import { duration } from './format.ts';
 
 export function registerRestore(program: Command): void {
@@ -21,15 +21,15 @@ Examples:
   $ unspent restore /mnt/backups --data ./again
   $ unspent restore /mnt/backups --name 20260501T120000Z-2160 --data ./again`,
     )
-    .action(action(restore));
+    .action(stoppable(restore));
 }
 
 async function restore(context: Context, folder: string): Promise<void> {
-  const { output, options, settings } = context;
+  const { output, options, settings, stop: signal } = context;
   const { config } = settings;
   const started = performance.now();
-  const manifest = await withSignals(context, (signal) =>
-    showBackupProgress(context, 'restore', (onProgress) => restoreBackup(folder, { name: options.name, config, signal, onProgress })),
+  const manifest = await showBackupProgress(context, 'restore', (onProgress) =>
+    restoreBackup(folder, { name: options.name, config, signal, onProgress }),
   );
   const seconds = (performance.now() - started) / 1000;
   if (output.json) output.document({ ...backupJson(manifest), data: config.data, seconds });

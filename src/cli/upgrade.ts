@@ -1,8 +1,7 @@
 /** `upgrade`: brings a store of an earlier format to the one that this version reads. */
 import type { Command } from 'commander';
 import { upgradeStore } from '../store/upgrade/upgrade.ts';
-import { withSignals } from './backup-text.ts';
-import { action, type Context } from './context.ts';
+import { type Context, stoppable } from './context.ts';
 import { count } from './format.ts';
 
 export function registerUpgrade(program: Command): void {
@@ -20,16 +19,16 @@ Examples:
   $ unspent upgrade --dry-run --data ./preview
   $ unspent upgrade --data ./preview`,
     )
-    .action(action(upgrade));
+    .action(stoppable(upgrade));
 }
 
 async function upgrade(context: Context): Promise<void> {
-  const { output, options, settings, progress } = context;
+  const { output, options, settings, progress, stop: signal } = context;
   const dryRun = options.dryRun === true;
   const line = progress();
   const { config } = settings;
   const onProgress = (column: string, rows: number): void => line.update(() => `upgrade: ${column}, ${count(rows)} rows`);
-  const report = await withSignals(context, (signal) => upgradeStore({ config, dryRun, signal, onProgress })).finally(() => line.done());
+  const report = await upgradeStore({ config, dryRun, signal, onProgress }).finally(() => line.done());
   if (output.json) {
     output.document({ ...report, done: !dryRun });
     return;

@@ -4,14 +4,17 @@
  * cut short says so: 143.
  */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { until } from '../support/patience.ts';
-import { digestOf, document, temporary } from './run.ts';
+import { signalAt } from '../support/signal-at.ts';
+import { digestOf, document, ended, start, temporary, withStore } from './run.ts';
 import { Running } from './running.ts';
 
 const CHAIN = 'devnet:?blocks=400&seed=7';
+/** The store says that it is not one yet, or not any more. */
+const MARKED = /^renameSync .*unspent\.json/;
 
 describe('SIGTERM', () => {
   test('while a store is being made and opened', async (t) => {
@@ -42,21 +45,38 @@ describe('SIGTERM', () => {
     assert.deepEqual(await digestOf(data), before);
   });
 
-  test('while a snapshot is imported: it is not done, and the same command begins anew', async (t) => {
+  test('while a snapshot is imported: it is not done, and the same command begins anew', async () => {
     const work = temporary();
     const [data, folder, made] = [join(work, 'data'), join(work, 'snapshot'), join(work, 'made')];
     await document(['sync', '--source', CHAIN, '--data', data]);
     await document(['snapshot', 'export', folder, '--data', data]);
-    const importing = new Running(t, ['snapshot', 'import', folder, '--data', made], work);
-    await until(() => existsSync(join(made, 'unspent.json')), 'an import that has begun');
-    const { code, stderr } = await importing.interrupt('SIGTERM');
-    // A machine that is fast enough has finished before the signal came.
-    assert.ok(code === 143 || code === 0, `${code} ${stderr}`);
-    if (code === 143) {
-      assert.match(stderr, /^unspent: .*Run the same command again/m);
-      await document(['snapshot', 'import', folder, '--data', made]);
-    }
+    const { code, stderr } = await ended(start(['snapshot', 'import', folder, '--data', made], { env: signalAt(MARKED) }));
+    assert.equal(code, 143, stderr);
+    assert.match(stderr, /^unspent: .*Run the same command again/m);
+    await document(['snapshot', 'import', folder, '--data', made]);
     assert.deepEqual(await digestOf(made), await digestOf(data));
+  });
+
+  test('while a backup is made or restored, here or by the process that has the store open: nothing is left of it', async () => {
+    const work = temporary();
+    const [data, folder, again] = [join(work, 'data'), join(work, 'backups'), join(work, 'again')];
+    await document(['sync', '--source', 'devnet:?blocks=20', '--data', data]);
+    const terminated = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+      const { code, stderr } = await ended(start(args, { env }));
+      assert.equal(code, 143, `${args.join(' ')}: ${stderr}`);
+      assert.match(stderr, /^unspent: stopped|^unspent: nobody waits/m);
+    };
+    const backup = ['backup', folder, '--data', data];
+    await terminated(backup, signalAt(/^mkdtemp .*partial-/));
+    assert.deepEqual(readdirSync(folder), ['unspent-backups.json']);
+    await withStore(data, () => terminated(backup, signalAt(/^write .*"args":\["backup"/)));
+    assert.deepEqual(readdirSync(folder), ['unspent-backups.json']);
+    await document(backup);
+    const restore = ['restore', folder, '--data', again];
+    await terminated(restore, signalAt(MARKED));
+    assert.ok(!existsSync(join(again, 'unspent.json')));
+    await document(restore);
+    assert.deepEqual(await digestOf(again), await digestOf(data));
   });
 
   test('once more while it closes: at once, and harms nothing', async (t) => {
