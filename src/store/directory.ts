@@ -15,6 +15,7 @@ import { deltaColumn } from '../state/delta.ts';
 import { readHead } from '../state/head.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { planStore, type StoreIdentity, type StorePlan, type StoreRequest } from './identity.ts';
+import { checkOwner } from './owner.ts';
 import type { AllowedChanges } from './settings.ts';
 import { planShape, type ShapeChange } from './shape.ts';
 
@@ -42,7 +43,7 @@ interface Planned {
 
 /**
  * Plans the store. One that has no block yet may become anything, even of
- * another network: it is removed, and begins anew. Only where `mayCreate`.
+ * another network: it is removed, and begins anew. Only where `mayCreate`. Throws STORE_OWNER.
  */
 export async function planOpening(
   identity: StoreIdentity | null,
@@ -56,6 +57,7 @@ export async function planOpening(
     const config = known === null || may.shape ? plan.config : null;
     return { identity: known, plan, shape: planShape(known, config, plan.network.ledger, table, plan.config) };
   };
+  if (identity !== null) checkOwner(wishes.data);
   try {
     return planFor(identity, wishes);
   } catch (error) {

@@ -201,6 +201,12 @@ export const ERROR_CODES = {
     meaning: 'Another process has the store open, and this cannot be asked of it.',
     advice: 'Stop that process, or use another --data DIR.',
   },
+  STORE_OWNER: {
+    exit: 1,
+    status: 500,
+    meaning: 'The store belongs to another user.',
+    advice: 'Run the command as that user, or while the process of the store runs, which is asked then (docs/packaging.md).',
+  },
   STORE_NETWORK: {
     exit: 3,
     status: 500,

@@ -98,6 +98,23 @@ test('systemd reads the units', { skip: missing('systemd-analyze') }, () => {
   const service = read('packaging/systemd/unspent.service');
   for (const line of ['Type=notify', 'Restart=on-failure', 'NoNewPrivileges=yes', 'ProtectSystem=strict', 'DynamicUser=yes'])
     assert.ok(service.includes(`\n${line}\n`), line);
+  // A store of which some files are root's does not open for the service any more.
+  const backup = read('packaging/systemd/unspent-backup.service');
+  const lineOf = (text: string, name: string): string | undefined => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1];
+  for (const name of ['User', 'DynamicUser', 'StateDirectory', 'StateDirectoryMode', 'UMask']) {
+    assert.ok(lineOf(service, name) !== undefined, name);
+    assert.equal(lineOf(backup, name), lineOf(service, name), `${name} of both units`);
+  }
+});
+
+test('and finds little that the units leave open', { skip: missing('systemd-analyze') }, () => {
+  const exposure = (name: string): number => {
+    const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=yes', join(packaging, 'systemd', name)], { encoding: 'utf8' });
+    return Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1] ?? assert.fail(stdout));
+  };
+  // It counts from 0 to 10. What the service needs it cannot leave out: the network, folders of nodes, a child that notifies.
+  assert.ok(exposure('unspent.service') <= 2, `${exposure('unspent.service')}`);
+  assert.ok(exposure('unspent-backup.service') <= 1, `${exposure('unspent-backup.service')}`);
 });
 
 describe('the image', () => {

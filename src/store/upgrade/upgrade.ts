@@ -14,6 +14,7 @@ import { COPY_BATCH_BYTES } from '../../util/limits.ts';
 import { openEngine } from '../directory.ts';
 import type { StoreIdentity } from '../identity.ts';
 import { configFrom, type SettingValues } from '../options.ts';
+import { checkOwner } from '../owner.ts';
 import { planShape } from '../shape.ts';
 import { dropUpgradeCursor, readUpgradeCursor, rewriteColumn } from './rewrite.ts';
 import { stepsFrom, type UpgradeStep } from './steps.ts';
@@ -54,7 +55,7 @@ export interface UpgradeReport {
   readonly resumed: boolean;
 }
 
-/** Throws STORE_MISSING, STORE_SCHEMA where there is no way, UNSUPPORTED, STORE_LOCKED, INTERRUPTED. */
+/** Throws STORE_MISSING, STORE_SCHEMA where there is no way, UNSUPPORTED, STORE_OWNER, STORE_LOCKED, INTERRUPTED. */
 export async function upgradeStore(options: UpgradeOptions = {}): Promise<UpgradeReport> {
   const config = configFrom(options);
   const data = options.data ?? config.data;
@@ -75,6 +76,7 @@ export async function upgradeStore(options: UpgradeOptions = {}): Promise<Upgrad
   for (const step of steps) step.check?.(identity);
   const report = { from, to: SCHEMA_VERSION, steps: steps.map(({ what }) => what), resumed: upgrading !== undefined };
   if (options.dryRun === true || (steps.length === 0 && upgrading === undefined)) return report;
+  checkOwner(data);
   const { ledger } = openNetwork(identity.network, null, identity.parameters);
   const engine = await openEngine(data, config, planShape(identity, null, ledger, PROJECTIONS));
   try {

@@ -1,0 +1,33 @@
+/**
+ * A store belongs to the user who runs its process. Root may open the store of
+ * any user, and leaves files in it that this user cannot open again: a backup or
+ * a look by root while a service is stopped would keep the service from starting.
+ */
+import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { IDENTITY_FILE } from '../engine/directory.ts';
+import { UnspentError } from '../util/errors.ts';
+
+const ROOT = 0;
+
+/** Of a store that is there. Throws STORE_OWNER. */
+export function checkOwner(data: string): void {
+  if (process.geteuid?.() !== ROOT) return;
+  const owner = statSync(join(data, IDENTITY_FILE)).uid;
+  if (owner === ROOT || ownerOfNew(data) === owner) return;
+  throw new UnspentError(
+    'STORE_OWNER',
+    `the store in ${data} belongs to user ${owner}, and files that root makes in it would be closed to that user`,
+    { data, owner },
+  );
+}
+
+/** Folders that a container or a virtual machine shares with its host may give whatever is made in them to one user. */
+function ownerOfNew(data: string): number {
+  const probe = mkdtempSync(join(data, '.owner-'));
+  try {
+    return statSync(probe).uid;
+  } finally {
+    rmdirSync(probe);
+  }
+}
