@@ -4,13 +4,13 @@
  */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { readIdentity } from '../engine/directory.ts';
+import { readAnyIdentity, SCHEMA_VERSION } from '../engine/directory.ts';
 import { familyOfNetwork } from '../families/networks.ts';
 import { type PointJson, renderPoint } from '../query/render.ts';
 import { findHolder } from '../store/control/ask.ts';
 import type { Greeting } from '../store/control/protocol.ts';
 import type { StoreIdentity } from '../store/identity.ts';
-import { isUnspentError, UnspentError } from '../util/errors.ts';
+import { type ErrorCode, isUnspentError, UnspentError } from '../util/errors.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { VERSION } from '../util/version.ts';
 import { walletDatabaseFile, walletDatabaseUrl } from '../wallet/database-url.ts';
@@ -20,14 +20,24 @@ import { localChain } from './local-chains.ts';
 
 /** What there is where a store would be. */
 interface Found {
-  readonly state: 'none' | 'closed' | 'open' | 'unfinished' | 'unreadable';
+  readonly state: 'none' | 'closed' | 'open' | 'unfinished' | 'outdated' | 'unreadable';
   readonly network: string | null;
   readonly point: PointJson | null;
   /** In words. */
   readonly text: string;
   /** Who has it open. */
   readonly holder: Pick<Greeting, 'process' | 'holder' | 'since' | 'url'> | null;
+  /** Where it is what its state does not say: which work was not finished, and why it cannot be read. */
+  readonly detail: Unfinished | ErrorCode | null;
 }
+
+type Unfinished = 'import' | 'restore' | 'upgrade';
+
+const UNFINISHED: Readonly<Record<Unfinished, string>> = {
+  import: 'a snapshot was being imported into it, and is not finished',
+  restore: 'a backup was being restored into it, and is not finished',
+  upgrade: 'it was being upgraded, and is not finished',
+};
 
 type Step = readonly [command: string, doc: string];
 
@@ -62,20 +72,24 @@ function checkWords(program: Command, [word]: readonly string[]): void {
 
 async function look(context: Context): Promise<Found> {
   const { data } = context.settings.config;
-  const nothing = { point: null, holder: null };
+  const nothing = { point: null, holder: null, detail: null };
   try {
-    const identity = readIdentity(data) as StoreIdentity | null;
+    const identity = readAnyIdentity(data) as StoreIdentity | null;
     if (identity === null) return { ...nothing, state: 'none', network: null, text: `no store in ${data} yet` };
-    const { network } = identity;
-    if (identity.importing === true)
-      return { ...nothing, state: 'unfinished', network, text: `${data}: a snapshot was being imported into it, and is not finished` };
+    const { network, schema } = identity;
+    const detail = unfinished(identity);
+    if (detail !== null) return { ...nothing, state: 'unfinished', network, detail, text: `${data}: ${UNFINISHED[detail]}` };
+    if (schema !== SCHEMA_VERSION) {
+      const text = `${data}, a store of ${network} in format ${schema}; this version reads ${SCHEMA_VERSION}`;
+      return { ...nothing, state: 'outdated', network, text };
+    }
     const holder = await findHolder(data);
     if (holder !== null) {
       holder.close();
       return {
+        ...nothing,
         state: 'open',
         network,
-        point: null,
         text: `${data}, a store of ${network}: ${holder.description}`,
         holder: holder.greeting,
       };
@@ -92,11 +106,17 @@ async function look(context: Context): Promise<Found> {
     );
   } catch (error) {
     if (!isUnspentError(error)) throw error;
-    return { ...nothing, state: 'unreadable', network: null, text: `${error.message}. ${error.advice}` };
+    return { ...nothing, state: 'unreadable', network: null, detail: error.code, text: `${error.message}. ${error.advice}` };
   }
 }
 
-function stepsFor({ state, network, holder }: Found, { settings }: Context): readonly Step[] {
+function unfinished({ importing, upgrading }: StoreIdentity): Unfinished | null {
+  if (upgrading !== undefined) return 'upgrade';
+  if (importing === undefined) return null;
+  return importing === 'backup' ? 'restore' : 'import';
+}
+
+function stepsFor({ state, network, holder, detail }: Found, { settings }: Context): readonly Step[] {
   const { config, origins } = settings;
   const data = origins.data.from === 'default' ? '' : ` --data ${config.data}`;
   const look: Step = [`unspent status --watch${data}`, 'what it does, live'];
@@ -111,12 +131,17 @@ function stepsFor({ state, network, holder }: Found, { settings }: Context): rea
     case 'open':
       return [look, ...(holder?.url == null ? [] : [[holder.url, 'the page; open it in a browser'] as const]), ...questions(data)];
     case 'unfinished':
+      if (detail === 'upgrade') return [[`unspent upgrade${data}`, 'goes on with it']];
+      if (detail === 'restore') return [[`unspent restore DIR${data}`, 'begins it anew, from the folder of backups']];
       return [[`unspent snapshot import DIR${data}`, 'begins the import anew']];
-    case 'unreadable':
+    case 'outdated':
       return [
-        [`unspent verify${data}`, 'what is wrong with it, as far as it can be read'],
-        ['unspent sync --source URL --data NEW', 'makes another store of the same chain'],
+        [`unspent upgrade --dry-run${data}`, 'what it takes to read it'],
+        [`unspent backup DIR${data}`, 'with the version that wrote it: the only way back'],
+        [`unspent upgrade${data}`, 'brings it to the format of this version'],
       ];
+    case 'unreadable':
+      return stepsWithout(detail);
     default:
       return [
         [`unspent start${sourceFor(network)}${data}`, 'goes on with its chain, and serves it'],
@@ -124,6 +149,21 @@ function stepsFor({ state, network, holder }: Found, { settings }: Context): rea
         ...questions(data),
         ...walletSteps(config, data),
       ];
+  }
+}
+
+/** No command reads the store: each would say the same again. */
+function stepsWithout(why: Found['detail']): readonly Step[] {
+  const anew: Step = ['unspent sync --source URL --data NEW', 'makes another store of the same chain'];
+  switch (why) {
+    case 'STORE_DAMAGED':
+      return [['unspent restore DIR --data NEW', 'makes a store of the newest backup in DIR'], anew];
+    case 'STORE_FOREIGN':
+      return [['unspent start --data NEW', 'a devnet of its own, in a directory that is new or empty'], anew];
+    case 'STORE_SCHEMA':
+      return [['npm install --global unspent@latest', 'a version that reads it'], anew];
+    default:
+      return [];
   }
 }
 
@@ -160,8 +200,8 @@ function show({ output, settings, terminal }: Context, { text, state }: Found, s
     ['store', state === 'unreadable' ? red(text) : text],
     ...(file === undefined ? [] : [['settings', `${file} (${config.given.join(', ')})`] as const]),
   ]);
-  const width = Math.max(...steps.map(([command]) => command.length));
-  output.line(`\n${bold('What to do next')}`);
+  const width = Math.max(0, ...steps.map(([command]) => command.length));
+  if (steps.length > 0) output.line(`\n${bold('What to do next')}`);
   for (const [command, doc] of steps) output.line(`  ${cyan(command)}${' '.repeat(width - command.length)}  ${doc}`);
   output.line('\n`unspent --help` lists all commands; `unspent COMMAND --help` has examples of each.');
 }

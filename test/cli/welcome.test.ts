@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { readAnyIdentity, writeIdentity } from '../../src/engine/directory.ts';
 import { document, failure, temporary, unspentHere, withStore } from './run.ts';
 
 interface Welcome {
@@ -10,6 +11,7 @@ interface Welcome {
   readonly network: string | null;
   readonly point: { height: number } | null;
   readonly holder: { process: number } | null;
+  readonly detail: string | null;
   readonly config: string | null;
   readonly next: readonly { command: string }[];
 }
@@ -50,8 +52,37 @@ describe('unspent alone', () => {
 
     truncateSync(join(data, 'unspent.json'), 10);
     const damaged = await welcome(data);
-    assert.equal(damaged.state, 'unreadable');
-    assert.match(damaged.commands, /--data NEW/);
+    assert.deepEqual([damaged.state, damaged.detail], ['unreadable', 'STORE_DAMAGED']);
+    assert.equal(damaged.commands, 'unspent restore DIR --data NEW\nunspent sync --source URL --data NEW');
+  });
+
+  test('of a store that is not finished, or of another format', async () => {
+    const data = join(temporary(), 'data');
+    await document(['sync', '--source', 'devnet:?blocks=2', '--data', data]);
+    const identity = readAnyIdentity(data)!;
+    const cases: [state: string, detail: string | null, text: RegExp, commands: string[], change: object][] = [
+      ['unfinished', 'import', /a snapshot was being imported/, [`snapshot import DIR --data ${data}`], { importing: true }],
+      ['unfinished', 'restore', /a backup was being restored/, [`restore DIR --data ${data}`], { importing: 'backup' }],
+      ['unfinished', 'upgrade', /was being upgraded/, [`upgrade --data ${data}`], { upgrading: { from: 1 } }],
+      [
+        'outdated',
+        null,
+        /a store of devnet in format 1; this version reads \d/,
+        [`upgrade --dry-run --data ${data}`, `backup DIR --data ${data}`, `upgrade --data ${data}`],
+        { schema: 1 },
+      ],
+    ];
+    for (const [state, detail, text, commands, change] of cases) {
+      writeIdentity(data, { ...identity, ...change });
+      const found = await welcome(data);
+      assert.deepEqual([found.state, found.detail, found.network], [state, detail, 'devnet']);
+      assert.match(found.text, text);
+      assert.equal(found.commands, commands.map((command) => `unspent ${command}`).join('\n'));
+    }
+    writeIdentity(data, { ...identity, schema: 99 });
+    const newer = await welcome(data);
+    assert.deepEqual([newer.state, newer.detail], ['unreadable', 'STORE_SCHEMA']);
+    assert.match(newer.commands, /^npm install/);
   });
 
   test('of a directory that holds something else', async () => {
