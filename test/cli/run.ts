@@ -68,6 +68,7 @@ const COMMANDS_HERE: readonly string[] = [
   'snapshot',
   'status',
   'txs',
+  'upgrade',
   'verify',
   'verify-proof',
   'wallet',
