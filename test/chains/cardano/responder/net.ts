@@ -84,8 +84,16 @@ export async function serveFor(
   return { responder, data, url: (wire) => (wire === 'n2n' ? `n2n://127.0.0.1:${responder.port}` : `n2c:${socket}`) };
 }
 
-export async function openFollower(t: TestContext, data: string, name: string, devnet: Pick<LiveDevnet, 'genesis'>): Promise<OpenStore> {
-  const store = await openStore({ data: join(data, name), network: 'devnet', genesis: devnet.genesis, config: loadConfig({}).config });
+/** `set`: settings, as `KEY=VALUE`. */
+export async function openFollower(
+  t: TestContext,
+  data: string,
+  name: string,
+  { genesis }: Pick<LiveDevnet, 'genesis'>,
+  set: readonly string[] = [],
+): Promise<OpenStore> {
+  const { config } = loadConfig({ flags: { set: [...set] } });
+  const store = await openStore({ data: join(data, name), network: 'devnet', genesis, config });
   later(t, () => store.close());
   return store;
 }
