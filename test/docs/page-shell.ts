@@ -16,10 +16,12 @@ import { text as textOf } from 'node:stream/consumers';
 import { BIN, runsHere, temporary, unspentHere } from '../cli/run.ts';
 import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/patience.ts';
+import { timeless } from './page-blocks.ts';
 
+const VARIABLES = '.variables';
 const SERVER_PORT = '8437';
 const BLOCKS_SPOKEN_OF = 8;
-const PORT = /(?<=127\.0\.0\.1:|localhost:|-port )\d{4,5}/g;
+const PORT = /(?<=127\.0\.0\.1:|localhost:|-port )\d{4,5}\b/g;
 /** What the test answers to a command that it leaves to a process. */
 const AS_PROCESS = 'process';
 
@@ -34,6 +36,13 @@ cat "$said/stdout"
 cat "$said/stderr" >&2
 exit "\${code:-70}"
 `;
+
+/** What a process has said so far. */
+interface Said {
+  readonly child: ChildProcess;
+  all: string;
+  stdout: string;
+}
 
 export class PageShell {
   readonly directory = temporary();
@@ -82,25 +91,58 @@ export class PageShell {
 
   /** Begins a server, and waits until it is ready and has the blocks that pages speak of. */
   async begin(text: string): Promise<void> {
-    const script = await this.withPorts(text);
-    const child = spawn('bash', ['-c', `exec ${script.trim()}`], { cwd: this.directory, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const said = collected(child);
-    this.servers.push(child);
-    const url = `http://127.0.0.1:${this.ports.get(SERVER_PORT)}`;
+    const said = await this.serve(text);
     await eventually(async () => {
-      assert.equal(child.exitCode, null, `it ended: ${said.all}`);
-      assert.equal((await fetch(`${url}/ready`)).status, 200, said.all);
-    });
-    await eventually(async () => {
-      const { height = 0 } = (await (await fetch(`${url}/api/v1/blocks/latest`)).json()) as { height?: number };
+      const { height = 0 } = (await (await fetch(`${this.url}/api/v1/blocks/latest`)).json()) as { height?: number };
       assert.ok(height >= BLOCKS_SPOKEN_OF, `at height ${height}: ${said.all}`);
     });
   }
 
+  /** Begins a server, and waits until it is ready. */
+  async serve(text: string): Promise<Said> {
+    const said = await this.stay(text);
+    await eventually(async () => {
+      assert.equal(said.child.exitCode, null, `it ended: ${said.all}`);
+      assert.equal((await fetch(`${this.url}/ready`)).status, 200, said.all);
+    });
+    return said;
+  }
+
+  /** Begins what goes on, and waits until it has said all of it, each at the beginning of a line. */
+  async hear(text: string, words: readonly string[]): Promise<void> {
+    const said = await this.stay(text);
+    await eventually(() => {
+      for (const word of words) assert.ok(`\n${timeless(said.all)}`.includes(`\n${word}`), `${text}\nsays no ${word}: ${said.all}`);
+    });
+  }
+
+  /** What earlier blocks have set. */
+  private get variables(): string {
+    const kept = join(this.directory, VARIABLES);
+    return `[ ! -e ${kept} ] || . ${kept}`;
+  }
+
+  private get url(): string {
+    return `http://127.0.0.1:${this.ports.get(SERVER_PORT)}`;
+  }
+
+  private async stay(text: string): Promise<Said> {
+    const [, where, command] = /^((?:cd \w+ && )?)([\s\S]*)$/.exec((await this.withPorts(text)).trim()) ?? [];
+    const script = `${this.variables}\n${where}exec env ${command}`;
+    const child = spawn('bash', ['-c', script], { cwd: this.directory, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.servers.push(child);
+    return collected(child);
+  }
+
+  /** Ports that are what they are: of nodes that listen already. */
+  keepPorts(text: string): void {
+    for (const [port] of text.matchAll(PORT)) this.ports.set(port, port);
+  }
+
   /** Variables that a block sets are there for the next one. Returns what it wrote. */
   async run(text: string): Promise<string> {
-    const kept = join(this.directory, '.variables');
-    const script = `set -e\n[ -e ${kept} ] && . ${kept}\n${await this.withPorts(text)}\ndeclare -p | grep -E '^declare -- [A-Z]+=' > ${kept} || true\n`;
+    const kept = join(this.directory, VARIABLES);
+    const script = `set -e\n${this.variables}\n${await this.withPorts(text)}\ndeclare -p | grep -E '^declare -- [A-Z]+=' > ${kept} || true\n`;
     return await this.child('bash', ['-c', script], text);
   }
 
@@ -139,8 +181,8 @@ export class PageShell {
   }
 }
 
-function collected(child: ChildProcess): { all: string; stdout: string } {
-  const said = { all: '', stdout: '' };
+function collected(child: ChildProcess): Said {
+  const said = { child, all: '', stdout: '' };
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     said.all += chunk;
     said.stdout += chunk;

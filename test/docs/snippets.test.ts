@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { blocksOf, PAGES, ROOT } from './page-blocks.ts';
 
@@ -29,7 +29,29 @@ const GIVEN: Readonly<Record<string, readonly string[]>> = {
     `import type { Store } from 'unspent'; declare const store: Store; declare const address: string;`,
   ],
   'docs/reference/snapshot.md': [`import type { Store } from 'unspent'; declare const store: Store;`],
-  'docs/wallets.md': ['declare const descriptor: string; declare const address: string;'],
+  'docs/wallets.md': [
+    'declare const descriptor: string; declare const address: string;',
+    '',
+    `import { historyTxs, walletTxOf } from './src/wallet/bitcoin/wallet-tx.ts';
+     import { storeFeed } from './src/wallet/feed/store-feed.ts';
+     import { WalletFeed } from './src/wallet/feed/wallet-feed.ts';
+     import { WalletMempool } from './src/wallet/feed/wallet-mempool.ts';
+     declare const wallets: ConstructorParameters<typeof WalletFeed>[0]; declare const signal: AbortSignal;
+     declare const source: { readonly mempool: { watch(listener: Parameters<WalletMempool['take']>[0] extends infer C ? (change: C) => void : never): void } };
+     declare const store: import('./src/store/store.ts').OpenStore;`,
+    `import { walletTxOf } from './src/wallet/bitcoin/wallet-tx.ts';
+     import { HttpMempool } from './src/wallet/feed/http-mempool.ts';
+     import type { WalletMempool } from './src/wallet/feed/wallet-mempool.ts';
+     declare const url: string; declare const token: string; declare const parseId: (text: string) => Uint8Array; declare const mweb: boolean;
+     declare const mempool: WalletMempool; declare const signal: AbortSignal;`,
+    `import { cardanoNetwork } from './src/ledgers/cardano/networks.ts';
+     import { feedWallets } from './src/server/wallets/feed-wallets.ts';
+     import { openCardanoWallets } from './src/wallet/cardano/cardano-wallets.ts';
+     declare const store: import('./src/store/store.ts').OpenStore; declare const signal: AbortSignal;`,
+    `import { DEFAULT_RATES } from './src/wallet/selection/bitcoin/fee-rate.ts';
+     import { inputWeight } from './src/wallet/selection/bitcoin/input-weight.ts';
+     declare const coins: Parameters<typeof selectCoins>[0]; declare const script: Uint8Array; declare const changeScript: Uint8Array;`,
+  ],
 };
 
 test('every block of TypeScript passes the compiler', () => {
@@ -43,7 +65,9 @@ test('every block of TypeScript passes the compiler', () => {
       const given = GIVEN[page] ?? [];
       for (const [i, { text }] of programs.entries()) {
         const name = `${page.replaceAll('/', '-').replace(/\.md$/, '')}-${i + 1}.ts`;
-        writeFileSync(join(directory, name), `${(given[i] ?? '').replaceAll('\n', ' ')}\n${text}\nexport {};\n`);
+        const program = `${(given[i] ?? '').replaceAll('\n', ' ')}\n${text}\nexport {};\n`;
+        // Where a page shows the inside of the project, it stands in the project's folder.
+        writeFileSync(join(directory, name), program.replaceAll("'./src/", `'${relative(directory, ROOT)}/src/`));
         blocks++;
       }
     }

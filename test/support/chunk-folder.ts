@@ -19,7 +19,10 @@ export type ChunkFiles = ReadonlyMap<string, Uint8Array>;
 export const chunkName = (number: number): string => String(number).padStart(5, '0');
 
 /** The blocks of the chain, `blocksPerChunk` in each chunk but the last. */
-export function makeChunkFiles({ blocks, byronEpochSlots }: DevnetChain, blocksPerChunk: number): ChunkFiles {
+export function makeChunkFiles(
+  { blocks, byronEpochSlots }: Pick<DevnetChain, 'blocks' | 'byronEpochSlots'>,
+  blocksPerChunk: number,
+): ChunkFiles {
   const files = new Map<string, Uint8Array>();
   for (let number = 0; number * blocksPerChunk < blocks.length; number++) {
     const own = blocks.slice(number * blocksPerChunk, (number + 1) * blocksPerChunk);
