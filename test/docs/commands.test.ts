@@ -1,9 +1,16 @@
-/** Every command that a page shows is one that the program takes: its name, its subcommand and each of its flags. */
+/**
+ * Every command that a page shows, in a block or in a line of text, is one that
+ * the program takes: its name, its subcommand and each of its flags. And every
+ * command that the program takes is in the reference.
+ */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/program.ts';
-import { blocksOf, PAGES } from './page-blocks.ts';
+import { commandsPage, typedCommands } from '../../tools/docs/commands.ts';
+import { blocksOf, PAGES, ROOT } from './page-blocks.ts';
 
 const silent = { write: () => true };
 const program = createProgram({ env: {}, stdout: silent, stderr: silent });
@@ -41,16 +48,42 @@ function check(words: readonly string[]): void {
     !isGroup || words[at] === undefined || words[at].startsWith('-') || command.registeredArguments.length > 0,
     `no '${words[at]}'`,
   );
-  if (command.parent?.name() === 'bench') return;
+  // Benchmarks read their own flags, and describe them at the top of their file.
+  const bench = command.parent?.name() === 'bench' ? readFileSync(join(ROOT, `bench/${command.name()}.ts`), 'utf8') : null;
   for (const word of words.slice(at)) {
     const [flag] = /^--[a-z][a-z0-9-]*/.exec(word) ?? [];
     if (flag === undefined || flag === '--help' || flag === '--version') continue;
+    if (bench?.includes(flag.slice(2))) continue;
     const options = [...command.options, ...(command.parent?.options ?? []), ...program.options];
     assert.ok(
       options.some(({ long }) => long === flag),
       `${command.name()} has no ${flag}`,
     );
   }
+}
+
+/** Commands in the text of a page: `unspent ...` in code, as one would type them or with operands in capitals. */
+function inlineCommandsOf(page: string): string[][] {
+  const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
+  return Array.from(text.matchAll(/`(?:bin\/|npx )?unspent ([a-z][^`]*)`/g), ([, rest]) => typedWords(rest));
+}
+
+/** Of a command as a reader sees it: brackets are off, alternatives are their first. */
+function typedWords(rest: string): string[] {
+  const [first] = rest.replaceAll('\\|', '|').split(/ (?:&&|\|) /);
+  return wordsOf(first.replaceAll(/[[\]]/g, '')).map((word) => (word.startsWith('-') ? word : word.split('|')[0]));
+}
+
+/** What the overview names: `wallet address\|balance NAME` are two commands. */
+function overviewCommands(): string[] {
+  const rows = readFileSync(join(ROOT, 'docs/reference/cli.md'), 'utf8').split('\n');
+  const cells = rows.filter((row) => row.startsWith('| `')).map((row) => row.replaceAll('\\|', '/').split('|')[1]);
+  return cells.flatMap((cell) =>
+    [...cell.matchAll(/`([a-z][^`]*)`/g)].flatMap(([, text]) => {
+      const [first, second = '', ...rest] = text.split(' ');
+      return second.split('/').map((each) => [first, each, ...rest].join(' '));
+    }),
+  );
 }
 
 describe('commands on pages', () => {
@@ -61,4 +94,30 @@ describe('commands on pages', () => {
       for (const words of commands) assert.doesNotThrow(() => check(words), `unspent ${words.join(' ')}`);
     });
   }
+
+  for (const page of PAGES) {
+    const commands = inlineCommandsOf(page);
+    if (commands.length === 0) continue;
+    test(`${page}: ${commands.length} commands in its text are taken`, () => {
+      for (const words of commands) assert.doesNotThrow(() => check(words), `unspent ${words.join(' ')}`);
+    });
+  }
+
+  test('docs/reference/cli.md names every command, and none that is not there', () => {
+    const named = overviewCommands();
+    for (const { path } of typedCommands(program)) {
+      assert.ok(
+        named.some((each) => `${each} `.startsWith(`${path} `)),
+        `the overview has no ${path}`,
+      );
+    }
+    for (const each of named) assert.doesNotThrow(() => check(typedWords(each)), each);
+  });
+
+  test('docs/reference/commands.md is what the program says: UNSPENT_TEST_UPDATE=1 writes it', () => {
+    const path = join(ROOT, 'docs/reference/commands.md');
+    const wanted = commandsPage(program);
+    if (process.env['UNSPENT_TEST_UPDATE'] !== undefined) writeFileSync(path, wanted);
+    assert.ok(existsSync(path) && readFileSync(path, 'utf8') === wanted, 'write it again with UNSPENT_TEST_UPDATE=1');
+  });
 });

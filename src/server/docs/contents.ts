@@ -58,6 +58,7 @@ const SECTIONS: readonly Section[] = [
     title: 'Reference',
     files: [
       'docs/reference/cli.md',
+      'docs/reference/commands.md',
       'docs/reference/config.md',
       'docs/reference/http.md',
       'docs/reference/events.md',
