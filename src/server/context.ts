@@ -41,6 +41,8 @@ export type CopyView = Pick<PublishedCopy, 'head' | 'state' | 'figures'>;
 export interface ServerContext {
   readonly network: Network;
   readonly config: Config;
+  /** The directory of the store; absent: the store is elsewhere, and nothing is kept here. */
+  readonly data?: string;
   /** Names of the projections the store keeps. */
   readonly projections: readonly string[];
   readonly reads: Reads;

@@ -29,6 +29,8 @@ export const ROLLBACK_LOG_MAX = 10;
 export const ROLLBACK_LOG_BLOCKS = 50;
 export const ROLLBACK_LOG_TXS = 200;
 export const ROLLBACK_LOG_OUTPUTS = 8;
+/** Bytes of the file that keeps them: ten of 200 transactions with eight outputs of some kilobytes, and room to spare. */
+export const ROLLBACK_FILE_BYTES_MAX = 256 << 20;
 
 /** Bytes of one block. Cardano: a Byron EBB of 648,087; block-fetch allows 2.5 MB. Bitcoin: 4 MB; Litecoin: 4 MB and an extension block of 12 MB. */
 export const BLOCK_BYTES_MAX = 16_000_000;

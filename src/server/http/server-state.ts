@@ -5,6 +5,7 @@
 import type { Readable } from 'node:stream';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import { HTTP_STREAM_MS_MAX } from '../../util/limits.ts';
+import type { LogLine } from '../../util/log.ts';
 import type { ServerContext } from '../context.ts';
 import type { FailureListener } from './problem.ts';
 
@@ -14,14 +15,14 @@ export class ServerState {
   readonly trouble: FailureListener = {
     onFailure: (error, { method, routeOptions }) => this.onFailure(error, `${method} ${routeOptions.url ?? ''}`),
   };
-  readonly #log: (line: string) => void;
+  readonly log: LogLine;
   #streams = 0;
   #damage: string | null = null;
   readonly #told = new WeakSet<Error>();
 
-  constructor(context: ServerContext, log: (line: string) => void) {
+  constructor(context: ServerContext, log: LogLine) {
     this.context = context;
-    this.#log = log;
+    this.log = log;
   }
 
   /** What is damaged, once something was found to be; null: nothing known. */
@@ -56,6 +57,6 @@ export class ServerState {
     this.#told.add(error);
     if (isUnspentError(error, 'STORE_DAMAGED')) this.#damage ??= error.message;
     const code = isUnspentError(error) ? `${error.code}: ` : '';
-    this.#log(`${what}: ${code}${error.stack ?? error.message}`);
+    this.log(`${what}: ${code}${error.stack ?? error.message}`);
   }
 }

@@ -2,9 +2,10 @@
  * What rollbacks took away. A block that was undone is in no column any more, so
  * the server holds on to the snapshot it saw last and, when the chain of the next
  * one does not go through that block, reads from the old one what was undone. The
- * last few are kept, in memory, bounded; they begin with the process.
+ * last few are kept, bounded, and in a file beside the store (`rollback-file.ts`).
  */
 
+import { existsSync } from 'node:fs';
 import type { Lease } from '../../events/shared-snapshots.ts';
 import { walk } from '../../events/walk.ts';
 import type { ChainRow } from '../../projections/chain.ts';
@@ -14,7 +15,9 @@ import { type PointJson, Renderer, renderPoint, type UtxoJson } from '../../quer
 import { toHex } from '../../util/bytes.ts';
 import { isUnspentError } from '../../util/errors.ts';
 import { ROLLBACK_LOG_BLOCKS, ROLLBACK_LOG_MAX, ROLLBACK_LOG_OUTPUTS, ROLLBACK_LOG_TXS } from '../../util/limits.ts';
+import type { LogLine } from '../../util/log.ts';
 import type { ServerContext } from '../context.ts';
+import { readRollbacks, writeRollbacks } from './rollback-file.ts';
 
 /** A transaction of an undone block, as the old chain had it. */
 export interface UndoneTx {
@@ -44,15 +47,22 @@ export interface LoggedRollback {
 
 export class RollbackLog {
   private readonly context: ServerContext;
+  private readonly log: LogLine;
+  /** The directory of the store; null: it is elsewhere, or in memory. */
+  private readonly data: string | null;
   private readonly now: () => number;
-  private readonly kept: LoggedRollback[] = [];
+  private readonly kept: LoggedRollback[];
   private readonly forget: () => void;
   private seen: Lease | null;
 
-  constructor(context: ServerContext, now: () => number = Date.now) {
+  constructor(context: ServerContext, log: LogLine, now: () => number = Date.now) {
+    const { data } = context;
     this.context = context;
+    this.log = log;
+    this.data = data !== undefined && existsSync(data) ? data : null;
     this.now = now;
     this.seen = context.reads.lease();
+    this.kept = this.earlier();
     this.forget = context.reads.onMove(() => this.look());
   }
 
@@ -65,6 +75,27 @@ export class RollbackLog {
     this.forget();
     this.seen?.release();
     this.seen = null;
+  }
+
+  /** Those of an earlier process. */
+  private earlier(): LoggedRollback[] {
+    const { data, log } = this;
+    if (data === null) return [];
+    try {
+      return readRollbacks(data, this.context.network.name);
+    } catch (error) {
+      log(`what earlier rollbacks took away cannot be read, and is forgotten: ${(error as Error).message}`, 'warn', 'remark');
+      return [];
+    }
+  }
+
+  /** What cannot be written is still shown until the process ends. */
+  private write(): void {
+    try {
+      if (this.data !== null) writeRollbacks(this.data, this.context.network.name, this.kept);
+    } catch (error) {
+      this.log(`what a rollback took away cannot be kept: ${(error as Error).message}`, 'warn', 'remark');
+    }
   }
 
   private look(): void {
@@ -96,6 +127,7 @@ export class RollbackLog {
       } else if (step.kind === 'turned') {
         this.kept.unshift({ time: this.now(), to: renderPoint(step.at, dialect), undone: step.undone, blocks, txs, isPartial });
         this.kept.length = Math.min(this.kept.length, ROLLBACK_LOG_MAX);
+        this.write();
         return;
       }
     }

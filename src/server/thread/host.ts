@@ -126,6 +126,7 @@ function insideOf({ engine, copy, network, config, projections, status, node, th
   const context: ServerContext = {
     network,
     config,
+    ...(copy === undefined ? { data: config.data } : {}),
     projections,
     reads,
     live,

@@ -16,12 +16,12 @@ import { ref } from '../schemas.ts';
 
 export function registerRollbacks(app: App, answers: NativeAnswers): void {
   const { context } = answers;
-  const log = new RollbackLog(context);
+  const log = new RollbackLog(context, answers.state.log);
   app.addHook('onClose', async () => log.close());
   const schema = describedStatus(
     'What rollbacks took away',
     Type.Array(ref('RollbackReport')),
-    'The last ones that this server has seen, newest first: the blocks that were undone, their transactions as they stood, and where each is now.',
+    'The last ones that servers of this store have seen, newest first: the blocks that were undone, their transactions as they stood, and where each is now.',
   );
   app.get('/rollbacks', { schema }, (_request, reply) => {
     const lease = context.reads.lease();

@@ -44,13 +44,17 @@ export async function showRollbacks(): Promise<View> {
     'section',
     { class: 'card' },
     h('h2', {}, 'None'),
-    h('p', { class: 'empty' }, 'No block was undone since this server started.'),
+    h('p', { class: 'empty' }, 'No server of this store has seen a block undone.'),
   );
   const head = h(
     'section',
     { class: 'card subject' },
     h('h1', {}, 'What rollbacks took away'),
-    h('p', { class: 'note' }, 'The last ones that this server has seen, newest first. Left: as it stood. Right: where it is now.'),
+    h(
+      'p',
+      { class: 'note' },
+      'The last ones that servers of this store have seen, newest first. Left: as it stood. Right: where it is now.',
+    ),
   );
   return { title: 'Rollbacks', element: frame(head, reports.length === 0 ? none : reports.map(reportCard)) };
 }
