@@ -13,6 +13,8 @@ export interface TargetOptions {
   readonly beforeStatement?: ((text: string) => void | Promise<void>) | undefined;
   /** The name of this publisher in the head; default: host, process and a number by chance. */
   readonly publisher?: string | undefined;
+  /** In PostgreSQL, milliseconds for which tables that were replaced stay; default: PUBLISH_GRACE_MS. */
+  readonly graceMs?: number | undefined;
 }
 
 /** `postgres://...`, `cassandra://...`. Nothing is connected before it is claimed. Throws USAGE, UNSUPPORTED. */

@@ -6,9 +6,9 @@
 import { readHead } from '../state/head.ts';
 import type { PublishReport } from '../store/publishing.ts';
 import { toHex } from '../util/bytes.ts';
-import { isUnspentError } from '../util/errors.ts';
+import { isUnspentError, type UnspentError } from '../util/errors.ts';
 import { Latch } from '../util/latch.ts';
-import { PUBLISH_CALM_BLOCKS, PUBLISH_HEARTBEAT_MS, PUBLISH_POLL_MS } from '../util/limits.ts';
+import { PUBLISH_CALM_BLOCKS, PUBLISH_FAILED_MS, PUBLISH_HEARTBEAT_MS, PUBLISH_POLL_MS } from '../util/limits.ts';
 import { pause } from '../util/pause.ts';
 import type { PublishedStore } from './published-store.ts';
 import { Publisher } from './publisher.ts';
@@ -26,6 +26,8 @@ export class PublishRunner {
   private readonly options: RunnerOptions;
   private readonly move = new Latch();
   private last: PublishReport;
+  /** Before the next attempt. */
+  private pauseMs = PUBLISH_POLL_MS;
 
   constructor(store: PublishedStore, target: CopyTarget, options: RunnerOptions) {
     this.store = store;
@@ -34,8 +36,9 @@ export class PublishRunner {
     this.last = { ...NOTHING, target: target.name, form: target.form };
   }
 
+  /** How far behind the copy is may change while nothing is published. */
   get report(): PublishReport {
-    return this.last;
+    return { ...this.last, lag: this.lagOf(this.last) };
   }
 
   /** The store has committed something. */
@@ -54,9 +57,10 @@ export class PublishRunner {
           if (!this.options.follow) return;
         } catch (error) {
           if (signal.aborted) return;
-          if (!isUnspentError(error, 'FENCED') && !isUnspentError(error, 'DATABASE_BUSY')) throw error;
+          if (!this.isPassing(error)) throw error;
           this.say({ state: isUnspentError(error, 'FENCED') ? 'waiting' : 'unreachable', lastError: error.message });
-          await pause(PUBLISH_POLL_MS, { signal });
+          await pause(this.pauseMs, { signal });
+          if (isUnspentError(error, 'DATABASE_FAILED')) this.pauseMs = Math.min(2 * this.pauseMs, PUBLISH_FAILED_MS);
         }
       }
     } catch (error) {
@@ -67,10 +71,19 @@ export class PublishRunner {
     }
   }
 
+  /**
+   * What another attempt may find mended. A database that is full, or that takes no writes because its name leads to a
+   * standby, is mended by people: who follows waits for them.
+   */
+  private isPassing(error: unknown): error is UnspentError {
+    if (isUnspentError(error, 'FENCED') || isUnspentError(error, 'DATABASE_BUSY')) return true;
+    return this.options.follow && isUnspentError(error, 'DATABASE_FAILED');
+  }
+
   /** From a claim to the first failure. */
   private async lead(signal: AbortSignal): Promise<void> {
-    if (this.last.state === 'connecting') this.say({ state: 'waiting' });
-    const claim = await this.target.claim(signal);
+    const claim = await this.target.claim(signal, () => this.say({ state: 'waiting', lastError: null }));
+    this.pauseMs = PUBLISH_POLL_MS;
     const lost = new AbortController();
     const publisher = new Publisher(this.store, this.target, claim, {
       signal: AbortSignal.any([signal, lost.signal]),
@@ -82,7 +95,7 @@ export class PublishRunner {
       PUBLISH_HEARTBEAT_MS,
     );
     try {
-      this.say({ state: 'publishing', lastError: null, ...headOf(claim.head), lag: this.lagOf(claim.head), kept: null });
+      this.say({ state: 'publishing', lastError: null, ...headOf(claim.head), kept: null });
       for (;;) {
         this.move.take();
         await this.round(publisher, signal);
@@ -91,7 +104,6 @@ export class PublishRunner {
           ...headOf(publisher.published),
           ...countsOf(this.before, publisher),
           kept: publisher.kept === null ? null : toHex(publisher.kept),
-          lag: this.lagOf(publisher.published),
         });
         if (signal.aborted || !this.options.follow) return;
         await Promise.race([this.move.wait(), pause(PUBLISH_HEARTBEAT_MS, { signal, ref: false })]);
@@ -128,7 +140,7 @@ export class PublishRunner {
       const now = height();
       if (now - before <= PUBLISH_CALM_BLOCKS && now >= 0) return;
       before = now;
-      this.say({ state: 'catching-up', lag: now - (this.last.height ?? -1) });
+      this.say({ state: 'catching-up' });
     }
   }
 
@@ -137,20 +149,19 @@ export class PublishRunner {
     this.say({
       ...headOf(head),
       ...countsOf(this.before, publisher),
-      lag: this.lagOf(head),
       commitSeconds: seconds,
       commits: commits + 1,
       commitSecondsSum: commitSecondsSum + seconds,
     });
   }
 
-  private lagOf({ height }: PublishedHead): number {
+  private lagOf({ height }: Pick<PublishedHead, 'height'>): number {
     return Math.max(0, (readHead(this.store.engine)?.height ?? -1) - (height ?? -1));
   }
 
   private say(change: Partial<PublishReport>): void {
     this.last = { ...this.last, ...change };
-    this.options.onReport?.(this.last);
+    this.options.onReport?.(this.report);
   }
 }
 

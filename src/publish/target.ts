@@ -68,8 +68,11 @@ export interface CopyTarget {
   readonly rows: PublishedRows | null;
   /** Where `rows` is null: what tells how far the copy has to go back. */
   readonly blocks?: PublishedBlocks;
-  /** Waits until it leads. Throws CLOSED where the signal comes first, DATABASE_BUSY and the like where the database does not answer. */
-  claim(signal: AbortSignal): Promise<Claim>;
+  /**
+   * Waits until it leads; `onWaiting`: told each time that another does. Throws CLOSED where the signal comes first,
+   * DATABASE_BUSY and the like where the database does not answer.
+   */
+  claim(signal: AbortSignal, onWaiting?: () => void): Promise<Claim>;
   /** Throws FENCED where somebody else leads; so do all below. */
   load(identity: PublishedIdentity): Promise<SnapshotLoad>;
   /** All of them in one transaction, in their order; either all go back (`undone`, `rollback`) or none. Returns the head after them. */

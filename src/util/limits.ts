@@ -901,6 +901,8 @@ export const PUBLISH_LEASE_MS = 5000;
 export const PUBLISH_ANSWER_MS = 60_000;
 /** Milliseconds between two looks at who leads, and between two attempts after a failure of the database. */
 export const PUBLISH_POLL_MS = 500;
+/** Milliseconds between two attempts, at most, where the database must be mended by people: a full disk, a standby in the place of its primary. */
+export const PUBLISH_FAILED_MS = 15_000;
 /** Milliseconds for which the tables of a copy that was replaced stay, for readers that still look at it. */
 export const PUBLISH_GRACE_MS = 30_000;
 /** Milliseconds between two signs of life of a leader. */

@@ -61,11 +61,11 @@ export class CassandraColumns implements CopyTarget {
     return this.place.name;
   }
 
-  async claim(signal: AbortSignal): Promise<Claim> {
+  async claim(signal: AbortSignal, onWaiting?: () => void): Promise<Claim> {
     await this.upkeep.stop();
     if (!this.isPrepared) await prepareKeyspace(this.session, this.place);
     this.isPrepared = true;
-    const { form, identity, generation, pending, attempt } = await this.head.claim(signal);
+    const { form, identity, generation, pending, attempt } = await this.head.claim(signal, onWaiting);
     assertForm(form, this.place.keyspace);
     const document = identity === null ? null : (JSON.parse(identity) as CassandraIdentity);
     this.generation = document === null ? null : openGeneration(this.session, this.tables, generation, document);

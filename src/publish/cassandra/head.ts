@@ -119,12 +119,12 @@ export class CassandraHead {
   }
 
   /** Waits until it leads. A leader's name passes away when it is not renewed. */
-  claim(signal: AbortSignal): Promise<HeadRow> {
+  claim(signal: AbortSignal, onWaiting?: () => void): Promise<HeadRow> {
     this.isLeading = false;
-    return this.inTurn(() => this.lead(signal));
+    return this.inTurn(() => this.lead(signal, onWaiting));
   }
 
-  private async lead(signal: AbortSignal): Promise<HeadRow> {
+  private async lead(signal: AbortSignal, onWaiting?: () => void): Promise<HeadRow> {
     for (;;) {
       if (signal.aborted) throw new UnspentError('CLOSED', 'publishing was ended');
       const found = await this.read();
@@ -147,6 +147,7 @@ export class CassandraHead {
         }
         continue;
       }
+      onWaiting?.();
       await pause(PUBLISH_POLL_MS, { signal });
     }
   }

@@ -65,12 +65,15 @@ export class Upkeep {
     while (!this.isStopped && this.generation !== null && (await this.oldVersions.remove(this.generation)));
   }
 
-  /** A reader of a former generation has a lease of it, or looks at the head before it reads. */
+  /**
+   * A reader of a former generation has a lease of it, or looks at the head before it reads. Those that a publisher is filling
+   * who leads by now have a higher number than we have led with.
+   */
   private async sweep(): Promise<void> {
-    const { generation } = this.head.led;
+    const { generation, epoch } = this.head.led;
     const there = await generations(this.session);
     const read = new Set((await this.leases.list()).map((lease) => lease.generation));
-    const useless = there.filter((number) => number !== generation && !read.has(number));
+    const useless = there.filter((number) => number !== generation && number <= BigInt(epoch) && !read.has(number));
     for (const number of useless) if (!this.isStopped) await dropGeneration(this.session, this.tables, number);
     const isAllGone = useless.length + 1 >= there.length && !this.isStopped;
     this.sweepAt = isAllGone ? null : performance.now() + PUBLISH_GRACE_MS;

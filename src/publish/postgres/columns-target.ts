@@ -14,17 +14,21 @@ import type { PublishedIdentity } from '../identity.ts';
 import { keyText, netted } from '../row-changes.ts';
 import type { Claim, CopyTarget, PublishedHead, PublishedMoment, PublishedRows, SnapshotLoad } from '../target.ts';
 import { FencedHead, type PostgresTargetOptions } from './fenced-head.ts';
-import { quoted, tablePrefix } from './schema.ts';
+import { generationOf, quoted, tablePrefix } from './schema.ts';
 
 export class PostgresColumns implements CopyTarget {
   readonly form = 'columns';
   readonly rows: PublishedRows;
   private readonly head: FencedHead;
+  private readonly graceMs: number;
   /** When the tables of former copies go, on the clock of `performance.now`; null: there are none. */
   private sweepAt: number | null = null;
+  /** The tables of a snapshot are being filled: nothing is dropped meanwhile. */
+  private isLoading = false;
 
   constructor(url: string, options: PostgresTargetOptions = {}) {
     this.head = new FencedHead(url, 'columns', options);
+    this.graceMs = options.graceMs ?? PUBLISH_GRACE_MS;
     this.rows = {
       get: (column, keys) => this.get(column, keys),
       scan: (column, range) => this.scan(column, range),
@@ -35,15 +39,17 @@ export class PostgresColumns implements CopyTarget {
     return this.head.name;
   }
 
-  async claim(signal: AbortSignal): Promise<Claim> {
-    const claim = await this.head.claim(signal);
-    this.sweepAt = performance.now() + PUBLISH_GRACE_MS;
+  async claim(signal: AbortSignal, onWaiting?: () => void): Promise<Claim> {
+    const claim = await this.head.claim(signal, onWaiting);
+    this.isLoading = false;
+    this.sweepAt = performance.now() + this.graceMs;
     return claim;
   }
 
   async load(identity: PublishedIdentity): Promise<SnapshotLoad> {
     const generation = await this.head.newGeneration();
     const { connection } = this.head;
+    this.isLoading = true;
     for (const { name } of identity.columns) {
       // Keys are hashes or numbers, values are written once: no statistics of values, and bytes as they are.
       await connection.query(`CREATE TABLE ${this.table(name, generation)} (key bytea PRIMARY KEY, value bytea NOT NULL)`);
@@ -53,10 +59,12 @@ export class PostgresColumns implements CopyTarget {
         connection.copy(`COPY ${this.table(column, generation)} (key, value) FROM STDIN WITH (FORMAT binary)`, binaryCopyRows(rows)),
       finish: async (moment) => {
         const head = await this.finish(identity, generation, moment);
-        this.sweepAt = performance.now() + PUBLISH_GRACE_MS;
+        this.isLoading = false;
+        this.sweepAt = performance.now() + this.graceMs;
         return head;
       },
       abandon: async () => {
+        this.isLoading = false;
         for (const { name } of identity.columns) await connection.query(`DROP TABLE IF EXISTS ${this.table(name, generation)}`);
       },
     };
@@ -92,7 +100,7 @@ export class PostgresColumns implements CopyTarget {
 
   async renew(): Promise<void> {
     await this.head.renew();
-    if (this.sweepAt === null || performance.now() < this.sweepAt) return;
+    if (this.sweepAt === null || this.isLoading || performance.now() < this.sweepAt) return;
     this.sweepAt = null;
     await this.sweep(this.head.connection);
   }
@@ -107,14 +115,15 @@ export class PostgresColumns implements CopyTarget {
     const rows = await connection.query('SELECT table_name AS name FROM information_schema.tables WHERE table_schema = $1', [
       schema.slice(1, -1),
     ]);
-    const prefix = tablePrefix(current.generation);
     for (const { name } of rows) {
-      if (!/^c[0-9]*_/.test(String(name)) || String(name).startsWith(prefix)) continue;
+      const generation = generationOf(String(name));
+      // Those of a publisher that leads by now have a higher number than we have led with.
+      if (generation === null || generation === current.generation || generation > current.epoch) continue;
       try {
         await connection.query(`DROP TABLE IF EXISTS ${schema}.${quoted(String(name))}`);
       } catch (error) {
         if (!isUnspentError(error, 'DATABASE_BUSY')) throw error;
-        this.sweepAt = performance.now() + PUBLISH_GRACE_MS;
+        this.sweepAt = performance.now() + this.graceMs;
       }
     }
   }

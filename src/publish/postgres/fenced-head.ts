@@ -6,7 +6,7 @@
  */
 import { hostname } from 'node:os';
 import { PostgresConnection, type PostgresConnectionOptions, type SqlQuery, type SqlRow } from '../../sql/postgres-connection.ts';
-import { assert, isUnspentError, UnspentError } from '../../util/errors.ts';
+import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import { PUBLISH_ANSWER_MS, PUBLISH_LEASE_MS, PUBLISH_POLL_MS } from '../../util/limits.ts';
 import { pause } from '../../util/pause.ts';
 import type { PublishedIdentity } from '../identity.ts';
@@ -18,6 +18,8 @@ export interface PostgresTargetOptions {
   readonly beforeStatement?: ((sql: string) => void | Promise<void>) | undefined;
   /** The name of this publisher in the head; default: host, process and a number by chance. */
   readonly publisher?: string | undefined;
+  /** Milliseconds for which tables that were replaced stay; default: PUBLISH_GRACE_MS. */
+  readonly graceMs?: number | undefined;
 }
 
 /** What readers listen to (`LISTEN unspent_head`); the payload is the schema. */
@@ -60,7 +62,7 @@ export class FencedHead {
     this.beat = new PostgresConnection({ ...options, application: 'unspent publish lease' });
   }
 
-  async claim(signal: AbortSignal): Promise<Claim> {
+  async claim(signal: AbortSignal, onWaiting?: () => void): Promise<Claim> {
     this.isLeading = false;
     if (!this.isPrepared) await prepareSchema(this.connection, this.plainSchema, this.form);
     this.isPrepared = true;
@@ -76,6 +78,7 @@ export class FencedHead {
         this.isLeading = true;
         return { head: this.current, identity: await this.identity() };
       }
+      onWaiting?.();
       await pause(PUBLISH_POLL_MS, { signal });
     }
   }
@@ -143,7 +146,8 @@ export class FencedHead {
   }
 
   private movingValues({ head, position }: PublishedMoment, count: number, generation: number): unknown[] {
-    assert(this.isLeading, 'the copy was claimed');
+    // A sign of life that was refused meanwhile has said so.
+    if (!this.isLeading) throw this.fenced();
     return [
       this.current.seq + count,
       count,

@@ -55,6 +55,12 @@ export function tablePrefix(generation: number): string {
   return generation <= 1 ? 'c_' : `c${generation}_`;
 }
 
+/** Of a table of a copy; null: it is none. */
+export function generationOf(table: string): number | null {
+  const digits = /^c([0-9]*)_/.exec(table)?.[1];
+  return digits === undefined ? null : digits === '' ? 1 : Number(digits);
+}
+
 const HEAD = (schema: string): string => `CREATE TABLE IF NOT EXISTS ${schema}.head (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   seq bigint NOT NULL,

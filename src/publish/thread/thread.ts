@@ -31,12 +31,13 @@ export type PublishNews =
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 export class PublishThread implements Publishing {
-  report: PublishReport;
   /** Resolves when it has ended as it was told to; rejects when it failed. */
   readonly ended: Promise<void>;
   private readonly worker: Worker;
   private readonly store: OpenStore;
   private readonly watcher: FoldWatcher;
+  /** What it has said last. */
+  private last: PublishReport;
   private isTold = false;
   private isClosing = false;
 
@@ -45,14 +46,14 @@ export class PublishThread implements Publishing {
     if (handle === undefined)
       throw new UnspentError('UNSUPPORTED', "an engine of the program's own cannot be published from another thread");
     this.store = store;
-    this.report = first;
+    this.last = first;
     const workerData: PublishThreadData = { ...publishedParts(store), handle, columns: store.engine.columns, to, form };
     const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
     this.worker = new Worker(new URL(file, import.meta.url), { workerData, name: 'unspent publish' });
     let failure: Error | null = null;
     this.ended = new Promise((resolve, reject) => {
       this.worker.on('message', (news: PublishNews) => {
-        if (news.kind === 'report') this.report = news.report;
+        if (news.kind === 'report') this.last = news.report;
         else failure = errorOf(news.failure);
       });
       this.worker.once('error', (error) => {
@@ -69,6 +70,12 @@ export class PublishThread implements Publishing {
     store.fold.watchers.add(this.watcher);
     store.readers.add(this);
     store.publishing = this;
+  }
+
+  /** How far behind the copy is, also when the thread has ended. */
+  get report(): PublishReport {
+    const { head } = this.store.fold;
+    return { ...this.last, lag: Math.max(0, (head?.height ?? -1) - (this.last.height ?? -1)) };
   }
 
   /** Many commits of one turn are one message. */

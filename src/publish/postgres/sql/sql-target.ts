@@ -47,6 +47,7 @@ export class PostgresSql implements CopyTarget {
   private readonly tables: SqlTables;
   private readonly views: readonly SqlView[];
   private readonly wantedPartition: number;
+  private readonly graceMs: number;
   private parts: SqlParts;
   private isPrepared = false;
   /** When the tables of snapshots that others have not completed go, on the clock of `performance.now`; null: there are none. */
@@ -56,6 +57,7 @@ export class PostgresSql implements CopyTarget {
 
   constructor(url: string, { network }: Pick<PublishedStore, 'network'>, options: PostgresTargetOptions = {}) {
     this.head = new FencedHead(url, 'sql', options);
+    this.graceMs = options.graceMs ?? PUBLISH_GRACE_MS;
     this.wantedPartition = copyPlace(url).partitionBlocks;
     this.sqlRows = new SqlRows(network);
     const shape = { hasTraits: network.ledger.traits !== null };
@@ -70,9 +72,9 @@ export class PostgresSql implements CopyTarget {
     return this.head.name;
   }
 
-  async claim(signal: AbortSignal): Promise<Claim> {
-    const claim = await this.head.claim(signal);
-    this.sweepAt = performance.now() + PUBLISH_GRACE_MS;
+  async claim(signal: AbortSignal, onWaiting?: () => void): Promise<Claim> {
+    const claim = await this.head.claim(signal, onWaiting);
+    this.sweepAt = performance.now() + this.graceMs;
     const { connection, schema } = this.head;
     if (!this.isPrepared)
       for (const statement of [COVERAGE(schema), LAYOUT(schema), SUPPORT_COMMENTS(schema).join(';\n')])
