@@ -91,6 +91,13 @@ export function renamed(schema: string, names: readonly string[], prefix: string
     .map((name) => `ALTER TABLE ${schema}.${name} RENAME TO ${name.slice(prefix.length)}`);
 }
 
+/** What was detached stays, under another name where the new copy has a part of the same heights. */
+export function setAside(schema: string, detached: readonly string[], loaded: readonly string[], prefix: string, generation: number): string[] {
+  return detached
+    .filter((name) => loaded.includes(prefix + name))
+    .map((name) => `ALTER TABLE ${schema}.${name} RENAME TO former${generation}_${name}`);
+}
+
 /** Foreign keys that no row is looked at for: for people and tools that draw tables. PostgreSQL 18 has them. */
 export function toldKeys(schema: string, tables: readonly SqlTable[]): string[] {
   return tables.flatMap(({ name, points = [] }) =>

@@ -11,7 +11,7 @@ import type { PublishedIdentity } from '../../identity.ts';
 import type { PublishedStore } from '../../published-store.ts';
 import type { Claim, CopyTarget, PublishedBlocks, PublishedHead, PublishedMoment, SnapshotLoad } from '../../target.ts';
 import { FencedHead, type PostgresTargetOptions, type Statements } from '../fenced-head.ts';
-import { copyPlace, makeOnce } from '../schema.ts';
+import { copyPlace, makeOnce, quoted } from '../schema.ts';
 import { ChangedRows } from './changed-rows.ts';
 import { coverageRows } from './coverage.ts';
 import {
@@ -24,6 +24,7 @@ import {
   loadPrefix,
   newerLayout,
   renamed,
+  setAside,
   SUPPORT_COMMENTS,
   toldKeys,
 } from './ddl.ts';
@@ -175,7 +176,9 @@ export class PostgresSql implements CopyTarget {
     const [{ version } = {}] = await connection.query("SELECT current_setting('server_version_num') AS version");
     const statements = [
       ...dropViews(schema, this.views),
+      ...(await this.keysBefore()),
       ...this.list.map(({ name }) => `DROP TABLE IF EXISTS ${schema}.${name}`),
+      ...setAside(schema, await this.detached(), loaded, prefix, generation),
       ...renamed(schema, loaded, prefix),
       ...(Number(version) >= TOLD_KEYS_FROM ? toldKeys(schema, this.list) : []),
       ...createViews(schema, this.views),
@@ -204,6 +207,31 @@ export class PostgresSql implements CopyTarget {
         await new Promise((resolve) => setTimeout(resolve, PUBLISH_POLL_MS));
       }
     }
+  }
+
+  /** Removes the keys between our tables, so that each can be dropped by itself: parts that were detached have them, too. */
+  private async keysBefore(): Promise<string[]> {
+    const { connection, schema, plainSchema } = this.head;
+    const rows = await connection.query(
+      `SELECT t.relname AS name, c.conname AS key FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
+       JOIN pg_namespace n ON n.oid = t.relnamespace
+       WHERE n.nspname = $1 AND c.contype = 'f' AND NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhrelid = t.oid)`,
+      [plainSchema],
+    );
+    return rows
+      .filter(({ name }) => !LOAD_PREFIX.test(String(name)))
+      .map(({ name, key }) => `ALTER TABLE ${schema}.${name} DROP CONSTRAINT ${quoted(String(key))}`);
+  }
+
+  /** Tables with the name of a part that are none any more. */
+  private async detached(): Promise<string[]> {
+    const { connection, plainSchema } = this.head;
+    const rows = await connection.query(
+      `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname = $1 AND c.relkind = 'r' AND NOT c.relispartition`,
+      [plainSchema],
+    );
+    return rows.map(({ name }) => String(name)).filter((name) => this.list.some((table) => name.replace(/_[0-9]+$/, '') === table.name && name !== table.name));
   }
 
   async publish(changes: readonly CopyChange[]): Promise<PublishedHead> {
