@@ -44,7 +44,7 @@ export interface SnapshotLoad {
   rows(column: string, rows: readonly Row[]): Promise<void>;
   /** From now on readers see it. The number of the change that this is. */
   finish(moment: PublishedMoment): Promise<PublishedHead>;
-  /** Forgets it. */
+  /** Forgets it, unless `finish` was begun: what became of that only a new claim tells. */
   abandon(): Promise<void>;
 }
 

@@ -905,6 +905,8 @@ export const PUBLISH_POLL_MS = 500;
 export const PUBLISH_FAILED_MS = 15_000;
 /** Milliseconds for which the tables of a copy that was replaced stay, for readers that still look at it. */
 export const PUBLISH_GRACE_MS = 30_000;
+/** Milliseconds that dropping such a table waits for a reader that still holds it; after that it is tried again later. */
+export const PUBLISH_SWEEP_MS = 50;
 /** Milliseconds between two signs of life of a leader. */
 export const PUBLISH_HEARTBEAT_MS = 1000;
 /** Blocks in that time above which a store is catching up with its chain: a snapshot of it would be behind before it is sent. */

@@ -17,11 +17,14 @@ import { toHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { CassandraNode, withoutCassandra } from '../support/cassandra/cassandra-node.ts';
 import { RandomRequests } from '../support/copy/requests.ts';
+import { CuttingProxy } from '../support/cutting-proxy.ts';
 import { assertSameDump, Devnet, devnetOptions, dump, KEEP_ALL, memoryRig, type Rig, TEST_SEED } from '../support/harness.ts';
 import { keep } from '../support/keep.ts';
 import { until } from '../support/patience.ts';
+import { liveThroughNewCopy } from '../support/publish/begin-anew.ts';
 import { CassandraCopyReader } from '../support/publish/cassandra-copy.ts';
-import { cassandraCopy } from '../support/publish/cassandra-publisher.ts';
+import { publishedCopy } from '../support/publish/copy-publisher.ts';
+import { publishThroughLosses } from '../support/publish/lost-answers.ts';
 import { publishedStore, publishOnce, startPublisher } from '../support/publish/rig.ts';
 import { Served } from '../support/served.ts';
 
@@ -224,8 +227,28 @@ describe('a copy in Cassandra', { skip: withoutCassandra }, () => {
       );
   });
 
+  it('has each change once where answers to compare-and-set are lost on the way', async (t) => {
+    // EXECUTE and BATCH; what is prepared before has its answer.
+    const isMeant = (request: Buffer): boolean => request[4] === 0x0a || request[4] === 0x0d;
+    const proxy = await CuttingProxy.open({ host: node.place.address, port: node.place.cqlPort }, isMeant);
+    t.after(() => proxy.close());
+    const url = unusedUrl();
+    const through = url.replace(node.host, `127.0.0.1:${proxy.port}`);
+    const isCut = (text: string): boolean => / IF /.test(text) && /head/.test(text);
+    const check = async (rig: Rig): Promise<number> => {
+      await assertIsStore(rig, url, 'behind lost answers');
+      const reader = await CassandraCopyReader.open(url);
+      const { seq } = await reader.head();
+      await reader.close();
+      return seq;
+    };
+    await publishThroughLosses({ form: 'columns', url: through, proxy, isCut, check });
+  });
+
+  it('begins anew, and its readers follow', () => liveThroughNewCopy(unusedUrl()));
+
   it('answers every route as the store does, through a reader, while blocks come and go', async () => {
-    const served = await Served.open({ mirrored: cassandraCopy(unusedUrl()), blocks: 40, store: { pruneDepth: 30, rollbackWindow: 40 } });
+    const served = await Served.open({ mirrored: publishedCopy(unusedUrl()), blocks: 40, store: { pruneDepth: 30, rollbackWindow: 40 } });
     const requests = new RandomRequests(new Random(TEST_SEED), served.devnet);
     let asked = 0;
     for (let round = 0; round < 3; round++) {

@@ -11,8 +11,10 @@ import type { PublishedStore } from '../../src/publish/published-store.ts';
 import type { Publisher } from '../../src/publish/publisher.ts';
 import type { CopyTarget } from '../../src/publish/target.ts';
 import { isUnspentError, UnspentError } from '../../src/util/errors.ts';
+import { CuttingProxy } from '../support/cutting-proxy.ts';
 import { assertSameDump, Devnet, devnetOptions, dump, memoryRig, type Rig } from '../support/harness.ts';
 import { keep } from '../support/keep.ts';
+import { publishThroughLosses } from '../support/publish/lost-answers.ts';
 import { CopyReader } from '../support/publish/postgres-copy.ts';
 import { publishedStore, publishOnce, startPublisher } from '../support/publish/rig.ts';
 import { assertSameTables, freshTables, SqlCopy } from '../support/publish/sql-copy.ts';
@@ -182,6 +184,29 @@ function suite({ form, open, assertIsStore }: Form): void {
     }
     assert.ok(losses > 3);
     await inner.close();
+  });
+
+  it('answers that are lost on the way', async (t) => {
+    const url = new URL(await server.unusedUrl());
+    const socket = `${url.searchParams.get('host')}/.s.PGSQL.5432`;
+    // Signs of life have a connection of their own.
+    const proxy = await CuttingProxy.open({ path: socket }, (_, first) => !first.includes('unspent publish lease'));
+    t.after(() => proxy.close());
+    const through = `postgres://postgres@127.0.0.1:${proxy.port}${url.pathname}`;
+    const isCut = (text: string): boolean => /^(WITH fence|COMMIT)/.test(text);
+    await publishThroughLosses({
+      form,
+      url: through,
+      proxy,
+      isCut,
+      check: async (rig, store) => {
+        await assertIsStore(rig, store, url.href);
+        const reader = await open(url.href);
+        const seq = await reader.check();
+        await reader.close();
+        return seq;
+      },
+    });
   });
 
   it('two publishers that both believe to lead', async () => {

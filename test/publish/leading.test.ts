@@ -70,7 +70,10 @@ describe('the lead of a copy in PostgreSQL', { skip: withoutPostgres }, () => {
       assert.ok(signs > 10, `${signs} signs of life`);
       // Now nothing is being filled: what was replaced goes.
       await target.renew();
-      const tables = await executeIn(url, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'unspent' AND table_name ~ '^c[0-9]*_|^load'");
+      const tables = await executeIn(
+        url,
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'unspent' AND table_name ~ '^c[0-9]*_|^load'",
+      );
       const wanted = form === 'columns' ? rig.engine.columns.length : 0;
       assert.equal(tables.length, wanted, JSON.stringify(tables));
       publisher.close();

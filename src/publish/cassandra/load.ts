@@ -29,6 +29,7 @@ export class GenerationLoad implements SnapshotLoad {
   private readonly bucketCount: number;
   private readonly onLoaded: OnLoaded;
   private readonly begun = new Set<string>();
+  private isFinishing = false;
   private identity: CassandraIdentity;
   private generation: Generation;
 
@@ -83,6 +84,7 @@ export class GenerationLoad implements SnapshotLoad {
   }
 
   async finish(moment: PublishedMoment): Promise<PublishedHead> {
+    this.isFinishing = true;
     const values = headValues(moment, this.head.led.seq + 1);
     const head = await this.head.publishGeneration(values, this.number, JSON.stringify(this.identity));
     this.onLoaded(this.generation);
@@ -90,7 +92,8 @@ export class GenerationLoad implements SnapshotLoad {
   }
 
   async abandon(): Promise<void> {
-    await dropGeneration(this.session, this.tables, this.number);
+    // The answer to the head's move may be all that was lost: then this is the copy. If it is not, it goes with those of others.
+    if (!this.isFinishing) await dropGeneration(this.session, this.tables, this.number);
     this.onLoaded(null);
   }
 

@@ -8,7 +8,7 @@ import type { Row, ScanOptions } from '../../engine/engine.ts';
 import { binaryCopyRows, byteaList } from '../../sql/binary-forms.ts';
 import type { PostgresConnection } from '../../sql/postgres-connection.ts';
 import { isUnspentError } from '../../util/errors.ts';
-import { PUBLISH_GRACE_MS } from '../../util/limits.ts';
+import { PUBLISH_GRACE_MS, PUBLISH_SWEEP_MS } from '../../util/limits.ts';
 import type { CopyChange } from '../change.ts';
 import type { PublishedIdentity } from '../identity.ts';
 import { keyText, netted } from '../row-changes.ts';
@@ -54,10 +54,12 @@ export class PostgresColumns implements CopyTarget {
       // Keys are hashes or numbers, values are written once: no statistics of values, and bytes as they are.
       await connection.query(`CREATE TABLE ${this.table(name, generation)} (key bytea PRIMARY KEY, value bytea NOT NULL)`);
     }
+    let isFinishing = false;
     return {
       rows: (column, rows) =>
         connection.copy(`COPY ${this.table(column, generation)} (key, value) FROM STDIN WITH (FORMAT binary)`, binaryCopyRows(rows)),
       finish: async (moment) => {
+        isFinishing = true;
         const head = await this.finish(identity, generation, moment);
         this.isLoading = false;
         this.sweepAt = performance.now() + this.graceMs;
@@ -65,6 +67,8 @@ export class PostgresColumns implements CopyTarget {
       },
       abandon: async () => {
         this.isLoading = false;
+        // Its answer may be all that was lost: then these are the copy. If they are not, they are dropped with those of others.
+        if (isFinishing) return;
         for (const { name } of identity.columns) await connection.query(`DROP TABLE IF EXISTS ${this.table(name, generation)}`);
       },
     };
@@ -120,7 +124,8 @@ export class PostgresColumns implements CopyTarget {
       // Those of a publisher that leads by now have a higher number than we have led with.
       if (generation === null || generation === current.generation || generation > current.epoch) continue;
       try {
-        await connection.query(`DROP TABLE IF EXISTS ${schema}.${quoted(String(name))}`);
+        // Sent as one, so that the wait counts for it alone: publishing stands still meanwhile.
+        await connection.query(`SET LOCAL lock_timeout = ${PUBLISH_SWEEP_MS}; DROP TABLE IF EXISTS ${schema}.${quoted(String(name))}`);
       } catch (error) {
         if (!isUnspentError(error, 'DATABASE_BUSY')) throw error;
         this.sweepAt = performance.now() + this.graceMs;

@@ -57,7 +57,9 @@ export interface CopyPublisher {
 }
 
 /** Makes a copy for a store: its URL, and a publisher that has published nothing yet. */
-export type MakeCopy = (store: Published) => Promise<{ readonly url: string; readonly publisher: CopyPublisher }>;
+export type MakeCopy<P extends CopyPublisher = CopyPublisher> = (
+  store: Published,
+) => Promise<{ readonly url: string; readonly publisher: P }>;
 
 async function postgresCopy(store: Published): ReturnType<MakeCopy> {
   const url = await copyDatabase();

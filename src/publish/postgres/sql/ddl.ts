@@ -92,7 +92,13 @@ export function renamed(schema: string, names: readonly string[], prefix: string
 }
 
 /** What was detached stays, under another name where the new copy has a part of the same heights. */
-export function setAside(schema: string, detached: readonly string[], loaded: readonly string[], prefix: string, generation: number): string[] {
+export function setAside(
+  schema: string,
+  detached: readonly string[],
+  loaded: readonly string[],
+  prefix: string,
+  generation: number,
+): string[] {
   return detached
     .filter((name) => loaded.includes(prefix + name))
     .map((name) => `ALTER TABLE ${schema}.${name} RENAME TO former${generation}_${name}`);

@@ -24,8 +24,8 @@ import {
   loadPrefix,
   newerLayout,
   renamed,
-  setAside,
   SUPPORT_COMMENTS,
+  setAside,
   toldKeys,
 } from './ddl.ts';
 import { SqlLoad } from './load.ts';
@@ -231,7 +231,9 @@ export class PostgresSql implements CopyTarget {
        WHERE n.nspname = $1 AND c.relkind = 'r' AND NOT c.relispartition`,
       [plainSchema],
     );
-    return rows.map(({ name }) => String(name)).filter((name) => this.list.some((table) => name.replace(/_[0-9]+$/, '') === table.name && name !== table.name));
+    return rows
+      .map(({ name }) => String(name))
+      .filter((name) => this.list.some((table) => name.replace(/_[0-9]+$/, '') === table.name && name !== table.name));
   }
 
   async publish(changes: readonly CopyChange[]): Promise<PublishedHead> {

@@ -4,7 +4,7 @@
  * name. Where a server cannot export snapshots, the moment has one connection.
  */
 import type { Row } from '../../../engine/engine.ts';
-import { UnspentError } from '../../../util/errors.ts';
+import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { COPY_MOMENT_CONNECTIONS } from '../../../util/limits.ts';
 import type { CopyHead, RemoteRange, RemoteSnapshot } from '../contract.ts';
 import type { CopyConnection } from './connection.ts';
@@ -89,7 +89,7 @@ export class PostgresSnapshot implements RemoteSnapshot {
 
   async getMany(column: string, keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
     const text = `select key, value from ${this.table(column)} where key = any($1::bytea[])`;
-    const rows = await this.connection().query<RowOfColumn>(text, [keys], `keys ${this.table(column)}`);
+    const rows = await this.rows(text, [keys], `keys ${this.table(column)}`);
     const found = new Map(rows.map(({ key, value }) => [Buffer.from(key).toString('latin1'), value]));
     return keys.map((key) => found.get(Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')));
   }
@@ -105,8 +105,18 @@ export class PostgresSnapshot implements RemoteSnapshot {
     const where = bounds.length === 0 ? '' : ` where ${bounds.join(' and ')}`;
     const text = `select key, value from ${this.table(column)}${where} order by key${reverse ? ' desc' : ''} limit $1`;
     const name = `scan${reverse ? ' back' : ''} ${gte === undefined ? '' : 'from'} ${lt === undefined ? '' : 'to'} ${this.table(column)}`;
-    const rows = await this.connection().query<RowOfColumn>(text, values, name);
+    const rows = await this.rows(text, values, name);
     return rows.map(({ key, value }) => [key, value] as const);
+  }
+
+  /** Where the copy has begun anew, the tables of a moment from before are dropped after a while. */
+  private async rows(text: string, values: unknown[], name: string): Promise<RowOfColumn[]> {
+    try {
+      return await this.connection().query<RowOfColumn>(text, values, name);
+    } catch (error) {
+      if (!isUnspentError(error, 'COPY_UNREADY')) throw error;
+      throw new UnspentError('COPY_MOVED', 'the copy has begun anew, and the rows of this answer are gone', {}, error);
+    }
   }
 
   retire(): void {

@@ -1,22 +1,32 @@
 /** The publisher itself, as suites of readers want one: told when to publish. */
 import { PROJECTIONS } from '../../../src/projections/registry.ts';
-import { openTarget } from '../../../src/publish/open.ts';
+import { openTarget, type TargetOptions } from '../../../src/publish/open.ts';
 import type { PublishedStore } from '../../../src/publish/published-store.ts';
 import type { CopyPublisher, MakeCopy } from '../copy/mirror.ts';
 import type { Published } from '../copy/test-publisher.ts';
 import { publishOnce, startPublisher } from './rig.ts';
 
-export function cassandraCopy(url: string): MakeCopy {
+/** One that tells how often it had to send the whole state. */
+export interface ToldPublisher extends CopyPublisher {
+  readonly snapshots: number;
+}
+
+/** Of either kind of database. */
+export function publishedCopy(url: string, options: TargetOptions = {}): MakeCopy<ToldPublisher> {
   return async (published) => {
     const store = asPublishedStore(published);
-    const target = await openTarget(url, 'columns', store);
+    const target = await openTarget(url, 'columns', store, options);
     const publisher = await startPublisher(store, target);
-    const copy: CopyPublisher = {
+    let snapshots = 0;
+    const copy: ToldPublisher = {
+      get snapshots() {
+        return snapshots;
+      },
       get seq() {
         return publisher.published.seq;
       },
       publish: async () => {
-        await publishOnce(publisher);
+        if (await publishOnce(publisher)) snapshots++;
         await target.renew();
       },
       close: async () => {

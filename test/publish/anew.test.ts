@@ -1,0 +1,53 @@
+/** Copies in PostgreSQL that begin anew, because they have fallen behind what their store still knows. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openTarget } from '../../src/publish/open.ts';
+import { pruneStep } from '../../src/state/pruned.ts';
+import { Devnet, devnetOptions, KEEP_ALL, memoryRig } from '../support/harness.ts';
+import { liveThroughNewCopy } from '../support/publish/begin-anew.ts';
+import { publishedStore, publishOnce, startPublisher } from '../support/publish/rig.ts';
+import { assertSameTables, freshTables, SqlCopy } from '../support/publish/sql-copy.ts';
+import { PostgresServer, withoutPostgres } from '../support/sql/postgres-server.ts';
+
+describe('a copy in PostgreSQL that begins anew', { skip: withoutPostgres }, () => {
+  let server: PostgresServer;
+
+  before(async () => {
+    server = await PostgresServer.start(async () => {});
+  });
+
+  after(async () => {
+    await server.stop();
+  });
+
+  it('of columns, is followed by its readers', async () => {
+    await liveThroughNewCopy(await server.unusedUrl(), { graceMs: 0 });
+  });
+
+  it('of tables for people, is what one would be that begins now, and goes on', async () => {
+    const devnet = new Devnet(devnetOptions(41, 'conway'), { dressed: true });
+    const rig = memoryRig(devnet, { pruneDepth: 20, rollbackWindow: 25, keeps: KEEP_ALL });
+    const store = publishedStore(rig, 'devnet', devnet.ledger);
+    const url = `${await server.unusedUrl()}&partition=16`;
+    rig.forward(30);
+    const target = await openTarget(url, 'sql', store);
+    const publisher = await startPublisher(store, target);
+    const copy = await SqlCopy.open(url);
+    assert.equal(await publishOnce(publisher), true);
+    for (let round = 0; round < 2; round++) {
+      rig.forward(60);
+      while (!pruneStep(rig.engine, rig.projections, rig.fold.head?.height ?? 0, rig.options, 100).done);
+      assert.equal(await publishOnce(publisher), true);
+      await copy.check();
+      assertSameTables(await copy.dump(), await freshTables(await server.unusedUrl(), store), `round ${round}`);
+      rig.fold.rollback(devnet.pointBelow(3));
+      devnet.chain.rollback(3);
+      rig.forward(5);
+      assert.equal(await publishOnce(publisher), false);
+      await copy.check();
+    }
+    publisher.close();
+    await copy.close();
+    await target.close();
+  });
+});
