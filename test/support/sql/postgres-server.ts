@@ -8,7 +8,7 @@
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -183,11 +183,39 @@ export class PostgresServer implements TestDatabases {
     await this.#ended;
   }
 
+  /**
+   * Ends every process of it at once, those that serve connections included, as a power failure does: what is in the
+   * middle of a commit stays in the middle of it. (Of `kill` they hear when they next look.)
+   */
+  async killAll(): Promise<void> {
+    const main = Number(readFileSync(join(this.#data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    for (const pid of [main, ...childrenOf(main)]) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
+    }
+    await this.#ended;
+  }
+
   async stop(): Promise<void> {
     this.#process?.stdin?.end();
     await this.#ended;
     rmSync(this.#directory, { recursive: true, force: true });
   }
+}
+
+/** Processes that it has started and that are there. */
+function childrenOf(parent: number): number[] {
+  const numbers = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
+  return numbers.map(Number).filter((pid) => {
+    try {
+      return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')[1]) === parent;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Where the binaries can be run by whom the server runs as: where they are, or in a copy if nobody may look there. */
