@@ -377,6 +377,8 @@ export const EVALUATION_OUTPUTS_MAX = 500;
 export const EVALUATION_BODY_BYTES_MAX = 1024 * 1024;
 /** Messages of a WebSocket of the Ogmios API that wait for the one before them; then it is read no further. */
 export const OGMIOS_MESSAGES_MAX = 16;
+/** Characters of such messages, of one kind, past which the WebSocket is read no further: most are a few hundred. */
+export const OGMIOS_WAITING_CHARS = 64 * 1024;
 /** Stake accounts in one request of the Ogmios API: the node is asked for all of them at once. */
 export const OGMIOS_ACCOUNTS_MAX = 1_000;
 /** Milliseconds of silence after which the other side of a WebSocket of the Ogmios API is asked whether it is there. */
@@ -399,6 +401,10 @@ export const UTXORPC_IDLE_MS = 600_000;
 export const UTXORPC_ITEMS_MAX = 10_000;
 /** Blocks in one answer of UTxO RPC: as many as Dolos gives. */
 export const UTXORPC_BLOCKS_MAX = 100;
+/** Bytes in memory for a byte of the chain in such an answer, about: the message and its values, and what goes out. */
+export const UTXORPC_BYTES_OF_RAW = 4;
+/** Names of outputs of one call to UTxO RPC that are looked up at once, between two turns. */
+export const UTXORPC_LOOKUPS_MAX = 100;
 /** Points that a client of UTxO RPC may say it has. */
 export const UTXORPC_POINTS_MAX = 1000;
 /** Ways to match that a predicate of UTxO RPC may come to, each of which is a lookup. */

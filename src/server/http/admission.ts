@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnspentError } from '../../util/errors.ts';
 import { HTTP_PIECE_CHARS, HTTP_PIPELINED_MAX, HTTP_STALLED_MS } from '../../util/limits.ts';
 import { Connections } from './connections.ts';
+import { clientOfInjected } from './inject.ts';
 import type { Task } from './work/task.ts';
 import type { Workload } from './work/workload.ts';
 
@@ -47,7 +48,7 @@ export function admit(app: FastifyInstance, workload: Workload, connectionsMax: 
       else if (workload.refusal !== null) done(workload.refusal);
       else request.task.start(done);
     };
-    request.task = workload.task(() => socket.destroyed);
+    request.task = workload.task((connections.has(socket) ? undefined : clientOfInjected()) ?? (() => socket.destroyed));
     if (connections.take(socket, begin) !== 'refused') return;
     reply.header('connection', 'close');
     done(busy(`a connection may send ${HTTP_PIPELINED_MAX} requests ahead of their answers`, HTTP_PIPELINED_MAX));

@@ -3,7 +3,8 @@
  * time: those that were sent ahead wait, as many as may, and one more is told
  * BUSY and ends the connection. When there are as many connections as there may
  * be, the one that has been idle for longest makes room for the next; while
- * none is idle, a few more are accepted, and only asked after health.
+ * none is idle, a few more are accepted, and only asked after health. One that
+ * speaks another protocol from now on counts on, and is never idle.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -42,6 +43,18 @@ export class Connections {
 
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => this.open(socket));
+  }
+
+  /** Whether it is one of them: an injected request has none. */
+  has(socket: Socket): boolean {
+    return this.connections.has(socket);
+  }
+
+  /** It speaks another protocol from here on, in which it may be waited for without a word. False: there is no room for that. */
+  upgrade(socket: Socket): boolean {
+    if (this.isReserve(socket)) return false;
+    this.idle.delete(socket);
+    return true;
   }
 
   /** Whether only health may be asked here. */

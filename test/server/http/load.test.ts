@@ -6,38 +6,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { HTTP_CONNECTIONS_RESERVE, HTTP_PIPELINED_ALL_MAX, HTTP_PIPELINED_MAX, HTTP_STALLED_MS } from '../../../src/util/limits.ts';
+import { Endless } from '../../support/endless.ts';
 import { KEEP_ALL } from '../../support/harness.ts';
 import { leaveOut } from '../../support/keep.ts';
 import { until } from '../../support/patience.ts';
 import { Served } from '../../support/served.ts';
 import { get, RawClient } from './raw-client.ts';
-
-/** Every key has endless rows; counts those that were read and the lists that are being read. */
-class Endless {
-  rows = 0;
-  open = 0;
-  openMax = 0;
-
-  constructor(served: Served) {
-    const lease = served.reads.lease.bind(served.reads);
-    served.reads.lease = () => {
-      const held = lease();
-      const { query } = held;
-      const byKey = Object.getPrototypeOf(query).byKey.bind(query) as typeof query.byKey;
-      query.byKey = (kind, key, page) => this.repeat([...byKey(kind, key, { ...page, limit: undefined })], page?.limit);
-      return held;
-    };
-  }
-
-  private *repeat<T>(few: readonly T[], limit = Number.POSITIVE_INFINITY): Generator<T, void, void> {
-    this.openMax = Math.max(this.openMax, ++this.open);
-    try {
-      for (let i = 0; i < limit; i++, this.rows++) yield few[i % few.length];
-    } finally {
-      this.open--;
-    }
-  }
-}
 
 describe('one connection', () => {
   let served: Served;

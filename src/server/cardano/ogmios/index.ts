@@ -34,8 +34,8 @@ function registerOgmios(app: FastifyInstance, state: ServerState): void {
       // What is no JSON has an answer of its own in JSON-RPC.
       api.removeAllContentTypeParsers();
       api.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-      const answer = async ({ body }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-        const { isError, text } = await answerTo(String(body ?? ''), methods, state);
+      const answer = async ({ body, task }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+        const { isError, text } = await answerTo(String(body ?? ''), methods, state, task);
         return reply
           .code(isError ? 400 : 200)
           .header('cache-control', 'no-store')

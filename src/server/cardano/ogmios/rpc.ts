@@ -5,6 +5,7 @@
  */
 import { isUnspentError, type UnspentError } from '../../../util/errors.ts';
 import type { ServerState } from '../../http/server-state.ts';
+import type { Task } from '../../http/work/task.ts';
 import { type JsonValue, jsonText } from './json-text.ts';
 
 /** JSON-RPC 2.0, and https://ogmios.dev: errors of `findIntersection`, `evaluateTransaction` and of the mempool. */
@@ -34,7 +35,8 @@ const OVER_WEB_SOCKET: readonly string[] = [
 ];
 
 type RpcParams = Readonly<Record<string, unknown>>;
-export type RpcMethod = (params: RpcParams) => JsonValue | Promise<JsonValue>;
+/** `task`: the work of the request, for what may take longer than a turn. */
+export type RpcMethod = (params: RpcParams, task: Task) => JsonValue | Promise<JsonValue>;
 
 /** Methods that are answered, by their names. */
 export type RpcMethods = ReadonlyMap<string, RpcMethod>;
@@ -56,7 +58,7 @@ export function methodOf(text: string): string | null {
   return isObject(request) && typeof request['method'] === 'string' ? request['method'] : null;
 }
 
-export async function answerTo(text: string, methods: RpcMethods, state: ServerState): Promise<RpcAnswer> {
+export async function answerTo(text: string, methods: RpcMethods, state: ServerState, task: Task): Promise<RpcAnswer> {
   const request = parse(text);
   if (request === undefined) return failure(undefined, undefined, { code: CODES.parse, message: 'the request is no JSON' });
   const { method, params = {}, id } = (isObject(request) ? request : {}) as { method?: unknown; params?: unknown; id?: JsonValue };
@@ -74,7 +76,7 @@ export async function answerTo(text: string, methods: RpcMethods, state: ServerS
     return failure(method, id, { code: CODES.method, message });
   }
   try {
-    return { isError: false, text: jsonText({ jsonrpc: '2.0', method, result: await run(params), id: id ?? null }) };
+    return { isError: false, text: jsonText({ jsonrpc: '2.0', method, result: await task.run(() => run(params, task)), id: id ?? null }) };
   } catch (error) {
     if (!isUnspentError(error) || error.status === 500) state.onFailure(error as Error, method);
     return failure(method, id, errorOf(error));

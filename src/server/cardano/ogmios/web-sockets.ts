@@ -6,13 +6,24 @@
  *
  * Messages are answered in their order, those of chain synchronisation and those
  * of the mempool apart from all others: whoever waits for a block can still ask.
+ * The work for a connection ends with it, an answer counts among the bytes held
+ * until its client has taken it, and a client that takes nothing is cut off.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { OGMIOS_KEEP_ALIVE_MS, OGMIOS_MESSAGES_MAX, OGMIOS_PIPELINED_MAX } from '../../../util/limits.ts';
+import {
+  HTTP_STALLED_MS,
+  OGMIOS_KEEP_ALIVE_MS,
+  OGMIOS_MESSAGES_MAX,
+  OGMIOS_PIPELINED_MAX,
+  OGMIOS_WAITING_CHARS,
+} from '../../../util/limits.ts';
+import { injectFor } from '../../http/inject.ts';
 import type { ServerState } from '../../http/server-state.ts';
+import type { Task } from '../../http/work/task.ts';
+import type { Workload } from '../../http/work/workload.ts';
 import { ChainSync } from './chain-sync.ts';
 import { MempoolMonitor } from './mempool-monitor.ts';
 import { answerTo, methodOf, type RpcMethods } from './rpc.ts';
@@ -33,10 +44,14 @@ export function serveWebSockets(app: FastifyInstance, path: string, messageBytes
     socket.setKeepAlive(true, OGMIOS_KEEP_ALIVE_MS);
     const asked = (request.url ?? '').split('?')[0].replace(/\/+$/, '');
     if (asked !== path) return refuse(socket, 404);
-    const { statusCode } = await post(app, path, request, PROBE);
+    if (!app.connections.upgrade(socket)) return refuse(socket, 503);
+    const isGone = (): boolean => socket.destroyed;
+    const post = (payload: string) => injectFor(isGone, app, { method: 'POST', url: path, headers: headersFor(request), payload });
+    const { statusCode } = await post(PROBE);
     if (statusCode !== 200) return refuse(socket, statusCode);
     sockets.handleUpgrade(request, socket, head, (client) => {
-      serve(client, state, async (text) => (await post(app, path, request, text)).payload);
+      const peer = new Peer(client, socket, state.context.workload, stalledMsOf(app));
+      serve(peer, state, async (text) => (await post(text)).payload);
     });
   });
   app.addHook('preClose', async () => {
@@ -45,21 +60,26 @@ export function serveWebSockets(app: FastifyInstance, path: string, messageBytes
   });
 }
 
-function post(app: FastifyInstance, url: string, { headers }: IncomingMessage, payload: string) {
-  const { host, origin, authorization } = headers;
-  const given = Object.fromEntries(Object.entries({ host, origin, authorization }).filter(([, value]) => value !== undefined));
-  return app.inject({ method: 'POST', url, headers: { ...given, 'content-type': 'application/json' }, payload });
+/** As of any other answer: how long its reader may take nothing. */
+function stalledMsOf({ server: { timeout } }: FastifyInstance): number {
+  return Math.min(timeout || HTTP_STALLED_MS, HTTP_STALLED_MS);
 }
 
-function serve(client: WebSocket, state: ServerState, ask: (text: string) => Promise<string>): void {
+function headersFor({ headers: { host, origin, authorization } }: IncomingMessage): Record<string, string> {
+  const given = Object.entries({ host, origin, authorization }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return { ...Object.fromEntries(given), 'content-type': 'application/json' };
+}
+
+function serve(peer: Peer, state: ServerState, ask: (text: string) => Promise<string>): void {
+  const { client } = peer;
   const [sync, monitor] = [new ChainSync(state.context), new MempoolMonitor(state.context)];
   const onRoom = (): void => {
-    if (![queries, blocks, looks].some(({ isFull }) => isFull)) client.resume();
+    if (peer.isReading && ![queries, blocks, looks].some(({ isFull }) => isFull)) client.resume();
   };
-  const queries = new AnswerQueue(client, OGMIOS_MESSAGES_MAX, ask, onRoom);
-  const answerWith = (methods: RpcMethods) => async (text: string) => (await answerTo(text, methods, state)).text;
-  const looks = new AnswerQueue(client, OGMIOS_MESSAGES_MAX, answerWith(monitor.methods), onRoom);
-  const blocks = new AnswerQueue(client, OGMIOS_PIPELINED_MAX, answerWith(sync.methods), () => {
+  const queries = new AnswerQueue(peer, OGMIOS_MESSAGES_MAX, ask, onRoom);
+  const answerWith = (methods: RpcMethods) => (text: string) => peer.work((task) => answerTo(text, methods, state, task));
+  const looks = new AnswerQueue(peer, OGMIOS_MESSAGES_MAX, answerWith(monitor.methods), onRoom);
+  const blocks = new AnswerQueue(peer, OGMIOS_PIPELINED_MAX, answerWith(sync.methods), () => {
     if (sync.isBroken) client.close(CLOSE_UNABLE, 'the next block cannot be given: the last answer says why');
     onRoom();
   });
@@ -77,48 +97,99 @@ function serve(client: WebSocket, state: ServerState, ask: (text: string) => Pro
   client.on('error', () => client.terminate());
 }
 
+/** The client of one WebSocket: work for it, and answers on their way to it. */
+class Peer {
+  readonly client: WebSocket;
+  private readonly socket: Socket;
+  private readonly workload: Workload;
+  private readonly stalledMs: number;
+  /** Answers it has not taken yet. */
+  private sending = 0;
+
+  constructor(client: WebSocket, socket: Socket, workload: Workload, stalledMs: number) {
+    this.client = client;
+    this.socket = socket;
+    this.workload = workload;
+    this.stalledMs = stalledMs;
+    // Set while an answer is under way: the system has moved no byte of it for as long.
+    socket.on('timeout', () => client.terminate());
+  }
+
+  get isOpen(): boolean {
+    return this.client.readyState === this.client.OPEN;
+  }
+
+  /** Whether it has taken all that was sent. */
+  get isReading(): boolean {
+    return this.sending === 0;
+  }
+
+  /** Never refused: a connection asks for one thing of a kind at a time, and the number of connections is bounded. */
+  async work(answer: (task: Task) => Promise<{ readonly text: string }>): Promise<string> {
+    const task = this.workload.ownTask(() => !this.isOpen);
+    try {
+      return (await answer(task)).text;
+    } finally {
+      task.end();
+    }
+  }
+
+  /** Resolves when the client's side of the connection takes it, or the connection is gone. */
+  send(answer: string): Promise<void> {
+    if (!this.isOpen) return Promise.resolve();
+    const held = this.workload.ownTask(() => false);
+    held.done(answer.length);
+    this.sending++;
+    this.socket.setTimeout(this.stalledMs);
+    return new Promise((resolve) => {
+      this.client.send(answer, () => {
+        held.end();
+        if (--this.sending === 0) this.socket.setTimeout(0);
+        resolve();
+      });
+      // Else one that goes on asking would count as one that takes something.
+      if (this.client.bufferedAmount > 0) this.client.pause();
+    });
+  }
+}
+
 /** Messages of one kind, answered one after the other. The next is begun when the answer before it is on its way. */
 class AnswerQueue {
-  private readonly client: WebSocket;
+  private readonly peer: Peer;
   private readonly max: number;
   private readonly answer: (text: string) => Promise<string>;
   private readonly onAnswered: () => void;
   private readonly waiting: string[] = [];
+  private waitingChars = 0;
   private isAnswering = false;
 
-  constructor(client: WebSocket, max: number, answer: (text: string) => Promise<string>, onAnswered: () => void) {
-    this.client = client;
+  constructor(peer: Peer, max: number, answer: (text: string) => Promise<string>, onAnswered: () => void) {
+    this.peer = peer;
     this.max = max;
     this.answer = answer;
     this.onAnswered = onAnswered;
   }
 
   get isFull(): boolean {
-    return this.waiting.length >= this.max;
+    return this.waiting.length >= this.max || this.waitingChars >= OGMIOS_WAITING_CHARS;
   }
 
   push(text: string): void {
     this.waiting.push(text);
+    this.waitingChars += text.length;
     if (!this.isAnswering) void this.run();
   }
 
   private async run(): Promise<void> {
     this.isAnswering = true;
-    while (this.client.readyState === this.client.OPEN) {
+    while (this.peer.isOpen) {
       const text = this.waiting.shift();
       if (text === undefined) break;
-      await this.send(await this.answer(text));
+      this.waitingChars -= text.length;
+      await this.peer.send(await this.answer(text));
       this.onAnswered();
     }
     this.isAnswering = false;
-  }
-
-  /** Resolves when the client's side of the connection takes it, or the connection is gone. */
-  private send(answer: string): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.client.readyState === this.client.OPEN) this.client.send(answer, () => resolve());
-      else resolve();
-    });
   }
 }
 

@@ -102,8 +102,8 @@ export class Task {
     this.heldBytes = 0;
   }
 
-  /** The work is done; of its answer these bytes are in memory. */
-  done(bytes: number): void {
+  /** The work is done; of its answer these bytes are in memory (default: those it said it holds). */
+  done(bytes = this.heldBytes): void {
     if (this.isOver) return;
     this.workload.leave(this);
     this.workload.addBytes(bytes - this.heldBytes);

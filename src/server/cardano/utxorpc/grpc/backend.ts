@@ -9,10 +9,11 @@ import { type CardanoNetwork, slotToTime } from '../../../../ledgers/cardano/ind
 import type { OutputTraits } from '../../../../ledgers/ledger.ts';
 import type { Query } from '../../../../query/query.ts';
 import { UnspentError } from '../../../../util/errors.ts';
-import { HTTP_STALLED_MS } from '../../../../util/limits.ts';
+import { HTTP_STALLED_MS, UTXORPC_BYTES_OF_RAW } from '../../../../util/limits.ts';
 import type { ServerContext } from '../../../context.ts';
 import type { Task } from '../../../http/work/task.ts';
 import type { TxEvaluation } from '../../evaluation/tx-evaluation.ts';
+import { type CallContext, callOf } from './calls.ts';
 
 /** What a server of UTxO RPC is made of. */
 export interface UtxoRpcParts {
@@ -50,15 +51,16 @@ export class UtxoRpcBackend {
     this.traits = ledger.traits;
   }
 
-  /** Reads at the newest block when it is the turn of the request, and only reads; `signal` ends when its client is gone. Throws BUSY. */
-  read<T>(signal: AbortSignal, body: (query: Query, task: Task) => T | Promise<T>): Promise<T> {
-    return this.tracked(this.inTurn(signal, body));
+  /** Reads at the newest block when it is the turn of the call, until its client is gone, and only reads: the answer is what comes of it. Throws BUSY. */
+  read<T>(context: CallContext, body: (query: Query, task: Task) => T | Promise<T>): Promise<T> {
+    return this.tracked(this.inTurn(context, body));
   }
 
-  private async inTurn<T>(signal: AbortSignal, body: (query: Query, task: Task) => T | Promise<T>): Promise<T> {
+  private async inTurn<T>(context: CallContext, body: (query: Query, task: Task) => T | Promise<T>): Promise<T> {
     const { workload, reads } = this.context;
     if (workload.refusal !== null) throw workload.refusal;
-    const task = workload.task(() => signal.aborted);
+    const task = workload.task(() => context.signal.aborted);
+    const call = callOf(context);
     let lease: Lease | null = null;
     try {
       return await task.run(() => {
@@ -68,7 +70,9 @@ export class UtxoRpcBackend {
       });
     } finally {
       (lease as Lease | null)?.release();
-      task.end();
+      task.done();
+      if (call === null) task.end();
+      else call.send(task);
     }
   }
 
@@ -164,6 +168,11 @@ export class UtxoRpcBackend {
     this.running.add(held);
     return held;
   }
+}
+
+/** A part of an answer was made of so many bytes of the chain: its message has them, and each field of theirs once more as a value. Throws BUSY. */
+export function holdMessage(task: Task, rawBytes: number): void {
+  task.hold(UTXORPC_BYTES_OF_RAW * rawBytes);
 }
 
 /** When a slot begins, in milliseconds. */

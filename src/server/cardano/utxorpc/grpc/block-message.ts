@@ -14,11 +14,16 @@ import { txMessage } from './tx-message.ts';
 
 type BlockMessage = MessageInit<sync.AnyChainBlock>;
 
-/** Throws UNSUPPORTED where no history is kept, PRUNED where it does not have this block. */
-export function blockMessage(backend: UtxoRpcBackend, query: Query, row: ChainRow): BlockMessage {
+/** And the bytes of its transactions. Throws UNSUPPORTED where no history is kept, PRUNED where it does not have this block. */
+export function blockMessage(
+  backend: UtxoRpcBackend,
+  query: Query,
+  row: ChainRow,
+): { readonly block: BlockMessage; readonly rawBytes: number } {
   const txs = blockTxs(query, row);
   const tx = txs.map(txMessage);
-  return { nativeBytes: bytesOf(query, row, txs), chain: { case: 'cardano', value: { ...headerMessage(backend, row), body: { tx } } } };
+  const chain = { case: 'cardano' as const, value: { ...headerMessage(backend, row), body: { tx } } };
+  return { block: { nativeBytes: bytesOf(query, row, txs), chain }, rawBytes: txs.reduce((sum, { raw }) => sum + raw.length, 0) };
 }
 
 /** The transactions of a block, resolved, in its order. Throws UNSUPPORTED, PRUNED. */

@@ -22,19 +22,20 @@ interface FoundUtxo {
   readonly utxo: IndexedUtxo;
 }
 
-export interface UtxoPage {
-  readonly utxos: readonly Utxo[];
+export interface UtxoPage<Made> {
+  readonly utxos: readonly Made[];
   /** Empty: there are no more. */
   readonly nextToken: string;
 }
 
 /** Throws USAGE, LIMIT, CURSOR_STALE, and UNSUPPORTED where the store keeps no index for it. */
-export async function searchUtxos(
+export async function searchUtxos<Made>(
   { traits }: UtxoRpcBackend,
   query: Query,
   task: Task,
   { predicate, maxItems, startToken }: messages.SearchUtxosRequest,
-): Promise<UtxoPage> {
+  make: (utxo: Utxo) => Made,
+): Promise<UtxoPage<Made>> {
   if (maxItems < 0) throw new UnspentError('USAGE', 'max_items is not below 0', { field: 'max_items' });
   if (predicate === undefined) throw tooBroad();
   const ways = alternatives(predicate, (pattern) => outputPatterns(outputPatternOf(pattern) ?? {}));
@@ -49,10 +50,7 @@ export async function searchUtxos(
       limit: maxItems === 0 ? UTXORPC_ITEMS_MAX : Math.min(maxItems, UTXORPC_ITEMS_MAX),
       accept: (found) => search.isFirst(found) && isWanted(found.utxo),
     },
-    ({ utxo }) => {
-      task.hold(utxo.output.raw.length);
-      return utxo;
-    },
+    ({ utxo }) => make(utxo),
   );
   // Clients that say no number do not look for a next page.
   if (!isLast && maxItems === 0)

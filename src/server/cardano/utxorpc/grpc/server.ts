@@ -4,25 +4,35 @@
  * speaks HTTP/2 only over TLS, so no page of another origin gets here; the token
  * of the HTTP server is asked for here, too.
  */
-import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
+import { createServer, type Http2ServerRequest } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { queryConnect, submitConnect, syncConnect, watchConnect } from '@utxorpc/spec/lib/index.mjs';
-import { UTXORPC_IDLE_MS, UTXORPC_MESSAGE_BYTES_MAX, UTXORPC_SESSION_STREAMS_MAX } from '../../../../util/limits.ts';
+import { HTTP_STALLED_MS, UTXORPC_IDLE_MS, UTXORPC_MESSAGE_BYTES_MAX, UTXORPC_SESSION_STREAMS_MAX } from '../../../../util/limits.ts';
 import { listenOn } from '../../../http/listen.ts';
 import { tokenCheck } from '../../../http/safety.ts';
 import type { ShapeServer } from '../../../shapes.ts';
 import { UtxoRpcBackend, type UtxoRpcParts } from './backend.ts';
+import { valuesOf } from './calls.ts';
 import { queryService } from './query-service.ts';
+import { GrpcSessions } from './sessions.ts';
 import { guardCalls } from './status.ts';
 import { submitService } from './submit-service.ts';
 import { syncService } from './sync-service.ts';
 import { watchService } from './watch-service.ts';
 
+/** How long a client may take nothing of an answer, and a connection may have no call. Milliseconds. */
+export interface CallTimeouts {
+  readonly stalledMs: number;
+  readonly idleMs: number;
+}
+
+const PATIENCE: CallTimeouts = { stalledMs: HTTP_STALLED_MS, idleMs: UTXORPC_IDLE_MS };
+
 /** `port` 0: any that is free. Throws IO where the system does not let it listen. */
-export async function openGrpc(parts: UtxoRpcParts, port: number): Promise<ShapeServer> {
+export async function openGrpc(parts: UtxoRpcParts, port: number, patience = PATIENCE): Promise<ShapeServer> {
   const { server: settings } = parts.context.config;
-  const backend = new UtxoRpcBackend(parts);
+  const backend = new UtxoRpcBackend(parts, patience.stalledMs);
   const shutdown = new AbortController();
   const answer = connectNodeAdapter({
     routes(router) {
@@ -32,12 +42,13 @@ export async function openGrpc(parts: UtxoRpcParts, port: number): Promise<Shape
       router.service(watchConnect.WatchService, watchService(backend));
     },
     interceptors: [guardCalls(settings.token === '' ? null : tokenCheck(settings.token), parts.log)],
+    contextValues: (request) => valuesOf(request as Http2ServerRequest, patience.stalledMs),
     readMaxBytes: UTXORPC_MESSAGE_BYTES_MAX,
     shutdownSignal: shutdown.signal,
   });
   const server = createServer({ settings: { maxConcurrentStreams: UTXORPC_SESSION_STREAMS_MAX } }, answer);
-  server.maxConnections = settings.connectionsMax;
-  const sessions = watchSessions(server);
+  const sessions = new GrpcSessions(settings.connectionsMax, patience.idleMs);
+  sessions.watch(server);
   await listenOn(server, settings.host, port, 'utxorpc.port');
   return {
     ports: { grpc: (server.address() as AddressInfo).port },
@@ -47,28 +58,8 @@ export async function openGrpc(parts: UtxoRpcParts, port: number): Promise<Shape
       });
       shutdown.abort();
       await backend.settled();
-      for (const session of sessions) session.destroy();
+      sessions.close();
       await closed;
     },
   };
-}
-
-/** Those that are open. One that has asked for nothing for long is closed. */
-function watchSessions(server: Http2Server): ReadonlySet<ServerHttp2Session> {
-  const sessions = new Set<ServerHttp2Session>();
-  server.on('session', (session) => {
-    let streams = 0;
-    sessions.add(session);
-    session.on('close', () => sessions.delete(session));
-    session.on('stream', (stream) => {
-      streams++;
-      stream.on('close', () => streams--);
-    });
-    session.setTimeout(UTXORPC_IDLE_MS, () => {
-      if (streams === 0) session.close();
-    });
-  });
-  // A connection that breaks, or speaks something else, is its client's affair.
-  server.on('sessionError', () => undefined);
-  return sessions;
 }

@@ -6,10 +6,10 @@ import type { ServiceImpl } from '@connectrpc/connect';
 import { submit as messages, type submitConnect } from '@utxorpc/spec/lib/index.mjs';
 import { TXID_BYTES } from '../../../../ledgers/outpoint.ts';
 import { UnspentError } from '../../../../util/errors.ts';
-import type { UtxoRpcBackend } from './backend.ts';
+import { holdMessage, type UtxoRpcBackend } from './backend.ts';
 import { evaluationMessage } from './evaluation-message.ts';
 import { mempoolEvents, stageEvents } from './mempool-events.ts';
-import { newMessage } from './message-init.ts';
+import { type MessageInit, newMessage } from './message-init.ts';
 import { pendingAt, pendingMessage, STAGE } from './pending-tx.ts';
 import { checkCount, hashOf } from './query-service.ts';
 
@@ -28,14 +28,17 @@ export function submitService(backend: UtxoRpcBackend): Partial<ServiceImpl<type
       return newMessage(messages.EvalTxResponse, { report });
     },
 
-    readMempool(_request, { signal }) {
-      return backend.read(signal, (query) => {
+    readMempool(_request, context) {
+      return backend.read(context, (query, task) => {
         const pending = pendingAt(backend.context, query);
-        const items = pending.all().flatMap(({ id }) => {
+        const items: MessageInit<messages.TxInMempool>[] = [];
+        const take = ({ id }: { readonly id: Uint8Array }): boolean => {
           const tx = pending.byId(id);
-          return tx === null ? [] : [pendingMessage(tx, STAGE.mempool)];
-        });
-        return newMessage(messages.ReadMempoolResponse, { items });
+          if (tx === null) return true;
+          holdMessage(task, tx.raw.length);
+          return items.push(pendingMessage(tx, STAGE.mempool)) > 0;
+        };
+        return task.inSlices(pending.all(), take, () => newMessage(messages.ReadMempoolResponse, { items }));
       });
     },
 

@@ -10,7 +10,7 @@ import type { Query } from '../../../../query/query.ts';
 import { UnspentError } from '../../../../util/errors.ts';
 import { UTXORPC_BLOCKS_MAX } from '../../../../util/limits.ts';
 import type { Task } from '../../../http/work/task.ts';
-import type { UtxoRpcBackend } from './backend.ts';
+import { holdMessage, type UtxoRpcBackend } from './backend.ts';
 import { blockMessage } from './block-message.ts';
 import { blockOf, startOf } from './block-ref.ts';
 import { masked } from './field-mask.ts';
@@ -20,17 +20,17 @@ type BlockMessage = MessageInit<messages.AnyChainBlock>;
 
 export function syncService(backend: UtxoRpcBackend): Partial<ServiceImpl<typeof syncConnect.SyncService>> {
   return {
-    readTip(_request, { signal }) {
-      return backend.read(signal, (query) => {
+    readTip(_request, context) {
+      return backend.read(context, (query) => {
         const tip = backend.tip(query);
         if (tip === null) throw new UnspentError('NOT_FOUND', 'the store has no block yet');
         return newMessage(messages.ReadTipResponse, { tip, timestamp: tip.timestamp });
       });
     },
 
-    fetchBlock({ ref, fieldMask }, { signal }) {
+    fetchBlock({ ref, fieldMask }, context) {
       if (ref.length > UTXORPC_BLOCKS_MAX) throw tooMany(ref.length, 'ref');
-      return backend.read(signal, async (query, task) => {
+      return backend.read(context, async (query, task) => {
         const block = await blockMessages(
           backend,
           query,
@@ -41,9 +41,9 @@ export function syncService(backend: UtxoRpcBackend): Partial<ServiceImpl<typeof
       });
     },
 
-    dumpHistory({ startToken, maxItems, fieldMask }, { signal }) {
+    dumpHistory({ startToken, maxItems, fieldMask }, context) {
       if (maxItems > UTXORPC_BLOCKS_MAX) throw tooMany(maxItems, 'max_items');
-      return backend.read(signal, async (query, task) => {
+      return backend.read(context, async (query, task) => {
         const first = startToken === undefined ? query.blockAfter(null) : blockOf(query, startToken);
         const rows: ChainRow[] = [];
         let next = first;
@@ -66,7 +66,7 @@ async function* tipEvents(
 ): AsyncGenerator<messages.FollowTipResponse, void, void> {
   const actionOf = ({ kind, row, query }: ChainStep): MessageInit<messages.FollowTipResponse>['action'] => {
     if (kind === 'begun') return { case: 'reset', value: row === null ? {} : backend.point(row) };
-    const block = blockMessage(backend, query, row);
+    const { block } = blockMessage(backend, query, row);
     return kind === 'applied' ? { case: 'apply', value: block } : { case: 'undo', value: block };
   };
   for await (const step of followChain(backend.context.reads, (query) => startOf(query, intersect), signal)) {
@@ -85,7 +85,11 @@ function blockMessages(
   const blocks: BlockMessage[] = [];
   return task.inSlices(
     rows,
-    (row) => blocks.push(blockMessage(backend, query, row)) > 0,
+    (row) => {
+      const { block, rawBytes } = blockMessage(backend, query, row);
+      holdMessage(task, rawBytes);
+      return blocks.push(block) > 0;
+    },
     () => blocks,
   );
 }
