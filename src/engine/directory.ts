@@ -16,7 +16,8 @@ export const SCHEMA_VERSION = 2;
 
 export const IDENTITY_FILE = 'unspent.json';
 export const DATABASE_FOLDER = 'db';
-const REMOVED_FOLDER = 'db.removed';
+/** What is left of a database whose removal was interrupted. */
+export const REMOVED_FOLDER = 'db.removed';
 const TEMPORARY_SUFFIX = '.tmp';
 /** There while a process has the store open: its socket for others (store/control/). */
 export const CONTROL_FOLDER = 'control';

@@ -40,6 +40,6 @@ export async function beginStore<T>({ data, config, shape, facts }: NewStore, lo
     if (!isUnspentError(error, 'STORE_LOCKED')) made.remove();
     throw error;
   }
-  writeIdentity(data, { ...facts, ...shape.after });
+  writeIdentity(data, { ...facts, ...shape.after, begun: true });
   return loaded;
 }

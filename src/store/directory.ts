@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.ts';
 import { databaseDirectory, removeStore, STORE_ENTRIES, writeIdentity } from '../engine/directory.ts';
 import type { Engine, EngineFactory } from '../engine/engine.ts';
@@ -17,7 +18,7 @@ import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { planStore, type StoreIdentity, type StorePlan, type StoreRequest } from './identity.ts';
 import { checkOwner } from './owner.ts';
 import type { AllowedChanges } from './settings.ts';
-import { planShape, type ShapeChange } from './shape.ts';
+import { planShape, type Shape, type ShapeChange } from './shape.ts';
 
 /** `own`: an engine of the program's own. */
 export async function openEngine(
@@ -128,6 +129,13 @@ export class NewDirectory {
       rmdirSync(path);
     }
   }
+}
+
+/** What is another now: its shape (null: it is what it was), its windows, what it keeps of transactions. */
+export function rememberChanges(data: string, identity: StoreIdentity, facts: StorePlan['facts'], shape: Shape | null): void {
+  const { windows, txs } = facts;
+  if (shape === null && isDeepStrictEqual([identity.windows, identity.txs], [windows, txs])) return;
+  writeIdentity(data, { ...identity, ...shape, windows, ...(txs === undefined ? {} : { txs }) });
 }
 
 /** Throws STORE_ENGINE where the store was made with an engine of a program's own, and another one is to open it. */

@@ -27,6 +27,8 @@ interface StoreFacts extends Identity {
   /** How long it keeps records of transactions; absent: it keeps none. */
   readonly txs?: TxStoreSettings;
   readonly createdBy: string;
+  /** It has had a block: from then on it has a database (begun.ts). */
+  readonly begun?: true;
   /** The name of the program's own engine, where it was made with one. */
   readonly engine?: string;
   /** Only while a snapshot is being imported, or a backup restored: what is there is not a store yet. */

@@ -3,7 +3,6 @@
  * (`openStore`), and what every command works on. It wires the rooms together and
  * does nothing else.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { Config, SettingKey } from '../config/schema.ts';
 import { readIdentity, writeIdentity } from '../engine/directory.ts';
 import type { Engine, EngineFactory } from '../engine/engine.ts';
@@ -32,9 +31,10 @@ import { UnspentError } from '../util/errors.ts';
 import { runBoth } from '../util/run-both.ts';
 import { nextTurn } from '../util/time-slice.ts';
 import { dropPins } from './backup/pinned-store.ts';
+import { checkBegun, markBegun } from './begun.ts';
 import { ChainConsumers } from './consumers.ts';
 import { listenForCommands } from './control/listener.ts';
-import { beginReshape, checkOwnEngine, NewDirectory, openEngine, planOpening } from './directory.ts';
+import { beginReshape, checkOwnEngine, NewDirectory, openEngine, planOpening, rememberChanges } from './directory.ts';
 import type { FillSettings, FollowSettings, FollowState } from './following.ts';
 import { genesisNeeded, type StoreIdentity, type StorePlan } from './identity.ts';
 import { openStoreTxs } from './open-txs.ts';
@@ -62,6 +62,7 @@ export async function openStore(options: OpenOptions = {}): Promise<OpenStore> {
   const present = readIdentity(data) as StoreIdentity | null;
   if (present === null && !mayCreate) throw new UnspentError('STORE_MISSING', `there is no store in ${data}`, { data });
   checkFinished(present, data, options.unfinished === true);
+  checkBegun(present, data);
   checkOwnEngine(present, options.engine, data);
   const reshape = options.reshape ?? mayCreate;
   const may = { shape: reshape, windows: options.windows ?? reshape };
@@ -96,9 +97,7 @@ async function openPlanned(
   try {
     dropPins(data);
     beginFills(engine, shape);
-    const { windows, txs } = facts;
-    if (identity !== null && (isReshaped || !isDeepStrictEqual([identity.windows, identity.txs], [windows, txs])))
-      writeIdentity(data, { ...identity, ...shape.after, windows, ...(txs === undefined ? {} : { txs }) });
+    if (identity !== null) rememberChanges(data, identity, facts, isReshaped ? shape.after : null);
     const fills = new Fills(engine, shape.projections);
     const fold = new Fold(engine, network.ledger, fills.projections, {
       utxo: config.utxo.enabled,
@@ -107,6 +106,7 @@ async function openPlanned(
       ...facts.windows,
       fsync: false,
     });
+    markBegun(identity, data, fold);
     const unclosed = engine.unclosed ?? null;
     const store = new OpenStore({ data, network, config, ignored, engine, fold, fills, shape, table, made, unclosed });
     store.txs = await openStoreTxs(store);

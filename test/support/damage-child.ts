@@ -8,7 +8,7 @@ import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { temporaryFolder } from './crash-store.ts';
-import { damage } from './damage.ts';
+import { damage, damageStore } from './damage.ts';
 import { type DamageBase, engineBases, storeBases } from './damage-stores.ts';
 import { randomFrom } from './forged-chain.ts';
 
@@ -45,7 +45,7 @@ try {
     const base = bases[random(bases.length)];
     const directory = join(folder, 'copy');
     cpSync(base.directory, directory, { recursive: true });
-    const done = damage(directory, random);
+    const done = (kind === 'store' ? damageStore : damage)(directory, random);
     if (done !== null) {
       const what = `${base.directory.slice(folder.length + 1)}, ${done}`;
       write({ seed, what });

@@ -4,7 +4,7 @@
  * and without. Logs and manifests are also cut exactly between two records, where
  * no checksum can tell.
  */
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Random } from './forged-chain.ts';
 
@@ -21,6 +21,16 @@ const KINDS: Readonly<Record<string, RegExp>> = {
 const KIND_ORDER = ['log', 'manifest', 'table', 'log', 'manifest', 'table', 'pointer', 'options', 'own'];
 
 const HOWS = ['flip', 'cut', 'cut between records', 'zero', 'copy', 'swap', 'gone', 'gone with the next'] as const;
+
+/** Of a whole store: its database is gone, or but for what makes a new one of what is left. */
+export function damageStore(directory: string, random: Random): string | null {
+  if (random(25) !== 0) return damage(directory, random);
+  const kept = [/^$/, /^(LOCK|IDENTITY)$/][random(2)];
+  const database = join(directory, 'db');
+  for (const name of readdirSync(database)) if (!kept.test(name)) rmSync(join(database, name), { recursive: true });
+  if (readdirSync(database).length === 0) rmSync(database, { recursive: true });
+  return `the whole database is gone${existsSync(database) ? ', but for its lock' : ''}`;
+}
 
 /** Returns what was done, or null where that cannot be done to such a store. */
 export function damage(directory: string, random: Random): string | null {
