@@ -213,6 +213,13 @@ function accessOrThrow(directory: string): void {
   }
 }
 
+/** What failed while a store was opened, as a failure of its directory where it is what the system said of a file. */
+export function storeFailure(error: unknown, directory: string): unknown {
+  return (error as NodeJS.ErrnoException).syscall === undefined || error instanceof UnspentError
+    ? error
+    : systemError(error, directory, 'cannot be read or written');
+}
+
 function systemError(cause: unknown, path: string, what: string): UnspentError {
   const error = cause as NodeJS.ErrnoException;
   const code = error.code === 'ENOSPC' ? 'DISK_FULL' : 'IO';

@@ -131,10 +131,10 @@ export class NewDirectory {
   }
 }
 
-/** What is another now: its shape (null: it is what it was), its windows, what it keeps of transactions. */
-export function rememberChanges(data: string, identity: StoreIdentity, facts: StorePlan['facts'], shape: Shape | null): void {
+/** What is another now: its shape, its windows, what it keeps of transactions. */
+export function rememberChanges(data: string, identity: StoreIdentity, facts: StorePlan['facts'], shape: Shape, isReshaped: boolean): void {
   const { windows, txs } = facts;
-  if (shape === null && isDeepStrictEqual([identity.windows, identity.txs], [windows, txs])) return;
+  if (!isReshaped && isDeepStrictEqual([identity.windows, identity.txs], [windows, txs])) return;
   writeIdentity(data, { ...identity, ...shape, windows, ...(txs === undefined ? {} : { txs }) });
 }
 

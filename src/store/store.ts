@@ -4,7 +4,7 @@
  * does nothing else.
  */
 import type { Config, SettingKey } from '../config/schema.ts';
-import { readIdentity, writeIdentity } from '../engine/directory.ts';
+import { readIdentity, storeFailure, writeIdentity } from '../engine/directory.ts';
 import type { Engine, EngineFactory } from '../engine/engine.ts';
 import type { UncleanShutdown } from '../engine/open.ts';
 import { EventReaders } from '../events/event-readers.ts';
@@ -77,7 +77,7 @@ export async function openStore(options: OpenOptions = {}): Promise<OpenStore> {
     return store;
   } catch (error) {
     made?.remove();
-    throw error;
+    throw storeFailure(error, data);
   }
 }
 
@@ -97,7 +97,7 @@ async function openPlanned(
   try {
     dropPins(data);
     beginFills(engine, shape);
-    if (identity !== null) rememberChanges(data, identity, facts, isReshaped ? shape.after : null);
+    if (identity !== null) rememberChanges(data, identity, facts, shape.after, isReshaped);
     const fills = new Fills(engine, shape.projections);
     const fold = new Fold(engine, network.ledger, fills.projections, {
       utxo: config.utxo.enabled,

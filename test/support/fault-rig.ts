@@ -64,7 +64,7 @@ export async function equalsAfterwards(directory: string, content: string, what:
   }
 }
 
-/** Functions of node:fs that the engine uses, and whether a full disk can fail them. */
+/** Functions of node:fs that stores and engines use, and whether a full disk can fail them. */
 const OPERATIONS = {
   readdirSync: false,
   statSync: false,
@@ -77,6 +77,16 @@ const OPERATIONS = {
   mkdirSync: true,
   writeFileSync: true,
   fsyncSync: true,
+  accessSync: false,
+  fstatSync: false,
+  closeSync: false,
+  lstatSync: false,
+  linkSync: true,
+  chmodSync: false,
+  rmdirSync: false,
+  mkdtempSync: true,
+  realpathSync: false,
+  unlinkSync: false,
 } as const;
 type Operation = keyof typeof OPERATIONS;
 
@@ -93,8 +103,10 @@ export async function withFailing(nth: number, code: 'EIO' | 'ENOSPC', body: () 
       [name]: (...args: never[]) => {
         if (++calls !== nth) return original(...args);
         failed = name;
+        // The system lets go of a descriptor whatever it then says.
+        if (name === 'closeSync') original(...args);
         const text = code === 'EIO' ? 'i/o error' : 'no space left on device';
-        throw Object.assign(new Error(`${code}: ${text}, ${name}`), { code });
+        throw Object.assign(new Error(`${code}: ${text}, ${name}`), { code, errno: code === 'EIO' ? -5 : -28, syscall: name.slice(0, -4) });
       },
     });
   }
