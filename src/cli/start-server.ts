@@ -2,8 +2,10 @@
  * The server beside a follower: on the port that was given or, without one,
  * on the next that is free.
  */
-import { createServer } from 'node:net';
-import { isGiven } from '../config/schema.ts';
+import { createServer, type Server } from 'node:net';
+import { type Config, isGiven } from '../config/schema.ts';
+import type { Family } from '../families/family.ts';
+import { listenOn } from '../server/http/listen.ts';
 import type { Served, ServeOptions } from '../server/serve.ts';
 import { cannotListen } from '../server/thread/listen-error.ts';
 import type { OpenStore } from '../store/store.ts';
@@ -26,16 +28,45 @@ export function isServed({ options, settings }: Context): boolean {
   return (options as ServerFlags).server !== false && settings.config.server.enabled;
 }
 
-/** Before a store is made or changed: throws IO when the port is taken and was asked for. */
-export async function checkPort(context: Context): Promise<void> {
-  const port = givenPort(context);
-  if (!isServed(context) || port === undefined || port === 0) return;
-  const host = (context.options as ServerFlags).host ?? context.settings.config.server.host;
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', (error) => reject(cannotListen(error, host, port)));
-    probe.listen(port, host, () => probe.close(() => resolve()));
+/** Before a store is made or changed: throws IO when a port is taken that was asked for. `family` null: it is not known yet. */
+export async function checkPorts(context: Context, family: Pick<Family, 'wireShapes'> | null): Promise<void> {
+  if (!isServed(context)) return;
+  const { config } = context.settings;
+  const host = (context.options as ServerFlags).host ?? config.server.host;
+  const port = givenPort(context) ?? 0;
+  if (port !== 0) {
+    await probe((server) => {
+      return new Promise<void>((resolve, reject) => {
+        server.once('error', (error) => reject(cannotListen(error, host, port)));
+        server.listen(port, host, resolve);
+      });
+    });
+  }
+  for (const [setting, place] of Object.entries(shapePorts(config, family?.wireShapes ?? [], host))) {
+    await probe((server) => listenOn(server, place.host, place.port, setting));
+  }
+}
+
+async function probe(listen: (server: Server) => Promise<void>): Promise<void> {
+  const server = createServer();
+  await listen(server);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
   });
+}
+
+/** Ports of the wire shapes, by their settings: those in the section of each whose name ends with `port`. */
+function shapePorts(config: Config, shapes: readonly string[], serverHost: string): Record<string, { host: string; port: number }> {
+  const sections = config as unknown as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
+  const found: Record<string, { host: string; port: number }> = {};
+  for (const shape of shapes) {
+    const section = sections[shape] ?? {};
+    const host = typeof section['host'] === 'string' ? section['host'] : serverHost;
+    for (const [name, port] of Object.entries(section)) {
+      if (/port$/i.test(name) && typeof port === 'number' && port !== 0) found[`${shape}.${name}`] = { host, port };
+    }
+  }
+  return found;
 }
 
 /** Undefined: none was given. */

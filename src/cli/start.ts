@@ -6,7 +6,7 @@
 import type { Command } from 'commander';
 import { readIdentity } from '../engine/directory.ts';
 import { familyOfNetwork } from '../families/networks.ts';
-import { openEmbedded, openNetworkSource, SOURCE_FORMS } from '../families/open-source.ts';
+import { familyOfSource, openEmbedded, openNetworkSource, SOURCE_FORMS } from '../families/open-source.ts';
 import type { OpenOptions } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
 import { type Context, longRunning } from './context.ts';
@@ -15,7 +15,7 @@ import { FollowLog } from './follow-log.ts';
 import { LOCAL_CHAINS, localChain, USUAL_CHAIN } from './local-chains.ts';
 import { followCommands } from './start-control.ts';
 import { followAndReport, withServer } from './start-follow.ts';
-import { checkPort } from './start-server.ts';
+import { checkPorts } from './start-server.ts';
 import { collect } from './wallet/operands.ts';
 
 export function registerStart(program: Command): void {
@@ -42,11 +42,14 @@ Examples:
 
 async function start(context: Context): Promise<void> {
   const { source: urls } = context.options as unknown as { readonly source?: readonly string[] };
-  await checkPort(context);
-  if (urls !== undefined) return startWith(context, urls);
+  if (urls !== undefined) {
+    await checkPorts(context, familyOfSource(urls));
+    return startWith(context, urls);
+  }
   const { network, data } = context.settings.config;
   // A store of a chain that can be made here needs no telling twice.
   const chain = localChain(network === '' ? readIdentity(data)?.network : network) ?? (network === '' ? USUAL_CHAIN : null);
+  await checkPorts(context, chain === null ? null : familyOfNetwork(chain.network));
   if (chain !== null) return chain.start(context);
   // A name that is none has to be told first: nobody has blocks of it.
   familyOfNetwork(network);

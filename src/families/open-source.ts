@@ -39,6 +39,11 @@ export function openEmbedded(urls: readonly string[]): EmbeddedSource | null {
   return network === undefined ? null : { source: openKind(kind, urls, network, {}), network: network.name };
 }
 
+/** Whose blocks come from there. Throws SOURCE_UNKNOWN. */
+export function familyOfSource(urls: readonly string[]): Family {
+  return kindOf(urls).family;
+}
+
 /** Throws SOURCE_UNKNOWN, and USAGE where the source cannot be of this network. */
 export function openNetworkSource(given: string | readonly string[], network: SourceNetwork, options: SourceOptions = {}): Source {
   const urls = typeof given === 'string' ? [given] : given;

@@ -33,6 +33,24 @@ test('a port that is taken', async () => {
     const error = await failure(['start', '--port', `${port}`, '--data', data], 'IO', 1);
     assert.match(error.message, /is taken/);
     assert.ok(!existsSync(data));
+    const regtest = ['--network', 'bitcoin-regtest'];
+    const shapes: Record<string, readonly string[]> = {
+      'electrum.port': regtest,
+      'electrum.tlsPort': regtest,
+      'electrum.wsPort': regtest,
+      'kupo.port': [],
+      'blockfrost.port': ['--source', 'devnet:?blocks=3'],
+      'ogmios.port': [],
+      'utxorpc.port': [],
+    };
+    for (const [setting, args] of Object.entries(shapes)) {
+      const { message } = await failure(['start', ...args, '--port', '0', '--set', `${setting}=${port}`, '--data', data], 'IO', 1);
+      assert.ok(message.includes(`(${setting}): the port is taken`), message);
+      assert.ok(!existsSync(data), setting);
+    }
+    // Of another family: nobody listens there.
+    const other = await failure(['start', '--network', 'preview', '--set', `electrum.port=${port}`, '--data', data], 'USAGE', 2);
+    assert.match(other.message, /say where its blocks come from/);
   } finally {
     server.close();
   }
