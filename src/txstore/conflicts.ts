@@ -83,14 +83,26 @@ export function descendants<T extends ChangingTx>(unit: TxChanges<T>, txs: reado
 }
 
 /**
- * The losers and their descendants, with all that they hold of others. A descendant may hold an output of a parent that
- * has not lost: if it kept it, that parent would count as spent for good once the descendant is deleted.
+ * The losers and their descendants, with all that they hold, also of each other: one of them may be mined after all, when
+ * those that spent of it are deleted, and then nobody has spent it.
  */
 function loseAll<T extends ChangingTx>(unit: TxChanges<T>, losers: readonly Uint8Array[]): ConflictMarks {
   const { spends, descendants: fallen } = setLosers(unit, losers);
-  const lost = new Set([...losers, ...fallen].map((txId) => toHex(txId)));
-  const theirs = fallen.flatMap((txId) => spendsHeld(unit, unit.need(txId))).filter(({ outpoint }) => !lost.has(toHex(outpoint.txId)));
+  const theirs = fallen.flatMap((txId) => spendsHeld(unit, unit.need(txId)));
   return { spends: [...spends, ...theirs], descendants: fallen };
+}
+
+/**
+ * A loser is about to be deleted: what it holds of others is unspent again, because it was never final and leaves no
+ * tombstone. Where there is one, the same transaction was final before, and what it spent stays spent.
+ */
+export function giveBack<T extends ChangingTx>(unit: TxChanges<T>, loser: T): void {
+  for (const spend of spendsHeld(unit, loser)) {
+    const { txId } = spend.outpoint;
+    if (unit.tombstoneHeight(txId, loser.txId) !== null) continue;
+    unspendOutputs(unit, [spend], false);
+    unit.keepVersion(unit.need(txId));
+  }
 }
 
 /** The five steps. Returns the losers and their descendants. */

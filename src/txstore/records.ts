@@ -78,6 +78,9 @@ export interface TxRecord extends DeletionState {
   readonly isCoinbase: boolean;
   /** Of a coinbase: the first height at which its outputs may be spent. */
   readonly coinbaseSpendableAt: number | null;
-  /** Another number after every change but of `conflictingChildren` and `tombstones`: no decision to delete rests on those. */
+  /**
+   * Another number after every change but of `conflictingChildren`, `tombstones` and outputs that a deleted loser gives
+   * back: no decision to delete rests on those.
+   */
   readonly version: number;
 }

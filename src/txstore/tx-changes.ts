@@ -31,6 +31,8 @@ export interface TxChanges<T extends ChangingTx> {
   spend(parent: T, input: SpendingInput, spender: SlotSpender): void;
   /** And decides anew when it may be deleted. */
   change(tx: T, part: Partial<DeletionState>): void;
+  /** No decision to delete rests on what has changed of it. */
+  keepVersion(tx: T): void;
   /** Every transaction that a slot names, once, by id. */
   children(tx: T): readonly Uint8Array[];
   /** At which height the child was pruned; null: it was not. */

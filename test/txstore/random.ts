@@ -46,6 +46,10 @@ const MUST_HAPPEN = [
   'reassign',
 ].concat(['preserve', 'pruned', 'INVALID_SPEND', 'TX_NOT_FOUND']);
 
+/** What happens so seldom that only longer runs have it for certain. */
+const MUST_HAPPEN_IN_TIME = ['again'];
+const LONG_RUN_CALLS = 50_000;
+
 /** Lives until so many calls were made; returns how often what happened. `open` null: the model alone. */
 export async function runRandomTxLives(
   kind: LifeKind,
@@ -58,7 +62,7 @@ export async function runRandomTxLives(
   for (const seed of FAILED_BEFORE) await live({ ...SHORT_LIVES, parallelChunks: kind.parallelChunks }, seed, open, counts);
   for (let n = 0; made < calls; n++) made += await live(kind, mix32(firstSeed, n), open, counts);
   assert.deepEqual(
-    MUST_HAPPEN.filter((what) => !counts.has(what)),
+    [...MUST_HAPPEN, ...(calls < LONG_RUN_CALLS ? [] : MUST_HAPPEN_IN_TIME)].filter((what) => !counts.has(what)),
     [],
   );
   return counts;

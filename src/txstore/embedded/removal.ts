@@ -3,6 +3,7 @@ import type { Reader } from '../../engine/engine.ts';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { prefixEnd } from '../../util/key-range.ts';
+import { giveBack } from '../conflicts.ts';
 import type { ChildRead, DueParent, ProvenParent, PruneParent, Removal, RemovalResult } from '../prune-store.ts';
 import { isAsProven } from '../rules/verdict.ts';
 import { readMinedHeight, SLOT_BYTES } from './codec.ts';
@@ -121,10 +122,11 @@ export function removeProven(unit: TxUnit, { parents }: Removal, isCurrent: bool
       continue;
     }
     unit.leaveParent(tx, parent);
-    if (!holdsSlot(unit, parent, tx, inputs)) continue;
+    if (tx.state.isConflicting || !holdsSlot(unit, parent, tx, inputs)) continue;
     unit.addTombstone(parent, tx.txId);
     tombstonesWritten++;
   }
+  for (const tx of txs) if (tx.state.isConflicting) giveBack(unit, tx);
   return { deleted: txs.map(({ txId }) => txId), changed, tombstonesWritten, parentsMissing };
 }
 

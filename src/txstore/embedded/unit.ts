@@ -143,6 +143,10 @@ export class TxUnit {
     this.#changed(tx);
   }
 
+  keepVersion({ state, before }: LoadedTx): void {
+    state.version = before?.version ?? 0;
+  }
+
   #changed(tx: LoadedTx): void {
     const { state } = tx;
     state.deleteAtHeight = deleteAtHeightOf(state, this.height, this.#settings.retention);

@@ -33,7 +33,7 @@ export function markConflicting(draft: TxDraft, txIds: readonly Uint8Array[], is
 }
 
 /** What the record holds of its parents. */
-function spendsOf(draft: TxDraft, { txId, inputs }: TxRecord): OutputSpend[] {
+export function spendsOf(draft: TxDraft, { txId, inputs }: TxRecord): OutputSpend[] {
   return inputs.flatMap((outpoint, vin) => {
     const holder = draft.find(outpoint.txId)?.outputs[outpoint.index]?.slot?.spender;
     return holder && holder.vin === vin && equalBytes(holder.txId, txId) ? [{ outpoint, spender: { txId, vin } }] : [];
@@ -60,8 +60,7 @@ export function resolveConflicts(draft: TxDraft, winners: readonly Uint8Array[])
   const losers = winners.flatMap((winner) => holdersAgainst(draft, draft.need(winner)));
   const distinct = [...new Map(losers.map((txId) => [toHex(txId), txId])).values()];
   const { spends: own, descendants } = markConflicting(draft, distinct, true);
-  const lost = new Set([...distinct, ...descendants].map((txId) => toHex(txId)));
-  const theirs = descendants.flatMap((txId) => spendsOf(draft, draft.need(txId))).filter(({ outpoint }) => !lost.has(toHex(outpoint.txId)));
+  const theirs = descendants.flatMap((txId) => spendsOf(draft, draft.need(txId)));
   const spends = [...own, ...theirs];
   const toUnlock = spends.map(({ outpoint }) => outpoint.txId).filter((txId) => !draft.need(txId).isLocked);
   unspendAll(draft, spends, true);

@@ -3,6 +3,7 @@ import { compareBytes, equalBytes, toHex } from '../../util/bytes.ts';
 import type { ChildRead, ProvenParent, PruneCursor, PruneParent, Removal, RemovalResult } from '../prune-store.ts';
 import type { TxRecord } from '../records.ts';
 import { needsParents } from '../rules/mining.ts';
+import { spendsOf, unspendAll } from './conflicts.ts';
 import { childrenOf, type TxDraft } from './draft.ts';
 
 type Txs = ReadonlyMap<string, TxRecord>;
@@ -53,11 +54,12 @@ export function removeAll(draft: TxDraft, { height, parents }: Removal): Removal
   let [tombstonesWritten, parentsMissing] = [0, 0];
   for (const record of unchanged) {
     draft.leaveParents(record);
+    if (record.isConflicting) giveBack(draft, record);
     const ids = new Map(record.inputs.map(({ txId }) => [toHex(txId), txId]));
     for (const [key, txId] of ids) {
       const parent = draft.txs.get(key);
       if (parent === undefined) parentsMissing += before.has(key) ? 0 : 1;
-      else if (childrenOf(parent).some((child) => equalBytes(child, record.txId))) {
+      else if (!record.isConflicting && childrenOf(parent).some((child) => equalBytes(child, record.txId))) {
         const tombstones = [...parent.tombstones, { txId: record.txId, height }].sort((a, b) => compareBytes(a.txId, b.txId));
         draft.txs.set(toHex(txId), { ...parent, tombstones });
         tombstonesWritten++;
@@ -67,6 +69,16 @@ export function removeAll(draft: TxDraft, { height, parents }: Removal): Removal
   const deleted = unchanged.map(({ txId }) => txId);
   const changed = parents.map(({ parent }) => parent.txId).filter((txId) => !deleted.some((gone) => equalBytes(gone, txId)));
   return { deleted, changed, tombstonesWritten, parentsMissing };
+}
+
+/** What a loser holds of others is unspent again: it was never final. The version stays, as with tombstones. */
+function giveBack(draft: TxDraft, loser: TxRecord): void {
+  for (const { outpoint, spender } of spendsOf(draft, loser)) {
+    const { tombstones, version } = draft.need(outpoint.txId);
+    if (tombstones.some(({ txId }) => equalBytes(txId, loser.txId))) continue;
+    unspendAll(draft, [{ outpoint, spender }], false);
+    draft.txs.set(toHex(outpoint.txId), { ...draft.need(outpoint.txId), version });
+  }
 }
 
 function isUnchanged(txs: Txs, { parent, children }: ProvenParent): boolean {

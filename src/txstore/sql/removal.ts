@@ -4,7 +4,7 @@
  *   1. the progress of pruning is locked, so that no block is taken away meanwhile
  *   2. the rows of the parents, of their children and of their own parents are locked, in the order of the ids
  *   3. what the proof rests on is compared with what is there now; parents for which it does not hold are kept
- *   4. tombstones are written where a slot names one of the others
+ *   4. tombstones are written where a slot names one of the others; one of a loser is unspent instead
  *   5. these are deleted, and the progress is stored
  *
  * So a spend, an unspend or a block that comes between the proof and the removal
@@ -12,22 +12,29 @@
  */
 import { sql } from 'kysely';
 import { toHex } from '../../util/bytes.ts';
+import { giveBack } from '../conflicts.ts';
 import type { ProvenParent, Removal, RemovalResult } from '../prune-store.ts';
 import { isAsProven } from '../rules/verdict.ts';
+import type { TxStoreSettings } from '../store.ts';
 import { hasTombstones, referrerPairs } from './candidates.ts';
+import { readWithParents } from './families.ts';
 import { forUpdate, idList } from './load.ts';
 import { loadProgress, saveProgress } from './progress.ts';
-import { deleteTxs } from './save.ts';
+import { deleteTxs, saveUnit } from './save.ts';
 import type { RecordRow, TxStoreTransaction } from './tables.ts';
+import { SqlUnit } from './unit.ts';
 
-export async function removeRows(tx: TxStoreTransaction, removal: Removal): Promise<RemovalResult> {
+export async function removeRows(tx: TxStoreTransaction, settings: TxStoreSettings, removal: Removal): Promise<RemovalResult> {
   const progress = await loadProgress(tx, 'exclusive');
   const unchanged = new Set((await provenStill(tx, removal.parents)).map(({ parent }) => toHex(parent.txId)));
   const txIds = removal.parents.map(({ parent }) => parent.txId);
   const deleted = txIds.filter((txId) => unchanged.has(toHex(txId)));
   const changed = txIds.filter((txId) => !unchanged.has(toHex(txId)));
   const parentsMissing = await countMissingParents(tx, deleted);
-  const tombstonesWritten = await writeTombstones(tx, deleted, removal.height);
+  const isLoser = new Set(removal.parents.filter(({ parent }) => parent.isConflicting).map(({ parent }) => toHex(parent.txId)));
+  const [losers, finals] = [deleted.filter((txId) => isLoser.has(toHex(txId))), deleted.filter((txId) => !isLoser.has(toHex(txId)))];
+  await giveAllBack(tx, new SqlUnit(tx, settings, removal.height), losers);
+  const tombstonesWritten = await writeTombstones(tx, finals, deleted, removal.height);
   await deleteTxs(tx, deleted);
   const prunedHeight = deleted.length > 0 ? Math.max(progress.prunedHeight, removal.height) : progress.prunedHeight;
   await saveProgress(tx, { ...progress, prunedHeight, unfinished: { height: removal.height, cursor: removal.cursor } });
@@ -76,11 +83,25 @@ async function countMissingParents(tx: TxStoreTransaction, deleted: readonly Uin
   return Number(rows[0].count);
 }
 
-/** In every record that stays and has a slot that names one of the deleted. */
-async function writeTombstones(tx: TxStoreTransaction, deleted: readonly Uint8Array[], height: number): Promise<number> {
-  if (deleted.length === 0) return 0;
+/** What losers hold of others. */
+async function giveAllBack(tx: TxStoreTransaction, unit: SqlUnit, losers: readonly Uint8Array[]): Promise<void> {
+  if (losers.length === 0) return;
+  const txs = await readWithParents(unit, losers);
+  await unit.readTombstones(txs.flatMap((loser) => unit.inputs(loser).map(({ txId: parent }) => ({ parent, child: loser.txId }))));
+  for (const loser of txs) giveBack(unit, loser);
+  await saveUnit(tx, unit);
+}
+
+/** In every record that stays and has a slot that names one of the deleted that were final. */
+async function writeTombstones(
+  tx: TxStoreTransaction,
+  finals: readonly Uint8Array[],
+  deleted: readonly Uint8Array[],
+  height: number,
+): Promise<number> {
+  if (finals.length === 0) return 0;
   const { numAffectedRows } = await sql`INSERT INTO tombstone (tx_hash, child_hash, pruned_at)
-    SELECT DISTINCT o.tx_hash, i.tx_hash, CAST(${height} AS bigint) FROM ${idList(tx, deleted)} AS v CROSS JOIN tx_in i CROSS JOIN tx_out o
+    SELECT DISTINCT o.tx_hash, i.tx_hash, CAST(${height} AS bigint) FROM ${idList(tx, finals)} AS v CROSS JOIN tx_in i CROSS JOIN tx_out o
     WHERE i.tx_hash = v.hash AND o.tx_hash = i.prev_hash AND o.idx = i.prev_idx AND o.spent_by_hash = i.tx_hash
       AND o.tx_hash NOT IN (SELECT hash FROM ${idList(tx, deleted)} AS w)
     ON CONFLICT (tx_hash, child_hash) DO UPDATE SET pruned_at = excluded.pruned_at`.execute(tx.db);

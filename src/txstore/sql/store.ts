@@ -306,7 +306,7 @@ export class SqlTxStore implements TxStore {
 
   async removeParents(removal: Removal): Promise<RemovalResult> {
     checkHeight(removal.height);
-    return this.database.write((tx) => removeRows(tx, removal));
+    return this.database.write((tx) => removeRows(tx, this.settings, removal));
   }
 
   async pruneProgress(): Promise<PruneProgress> {

@@ -202,6 +202,10 @@ export class SqlUnit implements ChainChanges<ReadTx> {
     tx.isChanged = true;
   }
 
+  keepVersion({ state, before }: ReadTx): void {
+    Object.assign(state, { version: before?.version ?? 0 });
+  }
+
   inputs({ inputs }: ReadTx): readonly Outpoint[] {
     assert(inputs !== null, 'inputs are read before they are used');
     return inputs;

@@ -42,7 +42,7 @@ export const conflictScenarios: readonly TxScenario[] = [
       await world.mine(['W'], 120);
       const one = world.newPruner({ chunkParents: 1, parallelChunks: 1 });
       assert.deepEqual(await world.pass(408, one), ['M']);
-      assert.deepEqual(await world.tombstones('L'), ['M']);
+      assert.deepEqual(await world.tombstones('L'), []);
       assert.deepEqual(await world.pass(409, one), ['L', 'P']);
       assert.deepEqual(await world.names(), ['W']);
     },
@@ -85,6 +85,53 @@ export const conflictScenarios: readonly TxScenario[] = [
       await world.mine(['W'], 120);
       for (const height of [408, 409, 410, 900]) await world.pass(height);
       assert.deepEqual(await world.names(), ['Q', 'W']);
+    },
+  ],
+  [
+    'SD63 a loser that is mined after all is not taken for spent by one that was deleted as a loser',
+    async (open) => {
+      await using world = await contest(open);
+      await world.store.processConflicting([idOf('W')], 120);
+      const one = world.newPruner({ chunkParents: 1, parallelChunks: 1 });
+      assert.deepEqual(await world.pass(408, one), ['M']);
+      await world.store.processConflicting([idOf('L')], 409);
+      await world.mine(['L'], 409);
+      assert.equal((await world.get('L')).outputs[0].slot!.state, 'unspent');
+      await world.add('M', { at: 409, spends: ['L:0'], mined: 409 });
+      assert.deepEqual(await world.pass(696), []);
+      assert.deepEqual(await world.pass(697), ['L', 'W']);
+      assert.deepEqual(await world.pass(698), ['P']);
+      assert.deepEqual(await world.names(), ['M']);
+    },
+  ],
+  [
+    'SD63 what a loser holds when it is deleted is unspent again, and stays where nobody else spends it',
+    async (open) => {
+      await using world = await contest(open);
+      await world.store.setConflicting([idOf('L')], true, 120);
+      await world.store.delete([idOf('W')]);
+      const one = world.newPruner({ chunkParents: 1, parallelChunks: 1 });
+      assert.deepEqual(await world.pass(408, one), ['M']);
+      assert.deepEqual([await world.tombstones('L'), (await world.get('L')).outputs[0].slot!.state], [[], 'unspent']);
+      assert.deepEqual(await world.pass(409, one), ['L']);
+      const { outputs, deleteAtHeight, tombstones } = await world.get('P');
+      assert.deepEqual([outputs[0].slot!.state, deleteAtHeight, tombstones], ['unspent', null, []]);
+      await world.add('L', { at: 410, mined: 410, spends: ['P:0'] });
+      assert.deepEqual(await world.pass(698), ['P']);
+    },
+  ],
+  [
+    'SD63 a final transaction that is stored once more as a loser leaves what it spent spent',
+    async (open) => {
+      await using world = await TxWorld.open(open);
+      await world.add('P', { at: 90, mined: 90, outputs: 2 });
+      await world.add('C', { at: 100, mined: 100, spends: ['P:0'] });
+      await world.add('D', { at: 100, mined: 100, spends: ['C:0'] });
+      assert.deepEqual(await world.pass(388), ['C']);
+      await world.add('C', { at: 400, spends: ['P:0'], competes: true, isConflicting: true });
+      assert.deepEqual(await world.pass(688), ['C']);
+      assert.deepEqual([await world.tombstones('P'), (await world.get('P')).outputs[0].slot!.state], [['C'], 'spent']);
+      await world.refused('INVALID_SPEND', () => world.spend('C', ['P:0'], 700));
     },
   ],
   [

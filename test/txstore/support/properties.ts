@@ -51,3 +51,11 @@ export function checkNoLeak(records: readonly TxRecord[], height: number, window
     holds('P4', !mayGo, () => `${nameOf(record.txId)} is still there at ${height}, due at ${record.deleteAtHeight}`);
   }
 }
+
+/** F1: whoever a slot names is there, or was final when a pass deleted it. */
+export function checkSpenders(records: readonly TxRecord[], final: readonly TxRecord[]): void {
+  const known = new Set([...records, ...final].map(({ txId }) => toHex(txId)));
+  for (const { txId, outputs } of records)
+    for (const { slot } of outputs)
+      holds('F1', !slot?.spender || known.has(toHex(slot.spender.txId)), () => `${nameOf(txId)} is spent by a loser that is deleted`);
+}

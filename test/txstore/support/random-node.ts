@@ -13,7 +13,7 @@ import type { TxRecord } from '../../../src/txstore/records.ts';
 import type { NewStoredTx, TxStore, TxStoreSettings } from '../../../src/txstore/store.ts';
 import { equalBytes, toHex } from '../../../src/util/bytes.ts';
 import type { TxStorePair } from './pair.ts';
-import { checkDeleted, checkNoLeak } from './properties.ts';
+import { checkDeleted, checkNoLeak, checkSpenders } from './properties.ts';
 import { ANYBODY, idOf, NOBODY, nameOf } from './world.ts';
 
 const ACTIONS = [
@@ -28,6 +28,7 @@ const ACTIONS = [
   ['freeze', 3],
   ['preserve', 3],
   ['replay', 4],
+  ['again', 4],
 ] as const;
 export type RandomAction = (typeof ACTIONS)[number][0];
 
@@ -45,6 +46,8 @@ export class RandomNode {
   readonly #chain: NodeBlock[] = [];
   /** What passes have deleted that was final, with its inputs. */
   readonly #final: TxRecord[] = [];
+  /** What passes have deleted that had lost. */
+  readonly #lost: TxRecord[] = [];
   readonly counts = new Map<string, number>();
   #seen = { calls: -1, records: [] as readonly TxRecord[], byId: new Map<string, TxRecord>() as ReadonlyMap<string, TxRecord> };
   readonly #parallelChunks: number;
@@ -212,7 +215,8 @@ export class RandomNode {
     this.#prunedTo = this.#height;
     checkDeleted(this.#records, gone[0], this.#height, this.#settings.window);
     const records = before.filter(({ txId }) => without([txId], gone[0]).length === 0);
-    for (const record of records) if (!record.isConflicting && record.inputs.length > 0) this.#final.push(record);
+    for (const record of records) if (record.inputs.length > 0) (record.isConflicting ? this.#lost : this.#final).push(record);
+    checkSpenders(this.#records, this.#final);
     for (const _ of records) this.#count('pruned');
   }
 
@@ -332,6 +336,19 @@ export class RandomNode {
     );
     if (!('refused' in answer)) throw new Error(`P6 does not hold: ${nameOf(txId)} is spent once more`);
     this.#count(answer.refused);
+  }
+
+  /** A loser that was deleted was never final: where what it spends is unspent, it may come once more. */
+  async again(): Promise<void> {
+    const unspent = new Set(this.#unspent().map(({ txId, index }) => `${toHex(txId)}${index}`));
+    const able = this.#lost.filter(
+      (tx) => this.#find(tx.txId) === undefined && tx.inputs.every(({ txId, index }) => unspent.has(`${toHex(txId)}${index}`)),
+    );
+    if (able.length === 0) return;
+    const { txId, inputs, outputs } = this.#random.pick(able);
+    await this.#pair.must('to spend as a loser did', (store) => store.spend([{ txId, inputs }], this.#height));
+    await this.#pair.must('a loser once more', (store) => store.create([{ txId, inputs, outputs }], this.#height));
+    this.#count('again');
   }
 
   /** P4: time passes, and nothing else. */
