@@ -115,6 +115,28 @@ describe('the mempool over P2P', () => {
     }
   });
 
+  it('says that the node may have taken one when it says nothing, and when the connection is lost', async () => {
+    // Neither announced nor given to whoever asks, as by a node whose words get lost on the way.
+    const silent = await Spoiler.before(server, (command, frame) => (['inv', 'tx', 'notfound'].includes(command) ? null : frame));
+    const source = openP2p([`p2p://127.0.0.1:${silent.port}`], regtest, { reconnectMs: [1, 20], timeScale: 0.02 });
+    const other = new Reader(regtest);
+    other.start(source);
+    const answer = { code: 'SOURCE_UNREACHABLE', message: /may have taken transaction/ };
+    const [raw, cut] = [chain.payment(), chain.payment()];
+    let submitted: Promise<void> | undefined;
+    try {
+      await other.reach(chain.tip.hash);
+      await assert.rejects(source.mempool!.submit(raw), answer);
+      assert.deepEqual(chain.tx(decodeTx(raw).id), raw, 'it has taken it');
+      submitted = assert.rejects(source.mempool!.submit(cut), answer);
+      await until(() => chain.tx(decodeTx(cut).id) !== null);
+    } finally {
+      await silent.close();
+      await submitted;
+      await other.end();
+    }
+  });
+
   it('lets no further connection open when the answer is known', async () => {
     await until(() => server.clients === 1);
     await Promise.all(Array.from({ length: 5 }, () => feed.submit(chain.payment())));

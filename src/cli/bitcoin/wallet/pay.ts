@@ -33,6 +33,7 @@ interface SendFlags extends PayFlags {
   readonly label?: string;
   readonly replace?: boolean;
   readonly server?: string;
+  readonly serverToken?: string;
   readonly sign?: boolean;
 }
 
@@ -55,6 +56,7 @@ export function registerPay(wallet: Command): void {
     .argument('<name>', 'of the wallet')
     .argument('<file>', 'with the PSBT, or the transaction in hex; - is standard input')
     .option('--server <url>', 'an unspent or Esplora server that hands it on, such as http://127.0.0.1:8437; without it, send it yourself')
+    .option('--server-token <token>', 'its server.token, where it has one')
     .option('--replace', 'it may take the place of transactions that spend the same')
     .option('--label <text>', 'of the transaction')
     .action(action(broadcast));
@@ -137,10 +139,10 @@ function showPayment({ output, options }: Context, wallets: WalletContext, payme
 
 function broadcast(context: Context, name: string, operand: string): Promise<void> {
   const { output } = context;
-  const { server, replace, label }: SendFlags = context.options;
+  const { server, serverToken, replace, label }: SendFlags = context.options;
   return withBitcoinWallet(context, 'broadcasts', name, async (wallets, wallet) => {
     const raw = signedTx(wallets, await readOperand(operand, PSBT_BYTES_MAX));
-    const submit = server === undefined ? undefined : submitTo(server);
+    const submit = server === undefined ? undefined : submitTo(server, serverToken);
     const detail = await broadcastTx(wallets, wallet, { raw, label, replace, submit });
     if (output.json) return output.document({ hex: toHex(raw), ...txJson(wallets.notation, wallet, detail, []) });
     output.line(`transaction ${formatId(detail.tx.id)} is ${detail.status}`);

@@ -11,6 +11,10 @@
  *   taken; if it is not we know nothing, because older nodes keep it back.
  *
  * Earlier nodes answer the connection over which it was sent.
+ *
+ * TX_REFUSED means that a node said so. Silence and a lost connection say
+ * nothing: the node may have the transaction, and whoever took it for refused
+ * would pay a second time.
  */
 import { randomBytes } from 'node:crypto';
 import { type BitcoinTx, describeTx, formatId } from '../../../ledgers/bitcoin/index.ts';
@@ -29,7 +33,7 @@ export interface OpenLink {
 export type Connect = () => Promise<OpenLink>;
 
 export class Submission {
-  /** Resolves when the node took it. Rejects with TX_REFUSED or SOURCE_UNREACHABLE. */
+  /** Resolves when the node took it. Rejects with TX_REFUSED, or with SOURCE_UNREACHABLE: it may have taken it. */
   readonly answer: Promise<void>;
   private readonly tx: BitcoinTx;
   private readonly link: Link;
@@ -48,8 +52,8 @@ export class Submission {
     this.connect = connect;
     this.parents = new Set(describeTx(tx).inputs.map(({ txId }) => toHex(txId)));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const late = 'the node neither passed it on nor said why: its fee or form is not to its liking';
-    const timer = setTimeout(() => reject(this.refused(late)), limitMs);
+    const late = 'it neither passed it on nor said why: its fee or form may not be to its liking';
+    const timer = setTimeout(() => reject(this.unknown(late)), limitMs);
     this.answer = promise.finally(() => this.end(timer));
     this.taken = resolve;
     this.failed = reject;
@@ -69,10 +73,9 @@ export class Submission {
     else if (message.kind === 'pong' && equalBytes(message.nonce, this.nonce)) void this.askForIt();
   }
 
-  /** That connection ended. A node ends it over what breaks the chain's own rules. */
+  /** That connection ended. A node ends it over what breaks the chain's own rules, and for many other reasons. */
   cut(why: UnspentError): void {
-    if (why.code === 'INTERRUPTED') this.failed(new UnspentError('SOURCE_UNREACHABLE', 'stopped before the node answered', {}, why));
-    else this.failed(this.refused(`the node ended the connection: ${why.message}`));
+    this.failed(this.unknown(why.code === 'INTERRUPTED' ? 'stopped before it answered' : `the connection ended: ${why.message}`, why));
   }
 
   private async observe({ link, messages }: OpenLink): Promise<void> {
@@ -83,8 +86,7 @@ export class Submission {
         if (message.kind === 'ping') link.send({ kind: 'pong', nonce: message.nonce });
       }
     } catch (error) {
-      const what = `the node may have taken transaction ${formatId(this.tx.id)}: the connection that would have told was lost`;
-      this.failed(new UnspentError('SOURCE_UNREACHABLE', what, {}, error));
+      this.failed(this.unknown('the connection that would have told was lost', error));
     }
   }
 
@@ -110,7 +112,8 @@ export class Submission {
   private asked(items: readonly Item[]): void {
     if (this.isNamed(items)) this.link.send({ kind: 'tx', raw: this.tx.raw });
     const missing = items.find(({ hash }) => this.parents.has(toHex(hash)));
-    if (missing !== undefined) this.failed(this.refused(`the node does not know transaction ${formatId(missing.hash)}, which it spends`));
+    // The node keeps it for some minutes, and takes it if it learns of the other one by then.
+    if (missing !== undefined) this.failed(this.unknown(`it does not know transaction ${formatId(missing.hash)}, which this one spends`));
   }
 
   private end(timer?: NodeJS.Timeout): void {
@@ -121,6 +124,11 @@ export class Submission {
 
   private isNamed(items: readonly Item[]): boolean {
     return items.some(({ type, hash }) => type !== ITEM.block && equalBytes(hash, this.tx.id));
+  }
+
+  private unknown(reason: string, cause?: unknown): UnspentError {
+    const id = formatId(this.tx.id);
+    return new UnspentError('SOURCE_UNREACHABLE', `the node may have taken transaction ${id}: ${reason}`, { id }, cause);
   }
 
   private refused(reason: string): UnspentError {
