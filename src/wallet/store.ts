@@ -113,6 +113,8 @@ export interface WalletStore {
   getTxDetail(walletId: WalletId, txId: Uint8Array): Promise<TxDetail>;
   /** Confirmed rows between two heights, in the order of the chain, or the unmined ones (live, without a block), newest first. */
   listTxs(walletId: WalletId, range: { readonly from: number; readonly to: number } | 'unmined'): Promise<readonly WalletTxRow[]>;
+  /** The unmined ones (live, without a block), newest first. */
+  listUnmined(walletId: WalletId): Promise<readonly TxDetail[]>;
   /** Of all wallets: what is published, in no block, and not told to be evicted. By wallet, in the order they were added. */
   listInMempool(): Promise<readonly { readonly walletId: WalletId; readonly txId: Uint8Array }[]>;
   /**

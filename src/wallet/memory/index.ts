@@ -286,6 +286,13 @@ export class MemoryWalletStore implements WalletStore {
       .map(describeTx);
   }
 
+  async listUnmined(walletId: WalletId): Promise<readonly TxDetail[]> {
+    const wallet = this.#tables.wallet(walletId);
+    return withoutBlock(wallet)
+      .filter(({ status }) => isLive(status))
+      .map((row) => detailOf(wallet, row));
+  }
+
   async listInMempool(): Promise<readonly { readonly walletId: WalletId; readonly txId: Uint8Array }[]> {
     return inMempool(this.#tables);
   }

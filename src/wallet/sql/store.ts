@@ -192,6 +192,10 @@ export class SqlWalletStore implements WalletStore {
     return this.#read(walletId, (tx) => reads.listRows(tx, walletId, range));
   }
 
+  listUnmined(walletId: WalletId): Promise<readonly records.TxDetail[]> {
+    return this.#read(walletId, (tx) => reads.listUnmined(tx, walletId));
+  }
+
   listInMempool(): Promise<readonly { readonly walletId: WalletId; readonly txId: Uint8Array }[]> {
     return this.#database.read(reads.listInMempool);
   }

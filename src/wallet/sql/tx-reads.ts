@@ -103,10 +103,18 @@ export async function listRows(
   walletId: WalletId,
   range: { readonly from: number; readonly to: number } | 'unmined',
 ): Promise<WalletTxRow[]> {
+  if (range === 'unmined') return rowsOf(tx, await unmined(tx, walletId));
   const rows = rowQuery(tx, walletId);
-  if (range === 'unmined')
-    return rowsOf(tx, await newestFirst(rows.where(withoutBlock).where(sql<boolean>`t.tx_status IN (0, 1)`)).execute());
   return rowsOf(tx, await chainOrder(rows.where('t.block_height', '>=', range.from).where('t.block_height', '<=', range.to)).execute());
+}
+
+/** The two conditions are those of the index `tx_unmined`. */
+function unmined(tx: SqlTransaction, walletId: WalletId): Promise<RowColumns[]> {
+  return newestFirst(rowQuery(tx, walletId).where(withoutBlock).where(sql<boolean>`t.tx_status IN (0, 1)`)).execute();
+}
+
+export async function listUnmined(tx: SqlTransaction, walletId: WalletId): Promise<TxDetail[]> {
+  return detailsOf(tx, walletId, await unmined(tx, walletId));
 }
 
 export async function listDetails(tx: SqlTransaction, walletId: WalletId, start: number, end: number): Promise<TxDetail[]> {

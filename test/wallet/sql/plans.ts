@@ -26,6 +26,7 @@ const READS: readonly ((story: StoryStore) => Promise<unknown>)[] = [
   ({ store, world }) => store.getTx(world.wallet, idOf('pay')),
   ({ store, world }) => store.getTxDetail(world.wallet, idOf('pay')),
   ({ store, world }) => store.listTxs(world.wallet, 'unmined'),
+  ({ store, world }) => store.listUnmined(world.wallet),
   ({ store, world }) => store.listTxs(world.wallet, { from: 5, to: 6 }),
   ({ store, world }) => store.listTxDetails(world.wallet, 6, 5),
   ({ store, world }) => store.history(world.wallet, { after: idOf('pay'), limit: 3 }),

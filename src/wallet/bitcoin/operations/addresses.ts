@@ -1,5 +1,5 @@
 /** The next address of an account: one that nobody was given before, or of a descriptor with one script that script. */
-import type { AddressBranch, AddressInfo, WalletInfo } from '../../records.ts';
+import type { AccountInfo, AddressBranch, AddressInfo, WalletInfo } from '../../records.ts';
 import type { WalletContext } from './wallet-context.ts';
 
 export interface AddressRequest {
@@ -15,8 +15,17 @@ export async function newAddressOf(
   wallet: WalletInfo,
   { account, branch = 0 }: AddressRequest,
 ): Promise<AddressInfo> {
+  return nextAddress(context, wallet, await context.accountNamed(wallet, account), branch);
+}
+
+/** The same of an account that is at hand. */
+export async function nextAddress(
+  context: WalletContext,
+  wallet: WalletInfo,
+  info: AccountInfo,
+  branch: AddressBranch,
+): Promise<AddressInfo> {
   const { store, keys, now } = context;
-  const info = await context.accountNamed(wallet, account);
   const descriptors = context.account(info);
   const from = branch === 1 && descriptors.change === null ? 0 : branch;
   const derive = keys.addressesOf(descriptors);

@@ -4,9 +4,9 @@
  * transaction, to be signed and broadcast as any other.
  */
 import { decodeTx, describeTx } from '../../../ledgers/bitcoin/index.ts';
-import { toHex } from '../../../util/bytes.ts';
-import { UnspentError } from '../../../util/errors.ts';
-import type { TxDetail, WalletInfo } from '../../records.ts';
+import { equalBytes, toHex } from '../../../util/bytes.ts';
+import { assert, UnspentError } from '../../../util/errors.ts';
+import type { AccountId, AccountInfo, TxDetail, WalletCoin, WalletInfo, WalletTx } from '../../records.ts';
 import { refusal } from '../../rules/failures.ts';
 import { isLive } from '../../rules/status.ts';
 import type { Coin, PaymentOutput } from '../../selection/bitcoin/coin.ts';
@@ -38,20 +38,23 @@ export interface ChildRequest extends BumpRequest {
 export async function prepareReplacement(context: WalletContext, wallet: WalletInfo, request: BumpRequest): Promise<PreparedPayment> {
   const { txId, rate } = request;
   const victim = await waiting(context, wallet, txId);
-  const spendables = await Spendables.read(context, wallet, rate);
-  const preset = await spentCoins(context, wallet, spendables, victim);
-  const victims = victimsOf(context, spendables, victim);
-  const account = spendables.accountNamed(undefined);
-  const outputs = await paymentsOf(context, wallet, victim);
+  const before = await Spendables.read(context, wallet, rate);
+  const victims = victimsOf(context, before, victim);
+  const spendables = before.without(before.unconfirmed.descendants(toHex(victim.tx.id)));
+  const { preset, accounts: spent } = await spentCoins(context, wallet, spendables, victim);
+  const { outputs, change } = await paymentsOf(context, wallet, victim);
+  // More coins come from where the others came from: what is in other accounts is not this payment's.
+  const accounts = new Set([...change, ...spent]);
+  const account = accountOf(spendables, accounts);
   const terms = { ...selectionTerms(context, spendables, account, { outputs, rate }), preset };
   const leased = await chooseAndLease(
     context,
     wallet,
     request,
-    (free) => selectReplacement(spendables.coins(free), terms, victims),
+    (free) => selectReplacement(spendables.coins([...free].filter((coin) => isOf(coin, accounts))), terms, victims),
     preset,
   );
-  return finishPayment(context, wallet, spendables, leased, undefined);
+  return finishPayment(context, wallet, spendables, leased, account);
 }
 
 /** A child that spends the wallet's largest output of the transaction to itself. Throws as `prepareReplacement`. */
@@ -59,16 +62,18 @@ export async function prepareChild(context: WalletContext, wallet: WalletInfo, r
   const { txId, rate, parentFee } = request;
   const parent = await waiting(context, wallet, txId);
   const spendables = await Spendables.read(context, wallet, rate);
-  const account = spendables.accountNamed(undefined);
-  const terms = selectionTerms(context, spendables, account, { outputs: [], rate, spendUnsafe: true });
+  let account = spendables.accountNamed(undefined);
   const fee = feeOfTx(parent);
   if (fee === null && parentFee === undefined) {
     throw refusal.invalid("what the parent pays is not known, because not all its inputs are the wallet's own: say its fee");
   }
   const leased = await chooseAndLease(context, wallet, request, (free) => {
-    const own = spendables.coins(free).filter((coin) => toHex(coin.txId) === toHex(txId));
-    const largest = own.reduce<Coin | undefined>((best, coin) => (best === undefined || coin.value > best.value ? coin : best), undefined);
-    if (largest === undefined) throw refusal.invalid('the wallet has no output of that transaction that is free to spend');
+    const own = [...free].filter((coin) => equalBytes(coin.outpoint.txId, txId) && spendables.coin(coin) !== null);
+    const found = own.reduce<WalletCoin | undefined>((best, coin) => (best && best.amount >= coin.amount ? best : coin), undefined);
+    const largest = found && spendables.coin(found);
+    if (!found?.account || !largest) throw refusal.invalid('the wallet has no output of that transaction that is free to spend');
+    account = accountOf(spendables, [found.account.id]);
+    const terms = selectionTerms(context, spendables, account, { outputs: [], rate, spendUnsafe: true });
     const owed = fee === null ? shortfall(context, parent, parentFee ?? 0n, rate) : largest.bumpFee;
     return selectCoins([], {
       ...terms,
@@ -77,7 +82,18 @@ export async function prepareChild(context: WalletContext, wallet: WalletInfo, r
       presetOnly: true,
     });
   });
-  return finishPayment(context, wallet, spendables, leased, undefined);
+  return finishPayment(context, wallet, spendables, leased, account);
+}
+
+function isOf({ account }: WalletCoin, accounts: ReadonlySet<AccountId>): boolean {
+  return account !== null && accounts.has(account.id);
+}
+
+/** The first of them. */
+function accountOf(spendables: Spendables, [id]: Iterable<AccountId>): AccountInfo {
+  const account = spendables.account(id);
+  assert(account !== undefined, 'a coin that can be spent is of an account');
+  return account;
 }
 
 function withBumpFee(coin: Coin, bumpFee: bigint): Coin {
@@ -97,16 +113,17 @@ async function waiting({ store }: WalletContext, { id }: WalletInfo, txId: Uint8
   throw refusal.txNotUnmined(txId, detail.status, detail.block !== null);
 }
 
-/** The coins that it spends, as if they were free. */
+/** The coins that it spends, as if they were free, and whose they are. */
 async function spentCoins(
   { store }: WalletContext,
   { id }: WalletInfo,
   spendables: Spendables,
   { tx, ownedInputs }: TxDetail,
-): Promise<Coin[]> {
+): Promise<{ readonly preset: Coin[]; readonly accounts: readonly AccountId[] }> {
   if (ownedInputs.length < tx.inputs.length)
     throw refusal.invalid("not all inputs of the transaction are the wallet's own, so that it cannot replace it");
-  const coins: Coin[] = [];
+  const preset: Coin[] = [];
+  const accounts: AccountId[] = [];
   for (const { txId, index } of tx.inputs) {
     const parent = await store.getTx(id, txId);
     const { script, amount } = parent.tx.outputs[index];
@@ -121,11 +138,12 @@ async function spentCoins(
       height: parent.block?.height ?? null,
       isOwnChange: true,
     });
-    if (coin === null)
+    if (coin === null || accountId === undefined)
       throw new UnspentError('UNSUPPORTED', 'how an input of the transaction is spent is not known: its address has no keys');
-    coins.push(coin);
+    preset.push(coin);
+    accounts.push(accountId);
   }
-  return coins;
+  return { preset, accounts };
 }
 
 /** It, and what depends on it. A descendant whose fee is not known is counted with none: nodes may ask for more then. */
@@ -141,12 +159,18 @@ function victimsOf({ network }: WalletContext, { unconfirmed }: Spendables, vict
 }
 
 /** All its outputs but those to change addresses of the wallet; none: it pays only the wallet itself, and so will the new one. */
-async function paymentsOf({ store }: WalletContext, { id }: WalletInfo, { tx }: TxDetail): Promise<PaymentOutput[]> {
+async function paymentsOf(
+  { store }: WalletContext,
+  { id }: WalletInfo,
+  { tx }: TxDetail,
+): Promise<{ readonly outputs: PaymentOutput[]; readonly change: readonly AccountId[] }> {
   const owned = await store.resolveOwned(
     id,
     tx.outputs.map(({ script }) => script),
   );
-  return tx.outputs
-    .filter(({ script }) => owned.get(toHex(script))?.derivation?.branch !== 1)
-    .map(({ script, amount }) => ({ script, value: amount }));
+  const isChange = ({ script }: WalletTx['outputs'][number]): boolean => owned.get(toHex(script))?.derivation?.branch === 1;
+  return {
+    outputs: tx.outputs.filter((output) => !isChange(output)).map(({ script, amount }) => ({ script, value: amount })),
+    change: tx.outputs.filter(isChange).flatMap(({ script }) => owned.get(toHex(script))?.derivation?.accountId ?? []),
+  };
 }

@@ -19,7 +19,7 @@ import { selectCoins, selectFromTable } from '../../selection/bitcoin/select.ts'
 import { reusingColumns } from '../../selection/columns.ts';
 import { systemRandom } from '../../selection/random.ts';
 import type { ChooseCoins } from '../../store.ts';
-import { newAddressOf } from './addresses.ts';
+import { nextAddress } from './addresses.ts';
 import { checkFee, checkFeeRate, type FeeAllowance } from './fee-guard.ts';
 import { Spendables } from './spendable.ts';
 import type { WalletContext } from './wallet-context.ts';
@@ -56,7 +56,7 @@ export interface PreparedPayment extends LeasedSelection {
 export async function preparePayment(context: WalletContext, wallet: WalletInfo, request: PaymentRequest): Promise<PreparedPayment> {
   const spendables = await Spendables.read(context, wallet, request.rate);
   const leased = await selectWith(context, wallet, spendables, request);
-  return finishPayment(context, wallet, spendables, leased, request.account);
+  return finishPayment(context, wallet, spendables, leased, spendables.accountNamed(request.account));
 }
 
 /**
@@ -132,17 +132,17 @@ export function selectionTerms(
   };
 }
 
-/** From a selection to the transaction. If that fails, the coins are given back. */
+/** From a selection to the transaction, with change that goes to the account. If that fails, the coins are given back. */
 export async function finishPayment(
   context: WalletContext,
   wallet: WalletInfo,
   spendables: Spendables,
   leased: LeasedSelection,
-  account: string | undefined,
+  account: AccountInfo,
 ): Promise<PreparedPayment> {
   const { selection, leaseId } = leased;
   try {
-    const change = selection.changeIndex === null ? null : await newAddressOf(context, wallet, { account, branch: 1 });
+    const change = selection.changeIndex === null ? null : await nextAddress(context, wallet, account, 1);
     const changeScript = change?.script ?? null;
     const psbt = await psbtOf(context, wallet, spendables, selection, changeScript);
     return { ...leased, psbt, changeScript };

@@ -2,7 +2,6 @@
  * The coins of a wallet as coin selection takes them: with what spending each
  * weighs, how deep it is, and what its unconfirmed ancestors still owe.
  */
-import type { Outpoint } from '../../../ledgers/outpoint.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { assert, UnspentError } from '../../../util/errors.ts';
 import { UNMINED } from '../../coin-columns.ts';
@@ -10,7 +9,6 @@ import type { FreeCoins } from '../../free-coins.ts';
 import type { AccountId, AccountInfo, AddressInfo, WalletCoin, WalletInfo } from '../../records.ts';
 import { confirmations } from '../../rules/confirmations.ts';
 import { refusal } from '../../rules/failures.ts';
-import { bumpFeeOf } from '../../selection/bitcoin/ancestry.ts';
 import type { Coin } from '../../selection/bitcoin/coin.ts';
 import type { CoinAncestry as Ancestry, CoinTable } from '../../selection/bitcoin/coin-table.ts';
 import { inputWeight } from '../../selection/bitcoin/input-weight.ts';
@@ -87,28 +85,30 @@ export class Spendables {
   readonly #wallet: WalletInfo;
   readonly #accounts: ReadonlyMap<AccountId, AccountInfo>;
   readonly #weights = new Map<AccountId, number>();
-  readonly #rate: number;
 
   /** `rate`: what the transaction is to pay, in sat/kvB. */
   static async read(context: WalletContext, wallet: WalletInfo, rate: number): Promise<Spendables> {
     const { store, network } = context;
     const accounts = await store.listAccounts(wallet.id);
-    const unconfirmed = new UnconfirmedTxs(network, await store.listTxDetails(wallet.id, -1, -1));
-    return new Spendables(context, wallet, accounts, unconfirmed, rate);
+    const unconfirmed = new UnconfirmedTxs(network, await store.listUnmined(wallet.id), rate);
+    return new Spendables(context, wallet, accounts, unconfirmed);
   }
 
-  private constructor(
-    context: WalletContext,
-    wallet: WalletInfo,
-    accounts: readonly AccountInfo[],
-    unconfirmed: UnconfirmedTxs,
-    rate: number,
-  ) {
+  private constructor(context: WalletContext, wallet: WalletInfo, accounts: readonly AccountInfo[], unconfirmed: UnconfirmedTxs) {
     this.#context = context;
     this.#wallet = wallet;
     this.#accounts = new Map(accounts.map((account) => [account.id, account]));
-    this.#rate = rate;
     this.unconfirmed = unconfirmed;
+  }
+
+  /** As they are once these transactions are replaced. */
+  without(ids: ReadonlySet<string>): Spendables {
+    return new Spendables(this.#context, this.#wallet, [...this.#accounts.values()], this.unconfirmed.without(ids));
+  }
+
+  /** Undefined: no account has that id. */
+  account(id: AccountId): AccountInfo | undefined {
+    return this.#accounts.get(id);
   }
 
   /** The account of that name; undefined: the first. Throws ACCOUNT_UNKNOWN. */
@@ -143,7 +143,7 @@ export class Spendables {
       const place = free.positions[i];
       const height = heights[place];
       if (height > tip || isSpendable[ownerIndexes[place]] === 0) continue;
-      if (height === UNMINED) ancestries.set(place, this.#ancestry(free.coinAt(i).outpoint));
+      if (height === UNMINED) ancestries.set(place, this.unconfirmed.ancestry(toHex(free.coinAt(i).outpoint.txId)));
       places[count] = place;
       chosen[count++] = i;
     }
@@ -172,27 +172,12 @@ export class Spendables {
     const weight = output.account === null ? null : this.weightOf(output.account.id);
     const confs = confirmations(output.height, this.#wallet.syncedTo?.height ?? null);
     if (weight === null || confs === null) return null;
-    return new SpendableCoin(output, weight, confs, confs > 0 ? CONFIRMED : this.#ancestry(output.outpoint));
-  }
-
-  #ancestry({ txId }: Outpoint): Ancestry {
-    const id = toHex(txId);
-    const ancestors = this.unconfirmed.ancestors(id);
-    const oldest = [...ancestors].map((each) => this.unconfirmed.descendants(each).size);
-    return {
-      ancestors: ancestors.size,
-      descendants: Math.max(0, ...oldest),
-      bumpFee: ancestors.size === 0 ? 0n : bumpFeeOf([id], this.unconfirmed.cluster(), this.#rate),
-    };
+    return new SpendableCoin(output, weight, confs, confs > 0 ? CONFIRMED : this.unconfirmed.ancestry(toHex(output.outpoint.txId)));
   }
 
   /** What unconfirmed ancestors of these coins owe together. */
   combinedBumpFee(coins: readonly Coin[]): bigint {
-    return bumpFeeOf(
-      coins.map(({ txId }) => toHex(txId)),
-      this.unconfirmed.cluster(),
-      this.#rate,
-    );
+    return this.unconfirmed.bumpFee(coins.map(({ txId }) => toHex(txId)));
   }
 
   /** Of an input that spends an output of the account; null: it is not known how (`addr`, `raw`). */

@@ -24,50 +24,106 @@ export interface UnconfirmedTx {
  * count where they pay for their parents already.
  */
 export function bumpFeeOf(spent: readonly string[], cluster: readonly UnconfirmedTx[], rate: number): bigint {
-  const left = new Map(cluster.map((tx) => [tx.id, tx]));
-  takeWorthwhile(left, rate);
-  const behind = new Map<string, UnconfirmedTx>();
-  for (const id of spent) for (const tx of withAncestors(id, left)) behind.set(tx.id, tx);
-  return shortfall([...behind.values()], rate);
+  return shortfall(new MinedCluster(cluster, rate).behind(spent), rate);
 }
 
-/** Removes what a miner takes at the rate: again and again the transaction that, with its ancestors, pays best. */
-function takeWorthwhile(left: Map<string, UnconfirmedTx>, rate: number): void {
-  for (;;) {
-    const packages = [...left.keys()].map((id) => withAncestors(id, left));
-    const worthwhile = packages.filter((txs) => shortfall(txs, rate) === 0n);
-    if (worthwhile.length === 0) return;
-    const best = worthwhile.reduce((a, b) => (paysMore(b, a) ? b : a));
-    for (const { id } of best) left.delete(id);
+/** What transactions that a miner leaves pay too little together; 0: they pay the rate. */
+export function shortfall({ fee, vsize }: PackageSums, rate: number): bigint {
+  return BigInt(Math.max(0, feeOf(rate, vsize) - fee));
+}
+
+/** Of several transactions. Fees are exact as numbers: no chain has 2^53 satoshi. */
+export interface PackageSums {
+  readonly fee: number;
+  readonly vsize: number;
+}
+
+/**
+ * Transactions of which a miner has taken what is worth it at a rate. It is
+ * worked out once for all coins of the cluster. Transactions are places in
+ * columns here: a wallet may have thousands that wait, one behind the other.
+ */
+export class MinedCluster {
+  readonly #places: ReadonlyMap<string, number>;
+  readonly #txs: readonly UnconfirmedTx[];
+  readonly #parents: readonly (readonly number[])[];
+  readonly #children: readonly number[][];
+  /** 1: not taken. */
+  readonly #left: Uint8Array;
+  /** Which walk was at a place last, so that no walk needs a set of its own. */
+  readonly #visited: Uint32Array;
+  #walk = 0;
+
+  constructor(cluster: readonly UnconfirmedTx[], rate: number) {
+    this.#txs = cluster;
+    this.#places = new Map(cluster.map(({ id }, place) => [id, place]));
+    this.#parents = cluster.map(({ parents }) => parents.flatMap((id) => this.#places.get(id) ?? []));
+    this.#children = cluster.map(() => []);
+    for (const [place, parents] of this.#parents.entries()) for (const parent of parents) this.#children[parent].push(place);
+    this.#left = new Uint8Array(cluster.length).fill(1);
+    this.#visited = new Uint32Array(cluster.length);
+    this.#takeWorthwhile(rate);
   }
-}
 
-/** The transaction and its ancestors that are left; nothing when it was taken. */
-function withAncestors(id: string, left: ReadonlyMap<string, UnconfirmedTx>): readonly UnconfirmedTx[] {
-  const found = new Map<string, UnconfirmedTx>();
-  const open = [id];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const tx = left.get(next);
-    if (tx === undefined || found.has(next)) continue;
-    found.set(next, tx);
-    open.push(...tx.parents);
+  /** What the transactions and their ancestors pay and weigh, of those that are left. */
+  behind(ids: readonly string[]): PackageSums {
+    return this.#sums(
+      this.#leftFrom(
+        ids.flatMap((id) => this.#places.get(id) ?? []),
+        this.#parents,
+      ),
+    );
   }
-  return [...found.values()];
-}
 
-function totals(txs: readonly UnconfirmedTx[]): { readonly fee: bigint; readonly vsize: number } {
-  return { fee: txs.reduce((sum, { fee }) => sum + fee, 0n), vsize: txs.reduce((sum, { vsize }) => sum + vsize, 0) };
-}
+  /** Again and again the transaction that, with its ancestors, pays best, as long as one pays the rate. */
+  #takeWorthwhile(rate: number): void {
+    const fees = new Float64Array(this.#txs.length);
+    const vsizes = new Float64Array(this.#txs.length);
+    for (const place of this.#txs.keys()) {
+      const { fee, vsize } = this.#sums(this.#leftFrom([place], this.#parents));
+      assert(vsize > 0, 'a transaction has a size');
+      fees[place] = fee;
+      vsizes[place] = vsize;
+    }
+    for (;;) {
+      let best = -1;
+      for (let place = 0; place < fees.length; place++) {
+        if (this.#left[place] === 0 || feeOf(rate, vsizes[place]) > fees[place]) continue;
+        if (best < 0 || fees[place] * vsizes[best] > fees[best] * vsizes[place]) best = place;
+      }
+      if (best < 0) return;
+      const taken = this.#leftFrom([best], this.#parents);
+      for (const place of taken) {
+        for (const heir of this.#leftFrom([place], this.#children)) {
+          fees[heir] -= Number(this.#txs[place].fee);
+          vsizes[heir] -= this.#txs[place].vsize;
+        }
+      }
+      // Only now: the ways from one to its heirs lead through the others.
+      for (const place of taken) this.#left[place] = 0;
+    }
+  }
 
-/** What the transactions pay too little together; 0: they pay the rate. */
-function shortfall(txs: readonly UnconfirmedTx[], rate: number): bigint {
-  const { fee, vsize } = totals(txs);
-  const missing = BigInt(feeOf(rate, vsize)) - fee;
-  return missing > 0n ? missing : 0n;
-}
+  #sums(places: readonly number[]): PackageSums {
+    let [fee, vsize] = [0, 0];
+    for (const place of places) {
+      fee += Number(this.#txs[place].fee);
+      vsize += this.#txs[place].vsize;
+    }
+    return { fee, vsize };
+  }
 
-function paysMore(a: readonly UnconfirmedTx[], b: readonly UnconfirmedTx[]): boolean {
-  const [one, other] = [totals(a), totals(b)];
-  assert(one.vsize > 0 && other.vsize > 0, 'a transaction has a size');
-  return one.fee * BigInt(other.vsize) > other.fee * BigInt(one.vsize);
+  /** The places and all that lead on from them, of those that are left. */
+  #leftFrom(from: readonly number[], next: readonly (readonly number[])[]): number[] {
+    const walk = ++this.#walk;
+    const found: number[] = [];
+    const open = [...from];
+    for (let place = open.pop(); place !== undefined; place = open.pop()) {
+      if (this.#left[place] === 0 || this.#visited[place] === walk) continue;
+      this.#visited[place] = walk;
+      found.push(place);
+      open.push(...next[place]);
+    }
+    return found;
+  }
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { Random } from '../../../../src/chains/random.ts';
-import { bumpFeeOf, type UnconfirmedTx } from '../../../../src/wallet/selection/bitcoin/ancestry.ts';
+import { bumpFeeOf, MinedCluster, type UnconfirmedTx } from '../../../../src/wallet/selection/bitcoin/ancestry.ts';
 import {
   checkReplacement,
   DEFAULT_REPLACEMENT,
@@ -137,6 +137,34 @@ describe('child pays for parent', () => {
     );
   });
 
+  test('is what a miner would leave who looks at everything again after each package', () => {
+    const shape = fc.array(
+      fc.record({ fee: fc.nat(3000), vsize: fc.integer({ min: 50, max: 300 }), parents: fc.array(fc.nat(14), { maxLength: 3 }) }),
+      { minLength: 1, maxLength: 14 },
+    );
+    fc.assert(
+      fc.property(shape, fc.integer({ min: 1, max: 15_000 }), (list, rate) => {
+        const cluster = list.map(({ fee, vsize, parents }, i) =>
+          tx(`${i}`, fee, vsize, ...new Set(parents.filter((parent) => parent < i).map(String))),
+        );
+        for (const { id } of cluster) assert.equal(bumpFeeOf([id], cluster, rate), plainBumpFee([id], cluster, rate));
+        const every = cluster.map(({ id }) => id);
+        assert.equal(bumpFeeOf(every, cluster, rate), plainBumpFee(every, cluster, rate));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('of a chain of thousands is worked out once', () => {
+    const chain = Array.from({ length: 3000 }, (_, i) => tx(`${i}`, 100 + (i % 7), 100, ...(i === 0 ? [] : [`${i - 1}`])));
+    const mined = new MinedCluster(chain, 10_000);
+    assert.equal(mined.behind(['2999']).vsize, 300_000);
+    assert.equal(
+      mined.behind(['9', '4']).fee,
+      chain.slice(0, 10).reduce((sum, { fee }) => sum + Number(fee), 0),
+    );
+  });
+
   test('a child that spends its own output of a stuck transaction lifts both to the rate', () => {
     const stuck = tx('stuck', 200, 200);
     const rate = 15_000;
@@ -152,6 +180,37 @@ describe('child pays for parent', () => {
     assert.equal(child.change, 80_000n - child.fee);
   });
 });
+
+/** The same, told plainly. */
+function plainBumpFee(spent: readonly string[], cluster: readonly UnconfirmedTx[], rate: number): bigint {
+  const left = new Map(cluster.map((tx) => [tx.id, tx]));
+  const packageOf = (ids: readonly string[]): UnconfirmedTx[] => {
+    const found = new Set<UnconfirmedTx>();
+    const open = [...ids];
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      const one = left.get(id);
+      if (one === undefined || found.has(one)) continue;
+      found.add(one);
+      open.push(...one.parents);
+    }
+    return [...found];
+  };
+  const feesOf = (txs: readonly UnconfirmedTx[]): number => txs.reduce((sum, { fee }) => sum + Number(fee), 0);
+  const missing = (txs: readonly UnconfirmedTx[]): number =>
+    feeOf(
+      rate,
+      txs.reduce((sum, { vsize }) => sum + vsize, 0),
+    ) - feesOf(txs);
+  const paid = (txs: readonly UnconfirmedTx[]): number => feesOf(txs) / txs.reduce((sum, { vsize }) => sum + vsize, 0);
+  for (;;) {
+    const [best] = [...left.keys()]
+      .map((id) => packageOf([id]))
+      .filter((txs) => missing(txs) <= 0)
+      .sort((a, b) => paid(b) - paid(a));
+    if (best === undefined) return BigInt(Math.max(0, missing(packageOf(spent))));
+    for (const { id } of best) left.delete(id);
+  }
+}
 
 describe('lock time', () => {
   const tip = { height: 800_000, timeSeconds: 1_700_000_000 };
