@@ -18,6 +18,8 @@ export interface WalletSizes {
   readonly few: number;
   readonly block: number;
   readonly chain: number;
+  readonly waiting: number;
+  readonly dead: number;
   readonly rounds: number;
 }
 
@@ -49,6 +51,15 @@ const BLOCK_ROUNDS_MAX = 40;
 const CHAIN_ROUNDS = 3;
 const PAID_SCRIPT = Uint8Array.from([0x00, 0x14, ...new Uint8Array(20)]);
 const RATE = 20_000;
+/** A transaction with one input and two outputs, for those that somebody looks into: how large it is counts, and nothing else. */
+const ONE_INPUT_TX = Uint8Array.from([
+  ...[2, 0, 0, 0, 0, 1, 1],
+  ...new Uint8Array(36).fill(1),
+  ...[0, 0xff, 0xff, 0xff, 0xff, 2],
+  ...[0, 0, 0, 0, 0, 0, 0, 1, PAID_SCRIPT.length, ...PAID_SCRIPT],
+  ...[0, 0, 0, 0, 0, 0, 0, 1, PAID_SCRIPT.length, ...PAID_SCRIPT],
+  ...[2, 72, ...new Uint8Array(72), 33, ...new Uint8Array(33), 0, 0, 0, 0],
+]);
 
 export async function measureWallets(
   databases: BenchDatabases,
@@ -65,6 +76,7 @@ export async function measureWallets(
     return [
       ...(await measureReads(name, large, sizes)),
       ...(await measureSelections(name, large.database, filled.large.life('payer'), sizes)),
+      ...(await measureWaiting(name, large.database, filled.large.life('payer'), sizes)),
       ...(await measureBlocks(name, large, small, sizes)),
       ...(await measureInvalidations(name, large, sizes)),
     ];
@@ -121,6 +133,30 @@ async function measureSelections(name: string, database: WalletDatabase, payer: 
     figureOf(name, `first selection after opening, from ${sizes.choices} coins`, first, 'p50', null),
     figureOf(name, `selection and lease of ${inputs} inputs from ${sizes.choices} coins`, rest, 'p99', 50),
   ];
+}
+
+/** Coins of transactions that wait come with what their ancestors owe, and what is dead is in no payment's way. */
+async function measureWaiting(name: string, database: WalletDatabase, payer: WalletLife, sizes: WalletSizes): Promise<WalletFigure[]> {
+  const { context, store } = database;
+  const { info, chain } = payer;
+  const { waiting, dead } = sizes;
+  const fallen = chain.chain(dead);
+  await store.applyTxBatch(
+    info.id,
+    fallen.map((tx) => chain.news(info.id, tx, NOW)),
+  );
+  await store.invalidateTx(info.id, fallen[0].id);
+  const txs = Array.from({ length: waiting }, () => ({ ...chain.spend(), raw: ONE_INPUT_TX }));
+  await store.applyTxBatch(
+    info.id,
+    txs.map((tx) => chain.news(info.id, tx, NOW)),
+  );
+  const wallet = await store.getWallet(info.name);
+  const outputs = [{ script: PAID_SCRIPT, value: BigInt(CHOICE_SAT.least) }];
+  const pay = () => () => selectPayment(context, wallet, { outputs, rate: RATE, leaseMs: 1 });
+  await repeat(1, pay);
+  const what = `payment from a wallet in which ${waiting} transactions wait and ${dead} are dead`;
+  return [figureOf(name, what, await repeat(Math.min(20, sizes.rounds), pay), 'p50', null)];
 }
 
 /** Half of them pay the wallet, half are paid by it. */

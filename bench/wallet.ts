@@ -7,7 +7,9 @@
  * from; another has a wallet with --few N (10,000) transactions. Then: balances and
  * pages of coins; payments with 20 inputs, chosen and leased; blocks with --block N
  * (500) transactions of the wallet, in turns in the two databases; a chain of
- * --chain N (10,000) unmined transactions that is invalidated. --rounds N (200).
+ * --chain N (10,000) unmined transactions that is invalidated; a payment from the
+ * wallet in which --waiting N (500) transactions wait and --dead N (10,000) are
+ * dead. --rounds N (200).
  *
  * --only sqlite or postgres; --postgres URL: a server in place of our own, where
  * databases are made and dropped. --keep DIR: what is filled stays in that folder,
@@ -56,6 +58,8 @@ function sizesOf(args: readonly string[]): WalletSizes {
     few: option(args, 'few', 10_000),
     block: option(args, 'block', 500),
     chain: option(args, 'chain', 10_000),
+    waiting: option(args, 'waiting', 500),
+    dead: option(args, 'dead', 10_000),
     rounds: option(args, 'rounds', 200),
   };
 }

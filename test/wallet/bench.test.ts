@@ -8,8 +8,18 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { withoutPostgres } from '../support/sql/postgres-server.ts';
 
-const SMALL = ['--transactions=400', '--coins=100', '--choices=200', '--few=100', '--block=20', '--chain=30', '--rounds=3'];
-const FIGURES = 9;
+const SMALL = [
+  '--transactions=400',
+  '--coins=100',
+  '--choices=200',
+  '--few=100',
+  '--block=20',
+  '--chain=30',
+  '--waiting=10',
+  '--dead=20',
+  '--rounds=3',
+];
+const FIGURES = 10;
 
 async function figuresOf(database: 'sqlite' | 'postgres', more: readonly string[] = []) {
   const main = join(import.meta.dirname, '../../src/cli/main.ts');
