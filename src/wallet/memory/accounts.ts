@@ -4,12 +4,13 @@ import { CHILD_INDEX_MAX } from '../../util/limits.ts';
 import type { AccountId, AccountInfo, AddressBranch, AddressInfo, KeyScope, WalletInfo } from '../records.ts';
 import { checkAccountName, checkAccountQuery, sameScope } from '../rules/accounts.ts';
 import { refusal } from '../rules/failures.ts';
+import { checkName } from '../rules/texts.ts';
 import type { AccountName, DeriveAddress, NewAccount, NewAddress, NewWallet } from '../store.ts';
 import { byOrder, type MemoryAddress, type MemoryTables, MemoryWallet } from './tables.ts';
 
 export function addWallet(tables: MemoryTables, wallet: NewWallet): WalletInfo {
   const { name, isWatchOnly, isImported, masterPublicKey, secrets, birthday } = wallet;
-  if (name === '') throw refusal.invalid('a wallet needs a name');
+  checkName('a wallet', name);
   if (isWatchOnly && secrets !== undefined) throw refusal.watchOnly(name);
   if (!isWatchOnly && secrets === undefined) throw refusal.masterKeyNeeded(name);
   for (const { info } of tables.wallets.values()) if (info.value.name === name) throw refusal.walletExists(name);

@@ -29,6 +29,7 @@ import { checkEventsRead, trimmedUpTo } from '../rules/events.ts';
 import { refusal } from '../rules/failures.ts';
 import { checkNewTx } from '../rules/new-tx.ts';
 import { checkTxChange, isLive, mempoolEvent } from '../rules/status.ts';
+import { checkAfter } from '../rules/texts.ts';
 import type {
   AccountName,
   ChooseCoins,
@@ -114,6 +115,7 @@ export class MemoryWalletStore implements WalletStore {
   }
 
   async listWallets(page?: Page<string>): Promise<readonly WalletInfo[]> {
+    checkAfter(page?.after);
     const wallets = [...this.#tables.wallets.values()].map(({ info }) => info.value);
     return rowsOfPage(
       wallets.sort((a, b) => (a.name < b.name ? -1 : 1)),

@@ -6,23 +6,26 @@
 import type { AccountInfo, KeyScope } from '../records.ts';
 import type { AccountName, CoinFilter } from '../store.ts';
 import { refusal } from './failures.ts';
+import { checkName, isStorable } from './texts.ts';
 
 /** Stands for the addresses without an account where people read lists. */
 const RESERVED_NAME = 'imported';
 
 /** Throws ACCOUNT_NAME_RESERVED, INVALID_PARAM. */
 export function checkAccountName(name: string): void {
-  if (name === '') throw refusal.invalid('an account needs a name');
+  checkName('an account', name);
   if (name === RESERVED_NAME) throw refusal.accountNameReserved(name);
 }
 
-/** Throws ACCOUNT_QUERY unless exactly one of name and number is given. */
+/** Throws ACCOUNT_UNKNOWN of what is no name, ACCOUNT_QUERY unless exactly one of name and number is given. */
 export function checkAccountQuery({ name, number }: AccountName): void {
+  if (name !== undefined && !isStorable(name)) throw refusal.accountUnknown(name);
   if ((name === undefined) === (number === undefined)) throw refusal.accountQuery('an account is asked for by its name or by its number');
 }
 
 /** Throws ACCOUNT_QUERY. */
 export function checkAccountFilter({ scope, account, accountName }: CoinFilter): void {
+  if (accountName !== undefined && !isStorable(accountName)) throw refusal.accountQuery('no account has such a name');
   if (account !== undefined && accountName !== undefined)
     throw refusal.accountQuery('coins are of an account by name or by number, not both');
   if ((account !== undefined || accountName !== undefined) && scope === undefined) {

@@ -8,6 +8,7 @@ import type { WalletTx } from '../records.ts';
 import type { NewTx } from '../store.ts';
 import { checkBlock } from './block.ts';
 import { refusal } from './failures.ts';
+import { isStorable } from './texts.ts';
 
 /** Throws INVALID_PARAM, INVALID_STATUS, INPUT_TWICE, INDEX_RANGE. */
 export function checkNewTx(news: NewTx): void {
@@ -50,6 +51,7 @@ function checkInputs({ id, inputs, isCoinbase }: WalletTx): void {
 
 /** Throws INVALID_PARAM. */
 export function checkLabel(txId: Uint8Array, label: string): void {
+  if (!isStorable(label)) throw refusal.txInvalid(txId, 'cannot have a label with a zero character or half a character');
   if (label.length > TX_LABEL_CHARS_MAX) {
     throw refusal.txInvalid(txId, `cannot have a label of ${label.length} characters, the most is ${TX_LABEL_CHARS_MAX}`);
   }

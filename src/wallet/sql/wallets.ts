@@ -6,6 +6,7 @@ import { FeedPositions } from '../../sql/feed-position.ts';
 import { listTable } from '../../sql/lists.ts';
 import type { WalletId, WalletInfo } from '../records.ts';
 import { refusal } from '../rules/failures.ts';
+import { checkAfter, checkName, isStorable } from '../rules/texts.ts';
 import type { FeedPosition, NewWallet, Page, WalletChange, WalletSecrets } from '../store.ts';
 import { storeBlocks } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
@@ -23,7 +24,7 @@ const MANAGER_VERSION = 1;
 
 /** WALLET_EXISTS, INVALID_PARAM, WATCH_ONLY, MASTER_KEY_NEEDED. */
 export async function insertWallet(tx: SqlTransaction, wallet: NewWallet): Promise<WalletInfo> {
-  if (wallet.name === '') throw refusal.invalid('a wallet needs a name');
+  checkName('a wallet', wallet.name);
   if (wallet.isWatchOnly && wallet.secrets !== undefined) throw refusal.watchOnly(wallet.name);
   if (!wallet.isWatchOnly && wallet.secrets === undefined) throw refusal.masterKeyNeeded(wallet.name);
   const row = await tx.db
@@ -97,6 +98,7 @@ export async function walletsById(tx: SqlTransaction, walletIds: readonly Wallet
 }
 
 export async function walletByName(tx: SqlTransaction, name: string): Promise<WalletInfo> {
+  if (!isStorable(name)) throw refusal.walletUnknown(name);
   const row = await walletQuery(tx).where('w.wallet_name', '=', name).executeTakeFirst();
   if (row === undefined) throw refusal.walletUnknown(name);
   return infoOf(row);
@@ -105,6 +107,7 @@ export async function walletByName(tx: SqlTransaction, name: string): Promise<Wa
 /** Names are compared by their bytes in both databases, whatever the locale of the server is. */
 export async function listWallets(tx: SqlTransaction, page?: Page<string>): Promise<WalletInfo[]> {
   checkPage(page);
+  checkAfter(page?.after);
   let query = walletQuery(tx).orderBy('w.wallet_name');
   if (page !== undefined) query = query.limit(page.limit);
   if (page?.after !== undefined) query = query.where('w.wallet_name', '>', page.after);

@@ -141,6 +141,31 @@ export const failureScenarios: readonly Scenario[] = [
     },
   ],
   [
+    'names and labels that no database keeps as they are given are refused',
+    async (world) => {
+      const { store, wallet } = world;
+      await world.create('A');
+      for (const text of ['a\0b', '\0', 'half \ud83d', '\ude00 half']) {
+        await world.refused('INVALID_PARAM', () => store.updateTx(wallet, idOf('A'), { label: text }));
+        await world.refused('INVALID_PARAM', () => world.create('B', { label: text }));
+        await world.refused('INVALID_PARAM', () => store.createWallet({ name: text, isWatchOnly: true }));
+        const scope = { purpose: 84, coinType: 0 };
+        const account = { scope, externalKind: 'p2wpkh', internalKind: 'p2wpkh', isDerived: true, now: NOW } as const;
+        await world.refused('INVALID_PARAM', () => store.createAccount(wallet, { ...account, name: text }));
+        await world.refused('INVALID_PARAM', () => store.renameAccount(wallet, { scope, number: 0 }, text));
+        await world.refused('WALLET_UNKNOWN', () => store.getWallet(text));
+        await world.refused('INVALID_PARAM', () => store.listWallets({ after: text, limit: 1 }));
+        await world.refused('ACCOUNT_UNKNOWN', () => store.getAccount(wallet, { scope, name: text }));
+        await world.refused('ACCOUNT_QUERY', () => store.balance(wallet, { now: NOW, scope, accountName: text }));
+        await world.refused('ACCOUNT_QUERY', () => store.listCoins(wallet, { now: NOW, scope, accountName: text }));
+      }
+      // All others are kept as they are.
+      const label = 'caf\u00e9 \u{1f600} \u0001 \uffff';
+      await store.updateTx(wallet, idOf('A'), { label });
+      assert.equal((await store.getTx(wallet, idOf('A'))).label, label);
+    },
+  ],
+  [
     'W35 a label has up to 500 characters, is cleared by nothing in it, and survives every change of status',
     async (world) => {
       const label = 'x'.repeat(500);

@@ -17,6 +17,7 @@ import {
   signPsbt,
   spendForm,
 } from '../../../src/wallet/bitcoin/keys/index.ts';
+import { relayPolicyOf } from '../../../src/wallet/bitcoin/operations/relay-policy.ts';
 import { walletTxOf } from '../../../src/wallet/bitcoin/wallet-tx.ts';
 import type { FreeCoins } from '../../../src/wallet/free-coins.ts';
 import type { WalletCoin } from '../../../src/wallet/records.ts';
@@ -24,7 +25,6 @@ import { COINBASE_MATURITY } from '../../../src/wallet/rules/confirmations.ts';
 import { isEvicted } from '../../../src/wallet/rules/status.ts';
 import type { Coin, Selection, SelectionRequest } from '../../../src/wallet/selection/bitcoin/coin.ts';
 import { selectReplacement } from '../../../src/wallet/selection/bitcoin/fee-bump.ts';
-import { DEFAULT_RATES } from '../../../src/wallet/selection/bitcoin/fee-rate.ts';
 import { inputWeight } from '../../../src/wallet/selection/bitcoin/input-weight.ts';
 import { selectCoins } from '../../../src/wallet/selection/bitcoin/select.ts';
 import { satoshis } from './node-compare.ts';
@@ -124,7 +124,7 @@ export class NodeSpender {
     return {
       outputs: [{ value, script }],
       change: { script: change.script, spendWeight: inputWeight(form) },
-      rates: { ...DEFAULT_RATES, target: rate },
+      rates: { ...relayPolicyOf(this.rig.network).rates, target: rate },
     };
   }
 

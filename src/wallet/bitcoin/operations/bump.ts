@@ -15,6 +15,7 @@ import { feeOf } from '../../selection/bitcoin/fee-rate.ts';
 import { selectCoins } from '../../selection/bitcoin/select.ts';
 import type { FeeAllowance } from './fee-guard.ts';
 import { chooseAndLease, finishPayment, type PreparedPayment, selectionTerms } from './payment.ts';
+import { relayPolicyOf } from './relay-policy.ts';
 import { Spendables } from './spendable.ts';
 import { feeOfTx, vsizeOfTx } from './unconfirmed.ts';
 import type { WalletContext } from './wallet-context.ts';
@@ -51,7 +52,13 @@ export async function prepareReplacement(context: WalletContext, wallet: WalletI
     context,
     wallet,
     request,
-    (free) => selectReplacement(spendables.coins([...free].filter((coin) => isOf(coin, accounts))), terms, victims),
+    (free) =>
+      selectReplacement(
+        spendables.coins([...free].filter((coin) => isOf(coin, accounts))),
+        terms,
+        victims,
+        relayPolicyOf(context.network).replacement,
+      ),
     preset,
   );
   return finishPayment(context, wallet, spendables, leased, account);

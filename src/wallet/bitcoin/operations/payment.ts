@@ -13,7 +13,6 @@ import type { AccountInfo, WalletCoin, WalletInfo } from '../../records.ts';
 import { COINBASE_MATURITY } from '../../rules/confirmations.ts';
 import { refusal } from '../../rules/failures.ts';
 import type { Coin, PaymentOutput, Selection, SelectionOrder, SelectionRequest } from '../../selection/bitcoin/coin.ts';
-import { DEFAULT_RATES } from '../../selection/bitcoin/fee-rate.ts';
 import { antiSnipingLocktime } from '../../selection/bitcoin/locktime.ts';
 import { selectCoins, selectFromTable } from '../../selection/bitcoin/select.ts';
 import { reusingColumns } from '../../selection/columns.ts';
@@ -21,6 +20,7 @@ import { systemRandom } from '../../selection/random.ts';
 import type { ChooseCoins } from '../../store.ts';
 import { nextAddress } from './addresses.ts';
 import { checkFee, checkFeeRate, type FeeAllowance } from './fee-guard.ts';
+import { relayPolicyOf } from './relay-policy.ts';
 import { Spendables } from './spendable.ts';
 import type { WalletContext } from './wallet-context.ts';
 
@@ -126,7 +126,7 @@ export function selectionTerms(
   return {
     outputs,
     change: { script, spendWeight },
-    rates: { ...DEFAULT_RATES, target: rate },
+    rates: { ...relayPolicyOf(context.network).rates, target: rate },
     policy: { spendUnsafe, ...(order === undefined ? {} : { order }) },
     combinedBumpFee: (coins) => spendables.combinedBumpFee(coins),
   };
