@@ -153,7 +153,13 @@ export class PostgresConnection {
     if (failure === undefined) return error;
     // What does not take writes, or has no room, may be another server the next time.
     const isFatal = failure.class === 'fatal';
-    if (isFatal || isElsewhere || !/^[0-9A-Z]{5}$/.test(failure.reason) || failure.reason.startsWith('08') || failure.reason.startsWith('57'))
+    if (
+      isFatal ||
+      isElsewhere ||
+      !/^[0-9A-Z]{5}$/.test(failure.reason) ||
+      failure.reason.startsWith('08') ||
+      failure.reason.startsWith('57')
+    )
       this.abandon();
     const text = `the ${this.options.name}: ${failure.reason}: ${(error as Error).message}`;
     const code = failure.class === 'transient' ? 'DATABASE_BUSY' : failure.class === 'permanent' ? 'DATABASE' : 'DATABASE_FAILED';
