@@ -68,7 +68,7 @@ interface PtyOptions {
 const PIECES = /\x1b\[([0-9;?]*)([A-Za-z])|\r|\n|[^\x1b\r\n]/gu;
 
 /** Without an end at the bottom: what a terminal scrolls away is still there. The other screen begins empty. */
-function drawn(raw: string, columns: number): string[] {
+export function drawn(raw: string, columns: number): string[] {
   let lines: string[][] = [[]];
   let [row, column] = [0, 0];
   const line = (): string[] => {

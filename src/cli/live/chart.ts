@@ -6,7 +6,8 @@ const PLAIN = ['', '.', '.', ':', ':', '-', '=', '+', '#'];
 
 /** The last values that fit, from the top row down. A value above nothing is seen, however small. */
 export function chart(values: readonly number[], columns: number, rows: number, { hasUnicode }: Style): string[] {
-  const shown = values.slice(-Math.max(0, columns));
+  // Behind -0 there would be all of them.
+  const shown = columns > 0 ? values.slice(-columns) : [];
   const most = Math.max(1, ...shown);
   const glyphs = hasUnicode ? EIGHTHS : PLAIN;
   const heights = shown.map((value) => (value <= 0 ? 0 : Math.max(1, Math.round((8 * rows * value) / most))));
