@@ -8,6 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { networkNames } from '../../src/families/networks.ts';
+import { needsPty, Pty } from '../support/pty.ts';
 import { failure, temporary, unspentHere } from './run.ts';
 
 const cwd = temporary();
@@ -50,6 +51,18 @@ const CASES: readonly (readonly [line: string, expected: readonly string[]])[] =
 ];
 
 describe('completion', () => {
+  test('in bash, by a Tab that is typed', needsPty, async (t) => {
+    writeFileSync(join(cwd, 'bashrc'), `${await script('bash')}\nPS1='$ '\nbind 'set enable-bracketed-paste off'\n`);
+    const pty = new Pty(t, ['--rcfile', join(cwd, 'bashrc'), '-i'], { cwd, program: 'bash', env: { HOME: cwd } });
+    await pty.shows(/^\$$/m);
+    pty.type('unspent snapshot ex\t');
+    await pty.shows(/^\$ unspent snapshot export$/m);
+    pty.type('\x15unspent sta\t\t');
+    await pty.shows(/^start +status$/m);
+    pty.type('\x15exit\r');
+    await pty.end;
+  });
+
   test('in bash', skipWithout('bash'), async () => {
     await script('bash');
     const lines = [

@@ -16,8 +16,9 @@ export class Running {
   /** Undefined: it goes on. */
   private result: Result | undefined;
 
-  constructor(t: TestContext, args: readonly string[], cwd: string) {
-    this.child = start(args, { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+  /** `bin`: another program than the one of the checkout. */
+  constructor(t: TestContext, args: readonly string[], cwd: string, bin?: string) {
+    this.child = start(args, { cwd, stdio: ['pipe', 'pipe', 'pipe'], ...(bin === undefined ? {} : { bin }) });
     this.end = ended(this.child);
     void this.end.then(
       (result) => {

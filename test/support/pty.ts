@@ -23,9 +23,9 @@ export class Pty {
   readonly end: Promise<number | null>;
   private readonly child: ChildProcess;
 
-  constructor(t: TestContext, args: readonly string[], { cwd, columns = 80, rows = 24, env = {} }: PtyOptions) {
+  constructor(t: TestContext, args: readonly string[], { cwd, columns = 80, rows = 24, env = {}, program = BIN }: PtyOptions) {
     this.columns = columns;
-    const command = [BIN, ...args].map((word) => `'${word}'`).join(' ');
+    const command = [program, ...args].map((word) => `'${word}'`).join(' ');
     const kept = Object.entries(process.env).filter(([name]) => !/^(UNSPENT_|NO_COLOR$|FORCE_COLOR$)/.test(name));
     this.child = spawn('script', ['-qec', `stty cols ${columns} rows ${rows}; exec ${command}`, '/dev/null'], {
       cwd,
@@ -62,6 +62,8 @@ interface PtyOptions {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: NodeJS.ProcessEnv;
+  /** Default: `unspent`. */
+  readonly program?: string;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: sequences begin with it.

@@ -102,10 +102,33 @@ test('start shows what it does at the end of the terminal, and still takes comma
       .match(/● following/g)?.length,
     1,
   );
+  // Another terminal sees the same store, and what happens in it, while the first goes on.
+  const other = new Pty(t, ['status', '--watch', '--data', join(cwd, 'data')], { cwd: temporary() });
+  await other.shows(/● following[\s\S]*process +\d+ \(unspent start\)/);
+  pty.type('fork 2\r');
+  // The devnet forks by itself, too: which one is the last when it is shown is left open.
+  await other.shows(/rollbacks [1-9]\d*, the last of \d+ block/);
+  assertFits(other.screen().join('\n'), 80);
+  const asked = new Pty(t, ['status', '--data', join(cwd, 'data')], { cwd: temporary() });
+  assert.equal(await asked.end, 0);
+  assert.match(asked.screen().join('\n'), /^tip +height \d+, slot [\s\S]*last rollback|^tip +height \d+, slot/m);
+  other.type('q');
+  assert.equal(await other.end, 0);
   pty.type('\x03');
   assert.equal(await pty.end, 130);
   const last = pty.screen().join('\n');
   assert.match(last, /stopped at height \d+[\s\S]*it resumes\.$/);
   assert.doesNotMatch(last, /● following/);
   assert.ok(pty.raw.lastIndexOf('\x1b[?25h') > pty.raw.lastIndexOf('\x1b[?25l'), 'the cursor is back');
+});
+
+test('sync shows a bar of what is done, and takes it away when it is stopped', needsPty, async (t) => {
+  const cwd = temporary();
+  const args = ['sync', '--source', 'devnet:?blocks=1000000&seed=5', '--sync-group-blocks', '20', '--data', join(cwd, 'data')];
+  const pty = new Pty(t, args, { cwd });
+  await pty.shows(/lag +━*─+ \d+\.\d%, [\d,]+ blocks/);
+  assertFits(pty.screen().join('\n'), 80);
+  pty.type('\x03');
+  assert.equal(await pty.end, 130);
+  assert.doesNotMatch(pty.screen().join('\n'), /──/);
 });
