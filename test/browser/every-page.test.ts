@@ -62,6 +62,7 @@ function common(tip: number): Places {
   return {
     overview: ['', 'Newest transactions'],
     blocks: ['blocks', 'Older'],
+    'the overview of the past': [`?at=${tip - 3}`, 'The chain as of block'],
     'blocks of the past': [`blocks?at=${tip - 3}`, 'Blocks up to'],
     rollbacks: ['rollbacks', 'undone'],
     block: [`block/height:${tip - 2}`, 'Created'],
@@ -71,6 +72,13 @@ function common(tip: number): Places {
     'what nothing can be made of': ['search/nonsense', /nonsense/],
     'a block that is to come': [`block/height:${tip}?at=${tip - 3}`, 'Not there yet'],
   };
+}
+
+/** The same pages as of a block at which they were there. */
+function inThePast(height: number, places: Places): Places {
+  return Object.fromEntries(
+    Object.entries(places).map(([name, [place, wanted]]) => [`${name} of the past`, [`${place}?at=${height}`, wanted]]),
+  );
 }
 
 describe('every page of a Cardano chain', () => {
@@ -112,6 +120,17 @@ describe('every page of a Cardano chain', () => {
       'a policy': [`policy/${tokens.policy}`, 'Policy'],
       'the mempool, which there is none of': ['mempool', 'There is no such page on this chain'],
       wallets: ['wallets', /[Ww]allets/],
+      ...inThePast(tip - 1, {
+        'an asset': [`asset/${tokens.nft}`, 'Addresses that hold it'],
+        'a policy': [`policy/${tokens.policy}`, 'Policy'],
+        'a stake address': [`stake/${stake['owner_stake_addr']}`, 'Unspent outputs'],
+        'a credential': [`credential/${stake['owner_payment_credential']}`, 'Unspent outputs'],
+        'an output': [`output/${datum['tx_hash']}/${datum['output_index']}`, 'Inline datum'],
+        'a datum': [`datum/${seen['data_hash']}`, 'Datum'],
+        'a script': [`script/${script['reference_script_hash']}`, 'Script'],
+        'a transaction': [`tx/${rich['tx_hash']}`, 'flow into'],
+        'a block': [`block/height:${tip - 2}`, 'Created'],
+      }),
     };
     browser = await launch();
   });
@@ -200,6 +219,7 @@ describe('every page of a Bitcoin chain', () => {
       address: [`address/${world.address}`, 'Unspent outputs'],
       'an address of the past': [`address/${world.address}?at=${tip - 1}`, 'Unspent outputs'],
       'an output': [`output/${paid}/0`, 'What it asks for'],
+      ...inThePast(tip, { 'an output': [`output/${paid}/0`, 'What it asks for'], 'a transaction': [`tx/${paid}`, 'What outputs ask for'] }),
       mempool: ['mempool', 'Transactions that wait'],
     };
     browser = await launch();

@@ -199,8 +199,44 @@ describe('the explorer', () => {
     await reads(page, '.of-now', 'of the newest block');
     await assertAccessible(page, 'a page of now');
     await assertReadable(page, 'a page of now');
-    await page.goto(`${world.url}#/?at=${height}`);
+  });
+
+  browserTest('time travel on the overview: what was the newest then, and the roots of that block', async () => {
+    const tip = (await ask<{ tip: { height: number } }>('/status')).tip.height;
+    const height = tip - 5;
+    await page.goto(`${world.url}#/`);
     await reads(page, '#verdict h1', 'In sync');
+    await page.focus('#travel-height');
+    for (let back = tip; back > height; back--) await page.keyboard.press('ArrowLeft');
+    await reads(page, 'h1', `The chain as of block ${count(height)}`);
+    assert.equal(await page.evaluate('document.activeElement.id'), 'travel-height', 'the focus stays on the slider');
+    const blocks = await ask<{ hash: string; height: number }[]>(`/blocks?limit=8&before=${height + 1}`);
+    assert.equal(blocks[0].height, height);
+    const rows = (id: string, name: string): Promise<(string | null)[]> =>
+      page.locator(`${id} tr[${name}]`).evaluateAll((all, attribute) => all.map((row) => row.getAttribute(attribute)), name);
+    assert.deepEqual(
+      await rows('#newest-blocks', 'data-block'),
+      blocks.map(({ hash }) => hash),
+    );
+    const newest = await ask<{ tx_hash: string; block: number }[]>(`/txs?limit=8&before=${height + 1}`);
+    assert.ok(newest.every(({ block }) => block <= height));
+    assert.deepEqual(
+      await rows('#newest-txs', 'data-tx'),
+      newest.map(({ tx_hash }) => tx_hash),
+    );
+    const [then, now] = [await ask<{ csmt: string }>(`/roots?at=height:${height}`), await ask<{ csmt: string }>('/roots')];
+    assert.notEqual(then.csmt, now.csmt);
+    await reads(page, '#roots', then.csmt);
+    assert.match(
+      (await page.getAttribute('#newest-blocks tbody a', 'href')) ?? '',
+      new RegExp(`at=${height}$`),
+      'links lead to the same time',
+    );
+    await assertAccessible(page, 'the overview of the past');
+    await assertReadable(page, 'the overview of the past');
+    await page.click('text=Back to now');
+    await reads(page, '#verdict h1', 'In sync');
+    assert.equal(await page.evaluate('location.hash'), '#/');
     assert.doesNotMatch((await page.getAttribute('#newest-blocks tbody a', 'href')) ?? '', /at=/);
   });
 

@@ -56,6 +56,9 @@ describe('what came last', () => {
 
   test('transactions come last first, with what they made', async () => {
     const txs = (await served.get('/txs?limit=50')).json<TxDocument[]>();
+    const { block: top } = txs[0];
+    const below = (await served.get(`/txs?limit=50&before=${top}`)).json<TxDocument[]>();
+    assert.deepEqual(below.slice(0, 10), txs.filter(({ block }) => block < top).slice(0, 10), 'those below a block are the same, later on');
     const expected = chain()
       .toReversed()
       .flatMap((block) => block.txs.map((tx, i) => ({ tx, i, height: block.height })).reverse())

@@ -18,6 +18,7 @@ import { NowQuery, ref } from '../schemas.ts';
 
 const closed = { additionalProperties: false } as const;
 const ROWS_DEFAULT = 20;
+const BEFORE = Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Only blocks below this height.' }));
 
 export function registerNewest(app: App, answers: NativeAnswers): void {
   const blocksSchema = {
@@ -31,9 +32,7 @@ export function registerNewest(app: App, answers: NativeAnswers): void {
         limit: Type.Optional(
           Type.Integer({ minimum: 1, maximum: NEWEST_BLOCKS_MAX, description: `Blocks at most, ${ROWS_DEFAULT} unless said.` }),
         ),
-        before: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Only blocks below this height.' }),
-        ),
+        before: BEFORE,
       },
       closed,
     ),
@@ -53,11 +52,12 @@ export function registerNewest(app: App, answers: NativeAnswers): void {
   const txsSchema = {
     ...described('Transactions', 'The newest transactions', {
       json: Type.Array(ref('NewestTx')),
-      description: 'From the newest down, as far as the store can tell what its blocks did.',
+      description: 'From the newest down, or from below a height; as far as the store can tell what its blocks did.',
     }),
     querystring: Type.Object(
       {
         ...NowQuery.properties,
+        before: BEFORE,
         limit: Type.Optional(
           Type.Integer({ minimum: 1, maximum: NEWEST_TXS_MAX, description: `Transactions at most, ${ROWS_DEFAULT} unless said.` }),
         ),
@@ -66,8 +66,8 @@ export function registerNewest(app: App, answers: NativeAnswers): void {
     ),
   };
   app.get('/txs', { schema: txsSchema }, (request, reply) => {
-    const { limit = ROWS_DEFAULT } = request.query;
-    answers.give(request, reply, (read) => JSON.stringify(newestTxs(read, limit)));
+    const { limit = ROWS_DEFAULT, before } = request.query;
+    answers.give(request, reply, (read) => JSON.stringify(newestTxs(read, limit, before)));
   });
 }
 
@@ -83,10 +83,10 @@ function* downFrom(query: Query, before: number | undefined): Generator<ChainRow
 }
 
 /** Goes down a bounded number of blocks: on a quiet chain most are empty. */
-function newestTxs(read: ReadContext, limit: number): object[] {
+function newestTxs(read: ReadContext, limit: number, before: number | undefined): object[] {
   const found: object[] = [];
   let blocks = 0;
-  for (const row of downFrom(read.query, undefined)) {
+  for (const row of downFrom(read.query, before)) {
     if (found.length >= limit || blocks++ === NEWEST_BLOCKS_READ_MAX) break;
     if (row.txCount === 0) continue;
     const txs = txsOf(read, row, limit - found.length);

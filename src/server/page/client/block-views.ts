@@ -21,7 +21,7 @@ export async function showBlock(place: string): Promise<View> {
   return { title: `Block ${count(height)}`, element: frame(subject('Block', hash, ...blockFacts(block)), contents) };
 }
 
-function blockFacts(block: Block): Child[] {
+export function blockFacts(block: Block): Child[] {
   const { height, slot, previous_hash: previous, epoch, block_time, era, issuer } = block;
   const next = hrefOf('block', `height:${height + 1}`);
   return [

@@ -14,6 +14,7 @@ import type { Kind } from './kinds.ts';
 import { showBlocks } from './list-views.ts';
 import { showMempool } from './mempool-view.ts';
 import { showOutput } from './output-view.ts';
+import { showPastOverview } from './past-overview.ts';
 import { showRollbacks } from './rollback-views.ts';
 import { NAMES, search } from './search.ts';
 import { frame, type View } from './subject.ts';
@@ -41,6 +42,7 @@ const LISTS: Readonly<Record<string, (value: string) => Promise<View>>> = {
   blocks: showBlocks,
   cages: showCages,
   mempool: showMempool,
+  overview: showPastOverview,
   rollbacks: showRollbacks,
   wallets: showWallets,
 };
@@ -56,6 +58,7 @@ export const TIMED_VIEWS: ReadonlySet<string> = new Set([
   'asset',
   'block',
   'blocks',
+  'overview',
   'output',
   'tx',
   'datum',

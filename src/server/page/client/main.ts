@@ -49,14 +49,13 @@ async function navigate(): Promise<void> {
   leave();
   const [place, at] = path.split('?at=');
   travel.height = at !== undefined && /^\d{1,15}$/.test(at) ? Number(at) : null;
-  const [kind, ...rest] = place
+  const [named, ...rest] = place
     .split('/')
     .filter((part) => part !== '')
     .map(decode);
-  if (kind === undefined) {
-    // It is always of now, and so are the pages that it leads to.
-    travel.height = null;
-    bar.show(false);
+  const kind = named ?? 'overview';
+  if (kind === 'overview' && travel.height === null) {
+    bar.show(true, true);
     show(overviewTitle(), overview.element);
     watch.refresh();
     return;
@@ -82,7 +81,8 @@ async function navigate(): Promise<void> {
 
 /** The same page as of another block: it takes the place of the one before, and the focus stays where it is. */
 async function moveTo(height: number | null): Promise<void> {
-  const [place] = location.hash.split('?at=');
+  const [shown] = location.hash.split('?at=');
+  const place = shown === '' ? '#/' : shown;
   history.replaceState(null, '', height === null ? place : `${place}?at=${height}`);
   const top = scrollY;
   await navigate();

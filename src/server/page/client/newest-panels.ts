@@ -1,13 +1,13 @@
 /** The newest blocks and transactions on the overview, shown again when the chain has another newest block. */
 import { get } from './api.ts';
-import { h, update } from './dom.ts';
+import { type Child, h, update } from './dom.ts';
 import { BLOCK_COLUMNS, blockRow, type NewestTx, rowsTable, txRow } from './list-views.ts';
-import { symbol } from './parts.ts';
+import { hrefOf, symbol } from './parts.ts';
 import type { Block } from './shapes.ts';
 
 const ROWS = 8;
 const TX_COLUMNS = ['Transaction', 'Outputs', 'Amount', 'Block'];
-const MORE = (): HTMLElement => h('div', { class: 'more' }, h('a', { href: '#/blocks' }, 'All blocks'));
+const MORE = (): HTMLElement => h('div', { class: 'more' }, h('a', { href: hrefOf('blocks', '') }, 'All blocks'));
 /** While the store runs ahead faster than anybody could read. */
 const ANEW_MS = 1500;
 
@@ -32,17 +32,9 @@ export class NewestPanels {
     this.isAsking = true;
     this.at = Date.now();
     try {
-      const [{ body: blocks }, { body: txs }] = await Promise.all([
-        get<Block[]>('/blocks', { limit: ROWS }),
-        get<NewestTx[]>('/txs', { limit: ROWS }),
-      ]);
-      update(this.blocks, rowsTable('Newest blocks', BLOCK_COLUMNS, blocks.map(blockRow)), MORE());
-      const none = h('p', { class: 'empty' }, 'None in the newest blocks, as far as the store can tell what they did.');
-      update(
-        this.txs,
-        rowsTable('Newest transactions', ['Transaction', 'Outputs', symbol(), 'Block'], txs.map(txRow)),
-        txs.length === 0 && none,
-      );
+      const { blocks, txs } = await newestRows(null);
+      update(this.blocks, ...blocks);
+      update(this.txs, ...txs);
       this.shown = hash;
     } catch {
       // The connection is watched elsewhere; these are asked for again with the next block.
@@ -50,6 +42,30 @@ export class NewestPanels {
       this.isAsking = false;
     }
   }
+}
+
+interface NewestRows {
+  readonly blocks: Child[];
+  readonly txs: Child[];
+}
+
+/** `before`: those of blocks below that height; null: of all. */
+async function newestRows(before: number | null): Promise<NewestRows> {
+  const [{ body: blocks }, { body: txs }] = await Promise.all([
+    get<Block[]>('/blocks', { limit: ROWS, before }),
+    get<NewestTx[]>('/txs', { limit: ROWS, before }),
+  ]);
+  const none = h('p', { class: 'empty' }, 'None in the newest blocks, as far as the store can tell what they did.');
+  return {
+    blocks: [rowsTable('Newest blocks', BLOCK_COLUMNS, blocks.map(blockRow)), MORE()],
+    txs: [rowsTable('Newest transactions', ['Transaction', 'Outputs', symbol(), 'Block'], txs.map(txRow)), txs.length === 0 && none],
+  };
+}
+
+/** The same two, for a page that stays as it is. */
+export async function newestTables(before: number): Promise<HTMLElement[]> {
+  const { blocks, txs } = await newestRows(before);
+  return [h('section', { class: 'card', id: 'newest-blocks' }, blocks), h('section', { class: 'card', id: 'newest-txs' }, txs)];
 }
 
 function blankRows(names: readonly string[]): HTMLElement[] {

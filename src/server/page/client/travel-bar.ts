@@ -56,9 +56,9 @@ export class TravelBar {
     this.grow(Math.min(this.first, height), height);
   }
 
-  /** On pages that can be drawn as of an earlier block. */
-  show(isWanted: boolean): void {
-    this.element.hidden = !isWanted || this.last <= this.first;
+  /** On pages that can be drawn as of an earlier block. `isKept`: its place is taken before it is known how far one can go. */
+  show(isWanted: boolean, isKept = false): void {
+    this.element.hidden = !isWanted || (!isKept && this.last <= this.first);
     this.set();
   }
 
@@ -66,6 +66,7 @@ export class TravelBar {
     [this.first, this.last] = [first, last];
     this.slider.min = String(first);
     this.slider.max = String(last);
+    this.slider.disabled = last <= first;
     if (document.activeElement !== this.slider) this.set();
     else if (travel.height === null) this.tell(Number(this.slider.value));
   }
