@@ -9,6 +9,7 @@ import { action, type Context, stoppable } from './context.ts';
 import { fillText } from './fill-text.ts';
 import { bytes, count, counted, placeText, unspentText, utcTime } from './format.ts';
 import { watchStatus } from './live/watch.ts';
+import { publishingText } from './publishing-text.ts';
 
 export function registerStatus(program: Command): void {
   const status = program
@@ -63,6 +64,7 @@ function statusRows(store: OpenStore, { head, totals, horizon, base, pruned, eng
     ...(status.fills.length === 0 ? [] : [['filling', fillText(status.fills)] as [string, string]]),
     ...(status.mmr === null ? [] : [['range', `${count(status.mmr.size)} nodes, root ${status.mmr.root}`] as [string, string]]),
     ...(status.cage === null ? [] : cageRows(status.cage)),
+    ...(store.publishing === null ? [] : [['copy', publishingText(store.publishing.report)] as [string, string]]),
     ['work', workText(status)],
     ['on disk', `${bytes(engine.bytes)} (${engine.kind})`],
     [

@@ -41,6 +41,16 @@ export interface PublishReport {
   readonly kept: string | null;
 }
 
+/** What of it stands in the status of a store: by name, as `unspent status --json` and `--watch --json` have it. */
+export type PublishingStatus = Pick<PublishReport, 'target' | 'form' | 'state' | 'height' | 'lag' | 'lastError'>;
+
+/** Null: nothing is published from here. */
+export function publishingStatus(publishing: Publishing | null): PublishingStatus | null {
+  if (publishing === null) return null;
+  const { target, form, state, height, lag, lastError } = publishing.report;
+  return { target, form, state, height, lag, lastError };
+}
+
 /** What a store knows of who publishes it. */
 export interface Publishing {
   readonly report: PublishReport;

@@ -7,6 +7,7 @@ import { type PointJson, renderPoint } from '../query/render.ts';
 import type { FillProgress } from '../state/fill.ts';
 import type { Head } from '../state/head.ts';
 import type { SettingValue } from '../util/setting.ts';
+import { type PublishingStatus, publishingStatus } from './publishing.ts';
 import type { OpenStore, StoreStatus } from './store.ts';
 import type { CageSummary } from './summary.ts';
 
@@ -52,6 +53,8 @@ export interface StatusJson {
   readonly projections: readonly string[];
   /** Those of them that were switched on later and are not ready yet. */
   readonly fills: readonly FillProgress[];
+  /** The copy that is published by whoever has it open; null: none. */
+  readonly publishing: PublishingStatus | null;
   /** Which engine it has, its bytes on disk, and what the engine says of itself. */
   readonly engine: { readonly kind: string; readonly bytes: number; readonly properties: Readonly<Record<string, string>> };
   /** Rows of each column, as the engine estimates them. */
@@ -69,6 +72,7 @@ export function statusJson(store: OpenStore, { head, totals, horizon, base, prun
     value: totals?.value.toString() ?? null,
     missingInputs: totals?.missing ?? null,
     pruned: { spentOutputs: pruned.spent, deltas: pruned.deltas },
+    publishing: publishingStatus(store.publishing),
     engine: { kind: engine.kind, bytes: engine.bytes, properties: engine.properties },
   };
 }

@@ -31,7 +31,7 @@ test('preview in PostgreSQL, block by block', { skip: withoutPostgres || needsFi
     { columns, sql: `${sql}&partition=500`, fresh: `${fresh}&partition=500` },
     checkpoints.slice(FIRST, FIRST + CHECKPOINTS),
     new Random(TEST_SEED),
-    3,
+    { compareEvery: 3, oneByOne: 5 },
   );
   assert.ok(counts.undone > 0 && counts.blocks > 1000, JSON.stringify(counts));
   t.diagnostic(JSON.stringify(counts));

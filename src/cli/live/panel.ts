@@ -5,6 +5,7 @@
  */
 import type { LiveSample } from '../../store/live/sample.ts';
 import { bytes, count, counted, duration, rate } from '../format.ts';
+import { publishingText } from '../publishing-text.ts';
 import { fit, type Style, widthOf } from '../terminal/style.ts';
 import { bar, chart } from './chart.ts';
 
@@ -74,6 +75,7 @@ function longRows(sample: LiveSample, options: PanelOptions): Row[] {
     ['horizon', horizonText(sample)],
     ['rollbacks', rollbackText(sample, options)],
     ...fillRows(sample, options),
+    ...copyRows(sample),
     ...nodeRows(sample, options),
     ['memory', `${holder === null ? '-' : bytes(holder.memoryBytes)}, ${bytes(sample.diskBytes)} on disk`],
     ...(holder === null
@@ -94,9 +96,14 @@ function shortRows(sample: LiveSample, options: PanelOptions): Row[] {
     ['unspent', unspentText(sample)],
     ['rollbacks', `${rollbackText(sample, options)}; horizon ${horizonText(sample)}`],
     ...fillRows(sample, options),
+    ...copyRows(sample),
     ...(sample.state === 'following' ? [] : nodeRows(sample, options)),
     ['uses', `${memory}${bytes(sample.diskBytes)} on disk${holder?.url == null ? '' : `; page ${options.style.cyan(holder.url)}`}`],
   ];
+}
+
+function copyRows({ publishing }: LiveSample): Row[] {
+  return publishing === null ? [] : [['copy', publishingText(publishing)]];
 }
 
 function tipText({ tip, network: _, sourceTip }: LiveSample): string {

@@ -133,7 +133,8 @@ function lineView({ output, settings }: Context): View {
   };
 }
 
-function plainLine({ time, network, state, tip, lagBlocks, blocksPerSecond, utxos, process: holder, rollbacks }: LiveSample): string {
+function plainLine(sample: LiveSample): string {
+  const { time, network, state, tip, lagBlocks, blocksPerSecond, utxos, process: holder, rollbacks, publishing } = sample;
   const parts = [
     `${network} ${state}`,
     tip === null ? 'no block yet' : `height ${count(tip.height)}`,
@@ -141,6 +142,7 @@ function plainLine({ time, network, state, tip, lagBlocks, blocksPerSecond, utxo
     `${rate(blocksPerSecond)} blocks/s`,
     ...(utxos === null ? [] : [`${count(utxos)} unspent`]),
     `${count(rollbacks)} rollbacks`,
+    ...(publishing === null ? [] : [`copy ${publishing.state}, ${count(publishing.lag)} behind`]),
     ...(holder === null ? [] : [bytes(holder.memoryBytes), holder.url ?? 'not served']),
   ];
   return `${time} ${parts.join(', ')}`;

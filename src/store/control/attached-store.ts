@@ -24,6 +24,7 @@ export async function attachStore({
   config,
   projections,
   fold: options,
+  publishing,
 }: StoreParcel): Promise<OpenStore> {
   const engine = pinnedEngine(await attachEngine(handle, columns));
   try {
@@ -32,7 +33,9 @@ export async function attachStore({
     const fills = new Fills(engine, shape.projections);
     const fold = new Fold(engine, network.ledger, fills.projections, options);
     const nothing = { ignored: [], made: null, unclosed: null };
-    return new OpenStore({ ...nothing, data, network, config, engine, fold, fills, shape, table: PROJECTIONS });
+    const store = new OpenStore({ ...nothing, data, network, config, engine, fold, fills, shape, table: PROJECTIONS });
+    store.publishing = publishing;
+    return store;
   } catch (error) {
     await engine.close();
     throw error;

@@ -15,6 +15,7 @@ import type { Point } from '../../ledgers/ledger.ts';
 import type { FoldOptions } from '../../state/fold.ts';
 import { type Failure, failureOf } from '../../util/failure.ts';
 import { PIN_HOLD_MS } from '../../util/limits.ts';
+import type { Publishing } from '../publishing.ts';
 import type { OpenStore } from '../store.ts';
 import { changesOf, type PinnedBlock, pinBlock, type StoreChanges } from './changes.ts';
 import type { CommandOutput, CommandRequest } from './protocol.ts';
@@ -29,6 +30,8 @@ export interface StoreParcel {
   readonly config: Config;
   readonly projections: readonly string[];
   readonly fold: FoldOptions;
+  /** As it was when the command came. */
+  readonly publishing: Publishing | null;
 }
 
 export interface CommandThreadData {

@@ -190,7 +190,7 @@ function refuse(socket: Socket, error: unknown): void {
   socket.resume();
 }
 
-function parcelOf({ engine, network, fold, config, data }: OpenStore): StoreParcel {
+function parcelOf({ engine, network, fold, config, data, publishing }: OpenStore): StoreParcel {
   const { handle } = engine as Partial<OwnedEngine>;
   const projections = fold.projections.map(({ name }) => name);
   const own = projections.filter((name) => !PROJECTIONS.some((entry) => entry.name === name));
@@ -199,5 +199,14 @@ function parcelOf({ engine, network, fold, config, data }: OpenStore): StoreParc
     throw new UnspentError('UNSUPPORTED', `process ${process.pid} has the store open with ${what} of its own: commands cannot read it`);
   }
   const { name, parameters } = network;
-  return { handle, columns: engine.columns, data, network: { name, parameters }, config, projections, fold: fold.options };
+  return {
+    handle,
+    columns: engine.columns,
+    data,
+    network: { name, parameters },
+    config,
+    projections,
+    fold: fold.options,
+    publishing: publishing === null ? null : { report: publishing.report },
+  };
 }

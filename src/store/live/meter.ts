@@ -9,6 +9,7 @@ import type { PeerStatus } from '../../sources/peer.ts';
 import type { AppliedCounts, FoldWatcher } from '../../state/fold.ts';
 import { LIVE_DISK_MS, LIVE_RATE_MS, LIVE_RECENT_BLOCKS } from '../../util/limits.ts';
 import { withoutSecret } from '../../util/secret.ts';
+import { publishingStatus } from '../publishing.ts';
 import type { OpenStore } from '../store.ts';
 import type { LiveSample, RecentBlock } from './sample.ts';
 
@@ -102,6 +103,7 @@ export class LiveMeter implements FoldWatcher {
       lastRollback: this.lastRollback,
       fills: store.fills().map(({ projection, done }) => ({ projection, done })),
       diskBytes: this.diskBytes(),
+      publishing: publishingStatus(store.publishing),
     };
   }
 

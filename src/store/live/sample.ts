@@ -4,6 +4,8 @@
  * second, for its own terminal or for another process that watches.
  */
 
+import type { PublishingStatus } from '../publishing.ts';
+
 /** A block of the newest ones. */
 export interface RecentBlock {
   readonly height: number;
@@ -55,6 +57,8 @@ export interface LiveSample {
   readonly lastRollback: { readonly time: string; readonly undone: number; readonly height: number | null } | null;
   readonly fills: readonly { readonly projection: string; readonly done: number }[];
   readonly diskBytes: number;
+  /** The copy that is published from here; null: none. */
+  readonly publishing: PublishingStatus | null;
   /** Newest last. */
   readonly recent: readonly RecentBlock[];
 }

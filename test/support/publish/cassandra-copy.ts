@@ -10,6 +10,8 @@ import { toHex } from '../../../src/util/bytes.ts';
 interface CassandraCopyHead {
   readonly seq: number;
   readonly epoch: number;
+  readonly height: number | null;
+  readonly hash: string | null;
   readonly version: bigint;
   readonly generation: bigint;
   /** What was useless up to that version is gone. */
@@ -61,11 +63,13 @@ export class CassandraCopyReader {
     const { rows } = await this.client.execute('SELECT * FROM head WHERE one = 0', [], {
       consistency: cassandra.types.consistencies.serial,
     });
-    const [{ seq, epoch, version, generation, removed, utxos, value, complete, identity }] = rows;
+    const [{ seq, epoch, height, hash, version, generation, removed, utxos, value, complete, identity }] = rows;
     const columns = identity === null ? [] : (JSON.parse(identity).columns as { name: string }[]).map(({ name }) => name);
     return {
       seq: Number(seq),
       epoch: Number(epoch),
+      height: height === null ? null : Number(height),
+      hash: hash === null ? null : toHex(hash),
       version,
       generation,
       removed,

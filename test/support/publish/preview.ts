@@ -16,8 +16,9 @@ import { readPruned } from '../../../src/state/pruned.ts';
 import type { OpenStore } from '../../../src/store/store.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { assertCheckpoint, type Checkpoint, chunks } from '../../oracle/oracle.ts';
-import { assertSameDump, dump } from '../harness.ts';
+import { assertSameDump, type Dump, dump } from '../harness.ts';
 import { until } from '../patience.ts';
+import { CassandraCopyReader } from './cassandra-copy.ts';
 import { CopyReader } from './postgres-copy.ts';
 import { assertSameTables, freshTables, SqlCopy } from './sql-copy.ts';
 
@@ -28,13 +29,21 @@ export interface PreviewCopies {
   readonly sql: string;
   /** Of another copy for people, which begins anew at the end. */
   readonly fresh: string;
+  /** Of columns in Cassandra, where there is one. */
+  readonly cassandra?: string | undefined;
+}
+
+export interface PreviewPlan {
+  /** Every so many checkpoints the copies are read. */
+  readonly compareEvery: number;
+  /** So many blocks before the last checkpoint, each is waited for. */
+  readonly oneByOne: number;
 }
 
 export interface PreviewCounts {
   checkpoints: number;
   blocks: number;
   undone: number;
-  snapshots: number;
 }
 
 /** The digest of lines `<txid>#<index> <value>`, in ascending order of the name. */
@@ -52,16 +61,31 @@ interface FoundHead {
   readonly digest: string;
 }
 
+/** Of the dump of a copy of columns. */
+function digestOfColumns(columns: Dump): string {
+  const lines = (columns.get(UNSPENT) ?? assert.fail()).map((row) => {
+    const [key, value] = row.split(' ').map((text) => Buffer.from(text, 'hex'));
+    return [`${toHex(key, 0, 32)}#${key.readUInt32BE(32)}`, String(value.readBigUInt64BE(AT.value))] as const;
+  });
+  return digestOfLines(lines);
+}
+
 async function readColumns(url: string): Promise<FoundHead> {
   const reader = await CopyReader.open(url);
   try {
     return await reader.read(async (head) => {
-      const rows = (await reader.dump(head, [UNSPENT])).get(UNSPENT) ?? assert.fail();
-      const lines = rows.map((row) => {
-        const [key, value] = row.split(' ').map((text) => Buffer.from(text, 'hex'));
-        return [`${toHex(key, 0, 32)}#${key.readUInt32BE(32)}`, String(value.readBigUInt64BE(AT.value))] as const;
-      });
-      return { ...head, value: String(head.value), digest: digestOfLines(lines) };
+      return { ...head, value: String(head.value), digest: digestOfColumns(await reader.dump(head, [UNSPENT])) };
+    });
+  } finally {
+    await reader.close();
+  }
+}
+
+async function readCassandra(url: string): Promise<FoundHead> {
+  const reader = await CassandraCopyReader.open(url);
+  try {
+    return await reader.read(async (head) => {
+      return { ...head, value: String(head.value), digest: digestOfColumns(await reader.dump(head, [UNSPENT])) };
     });
   } finally {
     await reader.close();
@@ -107,32 +131,40 @@ async function assertCopy(read: () => Promise<FoundHead>, expected: Required<Che
 /** From where the store is over these checkpoints; before the last, and by chance before others, the chain is taken back and followed again. */
 export async function publishPreview(
   store: OpenStore,
-  { columns, sql, fresh }: PreviewCopies,
+  copies: PreviewCopies,
   checkpoints: readonly Required<Checkpoint>[],
   random: Random,
-  compareEvery: number,
+  { compareEvery, oneByOne }: PreviewPlan,
 ): Promise<PreviewCounts> {
+  const { columns, sql, cassandra } = copies;
   const threads = [await startPublishing(store, columns, 'columns'), await startPublishing(store, sql, 'sql')];
+  if (cassandra !== undefined) threads.push(await startPublishing(store, cassandra, 'columns'));
   const isThere = ({ report }: PublishThread, { blockNo }: Required<Checkpoint>): boolean => {
     assert.notEqual(report.state, 'stopped', String(report.lastError));
     return report.state === 'publishing' && report.height === blockNo && report.lag === 0;
   };
   const published = (at: Required<Checkpoint>): Promise<void> =>
-    until(() => threads.every((thread) => isThere(thread, at)), `both copies are at ${at.at}`);
+    until(() => threads.every((thread) => isThere(thread, at)), `all copies are at ${at.at}`);
   const assertCopies = async (at: Required<Checkpoint>): Promise<void> => {
     await published(at);
-    await Promise.all([assertCopy(() => readColumns(columns), at, 'columns'), assertCopy(() => readTables(sql), at, 'sql')]);
+    await Promise.all([
+      assertCopy(() => readColumns(columns), at, 'columns'),
+      assertCopy(() => readTables(sql), at, 'sql'),
+      ...(cassandra === undefined ? [] : [assertCopy(() => readCassandra(cassandra), at, 'columns in Cassandra')]),
+    ]);
   };
   const follow = ({ slot }: Required<Checkpoint>) => store.follow(chunks(SOURCE), { until: { kind: 'slot', slot } });
   try {
     for (const [i, checkpoint] of checkpoints.entries()) {
-      await follow(checkpoint);
       const isLast = i === checkpoints.length - 1;
+      if (isLast) await blockByBlock(store, threads, checkpoint.blockNo - oneByOne, checkpoint.blockNo);
+      await follow(checkpoint);
+      // A copy that falls behind what the store still knows would begin anew, and none may.
+      await published(checkpoint);
       if (i > 0 && (isLast || random.chance(0.5))) {
         const back = checkpoints[Math.max(0, i - 1 - random.int(3))];
-        // What is undone may have been published, in part or not at all; the last time all of it.
-        if (isLast || random.chance(0.5)) await published(checkpoint);
         store.rollback(store.locate(back.hash));
+        // What is undone then may have been published, in part or not at all.
         if (random.chance(0.5)) await assertCopies(back);
         await follow(checkpoint);
       }
@@ -140,21 +172,41 @@ export async function publishPreview(
       assertCheckpoint(store, checkpoint);
       await assertCopies(checkpoint);
     }
-    await assertWhole(store, columns, sql, fresh);
+    await assertWhole(store, copies);
+    for (const { report } of threads) assert.equal(report.snapshots, 1, `${report.target} was never begun anew`);
     const sum = (of: (thread: PublishThread) => number): number => threads.reduce((total, thread) => total + of(thread), 0);
     return {
       checkpoints: checkpoints.length,
       blocks: sum(({ report }) => report.blocks),
       undone: sum(({ report }) => report.undone),
-      snapshots: sum(({ report }) => report.snapshots),
     };
   } finally {
     for (const thread of threads) await thread.close();
   }
 }
 
+/** Each of these blocks is waited for in every copy before the next one comes. */
+async function blockByBlock(store: OpenStore, threads: readonly PublishThread[], from: number, to: number): Promise<void> {
+  for (let height = from + 1; height <= to; height++) {
+    await store.follow(chunks(SOURCE), { until: { kind: 'height', height } });
+    const isThere = ({ report }: PublishThread): boolean => report.height === height && report.lag === 0;
+    await until(() => threads.every(isThere), `all copies are at height ${height}`);
+  }
+}
+
+async function assertWholeCassandra(store: OpenStore, url: string): Promise<void> {
+  const reader = await CassandraCopyReader.open(url);
+  try {
+    const names = store.engine.columns.map(({ name }) => name);
+    assertSameDump(await reader.dump(await reader.head(), names), dump(store.engine), 'all columns in Cassandra');
+  } finally {
+    await reader.close();
+  }
+}
+
 /** Every column byte for byte, and every table as a copy has it that begins now. */
-async function assertWhole(store: OpenStore, columns: string, sql: string, fresh: string): Promise<void> {
+async function assertWhole(store: OpenStore, { columns, sql, fresh, cassandra }: PreviewCopies): Promise<void> {
+  if (cassandra !== undefined) await assertWholeCassandra(store, cassandra);
   const reader = await CopyReader.open(columns);
   try {
     await reader.check();

@@ -116,7 +116,8 @@ export function assertSameTables(
   assert.deepEqual([...found.keys()], [...wanted.keys()], what);
   for (const [table, rows] of wanted) {
     const own = found.get(table) ?? [];
-    const [more, less] = [own.filter((row) => !rows.includes(row)), rows.filter((row) => !own.includes(row))];
+    const [all, ours] = [new Set(rows), new Set(own)];
+    const [more, less] = [own.filter((row) => !all.has(row)), rows.filter((row) => !ours.has(row))];
     assert.deepEqual([more.slice(0, 3), less.slice(0, 3)], [[], []], `${what}: ${table}`);
     assert.equal(own.length, rows.length, `${what}: ${table}`);
   }
