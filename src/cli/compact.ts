@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import { type CompactResult, compactDirectory } from '../store/compact.ts';
 import { UnspentError } from '../util/errors.ts';
+import { COMPACT_PRUNED_ROWS_MIN, COMPACT_UNDONE_BLOCKS_MIN } from '../util/limits.ts';
 import { type Context, stoppable } from './context.ts';
 import { bytes, duration } from './format.ts';
 import { onAbort } from './interrupt.ts';
@@ -31,8 +32,25 @@ This command has all levels merged now; nobody else may have the store open. It 
     );
 }
 
+/** What a command has forgotten in a store. */
+export interface Forgotten {
+  readonly prunedRows: number;
+  readonly undoneBlocks: number;
+}
+
+/** So much of either is worth it. */
+const COMPACT_FROM: Forgotten = { prunedRows: COMPACT_PRUNED_ROWS_MIN, undoneBlocks: COMPACT_UNDONE_BLOCKS_MIN };
+
+/** At the end of a command that has forgotten so much, unless another process goes on with the store. Throws INTERRUPTED. */
+export async function compactAfter(context: Context, { prunedRows = 0, undoneBlocks = 0 }: Partial<Forgotten>): Promise<void> {
+  const { ownsStore, compactFrom: from = COMPACT_FROM, output } = context;
+  if (!ownsStore || (prunedRows < from.prunedRows && undoneBlocks < from.undoneBlocks)) return;
+  const { before, after } = await compactStore(context);
+  if (!output.quiet && !output.json) output.line(`compacted: ${bytes(before)} before, ${bytes(after)} now`);
+}
+
 /** The store must be closed. Throws INTERRUPTED. */
-export async function compactStore({ settings, progress, stop }: Context): Promise<CompactResult> {
+async function compactStore({ settings, progress, stop }: Context): Promise<CompactResult> {
   const line = progress();
   onAbort(stop, () => line.note('stopping; once more to end at once'));
   try {

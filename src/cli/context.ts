@@ -11,6 +11,7 @@ import { assert, isUnspentError, UnspentError } from '../util/errors.ts';
 import { CONTROL_LOOK_MS, CONTROL_LOOKS_MAX } from '../util/limits.ts';
 import type { Log } from '../util/log.ts';
 import { pause } from '../util/pause.ts';
+import type { Forgotten } from './compact.ts';
 import type { FailureOptions } from './failure.ts';
 import { isAnswered } from './held/answered.ts';
 import { AnsweredByHolder, askHolder } from './held/ask-holder.ts';
@@ -27,6 +28,8 @@ export interface Surroundings extends OutputStreams {
   readonly env: NodeJS.ProcessEnv;
   /** Where a command is run for another process, which asked the one that has the store open. */
   readonly held?: HeldSurroundings;
+  /** How much a command must have forgotten to compact the store at its end. Default: the limits. */
+  readonly compactFrom?: Forgotten;
 }
 
 export interface Context {
@@ -42,6 +45,7 @@ export interface Context {
   readonly cwd: string;
   /** False: the command is run for another process, by the one that has the store open and goes on with it. */
   readonly ownsStore: boolean;
+  readonly compactFrom: Forgotten | undefined;
   /** Aborted when a signal asks to stop; never for a command that is not stoppable, which the signal ends. */
   readonly stop: AbortSignal;
   progress(): ProgressLine;
@@ -129,6 +133,7 @@ function contextOf(command: Command, stop: AbortSignal, goesOn: boolean): Contex
     progress: () => heedStop(createProgress(output.quiet, terminal), held),
     withStore: (body, more = {}) => useStore(output, { ...usual, ...more }, body),
     ownsStore: held === undefined,
+    compactFrom: surroundings.compactFrom,
     async askStore(body, more = {}) {
       assert(isAnswered(commandPath(command)), `'${commandPath(command)}' asks for a store, so whoever has it open must answer it`);
       if (held !== undefined) return held.useStore(body, output, more.windows === true);

@@ -6,8 +6,7 @@ import type { Command } from 'commander';
 import { renderPoint } from '../query/render.ts';
 import type { StoreChanges } from '../store/control/changes.ts';
 import type { OpenStore } from '../store/store.ts';
-import { COMPACT_PRUNED_ROWS_MIN } from '../util/limits.ts';
-import { compactStore } from './compact.ts';
+import { compactAfter } from './compact.ts';
 import { action, type Context } from './context.ts';
 import { count, counted, duration, pointText } from './format.ts';
 
@@ -31,7 +30,7 @@ Examples:
 
 async function prune(context: Context): Promise<void> {
   const rows = await context.askStore((store, changes) => pruneAll(context, store, changes), { windows: true });
-  if (context.ownsStore && rows >= COMPACT_PRUNED_ROWS_MIN) await compactStore(context);
+  await compactAfter(context, { prunedRows: rows });
 }
 
 /** Rows deleted. */

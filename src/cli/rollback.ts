@@ -5,8 +5,7 @@
 import type { Command } from 'commander';
 import { parsePlace } from '../query/place.ts';
 import { renderPoint } from '../query/render.ts';
-import { COMPACT_UNDONE_BLOCKS_MIN } from '../util/limits.ts';
-import { compactStore } from './compact.ts';
+import { compactAfter } from './compact.ts';
 import { action } from './context.ts';
 import { counted, duration, pointText } from './format.ts';
 
@@ -39,7 +38,7 @@ Examples:
             output.line(`undid ${counted(undone, 'block')} in ${duration(seconds)}; now at ${pointText(head, store.network.dialect)}`);
           return undone;
         });
-        if (context.ownsStore && blocks >= COMPACT_UNDONE_BLOCKS_MIN) await compactStore(context);
+        await compactAfter(context, { undoneBlocks: blocks });
       }),
     );
 }

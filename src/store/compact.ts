@@ -61,7 +61,8 @@ async function opened(options: OpenOptions, body: Look): Promise<number> {
   try {
     const measure = (): number => store.engine.stats().bytes;
     const bytes = measure();
-    await body(measure, () => store.engine.stats().properties['rocksdb.num-running-compactions'] !== '0');
+    // Only RocksDB merges: of another engine there is nothing to wait for.
+    await body(measure, () => (store.engine.stats().properties['rocksdb.num-running-compactions'] ?? '0') !== '0');
     return bytes;
   } finally {
     await store.close();

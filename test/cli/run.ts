@@ -7,6 +7,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Surroundings } from '../../src/cli/context.ts';
 import type { TextStream } from '../../src/cli/output.ts';
 import { createProgram, runCommand } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -86,7 +87,11 @@ export function runsHere(args: readonly string[]): boolean {
   return command === 'sync' ? SOURCES_HERE.test(source) : COMMANDS_HERE.includes(command);
 }
 
-export async function unspentHere(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
+export async function unspentHere(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  more: Pick<Surroundings, 'compactFrom'> = {},
+): Promise<Result> {
   const written = { stdout: '', stderr: '' };
   const stream = (name: keyof typeof written): TextStream => ({
     write(text: string | Uint8Array) {
@@ -94,7 +99,7 @@ export async function unspentHere(args: readonly string[], env: NodeJS.ProcessEn
       return true;
     },
   });
-  const program = createProgram({ env: { ...environment, ...env }, stdout: stream('stdout'), stderr: stream('stderr') });
+  const program = createProgram({ env: { ...environment, ...env }, stdout: stream('stdout'), stderr: stream('stderr'), ...more });
   return { code: await runCommand(program, args), ...written };
 }
 
