@@ -79,9 +79,13 @@ describe('the overview', () => {
     await page.waitForLoadState('load');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const begun = performance.now();
+    const kinds = (): string[] => [...new Set(asked)].sort();
     await page.waitForTimeout(5000);
-    assert.ok(asked.length > 0 && asked.length <= 8, asked.join());
-    assert.deepEqual([...new Set(asked)].sort(), ['/api/v1/status', '/api/v1/status/history']);
+    await eventually(() => assert.deepEqual(kinds(), ['/api/v1/status', '/api/v1/status/history']));
+    // Fewer on a machine that is busy, never more.
+    const seconds = (performance.now() - begun) / 1000;
+    assert.ok(asked.length <= Math.ceil((8 * seconds) / 5), `in ${seconds} s: ${asked.join()}`);
     await close();
   });
 

@@ -10,20 +10,20 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 
 const REPEATS = Number(process.env['UNSPENT_CAMPAIGN_REPEATS'] ?? 20);
 const ONLY = new RegExp(process.env['UNSPENT_CAMPAIGN_FILES'] ?? '');
 const ROOT = join(import.meta.dirname, '../..');
 const COPIES_AT_ONCE = 3 * availableParallelism();
+/** In the file itself, or in what it imports from the tests. */
 const WAITS = /\b(until|eventually|sleep|setTimeout|once|spawn|fetch|connect|listen|newPage)\(|new (Worker|WebSocket|Running)\(/;
 /** The runner's variable would make the inner run report to the outer one; a store refuses the campaign's as settings it does not know. */
 const OURS = /^(NODE_TEST_CONTEXT|UNSPENT_CAMPAIGN_.*)$/;
-/** Their support waits for the browser. */
-const BROWSER = /^test\/browser\//;
+const IMPORTED = /from '(\.[^']*\.ts)'/g;
 const REPEATED_INSIDE = /^test\/(crash|model|soak|campaign)\//;
 
 /** Runs one file by itself; what it said, if it failed. */
@@ -54,9 +54,26 @@ async function failuresOf(file: string): Promise<readonly string[]> {
   return failures;
 }
 
+const known = new Map<string, boolean>();
+
+/** Whether that file waits for something, by itself or by the help of others. */
+function waits(file: string): boolean {
+  const before = known.get(file);
+  if (before !== undefined) return before;
+  known.set(file, false);
+  const path = join(ROOT, file);
+  // A test of imports has some as text.
+  if (!existsSync(path)) return false;
+  const text = readFileSync(path, 'utf8');
+  const imported = [...text.matchAll(IMPORTED)].map(([, to]) => relative(ROOT, resolve(ROOT, dirname(file), to)));
+  const found = WAITS.test(text) || imported.some((each) => each.startsWith('test/') && waits(each));
+  known.set(file, found);
+  return found;
+}
+
 const waiting = globSync('test/**/*.test.ts', { cwd: ROOT })
   .filter((file) => ONLY.test(file) && !REPEATED_INSIDE.test(file))
-  .filter((file) => BROWSER.test(file) || WAITS.test(readFileSync(join(ROOT, file), 'utf8')));
+  .filter(waits);
 
 for (const file of waiting) {
   test(`${file}, ${REPEATS} times, ${COPIES_AT_ONCE} at once`, async () => {

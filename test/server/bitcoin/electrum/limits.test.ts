@@ -14,7 +14,7 @@ import type { Config } from '../../../../src/config/schema.ts';
 import { isUnspentError } from '../../../../src/util/errors.ts';
 import { ELECTRUM_MESSAGE_BYTES_MAX } from '../../../../src/util/limits.ts';
 import { makeCertificate } from '../../../support/certificate.ts';
-import { until } from '../../../support/patience.ts';
+import { eventually, until } from '../../../support/patience.ts';
 import { LineClient } from './client.ts';
 import { ElectrumRig, type RigOptions, SCRIPTS, watched } from './rig.ts';
 
@@ -82,8 +82,8 @@ test('sessions, subscriptions and histories have their limits', async () => {
     await first.until((message) => 'method' in message && message.params?.[0] === c);
     assert.equal(await first.ask('blockchain.scripthash.unsubscribe', a), false);
     await second.close();
-    await sleep(20);
-    const again = await LineClient.open(rig.ports.tcp);
+    // Refused for as long as the server has not noticed.
+    const again = await eventually(() => LineClient.open(rig.ports.tcp));
     await Promise.all([first.close(), again.close()]);
   });
 });

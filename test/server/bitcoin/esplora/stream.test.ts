@@ -1,11 +1,13 @@
 /** All unspent outputs of a script that has a hundred thousand: every one, no limit, no faster than the reader. */
 import assert from 'node:assert/strict';
-import { get, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeTx, formatId } from '../../../../src/ledgers/bitcoin/index.ts';
 import { Query } from '../../../../src/query/query.ts';
 import { forgeTx } from '../../../ledgers/bitcoin/forge.ts';
+import { until } from '../../../support/patience.ts';
 import { scriptHashOf } from './model.ts';
 import { EsploraRig, LOCKS } from './rig.ts';
 
@@ -70,20 +72,21 @@ describe('a hundred thousand unspent outputs', () => {
         yield row;
       }
     });
-    const response = await new Promise<IncomingMessage>((resolve) => get(`${origin}/api${path}`, resolve));
+    const { server } = await rig.app;
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    // A connection of its own, whose other end is known.
+    const agent = new Agent();
+    const response = await new Promise<IncomingMessage>((resolve) => get(`${origin}/api${path}`, { agent }, resolve));
+    const [socket] = await accepted;
     response.pause();
-    // Buffers on the way fill first; how long that takes depends on who else is at work on this machine.
-    let waiting = -1;
-    for (let tries = 0; read !== waiting && tries < 50; tries++) {
-      waiting = read;
-      await sleep(200);
-    }
+    await until(() => socket.writableNeedDrain, 'the buffers on the way are full');
+    // What waits for the reader to take something is read when it has, and no sooner.
+    const waiting = read;
     assert.ok(waiting > 500 && waiting < EACH, `${waiting} rows were read for a reader that takes none`);
-    await sleep(100);
-    assert.equal(read, waiting);
     response.destroy();
-    await sleep(50);
+    await until(() => socket.destroyed, 'the server has noticed');
     assert.ok(read < 2 * EACH, 'nobody reads the rest');
+    agent.destroy();
   });
 
   test('nobody asked for the body of a HEAD', async () => {
