@@ -131,9 +131,9 @@ async function prune(store: SqlTxStore, statements: StatementCount, { height }: 
   );
   const chunks = Math.ceil(counters.get('prune_candidates_total') / PRUNE_DEFAULTS.chunkParents);
   return {
-    parentsPerSecond: round(result.deleted.length / seconds, 0),
-    parents: result.deleted.length,
+    parentsPerSecond: round(result.deleted / seconds, 0),
+    parents: result.deleted,
     parentsStatementsPerChunk: round((statements.count - before) / chunks, 1),
-    childReadsPerParent: round(counters.get('prune_children_verified_total') / result.deleted.length, 2),
+    childReadsPerParent: round(counters.get('prune_children_verified_total') / result.deleted, 2),
   };
 }

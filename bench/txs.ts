@@ -256,12 +256,12 @@ class PrunedStore {
     const count = (name: string): number => counters.get(name);
     return {
       candidates: count('prune_candidates_total'),
-      deleted: deleted.length,
-      keptShare: round(kept.length / (kept.length + deleted.length), 4),
-      ...watch.rates('parents', deleted.length),
-      childReadsPerParent: round(count('prune_children_verified_total') / deleted.length, 2),
+      deleted: deleted,
+      keptShare: round(kept / (kept + deleted), 4),
+      ...watch.rates('parents', deleted),
+      childReadsPerParent: round(count('prune_children_verified_total') / deleted, 2),
       childBatches: count('prune_child_batches_total'),
-      tombstonesPerParent: round(count('prune_tombstones_written_total') / deleted.length, 3),
+      tombstonesPerParent: round(count('prune_tombstones_written_total') / deleted, 3),
       megabytesBefore: round(bytes / 2 ** 20, 0),
     };
   }

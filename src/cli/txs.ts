@@ -10,8 +10,9 @@ import { needTxs, type StoreTxs } from '../store/store-txs.ts';
 import { verifyTxs } from '../store/verify/verify-txs.ts';
 import { recordDocument } from '../txstore/chain/document.ts';
 import { type BlockedTx, blockedTx, passReport } from '../txstore/chain/report.ts';
+import type { PassOutcome } from '../txstore/prune/pruner.ts';
 import type { TxRecord } from '../txstore/records.ts';
-import { UnspentError } from '../util/errors.ts';
+import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { TXS_BLOCKED_SHOWN_MAX } from '../util/limits.ts';
 import { action, type Context } from './context.ts';
 import { bytes, coins, count, counted, duration, pairs, table } from './format.ts';
@@ -69,7 +70,7 @@ async function withTxs(context: Context, body: TxsBody): Promise<void> {
 
 async function status(txs: StoreTxs, store: OpenStore, { output }: Context): Promise<void> {
   const { counters: _, durations: __, lastPass: ___, blocked: ____, gauges, ...report } = await txs.refresh();
-  const due = await txs.records.countDue(report.height);
+  const due = await txs.records.countDue(report.height, Number.MAX_SAFE_INTEGER);
   const { utxo_records: records, utxo_bytes: size } = gauges;
   if (output.json) {
     output.document({ point: renderPoint(store.fold.head, store.network.dialect), ...report, records, bytes: size, due });
@@ -129,10 +130,11 @@ async function prune(txs: StoreTxs, store: OpenStore, { output, options, progres
   const line = progress();
   line.update(() => `prune: ${count(txs.pruner.counters.get('prune_candidates_total'))} records looked at`);
   const isDry = options.dryRun === true;
-  const result = isDry ? await dryRun(txs, height) : passReport(await txs.pass());
+  const outcome = isDry ? await dryRun(txs) : await txs.pass();
   line.done();
   const seconds = (performance.now() - started) / 1000;
-  if (result.error !== null) throw new UnspentError('STORE_DAMAGED', `the pass was aborted: ${result.error}`);
+  if (outcome.end === 'aborted') throw aborted(outcome.error);
+  const result = passReport(outcome);
   if (output.json) output.document({ ...result, dryRun: isDry, seconds });
   else if (result.reason !== null) output.line(`skipped: ${result.reason} (height ${count(height)})`);
   else
@@ -141,19 +143,24 @@ async function prune(txs: StoreTxs, store: OpenStore, { output, options, progres
     );
 }
 
-async function dryRun(txs: StoreTxs, height: number): Promise<ReturnType<typeof passReport>> {
-  const { end, deleted, kept } = await txs.look();
-  return { height, end, reason: null, deleted: deleted.length, kept: kept.length, error: null };
+async function dryRun(txs: StoreTxs): Promise<PassOutcome> {
+  const { height, deleted, kept } = await txs.look();
+  return { height, end: 'completed', reason: null, deleted, kept, error: null };
+}
+
+/** With the code of what went wrong: a database that does not answer is no damage. */
+function aborted(error: unknown): unknown {
+  if (!isUnspentError(error)) return error;
+  return new UnspentError(error.code, `the pass was aborted: ${error.message}`, error.meta, error);
 }
 
 async function blocked(txs: StoreTxs, store: OpenStore, { output, options }: Context): Promise<void> {
-  const { kept } = await txs.look();
+  const { kept, blocked: all } = await txs.look();
   const limit = Number(options.limit);
   if (!Number.isInteger(limit) || limit < 1) throw new UnspentError('USAGE', `--limit is a number from 1 on, not '${options.limit}'`);
-  const all = kept.toSorted((a, b) => a.since - b.since);
   const shown = all.slice(0, limit).map((each) => blockedTx(each, store.network.dialect.formatId));
-  if (output.json) output.document({ height: store.fold.head?.height ?? 0, count: all.length, blocked: shown });
-  else output.line(all.length === 0 ? 'nothing that is due is blocked' : blockedTable(shown));
+  if (output.json) output.document({ height: store.fold.head?.height ?? 0, count: kept, blocked: shown });
+  else output.line(kept === 0 ? 'nothing that is due is blocked' : blockedTable(shown));
 }
 
 function blockedTable(shown: readonly BlockedTx[]): string {

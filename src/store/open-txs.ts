@@ -24,6 +24,7 @@ export function embeddedTxs(store: RecordsOwner): StoreTxs {
   const { config, fold } = store;
   const records = new ChainTxStore(fold.engine, txsSettings(config.txs), {
     raiseHorizon: (height) => fold.raiseHorizon(height),
+    headHeight: () => fold.head?.height ?? 0,
     boundsHistory: boundsHistory(config),
   });
   return new StoreTxs(store, { kind: 'embedded', records });

@@ -6,7 +6,9 @@
 import { watchDivergence } from './cardano/cage-divergence.ts';
 import type { OpenStore } from './store.ts';
 
-const REMARKS = [watchDivergence];
+const watchPruning = ({ txs }: OpenStore, tell: (line: string) => void): (() => void) => txs?.onRemark(tell) ?? (() => {});
+
+const REMARKS = [watchDivergence, watchPruning];
 
 /** Begins to tell; returns how to stop. */
 export function watchRemarks(store: OpenStore, tell: (line: string) => void): () => void {

@@ -11,17 +11,19 @@ import type { ChainRecords, FedRecords } from '../txstore/chain/chain-records.ts
 import type { ChainTxStore } from '../txstore/chain/chain-store.ts';
 import { type ChainTx, relayedTx } from '../txstore/chain/chain-txs.ts';
 import { findRecord } from '../txstore/chain/document.ts';
-import { blockedTx, durationReports, passReport, type TxsReport } from '../txstore/chain/report.ts';
+import { backlogText, blockedTx, durationReports, errorText, missingText, passReport, type TxsReport } from '../txstore/chain/report.ts';
 import { type IndexDifference, rebuildIndexes } from '../txstore/embedded/indexes.ts';
+import { BlockedParents } from '../txstore/prune/blocked.ts';
+import type { KeptParent } from '../txstore/prune/chunk.ts';
 import { PruneCounters } from '../txstore/prune/counters.ts';
 import { type PassResult, runPass } from '../txstore/prune/pass.ts';
 import { type PassOutcome, Pruner } from '../txstore/prune/pruner.ts';
 import { type PassSettings, PRUNE_DEFAULTS } from '../txstore/prune/settings.ts';
 import type { TxRecord } from '../txstore/records.ts';
-import type { ChainConditions } from '../txstore/rules/gates.ts';
+import { allowedHeight, type ChainConditions } from '../txstore/rules/gates.ts';
 import { toHex } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
-import { READY_BLOCKS_BEHIND_MAX, TXS_BLOCKED_SHOWN_MAX, TXS_CHUNK_PARENTS } from '../util/limits.ts';
+import { PRUNE_BLOCKED_MAX, READY_BLOCKS_BEHIND_MAX, TXS_BLOCKED_SHOWN_MAX, TXS_CHUNK_PARENTS } from '../util/limits.ts';
 import { runBoth } from '../util/run-both.ts';
 import { switchText } from '../util/setting.ts';
 import type { OpenStore } from './store.ts';
@@ -45,6 +47,7 @@ export class StoreTxs implements FoldWatcher {
   #mempool: Set<string> | null = null;
   #wake: () => void = () => {};
   #report: TxsReport | null = null;
+  readonly #listeners = new Set<(line: string) => void>();
 
   constructor(store: RecordsOwner, place: TxsPlace) {
     this.#store = store;
@@ -56,6 +59,8 @@ export class StoreTxs implements FoldWatcher {
       settings: this.#passSettings(store.config.txs.dryRun),
       conditions: async () => this.conditions(),
       persistedHeights: async () => store.consumers.list().map(({ height }) => height),
+      onBacklog: (report) => this.#tell(backlogText(report)),
+      onMissing: (pairs) => this.#tell(missingText(pairs, store.network.dialect.formatId)),
     });
   }
 
@@ -63,17 +68,30 @@ export class StoreTxs implements FoldWatcher {
     return this.place.records;
   }
 
-  /** As of the last pass, or of the opening; null: nobody has asked yet. */
+  /** Whoever is told what an operator should hear of, in one line. Returns what ends it. */
+  onRemark(listener: (line: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #tell(line: string): void {
+    for (const listener of this.#listeners) listener(line);
+  }
+
+  /** As of the last pass, or of the opening, and as it is now where nobody has to be asked; null: nobody has asked yet. */
   get report(): TxsReport | null {
-    return this.#report === null ? null : { ...this.#report, ...this.#now() };
+    if (this.#report === null) return null;
+    const gauges = { ...this.#report.gauges, ...this.pruner.current };
+    return { ...this.#report, ...this.#now(), gauges };
   }
 
   /** What is known without asking the records. */
-  #now(): Pick<TxsReport, 'height' | 'feedFailure' | 'consumers'> {
+  #now(): Pick<TxsReport, 'height' | 'feedFailure' | 'consumers' | 'state'> {
     const { retention } = this.records.settings;
     const consumers = this.#store.consumers.list();
     return {
       height: this.#height,
+      state: this.pruner.backlogState,
       feedFailure: this.#feed?.failure?.message ?? null,
       consumers: consumers.map(({ name, height }) => ({ name, height, allows: height === 0 ? null : height + retention })),
     };
@@ -119,32 +137,60 @@ export class StoreTxs implements FoldWatcher {
       );
   }
 
-  /** Each pass is a number of short turns; blocks and readers get theirs in between. */
+  /**
+   * Each pass is a number of short turns; blocks and readers get theirs in between. Every new height is asked for at once,
+   * so that it is known how far a long pass is behind; of those that wait the newest runs next.
+   */
   async #runPasses(signal: AbortSignal): Promise<void> {
     const { fold } = this.#store;
+    const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+    failed.catch(() => {});
+    const passes = new Set<Promise<void>>();
     fold.watchers.add(this);
     const stopListening = this.#feed?.onMove(() => this.#wake());
     const stop = (): void => this.#wake();
     signal.addEventListener('abort', stop);
     try {
-      for (let done = 0; !signal.aborted; ) {
+      for (let asked = 0; !signal.aborted; ) {
         const height = this.#height;
-        if (height > 0 && height !== done) await this.#passAndLook();
-        done = height;
-        if (!signal.aborted && this.#height === done) await new Promise<void>((resolve) => (this.#wake = resolve));
+        if (height > 0 && height !== asked) {
+          await this.#unlessBusy(() => this.#giveUp());
+          const pass: Promise<void> = this.#passAndLook(height)
+            .catch(fail)
+            .finally(() => passes.delete(pass));
+          passes.add(pass);
+        }
+        asked = height;
+        if (!signal.aborted && this.#height === asked) await Promise.race([this.#nextBlock(), failed]);
       }
     } finally {
       signal.removeEventListener('abort', stop);
       stopListening?.();
       fold.watchers.delete(this);
+      await Promise.all(passes);
     }
+    // A pass that failed while the loop ended has rejected it, and nothing waits for that any more.
+    await Promise.race([failed, Promise.resolve()]);
+  }
+
+  #nextBlock(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  /** While the chain catches up nothing is deleted, and what is due grows: nobody counts it then. */
+  async #passAndLook(height: number): Promise<void> {
+    await this.#unlessBusy(async () => {
+      const { end, reason, error } = await this.pruner.prune(height);
+      if (end === 'aborted') this.#tell(`pruning: the pass at height ${height} was aborted: ${errorText(error)}`);
+      if (end === 'cancelled' || (reason === 'catch_up' && this.#report !== null)) return;
+      await this.refresh();
+    });
   }
 
   /** A database that does not answer is the affair of the feed; the next pass comes with the next block. */
-  async #passAndLook(): Promise<void> {
+  async #unlessBusy(body: () => Promise<void>): Promise<void> {
     try {
-      await this.pass();
-      await this.refresh();
+      await body();
     } catch (error) {
       if (this.#feed === null || !isUnspentError(error, 'DATABASE_BUSY')) throw error;
     }
@@ -180,12 +226,21 @@ export class StoreTxs implements FoldWatcher {
     return this.pruner.prune(this.#height);
   }
 
-  /** What a pass would do now, whatever the gates say. Changes nothing. */
-  async look(): Promise<PassResult> {
+  /**
+   * What a pass would do now, whatever the gates say but as far as consumers let it. Changes nothing. `kept`: those that
+   * are due longest, a bounded number.
+   */
+  async look(): Promise<TxsLook> {
+    const { settings } = this.records;
     const height = this.#height;
-    const heights = { requested: height, allowed: height, window: this.records.settings.window };
-    const settings = this.#passSettings(true);
-    return runPass({ store: this.records, settings, heights, counters: new PruneCounters(), now: () => performance.now() });
+    const persisted = this.#store.consumers.list().map((consumer) => consumer.height);
+    const heights = { requested: height, allowed: allowedHeight(height, persisted, settings.retention), window: settings.window };
+    const context = { store: this.records, heights, counters: new PruneCounters(), now: () => performance.now() };
+    const blocked = new BlockedParents();
+    blocked.begin(false);
+    // What is due longest comes first, so that the bound cuts off the others.
+    const pass = await runPass({ ...context, settings: this.#passSettings(true) }, { onDecided: (result) => blocked.add(result) });
+    return { ...pass, height, blocked: blocked.list(PRUNE_BLOCKED_MAX) };
   }
 
   async #giveUp(): Promise<void> {
@@ -226,7 +281,6 @@ export class StoreTxs implements FoldWatcher {
       ...records.settings,
       place: this.place.kind,
       ...this.#now(),
-      state: pruner.backlogState,
       completed: progress.lastCompleted,
       prunedHeight: progress.prunedHeight,
       gauges,
@@ -252,6 +306,11 @@ export class StoreTxs implements FoldWatcher {
   async close(): Promise<void> {
     if (this.#feed !== null) await this.records.close();
   }
+}
+
+export interface TxsLook extends PassResult {
+  readonly height: number;
+  readonly blocked: readonly KeptParent[];
 }
 
 /** Throws UNSUPPORTED where the store keeps no records of transactions. */

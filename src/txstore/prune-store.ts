@@ -9,8 +9,8 @@ import type { PruneHeights } from './rules/verdict.ts';
 export interface PrunableStore {
   /** Records with `deleteAtHeight` up to this height, in the order of that height and then of the id. */
   dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly DueParent[]>;
-  /** How many of those there are. */
-  countDue(height: number): Promise<number>;
+  /** How many of those there are, counted up to `limit`. */
+  countDue(height: number, limit: number): Promise<number>;
   /** In the order of what is due, null where there is none. */
   readParents(due: readonly Pick<DueParent, 'txId'>[]): Promise<readonly (PruneParent | null)[]>;
   /** In the order of the ids. */

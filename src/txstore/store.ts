@@ -82,8 +82,8 @@ export interface TxStore extends PrunableStore {
   batchGet(txIds: readonly Uint8Array[]): Promise<readonly (TxRecord | null)[]>;
   /** Oldest first, then by id. */
   iterateUnmined(): AsyncIterable<UnminedTx>;
-  /** Unmined since that height or earlier; oldest first, then by id. */
-  queryOldUnmined(cutoff: number, limit: number): Promise<readonly UnminedTx[]>;
+  /** Unmined since that height or earlier, those behind `after`; oldest first, then by id. */
+  queryOldUnmined(cutoff: number, limit: number, after?: UnminedTx | null): Promise<readonly UnminedTx[]>;
   stats(): Promise<TxStoreStats>;
   close(): Promise<void>;
 }

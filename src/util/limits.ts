@@ -791,6 +791,9 @@ export const PRUNE_UNMINED_BATCH = 1000;
 export const PRUNE_HISTORY_MAX = 1000;
 export const PRUNE_BLOCKED_MAX = 10_000;
 
+/** Due records up to which they are counted for the figures after a pass: some tenth of a second on the thread of the fold. */
+export const PRUNE_BACKLOG_COUNTED_MAX = 100_000;
+
 /** Milliseconds between two reports that pruning is still behind. */
 export const PRUNE_REPORT_MS = 60_000;
 
@@ -799,6 +802,8 @@ export const TXS_CHUNK_PARENTS = 100;
 
 /** Transactions in no block that are given up together. */
 export const TXS_FORGET_MAX = 200;
+/** Transactions in no block that are looked at after a block for those that nobody waits for; the next block goes on behind them. */
+export const TXS_FORGET_LOOKED_MAX = 1000;
 
 /** Faults that a verification lists; it counts all of them. */
 export const VERIFY_FAULTS_KEPT = 20;

@@ -27,7 +27,7 @@ import { contentOf, fillIndexes } from './support/changes.ts';
 import { openEmbedded, SMALL_CACHE_BYTES } from './support/embedded.ts';
 import { refusedHalfWay } from './support/refused.ts';
 import { removalThatFails, removedInPlace } from './support/removed-in-place.ts';
-import { blockAt, idOf, SETTINGS, TxWorld } from './support/world.ts';
+import { blockAt, idOf, nameOf, SETTINGS, TxWorld } from './support/world.ts';
 
 runTxScenarios('embedded, in memory', (settings, limit) => openEmbedded(openMemory(TX_STORE_COLUMNS), settings, limit));
 runEmbeddedMutations();
@@ -152,6 +152,37 @@ describe('transaction store: embedded', () => {
     await assert.rejects(world.find('C'), { code: 'STORE_DAMAGED' });
     batch.put(TX_RECORD, idOf('C'), row);
     batch.commit();
+  });
+
+  it('F2 a record that is damaged keeps itself and its children, and no neighbour', async () => {
+    const engine = openMemory(TX_STORE_COLUMNS);
+    await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
+    await world.add('G', { at: 80, mined: 80, outputs: 9 });
+    await world.add('P', { at: 90, mined: 90, outputs: 60 });
+    await world.add('Q', { at: 90, mined: 90, spends: ['G:0'] });
+    for (let n = 0; n < 6; n++) await world.add(`N${n}`, { at: 90, mined: 90 });
+    const spends = Array.from({ length: 60 }, (_, n) => `P:${n}`);
+    await world.add('C', { at: 100, mined: 100, spends: [...spends, 'Q:0', 'N0:0', 'N1:0', 'N2:0', 'N3:0', 'N4:0', 'N5:0'] });
+    const batch = engine.batch();
+    const rows = ['G', 'P'].map((name): [Uint8Array, Uint8Array] => [idOf(name), engine.get(TX_RECORD, idOf(name))!.slice()]);
+    for (const [key, row] of rows) batch.put(TX_RECORD, key, row.subarray(0, row.length - 1));
+    batch.commit();
+    world.opened = await openEmbedded(engine, SETTINGS, { depthMax: 288 }, SMALL_CACHE_BYTES);
+    world.pruner = world.newPruner();
+    const { end, deleted, kept } = await world.outcome(388);
+    assert.deepEqual([end, deleted, kept, world.kept('read_error')], ['completed', 6, 2, 2]);
+    assert.deepEqual(
+      world.pruner
+        .blocked(9)
+        .map(({ txId }) => nameOf(txId))
+        .sort(),
+      ['P', 'Q'],
+    );
+    for (const [key, row] of rows) batch.put(TX_RECORD, key, row);
+    batch.commit();
+    world.opened = await openEmbedded(engine, SETTINGS, { depthMax: 288 }, SMALL_CACHE_BYTES);
+    world.pruner = world.newPruner();
+    assert.deepEqual(await world.pass(389), ['P', 'Q']);
   });
 
   it('lives on RocksDB, also after it was closed', async () => {

@@ -5,7 +5,6 @@
  * back any more.
  */
 import type { Batch, Engine } from '../../engine/engine.ts';
-import { TXS_FORGET_MAX } from '../../util/limits.ts';
 import { TX_STORE_COLUMNS } from '../embedded/columns.ts';
 import { EmbeddedTxStore } from '../embedded/index.ts';
 import type { TxStoreSettings, TxStoreStats } from '../store.ts';
@@ -13,10 +12,13 @@ import type { ChainRecords } from './chain-records.ts';
 import type { ChainTx } from './chain-txs.ts';
 import { forgetOld, receiveTxs } from './connect.ts';
 import { dropHistoryBytes } from './history-bytes.ts';
+import { OldUnmined } from './old-unmined.ts';
 
 export interface ChainTxOptions {
   /** The chain is not to go back below this height from now on. */
   readonly raiseHorizon: (height: number) => void;
+  /** Of the newest block of the chain. */
+  readonly headHeight: () => number;
   /** With a record the bytes of its transaction go from the history. */
   readonly boundsHistory: boolean;
 }
@@ -24,15 +26,22 @@ export interface ChainTxOptions {
 export class ChainTxStore extends EmbeddedTxStore implements ChainRecords {
   readonly #engine: Engine;
   readonly #raiseHorizon: (height: number) => void;
-
+  readonly #headHeight: () => number;
   readonly #boundsHistory: boolean;
+  readonly #oldUnmined = new OldUnmined(this);
 
-  constructor(engine: Engine, settings: TxStoreSettings, { raiseHorizon, boundsHistory }: ChainTxOptions) {
+  constructor(engine: Engine, settings: TxStoreSettings, { raiseHorizon, headHeight, boundsHistory }: ChainTxOptions) {
     // The horizon keeps the chain from going back further than the window, so that no deeper reorganisation is accepted.
     super(engine, settings, { depthMax: settings.window });
     this.#engine = engine;
     this.#boundsHistory = boundsHistory;
     this.#raiseHorizon = raiseHorizon;
+    this.#headHeight = headHeight;
+  }
+
+  /** A chain that has gone back further than the window since the pass began has left the blocks that it relies on. */
+  protected override mayRemove(height: number): boolean {
+    return this.#headHeight() >= height - this.settings.window;
   }
 
   protected override beforeRemoval(height: number): void {
@@ -57,13 +66,7 @@ export class ChainTxStore extends EmbeddedTxStore implements ChainRecords {
   }
 
   async giveUp(cutoff: number, isWaited: (txId: Uint8Array) => boolean, height: number): Promise<number> {
-    const old = (await this.queryOldUnmined(cutoff, TXS_FORGET_MAX)).filter(({ txId }) => !isWaited(txId));
-    if (old.length === 0) return 0;
-    return this.write(height, (unit) =>
-      forgetOld(
-        unit,
-        old.map(({ txId }) => txId),
-      ),
-    );
+    const txIds = await this.#oldUnmined.next(cutoff, isWaited);
+    return txIds.length === 0 ? 0 : this.write(height, (unit) => forgetOld(unit, txIds));
   }
 }

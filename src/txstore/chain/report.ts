@@ -2,9 +2,10 @@
  * How a transaction store is doing, as plain data that can be sent to another
  * thread: what the command line, the HTTP API, the metrics and the page say.
  */
-import type { BacklogState } from '../prune/backlog.ts';
+import type { BacklogReport, BacklogState } from '../prune/backlog.ts';
 import type { KeptParent } from '../prune/chunk.ts';
 import type { PassEnd } from '../prune/counters.ts';
+import type { MissingParent } from '../prune/pass.ts';
 import type { PassOutcome, Pruner } from '../prune/pruner.ts';
 import type { SkipReason } from '../rules/gates.ts';
 import type { KeepReason } from '../rules/verdict.ts';
@@ -78,7 +79,25 @@ export function blockedTx({ txId, since, reason, child }: KeptParent, formatId: 
 }
 
 export function passReport({ error, ...outcome }: PassOutcome): PassReport {
-  return { ...outcome, error: error === null ? null : error instanceof Error ? error.message : String(error) };
+  return { ...outcome, error: error === null ? null : errorText(error) };
+}
+
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function backlogText({ kind, state, lag }: BacklogReport): string {
+  if (kind === 'recover') return 'pruning: it keeps up again';
+  const again = kind === 'repeat' ? 'still ' : '';
+  return state === 'behind'
+    ? `pruning: it is ${again}behind, by ${lag} blocks`
+    : `pruning: a pass ${again}takes nearly as long as a block comes`;
+}
+
+export function missingText(pairs: readonly MissingParent[], formatId: FormatId): string {
+  const [{ missing, neededBy }] = pairs;
+  const more = pairs.length === 1 ? '' : `, and ${pairs.length - 1} more are missing`;
+  return `pruning: transaction ${formatId(missing)} is missing, which ${formatId(neededBy)} needs${more}`;
 }
 
 export function durationReports({ counters }: Pruner): readonly DurationReport[] {

@@ -251,8 +251,8 @@ export class EmbeddedTxStore implements TxStore {
     }
   }
 
-  async queryOldUnmined(cutoff: number, limit: number): Promise<readonly UnminedTx[]> {
-    return this.#unmined(cutoff, null, limit);
+  async queryOldUnmined(cutoff: number, limit: number, after: UnminedTx | null = null): Promise<readonly UnminedTx[]> {
+    return this.#unmined(cutoff, after === null ? null : heightKey(after.since, after.txId), limit);
   }
 
   #unmined(cutoff: number, after: Uint8Array | null, limit: number): readonly UnminedTx[] {
@@ -278,9 +278,9 @@ export class EmbeddedTxStore implements TxStore {
     return due;
   }
 
-  async countDue(height: number): Promise<number> {
+  async countDue(height: number, limit: number): Promise<number> {
     let count = 0;
-    for (const _ of this.#engine.scan(TX_DUE, upTo(height))) count++;
+    for (const _ of this.#engine.scan(TX_DUE, { ...upTo(height), limit })) count++;
     return count;
   }
 
@@ -301,6 +301,7 @@ export class EmbeddedTxStore implements TxStore {
   /** In one turn, so that nothing can change between the decision and the removal (F4). */
   async removeNext(heights: PruneHeights, after: PruneCursor | null, limit: number): Promise<NextRemoval> {
     checkHeight(heights.requested);
+    if (!this.mayRemove(heights.requested)) return notRemoved(await this.dueParents(heights.allowed, after, limit));
     const [engine, cache, totals] = [this.#engine, this.#cache, readTotals(this.#engine)];
     cache.follow(totals.mark);
     const step = new PruneInPlace({ engine, cache, heights, totals, limit });
@@ -334,6 +335,8 @@ export class EmbeddedTxStore implements TxStore {
     const { lastCompleted, prunedHeight } = this.#progress();
     const unfinished = { height: removal.height, cursor: removal.cursor };
     checkHeight(removal.height);
+    const all = removal.parents.map(({ parent }) => parent.txId);
+    if (all.length > 0 && !this.mayRemove(removal.height)) return { deleted: [], changed: all, tombstonesWritten: 0, parentsMissing: 0 };
     if (removal.parents.length > 0) this.beforeRemoval(removal.height);
     const current = currentUnit(removal);
     return this.#commit(
@@ -344,6 +347,11 @@ export class EmbeddedTxStore implements TxStore {
         return { lastCompleted, unfinished, prunedHeight: deleted.length > 0 ? Math.max(prunedHeight, removal.height) : prunedHeight };
       },
     );
+  }
+
+  /** Whether what a pass at this height has proven holds for the chain as it is now. */
+  protected mayRemove(_height: number): boolean {
+    return true;
   }
 
   /** Something is about to be deleted, by a pass at this height. */
@@ -376,4 +384,10 @@ export class EmbeddedTxStore implements TxStore {
 /** Keys of a height up to this one. */
 function upTo(height: number): { readonly lt?: Uint8Array } {
   return height >= HEIGHT_MAX ? {} : { lt: heightKey(height + 1) };
+}
+
+/** Every one is left to be judged. */
+function notRemoved(others: readonly DueParent[]): NextRemoval {
+  const last = others.at(-1) ?? null;
+  return { count: others.length, last, others, hasPassed: false, deleted: [], childrenRead: 0, parentsMissing: 0, tombstonesWritten: 0 };
 }

@@ -12,6 +12,7 @@
 import type { Batch, Engine, Row } from '../../engine/engine.ts';
 import { OUTPOINT_BYTES, TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { readU32 } from '../../util/bytes.ts';
+import { isUnspentError } from '../../util/errors.ts';
 import { isSameId } from '../../util/id-map.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';
 import type { DueParent, PruneCursor } from '../prune-store.ts';
@@ -67,20 +68,22 @@ export class PruneInPlace {
   readonly #tombstones: { readonly of: number; readonly slot: number }[] = [];
   childrenRead = 0;
   parentsMissing = 0;
+  /** A parent of one that goes does not decode: the pass finds out whose (chunk.ts). */
+  #isDamaged = false;
 
   constructor(step: PruneStep) {
     this.#step = step;
   }
 
-  /** Reads and decides; nothing is changed. Throws STORE_DAMAGED. */
+  /** Reads and decides; nothing is changed. */
   decide(due: Iterable<Row>): void {
     table.clear();
     const rows = [...due];
     this.count = rows.length;
     this.#lastKey = rows.at(-1)?.[0] ?? null;
     const read = rows.map(([key, facts]) => table.add(key, HEIGHT_BYTES, facts));
-    const isWhole = (n: number): boolean => this.#isOf(n, readU32(rows[n][0], 0));
-    let going = this.#thatMayGo(read.filter(isWhole));
+    const hasRecord = (n: number): boolean => this.#isOf(n, readU32(rows[n][0], 0));
+    let going = this.#thatMayGo(read.filter(hasRecord));
     while (going.length > 0) {
       for (const n of going) this.#isGoing[n] = true;
       // Those that were read as parents can be found already.
@@ -91,7 +94,7 @@ export class PruneInPlace {
       const isFull = this.#going.length >= GOING_MAX * this.#step.limit;
       going = isFull ? [] : this.#thatMayGo(parents.filter((n) => this.#isAhead(n)));
     }
-    if (!this.#findTombstones()) this.#giveUp();
+    if (this.#isDamaged || !this.#findTombstones()) this.#giveUp();
     const { mark } = this.#step.totals;
     for (const n of read) if (this.#isGoing[n] !== true) this.others.push(otherRow(rows[n], mark));
   }
@@ -220,7 +223,6 @@ export class PruneInPlace {
     return unread;
   }
 
-  /** Throws STORE_DAMAGED. */
   #readRows(numbers: readonly number[]): void {
     const { rows } = this.#step.cache;
     const places = rows.findAllAt(
@@ -238,7 +240,10 @@ export class PruneInPlace {
     for (const [i, n] of unknown.entries()) {
       const row = found[i];
       if (row === undefined) continue;
-      loadedTx(txIds[i], row, 0, row.length, true);
+      if (!isWhole(txIds[i], row)) {
+        this.#isDamaged = true;
+        return;
+      }
       table.setRow(n, row, 0, row.length);
     }
   }
@@ -301,6 +306,16 @@ export class PruneInPlace {
       ids.set(table.bytes.subarray(at, at + TXID_BYTES), end - TXID_BYTES);
       return ids.subarray(end - TXID_BYTES, end);
     });
+  }
+}
+
+function isWhole(txId: Uint8Array, row: Uint8Array): boolean {
+  try {
+    loadedTx(txId, row, 0, row.length, true);
+    return true;
+  } catch (error) {
+    if (isUnspentError(error, 'STORE_DAMAGED')) return false;
+    throw error;
   }
 }
 

@@ -200,9 +200,11 @@ export class MemoryTxStore implements TxStore {
     yield* this.#unmined();
   }
 
-  async queryOldUnmined(cutoff: number, limit: number): Promise<readonly UnminedTx[]> {
+  async queryOldUnmined(cutoff: number, limit: number, after: UnminedTx | null = null): Promise<readonly UnminedTx[]> {
+    const isBehind = ({ txId, since }: UnminedTx): boolean =>
+      after === null || since > after.since || (since === after.since && compareBytes(txId, after.txId) > 0);
     return this.#unmined()
-      .filter(({ since }) => since <= cutoff)
+      .filter((tx) => tx.since <= cutoff && isBehind(tx))
       .slice(0, limit);
   }
 
@@ -217,8 +219,8 @@ export class MemoryTxStore implements TxStore {
       .slice(0, limit);
   }
 
-  async countDue(height: number): Promise<number> {
-    return dueOf(this.#txs, height).length;
+  async countDue(height: number, limit: number): Promise<number> {
+    return Math.min(limit, dueOf(this.#txs, height).length);
   }
 
   async readParents(due: readonly Pick<DueParent, 'txId'>[]): Promise<readonly (PruneParent | null)[]> {

@@ -2,9 +2,9 @@
  * One chunk of a prune pass: read the candidates, read their children in
  * batches, judge each candidate, and remove those that may go in one atomic
  * change. A batch of children that cannot be read keeps every parent of one of
- * them (F2).
+ * them, and a record that is damaged keeps itself, not its neighbours (F2).
  */
-import { UnspentError } from '../../util/errors.ts';
+import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import { distinctIds, IdMap, isSameId } from '../../util/id-map.ts';
 import type { ChildRead, DueParent, ParentChild, ProvenParent, PruneCursor, PruneParent, RemovalResult } from '../prune-store.ts';
 import { type ChildEvidence, judge, type KeepReason, type PruneHeights } from '../rules/verdict.ts';
@@ -40,16 +40,17 @@ export async function pruneChunk(context: PassContext, due: readonly DueParent[]
   const { counters, now } = context;
   const began = now();
   counters.add('prune_candidates_total', due.length);
-  const parents = (await context.store.readParents(due)).filter((parent) => parent !== null);
+  const kept: KeptParent[] = [];
+  const unreadable = (txId: Uint8Array, since: number): void => void kept.push({ txId, since, reason: 'read_error', child: null });
+  const parents = await readParents(context, due, (row) => unreadable(row.txId, row.height));
   const evidence = await readEvidence(context, parents);
   const proven: ProvenParent[] = [];
-  const kept: KeptParent[] = [];
   for (const [n, parent] of parents.entries()) {
     const verdict = judge(parent, evidence[n], context.heights);
     if (verdict.delete) proven.push({ parent, children: evidence[n].map(versionOf) });
     else kept.push({ txId: parent.txId, since: sinceOf(parent, context), reason: verdict.reason, child: verdict.child });
   }
-  const removed = await remove(context, proven, restart);
+  const removed = await remove(context, proven, restart, ({ parent }) => unreadable(parent.txId, sinceOf(parent, context)));
   for (const { parent } of removed.changed.length === 0 ? [] : changedOf(proven, removed.changed))
     kept.push({ txId: parent.txId, since: sinceOf(parent, context), reason: 'changed', child: null });
   for (const { reason } of kept) counters.kept(reason);
@@ -81,15 +82,54 @@ function versionOf({ txId, read }: ChildEvidence): ProvenParent['children'][numb
   return { txId, version: read.kind === 'present' ? read.child.version : null };
 }
 
+type Unreadable<T> = (one: T) => void;
+
+/** A damaged one is looked for by halves, so that the others are read together. Those of an answer that does not come in time are kept. */
+async function readParents(context: PassContext, due: readonly DueParent[], failed: Unreadable<DueParent>): Promise<PruneParent[]> {
+  try {
+    return (await inTime(context.store.readParents(due), context.settings.childReadMs)).filter((parent) => parent !== null);
+  } catch (error) {
+    const isDamaged = isUnspentError(error, 'STORE_DAMAGED');
+    if (!isDamaged && !isUnspentError(error, 'NOT_YET')) throw error;
+    if (isDamaged && due.length > 1)
+      return byHalves(due, async (half) => readParents(context, half, failed)).then((halves) => halves.flat());
+    for (const row of due) failed(row);
+    return [];
+  }
+}
+
+async function byHalves<T, R>(all: readonly T[], each: (half: readonly T[]) => Promise<R>): Promise<readonly [R, R]> {
+  const middle = all.length >> 1;
+  return [await each(all.slice(0, middle)), await each(all.slice(middle))];
+}
+
+/** A removal that meets a damaged record, a parent of one that is to go, is cut in halves until only that one stays. */
 async function remove(
-  { store, settings, heights }: PassContext,
-  parents: ProvenParent[],
+  context: PassContext,
+  parents: readonly ProvenParent[],
   cursor: PruneCursor | null,
+  failed: Unreadable<ProvenParent>,
 ): Promise<RemovalResult> {
-  const nothing = { changed: [], tombstonesWritten: 0, parentsMissing: 0 };
+  const { store, settings, heights } = context;
+  const nothing = { deleted: [], changed: [], tombstonesWritten: 0, parentsMissing: 0 };
   if (settings.dryRun) return { ...nothing, deleted: parents.map(({ parent }) => parent.txId) };
-  if (parents.length === 0) return { ...nothing, deleted: [] };
-  return store.removeParents({ height: heights.requested, parents, cursor });
+  if (parents.length === 0) return nothing;
+  try {
+    return await store.removeParents({ height: heights.requested, parents, cursor });
+  } catch (error) {
+    if (!isUnspentError(error, 'STORE_DAMAGED')) throw error;
+    if (parents.length > 1) {
+      const [first, second] = await byHalves(parents, (half) => remove(context, half, cursor, failed));
+      return {
+        deleted: [...first.deleted, ...second.deleted],
+        changed: [...first.changed, ...second.changed],
+        tombstonesWritten: first.tombstonesWritten + second.tombstonesWritten,
+        parentsMissing: first.parentsMissing + second.parentsMissing,
+      };
+    }
+    failed(parents[0]);
+    return nothing;
+  }
 }
 
 /** Of every child of every parent, in the order of the parents. Each distinct child is read once. */
@@ -152,10 +192,11 @@ async function readBatch({ store, settings, counters }: PassContext, txIds: read
 }
 
 /** A pair that cannot be read counts as without a tombstone, which keeps the parent. */
-async function findTombstones({ store, counters }: PassContext, absent: readonly AbsentChild[]): Promise<void> {
+async function findTombstones({ store, counters, settings }: PassContext, absent: readonly AbsentChild[]): Promise<void> {
   if (absent.length === 0) return;
   try {
-    for (const [n, isFound] of (await store.readTombstones(absent)).entries()) absent[n].evidence.hasTombstone = isFound === true;
+    for (const [n, isFound] of (await inTime(store.readTombstones(absent), settings.childReadMs)).entries())
+      absent[n].evidence.hasTombstone = isFound === true;
   } catch {
     counters.add('prune_child_batch_errors_total');
   }

@@ -2,23 +2,39 @@
  * One prune pass at one height: preservations end, the parents of old unmined
  * records are preserved (if that is on), then every candidate is decided on, in
  * the order of the heights at which they were due. The gates (gates.ts) were
- * open when it began. A pass that was interrupted goes on behind what it has
- * decided; a later height begins anew.
+ * open when it began, and are asked again between its steps: the chain goes on
+ * meanwhile. A pass that was interrupted goes on behind what it has decided; a
+ * later height begins anew. What it has decided is handed over as it goes, so
+ * that a pass of any length needs no more memory than one step of it.
  */
 import { toHex } from '../../util/bytes.ts';
 import { PRUNE_UNMINED_BATCH } from '../../util/limits.ts';
 import { nextTurn } from '../../util/time-slice.ts';
 import type { DueParent, PruneCursor } from '../prune-store.ts';
+import type { SkipReason } from '../rules/gates.ts';
 import { heightAfter } from '../rules/heights.ts';
-import { type ChunkResult, countRemoval, type KeptParent, type PassContext, pruneChunk } from './chunk.ts';
+import { type ChunkResult, countRemoval, type PassContext, pruneChunk } from './chunk.ts';
 
 export interface PassResult {
-  /** `timeout`: it has decided on a part, and goes on from there when it is run again. */
-  readonly end: 'completed' | 'timeout';
-  readonly deleted: readonly Uint8Array[];
-  readonly kept: readonly KeptParent[];
+  /** `timeout`: it has decided on a part, and goes on from there when it is run again. `closed`: a gate is closed now. */
+  readonly end: 'completed' | 'timeout' | 'closed';
+  /** Which gate is closed. */
+  readonly reason: SkipReason | null;
+  /** How many it has deleted and kept. */
+  readonly deleted: number;
+  readonly kept: number;
   /** Parents of unmined records that are not in the store (F12). */
   readonly missing: readonly MissingParent[];
+}
+
+/** Whoever wants to know what a pass does, and may end it. */
+export interface PassWatcher {
+  /** `isResumed`: it goes on behind what an interrupted pass at this height has decided. */
+  readonly onBegin?: (isResumed: boolean) => void;
+  /** After each step: what it has deleted and kept. What this throws aborts the pass. */
+  readonly onDecided?: (result: ChunkResult) => void | Promise<void>;
+  /** A gate that is closed now; null: none is. */
+  readonly closedGate?: () => Promise<SkipReason | null>;
 }
 
 export interface MissingParent {
@@ -27,33 +43,37 @@ export interface MissingParent {
 }
 
 /** Whatever a phase before the scan throws aborts the pass before anything is deleted. */
-export async function runPass(context: PassContext): Promise<PassResult> {
+export async function runPass(context: PassContext, watcher: PassWatcher = {}): Promise<PassResult> {
   const { store, settings, heights, now } = context;
   const began = now();
+  const counted = { deleted: 0, kept: 0 };
+  const decided = async (result: ChunkResult): Promise<void> => {
+    counted.deleted += result.deleted.length;
+    counted.kept += result.kept.length;
+    await watcher.onDecided?.(result);
+  };
   if (!settings.dryRun) await store.expirePreservations(heights.requested);
   const missing = settings.dryRun ? [] : await preserveParents(context);
   const { unfinished, lastCompleted } = await store.pruneProgress();
-  let cursor = unfinished?.height === heights.requested ? unfinished.cursor : null;
-  const deleted: Uint8Array[] = [];
-  const kept: KeptParent[] = [];
+  // A dry run looks at everything, and stores no place from which it could go on.
+  let cursor = unfinished?.height === heights.requested && !settings.dryRun ? unfinished.cursor : null;
+  watcher.onBegin?.(cursor !== null);
   for (;;) {
     const wave = await nextWave(context, cursor);
-    deleted.push(...wave.deleted);
-    for (const result of await runWave(context, wave.chunks, cursor)) {
-      deleted.push(...result.deleted);
-      kept.push(...result.kept);
-    }
+    if (wave.deleted.length > 0) await decided({ deleted: wave.deleted, kept: [] });
+    for (const result of await runWave(context, wave.chunks, cursor)) await decided(result);
     if (wave.last === null) break;
     cursor = wave.last;
     // Stores that answer at once would keep everybody else on this thread waiting until the pass is over.
     await nextTurn();
-    // A dry run stores no place from which it could go on, so that no time ends it.
     if (settings.dryRun) continue;
     if (!wave.isStored) await store.setPassProgress({ lastCompleted, unfinished: { height: heights.requested, cursor } });
-    if (now() - began >= settings.passMs) return { end: 'timeout', deleted, kept, missing };
+    if (now() - began >= settings.passMs) return { end: 'timeout', reason: null, ...counted, missing };
+    const reason = (await watcher.closedGate?.()) ?? null;
+    if (reason !== null) return { end: 'closed', reason, ...counted, missing };
   }
   if (!settings.dryRun) await store.setPassProgress({ unfinished: null, lastCompleted: Math.max(lastCompleted, heights.requested) });
-  return { end: 'completed', deleted, kept, missing };
+  return { end: 'completed', reason: null, ...counted, missing };
 }
 
 interface Wave {

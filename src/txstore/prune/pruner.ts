@@ -5,7 +5,7 @@
  * too long waits again, and goes on where it was.
  */
 import { UnspentError } from '../../util/errors.ts';
-import { PRUNE_HISTORY_MAX } from '../../util/limits.ts';
+import { PRUNE_BACKLOG_COUNTED_MAX, PRUNE_HISTORY_MAX } from '../../util/limits.ts';
 import { allowedHeight, type ChainConditions, closedGate, type SkipReason } from '../rules/gates.ts';
 import { checkHeight } from '../rules/heights.ts';
 import type { TxStore } from '../store.ts';
@@ -14,7 +14,7 @@ import { deleteBlobs, type TxBlobs } from './blobs.ts';
 import { BlockedParents } from './blocked.ts';
 import type { KeptParent } from './chunk.ts';
 import { type PassEnd, PruneCounters } from './counters.ts';
-import { type MissingParent, type PassResult, runPass } from './pass.ts';
+import { type MissingParent, type PassResult, type PassWatcher, runPass } from './pass.ts';
 import { type PassSettings, PRUNE_DEFAULTS } from './settings.ts';
 
 export interface PrunerOptions {
@@ -63,6 +63,8 @@ export class Pruner {
   /** H' of the newest pass that ran. */
   #allowed = 0;
   #waiting: Job | null = null;
+  /** Of all parts of the pass at that height, which may be interrupted several times. */
+  #parts = { height: 0, deleted: 0, kept: 0 };
 
   constructor(options: PrunerOptions) {
     this.#options = options;
@@ -84,16 +86,25 @@ export class Pruner {
     return this.#blocked.list(limit);
   }
 
-  async gauges(): Promise<Readonly<Record<string, number>>> {
+  /** What is known without asking the store. */
+  get current(): Readonly<Record<string, number>> {
     const { requested, completed, lag } = this.#backlog;
-    const { records, bytes } = await this.#options.store.stats();
     return {
       prune_active: this.#running === null ? 0 : 1,
       prune_height_requested: requested,
       prune_height_completed: completed,
       prune_height_allowed: this.#allowed,
       prune_lag_blocks: lag,
-      prune_backlog: await this.#options.store.countDue(requested),
+    };
+  }
+
+  async gauges(): Promise<Readonly<Record<string, number>>> {
+    const { store } = this.#options;
+    const { requested } = this.#backlog;
+    const { records, bytes } = await store.stats();
+    return {
+      ...this.current,
+      prune_backlog: await store.countDue(requested, PRUNE_BACKLOG_COUNTED_MAX),
       prune_oldest_blocked_age_blocks: this.#blocked.ageAt(requested),
       utxo_records: records,
       utxo_bytes: bytes,
@@ -139,19 +150,45 @@ export class Pruner {
     const began = this.#now();
     try {
       const gate = await this.#openGate(height);
-      if (typeof gate === 'string') return this.#skip(height, gate);
+      if (typeof gate === 'string') return this.#skip(outcome(height, 'skipped'), gate);
       const { store } = this.#options;
       this.#allowed = gate.allowed;
       const heights = { requested: height, allowed: gate.allowed, window: store.settings.window };
-      const pass = await runPass({ store, settings: this.#settings, heights, counters: this.counters, now: this.#now });
+      const context = { store, settings: this.#settings, heights, counters: this.counters, now: this.#now };
+      const pass = await runPass(context, this.#watcher(height));
       const ms = this.#now() - began;
       this.counters.took('prune_pass_seconds', ms);
-      await this.#after(height, pass, ms);
-      return { height, end: pass.end, reason: null, deleted: pass.deleted.length, kept: pass.kept.length, error: null };
+      return this.#after(height, pass, ms);
     } catch (error) {
       this.#backlog.onUnfinished();
-      return { ...outcome(height, 'aborted'), error };
+      return this.#told({ ...outcome(height, 'aborted'), ...this.#partsOf(height), error });
     }
+  }
+
+  /** What is decided is acted on at once, so that it counts also where the pass ends before its end. */
+  #watcher(height: number): PassWatcher {
+    const { blobs } = this.#options;
+    return {
+      onBegin: (isResumed) => {
+        if (!isResumed || this.#parts.height !== height) this.#parts = { height, deleted: 0, kept: 0 };
+        this.#blocked.begin(isResumed);
+      },
+      onDecided: async (result) => {
+        this.#parts.deleted += result.deleted.length;
+        this.#parts.kept += result.kept.length;
+        this.#blocked.add(result);
+        if (blobs !== undefined && !this.#settings.dryRun) await deleteBlobs(blobs, result.deleted, this.counters);
+      },
+      closedGate: async () => {
+        const gate = await this.#openGate(height);
+        return typeof gate === 'string' ? gate : null;
+      },
+    };
+  }
+
+  #partsOf(height: number): { readonly deleted: number; readonly kept: number } {
+    const { deleted, kept } = this.#parts.height === height ? this.#parts : { deleted: 0, kept: 0 };
+    return { deleted, kept };
   }
 
   /** The height up to which candidates may go, or the gate that is closed. */
@@ -165,22 +202,27 @@ export class Pruner {
     return closed ?? { allowed: allowedHeight(height, persisted, store.settings.retention) };
   }
 
-  #skip(height: number, reason: SkipReason): PassOutcome {
+  #skip(result: PassOutcome, reason: SkipReason): PassOutcome {
     this.counters.skipped(reason);
     this.#backlog.onSkipped();
-    return { ...outcome(height, 'skipped'), reason };
+    return { ...result, reason };
   }
 
-  async #after(height: number, pass: PassResult, ms: number): Promise<void> {
-    const { blobs, onPruned, onMissing } = this.#options;
-    const isWhole = pass.end === 'completed';
-    this.#blocked.update(pass.kept, pass.deleted, isWhole);
-    if (isWhole) this.#backlog.onCompleted(height, ms);
-    else this.#backlog.onUnfinished();
-    if (pass.missing.length > 0) onMissing?.(pass.missing);
-    if (this.#settings.dryRun) return;
-    if (blobs !== undefined) await deleteBlobs(blobs, pass.deleted, this.counters);
-    onPruned?.(height, pass.deleted.length);
+  #after(height: number, pass: PassResult, ms: number): PassOutcome {
+    const counts = this.#partsOf(height);
+    if (pass.missing.length > 0) this.#options.onMissing?.(pass.missing);
+    if (pass.end === 'closed') return this.#skip(this.#told({ ...outcome(height, 'skipped'), ...counts }), pass.reason!);
+    if (pass.end === 'completed') {
+      this.#blocked.complete();
+      this.#backlog.onCompleted(height, ms);
+    } else this.#backlog.onUnfinished();
+    return this.#told({ ...outcome(height, pass.end), ...counts });
+  }
+
+  #told(result: PassOutcome): PassOutcome {
+    const hasNews = result.end === 'completed' || result.deleted > 0;
+    if (hasNews && result.end !== 'timeout' && !this.#settings.dryRun) this.#options.onPruned?.(result.height, result.deleted);
+    return result;
   }
 
   #end(job: Job, result: PassOutcome): void {

@@ -18,6 +18,12 @@ export async function readDue(
   return rows.map(({ hash, delete_at_height }) => ({ height: delete_at_height, txId: hash }));
 }
 
+export async function countDueRows({ db }: TxStoreTransaction, height: number, limit: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM (
+    SELECT 1 FROM tx WHERE delete_at_height <= ${height} LIMIT ${limit}) AS counted`.execute(db);
+  return Number(rows[0].count);
+}
+
 export async function readPruneParents(tx: TxStoreTransaction, txIds: readonly Uint8Array[]): Promise<(PruneParent | null)[]> {
   const rows = await recordRows(tx, distinct(txIds), false);
   const ids = rows.map(({ hash }) => hash);

@@ -10,10 +10,10 @@ import { sql } from 'kysely';
 import { FeedPositions } from '../../sql/feed-position.ts';
 import { equalBytes, toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { TXS_FORGET_MAX } from '../../util/limits.ts';
 import type { BlockName, FedRecords, RecordsAt, RemovalGuard, SyncMove } from '../chain/chain-records.ts';
 import type { ChainBlock, ChainTx } from '../chain/chain-txs.ts';
 import { connectBlock, disconnectBlock, forgetOld, receiveTxs, type UndoneTxs } from '../chain/connect.ts';
+import { OldUnmined } from '../chain/old-unmined.ts';
 import type { Removal, RemovalResult } from '../prune-store.ts';
 import type { TxStoreSettings } from '../store.ts';
 import { readDescendants } from './families.ts';
@@ -35,6 +35,7 @@ const feeds = new FeedPositions<TxStoreTables>(TXS_FEED);
 export class SqlChainTxStore extends SqlTxStore implements FedRecords {
   readonly #feed: string;
   readonly #guard: RemovalGuard;
+  readonly #oldUnmined = new OldUnmined(this);
 
   /** The database has the schema (open.ts). Throws CONFIG. */
   constructor(database: TxStoreDatabase, settings: TxStoreSettings, { feed, guard }: FedRecordsOptions) {
@@ -108,8 +109,7 @@ export class SqlChainTxStore extends SqlTxStore implements FedRecords {
   }
 
   async giveUp(cutoff: number, isWaited: (txId: Uint8Array) => boolean, height: number): Promise<number> {
-    const old = await this.queryOldUnmined(cutoff, TXS_FORGET_MAX);
-    const txIds = old.map(({ txId }) => txId).filter((txId) => !isWaited(txId));
+    const txIds = await this.#oldUnmined.next(cutoff, isWaited);
     if (txIds.length === 0) return 0;
     return this.write(height, async (unit) => {
       await readDescendants(unit, txIds);

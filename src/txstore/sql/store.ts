@@ -39,7 +39,7 @@ import type {
   TxStoreStats,
   UnminedTx,
 } from '../store.ts';
-import { hasTombstones, readChildFacts, readDue, readPruneParents } from './candidates.ts';
+import { countDueRows, hasTombstones, readChildFacts, readDue, readPruneParents } from './candidates.ts';
 import { readDescendants, readRivals, readWithParents } from './families.ts';
 import { loadProgress, savePassProgress } from './progress.ts';
 import { readIds, readUnmined, wholeRecords } from './reads.ts';
@@ -272,23 +272,16 @@ export class SqlTxStore implements TxStore {
     } while (batch.length === PRUNE_UNMINED_BATCH);
   }
 
-  async queryOldUnmined(cutoff: number, limit: number): Promise<readonly UnminedTx[]> {
-    return this.database.readOne((tx) => readUnmined(tx, cutoff, null, limit));
+  async queryOldUnmined(cutoff: number, limit: number, after: UnminedTx | null = null): Promise<readonly UnminedTx[]> {
+    return this.database.readOne((tx) => readUnmined(tx, cutoff, after, limit));
   }
 
   async dueParents(allowedHeight: number, after: PruneCursor | null, limit: number): Promise<readonly DueParent[]> {
     return this.database.readOne((tx) => readDue(tx, allowedHeight, after, limit));
   }
 
-  async countDue(height: number): Promise<number> {
-    const { count } = await this.database.readOne(({ db }) =>
-      db
-        .selectFrom('tx')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .where('delete_at_height', '<=', height)
-        .executeTakeFirstOrThrow(),
-    );
-    return count;
+  async countDue(height: number, limit: number): Promise<number> {
+    return this.database.readOne((tx) => countDueRows(tx, height, limit));
   }
 
   async readParents(due: readonly Pick<DueParent, 'txId'>[]): Promise<readonly (PruneParent | null)[]> {

@@ -195,7 +195,7 @@ export const markScenarios: readonly TxScenario[] = [
       assert.deepEqual(await dueList(world), ['P 1300']);
       await world.store.setLocked([idOf('P')], true, 1013);
       assert.deepEqual(await dueList(world), []);
-      assert.equal(await world.store.countDue(10_000), 0);
+      assert.equal(await world.store.countDue(10_000, 10), 0);
     },
   ],
   [

@@ -98,6 +98,19 @@ export const passScenarios: readonly TxScenario[] = [
     },
   ],
   [
+    'SD48 a gate that closes during a pass ends it, and the next one goes on',
+    async (open) => {
+      await using world = await TxWorld.open(open);
+      await family(world, 8);
+      let asked = 0;
+      const conditions = async () => ({ ...world.conditions, isReorganising: asked++ > 0 });
+      const pruner = world.newPruner({ chunkParents: 3, parallelChunks: 1 }, { conditions });
+      const { end, reason, deleted } = await world.outcome(388, pruner);
+      assert.deepEqual([end, reason, deleted > 0 && deleted < 8], ['skipped', 'reorganisation', true]);
+      assert.equal((await world.pass(389)).length, 8 - deleted);
+    },
+  ],
+  [
     'SD47 SD48 whatever changes between the decision and the deletion keeps the parent',
     async (open) => {
       const changes: readonly ((world: TxWorld) => Promise<unknown>)[] = [

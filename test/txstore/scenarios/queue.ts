@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { BacklogReport } from '../../../src/txstore/prune/backlog.ts';
 import { isUnspentError } from '../../../src/util/errors.ts';
 import type { TxScenario } from '../scenarios.ts';
-import { TxWorld, withMethods } from '../support/world.ts';
+import { idOf, TxWorld, withMethods } from '../support/world.ts';
 
 /** A world whose passes wait at their beginning until they are let go. */
 async function heldWorld(open: Parameters<TxScenario[1]>[0]) {
@@ -78,6 +78,25 @@ export const queueScenarios: readonly TxScenario[] = [
       assert.equal(pruner.counters.get('prune_passes_total{result="timeout"}'), 2);
       assert.equal(pruner.counters.get('prune_candidates_total'), 5);
       assert.equal((await world.names()).length, 5);
+    },
+  ],
+  [
+    'SD56 what a pass of several parts has kept is all listed in the end, and counted',
+    async (open) => {
+      await using world = await TxWorld.open(open);
+      for (let n = 0; n < 5; n++) {
+        await world.add(`P${n}`, { at: 100, mined: 100 });
+        await world.add(`C${n}`, { at: 100, spends: [`P${n}:0`] });
+      }
+      let clock = 0;
+      const pruner = world.newPruner({ chunkParents: 2, parallelChunks: 1, passMs: 1 }, { now: () => clock++ });
+      const { end, kept } = await pruner.prune(388);
+      assert.deepEqual([end, kept, pruner.blocked(10).length], ['completed', 5, 5]);
+      assert.equal(pruner.counters.get('prune_passes_total{result="timeout"}'), 2);
+      await world.mine(['C0'], 389);
+      await world.store.setLocked([idOf('P1')], true, 389);
+      await pruner.prune(400);
+      assert.equal(pruner.blocked(10).length, 4, 'a pass that looks at everything forgets what is due no more');
     },
   ],
   [

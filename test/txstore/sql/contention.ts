@@ -72,7 +72,7 @@ async function prune(store: SqlTxStore): Promise<number> {
   for (let requested = 12; requested < 12 + STEPS; requested++) {
     const heights = { requested, allowed: requested, window: SETTINGS.window };
     const settings = { ...PRUNE_DEFAULTS, chunkParents: 2, parallelChunks: 4 };
-    deleted += (await runPass({ store, settings, heights, counters: new PruneCounters(), now: () => 0 })).deleted.length;
+    deleted += (await runPass({ store, settings, heights, counters: new PruneCounters(), now: () => 0 })).deleted;
   }
   return deleted;
 }

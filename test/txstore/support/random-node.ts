@@ -6,8 +6,9 @@
  */
 import type { Random } from '../../../src/chains/random.ts';
 import type { Outpoint } from '../../../src/ledgers/outpoint.ts';
+import type { ChunkResult } from '../../../src/txstore/prune/chunk.ts';
 import { PruneCounters } from '../../../src/txstore/prune/counters.ts';
-import { type PassResult, runPass } from '../../../src/txstore/prune/pass.ts';
+import { runPass } from '../../../src/txstore/prune/pass.ts';
 import { PRUNE_DEFAULTS } from '../../../src/txstore/prune/settings.ts';
 import type { TxRecord } from '../../../src/txstore/records.ts';
 import type { NewStoredTx, TxStore, TxStoreSettings } from '../../../src/txstore/store.ts';
@@ -221,7 +222,7 @@ export class RandomNode {
   }
 
   /** Until nothing goes any more: how many passes losers take hangs on chunks, which no two stores have alike. */
-  async #passes(store: TxStore): Promise<readonly PassResult[]> {
+  async #passes(store: TxStore): Promise<readonly ChunkResult[]> {
     const passes = [await this.#pass(store, { chunkParents: 3, parallelChunks: this.#parallelChunks })];
     do passes.push(await this.#pass(store, {}));
     while (passes[passes.length - 1].deleted.length > 0);
@@ -236,9 +237,12 @@ export class RandomNode {
     if (others.length > 0) throw new Error(`P7 does not hold: ${namesOf(others)} go in a second pass`);
   }
 
-  #pass(store: TxStore, settings: object): Promise<PassResult> {
+  async #pass(store: TxStore, settings: object): Promise<ChunkResult> {
     const heights = { requested: this.#height, allowed: this.#height, window: this.#settings.window };
-    return runPass({ store, settings: { ...PRUNE_DEFAULTS, ...settings }, heights, counters: new PruneCounters(), now: () => 0 });
+    const context = { store, settings: { ...PRUNE_DEFAULTS, ...settings }, heights, counters: new PruneCounters(), now: () => 0 };
+    const results: ChunkResult[] = [];
+    await runPass(context, { onDecided: (result) => void results.push(result) });
+    return { deleted: results.flatMap(({ deleted }) => deleted), kept: results.flatMap(({ kept }) => kept) };
   }
 
   /** P3: whatever the window allows can be undone, and everything that is undone is still there. */
@@ -366,7 +370,7 @@ function namesOf(txIds: readonly Uint8Array[]): string {
   return txIds.map(nameOf).sort().join(' ');
 }
 
-function keptOf({ kept }: PassResult): string {
+function keptOf({ kept }: ChunkResult): string {
   return kept.map(({ txId, reason }) => `${nameOf(txId)} ${reason}`).join(', ');
 }
 
