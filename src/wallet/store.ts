@@ -90,11 +90,11 @@ export interface WalletStore {
   applyTxBatch(walletId: WalletId, txs: readonly NewTx[], syncedTo?: WalletBlock): Promise<void>;
   /** What a scan found: addresses up to an index, transactions, blocks. As applyTxBatch, ACCOUNT_UNKNOWN, FEED_MOVED. */
   applyScanBatch(walletId: WalletId, scan: ScanBatch): Promise<void>;
-  /** The next block, which every wallet of the database is at after it, and how far the feed is. As applyTxBatch, FEED_MOVED, WATCH_CHANGED. */
+  /** The next block, which wallets are at after it that were at the block before or at none, and how far the feed is. As applyTxBatch, FEED_MOVED, WATCH_CHANGED. */
   connectBlock(block: ConnectedBlock): Promise<void>;
   /** Blocks from `height` on are gone, for all wallets; and how far the feed is. CHAIN_INCONSISTENT, FEED_MOVED. */
   rollbackToBlock(height: number, feed?: FeedPosition): Promise<void>;
-  /** One wallet is to be scanned again from the block on; it keeps what it has up to it. Blocks and other wallets stay. BLOCK_MISMATCH, CHAIN_INCONSISTENT. */
+  /** One wallet is to be scanned again from the block on; it keeps what it has up to it, and stays there until a scan or `updateWallet` moves it. Blocks and other wallets stay. BLOCK_MISMATCH, CHAIN_INCONSISTENT. */
   rewindWallet(walletId: WalletId, block: WalletBlock): Promise<void>;
   /** The mempool has it, or has it no more. Never changes a status. TX_UNKNOWN. */
   markMempool(walletId: WalletId, txId: Uint8Array, seen: boolean, now: number): Promise<void>;

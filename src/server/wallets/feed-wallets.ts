@@ -8,6 +8,7 @@ import { positionHeight } from '../../events/position.ts';
 import type { OpenStore } from '../../store/store.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import type { FamilyWallets } from '../../wallet/family-wallets.ts';
+import { rescanHeight } from '../../wallet/feed/rescan-marker.ts';
 import { WalletFeed } from '../../wallet/feed/wallet-feed.ts';
 import { WalletMempool } from '../../wallet/feed/wallet-mempool.ts';
 import { MempoolLink } from '../mempool/link.ts';
@@ -28,8 +29,9 @@ export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { si
   let height = 0;
   const look = async (): Promise<void> => {
     const position = await wallets.store.feedPosition(feed);
+    const rescan = rescanHeight(position);
     // Wallets that were never fed begin behind the newest block.
-    height = position === null ? 0 : positionHeight(position);
+    height = position === null ? 0 : rescan === null ? positionHeight(position) : rescan - 1;
   };
   const onMove = async (): Promise<void> => {
     await look();

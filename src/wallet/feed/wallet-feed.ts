@@ -10,10 +10,11 @@
 import { followFeed } from '../../events/follow-feed.ts';
 import { outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
-import { isUnspentError } from '../../util/errors.ts';
+import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import { WALLET_EVENTS_TRIM_BLOCKS, WALLET_EVENTS_TRIM_MAX } from '../../util/limits.ts';
 import type { WalletBlock, WalletId, WalletTx } from '../records.ts';
 import type { FeedPosition, NewTx, TouchedWallets, WalletStore } from '../store.ts';
+import { rescanHeight } from './rescan-marker.ts';
 
 /** What a chain tells the wallets. */
 export type FeedEvent =
@@ -93,12 +94,12 @@ export class WalletFeed {
   /**
    * Takes in events until the signal comes or the source ends. A database that was never fed begins behind the newest
    * block. Throws what the source throws: EXPIRED when it cannot tell any more what happened after the position in the
-   * database.
+   * database, as nobody can while the wallets are scanned anew.
    */
   async follow(source: FeedSource, signal: AbortSignal): Promise<void> {
     await followFeed(
       {
-        position: () => this.#store.feedPosition(this.#feed),
+        position: () => this.#position(),
         begin: async () => this.#begin(await source.newest(signal)),
         events: (after) => source.events(after, signal),
         take: (event, after) => this.take(event, after),
@@ -109,6 +110,15 @@ export class WalletFeed {
       },
       signal,
     );
+  }
+
+  async #position(): Promise<string | null> {
+    const position = await this.#store.feedPosition(this.#feed);
+    const from = rescanHeight(position);
+    if (from === null) return position;
+    throw new UnspentError('EXPIRED', `the wallets are being scanned from height ${from} on, or that was cut off: rescan them to the end`, {
+      from,
+    });
   }
 
   /** One event, if the feed is at `after`. Throws FEED_MOVED. */

@@ -71,9 +71,12 @@ export function connect(tables: MemoryTables, { block, txs, watchVersion, feed }
   for (const { walletId } of txs) tables.wallet(walletId);
   if (watchVersion !== undefined && watchVersion !== tables.watchVersion.value) throw refusal.watchChanged();
   storeBlock(tables, block);
-  for (const { id } of tables.walletsInOrder()) {
+  for (const { id, info } of tables.walletsInOrder()) {
     const own = txs.filter(({ walletId }) => walletId === id);
-    applyBatch(tables, id, own, block);
+    const { syncedTo } = info.value;
+    // One that was rewound stays where it is until it is scanned.
+    const isNext = syncedTo === null || syncedTo.height === highestBelow(tables, block.height)?.height;
+    applyBatch(tables, id, own, isNext ? block : undefined);
   }
 }
 

@@ -92,12 +92,16 @@ export async function setSynced(tx: SqlTransaction, walletId: WalletId, height: 
   await tx.db.updateTable('wallet_sync_states').set({ synced_height: height }).where('wallet_id', '=', walletId).execute();
 }
 
-/** The block row must be there. Every wallet is at it now; those that were elsewhere. */
-export async function setAllSynced(tx: SqlTransaction, height: number): Promise<WalletId[]> {
+/**
+ * The block row must be there. Wallets that were at the block before it, or at none, are at it now; those. One that is
+ * further back was rewound and is to be scanned: what it lacks would be taken for known.
+ */
+export async function advanceSynced(tx: SqlTransaction, height: number): Promise<WalletId[]> {
+  const before = await highestBlockBelow(tx, height);
   const rows = await tx.db
     .updateTable('wallet_sync_states')
     .set({ synced_height: height })
-    .where((eb) => eb.or([eb('synced_height', 'is', null), eb('synced_height', '<>', height)]))
+    .where((eb) => eb.or([eb('synced_height', 'is', null), eb('synced_height', '=', before?.height ?? null)]))
     .returning('wallet_id')
     .execute();
   return rows.map((row) => row.wallet_id);

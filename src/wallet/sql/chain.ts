@@ -9,7 +9,7 @@ import { refusal } from '../rules/failures.ts';
 import { checkNewTx } from '../rules/new-tx.ts';
 import type { ConnectedBlock, FeedPosition, NewTx, ScanBatch } from '../store.ts';
 import { insertUpTo } from './addresses.ts';
-import { checkBlocks, highestBlockBelow, setAllSynced, setSynced, storeBlocks, syncedHeight } from './blocks.ts';
+import { advanceSynced, checkBlocks, highestBlockBelow, setSynced, storeBlocks, syncedHeight } from './blocks.ts';
 import type { SqlTransaction } from './database.ts';
 import { disconnect } from './disconnect.ts';
 import type { EventLog } from './event-log.ts';
@@ -69,7 +69,7 @@ export async function addBlock(tx: SqlTransaction, events: EventLog, { block, tx
   await lockWallets(tx, [...new Set([...own.keys(), ...leasing])]);
   if (watchVersion !== undefined) await checkWatchVersion(tx, watchVersion);
   await storeBlocks(tx, [block, ...txs.flatMap((news) => news.block ?? [])]);
-  const moved = new Set(await setAllSynced(tx, block.height));
+  const moved = new Set(await advanceSynced(tx, block.height));
   for (const walletId of [...new Set([...moved, ...own.keys()])].sort((a, b) => a - b)) {
     if (moved.has(walletId)) events.tip(walletId, block);
     const members = own.get(walletId);

@@ -231,6 +231,32 @@ export const reorganisationScenarios: readonly Scenario[] = [
     },
   ],
   [
+    'W45 a wallet that was rewound is not taken along by the next block, and is once it was scanned',
+    async (world) => {
+      const second = await world.addWallet();
+      for (const height of [1, 2, 3]) await world.store.connectBlock({ block: blockAt(height), txs: [] });
+      await world.store.rewindWallet(world.wallet, blockAt(1));
+      const third = await world.addWallet();
+      const heights = async () => (await world.rows()).wallets.map(({ syncedHeight }) => syncedHeight);
+      const mark = await world.mark();
+      const news = world.news('A', { block: blockAt(4), pays: [{ own: 0, amount: 5n }] });
+      await world.store.connectBlock({ block: blockAt(4), txs: [news] });
+      assert.deepEqual(await heights(), [1, 4, 4]);
+      const tips = (await world.store.listEvents(mark, 100)).filter(({ event }) => event.kind === 'sync.tip');
+      assert.deepEqual(
+        tips.map(({ walletId }) => walletId),
+        [second, third],
+      );
+      // What the block brought is there, as deep as anybody knows.
+      assert.deepEqual(await world.states(1), ['A published 4']);
+      assert.equal(await world.total({ minConfs: 1 }), 0n);
+      await world.store.applyScanBatch(world.wallet, { horizons: [], txs: [], syncedBlocks: [blockAt(4)], now: NOW });
+      await world.store.connectBlock({ block: blockAt(5), txs: [] });
+      assert.deepEqual(await heights(), [5, 5, 5]);
+      assert.equal(await world.total({ minConfs: 2 }), 5n);
+    },
+  ],
+  [
     'W46 after a reorganisation of 100 blocks with conflicts on the new side every row is as in the model',
     async (world) => {
       await deepReorganisation(world);

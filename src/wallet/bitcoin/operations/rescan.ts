@@ -4,11 +4,14 @@
  * its index of scripts. What the wallets have up to the newest block that both
  * know stays; what was in later blocks is found anew.
  *
- * The position of the feed moves last. If the process ends before that, the feed
- * still cannot go on, and the same call does the rest.
+ * What the wallets know of later blocks goes in the same transaction in which the
+ * feed's position becomes a mark of the rescan; the position moves on last. If the
+ * process ends between the two, or the rescan fails, no feed goes on, and the next
+ * rescan begins where this one began.
  */
 import { UnspentError } from '../../../util/errors.ts';
 import { WALLET_HEIGHT_MAX, WALLET_PAGE_ROWS } from '../../../util/limits.ts';
+import { rescanHeight, rescanMarker } from '../../feed/rescan-marker.ts';
 import type { FeedSource } from '../../feed/wallet-feed.ts';
 import type { WalletBlock, WalletId } from '../../records.ts';
 import type { WalletStore } from '../../store.ts';
@@ -43,12 +46,15 @@ export async function rescanWallets(
   request: RescanRequest,
 ): Promise<RescanResult> {
   const { store } = context;
-  const { feed, from: heightMin = WALLET_HEIGHT_MAX } = request;
+  const { feed, from: asked = WALLET_HEIGHT_MAX } = request;
   const after = await store.feedPosition(feed);
+  const heightMin = Math.min(asked, rescanHeight(after) ?? WALLET_HEIGHT_MAX);
   const { block: to, position } = await source.newest(new AbortController().signal);
   if (to === null) throw new UnspentError('STORE_MISSING', 'the store has no block yet, so there is nothing to scan');
   const from = await newestCommon(store, history, heightMin - 1);
-  await store.rollbackToBlock((from?.height ?? -1) + 1);
+  const first = (from?.height ?? -1) + 1;
+  const marker = rescanMarker(first);
+  await store.rollbackToBlock(first, { feed, after, position: marker });
   const found: ConfirmedTx[] = [];
   const wallets = await store.listWallets();
   for (const wallet of wallets) {
@@ -57,7 +63,7 @@ export async function rescanWallets(
       if (!(await scanAccount(context, wallet, account, history, { block: to }, false))) throw moved();
     }
   }
-  await store.connectBlock({ block: to, txs: [], feed: { feed, after, position } });
+  await store.connectBlock({ block: to, txs: [], feed: { feed, after: marker, position } });
   return { from, to, txs: found.length, pruned: found.filter(({ tx }) => isPrunedTx(tx)).length };
 }
 
