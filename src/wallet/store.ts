@@ -8,6 +8,7 @@
  * methods.
  */
 import type { Outpoint } from '../ledgers/outpoint.ts';
+import type { FailureCount } from '../sql/database.ts';
 import type { FreeCoins } from './free-coins.ts';
 import type {
   AccountId,
@@ -31,6 +32,10 @@ import type {
 } from './records.ts';
 
 export interface WalletStore {
+  /** False after a fatal failure of the database: every call fails until the store is opened anew. */
+  readonly isHealthy: boolean;
+  /** Failures of the database so far, by class and reason. */
+  readonly failures: readonly FailureCount[];
   /** WALLET_EXISTS, INVALID_PARAM (no name), WATCH_ONLY (secrets for a wallet that must have none), MASTER_KEY_NEEDED. */
   createWallet(wallet: NewWallet): Promise<WalletInfo>;
   /** WALLET_UNKNOWN. */

@@ -64,13 +64,21 @@ export class WalletAccess {
     await wallets?.store.close();
   }
 
-  /** One that could not be opened is tried again with the next request. */
-  #wallets(): Promise<FamilyWallets> {
-    this.#opening ??= this.#open().catch((error: unknown) => {
+  /** One that could not be opened, or that has failed for good, is opened anew with the next request. */
+  async #wallets(): Promise<FamilyWallets> {
+    for (;;) {
+      this.#opening ??= this.#open().catch((error: unknown) => {
+        this.#opening = undefined;
+        throw error;
+      });
+      const opening = this.#opening;
+      const wallets = await opening;
+      if (wallets.store.isHealthy) return wallets;
+      if (this.#opening !== opening) continue;
       this.#opening = undefined;
-      throw error;
-    });
-    return this.#opening;
+      // What the failed one has left open is of no use to anybody.
+      await wallets.store.close().catch(() => undefined);
+    }
   }
 
   #open(): Promise<FamilyWallets> {

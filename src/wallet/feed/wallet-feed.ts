@@ -10,7 +10,7 @@
 import { followFeed } from '../../events/follow-feed.ts';
 import { outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
-import { isUnspentError, UnspentError } from '../../util/errors.ts';
+import { type ErrorCode, isUnspentError, UnspentError } from '../../util/errors.ts';
 import { WALLET_EVENTS_TRIM_BLOCKS, WALLET_EVENTS_TRIM_MAX } from '../../util/limits.ts';
 import type { WalletBlock, WalletId, WalletTx } from '../records.ts';
 import type { FeedPosition, NewTx, TouchedWallets, WalletStore } from '../store.ts';
@@ -68,6 +68,9 @@ export interface MempoolOutcome {
 export type PrepareBlock = (txs: readonly WalletTx[]) => Promise<number>;
 
 export type OtherOwners = (script: Uint8Array) => readonly Uint8Array[];
+
+/** The wallet knows of the chain what the mempool does not, or the other way round. */
+const LATER: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INPUT_CONFLICT', 'PARENT_DEAD', 'CHAIN_INCONSISTENT']);
 
 export class WalletFeed {
   readonly #store: WalletStore;
@@ -141,7 +144,7 @@ export class WalletFeed {
       try {
         await this.#store.createTx({ ...news, replace: true, reactivate: true });
       } catch (error) {
-        if (!isUnspentError(error, 'INPUT_CONFLICT') && !isUnspentError(error, 'PARENT_DEAD')) throw error;
+        if (!isUnspentError(error) || !LATER.has(error.code)) throw error;
         refused.add(news.tx);
         continue;
       }

@@ -105,6 +105,10 @@ export class MemoryWalletStore implements WalletStore {
     return memoryRows(this.#tables);
   }
 
+  /** There is no database that could fail. */
+  readonly isHealthy = true;
+  readonly failures: readonly [] = [];
+
   async createWallet(wallet: NewWallet): Promise<WalletInfo> {
     return this.#write((tables) => addWallet(tables, wallet));
   }
