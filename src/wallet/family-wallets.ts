@@ -93,6 +93,8 @@ export interface WalletChain {
   readonly source: FeedSource;
   readonly prepare: PrepareBlock;
   readonly otherOwners?: OtherOwners | undefined;
+  /** Accounts that are known by now: when there are more, the mempool is told again. */
+  readonly accountCount?: (() => number) | undefined;
   /** Reads a transaction of the mempool. Absent: wallets of the family do not hear of the mempool. */
   readonly mempoolTx?: ((raw: Uint8Array) => WalletTx) | undefined;
 }

@@ -7,6 +7,7 @@
 import { positionHeight } from '../../events/position.ts';
 import type { OpenStore } from '../../store/store.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
+import { WALLET_POLL_MS } from '../../util/limits.ts';
 import type { FamilyWallets } from '../../wallet/family-wallets.ts';
 import { rescanHeight } from '../../wallet/feed/rescan-marker.ts';
 import { WalletFeed } from '../../wallet/feed/wallet-feed.ts';
@@ -24,7 +25,7 @@ export interface FeedWalletsOptions {
  */
 export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { signal }: FeedWalletsOptions = {}): Promise<void> {
   checkSameNetwork(wallets, store);
-  const { feed, source, prepare, otherOwners, mempoolTx } = wallets.chainOf(store, signal === undefined);
+  const { feed, source, prepare, otherOwners, mempoolTx, accountCount = () => 0 } = wallets.chainOf(store, signal === undefined);
   const { now, eventsMax } = wallets;
   let height = 0;
   const look = async (): Promise<void> => {
@@ -44,7 +45,7 @@ export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { si
   try {
     if (signal === undefined) await chain.follow(source, new AbortController().signal);
     else if (mempool === undefined) await chain.follow(source, signal);
-    else await withMempool(store, mempool, signal, (stop) => chain.follow(source, stop));
+    else await withMempool(store, { mempool, accountCount }, signal, (stop) => chain.follow(source, stop));
   } catch (error) {
     // PRUNED: a block that the wallets have still to read has transactions whose bytes were forgotten meanwhile.
     if (!isUnspentError(error, 'EXPIRED') && !isUnspentError(error, 'PRUNED')) throw error;
@@ -69,25 +70,39 @@ export function checkSameNetwork({ network }: FamilyWallets, store: Pick<OpenSto
 /** While the body runs, the wallets hear of the mempool of the node that is followed. Throws what either throws. */
 async function withMempool(
   store: OpenStore,
-  mempool: WalletMempool,
+  { mempool, accountCount }: { readonly mempool: WalletMempool; readonly accountCount: () => number },
   signal: AbortSignal,
   body: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const stop = new AbortController();
   let failure: { readonly error: unknown } | null = null;
-  const link = new MempoolLink(store);
-  link.start(async (changes) => {
-    try {
-      for (const change of changes) await mempool.take(change);
-    } catch (error) {
-      failure ??= { error };
-      stop.abort();
-    }
-  });
+  let link: MempoolLink | undefined;
+  let told = 0;
+  const listen = (): void => {
+    link = new MempoolLink(store);
+    link.start(async (changes) => {
+      try {
+        for (const change of changes) await mempool.take(change);
+      } catch (error) {
+        failure ??= { error };
+        stop.abort();
+      }
+    });
+  };
+  // What the mempool had before an account came was nobody's then, and is not told again by itself.
+  const look = setInterval(() => {
+    if (accountCount() <= told) return;
+    told = accountCount();
+    link?.close();
+    void mempool.take({ kind: 'reset' });
+    listen();
+  }, WALLET_POLL_MS).unref();
+  listen();
   try {
     await body(AbortSignal.any([signal, stop.signal]));
   } finally {
-    link.close();
+    clearInterval(look);
+    link?.close();
   }
   if (failure !== null) throw (failure as { readonly error: unknown }).error;
 }

@@ -53,6 +53,7 @@ export class BitcoinWallets extends WalletContext implements FamilyWallets {
       feed: name,
       source: scanner.beside(storeFeed(store, historyTxs(mweb), clock, { ends })),
       prepare: (txs) => scanner.prepare(txs),
+      accountCount: () => scanner.accountCount,
       mempoolTx: (raw) => walletTxOf(raw, mweb),
     };
   }

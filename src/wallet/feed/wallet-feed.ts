@@ -44,7 +44,7 @@ export interface WalletFeedOptions {
   /** Called when the wallets have another block, or one less, by this process or by another. */
   readonly onMove?: (() => Promise<void>) | undefined;
   /**
-   * Called before it is looked which wallets a block touches, and again if what is watched has changed since. Answers the
+   * Called before it is looked which wallets a block or the mempool touches, and again if what is watched has changed since. Answers the
    * version of what is watched for which everything is ready (wallet-scanner.ts). Default: nothing is to be done.
    */
   readonly prepare?: PrepareBlock | undefined;
@@ -137,6 +137,8 @@ export class WalletFeed {
    * it; one that the wallet took for dead lives again, unless the wallet has something in its place that is not evicted.
    */
   async seeInMempool(txs: readonly WalletTx[]): Promise<MempoolOutcome> {
+    // It may pay an address that nobody was given yet.
+    await this.#prepare?.(txs);
     const now = this.#nextMark();
     const [taken, refused] = [new Set<WalletTx>(), new Set<WalletTx>()];
     for (const news of this.#newTxs(txs, await this.#touched(txs), now)) {

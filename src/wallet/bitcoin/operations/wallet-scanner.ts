@@ -44,6 +44,7 @@ export class WalletScanner {
   readonly #known = new Set<AccountId>();
   /** Of what is watched: up to it the accounts are known. */
   #watchVersion = 0;
+  #last: Promise<unknown> = Promise.resolve();
 
   /** `feed`: the name under which the wallets are fed. */
   constructor(context: WalletContext, history: ScriptHistory, feed: string) {
@@ -57,15 +58,33 @@ export class WalletScanner {
     return scanBeside(source, () => this.scanNew());
   }
 
-  /** Before a block with these transactions: the version of what is watched for which nothing is left to be done. */
-  async prepare(txs: readonly WalletTx[]): Promise<number> {
-    do await this.scanNew();
-    while (await this.#extend(txs));
-    return this.#watchVersion;
+  /** Accounts that are known: whoever told of transactions while there were fewer has to tell of them again. */
+  get accountCount(): number {
+    return this.#scriptsOf.size;
+  }
+
+  /** Before a block with these transactions, or when the mempool has them: the version of what is watched for which nothing is left to be done. */
+  prepare(txs: readonly WalletTx[]): Promise<number> {
+    return this.#inTurn(async () => {
+      do await this.#scanNew();
+      while (await this.#extend(txs));
+      return this.#watchVersion;
+    });
   }
 
   /** Finds the past of accounts that are new or have got addresses since the last time. */
-  async scanNew(): Promise<void> {
+  scanNew(): Promise<void> {
+    return this.#inTurn(() => this.#scanNew());
+  }
+
+  /** Blocks and the mempool come on two ways, and what is known here is that of one of them at a time. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #scanNew(): Promise<void> {
     const { watchVersion, accounts, block, position } = await this.#context.store.watchedAccounts(this.#feed, this.#watchVersion);
     for (const { wallet, account } of accounts) {
       this.#unscanned.set(account.id, { wallet, account });
