@@ -39,6 +39,7 @@ const AT_TIP: LiveSample = {
   lastRollback: { time: ago(90), undone: 2, height: 2990 },
   fills: [],
   diskBytes: 3e9,
+  publishing: null,
   recent: Array.from({ length: 60 }, (_, i) => ({ height: 2941 + i, txs: i % 7, bytes: 500 })),
 };
 const BEHIND: LiveSample = {
