@@ -81,7 +81,13 @@ async function writeChanges(store: OpenStore, path: string, after: string | unde
     await pipeline(Readable.from(texts()), createWriteStream(path, { flags: 'wx' }), { signal });
     return { bytes: size, position: (JSON.parse(last) as { position: string }).position };
   } catch (error) {
-    if (signal.aborted) throw new UnspentError('INTERRUPTED', `stopped; ${path} is not whole`, {}, error);
+    if (signal.aborted)
+      throw new UnspentError(
+        'INTERRUPTED',
+        `stopped; ${path} is not whole`,
+        { advice: 'Delete that file, and run the same command again.' },
+        error,
+      );
     throw error;
   } finally {
     moment.release();

@@ -15,7 +15,7 @@ import type { ChainRow } from '../projections/chain.ts';
 import { AT, type Coin } from '../projections/coin.ts';
 import { OutputCheck } from '../store/verify/output.ts';
 import { readU32, readU64, toHex } from '../util/bytes.ts';
-import { isUnspentError, UnspentError } from '../util/errors.ts';
+import { BEGINS_ANEW, isUnspentError, UnspentError } from '../util/errors.ts';
 import { SNAPSHOT_CHUNK_BYTES_MAX, SNAPSHOT_MANIFEST_BYTES_MAX } from '../util/limits.ts';
 import { baseOf, isPlaced } from './base.ts';
 import { readRows, rowBytes } from './chunk.ts';
@@ -54,7 +54,8 @@ export async function readSnapshot({ folder, manifest }: SnapshotFolder, ledger:
   let next = manifest.chunks.length > 0 ? readChunk(folder, manifest.chunks[0]) : null;
   for (let i = 0; next !== null; i++) {
     const bytes: Uint8Array = await next;
-    if (options.signal?.aborted) throw new UnspentError('INTERRUPTED', 'interrupted between two chunks of the snapshot');
+    if (options.signal?.aborted)
+      throw new UnspentError('INTERRUPTED', 'interrupted between two chunks of the snapshot', { advice: BEGINS_ANEW });
     // The next is on its way while this one is looked at.
     next = i + 1 < manifest.chunks.length ? readChunk(folder, manifest.chunks[i + 1]) : null;
     // Its failure is told when its turn has come.

@@ -10,7 +10,7 @@ import type { Row } from '../engine/engine.ts';
 import type { Ledger } from '../ledgers/ledger.ts';
 import { Coin } from '../projections/coin.ts';
 import { toHex, utf8 } from '../util/bytes.ts';
-import { UnspentError } from '../util/errors.ts';
+import { BEGINS_ANEW, UnspentError } from '../util/errors.ts';
 import { SNAPSHOT_CHUNK_BYTES } from '../util/limits.ts';
 import { isPlaced } from './base.ts';
 import { ChunkWriter } from './chunk.ts';
@@ -105,7 +105,8 @@ class SnapshotWriter {
   }
 
   private async flush(first: Uint8Array | null, last: Uint8Array | null): Promise<void> {
-    if (this.options.signal?.aborted) throw new UnspentError('INTERRUPTED', 'the export was interrupted; nothing is left of it');
+    if (this.options.signal?.aborted)
+      throw new UnspentError('INTERRUPTED', 'the export was interrupted; nothing is left of it', { advice: BEGINS_ANEW });
     const file = chunkFile(this.chunks.length);
     const { rows } = this.chunk;
     const bytes = this.chunk.take();

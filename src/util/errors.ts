@@ -16,6 +16,9 @@ type CodeEntry = {
   readonly advice: string;
 };
 
+/** Of work that leaves nothing behind when it is stopped. */
+export const BEGINS_ANEW = 'Run the same command again: it begins anew.';
+
 /** Every code, with what it means, what to do next, the exit code of a command and the status of an HTTP answer. */
 export const ERROR_CODES = {
   USAGE: {
@@ -417,7 +420,7 @@ export const ERROR_CODES = {
     exit: 1,
     status: 409,
     meaning: 'The wallet has an account of that name in that scope already.',
-    advice: 'Choose another name.',
+    advice: 'Choose another name, or add to the account that is there.',
   },
   ACCOUNT_QUERY: {
     exit: 2,
@@ -459,7 +462,7 @@ export const ERROR_CODES = {
     exit: 2,
     status: 400,
     meaning: 'A value that was given to a wallet or a transaction store makes no sense there.',
-    advice: 'Nothing was changed.',
+    advice: 'Correct the value that the message names; nothing was changed.',
   },
   INVALID_STATUS: {
     exit: 2,
@@ -471,7 +474,7 @@ export const ERROR_CODES = {
     exit: 2,
     status: 400,
     meaning: 'The transaction has no output of that number.',
-    advice: 'Count from 0.',
+    advice: 'The first output has the number 0.',
   },
   INPUT_TWICE: {
     exit: 2,
@@ -646,7 +649,7 @@ export const ERROR_CODES = {
     exit: 1,
     status: 409,
     meaning: 'The output is of a coinbase with fewer than 100 blocks on it.',
-    advice: 'Spend another output, or wait for that height.',
+    advice: 'Spend another output, or wait until a hundred blocks are on it.',
   },
   FROZEN: { exit: 1, status: 409, meaning: 'The output is frozen.', advice: 'Unfreeze it first; nothing was changed.' },
   ALREADY_FROZEN: { exit: 1, status: 409, meaning: 'The output is frozen already.', advice: 'There is nothing to do.' },
@@ -666,13 +669,13 @@ export const ERROR_CODES = {
     exit: 1,
     status: 409,
     meaning: 'Another transaction spends the output.',
-    advice: 'Nothing was changed.',
+    advice: 'Choose an output that is unspent; nothing was changed.',
   },
   UTXO_NOT_FOUND: {
     exit: 1,
     status: 404,
     meaning: 'The transaction has no such output, or one that can never be spent.',
-    advice: 'Count from 0.',
+    advice: 'Check its number, which counts from 0; what can never be spent is not kept.',
   },
   HASH_MISMATCH: {
     exit: 1,

@@ -52,7 +52,7 @@ describe('SIGTERM', () => {
     await document(['snapshot', 'export', folder, '--data', data]);
     const { code, stderr } = await ended(start(['snapshot', 'import', folder, '--data', made], { env: signalAt(MARKED) }));
     assert.equal(code, 143, stderr);
-    assert.match(stderr, /^unspent: .*Run the same command again/m);
+    assert.match(stderr, /^unspent: .*Run the same command again: it begins anew\./m);
     await document(['snapshot', 'import', folder, '--data', made]);
     assert.deepEqual(await digestOf(made), await digestOf(data));
   });

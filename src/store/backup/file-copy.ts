@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { openRegularHandle } from '../../files/regular.ts';
 import { toHex } from '../../util/bytes.ts';
-import { UnspentError } from '../../util/errors.ts';
+import { BEGINS_ANEW, UnspentError } from '../../util/errors.ts';
 import { BACKUP_BUFFER_BYTES, BACKUP_TAIL_BYTES } from '../../util/limits.ts';
 
 export interface CopyOptions {
@@ -24,7 +24,7 @@ export async function hashFile(from: string, bytes: number, to: string | null, o
     const hash = createHash('sha256');
     const buffer = new Uint8Array(Math.min(BACKUP_BUFFER_BYTES, Math.max(1, bytes)));
     for (let left = bytes; left > 0; ) {
-      if (options.signal?.aborted) throw new UnspentError('INTERRUPTED', 'stopped; nothing is left of it');
+      if (options.signal?.aborted) throw new UnspentError('INTERRUPTED', 'stopped; nothing is left of it', { advice: BEGINS_ANEW });
       const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, left), bytes - left);
       if (bytesRead === 0) throw new UnspentError('IO', `${from} has ${bytes - left} bytes instead of ${bytes}`, { path: from });
       const part = buffer.subarray(0, bytesRead);

@@ -17,7 +17,7 @@ import {
 } from '../../engine/directory.ts';
 import { checkDatabaseFiles } from '../../engine/open.ts';
 import { renderPoint } from '../../query/render.ts';
-import { UnspentError } from '../../util/errors.ts';
+import { BEGINS_ANEW, UnspentError } from '../../util/errors.ts';
 import { NewDirectory } from '../directory.ts';
 import type { StoreIdentity } from '../identity.ts';
 import { configFrom, type SettingValues } from '../options.ts';
@@ -153,7 +153,7 @@ async function checkStore(path: string, data: string, manifest: BackupManifest, 
 /** Null: the store is what the manifest says, and agrees with itself. */
 function differences(store: OpenStore, manifest: BackupManifest, { signal, onProgress }: VerifyBackupOptions): string | null {
   const progress = (what: BackupProgress['what'], done: number, total: number): void => {
-    if (signal?.aborted) throw new UnspentError('INTERRUPTED', 'stopped; nothing is left of the store');
+    if (signal?.aborted) throw new UnspentError('INTERRUPTED', 'stopped; nothing is left of the store', { advice: BEGINS_ANEW });
     onProgress?.({ what, done, total });
   };
   const { head } = store.fold;

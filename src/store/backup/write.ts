@@ -17,7 +17,7 @@ import { UNSPENT } from '../../projections/utxo.ts';
 import { DigestSum } from '../../query/digest.ts';
 import { renderPoint } from '../../query/render.ts';
 import { readHead } from '../../state/head.ts';
-import { UnspentError } from '../../util/errors.ts';
+import { BEGINS_ANEW, UnspentError } from '../../util/errors.ts';
 import { BACKUP_SLICE_MS } from '../../util/limits.ts';
 import { TimeSlice } from '../../util/time-slice.ts';
 import { copyDatabase, copyJournal, findBesides } from './besides.ts';
@@ -272,7 +272,8 @@ class BackupWriter {
 
   /** Throws INTERRUPTED. */
   private progress(progress: BackupProgress): void {
-    if (this.options.signal?.aborted) throw new UnspentError('INTERRUPTED', 'stopped; nothing is left of the backup');
+    if (this.options.signal?.aborted)
+      throw new UnspentError('INTERRUPTED', 'stopped; nothing is left of the backup', { advice: BEGINS_ANEW });
     this.options.onProgress?.(progress);
   }
 

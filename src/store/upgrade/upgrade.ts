@@ -103,7 +103,10 @@ async function runStep(engine: Engine, { from, columns }: UpgradeStep, options: 
     const at = number === begin.column ? begin : { from, column: number, key: new Uint8Array(0) };
     const onRows = (rows: number): void => {
       onProgress?.(name, rows);
-      if (signal?.aborted) throw new UnspentError('INTERRUPTED', 'stopped; run `unspent upgrade` again, and it goes on');
+      if (signal?.aborted)
+        throw new UnspentError('INTERRUPTED', 'stopped; run `unspent upgrade` again, and it goes on', {
+          advice: 'Until it is done nobody can open the store.',
+        });
     };
     await rewriteColumn(engine, name, rewrite, at, { batchBytes, onRows });
   }

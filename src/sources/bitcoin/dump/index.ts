@@ -18,7 +18,7 @@ import {
 } from '../../../ledgers/bitcoin/index.ts';
 import { outpointIndex, outpointTxId } from '../../../ledgers/outpoint.ts';
 import { equalBytes, fromHex, isHex } from '../../../util/bytes.ts';
-import { UnspentError } from '../../../util/errors.ts';
+import { BEGINS_ANEW, UnspentError } from '../../../util/errors.ts';
 import type { NodeOutput, NodeSet, NodeSetOptions } from '../../node-set.ts';
 import { HeaderRules } from '../header-rules.ts';
 import { type DumpedBlock, dumpedBlock } from '../rpc/dumped-block.ts';
@@ -59,7 +59,7 @@ async function* checkedBatches(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly NodeOutput[], void, undefined> {
   for (const outputs of file.batches()) {
-    if (signal?.aborted) throw new UnspentError('INTERRUPTED', 'interrupted between two parts of the dump');
+    if (signal?.aborted) throw new UnspentError('INTERRUPTED', 'interrupted between two parts of the dump', { advice: BEGINS_ANEW });
     hashes.add(outputs);
     yield outputs;
     // Signals and the progress line have their turn.
