@@ -4,10 +4,14 @@
  * is there; and what a process says to Prometheus and to its service manager.
  */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { delimiter, join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
+import { SETTINGS } from '../../src/config/schema.ts';
 import { ended, start, temporary, unspentHere } from '../cli/run.ts';
 import { blockRunBy } from '../docs/page-blocks.ts';
 import { until } from '../support/patience.ts';
@@ -157,10 +161,31 @@ describe('the image', () => {
         `${source} is let in`,
       );
     }
-    const { files, devDependencies } = JSON.parse(read('package.json')) as { files: string[]; devDependencies: Record<string, string> };
+    const { files, devDependencies, peerDependencies } = JSON.parse(read('package.json')) as {
+      readonly files: readonly string[];
+      readonly devDependencies: Readonly<Record<string, string>>;
+      readonly peerDependencies: Readonly<Record<string, string>>;
+    };
     for (const name of files.filter((each) => each !== 'dist')) assert.ok(sources.includes(name), `${name} is part of the package`);
-    for (const name of ['kysely', 'pg'])
-      assert.ok(dockerfile.includes(`${name}@${devDependencies[name]}`), `${name} in the tested version`);
+    const added = /^PACKAGES="(.*)"$/.exec(of('ARG')[0])?.[1].split(' ') ?? [];
+    const wanted = Object.keys(peerDependencies).map((name) => `${name}@${devDependencies[name]}`);
+    assert.deepEqual(added.sort(), wanted.sort(), 'every optional package, in the tested version');
+  });
+
+  test('is found healthy at the port that it listens on', async (t) => {
+    const [program, ...args] = JSON.parse(/CMD (\[.*\])$/.exec(of('HEALTHCHECK')[0])![1]) as string[];
+    let status = 200;
+    const server = createServer((_, answer) => answer.writeHead(status).end()).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const check = async (env: NodeJS.ProcessEnv): Promise<number | null> => (await ended(spawn(program, args, { env }))).code;
+    const { PATH } = process.env;
+    assert.equal(await check({ PATH, UNSPENT_SERVER_PORT: `${port}` }), 0);
+    status = 503;
+    assert.equal(await check({ PATH, UNSPENT_SERVER_PORT: `${port}` }), 1);
+    assert.match(args[1], /UNSPENT_SERVER_PORT \|\| 8437/);
+    assert.deepEqual(of('EXPOSE'), [`${SETTINGS['server.port'].default}`]);
   });
 
   test('and what compose runs beside it find their files, on this machine alone', () => {
