@@ -5,13 +5,14 @@
  * type-checked; test/docs runs them.
  */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { isSupported } from '../../src/util/node-version.ts';
 import { VERSION } from '../../src/util/version.ts';
+import { Running } from '../cli/running.ts';
 import { cagePage, GIVEN } from '../docs/cage-page.ts';
-import { PackedProject } from './packed.ts';
+import { type Finished, PackedProject } from './packed.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -51,6 +52,31 @@ const examples = readdirSync(join(root, 'examples')).filter((name) => name.endsW
 const readmeBlocks = Array.from(readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g), ([, text]) => text);
 
 const NO_REGISTRY = /ENOTFOUND|ENOTCACHED|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ECONNRESET/;
+
+/** `npm install --global` of the package, under a prefix of its own. */
+function installed(project: PackedProject, prefix: string, options: readonly string[], env: NodeJS.ProcessEnv = {}): Finished {
+  // A registry that does not answer is asked again, and not for ever.
+  const patience = ['--fetch-timeout=20000', '--fetch-retries=5', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
+  const usual = ['--no-audit', '--no-fund', '--prefer-offline', ...patience];
+  return project.run('npm', ['install', '--global', '--prefix', prefix, ...usual, ...options, project.archive], project.folder, env);
+}
+
+/** What `unspent start` gives after that: a page, the documentation, its reference and metrics, over a chain that also turns. */
+async function assertServes(t: TestContext, command: string, cwd: string): Promise<void> {
+  const running = new Running(t, ['start', '--port', '0', '--data', join(cwd, 'started')], cwd, command);
+  const [, url] = await running.says(/page +open (http:\S+)/);
+  const pages = { '/': /<title>[^<]*Unspent/i, '/docs/': /<title>/, '/docs/api': /<title>/, '/metrics': /^unspent_tip_height\{?.*\d$/m };
+  for (const [path, content] of Object.entries(pages)) {
+    const answer = await fetch(new URL(path, url));
+    assert.equal(answer.status, 200, path);
+    assert.match(await answer.text(), content, path);
+  }
+  running.tell('mine 3');
+  running.tell('fork 2');
+  await running.remarks(/rollback: 2 blocks undone/);
+  const { code, stderr } = await running.interrupt('SIGTERM');
+  assert.equal(code, 0, stderr);
+}
 
 describe('the packed package, in an empty project', () => {
   let project: PackedProject;
@@ -105,15 +131,14 @@ describe('the packed package, in an empty project', () => {
     assert.equal(stdout.trim(), VERSION);
   });
 
-  it('is installed for everybody without a compiler and without install scripts', (t) => {
+  it('is installed for everybody without a compiler and without install scripts', async (t) => {
     const prefix = join(project.folder, 'prefix');
-    // A registry that does not answer is asked again, and not for ever.
-    const patience = ['--fetch-timeout=20000', '--fetch-retries=5', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
-    const options = ['--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund', '--prefer-offline', ...patience];
-    const installing = project.run('npm', ['install', '--global', '--prefix', prefix, ...options, project.archive]);
+    const options = ['--ignore-scripts', '--omit=optional'];
+    const installing = installed(project, prefix, options);
     if (installing.status !== 0 && NO_REGISTRY.test(installing.stderr)) return t.skip('no registry');
     assert.equal(installing.status, 0, installing.stderr);
     const command = join(prefix, 'bin', 'unspent');
+    await assertServes(t, command, project.folder);
     const data = join(project.folder, 'installed-data');
     const synced = project.run(command, ['sync', '--source', 'devnet:?blocks=3', '--data', data, '--json', '--quiet']);
     assert.equal(synced.status, 0, synced.stderr);
@@ -138,6 +163,22 @@ describe('the packed package, in an empty project', () => {
       assert.match(stderr, /Error: unspent needs Node 22\.18 or newer, and this is \d+/, door);
       assert.doesNotMatch(stderr, /SyntaxError|is not a function/);
     }
+  });
+
+  it('is installed with whatever scripts and optional packages there are, where no compiler is', (t) => {
+    // As on a machine that has Node and nothing to build with: a script that compiles would fail.
+    const bin = join(project.folder, 'bin');
+    mkdirSync(bin);
+    const found = (name: string): string | undefined =>
+      [dirname(process.execPath), ...(process.env['PATH'] ?? '').split(delimiter)].map((path) => join(path, name)).find(existsSync);
+    for (const name of ['node', 'npm', 'sh', 'env', 'dirname', 'readlink', 'uname', 'sed', 'tar'])
+      symlinkSync(realpathSync(found(name) ?? assert.fail(name)), join(bin, name));
+    const prefix = join(project.folder, 'prefix-with-scripts');
+    const installing = installed(project, prefix, [], { PATH: bin });
+    if (installing.status !== 0 && NO_REGISTRY.test(installing.stderr)) return t.skip('no registry');
+    assert.equal(installing.status, 0, installing.stderr);
+    const { status, stdout, stderr } = project.run(join(prefix, 'bin', 'unspent'), ['--version'], project.folder, { PATH: bin });
+    assert.deepEqual([status, stdout.trim()], [0, VERSION], stderr);
   });
 
   it('knows which Node is too old', () => {
