@@ -104,6 +104,16 @@ describe('the explorer', () => {
     await assertReadable(page, 'a transaction');
   });
 
+  browserTest('a Plutus script is shown as its program, once somebody opens it', async () => {
+    const loaded = '[...performance.getEntriesByType("resource")].filter(({ name }) => name.endsWith("uplc-reader.js")).length';
+    assert.equal(await page.evaluate(loaded), 0, 'its reader is not loaded before');
+    await page.locator('#scripts .uplc summary').first().click();
+    await reads(page, '#scripts .program pre', /^\(program 1\.\d\.0\s+\(lam a/);
+    assert.equal(await page.evaluate(loaded), 1);
+    await assertAccessible(page, 'a program');
+    await assertReadable(page, 'a program');
+  });
+
   browserTest('one whose scripts failed says so, and what it cost', async () => {
     const tx = txs.find(({ valid, collateral_inputs }) => !valid && collateral_inputs !== undefined)!;
     await open(`tx/${tx.tx_hash}`, tx.tx_hash);

@@ -36,7 +36,13 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const DIGEST_CHARS = 16;
 /** The library's own code that views load when they need it: most pages need none of it. */
-const READERS = ['server/bitcoin/script-reader', 'server/cardano/cage-reader', 'server/cardano/data-reader', 'server/proof-reader'];
+const READERS = [
+  'server/bitcoin/script-reader',
+  'server/cardano/cage-reader',
+  'server/cardano/data-reader',
+  'server/cardano/uplc-reader',
+  'server/proof-reader',
+];
 const STATIC_IMPORT = /^(?:import [^'"\n]*|\}) from '\.\/([a-z-]+\.js)';/gm;
 
 /** `client` is where the browser's code is: TypeScript, or what was compiled from it. Others get their turn between two files. */

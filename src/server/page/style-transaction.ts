@@ -40,6 +40,8 @@ export const TRANSACTION = /* css */ `
 .raw details { min-width: 0; }
 .raw details[open] { flex: 1; }
 .raw summary { cursor: pointer; width: fit-content; }
+.program .blob { white-space: pre; max-height: 420px; margin: 6px 0; color: var(--text); }
+.uplc summary { cursor: pointer; color: var(--muted); }
 .raw .blob { margin-top: 6px; color: var(--text); }
 .operations { display: flex; flex-wrap: wrap; gap: 2px 8px; margin-top: 4px; font-size: 12.5px; line-height: 1.7; list-style: none; }
 .operations li { min-width: 0; max-width: 100%; }

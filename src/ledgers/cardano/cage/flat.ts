@@ -8,48 +8,10 @@
  *
  * Source: the Plutus Core specification, appendix on flat serialisation.
  */
-import { UnspentError } from '../../../util/errors.ts';
 import { UPLC_DEPTH_MAX, UPLC_PROGRAM_BYTES_MAX } from '../../../util/limits.ts';
-
-const TERM_BITS = 4;
-const TERM = { variable: 0, delay: 1, lambda: 2, apply: 3, constant: 4, force: 5, error: 6, builtin: 7, constr: 8, match: 9 } as const;
-const BUILTIN_BITS = 7;
-
-const TYPE_BITS = 4;
-const TYPE = { integer: 0, bytes: 1, string: 2, unit: 3, bool: 4, list: 5, pair: 6, apply: 7, data: 8 } as const;
+import { BitReader, BUILTIN_BITS, malformed, TERM, TERM_BITS, TYPE, TYPE_BITS, typeEnd } from '../uplc/flat-bits.ts';
 
 const CHUNK_BYTES = 255;
-
-class BitReader {
-  private readonly bytes: Uint8Array;
-  private at = 0;
-
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
-  }
-
-  get isAtEnd(): boolean {
-    return this.at === 8 * this.bytes.length;
-  }
-
-  bit(): number {
-    const byte = this.bytes[this.at >> 3];
-    if (byte === undefined) malformed('it is cut');
-    return (byte >> (7 - (this.at++ & 7))) & 1;
-  }
-
-  bits(count: number): number {
-    let value = 0;
-    for (let i = 0; i < count; i++) value = (value << 1) | this.bit();
-    return value;
-  }
-
-  /** Padding: zeros and then a one that ends a byte. */
-  filler(): void {
-    while (this.bit() === 0) if ((this.at & 7) === 0) malformed('its padding is longer than a byte');
-    if ((this.at & 7) !== 0) malformed('its padding ends inside a byte');
-  }
-}
 
 class BitWriter {
   private bytes = new Uint8Array(1024);
@@ -199,15 +161,4 @@ class ProgramCopy {
     this.to.filler();
     for (let length = this.bits(8); length > 0; length = this.bits(8)) for (let i = 0; i < length; i++) this.bits(8);
   }
-}
-
-function typeEnd(types: readonly number[], at: number): number {
-  if (types[at] === undefined) malformed('it has a constant of a malformed type');
-  if (types[at] !== TYPE.apply) return at + 1;
-  if (types[at + 1] === TYPE.list) return typeEnd(types, at + 2);
-  return typeEnd(types, typeEnd(types, at + 3));
-}
-
-function malformed(why: string): never {
-  throw new UnspentError('USAGE', `not a Plutus program in the flat encoding: ${why}`);
 }

@@ -25,8 +25,18 @@ export interface DataReader {
   readLabels(auxiliary: string): readonly { readonly label: string; readonly value: Tree }[];
 }
 
+/** The text of Plutus programs, as `server/cardano/uplc-reader.ts` has it. */
+export interface ProgramReader {
+  readUplc(cbor: string): string;
+}
+
 const MODULE = './server_cardano_data-reader.js';
+const PROGRAM_MODULE = './server_cardano_uplc-reader.js';
 
 export async function loadDataReader(): Promise<DataReader> {
   return (await import(MODULE)) as DataReader;
+}
+
+export async function loadProgramReader(): Promise<ProgramReader> {
+  return (await import(PROGRAM_MODULE)) as ProgramReader;
 }

@@ -3,14 +3,17 @@
  * it: datums and redeemers as trees, native scripts as what they ask for,
  * metadata by label. The bytes are there as well, one click away.
  */
-import { type DataReader, loadDataReader, type ShownWitness } from './data-loader.ts';
-import { type Child, h } from './dom.ts';
+import { problem } from './api.ts';
+import { type DataReader, loadDataReader, loadProgramReader, type ShownWitness } from './data-loader.ts';
+import { type Child, h, replace } from './dom.ts';
 import { bytes, count, shortHash } from './format.ts';
 import { copyButton, linkTo, outputLink } from './parts.ts';
 import { nativeView, treeView } from './tree.ts';
 import type { Input, Redeemer, Transaction } from './tx-shapes.ts';
 
 const POLICY_CHARS = 56;
+/** More than anybody reads, and than a page draws at once. */
+const PROGRAM_CHARS_MAX = 200_000;
 /** Labels that have a meaning to everybody. */
 const LABELS: Readonly<Record<string, string>> = {
   '721': 'tokens, CIP-25',
@@ -40,9 +43,30 @@ export function scriptView(reader: DataReader, cbor: string): HTMLElement {
       ' ',
       h('span', { class: 'note' }, bytes(size)),
     );
-    return h('div', {}, kind, native !== null && nativeView(native));
+    return h('div', {}, kind, native === null ? programView(cbor) : nativeView(native));
   });
   return h('div', { class: 'decoded' }, read, rawBytes(cbor));
+}
+
+/** The program of a Plutus script as text. Few look at it, so it is read when somebody opens it. */
+function programView(cbor: string): HTMLElement {
+  const text = h('div', { class: 'program' }, h('p', { class: 'note' }, 'Reading …'));
+  const details = h('details', { class: 'uplc' }, h('summary', {}, 'Program, as UPLC'), text);
+  details.addEventListener('toggle', () => void readProgram(cbor, text), { once: true });
+  return details;
+}
+
+async function readProgram(cbor: string, place: HTMLElement): Promise<void> {
+  try {
+    const { readUplc } = await loadProgramReader();
+    const whole = readUplc(cbor);
+    const shown = whole.slice(0, PROGRAM_CHARS_MAX);
+    const isCut =
+      shown.length < whole.length && h('p', { class: 'note' }, `The first ${count(shown.length)} of ${count(whole.length)} characters.`);
+    replace(place, h('pre', { class: 'blob', tabindex: 0, 'aria-label': 'Program' }, shown), copyButton(whole, 'program'), isCut);
+  } catch (error) {
+    replace(place, h('p', { class: 'note' }, `These bytes do not read as a program: ${problem(error).message}`));
+  }
 }
 
 /** Where bytes are not what they should be, that is said in place of what they mean. */
