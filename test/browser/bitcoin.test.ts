@@ -134,6 +134,12 @@ describe('the page of a Bitcoin chain', () => {
       assert.match(asked, /^(bcrt1|[mn2])/, 'the address is one of this chain');
       await reads(page, `${article} .result`, `curl '${world.url}api/v1/addresses/${asked}/balance'`);
       await assertAccessible(page, `the reference, ${colorScheme}`);
+      // A request with a body that only reads: an output of this chain is asked for, and comes.
+      const batch = '#post-api-v1-utxos';
+      await page.locator(`${batch} button[type=submit]`).click();
+      await reads(page, `${batch} .result pre`, 'output_index');
+      const [outpoint] = JSON.parse(await page.inputValue(`${batch} textarea`)) as string[];
+      await reads(page, `${batch} .result .asked`, `-d '["${outpoint}"]' '${world.url}api/v1/utxos'`);
       await page.keyboard.press('Escape');
       await page.locator('body').press('/');
       await page.keyboard.type('proof unspent');

@@ -44,6 +44,9 @@ export interface Described {
   readonly description?: string;
 }
 
+/** Says of a request with a body that it only reads: the reference has a form for it. */
+export const ONLY_READS = { 'x-reads': true } as const;
+
 /** What the document says of a route, besides what its requests are checked against. */
 export function described(tag: Tag, summary: string, { json, rows, paged = false, description }: Described): object {
   const schema = rows ?? json;

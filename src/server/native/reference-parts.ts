@@ -34,6 +34,8 @@ interface Operation {
   readonly description?: string;
   readonly tags?: readonly string[];
   readonly parameters?: readonly Parameter[];
+  /** It has a body, and changes nothing (`ONLY_READS`). */
+  readonly 'x-reads'?: boolean;
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
   readonly responses: Readonly<
     Record<string, { readonly description: string; readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
@@ -108,7 +110,8 @@ function inPathFirst(parameters: readonly Parameter[]): readonly Parameter[] {
 /** Shown by the script of the page, which also fills in values that the store has. Requests that change something are not tried from here. */
 function form({ method, path, operation }: Route): string {
   const isStream = Object.keys(operation.responses['200']?.content ?? {}).includes('text/event-stream');
-  if (method !== 'GET' || isStream) return '';
+  const hasBody = operation['x-reads'] === true;
+  if ((method !== 'GET' && !hasBody) || isStream) return '';
   const asked = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path' || parameter.in === 'query');
   const fields = inPathFirst(asked);
   const id = (name: string): string => `try-${idOf({ method, path, operation })}-${escapeHtml(name)}`;
@@ -116,7 +119,8 @@ function form({ method, path, operation }: Route): string {
     const needed = required === true ? ' required' : '';
     return `<label for="${id(name)}"><code>${escapeHtml(name)}</code><input id="${id(name)}" name="${escapeHtml(name)}" data-in="${place}"${needed} autocomplete="off" spellcheck="false"></label>`;
   });
-  return `<form class="try" data-path="${escapeHtml(path)}" hidden><div class="fields">${inputs.join('')}</div><button class="button" type="submit">Run</button><div class="result" aria-live="polite"></div></form>`;
+  const body = `<label class="body" for="${id('body')}"><code>body</code><textarea id="${id('body')}" name="body" data-in="body" rows="3" required spellcheck="false"></textarea></label>`;
+  return `<form class="try" data-path="${escapeHtml(path)}" data-method="${method}" hidden><div class="fields">${inputs.join('')}${hasBody ? body : ''}</div><button class="button" type="submit">Run</button><div class="result" aria-live="polite"></div></form>`;
 }
 
 export function schemaPart(name: string, { description, properties = {}, required = [] }: Schema): string {

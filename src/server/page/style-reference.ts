@@ -41,6 +41,8 @@ export const REFERENCE = /* css */ `
 .try .fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(190px, 1fr)); gap: 8px 14px; margin-bottom: 10px; }
 .try .fields:empty { display: none; }
 .try label { display: grid; gap: 2px; color: var(--muted); font-size: 12px; }
+.try .body { grid-column: 1 / -1; }
+.try textarea { min-width: 0; padding: 7px 10px; border: 1px solid var(--edge-strong); border-radius: 7px; background: var(--surface); color: var(--text); font: 12.5px/1.5 var(--mono); resize: vertical; }
 .try input { height: 32px; min-width: 0; padding: 0 10px; border: 1px solid var(--edge-strong); border-radius: 7px; background: var(--surface); color: var(--text); font: 12.5px var(--mono); }
 .result { font-size: 12.5px; }
 .result .asked { display: flex; gap: 4px; align-items: center; margin-top: 10px; overflow-wrap: anywhere; }

@@ -12,7 +12,7 @@ import { EVALUATION_BODY_BYTES_MAX, EVALUATION_OUTPUTS_MAX, SUBMIT_HEX_MAX } fro
 import { nameBlock } from '../../http/read-answer.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import type { Typebox } from '../../http/typed.ts';
-import { API, PROBLEM } from '../../native/openapi.ts';
+import { API, ONLY_READS, PROBLEM } from '../../native/openapi.ts';
 import type { WireShape } from '../../shapes.ts';
 import { evaluationOf } from './tx-evaluation.ts';
 
@@ -60,6 +60,7 @@ const schema = {
   summary: 'What the scripts of a transaction use',
   description:
     'Each in units of memory and steps, with the cost models of the node that is followed. SCRIPT_FAILED names the script that fails, OUTPUT_UNKNOWN outputs that are not unspent. Fees and signatures are not looked at.',
+  ...ONLY_READS,
   body: Body,
   response: {
     200: { description: 'Every script succeeds.', content: { 'application/json': { schema: Evaluated } } },

@@ -11,7 +11,7 @@ import type { App } from '../../http/typed.ts';
 import type { NativeAnswers } from '../answer.ts';
 import { encoderOf, NOTHING } from '../encode.ts';
 import { outpointOf } from '../keys.ts';
-import { described } from '../openapi.ts';
+import { described, ONLY_READS } from '../openapi.ts';
 import { outpointsBody, PATH, RowQuery, ref } from '../schemas.ts';
 
 export function registerOutputs(app: App, answers: NativeAnswers): void {
@@ -36,6 +36,7 @@ export function registerOutputs(app: App, answers: NativeAnswers): void {
       rows: Type.Array(Type.Union([ref('Utxo'), Type.Null()])),
       description: 'In the order asked for; null stands for one that is not known.',
     }),
+    ...ONLY_READS,
     body: outpointsBody(answers.context.config.server.rowsMax),
     querystring: RowQuery,
   };

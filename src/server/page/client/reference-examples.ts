@@ -53,6 +53,9 @@ function note(values: Map<string, string>, row: Utxo): void {
     ['/api/v1/scripts/{hash}/utxos hash', row.reference_script_hash],
   ];
   // Of the same output as the transaction.
-  if (!values.has('tx')) values.set('index', String(row.output_index));
+  if (!values.has('tx')) {
+    values.set('index', String(row.output_index));
+    values.set('/api/v1/utxos body', JSON.stringify([`${row.tx_hash}#${row.output_index}`]));
+  }
   for (const [name, value] of found) if (value !== undefined && !values.has(name)) values.set(name, value);
 }

@@ -54,12 +54,16 @@ function watchReading(): void {
   for (const article of document.querySelectorAll('article')) observer.observe(article);
 }
 
+function fieldsOf(form: HTMLFormElement): NodeListOf<HTMLInputElement | HTMLTextAreaElement> {
+  return form.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input, textarea');
+}
+
 /** Fills in what is empty, once for all forms, when the first is about to be used. */
 async function fill(form: HTMLFormElement): Promise<void> {
   values ??= exampleValues();
   const known = await values;
   const path = form.dataset['path'] ?? '';
-  for (const input of form.querySelectorAll('input')) {
+  for (const input of fieldsOf(form)) {
     const value = known.get(`${path} ${input.name}`) ?? (input.required ? known.get(input.name) : undefined);
     if (input.value === '' && value !== undefined && input.dataset['filled'] === undefined) input.value = value;
     input.dataset['filled'] = '';
@@ -69,7 +73,8 @@ async function fill(form: HTMLFormElement): Promise<void> {
 function urlOf(form: HTMLFormElement): URL {
   let path = form.dataset['path'] ?? '';
   const query = new URLSearchParams();
-  for (const { name, value, dataset } of form.querySelectorAll('input')) {
+  for (const { name, value, dataset } of fieldsOf(form)) {
+    if (dataset['in'] === 'body') continue;
     if (dataset['in'] === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value));
     else if (value !== '') query.set(name, value);
   }
@@ -86,12 +91,17 @@ async function run(form: HTMLFormElement): Promise<void> {
   const url = urlOf(form);
   const token = keptToken(url.pathname.startsWith('/api/v1/wallets') ? 'wallets' : 'server');
   const started = performance.now();
-  const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+  const body = form.querySelector('textarea')?.value;
+  const given = body === undefined ? {} : { method: form.dataset['method'] ?? 'POST', body };
+  const headers = {
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
   try {
-    const response = await fetch(url, { headers });
+    const response = await fetch(url, { ...given, headers });
     const text = await response.text();
     const took = performance.now() - started;
-    const command = `curl ${token === null ? '' : '-H "authorization: Bearer $TOKEN" '}'${url.href}'`;
+    const command = commandOf(url, token !== null, body);
     const told = TOLD_HEADERS.flatMap((name) =>
       response.headers.has(name) ? [h('span', {}, `${name}: ${response.headers.get(name)}`)] : [],
     );
@@ -113,6 +123,13 @@ async function run(form: HTMLFormElement): Promise<void> {
   }
 }
 
+/** For a terminal; a quote inside of quotes is closed, written, and opened again. */
+function commandOf(url: URL, hasToken: boolean, body: string | undefined): string {
+  const token = hasToken ? '-H "authorization: Bearer $TOKEN" ' : '';
+  const sent = body === undefined ? '' : `-H 'content-type: application/json' -d '${body.replaceAll("'", "'\\''")}' `;
+  return `curl ${token}${sent}'${url.href}'`;
+}
+
 function pretty(text: string, type: string): string {
   // A document, not lines of documents (`application/jsonl`).
   const shown = /json\b/.test(type) ? JSON.stringify(JSON.parse(text), null, 2) : text;
@@ -121,12 +138,16 @@ function pretty(text: string, type: string): string {
     : `${shown.slice(0, SHOWN_CHARS_MAX)}\n… ${counted(shown.length - SHOWN_CHARS_MAX, 'character')} more`;
 }
 
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+}
+
 takeToken();
 byId('find').hidden = false;
 byId('find').addEventListener('submit', (event) => event.preventDefault());
 words.addEventListener('input', search);
 addEventListener('keydown', (event) => {
-  if (event.key !== '/' || event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key !== '/' || isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
   words.focus();
 });
