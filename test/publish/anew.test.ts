@@ -7,6 +7,7 @@ import { Devnet, devnetOptions, KEEP_ALL, memoryRig } from '../support/harness.t
 import { liveThroughNewCopy } from '../support/publish/begin-anew.ts';
 import { publishedStore, publishOnce, startPublisher } from '../support/publish/rig.ts';
 import { assertSameTables, freshTables, SqlCopy } from '../support/publish/sql-copy.ts';
+import { walkTwoReaders } from '../support/publish/two-readers.ts';
 import { PostgresServer, withoutPostgres } from '../support/sql/postgres-server.ts';
 
 describe('a copy in PostgreSQL that begins anew', { skip: withoutPostgres }, () => {
@@ -22,6 +23,12 @@ describe('a copy in PostgreSQL that begins anew', { skip: withoutPostgres }, () 
 
   it('of columns, is followed by its readers', async () => {
     await liveThroughNewCopy(await server.unusedUrl(), { graceMs: 0 });
+  });
+
+  it('and goes on, is read by two while blocks come and go', async (t) => {
+    const report = await walkTwoReaders(await server.unusedUrl(), 20, 50);
+    t.diagnostic(JSON.stringify(report));
+    assert.ok(report.asked >= 100 && report.modelled > 10 && report.snapshots === 1, JSON.stringify(report));
   });
 
   it('of tables for people, is what one would be that begins now, and goes on', async () => {

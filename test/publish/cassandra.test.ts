@@ -26,6 +26,7 @@ import { CassandraCopyReader } from '../support/publish/cassandra-copy.ts';
 import { publishedCopy } from '../support/publish/copy-publisher.ts';
 import { publishThroughLosses } from '../support/publish/lost-answers.ts';
 import { publishedStore, publishOnce, startPublisher } from '../support/publish/rig.ts';
+import { walkTwoReaders } from '../support/publish/two-readers.ts';
 import { Served } from '../support/served.ts';
 
 class Killed extends Error {}
@@ -243,6 +244,12 @@ describe('a copy in Cassandra', { skip: withoutCassandra }, () => {
       return seq;
     };
     await publishThroughLosses({ form: 'columns', url: through, proxy, isCut, check });
+  });
+
+  it('is read by two while blocks come and go', async (t) => {
+    const report = await walkTwoReaders(unusedUrl(), 10, 25);
+    t.diagnostic(JSON.stringify(report));
+    assert.ok(report.asked >= 50 && report.snapshots === 1, JSON.stringify(report));
   });
 
   it('begins anew, and its readers follow', () => liveThroughNewCopy(unusedUrl()));

@@ -10,7 +10,11 @@ import { openTarget } from '../../src/publish/open.ts';
 import type { Publisher } from '../../src/publish/publisher.ts';
 import type { CopyTarget } from '../../src/publish/target.ts';
 import type { BalanceJson, BlockJson, UtxoJson } from '../../src/query/json.ts';
+import { toHex } from '../../src/util/bytes.ts';
 import { blocksOf } from '../docs/page-blocks.ts';
+import { Account } from '../support/bitcoin-account.ts';
+import { PlainChain } from '../support/bitcoin-chain.ts';
+import { memoryBitcoin } from '../support/bitcoin-rig.ts';
 import { RandomRequests } from '../support/copy/requests.ts';
 import { TEST_SEED } from '../support/harness.ts';
 import { publishedStore, publishOnce, startPublisher } from '../support/publish/rig.ts';
@@ -71,6 +75,45 @@ describe('tables for people', { skip: withoutPostgres }, () => {
     assert.deepEqual(ours, theirs.sort());
   }
 
+  /** What an address had at an earlier block, from outputs by the heights of their making and spending. */
+  async function past(hex: string): Promise<void> {
+    const { blocks } = served.devnet.chain;
+    const { hash, height } = random.random.pick(blocks.slice(-25));
+    const told = (await served.get(`/addresses/${hex}/utxos?all=true&at=${toHex(hash)}`)).json<UtxoJson[]>();
+    const rows = await copy.rows(
+      `SELECT encode(tx_id, 'hex') AS tx, output_index, value FROM outputs
+       WHERE address = $1 AND height <= $2 AND (spent_height IS NULL OR spent_height > $2)`,
+      [await textOf(hex), height],
+    );
+    const theirs = told.map((u) => `${u.tx_hash} ${u.output_index} ${u.lovelace_amount}`);
+    assert.deepEqual(rows.map((row) => Object.values(row).join(' ')).sort(), theirs.sort(), `at height ${height}`);
+  }
+
+  /** Where an asset is, and how much of it. */
+  async function asset(): Promise<number> {
+    const units = await copy.rows('SELECT DISTINCT asset FROM holders ORDER BY asset');
+    const unit = String(random.random.pick(units)['asset']);
+    const told = (await served.get(`/assets/${unit}/utxos?all=true`)).json<UtxoJson[]>();
+    const rows = await copy.rows(
+      `SELECT encode(u.tx_id, 'hex') AS tx, u.output_index, u.address, a.quantity FROM unspent u
+       JOIN unspent_assets a ON a.tx_id = u.tx_id AND a.output_index = u.output_index
+       WHERE encode(a.policy || a.asset_name, 'hex') = $1`,
+      [unit],
+    );
+    const quantityOf = ({ amounts }: UtxoJson): string => amounts.find((amount) => amount.unit === unit)?.quantity ?? assert.fail(unit);
+    const theirs = told.map((u) => [u.tx_hash, u.output_index, u.owner_addr, quantityOf(u)].join(' '));
+    assert.deepEqual(rows.map((row) => Object.values(row).join(' ')).sort(), theirs.sort(), unit);
+    const held = new Map<string, bigint>();
+    for (const u of told) {
+      const { owner_addr: owner = '' } = u;
+      held.set(owner, (held.get(owner) ?? 0n) + BigInt(quantityOf(u)));
+    }
+    const holders = await copy.rows('SELECT address, quantity FROM holders WHERE asset = $1', [unit]);
+    const ours = holders.map(({ address, quantity }) => `${address} ${quantity}`).sort();
+    assert.deepEqual(ours, [...held].map(([address, quantity]) => `${address} ${quantity}`).sort(), unit);
+    return rows.length;
+  }
+
   async function output(txId: string, index: number): Promise<void> {
     const answer = await served.get(`/utxos/${txId}/${index}`);
     const [row] = await copy.rows(
@@ -102,6 +145,7 @@ describe('tables for people', { skip: withoutPostgres }, () => {
   }
 
   it('answer as the API does, while blocks come and go', async () => {
+    let withAssets = 0;
     for (const [back, forward] of [
       [0, 0],
       [4, 7],
@@ -118,8 +162,11 @@ describe('tables for people', { skip: withoutPostgres }, () => {
         const { txId, index } = random.output;
         await output(txId, index);
         await block(random.place);
+        await past(random.address);
+        withAssets += await asset();
       }
     }
+    assert.ok(withAssets > 10, `${withAssets} outputs with assets`);
   });
 
   it('know what transactions paid', async () => {
@@ -157,5 +204,52 @@ describe('tables for people', { skip: withoutPostgres }, () => {
     await copy.check();
     const kept = (await copy.tables()).filter((name) => name.startsWith('former'));
     assert.deepEqual(kept.map((name) => name.replace(/^former[0-9]+_/, '')).sort(), ['spent_0', 'spent_assets_0', 'transactions_0']);
+  });
+
+  it('of the Bitcoin family, now and at any earlier height, are what plain maps of its blocks say', async () => {
+    const chain = new PlainChain(27);
+    const rig = memoryBitcoin(chain);
+    rig.forward(30);
+    const url = `${await server.unusedUrl()}&partition=16`;
+    const store = publishedStore(rig, 'bitcoin-regtest', rig.ledger);
+    const into = await openTarget(url, 'sql', store);
+    const bitcoin = await startPublisher(store, into);
+    await publishOnce(bitcoin);
+    const tables = await SqlCopy.open(url);
+    /** Ids as people write them are those of blocks backwards. */
+    const name = ({ tx_id, output_index }: Record<string, unknown>): string =>
+      `${toHex(Uint8Array.from(tx_id as Buffer).reverse())}#${output_index}`;
+    for (const [back, forward] of [
+      [0, 1],
+      [4, 9],
+      [7, 2],
+    ]) {
+      if (back > 0) rig.back(back);
+      rig.forward(forward);
+      assert.equal(await publishOnce(bitcoin), false);
+      for (let i = 0; i < QUESTIONS; i++) {
+        const blocks = chain.blocks.slice(0, i === 0 ? undefined : 1 + random.random.int(chain.blocks.length));
+        const account = new Account(blocks);
+        const rows = await tables.rows(
+          `SELECT tx_id, output_index, height, value, encode(script, 'hex') AS script, coinbase FROM outputs
+           WHERE height <= $1 AND (spent_height IS NULL OR spent_height > $1)`,
+          [account.tip?.height ?? -1],
+        );
+        const found = rows.map((row) => [name(row), row['height'], row['value'], row['script'], row['coinbase']].join(' ')).sort();
+        const wanted = [...account.unspent.values()].map((o) =>
+          [`${toHex(o.txId)}#${o.index}`, o.height, o.value, toHex(o.script), o.coinbase].join(' '),
+        );
+        assert.deepEqual(found, wanted.sort(), `at height ${account.tip?.height}`);
+      }
+      const account = new Account(chain.blocks);
+      const spends = await tables.rows("SELECT tx_id, output_index, encode(spent_by, 'hex') AS by, spent_input, spent_height FROM spent");
+      const told = spends.map((row) => [name(row), row['by'], row['spent_input'], row['spent_height']].join(' ')).sort();
+      const known = [...account.spends.values()].map(({ output: o, by, input, height }) =>
+        [`${toHex(o.txId)}#${o.index}`, toHex(Uint8Array.from(by.id).reverse()), input, height].join(' '),
+      );
+      assert.deepEqual(told, known.sort());
+    }
+    bitcoin.close();
+    await Promise.all([tables.close(), into.close()]);
   });
 });
