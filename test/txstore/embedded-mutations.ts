@@ -6,6 +6,8 @@ const MUTATIONS: readonly Mutation[] = [
   ...RULE_MUTATIONS,
   ['F3 references', 'embedded/removal.ts', '.mayHave(parent) === false) return null', '.mayHave(parent) !== null) return null', 'SD34'],
   ['F4 what was written since', 'embedded/removal.ts', 'unit.resume(height) ? unit : null', '(unit.resume(height), unit)', 'SD47'],
+  ['F10 the later of two preservations', 'embedded/index.ts', 'Math.max(tx.state.preserveUntil ?? 0, until)', 'until', 'SD28'],
+  ['F10 preservations that have not ended', 'embedded/index.ts', 'TX_PRESERVED, upTo(height)', 'TX_PRESERVED, {}', 'SD28'],
   ['F5 tombstones', 'embedded/removal.ts', 'unit.addTombstone(parent, tx.txId);', '', 'SD18'],
   [
     'F11 what was kept comes again',

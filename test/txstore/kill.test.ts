@@ -22,11 +22,20 @@ describe('transaction store: kill -9', () => {
     for (let nth = story.beforePass + 1; nth < story.states.length; nth++) await killAtCommit('rocks', story, 'before', nth);
   });
 
-  it('SD37 SD51 F15 after commits of a pass and of other changes, on RocksDB and on SQLite', async () => {
+  it('SD37 SD51 F15 after each commit of a pass, on RocksDB', async () => {
+    for (let nth = story.beforePass + 1; nth < story.states.length; nth++) await killAtCommit('rocks', story, 'after', nth);
+  });
+
+  it('SD37 SD51 F15 before each commit of a pass, on SQLite', async () => {
+    for (let nth = story.beforePass + 1; nth < story.states.length; nth++) await killAtCommit('sqlite', story, 'before', nth);
+  });
+
+  it('SD67 F15 around commits of other changes', async () => {
     const { beforePass } = story;
-    await killAtCommit('rocks', story, 'after', beforePass + 2);
-    await killAtCommit('rocks', story, 'after', beforePass - 4);
-    await killAtCommit('sqlite', story, 'before', beforePass + 3);
+    for (const kind of ['rocks', 'sqlite'] as const) {
+      await killAtCommit(kind, story, 'after', beforePass - 4);
+      await killAtCommit(kind, story, 'before', beforePass - 9);
+    }
     await killAtCommit('sqlite', story, 'after', beforePass + 2);
   });
 });

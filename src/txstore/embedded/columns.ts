@@ -59,8 +59,9 @@ export function heightKey(height: number, txId: Uint8Array = new Uint8Array()): 
   return key;
 }
 
+/** What an engine gives may be a Buffer: whoever gets an id gets plain bytes of its own. */
 export function readHeightKey(key: Uint8Array): { readonly height: number; readonly txId: Uint8Array } {
-  return { height: readU32(key, 0), txId: key.slice(HEIGHT_BYTES) };
+  return { height: readU32(key, 0), txId: new Uint8Array(key.subarray(HEIGHT_BYTES)) };
 }
 
 export function pairKey(parent: Uint8Array, child: Uint8Array): Uint8Array {
@@ -72,5 +73,5 @@ export function pairKey(parent: Uint8Array, child: Uint8Array): Uint8Array {
 
 /** The second id of a pair. */
 export function childOfPair(key: Uint8Array): Uint8Array {
-  return key.slice(TXID_BYTES);
+  return new Uint8Array(key.subarray(TXID_BYTES));
 }

@@ -59,7 +59,7 @@ export function decodeOutputRow(row: Uint8Array): OutputValue[] {
   for (let at = 0; at < row.length; ) {
     const end = at + ROW_HEAD_BYTES + (at + ROW_HEAD_BYTES <= row.length ? readU32(row, at + 8) : 0);
     if (end > row.length) throw new UnspentError('STORE_DAMAGED', `a page of outputs is cut at byte ${at}`, { at });
-    outputs.push({ amount: readBigU64(row, at), script: row.slice(at + ROW_HEAD_BYTES, end) });
+    outputs.push({ amount: readBigU64(row, at), script: new Uint8Array(row.subarray(at + ROW_HEAD_BYTES, end)) });
     at = end;
   }
   return outputs;

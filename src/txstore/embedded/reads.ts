@@ -18,7 +18,7 @@ export function readRecords(reader: Reader, txIds: readonly Uint8Array[]): (TxRe
 
 /** By id. */
 export function* eachRecord(reader: Reader): Iterable<TxRecord> {
-  for (const [txId, row] of reader.scan(TX_RECORD)) if (txId.length === TXID_BYTES) yield wholeRecord(reader, txId, row);
+  for (const [txId, row] of reader.scan(TX_RECORD)) if (txId.length === TXID_BYTES) yield wholeRecord(reader, new Uint8Array(txId), row);
 }
 
 /** Throws STORE_DAMAGED. */

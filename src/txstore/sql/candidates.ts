@@ -20,7 +20,7 @@ export async function readDue(
 
 export async function countDueRows({ db }: TxStoreTransaction, height: number, limit: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM (
-    SELECT 1 FROM tx WHERE delete_at_height <= ${height} LIMIT ${limit}) AS counted`.execute(db);
+    SELECT 1 FROM tx t WHERE t.delete_at_height <= ${height} LIMIT ${limit}) AS counted`.execute(db);
   return Number(rows[0].count);
 }
 

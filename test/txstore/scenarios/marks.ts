@@ -125,6 +125,9 @@ export const markScenarios: readonly TxScenario[] = [
       for (const [n, name] of names.entries()) await world.add(name, { at: 500 + n });
       await world.store.markOnBestChain(names.map(idOf), false, 1000);
       for (const [n, name] of names.entries()) assert.equal((await world.get(name)).unminedSince, 500 + n);
+      await world.mine(['T0'], 600, 'side');
+      await world.unmine(['T0'], 600, 1000, 'side');
+      assert.equal((await world.get('T0')).unminedSince, 500);
       const old = await world.store.queryOldUnmined(509, 5);
       assert.deepEqual(
         old.map(({ txId, since }) => [nameOf(txId), since]),

@@ -151,10 +151,14 @@ export const passScenarios: readonly TxScenario[] = [
         [1, 1],
         [1, 64],
       ] as const) {
-        await using world = await TxWorld.open(open);
-        await family(world, 32);
-        const gone = await world.pass(388, world.newPruner({ chunkParents, parallelChunks }));
-        results.push(JSON.stringify([gone, await world.tombstones('G'), await world.names()]));
+        // A store that decides by itself takes one chunk at a time; asked as others are, it takes them at the same time.
+        for (const decides of [true, false]) {
+          await using world = await TxWorld.open(open);
+          await family(world, 32);
+          const store = decides ? world.store : withMethods(world.store, { dueParents: world.store.dueParents.bind(world.store) });
+          const gone = await world.pass(388, world.newPruner({ chunkParents, parallelChunks }, { store }));
+          results.push(JSON.stringify([gone, await world.tombstones('G'), await world.names()]));
+        }
       }
       assert.equal(new Set(results).size, 1);
       assert.equal((JSON.parse(results[0]) as string[][])[1].length, 32);
@@ -180,14 +184,18 @@ export const passScenarios: readonly TxScenario[] = [
   [
     'SD37 SD51 a pass that stops in the middle goes on after a restart, and skips nothing',
     async (open) => {
-      for (const stopAfter of [1, 3, 7]) {
+      for (const [stopAfter, decides] of [1, 3, 7].flatMap((count) => [[count, true] as const, [count, false] as const])) {
         await using world = await TxWorld.open(open);
         await family(world, 32);
         const { store } = world;
         let chunks = 0;
-        const stopping = withMethods(store, {
-          removeParents: (removal) => (chunks++ < stopAfter ? store.removeParents(removal) : Promise.reject(new Error('killed'))),
-        });
+        const goesOn = (): boolean => chunks++ < stopAfter;
+        const stopping = withMethods(
+          store,
+          decides && store.removeNext !== undefined
+            ? { removeNext: (...args) => (goesOn() ? store.removeNext!(...args) : Promise.reject(new Error('killed'))) }
+            : { removeParents: (removal) => (goesOn() ? store.removeParents(removal) : Promise.reject(new Error('killed'))) },
+        );
         const pruner = world.newPruner({ chunkParents: 3, parallelChunks: 2 }, { store: stopping });
         assert.equal((await world.outcome(388, pruner)).end, 'aborted');
         await world.restart();

@@ -12,6 +12,9 @@ import type { OpenedTxStore, OpenTxStore } from './world.ts';
 
 export type Answer<T> = { readonly result: T } | { readonly refused: string };
 
+/** Of a record that differs, in the message of a failure: a wide one has many outputs that are alike. */
+const RECORD_TEXT_MAX = 2000;
+
 export class TxStorePair {
   readonly model: MemoryTxStore;
   readonly #opened: OpenedTxStore | null;
@@ -60,7 +63,8 @@ export class TxStorePair {
     const [found, wanted] = [await this.#opened.records(), this.model.records()];
     if (text(found.map(comparable)) === text(wanted.map(comparable))) return;
     const differing = wanted.findIndex((record, n) => text(comparable(record)) !== text(found[n] && comparable(found[n])));
-    throw new Error(`record ${differing} is ${text(found[differing])}, in the model ${text(wanted[differing])}`);
+    const [is, should] = [found[differing], wanted[differing]].map((record) => text(record)?.slice(0, RECORD_TEXT_MAX));
+    throw new Error(`record ${differing} is ${is}, in the model ${should}`);
   }
 
   async close(): Promise<void> {

@@ -31,6 +31,10 @@ const ACTIONS = [
   ['replay', 4],
   ['again', 4],
 ] as const;
+/** More than one page of slots has. Of so many the first are spent, and those around the end of the first page. */
+const WIDE_OUTPUTS = 132;
+const isSpentInLives = (index: number): boolean => index < 6 || (index >= 125 && index < WIDE_OUTPUTS);
+
 export type RandomAction = (typeof ACTIONS)[number][0];
 
 interface NodeBlock {
@@ -55,6 +59,7 @@ export class RandomNode {
   #names = 0;
   #height = 1;
   #prunedTo = 0;
+  #preservedTo = 0;
 
   /** `parallelChunks`: of passes. */
   constructor(random: Random, pair: TxStorePair, settings: TxStoreSettings, parallelChunks: number) {
@@ -84,7 +89,7 @@ export class RandomNode {
   }
 
   #newTx(inputs: NewStoredTx['inputs']): NewStoredTx {
-    const count = this.#random.chance(0.005) ? 130 : this.#random.int(4);
+    const count = this.#random.chance(0.01) ? WIDE_OUTPUTS : this.#random.int(4);
     const outputs = Array.from({ length: count }, () => ({ amount: 1n, script: this.#random.chance(0.05) ? NOBODY : ANYBODY }));
     return { txId: idOf(`t${this.#names++}`), inputs, outputs };
   }
@@ -93,9 +98,9 @@ export class RandomNode {
   #unspent(): NewStoredTx['inputs'] {
     const parents = this.#records.filter(({ isConflicting, isLocked }) => !isConflicting && !isLocked);
     return parents.flatMap(({ txId, outputs }) =>
-      outputs
-        .slice(0, 6)
-        .flatMap(({ slot }, index) => (slot?.state === 'unspent' && (slot.spendableFrom ?? 0) <= this.#height ? [{ txId, index }] : [])),
+      outputs.flatMap(({ slot }, index) =>
+        isSpentInLives(index) && slot?.state === 'unspent' && (slot.spendableFrom ?? 0) <= this.#height ? [{ txId, index }] : [],
+      ),
     );
   }
 
@@ -327,6 +332,7 @@ export class RandomNode {
     if (this.#records.length === 0) return;
     const { txId } = this.#random.pick(this.#records);
     const until = this.#height + this.#random.int(8);
+    this.#preservedTo = Math.max(this.#preservedTo, until);
     await this.#pair.must('a preservation', (store) => store.preserve([txId], until, this.#height));
     this.#count('preserve');
   }
@@ -355,9 +361,10 @@ export class RandomNode {
     this.#count('again');
   }
 
-  /** P4: time passes, and nothing else. */
+  /** P4: time passes, and nothing else; from the end of the last preservation on W + R + 1 blocks. */
   async rest(): Promise<void> {
-    const until = Math.max(this.#height, this.#prunedTo) + 3 * (this.#settings.window + this.#settings.retention) + 10;
+    const { window, retention } = this.#settings;
+    const until = Math.max(this.#height, this.#prunedTo, this.#preservedTo) + window + retention + 1;
     while (this.#height < until) {
       this.#height++;
       await this.prune();
