@@ -103,7 +103,7 @@ export interface WalletStore {
   rewindWallet(walletId: WalletId, block: WalletBlock): Promise<void>;
   /** The mempool has it, or has it no more. Never changes a status. TX_UNKNOWN. */
   markMempool(walletId: WalletId, txId: Uint8Array, seen: boolean, now: number): Promise<void>;
-  /** Dead rows that were received before `before` and that nothing needs (`prunable`), in the order they were added. Returns the ids that are gone. */
+  /** Dead rows of which nothing was heard from `before` on (`deadSince`) and that nothing needs (`prunable`), in the order they were added. Returns the ids that are gone. */
   pruneDead(walletId: WalletId, before: number): Promise<readonly Uint8Array[]>;
   /** Null: never fed. */
   feedPosition(feed: string): Promise<string | null>;

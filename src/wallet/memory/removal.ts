@@ -2,7 +2,7 @@
 import { outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
 import { refusal } from '../rules/failures.ts';
-import { prunable } from '../rules/prunable.ts';
+import { deadSince, prunable } from '../rules/prunable.ts';
 import { isLive } from '../rules/status.ts';
 import { clearEdges } from './branch.ts';
 import { byOrder, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
@@ -21,11 +21,17 @@ export function deleteTx(tables: MemoryTables, wallet: MemoryWallet, txId: Uint8
 }
 
 export function prune(tables: MemoryTables, wallet: MemoryWallet, before: number): Uint8Array[] {
-  const dead = [...wallet.txs.values()].filter(({ status, received }) => !isLive(status) && received < before).sort(byOrder);
   const edges = [...wallet.replacements.values()];
-  const going = prunable(
-    dead.map(({ key }) => key),
-    (key) => edges.filter(({ replacementKey }) => replacementKey === key).map(({ replacedKey }) => replacedKey),
+  const rows = [...wallet.txs.values()].sort(byOrder).map(({ key, tx, status, received, mempool }) => ({
+    id: key,
+    status,
+    received,
+    mempool,
+    replacedAt: edges.reduce<number | null>((last, edge) => (edge.replacedKey === key ? Math.max(last ?? 0, edge.createdAt) : last), null),
+    deadParents: tx.inputs.map(({ txId }) => toHex(txId)).filter((parent) => !isLive(wallet.txs.get(parent)?.status ?? 'published')),
+  }));
+  const going = prunable(deadSince(rows, before), (key) =>
+    edges.filter(({ replacementKey }) => replacementKey === key).map(({ replacedKey }) => replacedKey),
   );
   return going.map((key) => {
     const row = wallet.txOf(key);

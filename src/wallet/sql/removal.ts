@@ -4,7 +4,7 @@ import { listTable } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
 import type { WalletId } from '../records.ts';
 import { refusal } from '../rules/failures.ts';
-import { prunable } from '../rules/prunable.ts';
+import { deadSince, prunable } from '../rules/prunable.ts';
 import { isLive } from '../rules/status.ts';
 import { endBranch, freeInputs } from './branch.ts';
 import type { SqlTransaction } from './database.ts';
@@ -13,7 +13,7 @@ import { TxGraph, type TxNode } from './graph.ts';
 import { loadBranch, loadRows } from './graph-load.ts';
 import { saveGraph } from './graph-save.ts';
 import { lockWallet } from './locks.ts';
-import { checked32 } from './row-checks.ts';
+import { checked32, checkedStatus } from './row-checks.ts';
 
 /** TX_UNKNOWN, TX_NOT_UNMINED. */
 function checkUnmined(node: TxNode | undefined, txId: Uint8Array): asserts node is TxNode {
@@ -54,32 +54,50 @@ export async function pruneRows(tx: SqlTransaction, events: EventLog, walletId: 
   await lockWallet(tx, walletId);
   const dead = await tx.db
     .selectFrom('transactions')
-    .select(['id', 'tx_hash'])
+    .select(['id', 'tx_hash', 'tx_status', 'received_time', 'mempool_seen_at', 'mempool_evicted_at'])
     .where('wallet_id', '=', walletId)
     .where(sql<boolean>`tx_status IN (2, 3, 4)`)
-    .where('received_time', '<', before)
     .orderBy('id')
     .execute();
-  if (dead.length === 0) return [];
+  if (!dead.some((row) => row.received_time < before)) return [];
   const edges = await tx.db
     .selectFrom('tx_replacements')
-    .select(['replaced_tx_id', 'replacement_tx_id'])
+    .select(['replaced_tx_id', 'replacement_tx_id', 'created_at'])
     .where('wallet_id', '=', walletId)
     .execute();
   const replaced = new Map<number, number[]>();
-  for (const edge of edges) replaced.set(edge.replacement_tx_id, [...(replaced.get(edge.replacement_tx_id) ?? []), edge.replaced_tx_id]);
-  const going = new Set(
-    prunable(
-      dead.map(({ id }) => id),
-      (id) => replaced.get(id) ?? [],
-    ),
-  );
+  const replacedAt = new Map<number, number>();
+  for (const edge of edges) {
+    replaced.set(edge.replacement_tx_id, [...(replaced.get(edge.replacement_tx_id) ?? []), edge.replaced_tx_id]);
+    replacedAt.set(edge.replaced_tx_id, Math.max(replacedAt.get(edge.replaced_tx_id) ?? 0, edge.created_at));
+  }
+  const parents = await deadParents(tx, walletId);
+  const rows = dead.map((row) => ({
+    id: row.id,
+    status: checkedStatus({ table: 'transactions', id: row.id }, row.tx_status),
+    received: row.received_time,
+    mempool: { seenAt: row.mempool_seen_at, evictedAt: row.mempool_evicted_at },
+    replacedAt: replacedAt.get(row.id) ?? null,
+    deadParents: parents.get(row.id) ?? [],
+  }));
+  const going = new Set(prunable(deadSince(rows, before), (id) => replaced.get(id) ?? []));
   await deleteRows(tx, walletId, [...going]);
   const gone = dead
     .filter(({ id }) => going.has(id))
     .map((row) => checked32({ table: 'transactions', id: row.id }, 'tx_hash', row.tx_hash));
   for (const txId of gone) events.add(walletId, { kind: 'tx.deleted', txId });
   return gone;
+}
+
+/** By row of a dead transaction, the rows of dead ones of which it spends outputs. */
+async function deadParents(tx: SqlTransaction, walletId: WalletId): Promise<ReadonlyMap<number, readonly number[]>> {
+  const found = await sql<{ child: number; parent: number }>`SELECT c.id AS child, p.id AS parent FROM transactions c
+    JOIN tx_inputs i ON i.tx_id = c.id
+    JOIN transactions p ON p.tx_hash = i.prev_tx_hash AND p.wallet_id = c.wallet_id
+    WHERE c.wallet_id = ${walletId} AND c.tx_status IN (2, 3, 4) AND p.tx_status IN (2, 3, 4)`.execute(tx.db);
+  const parents = new Map<number, number[]>();
+  for (const { child, parent } of found.rows) parents.set(child, [...(parents.get(child) ?? []), parent]);
+  return parents;
 }
 
 /** They hold no edge. Leases go with the credits; inputs and replacements with the rows. */

@@ -329,11 +329,31 @@ export const readScenarios: readonly Scenario[] = [
       const mark = await world.mark();
       assert.equal(await prune(2), 'XY');
       assert.deepEqual(await world.eventsSince(mark), ['tx.deleted X', 'tx.deleted Y']);
-      assert.equal(await prune(4), 'AB');
+      // B was replaced at 4, however long before it was seen.
+      assert.equal(await prune(4), 'A');
+      assert.equal(await prune(5), 'B');
       assert.equal(await prune(NOW), '');
       assert.deepEqual(await world.states(), ['F published', 'C published']);
       assert.deepEqual([await world.replacements(), await world.coins()], [[], coins]);
       assert.deepEqual((await world.rows()).wallets[0].inputs.length, 2);
+    },
+  ],
+  [
+    'W90 what died today stays, however old it is, and so does what fell with it',
+    async (world) => {
+      await world.create('F', { received: 1 });
+      await world.create('old', { spends: ['F:0'], received: 2 });
+      await world.create('child', { spends: ['old:0'], received: 3 });
+      await world.create('grandchild', { spends: ['child:0'], received: 4 });
+      await world.create('G', { received: 1 });
+      await world.create('lost', { spends: ['G:0'], received: 2 });
+      await world.store.markMempool(world.wallet, idOf('lost'), false, 700);
+      await world.invalidate('lost');
+      await world.create('bump', { spends: ['F:0'], replace: true, received: 900 });
+      const prune = async (before: number) => (await world.store.pruneDead(world.wallet, before)).map(nameOf).join(' ');
+      assert.equal(await prune(700), '');
+      assert.equal(await prune(900), 'lost');
+      assert.equal(await prune(901), 'old child grandchild');
     },
   ],
   [
