@@ -7,10 +7,10 @@
  * about to change; in SQLite it has the whole database for itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
 import { SQL_RETRY_MS, SQL_RETRY_PAUSE_MS_MAX, SQL_RETRY_PAUSE_MS_MIN } from '../util/limits.ts';
-import { type FailureClass, postgresFailure, type SqlFailure, sqliteFailure } from './failures.ts';
+import { type FailureClass, postgresFailure, type SqlFailure, sqliteFailure, WriteConflict } from './failures.ts';
 import { postgresDialect } from './postgres-pool.ts';
 import { NodeSqliteDialect } from './sqlite-driver.ts';
 
@@ -29,6 +29,8 @@ export interface SqlDatabaseOptions {
   readonly isDurable?: boolean | undefined;
   /** PostgreSQL: a statement is planned once for each connection, whatever its parameters are. Default: the server decides. */
   readonly isPlannedOnce?: boolean | undefined;
+  /** PostgreSQL: whether a transaction committed whose answer was lost is asked before it is tried again. One more statement for each write. */
+  readonly isCommitChecked?: boolean | undefined;
   /** Awaited before each statement, with its text; what it throws is the statement's failure. */
   readonly beforeStatement?: BeforeStatement | undefined;
 }
@@ -38,6 +40,9 @@ export interface FailureCount {
   readonly reason: string;
   readonly count: number;
 }
+
+/** Invalid parameter value: what PostgreSQL says of the id of a transaction that it has not begun. */
+const IN_THE_FUTURE = '22023';
 
 /** What statements are inside of. */
 type Body<Tables, T> = (tx: DatabaseTransaction<Tables>) => Promise<T>;
@@ -53,11 +58,13 @@ export class SqlDatabase<Tables> {
   readonly #reads = new Turns();
   readonly #failures = new Map<string, { class: FailureClass; reason: string; count: number }>();
   #fatal: UnspentError | undefined;
+  readonly #isCommitChecked: boolean;
   #isClosed = false;
 
-  private constructor(kind: SqlKind, name: string, writer: Kysely<Tables>, reader: Kysely<Tables>) {
+  private constructor(kind: SqlKind, name: string, writer: Kysely<Tables>, reader: Kysely<Tables>, isCommitChecked = false) {
     this.kind = kind;
     this.name = name;
+    this.#isCommitChecked = isCommitChecked;
     this.#writer = writer;
     this.#reader = reader;
   }
@@ -78,12 +85,12 @@ export class SqlDatabase<Tables> {
   static async #openPostgres<Tables>(
     url: string,
     name: string,
-    { isPlannedOnce = false, beforeStatement }: SqlDatabaseOptions,
+    { isPlannedOnce = false, isCommitChecked, beforeStatement }: SqlDatabaseOptions,
   ): Promise<SqlDatabase<Tables>> {
     let database: SqlDatabase<Tables> | undefined;
     const onIdleFailure = (error: unknown): void => database?.count(postgresFailure(error) ?? { class: 'transient', reason: 'idle' });
     const pool = new Kysely<Tables>({ dialect: await postgresDialect({ url, isPlannedOnce, beforeStatement, onIdleFailure }) });
-    database = new SqlDatabase('postgres', name, pool, pool);
+    database = new SqlDatabase('postgres', name, pool, pool, isCommitChecked);
     return database;
   }
 
@@ -139,7 +146,40 @@ export class SqlDatabase<Tables> {
   write<T>(body: Body<Tables, T>): Promise<T> {
     // In SQLite a second writer of this process would wait for the first with the thread that the first needs.
     const once = (): Promise<T> => this.#writer.transaction().execute((db) => body({ db, kind: this.kind }));
+    if (this.#isCommitChecked) return this.#retried(this.#onceAcknowledged(body));
     return this.#retried(this.kind === 'sqlite' ? () => this.#writes.take(once) : once);
+  }
+
+  /** An attempt that looks first whether the one before it has committed: the answer to a COMMIT gets lost with its connection. */
+  #onceAcknowledged<T>(body: Body<Tables, T>): () => Promise<T> {
+    let ended: { readonly result: T; readonly id: string } | undefined;
+    return async () => {
+      if (ended !== undefined) {
+        const status = await this.#statusOf(ended.id);
+        if (status === 'committed') return ended.result;
+        if (status === 'in progress') throw new WriteConflict('the server has not ended the transaction of a lost connection yet');
+        ended = undefined;
+      }
+      return this.#writer.transaction().execute(async (db) => {
+        const result = await body({ db, kind: this.kind });
+        const { rows } = await sql<{ id: string | null }>`SELECT pg_current_xact_id_if_assigned()::text AS id`.execute(db);
+        const id = rows[0]?.id;
+        // Without an id it has written nothing, and may be done again.
+        if (id) ended = { result, id };
+        return result;
+      });
+    };
+  }
+
+  /** Null: too long ago to be known, or, after a failover that lost it, not begun yet. */
+  async #statusOf(id: string): Promise<string | null> {
+    try {
+      const { rows } = await sql<{ status: string | null }>`SELECT pg_xact_status(${id}::xid8) AS status`.execute(this.#writer);
+      return rows[0]?.status ?? null;
+    } catch (error) {
+      if (postgresFailure(error)?.reason === IN_THE_FUTURE) return null;
+      throw error;
+    }
   }
 
   async close(): Promise<void> {

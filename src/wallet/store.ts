@@ -36,7 +36,7 @@ export interface WalletStore {
   readonly isHealthy: boolean;
   /** Failures of the database so far, by class and reason. */
   readonly failures: readonly FailureCount[];
-  /** WALLET_EXISTS, INVALID_PARAM (no name), WATCH_ONLY (secrets for a wallet that must have none), MASTER_KEY_NEEDED. */
+  /** WALLET_EXISTS, INVALID_PARAM (no name), WATCH_ONLY (secrets for a wallet that must have none), MASTER_KEY_NEEDED, and of its accounts as `createAccount`. */
   createWallet(wallet: NewWallet): Promise<WalletInfo>;
   /** WALLET_UNKNOWN. */
   getWallet(name: string): Promise<WalletInfo>;
@@ -207,6 +207,8 @@ export interface NewWallet {
   /** Required of a wallet that is not watch-only. */
   readonly secrets?: WalletSecrets | undefined;
   readonly birthday?: number | undefined;
+  /** Its first accounts: all of it is made, or nothing. */
+  readonly accounts?: readonly NewAccount[] | undefined;
 }
 
 /** Encrypted by the keys room; the store never sees what is inside. */

@@ -11,6 +11,7 @@ import { runPostgresCrashes } from './sql/crashes.ts';
 import { emptyDatabase } from './sql/empty.ts';
 import { runFailures, runRealFailures } from './sql/failures.ts';
 import { runFeeders } from './sql/feeders.ts';
+import { runLostCommits } from './sql/lost-commits.ts';
 import { runOpening } from './sql/opening.ts';
 import { runPlans } from './sql/plans.ts';
 import { makeWalletSchema } from './sql/wallet-files.ts';
@@ -42,5 +43,6 @@ if (withoutPostgres) {
   runCachedCoins(server);
   runContention(server, 16, { singles: 5, selections: 2, coinsEach: 2 });
   runFeeders(server, 60);
+  runLostCommits(server);
   runPlans(server);
 }

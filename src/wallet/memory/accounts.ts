@@ -9,7 +9,7 @@ import type { AccountName, DeriveAddress, NewAccount, NewAddress, NewWallet } fr
 import { byOrder, type MemoryAddress, type MemoryTables, MemoryWallet } from './tables.ts';
 
 export function addWallet(tables: MemoryTables, wallet: NewWallet): WalletInfo {
-  const { name, isWatchOnly, isImported, masterPublicKey, secrets, birthday } = wallet;
+  const { name, isWatchOnly, isImported, masterPublicKey, secrets, birthday, accounts = [] } = wallet;
   checkName('a wallet', name);
   if (isWatchOnly && secrets !== undefined) throw refusal.watchOnly(name);
   if (!isWatchOnly && secrets === undefined) throw refusal.masterKeyNeeded(name);
@@ -24,8 +24,10 @@ export function addWallet(tables: MemoryTables, wallet: NewWallet): WalletInfo {
     birthday: birthday ?? null,
     birthdayBlock: null,
   };
-  tables.wallets.set(info.id, new MemoryWallet(tables.journal, info, secrets ?? null));
+  const made = new MemoryWallet(tables.journal, info, secrets ?? null);
+  tables.wallets.set(info.id, made);
   tables.raiseWatchVersion();
+  for (const account of accounts) addAccount(tables, made, account);
   return info;
 }
 

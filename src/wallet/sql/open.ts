@@ -11,7 +11,7 @@ import type { WalletTables } from './tables.ts';
  * USAGE, STORE_SCHEMA, DATABASE_BUSY, DATABASE_FAILED.
  */
 export async function openSqlWalletStore(url: string, options: SqlDatabaseOptions = {}): Promise<SqlWalletStore> {
-  const database = await SqlDatabase.open<WalletTables>(url, 'wallet database', { ...options, isPlannedOnce: true });
+  const database = await SqlDatabase.open<WalletTables>(url, 'wallet database', { ...options, isPlannedOnce: true, isCommitChecked: true });
   try {
     await migrate(database, WALLET_SCHEMA);
   } catch (error) {

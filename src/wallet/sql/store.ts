@@ -55,7 +55,11 @@ export class SqlWalletStore implements WalletStore {
   }
 
   createWallet(wallet: calls.NewWallet): Promise<records.WalletInfo> {
-    return this.#write((tx) => wallets.insertWallet(tx, wallet));
+    return this.#write(async (tx) => {
+      const info = await wallets.insertWallet(tx, wallet);
+      for (const account of wallet.accounts ?? []) await accounts.insertAccount(tx, info.id, account);
+      return info;
+    });
   }
 
   getWallet(name: string): Promise<records.WalletInfo> {

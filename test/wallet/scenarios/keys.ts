@@ -100,6 +100,26 @@ export const keyScenarios: readonly Scenario[] = [
     },
   ],
   [
+    'a wallet is made with its accounts, or not at all',
+    async (world) => {
+      const { store } = world;
+      const account = { scope: SCOPE, externalKind: 'p2wpkh', internalKind: 'p2wpkh', isDerived: true, now: NOW } as const;
+      const make = (...names: readonly string[]) =>
+        store.createWallet({ name: 'whole', isWatchOnly: true, accounts: names.map((name) => ({ ...account, name })) });
+      await world.refused('ACCOUNT_EXISTS', () => make('first', 'first'));
+      await world.refused('ACCOUNT_NAME_RESERVED', () => make('first', 'imported'));
+      const { id } = await make('first', 'second');
+      assert.deepEqual(
+        (await store.listAccounts(id)).map(({ name, number }) => [name, number]),
+        [
+          ['first', 0],
+          ['second', 1],
+        ],
+      );
+      await world.refused('WALLET_EXISTS', () => make('third'));
+    },
+  ],
+  [
     'addresses are found by their scripts, and listed in the order they were made',
     async (world) => {
       const { store, wallet } = world;

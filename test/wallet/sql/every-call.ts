@@ -90,7 +90,7 @@ export const EVERY_CALL: readonly Call[] = [
     ({ store, world }) => store.updateTx(world.wallet, idOf('pay'), { label: 'x', state: { status: 'published', block: blockAt(6) } }),
   ],
   ['markMempool', ({ store, world }) => store.markMempool(world.wallet, idOf('pay'), false, NOW)],
-  ['pruneDead', ({ store, world }) => store.pruneDead(world.wallet, NOW)],
+  ['pruneDead', ({ store, world }) => store.pruneDead(world.wallet, NOW + 1)],
   [
     'leaseCoins',
     ({ store, world }) => {

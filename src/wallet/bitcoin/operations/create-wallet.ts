@@ -7,6 +7,7 @@
 import { UnspentError } from '../../../util/errors.ts';
 import type { AccountInfo, KeyScope, ScriptKind, WalletInfo } from '../../records.ts';
 import { refusal } from '../../rules/failures.ts';
+import type { NewAccount } from '../../store.ts';
 import type { Account, NamedAccount } from '../keys/index.ts';
 import { accountKey, type WalletContext } from './wallet-context.ts';
 
@@ -39,8 +40,12 @@ const PURPOSES: Readonly<Partial<Record<ScriptKind, number>>> = {
 /** Throws WALLET_EXISTS, DESCRIPTOR_INVALID, WATCH_ONLY for a descriptor with private keys, INVALID_PARAM. */
 export async function createWatchOnlyWallet(context: WalletContext, wallet: NewWatchOnlyWallet): Promise<WalletInfo> {
   const accounts = context.keys.splitCombo(context.network, readAccount(context, wallet));
-  const { info, missing } = await unfinishedWallet(context, wallet.name, accounts);
-  await storeAccounts(context, info, missing, wallet.account);
+  const { name } = wallet;
+  const info = (await context.store.listWallets()).find((known) => known.name === name);
+  if (info === undefined) {
+    return context.store.createWallet({ name, isWatchOnly: true, accounts: newAccounts(context, accounts, wallet.account) });
+  }
+  await storeAccounts(context, info, await missingAccounts(context, info, accounts), wallet.account);
   return info;
 }
 
@@ -56,19 +61,16 @@ export async function importDescriptor(context: WalletContext, name: string, acc
   return storeAccounts(context, wallet, accounts, account.account);
 }
 
-/** A wallet that has some of the accounts, and no others, is one whose making was cut off: it is finished. */
-async function unfinishedWallet(
+/** A wallet that has some of the accounts, and no others, is one whose making by an earlier version was cut off: it is finished. Throws WALLET_EXISTS. */
+async function missingAccounts(
   context: WalletContext,
-  name: string,
+  info: WalletInfo,
   accounts: readonly NamedAccount[],
-): Promise<{ readonly info: WalletInfo; readonly missing: readonly NamedAccount[] }> {
-  const { store } = context;
-  const info = (await store.listWallets()).find((wallet) => wallet.name === name);
-  if (info === undefined) return { info: await store.createWallet({ name, isWatchOnly: true }), missing: accounts };
+): Promise<readonly NamedAccount[]> {
   const known = await knownDescriptors(context, info);
   const missing = accounts.filter(({ account }) => !known.has(`${account.external}`));
-  if (!info.isWatchOnly || missing.length === 0 || known.size + missing.length > accounts.length) throw refusal.walletExists(name);
-  return { info, missing };
+  if (!info.isWatchOnly || missing.length === 0 || known.size + missing.length > accounts.length) throw refusal.walletExists(info.name);
+  return missing;
 }
 
 /** From descriptors to the names of the accounts that have them. */
@@ -88,24 +90,27 @@ function readAccount({ keys, network }: WalletContext, { descriptor, change }: N
 }
 
 /** Of several accounts the first has the name, the others also the kind of their scripts. The first one. */
-export async function storeAccounts(
+async function storeAccounts(
   context: WalletContext,
   wallet: WalletInfo,
   accounts: readonly NamedAccount[],
   name = 'default',
 ): Promise<AccountInfo> {
   const infos: AccountInfo[] = [];
-  for (const { kind, account } of accounts) {
-    infos.push(await storeAccount(context, wallet, account, kind === '' ? name : `${name} ${kind}`));
-  }
+  for (const account of newAccounts(context, accounts, name)) infos.push(await context.store.createAccount(wallet.id, account));
   return infos[0];
 }
 
-async function storeAccount(context: WalletContext, { id }: WalletInfo, account: Account, name: string): Promise<AccountInfo> {
+/** As the store takes them. Throws DESCRIPTOR_INVALID. */
+export function newAccounts(context: WalletContext, accounts: readonly NamedAccount[], name = 'default'): NewAccount[] {
+  return accounts.map(({ kind, account }) => newAccount(context, account, kind === '' ? name : `${name} ${kind}`));
+}
+
+function newAccount(context: WalletContext, account: Account, name: string): NewAccount {
   const [externalKind, internalKind] = [kindOf(context, account, 0), kindOf(context, account, account.change === null ? 0 : 1)];
   const scope: KeyScope = { purpose: PURPOSES[externalKind] ?? 0, coinType: context.network.keys.coinType };
   const publicKey = accountKey(account);
-  return context.store.createAccount(id, { scope, name, externalKind, internalKind, isDerived: false, publicKey, now: context.now() });
+  return { scope, name, externalKind, internalKind, isDerived: false, publicKey, now: context.now() };
 }
 
 /** Throws DESCRIPTOR_INVALID for scripts that wallets do not tell apart. */

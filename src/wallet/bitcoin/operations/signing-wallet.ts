@@ -12,7 +12,7 @@ import { type BoxBinding, type BoxOptions, openSecret, resealSecret, sealSecret 
 import type { WalletSecrets } from '../../store.ts';
 import type { AccountPurpose, SignedPsbt, WalletSecret } from '../keys/index.ts';
 import type { Keys } from '../load-keys.ts';
-import { storeAccounts } from './create-wallet.ts';
+import { newAccounts } from './create-wallet.ts';
 import { checkFee, type FeeAllowance } from './fee-guard.ts';
 import type { WalletContext } from './wallet-context.ts';
 
@@ -39,9 +39,13 @@ export async function createSigningWallet(context: WalletContext, wallet: NewSig
   const bytes = keys.encodeSecret(secret);
   try {
     const box = await sealSecret(bytes, passphrase, bindingOf(name), options);
-    const info = await store.createWallet({ name, isWatchOnly: false, secrets: secretsOf(box) });
-    await storeAccounts(context, info, accounts, wallet.account);
-    return info;
+    // In one transaction: a wallet without accounts would have words that nobody was shown, and could not be finished.
+    return await store.createWallet({
+      name,
+      isWatchOnly: false,
+      secrets: secretsOf(box),
+      accounts: newAccounts(context, accounts, wallet.account),
+    });
   } finally {
     bytes.fill(0);
   }
