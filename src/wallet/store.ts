@@ -66,9 +66,18 @@ export interface WalletStore {
   /**
    * Takes the next index that `derive` gives an address for; null: that child key does not exist. An address that was
    * imported by itself before becomes one of the account; one of another account is INVALID_PARAM.
-   * ACCOUNT_UNKNOWN, ADDRESS_INDEX_MAX.
+   * `isChange`: it is for change of a payment, or is not. ACCOUNT_UNKNOWN, ADDRESS_INDEX_MAX.
    */
-  newAddress(walletId: WalletId, accountId: AccountId, branch: AddressBranch, derive: DeriveAddress, now: number): Promise<AddressInfo>;
+  newAddress(
+    walletId: WalletId,
+    accountId: AccountId,
+    branch: AddressBranch,
+    derive: DeriveAddress,
+    now: number,
+    isChange?: boolean,
+  ): Promise<AddressInfo>;
+  /** Of the wallet's addresses among the scripts, by the script in hex: whether it was given out for change. Absent: nobody said. */
+  givenForChange(walletId: WalletId, scripts: readonly Uint8Array[]): Promise<ReadonlyMap<string, boolean>>;
   /** The same address again is no change. SCRIPT_MISSING. */
   importAddress(walletId: WalletId, address: NewAddress, now: number): Promise<AddressInfo>;
   /** ADDRESS_UNKNOWN. */

@@ -178,10 +178,23 @@ export class MemoryWalletStore implements WalletStore {
     branch: AddressBranch,
     derive: DeriveAddress,
     now: number,
+    isChange?: boolean,
   ): Promise<AddressInfo> {
     return this.#change(walletId, (wallet, tables) => {
-      return describeAddresses(wallet, [nextAddress(tables, wallet, accountId, branch, derive, now)])[0];
+      const address = nextAddress(tables, wallet, accountId, branch, derive, now);
+      if (isChange !== undefined) wallet.given.set(toHex(address.script), isChange);
+      return describeAddresses(wallet, [address])[0];
     });
+  }
+
+  async givenForChange(walletId: WalletId, scripts: readonly Uint8Array[]): Promise<ReadonlyMap<string, boolean>> {
+    const { given } = this.#tables.wallet(walletId);
+    return new Map(
+      scripts.flatMap((script): [string, boolean][] => {
+        const isChange = given.get(toHex(script));
+        return isChange === undefined ? [] : [[toHex(script), isChange]];
+      }),
+    );
   }
 
   async importAddress(walletId: WalletId, address: NewAddress, now: number): Promise<AddressInfo> {

@@ -70,6 +70,8 @@ export class MemoryWallet {
   /** By account, the version of the watched set that it changed last. */
   readonly watchVersions: MemoryTable<AccountId, number>;
   readonly addresses: MemoryTable<string, MemoryAddress>;
+  /** By script: whether it was given out for change. */
+  readonly given: MemoryTable<string, boolean>;
   readonly txs: MemoryTable<string, MemoryTx>;
   readonly credits: MemoryTable<string, MemoryCredit>;
   /** By transaction: the keys of those that spend outputs of it, whatever their status. */
@@ -84,6 +86,7 @@ export class MemoryWallet {
     this.accounts = new MemoryTable(journal);
     this.watchVersions = new MemoryTable(journal);
     this.addresses = new MemoryTable(journal);
+    this.given = new MemoryTable(journal);
     this.txs = new MemoryTable(journal);
     this.credits = new MemoryTable(journal);
     this.children = new MemoryTable(journal);

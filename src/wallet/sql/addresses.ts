@@ -119,11 +119,20 @@ export async function insertImported(tx: SqlTransaction, walletId: WalletId, add
   return addressOf(tx, walletId, address.script);
 }
 
+interface NextAddress {
+  readonly accountId: AccountId;
+  readonly branch: AddressBranch;
+  readonly derive: DeriveAddress;
+  readonly now: number;
+  /** Undefined: nobody says. */
+  readonly isChange?: boolean | undefined;
+}
+
 /** Locks the wallet. Takes the next index that has an address. ACCOUNT_UNKNOWN, ADDRESS_INDEX_MAX. */
 export async function insertNext(
   tx: SqlTransaction,
   walletId: WalletId,
-  { accountId, branch, derive, now }: { accountId: AccountId; branch: AddressBranch; derive: DeriveAddress; now: number },
+  { accountId, branch, derive, now, isChange }: NextAddress,
 ): Promise<AddressInfo> {
   await lockWallet(tx, walletId);
   const account = await accountById(tx, walletId, accountId);
@@ -133,8 +142,46 @@ export async function insertNext(
     if (address === null) continue;
     await insertDerived(tx, walletId, { accountId, branch, now }, [{ index, address }]);
     await setNextIndex(tx, accountId, branch, index + 1);
+    if (isChange !== undefined) await setGiven(tx, walletId, address.script, isChange);
     return addressOf(tx, walletId, address.script);
   }
+}
+
+async function setGiven(tx: SqlTransaction, walletId: WalletId, script: Uint8Array, isChange: boolean): Promise<void> {
+  await tx.db
+    .insertInto('given_addresses')
+    .columns(['address_id', 'wallet_id', 'is_change'])
+    .expression((eb) =>
+      eb
+        .selectFrom('addresses as a')
+        .where('a.wallet_id', '=', walletId)
+        .where('a.script_pub_key', '=', script)
+        .select(['a.id', 'a.wallet_id', eb.lit(isChange ? 1 : 0).as('is_change')]),
+    )
+    .execute();
+}
+
+/** By script in hex. */
+export async function givenForChange(
+  tx: SqlTransaction,
+  walletId: WalletId,
+  scripts: readonly Uint8Array[],
+): Promise<Map<string, boolean>> {
+  const list = listTable(
+    tx.kind,
+    { script: 'bytes' },
+    scripts.map((script) => [script]),
+  );
+  const rows = await tx.db
+    .selectFrom(list.as('v'))
+    .crossJoin('addresses as a')
+    .crossJoin('given_addresses as g')
+    .where('a.wallet_id', '=', walletId)
+    .whereRef('a.script_pub_key', '=', 'v.script')
+    .whereRef('g.address_id', '=', 'a.id')
+    .select(['a.script_pub_key', 'g.is_change'])
+    .execute();
+  return new Map(rows.map((row) => [toHex(row.script_pub_key), row.is_change === 1]));
 }
 
 /** Every address up to the index, if the account is not past it. The wallet is locked. */

@@ -24,5 +24,19 @@ export const WALLET_SCHEMA: SchemaHistory = {
         return [`ALTER TABLE event_counter ADD COLUMN trimmed_sequence ${integer} NOT NULL DEFAULT 0 CONSTRAINT trimmed_range ${range}`];
       },
     },
+    {
+      name: 'what an address was given out for',
+      statements: (kind) => {
+        const { integer, table } = kind === 'sqlite' ? SQLITE_TYPES : POSTGRES_TYPES;
+        return [
+          `CREATE TABLE given_addresses (
+            address_id ${integer} PRIMARY KEY,
+            wallet_id ${integer} NOT NULL,
+            is_change ${integer} NOT NULL CONSTRAINT given_change_flag CHECK (is_change IN (0, 1)),
+            CONSTRAINT given_address FOREIGN KEY (wallet_id, address_id) REFERENCES addresses (wallet_id, id) ON DELETE CASCADE
+          )${table}`,
+        ];
+      },
+    },
   ],
 };

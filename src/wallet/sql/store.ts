@@ -108,8 +108,13 @@ export class SqlWalletStore implements WalletStore {
     branch: records.AddressBranch,
     derive: calls.DeriveAddress,
     now: number,
+    isChange?: boolean,
   ): Promise<records.AddressInfo> {
-    return this.#write((tx) => addresses.insertNext(tx, walletId, { accountId, branch, derive, now }));
+    return this.#write((tx) => addresses.insertNext(tx, walletId, { accountId, branch, derive, now, isChange }));
+  }
+
+  givenForChange(walletId: WalletId, scripts: readonly Uint8Array[]): Promise<ReadonlyMap<string, boolean>> {
+    return this.#read(walletId, (tx) => addresses.givenForChange(tx, walletId, scripts));
   }
 
   importAddress(walletId: WalletId, address: calls.NewAddress, now: number): Promise<records.AddressInfo> {

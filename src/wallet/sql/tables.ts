@@ -74,6 +74,7 @@ export interface WalletTables {
     pub_key: Uint8Array | null;
     created_at: number;
   };
+  given_addresses: { address_id: number; wallet_id: number; is_change: Flag };
   derived_addresses: { address_id: number; wallet_id: number; account_id: number; address_branch: Flag; address_index: number };
   transactions: {
     id: Generated<number>;

@@ -100,6 +100,28 @@ export const keyScenarios: readonly Scenario[] = [
     },
   ],
   [
+    'what an address was given out for is known, where somebody said it',
+    async (world) => {
+      const { store, wallet } = world;
+      const [{ id }] = await store.listAccounts(wallet);
+      const derive = (branch: number, index: number) => ({ script: scriptOf(80 + branch, index), kind: 'p2wpkh' }) as const;
+      const [a, b, c] = [
+        await store.newAddress(wallet, id, 1, derive, NOW, true),
+        await store.newAddress(wallet, id, 1, derive, NOW, false),
+        await store.newAddress(wallet, id, 1, derive, NOW),
+      ].map(({ script }) => script);
+      assert.deepEqual(
+        await store.givenForChange(wallet, [a, b, c, scriptOf(0, 0)]),
+        new Map([
+          [toHex(a), true],
+          [toHex(b), false],
+        ]),
+      );
+      const other = await world.addWallet();
+      assert.deepEqual(await store.givenForChange(other, [a, b]), new Map());
+    },
+  ],
+  [
     'a wallet is made with its accounts, or not at all',
     async (world) => {
       const { store } = world;

@@ -37,6 +37,17 @@ export function runOpening(databases: TestDatabases): void {
       await store.close();
     });
 
+    it('brings a database of the version before to this one, with what it has', async () => {
+      const url = await databases.freshUrl();
+      await executeIn(url, `DROP TABLE given_addresses; DELETE FROM wallet_schema WHERE version = 3`);
+      const older = await executeIn(url, 'SELECT version FROM wallet_schema');
+      assert.equal(older.length, 2);
+      const store = await openWalletStore(url);
+      const { id } = await store.createWallet({ name: 'w', isWatchOnly: true });
+      assert.deepEqual(await store.givenForChange(id, [Uint8Array.of(1)]), new Map());
+      await store.close();
+    });
+
     it('refuses a schema of the future, and changes nothing', async () => {
       const url = await databases.freshUrl();
       await executeIn(url, "INSERT INTO wallet_schema (version, name) VALUES (99, 'later')");

@@ -19,6 +19,7 @@ const READS: readonly ((story: StoryStore) => Promise<unknown>)[] = [
   ({ store }) => store.listSyncedBlocks(5, 6),
   ({ store, world }) => store.getAddress(world.wallet, scriptOf(1, 0)),
   ({ store, world }) => store.resolveOwned(world.wallet, [scriptOf(1, 0)]),
+  ({ store, world }) => store.givenForChange(world.wallet, [scriptOf(1, 0)]),
   ({ store, world }) => store.listAddresses(world.wallet, { after: scriptOf(1, 0), limit: 3 }),
   ({ store }) => store.findTouched([scriptOf(1, 0)], [outpointOf('coin:0')]),
   ({ store }) => store.watchedAccounts('chain', 3),

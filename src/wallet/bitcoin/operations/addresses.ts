@@ -15,15 +15,16 @@ export async function newAddressOf(
   wallet: WalletInfo,
   { account, branch = 0 }: AddressRequest,
 ): Promise<AddressInfo> {
-  return nextAddress(context, wallet, await context.accountNamed(wallet, account), branch);
+  return nextAddress(context, wallet, await context.accountNamed(wallet, account), branch, false);
 }
 
-/** The same of an account that is at hand. */
+/** The same of an account that is at hand. `isChange`: of a payment, whichever branch it is of; a bump takes it for that. */
 export async function nextAddress(
   context: WalletContext,
   wallet: WalletInfo,
   info: AccountInfo,
   branch: AddressBranch,
+  isChange: boolean,
 ): Promise<AddressInfo> {
   const { store, keys, now } = context;
   const descriptors = context.account(info);
@@ -34,5 +35,5 @@ export async function nextAddress(
     const known = address && (await store.resolveOwned(wallet.id, [address.script])).values().next().value;
     if (known) return known;
   }
-  return store.newAddress(wallet.id, info.id, from, derive, now());
+  return store.newAddress(wallet.id, info.id, from, derive, now(), isChange);
 }

@@ -43,7 +43,7 @@ export async function prepareReplacement(context: WalletContext, wallet: WalletI
   const victims = victimsOf(context, before, victim);
   const spendables = before.without(before.unconfirmed.descendants(toHex(victim.tx.id)));
   const { preset, accounts: spent } = await spentCoins(context, wallet, spendables, victim);
-  const { outputs, change } = await paymentsOf(context, wallet, victim);
+  const { outputs, change } = await paymentsOf(context, wallet, spendables, victim);
   // More coins come from where the others came from: what is in other accounts is not this payment's.
   const accounts = new Set([...change, ...spent]);
   const account = accountOf(spendables, accounts);
@@ -165,17 +165,27 @@ function victimsOf({ network }: WalletContext, { unconfirmed }: Spendables, vict
   });
 }
 
-/** All its outputs but those to change addresses of the wallet; none: it pays only the wallet itself, and so will the new one. */
+/**
+ * All its outputs but its change; none: it pays only the wallet itself, and so will the new one. Change went to an address
+ * that was given out for that. Where nobody said what an address is for, as of transactions that another program made,
+ * those of the second branch are, and the only one of an account that has no other.
+ */
 async function paymentsOf(
-  { store }: WalletContext,
+  context: WalletContext,
   { id }: WalletInfo,
+  spendables: Spendables,
   { tx }: TxDetail,
 ): Promise<{ readonly outputs: PaymentOutput[]; readonly change: readonly AccountId[] }> {
-  const owned = await store.resolveOwned(
-    id,
-    tx.outputs.map(({ script }) => script),
-  );
-  const isChange = ({ script }: WalletTx['outputs'][number]): boolean => owned.get(toHex(script))?.derivation?.branch === 1;
+  const scripts = tx.outputs.map(({ script }) => script);
+  const owned = await context.store.resolveOwned(id, scripts);
+  const given = await context.store.givenForChange(id, scripts);
+  const isChange = ({ script }: WalletTx['outputs'][number]): boolean => {
+    const derivation = owned.get(toHex(script))?.derivation;
+    const info = derivation ? spendables.account(derivation.accountId) : undefined;
+    if (!derivation || info === undefined) return false;
+    const { branch } = derivation;
+    return given.get(toHex(script)) ?? (branch === 1 || !context.account(info).descriptor(branch).isRanged);
+  };
   return {
     outputs: tx.outputs.filter((output) => !isChange(output)).map(({ script, amount }) => ({ script, value: amount })),
     change: tx.outputs.filter(isChange).flatMap(({ script }) => owned.get(toHex(script))?.derivation?.accountId ?? []),

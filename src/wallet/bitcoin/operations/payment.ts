@@ -142,7 +142,7 @@ export async function finishPayment(
 ): Promise<PreparedPayment> {
   const { selection, leaseId } = leased;
   try {
-    const change = selection.changeIndex === null ? null : await nextAddress(context, wallet, account, 1);
+    const change = selection.changeIndex === null ? null : await nextAddress(context, wallet, account, 1, true);
     const changeScript = change?.script ?? null;
     const psbt = await psbtOf(context, wallet, spendables, selection, changeScript);
     return { ...leased, psbt, changeScript };

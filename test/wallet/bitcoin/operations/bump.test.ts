@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { equalBytes, toHex } from '../../../../src/util/bytes.ts';
+import { newAddressOf } from '../../../../src/wallet/bitcoin/operations/addresses.ts';
 import { broadcastTx } from '../../../../src/wallet/bitcoin/operations/broadcast.ts';
 import { prepareChild, prepareReplacement } from '../../../../src/wallet/bitcoin/operations/bump.ts';
 import { createWatchOnlyWallet, importDescriptor } from '../../../../src/wallet/bitcoin/operations/create-wallet.ts';
@@ -67,6 +68,30 @@ describe('a bump', () => {
     await assert.rejects(prepareReplacement(context, wallet, { txId: tx.id, rate: 700_000, leaseMs: LEASE_MS }), {
       code: 'FUNDS_INSUFFICIENT',
     });
+  });
+
+  it('knows its change where the account has one branch, and pays what was paid to an address of the other', async (t) => {
+    const { all, wallet } = await twoAccounts(t, 44, 1);
+    const { context, account, chain, submit } = all;
+    const [external] = account.accountDescriptor(2).split('#');
+    await importDescriptor(context, 'shop', { descriptor: external.replace('<0;1>', '0'), account: 'narrow' });
+    const { script } = await newAddressOf(context, wallet, { account: 'narrow' });
+    chain.fund(script, 100_000n);
+    await all.mine();
+    // To an address of the second branch of another account that somebody was given.
+    const paid = await newAddressOf(context, wallet, { account: 'default', branch: 1 });
+    const outputs = [{ script: paid.script, value: 30_000n }];
+    const synced = await all.wallet('shop');
+    const first = await preparePayment(context, synced, { outputs, rate: 2000, account: 'narrow', leaseMs: LEASE_MS });
+    assert.ok(first.changeScript !== null);
+    const { tx } = await broadcastTx(context, synced, { raw: account.sign(first.psbt), submit });
+    const bump = await prepareReplacement(context, synced, { txId: tx.id, rate: 20_000, leaseMs: LEASE_MS });
+    assert.deepEqual(
+      bump.selection.outputs.map(({ script: to, value }) => [toHex(to), value]),
+      [[toHex(paid.script), 30_000n]],
+    );
+    assert.equal(bump.selection.inputs.length, 1);
+    assert.deepEqual(new Set(await accountsOf(all, synced, bump)), new Set(['narrow']));
   });
 
   it('owes for ancestors that only what it evicts has paid for', async (t) => {
