@@ -102,7 +102,7 @@ describe('a store that another process has open', () => {
     }
     const { code } = await serving.interrupt();
     assert.equal(code, 130);
-    assert.deepEqual(readdirSync(data).sort(), ['db', 'unspent.json'], 'nothing is left of the socket');
+    assert.deepEqual(readdirSync(data).sort(), ['db', 'rollbacks.json', 'unspent.json'], 'nothing is left of the socket');
     const at = async (store: string): Promise<unknown> => plain(await unspentHere(['digest', '--data', store]));
     assert.deepEqual(await at(data), await at(copy), 'and the store is what the commands made of it');
   });
