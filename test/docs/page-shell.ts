@@ -60,7 +60,12 @@ export class PageShell {
     mkdirSync(path);
     writeFileSync(join(path, 'unspent'), HANDED_OVER(socket, this.directory), { mode: 0o755 });
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('UNSPENT_') && name !== 'NODE_TEST_CONTEXT');
-    this.env = { ...Object.fromEntries(inherited), PATH: `${path}:${process.env['PATH']}`, UNSPENT_SERVER_PORT: String(port) };
+    this.env = {
+      ...Object.fromEntries(inherited),
+      PATH: `${path}:${process.env['PATH']}`,
+      HOME: this.directory,
+      UNSPENT_SERVER_PORT: String(port),
+    };
     this.listener = createServer(async (request, response) => {
       const fields = (await textOf(request)).split('\0').slice(0, -1);
       this.working = this.working.then(() => this.command(fields)).then((code) => response.end(code));
