@@ -193,6 +193,15 @@ describe('every page of a Cardano chain', () => {
         assert.ok(await page.evaluate(`document.getElementById(${JSON.stringify(hash.slice(1))}) !== null`), `${link} is there`);
         await close();
       }
+      // In a folder every route is a page, which asks nobody.
+      const { page, close } = await openTab(browser, `${pathToFileURL(folder)}/index.html`);
+      await page.goto(`${pathToFileURL(folder)}/reference/http.html`);
+      await page.click('text=Every route');
+      await reads(page, 'h1', 'HTTP reference');
+      assert.ok((await page.locator('article.route').count()) > 40);
+      assert.equal(await page.locator('form.try').count(), 0);
+      await assertAccessible(page, 'the routes in a folder');
+      await close();
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -44,6 +44,14 @@ describe('the documentation site', () => {
     }
   });
 
+  test('has the reference of the API as a page, in a folder', async () => {
+    const folder = new DocsSite('<h1>routes</h1>');
+    assert.ok(folder.everyAddress.includes('api.html') && !site.everyAddress.includes('api.html'));
+    assert.equal((await folder.read('api.html'))?.body, '<h1>routes</h1>');
+    assert.match(String((await folder.read('start/dapp.html'))?.body), /<a href="..\/api.html">Every route<\/a>/);
+    assert.equal(await site.read('api.html'), null);
+  });
+
   test('names the page that is shown, and its neighbours', () => {
     const page = pages.get('start/dapp.html') ?? assert.fail('no such page');
     assert.match(page, /<title>Quick start: a dApp · Unspent<\/title>/);

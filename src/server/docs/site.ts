@@ -23,6 +23,9 @@ export interface SiteFile {
 const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const PICTURES = 'docs/images';
+/** Of the page with every route, and behind which other it is listed. */
+const ROUTES = 'api.html';
+const ROUTES_BEHIND = 'docs/reference/http.md';
 
 export class DocsSite {
   private readonly sections: readonly Section[] = readSections();
@@ -31,8 +34,11 @@ export class DocsSite {
   private readonly files: ReadonlyMap<string, string>;
   private readonly rendered = new Map<string, RenderedPage>();
   private readonly pictures: readonly string[];
+  private readonly routes: string | null;
 
-  constructor() {
+  /** `routes`: the reference of the HTTP API as a page, where no server has one. */
+  constructor(routes: string | null = null) {
+    this.routes = routes;
     const pages = this.sections.flatMap(({ files }) => files);
     this.addresses = new Map(pages.map((file) => [file, addressOf(file)]));
     this.files = new Map(pages.map((file) => [addressOf(file), file]));
@@ -41,13 +47,23 @@ export class DocsSite {
 
   /** Every address of the site, relative to where it begins. */
   get everyAddress(): readonly string[] {
-    return [...this.files.keys(), 'docs.css', 'docs.js', 'search-index.js', 'icon.svg', ...this.pictures.map((name) => `images/${name}`)];
+    const routes = this.routes === null ? [] : [ROUTES];
+    return [
+      ...this.files.keys(),
+      ...routes,
+      'docs.css',
+      'docs.js',
+      'search-index.js',
+      'icon.svg',
+      ...this.pictures.map((name) => `images/${name}`),
+    ];
   }
 
   /** Null: the site has nothing at this address. */
   async read(address: string): Promise<SiteFile | null> {
     const file = this.files.get(address);
     if (file !== undefined) return { type: HTML, body: await this.page(file, address) };
+    if (address === ROUTES && this.routes !== null) return { type: HTML, body: this.routes };
     if (address === 'docs.css') return { type: 'text/css; charset=utf-8', body: SITE_STYLE };
     if (address === 'icon.svg') return { type: 'image/svg+xml', body: ICON };
     if (address === 'docs.js') return { type: SCRIPT, body: searchScript() };
@@ -61,10 +77,16 @@ export class DocsSite {
       this.sections.map(async ({ title, files, folded }) => ({
         title,
         isOpen: folded === undefined || files.includes(file),
-        pages: await Promise.all(files.map((each) => this.sitePage(each, address))),
+        pages: (await Promise.all(files.map((each) => this.sitePages(each, address)))).flat(),
       })),
     );
     return pageDocument({ page: await this.render(file), address: await this.sitePage(file, address), sections, up: upwards(address) });
+  }
+
+  private async sitePages(file: string, from: string): Promise<SitePage[]> {
+    const own = await this.sitePage(file, from);
+    const hasRoutes = file === ROUTES_BEHIND && this.routes !== null;
+    return hasRoutes ? [own, { title: 'Every route', link: relativeLink(from, ROUTES) }] : [own];
   }
 
   private async sitePage(file: string, from: string): Promise<SitePage> {

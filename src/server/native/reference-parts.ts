@@ -77,7 +77,8 @@ export function idOf({ method, path }: Route): string {
   return `${method}${path}`.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }
 
-export function routePart(route: Route): string {
+/** `isTried`: with a form for those that only read. */
+export function routePart(route: Route, isTried: boolean): string {
   const { method, path, operation } = route;
   const { summary = '', description, parameters = [], requestBody, responses } = operation;
   const rows = inPathFirst(parameters).map(({ name, in: place, required, description: text, schema }) => [
@@ -100,7 +101,7 @@ export function routePart(route: Route): string {
   const about = description === undefined ? '' : `<p>${prose(description)}</p>`;
   return `<article id="${id}" class="card route" data-words="${escapeHtml(wordsOf(route))}">
 <h3><a href="#${id}">${prose(summary)}</a></h3><p class="call"><b data-method="${method}">${method}</b> <code>${escapeHtml(path)}</code></p>${about}
-${table(`Parameters of ${summary}`, ['Parameter', 'Where', 'Type', 'Meaning'], [...rows, ...body])}${table(`Answers of ${summary}`, ['Status', 'Answer', 'As'], answers)}${form(route)}</article>`;
+${table(`Parameters of ${summary}`, ['Parameter', 'Where', 'Type', 'Meaning'], [...rows, ...body])}${table(`Answers of ${summary}`, ['Status', 'Answer', 'As'], answers)}${isTried ? form(route) : ''}</article>`;
 }
 
 function inPathFirst(parameters: readonly Parameter[]): readonly Parameter[] {
