@@ -11,6 +11,8 @@ import type { CopyTarget } from './target.ts';
 export interface TargetOptions {
   /** Awaited before each statement. */
   readonly beforeStatement?: ((text: string) => void | Promise<void>) | undefined;
+  /** In Cassandra, told of each compare-and-set that was answered; what it throws comes in the place of the answer. */
+  readonly afterCompareAndSet?: ((text: string) => void) | undefined;
   /** The name of this publisher in the head; default: host, process and a number by chance. */
   readonly publisher?: string | undefined;
   /** In PostgreSQL, milliseconds for which tables that were replaced stay; default: PUBLISH_GRACE_MS. */

@@ -32,6 +32,8 @@ export interface Statement {
 export interface SessionOptions {
   /** Awaited before each statement or batch; what it throws is its failure. For tests. */
   readonly beforeStatement?: ((text: string) => void | Promise<void>) | undefined;
+  /** Told of each compare-and-set that was answered; what it throws comes in the place of the answer. For tests. */
+  readonly afterCompareAndSet?: ((text: string) => void) | undefined;
   /** Times that a statement is sent which may run twice. */
   readonly attempts?: number | undefined;
 }
@@ -123,6 +125,7 @@ export class CassandraSession {
   async compareAndSet(text: string, values: readonly Value[]): Promise<boolean> {
     try {
       const { rows } = await this.send({ text, values }, {});
+      this.options.afterCompareAndSet?.(text);
       return (rows as unknown as CassandraRow[])[0]['[applied]'] === true;
     } catch (error) {
       throw this.failure(error);
