@@ -127,12 +127,20 @@ export class FencedHead {
     return this.moved(row);
   }
 
-  /** The same in a transaction with other statements. Throws FENCED, and the transaction is to be undone. */
+  /**
+   * The same in a transaction with statements that put other tables in the place of those there are, which a reader finds
+   * by name whatever moment it reads at. So nobody may have the head of before and those tables: who has read the head is
+   * waited for, and who reads at a moment before this one finds no head (it is written anew, not changed), and looks again.
+   * Throws FENCED, and the transaction is to be undone.
+   */
   async moveWithin(connection: PostgresConnection, moment: PublishedMoment, generation: number, body: Statements): Promise<PublishedHead> {
     const row = await connection.transaction(async (query) => {
+      await query(`LOCK TABLE ${this.schema}.head IN ACCESS EXCLUSIVE MODE`);
       const [head] = await query(this.movingText([]), this.movingValues(moment, 1, generation));
       if (head === undefined) throw this.fenced();
       await body(query);
+      await query(`CREATE TEMPORARY TABLE unspent_head ON COMMIT DROP AS SELECT * FROM ${this.schema}.head;
+        TRUNCATE ${this.schema}.head; INSERT INTO ${this.schema}.head SELECT * FROM unspent_head`);
       return head;
     });
     return this.moved(row);

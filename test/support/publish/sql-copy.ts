@@ -62,8 +62,9 @@ export class SqlCopy {
   /** Throws where the head, the outputs, the balances and the newest block tell different things. Returns the number of the change. */
   check(): Promise<number> {
     return this.atOneBlock(async () => {
-      const [{ complete }] = await this.rows('SELECT complete FROM head');
-      if (complete !== true) return 0;
+      const [head] = await this.rows('SELECT complete FROM head');
+      // None: the copy has begun anew since this moment.
+      if (head?.['complete'] !== true) return 0;
       const [found] = await this.rows(`SELECT h.seq, h.height, h.hash, h.utxos, coalesce(h.value, 0) AS value,
         (SELECT count(*) FROM unspent) AS outputs, (SELECT coalesce(sum(value), 0) FROM unspent) AS sum,
         (SELECT coalesce(sum(outputs), 0) FROM balances) AS counted, (SELECT coalesce(sum(value), 0) FROM balances) AS balance,
