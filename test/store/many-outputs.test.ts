@@ -1,8 +1,8 @@
 /**
  * A transaction with more outputs than two bytes can number, as the rules of
  * Bitcoin allow: followed over P2P, its last output spent, the spend undone and
- * made again, proved in both structures, told by every interface, exported and
- * imported. One store that keeps everything; the numbers come from the test.
+ * made again, proved in both structures, told by every interface, in the records
+ * of transactions and in a wallet that owns its outputs, exported and imported. One store that keeps everything; the numbers come from the test.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,11 +19,19 @@ import { type Served, serve } from '../../src/server/serve.ts';
 import { exportSnapshot, importSnapshot } from '../../src/store/snapshots.ts';
 import { type OpenStore, openStore } from '../../src/store/store.ts';
 import { concatBytes, fromHex, toHex } from '../../src/util/bytes.ts';
+import { historyTxs } from '../../src/wallet/bitcoin/wallet-tx.ts';
+import { storeFeed } from '../../src/wallet/feed/store-feed.ts';
+import { WalletFeed } from '../../src/wallet/feed/wallet-feed.ts';
+import { openWalletStore } from '../../src/wallet/open.ts';
+import type { WalletId } from '../../src/wallet/records.ts';
+import type { SqlWalletStore } from '../../src/wallet/sql/store.ts';
 import { atTime, forgeBlock, forgeCoinbase, forgeTx, OP_TRUE, withWork } from '../ledgers/bitcoin/forge.ts';
 import { LineClient } from '../server/bitcoin/electrum/client.ts';
 import { TestChain } from '../sources/bitcoin/p2p-chain.ts';
 
 const OUTPUTS = 70_000;
+/** For the wallet, whose time is of no interest here. */
+const NOW = 1_700_000_000_000;
 const LAST = OUTPUTS - 1;
 /** Cut to two bytes it would be output 0. */
 const FIRST_WIDE = 65_536;
@@ -35,7 +43,7 @@ const NOTE = { value: 0n, script: Uint8Array.of(0x6a) };
 const NETWORK = 'bitcoin-regtest';
 /** P2WPKH, so that it has an address; not that of anything else on the chain. */
 const OWNER = concatBytes(fromHex('0014'), new Uint8Array(20).fill(7));
-const KEPT = ['utxo.store=mmr', 'proofs.csmt=true', 'proofs.setHash=true', 'utxo.history=true', 'utxo.balances=true'];
+const KEPT = ['utxo.store=mmr', 'proofs.csmt=true', 'proofs.setHash=true', 'utxo.history=true', 'utxo.balances=true', 'txs.store=embedded'];
 
 const folder = mkdtempSync(join(tmpdir(), 'unspent-many-'));
 const chain = new TestChain(3);
@@ -60,11 +68,17 @@ describe('a transaction of 70,000 outputs', () => {
   let node: P2pServer;
   let store: OpenStore;
   let served: Served;
+  let wallets: SqlWalletStore;
+  let walletId: WalletId;
 
   before(async () => {
     const { config } = loadConfig({ flags: { set: KEPT } });
     node = await serveP2p(chain, { port: 0 });
     store = await openStore({ data: join(folder, 'store'), network: NETWORK, config });
+    wallets = await openWalletStore(`sqlite:${join(folder, 'wallets.sqlite')}`);
+    ({ id: walletId } = await wallets.createWallet({ name: 'wide', isWatchOnly: true }));
+    await wallets.importAddress(walletId, { script: OWNER, kind: 'p2wpkh' }, NOW);
+    await catchUp();
     mine(wide);
     await catchUp();
     served = await serve(store, { port: 0, ports: { electrum: { tcp: 0 } }, thread: false });
@@ -72,6 +86,7 @@ describe('a transaction of 70,000 outputs', () => {
 
   after(async () => {
     await served?.close();
+    await wallets?.close();
     await store?.close();
     await node?.close();
     rmSync(folder, { recursive: true, force: true });
@@ -80,6 +95,17 @@ describe('a transaction of 70,000 outputs', () => {
   async function catchUp(): Promise<void> {
     await store.follow(`p2p://127.0.0.1:${node.port}`);
     assert.equal(toHex(store.fold.head!.hash), toHex(chain.tip.hash));
+    const feed = new WalletFeed(wallets, { feed: 'wide', now: () => NOW });
+    await feed.follow(storeFeed(store, historyTxs(false), store.network.dialect.clock, { ends: true }), new AbortController().signal);
+  }
+
+  /** Indexes of the wallet's coins of the transaction. */
+  async function coins(): Promise<Set<number>> {
+    const filter = { now: NOW, coinbaseMaturity: 0 };
+    const listed = await wallets.listCoins(walletId, filter);
+    const own = listed.filter(({ outpoint: { txId } }) => toHex(txId) === toHex(wideId));
+    assert.equal((await wallets.balance(walletId, filter)).total, BigInt(own.length) * VALUE);
+    return new Set(own.map(({ outpoint: { index } }) => index));
   }
 
   async function get<T>(path: string): Promise<T> {
@@ -113,6 +139,19 @@ describe('a transaction of 70,000 outputs', () => {
     assert.deepEqual(digestOf(store.engine), before);
     await catchUp();
     assert.deepEqual(store.verify().faults, []);
+  });
+
+  it('is in the records of transactions, and its coins are in a wallet', async () => {
+    const record = await store.txs!.find(wideId);
+    assert.equal(record.outputs.length, OUTPUTS);
+    const spent = record.outputs.flatMap(({ slot }, index) => (slot?.state === 'spent' ? [index] : []));
+    assert.deepEqual(spent, [0, FIRST_WIDE, LAST]);
+    const own = await coins();
+    assert.equal(own.size, KEPT_OUTPUTS - 3);
+    assert.deepEqual(
+      [0, 1, FIRST_WIDE, LAST - 1, LAST].map((index) => own.has(index)),
+      [false, true, false, true, false],
+    );
   });
 
   it('is told over HTTP', async () => {
