@@ -4,7 +4,9 @@
  * whether records and indexes fit the chain.
  */
 import type { Command } from 'commander';
+import { isTxsDatabase } from '../projections/txs-switch.ts';
 import { renderPoint } from '../query/render.ts';
+import { openStoreTxs } from '../store/open-txs.ts';
 import type { OpenStore } from '../store/store.ts';
 import { needTxs, type StoreTxs } from '../store/store-txs.ts';
 import { verifyTxs } from '../store/verify/verify-txs.ts';
@@ -18,7 +20,8 @@ import { action, type Context } from './context.ts';
 import { bytes, coins, count, counted, duration, pairs, table } from './format.ts';
 
 const OF_A_RUNNING_STORE = `
-While \`start\` or \`serve\` has the store open, ask it over HTTP: /api/v1/txs/status, /api/v1/txs/blocked, /api/v1/txs/ID.`;
+While \`start\` or \`serve\` has the store open, that process answers; if the records are in a database, and how its passes are
+doing, ask it over HTTP: /api/v1/txs/status, /api/v1/txs/blocked, /api/v1/txs/ID.`;
 
 export function registerTxs(program: Command): void {
   const txs = program.command('txs').description('records of transactions: status, one of them, prune, verify').helpCommand(false);
@@ -26,7 +29,7 @@ export function registerTxs(program: Command): void {
     .command('status')
     .description('how many records there are, how far pruning is, what is due')
     .addHelpText('after', OF_A_RUNNING_STORE)
-    .action(action((context) => withTxs(context, status)));
+    .action(action((context) => askTxs(context, status)));
   txs
     .command('get')
     .argument('<id>', 'id of a transaction')
@@ -35,7 +38,7 @@ export function registerTxs(program: Command): void {
       'after',
       `\nA transaction whose record was deleted is answered with PRUNED, one that nobody has seen with NOT_FOUND.\n${OF_A_RUNNING_STORE}`,
     )
-    .action(action((context, id) => withTxs(context, (txs, store) => get(context, txs, store, id))));
+    .action(action((context, id) => askTxs(context, (txs, store) => get(context, txs, store, id))));
   txs
     .command('prune')
     .description('one pass: delete every record that nobody can need any more')
@@ -50,7 +53,7 @@ export function registerTxs(program: Command): void {
     .description('records that are due and may not go: since when, because of which spender and why')
     .option('--limit <n>', 'lines at most', String(TXS_BLOCKED_SHOWN_MAX))
     .addHelpText('after', OF_A_RUNNING_STORE)
-    .action(action((context) => withTxs(context, blocked)));
+    .action(action((context) => askTxs(context, blocked)));
   txs
     .command('rebuild-index')
     .description('make the indexes of the records anew, and say what was wrong with them')
@@ -59,13 +62,27 @@ export function registerTxs(program: Command): void {
     .command('verify')
     .description('check every record and its indexes against the unspent set of the chain')
     .addHelpText('after', '\nChanges nothing. Exit code 5 when something is wrong.')
-    .action(action((context) => withTxs(context, verify)));
+    .action(action((context) => askTxs(context, verify)));
 }
 
 type TxsBody = (txs: StoreTxs, store: OpenStore, context: Context) => void | Promise<void>;
 
 async function withTxs(context: Context, body: TxsBody): Promise<void> {
   await context.withStore((store) => body(needTxs(store), store, context));
+}
+
+/**
+ * As `withTxs`, for what reads only: another process may have the store open, and runs it. Records in a database it has
+ * to itself, because a second feed would move them.
+ */
+async function askTxs(context: Context, body: TxsBody): Promise<void> {
+  if (isTxsDatabase(context.settings.config.txs.store)) return withTxs(context, body);
+  await context.askStore(async (store) => {
+    store.txs ??= isTxsDatabase(store.config.txs.store) ? null : await openStoreTxs(store);
+    if (store.txs === null && isTxsDatabase(store.config.txs.store))
+      throw new UnspentError('UNSUPPORTED', 'another process has the store open, and feeds its database of records: ask it over HTTP');
+    await body(needTxs(store), store, context);
+  });
 }
 
 async function status(txs: StoreTxs, store: OpenStore, { output }: Context): Promise<void> {
@@ -171,17 +188,15 @@ function blockedTable(shown: readonly BlockedTx[]): string {
 }
 
 function rebuildIndex(txs: StoreTxs, _store: OpenStore, { output }: Context): void {
-  const differences = txs.rebuildIndexes();
-  if (output.json) output.document({ differences });
+  const { differences, count: found } = txs.rebuildIndexes();
+  if (output.json) output.document({ differences, count: found });
   else if (txs.place.kind !== 'embedded') output.line('the database of the records keeps the indexes itself');
   else if (differences.length === 0) output.line('every index was right');
-  else
-    output.line(
-      table(
-        ['INDEX', 'KEY', 'WAS'],
-        differences.map(({ column, key, kind }) => [column, key, kind]),
-      ),
-    );
+  else {
+    const rows = differences.map(({ column, key, kind }) => [column, key, kind]);
+    output.line(table(['INDEX', 'KEY', 'WAS'], rows));
+    if (found > differences.length) output.line(`and ${count(found - differences.length)} more`);
+  }
 }
 
 async function verify(_txs: StoreTxs, store: OpenStore, { output, progress }: Context): Promise<void> {

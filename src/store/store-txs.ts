@@ -12,7 +12,7 @@ import type { ChainTxStore } from '../txstore/chain/chain-store.ts';
 import { type ChainTx, relayedTx } from '../txstore/chain/chain-txs.ts';
 import { findRecord } from '../txstore/chain/document.ts';
 import { backlogText, blockedTx, durationReports, errorText, missingText, passReport, type TxsReport } from '../txstore/chain/report.ts';
-import { type IndexDifference, rebuildIndexes } from '../txstore/embedded/indexes.ts';
+import { type RebuiltIndexes, rebuildIndexes } from '../txstore/embedded/indexes.ts';
 import { BlockedParents } from '../txstore/prune/blocked.ts';
 import type { KeptParent } from '../txstore/prune/chunk.ts';
 import { PruneCounters } from '../txstore/prune/counters.ts';
@@ -23,7 +23,14 @@ import type { TxRecord } from '../txstore/records.ts';
 import { allowedHeight, type ChainConditions } from '../txstore/rules/gates.ts';
 import { toHex } from '../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../util/errors.ts';
-import { PRUNE_BLOCKED_MAX, READY_BLOCKS_BEHIND_MAX, TXS_BLOCKED_SHOWN_MAX, TXS_CHUNK_PARENTS } from '../util/limits.ts';
+import {
+  PRUNE_BLOCKED_MAX,
+  PRUNE_CHUNK_PARENTS,
+  READY_BLOCKS_BEHIND_MAX,
+  TXS_BLOCKED_SHOWN_MAX,
+  TXS_CHUNK_PARENTS,
+  TXS_DATABASE_CHUNKS,
+} from '../util/limits.ts';
 import { runBoth } from '../util/run-both.ts';
 import { switchText } from '../util/setting.ts';
 import type { OpenStore } from './store.ts';
@@ -36,6 +43,13 @@ export type RecordsOwner = Pick<OpenStore, 'fold' | 'config' | 'following' | 'co
 export type TxsPlace =
   | { readonly kind: 'embedded'; readonly records: ChainTxStore }
   | { readonly kind: 'sqlite' | 'postgres'; readonly records: FedRecords; readonly feed: TxsFeed };
+
+/** How many candidates of a pass are decided on together, and how many such chunks at the same time. SQLite has one writer. */
+const CHUNKS: Readonly<Record<TxsPlace['kind'], Pick<PassSettings, 'chunkParents' | 'parallelChunks'>>> = {
+  embedded: { chunkParents: TXS_CHUNK_PARENTS, parallelChunks: 1 },
+  sqlite: { chunkParents: PRUNE_CHUNK_PARENTS / 2, parallelChunks: 1 },
+  postgres: { chunkParents: PRUNE_CHUNK_PARENTS, parallelChunks: TXS_DATABASE_CHUNKS },
+};
 
 export class StoreTxs implements FoldWatcher {
   readonly place: TxsPlace;
@@ -97,10 +111,13 @@ export class StoreTxs implements FoldWatcher {
     };
   }
 
-  /** One chunk is one turn of the event loop, in which no block is applied: it is kept short, and no two go together. */
+  /**
+   * In the engine of the chain one chunk is one turn of the event loop, in which no block is applied: it is kept short, and
+   * no two go together. A database works on its own time, and a statement costs it a round trip whatever it is about.
+   */
   #passSettings(dryRun: boolean): PassSettings {
     const { minHeight: heightMin, skipCatchUp } = this.#store.config.txs;
-    return { ...PRUNE_DEFAULTS, dryRun, heightMin, skipCatchUp, chunkParents: TXS_CHUNK_PARENTS, parallelChunks: 1 };
+    return { ...PRUNE_DEFAULTS, dryRun, heightMin, skipCatchUp, ...CHUNKS[this.place.kind] };
   }
 
   /** Of the block that the records are at. */
@@ -299,8 +316,8 @@ export class StoreTxs implements FoldWatcher {
   }
 
   /** Makes the indexes of the records anew. Returns what was wrong; a database keeps its own. */
-  rebuildIndexes(): readonly IndexDifference[] {
-    return this.place.kind === 'embedded' ? rebuildIndexes(this.#store.fold.engine) : [];
+  rebuildIndexes(): RebuiltIndexes {
+    return this.place.kind === 'embedded' ? rebuildIndexes(this.#store.fold.engine) : { differences: [], count: 0 };
   }
 
   async close(): Promise<void> {

@@ -799,11 +799,17 @@ export const PRUNE_REPORT_MS = 60_000;
 
 /** Candidates that a prune pass decides on in one turn beside a fold: some milliseconds, so that no block waits for long. */
 export const TXS_CHUNK_PARENTS = 100;
+/** Chunks of a prune pass that are read at the same time from a PostgreSQL database; their removals come one after the other. */
+export const TXS_DATABASE_CHUNKS = 4;
 
 /** Transactions in no block that are given up together. */
 export const TXS_FORGET_MAX = 200;
 /** Transactions in no block that are looked at after a block for those that nobody waits for; the next block goes on behind them. */
 export const TXS_FORGET_LOOKED_MAX = 1000;
+
+/** Rows of indexes of a transaction store that are checked or mended at once, and wrong ones that are listed; all are counted. */
+export const INDEX_ROWS_AT_ONCE = 2000;
+export const INDEX_DIFFERENCES_KEPT = 1000;
 
 /** Faults that a verification lists; it counts all of them. */
 export const VERIFY_FAULTS_KEPT = 20;

@@ -18,6 +18,7 @@ import {
 import { EmbeddedTxStore } from '../../src/txstore/embedded/index.ts';
 import { indexDifferences, rebuildIndexes } from '../../src/txstore/embedded/indexes.ts';
 import { toHex } from '../../src/util/bytes.ts';
+import { INDEX_DIFFERENCES_KEPT, INDEX_ROWS_AT_ONCE } from '../../src/util/limits.ts';
 import { runEmbeddedMutations } from './embedded-mutations.ts';
 import { runTxScenarios, scenarioTitled } from './scenarios.ts';
 import { rewriteAsBefore } from './support/as-before.ts';
@@ -25,6 +26,7 @@ import { BreakingEngine, everyChangeIsOneBatch } from './support/breaking-engine
 import { changedSinceRead } from './support/changed-since-read.ts';
 import { contentOf, fillIndexes } from './support/changes.ts';
 import { openEmbedded, SMALL_CACHE_BYTES } from './support/embedded.ts';
+import { withCommitHooks } from './support/kill-story.ts';
 import { refusedHalfWay } from './support/refused.ts';
 import { removalThatFails, removedInPlace } from './support/removed-in-place.ts';
 import { blockAt, idOf, nameOf, SETTINGS, TxWorld } from './support/world.ts';
@@ -38,7 +40,7 @@ describe('transaction store: embedded', () => {
     await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
     await fillIndexes(world);
     const before = contentOf(engine);
-    assert.deepEqual(indexDifferences(engine), []);
+    assert.deepEqual([...indexDifferences(engine)], []);
     for (const column of [TX_DUE, TX_UNMINED, TX_PRESERVED, TX_REFERENCE]) {
       assert.ok([...engine.scan(column)].length > 0, column);
       engine.clear(column);
@@ -46,10 +48,27 @@ describe('transaction store: embedded', () => {
     const batch = engine.batch();
     batch.put(TX_DUE, new Uint8Array(36), new Uint8Array());
     batch.commit();
-    const differences = rebuildIndexes(engine);
+    const { differences } = rebuildIndexes(engine);
     assert.equal(differences.filter(({ kind }) => kind === 'surplus').length, 1);
     assert.deepEqual(contentOf(engine), before);
-    assert.deepEqual(rebuildIndexes(engine), []);
+    assert.equal(rebuildIndexes(engine).count, 0);
+  });
+
+  it('SD62 an index of any length is made anew with a few thousand rows at hand', async () => {
+    const engine = openMemory(TX_STORE_COLUMNS);
+    await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
+    const txs = Array.from({ length: INDEX_ROWS_AT_ONCE + 500 }, (_, n) => ({ txId: idOf(`t${n}`), inputs: [], outputs: [] }));
+    await world.store.create(txs, 100);
+    engine.clear(TX_UNMINED);
+    let largest = 0;
+    const watched = withCommitHooks(engine, {
+      before(_, size) {
+        largest = Math.max(largest, size);
+      },
+    });
+    const { count, differences } = rebuildIndexes(watched);
+    assert.deepEqual([count, differences.length], [txs.length, INDEX_DIFFERENCES_KEPT]);
+    assert.ok(largest <= INDEX_ROWS_AT_ONCE + 1, `${largest} rows in one batch`);
   });
 
   it('SD37 SD67 F5 F15 every change is one batch: one that is not committed leaves nothing', async () => {
@@ -91,7 +110,7 @@ describe('transaction store: embedded', () => {
     batch.put(TX_DUE, third[0], third[1].with(5, 77));
     batch.commit();
     assert.deepEqual(
-      indexDifferences(engine).map(({ key, kind }) => `${key} ${kind}`),
+      [...indexDifferences(engine)].map(({ key, kind }) => `${key} ${kind}`),
       [second, third].map(([key]) => `${toHex(key)} differs`),
     );
     rebuildIndexes(engine);
@@ -123,7 +142,7 @@ describe('transaction store: embedded', () => {
     for (const output of ['P:0', 'P:1']) await world.refused('INVALID_SPEND', () => world.spend('C', [output], 400));
     await world.add('E', { at: 400, mined: 400, spends: ['P:1'] });
     rewriteAsBefore(engine);
-    assert.deepEqual(indexDifferences(engine), []);
+    assert.deepEqual([...indexDifferences(engine)], []);
     assert.deepEqual(await world.pass(688), ['P']);
     assert.deepEqual([...engine.scan(TX_TOMBSTONE)], []);
   });

@@ -18,6 +18,10 @@ export const ANSWERED: readonly string[] = [
   'snapshot export',
   'backup',
   'changes',
+  'txs status',
+  'txs get',
+  'txs blocked',
+  'txs verify',
 ];
 
 /** `path`: as `commandPath` has it. */

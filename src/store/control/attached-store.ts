@@ -7,10 +7,10 @@
 import type { Engine } from '../../engine/engine.ts';
 import { attachEngine } from '../../engine/open.ts';
 import { openNetwork } from '../../families/networks.ts';
-import { PROJECTIONS } from '../../projections/registry.ts';
 import { Fills } from '../../state/fill.ts';
 import { Fold } from '../../state/fold.ts';
 import { UnspentError } from '../../util/errors.ts';
+import { storeProjections } from '../projections.ts';
 import { planShape } from '../shape.ts';
 import { OpenStore } from '../store.ts';
 import type { StoreParcel } from './command-thread.ts';
@@ -29,11 +29,12 @@ export async function attachStore({
   const engine = pinnedEngine(await attachEngine(handle, columns));
   try {
     const network = openNetwork(named.name, null, named.parameters);
-    const shape = planShape({ projections }, null, network.ledger, PROJECTIONS, config);
+    const table = storeProjections();
+    const shape = planShape({ projections }, null, network.ledger, table, config);
     const fills = new Fills(engine, shape.projections);
     const fold = new Fold(engine, network.ledger, fills.projections, options);
     const nothing = { ignored: [], made: null, unclosed: null };
-    const store = new OpenStore({ ...nothing, data, network, config, engine, fold, fills, shape, table: PROJECTIONS });
+    const store = new OpenStore({ ...nothing, data, network, config, engine, fold, fills, shape, table });
     store.publishing = publishing;
     return store;
   } catch (error) {

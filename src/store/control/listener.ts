@@ -6,12 +6,12 @@
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import type { OwnedEngine } from '../../engine/open.ts';
-import { PROJECTIONS } from '../../projections/registry.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { failureOf } from '../../util/failure.ts';
 import { CONTROL_COMMANDS_MAX, CONTROL_CONNECTIONS_MAX, CONTROL_GREETING_MS, WATCH_WAITING_BYTES_MAX } from '../../util/limits.ts';
 import { VERSION } from '../../util/version.ts';
 import { LiveMeter } from '../live/meter.ts';
+import { storeProjections } from '../projections.ts';
 import type { OpenStore } from '../store.ts';
 import { CommandThread, type StoreParcel, servedAt } from './command-thread.ts';
 import {
@@ -193,7 +193,7 @@ function refuse(socket: Socket, error: unknown): void {
 function parcelOf({ engine, network, fold, config, data, publishing }: OpenStore): StoreParcel {
   const { handle } = engine as Partial<OwnedEngine>;
   const projections = fold.projections.map(({ name }) => name);
-  const own = projections.filter((name) => !PROJECTIONS.some((entry) => entry.name === name));
+  const own = projections.filter((name) => !storeProjections().some((entry) => entry.name === name));
   if (handle === undefined || own.length > 0) {
     const what = handle === undefined ? 'an engine' : `projections (${own.join(', ')})`;
     throw new UnspentError('UNSUPPORTED', `process ${process.pid} has the store open with ${what} of its own: commands cannot read it`);

@@ -5,7 +5,8 @@
  */
 import type { Batch, Engine, Reader } from '../../engine/engine.ts';
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
-import { equalBytes, fromHex, toHex } from '../../util/bytes.ts';
+import { equalBytes, toHex } from '../../util/bytes.ts';
+import { INDEX_DIFFERENCES_KEPT, INDEX_ROWS_AT_ONCE } from '../../util/limits.ts';
 import { needsParents } from '../rules/mining.ts';
 import { readInputs } from './codec.ts';
 import { heightKey, pairKey, TX_DUE, TX_PRESERVED, TX_RECORD, TX_REFERENCE, TX_UNMINED } from './columns.ts';
@@ -24,57 +25,117 @@ export interface IndexDifference {
 const EMPTY = new Uint8Array();
 const INDEXES = [TX_DUE, TX_UNMINED, TX_PRESERVED, TX_REFERENCE] as const;
 
-/** Reads every record. */
-export function indexDifferences(reader: Reader): readonly IndexDifference[] {
-  return differencesOf(reader, wantedRows(reader));
+/** A row of an index as the records want it, or that they do not want. */
+interface IndexRow {
+  readonly column: string;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
 }
 
-function differencesOf(reader: Reader, wanted: WantedRows): readonly IndexDifference[] {
-  return INDEXES.flatMap((column) => {
-    const surplus: IndexDifference[] = [];
-    const rows = new Map(wanted.get(column)!);
-    for (const [bytes, value] of reader.scan(column)) {
-      const key = toHex(bytes);
-      const row = rows.get(key);
-      if (row === undefined) surplus.push({ column, key, kind: 'surplus' });
-      // An empty row says nothing, so that nothing in it can be wrong.
-      else if (value.length > 0 && !equalBytes(value, row)) surplus.push({ column, key, kind: 'differs' });
-      rows.delete(key);
+interface Finding extends IndexRow {
+  readonly kind: IndexDifference['kind'];
+}
+
+/** Reads every record, and every index; what is not right, a few thousand rows at hand at a time. */
+export function* indexDifferences(reader: Reader): Iterable<IndexDifference> {
+  for (const { column, key, kind } of findings(reader)) yield { column, key: toHex(key), kind };
+}
+
+/** What a rebuilding has found. */
+export interface RebuiltIndexes {
+  /** The first of them. */
+  readonly differences: readonly IndexDifference[];
+  readonly count: number;
+}
+
+/** Each row is right or wrong by itself, so that they are mended some at a time, however many they are. */
+export function rebuildIndexes(engine: Engine): RebuiltIndexes {
+  const differences: IndexDifference[] = [];
+  let count = 0;
+  const snapshot = engine.snapshot([TX_RECORD, ...INDEXES]);
+  try {
+    const batch = engine.batch();
+    for (const { column, key, kind, value } of findings(snapshot)) {
+      if (kind === 'surplus') batch.del(column, key);
+      else batch.put(column, key, value);
+      if (++count <= INDEX_DIFFERENCES_KEPT) differences.push({ column, key: toHex(key), kind });
+      if (batch.size >= INDEX_ROWS_AT_ONCE) mend(engine, batch);
     }
-    return [...surplus, ...[...rows.keys()].map((key): IndexDifference => ({ column, key, kind: 'missing' }))];
-  });
+    if (batch.size > 0) mend(engine, batch);
+  } finally {
+    snapshot.release();
+  }
+  return { differences, count };
 }
 
-/** In one atomic change. Returns what was wrong. */
-export function rebuildIndexes(engine: Engine): readonly IndexDifference[] {
-  const wanted = wantedRows(engine);
-  const differences = differencesOf(engine, wanted);
-  const batch: Batch = engine.batch();
-  for (const { column, key, kind } of differences) {
-    if (kind === 'surplus') batch.del(column, fromHex(key));
-    else batch.put(column, fromHex(key), wanted.get(column)!.get(key)!);
-  }
-  // What stores have at hand was made with the index as it was.
-  if (differences.length > 0) putTotals(batch, { ...readTotals(engine), mark: newMark() });
+/** What stores have at hand was made with the index as it was. */
+function mend(engine: Engine, batch: Batch): void {
+  putTotals(batch, { ...readTotals(engine), mark: newMark() });
   batch.commit();
-  return differences;
 }
 
-/** By column and key, in hex. */
-type WantedRows = ReadonlyMap<string, Map<string, Uint8Array>>;
-
-function wantedRows(reader: Reader): WantedRows {
-  const wanted = new Map<string, Map<string, Uint8Array>>(INDEXES.map((column) => [column, new Map()]));
-  const add = (column: string, key: Uint8Array, value = EMPTY): void => void wanted.get(column)!.set(toHex(key), value);
-  for (const [txId, row] of reader.scan(TX_RECORD)) {
-    if (txId.length !== TXID_BYTES) continue;
-    const { state } = loadedTx(txId, row, 0, row.length, true);
-    if (state.deleteAtHeight !== null) add(TX_DUE, heightKey(state.deleteAtHeight, txId), Uint8Array.from(dueFacts(state)));
-    if (state.unminedSince !== null) add(TX_UNMINED, heightKey(state.unminedSince, txId));
-    if (state.preserveUntil !== null) add(TX_PRESERVED, heightKey(state.preserveUntil, txId));
-    if (!needsParents(state)) continue;
-    const inputs = readInputs(state.bytes, state.inputsAt, state.inputCount);
-    for (const parent of distinctParents(inputs)) add(TX_REFERENCE, pairKey(parent, txId));
+function* findings(reader: Reader): Iterable<Finding> {
+  const right = new Map<string, number>(INDEXES.map((column) => [column, 0]));
+  for (const rows of inParts(wantedRows(reader), INDEX_ROWS_AT_ONCE)) {
+    for (const [column, ofColumn] of Map.groupBy(rows, (row) => row.column)) {
+      const found = reader.getMany(
+        column,
+        ofColumn.map(({ key }) => key),
+      );
+      for (const [n, row] of ofColumn.entries()) {
+        const value = found[n];
+        if (value === undefined) yield { ...row, kind: 'missing' };
+        else right.set(column, right.get(column)! + 1);
+        // An empty row says nothing, so that nothing in it can be wrong.
+        if (value !== undefined && value.length > 0 && !equalBytes(value, row.value)) yield { ...row, kind: 'differs' };
+      }
+    }
   }
-  return wanted;
+  for (const column of INDEXES) yield* surplusRows(reader, column, right.get(column)!);
+}
+
+/** If an index has as many rows as were found in it, there is no other one. */
+function* surplusRows(reader: Reader, column: string, wanted: number): Iterable<Finding> {
+  let count = 0;
+  for (const _ of reader.scan(column)) count++;
+  if (count === wanted) return;
+  for (const [bytes] of reader.scan(column)) {
+    const key = new Uint8Array(bytes);
+    if (!isWanted(reader, column, key)) yield { column, key, value: EMPTY, kind: 'surplus' };
+  }
+}
+
+function isWanted(reader: Reader, column: string, key: Uint8Array): boolean {
+  const txId = key.subarray(key.length - TXID_BYTES);
+  const row = txId.length < TXID_BYTES ? undefined : reader.get(TX_RECORD, txId);
+  return row !== undefined && rowsOf(txId, row).some((wanted) => wanted.column === column && equalBytes(wanted.key, key));
+}
+
+function* wantedRows(reader: Reader): Iterable<IndexRow> {
+  for (const [txId, row] of reader.scan(TX_RECORD)) if (txId.length === TXID_BYTES) yield* rowsOf(new Uint8Array(txId), row);
+}
+
+/** What stands in the indexes of one record. Throws STORE_DAMAGED. */
+function rowsOf(txId: Uint8Array, row: Uint8Array): IndexRow[] {
+  const { state } = loadedTx(txId, row, 0, row.length, true);
+  const rows: IndexRow[] = [];
+  const add = (column: string, key: Uint8Array, value = EMPTY): void => void rows.push({ column, key, value });
+  if (state.deleteAtHeight !== null) add(TX_DUE, heightKey(state.deleteAtHeight, txId), Uint8Array.from(dueFacts(state)));
+  if (state.unminedSince !== null) add(TX_UNMINED, heightKey(state.unminedSince, txId));
+  if (state.preserveUntil !== null) add(TX_PRESERVED, heightKey(state.preserveUntil, txId));
+  if (!needsParents(state)) return rows;
+  const inputs = readInputs(state.bytes, state.inputsAt, state.inputCount);
+  for (const parent of distinctParents(inputs)) add(TX_REFERENCE, pairKey(parent, txId));
+  return rows;
+}
+
+function* inParts<T>(all: Iterable<T>, size: number): Iterable<T[]> {
+  let part: T[] = [];
+  for (const one of all) {
+    part.push(one);
+    if (part.length < size) continue;
+    yield part;
+    part = [];
+  }
+  if (part.length > 0) yield part;
 }

@@ -15,7 +15,7 @@ import { PruneCounters } from '../../../src/txstore/prune/counters.ts';
 import { runPass } from '../../../src/txstore/prune/pass.ts';
 import { PRUNE_DEFAULTS } from '../../../src/txstore/prune/settings.ts';
 import { toHex } from '../../../src/util/bytes.ts';
-import { TXS_FORGET_LOOKED_MAX } from '../../../src/util/limits.ts';
+import { PRUNE_CHUNK_PARENTS, TXS_FORGET_LOOKED_MAX } from '../../../src/util/limits.ts';
 import { temporary } from '../../cli/run.ts';
 import { PlainChain } from '../../support/bitcoin-chain.ts';
 import { until } from '../../support/patience.ts';
@@ -122,6 +122,29 @@ describe('prune passes beside a chain', () => {
     await records.setPassProgress({ unfinished: null, lastCompleted: 0 });
     assert.equal((await pass()).deleted, 1);
     assert.deepEqual(raised, [1000]);
+  });
+
+  test('records in a database are pruned in chunks that are worth their statements', async () => {
+    const folder = temporary();
+    const settings = { 'txs.store': `sqlite:${join(folder, 'records.sqlite')}`, 'txs.retention': 5, 'utxo.history': true };
+    const store = await openStore({ data: join(folder, 'data'), network: 'bitcoin-regtest', settings });
+    const chain = new PlainChain(4, { txsMax: 4 });
+    const ledger = bitcoinLedger(chain.network);
+    for (let n = 0; n < 20; n++) {
+      const { raw, height } = chain.mine();
+      store.fold.apply([ledger.decode(raw, height)]);
+    }
+    const { records } = store.txs!;
+    const limits: number[] = [];
+    const dueParents = records.dueParents.bind(records);
+    records.dueParents = (height, after, limit) => {
+      limits.push(limit);
+      return dueParents(height, after, limit);
+    };
+    await store.txs!.catchUp();
+    await store.txs!.pass();
+    assert.deepEqual(limits, [PRUNE_CHUNK_PARENTS / 2]);
+    await store.close();
   });
 
   test('of what is in no block those are found that nobody waits for, however many others are older', async () => {

@@ -14,7 +14,8 @@ import { type OpenStore, openStore } from '../../../src/store/store.ts';
 import { TX_DUE } from '../../../src/txstore/embedded/columns.ts';
 import { eachRecord } from '../../../src/txstore/embedded/reads.ts';
 import { toHex } from '../../../src/util/bytes.ts';
-import { document, failure, temporary, unspent } from '../../cli/run.ts';
+import { document, failure, temporary, unspent, unspentHere } from '../../cli/run.ts';
+import { Running } from '../../cli/running.ts';
 import { assertCode } from '../../support/harness.ts';
 import { fillWithBlocked } from '../support/blocked-chain.ts';
 
@@ -49,6 +50,21 @@ interface Json {
 }
 
 describe('unspent txs', () => {
+  test('while another process has the store open it answers what reads, and what changes needs the store', async (t) => {
+    const commands = [['status'], ['get', found.kept], ['get', found.pruned], ['blocked'], ['verify']].map((args) => [
+      'txs',
+      ...args,
+      '--json',
+    ]);
+    const alone = [];
+    for (const args of commands) alone.push(await unspentHere([...args, '--data', data]));
+    const serving = new Running(t, ['serve', '--port', '0', '--data', data], temporary());
+    await serving.says(/page\s+http/);
+    for (const [n, args] of commands.entries()) assert.deepEqual(await unspentHere([...args, '--data', data]), alone[n], args.join(' '));
+    await failure(['txs', 'prune', '--data', data], 'STORE_LOCKED', 1);
+    await serving.interrupt();
+  });
+
   test('status, and what a pass would do', async () => {
     const status = await document<Json>(['txs', 'status', '--data', data]);
     assert.deepEqual([status['retention'], status['window'], status['state']], [R, R, 'ok']);

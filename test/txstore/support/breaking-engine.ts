@@ -24,7 +24,7 @@ export async function everyChangeIsOneBatch(): Promise<void> {
     await call(world);
     assert.equal(engine.commits, 1, String(call));
     assert.notDeepEqual(dump(engine), before);
-    assert.deepEqual(indexDifferences(engine), []);
+    assert.deepEqual([...indexDifferences(engine)], []);
     assert.equal((await world.store.stats()).records, (await world.names()).length);
   }
 }

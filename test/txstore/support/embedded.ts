@@ -33,7 +33,7 @@ export async function openEmbedded(
   return {
     store,
     records: async () => [...eachRecord(engine)],
-    checkIndexes: async () => assert.deepEqual(indexDifferences(engine), []),
+    checkIndexes: async () => assert.deepEqual([...indexDifferences(engine)], []),
     reopen: () => openEmbedded(engine, settings, limit, cacheBytes),
     close: () => store.close(),
   };

@@ -37,7 +37,7 @@ export async function prune(world: TxWorld): Promise<void> {
 
 export interface CommitHooks {
   /** `nth`: from 1 on. */
-  before?(nth: number): void;
+  before?(nth: number, size: number): void;
   after?(nth: number): void;
 }
 
@@ -53,7 +53,7 @@ export function withCommitHooks(engine: Engine, { before, after }: CommitHooks):
     clear: () => batch.clear(),
     commit: (options) => {
       commits++;
-      before?.(commits);
+      before?.(commits, batch.size);
       batch.commit(options);
       after?.(commits);
     },
