@@ -28,7 +28,7 @@ const GAUGES: Readonly<Record<string, string>> = {
   prune_height_completed: 'Height of the newest pass that looked at everything.',
   prune_height_allowed: 'Height up to which records may go: consumers that are behind hold it back.',
   prune_lag_blocks: 'Heights asked for since the last complete pass.',
-  prune_backlog: 'Records that are due.',
+  prune_backlog: 'Records that are due, counted up to 100,000.',
   prune_oldest_blocked_age_blocks: 'Blocks since the record that is blocked longest was due.',
   utxo_records: 'Records of transactions.',
   utxo_bytes: 'Bytes that records of transactions take on disk.',
