@@ -9,7 +9,7 @@ import { runContention } from '../wallet/sql/contention.ts';
 import { runEveryKill, runPostgresCrashes } from '../wallet/sql/crashes.ts';
 import { makeWalletSchema, WalletFiles } from '../wallet/sql/wallet-files.ts';
 
-const RACE = { singles: 60, selections: 20, coinsEach: 5 };
+const RACE = { singles: 1000, selections: 20, coinsEach: 5 };
 
 const files = new WalletFiles();
 after(() => files[Symbol.dispose]());

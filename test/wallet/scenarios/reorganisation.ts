@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { outpointText } from '../../../src/ledgers/outpoint.ts';
 import { toHex } from '../../../src/util/bytes.ts';
 import { listReorgEffects } from '../../../src/wallet/reorg-effects.ts';
-import type { Page } from '../../../src/wallet/store.ts';
+import type { NewTx, Page } from '../../../src/wallet/store.ts';
 import type { Scenario } from '../scenarios.ts';
 import { openMemoryWallets } from '../support/open-memory.ts';
 import { blockAt, idOf, NOW, nameOf, outpointOf, scriptOf, World } from '../support/world.ts';
@@ -254,6 +254,33 @@ export const reorganisationScenarios: readonly Scenario[] = [
       await world.store.connectBlock({ block: blockAt(5), txs: [] });
       assert.deepEqual(await heights(), [5, 5, 5]);
       assert.equal(await world.total({ minConfs: 2 }), 5n);
+    },
+  ],
+  [
+    'W46 a rollback of 2,000 blocks, with coinbases and what was built on them, is one call',
+    async (world) => {
+      const depth = 2000;
+      const txs: NewTx[] = [];
+      for (let n = 0; n < depth; n++) {
+        const block = blockAt(1 + n);
+        txs.push(world.news(`coinbase ${n}`, { block, pays: [{ own: n % 10, amount: 50n }] }));
+        // In blocks: every second coinbase is spent by a later one, whose output waits to be spent again.
+        if (n >= 200 && n % 2 === 0) txs.push(world.news(`spend ${n}`, { block, spends: [`coinbase ${n - 200}:0`] }));
+      }
+      await world.store.applyTxBatch(world.wallet, txs, blockAt(depth));
+      await world.create('child', { spends: ['coinbase 1999:0'] });
+      await world.create('grandchild', { spends: ['child:0'] });
+      const before = await world.total();
+      await world.store.rollbackToBlock(1);
+      const { txs: rows, syncedHeight } = (await world.rows()).wallets[0];
+      const count = (status: string) => rows.filter((row) => row.status === status && row.height === null).length;
+      assert.deepEqual([count('orphaned'), count('failed'), rows.length, syncedHeight], [depth, 902, depth + 902, null]);
+      assert.equal(await world.total(), 0n);
+      assert.deepEqual(await world.coins(), []);
+      // The chain comes back as it was, but for what no block has.
+      await world.store.applyTxBatch(world.wallet, txs, blockAt(depth));
+      assert.deepEqual([await world.status('child'), await world.status('spend 1998')], ['failed', 'published']);
+      assert.equal(await world.total(), before - 100n + 50n);
     },
   ],
   [

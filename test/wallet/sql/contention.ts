@@ -10,7 +10,7 @@ import type { LeaseOrder, LeaseResult } from './lease-child.ts';
 
 export function runContention(databases: TestDatabases, processes: number, order: LeaseOrder): void {
   describe(`wallets: processes on ${databases.name}`, () => {
-    it(`W63, W64 ${processes} processes: one of them gets a coin, and no coin is in two selections`, async () => {
+    it(`W63, W64 ${processes} processes: one of them gets a coin, and no coin is in two selections`, async (t) => {
       const url = await databases.freshUrl();
       const wanted = processes * order.selections * order.coinsEach;
       await makeCoins(url, order.singles, wanted);
@@ -20,6 +20,8 @@ export function runContention(databases: TestDatabases, processes: number, order
       const selected = results.flatMap((result) => result.selected);
       assert.equal(selected.length, wanted, 'each selection found its coins');
       assert.equal(new Set(selected).size, wanted, 'no coin was selected twice');
+      const transient = results.reduce((sum, result) => sum + result.transient, 0);
+      t.diagnostic(`${transient} transient failures, each tried again`);
     });
   });
 }
