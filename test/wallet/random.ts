@@ -28,6 +28,9 @@ export interface RandomRunLength {
   readonly parts?: number;
 }
 
+/** Watched most closely, in short: a difference that is gone again by the next comparison shows here. */
+const CLOSELY = { events: 160, length: 80, compareEvery: 1 } as const;
+
 /** What must have happened in a run of thousands of calls for it to show anything. */
 const MUST_HAPPEN = [
   'create',
@@ -74,6 +77,10 @@ export function runRandomWallets(
         seen.push(...(await live({ ...run, events, firstSeed: seed, failedBefore: part === 0 ? FAILED_BEFORE : [] })).keys());
       });
     }
+
+    it(`W83 ${CLOSELY.events} random calls, with every row of the store compared after each, and each done again`, async () => {
+      seen.push(...(await live({ ...CLOSELY, firstSeed: mix32(firstSeed, parts), failedBefore: [] })).keys());
+    });
 
     it('W83 every kind of call was done, and refused for every reason', () => {
       assert.deepEqual(

@@ -178,3 +178,20 @@ export function describeAddresses(wallet: MemoryWallet, rows: readonly MemoryAdd
     return { script, kind, publicKey, derivation, isUsed: used.has(toHex(script)), createdAt };
   });
 }
+
+/** ADDRESS_UNKNOWN. */
+export function addressOf(wallet: MemoryWallet, script: Uint8Array): MemoryAddress {
+  const row = wallet.addresses.get(toHex(script));
+  if (row === undefined) throw refusal.addressUnknown(script);
+  return row;
+}
+
+/** By script in hex: whether those of the scripts that were given out were for change. */
+export function givenAmong({ given }: MemoryWallet, scripts: readonly Uint8Array[]): Map<string, boolean> {
+  const found = new Map<string, boolean>();
+  for (const text of scripts.map((script) => toHex(script))) {
+    const isChange = given.get(text);
+    if (isChange !== undefined) found.set(text, isChange);
+  }
+  return found;
+}

@@ -8,9 +8,7 @@ import { toHex } from '../../util/bytes.ts';
 import { WALLET_EVENTS_TRIM_MAX } from '../../util/limits.ts';
 import { freeCoinsOf } from '../free-coins.ts';
 import type {
-  AccountId,
   AccountInfo,
-  AddressBranch,
   AddressInfo,
   CoinLease,
   NumberedWalletEvent,
@@ -28,15 +26,13 @@ import { compareCoins } from '../rules/coins.ts';
 import { checkEventsRead, trimmedUpTo } from '../rules/events.ts';
 import { refusal } from '../rules/failures.ts';
 import { checkNewTx } from '../rules/new-tx.ts';
-import { checkTxChange, isLive, mempoolEvent } from '../rules/status.ts';
-import { checkAfter } from '../rules/texts.ts';
+import { checkTxChange, mempoolEvent } from '../rules/status.ts';
 import type {
   AccountName,
   ChooseCoins,
   CoinFilter,
   CoinPlace,
   ConnectedBlock,
-  DeriveAddress,
   FeedPosition,
   HistoryPage,
   LeaseRequest,
@@ -55,7 +51,17 @@ import type {
   WatchedAccounts,
   WatchedOutput,
 } from '../store.ts';
-import { addAccount, addWallet, describeAddresses, findAccount, importAddress, nextAddress, renameAccount } from './accounts.ts';
+import {
+  addAccount,
+  addressOf,
+  addWallet,
+  describeAddresses,
+  findAccount,
+  givenAmong,
+  importAddress,
+  nextAddress,
+  renameAccount,
+} from './accounts.ts';
 import { dropBranch } from './branch.ts';
 import { applyBatch, applyScan, connect, moveTip, rewind, rollback, storeBlock } from './chain.ts';
 import { addTx, applyTxChange, dropOtherForms } from './incoming.ts';
@@ -76,13 +82,14 @@ import {
   replacementsOf,
   rowsOfPage,
   touchedWallets,
+  unmined,
+  walletsOfPage,
   watchedAccounts,
   watchedOutputs,
-  withoutBlock,
 } from './reads.ts';
 import { deleteTx, prune, unminedTx } from './removal.ts';
 import { memoryRows } from './rows.ts';
-import { byOrder, type MemoryAddress, MemoryTables, type MemoryWallet } from './tables.ts';
+import { byOrder, MemoryTables, type MemoryWallet } from './tables.ts';
 
 export class MemoryWalletStore implements WalletStore {
   readonly #tables = new MemoryTables();
@@ -119,13 +126,7 @@ export class MemoryWalletStore implements WalletStore {
   }
 
   async listWallets(page?: Page<string>): Promise<readonly WalletInfo[]> {
-    checkAfter(page?.after);
-    const wallets = [...this.#tables.wallets.values()].map(({ info }) => info.value);
-    return rowsOfPage(
-      wallets.sort((a, b) => (a.name < b.name ? -1 : 1)),
-      page,
-      ({ name }, after) => name > after,
-    );
+    return walletsOfPage(this.#tables, page);
   }
 
   async updateWallet(walletId: WalletId, { birthday, birthdayBlock, syncedTo }: WalletChange): Promise<WalletInfo> {
@@ -172,14 +173,7 @@ export class MemoryWalletStore implements WalletStore {
     return this.#change(walletId, (wallet) => renameAccount(wallet, account, name));
   }
 
-  async newAddress(
-    walletId: WalletId,
-    accountId: AccountId,
-    branch: AddressBranch,
-    derive: DeriveAddress,
-    now: number,
-    isChange?: boolean,
-  ): Promise<AddressInfo> {
+  async newAddress(...[walletId, accountId, branch, derive, now, isChange]: Parameters<WalletStore['newAddress']>): Promise<AddressInfo> {
     return this.#change(walletId, (wallet, tables) => {
       const address = nextAddress(tables, wallet, accountId, branch, derive, now);
       if (isChange !== undefined) wallet.given.set(toHex(address.script), isChange);
@@ -188,13 +182,7 @@ export class MemoryWalletStore implements WalletStore {
   }
 
   async givenForChange(walletId: WalletId, scripts: readonly Uint8Array[]): Promise<ReadonlyMap<string, boolean>> {
-    const { given } = this.#tables.wallet(walletId);
-    return new Map(
-      scripts.flatMap((script): [string, boolean][] => {
-        const isChange = given.get(toHex(script));
-        return isChange === undefined ? [] : [[toHex(script), isChange]];
-      }),
-    );
+    return givenAmong(this.#tables.wallet(walletId), scripts);
   }
 
   async importAddress(walletId: WalletId, address: NewAddress, now: number): Promise<AddressInfo> {
@@ -300,16 +288,12 @@ export class MemoryWalletStore implements WalletStore {
   async listTxs(walletId: WalletId, range: { readonly from: number; readonly to: number } | 'unmined'): Promise<readonly WalletTxRow[]> {
     const wallet = this.#tables.wallet(walletId);
     if (range !== 'unmined') return confirmedBetween(wallet, range.from, range.to).map(describeTx);
-    return withoutBlock(wallet)
-      .filter(({ status }) => isLive(status))
-      .map(describeTx);
+    return unmined(wallet).map(describeTx);
   }
 
   async listUnmined(walletId: WalletId): Promise<readonly TxDetail[]> {
     const wallet = this.#tables.wallet(walletId);
-    return withoutBlock(wallet)
-      .filter(({ status }) => isLive(status))
-      .map((row) => detailOf(wallet, row));
+    return unmined(wallet).map((row) => detailOf(wallet, row));
   }
 
   async listInMempool(): Promise<readonly { readonly walletId: WalletId; readonly txId: Uint8Array }[]> {
@@ -409,11 +393,4 @@ export class MemoryWalletStore implements WalletStore {
   }
 
   async close(): Promise<void> {}
-}
-
-/** ADDRESS_UNKNOWN. */
-function addressOf(wallet: MemoryWallet, script: Uint8Array): MemoryAddress {
-  const row = wallet.addresses.get(toHex(script));
-  if (row === undefined) throw refusal.addressUnknown(script);
-  return row;
 }

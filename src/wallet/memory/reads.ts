@@ -1,13 +1,14 @@
 /** What the store in memory answers about transactions and coins, by looking at every row. */
 import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
-import type { CoinLease, TxDetail, TxReplacement, WalletBalance, WalletCoin, WalletId, WalletTxRow } from '../records.ts';
+import type { CoinLease, TxDetail, TxReplacement, WalletBalance, WalletCoin, WalletId, WalletInfo, WalletTxRow } from '../records.ts';
 import { checkCoinFilter, compareCoins, isFilteredCoin } from '../rules/coins.ts';
 import { COINBASE_MATURITY, checkDepths, confirmations, isMature } from '../rules/confirmations.ts';
 import { detailParts } from '../rules/detail-range.ts';
 import { refusal } from '../rules/failures.ts';
 import { compareOutpoints, isActive } from '../rules/leases.ts';
 import { isEvicted, isLive } from '../rules/status.ts';
+import { checkAfter } from '../rules/texts.ts';
 import type { CoinFilter, Page, TouchedWallets, WatchedAccounts, WatchedOutput } from '../store.ts';
 import { highestBelow } from './chain.ts';
 import { leasesInOrder } from './leases.ts';
@@ -42,6 +43,18 @@ export function confirmedBetween(wallet: MemoryWallet, from: number, to: number 
 export function withoutBlock(wallet: MemoryWallet): MemoryTx[] {
   const rows = [...wallet.txs.values()].filter(({ block }) => block === null);
   return rows.sort((a, b) => b.received - a.received || b.order - a.order);
+}
+
+/** The live ones of those. */
+export function unmined(wallet: MemoryWallet): MemoryTx[] {
+  return withoutBlock(wallet).filter(({ status }) => isLive(status));
+}
+
+/** By name. */
+export function walletsOfPage(tables: MemoryTables, page: Page<string> | undefined): WalletInfo[] {
+  checkAfter(page?.after);
+  const wallets = [...tables.wallets.values()].map(({ info }) => info.value).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...rowsOfPage(wallets, page, ({ name }, after) => name > after)];
 }
 
 export function inDetailRange(wallet: MemoryWallet, start: number, end: number): MemoryTx[] {

@@ -1,8 +1,8 @@
-/** W29 to W35: transactions that fail with all that depends on them, and rows that are changed by hand. */
+/** W29 to W35: transactions that fail with all that depends on them, and rows that are changed by hand. W90: how old what has failed is. */
 import assert from 'node:assert/strict';
 import type { NewTx } from '../../../src/wallet/store.ts';
 import type { Scenario } from '../scenarios.ts';
-import { blockAt, idOf, NOW, outpointOf } from '../support/world.ts';
+import { blockAt, idOf, NOW, nameOf, outpointOf } from '../support/world.ts';
 
 export const failureScenarios: readonly Scenario[] = [
   [
@@ -195,6 +195,24 @@ export const failureScenarios: readonly Scenario[] = [
       await world.store.rollbackToBlock(1);
       assert.deepEqual((await world.store.getTx(world.wallet, idOf('coinbase'))).label, 'mined');
       await assert.rejects(world.store.getCoin(world.wallet, outpointOf('coinbase:0'), NOW), { code: 'UTXO_UNKNOWN' });
+    },
+  ],
+  [
+    'W90 what died today stays, however old it is, and so does what fell with it',
+    async (world) => {
+      await world.create('F', { received: 1 });
+      await world.create('old', { spends: ['F:0'], received: 2 });
+      await world.create('child', { spends: ['old:0'], received: 3 });
+      await world.create('grandchild', { spends: ['child:0'], received: 4 });
+      await world.create('G', { received: 1 });
+      await world.create('lost', { spends: ['G:0'], received: 2 });
+      await world.store.markMempool(world.wallet, idOf('lost'), false, 700);
+      await world.invalidate('lost');
+      await world.create('bump', { spends: ['F:0'], replace: true, received: 900 });
+      const prune = async (before: number) => (await world.store.pruneDead(world.wallet, before)).map(nameOf).join(' ');
+      assert.equal(await prune(700), '');
+      assert.equal(await prune(900), 'lost');
+      assert.equal(await prune(901), 'old child grandchild');
     },
   ],
 ];

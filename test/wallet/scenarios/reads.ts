@@ -339,24 +339,6 @@ export const readScenarios: readonly Scenario[] = [
     },
   ],
   [
-    'W90 what died today stays, however old it is, and so does what fell with it',
-    async (world) => {
-      await world.create('F', { received: 1 });
-      await world.create('old', { spends: ['F:0'], received: 2 });
-      await world.create('child', { spends: ['old:0'], received: 3 });
-      await world.create('grandchild', { spends: ['child:0'], received: 4 });
-      await world.create('G', { received: 1 });
-      await world.create('lost', { spends: ['G:0'], received: 2 });
-      await world.store.markMempool(world.wallet, idOf('lost'), false, 700);
-      await world.invalidate('lost');
-      await world.create('bump', { spends: ['F:0'], replace: true, received: 900 });
-      const prune = async (before: number) => (await world.store.pruneDead(world.wallet, before)).map(nameOf).join(' ');
-      assert.equal(await prune(700), '');
-      assert.equal(await prune(900), 'lost');
-      assert.equal(await prune(901), 'old child grandchild');
-    },
-  ],
-  [
     'W90 a row stays as long as one that it replaced does',
     async (world) => {
       await world.create('F', { received: 1 });

@@ -38,7 +38,7 @@ export interface RandomLives extends Omit<RandomRun, 'open' | 'seed'> {
 /** How many events are kept, one after the other, when the stores were compared: as what they know of reorganisations shrinks, it is compared. */
 const EVENTS_KEPT = [20, 5];
 
-/** The model replays every call; the store after every so many, because a call costs it ten times as much. */
+/** The model replays every call; the store after every so many, because a call costs it ten times as much, but where it is compared after each. */
 const STORE_REPLAY_EVERY = 4;
 
 /** How often each kind of call did something, and how often it was refused: a run in which one never happens shows nothing. */
@@ -137,7 +137,7 @@ class RandomWatch {
     counts.set(key, (counts.get(key) ?? 0) + 1);
     await this.#check();
     if (isRefused && n > 0) sameText(this.#rows, before, `after ${action.kind}, which was ${answer}`);
-    if (!isRefused && action.kind !== 'select') await this.#replay(action, n % STORE_REPLAY_EVERY === 0);
+    if (!isRefused && action.kind !== 'select') await this.#replay(action, this.#run.compareEvery === 1 || n % STORE_REPLAY_EVERY === 0);
     // Sums are those of the rows: they were checked when the rows became these.
     if (this.#rows !== before) await this.#model.checkSums(NOW);
     this.#isCompared = false;
