@@ -180,7 +180,7 @@ export function describeAddresses(wallet: MemoryWallet, rows: readonly MemoryAdd
 }
 
 /** ADDRESS_UNKNOWN. */
-export function addressOf(wallet: MemoryWallet, script: Uint8Array): MemoryAddress {
+export function addressByScript(wallet: MemoryWallet, script: Uint8Array): MemoryAddress {
   const row = wallet.addresses.get(toHex(script));
   if (row === undefined) throw refusal.addressUnknown(script);
   return row;

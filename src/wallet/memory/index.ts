@@ -53,7 +53,7 @@ import type {
 } from '../store.ts';
 import {
   addAccount,
-  addressOf,
+  addressByScript,
   addWallet,
   describeAddresses,
   findAccount,
@@ -191,7 +191,7 @@ export class MemoryWalletStore implements WalletStore {
 
   async getAddress(walletId: WalletId, script: Uint8Array): Promise<AddressInfo> {
     const wallet = this.#tables.wallet(walletId);
-    return describeAddresses(wallet, [addressOf(wallet, script)])[0];
+    return describeAddresses(wallet, [addressByScript(wallet, script)])[0];
   }
 
   async resolveOwned(walletId: WalletId, scripts: readonly Uint8Array[]): Promise<ReadonlyMap<string, AddressInfo>> {
@@ -202,7 +202,7 @@ export class MemoryWalletStore implements WalletStore {
 
   async listAddresses(walletId: WalletId, page?: Page<Uint8Array>): Promise<readonly AddressInfo[]> {
     const wallet = this.#tables.wallet(walletId);
-    const after = page?.after && addressOf(wallet, page.after).order;
+    const after = page?.after && addressByScript(wallet, page.after).order;
     const rows = [...wallet.addresses.values()].sort(byOrder);
     return describeAddresses(
       wallet,
