@@ -57,6 +57,7 @@ export {
 export type { BackupOptions, BackupProgress, BackupReport, FileCount } from './store/backup/write.ts';
 export { type CompactOptions, type CompactResult, compactDirectory as compact } from './store/compact.ts';
 export type { OpenOptions, SettingValues } from './store/options.ts';
+export type { PublishingStatus } from './store/publishing.ts';
 export {
   type ExpectedHashes,
   type ImportOptions,

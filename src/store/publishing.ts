@@ -9,22 +9,29 @@ import { UnspentError } from '../util/errors.ts';
 import { PUBLISH_REPORT_MS } from '../util/limits.ts';
 import { pause } from '../util/pause.ts';
 
-export interface PublishReport {
+/** What stands of publishing in the status of a store: `unspent status --json` and `--watch --json` have it. */
+export interface PublishingStatus {
   /** The copy, without secrets. */
   readonly target: string;
+  /** Our own columns as tables, or tables for people. */
   readonly form: 'columns' | 'sql';
   /**
-   * `waiting`: another publisher leads. `catching-up`: the store itself is far behind its chain, and a copy that begins
+   * What the publisher does. `waiting`: another publisher leads. `catching-up`: the store itself is far behind its chain, and a copy that begins
    * waits for it. `unreachable`: the database does not answer, and is asked again.
    */
   readonly state: 'connecting' | 'waiting' | 'catching-up' | 'loading' | 'publishing' | 'unreachable' | 'stopped';
-  readonly epoch: number;
-  /** The number of the last change. */
-  readonly seq: number;
   /** Of the copy; null: the origin, or nothing is published. */
   readonly height: number | null;
   /** Blocks that the store is ahead of the copy. */
   readonly lag: number;
+  /** What went wrong last; null: nothing, since it last went well. */
+  readonly lastError: string | null;
+}
+
+export interface PublishReport extends PublishingStatus {
+  readonly epoch: number;
+  /** The number of the last change. */
+  readonly seq: number;
   /** Since the process started. */
   readonly blocks: number;
   readonly undone: number;
@@ -36,13 +43,9 @@ export interface PublishReport {
   readonly commits: number;
   /** Seconds that all commits took. */
   readonly commitSecondsSum: number;
-  readonly lastError: string | null;
   /** The hash of the newest block below which history may be forgotten here, because the copy keeps it (`publish.history`). */
   readonly kept: string | null;
 }
-
-/** What of it stands in the status of a store: by name, as `unspent status --json` and `--watch --json` have it. */
-export type PublishingStatus = Pick<PublishReport, 'target' | 'form' | 'state' | 'height' | 'lag' | 'lastError'>;
 
 /** Null: nothing is published from here. */
 export function publishingStatus(publishing: Publishing | null): PublishingStatus | null {
