@@ -204,7 +204,7 @@ function ownBytes({ engine }: GrowingStore): number {
 /** Proofs as the server makes them: the output read, the proof made and verified before it is given out. */
 function measureProofs({ engine, chain }: GrowingStore, tree: Tree): ProofTimes {
   const columns = engine.columns.map(({ name }) => name);
-  const query = new Query(engine.snapshot(columns), columns, CARDANO_FORM.ledger.traits);
+  const query = new Query(engine.snapshot(columns), columns, CARDANO_FORM.ledger);
   try {
     const network = { ...openNetwork('devnet', null), ledger: CARDANO_FORM.ledger };
     const prover = new Prover(query, query, { network, projections: [tree] });

@@ -26,6 +26,7 @@ export type {
   GenesisOutput,
   HeaderFacts,
   HeaderReader,
+  IndexRows,
   KeyKind,
   Ledger,
   NamedBytes,
@@ -48,7 +49,7 @@ export type {
 } from './ledgers/ledger.ts';
 export { outpointIndex, outpointTxId } from './ledgers/outpoint.ts';
 export type { ChainRow } from './projections/chain.ts';
-export { type Coin, readStored, type Spender, type StoredOutput } from './projections/coin.ts';
+export { type Coin, type PartKind, readStored, type Spender, type StoredOutput } from './projections/coin.ts';
 export type { ProjectionEntry } from './projections/entry.ts';
 export type { Inspection, ProjectionCheck, StoredUndo } from './projections/inspection.ts';
 export type { ForwardBlock, Projection, PrunedBlock, SettledBlock, Step, StepBlock, StepTx, Undo } from './projections/projection.ts';

@@ -68,6 +68,7 @@ export {
 } from './store/snapshots.ts';
 export type { BlockTime, StatusJson } from './store/status-json.ts';
 export type { CageSummary } from './store/summary.ts';
+export { type UpgradeOptions, type UpgradeReport, upgradeStore as upgrade } from './store/upgrade/upgrade.ts';
 export type { Fault, Verification } from './store/verify/verify.ts';
 export { ERROR_CODES, type ErrorCode, isUnspentError, UnspentError } from './util/errors.ts';
 export type { SettingValue } from './util/setting.ts';

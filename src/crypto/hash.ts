@@ -21,6 +21,11 @@ export function blake2b256Prefixed(prefix: Uint8Array, bytes: Uint8Array, start:
   return blake2bPrefixed(prefix, bytes, start, end, 32);
 }
 
+/** Written where it is wanted. */
+export function blake2b224Into(bytes: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void {
+  blake2bInto(bytes, start, end, 28, to, at);
+}
+
 export function blake2b224(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
   return blake2b(bytes, start, end, 28);
 }

@@ -12,7 +12,7 @@ import { checkedText, parseChecked } from '../util/checked-text.ts';
 import { UnspentError } from '../util/errors.ts';
 
 /** Raised when a store of the older schema can no longer be read as it is. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 export const IDENTITY_FILE = 'unspent.json';
 export const DATABASE_FOLDER = 'db';

@@ -2,9 +2,10 @@
  * The readers of one store's events: what they share, how they hear of commits,
  * and that all of them end when the store closes.
  */
-import type { OutputTraits } from '../ledgers/ledger.ts';
+
 import type { Dialect } from '../query/dialect.ts';
 import type { Overlays } from '../query/overlay.ts';
+import type { OutputRules } from '../query/store-columns.ts';
 import type { Fold } from '../state/fold.ts';
 import { SharedSnapshots } from './shared-snapshots.ts';
 import { type EventForm, StoreEvents, type StoreEventsOptions } from './store-events.ts';
@@ -15,10 +16,10 @@ export class EventReaders {
   private readonly snapshots: SharedSnapshots;
   private readonly open = new Set<StoreEvents<unknown>>();
 
-  constructor(fold: Fold, traits: OutputTraits | null, dialect: Pick<Dialect, 'parseId'>, overlays?: Overlays) {
+  constructor(fold: Fold, rules: OutputRules, dialect: Pick<Dialect, 'parseId'>, overlays?: Overlays) {
     this.fold = fold;
     this.dialect = dialect;
-    this.snapshots = new SharedSnapshots(fold.engine, traits, overlays);
+    this.snapshots = new SharedSnapshots(fold.engine, rules, overlays);
     const moved = (): void => this.snapshots.moved();
     fold.watchers.add({ applied: moved, rolledBack: moved });
   }

@@ -6,9 +6,9 @@
  * no snapshot of its own.
  */
 import type { Engine } from '../engine/engine.ts';
-import type { OutputTraits } from '../ledgers/ledger.ts';
 import { Overlays } from '../query/overlay.ts';
 import { Query } from '../query/query.ts';
+import type { OutputRules } from '../query/store-columns.ts';
 import { assert, UnspentError } from '../util/errors.ts';
 
 /** One reader's share of a query. Release it once. */
@@ -22,7 +22,7 @@ export interface Lease {
 export class SharedSnapshots {
   readonly columns: readonly string[];
   protected readonly engine: Engine;
-  private readonly traits: OutputTraits | null;
+  private readonly rules: OutputRules;
   private readonly overlays: Overlays;
   private readonly listeners = new Set<() => void>();
   private current: CountedQuery | null = null;
@@ -30,9 +30,9 @@ export class SharedSnapshots {
   private closed = false;
 
   /** `overlays`: the earlier states that were read last, shared by all queries of the store. */
-  constructor(engine: Engine, traits: OutputTraits | null, overlays: Overlays = new Overlays()) {
+  constructor(engine: Engine, rules: OutputRules, overlays: Overlays = new Overlays()) {
     this.engine = engine;
-    this.traits = traits;
+    this.rules = rules;
     this.overlays = overlays;
     this.columns = engine.columns.map((column) => column.name);
   }
@@ -74,7 +74,7 @@ export class SharedSnapshots {
   }
 
   private take(): CountedQuery {
-    const query = new Query(this.engine.snapshot(this.columns), this.columns, this.traits, this.overlays);
+    const query = new Query(this.engine.snapshot(this.columns), this.columns, this.rules, this.overlays);
     this.open++;
     return new CountedQuery(query, () => {
       this.open--;

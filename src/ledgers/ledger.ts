@@ -266,6 +266,9 @@ export interface OutputLeaf {
   content(raw: Uint8Array, start: number, end: number): Uint8Array;
 }
 
+/** How rows of indexes name the transactions of their outputs. */
+export type IndexRows = 'id' | 'place';
+
 /** What a block says, and what the chain does to the unspent set by itself. */
 export interface Ledger {
   /** What outputs carry besides an owner and a value; null: nothing. */
@@ -274,6 +277,12 @@ export interface Ledger {
   scriptData?(block: Block): ScriptData;
   /** The kinds of index key that outputs of this family can have. */
   readonly keyKinds: readonly KeyKind[];
+  /**
+   * What rows of its indexes say beside where their outputs stand on the chain. `id`: the id of the transaction. `place`:
+   * nothing, and the unspent set has the id of each place once (`utxo_place`): fewer bytes where an output is in several
+   * indexes, and more where it is in one (docs/adr/0108).
+   */
+  readonly indexRows: IndexRows;
   /** The name of its family, for messages. */
   readonly family: string;
   /** False: the chain has no clock of slots, and the slot of a block is its height. */
@@ -320,4 +329,9 @@ export interface Ledger {
   readOutput(raw: Uint8Array, start: number, end: number): Create;
   /** Finds the index keys of an output. */
   findKeys(raw: Uint8Array, create: Create, keys: OutputKeys): void;
+  /**
+   * Makes the key of its owner (kind `address`) again from a stored output alone, and writes it at `to[at..]`: the one that
+   * `findKeys` found in its block. Stores do not keep that key. Throws BLOCK_INVALID.
+   */
+  ownerKey(raw: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void;
 }

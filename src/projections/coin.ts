@@ -12,6 +12,9 @@
  *   .. those keys that do not, 28 bytes each
  *   .. the output exactly as it stood in the block
  *
+ * That is its whole form, which coins have. Rows of the unspent set, of spent outputs and undo records leave the key
+ * of the owner out, because it follows from the output (`packed.ts`).
+ *
  * Spent value: who spent it, then the stored value, unless the undo record of
  * the block that spent it carries that:
  *
@@ -22,6 +25,7 @@
 import { type Create, KEY_BYTES, KEY_KINDS, type KeyKind, type OutputKeys, type Point } from '../ledgers/ledger.ts';
 import { TXID_BYTES } from '../ledgers/outpoint.ts';
 import { copyBytes, readBigU64, readU32, readU64, writeU32, writeU64 } from '../util/bytes.ts';
+import { assert } from '../util/errors.ts';
 
 export const VALUE_HEADER_BYTES = 25;
 export const SPENT_HEADER_BYTES = 48;
@@ -101,6 +105,9 @@ const ONES = [0, 1, 1, 2, 1, 2, 2, 3] as const;
 /** A key further into the output than a byte can say is stored like one that is not in it. */
 const PLACE_MAX = 0xff;
 
+/** In place of where the owner's key stands: it was left out. No owner's key has this place. */
+export const OWNER_LEFT_OUT = 0xff;
+
 /** Bytes that `writeKeys` may need at most. */
 export const KEYS_BYTES_MAX = KEY_KINDS.length * (1 + KEY_BYTES);
 
@@ -112,7 +119,7 @@ export function writeKeys(to: Uint8Array, at: number, keys: OutputKeys, raw: Uin
   for (let kind = 0; kind < KEY_KINDS.length; kind++) {
     if ((mask & (1 << kind)) === 0) continue;
     const position = places[kind];
-    const inside = position > 0 && position <= PLACE_MAX;
+    const inside = position > 0 && position <= (kind === 0 ? OWNER_LEFT_OUT - 1 : PLACE_MAX);
     to[place++] = inside ? position : 0;
     if (inside) continue;
     if (position === 0) copyBytes(made, KEY_BYTES * kind, to, next, KEY_BYTES);
@@ -150,13 +157,24 @@ export function writeStored(
   return outputAt + length;
 }
 
-/** Where the key of this kind stands in a stored value that begins at `at`, or -1. */
+/** Whether the key of the owner was left out of the stored value that begins at `at`. */
+export function isPacked(bytes: Uint8Array, at: number): boolean {
+  return ((bytes[at] >> KEY_MASK_SHIFT) & KIND_BIT.address) !== 0 && bytes[at + AT.keys] === OWNER_LEFT_OUT;
+}
+
+/** Where the places of the keys end in a stored value that begins at `at`. */
+export function placesEnd(bytes: Uint8Array, at: number): number {
+  return at + AT.keys + ONES[bytes[at] >> KEY_MASK_SHIFT];
+}
+
+/** Where the key of this kind stands in a stored value that begins at `at`, or -1. One that was left out must not be asked for. */
 export function keyOffset(bytes: Uint8Array, at: number, kind: KeyKind): number {
   const mask = bytes[at] >> KEY_MASK_SHIFT;
   const bit = KIND_BIT[kind];
   if ((mask & bit) === 0) return -1;
   const places = at + AT.keys;
   const mine = places + ONES[mask & (bit - 1)];
+  assert(bit !== KIND_BIT.address || bytes[mine] !== OWNER_LEFT_OUT, 'the key of the owner is asked of a packed value');
   if (bytes[mine] !== 0) return outputOffset(bytes, at) + bytes[mine];
   let stored = 0;
   for (let place = places; place < mine; place++) if (bytes[place] === 0) stored++;
@@ -166,11 +184,16 @@ export function keyOffset(bytes: Uint8Array, at: number, kind: KeyKind): number 
 /** Where the raw output begins in a stored value that begins at `at`. */
 export function outputOffset(bytes: Uint8Array, at: number): number {
   const places = at + AT.keys;
-  const end = places + ONES[bytes[at] >> KEY_MASK_SHIFT];
+  const end = placesEnd(bytes, at);
   let stored = 0;
   for (let place = places; place < end; place++) if (bytes[place] === 0) stored++;
   return end + KEY_BYTES * stored;
 }
+
+/** Kinds of key that are part of the owner's address. */
+export const PART_KINDS = ['payment', 'stake'] as const satisfies readonly KeyKind[];
+/** A kind of key that is part of the owner's address. */
+export type PartKind = (typeof PART_KINDS)[number];
 
 /** An output as the store has it. */
 export interface StoredOutput {
@@ -184,16 +207,16 @@ export interface StoredOutput {
   readonly txIndex: number;
   /** In the chain's smallest unit. */
   readonly value: bigint;
-  /** The 28-byte index keys of its owner, by kind. */
-  readonly keys: Partial<Record<KeyKind, Uint8Array>>;
+  /** The 28-byte index keys that stand in it, by kind. That of the whole address follows from it (`keyOf`). */
+  readonly keys: Partial<Record<PartKind, Uint8Array>>;
   /** The output exactly as it stood in its block. */
   readonly raw: Uint8Array;
 }
 
-/** A stored value taken apart. The bytes may go on behind it: pass those of a coin up to its end. */
+/** A stored value taken apart, of either form. The bytes may go on behind it: pass those of a coin up to its end. */
 export function readStored(bytes: Uint8Array, at = 0): StoredOutput {
-  const keys: Partial<Record<KeyKind, Uint8Array>> = {};
-  for (const kind of KEY_KINDS) {
+  const keys: Partial<Record<PartKind, Uint8Array>> = {};
+  for (const kind of PART_KINDS) {
     const offset = keyOffset(bytes, at, kind);
     if (offset >= 0) keys[kind] = bytes.subarray(offset, offset + KEY_BYTES);
   }

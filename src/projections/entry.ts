@@ -21,8 +21,8 @@ export interface ProjectionEntry {
   supports?(ledger: Ledger): boolean;
   /** Its name is that of the entry. Throws UNSUPPORTED when the ledger lacks what it needs. */
   make(ledger: Ledger): Projection;
-  /** Checks its rows against the unspent set. Absent: they do not follow from it. */
-  check?(inspection: Inspection): ProjectionCheck;
+  /** Checks its rows against the unspent set. Absent, or null for this ledger: none of them follows from it. */
+  check?(inspection: Inspection): ProjectionCheck | null;
 }
 
 /** An entry of our own table: settings decide about it. */

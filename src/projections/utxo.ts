@@ -2,14 +2,19 @@
  * The unspent set and the history of spending: `utxo_unspent` and `utxo_spent`.
  * A spent output moves, it is not copied: "who spent this" and the undo of a
  * block read the same row. Where undo records carry spent outputs, it moves there.
+ * Where rows of indexes name places, `utxo_place` comes and goes with the set.
  */
 import type { Batch, ColumnSpec } from '../engine/engine.ts';
+import type { Ledger } from '../ledgers/ledger.ts';
 import { OUTPOINT_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
 import { copyBytes, readU32, writeU32, writeU64 } from '../util/bytes.ts';
 import { assert } from '../util/errors.ts';
 import { Scratch } from '../util/scratch.ts';
 import { type Coin, SPENT_AT, SPENT_HEADER_BYTES } from './coin.ts';
 import type { BuiltInEntry } from './entry.ts';
+import { packedLength, writePacked } from './packed.ts';
+import { keepsPlaces, Places, placeColumn } from './place.ts';
+import { PlaceCheck } from './place-check.ts';
 import type { Projection, Step } from './projection.ts';
 import { inWriteOrder } from './write-order.ts';
 
@@ -21,7 +26,8 @@ const columns: readonly ColumnSpec[] = [
   { name: SPENT, access: 'archive', weight: 25 },
 ];
 
-export function utxoProjection(): Projection {
+export function utxoProjection(ledger: Pick<Ledger, 'indexRows'>): Projection {
+  const places = keepsPlaces(ledger) ? new Places() : null;
   const key = new Scratch(OUTPOINT_BYTES);
   const value = new Scratch(64 * 1024);
 
@@ -33,11 +39,12 @@ export function utxoProjection(): Projection {
   function moveUnspent(step: Step, batch: Batch): void {
     for (const coin of ordered(batch, step.removed)) batch.del(UNSPENT, keyOf(coin));
     for (const coin of ordered(batch, step.added)) batch.put(UNSPENT, keyOf(coin), storedValue(coin, value));
+    places?.move(step.added, step.removed, batch);
   }
 
   return {
     name: 'utxo',
-    columns,
+    columns: places === null ? columns : [...columns, placeColumn],
     apply(step, _view, batch) {
       moveUnspent(step, batch);
       for (const coin of ordered(batch, spentIn(step))) batch.put(SPENT, keyOf(coin), spentValue(coin, value, step.carriesSpent === true));
@@ -64,7 +71,8 @@ export const utxoEntry = {
     shapesStore: true,
     doc: 'Keep unspent outputs. When off, no UTXO column is opened and no UTXO projection runs.',
   },
-  make: () => utxoProjection(),
+  make: (ledger) => utxoProjection(ledger),
+  check: (inspection) => (keepsPlaces(inspection.ledger) ? new PlaceCheck(inspection) : null),
 } as const satisfies BuiltInEntry;
 
 function spentIn(step: Step): readonly Coin[] {
@@ -77,9 +85,10 @@ function ordered(batch: Batch, coins: readonly Coin[]): readonly Coin[] {
 }
 
 function storedValue(coin: Coin, scratch: Scratch): Uint8Array {
-  const length = coin.length;
-  assert(length > 0, 'a coin is resolved before it is stored');
-  copyValue(coin, scratch, 0, length);
+  assert(coin.length > 0, 'a coin is resolved before it is stored');
+  const length = packedLength(coin.bytes, coin.at, coin.end);
+  scratch.need(length);
+  writePacked(coin.bytes, coin.at, coin.end, scratch.bytes, 0);
   return scratch.view(length);
 }
 
@@ -87,20 +96,13 @@ function storedValue(coin: Coin, scratch: Scratch): Uint8Array {
 function spentValue(coin: Coin, scratch: Scratch, isCarried: boolean): Uint8Array {
   const { spender } = coin;
   assert(spender !== null && coin.length > 0, 'a spent coin has a spender and a value');
-  const length = SPENT_HEADER_BYTES + (isCarried ? 0 : coin.length);
-  if (isCarried) scratch.need(length);
-  else copyValue(coin, scratch, SPENT_HEADER_BYTES, length);
+  const length = SPENT_HEADER_BYTES + (isCarried ? 0 : packedLength(coin.bytes, coin.at, coin.end));
+  scratch.need(length);
   const { bytes } = scratch;
+  if (!isCarried) writePacked(coin.bytes, coin.at, coin.end, bytes, SPENT_HEADER_BYTES);
   copyBytes(spender.txId, 0, bytes, SPENT_AT.txId, TXID_BYTES);
   writeU32(bytes, SPENT_AT.input, coin.input);
   writeU64(bytes, SPENT_AT.slot, spender.slot);
   writeU32(bytes, SPENT_AT.height, spender.height);
   return scratch.view(length);
-}
-
-/** Short values are copied by a loop, long ones by the platform. */
-function copyValue(coin: Coin, scratch: Scratch, at: number, total: number): void {
-  scratch.need(total);
-  if (coin.length <= 200) copyBytes(coin.bytes, coin.at, scratch.bytes, at, coin.length);
-  else scratch.bytes.set(coin.bytes.subarray(coin.at, coin.end), at);
 }

@@ -9,6 +9,7 @@
  */
 import type { Reader, Row } from '../engine/engine.ts';
 import type { ChainRow } from '../projections/chain.ts';
+import type { OwnerKeys } from '../projections/packed.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { UndoneBlock } from '../state/back.ts';
 import { rowKey } from '../state/blocks.ts';
@@ -27,6 +28,8 @@ export interface Undoable {
   /** New ones, in the order of apply: they remember what they have read. */
   makeProjections(): readonly Projection[];
   readonly options: { readonly utxo: boolean };
+  /** That of its network. */
+  readonly ledger: OwnerKeys;
   /** Rows that are of this directory only, and no part of the chain. */
   readonly isLocal: (column: string, key: Uint8Array) => boolean;
 }
@@ -55,12 +58,12 @@ function writeUndo(
   block: UndoneBlock,
   head: Head,
   reader: Reader,
-  { options }: Undoable,
+  { options, ledger }: Undoable,
   projections: readonly Projection[],
   undo: RowChanges,
   under?: ChainRow,
 ): Head | null {
-  const below = writeStepBack([block], head, { projections, options }, reader, undo, under);
+  const below = writeStepBack([block], head, { projections, options, ledger }, reader, undo, under);
   writeHead(undo, below);
   return below;
 }

@@ -6,7 +6,8 @@
  *
  * A reader that keeps the `undo` of the blocks it took in can follow every
  * rollback that the store itself can make. The last line is always `end`: lines
- * without it were cut off. What the store forgets is not told.
+ * without it were cut off. What the store forgets is not told. `form` says how rows
+ * are written: those of one form are no sequel to those of another.
  */
 import type { Reader, Row } from '../engine/engine.ts';
 import { ALL, PositionWriter, parsePosition, positionAt, type Resumption, resume } from '../events/position.ts';
@@ -21,6 +22,7 @@ import { UnspentError } from '../util/errors.ts';
 import { CHANGES_LINE_ROWS, CHANGES_UNDO_BLOCKS, HTTP_PIECE_CHARS } from '../util/limits.ts';
 import { type AppliedBlock, appliedBlocks } from './block-changes.ts';
 import type { ColumnChange } from './change.ts';
+import { PUBLISHED_FORM } from './identity.ts';
 import { PublishedView, type ViewedStore } from './published-store.ts';
 import { RowOverlay } from './row-overlay.ts';
 
@@ -88,7 +90,7 @@ export function* stateLines(source: ChangeSource): Generator<string, void, void>
   const { query, reader, view, windows, dialect, network } = source;
   const head = query.headRow();
   const columns = view.scope.columns.map(({ name }) => name);
-  yield line('snapshot', { network, block: head === null ? null : pointOf(head, dialect), columns });
+  yield line('snapshot', { form: PUBLISHED_FORM, network, block: head === null ? null : pointOf(head, dialect), columns });
   for (const column of columns) {
     let rows: string[][] = [];
     let size = 0;
@@ -109,7 +111,12 @@ export function* stateLines(source: ChangeSource): Generator<string, void, void>
 function endLine({ query, dialect }: ChangeSource, row: ChainRow | null, positions: PositionWriter): string {
   const newest = query.headRow();
   const isNewest = row === null || newest === null ? row === newest : dialect.formatId(row.hash) === dialect.formatId(newest.hash);
-  return line('end', { block: row === null ? null : pointOf(row, dialect), position: positionAt(row, positions), more: !isNewest });
+  return line('end', {
+    form: PUBLISHED_FORM,
+    block: row === null ? null : pointOf(row, dialect),
+    position: positionAt(row, positions),
+    more: !isNewest,
+  });
 }
 
 function line(kind: string, content: object): string {

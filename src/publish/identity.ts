@@ -19,8 +19,8 @@ import { UnspentError } from '../util/errors.ts';
 import type { SettingValue } from '../util/setting.ts';
 import { keyText } from './row-changes.ts';
 
-/** The form of the document and of the copy. */
-export const PUBLISHED_FORM = 1;
+/** The form of the document and of the copy. 2: rows are packed, and those of indexes name places (docs/adr/0108). */
+export const PUBLISHED_FORM = 2;
 
 export interface PublishedFacts {
   readonly network: string;

@@ -5,6 +5,7 @@
 import type { Engine, Reader, Snapshot } from '../engine/engine.ts';
 import type { Network } from '../families/family.ts';
 import { PUBLISH_HISTORY, PUBLISH_HISTORY_KEY, readElsewhere } from '../projections/history/elsewhere.ts';
+import type { OwnerKeys } from '../projections/packed.ts';
 import type { Projection } from '../projections/projection.ts';
 import { type ProjectionTable, selectProjections } from '../projections/registry.ts';
 import { UNSPENT } from '../projections/utxo.ts';
@@ -34,12 +35,14 @@ export type ViewedStore = Pick<PublishedStore, 'network' | 'projections' | 'tabl
 export class PublishedView implements Undoable {
   readonly scope: PublishedScope;
   readonly options: { readonly utxo: boolean };
+  readonly ledger: OwnerKeys;
   readonly needsSpent: boolean;
   readonly isLocal: Undoable['isLocal'];
   private readonly store: ViewedStore;
 
   constructor(reader: Reader, store: ViewedStore) {
     this.store = store;
+    this.ledger = store.network.ledger;
     this.scope = new PublishedScope(reader, this.projectionsOf(store.projections));
     this.isLocal = (column, key) => this.scope.isLocal(column, key);
     this.options = { utxo: store.columns.includes(UNSPENT) };
@@ -71,7 +74,7 @@ export class StoreMoment extends PublishedView {
     const snapshot = store.engine.snapshot(columns);
     super(snapshot, { ...store, columns, selfContained: store.facts.selfContained });
     this.snapshot = snapshot;
-    this.query = new Query(snapshot, columns, store.network.ledger.traits);
+    this.query = new Query(snapshot, columns, store.network.ledger);
     this.identity = this.scope.identity(store.facts);
     this.elsewhere = readElsewhere(snapshot);
   }

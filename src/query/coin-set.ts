@@ -5,11 +5,12 @@
  * those it spends (`pending/`).
  */
 import type { OutputTraits } from '../ledgers/ledger.ts';
-import { OUTPUT_INDEX_BYTES, outpointIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
-import { AT, type Coin, readStored } from '../projections/coin.ts';
+import { outpointIndex, TXID_BYTES } from '../ledgers/outpoint.ts';
+import { type Coin, readStored } from '../projections/coin.ts';
 import { INDEX_KEY_BYTES } from '../projections/index/by-key.ts';
+import { writePlace } from '../projections/place.ts';
 import { CoinTable } from '../state/coin-table.ts';
-import { compareBytes, copyBytes, equalBytes, toHex } from '../util/bytes.ts';
+import { compareBytes, equalBytes, toHex } from '../util/bytes.ts';
 import type { IndexRange } from './index-rows.ts';
 import { outputKeys } from './output-keys.ts';
 import type { IndexedUtxo, Utxo } from './utxo.ts';
@@ -115,11 +116,9 @@ function indexOf(coins: readonly Coin[], kind: IndexKind, traits: OutputTraits |
   return index;
 }
 
-/** Slot and transaction stand side by side in the stored value, as in the key of an index. */
-function cursorOf(key: Uint8Array, { keyBytes, keyAt, bytes, at }: Coin): Uint8Array {
+function cursorOf(key: Uint8Array, coin: Coin): Uint8Array {
   const cursor = new Uint8Array(INDEX_KEY_BYTES);
   cursor.set(key);
-  copyBytes(bytes, at + AT.slot, cursor, key.length, AT.value - AT.slot);
-  copyBytes(keyBytes, keyAt + TXID_BYTES, cursor, INDEX_KEY_BYTES - OUTPUT_INDEX_BYTES, OUTPUT_INDEX_BYTES);
+  writePlace(coin, cursor, key.length);
   return cursor;
 }

@@ -10,9 +10,9 @@
  * In a list of transactions the height stands for the slot, and the output is 0.
  */
 import { KEY_BYTES, KEY_KINDS, type KeyKind, type Point } from '../ledgers/ledger.ts';
+import { PLACE_BYTES } from '../projections/place.ts';
 import { concatBytes, equalBytes, readU32, writeU32 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import { PLACE_BYTES } from './index-rows.ts';
 import type { Query } from './query.ts';
 import { INDEX_KINDS, type IndexKind } from './view.ts';
 

@@ -1,21 +1,20 @@
 /**
  * Rows of an index as outputs: the range a page asks for, read in batches, each
- * row with the value of the output it names.
+ * row with the value of the output it names. Where rows name places, the ids of a
+ * batch are looked up before its outputs, by whole keys as those are.
  */
 import type { Reader } from '../engine/engine.ts';
 import { KEY_BYTES } from '../ledgers/ledger.ts';
-import { outpointKey } from '../ledgers/outpoint.ts';
+import { outpointKey, TXID_BYTES } from '../ledgers/outpoint.ts';
 import { readStored } from '../projections/coin.ts';
 import { INDEX_KEY_BYTES, indexKeyOutput } from '../projections/index/by-key.ts';
+import { PLACE_BYTES, txIdsOf } from '../projections/place.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { compareBytes, toHex, writeU64 } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { keyAfter, prefixEnd } from '../util/key-range.ts';
 import { LOOKUP_ROWS } from '../util/limits.ts';
 import type { IndexedUtxo, PageRequest } from './utxo.ts';
-
-/** Of slot, transaction and output behind the key. */
-export const PLACE_BYTES = INDEX_KEY_BYTES - KEY_BYTES;
 
 export interface IndexRange {
   readonly gte: Uint8Array;
@@ -60,16 +59,24 @@ function* resolve(
   column: string,
   rows: readonly (readonly [Uint8Array, Uint8Array])[],
 ): Generator<IndexedUtxo, void, void> {
-  const keys = rows.map(([cursor, txId]) => outpointKey(txId, indexKeyOutput(cursor)));
+  const txIds = txIdsOf(reader, rows);
+  const keys = rows.map(([cursor], i) => outpointKey(named(txIds[i], column, cursor), indexKeyOutput(cursor)));
   const values = reader.getMany(UNSPENT, keys);
   for (let i = 0; i < rows.length; i++) {
-    const [cursor, txId] = rows[i];
+    const [cursor] = rows[i];
+    const txId = keys[i].subarray(0, TXID_BYTES);
     const value = values[i];
     if (value === undefined) {
       throw new UnspentError('STORE_DAMAGED', `${column} names ${toHex(keys[i])}, which is not unspent`, { column, key: toHex(cursor) });
     }
     yield { txId, index: indexKeyOutput(cursor), output: readStored(value), spent: null, cursor };
   }
+}
+
+function named(txId: Uint8Array | undefined, column: string, cursor: Uint8Array): Uint8Array {
+  if (txId?.length === TXID_BYTES) return txId;
+  const message = `${column} has a row that names no unspent output: ${toHex(cursor)}`;
+  throw new UnspentError('STORE_DAMAGED', message, { column, key: toHex(cursor) });
 }
 
 /** The first place of a slot. */

@@ -10,6 +10,7 @@ import type { SetSummary } from '../ledgers/ledger.ts';
 import { OUTPOINT_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { AT, Coin, SPENT_AT } from '../projections/coin.ts';
+import { wholeLength, writeWhole } from '../projections/packed.ts';
 import { SPENT } from '../projections/utxo.ts';
 import { blockByHash, rowKey } from '../state/blocks.ts';
 import { DELTA, readDelta } from '../state/delta.ts';
@@ -161,13 +162,14 @@ class Reading {
   /** Copied: what was read holds on to more than this one row. */
   private take(key: Uint8Array, value: Uint8Array, at: number): void {
     if (!isCreatedBy(this.point, readU32(value, at + AT.height))) return;
-    const length = OUTPOINT_BYTES + value.length - at;
+    const { rules } = this.columns;
+    const length = OUTPOINT_BYTES + wholeLength(value, at, value.length);
     this.bytes += length;
     if (this.bytes > this.bytesMax) throw tooLarge(this.point, this.bytesMax);
     const keyAt = this.arena.take(length);
     const { slab } = this.arena;
     slab.set(key, keyAt);
-    slab.set(at === 0 ? value : value.subarray(at), keyAt + OUTPOINT_BYTES);
+    writeWhole(value, at, value.length, slab, keyAt + OUTPOINT_BYTES, rules);
     this.coins.push(new Coin(slab, keyAt, slab, keyAt + OUTPOINT_BYTES, keyAt + length, false));
   }
 }

@@ -4,9 +4,9 @@
  * the lists of outputs, with a kind of their own.
  */
 import { KEY_BYTES, type KeyKind } from '../ledgers/ledger.ts';
+import { PLACE_BYTES } from '../projections/place.ts';
 import { readU32, readU64, writeU32, writeU64 } from '../util/bytes.ts';
 import type { HistoryPlace, HistoryRow } from './history.ts';
-import { PLACE_BYTES } from './index-rows.ts';
 import type { Query } from './query.ts';
 
 export interface OwnerTxRow extends HistoryRow {

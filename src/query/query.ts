@@ -6,7 +6,7 @@
  * an earlier one.
  */
 import type { Reader, Snapshot } from '../engine/engine.ts';
-import type { KeyKind, OutputLeaf, OutputTraits, Point, SetHash, SetSummary } from '../ledgers/ledger.ts';
+import type { KeyKind, OutputLeaf, Point, SetHash, SetSummary } from '../ledgers/ledger.ts';
 import { OUTPUT_INDEX_BYTES, outpointIndex, outpointKey } from '../ledgers/outpoint.ts';
 import { CAGE } from '../projections/cardano/cage/rows.ts';
 import type { ChainRow } from '../projections/chain.ts';
@@ -14,6 +14,7 @@ import { type Coin, readStored } from '../projections/coin.ts';
 import { CSMT, csmtNodes } from '../projections/csmt/csmt.ts';
 import { HISTORY_KEY_COLUMN, HISTORY_TX } from '../projections/history/rows.ts';
 import { MMR, MMR_LEAF } from '../projections/mmr/rows.ts';
+import { wholeValue } from '../projections/packed.ts';
 import type { StepTx } from '../projections/projection.ts';
 import { readTxRow, TX, type TxRow } from '../projections/transactions.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
@@ -44,7 +45,7 @@ import { RangeProofs, type RangeRoots, rootsOfBlock } from './proofs-mmr.ts';
 import { type Seen, seenByHash } from './seen.ts';
 import { pastSetHash, storedSetHash } from './set-hash.ts';
 import { SpentRows } from './spent-rows.ts';
-import { StoreColumns } from './store-columns.ts';
+import { type OutputRules, StoreColumns } from './store-columns.ts';
 import { checkKey, type IndexedUtxo, outpointsOf, type PageRequest, type Utxo, unspentRows } from './utxo.ts';
 import type { Balance, ChainView, IndexKind } from './view.ts';
 
@@ -65,12 +66,12 @@ export class Query implements PresentQuery {
   private readonly overlays: Overlays;
 
   /**
-   * `traits` are those of the network's ledger; `overlays` are shared by the
+   * `rules` are those of the network's ledger; `overlays` are shared by the
    * queries of a store, so that a past that was read once need not be again.
    */
-  constructor(snapshot: Snapshot, columns: readonly string[], traits?: OutputTraits | null, overlays: Overlays = new Overlays()) {
+  constructor(snapshot: Snapshot, columns: readonly string[], rules?: OutputRules, overlays: Overlays = new Overlays()) {
     this.snapshot = snapshot;
-    this.columns = new StoreColumns(snapshot, columns, traits);
+    this.columns = new StoreColumns(snapshot, columns, rules);
     this.overlays = overlays;
     this.head = readHead(snapshot);
   }
@@ -107,6 +108,12 @@ export class Query implements PresentQuery {
   outpoints(keys: readonly Uint8Array[]): (Utxo | null)[] {
     this.columns.needUnspent();
     return outpointsOf(this.snapshot, keys);
+  }
+
+  /** The stored values of unspent outputs, as coins have them, by their outpoint keys; undefined: not unspent. */
+  unspentValues(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
+    const { rules } = this.columns;
+    return this.snapshot.getMany(UNSPENT, keys).map((value) => value && wholeValue(value, 0, rules));
   }
 
   /** Unspent outputs with a 28-byte key, in the order they came to the chain. */

@@ -5,7 +5,8 @@
  */
 import { outpointKey } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
-import { Coin } from '../projections/coin.ts';
+import type { Coin } from '../projections/coin.ts';
+import { coinOfRow } from '../projections/packed.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { rowKey } from '../state/blocks.ts';
 import { DELTA, readDelta } from '../state/delta.ts';
@@ -34,6 +35,6 @@ function* stillUnspent(columns: StoreColumns, keys: readonly Uint8Array[]): Gene
   const values = columns.reader.getMany(UNSPENT, keys);
   for (let i = 0; i < keys.length; i++) {
     const value = values[i];
-    if (value !== undefined) yield new Coin(keys[i], 0, value, 0, value.length, false);
+    if (value !== undefined) yield coinOfRow(keys[i], value, columns.rules);
   }
 }

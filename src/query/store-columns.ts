@@ -5,7 +5,7 @@
  * INDEX_NOT_READY and never gives an empty answer.
  */
 import type { Reader } from '../engine/engine.ts';
-import type { OutputTraits } from '../ledgers/ledger.ts';
+import type { Ledger, OutputTraits } from '../ledgers/ledger.ts';
 import { indexColumn } from '../projections/index/by-key.ts';
 import { switchOf } from '../projections/registry.ts';
 import { UNSPENT, utxoEntry } from '../projections/utxo.ts';
@@ -16,22 +16,30 @@ import { switchText } from '../util/setting.ts';
 import { isKeyKind } from './output-keys.ts';
 import type { IndexKind } from './view.ts';
 
+/** What of a ledger it takes to read outputs. */
+export type OutputRules = Pick<Ledger, 'traits' | 'ownerKey'>;
+
 export class StoreColumns {
   readonly reader: Reader;
   private readonly columns: ReadonlySet<string>;
-  private readonly given: OutputTraits | null | undefined;
+  private readonly given: OutputRules | undefined;
   private fills: ReadonlyMap<string, Uint8Array> | null = null;
 
-  constructor(reader: Reader, columns: readonly string[], traits: OutputTraits | null | undefined) {
+  constructor(reader: Reader, columns: readonly string[], rules: OutputRules | undefined) {
     this.reader = reader;
     this.columns = new Set(columns);
-    this.given = traits;
+    this.given = rules;
   }
 
-  /** How to find assets, datums and scripts in outputs of this ledger; null: they have none. Throws if the query was made without it, because an answer would lack them. */
-  get traits(): OutputTraits | null {
-    if (this.given === undefined) throw new UnspentError('UNSUPPORTED', 'this query was not told the traits of its ledger');
+  /** How outputs of this ledger are read. Throws if the query was made without it, because an answer would lack something. */
+  get rules(): OutputRules {
+    if (this.given === undefined) throw new UnspentError('UNSUPPORTED', 'this query was not told the rules of its ledger');
     return this.given;
+  }
+
+  /** How to find assets, datums and scripts in outputs of this ledger; null: they have none. Throws as `rules`. */
+  get traits(): OutputTraits | null {
+    return this.rules.traits;
   }
 
   /** What it takes to find keys of this kind in an output: those of its owner stand in its header. */

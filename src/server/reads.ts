@@ -3,9 +3,9 @@
  * writes (`events/shared-snapshots.ts`), and what the engine says about itself.
  */
 import { SharedSnapshots } from '../events/shared-snapshots.ts';
-import type { OutputTraits } from '../ledgers/ledger.ts';
 import type { Attempts, Turn } from '../publish/remote/attempts.ts';
 import type { CopyEngine } from '../publish/remote/engine.ts';
+import type { OutputRules } from '../query/store-columns.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { Reads } from './context.ts';
 import type { Task } from './http/work/task.ts';
@@ -30,8 +30,8 @@ export class EngineReads extends SharedSnapshots implements Reads {
 export class CopyReads extends EngineReads {
   private readonly attempts: Attempts;
 
-  constructor(engine: CopyEngine, traits: OutputTraits | null) {
-    super(engine, traits);
+  constructor(engine: CopyEngine, rules: OutputRules) {
+    super(engine, rules);
     this.attempts = engine.attempts;
   }
 

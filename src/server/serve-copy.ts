@@ -101,7 +101,7 @@ function configOf({ settings, windows, selfContained }: PublishedIdentity, optio
 /** What every answer or the status needs of a change: here before the first request of it comes. */
 function readFirst(snapshot: Snapshot, { columns }: PublishedIdentity, { ledger }: Network, config: Config): void {
   const names = columns.map(({ name }) => name);
-  const query = new Query(snapshot, names, ledger.traits);
+  const query = new Query(snapshot, names, ledger);
   query.headRow();
   query.filling();
   summaryOf(query, config);

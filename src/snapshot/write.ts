@@ -9,6 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Row } from '../engine/engine.ts';
 import type { Ledger } from '../ledgers/ledger.ts';
 import { Coin } from '../projections/coin.ts';
+import { wholeValue } from '../projections/packed.ts';
 import { toHex, utf8 } from '../util/bytes.ts';
 import { BEGINS_ANEW, UnspentError } from '../util/errors.ts';
 import { SNAPSHOT_CHUNK_BYTES } from '../util/limits.ts';
@@ -79,7 +80,8 @@ class SnapshotWriter {
   async write(block: BlockFacts, rows: Iterable<Row>): Promise<SnapshotManifest> {
     let first: Uint8Array | null = null;
     let last: Uint8Array | null = null;
-    for (const [key, value] of rows) {
+    for (const [key, row] of rows) {
+      const value = wholeValue(row, 0, this.ledger);
       if (this.chunk.isFullFor(value)) {
         await this.flush(first, last);
         first = null;

@@ -7,6 +7,7 @@ import type { Reader } from '../engine/engine.ts';
 import { OUTPOINT_BYTES, outpointIndex, outpointKey, outpointTxId, TXID_BYTES } from '../ledgers/outpoint.ts';
 import type { ChainRow } from '../projections/chain.ts';
 import { Coin, NO_INPUT, SPENT_AT, type Spender } from '../projections/coin.ts';
+import { coinOfRow, type OwnerKeys } from '../projections/packed.ts';
 import type { Step, StepBlock } from '../projections/projection.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { equalBytes, readU32, toHex } from '../util/bytes.ts';
@@ -20,13 +21,14 @@ export interface UndoneBlock {
   readonly delta: Delta;
 }
 
-export function planBack(undone: readonly UndoneBlock[], utxo: boolean, reader: Reader): Step {
+/** `ledger`: of the blocks. */
+export function planBack(undone: readonly UndoneBlock[], utxo: boolean, reader: Reader, ledger: OwnerKeys): Step {
   if (!utxo) return { blocks: undone.map((block) => stepBlock(block, [], [])), added: [], removed: [] };
   const table = new CoinTable();
   table.reset(undone.reduce((sum, { delta }) => sum + delta.spent.length, 0));
-  const spent = spentCoins(undone, table, reader);
+  const spent = spentCoins(undone, table, reader, ledger);
   const netted = new Set<Coin>();
-  const created = createdCoins(undone, table, netted, reader);
+  const created = createdCoins(undone, table, netted, reader, ledger);
   const added: Coin[] = [];
   const removed: Coin[] = [];
   const blocks = undone.map((block, i) => {
@@ -42,30 +44,31 @@ function stepBlock({ key, row, delta }: UndoneBlock, created: readonly Coin[], s
 }
 
 /** The coins each block spent, with the value they had and who spent them: from the delta itself or from `utxo_spent`. */
-function spentCoins(undone: readonly UndoneBlock[], table: CoinTable, reader: Reader): Coin[][] {
+function spentCoins(undone: readonly UndoneBlock[], table: CoinTable, reader: Reader, ledger: OwnerKeys): Coin[][] {
   const keys = undone.flatMap(({ delta }) => delta.spent.filter((spend) => spend.carried === undefined).map((spend) => spend.key));
   const rows = reader.getMany(SPENT, keys);
   let next = 0;
   return undone.map(({ delta, row }) => {
     const spenders = new Spenders(delta, row);
     return delta.spent.map(({ key, carried }) => {
-      const coin = carried === undefined ? fromSpentRow(key, rows[next++], row, spenders) : fromDelta(key, carried, spenders);
+      const coin =
+        carried === undefined ? fromSpentRow(key, rows[next++], row, spenders, ledger) : fromDelta(key, carried, spenders, ledger);
       table.add(coin);
       return coin;
     });
   });
 }
 
-function fromDelta(key: Uint8Array, { value, txIndex, input }: CarriedSpend, spenders: Spenders): Coin {
-  const coin = new Coin(key, 0, value, 0, value.length, false);
+function fromDelta(key: Uint8Array, { value, txIndex, input }: CarriedSpend, spenders: Spenders, ledger: OwnerKeys): Coin {
+  const coin = coinOfRow(key, value, ledger);
   coin.spender = txIndex === null ? spenders.ledger : spenders.at(txIndex);
   coin.input = input;
   return coin;
 }
 
-function fromSpentRow(key: Uint8Array, bytes: Uint8Array | undefined, row: ChainRow, spenders: Spenders): Coin {
+function fromSpentRow(key: Uint8Array, bytes: Uint8Array | undefined, row: ChainRow, spenders: Spenders, ledger: OwnerKeys): Coin {
   if (bytes === undefined || bytes.length <= SPENT_AT.value) throw damaged(SPENT, key, row);
-  const coin = new Coin(key, 0, bytes, SPENT_AT.value, bytes.length, false);
+  const coin = coinOfRow(key, bytes, ledger, SPENT_AT.value);
   coin.input = readU32(bytes, SPENT_AT.input);
   coin.spender = coin.input === NO_INPUT ? spenders.ledger : spenders.of(bytes.subarray(SPENT_AT.txId, SPENT_AT.txId + TXID_BYTES));
   if (coin.spender === null) throw damaged(SPENT, key, row);
@@ -100,7 +103,7 @@ class Spenders {
 }
 
 /** The coins each block created: those also spent in the run are the very same coins, the rest are unspent in the store. */
-function createdCoins(undone: readonly UndoneBlock[], table: CoinTable, netted: Set<Coin>, reader: Reader): Coin[][] {
+function createdCoins(undone: readonly UndoneBlock[], table: CoinTable, netted: Set<Coin>, reader: Reader, ledger: OwnerKeys): Coin[][] {
   const wanted: { key: Uint8Array; into: Coin[]; at: number; row: ChainRow }[] = [];
   const created = undone.map(({ delta, row }) => {
     const into: Coin[] = [];
@@ -123,7 +126,7 @@ function createdCoins(undone: readonly UndoneBlock[], table: CoinTable, netted: 
     const { key, into, at, row } = wanted[i];
     const value = values[i];
     if (value === undefined) throw damaged(UNSPENT, key, row);
-    into[at] = new Coin(key, 0, value, 0, value.length, false);
+    into[at] = coinOfRow(key, value, ledger);
   }
   return created;
 }

@@ -7,7 +7,7 @@
  *     outputs are not all kept), id 32, first output index, outputs
  *   | m varint, then per spent output: outpoint 36 [, who spent it varint (0:
  *     the ledger itself, 1: the first transaction, ...), input varint, length
- *     varint, value]
+ *     varint, stored value (packed)]
  *   | u varint, then per projection with an undo of its own: name, bytes
  *
  * Compact by default: spent outputs are in `utxo_spent`. A self-contained delta
@@ -17,10 +17,12 @@
 import type { ColumnSpec } from '../engine/engine.ts';
 import { OUTPOINT_BYTES, TXID_BYTES } from '../ledgers/outpoint.ts';
 import { type Coin, NO_INPUT } from '../projections/coin.ts';
+import { packedLength, writePacked } from '../projections/packed.ts';
 import { DELTA } from '../projections/projection.ts';
 import { ByteReader, ByteWriter } from '../util/byte-writer.ts';
 import { utf8 } from '../util/bytes.ts';
 import { assert } from '../util/errors.ts';
+import { Scratch } from '../util/scratch.ts';
 
 export { DELTA };
 /** A sixth of what is written where blocks are full, most of it where they are nearly empty: headers are in it. */
@@ -48,7 +50,7 @@ export interface CarriedSpend {
   /** Place of the spending transaction in the block; null: the ledger itself removed it. */
   readonly txIndex: number | null;
   readonly input: number;
-  /** Its stored value. */
+  /** Its stored value, packed. */
   readonly value: Uint8Array;
 }
 
@@ -74,9 +76,13 @@ export interface DeltaInput {
   readonly undo: readonly (readonly [name: string, bytes: Uint8Array])[];
 }
 
+/** What most carried outputs take. */
+const CARRIED_BYTES = 1024;
+
 /** Writes deltas one after the other into the same buffer. */
 export class DeltaWriter {
   private readonly w = new ByteWriter();
+  private readonly value = new Scratch(CARRIED_BYTES);
   /** A few names of projections, written with every block. */
   private readonly names = new Map<string, Uint8Array>();
 
@@ -96,7 +102,7 @@ export class DeltaWriter {
     w.varint(delta.spent.length);
     for (const coin of delta.spent) {
       w.run(coin.keyBytes, coin.keyAt, coin.keyAt + OUTPOINT_BYTES);
-      if (selfContained) writeCarried(w, coin);
+      if (selfContained) writeCarried(w, coin, this.value);
     }
     w.varint(delta.undo.length);
     for (const [name, bytes] of delta.undo) {
@@ -117,14 +123,17 @@ export class DeltaWriter {
   }
 }
 
-function writeCarried(w: ByteWriter, coin: Coin): void {
+function writeCarried(w: ByteWriter, coin: Coin, scratch: Scratch): void {
   const { spender, input } = coin;
   assert(spender !== null, 'a spent coin has a spender');
   const isLedgers = input === NO_INPUT;
   w.varint(isLedgers ? 0 : spender.txIndex + 1);
   w.varint(isLedgers ? 0 : input);
-  w.varint(coin.length);
-  w.run(coin.bytes, coin.at, coin.end);
+  const length = packedLength(coin.bytes, coin.at, coin.end);
+  scratch.need(length);
+  writePacked(coin.bytes, coin.at, coin.end, scratch.bytes, 0);
+  w.varint(length);
+  w.run(scratch.bytes, 0, length);
 }
 
 function readCarried(r: ByteReader): CarriedSpend {

@@ -14,7 +14,8 @@
 import type { Batch, Engine, Reader } from '../engine/engine.ts';
 import { OUTPOINT_BYTES } from '../ledgers/outpoint.ts';
 import { CHAIN } from '../projections/chain.ts';
-import { Coin } from '../projections/coin.ts';
+import type { Coin } from '../projections/coin.ts';
+import { coinOfRow, type OwnerKeys } from '../projections/packed.ts';
 import type { ForwardBlock, Projection, PrunedBlock, SettledBlock, Step, StepBlock, Undo } from '../projections/projection.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { compareBytes, equalBytes } from '../util/bytes.ts';
@@ -127,11 +128,13 @@ export function nextLimits({ rows, bytes }: FillLimits, seconds: number): FillLi
 export class Fills {
   readonly projections: readonly Projection[];
   private readonly engine: Engine;
+  private readonly ledger: OwnerKeys;
   private filling: readonly FillingProjection[];
   private readonly rows = new Map<string, number>();
 
-  constructor(engine: Engine, projections: readonly Projection[]) {
+  constructor(engine: Engine, projections: readonly Projection[], ledger: OwnerKeys) {
     this.engine = engine;
+    this.ledger = ledger;
     const cursors = readFills(engine);
     this.projections = projections.map((projection) => {
       const cursor = cursors.get(projection.name);
@@ -171,7 +174,7 @@ export class Fills {
     let bytes = 0;
     const range = { gte: from.length === 0 ? from : keyAfter(from), limit: limits.rows, ...(to === null ? {} : { lt: keyAfter(to) }) };
     for (const [key, value] of this.engine.scan(UNSPENT, range)) {
-      coins.push(new Coin(key, 0, value, 0, value.length, false));
+      coins.push(coinOfRow(key, value, this.ledger));
       bytes += value.length;
       if (bytes >= limits.bytes) return { coins, ended: false };
     }

@@ -46,6 +46,9 @@ export interface FoldOptions {
   readonly fsync: boolean;
 }
 
+/** What a block follows. */
+type LinkedTip = Point & Pick<Head, 'boundary'>;
+
 export interface AppliedCounts {
   readonly blocks: number;
   readonly created: number;
@@ -67,7 +70,7 @@ export class Fold {
   readonly engine: Engine;
   readonly projections: readonly Projection[];
   readonly options: FoldOptions;
-  private readonly ledger: Ledger;
+  readonly ledger: Ledger;
   private readonly planner: ForwardPlanner;
   private readonly needsSpent: boolean;
   private readonly deltaWriter = new DeltaWriter();
@@ -157,12 +160,11 @@ export class Fold {
   /** The blocks that extend our chain, in order, and what is wrong with the first that does not. */
   private link(blocks: readonly Block[]): { fresh: readonly Block[]; failure: UnspentError | null } {
     const fresh: Block[] = [];
-    let tip: Point | null = this.newest;
+    let tip: LinkedTip | null = this.newest;
     for (const block of blocks) {
       if (tip !== null && block.prevHash !== null && equalBytes(block.prevHash, tip.hash)) {
-        if (block.height !== tip.height + 1 && !(block.boundary && block.height === tip.height)) {
-          return { fresh, failure: this.unlinked(block, tip, `its height is ${block.height} after ${tip.height}`) };
-        }
+        const why = this.misplaced(block, tip);
+        if (why !== null) return { fresh, failure: this.unlinked(block, tip, why) };
       } else if (tip === null) {
         if (!this.options.partial && !this.ledger.isFirst(block)) return { fresh, failure: notFirst(block) };
       } else if (this.has(block.hash) || fresh.some((other) => equalBytes(other.hash, block.hash))) {
@@ -177,6 +179,15 @@ export class Fold {
       tip = block;
     }
     return { fresh, failure: null };
+  }
+
+  /** Why a block cannot stand where it says, behind one whose hash it names; null: it can. */
+  private misplaced({ height, slot, boundary }: Block, tip: LinkedTip): string | null {
+    if (height !== tip.height + 1 && !(boundary && height === tip.height)) return `its height is ${height} after ${tip.height}`;
+    // Outputs are told apart by the slots of their blocks (`projections/place.ts`). Only a boundary block, which has no
+    // transactions, shares its own.
+    const first = tip.boundary ? tip.slot : tip.slot + 1;
+    return this.ledger.hasSlots && slot < first ? `its slot is ${slot} after ${tip.slot}` : null;
   }
 
   private unlinked(block: Block, tip: Point, why: string): UnspentError {

@@ -9,6 +9,7 @@ import { OutputKeys } from '../ledgers/ledger.ts';
 import { OUTPOINT_BYTES, outpointIndex, outpointTxId, TXID_BYTES, writeOutpoint } from '../ledgers/outpoint.ts';
 import { chainKey } from '../projections/chain.ts';
 import { Coin, GRANT_TX_INDEX, NO_INPUT, outputOffset, storedBytesMax, writeStored } from '../projections/coin.ts';
+import { coinOfRow, wholeLength, writeWhole } from '../projections/packed.ts';
 import type { ForwardBlock, Step, StepTx } from '../projections/projection.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { Arena } from '../util/arena.ts';
@@ -239,7 +240,7 @@ export class ForwardPlanner {
     const spender = { txId: ZERO_ID, txIndex: 0, slot: entry.block.slot, height: entry.block.height };
     for (const [key, value] of reader.scan(UNSPENT)) {
       if (!drops(value, outputOffset(value, 0), value.length)) continue;
-      const coin = new Coin(key, 0, value, 0, value.length, false);
+      const coin = coinOfRow(key, value, this.ledger);
       coin.spender = spender;
       coin.input = NO_INPUT;
       this.table.add(coin);
@@ -260,15 +261,19 @@ export class ForwardPlanner {
         firstMissing = Math.min(firstMissing, number);
         continue;
       }
-      const coin = this.wanted[i];
-      coin.bytes = value;
-      coin.at = 0;
-      coin.end = value.length;
+      this.unpack(this.wanted[i], value);
     }
     if (firstMissing < planned.length && this.options.partial) {
       for (const entry of planned) if (entry.missing > 0) entry.spent = entry.spent.filter((coin) => coin.length > 0);
     }
     return firstMissing;
+  }
+
+  private unpack(coin: Coin, row: Uint8Array): void {
+    const at = this.arena.take(wholeLength(row, 0, row.length));
+    coin.bytes = this.arena.slab;
+    coin.at = at;
+    coin.end = writeWhole(row, 0, row.length, coin.bytes, at, this.ledger);
   }
 
   /** The first output that the store has already as an unspent one. */

@@ -52,17 +52,10 @@ export class PruneSchedule {
 
   /** One bounded batch, now. */
   step(blocksMax = this.settings.batchBlocks): PruneCounts {
-    const { engine, projections, options, head, watchers } = this.fold;
+    const { engine, projections, options, head, watchers, ledger } = this.fold;
     const started = performance.now();
-    const counts = pruneStep(
-      engine,
-      projections,
-      head?.height ?? 0,
-      options,
-      blocksMax,
-      PRUNE_ROWS_MAX,
-      this.settings.published?.() ?? null,
-    );
+    const copy = { published: this.settings.published?.() ?? null, ledger };
+    const counts = pruneStep(engine, projections, head?.height ?? 0, options, blocksMax, PRUNE_ROWS_MAX, copy);
     this.spentKeys += counts.spentKeys;
     this.deltas += counts.deltas;
     if (counts.visited > 0) for (const watcher of watchers) watcher.pruned?.(counts, (performance.now() - started) / 1000);

@@ -8,10 +8,11 @@ import type { Batch, Reader } from '../engine/engine.ts';
 import { CHAIN, chainKey } from '../projections/chain.ts';
 import { SPENT_AT } from '../projections/coin.ts';
 import { readElsewhere, writeElsewhere } from '../projections/history/elsewhere.ts';
+import type { OwnerKeys } from '../projections/packed.ts';
 import type { Projection } from '../projections/projection.ts';
 import { SPENT, UNSPENT } from '../projections/utxo.ts';
 import { readU64, writeU64 } from '../util/bytes.ts';
-import { UnspentError } from '../util/errors.ts';
+import { assert, UnspentError } from '../util/errors.ts';
 import { planBack, type UndoneBlock } from './back.ts';
 import { blockAtKey, blockByHash } from './blocks.ts';
 import { DELTA, type Delta, isSelfContained, readDelta } from './delta.ts';
@@ -70,6 +71,14 @@ export interface Windows {
   readonly rollbackWindow: number;
 }
 
+/** The copy that a store leaves the history of old blocks to. */
+export interface HistoryCopy {
+  /** The hash of a block that it has for certain, all blocks below it included: nothing above that is pruned, so that the copy can always be continued. */
+  readonly published: Uint8Array | null;
+  /** That of the blocks. */
+  readonly ledger: OwnerKeys;
+}
+
 /** What is pruned: an engine, or a state of one whose changes are collected. */
 export interface Pruned extends Reader {
   batch(): Batch;
@@ -77,9 +86,8 @@ export interface Pruned extends Reader {
 
 /**
  * Prunes in one batch: at most `blocksMax` blocks of each kind, and no further block after `rowsMax` rows. Heights stay
- * whole, so that one more block may go than asked for, and one block goes however many rows it has. `published`: the
- * hash of a block that a copy has for certain, all blocks below it included; where history is left to the copy, nothing
- * above it is pruned, so that the copy can always be continued.
+ * whole, so that one more block may go than asked for, and one block goes however many rows it has. `copy`: what a store
+ * that leaves history to a published copy needs to do so.
  */
 export function pruneStep(
   engine: Pruned,
@@ -88,12 +96,12 @@ export function pruneStep(
   windows: Windows,
   blocksMax: number,
   rowsMax = Number.POSITIVE_INFINITY,
-  published: Uint8Array | null = null,
+  copy: HistoryCopy | null = null,
 ): PruneCounts {
   const before = readPruned(engine);
   const batch = engine.batch();
-  const leaver = leaverOf(engine, projections, before);
-  const end = leaver === null ? tipHeight : Math.min(tipHeight, publishedHeight(engine, published) + windows.pruneDepth);
+  const leaver = leaverOf(engine, projections, before, copy);
+  const end = leaver === null ? tipHeight : Math.min(tipHeight, publishedHeight(engine, copy?.published ?? null) + windows.pruneDepth);
   const spentEnd = end - windows.pruneDepth;
   const deltasEnd = end - windows.rollbackWindow;
   let spent = before.spent;
@@ -139,7 +147,7 @@ interface Leaver {
 }
 
 /** Null: nothing is left to a copy. Throws STORE_SHAPE where blocks were pruned before that began: their rows cannot be found any more. */
-function leaverOf(engine: Reader, projections: readonly Projection[], { spent }: PrunedHeights): Leaver | null {
+function leaverOf(engine: Reader, projections: readonly Projection[], { spent }: PrunedHeights, copy: HistoryCopy | null): Leaver | null {
   const leaving = projections.filter((projection) => projection.leave !== undefined);
   if (leaving.length === 0) return null;
   if (readElsewhere(engine) !== spent + 1)
@@ -150,7 +158,8 @@ function leaverOf(engine: Reader, projections: readonly Projection[], { spent }:
   const reader = asTheyStood(engine);
   return {
     leave(block, batch) {
-      const { blocks } = planBack([block], true, reader);
+      assert(copy !== null, 'nothing is left to a copy that nobody told of');
+      const { blocks } = planBack([block], true, reader, copy.ledger);
       for (const projection of leaving) projection.leave?.(blocks, batch);
       writeElsewhere(batch, block.row.height + 1);
     },

@@ -7,6 +7,7 @@
 import type { Batch, Reader } from '../engine/engine.ts';
 import { CHAIN, type ChainRow, readChainRow } from '../projections/chain.ts';
 import { AT, type Coin } from '../projections/coin.ts';
+import type { OwnerKeys } from '../projections/packed.ts';
 import type { Projection, Step } from '../projections/projection.ts';
 import { equalBytes, readU32, toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
@@ -22,6 +23,7 @@ export interface Undoing {
   /** In the order of apply. */
   readonly projections: readonly Projection[];
   readonly options: { readonly utxo: boolean };
+  readonly ledger: OwnerKeys;
 }
 
 /** Rows and deltas from the tip down to the block at `floor`, which stays (null: to the origin), newest first. */
@@ -42,12 +44,12 @@ export function blocksToUndo(reader: Reader, tip: Uint8Array, floor: Uint8Array 
 export function writeStepBack(
   undone: readonly UndoneBlock[],
   head: Head,
-  { projections, options }: Undoing,
+  { projections, options, ledger }: Undoing,
   reader: Reader,
   batch: Batch,
   under?: ChainRow,
 ): Head | null {
-  const step = planBack(undone, options.utxo, reader);
+  const step = planBack(undone, options.utxo, reader, ledger);
   // Reverse order of apply, so that a projection may rely on those before it.
   for (const projection of [...projections].reverse()) {
     const undo = undone.map(({ delta }) => delta.undo.get(projection.name));

@@ -43,7 +43,7 @@ export async function exportSnapshot(store: OpenStore, folder: string, options: 
   if (!store.config.utxo.enabled) throw new UnspentError('UNSUPPORTED', 'a snapshot is of the unspent set, and utxo.enabled is off');
   const reader = engine.snapshot(names);
   try {
-    const columns = new StoreColumns(reader, names, network.ledger.traits);
+    const columns = new StoreColumns(reader, names, network.ledger);
     const head = readHead(reader);
     if (head === null) throw new UnspentError('UNSUPPORTED', 'the store has no block yet: there is nothing to take a snapshot of');
     const lacks = readNodeSetLacks(reader);

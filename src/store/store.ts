@@ -98,7 +98,7 @@ async function openPlanned(
     dropPins(data);
     beginFills(engine, shape);
     if (identity !== null) rememberChanges(data, identity, facts, shape.after, isReshaped);
-    const fills = new Fills(engine, shape.projections);
+    const fills = new Fills(engine, shape.projections, network.ledger);
     const fold = new Fold(engine, network.ledger, fills.projections, {
       utxo: config.utxo.enabled,
       partial: facts.partial,
@@ -182,7 +182,7 @@ export class OpenStore {
     this.table = table;
     this.unclosed = unclosed;
     this.reshaped = { added: shape.added.map((projection) => projection.name), removed: shape.removed };
-    this.eventReaders = new EventReaders(fold, network.ledger.traits, network.dialect, this.overlays);
+    this.eventReaders = new EventReaders(fold, network.ledger, network.dialect, this.overlays);
     const { pruneBatchSize, pruneScheduleSeconds } = config.utxo;
     const published = (): Uint8Array | null => keptHash(this.publishing);
     this.schedule = new PruneSchedule(fold, { batchBlocks: pruneBatchSize, intervalMs: 1000 * pruneScheduleSeconds, published });
@@ -268,7 +268,7 @@ export class OpenStore {
   /** Reads pinned to this moment. Release it, or use `read`. */
   query(): Query {
     const columns = this.engine.columns.map((column) => column.name);
-    return new Query(this.engine.snapshot(columns), columns, this.network.ledger.traits, this.overlays);
+    return new Query(this.engine.snapshot(columns), columns, this.network.ledger, this.overlays);
   }
 
   read<T>(body: (query: Query) => T): T {

@@ -76,7 +76,7 @@ class FoldRig {
   readonly #random: Random;
 
   constructor(entry: ProjectionEntry, { ledger }: TwoBranches, random: Random, selfContained = random.chance(0.5)) {
-    this.projections = [chainProjection(), transactionsProjection(ledger), utxoProjection(), entry.make(ledger)];
+    this.projections = [chainProjection(), transactionsProjection(ledger), utxoProjection(ledger), entry.make(ledger)];
     this.engine = openMemory([...this.projections.flatMap(({ columns }) => columns), deltaColumn]);
     this.fold = new Fold(this.engine, ledger, this.projections, { ...FOLD_OPTIONS, selfContained });
     this.#random = random;
@@ -146,7 +146,7 @@ function checkFill(entry: ProjectionEntry, made: TwoBranches, random: Random): v
   const batch = late.engine.batch();
   writeFillStart(batch, entry.name);
   batch.commit();
-  const fills = new Fills(late.engine, late.projections);
+  const fills = new Fills(late.engine, late.projections, made.ledger);
   const fold = new Fold(late.engine, made.ledger, fills.projections, { ...FOLD_OPTIONS, selfContained: false });
   // Blocks go and come while it is filled.
   fills.step(FILL_LIMITS);

@@ -157,7 +157,7 @@ class Campaign {
     deepEqual(store.verify().faults, [], `${when}: verify finds nothing`);
     const { projections } = store.status();
     const kept = selectProjections(KEEP_ALL, store.network.ledger).filter(({ name }) => projections.includes(name));
-    assertAsCursorsSay(store.engine, kept, when);
+    assertAsCursorsSay(store.engine, kept, store.network.ledger, when);
   }
 
   private settings(): string[] {

@@ -180,7 +180,7 @@ export class EventWorld {
   }
 
   private newReaders(): EventReaders {
-    return new EventReaders(this.rig.fold, null, this.rig.dialect);
+    return new EventReaders(this.rig.fold, this.rig.fold.ledger, this.rig.dialect);
   }
 }
 

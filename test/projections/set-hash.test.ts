@@ -151,7 +151,7 @@ describe('the hash of the set', () => {
     const batch = late.engine.batch();
     writeFillStart(batch, 'setHash');
     batch.commit();
-    const fills = new Fills(late.engine, straight.projections);
+    const fills = new Fills(late.engine, straight.projections, chain.ledger);
     const fold = new Fold(late.engine, chain.ledger, fills.projections, late.fold.options);
     for (const block of blocks.slice(15)) {
       fills.step({ rows: 3, bytes: 1 << 20 });
@@ -198,7 +198,7 @@ describe('the hash of the set', () => {
     );
     beginFills(rig.engine, on);
     assert.equal(readSetHash(rig.engine), undefined, 'empty to begin with');
-    const fills = new Fills(rig.engine, on.projections);
+    const fills = new Fills(rig.engine, on.projections, chain.ledger);
     while (!fills.isDone) fills.step();
     assert.deepEqual(readSetHash(rig.engine), before);
   });

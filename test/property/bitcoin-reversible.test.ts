@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Random } from '../../src/chains/random.ts';
 import { bitcoinNetwork } from '../../src/ledgers/bitcoin/index.ts';
-import { Coin } from '../../src/projections/coin.ts';
+import { coinOfRow } from '../../src/projections/packed.ts';
 import { Fold } from '../../src/state/fold.ts';
 import { verifyStore } from '../../src/store/verify/verify.ts';
 import { type PlainBlock, PlainChain, type PlainOutput } from '../support/bitcoin-chain.ts';
@@ -154,8 +154,8 @@ describe('switched on late (Bitcoin family)', () => {
   });
 
   /** Shows a projection all that is unspent, a portion at a time, in the order of the keys. */
-  function fill({ engine }: BitcoinRig, projection: BitcoinRig['projections'][number], random: Random): void {
-    const coins = Array.from(engine.scan('utxo_unspent'), ([key, value]) => new Coin(key, 0, value, 0, value.length, false));
+  function fill({ engine, ledger }: BitcoinRig, projection: BitcoinRig['projections'][number], random: Random): void {
+    const coins = Array.from(engine.scan('utxo_unspent'), ([key, value]) => coinOfRow(key, value, ledger));
     for (let at = 0; at < coins.length; ) {
       const portion = 1 + random.int(20);
       const batch = engine.batch();

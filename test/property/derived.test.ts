@@ -7,8 +7,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Random } from '../../src/chains/random.ts';
-import { Coin } from '../../src/projections/coin.ts';
 import { INDEX_KINDS } from '../../src/projections/index/by-key.ts';
+import { coinOfRow } from '../../src/projections/packed.ts';
 import type { Projection } from '../../src/projections/projection.ts';
 import { Fold } from '../../src/state/fold.ts';
 import { verifyStore } from '../../src/store/verify/verify.ts';
@@ -72,8 +72,8 @@ describe('indexes, balances, datums and scripts are the model', () => {
 });
 
 /** Shows a projection all that is unspent, a portion at a time, in the order of the keys. */
-function fill({ engine }: Rig, projection: Projection, random: Random): void {
-  const coins = Array.from(engine.scan('utxo_unspent'), ([key, value]) => new Coin(key, 0, value, 0, value.length, false));
+function fill({ engine, devnet: { ledger } }: Rig, projection: Projection, random: Random): void {
+  const coins = Array.from(engine.scan('utxo_unspent'), ([key, value]) => coinOfRow(key, value, ledger));
   for (let at = 0; at < coins.length; ) {
     const portion = 1 + random.int(20);
     const batch = engine.batch();

@@ -91,7 +91,8 @@ class Pair {
 
   prune(): void {
     const { engine, projections, options, fold } = this.local.rig;
-    while (!pruneStep(engine, projections, fold.head?.height ?? 0, options, 3, 1000, this.kept).done);
+    const copy = { published: this.kept, ledger: fold.ledger };
+    while (!pruneStep(engine, projections, fold.head?.height ?? 0, options, 3, 1000, copy).done);
     this.local.reads.moved();
     this.whole.prune();
   }

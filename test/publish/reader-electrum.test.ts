@@ -31,10 +31,10 @@ describe('Electrum from a published copy', { skip: withoutPostgres }, () => {
     publisher = await TestPublisher.open(url, { engine: rig.store.engine, network, projections, windows: config.utxo });
     await publisher.publish();
     copy = await PublishedCopy.open(url);
-    reads = new CopyReads(copy.engine, null);
+    reads = new CopyReads(copy.engine, network.ledger);
     const names = copy.engine.columns.map(({ name }) => name);
     const onMove = (): void => reads.moved();
-    await copy.follow((snapshot) => void new Query(snapshot, names, null), { onMove, onEnd: (error) => assert.fail(error) });
+    await copy.follow((snapshot) => void new Query(snapshot, names, network.ledger), { onMove, onEnd: (error) => assert.fail(error) });
     const log = (line: string): void => assert.fail(line);
     server = await openElectrum({ ...rig.context, reads, copy, workload: new Workload() }, { tcp: 0 }, log);
     beside = await LineClient.open(rig.ports.tcp, '1.4');

@@ -10,8 +10,9 @@ import fc from 'fast-check';
 import type { ModelUtxo } from '../../src/chains/cardano/devnet/model.ts';
 import { Random } from '../../src/chains/random.ts';
 import { INDEX_KINDS, type IndexKind } from '../../src/projections/index/by-key.ts';
+import { keyOf } from '../../src/projections/packed.ts';
+import { PLACE_BYTES } from '../../src/projections/place.ts';
 import { afterCursor, checkCursor, decodeCursor, encodeCursor, type PageCursor, pageCursor } from '../../src/query/cursor.ts';
-import { PLACE_BYTES } from '../../src/query/index-rows.ts';
 import type { Query } from '../../src/query/query.ts';
 import { fromHex, toHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
@@ -204,7 +205,7 @@ describe('a range of slots', () => {
     const point = rig.devnet.pointBelow(20);
     rig.read((query) => {
       const tip = query.head?.slot ?? 0;
-      const keys = [...new Set([...query.unspent()].flatMap(({ output }) => (output.keys.address ? [toHex(output.keys.address)] : [])))];
+      const keys = [...new Set(Array.from(query.unspent(), ({ output }) => toHex(keyOf(output, 'address', rig.devnet.ledger)!)))];
       const slots = fc.nat({ max: tip + 2 });
       const property = fc.property(
         fc.constantFrom(...keys),

@@ -112,7 +112,7 @@ describe('the tree as it was', () => {
     rig.forward(40, [5]);
     const columns = rig.engine.columns.map(({ name }) => name);
     const overlays = new Overlays(undefined, new PastTrees(30));
-    const query = new Query(rig.engine.snapshot(columns), columns, rig.devnet.ledger.traits, overlays);
+    const query = new Query(rig.engine.snapshot(columns), columns, rig.devnet.ledger, overlays);
     const { leaf } = rig.devnet.ledger;
     assertCode(() => query.csmt(leaf!, rig.devnet.chain.blocks[5]), 'LIMIT');
     assert.equal(overlays.trees.built, 0);

@@ -311,7 +311,7 @@ describe('what is not there', () => {
   it('because too much was spent since', () => {
     const rig = grown(19, 'conway', 60);
     const columns = rig.engine.columns.map(({ name }) => name);
-    const query = new Query(rig.engine.snapshot(columns), columns, rig.devnet.ledger.traits, new Overlays(1500));
+    const query = new Query(rig.engine.snapshot(columns), columns, rig.devnet.ledger, new Overlays(1500));
     const [far, near] = [rig.devnet.chain.blocks[5], rig.devnet.chain.blocks[58]];
     assertSays(() => query.at(far), 'LIMIT', 'height 5');
     assert.equal(query.at(near).head?.height, 58);

@@ -147,7 +147,7 @@ describe('the hash of the set, Cardano', () => {
     const batch = late.engine.batch();
     writeFillStart(batch, 'setHash');
     batch.commit();
-    const fills = new Fills(late.engine, straight.projections);
+    const fills = new Fills(late.engine, straight.projections, devnet.ledger);
     const fold = new Fold(late.engine, devnet.ledger, fills.projections, late.options);
     for (const block of blocks.slice(15)) {
       fills.step({ rows: 1, bytes: 1 << 20 });
@@ -245,7 +245,7 @@ describe('the hash of the set at an earlier block', () => {
     const { chain, ledger } = rig.devnet;
     rig.forward(20);
     const columns = rig.engine.columns.map(({ name }) => name);
-    const kept = new StoreColumns(rig.engine, columns, ledger.traits);
+    const kept = new StoreColumns(rig.engine, columns, ledger);
     const [head, row] = [rig.fold.head!, rig.fold.rowAt(chain.blocks[10].height)!];
     const overlay = new Overlays().at(row, head, kept);
     const ask = (most: number) => () => finish(pastSetHash(kept, ledger.setHash, row, head, overlay, most));

@@ -11,6 +11,7 @@ import { before, describe, it } from 'node:test';
 import { bitcoinNetwork, OUTPUT_FLAG } from '../../src/ledgers/bitcoin/index.ts';
 import { outpointIndex, outpointTxId } from '../../src/ledgers/outpoint.ts';
 import { readStored } from '../../src/projections/coin.ts';
+import { keyOf } from '../../src/projections/packed.ts';
 import { UNSPENT } from '../../src/projections/utxo.ts';
 import { HeaderRules } from '../../src/sources/bitcoin/header-rules.ts';
 import { importNodeSet, type NodeSetImport } from '../../src/store/node-sets.ts';
@@ -83,7 +84,7 @@ function imported(from: string, data: string, given: Partial<NodeSetImport> = {}
 function placeless(store: OpenStore): string[] {
   return Array.from(store.engine.scan(UNSPENT), ([key, value]) => {
     const { txIndex: _, ...rest } = readStored(value);
-    return `${toHex(key)} ${rest.height} ${rest.flags} ${rest.value} ${toHex(rest.raw)} ${toHex(rest.keys.address!)}`;
+    return `${toHex(key)} ${rest.height} ${rest.flags} ${rest.value} ${toHex(rest.raw)} ${toHex(keyOf(rest, 'address', store.network.ledger)!)}`;
   });
 }
 

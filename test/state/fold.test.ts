@@ -65,6 +65,16 @@ describe('linking', () => {
     assertRefused(rig, () => rig.fold.apply([forge(next, { height: next.height + 1, boundary: true })]), 'BLOCK_UNLINKED');
   });
 
+  it('refuses a slot that is not behind the one before it, by which outputs are told apart', () => {
+    const rig = grown(5);
+    const { slot } = rig.fold.head!;
+    const [next, after] = rig.devnet.mine(2);
+    for (const wrong of [slot, slot - 1, 0]) assertRefused(rig, () => rig.fold.apply([forge(next, { slot: wrong })]), 'BLOCK_UNLINKED');
+    assertCode(() => rig.fold.apply([next, forge(after, { slot: next.slot })]), 'BLOCK_UNLINKED');
+    rig.apply([after]);
+    assertIsModel(rig);
+  });
+
   it('refuses to begin in the middle', () => {
     const rig = grown(0);
     const blocks = rig.devnet.mine(3);

@@ -8,11 +8,13 @@ import type { Batch } from '../../src/engine/engine.ts';
 import { BalanceCheck } from '../../src/projections/balance/check.ts';
 import { outputOffset } from '../../src/projections/coin.ts';
 import { INDEX_KINDS } from '../../src/projections/index/by-key.ts';
+import { wholeValue } from '../../src/projections/packed.ts';
 import { readHead, writeHead } from '../../src/state/head.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
 import { type Verification, verifyStore } from '../../src/store/verify/verify.ts';
 import { concatBytes, equalBytes } from '../../src/util/bytes.ts';
 import { VERIFY_BALANCE_OUTPUTS } from '../../src/util/limits.ts';
+import { ledger } from '../support/coins.ts';
 import { Devnet, devnetOptions, KEEP_ALL, memoryRig, type Rig, rocksRig, VERIFY_ALL } from '../support/harness.ts';
 import { keep } from '../support/keep.ts';
 
@@ -68,10 +70,22 @@ const rowDamage: readonly Damage[] = [
     (batch, key, value) => batch.put('utxo_unspent', key, flipped(value, 16)),
   ],
   [
-    'a header has another address hash',
+    'a header has another place of a key',
     'utxo_unspent',
     'utxo_unspent',
-    (batch, key, value) => batch.put('utxo_unspent', key, flipped(value, 30)),
+    (batch, key, value) => batch.put('utxo_unspent', key, flipped(value, 26)),
+  ],
+  [
+    'a row keeps the key of its owner',
+    'utxo_unspent',
+    'utxo_unspent',
+    (batch, key, value) => batch.put('utxo_unspent', key, wholeValue(value, 0, ledger)),
+  ],
+  [
+    'an output has another owner',
+    'utxo_unspent',
+    'utxo_address',
+    (batch, key, value) => batch.put('utxo_unspent', key, flipped(value, outputOffset(value, 0) + 20)),
   ],
   [
     'a header has other kinds of key',
@@ -94,11 +108,14 @@ const rowDamage: readonly Damage[] = [
     const column = `utxo_${kind}`;
     return [
       [`a row of ${column} is gone`, column, column, (batch, key) => batch.del(column, key)],
-      [`${column} has a row of nothing`, column, column, (batch, key) => batch.put(column, flipped(key, 39), new Uint8Array(32))],
+      [`${column} has a row of nothing`, column, column, (batch, key, value) => batch.put(column, flipped(key, 39), value)],
       [`${column} has an output twice`, column, column, (batch, key, value) => batch.put(column, flipped(key, 35), value)],
-      [`a row of ${column} names another transaction`, column, column, (batch, key, value) => batch.put(column, key, flipped(value, 5))],
+      [`a row of ${column} names a transaction`, column, column, (batch, key) => batch.put(column, key, new Uint8Array(32))],
     ];
   }),
+  ['a place is gone', 'utxo_place', 'utxo_place', (batch, key) => batch.del('utxo_place', key)],
+  ['a place has another transaction', 'utxo_place', 'utxo_place', (batch, key, value) => batch.put('utxo_place', key, flipped(value, 5))],
+  ['there is a place of nothing', 'utxo_place', 'utxo_place', (batch, key, value) => batch.put('utxo_place', flipped(key, 11), value)],
   ...['balance_address', 'balance_stake'].flatMap((column): Damage[] => [
     [`a balance of ${column} is gone`, column, column, (batch, key) => batch.del(column, key)],
     [`${column} has a balance of nothing`, column, column, (batch, key, value) => batch.put(column, flipped(key, 9), value)],
@@ -131,6 +148,7 @@ describe('verify', () => {
         { blocks: 60, utxos: rig.devnet.chain.count, value: rig.devnet.chain.value, faultCount: 0 },
       );
       const checked = [
+        'utxo_place',
         ...INDEX_KINDS.map((kind) => `utxo_${kind}`),
         'balance_address',
         'balance_stake',
@@ -140,7 +158,7 @@ describe('verify', () => {
         'csmt',
       ];
       for (const column of checked) assert.ok(column in indexRows, column);
-      assert.equal(Object.keys(indexRows).length, KEEP_ALL.length - BASE.length, 'what is not the chain or the set itself has a check');
+      assert.equal(Object.keys(indexRows).length, KEEP_ALL.length - BASE.length + 1, 'what is not the chain or the set itself has a check');
       assert.ok(Object.values(indexRows).every((count) => count > 0));
       rig.fold.rollback(rig.devnet.chain.blocks[20]);
       assert.equal(verify(rig).faultCount, 0);

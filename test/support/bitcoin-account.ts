@@ -172,10 +172,10 @@ function outpoint({ txId, index }: PlainOutput): string {
   return toHex(txId) + unsigned(index, 4);
 }
 
-function stored({ coinbase, height, txIndex, value, key, raw }: PlainOutput): string {
+function stored({ coinbase, height, txIndex, value, raw }: PlainOutput): string {
   const flags = FLAGS_KEYS | (coinbase ? FLAGS_COINBASE : 0);
   const header = unsigned(flags, 1) + unsigned(height, 4) + unsigned(height, 8) + unsigned(txIndex, 4) + unsigned(value, 8);
-  return `${header}00${key}${toHex(raw)}`;
+  return `${header}ff${toHex(raw)}`;
 }
 
 function spentRow({ output, by, input, height }: PlainSpend, carried: boolean): string {

@@ -3,8 +3,10 @@
  * answered by plain maps: outputs, scripts, balances, transactions, what a block
  * did, the chain as it was at an earlier block, and the history.
  */
+
 import assert from 'node:assert/strict';
 import type { Random } from '../../src/chains/random.ts';
+import { describeOutput, scriptKey } from '../../src/ledgers/bitcoin/index.ts';
 import type { SetSummary } from '../../src/ledgers/ledger.ts';
 import { rawBlock } from '../../src/query/bitcoin/raw-block.ts';
 import type { Query, Utxo } from '../../src/query/query.ts';
@@ -235,10 +237,10 @@ export class Asked {
 }
 
 function sameOutput({ txId, index, output }: Utxo, wanted: PlainOutput): void {
-  const { value, height, slot, txIndex, raw, flags, keys } = output;
+  const { value, height, slot, txIndex, raw, flags } = output;
   assert.equal(nameOf(txId, index), wanted.name);
   assert.deepEqual(
-    { value, height, slot, txIndex, flags, raw: toHex(raw), key: toHex(keys.address!) },
+    { value, height, slot, txIndex, flags, raw: toHex(raw), key: toHex(scriptKey(describeOutput(raw).script)) },
     {
       value: wanted.value,
       height: wanted.height,

@@ -105,7 +105,7 @@ export class BitcoinRig {
 
   read<T>(body: (query: Query) => T): T {
     const columns = this.engine.columns.map(({ name }) => name);
-    const query = new Query(this.engine.snapshot(columns), columns, this.ledger.traits, this.overlays);
+    const query = new Query(this.engine.snapshot(columns), columns, this.ledger, this.overlays);
     try {
       return body(query);
     } finally {

@@ -22,7 +22,7 @@ import { cageLedger } from './cage-blocks.ts';
 export const WINDOW = { pruneDepth: 2160, rollbackWindow: 4320 };
 
 export function cageProjections(deployments: readonly CageDeployment[]): readonly Projection[] {
-  return [chainProjection(), transactionsProjection(cageLedger), utxoProjection(), cageProjection(CHAIN, deployments)];
+  return [chainProjection(), transactionsProjection(cageLedger), utxoProjection(cageLedger), cageProjection(CHAIN, deployments)];
 }
 
 /** Hears what happens to cages while blocks are applied, and keeps nothing in the store. */

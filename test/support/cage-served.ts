@@ -57,7 +57,7 @@ export class CageServed {
     // The chain begins with outputs that no block made.
     const fold = new Fold(engine, cageLedger, projections, { utxo: true, partial: true, selfContained: false, fsync: false, ...WINDOW });
     const network = openNetwork('devnet', null);
-    const reads = new EngineReads(engine, network.ledger.traits);
+    const reads = new EngineReads(engine, network.ledger);
     const submitted: Uint8Array[] = [];
     const logged: string[] = [];
     const live = { status: NOT_FOLLOWING as LiveStatus, onTimings: () => () => undefined };

@@ -120,10 +120,14 @@ function checkIndexes({ engine }: OpenStore, state: StoryState): void {
     if (kind <= 7) expected.payment.add(row(address.subarray(1, SINGLE_BYTES)));
     if (kind <= 3) expected.stake.add(row(address.subarray(SINGLE_BYTES, BASE_BYTES)));
   }
+  // Rows of indexes end with a place, and have nothing; another column has the transactions of places.
+  const txIds = new Map(Array.from(engine.scan('utxo_place'), ([key, txId]) => [toHex(key), toHex(txId)]));
+  equal(txIds.size, state.unspent.size, 'places');
   for (const [kind, rows] of Object.entries(expected)) {
     let count = 0;
-    for (const [key, txId] of engine.scan(`utxo_${kind}`)) {
-      const row = `${toHex(key, 0, 28)} ${readU64(key, 28)} ${toHex(txId)}#${readOutputIndex(key, 40)}`;
+    for (const [key, value] of engine.scan(`utxo_${kind}`)) {
+      equal(value.length, 0, `a row of the ${kind} index has nothing but its key`);
+      const row = `${toHex(key, 0, 28)} ${readU64(key, 28)} ${txIds.get(toHex(key, 28))}#${readOutputIndex(key, 40)}`;
       ok(rows.has(row), `the ${kind} index has a row of its own: ${row}`);
       count++;
     }

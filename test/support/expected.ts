@@ -68,15 +68,15 @@ function writtenOf(utxo: ModelUtxo): Written {
 }
 
 function write(utxo: ModelUtxo): Written {
-  const { address, payment, stake } = keysOf(utxo);
+  const { payment, stake } = keysOf(utxo);
   const [txId, output] = [hex(utxo.txId), hex(utxo.output)];
-  // The hash of the address is stored; the credentials are named by their place in the output.
+  // The hash of the address is left out; the credentials are named by their place in the output.
   const addressAt = output.indexOf(utxo.addressHex) / 2;
-  const places = `00${payment ? unsigned(addressAt + 1, 1) : ''}${stake ? unsigned(addressAt + 1 + HASH_BYTES, 1) : ''}`;
+  const places = `ff${payment ? unsigned(addressAt + 1, 1) : ''}${stake ? unsigned(addressAt + 1 + HASH_BYTES, 1) : ''}`;
   return {
     txId,
     outpoint: txId + unsigned(utxo.index, 4),
-    tail: unsigned(utxo.lovelace, 8) + places + hex(address) + output,
+    tail: unsigned(utxo.lovelace, 8) + places + output,
     mask: 1 | (payment ? 2 : 0) | (stake ? 4 : 0),
   };
 }
@@ -128,8 +128,16 @@ export class Expected {
     for (const utxo of this.unspent()) {
       const key = keysOf(utxo)[kind];
       const { slot, txIndex } = this.where(utxo);
-      if (key) rows.push(`${hex(key)}${unsigned(slot, 8)}${unsigned(txIndex, 4)}${unsigned(utxo.index, 4)} ${writtenOf(utxo).txId}`);
+      if (key) rows.push(`${hex(key)}${unsigned(slot, 8)}${unsigned(txIndex, 4)}${unsigned(utxo.index, 4)} `);
     }
+    return rows.sort();
+  }
+
+  placeRows(): string[] {
+    const rows = this.unspent().map((utxo) => {
+      const { slot, txIndex } = this.where(utxo);
+      return `${unsigned(slot, 8)}${unsigned(txIndex, 4)}${unsigned(utxo.index, 4)} ${writtenOf(utxo).txId}`;
+    });
     return rows.sort();
   }
 
@@ -138,7 +146,7 @@ export class Expected {
     for (const utxo of this.unspent()) {
       const { slot, txIndex } = this.where(utxo);
       const place = unsigned(slot, 8) + unsigned(txIndex, 4) + unsigned(utxo.index, 4);
-      for (const key of traitKeysOf(utxo, kind)) rows.push(`${key}${place} ${writtenOf(utxo).txId}`);
+      for (const key of traitKeysOf(utxo, kind)) rows.push(`${key}${place} `);
     }
     return rows.sort();
   }
@@ -257,6 +265,7 @@ export function assertIsModel(rig: Rig, when = 'the store'): void {
   assert.equal(fold.head && hex(fold.head.hash), tip === undefined ? null : hex(tip.hash), `${when}: the head`);
   if (!options.utxo) return;
   same('utxo_unspent', expected.unspentRows());
+  same('utxo_place', expected.placeRows());
   same('utxo_spent', expected.spentRows(pruned.spent, options.selfContained));
   for (const kind of ['address', 'payment', 'stake'] as const)
     if (columns.includes(`utxo_${kind}`)) same(`utxo_${kind}`, expected.indexRows(kind));

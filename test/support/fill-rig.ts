@@ -11,9 +11,10 @@ import { join } from 'node:path';
 import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
 import { openMemory } from '../../src/engine/memory.ts';
 import { openEngineIn } from '../../src/engine/open.ts';
-import type { Block } from '../../src/ledgers/ledger.ts';
+import type { Block, Ledger } from '../../src/ledgers/ledger.ts';
 import { CHAIN } from '../../src/projections/chain.ts';
-import { Coin } from '../../src/projections/coin.ts';
+import type { Coin } from '../../src/projections/coin.ts';
+import { coinOfRow } from '../../src/projections/packed.ts';
 import type { Projection } from '../../src/projections/projection.ts';
 import { selectProjections } from '../../src/projections/registry.ts';
 import { UNSPENT } from '../../src/projections/utxo.ts';
@@ -72,7 +73,7 @@ export class FillRig {
   /** As after a start: what is known is what the engine holds. */
   private load(): void {
     const kept = everyProjection(this.devnet).filter(({ name, fillable }) => fillable === undefined || this.on.has(name));
-    this.fills = new Fills(this.engine, kept);
+    this.fills = new Fills(this.engine, kept, this.devnet.ledger);
     this.fold = new Fold(this.engine, this.devnet.ledger, this.fills.projections, { ...OPTIONS, ...this.options });
   }
 
@@ -141,7 +142,7 @@ export class FillRig {
     const every = everyProjection(this.devnet);
     const off = every.filter(({ name, fillable }) => fillable !== undefined && !this.on.has(name));
     const on = every.filter((projection) => !off.includes(projection));
-    assertAsCursorsSay(this.engine, on, when);
+    assertAsCursorsSay(this.engine, on, this.devnet.ledger, when);
     for (const { name } of off.flatMap(({ columns }) => columns)) assertSameRows(rowsOf(this.engine, name), [], `${when}: ${name} is off`);
     for (const key of off.flatMap(({ reserved }) => reserved ?? []))
       assert.equal(this.engine.get(CHAIN, key), undefined, `${when}: it is off`);
@@ -186,9 +187,9 @@ export class FillRig {
 }
 
 /** What is a function of the unspent set is that function of the outputs up to its cursor. */
-export function assertAsCursorsSay(engine: Engine, projections: readonly Projection[], when: string): void {
+export function assertAsCursorsSay(engine: Engine, projections: readonly Projection[], ledger: Ledger, when: string): void {
   const cursors = readFills(engine);
-  const coins = Array.from(engine.scan(UNSPENT), ([key, value]) => new Coin(key, 0, value, 0, value.length, false));
+  const coins = Array.from(engine.scan(UNSPENT), ([key, value]) => coinOfRow(key, value, ledger));
   for (const projection of projections.filter(({ fillable }) => fillable === 'exact')) {
     // The column of the chain, for rows of its own there.
     const scratch = openMemory([...projection.columns, { name: CHAIN, access: 'order', weight: 1 }]);

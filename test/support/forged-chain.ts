@@ -147,6 +147,7 @@ export class ForgedRig {
   readonly engine: Engine;
   readonly fold: Fold;
   readonly projections: readonly Projection[];
+  readonly ledger: BitcoinLedger;
   private readonly directory: string | null;
 
   constructor(
@@ -157,6 +158,7 @@ export class ForgedRig {
     directory: string | null,
   ) {
     this.engine = engine;
+    this.ledger = ledger;
     this.projections = projections;
     this.fold = new Fold(engine, ledger, projections, { ...FOLD_OPTIONS, ...options });
     this.directory = directory;
@@ -173,7 +175,7 @@ export class ForgedRig {
 
   read<T>(body: (query: Query) => T): T {
     const columns = this.engine.columns.map(({ name }) => name);
-    const query = new Query(this.engine.snapshot(columns), columns, null);
+    const query = new Query(this.engine.snapshot(columns), columns, this.ledger);
     try {
       return body(query);
     } finally {

@@ -177,7 +177,7 @@ export class Rig {
 
   query(): Query {
     const columns = this.engine.columns.map((column) => column.name);
-    return new Query(this.engine.snapshot(columns), columns, this.devnet.ledger.traits, this.overlays);
+    return new Query(this.engine.snapshot(columns), columns, this.devnet.ledger, this.overlays);
   }
 
   read<T>(body: (query: Query) => T): T {

@@ -85,7 +85,7 @@ export class PoolChain {
 
   read<T>(body: (query: Query) => T): T {
     const columns = this.engine.columns.map(({ name }) => name);
-    const query = new Query(this.engine.snapshot(columns), columns, null);
+    const query = new Query(this.engine.snapshot(columns), columns, this.ledger);
     try {
       return body(query);
     } finally {

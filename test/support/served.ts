@@ -72,7 +72,7 @@ export class Served {
     const rig = engine === 'memory' ? memoryRig(devnet, store) : await diskRig(engine, devnet, store);
     rig.forward(options.blocks ?? 40, [7]);
     const network = networkOf(devnet);
-    const reads = new EngineReads(rig.engine, network.ledger.traits);
+    const reads = new EngineReads(rig.engine, network.ledger);
     const live: Served['live'] = { status: NOT_FOLLOWING, listeners: new Set() };
     const context = contextOf(rig, network, reads, live, configWith(options));
     const logged: string[] = [];

@@ -18,6 +18,7 @@ export const plainLedger: Ledger = {
   hasSlots: true,
   traits: null,
   keyKinds: [],
+  indexRows: 'id',
   leaf: cardanoLeaf,
   formatId: (id) => toHex(id),
   transition: () => null,
@@ -26,6 +27,7 @@ export const plainLedger: Ledger = {
   findKeys: (_raw, _create, keys) => {
     keys.mask = 0;
   },
+  ownerKey: nothing,
   readOutput: (_raw, start, end) => create(0, start, end),
   decode: nothing,
   setHash: { from: nothing, summary: nothing },

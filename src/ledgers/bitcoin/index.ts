@@ -57,6 +57,7 @@ export interface BitcoinLedger extends Ledger {
 }
 
 const ADDRESS_MASK = 1;
+const VALUE_BYTES = 8;
 
 export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
   const genesisHash = parseId(network.genesisHash);
@@ -66,6 +67,7 @@ export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
     family: 'bitcoin',
     hasSlots: false,
     keyKinds: ['address'],
+    indexRows: 'id',
     formatId,
     traits: null,
     decode(raw, height = heightOf(raw, genesisHash)) {
@@ -82,6 +84,7 @@ export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
     },
     readOutput: storedOutput,
     findKeys,
+    ownerKey,
     txBytes: (block) => (block as BitcoinBlock).txs.map(({ start, end }) => block.raw.subarray(start, end)),
     repeats(point) {
       const found = repeated.get(point.height);
@@ -128,4 +131,11 @@ function findKeys(raw: Uint8Array, { addressStart, addressEnd }: Create, keys: O
   keys.mask = ADDRESS_MASK;
   keys.places[0] = 0;
   sha256Into(raw, addressStart, addressEnd, keys.made, 0, KEY_BYTES);
+}
+
+/** SHA-256 of the script, which stands behind the value. */
+function ownerKey(raw: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void {
+  const c = new Cursor(raw, start + VALUE_BYTES, end);
+  c.span();
+  sha256Into(raw, c.start, c.stop, to, at, KEY_BYTES);
 }

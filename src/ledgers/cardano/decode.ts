@@ -254,6 +254,8 @@ export function output(c: Cursor, index: number, flags: number): Create {
   for (let i = 0; c.more(count, i); i++) {
     const field = isMap ? c.uint() : i;
     if (field === 0) {
+      // The owner of an output must be one whoever looks for it.
+      if (addressStart >= 0) c.fail('output with two addresses', start);
       c.span();
       addressStart = c.start;
       addressEnd = c.stop;

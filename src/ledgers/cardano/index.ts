@@ -4,8 +4,8 @@
  * Allegra; DESIGN decision 9).
  */
 
-import { blake2b224 } from '../../crypto/hash.ts';
-import { copyBytes, equalBytes, toHex } from '../../util/bytes.ts';
+import { blake2b224Into } from '../../crypto/hash.ts';
+import { equalBytes, toHex } from '../../util/bytes.ts';
 import { ARRAY, Cursor, MAP } from '../../util/cbor.ts';
 import { UnspentError } from '../../util/errors.ts';
 import {
@@ -24,7 +24,7 @@ import { verifyBody } from './body-proof.ts';
 import { byronOutput, type CardanoBlock, decodeBlock, output } from './decode.ts';
 import { type GenesisUtxos, isRedeemOutput, isZeroOutput } from './genesis.ts';
 import { bareHeaderAt, ERA, eraName } from './header.ts';
-import { cardanoLeaf } from './leaf.ts';
+import { cardanoLeaf, findAddress } from './leaf.ts';
 import { type CardanoNetwork, ERA_NAMES } from './networks.ts';
 import { cardanoScriptData } from './script-data.ts';
 import { cardanoSetHash } from './set-hash.ts';
@@ -67,6 +67,7 @@ export function cardanoLedger(network: CardanoNetwork, genesis: Genesis | null):
     family: 'cardano',
     hasSlots: true,
     keyKinds: KEY_KINDS,
+    indexRows: 'place',
     formatId: (id) => toHex(id),
     traits: cardanoTraits,
     scriptData: cardanoScriptData,
@@ -81,6 +82,7 @@ export function cardanoLedger(network: CardanoNetwork, genesis: Genesis | null):
     setHash: cardanoSetHash,
     leaf: cardanoLeaf,
     findKeys,
+    ownerKey,
   };
 }
 
@@ -146,7 +148,7 @@ function firstGrants(network: CardanoNetwork, genesis: Genesis | null, block: Bl
 
 /** CIP-19: the high half of the first byte is the kind; base addresses carry both credentials, Byron's none. */
 export function findKeys(raw: Uint8Array, { start, addressStart, addressEnd }: Create, keys: OutputKeys): void {
-  copyBytes(blake2b224(raw, addressStart, addressEnd), 0, keys.made, 0, KEY_BYTES);
+  blake2b224Into(raw, addressStart, addressEnd, keys.made, 0);
   const kind = raw[addressStart] >> 4;
   const length = addressEnd - addressStart;
   keys.mask = MASK.address;
@@ -157,4 +159,11 @@ export function findKeys(raw: Uint8Array, { start, addressStart, addressEnd }: C
   if (kind > 3 || length < 1 + 2 * KEY_BYTES) return;
   keys.mask |= MASK.stake;
   keys.places[2] = addressStart + 1 + KEY_BYTES - start;
+}
+
+/** The key of the owner of an output (`Ledger.ownerKey`): BLAKE2b-224 of the address. */
+export function ownerKey(raw: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void {
+  const c = new Cursor(raw, start, end);
+  findAddress(c);
+  blake2b224Into(raw, c.start, c.stop, to, at);
 }

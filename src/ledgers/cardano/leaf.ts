@@ -19,8 +19,8 @@ export const cardanoLeaf: OutputLeaf = {
   content: (raw, start, end) => raw.subarray(start, end),
 };
 
-/** Leaves the place of the address in `start` and `stop`. */
-function findAddress(c: Cursor): void {
+/** Leaves the place of the address of an output in `start` and `stop`. */
+export function findAddress(c: Cursor): void {
   if (c.peek() !== MAP) {
     c.array();
     addressHere(c);

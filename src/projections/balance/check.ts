@@ -8,6 +8,7 @@ import { equalBytes, fromHex, readBigU64, readU16, toHex } from '../../util/byte
 import { VERIFY_BALANCE_OUTPUTS } from '../../util/limits.ts';
 import { AT, keyOffset, outputOffset } from '../coin.ts';
 import type { Inspection, ProjectionCheck } from '../inspection.ts';
+import { wholeValue } from '../packed.ts';
 import { UNSPENT } from '../utxo.ts';
 import { type BalanceKind, balanceColumn, balanceValue } from './balance.ts';
 
@@ -64,14 +65,17 @@ function told({ utxos, amount }: Sum): string {
 function sumUnspent({ reader, ledger, unreadable }: Inspection, kind: BalanceKind, isMine: (key: Uint8Array) => boolean): Map<string, Sum> {
   const { traits } = ledger;
   const sums = new Map<string, Sum>();
-  for (const [outpoint, stored] of reader.scan(UNSPENT)) {
+  for (const [outpoint, row] of reader.scan(UNSPENT)) {
+    // Told already, and nobody knows whose it is.
+    if (unreadable.has(toHex(outpoint))) continue;
+    const stored = wholeValue(row, 0, ledger);
     const at = keyOffset(stored, 0, kind);
     if (at < 0 || !isMine(stored.subarray(at))) continue;
     const key = toHex(stored, at, at + KEY_BYTES);
     const totals = sumOf(sums, key, 0);
     totals.utxos!++;
     totals.amount += readBigU64(stored, AT.value);
-    if (traits === null || unreadable.has(toHex(outpoint))) continue;
+    if (traits === null) continue;
     const start = outputOffset(stored, 0);
     if (traits.isPlain(stored, start, stored.length)) continue;
     traits.assets(stored, start, stored.length, (policy, name, quantity) => {

@@ -13,6 +13,7 @@ import { assert, isUnspentError } from '../../util/errors.ts';
 import { CHAIN, type ChainRow, chainKey, META_PREFIX, readChainRow } from '../chain.ts';
 import { type Coin, GRANT_TX_INDEX, readStored } from '../coin.ts';
 import type { Inspection, ProjectionCheck } from '../inspection.ts';
+import { keyOf } from '../packed.ts';
 import { readTxRow, TX } from '../transactions.ts';
 import { addOutput, heightOf, KeyHistoryCheck, type OutputSum } from './key-check.ts';
 import { creatorIndex, LEDGER_INDEX } from './key-rows.ts';
@@ -231,9 +232,8 @@ export class HistoryCheck implements ProjectionCheck {
     const range = { gte: historyTxKey(height, GRANT_TX_INDEX), lt: historyTxKey(height, LEDGER_INDEX) };
     for (const [key, value] of inspection.reader.scan(HISTORY_TX, range)) {
       count++;
-      const { keys } = readStored(historyTxBytes(key, value));
-      const row =
-        keys.address === undefined ? undefined : inspection.reader.get(this.column, historyKey(keys.address, height, readU32(key, 4)));
+      const owner = keyOf(readStored(historyTxBytes(key, value)), 'address', inspection.ledger);
+      const row = owner === undefined ? undefined : inspection.reader.get(this.column, historyKey(owner, height, readU32(key, 4)));
       if (row === undefined || readScriptTotals(row).fundedCount !== 1) inspection.fault(this.column, key, 'does not know of the grant');
     }
     this.created += count;

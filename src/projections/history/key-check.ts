@@ -9,6 +9,7 @@ import { fromHex, readBigU64, readU16, readU32, toHex } from '../../util/bytes.t
 import { VERIFY_BALANCE_OUTPUTS } from '../../util/limits.ts';
 import { AT, type Coin, keyOffset } from '../coin.ts';
 import type { Inspection, ProjectionCheck } from '../inspection.ts';
+import { wholeValue } from '../packed.ts';
 import { readStartHeight } from '../start-height.ts';
 import { UNSPENT } from '../utxo.ts';
 import { readElsewhere } from './elsewhere.ts';
@@ -100,7 +101,10 @@ export class KeyHistoryCheck implements ProjectionCheck {
   private unspentOf(isMine: (key: Uint8Array) => boolean): Map<string, OutputSum> {
     const left = new Map<string, OutputSum>();
     if (this.startHeight > 0) return left;
-    for (const [, stored] of this.inspection.reader.scan(UNSPENT)) {
+    const { reader, unreadable, ledger } = this.inspection;
+    for (const [outpoint, row] of reader.scan(UNSPENT)) {
+      if (unreadable.has(toHex(outpoint))) continue;
+      const stored = wholeValue(row, 0, ledger);
       const at = keyOffset(stored, 0, this.kind);
       if (at >= 0 && isMine(stored.subarray(at))) addOutput(left, toHex(stored, at, at + KEY_BYTES), readBigU64(stored, AT.value));
     }

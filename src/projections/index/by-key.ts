@@ -2,7 +2,7 @@
  * Unspent outputs by a 28-byte key (address hash, payment or stake credential),
  * in the order they came to the chain (DESIGN decision 5):
  *
- *   key28 | slot u64 | tx index u32 | output index u32  ->  tx id
+ *   key28 | slot u64 | tx index u32 | output index u32  ->  tx id, or nothing (`Ledger.indexRows`)
  *
  * An index is a function of the unspent set, so forward and back are one body.
  * Keys that only some outputs have are in `index-by-trait.ts`, in the same rows.
@@ -10,11 +10,12 @@
 
 import { blake2b224 } from '../../crypto/hash.ts';
 import type { Batch } from '../../engine/engine.ts';
-import { KEY_BYTES, KEY_KINDS, type KeyKind } from '../../ledgers/ledger.ts';
+import { KEY_BYTES, KEY_KINDS, type KeyKind, type Ledger } from '../../ledgers/ledger.ts';
 import { OUTPUT_INDEX_BYTES, readOutputIndex, TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { concatBytes, copyBytes, readU32 } from '../../util/bytes.ts';
 import { Scratch } from '../../util/scratch.ts';
-import { AT, type Coin, keyOffset } from '../coin.ts';
+import { type Coin, keyOffset } from '../coin.ts';
+import { keepsPlaces, PLACE_BYTES, writePlace } from '../place.ts';
 import type { Projection, Step } from '../projection.ts';
 import { inWriteOrder } from '../write-order.ts';
 
@@ -26,9 +27,9 @@ export type TraitKind = (typeof TRAIT_KINDS)[number];
 export const INDEX_KINDS = [...KEY_KINDS, ...TRAIT_KINDS] as const;
 export type IndexKind = (typeof INDEX_KINDS)[number];
 
-export const INDEX_KEY_BYTES = KEY_BYTES + 8 + 4 + OUTPUT_INDEX_BYTES;
-/** Of slot and tx index. */
-const BLOCK_PLACE_BYTES = 12;
+export const INDEX_KEY_BYTES = KEY_BYTES + PLACE_BYTES;
+
+const NO_VALUE = new Uint8Array(0);
 
 /** The output index of a row, from its key. */
 export function indexKeyOutput(key: Uint8Array): number {
@@ -48,17 +49,14 @@ export function datumKey(hash: Uint8Array): Uint8Array {
   return hash.subarray(0, KEY_BYTES);
 }
 
-export function indexProjection(kind: KeyKind): Projection {
+export function indexProjection(kind: KeyKind, ledger: Pick<Ledger, 'indexRows'>): Projection {
   const column = indexColumn(kind);
   const key = new Scratch(INDEX_KEY_BYTES);
-  const txId = new Scratch(TXID_BYTES);
+  const valueFor = rowValues(ledger);
 
   function move(step: Step, batch: Batch): undefined {
     for (const coin of keyed(batch, step.removed, kind)) batch.del(column, writeIndexKey(coin, kind, key));
-    for (const coin of keyed(batch, step.added, kind)) {
-      copyBytes(coin.keyBytes, coin.keyAt, txId.bytes, 0, TXID_BYTES);
-      batch.put(column, writeIndexKey(coin, kind, key), txId.view(TXID_BYTES));
-    }
+    for (const coin of keyed(batch, step.added, kind)) batch.put(column, writeIndexKey(coin, kind, key), valueFor(coin));
   }
 
   return {
@@ -81,11 +79,20 @@ export function writeIndexKey(coin: Coin, kind: KeyKind, scratch: Scratch): Uint
   return writeRowKey(coin.bytes, keyOffset(coin.bytes, coin.at, kind), coin, scratch);
 }
 
-/** The row of a coin under the key at `from[at..]`. Slot and tx index stand side by side in the stored value, in the order the row wants them. */
+/** What the row of a coin has: the id of its transaction, valid until the next one, or nothing. */
+export function rowValues(ledger: Pick<Ledger, 'indexRows'>): (coin: Coin) => Uint8Array {
+  if (keepsPlaces(ledger)) return () => NO_VALUE;
+  const txId = new Scratch(TXID_BYTES);
+  return ({ keyBytes, keyAt }) => {
+    copyBytes(keyBytes, keyAt, txId.bytes, 0, TXID_BYTES);
+    return txId.view(TXID_BYTES);
+  };
+}
+
+/** The row of a coin under the key at `from[at..]`. */
 export function writeRowKey(from: Uint8Array, at: number, coin: Coin, scratch: Scratch): Uint8Array {
   const { bytes } = scratch;
   copyBytes(from, at, bytes, 0, KEY_BYTES);
-  copyBytes(coin.bytes, coin.at + AT.slot, bytes, KEY_BYTES, BLOCK_PLACE_BYTES);
-  copyBytes(coin.keyBytes, coin.keyAt + TXID_BYTES, bytes, KEY_BYTES + BLOCK_PLACE_BYTES, OUTPUT_INDEX_BYTES);
+  writePlace(coin, bytes, KEY_BYTES);
   return scratch.view(INDEX_KEY_BYTES);
 }

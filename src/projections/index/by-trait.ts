@@ -9,14 +9,13 @@
  * An output that is plain costs one cheap question and nothing else.
  */
 import type { Batch } from '../../engine/engine.ts';
-import { KEY_BYTES, type OutputTraits } from '../../ledgers/ledger.ts';
-import { TXID_BYTES } from '../../ledgers/outpoint.ts';
-import { copyBytes, equalBytes, readU32 } from '../../util/bytes.ts';
+import { KEY_BYTES, type Ledger, type OutputTraits } from '../../ledgers/ledger.ts';
+import { equalBytes, readU32 } from '../../util/bytes.ts';
 import { Scratch } from '../../util/scratch.ts';
 import { type Coin, outputOffset } from '../coin.ts';
 import type { Projection, Step } from '../projection.ts';
 import { inWriteOrder } from '../write-order.ts';
-import { assetKey, datumKey, INDEX_KEY_BYTES, indexColumn, type TraitKind, writeRowKey } from './by-key.ts';
+import { assetKey, datumKey, INDEX_KEY_BYTES, indexColumn, rowValues, type TraitKind, writeRowKey } from './by-key.ts';
 
 type Finder = (traits: OutputTraits, raw: Uint8Array, start: number, end: number) => readonly Uint8Array[];
 
@@ -60,10 +59,10 @@ interface Keyed {
   readonly key: Uint8Array;
 }
 
-export function traitIndexProjection(kind: TraitKind, traits: OutputTraits): Projection {
+export function traitIndexProjection(kind: TraitKind, traits: OutputTraits, ledger: Pick<Ledger, 'indexRows'>): Projection {
   const column = indexColumn(kind);
   const row = new Scratch(INDEX_KEY_BYTES);
-  const txId = new Scratch(TXID_BYTES);
+  const valueFor = rowValues(ledger);
 
   function keyed(batch: Batch, coins: readonly Coin[]): readonly Keyed[] {
     const found: Keyed[] = [];
@@ -73,10 +72,7 @@ export function traitIndexProjection(kind: TraitKind, traits: OutputTraits): Pro
 
   function move(step: Step, batch: Batch): undefined {
     for (const { coin, key } of keyed(batch, step.removed)) batch.del(column, writeRowKey(key, 0, coin, row));
-    for (const { coin, key } of keyed(batch, step.added)) {
-      copyBytes(coin.keyBytes, coin.keyAt, txId.bytes, 0, TXID_BYTES);
-      batch.put(column, writeRowKey(key, 0, coin, row), txId.view(TXID_BYTES));
-    }
+    for (const { coin, key } of keyed(batch, step.added)) batch.put(column, writeRowKey(key, 0, coin, row), valueFor(coin));
   }
 
   return {

@@ -12,8 +12,10 @@ import { SCAN_ROWS } from '../../util/limits.ts';
 import { Scratch } from '../../util/scratch.ts';
 import { type Coin, keyOffset } from '../coin.ts';
 import type { Inspection } from '../inspection.ts';
+import { wholeValue } from '../packed.ts';
+import { keepsPlaces, txIdsOf } from '../place.ts';
 import { UNSPENT } from '../utxo.ts';
-import { INDEX_KEY_BYTES, type IndexKind, indexColumn, indexKeyOutput, type TraitKind, writeRowKey } from './by-key.ts';
+import { INDEX_KEY_BYTES, type IndexKind, indexColumn, indexKeyOutput, rowValues, type TraitKind, writeRowKey } from './by-key.ts';
 import { traitKeys } from './by-trait.ts';
 
 const NONE: readonly Uint8Array[] = Object.freeze([]);
@@ -23,6 +25,7 @@ export class IndexCheck {
   readonly column: string;
   private readonly inspection: Inspection;
   private readonly kind: IndexKind;
+  private readonly valueFor: (coin: Coin) => Uint8Array;
   private readonly scratch = new Scratch(INDEX_KEY_BYTES);
   private wanted = 0;
   private faulty = false;
@@ -31,6 +34,7 @@ export class IndexCheck {
     this.column = indexColumn(kind);
     this.inspection = inspection;
     this.kind = kind;
+    this.valueFor = rowValues(inspection.ledger);
   }
 
   expect(rows: readonly Coin[]): void {
@@ -44,11 +48,10 @@ export class IndexCheck {
     );
     for (let i = 0; i < wanted.length; i++) {
       const { coin, key } = wanted[i];
-      const txId = found[i];
-      const right = txId !== undefined && equalBytes(txId, coin.keyBytes.subarray(0, TXID_BYTES));
-      if (right) continue;
+      const value = found[i];
+      if (value !== undefined && equalBytes(value, this.valueFor(coin))) continue;
       this.faulty = true;
-      inspection.fault(column, key, txId === undefined ? 'is missing' : 'names another transaction');
+      inspection.fault(column, key, value === undefined ? 'is missing' : 'names another transaction');
     }
     this.wanted += wanted.length;
   }
@@ -89,15 +92,22 @@ export class IndexCheck {
   /** Each row names an unspent output that has its key. */
   private outputs(rows: readonly Row[]): void {
     const { column, inspection } = this;
-    const outpoints = rows.map(([key, txId]) => outpointKey(txId, indexKeyOutput(key)));
+    const names = rows.map(([key, value]): Row => (keepsPlaces(inspection.ledger) ? [key, NO_KEY] : [key, value]));
+    const txIds = txIdsOf(inspection.reader, names);
+    const outpoints = rows.map(([key], i) => outpointKey(idOr(txIds[i]), indexKeyOutput(key)));
     const values = inspection.reader.getMany(UNSPENT, outpoints);
     for (let i = 0; i < rows.length; i++) {
       const key = rows[i][0].subarray(0, KEY_BYTES);
       const value = inspection.unreadable.has(toHex(outpoints[i])) ? undefined : values[i];
-      if (value !== undefined && this.keysOf(value).some((own) => equalBytes(own, key))) continue;
+      if (value !== undefined && this.keysOf(wholeValue(value, 0, inspection.ledger)).some((own) => equalBytes(own, key))) continue;
       inspection.fault(column, rows[i][0], 'names an output that is not unspent there');
     }
   }
+}
+
+/** An id that no transaction has, where a row names none. */
+function idOr(txId: Uint8Array | undefined): Uint8Array {
+  return txId?.length === TXID_BYTES ? txId : new Uint8Array(TXID_BYTES);
 }
 
 function isKeyKind(kind: KeyKind | TraitKind): kind is KeyKind {

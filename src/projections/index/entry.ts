@@ -17,7 +17,7 @@ function byKey<const S extends Switch>(kind: KeyKind, strategies: readonly strin
     setting,
     onlyWith: { key: STRATEGY, values: strategies },
     supports: ({ keyKinds }) => keyKinds.includes(kind),
-    make: () => indexProjection(kind),
+    make: (ledger) => indexProjection(kind, ledger),
     check: (inspection) => new IndexCheck(inspection, kind),
   };
 }
@@ -28,7 +28,7 @@ function byTrait<const S extends Switch>(kind: TraitKind, setting: S): SwitchedE
     from: 'outputs',
     setting,
     supports: ({ traits }) => traits !== null,
-    make: (ledger) => traitIndexProjection(kind, needTraits(ledger, `the ${kind} index`)),
+    make: (ledger) => traitIndexProjection(kind, needTraits(ledger, `the ${kind} index`), ledger),
     check: (inspection) => new IndexCheck(inspection, kind),
   };
 }

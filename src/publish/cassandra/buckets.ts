@@ -14,6 +14,7 @@ import { CHAIN } from '../../projections/chain.ts';
 import { CSMT } from '../../projections/csmt/csmt.ts';
 import { HISTORY_TX } from '../../projections/history/rows.ts';
 import { MMR_BITMAP, MMR_NODES, MMR_PRUNE } from '../../projections/mmr/rows.ts';
+import { PLACE } from '../../projections/place.ts';
 import { DELTA } from '../../projections/projection.ts';
 
 /** So many bytes of the key, and which bits of the last of them. */
@@ -32,6 +33,8 @@ const RULES: Readonly<Record<string, BucketRule>> = {
   [CHAIN]: BY_U64,
   [DELTA]: BY_U64,
   [HISTORY_TX]: BY_U32,
+  // A slot: the outputs of 256 of them share a bucket.
+  [PLACE]: { bytes: 7, mask: 0xff },
   [MMR_NODES]: { bytes: 7, mask: 0xf0 },
   [MMR_PRUNE]: { bytes: 7, mask: 0xf0 },
   // A kind, then a u32.

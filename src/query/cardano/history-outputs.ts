@@ -4,10 +4,10 @@
  * the transaction that made them. Memory is bounded by what is asked for at once.
  */
 import { findKeys, splitTx } from '../../ledgers/cardano/index.ts';
-import { type Create, KEY_BYTES, KEY_KINDS, type KeyKind, OutputKeys } from '../../ledgers/ledger.ts';
+import { type Create, KEY_BYTES, KEY_KINDS, OutputKeys } from '../../ledgers/ledger.ts';
 import { outpointIndex, outpointKey, outpointTxId } from '../../ledgers/outpoint.ts';
 import type { ChainRow } from '../../projections/chain.ts';
-import { GRANT_TX_INDEX, readStored, type StoredOutput, type StoredSpend } from '../../projections/coin.ts';
+import { GRANT_TX_INDEX, type PartKind, readStored, type StoredOutput, type StoredSpend } from '../../projections/coin.ts';
 import { LEDGER_INDEX } from '../../projections/history/key-rows.ts';
 import { toHex } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
@@ -85,9 +85,9 @@ export class HistoryOutputs {
   private stored(raw: Uint8Array, create: Create, place: Pick<StoredOutput, 'height' | 'slot' | 'txIndex'>): StoredOutput {
     findKeys(raw, create, this.keys);
     const { mask, places, made } = this.keys;
-    const keys: Partial<Record<KeyKind, Uint8Array>> = {};
+    const keys: Partial<Record<PartKind, Uint8Array>> = {};
     for (const [i, kind] of KEY_KINDS.entries()) {
-      if ((mask & (1 << i)) === 0) continue;
+      if (kind === 'address' || (mask & (1 << i)) === 0) continue;
       const at = create.start + places[i];
       keys[kind] = places[i] === 0 ? made.slice(i * KEY_BYTES, (i + 1) * KEY_BYTES) : raw.subarray(at, at + KEY_BYTES);
     }

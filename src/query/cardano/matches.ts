@@ -9,10 +9,11 @@
  * question for more throws, it is never answered with a part.
  */
 import type { AssetId } from '../../ledgers/asset.ts';
-import { readAddress } from '../../ledgers/cardano/index.ts';
+import { ownerKey, readAddress } from '../../ledgers/cardano/index.ts';
 import type { OutputTraits } from '../../ledgers/ledger.ts';
 import { outpointKey } from '../../ledgers/outpoint.ts';
 import { assetKey } from '../../projections/index/by-key.ts';
+import { keyOf } from '../../projections/packed.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import type { HistoryPlace } from '../history.ts';
@@ -192,7 +193,7 @@ export function outputMatches(pattern: MatchPattern, { txId, index, output }: Ut
     case 'address':
     case 'payment':
     case 'stake': {
-      const key = output.keys[pattern.kind];
+      const key = keyOf(output, pattern.kind, { ownerKey });
       return key !== undefined && equalBytes(key, pattern.key);
     }
     case 'any':

@@ -13,7 +13,6 @@
  *   node had then: mostly it is in that block.
  */
 import type { MempoolChange } from '../../ledgers/mempool-change.ts';
-import { UNSPENT } from '../../projections/utxo.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { isUnspentError } from '../../util/errors.ts';
 import { PENDING_BYTES_MAX, PENDING_RETURN_BLOCKS, PENDING_SECONDS_MAX, PENDING_TXS_MAX } from '../../util/limits.ts';
@@ -205,10 +204,7 @@ class UnspentOutputs {
     if (tip === null || this.tip === null || !equalBytes(tip, this.tip)) this.known = new Map();
     this.tip = tip;
     const asked = txs.flatMap(({ spends }) => spends).filter(({ name }) => !this.known.has(name));
-    const values = query.rowsOf([UNSPENT]).getMany(
-      UNSPENT,
-      asked.map(({ key }) => key),
-    );
+    const values = query.unspentValues(asked.map(({ key }) => key));
     // A copy: what it was read in may hold many others.
     for (const [i, { name }] of asked.entries()) this.known.set(name, values[i]?.slice());
     const { known } = this;

@@ -7,6 +7,7 @@ const orNull = (schema: TSchema, description: string) => Type.Union([schema, Typ
 const position = Type.String({ description: 'Where a reader is that has taken this line in: its next `after`.' });
 const puts = Type.Array(Type.Array(hex, { minItems: 2, maxItems: 2 }), { description: 'Keys, each with its value.' });
 const name = Type.String({ description: 'A column.' });
+const form = Type.Integer({ minimum: 1, description: 'How rows are written: those of one form are no sequel to those of another.' });
 const columns = (description: string) => Type.Array(Type.Object({ column: name, puts, deletes: Type.Array(hex) }, closed), { description });
 const block = orNull(Type.Ref('Point#'), 'Null: before the first block.');
 
@@ -15,7 +16,7 @@ const line = <P extends Record<string, TSchema>>(kind: string, properties: P, de
 
 export const CHANGE_COMPONENTS: Readonly<Record<string, TSchema>> = {
   ChangeLine: Type.Union([
-    line('snapshot', { network: Type.String(), block, columns: Type.Array(name) }, 'The whole state at this block follows.'),
+    line('snapshot', { form, network: Type.String(), block, columns: Type.Array(name) }, 'The whole state at this block follows.'),
     line('rows', { column: name, puts }, 'A part of it.'),
     line('rollback', { to: block, position }, 'Take back every block above this one, newest first, each by its `undo`.'),
     line(
@@ -28,6 +29,6 @@ export const CHANGE_COMPONENTS: Readonly<Record<string, TSchema>> = {
       },
       'A block.',
     ),
-    line('end', { block, position, more: Type.Boolean({ description: 'There are newer blocks already.' }) }, 'The last line.'),
+    line('end', { form, block, position, more: Type.Boolean({ description: 'There are newer blocks already.' }) }, 'The last line.'),
   ]),
 };

@@ -118,8 +118,7 @@ interface HostInside {
 }
 
 function insideOf({ engine, copy, network, config, projections, status, node, threads, figures }: HostParts): HostInside {
-  const { traits } = network.ledger;
-  const reads = copy === undefined ? new EngineReads(engine, traits) : new CopyReads(copy.engine, traits);
+  const reads = copy === undefined ? new EngineReads(engine, network.ledger) : new CopyReads(copy.engine, network.ledger);
   const live = new LiveReceiver(status);
   // Registered first, so that it hears of moves before all others.
   const keeper = keeperOf(network, projections, reads, node);

@@ -31,7 +31,7 @@ export async function attachStore({
     const network = openNetwork(named.name, null, named.parameters);
     const table = storeProjections();
     const shape = planShape({ projections }, null, network.ledger, table, config);
-    const fills = new Fills(engine, shape.projections);
+    const fills = new Fills(engine, shape.projections, network.ledger);
     const fold = new Fold(engine, network.ledger, fills.projections, options);
     const nothing = { ignored: [], made: null, unclosed: null };
     const store = new OpenStore({ ...nothing, data, network, config, engine, fold, fills, shape, table });

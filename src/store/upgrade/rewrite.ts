@@ -21,8 +21,14 @@ export interface UpgradeCursor {
   readonly key: Uint8Array;
 }
 
-/** The row as it shall be; the very row it was given: it is so already; null: it goes. */
-export type RewriteRow = (row: Row) => Row | null;
+/** How a column is rewritten. */
+export interface ColumnRewrite {
+  readonly name: string;
+  /** The row as it shall be; the very row it was given: it is so already; null: it goes. */
+  readonly rewrite: (row: Row) => Row | null;
+  /** A row of another column that each row, as it was, brings along. */
+  readonly adds?: { readonly column: string; readonly row: (row: Row) => Row };
+}
 
 export function readUpgradeCursor(engine: Engine): UpgradeCursor | null {
   const bytes = engine.get(CHAIN, CURSOR_KEY);
@@ -50,8 +56,7 @@ export function dropUpgradeCursor(engine: Engine): void {
 /** `at`: where to begin. `onRows` is called after each batch; whoever wants to stop throws there. */
 export async function rewriteColumn(
   engine: Engine,
-  name: string,
-  rewrite: RewriteRow,
+  { name, rewrite, adds }: ColumnRewrite,
   at: UpgradeCursor,
   { batchBytes, onRows }: { readonly batchBytes: number; readonly onRows: (rows: number) => void },
 ): Promise<void> {
@@ -82,6 +87,7 @@ export async function rewriteColumn(
         if (next === null || !equalBytes(next[0], key)) batch.del(name, key);
         if (next !== null) batch.put(name, next[0], next[1]);
       }
+      if (adds !== undefined) batch.put(adds.column, ...adds.row(row));
       if (bytes >= batchBytes) await flush();
     }
     await flush();

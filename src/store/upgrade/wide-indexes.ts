@@ -35,7 +35,7 @@ export const wideIndexes: UpgradeStep = {
     if (others.length > 0) throw unsupported(`it keeps ${others.join(', ')}`);
     if (selfContained) throw unsupported('its undo records carry the outputs they spent (utxo.delta.selfContained)');
   },
-  columns: [
+  columns: () => [
     { name: UNSPENT, rewrite: (row) => (row[0].length === OLD_OUTPOINT ? [widened(row[0], TXID_BYTES), row[1]] : row) },
     { name: SPENT, rewrite: (row) => (row[0].length === OLD_OUTPOINT ? spentRow(row) : row) },
     ...INDEX_KINDS.map((kind) => ({

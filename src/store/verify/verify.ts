@@ -10,6 +10,7 @@ import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../../
 import { AT, Coin } from '../../projections/coin.ts';
 import type { ProjectionEntry } from '../../projections/entry.ts';
 import type { Inspection, ProjectionCheck, StoredUndo } from '../../projections/inspection.ts';
+import { packedLength, wholeValue } from '../../projections/packed.ts';
 import { PROJECTIONS, type ProjectionTable } from '../../projections/registry.ts';
 import { TX } from '../../projections/transactions.ts';
 import { SPENT, UNSPENT, utxoEntry } from '../../projections/utxo.ts';
@@ -172,8 +173,7 @@ class Check implements Inspection {
       rows = [];
     };
     for (const [key, bytes] of this.reader.scan(UNSPENT)) {
-      this.header(key, bytes);
-      rows.push(new Coin(key, 0, bytes, 0, bytes.length, false));
+      rows.push(this.output(key, bytes));
       this.value += readBigU64(bytes, AT.value);
       if (rows.length === SCAN_ROWS) flush();
       this.progress('unspent outputs', ++this.utxos);
@@ -204,13 +204,19 @@ class Check implements Inspection {
     }
   }
 
-  private header(key: Uint8Array, bytes: Uint8Array): void {
+  /** The output of a row; one that does not decode as it stands. */
+  private output(key: Uint8Array, row: Uint8Array): Coin {
+    let bytes = row;
     try {
+      bytes = wholeValue(row, 0, this.ledger);
       for (const fault of this.outputs.faults(bytes, 0, bytes.length)) this.fault(UNSPENT, key, fault);
+      if (packedLength(row, 0, row.length) < row.length)
+        this.fault(UNSPENT, key, 'keeps the key of its owner, which follows from its output');
     } catch (error) {
       this.unreadable.add(toHex(key));
       this.fault(UNSPENT, key, `its output does not decode: ${(error as Error).message}`);
     }
+    return new Coin(key, 0, bytes, 0, bytes.length, false);
   }
 
   totals(): void {

@@ -183,7 +183,7 @@ describe('coinbases', () => {
 
 describe('the fold of the core', () => {
   test('carries the first 256 blocks of the chain, and takes them back', needsFixtures, () => {
-    const projections = [chainProjection(), transactionsProjection(ledger), utxoProjection(), indexProjection('address')];
+    const projections = [chainProjection(), transactionsProjection(ledger), utxoProjection(ledger), indexProjection('address', ledger)];
     const engine = openMemory([...projections.flatMap(({ columns }) => columns), deltaColumn]);
     const fold = new Fold(engine, ledger, projections, {
       utxo: true,

@@ -7,8 +7,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { blake2b256 } from '../../../src/crypto/hash.ts';
-import { KEY_KINDS, type Ledger } from '../../../src/ledgers/ledger.ts';
+import type { Ledger } from '../../../src/ledgers/ledger.ts';
 import { outpointKey } from '../../../src/ledgers/outpoint.ts';
+import { PART_KINDS } from '../../../src/projections/coin.ts';
 import { historyProjection } from '../../../src/projections/history/history.ts';
 import { projectionTable, selectProjections } from '../../../src/projections/registry.ts';
 import { writeStartHeight } from '../../../src/projections/start-height.ts';
@@ -174,7 +175,7 @@ describe('transactions of Cardano', () => {
           const tx = query.history().txAt(row.height, row.txIndex)!;
           const made = new HistoryOutputs(query).ofTxs([tx]).find(({ index }) => index === utxo.index);
           assert.deepEqual(made?.output, { ...utxo.output, raw: Uint8Array.from(utxo.output.raw), keys: made?.output.keys });
-          for (const kind of KEY_KINDS)
+          for (const kind of PART_KINDS)
             assert.equal(toHex(made.output.keys[kind] ?? new Uint8Array(0)), toHex(utxo.output.keys[kind] ?? new Uint8Array(0)));
         }
       });

@@ -51,7 +51,7 @@ export class EventServer {
 
   constructor(rig: Rig, options: Partial<EventOptions> = {}, server: Partial<Config['server']> = {}) {
     this.rig = rig;
-    this.reads = new EngineReads(rig.engine, rig.devnet.ledger.traits);
+    this.reads = new EngineReads(rig.engine, rig.devnet.ledger);
     this.context = contextOf(rig, this.reads, server);
     const moved = (): void => this.reads.moved();
     rig.fold.watchers.add({ applied: moved, rolledBack: moved, pruned: moved });

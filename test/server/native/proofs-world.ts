@@ -84,7 +84,7 @@ export class ProofWorld {
     const engine = openMemory([...projections.flatMap(({ columns }) => columns), deltaColumn]);
     const options = { utxo: true, partial: false, selfContained: false, pruneDepth: 2160, rollbackWindow: 4320, fsync: false };
     this.fold = new Fold(engine, network.ledger, projections, options);
-    this.reads = new EngineReads(engine, network.ledger.traits);
+    this.reads = new EngineReads(engine, network.ledger);
     this.projections = projections.map(({ name }) => name);
     const context = {
       network,

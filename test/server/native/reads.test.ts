@@ -28,7 +28,7 @@ describe('leases', () => {
     const rig = memoryRig(new Devnet(devnetOptions(1, 'conway')));
     rig.forward(5);
     const { engine, taken } = counted(rig.engine);
-    const reads = new EngineReads(engine, rig.devnet.ledger.traits);
+    const reads = new EngineReads(engine, rig.devnet.ledger);
     assert.equal(taken(), 0, 'nobody has asked yet');
     const [first, second] = [reads.lease(), reads.lease()];
     assert.equal(first.query, second.query);
@@ -41,7 +41,7 @@ describe('leases', () => {
   test('an old snapshot stays for its last reader, and at its point', () => {
     const rig = memoryRig(new Devnet(devnetOptions(1, 'conway')));
     rig.forward(5);
-    const reads = new EngineReads(rig.engine, rig.devnet.ledger.traits);
+    const reads = new EngineReads(rig.engine, rig.devnet.ledger);
     const [old, older] = [reads.lease(), reads.lease()];
     rig.forward(1);
     assert.equal(reads.lease().query.head?.height, 4, 'not told yet');
@@ -69,7 +69,7 @@ describe('leases', () => {
   test('are released once, and not given after the end', () => {
     const rig = memoryRig(new Devnet(devnetOptions(1, 'conway')));
     rig.forward(2);
-    const reads = new EngineReads(rig.engine, rig.devnet.ledger.traits);
+    const reads = new EngineReads(rig.engine, rig.devnet.ledger);
     const lease = reads.lease();
     lease.release();
     assert.throws(() => lease.release(), /released once/);

@@ -30,7 +30,7 @@ export class Reader {
 
   constructor(network: BitcoinNetwork, window = 1000) {
     this.ledger = bitcoinLedger(network);
-    const projections = [chainProjection(), transactionsProjection(this.ledger), utxoProjection()];
+    const projections = [chainProjection(), transactionsProjection(this.ledger), utxoProjection(this.ledger)];
     const engine = openMemory([...projections.flatMap(({ columns }) => columns), deltaColumn]);
     const windows = { pruneDepth: window, rollbackWindow: window };
     this.fold = new Fold(engine, this.ledger, projections, { utxo: true, partial: false, selfContained: false, fsync: false, ...windows });

@@ -19,7 +19,8 @@ import { isUnspentError, type UnspentError } from '../../../src/util/errors.ts';
 import { eventually } from '../../support/patience.ts';
 
 export function memoryFold(network: BitcoinNetwork, window = 300): Fold {
-  const projections = [chainProjection(), transactionsProjection(bitcoinLedger(network)), utxoProjection(), indexProjection('address')];
+  const ledger = bitcoinLedger(network);
+  const projections = [chainProjection(), transactionsProjection(ledger), utxoProjection(ledger), indexProjection('address', ledger)];
   const engine = openMemory([...projections.flatMap(({ columns }) => columns), deltaColumn]);
   const options = { utxo: true, partial: false, selfContained: false, pruneDepth: window, rollbackWindow: window, fsync: false };
   return new Fold(engine, bitcoinLedger(network), projections, options);

@@ -93,10 +93,10 @@ export class CopyMirror {
     const { url, publisher } = await makeCopy({ engine, network, projections, windows: config.utxo });
     await publisher.publish();
     const copy = await PublishedCopy.open(url);
-    const { traits } = network.ledger;
-    const reads = new CopyReads(copy.engine, traits);
+    const { ledger } = network;
+    const reads = new CopyReads(copy.engine, ledger);
     const names = copy.engine.columns.map(({ name }) => name);
-    await copy.follow((snapshot) => void new Query(snapshot, names, traits), {
+    await copy.follow((snapshot) => void new Query(snapshot, names, ledger), {
       onMove: () => reads.moved(),
       onEnd: (error) => log(`the copy: ${error.message}`),
     });

@@ -87,7 +87,7 @@ class Walk {
   /** Of the store as it is now, which is published. */
   keepState(): void {
     const { rig, devnet } = this.served;
-    const reads = new EngineReads(rig.engine, rig.devnet.ledger.traits);
+    const reads = new EngineReads(rig.engine, rig.devnet.ledger);
     // Held by this one lease.
     reads.lease();
     const model = new Map<string, string[]>();

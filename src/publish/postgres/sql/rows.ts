@@ -6,6 +6,7 @@ import type { Network } from '../../../families/family.ts';
 import { outpointIndex, outpointTxId } from '../../../ledgers/outpoint.ts';
 import type { ChainRow } from '../../../projections/chain.ts';
 import { readStored } from '../../../projections/coin.ts';
+import { keyOf } from '../../../projections/packed.ts';
 import type { SeenRow } from '../../../projections/seen/seen.ts';
 import type { TxPayment } from '../../../query/dialect.ts';
 import { toHex } from '../../../util/bytes.ts';
@@ -87,15 +88,14 @@ export class SqlRows {
     const { dialect, ledger } = this.network;
     const output = readStored(stored);
     const fields = dialect.outputFields({ txId: outpointTxId(key), index: outpointIndex(key), output, spent: null });
-    const owner = output.keys.address;
-    const address = this.address(fields.address, owner);
+    const address = this.address(fields.address, () => keyOf(output, 'address', ledger));
     const { paymentCredential, stakeAddress, datumHash, inlineDatum, scriptHash, scriptRef, isCollateralReturn, isCoinbase } = fields;
     const own =
       ledger.traits === null
         ? [bytea(fields.address), flag(isCoinbase)]
         : [
             orNull(paymentCredential),
-            stakeAddress === null ? null : this.address(stakeAddress, undefined),
+            stakeAddress === null ? null : this.address(stakeAddress, () => undefined),
             orNull(inlineDatum === null ? datumHash : null),
             orNull(inlineDatum),
             orNull(scriptHash),
@@ -117,13 +117,14 @@ export class SqlRows {
     return [bytea(hash), bytea(bytes), String(height), this.id(txId), numberOrNull(index)];
   }
 
-  /** `key`: the hash that stands for an owner whose address cannot be written, or is longer than an index takes. */
-  private address(owner: Uint8Array, key: Uint8Array | undefined): string {
+  /** `keyOfOwner`: the hash that stands for an owner whose address cannot be written, or is longer than an index takes. */
+  private address(owner: Uint8Array, keyOfOwner: () => Uint8Array | undefined): string {
     const name = Buffer.from(owner.buffer, owner.byteOffset, owner.length).toString('latin1');
     const known = this.addresses.get(name);
     if (known !== undefined) return known;
     let text = this.network.dialect.addressText(owner);
     if (text === null || text.length > SQL_ADDRESS_CHARS_MAX) {
+      const key = keyOfOwner();
       assert(key !== undefined, 'an owner has a key');
       text = `hash:${toHex(key)}`;
     }

@@ -68,8 +68,8 @@ export function coinsOf({ inputs }: Entry, table: MempoolTable, answers: Answers
   });
 }
 
-function coinOf({ output: { raw, keys, height } }: Utxo): SpentCoin {
+function coinOf({ output: { raw, height } }: Utxo): SpentCoin {
   const { value, script } = describeOutput(raw);
   // A copy: what it was read in may hold many others.
-  return { value, script: script.slice(), key: hexOf(keys.address ?? scriptKey(script)), height };
+  return { value, script: script.slice(), key: hexOf(scriptKey(script)), height };
 }

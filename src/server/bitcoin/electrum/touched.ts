@@ -2,6 +2,7 @@
  * Which scripts the new blocks of a move touch: those whose subscribers may have
  * to be told.
  */
+import { describeOutput, scriptKey } from '../../../ledgers/bitcoin/index.ts';
 import type { ChainRow } from '../../../projections/chain.ts';
 import type { ChainMove } from '../../../query/chain-difference.ts';
 import type { Query } from '../../../query/query.ts';
@@ -25,6 +26,6 @@ export function touchedBy(query: Query, { blocks }: ChainMove, watched: number):
 function addTouched(query: Query, row: ChainRow, names: Set<string>): void {
   const { created, spent } = query.changes(row);
   for (const list of [created, spent]) {
-    for (const { output } of list) if (output.keys.address !== undefined) names.add(toHex(output.keys.address));
+    for (const { output } of list) names.add(toHex(scriptKey(describeOutput(output.raw).script)));
   }
 }

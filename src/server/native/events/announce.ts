@@ -154,6 +154,6 @@ class Announcer {
 
   private output(name: EventName, row: ChainRow, seen: number, utxo: Utxo): Announcement {
     const write = (): string => frame(name, this.positions.at(row, seen), this.renderer.utxo(utxo));
-    return new Announcement('utxo', new SubscribedKeys(utxo, this.told.network.ledger.traits), write);
+    return new Announcement('utxo', new SubscribedKeys(utxo, this.told.network.ledger), write);
   }
 }

@@ -2,7 +2,8 @@
  * What a reader of events asked for: which types, and for outputs which ones.
  * An output is told when it fits any of the filters; without filters, all are.
  */
-import { KEY_BYTES, type KeyKind, type OutputTraits } from '../../../ledgers/ledger.ts';
+import { KEY_BYTES, type KeyKind, type Ledger } from '../../../ledgers/ledger.ts';
+import { keyOf } from '../../../projections/packed.ts';
 import type { Dialect } from '../../../query/dialect.ts';
 import type { Utxo } from '../../../query/query.ts';
 import { isHex, toHex } from '../../../util/bytes.ts';
@@ -29,16 +30,16 @@ const NAME_BYTES_MAX = 32;
 /** The keys of an output in hex, worked out when first asked for. */
 export class SubscribedKeys {
   private readonly utxo: Utxo;
-  private readonly traits: OutputTraits | null;
+  private readonly ledger: Pick<Ledger, 'traits' | 'ownerKey'>;
   private units: readonly string[] | null = null;
 
-  constructor(utxo: Utxo, traits: OutputTraits | null) {
+  constructor(utxo: Utxo, ledger: Pick<Ledger, 'traits' | 'ownerKey'>) {
     this.utxo = utxo;
-    this.traits = traits;
+    this.ledger = ledger;
   }
 
   key(kind: KeyKind): string | undefined {
-    const key = this.utxo.output.keys[kind];
+    const key = keyOf(this.utxo.output, kind, this.ledger);
     return key === undefined ? undefined : toHex(key);
   }
 
@@ -50,7 +51,7 @@ export class SubscribedKeys {
 
   private readAssets(): readonly string[] {
     const { raw } = this.utxo.output;
-    const { traits } = this;
+    const { traits } = this.ledger;
     if (traits?.isPlain(raw, 0, raw.length) !== false) return [];
     const units: string[] = [];
     traits.assets(raw, 0, raw.length, (policy, name) => units.push(toHex(policy) + toHex(name)));

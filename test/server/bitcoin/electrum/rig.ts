@@ -69,7 +69,7 @@ export class ElectrumRig {
     this.store = forgedRig(network.ledger as Parameters<typeof forgedRig>[0], {
       keeps: history ? KEEP_ALL_BITCOIN : leaveOut(KEEP_ALL_BITCOIN, 'history'),
     });
-    this.reads = new EngineReads(this.store.engine, null);
+    this.reads = new EngineReads(this.store.engine, network.ledger);
     this.keeper = new MempoolKeeper(this.reads, this.mempool, (raw) => this.hand(raw));
     const { config } = loadConfig({});
     this.context = {

@@ -115,7 +115,7 @@ export class EsploraRig {
     this.engine = openMemory([...projections.flatMap(({ columns }) => columns), deltaColumn]);
     const windows = { pruneDepth, rollbackWindow: 2 * pruneDepth };
     this.fold = new Fold(this.engine, ledger, projections, { utxo: true, partial: false, selfContained: false, ...windows, fsync: false });
-    this.reads = new EngineReads(this.engine, ledger.traits);
+    this.reads = new EngineReads(this.engine, ledger);
     this.reads.onMove(() => this.query((query) => this.mempool.settle(query)));
     const { config } = loadConfig({});
     const { network, reads, mempool } = this;
