@@ -94,6 +94,7 @@ class Watcher {
     const reader = this.form === 'columns' ? await CopyReader.open(this.url) : await SqlCopy.open(this.url);
     try {
       while (!this.isStopped) {
+        await pause(20, {});
         const { told } = this;
         const found = await reader.check();
         const seq = typeof found === 'number' ? found : found.isComplete ? found.seq : 0;
@@ -102,7 +103,6 @@ class Watcher {
         assert.ok(seq >= this.seq && seq >= told, `change ${seq} after ${this.seq}, and ${told} was acknowledged`);
         this.seq = seq;
         this.moments++;
-        await pause(20, {});
       }
     } finally {
       await reader.close().catch(() => undefined);
