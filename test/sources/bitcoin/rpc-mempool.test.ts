@@ -200,6 +200,12 @@ describe('rpc mempool: handing in', () => {
       throw new FakeError(-26, 'insufficient fee, rejecting replacement');
     });
     await assert.rejects(feed.submit(txOf(5)), { code: 'TX_REFUSED', message: /insufficient fee, rejecting replacement/ });
+    for (const code of [-31, -32601]) {
+      node.answers.set('sendrawtransaction', () => {
+        throw new FakeError(code, 'not now');
+      });
+      await assert.rejects(feed.submit(txOf(5)), { code: 'PROTOCOL', message: /not now/ }, `${code} says nothing about the transaction`);
+    }
     node.answers.set('sendrawtransaction', () => 17);
     await assert.rejects(feed.submit(txOf(5)), { code: 'PROTOCOL' });
     await node.stop();

@@ -16,6 +16,12 @@ import type { RpcNode } from './node.ts';
 
 type Listener = (change: MempoolChange) => void;
 
+/**
+ * Codes with which a node judges a transaction: it cannot be read, its inputs are missing, a rule is against it, a block
+ * has it. With any other (an unknown method, no peers) it has said nothing about the transaction.
+ */
+const VERDICTS: ReadonlySet<number> = new Set([-22, -25, -26, -27]);
+
 /** Asking for the list may take this part of the time, not more: with a full mempool it has megabytes. */
 const SHARE_OF_TIME = 0.1;
 
@@ -54,7 +60,7 @@ export class RpcMempool implements MempoolFeed {
       this.nextLook = 0;
       return parseId(id);
     } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
+      if (!(error instanceof RpcError) || !VERDICTS.has(error.nodeCode)) throw error;
       const { nodeCode, nodeMessage } = error;
       throw new UnspentError('TX_REFUSED', `the node does not take the transaction: ${nodeMessage}`, { nodeCode, nodeMessage }, error);
     }
