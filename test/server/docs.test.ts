@@ -9,6 +9,7 @@ import { renderMarkdown } from '../../src/server/docs/markdown.ts';
 import { registerDocs } from '../../src/server/docs/route.ts';
 import { DocsSite } from '../../src/server/docs/site.ts';
 import { handleErrors } from '../../src/server/http/problem.ts';
+import { Served } from '../support/served.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What a reader's first search loads. */
@@ -41,6 +42,26 @@ describe('the documentation site', () => {
         if (hash !== '')
           assert.ok(pages.get(there)?.includes(`id="${decodeURIComponent(hash.slice(1))}"`), `${address} links to ${target}`);
       }
+    }
+  });
+
+  test('shows the tables of the SQL copy as a picture, which says in words what it shows', () => {
+    const page = pages.get('sql.html') ?? assert.fail('no such page');
+    assert.match(page, /<img src="images\/sql-tables.svg" alt="[^"]{100,}" loading="lazy">/);
+    assert.doesNotMatch(page, /language-mermaid/);
+  });
+
+  test('sends a drawing under the policy of everything else: what is in it may load and run nothing', async () => {
+    const served = await Served.open({ blocks: 1 });
+    try {
+      const { headers, body, statusCode } = await served.app.inject({ url: '/docs/images/sql-tables.svg', headers: { host: 'localhost' } });
+      assert.deepEqual([statusCode, headers['content-type']], [200, 'image/svg+xml']);
+      assert.match(String(headers['content-security-policy']), /^default-src 'self';/);
+      assert.deepEqual([headers['x-content-type-options'], headers['cross-origin-resource-policy']], ['nosniff', 'same-origin']);
+      assert.match(body, /^<svg [^>]*role="img"[^>]*>\n<title>/);
+      assert.doesNotMatch(body, /<script|<foreignObject| on[a-z]+=|href=/i);
+    } finally {
+      await served.close();
     }
   });
 
@@ -90,6 +111,7 @@ describe('the documentation site', () => {
     assert.equal((await app.inject('/docs/reference/api/')).body, pages.get('reference/api/index.html'));
     assert.match((await app.inject('/docs/docs.js')).body, /unspentDocs/);
     assert.equal((await app.inject('/docs/images/page-light.png')).headers['content-type'], 'image/png');
+    assert.equal((await app.inject('/docs/images/sql-tables.svg')).headers['content-type'], 'image/svg+xml');
     const index = await app.inject({ url: '/docs/search-index.js', headers: { 'accept-encoding': 'gzip, br' } });
     assert.equal(index.headers['content-encoding'], 'gzip');
     assert.ok(index.rawPayload.length < INDEX_BYTES_MAX, `the index of the search has ${index.rawPayload.length} bytes`);

@@ -23,6 +23,8 @@ export interface SiteFile {
 const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const PICTURES = 'docs/images';
+/** Of the pictures, by how their names end. */
+const PICTURE_TYPES: Readonly<Record<string, string>> = { '.png': 'image/png', '.svg': 'image/svg+xml' };
 /** Of the page with every route, and behind which other it is listed. */
 const ROUTES = 'api.html';
 const ROUTES_BEHIND = 'docs/reference/http.md';
@@ -42,7 +44,7 @@ export class DocsSite {
     const pages = this.sections.flatMap(({ files }) => files);
     this.addresses = new Map(pages.map((file) => [file, addressOf(file)]));
     this.files = new Map(pages.map((file) => [addressOf(file), file]));
-    this.pictures = readdirSync(join(ROOT, PICTURES)).filter((name) => extname(name) === '.png');
+    this.pictures = readdirSync(join(ROOT, PICTURES)).filter((name) => extname(name) in PICTURE_TYPES);
   }
 
   /** Every address of the site, relative to where it begins. */
@@ -69,7 +71,7 @@ export class DocsSite {
     if (address === 'docs.js') return { type: SCRIPT, body: searchScript() };
     if (address === 'search-index.js') return { type: SCRIPT, body: await this.searchIndex() };
     const picture = this.pictures.find((name) => address === `images/${name}`);
-    return picture === undefined ? null : { type: 'image/png', body: readFileSync(join(ROOT, PICTURES, picture)) };
+    return picture === undefined ? null : { type: PICTURE_TYPES[extname(picture)], body: readFileSync(join(ROOT, PICTURES, picture)) };
   }
 
   private async page(file: string, address: string): Promise<string> {
