@@ -18,6 +18,7 @@ import { showPastOverview } from './past-overview.ts';
 import { showRollbacks } from './rollback-views.ts';
 import { NAMES, search } from './search.ts';
 import { frame, type View } from './subject.ts';
+import { TIMED_VIEWS } from './travel-bar.ts';
 import { showTransaction } from './tx-view.ts';
 import { showWallet, showWallets } from './wallet-views.ts';
 
@@ -48,22 +49,6 @@ const LISTS: Readonly<Record<string, (value: string) => Promise<View>>> = {
 };
 
 const OF_NOW = 'This page is of the newest block: the store cannot tell it for an earlier one.';
-
-/** Pages that can be drawn as of an earlier block. */
-export const TIMED_VIEWS: ReadonlySet<string> = new Set([
-  'address',
-  'stake',
-  'credential',
-  'policy',
-  'asset',
-  'block',
-  'blocks',
-  'overview',
-  'output',
-  'tx',
-  'datum',
-  'script',
-]);
 
 /** Throws `Problem`. A page of now follows the chain; one that is always of now says so to whoever comes from the past. */
 export async function explore(kind: string, value: string): Promise<View> {

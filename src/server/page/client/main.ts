@@ -13,7 +13,7 @@ import type { Status } from './shapes.ts';
 import type { View } from './subject.ts';
 import { toggle } from './theme.ts';
 import { askToken } from './token.ts';
-import { TravelBar } from './travel-bar.ts';
+import { TIMED_VIEWS, TravelBar } from './travel-bar.ts';
 import { Watch } from './watch.ts';
 
 /** A view that comes sooner than this needs no word about its coming. */
@@ -62,8 +62,10 @@ async function navigate(): Promise<void> {
   }
   const waiting = setTimeout(() => mine === turn && replace(main, h('p', { class: 'loading', role: 'status' }, 'Looking …')), PATIENCE_MS);
   try {
+    // Of the page that was asked for first, nothing is known yet: what says that it is coming must not be moved when the bar comes.
+    if (mine === 1) bar.show(TIMED_VIEWS.has(kind), true);
     await watch.chainKnown;
-    const { explore, TIMED_VIEWS } = await import('./explorer.ts');
+    const { explore } = await import('./explorer.ts');
     bar.show(TIMED_VIEWS.has(kind));
     const view = await explore(kind, rest.join('/'));
     if (mine !== turn) {

@@ -11,6 +11,22 @@ import type { Block, Status } from './shapes.ts';
 /** While somebody moves it, the page is drawn this often at most. */
 const SETTLE_MS = 180;
 
+/** Pages that can be drawn as of an earlier block. */
+export const TIMED_VIEWS: ReadonlySet<string> = new Set([
+  'address',
+  'stake',
+  'credential',
+  'policy',
+  'asset',
+  'block',
+  'blocks',
+  'overview',
+  'output',
+  'tx',
+  'datum',
+  'script',
+]);
+
 export class TravelBar {
   readonly element: HTMLElement;
   private readonly slider = h('input', { type: 'range', id: 'travel-height', step: 1, 'aria-describedby': 'travel-time' });
@@ -87,7 +103,8 @@ export class TravelBar {
     const isNow = height >= this.last;
     say(this.place, count(height));
     const behind = this.last - height;
-    say(this.time, isNow ? 'the newest' : `${count(behind)} back`);
+    // Before it is known how far one can go, nothing is the newest.
+    say(this.time, this.last === 0 ? '' : isNow ? 'the newest' : `${count(behind)} back`);
     this.slider.setAttribute(
       'aria-valuetext',
       isNow ? `block ${count(height)}, the newest` : `block ${count(height)}, ${count(behind)} back`,
