@@ -45,10 +45,10 @@ describe('the documentation site', () => {
     }
   });
 
-  test('shows the tables of the SQL copy as a picture, which says in words what it shows', () => {
+  test('shows drawings as pictures, which say in words what they show, and never their source', () => {
     const page = pages.get('sql.html') ?? assert.fail('no such page');
     assert.match(page, /<img src="images\/sql-tables.svg" alt="[^"]{100,}" loading="lazy">/);
-    assert.doesNotMatch(page, /language-mermaid/);
+    for (const [address, html] of pages) assert.doesNotMatch(html, /language-mermaid/, `${address} shows the source of a drawing`);
   });
 
   test('sends a drawing under the policy of everything else: what is in it may load and run nothing', async () => {
