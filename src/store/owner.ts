@@ -5,21 +5,31 @@
  */
 import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { IDENTITY_FILE } from '../engine/directory.ts';
+import { IDENTITY_FILE, storeFailure } from '../engine/directory.ts';
 import { UnspentError } from '../util/errors.ts';
 
 const ROOT = 0;
 
-/** Of a store that is there. Throws STORE_OWNER. */
+/** Of a store that is there. Throws STORE_OWNER, IO, DISK_FULL. */
 export function checkOwner(data: string): void {
   if (process.geteuid?.() !== ROOT) return;
-  const owner = statSync(join(data, IDENTITY_FILE)).uid;
-  if (owner === ROOT || ownerOfNew(data) === owner) return;
+  const owner = foreignOwner(data);
+  if (owner === null) return;
   throw new UnspentError(
     'STORE_OWNER',
     `the store in ${data} belongs to user ${owner}, and files that root makes in it would be closed to that user`,
     { data, owner },
   );
+}
+
+/** Who cannot open what root makes in the store; null: nobody is kept out. */
+function foreignOwner(data: string): number | null {
+  try {
+    const owner = statSync(join(data, IDENTITY_FILE)).uid;
+    return owner === ROOT || ownerOfNew(data) === owner ? null : owner;
+  } catch (error) {
+    throw storeFailure(error, data);
+  }
 }
 
 /** Folders that a container or a virtual machine shares with its host may give whatever is made in them to one user. */

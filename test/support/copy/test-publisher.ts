@@ -6,6 +6,7 @@
 import pg from 'pg';
 import type { Engine } from '../../../src/engine/engine.ts';
 import type { Network } from '../../../src/families/family.ts';
+import { PUBLISHED_FORM } from '../../../src/publish/identity.ts';
 import { readHead } from '../../../src/state/head.ts';
 import type { Windows } from '../../../src/state/pruned.ts';
 
@@ -57,7 +58,7 @@ export class TestPublisher {
         published_at timestamptz, complete boolean not null);
       create table unspent.identity (one boolean primary key default true check (one), document text not null);`);
     const document = JSON.stringify({
-      form: 1,
+      form: PUBLISHED_FORM,
       network: network.name,
       family: network.family.name,
       parameters: network.parameters,
