@@ -21,9 +21,9 @@ import { keepsPlaces, PLACE, PLACE_BYTES, writePlace } from '../../projections/p
 import { DELTA } from '../../projections/projection.ts';
 import { SPENT, UNSPENT } from '../../projections/utxo.ts';
 import { isSelfContained } from '../../state/delta.ts';
-import { ByteReader, ByteWriter } from '../../util/byte-writer.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
+import { copyVarint, rewrittenDelta } from './rewritten-delta.ts';
 import type { UpgradeStep } from './steps.ts';
 
 const NOTHING = new Uint8Array(0);
@@ -83,35 +83,13 @@ function followsFrom(bytes: Uint8Array, at: number, { ownerKey }: Ledger): boole
   return equalBytes(key, bytes.subarray(stored, stored + KEY_BYTES));
 }
 
-/** See state/delta.ts for the format. */
 function packedDelta(bytes: Uint8Array, ledger: Ledger): Uint8Array {
-  const [r, w] = [new ByteReader(bytes, 'an undo record'), new ByteWriter()];
-  const copyVarint = (): number => {
-    const value = r.varint();
-    w.varint(value);
-    return value;
-  };
-  w.u8(r.u8());
-  copyVarint();
-  for (let txs = copyVarint(); txs > 0; txs--) {
-    w.u8(r.u8());
-    w.run(r.run(TXID_BYTES));
-    copyVarint();
-    copyVarint();
-  }
-  for (let spent = copyVarint(); spent > 0; spent--) {
-    w.run(r.run(OUTPOINT_BYTES));
-    copyVarint();
-    copyVarint();
-    const value = packed(r.run(r.varint()), 0, ledger);
-    w.varint(value.length);
-    w.run(value);
-  }
-  for (let undos = copyVarint(); undos > 0; undos--) {
-    const length = r.u8();
-    w.u8(length);
-    w.run(r.run(length));
-    w.run(r.run(copyVarint()));
-  }
-  return Uint8Array.from(w.view());
+  return rewrittenDelta(bytes, (from, to) => {
+    to.run(from.run(OUTPOINT_BYTES));
+    copyVarint(from, to);
+    copyVarint(from, to);
+    const value = packed(from.run(from.varint()), 0, ledger);
+    to.varint(value.length);
+    to.run(value);
+  });
 }

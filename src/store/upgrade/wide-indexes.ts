@@ -12,10 +12,10 @@ import type { Row } from '../../engine/engine.ts';
 import { INDEX_KINDS, indexColumn } from '../../projections/index/by-key.ts';
 import { DELTA } from '../../projections/projection.ts';
 import { SPENT, UNSPENT } from '../../projections/utxo.ts';
-import { ByteReader, ByteWriter } from '../../util/byte-writer.ts';
 import { concatBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import type { StoreIdentity } from '../identity.ts';
+import { rewrittenDelta } from './rewritten-delta.ts';
 import type { UpgradeStep } from './steps.ts';
 
 const TXID_BYTES = 32;
@@ -57,30 +57,8 @@ function spentRow([key, value]: Row): Row {
   return [widened(key, TXID_BYTES), concatBytes(value.subarray(0, TXID_BYTES), high, value.subarray(TXID_BYTES))];
 }
 
-/** See state/delta.ts for the format. */
 function widenedDelta(bytes: Uint8Array): Uint8Array {
-  const [r, w] = [new ByteReader(bytes, 'an undo record'), new ByteWriter()];
-  const copyVarint = (): number => {
-    const value = r.varint();
-    w.varint(value);
-    return value;
-  };
-  w.u8(r.u8());
-  copyVarint();
-  for (let txs = copyVarint(); txs > 0; txs--) {
-    w.u8(r.u8());
-    w.run(r.run(TXID_BYTES));
-    copyVarint();
-    copyVarint();
-  }
-  for (let spent = copyVarint(); spent > 0; spent--) w.run(widened(r.run(OLD_OUTPOINT), TXID_BYTES));
-  for (let undos = copyVarint(); undos > 0; undos--) {
-    const length = r.u8();
-    w.u8(length);
-    w.run(r.run(length));
-    w.run(r.run(copyVarint()));
-  }
-  return Uint8Array.from(w.view());
+  return rewrittenDelta(bytes, (from, to) => to.run(widened(from.run(OLD_OUTPOINT), TXID_BYTES)));
 }
 
 function unsupported(why: string): UnspentError {
