@@ -3,7 +3,8 @@
  * sockets with as little work per request as possible, so that what is measured
  * is the server. Reads one order, a line of JSON, and prints a line of JSON.
  *
- *   closed  `connections` sockets, each asks again as soon as it was answered
+ *   closed  `connections` sockets, each asks again as soon as it was answered;
+ *           `once`: until each path was asked, if that is before the time is over
  *   rate    `perSecond` requests a second, each due at its own time: a late answer
  *           counts from when it was due, so that a stalled server cannot hide.
  *           Counts from a second line on standard input until that ends
@@ -15,7 +16,7 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
 export type Order =
-  | { readonly kind: 'closed'; readonly connections: number; readonly seconds: number }
+  | { readonly kind: 'closed'; readonly connections: number; readonly seconds: number; readonly once?: boolean }
   | { readonly kind: 'rate'; readonly connections: number; readonly perSecond: number }
   | { readonly kind: 'stream'; readonly clients: number; readonly requests?: number };
 
@@ -103,12 +104,15 @@ class Tally {
   }
 }
 
-async function closed({ port, paths }: Load, connections: number, seconds: number, tally: Tally): Promise<void> {
+type Closed = Extract<Order, { readonly kind: 'closed' }>;
+
+async function closed({ port, paths }: Load, { connections, seconds, once = false }: Closed, tally: Tally): Promise<void> {
+  const most = once ? paths.length : Number.POSITIVE_INFINITY;
   const end = performance.now() + 1000 * seconds;
   let next = 0;
   const work = async (): Promise<void> => {
     const line = new Line(port);
-    while (performance.now() < end) {
+    while (next < most && performance.now() < end) {
       const started = performance.now();
       await line.ask(paths[next++ % paths.length]);
       tally.times.push(performance.now() - started);
@@ -184,7 +188,7 @@ if (process.argv[1] === import.meta.filename) {
   const { order } = load;
   const tally = new Tally();
   const started = performance.now();
-  if (order.kind === 'closed') await closed(load, order.connections, order.seconds, tally);
+  if (order.kind === 'closed') await closed(load, order, tally);
   else if (order.kind === 'rate') await rate(load, order.connections, order.perSecond, tally);
   else await streams(load, order.clients, order.requests ?? order.clients, tally);
   console.log(JSON.stringify(tally.result((performance.now() - started) / 1000)));

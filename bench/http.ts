@@ -3,14 +3,15 @@
  *
  *   point     reads of one output, each of another one, requests a second, to a
  *             bare fastify route that returns the same bytes; rounds alternate.
- *             And of a thousand outputs over and over, while no block comes
+ *             And of a thousand outputs over and over, while no block comes.
+ *             With each, microseconds of processor time a request
  *   pages     page 1,000 of a large address against the first ones
  *   syncing   a fixed rate of mixed requests while the preview chain is synced at
  *             full speed: p99, and the speed the sync keeps of its own
  *   streams   eight clients at once read an answer of 176,000 rows: errors, rows a
  *             second, and how much memory grew
  *
- * Options: --rounds=5 --seconds=4, --at-rest for the first and the last only
+ * Options: --rounds=5 --seconds=4, --at-rest for all but the third, --points for the first only
  */
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -20,8 +21,8 @@ import { serve } from '../src/server/serve.ts';
 import { type OpenStore, openStore } from '../src/store/store.ts';
 import { toHex } from '../src/util/bytes.ts';
 import { load, startLoad } from './http-client.ts';
-import type { LoadResult, Order } from './http-load.ts';
-import { type BenchOptions, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
+import type { Load, LoadResult, Order } from './http-load.ts';
+import { type BenchOptions, option, ownProcessorSeconds, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
 import { OUTPUTS_PER_TX, SyntheticChain } from './synthetic.ts';
 
 const STREAM_ROWS = 176_000;
@@ -29,7 +30,6 @@ const STREAM_CLIENTS = 8;
 /** One output in three goes to the one large address. */
 const HOT = 3;
 const BLOCK = { txs: 400, spends: 0 };
-/** More than are asked for: no read is answered from what was answered before. */
 const POINT_READS = 300_000;
 const LEAD_MS = 1500;
 
@@ -37,7 +37,10 @@ export async function run(options: BenchOptions): Promise<void> {
   const rounds = option(options.args, 'rounds', 5);
   const seconds = option(options.args, 'seconds', 4);
   const large = await atRest(options, rounds, seconds);
-  if (options.args.includes('--at-rest')) return;
+  if (options.args.includes('--at-rest') || options.args.includes('--points')) {
+    if (options.json) console.log(JSON.stringify({ ...large, rounds }));
+    return;
+  }
   const syncing = [];
   for (const perSecond of [1000, 2000]) {
     syncing.push(await whileSyncing(perSecond, rounds));
@@ -59,8 +62,10 @@ async function atRest(options: BenchOptions, rounds: number, seconds: number): P
     if (!options.json)
       say(
         options,
-        `point      ${point.perSecond}/s, asked again ${point.repeated.perSecond}/s, bare ${point.bare}/s: ${point.ratio}, ${point.repeated.ratio}`,
+        `point      ${point.perSecond}/s, asked again ${point.repeated.perSecond}/s, bare ${point.bare}/s: ${point.ratio}, ${point.repeated.ratio}` +
+          `; CPU ${point.cpuUs}, ${point.repeated.cpuUs}, ${point.bareCpuUs} us`,
       );
+    if (options.args.includes('--points')) return { point };
     const pages = await paging(port, `/api/v1/addresses/${address}/utxos`);
     if (!options.json) say(options, `pages      51 to 100 ${pages.firstMs} ms each, 951 to 1,000 ${pages.lateMs} ms: ${pages.ratio}`);
     const streams = await streaming(port, `/api/v1/addresses/${address}/utxos?limit=all`);
@@ -92,27 +97,47 @@ async function pointReads(port: number, paths: readonly string[], rounds: number
   const answer = await fetch(`http://127.0.0.1:${port}${paths[0]}`);
   const bare = new Worker(new URL('./http-bare.ts', import.meta.url), { workerData: { body: await answer.text() } });
   const [barePort] = (await once(bare, 'message')) as [number];
-  const order: Order = { kind: 'closed', connections: 16, seconds };
-  const speeds: Record<'bare' | 'ours', number[]> = { bare: [], ours: [] };
-  let p99 = 0;
+  const speeds: Record<'bare' | 'ours', Measured[]> = { bare: [], ours: [] };
+  const share = Math.floor(paths.length / rounds);
+  const again: Order = { kind: 'closed', connections: 16, seconds };
   for (let i = 0; i < rounds; i++) {
-    const floor = await load({ port: barePort, paths: paths.slice(0, 1000), order });
-    const share = Math.floor(paths.length / rounds);
-    const ours = await load({ port, paths: paths.slice(i * share, (i + 1) * share), order });
-    speeds.bare.push(floor.requests / floor.seconds);
-    speeds.ours.push(ours.requests / ours.seconds);
-    p99 = ours.p99;
+    speeds.bare.push(await measured({ port: barePort, paths: paths.slice(0, 1000), order: again }));
+    // It ends when all were asked, so that no read is answered from what was answered before.
+    speeds.ours.push(await measured({ port, paths: paths.slice(i * share, (i + 1) * share), order: { ...again, once: true } }));
   }
-  const again = await load({ port, paths: paths.slice(0, 1000), order });
+  const repeated = await measured({ port, paths: paths.slice(0, 1000), order: again });
   await bare.terminate();
-  const [floor, ours, repeated] = [Math.max(...speeds.bare), Math.max(...speeds.ours), again.requests / again.seconds];
+  const [floor, ours] = [fastest(speeds.bare), fastest(speeds.ours)];
   return {
-    perSecond: Math.round(ours),
-    bare: Math.round(floor),
-    ratio: round(ours / floor, 2),
-    p99,
-    repeated: { perSecond: Math.round(repeated), ratio: round(repeated / floor, 2) },
+    perSecond: Math.round(ours.perSecond),
+    cpuUs: ours.cpuUs,
+    bare: Math.round(floor.perSecond),
+    bareCpuUs: floor.cpuUs,
+    ratio: round(ours.perSecond / floor.perSecond, 2),
+    p99: ours.p99,
+    repeated: {
+      perSecond: Math.round(repeated.perSecond),
+      cpuUs: repeated.cpuUs,
+      ratio: round(repeated.perSecond / floor.perSecond, 2),
+    },
   };
+}
+
+interface Measured {
+  readonly perSecond: number;
+  /** Microseconds of processor time of this process, where the server is, for a request. */
+  readonly cpuUs: number;
+  readonly p99: number;
+}
+
+async function measured(what: Load): Promise<Measured> {
+  const before = ownProcessorSeconds();
+  const { requests, seconds, p99 } = await load(what);
+  return { perSecond: requests / seconds, cpuUs: round((1e6 * (ownProcessorSeconds() - before)) / requests, 1), p99 };
+}
+
+function fastest(rounds: readonly Measured[]): Measured {
+  return rounds.reduce((best, each) => (each.perSecond > best.perSecond ? each : best));
 }
 
 /** A thousand pages by their cursors; the medians of an early and of the last fifty. */

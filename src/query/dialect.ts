@@ -5,6 +5,7 @@
  */
 import type { KeyKind } from '../ledgers/ledger.ts';
 import type { ChainRow } from '../projections/chain.ts';
+import { toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { BlockJson, PlacelessUtxoJson, TransactionJson } from './json.ts';
 import type { Query } from './query.ts';
@@ -117,5 +118,5 @@ export function bufferOf(bytes: Uint8Array): Buffer {
 }
 
 export function hexOf(bytes: Uint8Array): string {
-  return bufferOf(bytes).toString('hex');
+  return toHex(bytes);
 }

@@ -96,11 +96,20 @@ export class Query implements PresentQuery {
 
   /** An output, unspent or spent; null when the store has never seen it or has forgotten it. */
   outpoint(txId: Uint8Array, index: number): Utxo | null {
+    const [stored] = this.storedUnspent([outpointKey(txId, index)]);
+    return this.outpointStored(txId, index, stored);
+  }
+
+  /** Rows of the unspent set as they stand there, by their outpoint keys, for `outpointStored`; undefined: not unspent. */
+  storedUnspent(keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
     this.columns.needUnspent();
-    const key = outpointKey(txId, index);
-    const unspent = this.snapshot.get(UNSPENT, key);
-    if (unspent !== undefined) return { txId, index, output: readStored(unspent), spent: null };
-    const [spent] = new SpentRows(this.snapshot).many([key]);
+    return this.snapshot.getMany(UNSPENT, keys);
+  }
+
+  /** The output whose row of the unspent set this is; undefined: it has none. */
+  outpointStored(txId: Uint8Array, index: number, stored: Uint8Array | undefined): Utxo | null {
+    if (stored !== undefined) return { txId, index, output: readStored(stored), spent: null };
+    const [spent] = new SpentRows(this.snapshot).many([outpointKey(txId, index)]);
     return spent === undefined ? null : { txId, index, output: spent.output, spent };
   }
 

@@ -296,9 +296,15 @@ export const LIVE_UPDATE_MS_MAX = 1000;
 export const LIVE_ROLLBACKS_MAX = 20;
 export const LIVE_TIMINGS_MAX = 1000;
 
+/** Outputs that are looked up in one call for the requests of one turn: a tenth of a slice. */
+export const TURN_LOOKUPS_MAX = 64;
+
 /** Characters of one answer that is cached until the store moves, and of all of them together. */
 export const CACHED_RESPONSE_CHARS_MAX = 64 * 1024;
 export const RESPONSE_CACHE_CHARS_MAX = 8 * 1024 * 1024;
+/** Characters of an answer that is cached only when it is asked for again, and how many URLs are remembered for that. */
+export const SHORT_RESPONSE_CHARS = 4096;
+export const RESPONSE_NAMES_REMEMBERED = 16_384;
 
 /** Transactions and bytes of a mempool that a reader keeps: a third of what nodes hold, since unpacked it takes thrice as much. */
 export const MEMPOOL_TXS_MAX = 300_000;

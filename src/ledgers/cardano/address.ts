@@ -86,7 +86,11 @@ export function readAddress(bytes: Uint8Array): Address {
  * its attributes can: beyond BASE58_BYTES_MAX it is written as hex too, which `parseAddress` reads back.
  */
 export function formatAddress(bytes: Uint8Array): string {
-  const address = readAddress(bytes);
+  return addressText(bytes, readAddress(bytes));
+}
+
+/** The same, of what was read of these bytes. */
+export function addressText(bytes: Uint8Array, address: Address): string {
   if (address.kind === 'unknown' || (address.kind === 'byron' && bytes.length > BASE58_BYTES_MAX)) return toHex(bytes);
   if (address.kind === 'byron') return base58.encode(bytes);
   return encodeBech32(prefixOf(address), bytes);

@@ -31,7 +31,7 @@ import type { Utxo } from '../utxo.ts';
 
 export const BITCOIN_UNIT = 'satoshi';
 /** Owners remembered at most: a few hundred bytes each. */
-const OWNERS_MAX = 4096;
+const OWNERS_MAX = 512;
 const SCRIPT_HASH_BYTES = 32;
 
 type Owner = Pick<UtxoJson, 'owner_addr' | 'script' | 'script_type'>;

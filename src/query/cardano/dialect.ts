@@ -5,6 +5,7 @@
 
 import { blake2b224, blake2b256 } from '../../crypto/hash.ts';
 import {
+  addressText,
   type CardanoNetwork,
   describeWholeTx,
   eraName,
@@ -28,8 +29,8 @@ import { describeStored } from './describe-stored.ts';
 import { transactionJson } from './transaction-json.ts';
 
 const HASH_BYTES = 32;
-/** Owners remembered at most: a few hundred bytes each. */
-const OWNERS_MAX = 4096;
+/** Owners remembered at most. Rows of one list have the same ones; more of them only outlive young collections where each read is of another owner. */
+const OWNERS_MAX = 512;
 export const CARDANO_CURRENCY = { unit: 'lovelace', name: 'ada', decimals: 6, field: 'lovelace_amount' } as const;
 
 type Owner = Pick<UtxoJson, 'owner_addr' | 'owner_stake_addr' | 'owner_payment_credential' | 'owner_stake_credential'>;
@@ -109,10 +110,11 @@ export class OwnerTexts {
 }
 
 function renderOwner(address: Uint8Array): Owner {
-  const { payment, stake } = readAddress(address);
-  const stakeAddress = stakeAddressOf(address);
+  const read = readAddress(address);
+  const { payment, stake } = read;
+  const stakeAddress = stakeAddressOf(read);
   return {
-    owner_addr: formatAddress(address),
+    owner_addr: addressText(address, read),
     ...(stakeAddress === null ? {} : { owner_stake_addr: formatAddress(stakeAddress) }),
     ...(payment === null ? {} : { owner_payment_credential: hexOf(payment.hash) }),
     ...(stake === null ? {} : { owner_stake_credential: hexOf(stake.hash) }),

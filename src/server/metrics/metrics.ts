@@ -17,12 +17,11 @@ import type { LiveStatus, LiveTiming } from '../thread/live.ts';
 import { copyMetrics } from './copy-metrics.ts';
 import { lagBlocks, unhealthyBecause, unreadyBecause } from './health.ts';
 import { publishMetrics } from './publish-metrics.ts';
+import { RequestTimes } from './request-times.ts';
 import { txsMetrics } from './txs-metrics.ts';
 
 /** From a commit at the tip (a millisecond) to a rollback of a whole window. */
 const STATE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** From a point read (a tenth of a millisecond) to a large stream. */
-const HTTP_BUCKETS = [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 
 /** Sums of the following side, by what they are called here. */
 const SUMS = {
@@ -95,7 +94,7 @@ export class Metrics {
   private readonly gauges = new Map<GaugeName, Gauge>();
   private readonly timings: Readonly<Record<LiveTiming['what'], Histogram>>;
   private readonly rollbacks: Counter;
-  private readonly requests: Histogram<'method' | 'route' | 'status'>;
+  private readonly requests: RequestTimes;
   private readonly pruned: Gauge<'what'>;
   private readonly fills: Gauge<'projection'>;
   private readonly mmrRoot: Gauge<'root'>;
@@ -127,13 +126,8 @@ export class Metrics {
       fill: timing('fill', 'One step of filling an index that was switched on later.'),
     };
     this.rollbacks = new Counter({ name: 'unspent_rollbacks_total', help: 'Rollbacks, however deep.', registers });
-    this.requests = new Histogram({
-      name: 'unspent_http_request_seconds',
-      help: 'From a request to the end of its answer; streams of events are not counted.',
-      labelNames: ['method', 'route', 'status'] as const,
-      buckets: HTTP_BUCKETS,
-      registers,
-    });
+    const requestsHelp = 'From a request to the end of its answer; streams of events are not counted.';
+    this.requests = new RequestTimes('unspent_http_request_seconds', requestsHelp, registers);
     this.pruned = new Gauge({
       name: 'unspent_pruned_height',
       help: 'Height up to which they are forgotten.',
@@ -171,7 +165,7 @@ export class Metrics {
   }
 
   answered(method: string, route: string, status: number, seconds: number): void {
-    this.requests.observe({ method, route, status: String(status) }, seconds);
+    this.requests.answered(method, route, status, seconds);
   }
 
   /** In the format of Prometheus, as of now. */

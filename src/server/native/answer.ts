@@ -127,9 +127,9 @@ export class NativeAnswers {
     const asked = pointContextAt(newest, (request.query as ReadQuery).at);
     const etag = asked.etags[form];
     const isPost = request.method === 'POST';
-    const name = `${form} ${request.raw.url}`;
+    const { url = '' } = request.raw;
     const fresh = !isPost && isKnownTo(request, etag);
-    const cached = fresh || isPost ? undefined : this.#cache.get(name, reply);
+    const cached = fresh || isPost ? undefined : this.#cache.get(form, url, reply);
     const isMade = fresh || cached !== undefined;
     const steps = isMade || asked.present ? null : asked.query.pastSteps(asked.point, partsOf?.(asked.query));
     if (asked !== newest) nameBlock(reply, asked.headers);
@@ -144,7 +144,8 @@ export class NativeAnswers {
     if (isPost) return body;
     const cache = <B extends ResponseBody>(made: B): B => {
       // If the store moved while the body was made, the cache was cleared and is of another block.
-      if (isWhole(made) && this.#newest === newest) this.#cache.set(name, made, reply);
+      const isCheap = steps === null && !request.task.isLong;
+      if (isWhole(made) && this.#newest === newest) this.#cache.set(form, url, made, reply, isCheap);
       return made;
     };
     return body instanceof Promise ? body.then(cache) : cache(body);

@@ -88,6 +88,15 @@ export class Task {
     this.workload.queue({ task: this, bounded: false, run: once, drop });
   }
 
+  /** One step at the end of this round, with those of other tasks that came in it. `drop`: it will not be run, because its client is gone. */
+  gather(run: () => void, drop: (error: UnspentError) => void): void {
+    const once = (): boolean => {
+      run();
+      return true;
+    };
+    this.workload.gather({ task: this, bounded: false, run: once, drop });
+  }
+
   /** So many more bytes of its answer are in memory. Throws BUSY when all answers together hold too much. */
   hold(bytes: number): void {
     const { refusal } = this.workload;

@@ -33,6 +33,8 @@ export class Workload {
   /** Steps of tasks that have not used up their first slice. */
   private readonly short: TaskStep[] = [];
   private readonly long: TaskStep[] = [];
+  /** Steps that came in this round and are run together at its end. */
+  private readonly gathered: TaskStep[] = [];
   /** Tasks that are long and not done. */
   private readonly longTasks = new Set<Task>();
   private answerBytes = 0;
@@ -67,7 +69,7 @@ export class Workload {
 
   /** Steps that wait for their turn. */
   get waiting(): number {
-    return this.short.length + this.long.length;
+    return this.gathered.length + this.short.length + this.long.length;
   }
 
   get bytes(): number {
@@ -116,6 +118,12 @@ export class Workload {
     this.schedule();
   }
 
+  /** It is run at the end of this round, before all that waits for its turn, and nothing that comes until then waits for it. */
+  gather(step: TaskStep): void {
+    this.gathered.push(step);
+    this.schedule();
+  }
+
   private admits({ task, bounded }: TaskStep): boolean {
     if (!bounded || this.longTasks.has(task)) return true;
     if (this.longTasks.size >= this.limits.longTasksMax) return false;
@@ -127,6 +135,7 @@ export class Workload {
     this.round ??= setImmediate(() => {
       this.round = null;
       this.rounds++;
+      this.runQueued(this.gathered);
       this.runQueued(this.short);
       this.runQueued(this.long);
       this.spentMs = 0;

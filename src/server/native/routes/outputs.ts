@@ -3,10 +3,12 @@
  * ones too, as long as the store remembers them, with who spent them.
  */
 import Type from 'typebox';
+import type { Utxo } from '../../../query/utxo.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { HTTP_BODY_BYTES_MAX, HTTP_OUTPOINT_BYTES_MAX } from '../../../util/limits.ts';
-import { joinRows } from '../../http/rows.ts';
+import { type EncodedRow, joinRows } from '../../http/rows.ts';
 import { makeRows } from '../../http/slices.ts';
+import { TurnLookups } from '../../http/turn-lookups.ts';
 import type { App } from '../../http/typed.ts';
 import type { NativeAnswers } from '../answer.ts';
 import { encoderOf, NOTHING } from '../encode.ts';
@@ -15,7 +17,10 @@ import { described, ONLY_READS } from '../openapi.ts';
 import { outpointsBody, PATH, RowQuery, ref } from '../schemas.ts';
 
 export function registerOutputs(app: App, answers: NativeAnswers): void {
-  const { dialect } = answers.context.network;
+  const { context } = answers;
+  const { dialect } = context.network;
+  // Of a published copy, a read is run again when its rows have come: it must be over when it returns.
+  const lookups = context.copy === undefined ? new TurnLookups() : null;
   const oneSchema = {
     ...described('Outputs', 'An output, unspent or spent', { rows: ref('Utxo') }),
     params: Type.Object({ tx: PATH.tx, index: PATH.index }),
@@ -25,9 +30,12 @@ export function registerOutputs(app: App, answers: NativeAnswers): void {
     const { tx, index } = request.params;
     const txId = dialect.parseId(tx);
     answers.giveRows(request, reply, (read) => {
-      const found = read.view.outpoint(txId, index);
-      if (found === null) throw notFound(`no output ${tx}#${index} (it never was, or was spent and forgotten)`);
-      return encoderOf(read)(found);
+      const give = (found: Utxo | null): EncodedRow => {
+        if (found === null) throw notFound(`no output ${tx}#${index} (it never was, or was spent and forgotten)`);
+        return encoderOf(read)(found);
+      };
+      const isPlain = lookups !== null && read.view === read.query;
+      return isPlain ? lookups.outpoint(read.query, read.task, txId, index, give) : give(read.view.outpoint(txId, index));
     });
   });
 
@@ -37,10 +45,10 @@ export function registerOutputs(app: App, answers: NativeAnswers): void {
       description: 'In the order asked for; null stands for one that is not known.',
     }),
     ...ONLY_READS,
-    body: outpointsBody(answers.context.config.server.rowsMax),
+    body: outpointsBody(context.config.server.rowsMax),
     querystring: RowQuery,
   };
-  const bodyLimit = Math.max(HTTP_BODY_BYTES_MAX, HTTP_OUTPOINT_BYTES_MAX * answers.context.config.server.rowsMax);
+  const bodyLimit = Math.max(HTTP_BODY_BYTES_MAX, HTTP_OUTPOINT_BYTES_MAX * context.config.server.rowsMax);
   app.post('/utxos', { schema: batchSchema, bodyLimit }, (request, reply) => {
     const outpoints = request.body.map((text) => outpointOf(text, dialect));
     answers.giveRows(request, reply, (read) => {
