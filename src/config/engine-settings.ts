@@ -23,12 +23,19 @@ export const ENGINE_SETTINGS = {
     max: ENGINE_BYTES_MAX,
     doc: 'Memory for writes not yet sorted onto the disk, over all columns. SQLite: size of the log, on disk, at which it is moved into the tables.',
   },
+  'engine.memoryBytes': {
+    type: 'bytes',
+    default: 0,
+    min: 0,
+    max: ENGINE_BYTES_MAX,
+    doc: 'RocksDB: its memory in all. What one and a half times `engine.memtableBytes` leave of it is for blocks read from the disk. 0: a quarter of the memory of the machine, 1 GB at most.',
+  },
   'engine.cacheBytes': {
     type: 'bytes',
-    default: 160 * MB,
-    min: MB,
+    default: 0,
+    min: 0,
     max: ENGINE_BYTES_MAX,
-    doc: 'Memory for blocks read from the disk, over all columns. SQLite: of the writer; each reader has a sixteenth of it beside that.',
+    doc: 'Memory for blocks read from the disk, over all columns. 0: RocksDB has what `engine.memoryBytes` leaves for them, SQLite 160 MB. SQLite: of the writer; each reader has a sixteenth of it beside that.',
   },
   'engine.writerThread': {
     type: 'oneOf',

@@ -24,6 +24,14 @@ export interface EngineOptions extends RocksOptions, SqliteOptions {
   readonly kind?: 'auto' | DatabaseKind;
 }
 
+/** Of the settings: a cache of 0 bytes is one that the engine fits into its memory. */
+export function engineOptions<S extends { readonly cacheBytes: number }>({
+  cacheBytes,
+  ...settings
+}: S): Omit<S, 'cacheBytes'> & { readonly cacheBytes?: number } {
+  return cacheBytes === 0 ? settings : { ...settings, cacheBytes };
+}
+
 /** What another thread needs to read the same store; it can be sent there. */
 export type EngineHandle = RocksModule.RocksHandle | SqliteHandle;
 

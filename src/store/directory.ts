@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/schema.ts';
 import { databaseDirectory, removeStore, STORE_ENTRIES, writeIdentity } from '../engine/directory.ts';
 import type { Engine, EngineFactory } from '../engine/engine.ts';
-import { type OwnedEngine, openEngineIn } from '../engine/open.ts';
+import { engineOptions, type OwnedEngine, openEngineIn } from '../engine/open.ts';
 import type { Network } from '../families/family.ts';
 import { openNetwork } from '../families/networks.ts';
 import type { ProjectionTable } from '../projections/registry.ts';
@@ -32,7 +32,7 @@ export async function openEngine(
     mkdirSync(databaseDirectory(data), { recursive: true });
     return own.open(databaseDirectory(data), columns);
   }
-  return openEngineIn(databaseDirectory(data), columns, { ...engine, createIfMissing: true, retired, existing });
+  return openEngineIn(databaseDirectory(data), columns, { ...engineOptions(engine), createIfMissing: true, retired, existing });
 }
 
 /** A plan of the store that is there, or of one to be made; `identity` null: of one to be made. */

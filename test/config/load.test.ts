@@ -141,7 +141,7 @@ test('a bad value names key, origin and what is allowed', () => {
   refused({ flags: { set: ['utxo.enabled=maybe'] } }, 'utxo.enabled', '--set utxo.enabled', 'true or false', '"maybe"');
   refused({ env: { UNSPENT_UTXO_STORE: 'sql' } }, 'utxo.store', 'UNSPENT_UTXO_STORE', 'expected one of classic, mmr');
   refused({ env: { UNSPENT_STATUS_REFRESH_SECONDS: '1e3' } }, 'an integer from 1 to 3600');
-  refused({ env: { UNSPENT_ENGINE_CACHE_BYTES: '12 parsecs' } }, 'a size from 1MB to 4GB');
+  refused({ env: { UNSPENT_ENGINE_MEMTABLE_BYTES: '12 parsecs' } }, 'a size from 1MB to 4GB');
   refused({ flags: { data: '' } }, 'data', 'not empty');
   const bad: readonly [string, ...string[]][] = [
     ['[utxo]\npruneDepth = "100"', ':2', 'an integer', '"100"'],

@@ -2,6 +2,7 @@
  * Every RocksDB setting we make, with its reason, and how the two memory
  * budgets are split over the columns. Measured: docs/internals/speed.md.
  */
+import { totalmem } from 'node:os';
 import { assert } from '../../util/errors.ts';
 import type { ColumnSpec } from '../engine.ts';
 import type { NativeColumnOptions, NativeOpenOptions } from './binding.ts';
@@ -21,7 +22,12 @@ export interface RocksOptions {
   readonly existing?: readonly string[];
   /** Memtable budget over all columns, split by weight. RocksDB may hold half as much again while flushes lag. */
   readonly memtableBytes?: number;
-  /** Block cache over all columns; it holds the index and filter blocks too, so it bounds what reading costs in memory. */
+  /** Of memtables and block cache together. 0: a quarter of the machine's, 1 GB at most. Default: no bound, but those of its parts. */
+  readonly memoryBytes?: number;
+  /**
+   * Block cache over all columns; it holds the index and filter blocks too, so it bounds what reading costs in memory.
+   * Default: what memtables leave of `memoryBytes`.
+   */
   readonly cacheBytes?: number;
   /** Zstd dictionaries for the deep levels. Without, they are plain zstd: the binding cannot turn that off. */
   readonly compression?: boolean;
@@ -35,8 +41,12 @@ const MEMTABLE_BYTES = 96 * MIB;
 /** A column that receives almost nothing still needs room to merge two memtables a flush. */
 const COLUMN_MEMTABLE_BYTES_MIN = MIB;
 
-/** Three fifths of it are the unspent column's: its index and filter blocks at 20 million outputs, and the hot data. */
+/** Where nobody says how much memory there is. Three fifths of it are the unspent column's. */
 const CACHE_BYTES = 160 * MIB;
+const MEMORY_BYTES_MAX = 1_000_000_000;
+const MEMORY_SHARE = 1 / 4;
+/** RocksDB may hold that much of the memtable budget while flushes lag. */
+const MEMTABLES_AT_MOST = 1.5;
 
 const COLUMN_CACHE_BYTES_MIN = MIB;
 
@@ -85,7 +95,7 @@ export function nativeNames(columns: readonly ColumnSpec[], names: readonly stri
 
 export function nativeOptions(columns: readonly ColumnSpec[], options: RocksOptions): NativeOpenOptions {
   const memtables = shares(columns, options.memtableBytes ?? MEMTABLE_BYTES, (column) => column.weight);
-  const caches = shares(columns, options.cacheBytes ?? CACHE_BYTES, (column) => column.weight * CACHE_SHARE[column.access]);
+  const caches = shares(columns, cacheBudget(options), (column) => column.weight * CACHE_SHARE[column.access]);
   const compression = options.compression ?? COMPRESSION;
   const idle = { ...COLUMN, memtableMemoryBudget: COLUMN_MEMTABLE_BYTES_MIN, cacheSize: COLUMN_CACHE_BYTES_MIN, compression };
   // RocksDB has its first column whether we use it or not.
@@ -102,6 +112,23 @@ export function nativeOptions(columns: readonly ColumnSpec[], options: RocksOpti
     };
   }
   return { ...DATABASE, createIfMissing: options.createIfMissing, columns: natives };
+}
+
+/** Of all columns together. */
+export function cacheBudget(
+  { cacheBytes, memoryBytes, memtableBytes = MEMTABLE_BYTES }: Omit<RocksOptions, 'createIfMissing'>,
+  machineBytes = memoryOfMachine(),
+): number {
+  if (cacheBytes !== undefined) return cacheBytes;
+  if (memoryBytes === undefined) return CACHE_BYTES;
+  const all = memoryBytes === 0 ? Math.min(MEMORY_BYTES_MAX, MEMORY_SHARE * machineBytes) : memoryBytes;
+  return Math.max(0, Math.floor(all - MEMTABLES_AT_MOST * memtableBytes));
+}
+
+/** As far as this process may have it. */
+function memoryOfMachine(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
 /** RocksDB accepts a misspelt name and ignores it: a test reads it back from the OPTIONS file. */
