@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { Random } from '../../src/chains/random.ts';
 import { blake2b256 } from '../../src/crypto/hash.ts';
 import { bitsOf, csmt, MemoryNodes, NodeOverlay, type NodeReader, writeAll } from '../../src/proofs/index.ts';
+import { branchPath } from '../../src/proofs/radix/record.ts';
 import { UpperRecords } from '../../src/proofs/radix/upper.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { TEST_SEED } from '../support/harness.ts';
@@ -36,13 +37,15 @@ function take(live: Set<number>, changes: readonly csmt.Change[]): void {
   }
 }
 
-/** Counts what is asked of the store itself. */
-function counted(nodes: MemoryNodes): NodeReader & { asked: number } {
+/** Counts what is asked of the store itself, and the keys of it that branch within so many bits. */
+function counted(nodes: MemoryNodes, bits = 0): NodeReader & { asked: number; above: number } {
   const reader = {
     asked: 0,
+    above: 0,
     get: (key: Uint8Array) => nodes.get(key),
     getMany(keys: readonly Uint8Array[]) {
       reader.asked += keys.length;
+      reader.above += keys.filter((key) => branchPath(key).length < bits).length;
       return nodes.getMany(keys);
     },
   };
@@ -100,5 +103,29 @@ describe('the upper levels in memory', () => {
     }
     // A thousand keys branch below sixteen bits a few times at most.
     assert.ok(asked < 60, `${asked} records read in twenty steps`);
+  });
+
+  it('are nineteen where the tree is dense', () => {
+    const stored = new MemoryNodes();
+    const upper = new UpperRecords();
+    const counts: number[] = [];
+    for (let step = 0; step < 3; step++) {
+      // Eleven bits in common, and three thousand keys: branches have branches below them down to nineteen bits and more.
+      const changes = Array.from({ length: 3000 }, (_, name): csmt.Change => {
+        const key = blake2b256(Uint8Array.of(name >> 8, name & 0xff)).slice();
+        key[0] = 0;
+        key[1] &= 0x1f;
+        return { key: bitsOf(key), value: blake2b256(Uint8Array.of(step, name & 0xff)), expect: step === 0 ? 'absent' : 'present' };
+      });
+      const batch = new NodeOverlay(stored);
+      const reader = counted(stored, 19);
+      const tree = upper.over(reader, batch);
+      csmt.update(tree, tree, changes);
+      writeAll(batch.pendingWrites(), stored);
+      counts.push(reader.above);
+      assert.ok(step === 0 || reader.asked > 1000, 'those below are read');
+    }
+    // All of a tree of one update are remembered, but for the few that have a leaf below them.
+    assert.ok(counts[1] < 10 && counts[2] < 10, `${counts} of them were read`);
   });
 });

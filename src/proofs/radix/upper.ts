@@ -12,24 +12,74 @@ import { copyBytes, equalBytes } from '../../util/bytes.ts';
 import type { NodeReader, NodeSink } from '../node-store.ts';
 import { isTopKey } from './record.ts';
 
-/** Bytes of a record that is remembered: two leaves right below the top, with room to spare. */
-const SLOT_BYTES = 224;
+/** Slots of one size, in pages that are made when they are needed. */
+interface Region {
+  /** Bytes of a record that is remembered in it. */
+  readonly slotBytes: number;
+  readonly pageSlots: number;
+  readonly pages: number;
+}
 
-/** Keys of the first sixteen levels of bits, by their bytes: `00 x` and `01 x y` (`branchKey`). There is memory for those that begin alike. */
-const PAGE_SLOTS = 256;
-const PAGE_SHIFT = 8;
-const PAGES = 1 + 256;
+/** The first sixteen levels of bits: keys `00 x` and `01 x y` (`branchKey`), a page for those that begin alike. Two leaves right below the top fit, with room to spare. */
+const TOP: Region = { slotBytes: 224, pageSlots: 256, pages: 1 + 256 };
+
+/** The three levels below: keys `02 x y z`, of which seven begin alike. Two branches fit, which is what a large tree has there; leaves do not. */
+const NEXT: Region = { slotBytes: 80, pageSlots: 7 * 256, pages: 256 };
+const TOP_SLOTS = TOP.pageSlots * TOP.pages;
 
 /** Where such a key is remembered; -1: it is not. */
 function slotOf(key: Uint8Array): number {
   if (key.length === 2) return key[1];
-  return key.length === 3 ? PAGE_SLOTS * (1 + key[1]) + key[2] : -1;
+  if (key.length === 3) return 256 * (1 + key[1]) + key[2];
+  const place = key.length === 4 ? placeBelow(key[3]) : -1;
+  return place < 0 ? -1 : TOP_SLOTS + NEXT.pageSlots * key[1] + 7 * key[2] + place;
+}
+
+/** Of the last byte of a key: up to two bits and a one behind them, level by level; -1: more bits. */
+function placeBelow(last: number): number {
+  if (last === 0x80) return 0;
+  if ((last & 0x7f) === 0x40) return 1 + (last >> 7);
+  return (last & 0x3f) === 0x20 ? 3 + (last >> 6) : -1;
+}
+
+/** Records in slots. */
+class Slots {
+  private readonly region: Region;
+  private readonly pages: (Uint8Array | undefined)[];
+  /** So many bytes of each slot are used; 0: nothing is remembered in it. */
+  readonly lengths: Uint8Array;
+
+  constructor(region: Region) {
+    this.region = region;
+    this.pages = new Array(region.pages);
+    this.lengths = new Uint8Array(region.pages * region.pageSlots);
+  }
+
+  fill(slot: number, from: Uint8Array, at: number, length: number): void {
+    const { slotBytes, pageSlots } = this.region;
+    const taken = length > slotBytes ? 0 : length;
+    this.lengths[slot] = taken;
+    if (taken === 0) return;
+    const number = Math.floor(slot / pageSlots);
+    let page = this.pages[number];
+    if (page === undefined) {
+      page = new Uint8Array(pageSlots * slotBytes);
+      this.pages[number] = page;
+    }
+    copyBytes(from, at, page, slotBytes * (slot % pageSlots), taken);
+  }
+
+  /** The record in a slot that has one. */
+  record(slot: number): Uint8Array {
+    const { slotBytes, pageSlots } = this.region;
+    const at = slotBytes * (slot % pageSlots);
+    return this.pages[Math.floor(slot / pageSlots)]!.subarray(at, at + this.lengths[slot]);
+  }
 }
 
 export class UpperRecords {
-  /** SLOT_BYTES for each slot, in pages made when they are needed; so many bytes of each are used, 0: nothing is remembered. */
-  private readonly pages: (Uint8Array | undefined)[] = new Array(PAGES);
-  private readonly lengths = new Uint8Array(PAGES * PAGE_SLOTS);
+  private readonly upper = new Slots(TOP);
+  private readonly next = new Slots(NEXT);
   /** The top of the tree after the writes below; null: they are not all there, and of no tree. */
   private top: Uint8Array | undefined | null;
   /** Writes of the last update, into these slots. Taken over when the next update finds them in the store: until then, nodes point into slots. */
@@ -60,9 +110,10 @@ export class UpperRecords {
 
   private begin(top: Uint8Array | undefined): void {
     const isKnown = top === undefined || this.top == null ? top === this.top : equalBytes(top, this.top);
-    if (!isKnown) this.lengths.fill(0);
+    if (!isKnown) for (const { lengths } of [this.upper, this.next]) lengths.fill(0);
     else
-      for (let i = 0; i < this.written.length; i++) this.fill(this.written[i], this.writtenBytes, SLOT_BYTES * i, this.writtenLengths[i]);
+      for (let i = 0; i < this.written.length; i++)
+        this.fill(this.written[i], this.writtenBytes, TOP.slotBytes * i, this.writtenLengths[i]);
     this.written.length = 0;
     this.writtenLengths.length = 0;
     // Copied: what was read may hold on to more than this one row.
@@ -78,27 +129,22 @@ export class UpperRecords {
     this.top = null;
     const slot = slotOf(key);
     if (slot < 0) return;
-    const at = SLOT_BYTES * this.written.push(slot) - SLOT_BYTES;
-    const length = value === undefined || value.length > SLOT_BYTES ? 0 : value.length;
+    const at = TOP.slotBytes * (this.written.push(slot) - 1);
+    const length = value === undefined || value.length > TOP.slotBytes ? 0 : value.length;
     this.writtenLengths.push(length);
-    if (at + SLOT_BYTES > this.writtenBytes.length) this.writtenBytes = grown(this.writtenBytes);
+    if (at + TOP.slotBytes > this.writtenBytes.length) this.writtenBytes = grown(this.writtenBytes);
     if (value !== undefined) copyBytes(value, 0, this.writtenBytes, at, length);
   }
 
   private fill(slot: number, from: Uint8Array, at: number, length: number): void {
-    this.lengths[slot] = length;
-    if (length === 0) return;
-    let page = this.pages[slot >> PAGE_SHIFT];
-    if (page === undefined) {
-      page = new Uint8Array(PAGE_SLOTS * SLOT_BYTES);
-      this.pages[slot >> PAGE_SHIFT] = page;
-    }
-    copyBytes(from, at, page, SLOT_BYTES * (slot % PAGE_SLOTS), length);
+    if (slot < TOP_SLOTS) this.upper.fill(slot, from, at, length);
+    else this.next.fill(slot - TOP_SLOTS, from, at, length);
   }
 
-  private remembered(slot: number): Uint8Array {
-    const at = SLOT_BYTES * (slot % PAGE_SLOTS);
-    return this.pages[slot >> PAGE_SHIFT]!.subarray(at, at + this.lengths[slot]);
+  /** Undefined: it is not remembered. */
+  private remembered(slot: number): Uint8Array | undefined {
+    const [slots, at] = slot < TOP_SLOTS ? [this.upper, slot] : [this.next, slot - TOP_SLOTS];
+    return slots.lengths[at] === 0 ? undefined : slots.record(at);
   }
 
   private getMany(nodes: NodeReader, keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
@@ -106,8 +152,8 @@ export class UpperRecords {
     const missed: number[] = [];
     for (let i = 0; i < keys.length; i++) {
       const slot = slotOf(keys[i]);
-      if (slot < 0 || this.lengths[slot] === 0) missed.push(i);
-      else found[i] = this.remembered(slot);
+      found[i] = slot < 0 ? undefined : this.remembered(slot);
+      if (found[i] === undefined) missed.push(i);
     }
     if (missed.length === 0) return found;
     const read = nodes.getMany(missed.length === keys.length ? keys : missed.map((i) => keys[i]));
@@ -115,14 +161,14 @@ export class UpperRecords {
       const value = read[j];
       const slot = slotOf(keys[missed[j]]);
       found[missed[j]] = value;
-      if (slot >= 0 && value !== undefined && value.length <= SLOT_BYTES) this.fill(slot, value, 0, value.length);
+      if (slot >= 0 && value !== undefined) this.fill(slot, value, 0, value.length);
     }
     return found;
   }
 }
 
 function grown(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const more = new Uint8Array(Math.max(64 * SLOT_BYTES, 2 * bytes.length));
+  const more = new Uint8Array(Math.max(64 * TOP.slotBytes, 2 * bytes.length));
   more.set(bytes);
   return more;
 }
