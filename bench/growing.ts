@@ -7,14 +7,14 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/load.ts';
 import type { Engine } from '../src/engine/engine.ts';
-import { type EngineOptions, openEngineIn } from '../src/engine/open.ts';
+import { type EngineOptions, engineOptions, openEngineIn } from '../src/engine/open.ts';
 import type { Block } from '../src/ledgers/ledger.ts';
 import { selectProjections } from '../src/projections/registry.ts';
 import { deltaColumn } from '../src/state/delta.ts';
 import { Fold } from '../src/state/fold.ts';
 import { PruneSchedule } from '../src/state/prune-schedule.ts';
 import { COMPACT_MEMTABLE_BYTES } from '../src/util/limits.ts';
-import { timed } from './support.ts';
+import { ownProcessorSeconds, round, timed } from './support.ts';
 import { CARDANO_FORM, type ChainForm, OUTPUTS_PER_TX, SyntheticChain } from './synthetic.ts';
 
 const GROW = { txs: 400, spends: 120 };
@@ -36,8 +36,28 @@ export interface GrowingOptions {
   readonly kind?: NonNullable<EngineOptions['kind']>;
   /** Of which family the chain is. Default: Cardano. */
   readonly form?: ChainForm;
-  /** Default: that of stores. */
+  /** Default: those of stores. */
   readonly memtableBytes?: number;
+  readonly memoryBytes?: number;
+}
+
+/** What an output costs that comes or goes, in microseconds. */
+export interface OutputCost {
+  /** By the clock. */
+  readonly micros: number;
+  /** Of processor time of this process: the fold, the thread that writes, flushes and compactions meanwhile. */
+  readonly cpuMicros: number;
+}
+
+/** What writes wait for, as the engine tells it: of all columns, but for what is said of the unspent set. */
+export interface Waits {
+  /** Writes have stood still for so long since the database was opened. */
+  readonly stalledMs: number;
+  /** Of the unspent set: bytes that are to be merged, and tables that every lookup may have to look into. */
+  readonly pendingMegabytes: number;
+  readonly levelZeroTables: number;
+  /** Tables of each column. */
+  readonly tables: Readonly<Record<string, number>>;
 }
 
 /** What a column takes on disk. */
@@ -54,6 +74,7 @@ export class GrowingStore {
   private readonly kind: NonNullable<EngineOptions['kind']>;
   private readonly form: ChainForm;
   private readonly memtableBytes: number | undefined;
+  private readonly memoryBytes: number | undefined;
   private opened: Engine | null = null;
   private fold: Fold | null = null;
   private prune: PruneSchedule | null = null;
@@ -61,13 +82,14 @@ export class GrowingStore {
   constructor(
     directory: string,
     largest: number,
-    { keeps = PLAIN, kind = 'auto', form = CARDANO_FORM, memtableBytes }: GrowingOptions = {},
+    { keeps = PLAIN, kind = 'auto', form = CARDANO_FORM, memtableBytes, memoryBytes }: GrowingOptions = {},
   ) {
     this.directory = directory;
     this.keeps = keeps;
     this.kind = kind;
     this.form = form;
     this.memtableBytes = memtableBytes;
+    this.memoryBytes = memoryBytes;
     this.chain = new SyntheticChain(Math.ceil(1.2 * largest) + 2_000_000, 0, form);
   }
 
@@ -81,7 +103,8 @@ export class GrowingStore {
     const { ledger } = this.form;
     const projections = selectProjections(this.keeps, ledger);
     this.opened = await openEngineIn(this.directory, [...projections.flatMap((projection) => projection.columns), deltaColumn], {
-      ...settings,
+      ...engineOptions(settings),
+      ...(this.memoryBytes === undefined ? {} : { memoryBytes: this.memoryBytes }),
       ...(memtableBytes === undefined ? {} : { memtableBytes }),
       createIfMissing: true,
       kind: this.kind,
@@ -102,16 +125,17 @@ export class GrowingStore {
     this.opened = null;
   }
 
-  /** To so many unspent outputs. Returns microseconds per output touched; 0 when it was there already. */
-  async grow(size: number): Promise<number> {
+  /** To so many unspent outputs. Nothing when it was there already. */
+  async grow(size: number): Promise<OutputCost> {
     let touched = 0;
     let seconds = 0;
+    const before = ownProcessorSeconds();
     while (this.chain.liveCount < size) {
       const blocks = this.make(GROW, GROW_GROUP);
       touched += GROW_GROUP * (GROW.spends + GROW.txs * OUTPUTS_PER_TX);
       seconds += await this.apply(blocks, GROW_GROUP);
     }
-    return (1e6 * seconds) / Math.max(1, touched);
+    return costOf(seconds, ownProcessorSeconds() - before, touched);
   }
 
   private make(shape: { txs: number; spends: number }, count: number): Block[] {
@@ -131,11 +155,27 @@ export class GrowingStore {
     return seconds;
   }
 
-  /** Microseconds per output touched, over realistic blocks. */
-  async measure(group: number, blocks = MEASURED_BLOCKS): Promise<number> {
-    let seconds = 0;
-    for (let done = 0; done < blocks; done += GROUP) seconds += await this.apply(this.make(REAL, GROUP), group);
-    return (1e6 * seconds) / Math.max(1, blocks * (REAL.spends + REAL.txs * OUTPUTS_PER_TX));
+  /** Over realistic blocks. */
+  async measure(group: number, blocks = MEASURED_BLOCKS): Promise<OutputCost> {
+    let [seconds, cpuSeconds] = [0, 0];
+    for (let done = 0; done < blocks; done += GROUP) {
+      const made = this.make(REAL, GROUP);
+      const before = ownProcessorSeconds();
+      seconds += await this.apply(made, group);
+      cpuSeconds += ownProcessorSeconds() - before;
+    }
+    return costOf(seconds, cpuSeconds, blocks * (REAL.spends + REAL.txs * OUTPUTS_PER_TX));
+  }
+
+  waits(): Waits {
+    const { properties } = this.engine.stats();
+    const tables = this.engine.columns.map(({ name }) => [name, Number(this.engine.stats(name).properties['rocksdb.num-sst-files'])]);
+    return {
+      stalledMs: Number(properties['unspent.stalled-ms'] ?? 0),
+      pendingMegabytes: Math.round(Number(properties['rocksdb.estimate-pending-compaction-bytes'] ?? 0) / 1e6),
+      levelZeroTables: Number(properties['rocksdb.num-files-at-level0'] ?? 0),
+      tables: Object.fromEntries(tables),
+    };
   }
 
   /** Prunes, writes out what is only in the log and waits for compaction; then the files are what the set costs: bytes per live output. */
@@ -172,4 +212,9 @@ export class GrowingStore {
     for (const name of readdirSync(this.directory)) bytes += statSync(join(this.directory, name), { throwIfNoEntry: false })?.size ?? 0;
     return bytes;
   }
+}
+
+function costOf(seconds: number, cpuSeconds: number, outputs: number): OutputCost {
+  const each = (all: number): number => round((1e6 * all) / Math.max(1, outputs), 2);
+  return { micros: each(seconds), cpuMicros: each(cpuSeconds) };
 }

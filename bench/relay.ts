@@ -5,6 +5,8 @@
  *   n2n, n2c   the sync of the same blocks from `unspent relay` in a process of
  *              its own, over loopback TCP and over a Unix socket
  *   ratio      n2n / immutable
+ *   CPU        with each, seconds of processor time of the process that syncs, and
+ *              of the relay meanwhile: the two share the cores
  *   latency    from a block mined on a devnet to that block committed by a
  *              store that follows it over N2N, in milliseconds
  */
@@ -15,7 +17,18 @@ import { LiveDevnet } from '../src/chains/cardano/devnet/live.ts';
 import { serveChain } from '../src/chains/cardano/responder/index.ts';
 import { openStore } from '../src/store/store.ts';
 import { UnspentError } from '../src/util/errors.ts';
-import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
+import {
+  type BenchOptions,
+  option,
+  ownProcessorSeconds,
+  processorSecondsOf,
+  round,
+  samples,
+  say,
+  temporary,
+  timed,
+  unpackChunks,
+} from './support.ts';
 
 const NETWORK = 'preview';
 const LATENCY_BLOCKS = 1000;
@@ -29,23 +42,23 @@ export async function run(options: BenchOptions): Promise<void> {
     unpackChunks(samples('cardano', 'immutable', 'preview-from-genesis'), /\.(chunk|secondary)\.gz$/, chunks);
     const socket = join(work.path, 'node.socket');
     const relay = await startRelay(chunks, socket);
-    const times: Record<'immutable' | 'n2n' | 'n2c', number[]> = { immutable: [], n2n: [], n2c: [] };
+    const syncs: Record<'immutable' | 'n2n' | 'n2c', SyncTimes[]> = { immutable: [], n2n: [], n2c: [] };
     try {
       for (let i = 0; i < rounds; i++) {
-        times.immutable.push(await sync(`immutable:${chunks}`));
-        times.n2n.push(await sync(relay.n2n));
-        times.n2c.push(await sync(`n2c:${socket}`));
+        syncs.immutable.push(await sync(`immutable:${chunks}`, relay.pid));
+        syncs.n2n.push(await sync(relay.n2n, relay.pid));
+        syncs.n2c.push(await sync(`n2c:${socket}`, relay.pid));
       }
     } finally {
       await relay.stop();
     }
-    const [immutable, n2n, n2c] = [best(times.immutable), best(times.n2n), best(times.n2c)];
+    const [immutable, n2n, n2c] = [fastest(syncs.immutable), fastest(syncs.n2n), fastest(syncs.n2c)];
     const latency = await latencies();
     const figures = {
-      immutable: { seconds: round(immutable) },
-      n2n: { seconds: round(n2n), toImmutable: round(n2n / immutable, 2) },
-      n2c: { seconds: round(n2c), toImmutable: round(n2c / immutable, 2) },
-      ratio: round(n2n / immutable, 2),
+      immutable,
+      n2n: { ...n2n, toImmutable: round(n2n.seconds / immutable.seconds, 2) },
+      n2c: { ...n2c, toImmutable: round(n2c.seconds / immutable.seconds, 2) },
+      ratio: round(n2n.seconds / immutable.seconds, 2),
       latency,
       rounds,
     };
@@ -58,22 +71,32 @@ export async function run(options: BenchOptions): Promise<void> {
 
 type Latency = { readonly blocks: number; readonly p50: number; readonly p99: number; readonly max: number };
 
+interface SyncTimes {
+  readonly seconds: number;
+  /** Of processor time: this process, and the relay meanwhile. */
+  readonly cpuSeconds: number;
+  readonly relayCpuSeconds: number;
+}
+
+function fastest(syncs: readonly SyncTimes[]): SyncTimes {
+  return syncs.reduce((best, each) => (each.seconds < best.seconds ? each : best));
+}
+
+type WireTimes = SyncTimes & { readonly toImmutable: number };
+
 function print(
   options: BenchOptions,
-  f: {
-    immutable: { seconds: number };
-    n2n: { seconds: number; toImmutable: number };
-    n2c: { seconds: number; toImmutable: number };
-    latency: Latency;
-  },
+  f: { readonly immutable: SyncTimes; readonly n2n: WireTimes; readonly n2c: WireTimes; readonly latency: Latency },
 ): void {
-  say(options, `immutable  ${f.immutable.seconds} s`);
-  say(options, `n2n        ${f.n2n.seconds} s   ${f.n2n.toImmutable} x`);
-  say(options, `n2c        ${f.n2c.seconds} s   ${f.n2c.toImmutable} x`);
+  const text = ({ seconds, cpuSeconds, relayCpuSeconds }: SyncTimes): string =>
+    `${seconds} s, CPU ${cpuSeconds} s and of the relay ${relayCpuSeconds} s`;
+  say(options, `immutable  ${text(f.immutable)}`);
+  say(options, `n2n        ${f.n2n.toImmutable} x: ${text(f.n2n)}`);
+  say(options, `n2c        ${f.n2c.toImmutable} x: ${text(f.n2c)}`);
   say(options, `latency    p50 ${f.latency.p50} ms, p99 ${f.latency.p99} ms, at most ${f.latency.max} ms over ${f.latency.blocks} blocks`);
 }
 
-async function startRelay(chunks: string, socket: string): Promise<{ n2n: string; stop(): Promise<void> }> {
+async function startRelay(chunks: string, socket: string): Promise<{ n2n: string; pid: number; stop(): Promise<void> }> {
   const launcher = join(import.meta.dirname, '..', 'bin', 'unspent');
   const args = ['relay', '--network', NETWORK, '--source', `immutable:${chunks}`, '--port', '0', '--socket', socket, '--json'];
   const child: ChildProcess = spawn(launcher, args, { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -87,18 +110,21 @@ async function startRelay(chunks: string, socket: string): Promise<{ n2n: string
       child.kill('SIGINT');
       await ended;
     };
-    return { n2n, stop };
+    return { n2n, pid: child.pid ?? 0, stop };
   }
   throw new UnspentError('IO', 'the relay did not start');
 }
 
-async function sync(source: string): Promise<number> {
+async function sync(source: string, relayPid: number): Promise<SyncTimes> {
   const folder = temporary('store');
   try {
     const store = await openStore({ network: NETWORK, data: join(folder.path, 'data') });
+    const [own, relay] = [ownProcessorSeconds(), processorSecondsOf(relayPid)];
     const { seconds } = await timed(() => store.follow(source));
+    const cpuSeconds = round(ownProcessorSeconds() - own);
+    const relayCpuSeconds = round(processorSecondsOf(relayPid) - relay, 2);
     await store.close();
-    return seconds;
+    return { seconds: round(seconds), cpuSeconds, relayCpuSeconds };
   } finally {
     folder.remove();
   }

@@ -20,10 +20,14 @@ const PROPERTIES = [
   'rocksdb.num-running-compactions',
   'rocksdb.num-running-flushes',
   'rocksdb.num-snapshots',
+  'rocksdb.num-files-at-level0',
+  'rocksdb.estimate-pending-compaction-bytes',
   'rocksdb.actual-delayed-write-rate',
   'rocksdb.is-write-stopped',
   'rocksdb.background-errors',
 ];
+
+const DB_STATS = 'rocksdb.dbstats';
 
 /** Rows looked at of a column that has no table yet, for the size of one: a few milliseconds. */
 export const STATS_ROWS_MAX = 1000;
@@ -33,8 +37,18 @@ export function databaseStats({ native, directory }: RocksDatabase): EngineStats
   return {
     kind: KIND,
     bytes: directoryBytes(directory),
-    properties: Object.fromEntries(properties.filter(([, value]) => value !== '')),
+    properties: {
+      ...Object.fromEntries(properties.filter(([, value]) => value !== '')),
+      ...stalls(binding.db_get_property(native, DB_STATS)),
+    },
   };
+}
+
+/** How long writes have waited for flushes and compactions since the database was opened: RocksDB says it in a text only. */
+function stalls(text: string): Readonly<Record<string, string>> {
+  const [, hours, minutes, seconds] = /^Cumulative stall: (\d+):(\d+):(\d+\.\d+) /m.exec(text) ?? [];
+  if (seconds === undefined) return {};
+  return { 'unspent.stalled-ms': `${Math.round(1000 * (3600 * Number(hours) + 60 * Number(minutes) + Number(seconds)))}` };
 }
 
 /** `added`: rows that are in no table yet. `rows` are read only of a column without tables, for the size of one. */
