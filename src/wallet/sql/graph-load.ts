@@ -24,10 +24,22 @@ import { checked32, checkedAmount, checkedIndex, checkedStatus } from './row-che
 /** Before the transactions come in. The wallet is locked. */
 export async function loadIncoming(tx: SqlTransaction, graph: TxGraph, news: readonly NewTx[]): Promise<void> {
   const inputs = new Map(news.map((one) => [toHex(one.tx.id), inputNodes(one.tx.inputs)]));
-  await loadNodes(tx, graph, await relatedRows(tx, graph, news), inputs);
+  const told = [...inputs.values()].flat();
+  await loadNodes(
+    tx,
+    graph,
+    await relatedRows(
+      tx,
+      graph,
+      news.map((one) => one.tx.id),
+      told,
+    ),
+  );
+  const untold = untoldInputs(graph, inputs);
+  if (untold.length > 0) await loadNodes(tx, graph, await relatedRows(tx, graph, [], untold));
   const disputed = disputedRoots(graph, inputs);
-  if (disputed.length > 0) await loadNodes(tx, graph, await branchRows(tx, graph, disputed), inputs);
-  const outpoints = [...inputs.values(), ...[...graph.nodes.values()].map((node) => node.inputs)].flat();
+  if (disputed.length > 0) await loadNodes(tx, graph, await branchRows(tx, graph, disputed));
+  const outpoints = [...told, ...[...graph.nodes.values()].flatMap((node) => node.inputs)];
   // One that has no row has no credits either. To look for them would be a search in a large index for each transaction.
   const stored = [...inputs.keys()].flatMap((key) => graph.nodes.get(key)?.rowId ?? []);
   await loadCredits(tx, graph, outpoints, stored);
@@ -37,7 +49,7 @@ export async function loadIncoming(tx: SqlTransaction, graph: TxGraph, news: rea
 
 /** Before a branch falls: the roots by id, and all that is built on them. The wallet is locked. */
 export async function loadBranch(tx: SqlTransaction, graph: TxGraph, roots: readonly Uint8Array[]): Promise<void> {
-  await loadNodes(tx, graph, [...(await ownRows(tx, graph, roots)), ...(await branchRows(tx, graph, roots))], new Map());
+  await loadNodes(tx, graph, [...(await ownRows(tx, graph, roots)), ...(await branchRows(tx, graph, roots))]);
   await loadCredits(
     tx,
     graph,
@@ -48,7 +60,7 @@ export async function loadBranch(tx: SqlTransaction, graph: TxGraph, roots: read
 
 /** Rows by their ids, with their inputs and the credits they spend. The wallet is locked. */
 export async function loadRows(tx: SqlTransaction, graph: TxGraph, txIds: readonly Uint8Array[]): Promise<void> {
-  await loadNodes(tx, graph, await ownRows(tx, graph, txIds), new Map());
+  await loadNodes(tx, graph, await ownRows(tx, graph, txIds));
   await loadCredits(
     tx,
     graph,
@@ -91,16 +103,26 @@ async function ownRows(tx: SqlTransaction, { walletId }: TxGraph, hashes: readon
   return rows;
 }
 
-/** Their own rows, their rivals and their children: those that hold an edge are found by the coin, the others by the outpoint. */
-async function relatedRows(tx: SqlTransaction, { walletId }: TxGraph, news: readonly NewTx[]): Promise<NodeColumns[]> {
-  const own = hashList(
-    tx,
-    news.map((one) => one.tx.id),
-  );
+/** Inputs of stored rows that whoever tells of them again does not know. */
+function untoldInputs({ nodes }: TxGraph, incoming: ReadonlyMap<string, readonly InputNode[]>): InputNode[] {
+  return [...incoming].flatMap(([key, told]) => {
+    const texts = new Set(told.map(({ text }) => text));
+    return nodes.get(key)?.inputs.filter(({ text }) => !texts.has(text)) ?? [];
+  });
+}
+
+/** The rows of the transactions, their children, and who spends the inputs: those that hold an edge are found by the coin, the others by the outpoint. */
+async function relatedRows(
+  tx: SqlTransaction,
+  { walletId }: TxGraph,
+  txIds: readonly Uint8Array[],
+  inputs: readonly InputNode[],
+): Promise<NodeColumns[]> {
+  const own = hashList(tx, txIds);
   const spent = fundedList(
     tx,
     walletId,
-    news.flatMap((one) => one.tx.inputs),
+    inputs.map(({ outpoint }) => outpoint),
   );
   const { rows } = await sql<NodeColumns>`SELECT ${NODE_COLUMNS} FROM ${own} v
       CROSS JOIN transactions t ${WITH_BLOCK} WHERE t.wallet_id = ${walletId} AND t.tx_hash = v.hash
@@ -137,13 +159,11 @@ const CHILDREN: Readonly<Record<SqlKind, (withoutEdge: RawBuilder<unknown>) => R
       UNION ALL SELECT i.tx_id FROM tx_inputs i WHERE ${withoutEdge}) c CROSS JOIN transactions t WHERE r.height IS NULL AND t.id = c.id AND t.tx_status IN (0, 1)`,
 };
 
-/** Adds rows that the graph does not have, with their inputs: those that are known, and the others from the database. */
-async function loadNodes(
-  tx: SqlTransaction,
-  graph: TxGraph,
-  rows: readonly NodeColumns[],
-  known: ReadonlyMap<string, readonly InputNode[]>,
-): Promise<void> {
+/**
+ * Adds rows that the graph does not have, with their inputs as they are stored: whoever tells of a transaction again may
+ * know fewer of them, or others first.
+ */
+async function loadNodes(tx: SqlTransaction, graph: TxGraph, rows: readonly NodeColumns[]): Promise<void> {
   const fresh = new Map<string, NodeColumns>();
   for (const row of rows) {
     const key = toHex(checked32({ table: 'transactions', id: row.id }, 'tx_hash', row.tx_hash));
@@ -151,9 +171,9 @@ async function loadNodes(
   }
   const inputs = await inputsOf(
     tx,
-    [...fresh].flatMap(([key, row]) => (known.has(key) ? [] : [row.id])),
+    [...fresh.values()].map(({ id }) => id),
   );
-  for (const [key, row] of fresh) graph.add(nodeOf(key, row, known.get(key) ?? inputs.get(row.id) ?? []));
+  for (const [key, row] of fresh) graph.add(nodeOf(key, row, inputs.get(row.id) ?? []));
 }
 
 function nodeOf(key: string, row: NodeColumns, inputs: readonly InputNode[]): TxNode {

@@ -112,6 +112,39 @@ export const cardanoScenarios: readonly Scenario[] = [
     },
   ],
   [
+    'a dead row that its block tells with its inputs in another order spends what it did, by its own inputs',
+    async (world) => {
+      const block = await world.sync(1);
+      await world.create('A', { block });
+      await world.create('B', { block });
+      const news = world.news('C', { spends: ['B:0', 'A:0'] });
+      await world.store.createTx(news);
+      await world.invalidate('C');
+      const next = await world.sync(2);
+      const inputs = news.tx.inputs.toReversed();
+      await world.store.createTx({ ...news, tx: { ...news.tx, inputs }, block: next });
+      assert.deepEqual(await world.edges(), ['A:0 by C', 'B:0 by C', 'C:0 unspent']);
+      assert.deepEqual(
+        (await world.rows()).wallets[0].credits.map(({ spentInput }) => spentInput),
+        [1, 0, null],
+      );
+    },
+  ],
+  [
+    'a dead row that its block tells without its inputs takes the place of what replaced it',
+    async (world) => {
+      const block = await world.sync(1);
+      await world.create('A', { block });
+      const news = world.news('B', { spends: ['A:0', 'x:0'] });
+      await world.store.createTx(news);
+      await world.create('C', { spends: ['A:0'], replace: true });
+      const next = await world.sync(2);
+      await world.store.createTx({ ...news, tx: { ...news.tx, inputs: [] }, block: next });
+      assert.deepEqual(await world.states(), ['A published 1', 'B published 2', 'C replaced']);
+      assert.deepEqual(await world.edges(), ['A:0 by B', 'B:0 unspent', 'C:0 unspent']);
+    },
+  ],
+  [
     "a transaction whose inputs are not known is nobody's own change",
     async (world) => {
       const block = await world.sync(1);
