@@ -734,6 +734,9 @@ export const WALLET_EVENTS_TRIM_BLOCKS = 100;
 /** Bytes of a file of protocol parameters: cardano-cli writes some 20,000, most of them cost models. */
 export const PARAMETERS_BYTES_MAX = 1024 * 1024;
 
+/** Characters of a line of such a file: what it is of, a sentence, and what other wallets add. */
+export const WALLET_LABEL_CHARS_MAX = 10_000;
+
 /** Characters of a file of labels (BIP329): 100,000 lines of 300. */
 export const WALLET_LABELS_BYTES_MAX = 32 * 1024 * 1024;
 

@@ -4,6 +4,7 @@
  * and scripts are hex in the order of the chain, amounts decimal. Numbers that a
  * database gives its rows are left out: another database gives others.
  */
+import type { WalletLabel } from './label-records.ts';
 import type { ScriptKind, TxStatus } from './records.ts';
 
 export interface WalletRows {
@@ -76,4 +77,6 @@ export interface RowsOfWallet {
     readonly expiresAt: number;
     readonly releaseAfterSpendConfs: number | null;
   }[];
+  /** In the order of their keys. */
+  readonly labels: readonly WalletLabel[];
 }

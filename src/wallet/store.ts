@@ -10,6 +10,7 @@
 import type { Outpoint } from '../ledgers/outpoint.ts';
 import type { FailureCount } from '../sql/database.ts';
 import type { FreeCoins } from './free-coins.ts';
+import type { KeptLabels, LabelKey, WalletLabel } from './label-records.ts';
 import type {
   AccountId,
   AccountInfo,
@@ -167,6 +168,15 @@ export interface WalletStore {
     choose: ChooseCoins<T>,
     lease: LeaseRequest,
   ): Promise<T>;
+
+  /**
+   * Labels of whatever has one: transactions of the wallet have theirs at once, others when they come. Outputs that are not
+   * to be spent are leased without end, those that the wallet does not have yet in the change in which they come.
+   * All or none. INVALID_PARAM.
+   */
+  keepLabels(walletId: WalletId, labels: readonly WalletLabel[], now: number): Promise<KeptLabels>;
+  /** All that `keepLabels` was ever told, in the order of their keys. */
+  listLabels(walletId: WalletId, page?: Page<LabelKey>): Promise<readonly WalletLabel[]>;
 
   /** What committed changes did, after that event, in order. EXPIRED: some that came after it are forgotten, of whichever wallet. */
   listEvents(after: number, limit: number, walletId?: WalletId): Promise<readonly NumberedWalletEvent[]>;

@@ -178,7 +178,15 @@ describe('unspent wallet on Cardano', () => {
     assert.deepEqual((await run('wallet', 'export', 'shop')).trim().split('\n'), watched.shop);
     const labels = join(directory, 'labels');
     writeFileSync(labels, (await run('wallet', 'export', 'shop', '--labels')).replace('rent', 'rent of May'));
-    assert.deepEqual(await json('wallet', 'import', 'shop', '--labels', labels), { applied: 1, unknown: 0, passed_over: 0 });
+    assert.deepEqual(await json('wallet', 'import', 'shop', '--labels', labels), {
+      labels: 1,
+      applied: 1,
+      waiting: 0,
+      foreign: 0,
+      frozen: [],
+      thawed: [],
+      held: [],
+    });
     const copy = join(directory, 'copy.sqlite');
     await run('wallet', 'backup', copy);
     assert.match(await run('wallet', 'history', 'shop', '--limit', '1000', '--wallet-database', `sqlite:${copy}`), /rent of May/);

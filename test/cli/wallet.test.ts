@@ -159,7 +159,15 @@ describe('unspent wallet', () => {
     const labels = await run('export', 'shop', '--labels');
     assert.equal(labels.trim().split('\n').length, 2);
     writeFileSync(file(t, 'labels'), labels.replace('faster', 'much faster'));
-    assert.deepEqual(await json('import', 'shop', '--labels', file(t, 'labels')), { applied: 2, unknown: 0, passed_over: 0 });
+    assert.deepEqual(await json('import', 'shop', '--labels', file(t, 'labels')), {
+      labels: 2,
+      applied: 2,
+      waiting: 0,
+      foreign: 0,
+      frozen: [],
+      thawed: [],
+      held: [],
+    });
     assert.match(await run('history', 'shop'), /much faster/);
     const [external, change] = (await run('export', 'shop')).trim().split('\n');
     const again = await json<{ balance: { total: string } }>('create', 'twin', external, '--change', change);

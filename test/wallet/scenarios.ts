@@ -10,6 +10,7 @@ import { creationScenarios } from './scenarios/creation.ts';
 import { eventScenarios } from './scenarios/events.ts';
 import { failureScenarios } from './scenarios/failure.ts';
 import { keyScenarios } from './scenarios/keys.ts';
+import { labelScenarios } from './scenarios/labels.ts';
 import { leaseScenarios } from './scenarios/leases.ts';
 import { readScenarios } from './scenarios/reads.ts';
 import { reorganisationScenarios } from './scenarios/reorganisation.ts';
@@ -31,6 +32,7 @@ const SCENARIOS: readonly (readonly Scenario[])[] = [
   keyScenarios,
   watchScenarios,
   cardanoScenarios,
+  labelScenarios,
 ];
 
 export function runWalletScenarios(name: string, open: OpenWalletStore): void {

@@ -9,7 +9,7 @@ import { WALLET_LABELS_BYTES_MAX } from '../../util/limits.ts';
 import { walletJson } from '../../wallet/documents.ts';
 import type { FamilyWallets } from '../../wallet/family-wallets.ts';
 import { holdingsJson, holdingsOf } from '../../wallet/holdings.ts';
-import { importLabels } from '../../wallet/labels.ts';
+import { type ImportedLabelsJson, importLabels } from '../../wallet/labels.ts';
 import { createWithSecret, secretOptions } from '../bitcoin/wallet/create-secret.ts';
 import { bitcoinWallets } from '../bitcoin/wallet/open-bitcoin-wallets.ts';
 import { action, type Context } from '../context.ts';
@@ -112,10 +112,9 @@ async function add(context: Context, name: string): Promise<void> {
   await withWallet(context, name, async (wallets, wallet) => {
     if (labels !== undefined) {
       const text = new TextDecoder().decode(await readOperand(labels, WALLET_LABELS_BYTES_MAX));
-      const { applied, unknown, passedOver } = await importLabels(wallets, wallet, text);
-      if (output.json) output.document({ applied, unknown, passed_over: passedOver });
-      else
-        output.line(`${counted(applied, 'label')} taken; ${unknown} of unknown transactions and ${passedOver} of other things left aside`);
+      const taken = await importLabels(wallets, wallet, text);
+      if (output.json) output.document(taken);
+      else for (const line of importedText(taken)) output.line(line);
       return;
     }
     const made = await wallets.watchMore(name, { descriptor, change, account, addresses });
@@ -123,6 +122,17 @@ async function add(context: Context, name: string): Promise<void> {
     if (output.json) output.document(made);
     else output.line(`wallet ${name} watches ${watchedText(await wallets.watchedLines(wallet))}`);
   });
+}
+
+function importedText({ labels, applied, waiting, foreign, frozen, thawed, held }: ImportedLabelsJson): string[] {
+  const others = labels - applied - waiting - foreign;
+  const kept = `${waiting} for transactions that may still come, ${others} of other things, ${foreign} of other wallets`;
+  return [
+    `${counted(applied, 'transaction')} labelled; kept: ${kept}`,
+    ...frozen.map((name) => `${name} is not spent: leased without end`),
+    ...thawed.map((name) => `${name} is free`),
+    ...held.map((name) => `${name} is leased by somebody else, and was not frozen: take the labels in again when that has ended`),
+  ];
 }
 
 async function sync(context: Context): Promise<void> {
@@ -139,23 +149,18 @@ async function rescan(context: Context): Promise<void> {
   const { output } = context;
   const { from: text }: CreateFlags = context.options;
   if (text !== undefined && !/^\d{1,9}$/.test(text)) throw new UnspentError('USAGE', `--from is a height, not '${text.slice(0, 40)}'`);
-  await withWallets(
-    context,
-    async (wallets) => {
-      const height = text === undefined ? undefined : Number(text);
-      const { from, to, txs, pruned } = await context.withStore((store) => {
-        checkSameNetwork(wallets, store);
-        return bitcoinWallets(wallets).rescan(store, height);
-      });
-      if (output.json)
-        return output.document({ from: from?.height ?? null, to: to.height, transactions: txs, pruned, not_recovered: LOST });
-      output.line(`${counted(txs, 'transaction')} found in blocks ${from === null ? 0 : from.height + 1} to ${to.height}`);
-      if (pruned > 0)
-        output.line(`of ${counted(pruned, 'transaction')} among them the store has forgotten what they did: all they paid is spent`);
-      output.line(`not recovered: ${LOST}`);
-    },
-    { needs: 'rescans' },
-  );
+  await withWallets(context, async (wallets) => {
+    const height = text === undefined ? undefined : Number(text);
+    const { from, to, txs, pruned } = await context.withStore((store) => {
+      checkSameNetwork(wallets, store);
+      return wallets.rescan(store, height);
+    });
+    if (output.json) return output.document({ from: from?.height ?? null, to: to.height, transactions: txs, pruned, not_recovered: LOST });
+    output.line(`${counted(txs, 'transaction')} found in blocks ${from === null ? 0 : from.height + 1} to ${to.height}`);
+    if (pruned > 0)
+      output.line(`of ${counted(pruned, 'transaction')} among them the store has forgotten what they did: all they paid is spent`);
+    output.line(`not recovered: ${LOST}`);
+  });
 }
 
 /** What no index of a store can tell. */

@@ -5,7 +5,7 @@ import { UnspentError } from '../../util/errors.ts';
 import { backupSqlite } from '../../wallet/backup.ts';
 import { walletDatabaseFile, walletDatabaseUrl } from '../../wallet/database-url.ts';
 import { walletJson } from '../../wallet/documents.ts';
-import { exportLabels } from '../../wallet/labels.ts';
+import { exportLabels, importLabels } from '../../wallet/labels.ts';
 import { passphraseOptions } from '../bitcoin/wallet/passphrase.ts';
 import { showSecret } from '../bitcoin/wallet/secrets.ts';
 import { action, type Context } from '../context.ts';
@@ -25,9 +25,9 @@ interface KeepFlags extends CommandOptions {
 export function registerKeep(wallet: Command): void {
   wallet
     .command('label')
-    .description('say what a transaction was for')
+    .description('say what a transaction, an output or an address is for')
     .argument('<name>', 'of the wallet')
-    .argument('<txid>', 'of the transaction')
+    .argument('<ref>', 'id of the transaction, TXID:INDEX of the output, or the address')
     .argument('<text>', 'the label; empty: none')
     .action(action(label));
   passphraseOptions(
@@ -53,12 +53,20 @@ export function registerKeep(wallet: Command): void {
   wallet.command('migrate').description('bring the database to the schema of this version').action(action(migrate));
 }
 
-function label(context: Context, name: string, id: string, text: string): Promise<void> {
+function label(context: Context, name: string, ref: string, text: string): Promise<void> {
   const { output } = context;
-  return withWallet(context, name, async ({ store, notation }, wallet) => {
-    await store.updateTx(wallet.id, txId(notation, id), { label: text });
-    if (output.json) output.document({ txid: id, label: text });
-    else output.line(text === '' ? `transaction ${id} has no label` : `transaction ${id}: ${text}`);
+  return withWallet(context, name, async (wallets, wallet) => {
+    const { store, notation } = wallets;
+    if (/^[0-9a-f]+$/i.test(ref)) {
+      await store.updateTx(wallet.id, txId(notation, ref), { label: text });
+      if (output.json) return output.document({ txid: ref, label: text });
+      return output.line(text === '' ? `transaction ${ref} has no label` : `transaction ${ref}: ${text}`);
+    }
+    const type = /[:#]\d+$/.test(ref) ? 'output' : 'addr';
+    const named = type === 'output' ? ref.replace('#', ':') : ref;
+    await importLabels(wallets, wallet, JSON.stringify({ type, ref: named, label: text }));
+    if (output.json) output.document({ type, ref: named, label: text });
+    else output.line(text === '' ? `${named} has no label` : `${named}: ${text}`);
   });
 }
 

@@ -105,15 +105,13 @@ function registerWalletLabels(app: App, access: WalletAccess): void {
       access.answer(reply, async (wallets) => ({ labels: await exportLabels(wallets, await wallets.store.getWallet(params.name)) })),
   );
   const importSchema = {
-    ...describedWallet('Take labels in (BIP329)', fields('applied', 'unknown', 'passed_over')),
+    ...describedWallet('Take labels in (BIP329)', fields('labels', 'applied', 'waiting', 'foreign', 'frozen', 'thawed', 'held')),
     params: WalletName,
     body: Type.Object({ labels: Type.String({ description: 'One JSON document a line.' }) }, { additionalProperties: false }),
   };
   app.post('/:name/labels', { schema: importSchema, bodyLimit: WALLET_LABELS_BYTES_MAX }, ({ params, body }, reply) =>
     access.answer(reply, async (wallets) => {
-      const wallet = await wallets.store.getWallet(params.name);
-      const { applied, unknown, passedOver } = await importLabels(wallets, wallet, body.labels);
-      return { applied, unknown, passed_over: passedOver };
+      return importLabels(wallets, await wallets.store.getWallet(params.name), body.labels);
     }),
   );
 }

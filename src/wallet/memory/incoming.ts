@@ -10,9 +10,19 @@ import { sameBlock } from '../rules/block.ts';
 import { refusal } from '../rules/failures.ts';
 import { checkNewTx } from '../rules/new-tx.ts';
 import { ownersOf } from '../rules/ownership.ts';
-import { effectOfChange, effectOnRow, isEvicted, isLive, isReplacedForm, type RowEffect, type RowState } from '../rules/status.ts';
+import {
+  effectOfChange,
+  effectOnRow,
+  isEvicted,
+  isLive,
+  isReplacedForm,
+  mempoolEvent,
+  type RowEffect,
+  type RowState,
+} from '../rules/status.ts';
 import type { NewTx, TxChange } from '../store.ts';
 import { dropBranch, setStatus } from './branch.ts';
+import { freezeCredit, labelsOfTx } from './labels.ts';
 import { removeRow } from './removal.ts';
 import type { MemoryCredit, MemoryTables, MemoryTx, MemoryWallet } from './tables.ts';
 
@@ -65,7 +75,7 @@ function insertRow(tables: MemoryTables, wallet: MemoryWallet, key: string, { tx
     block: null,
     confirmedOrder: null,
     received,
-    label: label ?? '',
+    label: label ?? labelsOfTx(wallet, tx.id).labelOf(key) ?? '',
     mempool: { seenAt: null, evictedAt: null },
   });
   for (const parentKey of new Set(tx.inputs.map(({ txId }) => toHex(txId)))) {
@@ -114,6 +124,7 @@ function refuseRivals(wallet: MemoryWallet, { key, tx }: MemoryTx, mayReplace: b
 /** Records those that are not there yet, and returns them. */
 function addCredits(tables: MemoryTables, wallet: MemoryWallet, parentKey: string, news: NewTx): MemoryCredit[] {
   const added: MemoryCredit[] = [];
+  const labels = labelsOfTx(wallet, news.tx.id);
   for (const [index, { script }] of ownersOf(news, (script) => wallet.addresses.get(toHex(script)))) {
     const outpoint = { txId: news.tx.id, index };
     if (wallet.credits.get(outpointText(outpoint)) !== undefined) continue;
@@ -121,6 +132,7 @@ function addCredits(tables: MemoryTables, wallet: MemoryWallet, parentKey: strin
     const credit: MemoryCredit = { outpoint, parentKey, amount, owner: toHex(script), spentBy: null };
     wallet.credits.set(outpointText(outpoint), credit);
     tables.emit(wallet.id, { kind: 'utxo.created', outpoint, amount });
+    if (labels.isFrozen(outpointText(outpoint))) freezeCredit(tables, wallet, outpoint);
     added.push(credit);
   }
   return added;
@@ -173,4 +185,13 @@ export function applyTxChange(tables: MemoryTables, wallet: MemoryWallet, txId: 
     if (effect === 'confirm') confirm(tables, wallet, row, state.block!);
   }
   if (label !== undefined) wallet.txs.set(row.key, { ...wallet.txOf(row.key), label });
+}
+
+/** Throws TX_UNKNOWN. */
+export function markInMempool(tables: MemoryTables, wallet: MemoryWallet, txId: Uint8Array, seen: boolean, now: number): void {
+  const before = wallet.tx(txId);
+  const after = { ...before, mempool: { ...before.mempool, [seen ? 'seenAt' : 'evictedAt']: now } };
+  wallet.txs.set(before.key, after);
+  const told = mempoolEvent(before.mempool, after.mempool, txId);
+  if (told !== null) tables.emit(wallet.id, told);
 }

@@ -7,6 +7,7 @@ import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
 import { WALLET_EVENTS_TRIM_MAX } from '../../util/limits.ts';
 import { freeCoinsOf } from '../free-coins.ts';
+import type { KeptLabels, LabelKey, WalletLabel } from '../label-records.ts';
 import type {
   AccountInfo,
   AddressInfo,
@@ -25,8 +26,9 @@ import type { WalletRows } from '../rows.ts';
 import { compareCoins } from '../rules/coins.ts';
 import { checkEventsRead, trimmedUpTo } from '../rules/events.ts';
 import { refusal } from '../rules/failures.ts';
+import { compareLabels } from '../rules/labels.ts';
 import { checkNewTx } from '../rules/new-tx.ts';
-import { checkTxChange, mempoolEvent } from '../rules/status.ts';
+import { checkTxChange } from '../rules/status.ts';
 import type {
   AccountName,
   ChooseCoins,
@@ -64,7 +66,8 @@ import {
 } from './accounts.ts';
 import { dropBranch } from './branch.ts';
 import { applyBatch, applyScan, connect, moveTip, rewind, rollback, storeBlock } from './chain.ts';
-import { addTx, applyTxChange, dropOtherForms } from './incoming.ts';
+import { addTx, applyTxChange, dropOtherForms, markInMempool } from './incoming.ts';
+import { keepLabels, labelsInOrder } from './labels.ts';
 import { leaseAll, release, removeExpired, settleLeases } from './leases.ts';
 import {
   balanceOf,
@@ -74,9 +77,8 @@ import {
   describeTx,
   detailOf,
   findCoin,
-  hasReplacement,
+  historyOf,
   inDetailRange,
-  inHistory,
   inMempool,
   leasedCoins,
   replacementsOf,
@@ -251,13 +253,7 @@ export class MemoryWalletStore implements WalletStore {
   }
 
   async markMempool(walletId: WalletId, txId: Uint8Array, seen: boolean, now: number): Promise<void> {
-    this.#change(walletId, (wallet, tables) => {
-      const before = wallet.tx(txId);
-      const after = { ...before, mempool: { ...before.mempool, [seen ? 'seenAt' : 'evictedAt']: now } };
-      wallet.txs.set(before.key, after);
-      const told = mempoolEvent(before.mempool, after.mempool, txId);
-      if (told !== null) tables.emit(walletId, told);
-    });
+    this.#change(walletId, (wallet, tables) => markInMempool(tables, wallet, txId, seen, now));
   }
 
   async pruneDead(walletId: WalletId, before: number): Promise<readonly Uint8Array[]> {
@@ -306,12 +302,7 @@ export class MemoryWalletStore implements WalletStore {
   }
 
   async history(walletId: WalletId, page?: HistoryPage): Promise<readonly TxDetail[]> {
-    const wallet = this.#tables.wallet(walletId);
-    const rows = inHistory(wallet);
-    const after = page?.after && rows.indexOf(wallet.tx(page.after));
-    const wanted = page?.withoutReplaced === true ? rows.filter((row) => !hasReplacement(wallet, row)) : rows;
-    const shown = rowsOfPage(wanted, page && { after, limit: page.limit }, (row, last) => rows.indexOf(row) > last);
-    return shown.map((row) => detailOf(wallet, row));
+    return historyOf(this.#tables.wallet(walletId), page);
   }
 
   async listReplacements(walletId: WalletId, txIds: readonly Uint8Array[]): Promise<readonly TxReplacement[]> {
@@ -367,6 +358,14 @@ export class MemoryWalletStore implements WalletStore {
       leaseAll(tables, wallet, chosen.coins, lease);
       return chosen;
     });
+  }
+
+  async keepLabels(walletId: WalletId, labels: readonly WalletLabel[], now: number): Promise<KeptLabels> {
+    return this.#change(walletId, (wallet, tables) => keepLabels(tables, wallet, labels, now));
+  }
+
+  async listLabels(walletId: WalletId, page?: Page<LabelKey>): Promise<readonly WalletLabel[]> {
+    return rowsOfPage(labelsInOrder(this.#tables.wallet(walletId)), page, (label, after) => compareLabels(label, after) > 0);
   }
 
   async listEvents(after: number, limit: number, walletId?: WalletId): Promise<readonly NumberedWalletEvent[]> {

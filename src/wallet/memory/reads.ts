@@ -9,7 +9,7 @@ import { refusal } from '../rules/failures.ts';
 import { compareOutpoints, isActive } from '../rules/leases.ts';
 import { isEvicted, isLive } from '../rules/status.ts';
 import { checkAfter } from '../rules/texts.ts';
-import type { CoinFilter, Page, TouchedWallets, WatchedAccounts, WatchedOutput } from '../store.ts';
+import type { CoinFilter, HistoryPage, Page, TouchedWallets, WatchedAccounts, WatchedOutput } from '../store.ts';
 import { highestBelow } from './chain.ts';
 import { leasesInOrder } from './leases.ts';
 import { byOrder, type MemoryCredit, type MemoryReplacement, type MemoryTables, type MemoryTx, type MemoryWallet } from './tables.ts';
@@ -66,12 +66,21 @@ export function inDetailRange(wallet: MemoryWallet, start: number, end: number):
   });
 }
 
-export function inHistory(wallet: MemoryWallet): MemoryTx[] {
+function inHistory(wallet: MemoryWallet): MemoryTx[] {
   return [...withoutBlock(wallet), ...confirmedBetween(wallet, 0, null).reverse()];
 }
 
+/** Throws TX_UNKNOWN of a page after an unknown one. */
+export function historyOf(wallet: MemoryWallet, page: HistoryPage | undefined): TxDetail[] {
+  const rows = inHistory(wallet);
+  const after = page?.after && rows.indexOf(wallet.tx(page.after));
+  const wanted = page?.withoutReplaced === true ? rows.filter((row) => !hasReplacement(wallet, row)) : rows;
+  const shown = rowsOfPage(wanted, page && { after, limit: page.limit }, (row, last) => rows.indexOf(row) > last);
+  return shown.map((row) => detailOf(wallet, row));
+}
+
 /** Replaced, by one that is still there. */
-export function hasReplacement(wallet: MemoryWallet, { key, status }: MemoryTx): boolean {
+function hasReplacement(wallet: MemoryWallet, { key, status }: MemoryTx): boolean {
   return status === 'replaced' && [...wallet.replacements.values()].some(({ replacedKey }) => replacedKey === key);
 }
 

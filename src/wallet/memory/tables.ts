@@ -5,6 +5,7 @@
  */
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { toHex } from '../../util/bytes.ts';
+import type { WalletLabel } from '../label-records.ts';
 import type {
   AccountId,
   AccountInfo,
@@ -78,6 +79,7 @@ export class MemoryWallet {
   readonly children: MemoryTable<string, readonly string[]>;
   readonly replacements: MemoryTable<string, MemoryReplacement>;
   readonly leases: MemoryTable<string, MemoryLease>;
+  readonly labels: MemoryTable<string, WalletLabel>;
 
   constructor(journal: MemoryJournal, info: WalletInfo, secrets: WalletSecrets | null) {
     this.info = new MemoryCell(journal, info);
@@ -92,6 +94,7 @@ export class MemoryWallet {
     this.children = new MemoryTable(journal);
     this.replacements = new MemoryTable(journal);
     this.leases = new MemoryTable(journal);
+    this.labels = new MemoryTable(journal);
   }
 
   get id(): WalletId {

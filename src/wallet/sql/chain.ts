@@ -18,6 +18,7 @@ import { TxGraph } from './graph.ts';
 import { loadIncoming } from './graph-load.ts';
 import { saveGraph } from './graph-save.ts';
 import { takeIn } from './incoming.ts';
+import { labelsOfTxs } from './labels.ts';
 import { endSpentLeases, walletsWithLeasesOfSpends } from './lease-ends.ts';
 import { lockEverything, lockWallet, lockWallets } from './locks.ts';
 import { loadOwners } from './owners.ts';
@@ -108,8 +109,8 @@ async function takeAllIn(tx: SqlTransaction, events: EventLog, walletId: WalletI
   const before = await graphOf(tx, events, walletId, given);
   const sound = await replaceForms(tx, events, before, given);
   const graph = sound === given ? before : await graphOf(tx, events, walletId, sound);
-  const owners = await loadOwners(tx, walletId, sound);
-  for (const news of sound) takeIn(graph, owners, news);
+  const known = { owners: await loadOwners(tx, walletId, sound), labels: await labelsOfTxs(tx, walletId, sound) };
+  for (const news of sound) takeIn(graph, known, news);
   if (firstFault !== -1) throw faults[firstFault];
   await saveGraph(tx, graph);
 }

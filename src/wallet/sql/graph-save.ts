@@ -15,6 +15,7 @@ import { assert } from '../../util/errors.ts';
 import { TX_STATUSES } from '../records.ts';
 import type { SqlTransaction } from './database.ts';
 import type { CreditNode, InputNode, TxGraph, TxNode } from './graph.ts';
+import { insertFrozen } from './labels.ts';
 import { outputsBytes } from './tx-outputs.ts';
 
 export async function saveGraph(tx: SqlTransaction, graph: TxGraph): Promise<void> {
@@ -137,6 +138,22 @@ async function insertCredits(tx: SqlTransaction, graph: TxGraph, credits: readon
   );
   await sql`INSERT INTO utxos (wallet_id, tx_id, tx_hash, output_index, amount, address_id, script_pub_key, output_holding)
     SELECT ${graph.walletId}, row_id, hash, place, amount, address, script, holding FROM ${list} AS v`.execute(tx.db);
+  await freezeCredits(
+    tx,
+    graph,
+    credits.filter(({ news }) => news?.isFrozen === true),
+  );
+}
+
+/** Together with them, so that nobody can spend them in between. */
+async function freezeCredits(tx: SqlTransaction, graph: TxGraph, credits: readonly CreditNode[]): Promise<void> {
+  if (credits.length === 0) return;
+  const list = listTable(
+    tx.kind,
+    { row_id: 'integer', place: 'integer' },
+    credits.map(({ outpoint, parent }) => [rowIdOf(graph, parent.key), outpoint.index]),
+  );
+  await insertFrozen(tx, graph.walletId, sql`${list} AS v CROSS JOIN utxos u WHERE u.tx_id = v.row_id AND u.output_index = v.place`);
 }
 
 async function setEdges(tx: SqlTransaction, graph: TxGraph, credits: readonly CreditNode[]): Promise<void> {

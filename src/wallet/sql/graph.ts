@@ -55,7 +55,13 @@ export interface CreditNode {
   /** Who holds the edge in the database. */
   readonly storedSpender: { readonly key: string; readonly input: number } | null;
   /** Of a new credit: the row of the address, the output's script if that is another than the address's, and what it holds. */
-  readonly news: { readonly addressRowId: number; readonly script: Uint8Array | null; readonly holding: Uint8Array | null } | null;
+  readonly news: {
+    readonly addressRowId: number;
+    readonly script: Uint8Array | null;
+    readonly holding: Uint8Array | null;
+    /** A label that came before it says that it is not to be spent. */
+    readonly isFrozen: boolean;
+  } | null;
 }
 
 export function inputNodes(inputs: readonly Outpoint[]): InputNode[] {

@@ -8,6 +8,7 @@
 import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
 import { equalBytes, toHex } from '../../util/bytes.ts';
 import { refusal } from '../rules/failures.ts';
+import { FROZEN_LEASE_ID, type LabelsOfTxs } from '../rules/labels.ts';
 import { ownersOf } from '../rules/ownership.ts';
 import { effectOnRow, type RowEffect } from '../rules/status.ts';
 import type { NewTx } from '../store.ts';
@@ -16,11 +17,18 @@ import { type CreditNode, type InputNode, inputNodes, type TxGraph, type TxNode 
 import type { OwnerRow } from './owners.ts';
 import { holdingBytes } from './tx-outputs.ts';
 
-export function takeIn(graph: TxGraph, owners: ReadonlyMap<string, OwnerRow>, news: NewTx): void {
+/** What is known beside the graph of transactions that come in. */
+export interface IncomingKnown {
+  /** By script, in hex. */
+  readonly owners: ReadonlyMap<string, OwnerRow>;
+  readonly labels: LabelsOfTxs;
+}
+
+export function takeIn(graph: TxGraph, known: IncomingKnown, news: NewTx): void {
   const stored = graph.nodes.get(toHex(news.tx.id));
   const effect = stored === undefined ? 'insert' : effectOnRow(stored, news);
   if (effect === 'ignore') return;
-  const node = stored ?? newNode(graph, news);
+  const node = stored ?? newNode(graph, known, news);
   if (stored === undefined) {
     graph.add(node);
     graph.tell({ kind: 'tx.added', txId: node.txId, status: node.status });
@@ -30,20 +38,21 @@ export function takeIn(graph: TxGraph, owners: ReadonlyMap<string, OwnerRow>, ne
   }
   if (effect === 'reactivate') refuseRivals(graph, node, news.replace === true);
   if (news.replace === true || (news.block !== undefined && effect !== 'fill')) replaceRivals(graph, node, news.received);
-  attachChildren(graph, addCredits(graph, owners, node, news), news.received);
+  attachChildren(graph, addCredits(graph, known, node, news), news.received);
   claimInputs(graph, node);
 }
 
-function newNode(graph: TxGraph, news: NewTx): TxNode {
-  const { tx, status, label = '' } = news;
+function newNode(graph: TxGraph, { labels }: IncomingKnown, news: NewTx): TxNode {
+  const { tx, status } = news;
+  const key = toHex(tx.id);
   return {
-    key: toHex(tx.id),
+    key,
     txId: tx.id,
     rowId: null,
     place: graph.nextPlace(),
     isCoinbase: tx.isCoinbase,
     scriptsFailed: tx.scriptsFailed ?? false,
-    label,
+    label: news.label ?? labels.labelOf(key) ?? '',
     isEvicted: false,
     inputs: inputNodes(tx.inputs),
     status,
@@ -84,7 +93,7 @@ function refuseRivals(graph: TxGraph, node: TxNode, mayReplace: boolean): void {
 }
 
 /** Records those that are not there yet, and returns them. */
-function addCredits(graph: TxGraph, owners: ReadonlyMap<string, OwnerRow>, node: TxNode, news: NewTx): CreditNode[] {
+function addCredits(graph: TxGraph, { owners, labels }: IncomingKnown, node: TxNode, news: NewTx): CreditNode[] {
   const added: CreditNode[] = [];
   for (const [index, owner] of ownersOf(news, (script) => owners.get(toHex(script)))) {
     const outpoint: Outpoint = { txId: node.txId, index };
@@ -93,6 +102,7 @@ function addCredits(graph: TxGraph, owners: ReadonlyMap<string, OwnerRow>, node:
     const output = news.tx.outputs[index];
     const { amount, script } = output;
     const holding = holdingBytes(output);
+    const isFrozen = labels.isFrozen(text);
     const credit: CreditNode = {
       rowId: null,
       outpoint,
@@ -105,10 +115,12 @@ function addCredits(graph: TxGraph, owners: ReadonlyMap<string, OwnerRow>, node:
         addressRowId: owner.rowId,
         script: equalBytes(script, owner.script) ? null : script,
         holding: holding.length === 0 ? null : holding,
+        isFrozen,
       },
     };
     graph.credits.set(text, credit);
     graph.tell({ kind: 'utxo.created', outpoint, amount });
+    if (isFrozen) graph.tell({ kind: 'lease.acquired', outpoint, leaseId: FROZEN_LEASE_ID });
     added.push(credit);
   }
   return added;

@@ -28,7 +28,11 @@ interface LeasableCoin {
 }
 
 /** By outpoint as text. */
-async function loadCoins(tx: SqlTransaction, walletId: WalletId, outpoints: readonly Outpoint[]): Promise<Map<string, LeasableCoin>> {
+export async function loadCoins(
+  tx: SqlTransaction,
+  walletId: WalletId,
+  outpoints: readonly Outpoint[],
+): Promise<Map<string, LeasableCoin>> {
   const rows = await tx.db
     .selectFrom(fundedList(tx, walletId, outpoints).as('v'))
     .crossJoin('utxos as u')
@@ -128,8 +132,19 @@ export async function dropLease(
   if (coin.isSpent && (coin.lease === null || coin.lease.releaseAfterSpendConfs === null)) throw refusal.coinUnknown(outpoint);
   if (coin.lease === null || !isActive(coin.lease, now)) return;
   if (!equalBytes(coin.lease.id, leaseId)) throw refusal.leaseOfAnother(outpoint);
-  await tx.db.deleteFrom('utxo_leases').where('utxo_id', '=', coin.rowId).execute();
+  await deleteLeases(tx, [coin.rowId]);
   events.add(walletId, { kind: 'lease.released', outpoint, leaseId });
+}
+
+/** Of the coins with these rows. */
+export async function deleteLeases(tx: SqlTransaction, rowIds: readonly number[]): Promise<void> {
+  if (rowIds.length === 0) return;
+  const list = listTable(
+    tx.kind,
+    { row_id: 'integer' },
+    rowIds.map((id) => [id]),
+  );
+  await sql`DELETE FROM utxo_leases WHERE utxo_id IN (SELECT row_id FROM ${list} AS v)`.execute(tx.db);
 }
 
 /** Of all wallets; returns how many. */

@@ -5,6 +5,7 @@ import { toHex } from '../../util/bytes.ts';
 import type { WalletId } from '../records.ts';
 import type { RowsOfWallet, WalletRows } from '../rows.ts';
 import type { SqlTransaction } from './database.ts';
+import { listLabels } from './labels.ts';
 import { checkedKind, checkedStatus } from './row-checks.ts';
 
 export async function allRows(tx: SqlTransaction): Promise<WalletRows> {
@@ -32,6 +33,7 @@ export async function allRows(tx: SqlTransaction): Promise<WalletRows> {
       inputs,
       replacements,
       leases,
+      labels: await listLabels(tx, wallet.id),
     });
   }
   return {

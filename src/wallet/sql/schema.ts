@@ -1,6 +1,7 @@
 /** How the schema of wallets came to be. */
 import { POSTGRES_TYPES, SQLITE_TYPES } from '../../sql/column-types.ts';
 import type { SchemaHistory } from '../../sql/migrate.ts';
+import { labelStatements } from './schema-labels.ts';
 import { tableStatements } from './schema-tables.ts';
 import { postgresTriggers, sqliteTriggers } from './schema-triggers.ts';
 import { sqliteStatistics } from './sqlite-statistics.ts';
@@ -38,5 +39,6 @@ export const WALLET_SCHEMA: SchemaHistory = {
         ];
       },
     },
+    { name: 'labels of whatever has one', statements: (kind) => labelStatements(kind === 'sqlite' ? SQLITE_TYPES : POSTGRES_TYPES) },
   ],
 };

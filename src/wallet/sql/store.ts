@@ -5,6 +5,7 @@
  */
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import type { FailureCount } from '../../sql/database.ts';
+import type { KeptLabels, LabelKey, WalletLabel } from '../label-records.ts';
 import type * as records from '../records.ts';
 import type { WalletId } from '../records.ts';
 import type { WalletRows } from '../rows.ts';
@@ -20,6 +21,7 @@ import { CoinCache } from './coin-cache.ts';
 import * as coins from './coins.ts';
 import type { SqlTransaction, WalletDatabase } from './database.ts';
 import { EventLog, readEventRange, readEvents, readReorgs, trimEvents } from './event-log.ts';
+import { keepLabels, listLabels } from './labels.ts';
 import { dropExpired, dropLease, takeLeases } from './leases.ts';
 import { lockWallet } from './locks.ts';
 import { invalidate, pruneRows, removeTx } from './removal.ts';
@@ -267,6 +269,14 @@ export class SqlWalletStore implements WalletStore {
     lease: calls.LeaseRequest,
   ): Promise<T> {
     return this.#write((tx, events) => chooseCoins(tx, events, this.#coins, { walletId, filter, choose, lease }));
+  }
+
+  keepLabels(walletId: WalletId, labels: readonly WalletLabel[], now: number): Promise<KeptLabels> {
+    return this.#write((tx, events) => keepLabels(tx, events, walletId, labels, now));
+  }
+
+  listLabels(walletId: WalletId, page?: Page<LabelKey>): Promise<readonly WalletLabel[]> {
+    return this.#read(walletId, (tx) => listLabels(tx, walletId, page));
   }
 
   listEvents(after: number, limit: number, walletId?: WalletId): Promise<readonly records.NumberedWalletEvent[]> {

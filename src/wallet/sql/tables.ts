@@ -120,5 +120,17 @@ export interface WalletTables {
   tx_replacements: { id: Generated<number>; wallet_id: number; replaced_tx_id: number; replacement_tx_id: number; created_at: number };
   utxo_leases: { utxo_id: number; wallet_id: number; lock_id: Uint8Array; expires_at: number; release_confs: number | null };
   wallet_totals: { wallet_id: number; unspent_amount: Amount };
+  wallet_labels: {
+    wallet_id: number;
+    label_type: number;
+    label_ref: string;
+    label_origin: string;
+    tx_hash: Uint8Array | null;
+    tx_index: number | null;
+    label_text: string | null;
+    is_spendable: Flag | null;
+    label_others: string;
+    is_foreign: Flag;
+  };
   wallet_events: { event_sequence: number; wallet_id: number; event_json: string };
 }

@@ -61,6 +61,7 @@ function checks(text: SqlText): ConstraintCase[] {
   const newTx = (values: string): string =>
     `INSERT INTO transactions (wallet_id, tx_hash, raw_tx, tx_outputs, block_height, confirmed_order, tx_status, received_time, is_coinbase)
      VALUES (1, ${hash}, ${hash}, ${hash}, ${values})`;
+  const label = (type: number, values: string): string => `INSERT INTO wallet_labels VALUES (1, ${type}, 'ref', '', ${values}, '{}', 0)`;
   const ofA = `WHERE id = ${text.tx('A')}`;
   return all('check', [
     ['trimmed_range', 'UPDATE event_counter SET trimmed_sequence = last_sequence + 1'],
@@ -102,6 +103,15 @@ function checks(text: SqlText): ConstraintCase[] {
     ],
     ['address_branch_range', `INSERT INTO derived_addresses SELECT ${text.address(3)}, 3, id, 2, 90 FROM accounts WHERE wallet_id = 3`],
     ['address_index_range', `INSERT INTO derived_addresses SELECT ${text.address(3)}, 3, id, 1, -1 FROM accounts WHERE wallet_id = 3`],
+    ['label_type_range', label(6, 'NULL, NULL, NULL, NULL')],
+    ['label_ref_given', label(1, 'NULL, NULL, NULL, NULL').replace("'ref'", "''")],
+    ['label_tx_hash_length', label(0, `${short}, NULL, NULL, NULL`)],
+    ['label_tx_index_range', label(4, `${hash}, -1, NULL, NULL`)],
+    ['label_spendable_flag', label(4, `${hash}, 0, NULL, 2`)],
+    ['label_foreign_flag', label(1, 'NULL, NULL, NULL, NULL').replace(/0\)$/, '2)')],
+    ['label_of_tx', label(1, `${hash}, NULL, NULL, NULL`)],
+    ['label_of_place', label(0, `${hash}, 0, NULL, NULL`)],
+    ['label_spendable_output', label(3, `${hash}, 0, NULL, 0`)],
     ['given_change_flag', `INSERT INTO given_addresses VALUES (${text.address(1)}, 1, 2)`],
     ['tx_hash_length', newTx('NULL, NULL, 0, 0, 0').replace(hash, short)],
     ['confirmed_order_range', newTx('5, -1, 1, 0, 0')],
@@ -154,6 +164,10 @@ function uniques(text: SqlText): ConstraintCase[] {
      SELECT 1, id, '${name}', 1, ${number}, 0 FROM key_scopes WHERE wallet_id = 1`;
   return all('unique', [
     ['header_hash_once', 'INSERT INTO blocks SELECT 60, header_hash, 0 FROM blocks WHERE block_height = 5'],
+    [
+      'label_once',
+      `INSERT INTO wallet_labels VALUES (1, 1, 'ref', '', NULL, NULL, NULL, NULL, '{}', 0), (1, 1, 'ref', '', NULL, NULL, NULL, NULL, '{}', 0)`,
+    ],
     ['wallet_name_once', "INSERT INTO wallets (wallet_name, is_imported, manager_version, is_watch_only) VALUES ('wallet 1', 0, 1, 1)"],
     ['address_types_type_name_key', "UPDATE address_types SET type_name = 'P2TR' WHERE id = 0"],
     ['scope_once', `INSERT INTO key_scopes (wallet_id, purpose, coin_type, internal_type_id, external_type_id) ${scope}`],
@@ -194,6 +208,7 @@ function references(text: SqlText): ConstraintCase[] {
     ['synced_block', 'DELETE FROM blocks WHERE block_height = 5'],
     ['birthday_block', 'UPDATE wallet_sync_states SET birthday_height = 77 WHERE wallet_id = 1'],
     ['wallet_totals_wallet_id_fkey', 'INSERT INTO wallet_totals VALUES (99, 0)'],
+    ['label_wallet', "INSERT INTO wallet_labels VALUES (99, 1, 'ref', '', NULL, NULL, NULL, NULL, '{}', 0)"],
     ['wallet_events_wallet_id_fkey', "INSERT INTO wallet_events VALUES (1000000, 99, '{}')"],
     [
       'key_scopes_wallet_id_fkey',

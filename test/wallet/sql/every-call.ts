@@ -16,7 +16,7 @@ export interface StoryStore {
 /**
  * Before the calls: two reorganisations, a coinbase in block 5 with an unmined child and grandchild, a
  * coin in block 6 that is leased until its spend has two confirmations, a
- * payment with a replaced and a failed one, and coins to spend.
+ * payment with a replaced and a failed one, coins to spend, and labels of one that is still to come.
  */
 export async function tellStory(store: SqlWalletStore): Promise<StoryStore> {
   const world = await World.open(async () => ({ store, rows: () => store.rows(), close: () => store.close() }));
@@ -37,6 +37,15 @@ export async function tellStory(store: SqlWalletStore): Promise<StoryStore> {
   await world.create('new', { spends: ['x:0'], replace: true });
   await world.create('spare');
   await world.lease('spare:0', { durationMs: 5 });
+  const label = { origin: '', label: 'x', others: '{}', isForeign: false } as const;
+  await store.keepLabels(
+    world.wallet,
+    [
+      { ...label, type: 'tx', ref: 'later', txId: idOf('later'), index: null, spendable: null },
+      { ...label, type: 'output', ref: 'later:0', ...outpointOf('later:0'), spendable: false },
+    ],
+    NOW,
+  );
   return { store, world };
 }
 
@@ -99,6 +108,17 @@ export const EVERY_CALL: readonly Call[] = [
     },
   ],
   ['releaseCoin', ({ store, world }) => store.releaseCoin(world.wallet, outpointOf('spare:0'), idOf('lease'), NOW)],
+  [
+    'keepLabels',
+    ({ store, world }) => {
+      const said = { origin: '', spendable: null, others: '{}', isForeign: false, index: null, label: 'x' } as const;
+      const frozen = ['new:0', 'latest:0'].map(
+        (text) => ({ ...said, type: 'output', ref: text, ...outpointOf(text), spendable: false }) as const,
+      );
+      return store.keepLabels(world.wallet, [{ ...said, type: 'tx', ref: 'pay', txId: idOf('pay') }, ...frozen], NOW);
+    },
+  ],
+  ['createTx of what has a label', ({ world }) => world.create('later')],
   ['trimEvents', ({ store }) => store.trimEvents(3)],
   ['deleteExpiredLeases', ({ store }) => store.deleteExpiredLeases(NOW + 100)],
   [

@@ -39,12 +39,13 @@ export function runOpening(databases: TestDatabases): void {
 
     it('brings a database of the version before to this one, with what it has', async () => {
       const url = await databases.freshUrl();
-      await executeIn(url, `DROP TABLE given_addresses; DELETE FROM wallet_schema WHERE version = 3`);
+      await executeIn(url, 'DROP TABLE given_addresses; DROP TABLE wallet_labels; DELETE FROM wallet_schema WHERE version >= 3');
       const older = await executeIn(url, 'SELECT version FROM wallet_schema');
       assert.equal(older.length, 2);
       const store = await openWalletStore(url);
       const { id } = await store.createWallet({ name: 'w', isWatchOnly: true });
       assert.deepEqual(await store.givenForChange(id, [Uint8Array.of(1)]), new Map());
+      assert.deepEqual(await store.listLabels(id), []);
       await store.close();
     });
 

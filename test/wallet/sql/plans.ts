@@ -51,6 +51,7 @@ const READS: readonly ((story: StoryStore) => Promise<unknown>)[] = [
   ({ store, world }) => store.listOutputsToWatch(world.wallet),
   ({ store, world }) => store.listLeases(world.wallet, NOW),
   ({ store, world }) => store.listEvents(3, 5, world.wallet),
+  ({ store, world }) => store.listLabels(world.wallet, { after: { type: 'tx', ref: 'x', origin: '' }, limit: 3 }),
   ({ store }) => store.listEvents(3, 5),
   ({ store }) => store.eventRange(),
   ({ store, world }) => store.listReorgs(world.wallet, { after: 5, limit: 3 }),
@@ -95,6 +96,7 @@ function fillStatements(): string[] {
     `${numbers} INSERT INTO utxos (id, wallet_id, tx_id, tx_hash, output_index, amount, address_id, spent_by_tx_id, spent_input_index)
       SELECT i, ${wallet}, i, ${hash}, 0, i, i, CASE WHEN i % 5 = 0 THEN NULL ELSE i END, CASE WHEN i % 5 = 0 THEN NULL ELSE 0 END FROM n`,
     `${numbers} INSERT INTO tx_replacements (id, wallet_id, replaced_tx_id, replacement_tx_id, created_at) SELECT i, ${wallet}, i, i + 1, 0 FROM n`,
+    `${numbers} INSERT INTO wallet_labels (wallet_id, label_type, label_ref, label_origin, tx_hash, label_others, is_foreign) SELECT ${wallet}, 0, 'r' || i, '', ${hash}, '{}', 0 FROM n`,
     `${numbers} INSERT INTO wallet_events SELECT i, ${wallet}, '{}' FROM n`,
     'ANALYZE',
   ];
