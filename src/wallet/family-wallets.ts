@@ -10,11 +10,12 @@ import { UnspentError } from '../util/errors.ts';
 import type { WalletAddressJson, WalletNotation } from './documents.ts';
 import type { FollowedStore } from './feed/store-feed.ts';
 import type { FeedSource, OtherOwners, PrepareBlock } from './feed/wallet-feed.ts';
+import type { RescanResult } from './past/rescan.ts';
 import type { AddressInfo, WalletInfo, WalletTx } from './records.ts';
 import type { WalletStore } from './store.ts';
 
 /** What wallets of some families cannot do. `keys`: to have secrets, and to sign. */
-export type WalletFeature = 'payments' | 'bumps' | 'broadcasts' | 'keys' | 'rescans';
+export type WalletFeature = 'payments' | 'bumps' | 'broadcasts' | 'keys';
 
 export interface WalletFamily<P> {
   /** `url`: of the database. Whoever opens it closes its store. Throws as `openWalletStore`, UNSUPPORTED where packages are missing. */
@@ -54,6 +55,11 @@ export interface FamilyWallets {
   addressOf(wallet: WalletInfo, request: AddressRequest): Promise<AddressInfo>;
   /** How the wallets are fed from a store; `ends`: with its newest block. Throws UNSUPPORTED where it does not keep what that takes. */
   chainOf(store: WalletChainStore, ends: boolean): WalletChain;
+  /**
+   * The wallets are brought to the newest block of the store, from its history; `from`: nothing from that height on is
+   * believed. Throws as `rescanWallets`.
+   */
+  rescan(store: WalletChainStore, from?: number): Promise<RescanResult>;
 }
 
 /** What a wallet is to watch, as people and programs say it: descriptors or addresses, whichever its family has. */
@@ -93,10 +99,10 @@ export interface WalletChain {
   readonly source: FeedSource;
   readonly prepare: PrepareBlock;
   readonly otherOwners?: OtherOwners | undefined;
-  /** Accounts that are known by now: when there are more, the mempool is told again. */
+  /** Grows with what is watched, as far as it is known by now: when it has, the mempool is told again. */
   readonly accountCount?: (() => number) | undefined;
-  /** Reads a transaction of the mempool. Absent: wallets of the family do not hear of the mempool. */
-  readonly mempoolTx?: ((raw: Uint8Array) => WalletTx) | undefined;
+  /** Reads a transaction of the mempool; null: it is none that can be read. */
+  readonly mempoolTx: (raw: Uint8Array) => WalletTx | null;
 }
 
 /** Throws UNSUPPORTED. */

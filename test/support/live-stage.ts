@@ -49,12 +49,15 @@ export class LiveStage {
   readonly chain: LiveDevnet;
   readonly wallet: Wallet;
   readonly address: string;
+  /** Of the node that the devnet is. */
+  readonly socket: string;
   /** Of the server, without a slash behind it. */
   readonly origin: string;
   private readonly undo: readonly (() => unknown)[];
 
-  private constructor(chain: LiveDevnet, wallet: Wallet, url: string, undo: readonly (() => unknown)[]) {
+  private constructor(chain: LiveDevnet, wallet: Wallet, socket: string, url: string, undo: readonly (() => unknown)[]) {
     this.chain = chain;
+    this.socket = socket;
     this.wallet = wallet;
     this.address = formatAddress(wallet.address);
     this.origin = url.replace(/\/$/, '');
@@ -79,7 +82,13 @@ export class LiveStage {
       return following;
     };
     const clean = (): void => rmSync(folder, { recursive: true, force: true });
-    const stage = new LiveStage(chain, wallet, url, [end, () => store.close(), () => responder.close(), () => chain.close(), clean]);
+    const stage = new LiveStage(chain, wallet, socket, url, [
+      end,
+      () => store.close(),
+      () => responder.close(),
+      () => chain.close(),
+      clean,
+    ]);
     await stage.settled();
     return stage;
   }

@@ -1,8 +1,7 @@
 /**
  * Feeds wallets from a store that this process has open: with its blocks, with
  * the past of new wallets from its indexes, and, while it follows, with the
- * mempool of the node that the store follows, where wallets of the family hear of
- * it.
+ * mempool of the node that the store follows.
  */
 import { positionHeight } from '../../events/position.ts';
 import type { OpenStore } from '../../store/store.ts';
@@ -36,24 +35,21 @@ export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { si
   };
   const onMove = async (): Promise<void> => {
     await look();
-    await mempool?.moved();
+    await mempool.moved();
   };
   await look();
   const leave = store.consumers.add('wallets', () => height);
   const chain = new WalletFeed(wallets.store, { feed, now, prepare, otherOwners, onMove, eventsMax });
-  const mempool = mempoolTx && new WalletMempool(chain, mempoolTx);
+  const mempool = new WalletMempool(chain, mempoolTx);
   try {
     if (signal === undefined) await chain.follow(source, new AbortController().signal);
-    else if (mempool === undefined) await chain.follow(source, signal);
     else await withMempool(store, { mempool, accountCount }, signal, (stop) => chain.follow(source, stop));
   } catch (error) {
     // PRUNED: a block that the wallets have still to read has transactions whose bytes were forgotten meanwhile.
     if (!isUnspentError(error, 'EXPIRED') && !isUnspentError(error, 'PRUNED')) throw error;
-    const { rescans = '`unspent wallet rescan` brings the wallets to its newest block from the index of scripts' } =
-      store.network.family.wallets.lacks;
     throw new UnspentError(
       'EXPIRED',
-      `the store cannot tell any more what happened since the wallets were fed: ${rescans}`,
+      'the store cannot tell any more what happened since the wallets were fed: `unspent wallet rescan` brings the wallets to its newest block from its history',
       error.meta,
       error,
     );

@@ -6,16 +6,17 @@
 import { UnspentError } from '../../util/errors.ts';
 import type { AddressRequest, FamilyWallets, WalletChain, WalletChainStore, WatchedJson, WatchedText } from '../family-wallets.ts';
 import { storeFeed } from '../feed/store-feed.ts';
-import type { AddressInfo, WalletInfo } from '../records.ts';
+import { type RescanResult, rescanWallets } from '../past/rescan.ts';
+import { storeHistory } from '../past/script-history.ts';
+import type { AddressInfo, WalletBlock, WalletInfo } from '../records.ts';
 import { COINBASE_MATURITY } from '../rules/confirmations.ts';
 import { newAddressOf } from './operations/addresses.ts';
 import { createWatchOnlyWallet, importDescriptor, type NewDescriptorAccount } from './operations/create-wallet.ts';
-import { type RescanResult, rescanWallets } from './operations/rescan.ts';
+import { scanAccount } from './operations/scan.ts';
 import { WalletContext } from './operations/wallet-context.ts';
 import { accountJson } from './operations/wallet-json.ts';
 import { WalletScanner } from './operations/wallet-scanner.ts';
-import { storeHistory } from './script-history.ts';
-import { historyTxs, walletTxOf } from './wallet-tx.ts';
+import { bitcoinPast, historyTxs, walletTxOf } from './wallet-tx.ts';
 
 export class BitcoinWallets extends WalletContext implements FamilyWallets {
   readonly coinbaseMaturity = COINBASE_MATURITY;
@@ -48,7 +49,7 @@ export class BitcoinWallets extends WalletContext implements FamilyWallets {
     checkHistory(store);
     const { name, mweb } = this.network;
     const { clock } = store.network.dialect;
-    const scanner = new WalletScanner(this, storeHistory(store, mweb, clock), name);
+    const scanner = new WalletScanner(this, storeHistory(store, bitcoinPast(mweb), clock), name);
     return {
       feed: name,
       source: scanner.beside(storeFeed(store, historyTxs(mweb), clock, { ends })),
@@ -64,7 +65,13 @@ export class BitcoinWallets extends WalletContext implements FamilyWallets {
     const { name, mweb } = this.network;
     const { clock } = store.network.dialect;
     const source = storeFeed(store, historyTxs(mweb), clock, { ends: true });
-    return rescanWallets(this, storeHistory(store, mweb, clock), source, { feed: name, from });
+    const history = storeHistory(store, bitcoinPast(mweb), clock);
+    const findMore = async (wallet: WalletInfo, to: WalletBlock): Promise<boolean> => {
+      for (const account of await this.store.listAccounts(wallet.id))
+        if (!(await scanAccount(this, wallet, account, history, { block: to }, false))) return false;
+      return true;
+    };
+    return rescanWallets({ store: this.store, history, source, findMore }, { feed: name, from });
   }
 }
 

@@ -11,21 +11,18 @@ import {
   describeTx,
   formatId,
   parseId,
+  scriptKey,
 } from '../../ledgers/bitcoin/index.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import type { BlockBodies } from '../feed/http-feed.ts';
 import type { BlockTxs } from '../feed/store-feed.ts';
+import type { PastForm } from '../past/script-history.ts';
 import type { WalletTx } from '../records.ts';
 
 /** Throws BLOCK_INVALID. `mweb`: the network has extension blocks (`BitcoinNetwork.mweb`). */
 export function walletTxOf(raw: Uint8Array, mweb: boolean): WalletTx {
   return walletTx(decodeTx(raw, mweb), raw);
-}
-
-/** The chain's store has forgotten its bytes: of its inputs and outputs only coins of the wallet that it spent are known. */
-export function isPrunedTx({ raw }: Pick<WalletTx, 'raw'>): boolean {
-  return raw.length === 0;
 }
 
 function walletTx(tx: BitcoinTx, raw: Uint8Array): WalletTx {
@@ -37,6 +34,11 @@ function walletTx(tx: BitcoinTx, raw: Uint8Array): WalletTx {
     outputs: outputs.map(({ script, value }) => ({ script, amount: value })),
     isCoinbase: coinbase,
   };
+}
+
+/** As the history of a store has them. */
+export function bitcoinPast(mweb: boolean): PastForm {
+  return { keyOf: (script) => ({ kind: 'address', key: scriptKey(script) }), txOf: (raw) => walletTxOf(raw, mweb) };
 }
 
 /** Needs a store that keeps the history (`utxo.history`). Throws UNSUPPORTED without. */

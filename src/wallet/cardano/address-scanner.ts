@@ -39,6 +39,11 @@ export class AddressScanner {
     this.#clock = clock;
   }
 
+  /** Up to it what is watched is known here: whoever told of transactions before has to tell of them again. */
+  get watchVersion(): number {
+    return this.#watchVersion;
+  }
+
   /** The version of what is watched for which the wallets are scanned, as far as the chain allowed it. */
   async scanNew(): Promise<number> {
     const { watchVersion, block, position } = await this.#wallets.watchedAccounts(this.#feed, this.#watchVersion);

@@ -27,12 +27,16 @@ import type {
 import { scanBeside } from '../feed/scan-beside.ts';
 import { storeFeed } from '../feed/store-feed.ts';
 import { openWalletStore } from '../open.ts';
-import type { AddressInfo, WalletInfo } from '../records.ts';
+import { type RescanResult, rescanWallets } from '../past/rescan.ts';
+import { storeHistory } from '../past/script-history.ts';
+import type { AddressInfo, WalletBlock, WalletInfo } from '../records.ts';
 import { refusal } from '../rules/failures.ts';
 import type { NewAddress, WalletStore } from '../store.ts';
 import { AddressScanner } from './address-scanner.ts';
 import { stakeOwners, watchedAddress } from './owners.ts';
+import { scanCoins } from './scan.ts';
 import { eventTxs } from './wallet-tx.ts';
+import { CARDANO_PAST, pendingWalletTx } from './whole-tx.ts';
 
 const ID_BYTES = 32;
 /** Deposits, withdrawals and mints are in the difference of inputs and outputs, too, so the fee is not known from them. */
@@ -111,7 +115,27 @@ export class CardanoWallets implements FamilyWallets {
       source: scanBeside(storeFeed(store, eventTxs, clock, { ends }), async () => void (await scanner.scanNew())),
       prepare: () => scanner.scanNew(),
       otherOwners: stakeOwners,
+      accountCount: () => scanner.watchVersion,
+      mempoolTx: pendingWalletTx,
     };
+  }
+
+  async rescan(store: WalletChainStore, from?: number): Promise<RescanResult> {
+    if (!store.config.utxo.history)
+      throw new UnspentError(
+        'UNSUPPORTED',
+        'wallets of Cardano are rescanned from the history of a store, and this one keeps none: set utxo.history, or make the wallets again in another database (wallet.database); wallet export has their addresses and labels',
+      );
+    const { clock } = store.network.dialect;
+    const parts = {
+      store: this.store,
+      history: storeHistory(store, CARDANO_PAST, clock),
+      source: storeFeed(store, eventTxs, clock, { ends: true }),
+      otherOwners: stakeOwners,
+      // Outputs of the genesis are in no transaction; and what a rollback gives back is as a feed would have told it.
+      findMore: ({ id }: WalletInfo, block: WalletBlock) => scanCoins(this.store, store, { walletId: id, block, clock }),
+    };
+    return rescanWallets(parts, { feed: this.network.name, from });
   }
 
   /** An address that outputs of this network can have. Throws USAGE. */

@@ -8,6 +8,4 @@ export const CARDANO_WALLETS_LACK: WalletFamily<never>['lacks'] = {
     'fees of Cardano cannot be bumped: a node keeps the first of two transactions that spend the same, and a higher fee buys no place in a block',
   broadcasts: 'wallets of Cardano hand over no transactions: submit it to a node, and the wallet hears of it from its block',
   keys: 'wallets of Cardano have no keys: they watch addresses and stake credentials, and signing is done elsewhere',
-  rescans:
-    'wallets of Cardano cannot be rescanned: the indexes have what is unspent, and cannot tell what was spent meanwhile. Make the wallets again in another database (wallet.database); wallet export has their addresses and labels',
 };

@@ -39,8 +39,13 @@ export function changedTxs({ txs, created, spent }: Pick<BlockChanges, 'txs' | '
   return [...genesis, ...made];
 }
 
+/** An output with its bytes. */
+interface MadeOutput extends Pick<Utxo, 'txId' | 'index'> {
+  readonly output: Pick<Utxo['output'], 'raw'>;
+}
+
 /** A transaction of which these outputs are known, each at its own index. */
-export function walletTx(id: Uint8Array, inputs: readonly Outpoint[], utxos: readonly Utxo[]): WalletTx {
+export function walletTx(id: Uint8Array, inputs: readonly Outpoint[], utxos: readonly MadeOutput[]): WalletTx {
   const last = utxos.reduce((max, { index }) => Math.max(max, index), -1);
   const outputs = new Array<WalletTxOutput>(last + 1).fill(NO_OUTPUT);
   for (const utxo of utxos) outputs[utxo.index] = walletOutput(utxo);
@@ -49,7 +54,7 @@ export function walletTx(id: Uint8Array, inputs: readonly Outpoint[], utxos: rea
 
 const NO_OUTPUT: WalletTxOutput = { script: new Uint8Array(0), amount: 0n };
 
-function walletOutput({ txId, index, output }: Utxo): WalletTxOutput {
+function walletOutput({ txId, index, output }: MadeOutput): WalletTxOutput {
   const { address, lovelace, assets, scriptRef } = describeStored(txId, index, output.raw);
   const held = assets.filter(({ quantity }) => quantity > 0n);
   return {

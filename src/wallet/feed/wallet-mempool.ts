@@ -13,17 +13,19 @@ import type { WalletFeed } from './wallet-feed.ts';
 
 export class WalletMempool {
   readonly #feed: WalletFeed;
-  readonly #txOf: (raw: Uint8Array) => WalletTx;
+  readonly #txOf: (raw: Uint8Array) => WalletTx | null;
   /** Ids in hex of what the mempool has and some wallet is touched by. */
   readonly #present = new Set<string>();
   /** What is to be told again, by the same ids. */
   readonly #refused = new Map<string, WalletTx>();
+  /** Of those that are present: what has left for a block that the wallets may not have yet. With the next one it is gone. */
+  readonly #leaving = new Set<string>();
   /** False: what the mempool has was not told yet. */
   #isKnown = false;
   #last: Promise<void> = Promise.resolve();
 
-  /** `txOf`: a transaction as nodes relay it. */
-  constructor(feed: WalletFeed, txOf: (raw: Uint8Array) => WalletTx) {
+  /** `txOf`: a transaction as nodes relay it; null: it cannot be read, and is left out. */
+  constructor(feed: WalletFeed, txOf: (raw: Uint8Array) => WalletTx | null) {
     this.#feed = feed;
     this.#txOf = txOf;
   }
@@ -32,9 +34,10 @@ export class WalletMempool {
   take(change: MempoolChange): Promise<void> {
     return this.#queue(async () => {
       this.#isKnown = true;
-      if (change.kind === 'add') return this.#see(change.txs.map(this.#txOf));
-      if (change.kind === 'remove') return this.#lose(change.ids);
+      if (change.kind === 'add') return this.#see(change.txs.flatMap((raw) => this.#txOf(raw) ?? []));
+      if (change.kind === 'remove') return change.slot === undefined ? this.#lose(change.ids) : this.#leave(change.ids);
       this.#present.clear();
+      this.#leaving.clear();
       this.#refused.clear();
     });
   }
@@ -43,6 +46,8 @@ export class WalletMempool {
   moved(): Promise<void> {
     return this.#queue(async () => {
       if (!this.#isKnown) return;
+      for (const id of this.#leaving) this.#present.delete(id);
+      this.#leaving.clear();
       await this.#see([...this.#refused.values()]);
       await this.#feed.evictWhere((txId) => !this.#present.has(toHex(txId)));
     });
@@ -53,7 +58,17 @@ export class WalletMempool {
     const { taken, refused } = await this.#feed.seeInMempool(txs);
     for (const { id } of taken) this.#refused.delete(toHex(id));
     for (const tx of refused) this.#refused.set(toHex(tx.id), tx);
-    for (const { id } of [...taken, ...refused]) this.#present.add(toHex(id));
+    for (const { id } of [...taken, ...refused]) {
+      this.#present.add(toHex(id));
+      this.#leaving.delete(toHex(id));
+    }
+  }
+
+  #leave(ids: readonly Uint8Array[]): void {
+    for (const id of ids) {
+      this.#leaving.add(toHex(id));
+      this.#refused.delete(toHex(id));
+    }
   }
 
   async #lose(ids: readonly Uint8Array[]): Promise<void> {

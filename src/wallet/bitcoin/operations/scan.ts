@@ -6,10 +6,10 @@
  */
 
 import { WALLET_PAGE_ROWS } from '../../../util/limits.ts';
+import { foundTxs } from '../../past/found-txs.ts';
+import type { ScriptHistory } from '../../past/script-history.ts';
 import type { AccountInfo, AddressBranch, WalletBlock, WalletInfo } from '../../records.ts';
 import type { FeedPlace } from '../../store.ts';
-import type { ScriptHistory } from '../script-history.ts';
-import { foundTxs } from './found-txs.ts';
 import type { WalletContext } from './wallet-context.ts';
 
 /** Up to where an account is scanned: the block that the wallets are at, and where their feed is then. */

@@ -8,11 +8,11 @@
  */
 import { type BitcoinNetwork, decodeTx } from '../../../ledgers/bitcoin/index.ts';
 import { toHex } from '../../../util/bytes.ts';
+import { isPrunedTx } from '../../past/pruned-tx.ts';
 import type { TxDetail } from '../../records.ts';
 import { MinedCluster, type PackageSums, shortfall, type UnconfirmedTx } from '../../selection/bitcoin/ancestry.ts';
 import type { CoinAncestry } from '../../selection/bitcoin/coin-table.ts';
 import { vsizeOf } from '../../selection/bitcoin/fee-rate.ts';
-import { isPrunedTx } from '../wallet-tx.ts';
 
 const NONE: ReadonlySet<string> = new Set();
 

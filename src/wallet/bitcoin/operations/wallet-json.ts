@@ -6,8 +6,8 @@
 import { type BitcoinNetwork, formatAddress, formatId, parseId } from '../../../ledgers/bitcoin/index.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { coinName, type WalletNotation } from '../../documents.ts';
+import { isPrunedTx } from '../../past/pruned-tx.ts';
 import type { AccountInfo } from '../../records.ts';
-import { isPrunedTx } from '../wallet-tx.ts';
 import type { LeasedSelection, PreparedPayment } from './payment.ts';
 import { feeOfTx } from './unconfirmed.ts';
 import type { WalletContext } from './wallet-context.ts';

@@ -17,8 +17,8 @@ import { toHex } from '../../../util/bytes.ts';
 import { isUnspentError } from '../../../util/errors.ts';
 import { scanBeside } from '../../feed/scan-beside.ts';
 import type { FeedSource } from '../../feed/wallet-feed.ts';
+import type { ScriptHistory } from '../../past/script-history.ts';
 import type { AccountId, AccountInfo, AddressBranch, WalletId, WalletInfo, WalletTx } from '../../records.ts';
-import type { ScriptHistory } from '../script-history.ts';
 import { type ScanEnd, scanAccount } from './scan.ts';
 import type { WalletContext } from './wallet-context.ts';
 

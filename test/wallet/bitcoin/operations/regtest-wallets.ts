@@ -14,11 +14,11 @@ import { equalBytes } from '../../../../src/util/bytes.ts';
 import * as keys from '../../../../src/wallet/bitcoin/keys/index.ts';
 import { WalletContext } from '../../../../src/wallet/bitcoin/operations/wallet-context.ts';
 import { WalletScanner } from '../../../../src/wallet/bitcoin/operations/wallet-scanner.ts';
-import { storeHistory } from '../../../../src/wallet/bitcoin/script-history.ts';
-import { historyTxs } from '../../../../src/wallet/bitcoin/wallet-tx.ts';
+import { bitcoinPast, historyTxs } from '../../../../src/wallet/bitcoin/wallet-tx.ts';
 import { storeFeed } from '../../../../src/wallet/feed/store-feed.ts';
 import { WalletFeed } from '../../../../src/wallet/feed/wallet-feed.ts';
 import { openWalletStore } from '../../../../src/wallet/open.ts';
+import { storeHistory } from '../../../../src/wallet/past/script-history.ts';
 import type { WalletInfo } from '../../../../src/wallet/records.ts';
 import { until } from '../../../support/patience.ts';
 import { CLOCK_SECONDS, RegtestAccount } from '../../../support/regtest-account.ts';
@@ -61,7 +61,7 @@ export class RegtestWallets {
   /** Runs the feed until the test ends. */
   follow(t: TestContext): void {
     const { dialect } = this.store.network;
-    const scanner = new WalletScanner(this.context, storeHistory(this.store, false, dialect.clock), 'chain');
+    const scanner = new WalletScanner(this.context, storeHistory(this.store, bitcoinPast(false), dialect.clock), 'chain');
     const source = scanner.beside(storeFeed(this.store, historyTxs(false), dialect.clock));
     const end = new AbortController();
     const feed = new WalletFeed(this.context.store, { feed: 'chain', now: this.context.now, prepare: (txs) => scanner.prepare(txs) });

@@ -9,17 +9,25 @@
  * process ends between the two, or the rescan fails, no feed goes on, and the next
  * rescan begins where this one began.
  */
-import { UnspentError } from '../../../util/errors.ts';
-import { WALLET_HEIGHT_MAX, WALLET_PAGE_ROWS } from '../../../util/limits.ts';
-import { rescanHeight, rescanMarker } from '../../feed/rescan-marker.ts';
-import type { FeedSource } from '../../feed/wallet-feed.ts';
-import type { WalletBlock, WalletId } from '../../records.ts';
-import type { WalletStore } from '../../store.ts';
-import type { ConfirmedTx, ScriptHistory } from '../script-history.ts';
-import { isPrunedTx } from '../wallet-tx.ts';
+import { UnspentError } from '../../util/errors.ts';
+import { WALLET_HEIGHT_MAX, WALLET_PAGE_ROWS } from '../../util/limits.ts';
+import { rescanHeight, rescanMarker } from '../feed/rescan-marker.ts';
+import type { FeedSource, OtherOwners } from '../feed/wallet-feed.ts';
+import type { WalletBlock, WalletId, WalletInfo } from '../records.ts';
+import type { WalletStore } from '../store.ts';
 import { foundTxs } from './found-txs.ts';
-import { scanAccount } from './scan.ts';
-import type { WalletContext } from './wallet-context.ts';
+import { isPrunedTx } from './pruned-tx.ts';
+import type { ConfirmedTx, ScriptHistory } from './script-history.ts';
+
+/** The wallets, and the chain that they are brought to the end of. */
+export interface RescanParts {
+  readonly store: WalletStore;
+  readonly history: ScriptHistory;
+  readonly source: FeedSource;
+  readonly otherOwners?: OtherOwners | undefined;
+  /** What else a wallet has up to the block, which is its tip: addresses that were not given out, say. False: the chain went on meanwhile. */
+  findMore(wallet: WalletInfo, to: WalletBlock): Promise<boolean>;
+}
 
 export interface RescanRequest {
   /** The name under which the wallets are fed. */
@@ -39,29 +47,23 @@ export interface RescanResult {
 }
 
 /** Throws UNSUPPORTED where the store keeps no history, PRUNED as `foundTxs`, FEED_MOVED where another process feeds the wallets or rescans them. */
-export async function rescanWallets(
-  context: WalletContext,
-  history: ScriptHistory,
-  source: FeedSource,
-  request: RescanRequest,
-): Promise<RescanResult> {
-  const { store } = context;
-  const { feed, from: asked = WALLET_HEIGHT_MAX } = request;
+export async function rescanWallets(parts: RescanParts, { feed, from: asked = WALLET_HEIGHT_MAX }: RescanRequest): Promise<RescanResult> {
+  const { store, history, source } = parts;
   const after = await store.feedPosition(feed);
   const heightMin = Math.min(asked, rescanHeight(after) ?? WALLET_HEIGHT_MAX);
   const { block: to, position } = await source.newest(new AbortController().signal);
   if (to === null) throw new UnspentError('STORE_MISSING', 'the store has no block yet, so there is nothing to scan');
   const from = await newestCommon(store, history, heightMin - 1);
   const first = (from?.height ?? -1) + 1;
+  // What spent their coins in blocks that it does not have, nobody could tell.
+  if (from !== null) history.needFrom(first);
   const marker = rescanMarker(first);
   await store.rollbackToBlock(first, { feed, after, position: marker });
   const found: ConfirmedTx[] = [];
   const wallets = await store.listWallets();
   for (const wallet of wallets) {
-    found.push(...(await takeIn(store, history, wallet.id, from, to)));
-    for (const account of await store.listAccounts(wallet.id)) {
-      if (!(await scanAccount(context, wallet, account, history, { block: to }, false))) throw moved();
-    }
+    found.push(...(await takeIn(parts, wallet.id, from, to)));
+    if (!(await parts.findMore(wallet, to))) throw moved();
   }
   await store.connectBlock({ block: to, txs: [], feed: { feed, after: marker, position } });
   return { from, to, txs: found.length, pruned: found.filter(({ tx }) => isPrunedTx(tx)).length };
@@ -75,8 +77,7 @@ async function newestCommon(store: WalletStore, history: ScriptHistory, heightMa
 
 /** What happened to the addresses and the coins of the wallet between two blocks. */
 async function takeIn(
-  store: WalletStore,
-  history: ScriptHistory,
+  { store, history, otherOwners }: RescanParts,
   walletId: WalletId,
   from: WalletBlock | null,
   to: WalletBlock,
@@ -93,7 +94,7 @@ async function takeIn(
   const found = history.txsUpTo(to, scripts, [...coins, ...unmined.flatMap(({ tx }) => tx.inputs)]);
   if (found === null) throw moved();
   const later = found.filter(({ block }) => block.height > (from?.height ?? -1));
-  await store.applyTxBatch(walletId, await foundTxs(store, walletId, later, coins), to);
+  await store.applyTxBatch(walletId, await foundTxs(store, walletId, later, coins, otherOwners), to);
   return later;
 }
 

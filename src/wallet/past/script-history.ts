@@ -1,7 +1,8 @@
 /**
  * The past of scripts, from the index of a store that keeps the history: which
  * scripts were ever used, and the transactions of those that were. This is how a
- * wallet finds its past without a look at any block.
+ * wallet finds its past without a look at any block. What a script is in the index
+ * and how a transaction is read is the family's (`PastForm`).
  *
  * The store may have forgotten the bytes of a transaction, all of whose outputs
  * are spent (`txs.boundHistory`). Its id and its place are still known, and so is
@@ -9,7 +10,7 @@
  * is known to have spent, so that no coin that it spent is taken for unspent.
  */
 
-import { scriptKey } from '../../ledgers/bitcoin/index.ts';
+import type { KeyKind } from '../../ledgers/ledger.ts';
 import { type Outpoint, outpointKey, outpointText } from '../../ledgers/outpoint.ts';
 import type { Clock } from '../../query/dialect.ts';
 import type { HistoryPlace, TxHistory } from '../../query/history.ts';
@@ -17,11 +18,22 @@ import type { Query } from '../../query/query.ts';
 import { equalBytes, toHex } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
 import { type FollowedStore, walletBlock } from '../feed/store-feed.ts';
+import type { OtherOwners } from '../feed/wallet-feed.ts';
 import type { WalletBlock, WalletTx } from '../records.ts';
-import { walletTxOf } from './wallet-tx.ts';
+
+/** How a family's transactions are found and read. */
+export interface PastForm {
+  /** Under which key the history has the script, or the address. */
+  keyOf(script: Uint8Array): { readonly kind: KeyKind; readonly key: Uint8Array };
+  txOf(raw: Uint8Array): WalletTx;
+  /** Default: there are none. */
+  readonly otherOwners?: OtherOwners | undefined;
+}
 
 /** What a scan asks of the chain. */
 export interface ScriptHistory {
+  /** Throws PRUNED where the history begins above the height, UNSUPPORTED where the store keeps none. */
+  needFrom(height: number): void;
   /** Whether each was ever paid, in their order. Throws UNSUPPORTED where the store keeps no history. */
   used(scripts: readonly Uint8Array[]): readonly boolean[];
   /**
@@ -37,19 +49,22 @@ export interface ConfirmedTx {
   readonly block: WalletBlock;
 }
 
-/** `mweb`: the network has extension blocks (`BitcoinNetwork.mweb`). */
-export function storeHistory(store: Pick<FollowedStore, 'read'>, mweb: boolean, clock: Clock): ScriptHistory {
+export function storeHistory(store: Pick<FollowedStore, 'read'>, form: PastForm, clock: Clock): ScriptHistory {
   return {
+    needFrom: (height) => store.read((query) => query.history().needHeight(height)),
     used: (scripts) =>
       store.read((query) => {
         const history = query.history();
-        return scripts.map((script) => history.ofKey('address', scriptKey(script), { limit: 1 }).next().done !== true);
+        return scripts.map((script) => {
+          const { kind, key } = form.keyOf(script);
+          return history.ofKey(kind, key, { limit: 1 }).next().done !== true;
+        });
       }),
     txsUpTo: (block, scripts, coins = []) =>
       store.read((query) => {
         const row = query.blockAtHeight(block.height);
         if (row === null || !equalBytes(row.hash, block.hash)) return null;
-        return new PastReader(query, block.height, mweb, clock).txs(scripts, coins);
+        return new PastReader(query, block.height, form, clock).txs(scripts, coins);
       }),
   };
 }
@@ -59,33 +74,38 @@ class PastReader {
   readonly #query: Query;
   readonly #history: TxHistory;
   readonly #heightMax: number;
-  readonly #mweb: boolean;
+  readonly #form: PastForm;
   readonly #clock: Clock;
   readonly #blocks = new Map<number, WalletBlock>();
 
-  constructor(query: Query, heightMax: number, mweb: boolean, clock: Clock) {
+  constructor(query: Query, heightMax: number, form: PastForm, clock: Clock) {
     this.#query = query;
     this.#history = query.history();
     this.#heightMax = heightMax;
-    this.#mweb = mweb;
+    this.#form = form;
     this.#clock = clock;
   }
 
   txs(scripts: readonly Uint8Array[], coins: readonly Outpoint[]): ConfirmedTx[] {
     const places = [...this.#placesOf(scripts, coins).values()].sort((a, b) => a.height - b.height || a.txIndex - b.txIndex);
     const found = this.#history.knownAt(places);
-    const txs = found.map(({ raw }) => (raw === null ? null : walletTxOf(raw, this.#mweb)));
-    const spent = txs.includes(null) ? this.#spentBy([...coins, ...outpointsTo(scripts, txs)]) : new Map<string, Outpoint[]>();
+    const txs = found.map(({ raw }) => (raw === null ? null : this.#form.txOf(raw)));
+    const spent = txs.includes(null) ? this.#spentBy([...coins, ...outpointsTo(scripts, txs, this.#form)]) : new Map<string, Outpoint[]>();
     return found.map(({ id, height, txIndex }, i) => {
       const tx = txs[i] ?? prunedTx(id, txIndex === 0, spent.get(placeText({ height, txIndex })) ?? []);
       return { tx, block: this.#blockAt(height) };
     });
   }
 
+  #ofScript(script: Uint8Array): Iterable<HistoryPlace> {
+    const { kind, key } = this.#form.keyOf(script);
+    return this.#history.ofKey(kind, key);
+  }
+
   #placesOf(scripts: readonly Uint8Array[], coins: readonly Outpoint[]): Map<string, HistoryPlace> {
     const places = new Map<string, HistoryPlace>();
     for (const script of scripts) {
-      for (const { height, txIndex } of this.#history.ofKey('address', scriptKey(script))) {
+      for (const { height, txIndex } of this.#ofScript(script)) {
         if (height > this.#heightMax) break;
         places.set(placeText({ height, txIndex }), { height, txIndex });
       }
@@ -127,11 +147,12 @@ class PastReader {
 }
 
 /** The outputs of the transactions that pay to the scripts. */
-function outpointsTo(scripts: readonly Uint8Array[], txs: readonly (WalletTx | null)[]): Outpoint[] {
+function outpointsTo(scripts: readonly Uint8Array[], txs: readonly (WalletTx | null)[], { otherOwners = () => [] }: PastForm): Outpoint[] {
   const own = new Set(scripts.map((script) => toHex(script)));
   return txs.flatMap((tx) => {
     if (tx === null) return [];
-    return tx.outputs.flatMap(({ script }, index) => (own.has(toHex(script)) ? [{ txId: tx.id, index }] : []));
+    const isOwn = (script: Uint8Array): boolean => [script, ...otherOwners(script)].some((owner) => own.has(toHex(owner)));
+    return tx.outputs.flatMap(({ script }, index) => (isOwn(script) ? [{ txId: tx.id, index }] : []));
   });
 }
 

@@ -4,12 +4,13 @@
  * id, its block and those coins of the wallet that it is known to have spent,
  * unless the wallet has the transaction already: then it is that one.
  */
-import { type Outpoint, outpointText } from '../../../ledgers/outpoint.ts';
-import { isUnspentError, UnspentError } from '../../../util/errors.ts';
-import type { WalletId, WalletTx } from '../../records.ts';
-import type { NewTx, WalletStore } from '../../store.ts';
-import type { ConfirmedTx } from '../script-history.ts';
-import { isPrunedTx } from '../wallet-tx.ts';
+import { type Outpoint, outpointText } from '../../ledgers/outpoint.ts';
+import { isUnspentError, UnspentError } from '../../util/errors.ts';
+import type { OtherOwners } from '../feed/wallet-feed.ts';
+import type { WalletId, WalletTx } from '../records.ts';
+import type { NewTx, WalletStore } from '../store.ts';
+import { isPrunedTx } from './pruned-tx.ts';
+import type { ConfirmedTx } from './script-history.ts';
 
 /**
  * `coins`: unspent ones of the wallet. Throws PRUNED if one of them was spent by a forgotten transaction that the wallet
@@ -20,6 +21,7 @@ export async function foundTxs(
   walletId: WalletId,
   found: readonly ConfirmedTx[],
   coins: readonly Outpoint[] = [],
+  otherOwners: OtherOwners = () => [],
 ): Promise<NewTx[]> {
   const known = new Map<ConfirmedTx, WalletTx>();
   const spentUnseen = new Set<string>();
@@ -41,7 +43,7 @@ export async function foundTxs(
       },
     );
   }
-  return found.map((each) => newTx(walletId, each, known.get(each) ?? each.tx, spentUnseen));
+  return found.map((each) => newTx(walletId, each, known.get(each) ?? each.tx, spentUnseen, otherOwners));
 }
 
 /** Null: the wallet does not have it. */
@@ -55,11 +57,18 @@ async function knownTx(store: WalletStore, walletId: WalletId, txId: Uint8Array)
 }
 
 /** Each output is the wallet's own if its script is one of the wallet's addresses: the store looks. */
-function newTx(walletId: WalletId, { tx: told, block }: ConfirmedTx, tx: WalletTx, spentUnseen: ReadonlySet<string>): NewTx {
+function newTx(
+  walletId: WalletId,
+  { tx: told, block }: ConfirmedTx,
+  tx: WalletTx,
+  spentUnseen: ReadonlySet<string>,
+  otherOwners: OtherOwners,
+): NewTx {
   const creditCandidates = new Map<number, readonly Uint8Array[]>();
   // All outputs of a forgotten one are spent, and by whom may be forgotten, too: it gets no new coins.
   if (!isPrunedTx(told)) {
-    for (const index of tx.outputs.keys()) if (!spentUnseen.has(outpointText({ txId: tx.id, index }))) creditCandidates.set(index, []);
+    for (const [index, { script }] of tx.outputs.entries())
+      if (!spentUnseen.has(outpointText({ txId: tx.id, index }))) creditCandidates.set(index, otherOwners(script));
   }
   return { walletId, tx, block, received: 1000 * block.timestamp, status: 'published', credits: new Map(), creditCandidates };
 }
