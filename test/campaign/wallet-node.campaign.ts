@@ -1,11 +1,14 @@
 /**
  * W84 at length: 1,000 blocks of a real node's life beside its wallet
  * (`UNSPENT_CAMPAIGN_BLOCKS`, `UNSPENT_CAMPAIGN_SEED`), compared after every
- * step. `test/wallet/node.test.ts` is its short form.
+ * step, on SQLite, or on PostgreSQL (`UNSPENT_CAMPAIGN_DATABASE=postgres`).
+ * `test/wallet/node.test.ts` is its short form.
  */
 import { test } from 'node:test';
+import { openWalletStore } from '../../src/wallet/open.ts';
 import { nodeMissing } from '../support/node-kinds.ts';
-import { WalletFiles } from '../wallet/sql/wallet-files.ts';
+import { PostgresServer } from '../support/sql/postgres-server.ts';
+import { makeWalletSchema, WalletFiles } from '../wallet/sql/wallet-files.ts';
 import { NodeRig } from '../wallet/support/node-rig.ts';
 import { FIRST_BLOCKS, NodeWalk } from '../wallet/support/node-walk.ts';
 
@@ -15,7 +18,9 @@ const INDEXES = 300;
 
 test(`a wallet beside that of a node for ${BLOCKS} blocks`, { skip: nodeMissing() }, async (t) => {
   using files = new WalletFiles();
-  const rig = await NodeRig.open(await files.openFresh(), INDEXES);
+  const server = process.env['UNSPENT_CAMPAIGN_DATABASE'] === 'postgres' ? await PostgresServer.start(makeWalletSchema) : null;
+  const wallets = server === null ? await files.openFresh() : await openWalletStore(await server.freshUrl());
+  const rig = await NodeRig.open(wallets, INDEXES);
   try {
     const walk = new NodeWalk(rig, SEED);
     await walk.begin();
@@ -28,5 +33,6 @@ test(`a wallet beside that of a node for ${BLOCKS} blocks`, { skip: nodeMissing(
     t.diagnostic(walk.summary());
   } finally {
     await rig.stop();
+    await server?.stop();
   }
 });
