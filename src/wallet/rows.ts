@@ -4,6 +4,7 @@
  * and scripts are hex in the order of the chain, amounts decimal. Numbers that a
  * database gives its rows are left out: another database gives others.
  */
+import { toHex } from '../util/bytes.ts';
 import type { WalletLabel } from './label-records.ts';
 import type { ScriptKind, TxStatus } from './records.ts';
 
@@ -78,5 +79,12 @@ export interface RowsOfWallet {
     readonly releaseAfterSpendConfs: number | null;
   }[];
   /** In the order of their keys. */
-  readonly labels: readonly WalletLabel[];
+  readonly labels: readonly LabelRow[];
+}
+
+/** The key first, then what it says. */
+export type LabelRow = readonly (string | number | boolean | null)[];
+
+export function labelRow({ type, ref, origin, txId, index, label, spendable, others, isForeign }: WalletLabel): LabelRow {
+  return [type, ref, origin, txId === null ? null : toHex(txId), index, label, spendable, others, isForeign];
 }

@@ -1,6 +1,6 @@
 /** All rows of the store in memory (wallet/rows.ts). */
 import { toHex } from '../../util/bytes.ts';
-import type { RowsOfWallet, WalletRows } from '../rows.ts';
+import { labelRow, type RowsOfWallet, type WalletRows } from '../rows.ts';
 import { labelsInOrder } from './labels.ts';
 import { leasesInOrder } from './leases.ts';
 import { byOrder, type MemoryTables, type MemoryWallet } from './tables.ts';
@@ -53,7 +53,7 @@ function rowsOf(wallet: MemoryWallet): RowsOfWallet {
     leases: leasesInOrder(wallet).map(({ outpoint, id, expiresAt, releaseAfterSpendConfs }) => {
       return { txId: toHex(outpoint.txId), index: outpoint.index, leaseId: toHex(id), expiresAt, releaseAfterSpendConfs };
     }),
-    labels: labelsInOrder(wallet),
+    labels: labelsInOrder(wallet).map(labelRow),
   };
 }
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { amountText } from '../../sql/lists.ts';
 import { toHex } from '../../util/bytes.ts';
 import type { WalletId } from '../records.ts';
-import type { RowsOfWallet, WalletRows } from '../rows.ts';
+import { labelRow, type RowsOfWallet, type WalletRows } from '../rows.ts';
 import type { SqlTransaction } from './database.ts';
 import { listLabels } from './labels.ts';
 import { checkedKind, checkedStatus } from './row-checks.ts';
@@ -33,7 +33,7 @@ export async function allRows(tx: SqlTransaction): Promise<WalletRows> {
       inputs,
       replacements,
       leases,
-      labels: await listLabels(tx, wallet.id),
+      labels: (await listLabels(tx, wallet.id)).map(labelRow),
     });
   }
   return {

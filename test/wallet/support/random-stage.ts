@@ -1,5 +1,7 @@
 /** One store in which a random life is lived: its wallets, the calls that actions stand for, and what they answer as text. */
+import { toHex } from '../../../src/util/bytes.ts';
 import { type ErrorCode, isUnspentError } from '../../../src/util/errors.ts';
+import type { WalletLabel } from '../../../src/wallet/label-records.ts';
 import type { WalletId, WalletTx } from '../../../src/wallet/records.ts';
 import { listReorgEffects } from '../../../src/wallet/reorg-effects.ts';
 import type { WalletRows } from '../../../src/wallet/rows.ts';
@@ -12,6 +14,13 @@ const SCOPES = [
   { scope: { purpose: 86, coinType: 0 }, kind: 'p2tr', first: 6, last: 7 },
 ] as const;
 const IMPORTED = [8, 9];
+
+/** Some transactions have a label before they come, and some outputs are frozen. */
+function labelsBefore({ id: txId }: WalletTx, n: number): WalletLabel[] {
+  const said = { ref: toHex(txId), origin: '', txId, label: 'before', others: '{}', isForeign: false } as const;
+  if (n % 5 === 0) return [{ ...said, type: 'tx', index: null, spendable: null }];
+  return n % 7 === 0 ? [{ ...said, ref: `${said.ref}:0`, type: 'output', index: 0, spendable: false }] : [];
+}
 
 export class RandomStage {
   readonly store: WalletStore;
@@ -58,6 +67,7 @@ export class RandomStage {
       await this.store.applyScanBatch(id, { horizons, txs: [], syncedBlocks: [], now: NOW });
       if (first === 0) this.#accounts.push(account.id);
     }
+    await this.store.keepLabels(id, this.#txs.flatMap(labelsBefore), NOW);
     for (const index of IMPORTED) await this.store.importAddress(id, { script: scriptOf(n, index), kind: 'p2wpkh' }, NOW);
     this.wallets.push(id);
   }
@@ -157,7 +167,9 @@ export class RandomStage {
     const credits = new Map<number, null>();
     for (const [index, { script }] of tx.outputs.entries())
       if (script[2] === wallet + 1 && index !== withoutCredit) credits.set(index, null);
-    return { walletId: this.wallets[wallet], tx, status, block, label, received, replace, reactivate, credits };
+    // A block may name the inputs of what a wallet has in another order; the row has its own.
+    const told = received % 3 === 0 ? { ...tx, inputs: tx.inputs.toReversed() } : tx;
+    return { walletId: this.wallets[wallet], tx: told, status, block, label, received, replace, reactivate, credits };
   }
 
   /** What was told since the last time, a line each, with the wallet's number in the life. */
