@@ -39,6 +39,8 @@ import { eventTxs } from './wallet-tx.ts';
 import { CARDANO_PAST, pendingWalletTx } from './whole-tx.ts';
 
 const ID_BYTES = 32;
+/** That of the first block after the one with which the outputs of the genesis come. */
+const FIRST_TXS_HEIGHT = 1;
 /** Deposits, withdrawals and mints are in the difference of inputs and outputs, too, so the fee is not known from them. */
 const NOTATION: WalletNotation = {
   formatId: toHex,
@@ -135,7 +137,8 @@ export class CardanoWallets implements FamilyWallets {
       // Outputs of the genesis are in no transaction; and what a rollback gives back is as a feed would have told it.
       findMore: ({ id }: WalletInfo, block: WalletBlock) => scanCoins(this.store, store, { walletId: id, block, clock }),
     };
-    return rescanWallets(parts, { feed: this.network.name, from });
+    // The outputs of the genesis came with the first block, in no transaction: the history cannot tell of them.
+    return rescanWallets(parts, { feed: this.network.name, from: from === undefined ? undefined : Math.max(from, FIRST_TXS_HEIGHT) });
   }
 
   /** An address that outputs of this network can have. Throws USAGE. */

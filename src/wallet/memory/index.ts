@@ -67,7 +67,7 @@ import {
 import { dropBranch } from './branch.ts';
 import { applyBatch, applyScan, connect, moveTip, rewind, rollback, storeBlock } from './chain.ts';
 import { addTx, applyTxChange, dropOtherForms, markInMempool } from './incoming.ts';
-import { keepLabels, labelsInOrder } from './labels.ts';
+import { labelsInOrder, takeLabels } from './labels.ts';
 import { leaseAll, release, removeExpired, settleLeases } from './leases.ts';
 import {
   balanceOf,
@@ -361,7 +361,7 @@ export class MemoryWalletStore implements WalletStore {
   }
 
   async keepLabels(walletId: WalletId, labels: readonly WalletLabel[], now: number): Promise<KeptLabels> {
-    return this.#change(walletId, (wallet, tables) => keepLabels(tables, wallet, labels, now));
+    return this.#change(walletId, (wallet, tables) => takeLabels(tables, wallet, labels, now));
   }
 
   async listLabels(walletId: WalletId, page?: Page<LabelKey>): Promise<readonly WalletLabel[]> {

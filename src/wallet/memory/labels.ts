@@ -19,7 +19,7 @@ import {
 import type { MemoryTables, MemoryWallet } from './tables.ts';
 
 /** Throws INVALID_PARAM. */
-export function keepLabels(tables: MemoryTables, wallet: MemoryWallet, labels: readonly WalletLabel[], now: number): KeptLabels {
+export function takeLabels(tables: MemoryTables, wallet: MemoryWallet, labels: readonly WalletLabel[], now: number): KeptLabels {
   for (const label of labels) checkKeptLabel(label);
   const merged = mergedLabels(labels);
   for (const label of merged) wallet.labels.set(labelKey(label), mergedLabel(wallet.labels.get(labelKey(label)), label));

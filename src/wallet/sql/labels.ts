@@ -25,7 +25,7 @@ import { checkPage } from './pages.ts';
 import type { WalletTables } from './tables.ts';
 
 /** INVALID_PARAM. */
-export async function keepLabels(
+export async function writeLabels(
   tx: SqlTransaction,
   events: EventLog,
   walletId: WalletId,

@@ -21,7 +21,7 @@ import { CoinCache } from './coin-cache.ts';
 import * as coins from './coins.ts';
 import type { SqlTransaction, WalletDatabase } from './database.ts';
 import { EventLog, readEventRange, readEvents, readReorgs, trimEvents } from './event-log.ts';
-import { keepLabels, listLabels } from './labels.ts';
+import { listLabels, writeLabels } from './labels.ts';
 import { dropExpired, dropLease, takeLeases } from './leases.ts';
 import { lockWallet } from './locks.ts';
 import { invalidate, pruneRows, removeTx } from './removal.ts';
@@ -272,7 +272,7 @@ export class SqlWalletStore implements WalletStore {
   }
 
   keepLabels(walletId: WalletId, labels: readonly WalletLabel[], now: number): Promise<KeptLabels> {
-    return this.#write((tx, events) => keepLabels(tx, events, walletId, labels, now));
+    return this.#write((tx, events) => writeLabels(tx, events, walletId, labels, now));
   }
 
   listLabels(walletId: WalletId, page?: Page<LabelKey>): Promise<readonly WalletLabel[]> {

@@ -113,8 +113,10 @@ for (const [name, seed, open] of [
       assert.ok(from !== null && from.height < to.height && txs > 0);
       assert.equal(to.height, chain.tip!.height);
       assert.deepEqual(await coinsOf(away), await coinsOf(present));
-      await away.rescan(store, 20);
-      assert.deepEqual(await coinsOf(away), await coinsOf(present));
+      for (const height of [20, 0]) {
+        await away.rescan(store, height);
+        assert.deepEqual(await coinsOf(away), await coinsOf(present), `from ${height} on`);
+      }
 
       // The feed goes on from there, also through a fork that takes back what was rescanned.
       chain.fork(6);
