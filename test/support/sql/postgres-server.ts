@@ -4,11 +4,13 @@
  * folder with `bin`): so the suites run on other versions. It listens on a socket in its own
  * directory and on no port. It refuses to run as root, so under root it runs as
  * nobody. When the process that started it ends, however that happens, its
- * standard input is closed and the server with it.
+ * standard input is closed and the server with it; and it does not keep that
+ * process, so a test file whose hooks failed before they could stop it ends.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -127,6 +129,8 @@ export class PostgresServer implements TestDatabases {
       cwd: this.#directory,
     });
     child.stderr.resume();
+    child.unref();
+    for (const pipe of pipesOf(child)) pipe.unref();
     // Every process of the server holds standard error. 'close' comes when the last is gone, 'exit' while some may still answer.
     this.#ended = new Promise((resolve) => child.once('close', resolve));
     this.#process = child;
@@ -180,7 +184,7 @@ export class PostgresServer implements TestDatabases {
   /** Ends it as a crash does. */
   async kill(): Promise<void> {
     this.#process?.kill('SIGTERM');
-    await this.#ended;
+    await this.#end();
   }
 
   /**
@@ -196,14 +200,26 @@ export class PostgresServer implements TestDatabases {
         // It has ended by itself.
       }
     }
+    await this.#end();
+  }
+
+  /** Waits until the last of its processes is gone, which alone would not keep ours. */
+  async #end(): Promise<void> {
+    if (this.#process !== undefined) for (const pipe of pipesOf(this.#process)) pipe.ref();
+    this.#process?.ref();
     await this.#ended;
   }
 
   async stop(): Promise<void> {
     this.#process?.stdin?.end();
-    await this.#ended;
+    await this.#end();
     rmSync(this.#directory, { recursive: true, force: true });
   }
+}
+
+/** What is open to a child, as the sockets that pipes are. */
+function pipesOf({ stdin, stderr }: ChildProcess): Socket[] {
+  return [stdin, stderr].filter((pipe) => pipe instanceof Socket);
 }
 
 /** Processes that it has started and that are there. */
