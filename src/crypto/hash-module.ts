@@ -11,12 +11,21 @@ export function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 }
 
+/** Instructions, and parts made of them: put into a row once, at the end, because each process that hashes assembles its own. */
+export type Code = number | readonly Code[];
+
+function inRow(code: Code, row: number[] = []): number[] {
+  if (typeof code === 'number') row.push(code);
+  else for (const part of code) inRow(part, row);
+  return row;
+}
+
 export interface HashBodies {
   /** Types of the parameters; neither function returns anything. */
   readonly compressTakes: readonly number[];
   readonly hashTakes: readonly number[];
-  readonly compress: readonly number[];
-  readonly hash: readonly number[];
+  readonly compress: Code;
+  readonly hash: Code;
 }
 
 export interface HashModule<Hash> {
@@ -67,26 +76,23 @@ export function hashModule<Hash>(bodies: HashBodies): HashModule<Hash> {
 }
 
 function moduleBytes({ compressTakes, hashTakes, compress, hash }: HashBodies): Uint8Array<ArrayBuffer> {
-  const name = (text: string): number[] => [text.length, ...text.split('').map((letter) => letter.charCodeAt(0))];
-  const sized = (body: readonly number[]): number[] => [...unsigned(body.length), ...body];
-  const takes = (types: readonly number[]): number[] => [FUNCTION, types.length, ...types, 0];
-  return Uint8Array.from([
-    0x00,
-    0x61,
-    0x73,
-    0x6d,
-    0x01,
-    0x00,
-    0x00,
-    0x00,
-    ...section(1, 2, ...takes(compressTakes), ...takes(hashTakes)),
-    ...section(3, 2, 0, 1),
-    ...section(5, 1, 0, 2),
-    ...section(7, 2, ...name('memory'), 2, 0, ...name('hash'), 0, 1),
-    ...section(10, 2, ...sized(compress), ...sized(hash)),
-  ]);
+  const name = (text: string): Code => [text.length, text.split('').map((letter) => letter.charCodeAt(0))];
+  const takes = (types: readonly number[]): Code => [FUNCTION, types.length, types, 0];
+  const sections = [
+    section(1, [2, takes(compressTakes), takes(hashTakes)]),
+    section(3, [2, 0, 1]),
+    section(5, [1, 0, 2]),
+    section(7, [2, name('memory'), 2, 0, name('hash'), 0, 1]),
+    section(10, [2, sized(compress), sized(hash)]),
+  ];
+  return Uint8Array.from(inRow([0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, sections]));
 }
 
-function section(id: number, ...content: number[]): number[] {
-  return [id, ...unsigned(content.length), ...content];
+function section(id: number, content: Code): Code {
+  return [id, sized(content)];
+}
+
+function sized(content: Code): Code {
+  const row = inRow(content);
+  return [unsigned(row.length), row];
 }

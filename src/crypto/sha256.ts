@@ -5,7 +5,7 @@
  * 300 bytes, where a call of a library costs more than its hashing
  * (docs/adr/0010). Tests compare it with a library over all lengths.
  */
-import { HashMemory, hashModule, unsigned } from './hash-module.ts';
+import { type Code, HashMemory, hashModule, unsigned } from './hash-module.ts';
 
 export const IV = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19] as const;
 
@@ -42,73 +42,73 @@ const FILL = [0xfc, 0x0b, 0x00];
 const COPY = [0xfc, 0x0a, 0x00, 0x00];
 
 /** LEB128 of a signed integer: WebAssembly's constants. */
-function signed(value: number): number[] {
+function signed(value: number): Code {
   const byte = value & 0x7f;
   const rest = value >> 7;
   if ((rest === 0 && (byte & 0x40) === 0) || (rest === -1 && (byte & 0x40) !== 0)) return [byte];
-  return [byte | 0x80, ...signed(rest)];
+  return [byte | 0x80, signed(rest)];
 }
 
-const constant = (value: number): number[] => [OP.constant, ...signed(value | 0)];
-const load = (offset: number): number[] => [OP.load, 0, ...unsigned(offset)];
-const store = (offset: number): number[] => [OP.store, 0, ...unsigned(offset)];
-const get = (local: number): number[] => [OP.get, local];
+const constant = (value: number): Code => [OP.constant, signed(value | 0)];
+const load = (offset: number): Code => [OP.load, 0, unsigned(offset)];
+const store = (offset: number): Code => [OP.store, 0, unsigned(offset)];
+const get = (local: number): Code => [OP.get, local];
 
 /** The xor of a word turned right by each of the first amounts and shifted right by the last, if any. */
-function mixed(local: number, turns: readonly number[], shift = 0): number[] {
-  const code = turns.flatMap((turn, i) => [...get(local), ...constant(turn), OP.rotr, ...(i > 0 ? [OP.xor] : [])]);
-  return shift === 0 ? code : [...code, ...get(local), ...constant(shift), OP.shrU, OP.xor];
+function mixed(local: number, turns: readonly number[], shift = 0): Code {
+  const code = turns.map((turn, i) => [get(local), constant(turn), OP.rotr, i > 0 ? OP.xor : []]);
+  return shift === 0 ? code : [code, get(local), constant(shift), OP.shrU, OP.xor];
 }
 
 /** The four bytes of the word in `local` in the other order. */
-function swapped(local: number): number[] {
-  const half = (turn: number, mask: number): number[] => [...get(local), ...constant(turn), OP.rotl, ...constant(mask), OP.and];
-  return [...half(8, 0x00ff00ff), ...half(24, 0xff00ff00), OP.or];
+function swapped(local: number): Code {
+  const half = (turn: number, mask: number): Code => [get(local), constant(turn), OP.rotl, constant(mask), OP.and];
+  return [half(8, 0x00ff00ff), half(24, 0xff00ff00), OP.or];
 }
 
 /** compress(block: i32). Locals: 1..8 the working words, 9..24 the last sixteen of the schedule, 25 a sum. */
-function compressBody(): number[] {
+function compressBody(): Code {
   const word = (i: number): number => 9 + (i & 15);
   const sum = 25;
-  const code: number[] = [];
-  for (let i = 0; i < 8; i++) code.push(...constant(STATE), ...load(4 * i), OP.set, 1 + i);
+  const code: Code[] = [];
+  for (let i = 0; i < 8; i++) code.push(constant(STATE), load(4 * i), OP.set, 1 + i);
   for (let round = 0; round < ROUNDS; round++) {
     const w = word(round);
     // The words keep their places and change their names: what is `a` moves down by one each round.
     const [a, b, c, d, e, f, g, h] = [0, 1, 2, 3, 4, 5, 6, 7].map((name) => 1 + ((name - round) & 7));
-    if (round < 16) code.push(...get(0), ...load(4 * round), OP.set, w, ...swapped(w), OP.set, w);
+    if (round < 16) code.push(get(0), load(4 * round), OP.set, w, swapped(w), OP.set, w);
     else {
-      code.push(...get(w), ...mixed(word(round + 1), [7, 18], 3), OP.add, ...get(word(round + 9)), OP.add);
-      code.push(...mixed(word(round + 14), [17, 19], 10), OP.add, OP.set, w);
+      code.push(get(w), mixed(word(round + 1), [7, 18], 3), OP.add, get(word(round + 9)), OP.add);
+      code.push(mixed(word(round + 14), [17, 19], 10), OP.add, OP.set, w);
     }
-    code.push(...get(h), ...mixed(e, [6, 11, 25]), OP.add, ...get(f), ...get(g), OP.xor, ...get(e), OP.and, ...get(g), OP.xor, OP.add);
-    code.push(...constant(K[round]), OP.add, ...get(w), OP.add, OP.tee, sum, ...get(d), OP.add, OP.set, d);
-    code.push(...get(sum), ...mixed(a, [2, 13, 22]), OP.add, ...get(a), ...get(b), OP.and, ...get(a), ...get(b), OP.xor, ...get(c), OP.and);
+    code.push(get(h), mixed(e, [6, 11, 25]), OP.add, get(f), get(g), OP.xor, get(e), OP.and, get(g), OP.xor, OP.add);
+    code.push(constant(K[round]), OP.add, get(w), OP.add, OP.tee, sum, get(d), OP.add, OP.set, d);
+    code.push(get(sum), mixed(a, [2, 13, 22]), OP.add, get(a), get(b), OP.and, get(a), get(b), OP.xor, get(c), OP.and);
     code.push(OP.xor, OP.add, OP.set, h);
   }
-  for (let i = 0; i < 8; i++) code.push(...constant(STATE), ...constant(STATE), ...load(4 * i), ...get(1 + i), OP.add, ...store(4 * i));
-  return [1, 25, I32, ...code, OP.end];
+  for (let i = 0; i < 8; i++) code.push(constant(STATE), constant(STATE), load(4 * i), get(1 + i), OP.add, store(4 * i));
+  return [1, 25, I32, code, OP.end];
 }
 
 /** hash(at: i32, length: i32). Locals: 2 what is left, 3 the bits, 4 a word. Leaves the digest at OUT. */
-function hashBody(): number[] {
-  const code: number[] = [];
-  for (let i = 0; i < 8; i++) code.push(...constant(STATE), ...constant(IV[i]), ...store(4 * i));
-  code.push(...get(1), OP.set, 2, OP.block, VOID, OP.loop, VOID, ...get(2), ...constant(BLOCK_BYTES), OP.ltU, OP.brIf, 1);
-  code.push(...get(0), OP.call, 0, ...get(0), ...constant(BLOCK_BYTES), OP.add, OP.set, 0);
-  code.push(...get(2), ...constant(BLOCK_BYTES), OP.sub, OP.set, 2, OP.br, 0, OP.end, OP.end);
+function hashBody(): Code {
+  const code: Code[] = [];
+  for (let i = 0; i < 8; i++) code.push(constant(STATE), constant(IV[i]), store(4 * i));
+  code.push(get(1), OP.set, 2, OP.block, VOID, OP.loop, VOID, get(2), constant(BLOCK_BYTES), OP.ltU, OP.brIf, 1);
+  code.push(get(0), OP.call, 0, get(0), constant(BLOCK_BYTES), OP.add, OP.set, 0);
+  code.push(get(2), constant(BLOCK_BYTES), OP.sub, OP.set, 2, OP.br, 0, OP.end, OP.end);
   // What is left, a bit that is set, zeros, and the length in bits at the very end of one block or of two.
-  code.push(...constant(LAST_BLOCKS), ...constant(0), ...constant(2 * BLOCK_BYTES), ...FILL);
-  code.push(...constant(LAST_BLOCKS), ...get(0), ...get(2), ...COPY, ...get(2), ...constant(0x80), OP.store8, 0, ...unsigned(LAST_BLOCKS));
-  const finish = (blocks: number): number[] => {
+  code.push(constant(LAST_BLOCKS), constant(0), constant(2 * BLOCK_BYTES), FILL);
+  code.push(constant(LAST_BLOCKS), get(0), get(2), COPY, get(2), constant(0x80), OP.store8, 0, unsigned(LAST_BLOCKS));
+  const finish = (blocks: number): Code => {
     const end = LAST_BLOCKS + blocks * BLOCK_BYTES;
-    const bits = (amount: number, op: number): number[] => [...get(1), ...constant(amount), op, OP.set, 3, ...constant(0), ...swapped(3)];
-    const calls = Array.from({ length: blocks }, (_, i) => [...constant(LAST_BLOCKS + i * BLOCK_BYTES), OP.call, 0]).flat();
-    return [...bits(3, OP.shl), ...store(end - 4), ...bits(29, OP.shrU), ...store(end - 8), ...calls];
+    const bits = (amount: number, op: number): Code => [get(1), constant(amount), op, OP.set, 3, constant(0), swapped(3)];
+    const calls = Array.from({ length: blocks }, (_, i) => [constant(LAST_BLOCKS + i * BLOCK_BYTES), OP.call, 0]);
+    return [bits(3, OP.shl), store(end - 4), bits(29, OP.shrU), store(end - 8), calls];
   };
-  code.push(...get(2), ...constant(BLOCK_BYTES - 8), OP.ltU, OP.if, VOID, ...finish(1), OP.else, ...finish(2), OP.end);
-  for (let i = 0; i < 8; i++) code.push(...constant(STATE), ...load(4 * i), OP.set, 4, ...constant(OUT), ...swapped(4), ...store(4 * i));
-  return [1, 3, I32, ...code, OP.end];
+  code.push(get(2), constant(BLOCK_BYTES - 8), OP.ltU, OP.if, VOID, finish(1), OP.else, finish(2), OP.end);
+  for (let i = 0; i < 8; i++) code.push(constant(STATE), load(4 * i), OP.set, 4, constant(OUT), swapped(4), store(4 * i));
+  return [1, 3, I32, code, OP.end];
 }
 
 const { memory, hash } = hashModule<(at: number, length: number) => void>({
