@@ -90,12 +90,13 @@ export function runsHere(args: readonly string[]): boolean {
 export async function unspentHere(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-  more: Pick<Surroundings, 'compactFrom'> = {},
+  { hears, ...more }: Pick<Surroundings, 'compactFrom'> & { readonly hears?: (text: string) => void } = {},
 ): Promise<Result> {
   const written = { stdout: '', stderr: '' };
   const stream = (name: keyof typeof written): TextStream => ({
     write(text: string | Uint8Array) {
       written[name] += text;
+      hears?.(String(text));
       return true;
     },
   });

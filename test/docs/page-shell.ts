@@ -3,14 +3,14 @@
  * with `unspent` on its path and free ports in place of those that the page
  * names. Commands that look at a store or work on it and are done are handed to
  * the process of the test, which takes a tenth of the time that a process of its
- * own takes (`test/cli/in-process.test.ts` shows that they say the same); `start`,
- * `serve` and the like are processes as users have them.
+ * own takes (`test/cli/in-process.test.ts` shows that they say the same), and so
+ * are servers; what goes on without being one is a process as users have it.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { BIN, runsHere, temporary, unspentHere } from '../cli/run.ts';
@@ -18,6 +18,7 @@ import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/patience.ts';
 import { timeless } from './page-blocks.ts';
 
+const { createServer } = process.getBuiltinModule('node:http');
 const VARIABLES = '.variables';
 const SERVER_PORT = '8437';
 const BLOCKS_SPOKEN_OF = 8;
@@ -25,17 +26,40 @@ const PORT = /(?<=127\.0\.0\.1:|localhost:|-port )\d{4,5}\b/g;
 /** What the test answers to a command that it leaves to a process. */
 const AS_PROCESS = 'process';
 
-/** Hands directory, variables and words to the test, and says what it says. */
+const SERVERS_PATH = '/servers';
+const SERVER = /^(?:[A-Z_]+=\S+ )*unspent (?:start|serve)\b/;
+
+/** Hands directory, variables and words to the test, and says what it says: of a server, for as long as it goes on. */
 const HANDED_OVER = (socket: string, directory: string): string => `#!/bin/bash
 said=$(mktemp -d ${directory}/.said.XXXXXX)
 fields=("$PWD" "$said")
 for name in "\${!UNSPENT_@}"; do fields+=("$name=\${!name}"); done
+case "$PWD $1" in '${directory} start' | '${directory} serve')
+  printf '%s\\0' "\${fields[@]}" '' "$@" | curl -sN --unix-socket ${socket} --data-binary @- http://unspent${SERVERS_PATH}
+  exit ;;
+esac
 code=$(printf '%s\\0' "\${fields[@]}" '' "$@" | curl -s --unix-socket ${socket} --data-binary @- http://unspent/)
 [ "$code" = ${AS_PROCESS} ] && exec ${BIN} "$@"
 cat "$said/stdout"
 cat "$said/stderr" >&2
 exit "\${code:-70}"
 `;
+
+/** A command, and where it is run. */
+interface HandedOver {
+  readonly cwd: string;
+  /** The folder for what it says. */
+  readonly said: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly args: readonly string[];
+}
+
+function handedOver(text: string): HandedOver {
+  const [cwd, said, ...rest] = text.split('\0').slice(0, -1);
+  const variables = rest.slice(0, rest.indexOf(''));
+  const env = Object.fromEntries(variables.map((each) => each.split(/=(.*)/s, 2)));
+  return { cwd, said, env, args: rest.slice(variables.length + 1) };
+}
 
 /** What a process has said so far. */
 interface Said {
@@ -48,6 +72,10 @@ export class PageShell {
   readonly directory = temporary();
   private readonly ports = new Map<string, string>();
   private readonly servers: ChildProcess[] = [];
+  /** Those of them that only pass on what a server in our own process says. */
+  private readonly here = new Set<ChildProcess>();
+  /** Of our own process, before commands listen to what ends them. */
+  private readonly enders = process.listeners('SIGTERM');
   private readonly env: NodeJS.ProcessEnv;
   private readonly listener: Server;
   private readonly home = process.cwd();
@@ -67,9 +95,11 @@ export class PageShell {
       UNSPENT_SERVER_PORT: String(port),
     };
     this.listener = createServer(async (request, response) => {
-      const fields = (await textOf(request)).split('\0').slice(0, -1);
-      this.working = this.working.then(() => this.command(fields)).then((code) => response.end(code));
+      const asked = handedOver(await textOf(request));
+      const isServer = request.url === SERVERS_PATH;
+      this.working = this.working.then(() => (isServer ? void this.server(asked, response) : this.command(asked, response)));
     }).listen(socket);
+    process.chdir(this.directory);
   }
 
   static async open(): Promise<PageShell> {
@@ -78,20 +108,24 @@ export class PageShell {
     return shell;
   }
 
-  private async command(fields: readonly string[]): Promise<string> {
-    const [cwd, said, ...rest] = fields;
-    const variables = rest.slice(0, rest.indexOf(''));
-    const args = rest.slice(variables.length + 1);
-    if (!runsHere(args)) return AS_PROCESS;
+  private async command({ cwd, said, env, args }: HandedOver, response: ServerResponse): Promise<void> {
+    if (!runsHere(args)) return void response.end(AS_PROCESS);
     process.chdir(cwd);
     try {
-      const { code, stdout, stderr } = await unspentHere(args, Object.fromEntries(variables.map((each) => each.split(/=(.*)/s, 2))));
+      const { code, stdout, stderr } = await unspentHere(args, env);
       writeFileSync(join(said, 'stdout'), stdout);
       writeFileSync(join(said, 'stderr'), stderr);
-      return String(code);
+      response.end(String(code));
     } finally {
-      process.chdir(this.home);
+      process.chdir(this.directory);
     }
+  }
+
+  /** In the directory of the page, where this process stays while a server goes on. */
+  private async server({ env, args }: HandedOver, response: ServerResponse): Promise<void> {
+    response.flushHeaders();
+    await unspentHere(args, env, { hears: (text) => void response.write(text) });
+    response.end();
   }
 
   /** Begins a server, and waits until it is ready and has the blocks that pages speak of. */
@@ -136,6 +170,7 @@ export class PageShell {
     const script = `${this.variables}\n${where}exec env ${command}`;
     const child = spawn('bash', ['-c', script], { cwd: this.directory, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.servers.push(child);
+    if (where === '' && SERVER.test(command)) this.here.add(child);
     return collected(child);
   }
 
@@ -158,17 +193,18 @@ export class PageShell {
   }
 
   async endServers(): Promise<void> {
-    for (const server of this.servers.splice(0)) {
-      if (server.exitCode !== null || server.signalCode !== null) continue;
-      const ended = once(server, 'exit');
-      server.kill('SIGTERM');
-      await ended;
-    }
+    const servers = this.servers.splice(0).filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+    const ended = servers.map((server) => once(server, 'exit'));
+    // Those in our own process have heard nothing of it.
+    for (const listener of process.listeners('SIGTERM')) if (!this.enders.includes(listener)) listener('SIGTERM');
+    for (const server of servers) if (!this.here.has(server)) server.kill('SIGTERM');
+    await Promise.all(ended);
   }
 
   async end(): Promise<void> {
     await this.endServers();
     this.listener.close();
+    process.chdir(this.home);
   }
 
   private async child(file: string, args: readonly string[], text: string): Promise<string> {
