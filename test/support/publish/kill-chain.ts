@@ -1,9 +1,11 @@
-/** The chain of a campaign of kills, the same steps in every process that makes it, and what a process is told. */
+/** The chain of a campaign of kills, the same steps in every process that makes it; what a process is told, and does. */
+import { openTarget } from '../../../src/publish/open.ts';
 import type { PublishedStore } from '../../../src/publish/published-store.ts';
 import type { CopyTarget } from '../../../src/publish/target.ts';
+import { isUnspentError } from '../../../src/util/errors.ts';
 import { Devnet, devnetOptions, memoryRig, type Rig } from '../harness.ts';
 import { keep } from '../keep.ts';
-import { publishedStore } from './rig.ts';
+import { publishedStore, publishOnce, startPublisher } from './rig.ts';
 
 export interface KillJob {
   readonly url: string;
@@ -19,6 +21,34 @@ export interface KillJob {
 
 /** What it ends with where another publisher, or nobody, answers: it may be tried again. */
 export const TRY_AGAIN = 3;
+
+export function isToBeTriedAgain(error: unknown): boolean {
+  return isUnspentError(error, 'DATABASE_BUSY') || isUnspentError(error, 'FENCED');
+}
+
+/** Returns the snapshots that it took. */
+export async function publishJob(
+  { url, form, publisher: name, anew }: Pick<KillJob, 'url' | 'form' | 'publisher' | 'anew'>,
+  store: PublishedStore,
+  told: { beforeStatement?(text: string): void; published(seq: number): void },
+): Promise<number> {
+  const target = await openTarget(url, form, store, { publisher: name, beforeStatement: told.beforeStatement });
+  try {
+    const publisher = await startPublisher(store, target, { onPublished: ({ seq }) => told.published(seq) });
+    const beat = setInterval(() => void target.renew().catch(() => undefined), 1000);
+    try {
+      if (anew) await publisher.sendSnapshot();
+      else await publishOnce(publisher);
+      told.published(publisher.published.seq);
+      return publisher.counts.snapshots;
+    } finally {
+      clearInterval(beat);
+      publisher.close();
+    }
+  } finally {
+    await target.close();
+  }
+}
 
 export class KillChain {
   readonly rig: Rig;
