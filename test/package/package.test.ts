@@ -12,7 +12,8 @@ import { isSupported } from '../../src/util/node-version.ts';
 import { VERSION } from '../../src/util/version.ts';
 import { Running } from '../cli/running.ts';
 import { cagePage, GIVEN } from '../docs/cage-page.ts';
-import { type Finished, PackedProject } from './packed.ts';
+import { LockedRegistry } from './locked-registry.ts';
+import { PackedProject } from './packed.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -53,14 +54,6 @@ const readmeBlocks = Array.from(readFileSync(join(root, 'README.md'), 'utf8').ma
 
 const NO_REGISTRY = /ENOTFOUND|ENOTCACHED|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ECONNRESET/;
 
-/** `npm install --global` of the package, under a prefix of its own. */
-function installed(project: PackedProject, prefix: string, options: readonly string[], env: NodeJS.ProcessEnv = {}): Finished {
-  // A registry that does not answer is asked again, and not for ever.
-  const patience = ['--fetch-timeout=20000', '--fetch-retries=5', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
-  const usual = ['--no-audit', '--no-fund', '--prefer-offline', ...patience];
-  return project.run('npm', ['install', '--global', '--prefix', prefix, ...usual, ...options, project.archive], project.folder, env);
-}
-
 /** What `unspent start` gives after that: a page, the documentation, its reference and metrics, over a chain that also turns. */
 async function assertServes(t: TestContext, command: string, cwd: string): Promise<void> {
   const running = new Running(t, ['start', '--port', '0', '--data', join(cwd, 'started')], cwd, command);
@@ -80,8 +73,10 @@ async function assertServes(t: TestContext, command: string, cwd: string): Promi
 
 describe('the packed package, in an empty project', () => {
   let project: PackedProject;
+  let registry: LockedRegistry;
 
-  before(() => {
+  before(async () => {
+    registry = await LockedRegistry.start();
     project = new PackedProject();
     for (const name of examples) project.write(name, readFileSync(join(root, 'examples', name), 'utf8'));
     project.write('suites.ts', SUITES);
@@ -92,7 +87,10 @@ describe('the packed package, in an empty project', () => {
       project.write(`readme-${i + 1}.ts`, text);
     });
   });
-  after(() => project?.remove());
+  after(() => {
+    registry?.close();
+    project?.remove();
+  });
 
   it('type-checks, declarations included', () => {
     const { status, stdout } = project.typeCheck();
@@ -133,10 +131,9 @@ describe('the packed package, in an empty project', () => {
 
   it('is installed for everybody without a compiler and without install scripts', async (t) => {
     const prefix = join(project.folder, 'prefix');
-    const options = ['--ignore-scripts', '--omit=optional'];
-    const installing = installed(project, prefix, options);
-    if (installing.status !== 0 && NO_REGISTRY.test(installing.stderr)) return t.skip('no registry');
-    assert.equal(installing.status, 0, installing.stderr);
+    const installing = await project.installGlobally(prefix, registry.url, ['--ignore-scripts', '--omit=optional']);
+    if (installing.code !== 0 && NO_REGISTRY.test(installing.stderr)) return t.skip('no registry');
+    assert.equal(installing.code, 0, installing.stderr);
     const command = join(prefix, 'bin', 'unspent');
     await assertServes(t, command, project.folder);
     const data = join(project.folder, 'installed-data');
@@ -165,7 +162,7 @@ describe('the packed package, in an empty project', () => {
     }
   });
 
-  it('is installed with whatever scripts and optional packages there are, where no compiler is', (t) => {
+  it('is installed with whatever scripts and optional packages there are, where no compiler is', async (t) => {
     // As on a machine that has Node and nothing to build with: a script that compiles would fail.
     const bin = join(project.folder, 'bin');
     mkdirSync(bin);
@@ -174,9 +171,9 @@ describe('the packed package, in an empty project', () => {
     for (const name of ['node', 'npm', 'sh', 'env', 'dirname', 'readlink', 'uname', 'sed', 'tar'])
       symlinkSync(realpathSync(found(name) ?? assert.fail(name)), join(bin, name));
     const prefix = join(project.folder, 'prefix-with-scripts');
-    const installing = installed(project, prefix, [], { PATH: bin });
-    if (installing.status !== 0 && NO_REGISTRY.test(installing.stderr)) return t.skip('no registry');
-    assert.equal(installing.status, 0, installing.stderr);
+    const installing = await project.installGlobally(prefix, registry.url, [], { PATH: bin });
+    if (installing.code !== 0 && NO_REGISTRY.test(installing.stderr)) return t.skip('no registry');
+    assert.equal(installing.code, 0, installing.stderr);
     const { status, stdout, stderr } = project.run(join(prefix, 'bin', 'unspent'), ['--version'], project.folder, { PATH: bin });
     assert.deepEqual([status, stdout.trim()], [0, VERSION], stderr);
   });

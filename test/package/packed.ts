@@ -5,10 +5,11 @@
  * declare, to export or to ship.
  */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import { ended, type Result } from '../cli/run.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -44,6 +45,16 @@ export interface Finished {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** Settings in the environment of the tests are not those of a stranger. */
+function strangersEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('UNSPENT_') && !name.startsWith('NODE_')));
+}
+
+/** While it works, this process can answer it. */
+export function npm(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = {}): ChildProcess {
+  return spawn('npm', args, { cwd, env: { ...strangersEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 /** An empty project in a directory of its own, with the packed package installed. */
@@ -86,14 +97,18 @@ export class PackedProject {
   }
 
   run(command: string, args: readonly string[], cwd = this.folder, more: NodeJS.ProcessEnv = {}): Finished {
-    // Settings in the environment of the tests are not those of a stranger.
-    const env = Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !name.startsWith('UNSPENT_') && !name.startsWith('NODE_')),
-    );
     // Its programs load the same modules one after the other.
-    env['NODE_COMPILE_CACHE'] = join(this.folder, 'compiled');
-    const { status, stdout, stderr } = spawnSync(command, args, { cwd, env: { ...env, ...more }, encoding: 'utf8' });
+    const env = { ...strangersEnvironment(), NODE_COMPILE_CACHE: join(this.folder, 'compiled'), ...more };
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' });
     return { status, stdout, stderr };
+  }
+
+  /** `npm install --global` of the archive, under a prefix of its own. */
+  installGlobally(prefix: string, registry: string, options: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
+    // A registry that does not answer is asked again, and not for ever.
+    const patience = ['--fetch-timeout=20000', '--fetch-retries=5', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
+    const usual = ['--registry', registry, '--no-audit', '--no-fund', '--prefer-offline', ...patience];
+    return ended(npm(['install', '--global', '--prefix', prefix, ...usual, ...options, this.archive], this.folder, env));
   }
 
   remove(): void {
