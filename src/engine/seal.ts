@@ -22,8 +22,8 @@ import { writeFileAtomically } from './directory.ts';
 const SEAL_FILE = 'unspent.seal';
 const OPEN_FILE = 'unspent.open';
 
-/** What holds data: RocksDB's tables, logs, manifest and the pointer to it; SQLite's one file. */
-const DATA_FILE = /^(\d+\.(sst|log)|MANIFEST-\d+|CURRENT|store\.sqlite)$/;
+/** What holds data: RocksDB's tables, logs, manifest and the pointer to it; SQLite's one file, and the checksums of its pages. */
+const DATA_FILE = /^(\d+\.(sst|log)|MANIFEST-\d+|CURRENT|store\.(sqlite|sums))$/;
 
 /** A few dozen bytes a file: room for more tables than any store has. */
 const SEAL_READ = { bytesMax: 16 * 1024 * 1024, links: 'follow' } as const;
@@ -39,6 +39,8 @@ export interface UncleanShutdown {
   readonly since: string | null;
   /** Of SQLite: as many commits as the store must still have. */
   readonly commits: number | null;
+  /** Of SQLite: the checksums of its pages must be there. */
+  readonly sums: boolean;
 }
 
 /**
@@ -100,17 +102,20 @@ export function readUncleanShutdown(directory: string): UncleanShutdown | null {
   const path = join(directory, OPEN_FILE);
   if (statSync(join(directory, SEAL_FILE), { throwIfNoEntry: false }) !== undefined) return null;
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return null;
-  const mark = parseChecked(new TextDecoder().decode(readRegular(path, SEAL_READ))) as Partial<UncleanShutdown> | null;
+  const mark = parseChecked(new TextDecoder().decode(readRegular(path, SEAL_READ))) as Partial<UncleanShutdown & Seal> | null;
   return {
     process: typeof mark?.process === 'number' ? mark.process : null,
     since: typeof mark?.since === 'string' ? mark.since : null,
     commits: typeof mark?.commits === 'number' ? mark.commits : null,
+    // The mark may still be the seal it was made of.
+    sums: mark?.sums === true || mark?.files?.['store.sums'] !== undefined,
   };
 }
 
 /** Says which process has the store. Where that cannot be written the store opens all the same: less is known after a crash. */
-export function markOpen(directory: string, { since = new Date(), commits = null }: { since?: Date; commits?: number | null } = {}): void {
-  const mark: UncleanShutdown = { process: process.pid, since: since.toISOString(), commits };
+export function markOpen(directory: string, known: { since?: Date; commits?: number | null; sums?: boolean } = {}): void {
+  const { since = new Date(), commits = null, sums = false } = known;
+  const mark: UncleanShutdown = { process: process.pid, since: since.toISOString(), commits, sums };
   try {
     writeFileSync(join(directory, OPEN_FILE), checkedText(mark));
   } catch {
@@ -120,7 +125,8 @@ export function markOpen(directory: string, { since = new Date(), commits = null
 
 /** Where it is not known what a close will leave: neither sealed nor open. */
 export function removeMark(directory: string): void {
-  rmSync(join(directory, OPEN_FILE), { force: true });
+  // A seal that could not be flushed may be there.
+  for (const name of [SEAL_FILE, OPEN_FILE]) rmSync(join(directory, name), { force: true });
 }
 
 function dataFiles(directory: string): Record<string, number> {

@@ -113,6 +113,12 @@ export const SQLITE_RENEW_MS = 50;
 /** Milliseconds a commit may wait for readers to leave a log that has grown too long: two such looks and some. */
 export const SQLITE_RESTART_MS = 150;
 
+/** Bytes of a SQLite store that are compared with their checksums before it is open: a second of time, and more where the disk is slow. */
+export const SQLITE_CHECK_BYTES = 2 * 1024 * 1024 * 1024;
+
+/** Pages of a larger SQLite store that are compared at a time beside its work: 1 MB, in half a millisecond of processor time. */
+export const SQLITE_CHECK_PAGES = 256;
+
 /** Unspent outputs whose balances are summed in memory at a time when a store is checked: some hundred bytes each. */
 export const VERIFY_BALANCE_OUTPUTS = 2_000_000;
 

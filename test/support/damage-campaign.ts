@@ -6,6 +6,9 @@ import type { DamageLine } from './damage-child.ts';
 
 const CHILD = join(import.meta.dirname, 'damage-child.ts');
 
+/** A database alone, or a whole store; on RocksDB unless it says SQLite. */
+export type DamagedKind = 'engine' | 'store' | 'sqlite engine' | 'sqlite store';
+
 export interface DamageTally {
   readonly copies: number;
   /** By outcome. */
@@ -15,7 +18,7 @@ export interface DamageTally {
 }
 
 /** Damages of these seeds: first, and one after the last. */
-export async function runDamages(kind: 'engine' | 'store', from: number, to: number): Promise<DamageTally> {
+export async function runDamages(kind: DamagedKind, from: number, to: number): Promise<DamageTally> {
   const outcomes: Record<string, number> = {};
   const wrong: DamageLine[] = [];
   let copies = 0;
@@ -29,7 +32,10 @@ export async function runDamages(kind: 'engine' | 'store', from: number, to: num
     const { last, signal, code } = await runChild(kind, next, to, count);
     if (code === 0) break;
     if (last === null) throw new Error(`the campaign itself failed at seed ${next}: ${signal ?? code}`);
-    count(last, last.outcome === undefined ? `WRONG: RocksDB ended the process (${signal ?? code})` : `WRONG: the process ended after it`);
+    count(
+      last,
+      last.outcome === undefined ? `WRONG: the engine ended the process (${signal ?? code})` : `WRONG: the process ended after it`,
+    );
     next = last.seed + 1;
   }
   return { copies, outcomes, wrong };

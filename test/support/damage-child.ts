@@ -1,14 +1,14 @@
 /**
  * Damages copies of stores and opens them, a line of JSON each: a process of its
  * own, because RocksDB ends the process where its own assertions fail.
- * Arguments: `engine` or `store`, the first seed, and the one after the last.
+ * Arguments: a `DamagedKind`, the first seed, and the one after the last.
  */
 import { AssertionError } from 'node:assert';
 import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { temporaryFolder } from './crash-store.ts';
-import { damage, damageStore } from './damage.ts';
+import { damage, damageSqlite, damageStore } from './damage.ts';
 import { type DamageBase, engineBases, storeBases } from './damage-stores.ts';
 import { randomFrom } from './forged-chain.ts';
 
@@ -37,7 +37,10 @@ async function outcomeOf(base: DamageBase, directory: string): Promise<string> {
 const folder = temporaryFolder();
 try {
   mkdirSync(folder, { recursive: true });
-  const bases = kind === 'store' ? await storeBases(folder, 1) : await engineBases(folder);
+  const engine = kind.startsWith('sqlite') ? 'sqlite' : 'rocks';
+  const isStore = kind.endsWith('store');
+  const bases = isStore ? await storeBases(folder, 1, engine) : await engineBases(folder, engine);
+  const damageOnce = engine === 'sqlite' ? damageSqlite : isStore ? damageStore : damage;
   const write = (line: DamageLine) => process.stdout.write(`${JSON.stringify(line)}\n`);
   for (let seed = Number(from); seed < Number(to); seed++) {
     const random = randomFrom(seed);
@@ -45,7 +48,7 @@ try {
     const base = bases[random(bases.length)];
     const directory = join(folder, 'copy');
     cpSync(base.directory, directory, { recursive: true });
-    const done = (kind === 'store' ? damageStore : damage)(directory, random);
+    const done = damageOnce(directory, random);
     if (done !== null) {
       const what = `${base.directory.slice(folder.length + 1)}, ${done}`;
       write({ seed, what });

@@ -8,13 +8,18 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ColumnSpec, Engine } from '../../src/engine/engine.ts';
-import { openRocks } from '../../src/engine/rocks/rocks.ts';
+import { openEngineIn } from '../../src/engine/open.ts';
 import { readU32, toHex, writeU32 } from '../../src/util/bytes.ts';
 import { checkStore, headOf } from './crash-check.ts';
 import { openCrashStore } from './crash-store.ts';
 import { Story } from './crash-story.ts';
 import { pathTo, sourceTo } from './crash-tree.ts';
 import { copyOfOpen } from './open-copy.ts';
+
+export type DamagedEngine = 'rocks' | 'sqlite';
+
+/** The least of RocksDB; of SQLite some commits, so that most pages are in the tables alone. */
+const LOG_BYTES: Readonly<Record<DamagedEngine, number>> = { rocks: 0, sqlite: 400_000 };
 
 export interface DamageBase {
   readonly directory: string;
@@ -36,8 +41,8 @@ const HEAD = Uint8Array.of(0xff);
 const SESSIONS = [60, 240, 400] as const;
 const KEPT_COMMITS = 150;
 
-const openEngine = (directory: string, existing: readonly string[]) =>
-  openRocks(join(directory, 'db'), COLUMNS, { createIfMissing: true, memtableBytes: 0, cacheBytes: 0, existing });
+const openEngine = (kind: DamagedEngine, directory: string, existing: readonly string[]) =>
+  openEngineIn(join(directory, 'db'), COLUMNS, { kind, createIfMissing: true, memtableBytes: LOG_BYTES[kind], cacheBytes: 0, existing });
 
 function rowOf(column: string, commit: number): Uint8Array {
   const bytes = BYTES[column as keyof typeof BYTES];
@@ -89,16 +94,16 @@ function checkRows(engine: Engine): number {
 }
 
 /** After each of three sessions: as it is while it is open, and closed. */
-export async function engineBases(folder: string): Promise<DamageBase[]> {
+export async function engineBases(folder: string, kind: DamagedEngine): Promise<DamageBase[]> {
   const bases: DamageBase[] = [];
   const working = join(folder, 'working');
   mkdirSync(working);
   for (const [session, last] of SESSIONS.entries()) {
-    const engine = await openEngine(working, session === 0 ? [] : NAMES);
+    const engine = await openEngine(kind, working, session === 0 ? [] : NAMES);
     for (let commit = session === 0 ? 1 : SESSIONS[session - 1] + 1; commit <= last; commit++) commitRows(engine, commit);
     equal(checkRows(engine), last);
     const check = async (directory: string) => {
-      const damaged = await openEngine(directory, NAMES);
+      const damaged = await openEngine(kind, directory, NAMES);
       try {
         return checkRows(damaged) === last ? 'last' : 'earlier';
       } finally {
@@ -118,20 +123,19 @@ export async function engineBases(folder: string): Promise<DamageBase[]> {
 }
 
 const STORY_BLOCKS = 200;
-const KIND = { selfContained: false, applyAsync: false };
-
 /** A whole store, after its first session and after its second. */
-export async function storeBases(folder: string, seed: number): Promise<DamageBase[]> {
+export async function storeBases(folder: string, seed: number, engine: DamagedEngine): Promise<DamageBase[]> {
   const story = new Story(seed, STORY_BLOCKS);
+  const kind = { selfContained: false, set: [`engine.kind=${engine}`] };
   const working = join(folder, 'store');
   const bases: DamageBase[] = [];
   for (const height of [STORY_BLOCKS / 2, STORY_BLOCKS - 1]) {
-    const store = await openCrashStore(working, story.tree.genesis, KIND);
+    const store = await openCrashStore(working, story.tree.genesis, kind);
     const tip = pathTo(story.end)[height];
     await store.follow(sourceTo(tip, 1));
     const last = headOf(store);
     const check = async (directory: string) => {
-      const damaged = await openCrashStore(directory, story.tree.genesis, { ...KIND, reshape: false });
+      const damaged = await openCrashStore(directory, story.tree.genesis, { ...kind, reshape: false });
       try {
         checkStore(damaged, story);
         return headOf(damaged) === last ? 'last' : 'earlier';

@@ -6,6 +6,7 @@
  */
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PAGE_BYTES } from '../../src/engine/sqlite/files.ts';
 import type { Random } from './forged-chain.ts';
 
 const KINDS: Readonly<Record<string, RegExp>> = {
@@ -30,6 +31,47 @@ export function damageStore(directory: string, random: Random): string | null {
   for (const name of readdirSync(database)) if (!kept.test(name)) rmSync(join(database, name), { recursive: true });
   if (readdirSync(database).length === 0) rmSync(database, { recursive: true });
   return `the whole database is gone${existsSync(database) ? ', but for its lock' : ''}`;
+}
+
+const SQLITE_KINDS = [
+  /^db\/store\.sqlite$/,
+  /^db\/store\.sqlite$/,
+  /^db\/store\.sqlite$/,
+  /^db\/store\.sqlite-wal$/,
+  /^db\/store\.sums$/,
+  KINDS['own'],
+];
+/** What SQLite's pages begin with: no damage to it may hide rows. */
+const PAGE_HEADER_BYTES = 16;
+const INTERIOR_PAGE = 2;
+
+/**
+ * Of a SQLite store. Of its tables half of the damages are one bit, of which every other one is in the first bytes of a
+ * page, and every fourth on a page that leads to others.
+ */
+export function damageSqlite(directory: string, random: Random): string | null {
+  const kind = SQLITE_KINDS[random(SQLITE_KINDS.length)];
+  const names = [...readdirSync(join(directory, 'db')).map((name) => `db/${name}`), ...readdirSync(directory)];
+  const files = names.filter((name) => kind.test(name) && statSync(join(directory, name)).size > 0).sort();
+  if (files.length === 0) return null;
+  const name = files[random(files.length)];
+  const path = join(directory, name);
+  const isUnsealed = random(2) === 0;
+  if (isUnsealed && kind !== KINDS['own']) rmSync(join(directory, 'db/unspent.seal'), { force: true });
+  const how = (['bit', 'bit', 'bit', 'bit', 'flip', 'zero', 'copy', 'cut', 'gone'] as const)[random(9)];
+  if (how === 'gone') rmSync(path);
+  else if (how === 'cut') truncateSync(path, random(statSync(path).size));
+  else writeFileSync(path, how === 'bit' ? withBitFlipped(readFileSync(path), random) : spoiled(readFileSync(path), how, random));
+  return `${name}: ${how}${isUnsealed ? ', and no seal' : ''}`;
+}
+
+function withBitFlipped(bytes: Buffer, random: Random): Buffer {
+  const pages = Array.from({ length: Math.ceil(bytes.length / PAGE_BYTES) }, (_, page) => page * PAGE_BYTES);
+  const interior = pages.filter((at) => bytes[at] === INTERIOR_PAGE);
+  const from = random(4) === 0 && interior.length > 0 ? interior : pages;
+  const at = from[random(from.length)] + random(random(2) === 0 ? PAGE_HEADER_BYTES : PAGE_BYTES);
+  bytes[Math.min(at, bytes.length - 1)] ^= 1 << random(8);
+  return bytes;
 }
 
 /** Returns what was done, or null where that cannot be done to such a store. */

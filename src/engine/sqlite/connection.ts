@@ -3,18 +3,13 @@
  * prepared. The writer has one; so has every reader, because in SQLite a moment
  * of the store is a transaction, and a connection has one at a time.
  */
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { SCAN_BYTES } from '../../util/limits.ts';
 import type { Row } from '../engine.ts';
+import { SQLITE_FILE } from './files.ts';
+import { pageDamage } from './page-sums.ts';
 import { checkedValue, type SqliteColumn } from './row.ts';
-
-export const SQLITE_FILE = 'store.sqlite';
-export const SQLITE_LOG_FILE = `${SQLITE_FILE}-wal`;
-
-/** A commit writes whole pages: with 8 KiB a block on half a million outputs wrote 1.8 times the bytes, at the same speed. */
-export const PAGE_BYTES = 4096;
 
 export interface ConnectionOptions {
   readonly readOnly: boolean;
@@ -22,6 +17,13 @@ export interface ConnectionOptions {
   readonly mmapBytes: number;
   /** How long to wait for a lock that another connection holds. */
   readonly busyMs: number;
+  readonly damage: Int32Array;
+}
+
+/** Frames of the log: how many there are, and how many of them are in the tables. */
+export interface Moved {
+  readonly logged: number;
+  readonly moved: number;
 }
 
 /** Where a chunk of a scan lies. A bound that is missing is none. */
@@ -42,12 +44,15 @@ export class SqliteConnection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #busyMs: number;
+  /** The page that was found damaged since the store was opened, shared by all its connections; 0: none was. */
+  readonly #damage: Int32Array;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
 
-  constructor(directory: string, { readOnly, cacheBytes, mmapBytes, busyMs }: ConnectionOptions) {
+  constructor(directory: string, { readOnly, cacheBytes, mmapBytes, busyMs, damage }: ConnectionOptions) {
     this.directory = directory;
     this.#busyMs = busyMs;
+    this.#damage = damage;
     this.#database = new DatabaseSync(join(directory, SQLITE_FILE), { readOnly, timeout: busyMs });
     try {
       this.exec(`PRAGMA cache_size = -${Math.ceil(cacheBytes / 1024)}; PRAGMA mmap_size = ${mmapBytes}`);
@@ -92,7 +97,14 @@ export class SqliteConnection {
     if (this.#database.isTransaction) this.exec('ROLLBACK');
   }
 
+  /** Throws STORE_DAMAGED: what is not found may be on the page that is damaged. */
+  assertSound(): void {
+    const page = Atomics.load(this.#damage, 0);
+    if (page !== 0) throw pageDamage(this.directory, page);
+  }
+
   get(column: SqliteColumn, key: Uint8Array): Uint8Array | undefined {
+    this.assertSound();
     const row = this.statement(column.lookup).get(key) as unknown as [Uint8Array] | undefined;
     return row && checkedValue(column, key, row[0], this.directory);
   }
@@ -109,6 +121,7 @@ export class SqliteConnection {
   }
 
   chunk(column: SqliteColumn, { gte, lt, reverse }: ChunkBounds, rowsMax: number): Chunk {
+    this.assertSound();
     const bounds = [...(gte === undefined ? [] : ['key >= ?']), ...(lt === undefined ? [] : ['key < ?'])];
     const where = bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
     const sql = `SELECT key, value FROM ${column.spec.name}${where} ORDER BY key${reverse ? ' DESC' : ''} LIMIT ?`;
@@ -124,16 +137,17 @@ export class SqliteConnection {
     return { rows, isLast: rows.length < rowsMax };
   }
 
-  /** Moves of the log what readers allow. */
-  checkpoint(): void {
-    this.first('PRAGMA wal_checkpoint(PASSIVE)');
+  /** Moves of the log what readers allow; with FULL it waits for them. */
+  checkpoint(mode: 'PASSIVE' | 'FULL' | 'RESTART' = 'PASSIVE'): Moved {
+    const [, logged, moved] = this.first(`PRAGMA wal_checkpoint(${mode})`) as readonly number[];
+    return { logged, moved };
   }
 
   /** Moves the whole log and has the next commit begin it anew, if all readers leave it in that time. */
-  restartLog(waitMs: number): void {
+  restartLog(waitMs: number): Moved {
     this.exec(`PRAGMA busy_timeout = ${waitMs}`);
     try {
-      this.first('PRAGMA wal_checkpoint(RESTART)');
+      return this.checkpoint('RESTART');
     } finally {
       this.exec(`PRAGMA busy_timeout = ${this.#busyMs}`);
     }
@@ -143,9 +157,4 @@ export class SqliteConnection {
     this.#statements.clear();
     this.#database.close();
   }
-}
-
-/** Of a file of the store; 0: there is none. Only its entry is looked at: to open and close it would end SQLite's locks on it. */
-export function fileBytes(directory: string, name: string): number {
-  return statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
 }

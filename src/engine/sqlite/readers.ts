@@ -10,8 +10,9 @@
  * to another connection that sees the same commit.
  */
 import { SQLITE_BUSY_MS, SQLITE_READERS_IDLE_MAX, SQLITE_RENEW_MS } from '../../util/limits.ts';
-import { fileBytes, SQLITE_LOG_FILE, SqliteConnection } from './connection.ts';
+import { SqliteConnection } from './connection.ts';
 import { sqliteError } from './errors.ts';
+import { fileBytes, SQLITE_LOG_FILE } from './files.ts';
 import { commitsOf } from './schema.ts';
 
 /** What a connection to a store needs to know; it can be sent to another thread. */
@@ -21,17 +22,20 @@ export interface SqlitePlace {
   readonly mmapBytes: number;
   /** Bytes of the log at which a checkpoint is made. */
   readonly logBytes: number;
+  /** In memory that all threads share: the page that was found damaged after the store was opened; 0: none was. */
+  readonly damage: Int32Array;
 }
 
 /** Of the writer's cache, what each reader has of its own. */
 const READER_CACHE_SHARE = 1 / 16;
 
-export function openReader({ directory, cacheBytes, mmapBytes }: SqlitePlace): SqliteConnection {
+export function openReader({ directory, cacheBytes, mmapBytes, damage }: SqlitePlace): SqliteConnection {
   return new SqliteConnection(directory, {
     readOnly: true,
     cacheBytes: cacheBytes * READER_CACHE_SHARE,
     mmapBytes,
     busyMs: SQLITE_BUSY_MS,
+    damage,
   });
 }
 

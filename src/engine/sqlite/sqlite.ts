@@ -5,14 +5,15 @@
  * the writer.
  */
 import { UnspentError } from '../../util/errors.ts';
-import { SQLITE_RESTART_MS } from '../../util/limits.ts';
+import { SQLITE_CHECK_BYTES } from '../../util/limits.ts';
 import type { Batch, ColumnSpec, Engine, EngineStats, Row, ScanOptions, Snapshot } from '../engine.ts';
 import { type ScanRange, scanRange } from '../scan-range.ts';
 import type { UncleanShutdown } from '../seal.ts';
 import { SqliteBatch, type Transact } from './batch.ts';
-import { fileBytes, SQLITE_FILE, type SqliteConnection } from './connection.ts';
+import type { SqliteConnection } from './connection.ts';
 import { sqliteError } from './errors.ts';
-import { closeSqliteFile, moveLog, type OpenedSqlite, openSqliteFile } from './open.ts';
+import { fileBytes, SQLITE_FILE } from './files.ts';
+import { closeSqliteFile, moveLog, type OpenedSqlite, openSqliteFile, restartLog } from './open.ts';
 import { isLogLong, logBytesOf, openReader, type SqlitePlace, SqliteReaders } from './readers.ts';
 import { type SqliteColumn, sqliteColumn } from './row.ts';
 import { COMMIT_COUNT, EMPTY_TALLY, sqliteColumnStats } from './schema.ts';
@@ -30,6 +31,8 @@ export interface SqliteOptions {
   readonly cacheBytes?: number;
   /** Of the file, how much is mapped into memory to be read. A disk that fails then kills the process. */
   readonly mmapBytes?: number;
+  /** Of the file, how much is compared with its checksums before the store is open; the rest is compared beside the work. */
+  readonly checkBytes?: number;
 }
 
 const LOG_BYTES = 96_000_000;
@@ -44,13 +47,17 @@ export interface SqliteEngine extends Engine {
   /** For `attachSqlite` in a worker of this process, as long as this engine is open. */
   readonly handle: SqliteHandle;
   readonly unclosed: UncleanShutdown | null;
+  /** Of a large store: pages that are still to be compared with their checksums. */
+  readonly pagesUnchecked: number;
 }
 
 /** Opens or creates the store in the directory, as `openRocks` does. */
 export function openSqlite(directory: string, columns: readonly ColumnSpec[], options: SqliteOptions): SqliteEngine {
   const { memtableBytes: logBytes = LOG_BYTES, cacheBytes = CACHE_BYTES, mmapBytes = 0, retired = [], existing = [] } = options;
-  const place = { directory, logBytes, cacheBytes, mmapBytes };
-  const opened = openSqliteFile(place, { columns, retired, existing }, options.createIfMissing);
+  const damage = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const place = { directory, logBytes, cacheBytes, mmapBytes, damage };
+  const opened = openSqliteFile(place, { columns, retired, existing }, options.createIfMissing, options.checkBytes ?? SQLITE_CHECK_BYTES);
+  void opened.unchecked?.check();
   return new Sqlite(place, columns, opened.connection, opened);
 }
 
@@ -134,11 +141,16 @@ class Sqlite implements SqliteEngine {
     return this.#run(() => (name === undefined ? this.#stats() : sqliteColumnStats(this.#connection, this.#column(name).spec.name)));
   }
 
+  get pagesUnchecked(): number {
+    return this.#owned?.unchecked?.left ?? 0;
+  }
+
   async close(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;
     this.#batch.clear();
     this.#columns.clear();
+    await this.#owned?.unchecked?.stop();
     this.#run(() => {
       this.#readers.close();
       if (this.#owned === null) this.#connection.close();
@@ -164,6 +176,7 @@ class Sqlite implements SqliteEngine {
     if (this.#owned === null) throw new Error('assertion failed: an attached engine only reads');
     const { connection } = this.#owned;
     try {
+      connection.assertSound();
       this.#shortenLog(this.#owned);
       if (fsync) connection.exec('PRAGMA synchronous = FULL');
       connection.statement('BEGIN IMMEDIATE').run();
@@ -189,9 +202,10 @@ class Sqlite implements SqliteEngine {
     const bytes = logBytesOf(this.handle);
     if (bytes <= logBytes) this.#logMoved = 0;
     else if (this.#logMoved === 0 || bytes > this.#logMoved + logBytes / 2) {
-      this.#logMoved = bytes;
       moveLog(owned);
-      if (isLogLong(this.handle) && this.#readers.renew()) owned.connection.restartLog(SQLITE_RESTART_MS);
+      if (isLogLong(this.handle) && this.#readers.renew()) restartLog(owned);
+      // Not before: while that fails there must be no commit, which could begin the log anew.
+      this.#logMoved = bytes;
     }
   }
 
@@ -207,6 +221,7 @@ class Sqlite implements SqliteEngine {
         'sqlite.free-pages': `${free}`,
         'sqlite.log-bytes': `${log}`,
         'sqlite.readers': `${this.#readers.pinned}`,
+        'sqlite.unchecked-pages': `${this.pagesUnchecked}`,
       },
     };
   }

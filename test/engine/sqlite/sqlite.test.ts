@@ -20,10 +20,10 @@ async function filled(directory: string, commits: number): Promise<void> {
 }
 
 describe('a SQLite store', () => {
-  it('is there again after closing, in one file and its seal', async () => {
+  it('is there again after closing, in one file, its checksums and its seal', async () => {
     const directory = newDirectory();
     await filled(directory, 50);
-    deepEqual(readdirSync(directory).sort(), ['LOCK', 'store.sqlite', 'unspent.seal']);
+    deepEqual(readdirSync(directory).sort(), ['LOCK', 'store.sqlite', 'store.sums', 'unspent.seal']);
     const again = await open(directory, COLUMNS, { createIfMissing: false });
     equal(again.unclosed, null);
     equal(assertState(again), 50);
@@ -91,6 +91,8 @@ describe('a SQLite store', () => {
     await rejects(open(copy, COLUMNS.slice(0, 2)), coded('STORE_SHAPE'));
     await (await open(copy)).close();
     cpSync(join(directory, 'store.sqlite'), join(copy, 'store.sqlite'));
+    await rejects(open(copy), coded('STORE_DAMAGED', 'page'));
+    cpSync(join(directory, 'store.sums'), join(copy, 'store.sums'));
     await rejects(open(copy), coded('STORE_DAMAGED', 'commits'));
   });
 

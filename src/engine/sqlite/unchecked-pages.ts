@@ -1,0 +1,78 @@
+/**
+ * The pages of a large store that opening did not wait for: they are compared
+ * with their checksums beside its work. When one is damaged, every read and
+ * commit in every thread is refused from then on (`SqliteConnection`).
+ */
+import { closeSync, openSync, read } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { SQLITE_CHECK_PAGES } from '../../util/limits.ts';
+import { PAGE_BYTES, SQLITE_FILE, SQLITE_LOG_FILE } from './files.ts';
+import { recoverablePages } from './log-pages.ts';
+import { damagedPage, type PageRange } from './page-sums.ts';
+
+const readFrom = promisify(read);
+
+export class UncheckedPages {
+  readonly #directory: string;
+  readonly #damage: Int32Array;
+  readonly #range: PageRange;
+  /** Open as long as there are connections: closing it would end SQLite's locks on the file. */
+  readonly #tables: number;
+  #checking: Promise<void> = Promise.resolve();
+  #isStopped = false;
+  #left: number;
+
+  constructor(directory: string, damage: Int32Array, range: PageRange) {
+    this.#directory = directory;
+    this.#damage = damage;
+    this.#range = range;
+    this.#left = range.to - range.from + 1;
+    this.#tables = openSync(join(directory, SQLITE_FILE), 'r');
+  }
+
+  /** Pages to be looked at; none where one was found damaged. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Settles when all pages were looked at, one is damaged, or it was stopped. */
+  check(): Promise<void> {
+    this.#checking = this.#check();
+    return this.#checking;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#checking;
+  }
+
+  close(): void {
+    closeSync(this.#tables);
+  }
+
+  async #check(): Promise<void> {
+    const buffer = Buffer.allocUnsafeSlow(SQLITE_CHECK_PAGES * PAGE_BYTES);
+    const { to } = this.#range;
+    for (let from = this.#range.from; from <= to && !this.#isStopped; from += SQLITE_CHECK_PAGES) {
+      try {
+        // Only to have the disk's work done beside ours: pages are moved between two steps, so they are compared in one.
+        await readFrom(this.#tables, buffer, 0, buffer.length, (from - 1) * PAGE_BYTES);
+        if (this.#isStopped) return;
+        const page = this.#damagedPage({ from, to: Math.min(to, from + SQLITE_CHECK_PAGES - 1) });
+        this.#left = page === null ? Math.max(0, to - from - SQLITE_CHECK_PAGES + 1) : 0;
+        if (page === null) continue;
+        Atomics.store(this.#damage, 0, page);
+      } catch {
+        // A disk that cannot be read says so to whoever reads next.
+      }
+      return;
+    }
+  }
+
+  /** Where sums could not be recorded, the pages they are of are still in the log. */
+  #damagedPage(range: PageRange): number | null {
+    if (damagedPage(this.#directory, this.#tables, range) === null) return null;
+    return damagedPage(this.#directory, this.#tables, range, recoverablePages(join(this.#directory, SQLITE_LOG_FILE)));
+  }
+}
