@@ -10,9 +10,10 @@ import { becomes, browserTest, launch, openTab, reads, withoutChromium } from '.
 import { assertStill, SHIFT_OBSERVER } from './measure.ts';
 import { World } from './world.ts';
 
-/** Bytes over the wire, headers included. No page may have more than this: a transaction with its decoder has 244 kB, in about 90 files. */
+/** Bytes over the wire, headers included. No page may have more than this. */
 const BYTES_MAX = 250_000;
-const TRANSACTION_BYTES_MAX = BYTES_MAX;
+/** 204 kB were measured, in 76 files, the decoder among them; a tenth more. */
+const TRANSACTION_BYTES_MAX = 225_000;
 /** 10.3 kB and 51.5 kB were measured; a fifth more, and what titles of new pages take. */
 const DOCUMENTATION_BYTES_MAX = 14_000;
 const REFERENCE_BYTES_MAX = 62_000;

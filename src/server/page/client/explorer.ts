@@ -4,48 +4,40 @@
  * Everything shown that is itself a thing leads to its page.
  */
 import { Problem, problem, travel } from './api.ts';
-import { showAsset } from './asset-view.ts';
-import { showBlock } from './block-views.ts';
-import { showCage, showCages } from './cage-views.ts';
 import { h } from './dom.ts';
 import { followingView } from './follow-view.ts';
-import { showAddress, showCredential, showPolicy, showSeen, showStake } from './holder-views.ts';
 import type { Kind } from './kinds.ts';
-import { showBlocks } from './list-views.ts';
-import { showMempool } from './mempool-view.ts';
-import { showOutput } from './output-view.ts';
-import { showPastOverview } from './past-overview.ts';
-import { showRollbacks } from './rollback-views.ts';
 import { NAMES, search } from './search.ts';
 import { frame, type View } from './subject.ts';
 import { TIMED_VIEWS } from './travel-bar.ts';
-import { showTransaction } from './tx-view.ts';
-import { showWallet, showWallets } from './wallet-views.ts';
 
-const VIEWS: Readonly<Record<string, (value: string) => Promise<View>>> = {
-  address: showAddress,
-  stake: showStake,
-  credential: showCredential,
-  policy: showPolicy,
-  asset: showAsset,
-  output: showOutput,
-  tx: showTransaction,
-  block: showBlock,
-  datum: (value) => showSeen('Datum', value),
-  script: (value) => showSeen('Script', value),
-  cage: showCage,
-  wallet: showWallet,
+type ViewOf = (value: string) => Promise<View>;
+
+/** Each is loaded when it is shown first: a link to a transaction needs no charts, wallets or cages. */
+const VIEWS: Readonly<Record<string, ViewOf>> = {
+  address: async (value) => (await import('./holder-views.ts')).showAddress(value),
+  stake: async (value) => (await import('./holder-views.ts')).showStake(value),
+  credential: async (value) => (await import('./holder-views.ts')).showCredential(value),
+  policy: async (value) => (await import('./holder-views.ts')).showPolicy(value),
+  asset: async (value) => (await import('./asset-view.ts')).showAsset(value),
+  output: async (value) => (await import('./output-view.ts')).showOutput(value),
+  tx: async (value) => (await import('./tx-view.ts')).showTransaction(value),
+  block: async (value) => (await import('./block-views.ts')).showBlock(value),
+  datum: async (value) => (await import('./holder-views.ts')).showSeen('Datum', value),
+  script: async (value) => (await import('./holder-views.ts')).showSeen('Script', value),
+  cage: async (value) => (await import('./cage-views.ts')).showCage(value),
+  wallet: async (value) => (await import('./wallet-views.ts')).showWallet(value),
   search: async (value) => ({ title: 'Search', element: frame(await search(value)) }),
 };
 
 /** What is not of one thing. */
-const LISTS: Readonly<Record<string, (value: string) => Promise<View>>> = {
-  blocks: showBlocks,
-  cages: showCages,
-  mempool: showMempool,
-  overview: showPastOverview,
-  rollbacks: showRollbacks,
-  wallets: showWallets,
+const LISTS: Readonly<Record<string, ViewOf>> = {
+  blocks: async (value) => (await import('./list-views.ts')).showBlocks(value),
+  cages: async () => (await import('./cage-views.ts')).showCages(),
+  mempool: async () => (await import('./mempool-view.ts')).showMempool(),
+  overview: async () => (await import('./past-overview.ts')).showPastOverview(),
+  rollbacks: async () => (await import('./rollback-views.ts')).showRollbacks(),
+  wallets: async () => (await import('./wallet-views.ts')).showWallets(),
 };
 
 const OF_NOW = 'This page is of the newest block: the store cannot tell it for an earlier one.';
