@@ -10,7 +10,7 @@ import type { Inspection, ProjectionCheck } from '../../projections/inspection.t
 import { equalBytes, fromHex, toHex } from '../../util/bytes.ts';
 import { TX_RECORD } from '../embedded/columns.ts';
 import { indexDifferences } from '../embedded/indexes.ts';
-import { eachRecord, readRecords } from '../embedded/reads.ts';
+import { areUnmined, eachRecord, readRecords } from '../embedded/reads.ts';
 import type { TxOutput, TxRecord } from '../records.ts';
 
 const INDEX_FAULTS = {
@@ -22,32 +22,44 @@ const INDEX_FAULTS = {
 export class TxsCheck implements ProjectionCheck {
   readonly column = TX_RECORD;
   readonly #inspection: Inspection;
+  /** Coins come by their keys, so of those that came before only the last transaction can come again. */
+  #last: CheckedRecord | null = null;
 
   constructor(inspection: Inspection) {
     this.#inspection = inspection;
   }
 
   expect(coins: readonly Coin[]): void {
-    const ids = new Map(coins.map(({ keyBytes, keyAt }) => [toHex(outpointTxId(keyBytes, keyAt)), outpointTxId(keyBytes, keyAt)]));
-    const records = new Map(
-      readRecords(this.#inspection.reader, [...ids.values()]).map((record) => [record && toHex(record.txId), record]),
-    );
+    const { reader } = this.#inspection;
+    const groups = byTransaction(coins);
+    const isLast = (txId: Uint8Array) => this.#last !== null && equalBytes(this.#last.txId, txId);
+    const unread = groups.map(([txId]) => txId).filter((txId) => !isLast(txId));
+    const records = readRecords(reader, unread).values();
+    for (const [txId, ofTx] of groups) {
+      if (!isLast(txId)) {
+        const record = records.next().value ?? null;
+        this.#last = { txId, record, unspent: record === null ? new Set() : unspentOnChain(reader, record) };
+      }
+      if (this.#last !== null) this.#checkCoins(this.#last, ofTx);
+    }
+  }
+
+  #checkCoins({ txId, record, unspent }: CheckedRecord, coins: readonly Coin[]): void {
     for (const coin of coins) {
-      const [txId, index] = [outpointTxId(coin.keyBytes, coin.keyAt), outpointIndex(coin.keyBytes, coin.keyAt)];
-      const record = records.get(toHex(txId));
-      const wrong = record ? this.#wrongOutput(record, index, coin) : 'is missing, and the chain has an unspent output of it';
+      const index = outpointIndex(coin.keyBytes, coin.keyAt);
+      const wrong = record ? this.#wrongOutput(record, unspent, index, coin) : 'is missing, and the chain has an unspent output of it';
       if (wrong !== null) this.#inspection.fault(TX_RECORD, txId, wrong);
     }
   }
 
-  #wrongOutput(record: TxRecord, index: number, coin: Coin): string | null {
+  #wrongOutput(record: TxRecord, unspent: ReadonlySet<number>, index: number, coin: Coin): string | null {
     const output = record.outputs[index];
     if (output === undefined || record.unminedSince !== null) return `is not mined, or has no output ${index}`;
     const { raw } = readStored(coin.bytes.subarray(0, coin.end), coin.at);
     if (this.#inspection.unreadable.has(toHex(coin.keyBytes.subarray(coin.keyAt, coin.keyAt + OUTPOINT_BYTES)))) return null;
     const wrong = outputFault(output, index, raw);
     if (wrong !== null) return wrong;
-    return isUnspentOnChain(this.#inspection.reader, record, index) ? null : `says that output ${index} is spent in a block`;
+    return unspent.has(index) ? null : `says that output ${index} is spent in a block`;
   }
 
   finish(): number {
@@ -55,8 +67,7 @@ export class TxsCheck implements ProjectionCheck {
     let [records, unspent] = [0, 0];
     for (const record of eachRecord(reader)) {
       this.#inspection.progress(TX_RECORD, ++records);
-      if (record.unminedSince === null)
-        for (const index of record.outputs.keys()) unspent += isUnspentOnChain(reader, record, index) ? 1 : 0;
+      if (record.unminedSince === null) unspent += unspentOnChain(reader, record).size;
       else this.#checkParents(record);
     }
     if (unspent !== utxos)
@@ -82,11 +93,28 @@ export function outputFault({ amount, script }: TxOutput, index: number, raw: Ui
   return isSame ? null : `has another output ${index} than the chain`;
 }
 
-/** Nobody spends it, or somebody who is in no block. A spender that is gone was mined. */
-function isUnspentOnChain(reader: Inspection['reader'], record: TxRecord, index: number): boolean {
-  const slot = record.outputs[index].slot;
-  if (slot === null) return false;
-  if (slot.spender === null) return true;
-  const [spender] = readRecords(reader, [slot.spender.txId]);
-  return spender !== null && spender.unminedSince !== null;
+interface CheckedRecord {
+  readonly txId: Uint8Array;
+  readonly record: TxRecord | null;
+  readonly unspent: ReadonlySet<number>;
+}
+
+function byTransaction(coins: readonly Coin[]): [txId: Uint8Array, coins: Coin[]][] {
+  const groups: [Uint8Array, Coin[]][] = [];
+  for (const coin of coins) {
+    const txId = outpointTxId(coin.keyBytes, coin.keyAt);
+    const last = groups.at(-1);
+    if (last !== undefined && equalBytes(last[0], txId)) last[1].push(coin);
+    else groups.push([txId, [coin]]);
+  }
+  return groups;
+}
+
+/** Indexes of outputs that nobody spends, or somebody who is in no block. A spender that is gone was mined. Each spender is read once. */
+function unspentOnChain(reader: Inspection['reader'], { outputs }: TxRecord): ReadonlySet<number> {
+  const ids = new Map(outputs.flatMap(({ slot }) => (slot?.spender ? [[toHex(slot.spender.txId), slot.spender.txId] as const] : [])));
+  const unmined = areUnmined(reader, [...ids.values()]);
+  const known = new Map([...ids.keys()].map((id, n) => [id, unmined[n] === true]));
+  const isUnspent = (slot: TxOutput['slot']) => slot !== null && (slot.spender === null || known.get(toHex(slot.spender.txId)) === true);
+  return new Set(outputs.flatMap(({ slot }, index) => (isUnspent(slot) ? [index] : [])));
 }

@@ -16,6 +16,14 @@ export function readRecords(reader: Reader, txIds: readonly Uint8Array[]): (TxRe
   return reader.getMany(TX_RECORD, txIds).map((row, n) => (row === undefined ? null : wholeRecord(reader, txIds[n], row)));
 }
 
+/** In the order of the ids, whether the transaction is in no block of the best chain; null: there is no record. Throws STORE_DAMAGED. */
+export function areUnmined(reader: Reader, txIds: readonly Uint8Array[]): (boolean | null)[] {
+  return reader.getMany(TX_RECORD, txIds).map((row, n) => {
+    if (row === undefined) return null;
+    return loadedTx(txIds[n], Uint8Array.from(row), 0, row.length, true).state.unminedSince !== null;
+  });
+}
+
 /** By id. */
 export function* eachRecord(reader: Reader): Iterable<TxRecord> {
   for (const [txId, row] of reader.scan(TX_RECORD)) if (txId.length === TXID_BYTES) yield wholeRecord(reader, new Uint8Array(txId), row);
@@ -23,14 +31,16 @@ export function* eachRecord(reader: Reader): Iterable<TxRecord> {
 
 /** Throws STORE_DAMAGED. */
 function wholeRecord(reader: Reader, txId: Uint8Array, row: Uint8Array): TxRecord {
-  const tx = loadedTx(txId, Uint8Array.from(row), 0, row.length, true);
-  const { state } = tx;
+  const read = loadedTx(txId, Uint8Array.from(row), 0, row.length, true);
+  const { state } = read;
   const { bytes, outputCount, hasOutputRows, outputsAt } = state;
   const numbers = Array.from({ length: hasOutputRows ? pageCount(state) : 0 }, (_, n) => n);
   const values = hasOutputRows
     ? numbers.flatMap((number) => readOutputRow(reader, txId, number))
     : Array.from({ length: outputCount }, (_, n) => readSmallOutput(bytes, outputsAt, n));
   if (values.length !== outputCount) throw txRefusal.damaged(txId, `has ${values.length} outputs, not ${outputCount}`);
+  // With all outputs at hand, so that no slot reads its page of them again.
+  const tx: LoadedTx = { ...read, outputs: values };
   const outputs = values.map((output, index): TxOutput => ({ ...output, slot: readSlot(reader, tx, index) ?? null }));
   return {
     txId,
