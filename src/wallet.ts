@@ -40,5 +40,6 @@ export type {
   WalletTxJson,
   WalletTxOutputJson,
 } from './wallet/documents.ts';
+export type { ImportedLabelsJson } from './wallet/labels.ts';
 export type { TxStatus } from './wallet/records.ts';
 export type { SelectionOrder } from './wallet/selection/bitcoin/coin.ts';

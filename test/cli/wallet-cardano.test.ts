@@ -206,6 +206,6 @@ describe('unspent wallet on Cardano', () => {
     await refused(/signing is done elsewhere/, 1, 'create', 'other', '--new-words');
     await refused(/signing is done elsewhere/, 1, 'passphrase', 'shop');
     await refused(/signing is done elsewhere/, 1, 'export', 'shop', '--secret');
-    await refused(/cannot be rescanned/, 1, 'rescan');
+    await refused(/keeps none: set utxo.history/, 1, 'rescan');
   });
 });

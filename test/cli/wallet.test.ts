@@ -169,6 +169,18 @@ describe('unspent wallet', () => {
       held: [],
     });
     assert.match(await run('history', 'shop'), /much faster/);
+    type Coins = { coins: { outpoint: string; lease: { id: string } | null }[] };
+    const [{ outpoint }] = (await json<Coins>('utxos', 'shop')).coins;
+    const ref = outpoint.replace('#', ':');
+    assert.match(await run('label', 'shop', outpoint, 'for the tax'), /: for the tax/);
+    await run('label', 'shop', 'bcrt1q', 'of somebody');
+    const exported = await run('export', 'shop', '--labels');
+    assert.ok(exported.includes(`{"type":"output","ref":"${ref}","label":"for the tax"}`), exported);
+    assert.ok(exported.includes('{"type":"addr","ref":"bcrt1q","label":"of somebody"}'), exported);
+    writeFileSync(file(t, 'frozen'), `{"type":"output","ref":"${ref}","spendable":false}`);
+    assert.match(await run('import', 'shop', '--labels', file(t, 'frozen')), new RegExp(`${outpoint} is not spent`));
+    const frozen = (await json<Coins>('utxos', 'shop')).coins.find((coin) => coin.outpoint === outpoint);
+    await run('release', 'shop', outpoint, '--id', frozen!.lease!.id);
     const [external, change] = (await run('export', 'shop')).trim().split('\n');
     const again = await json<{ balance: { total: string } }>('create', 'twin', external, '--change', change);
     assert.equal(again.balance.total, (await json('balance', 'shop'))['total']);

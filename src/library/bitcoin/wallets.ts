@@ -52,6 +52,7 @@ import {
   type WalletTxJson,
   walletJson,
 } from '../../wallet/documents.ts';
+import { exportLabels, type ImportedLabelsJson, importLabels } from '../../wallet/labels.ts';
 import { leaseMs } from '../../wallet/lease-time.ts';
 import type { TxDetail, WalletInfo } from '../../wallet/records.ts';
 import { withShownIds } from '../../wallet/shown-ids.ts';
@@ -297,6 +298,16 @@ export class Wallets implements AsyncDisposable {
   /** Says what a transaction was for. Throws TX_UNKNOWN. */
   label(name: string, txid: string, label: string): Promise<void> {
     return this.#of(name, ({ store }, { id }) => store.updateTx(id, parseId(txid), { label }));
+  }
+
+  /** Labels as other wallets read them (BIP329), a line each. */
+  labels(name: string): Promise<string> {
+    return this.#of(name, exportLabels);
+  }
+
+  /** Takes in labels as other wallets write them: all lines, or none. Throws USAGE with the line that is none, INVALID_PARAM. */
+  importLabels(name: string, text: string): Promise<ImportedLabelsJson> {
+    return this.#of(name, (context, wallet) => importLabels(context, wallet, text));
   }
 
   /**
