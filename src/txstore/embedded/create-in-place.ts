@@ -4,7 +4,7 @@
  * with spending (spend-in-place.ts), whatever is out of the ordinary is undone,
  * and left to a unit.
  */
-import type { Batch, Engine } from '../../engine/engine.ts';
+import type { Batch } from '../../engine/engine.ts';
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';
 import { Scratch } from '../../util/scratch.ts';
@@ -17,13 +17,14 @@ import { distinctParents } from './loaded-tx.ts';
 import { newRowBytes, writeNewRow } from './new-tx.ts';
 import { smallOutputsBytes } from './outputs.ts';
 import { RecordHead } from './record-head.ts';
-import type { RowCache } from './row-cache.ts';
 import type { PlaceOfWork } from './spend-in-place.ts';
 import { newMark, putTotals, readTotals } from './totals.ts';
 import { move, moveDue, putReference, putRow } from './write.ts';
 
 /** Larger ones are not ordinary: some hundred inputs. */
 const ROW_BYTES_MAX = 16 * 1024;
+/** After a restart so many ids are read for each new one, until all are known. */
+const IDS_LEARNT_EACH = 2;
 
 /** True: it is committed. False: nothing has happened. Throws INVALID_PARAM; nothing has happened then. */
 export function createInPlace(work: PlaceOfWork, txs: readonly NewStoredTx[]): boolean {
@@ -31,7 +32,7 @@ export function createInPlace(work: PlaceOfWork, txs: readonly NewStoredTx[]): b
   const totals = readTotals(engine);
   cache.follow(totals.mark);
   const txIds = ordinaryIds(txs);
-  if (txIds === null || !areNew(engine, cache.rows, txIds)) return false;
+  if (txIds === null || !areNew(work, txIds, totals.records)) return false;
   // First of all: if this ends half-way, what is at hand is not that of the store any more.
   const mark = newMark();
   cache.written(mark);
@@ -52,6 +53,7 @@ export function createInPlace(work: PlaceOfWork, txs: readonly NewStoredTx[]): b
   }
   try {
     created.finish(txs, txIds);
+    cache.ids?.addAll(txIds);
     putTotals(batch, { records: totals.records + txs.length, mark });
     batch.commit();
   } catch (error) {
@@ -72,14 +74,9 @@ function ordinaryIds(txs: readonly NewStoredTx[]): Uint8Array[] | null {
   return txIds.length === 0 ? null : txIds;
 }
 
-function areNew(engine: Engine, rows: RowCache, txIds: readonly Uint8Array[]): boolean {
-  const known = rows.findAll(txIds);
-  const unknown: Uint8Array[] = [];
-  for (let n = 0; n < txIds.length; n++) {
-    if (known[n] < 0) unknown.push(txIds[n]);
-    else if (rows.lengthAt(known[n]) > 0) return false;
-  }
-  return unknown.length === 0 || engine.getMany(TX_RECORD, idKeys(unknown)).every((row) => row === undefined);
+function areNew({ engine, cache }: PlaceOfWork, txIds: readonly Uint8Array[], records: number): boolean {
+  const ids = cache.learnIds(engine, records, IDS_LEARNT_EACH * txIds.length).thatMayBe(txIds);
+  return ids.length === 0 || engine.getMany(TX_RECORD, idKeys(ids)).every((row) => row === undefined);
 }
 
 /** A row is made here, and copied to where it stays: what was just written is near. */
@@ -100,8 +97,15 @@ class CreatesInPlace {
 
   /** False: one of them is out of the ordinary. Throws INVALID_PARAM. */
   createAll(txs: readonly NewStoredTx[]): boolean {
-    for (const tx of txs) if (!this.#create(tx)) return false;
-    return true;
+    const { rows } = this.#work.cache;
+    // An id that comes twice is found by its row.
+    rows.hold();
+    try {
+      for (const tx of txs) if (!this.#create(tx)) return false;
+      return true;
+    } finally {
+      rows.release();
+    }
   }
 
   #create(tx: NewStoredTx): boolean {

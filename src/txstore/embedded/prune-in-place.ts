@@ -274,6 +274,7 @@ export class PruneInPlace {
     for (const at of places) deleteRow(batch, table.bytes, at);
     cache.rows.forgetAllAt(table.bytes, places);
     cache.heights.setAllGone(table.bytes, places);
+    for (const at of places) cache.ids?.remove(table.bytes, at);
     const tombstones = this.#tombstones.sort((a, b) => a.of - b.of || a.slot - b.slot);
     for (let first = 0, end = 0; first < tombstones.length; first = end) {
       const { of } = tombstones[first];

@@ -51,6 +51,7 @@ function writeChanged({ cache }: TxUnit, batch: Batch, tx: LoadedTx, row: Uint8A
   const { txId, state, pages, outputs } = tx;
   putRow(batch, txId, 0, row);
   cache?.rows.put(txId, row);
+  if (tx.before === null) cache?.ids?.add(txId);
   if (tx.before === null || state.hasNewPlace(tx.before)) cache?.heights.setMined(txId, readMinedHeight(row, 0));
   if (pages !== null) {
     for (const [number, page] of pages.entries()) if (number > 0 && page?.isChanged) batch.put(TX_PAGE, pageKey(txId, number), page.bytes);
@@ -65,6 +66,7 @@ function writeDeleted(unit: TxUnit, batch: Batch, tx: LoadedTx): void {
   deleteRow(batch, txId, 0);
   unit.cache?.rows.forget(txId);
   unit.cache?.heights.setGone(txId);
+  unit.cache?.ids?.remove(txId);
   for (let number = 0; number < pageCount(state); number++) {
     if (number > 0) batch.del(TX_PAGE, pageKey(txId, number));
     if (state.hasOutputRows) batch.del(TX_OUTPUT, pageKey(txId, number));
