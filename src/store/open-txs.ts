@@ -5,7 +5,7 @@ import { isTxsDatabase } from '../projections/txs-switch.ts';
 import type { RemovalGuard } from '../txstore/chain/chain-records.ts';
 import { ChainTxStore } from '../txstore/chain/chain-store.ts';
 import { txsEntry, txsSettings } from '../txstore/chain/entry.ts';
-import { dropHistoryBytes } from '../txstore/chain/history-bytes.ts';
+import { HistoryBlobs } from '../txstore/chain/history-bytes.ts';
 import { openFedRecords, type TxDatabaseOptions } from '../txstore/open.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { OpenStore } from './store.ts';
@@ -43,7 +43,8 @@ export async function databaseTxs(store: OpenStore, url: string, options?: TxDat
   try {
     feed = new TxsFeed(store, records, parameters.mweb);
     await feed.look();
-    return new StoreTxs(store, { kind: url.startsWith('sqlite:') ? 'sqlite' : 'postgres', records, feed });
+    const blobs = boundsHistory(config) ? new HistoryBlobs(store.fold.engine, records) : undefined;
+    return new StoreTxs(store, { kind: url.startsWith('sqlite:') ? 'sqlite' : 'postgres', records, feed, blobs });
   } catch (error) {
     await records.close();
     throw error;
@@ -62,13 +63,7 @@ function guardOf({ fold, config }: OpenStore, window: number, feedOf: () => TxsF
       fold.raiseHorizon(height - window);
       return true;
     },
-    // Behind the commit of the database: if the process dies in between, these bytes stay, which costs only their space.
-    onRemoved(txIds) {
-      if (!boundsHistory(config) || txIds.length === 0) return;
-      const batch = fold.engine.batch();
-      dropHistoryBytes(fold.engine, txIds, batch);
-      batch.commit();
-    },
+    hasBlobs: boundsHistory(config),
   };
 }
 

@@ -13,6 +13,7 @@ import { type ChainTx, relayedTx } from '../txstore/chain/chain-txs.ts';
 import { findRecord } from '../txstore/chain/document.ts';
 import { backlogText, blockedTx, durationReports, errorText, missingText, passReport, type TxsReport } from '../txstore/chain/report.ts';
 import { type RebuiltIndexes, rebuildIndexes } from '../txstore/embedded/indexes.ts';
+import type { TxBlobs } from '../txstore/prune/blobs.ts';
 import { BlockedParents } from '../txstore/prune/blocked.ts';
 import type { KeptParent } from '../txstore/prune/chunk.ts';
 import { PruneCounters } from '../txstore/prune/counters.ts';
@@ -40,9 +41,15 @@ import type { TxsFeed } from './txs-feed.ts';
 export type RecordsOwner = Pick<OpenStore, 'fold' | 'config' | 'following' | 'consumers' | 'network'>;
 
 /** Where the records rest, and for a database how blocks come to it. */
-export type TxsPlace =
-  | { readonly kind: 'embedded'; readonly records: ChainTxStore }
-  | { readonly kind: 'sqlite' | 'postgres'; readonly records: FedRecords; readonly feed: TxsFeed };
+export type TxsPlace = { readonly kind: 'embedded'; readonly records: ChainTxStore } | FedPlace;
+
+interface FedPlace {
+  readonly kind: 'sqlite' | 'postgres';
+  readonly records: FedRecords;
+  readonly feed: TxsFeed;
+  /** Bytes that go with records, and are with the chain. */
+  readonly blobs: TxBlobs | undefined;
+}
 
 /** How many candidates of a pass are decided on together, and how many such chunks at the same time. SQLite has one writer. */
 const CHUNKS: Readonly<Record<TxsPlace['kind'], Pick<PassSettings, 'chunkParents' | 'parallelChunks'>>> = {
@@ -73,6 +80,7 @@ export class StoreTxs implements FoldWatcher {
       settings: this.#passSettings(store.config.txs.dryRun),
       conditions: async () => this.conditions(),
       persistedHeights: async () => store.consumers.list().map(({ height }) => height),
+      blobs: place.kind === 'embedded' ? undefined : place.blobs,
       onBacklog: (report) => this.#tell(backlogText(report)),
       onMissing: (pairs) => this.#tell(missingText(pairs, store.network.dialect.formatId)),
     });

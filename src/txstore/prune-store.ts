@@ -98,6 +98,8 @@ export interface RemovalResult {
   readonly tombstonesWritten: number;
   /** Parents of the deleted that are gone already. */
   readonly parentsMissing: number;
+  /** Blobs that went with the records, in the same change. */
+  readonly blobsDeleted?: number;
 }
 
 /** What `removeNext` did. */

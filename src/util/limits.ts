@@ -812,6 +812,9 @@ export const PRUNE_BACKLOG_COUNTED_MAX = 100_000;
 /** Milliseconds between two reports that pruning is still behind. */
 export const PRUNE_REPORT_MS = 60_000;
 
+/** Blobs of deleted records that are deleted at once, where an earlier pass has left them. */
+export const PRUNE_BLOBS_SWEPT = 1000;
+
 /** Candidates that a prune pass decides on in one turn beside a fold: some milliseconds, so that no block waits for long. */
 export const TXS_CHUNK_PARENTS = 100;
 /** Chunks of a prune pass that are read at the same time from a PostgreSQL database; their removals come one after the other. */

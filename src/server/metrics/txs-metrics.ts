@@ -17,8 +17,8 @@ const COUNTERS: Readonly<Record<string, string>> = {
   prune_child_batch_errors_total: 'Batches of spenders that could not be read; their parents stayed.',
   prune_tombstones_written_total: 'Tombstones left in parents of deleted records.',
   prune_parent_missing_total: 'Parents of deleted records that were gone already.',
-  prune_blob_deleted_total: 'Blobs of deleted records that were deleted.',
-  prune_blob_errors_total: 'Blobs that could not be deleted yet.',
+  prune_blob_deleted_total: 'Transactions whose bytes went from the history with their records.',
+  prune_blob_errors_total: 'Times that bytes of deleted records could not be deleted; a later pass does it.',
   prune_retries_total: 'Batches of spenders that were read again.',
 };
 

@@ -48,7 +48,7 @@ export class RecordDatabase {
   #records(): Promise<FedRecords> {
     const { config, network } = this.#context;
     // Nothing is deleted from here.
-    const guard = { mayRemove: () => false, onRemoved: () => {} };
+    const guard = { mayRemove: () => false, hasBlobs: false };
     this.#opening ??= openFedRecords(config.txs.store, txsSettings(config.txs), { feed: network.name, guard }).catch((error: unknown) => {
       this.#opening = undefined;
       throw error;

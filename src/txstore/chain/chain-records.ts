@@ -37,6 +37,9 @@ export interface FedRecords extends ChainRecords {
   records(): AsyncIterable<TxRecord>;
   /** Records as they are, with how far the database is at the same moment. In the order of the ids, null where there is none. */
   readAt(txIds: readonly Uint8Array[]): Promise<RecordsAt>;
+  /** Ids of records that passes have deleted, and of which nobody has said `blobsDeleted`. */
+  blobsLeft(limit: number): Promise<readonly Uint8Array[]>;
+  blobsDeleted(txIds: readonly Uint8Array[]): Promise<void>;
 }
 
 export interface BlockName {
@@ -56,6 +59,6 @@ export interface RemovalGuard {
    * them would be needed. False: it may be elsewhere than the database, and nothing is deleted.
    */
   readonly mayRemove: (height: number) => boolean;
-  /** They are deleted, and the database has committed that. */
-  readonly onRemoved: (txIds: readonly Uint8Array[]) => void;
+  /** Bytes of the records are with the chain, and go when the database has committed that the records are deleted. */
+  readonly hasBlobs: boolean;
 }

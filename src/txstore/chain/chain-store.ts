@@ -48,8 +48,8 @@ export class ChainTxStore extends EmbeddedTxStore implements ChainRecords {
     this.#raiseHorizon(height - this.settings.window);
   }
 
-  protected override putRemoved(deleted: readonly Uint8Array[], batch: Batch): void {
-    if (this.#boundsHistory) dropHistoryBytes(this.#engine, deleted, batch);
+  protected override putRemoved(deleted: readonly Uint8Array[], batch: Batch): number {
+    return this.#boundsHistory ? dropHistoryBytes(this.#engine, deleted, batch) : 0;
   }
 
   /** Of its own columns alone. */

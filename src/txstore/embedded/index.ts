@@ -309,21 +309,21 @@ export class EmbeddedTxStore implements TxStore {
     const { count, last, others, childrenRead, parentsMissing, tombstonesWritten } = step;
     // Where others are still to be judged, the pass goes on from here if it is interrupted.
     const hasPassed = step.deletes && others.length === 0;
-    const deleted = step.deletes ? this.#removeInPlace(step, heights.requested, hasPassed ? last : after) : [];
-    return { count, last, others, hasPassed, deleted, childrenRead, parentsMissing, tombstonesWritten };
+    const removed = step.deletes ? this.#removeInPlace(step, heights.requested, hasPassed ? last : after) : NOTHING_REMOVED;
+    return { count, last, others, hasPassed, ...removed, childrenRead, parentsMissing, tombstonesWritten };
   }
 
-  #removeInPlace(step: PruneInPlace, height: number, cursor: PruneCursor | null): readonly Uint8Array[] {
+  #removeInPlace(step: PruneInPlace, height: number, cursor: PruneCursor | null): typeof NOTHING_REMOVED {
     const { lastCompleted, prunedHeight } = this.#progress();
     this.beforeRemoval(height);
     const batch = this.#engine.batch();
     try {
       const deleted = step.write(batch, newMark());
-      this.putRemoved(deleted, batch);
+      const blobsDeleted = this.putRemoved(deleted, batch);
       const progress = { lastCompleted, unfinished: { height, cursor }, prunedHeight: Math.max(prunedHeight, height) };
       batch.put(TX_RECORD, PROGRESS_KEY, encodeProgress(progress));
       batch.commit();
-      return deleted;
+      return { deleted, blobsDeleted };
     } catch (error) {
       // The engine has one batch for all: what is in it must not go with the next commit.
       batch.clear();
@@ -339,14 +339,16 @@ export class EmbeddedTxStore implements TxStore {
     if (all.length > 0 && !this.mayRemove(removal.height)) return { deleted: [], changed: all, tombstonesWritten: 0, parentsMissing: 0 };
     if (removal.parents.length > 0) this.beforeRemoval(removal.height);
     const current = currentUnit(removal);
-    return this.#commit(
+    let blobsDeleted = 0;
+    const result = this.#commit(
       current ?? new TxUnit(this.#engine, this.settings, removal.height, this.#cache),
       (unit) => removeProven(unit, removal, current !== null),
       ({ deleted }, batch) => {
-        this.putRemoved(deleted, batch);
+        blobsDeleted = this.putRemoved(deleted, batch);
         return { lastCompleted, unfinished, prunedHeight: deleted.length > 0 ? Math.max(prunedHeight, removal.height) : prunedHeight };
       },
     );
+    return { ...result, blobsDeleted };
   }
 
   /** Whether what a pass at this height has proven holds for the chain as it is now. */
@@ -357,8 +359,10 @@ export class EmbeddedTxStore implements TxStore {
   /** Something is about to be deleted, by a pass at this height. */
   protected beforeRemoval(_height: number): void {}
 
-  /** What else goes with deleted records, in the same batch. */
-  protected putRemoved(_deleted: readonly Uint8Array[], _batch: Batch): void {}
+  /** What else goes with deleted records, in the same batch. Returns how many blobs that are. */
+  protected putRemoved(_deleted: readonly Uint8Array[], _batch: Batch): number {
+    return 0;
+  }
 
   async pruneProgress(): Promise<PruneProgress> {
     return this.#progress();
@@ -380,6 +384,8 @@ export class EmbeddedTxStore implements TxStore {
 
   async close(): Promise<void> {}
 }
+
+const NOTHING_REMOVED: Pick<NextRemoval, 'deleted' | 'blobsDeleted'> = { deleted: [], blobsDeleted: 0 };
 
 /** Keys of a height up to this one. */
 function upTo(height: number): { readonly lt?: Uint8Array } {

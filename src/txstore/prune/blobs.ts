@@ -1,49 +1,39 @@
 /**
- * What is large and belongs to a transaction rests outside its record: scripts,
- * the whole transaction. A blob is written while its record is being created and
- * deleted after its record: a blob without a record is harmless and is swept, a
- * finished record without its blob is not.
+ * What is large and belongs to a transaction may rest outside its record, where
+ * no batch or transaction holds both. It is there before its record, and goes
+ * after it: a blob without a record costs its space until it is swept, a record
+ * without its blob is never there.
  */
-import type { TxStore } from '../store.ts';
+import { PRUNE_BLOBS_SWEPT } from '../../util/limits.ts';
 import type { PruneCounters } from './counters.ts';
 
 export interface TxBlobs {
-  put(txId: Uint8Array, blob: Uint8Array): Promise<void>;
-  get(txId: Uint8Array): Promise<Uint8Array | null>;
-  /** One that is not there is no error. */
-  delete(txId: Uint8Array): Promise<void>;
-  /** Ids of blobs, ascending. */
-  list(after: Uint8Array | null, limit: number): Promise<readonly Uint8Array[]>;
+  /** Of records that are deleted. One that is not there is no error. Returns how many there were. */
+  delete(txIds: readonly Uint8Array[]): Promise<number>;
+  /** Ids of records that passes have deleted and whose blobs may be there still. */
+  orphans(limit: number): Promise<readonly Uint8Array[]>;
 }
 
-/** Failures are counted; `sweepBlobs` tries again. */
-export async function deleteBlobs(blobs: TxBlobs, txIds: readonly Uint8Array[], counters: PruneCounters): Promise<number> {
-  let deleted = 0;
-  for (const txId of txIds) {
-    try {
-      await blobs.delete(txId);
-      deleted++;
-    } catch {
-      counters.add('prune_blob_errors_total');
-    }
+/** False: it failed, which is counted; `sweepBlobs` tries again. */
+export async function deleteBlobs(blobs: TxBlobs, txIds: readonly Uint8Array[], counters: PruneCounters): Promise<boolean> {
+  if (txIds.length === 0) return true;
+  try {
+    counters.add('prune_blob_deleted_total', await blobs.delete(txIds));
+    return true;
+  } catch {
+    counters.add('prune_blob_errors_total');
+    return false;
   }
-  counters.add('prune_blob_deleted_total', deleted);
-  return deleted;
 }
 
-/**
- * Deletes blobs without a record; returns how many. Whoever stores a transaction makes its record first (`isCreating`),
- * then its blob, and finishes the record then, so that no blob of a record to come is taken for an orphan.
- */
-export async function sweepBlobs(store: TxStore, blobs: TxBlobs, counters: PruneCounters, limit: number): Promise<number> {
-  let swept = 0;
-  let after: Uint8Array | null = null;
-  for (;;) {
-    const txIds: readonly Uint8Array[] = await blobs.list(after, limit);
-    if (txIds.length === 0) return swept;
-    const records = await store.batchGet(txIds);
-    const orphans = txIds.filter((_, n) => records[n] === null);
-    swept += await deleteBlobs(blobs, orphans, counters);
-    after = txIds[txIds.length - 1];
+/** Deletes what earlier passes, or a process that was killed, have left; as far as that is possible now. */
+export async function sweepBlobs(blobs: TxBlobs, counters: PruneCounters): Promise<void> {
+  try {
+    for (;;) {
+      const txIds = await blobs.orphans(PRUNE_BLOBS_SWEPT);
+      if (!(await deleteBlobs(blobs, txIds, counters)) || txIds.length < PRUNE_BLOBS_SWEPT) return;
+    }
+  } catch {
+    counters.add('prune_blob_errors_total');
   }
 }

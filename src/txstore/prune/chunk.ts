@@ -61,11 +61,12 @@ export async function pruneChunk(context: PassContext, due: readonly DueParent[]
 
 export function countRemoval(
   counters: PruneCounters,
-  { deleted, tombstonesWritten, parentsMissing }: Omit<RemovalResult, 'changed'>,
+  { deleted, tombstonesWritten, parentsMissing, blobsDeleted = 0 }: Omit<RemovalResult, 'changed'>,
 ): void {
   counters.add('prune_deleted_total', deleted.length);
   counters.add('prune_tombstones_written_total', tombstonesWritten);
   counters.add('prune_parent_missing_total', parentsMissing);
+  counters.add('prune_blob_deleted_total', blobsDeleted);
 }
 
 function changedOf(proven: readonly ProvenParent[], changed: readonly Uint8Array[]): readonly ProvenParent[] {
@@ -125,6 +126,7 @@ async function remove(
         changed: [...first.changed, ...second.changed],
         tombstonesWritten: first.tombstonesWritten + second.tombstonesWritten,
         parentsMissing: first.parentsMissing + second.parentsMissing,
+        blobsDeleted: (first.blobsDeleted ?? 0) + (second.blobsDeleted ?? 0),
       };
     }
     failed(parents[0]);

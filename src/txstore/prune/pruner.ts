@@ -10,7 +10,7 @@ import { allowedHeight, type ChainConditions, closedGate, type SkipReason } from
 import { checkHeight } from '../rules/heights.ts';
 import type { TxStore } from '../store.ts';
 import { Backlog, type BacklogReport, type BacklogState } from './backlog.ts';
-import { deleteBlobs, type TxBlobs } from './blobs.ts';
+import { deleteBlobs, sweepBlobs, type TxBlobs } from './blobs.ts';
 import { BlockedParents } from './blocked.ts';
 import type { KeptParent } from './chunk.ts';
 import { type PassEnd, PruneCounters } from './counters.ts';
@@ -24,7 +24,8 @@ export interface PrunerOptions {
   readonly conditions: () => Promise<ChainConditions>;
   /** Heights up to which consumers have persisted the chain. Whatever it throws closes the gate. */
   readonly persistedHeights?: () => Promise<readonly number[]>;
-  readonly blobs?: TxBlobs;
+  /** Of the records, where they rest elsewhere. */
+  readonly blobs?: TxBlobs | undefined;
   readonly onPruned?: (height: number, deleted: number) => void;
   readonly onBacklog?: (report: BacklogReport) => void;
   /** Parents that unmined records need and that are not there (F12). */
@@ -156,6 +157,7 @@ export class Pruner {
       const heights = { requested: height, allowed: gate.allowed, window: store.settings.window };
       const context = { store, settings: this.#settings, heights, counters: this.counters, now: this.#now };
       const pass = await runPass(context, this.#watcher(height));
+      if (pass.end === 'completed') await this.#sweep();
       const ms = this.#now() - began;
       this.counters.took('prune_pass_seconds', ms);
       return this.#after(height, pass, ms);
@@ -163,6 +165,12 @@ export class Pruner {
       this.#backlog.onUnfinished();
       return this.#told({ ...outcome(height, 'aborted'), ...this.#partsOf(height), error });
     }
+  }
+
+  /** What a pass before this one could not delete, or was killed before it could. */
+  async #sweep(): Promise<void> {
+    const { blobs } = this.#options;
+    if (blobs !== undefined && !this.#settings.dryRun) await sweepBlobs(blobs, this.counters);
   }
 
   /** What is decided is acted on at once, so that it counts also where the pass ends before its end. */

@@ -16,6 +16,7 @@ import { connectBlock, disconnectBlock, forgetOld, receiveTxs, type UndoneTxs } 
 import { OldUnmined } from '../chain/old-unmined.ts';
 import type { Removal, RemovalResult } from '../prune-store.ts';
 import type { TxStoreSettings } from '../store.ts';
+import { notedBlobs, strikeBlobs } from './blob-notes.ts';
 import { readDescendants } from './families.ts';
 import { loadProgress } from './progress.ts';
 import { wholeRecords } from './reads.ts';
@@ -121,9 +122,19 @@ export class SqlChainTxStore extends SqlTxStore implements FedRecords {
     const txIds = removal.parents.map(({ parent }) => parent.txId);
     if (txIds.length > 0 && !this.#guard.mayRemove(removal.height))
       return { deleted: [], changed: txIds, tombstonesWritten: 0, parentsMissing: 0 };
-    const result = await super.removeParents(removal);
-    this.#guard.onRemoved(result.deleted);
-    return result;
+    return super.removeParents(removal);
+  }
+
+  protected override get notesBlobs(): boolean {
+    return this.#guard.hasBlobs;
+  }
+
+  blobsLeft(limit: number): Promise<readonly Uint8Array[]> {
+    return this.database.readOne((tx) => notedBlobs(tx, limit));
+  }
+
+  async blobsDeleted(txIds: readonly Uint8Array[]): Promise<void> {
+    await this.database.writeOne((tx) => strikeBlobs(tx, txIds));
   }
 
   async readAt(txIds: readonly Uint8Array[]): Promise<RecordsAt> {

@@ -5,7 +5,7 @@
  *   2. the rows of the parents, of their children and of their own parents are locked, in the order of the ids
  *   3. what the proof rests on is compared with what is there now; parents for which it does not hold are kept
  *   4. tombstones are written where a slot names one of the others; one of a loser is unspent instead
- *   5. these are deleted, and the progress is stored
+ *   5. these are deleted, and noted where bytes of them rest elsewhere, and the progress is stored
  *
  * So a spend, an unspend or a block that comes between the proof and the removal
  * is seen in step 3, and one that comes later waits for the end.
@@ -16,6 +16,7 @@ import { giveBack } from '../conflicts.ts';
 import type { ProvenParent, Removal, RemovalResult } from '../prune-store.ts';
 import { isAsProven } from '../rules/verdict.ts';
 import type { TxStoreSettings } from '../store.ts';
+import { noteBlobs } from './blob-notes.ts';
 import { hasTombstones, referrerPairs } from './candidates.ts';
 import { readWithParents } from './families.ts';
 import { forUpdate, idList } from './load.ts';
@@ -24,7 +25,13 @@ import { deleteTxs, saveUnit } from './save.ts';
 import type { RecordRow, TxStoreTransaction } from './tables.ts';
 import { SqlUnit } from './unit.ts';
 
-export async function removeRows(tx: TxStoreTransaction, settings: TxStoreSettings, removal: Removal): Promise<RemovalResult> {
+/** `notes`: the deleted have bytes elsewhere. */
+export async function removeRows(
+  tx: TxStoreTransaction,
+  settings: TxStoreSettings,
+  removal: Removal,
+  notes: boolean,
+): Promise<RemovalResult> {
   const progress = await loadProgress(tx, 'exclusive');
   const unchanged = new Set((await provenStill(tx, removal.parents)).map(({ parent }) => toHex(parent.txId)));
   const txIds = removal.parents.map(({ parent }) => parent.txId);
@@ -36,6 +43,7 @@ export async function removeRows(tx: TxStoreTransaction, settings: TxStoreSettin
   await giveAllBack(tx, new SqlUnit(tx, settings, removal.height), losers);
   const tombstonesWritten = await writeTombstones(tx, finals, deleted, removal.height);
   await deleteTxs(tx, deleted);
+  if (notes) await noteBlobs(tx, deleted);
   const prunedHeight = deleted.length > 0 ? Math.max(progress.prunedHeight, removal.height) : progress.prunedHeight;
   await saveProgress(tx, { ...progress, prunedHeight, unfinished: { height: removal.height, cursor: removal.cursor } });
   return { deleted, changed, tombstonesWritten, parentsMissing };

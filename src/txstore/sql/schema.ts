@@ -9,6 +9,7 @@
  *   tombstone          children that a pass has deleted while it stayed
  *   prune_progress     how far pruning is: one row
  *   txs_feed           how far the records are in the events of the chain
+ *   pruned_blob        records that a pass has deleted, until what belongs to them elsewhere is gone, too
  *
  * Rows are found by the id of their transaction and not by a number that the
  * database gives out: ids are spread evenly over a database of many servers, and
@@ -34,18 +35,31 @@ export const TX_STORE_SCHEMA: SchemaHistory = {
   migrations: [
     {
       name: 'transactions',
-      statements: (kind) => [...recordTables(typesOf(kind), kind === 'sqlite'), ...INDEXES],
+      statements: (kind) => [...recordTables(kind), ...INDEXES],
     },
     {
       name: 'feed',
       statements: (kind) => [feedTable(TXS_FEED, typesOf(kind)), BLOCKS_BY_HEIGHT],
     },
+    {
+      name: 'blobs',
+      statements: (kind) => [
+        `CREATE TABLE pruned_blob (
+          hash ${typesOf(kind).bytes} NOT NULL PRIMARY KEY CONSTRAINT pruned_blob_length CHECK (length(hash) = 32)
+        )${tableOf(kind)}`,
+      ],
+    },
   ],
 };
 
-function recordTables({ integer, bytes }: ColumnTypes, isSqlite: boolean): string[] {
-  // SQLite keeps a table without row numbers in the order of its key, so that a record is one lookup and not two.
-  const table = isSqlite ? ' STRICT, WITHOUT ROWID' : '';
+/** SQLite keeps a table without row numbers in the order of its key, so that a record is one lookup and not two. */
+function tableOf(kind: SqlKind): string {
+  return kind === 'sqlite' ? ' STRICT, WITHOUT ROWID' : '';
+}
+
+function recordTables(kind: SqlKind): string[] {
+  const { integer, bytes } = typesOf(kind);
+  const table = tableOf(kind);
   const flag = (name: string): string => `${name} ${integer} NOT NULL CONSTRAINT ${name}_flag CHECK (${name} IN (0, 1))`;
   const height = (name: string): string => `${name} ${integer} CONSTRAINT ${name}_range CHECK (${name} >= 0 AND ${name} <= 4294967295)`;
   const hash = (name: string, check: string): string => `${name} ${bytes} CONSTRAINT ${check} CHECK (length(${name}) = 32)`;

@@ -299,7 +299,12 @@ export class SqlTxStore implements TxStore {
 
   async removeParents(removal: Removal): Promise<RemovalResult> {
     checkHeight(removal.height);
-    return this.database.write((tx) => removeRows(tx, this.settings, removal));
+    return this.database.write((tx) => removeRows(tx, this.settings, removal, this.notesBlobs));
+  }
+
+  /** Whether bytes of the records rest elsewhere, so that those that passes delete are noted (blob-notes.ts). */
+  protected get notesBlobs(): boolean {
+    return false;
   }
 
   async pruneProgress(): Promise<PruneProgress> {

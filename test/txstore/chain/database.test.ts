@@ -7,12 +7,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { formatId, parseId } from '../../../src/ledgers/bitcoin/index.ts';
-import { TX } from '../../../src/projections/transactions.ts';
+import { HISTORY_TX, historyTxKey } from '../../../src/projections/history/rows.ts';
+import { readTxRow, TX } from '../../../src/projections/transactions.ts';
 import { serve } from '../../../src/server/serve.ts';
 import type { Run, Source } from '../../../src/sources/source.ts';
 import { type OpenStore, openStore } from '../../../src/store/store.ts';
 import type { StoreTxs } from '../../../src/store/store-txs.ts';
 import type { FedRecords } from '../../../src/txstore/chain/chain-records.ts';
+import type { TxBlobs } from '../../../src/txstore/prune/blobs.ts';
 import { READY_BLOCKS_BEHIND_MAX } from '../../../src/util/limits.ts';
 import { document, failure, temporary, unspent } from '../../cli/run.ts';
 import { PlainChain } from '../../support/bitcoin-chain.ts';
@@ -173,4 +175,54 @@ describe('records of a database over HTTP', () => {
         await served.close();
       }
     }));
+});
+
+describe('bytes of records in a database', () => {
+  const historyBytes = ({ engine }: OpenStore, txId: Uint8Array): number => {
+    const { height, txIndex } = readTxRow(engine.get(TX, txId)!);
+    return engine.get(HISTORY_TX, historyTxKey(height, txIndex))!.length;
+  };
+  const advance = async ({ fold, network }: OpenStore, txs: StoreTxs): Promise<void> => {
+    for (let n = 0; n < 4; n++) {
+      const { raw, height } = chain.mine();
+      fold.apply([network.ledger.decode(raw, height)]);
+    }
+    await txs.catchUp();
+  };
+
+  for (const [what, strike] of [
+    ['before they are gone', (blobs: TxBlobs) => Object.assign(blobs, { delete: () => Promise.reject(new Error('killed')) })],
+    [
+      'when they are gone, and the database has not heard of it',
+      (_: TxBlobs, records: FedRecords) => Object.assign(records, { blobsDeleted: () => Promise.reject(new Error('killed')) }),
+    ],
+  ] as const) {
+    test(`F15 SD58 go with the next pass where one was killed ${what}`, async () => {
+      let left: readonly Uint8Array[] = [];
+      await withStore(async (store, txs) => {
+        await advance(store, txs);
+        assert.ok(txs.place.kind !== 'embedded' && txs.place.blobs !== undefined);
+        const { blobs, records } = txs.place;
+        assert.deepEqual(await records.blobsLeft(1), []);
+        strike(blobs, records);
+        const { end, deleted } = await txs.pass();
+        assert.ok(end === 'completed' && deleted > 0);
+        assert.ok(txs.pruner.counters.get('prune_blob_errors_total') >= 2);
+        left = await records.blobsLeft(1000);
+        assert.equal(left.length, deleted);
+      });
+      await withStore(async (store, txs) => {
+        const records = txs.records as FedRecords;
+        assert.deepEqual(await records.blobsLeft(1000), left);
+        const isThere = left.some((txId) => historyBytes(store, txId) > 32);
+        assert.equal(isThere, what === 'before they are gone');
+        await advance(store, txs);
+        const { deleted } = await txs.pass();
+        assert.deepEqual(await records.blobsLeft(1), []);
+        for (const txId of left) assert.equal(historyBytes(store, txId), 32);
+        assert.equal(txs.pruner.counters.get('prune_blob_deleted_total'), deleted + left.length);
+        for (const txId of await recordIds(txs)) assert.ok(historyBytes(store, parseId(txId)) > 32, 'no record is without its bytes');
+      });
+    });
+  }
 });
