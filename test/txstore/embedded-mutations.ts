@@ -1,5 +1,6 @@
 /** Each fail-safe rule is switched off once on the embedded store, and so is what it does in a way of its own. */
-import { type Mutation, RULE_MUTATIONS, runMutationsOn } from './sql/mutations.ts';
+import type { DatabaseKind } from '../../src/engine/directory.ts';
+import { isEverywhere, type Mutation, RULE_MUTATIONS, runMutationsOn } from './sql/mutations.ts';
 
 const IN_PLACE = 'embedded/prune-in-place.ts';
 const MUTATIONS: readonly Mutation[] = [
@@ -32,6 +33,41 @@ const MUTATIONS: readonly Mutation[] = [
   ['F5 parents that are gone, in place', IN_PLACE, 'if (this.#isGoing[parent] === true) continue;', '', 'in place'],
   ['6.2 what is not allowed yet, in place', IN_PLACE, 'reasonOfRecord(head, heights.allowed)', 'reasonOfRecord(head, 1e9)', 'in place'],
   ['F15 what was not committed, in place', IN_PLACE, 'cache.written(mark);', '', 'fails'],
+  [
+    'F15 one batch, of a pass',
+    IN_PLACE,
+    'const tombstones = this.#tombstones.sort(',
+    'batch.commit(); const tombstones = this.#tombstones.sort(',
+    'batches',
+  ],
+  [
+    'F15 one batch, of what a pass proves',
+    'embedded/index.ts',
+    '        blobsDeleted = this.putRemoved(deleted, batch);',
+    '        blobsDeleted = this.putRemoved(deleted, batch); batch.commit();',
+    'batches',
+  ],
+  [
+    'F15 one batch, of spends',
+    'embedded/spend-in-place.ts',
+    'putTotals(batch, totals);',
+    'batch.commit(); putTotals(batch, totals);',
+    'batches',
+  ],
+  [
+    'F15 one batch, of creates',
+    'embedded/create-in-place.ts',
+    'putTotals(batch, { records',
+    'batch.commit(); putTotals(batch, { records',
+    'batches',
+  ],
+  [
+    'F12 transactions of a block that is undone',
+    'chain/connect.ts',
+    'if (tx === undefined) throw txRefusal.missing([{ missing: txId }]);',
+    'if (tx === undefined) continue;',
+    'chain',
+  ],
   ['the index as it was', 'embedded/due-row.ts', '|| mark !== this.mark', '', 'index'],
   ['F5 tombstones that leave the record', 'embedded/unit.ts', 'this.#moveTombstone(tx, pruned);', '', 'SD19'],
   [
@@ -60,5 +96,12 @@ const MUTATIONS: readonly Mutation[] = [
 ];
 
 export function runEmbeddedMutations(): void {
-  runMutationsOn('the embedded store', MUTATIONS, async () => 'memory:');
+  runMutationsOn('the embedded store', MUTATIONS, async () => 'engine:memory');
+}
+
+/** On an engine that programs have. */
+export function runDiskMutations(kind: DatabaseKind): void {
+  // What is in place runs on an engine in memory, whatever is asked for.
+  const mutations = MUTATIONS.filter((mutation) => isEverywhere(mutation) && mutation[4] !== 'fails');
+  runMutationsOn(`the engine ${kind}`, mutations, async () => `engine:${kind}`);
 }

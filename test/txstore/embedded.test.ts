@@ -23,6 +23,7 @@ import { runEmbeddedMutations } from './embedded-mutations.ts';
 import { runTxScenarios, scenarioTitled } from './scenarios.ts';
 import { rewriteAsBefore } from './support/as-before.ts';
 import { BreakingEngine, everyChangeIsOneBatch } from './support/breaking-engine.ts';
+import { missingOnEngine } from './support/chain-missing.ts';
 import { changedSinceRead } from './support/changed-since-read.ts';
 import { contentOf, fillIndexes } from './support/changes.ts';
 import { openEmbedded, SMALL_CACHE_BYTES } from './support/embedded.ts';
@@ -72,7 +73,11 @@ describe('transaction store: embedded', () => {
   });
 
   it('SD37 SD67 F5 F15 every change is one batch: one that is not committed leaves nothing', async () => {
-    await everyChangeIsOneBatch();
+    await everyChangeIsOneBatch(openMemory(TX_STORE_COLUMNS));
+  });
+
+  it('F12 a record that a block needs and that is missing is told with both ids', async () => {
+    await missingOnEngine(openMemory(TX_STORE_COLUMNS));
   });
 
   it('a batch that is refused half-way leaves nothing, neither in the store nor at hand', async () => {

@@ -60,6 +60,12 @@ wait $server; code=$?
 kill $reader
 exit $code`;
 
+/** Ends all connections to a database but our own: to the server that is the end of the processes that had them. */
+export async function endConnectionsTo(url: string): Promise<void> {
+  const others = 'datname = current_database() AND pid <> pg_backend_pid()';
+  await executeIn(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`);
+}
+
 export class PostgresServer implements TestDatabases {
   readonly name = 'PostgreSQL';
   readonly #directory: string;
@@ -175,10 +181,8 @@ export class PostgresServer implements TestDatabases {
     await this.#makeSchema(this.urlOf('template_of_tests'));
   }
 
-  /** Ends all connections to a database but our own: to the server that is the end of the processes that had them. */
-  async endConnections(url: string): Promise<void> {
-    const others = 'datname = current_database() AND pid <> pg_backend_pid()';
-    await executeIn(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`);
+  endConnections(url: string): Promise<void> {
+    return endConnectionsTo(url);
   }
 
   /** Ends it as a crash does. */

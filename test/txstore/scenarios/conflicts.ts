@@ -1,5 +1,7 @@
 /** SD63 to SD65: losers and winners. */
 import assert from 'node:assert/strict';
+import { toHex } from '../../../src/util/bytes.ts';
+import type { UnspentError } from '../../../src/util/errors.ts';
 import type { TxScenario } from '../scenarios.ts';
 import { idOf, nameOf, outpointOf, TxWorld } from '../support/world.ts';
 
@@ -59,8 +61,25 @@ export const conflictScenarios: readonly TxScenario[] = [
       await world.add('K', { at: 90, mined: 90, isCoinbase: true });
       await world.add('U', { at: 110, spends: ['P:0', 'K:0'], competes: true, isConflicting: true });
       await world.refused('COINBASE_IMMATURE', () => world.store.processConflicting([idOf('U')], 120));
+    },
+  ],
+  [
+    'SD65 F12 a spender that is missing is told with both ids, and nothing is changed',
+    async (open) => {
+      await using world = await contest(open);
+      const told = async (call: () => Promise<unknown>, missing: string, neededBy: string): Promise<void> => {
+        const before = await world.opened.records();
+        await assert.rejects(call, ({ code, meta }: UnspentError) => {
+          assert.deepEqual([code, meta], ['STORE_DAMAGED', { missing: [toHex(idOf(missing))], neededBy: [toHex(idOf(neededBy))] }]);
+          return true;
+        });
+        assert.deepEqual(await world.opened.records(), before);
+      };
       await world.store.delete([idOf('M')]);
-      await world.refused('STORE_DAMAGED', () => world.store.processConflicting([idOf('W')], 120));
+      await told(() => world.store.processConflicting([idOf('W')], 120), 'M', 'L');
+      await told(() => world.store.setConflicting([idOf('L')], true, 120), 'M', 'L');
+      await world.store.delete([idOf('L')]);
+      await told(() => world.store.processConflicting([idOf('W')], 120), 'L', 'P');
     },
   ],
   [

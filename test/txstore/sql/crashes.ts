@@ -12,7 +12,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TestDatabases } from '../../support/sql/databases.ts';
 import { wasKilled } from '../../support/sql/killed-process.ts';
-import type { PostgresServer } from '../../support/sql/postgres-server.ts';
+import { endConnectionsTo, type PostgresServer } from '../../support/sql/postgres-server.ts';
 import { copyAsKilled, type SqliteFiles } from '../../support/sql/sqlite-files.ts';
 import { allRecords, emptyTxDatabase } from './databases.ts';
 import { checkPassed, checkWhole, fillStory, openStory, runStoryPass } from './pass-story.ts';
@@ -47,9 +47,8 @@ export async function everyStatementOfPass(url: string): Promise<void> {
 
 export function runPostgresCrashes(server: PostgresServer): void {
   describe('transaction store: PostgreSQL after a crash', () => {
-    it('SD37 SD51 F5 F15 with the connections lost before any statement of a pass: it is done, once', async () => {
-      const url = await server.freshUrl();
-      for (let statement = 0; await isStruck(url, statement, () => server.endConnections(url)); statement++);
+    it('SD37 SD51 F5 F15 with the connections lost before any statement of a pass: every record is whole or gone, and it is done, once', async () => {
+      await everyLostConnection(await server.freshUrl());
     });
 
     it('SD37 SD51 F15 the server is killed in the middle of a pass, and comes back: it is done, once', async () => {
@@ -62,6 +61,17 @@ export function runPostgresCrashes(server: PostgresServer): void {
     });
     runKilledPasses(server);
   });
+}
+
+/** The connections to a PostgreSQL database are ended before each statement of a pass. */
+export async function everyLostConnection(url: string): Promise<void> {
+  const strike = async (): Promise<void> => {
+    await endConnectionsTo(url);
+    const seen = await openStory(url);
+    checkWhole(await allRecords(seen));
+    await seen.close();
+  };
+  for (let statement = 0; await isStruck(url, statement, strike); statement++);
 }
 
 /** False: the pass was over before that statement. */

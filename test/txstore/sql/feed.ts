@@ -12,6 +12,7 @@ import { TEST_SEED } from '../../support/harness.ts';
 import type { TestDatabases } from '../../support/sql/databases.ts';
 import { wasKilled } from '../../support/sql/killed-process.ts';
 import type { PostgresServer } from '../../support/sql/postgres-server.ts';
+import { missingInDatabase } from '../support/chain-missing.ts';
 import { FeedStory, feedSteps } from './feed-story.ts';
 
 export async function withDirectory<T>(body: (data: string) => Promise<T>): Promise<T> {
@@ -32,6 +33,10 @@ export function runFeed(databases: TestDatabases): void {
         assert.ok(story.inDatabase.pruner.counters.get('prune_deleted_total') > 20, 'records were deleted');
         await story.close();
       });
+    });
+
+    it('F12 a record that a block needs and that is missing is told with both ids', async () => {
+      await missingInDatabase(await databases.freshUrl());
     });
 
     it('comes to what the chain says from wherever it was left', async () => {

@@ -6,6 +6,8 @@
 import assert from 'node:assert/strict';
 import { registerHooks } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { DatabaseKind } from '../../../src/engine/directory.ts';
+import type { Engine } from '../../../src/engine/engine.ts';
 import type { MutationWork } from './mutations.ts';
 
 const { file, from, to, shownBy, url } = workerData as MutationWork & { readonly url: string };
@@ -32,26 +34,36 @@ async function failure(): Promise<string | null> {
 }
 
 async function test(): Promise<void> {
-  if (url === 'memory:') return embeddedTest();
+  if (url.startsWith('engine:')) return embeddedTest(url.slice('engine:'.length) as 'memory' | DatabaseKind);
   if (shownBy === 'crashes') {
-    const { everyStatementOfPass } = await import('./crashes.ts');
-    return everyStatementOfPass(url);
+    const { everyLostConnection, everyStatementOfPass } = await import('./crashes.ts');
+    return url.startsWith('sqlite:') ? everyStatementOfPass(url) : everyLostConnection(url);
+  }
+  if (shownBy === 'chain') {
+    const { missingInDatabase } = await import('../support/chain-missing.ts');
+    return missingInDatabase(url);
   }
   const { scenarioTitled } = await import('../scenarios.ts');
   const { openerOf } = await import('./databases.ts');
   return scenarioTitled(shownBy)(openerOf(url));
 }
 
-async function embeddedTest(): Promise<void> {
+async function embeddedTest(kind: 'memory' | DatabaseKind): Promise<void> {
+  const { withEngine } = await import('../support/embedded.ts');
+  await withEngine(kind, embeddedTestOn);
+}
+
+async function embeddedTestOn(engine: Engine): Promise<void> {
   const { everyChangeIsOneBatch } = await import('../support/breaking-engine.ts');
   const { openEmbedded } = await import('../support/embedded.ts');
-  const { openMemory } = await import('../../../src/engine/memory.ts');
-  const { TX_STORE_COLUMNS } = await import('../../../src/txstore/embedded/columns.ts');
-  if (shownBy === 'batches') return everyChangeIsOneBatch();
+  if (shownBy === 'batches') return everyChangeIsOneBatch(engine);
+  if (shownBy === 'chain') {
+    const { missingOnEngine } = await import('../support/chain-missing.ts');
+    return missingOnEngine(engine);
+  }
   const { removalThatFails, removedInPlace } = await import('../support/removed-in-place.ts');
   if (shownBy === 'in place') return removedInPlace();
   if (shownBy === 'fails') return removalThatFails();
-  const engine = openMemory(TX_STORE_COLUMNS);
   if (shownBy === 'refused') {
     const { refusedHalfWay } = await import('../support/refused.ts');
     const { TxWorld } = await import('../support/world.ts');

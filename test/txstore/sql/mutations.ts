@@ -16,7 +16,7 @@ export interface MutationWork {
   /** Stands once in the file. */
   readonly from: string;
   readonly to: string;
-  /** The beginning of the title of a story, or the crashes of crashes.ts. */
+  /** The beginning of the title of a story, the crashes of crashes.ts, or a chain from which records are missing. */
   readonly shownBy: string;
 }
 
@@ -61,7 +61,37 @@ const MUTATIONS: readonly Mutation[] = [
     'isMined ? record.unminedSince : height',
     'SD35',
   ],
-  ['F12 spenders that are missing', 'conflicts.ts', '=== null) throw txRefusal.missing(', '=== null) void txRefusal.missing(', 'SD65'],
+  ['F12 spenders that are missing', 'conflicts.ts', '=== null) throw txRefusal.missing(', '=== null) void txRefusal.missing(', 'SD65 F12'],
+  ['F12 both ids', 'conflicts.ts', '{ missing: txId, neededBy: tx.txId }', '{ missing: txId }', 'SD65 F12'],
+  [
+    'F12 holders that are missing',
+    'conflicts.ts',
+    'txRefusal.missing([{ missing: holder, neededBy: parent.txId }])',
+    'txRefusal.notFound([holder])',
+    'SD65 F12',
+  ],
+  [
+    'F12 parents of the unmined',
+    'prune/pass.ts',
+    'return missing.map((txId) => neededBy.get(toHex(txId))!);',
+    'return [];',
+    'SD29 a parent',
+  ],
+  ['F12 whoever runs passes', 'prune/pruner.ts', 'this.#options.onMissing?.(pass.missing)', 'void pass.missing', 'SD29 a parent'],
+  [
+    'F12 parents that a block spends of',
+    'chain/connect.ts',
+    'if (parent === undefined) throw txRefusal.missing([{ missing: spend.txId, neededBy: spender.txId }]);',
+    'if (parent === undefined) return;',
+    'chain',
+  ],
+  [
+    'F12 holders that a block beats',
+    'chain/connect.ts',
+    'throw txRefusal.missing([{ missing: loserId, neededBy: parent.txId }])',
+    'return',
+    'chain',
+  ],
   ['F10 preservations', 'rules/deletion.ts', 'state.preserveUntil !== null', 'false', 'SD28'],
   ['F10 the later of two preservations', 'sql/store.ts', 'Math.max(', 'Math.min(', 'SD28'],
   ['F11 what was kept comes again', 'sql/candidates.ts', 'WHERE delete_at_height <= ', 'WHERE delete_at_height = ', 'SD04'],
@@ -90,18 +120,23 @@ const MUTATIONS: readonly Mutation[] = [
   ],
 ];
 
+/** On every store, whatever else is switched off there. */
+const EVERYWHERE = ['F12 ', 'F15 '];
+
+export function isEverywhere([rule]: Mutation): boolean {
+  return EVERYWHERE.some((name) => rule.startsWith(name));
+}
+
 /** Those of the rules that all stores share. */
 export const RULE_MUTATIONS = MUTATIONS.filter(([, file]) => !file.startsWith('sql/'));
 
-/** `files`: the beginning of the names of those that are changed. Crashes are told by files that SQLite leaves. */
+/** `files`: the beginning of the names of those that are changed. */
 export function runMutations(databases: TestDatabases, files = ''): void {
-  const mutations = MUTATIONS.filter(
-    ([, file, , , shownBy]) => file.startsWith(files) && (databases.name === 'SQLite' || shownBy !== 'crashes'),
-  );
+  const mutations = MUTATIONS.filter((mutation) => mutation[1].startsWith(files) || isEverywhere(mutation));
   runMutationsOn(databases.name, mutations, () => databases.freshUrl());
 }
 
-/** `urlOf`: of a database that is fresh for each; `memory:` is the embedded store. */
+/** `urlOf`: of a database that is fresh for each; `engine:memory`, `engine:rocks` and `engine:sqlite` are the embedded store. */
 export function runMutationsOn(name: string, mutations: readonly Mutation[], urlOf: () => Promise<string>): void {
   describe(`transaction store: rules that are switched off, on ${name}`, () => {
     for (const [rule, file, from, to, shownBy] of mutations) {

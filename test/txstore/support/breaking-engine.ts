@@ -1,7 +1,6 @@
 /** An engine whose commits fail, and what every change of the embedded transaction store must show on it (F5, F15). */
 import assert from 'node:assert/strict';
 import type { Batch, Engine } from '../../../src/engine/engine.ts';
-import { openMemory } from '../../../src/engine/memory.ts';
 import { dump } from '../../../src/testing/columns-dump.ts';
 import { TX_STORE_COLUMNS } from '../../../src/txstore/embedded/columns.ts';
 import { indexDifferences } from '../../../src/txstore/embedded/indexes.ts';
@@ -9,10 +8,11 @@ import { CHANGES, fillIndexes } from './changes.ts';
 import { openEmbedded } from './embedded.ts';
 import { TxWorld } from './world.ts';
 
-/** One that is not committed leaves nothing, and one that is needs one commit. */
-export async function everyChangeIsOneBatch(): Promise<void> {
+/** One that is not committed leaves nothing, and one that is needs one commit. On an engine that is emptied for each. */
+export async function everyChangeIsOneBatch(engineOfAll: Engine): Promise<void> {
   for (const call of CHANGES) {
-    const engine = new BreakingEngine(openMemory(TX_STORE_COLUMNS));
+    for (const { name } of TX_STORE_COLUMNS) engineOfAll.clear(name);
+    const engine = new BreakingEngine(engineOfAll);
     await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
     await fillIndexes(world);
     const before = dump(engine);

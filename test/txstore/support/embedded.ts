@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseKind } from '../../../src/engine/directory.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
+import { openMemory } from '../../../src/engine/memory.ts';
 import { openEngineIn } from '../../../src/engine/open.ts';
 import { TX_STORE_COLUMNS } from '../../../src/txstore/embedded/columns.ts';
 import { EmbeddedTxStore } from '../../../src/txstore/embedded/index.ts';
@@ -37,6 +38,19 @@ export async function openEmbedded(
     reopen: () => openEmbedded(engine, settings, limit, cacheBytes),
     close: () => store.close(),
   };
+}
+
+/** An empty engine, for as long as the body runs. */
+export async function withEngine(kind: 'memory' | DatabaseKind, body: (engine: Engine) => Promise<void>): Promise<void> {
+  if (kind === 'memory') return body(openMemory(TX_STORE_COLUMNS));
+  const directory = mkdtempSync(join(tmpdir(), 'unspent-txstore-'));
+  const engine = await openEngineIn(directory, TX_STORE_COLUMNS, { createIfMissing: true, kind });
+  try {
+    await body(engine);
+  } finally {
+    await engine.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 /** On an engine on disk, in a directory of its own that goes with it. A restart opens its files again. */
