@@ -62,7 +62,8 @@ export class TxStream {
     const live = this.#ids.length;
     const recent = Math.min(live, RECENT_OUTPUTS);
     const at = this.#random.chance(0.8) ? live - 1 - this.#random.int(recent) : this.#random.int(live);
-    const outpoint = { txId: this.#ids[at], index: this.#indexes[at] };
+    // A block that was just decoded has ids of its own.
+    const outpoint = { txId: this.#ids[at].slice(), index: this.#indexes[at] };
     this.#ids[at] = this.#ids[live - 1];
     this.#indexes[at] = this.#indexes[live - 1];
     this.#ids.pop();
