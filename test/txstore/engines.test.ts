@@ -21,7 +21,7 @@ for (const engine of ['rocks', 'sqlite'] as const) {
   });
   describe(`transaction store: random lives on the engine ${engine}`, () => {
     it(`SD68 ${CALLS} calls: P1 to P8 hold, and every record is that of the model`, async () => {
-      const work: EmbeddedTxWork = { kind: SHORT_LIVES, calls: CALLS, seed: TEST_SEED, engine };
+      const work: EmbeddedTxWork = { kind: SHORT_LIVES, calls: CALLS, seed: TEST_SEED, engine, reopens: true };
       await answerOfThread(new URL('./random-worker.ts', import.meta.url), work);
     });
   });

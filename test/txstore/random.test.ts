@@ -5,11 +5,17 @@ import { answerOfThread } from '../support/thread.ts';
 import { SHORT_LIVES } from './random.ts';
 import type { EmbeddedTxWork } from './random-worker.ts';
 
-const CALLS = 50_000;
+/** On the engine that programs have as many as on each database; what is kept in memory is the same code on another engine. */
+const WORKS = [
+  { engine: 'rocks', calls: 50_000 },
+  { engine: undefined, calls: 10_000 },
+] as const;
 
 describe('transaction store: random lives', () => {
-  it(`SD68 ${CALLS} calls: P1 to P8 hold, and every record is that of the model`, async () => {
-    const work: EmbeddedTxWork = { kind: SHORT_LIVES, calls: CALLS, seed: TEST_SEED };
-    await answerOfThread(new URL('./random-worker.ts', import.meta.url), work);
-  });
+  for (const { engine, calls } of WORKS) {
+    it(`SD68 ${calls} calls ${engine === undefined ? 'in memory' : 'on RocksDB'}: P1 to P8 hold, and every record is that of the model`, async () => {
+      const work: EmbeddedTxWork = { kind: SHORT_LIVES, calls, seed: TEST_SEED, ...(engine === undefined ? {} : { engine }) };
+      await answerOfThread(new URL('./random-worker.ts', import.meta.url), work);
+    });
+  }
 });
