@@ -4,7 +4,7 @@ import type { Engine } from '../../../src/engine/engine.ts';
 import { dump } from '../../../src/testing/columns-dump.ts';
 import { TOTALS_KEY } from '../../../src/txstore/embedded/columns.ts';
 import { toHex } from '../../../src/util/bytes.ts';
-import { ANYBODY, idOf, type TxWorld } from './world.ts';
+import { ANYBODY, idOf, outpointOf, type TxWorld } from './world.ts';
 
 /** P with children on three pages, some mined, some not, losers, and preservations: every index has keys. */
 export async function fillIndexes(world: TxWorld): Promise<void> {
@@ -19,11 +19,14 @@ export async function fillIndexes(world: TxWorld): Promise<void> {
   await world.store.preserve(['P', 'C0'].map(idOf), 1000, 100);
 }
 
+const SMALL = [1, 2].map((n) => ({ txId: idOf(`S${n}`), inputs: [outpointOf('P:7')], outputs: [{ amount: 1n, script: ANYBODY }] }));
 const LARGE = { txId: idOf('N'), inputs: [], outputs: Array(1000).fill({ amount: 1n, script: ANYBODY }) };
 
 /** One of each kind. */
 export const CHANGES: readonly ((world: TxWorld) => Promise<unknown>)[] = [
   ({ store }) => store.create([LARGE], 200),
+  ({ store }) => store.create(SMALL, 200),
+  (world) => world.spend('F', ['P:6', 'V:1'], 200),
   (world) => world.spend('E', ['P:295', 'P:5'], 200),
   (world) => world.unspend('P:10', 'C10', 200),
   (world) => world.mine(['C10', 'C30'], 200),
