@@ -8,7 +8,7 @@
  *            cost model: what it reads and writes for a parent (--pool 40000
  *            transactions have the unspent outputs)
  *   latency  batches of 1,000 spends, one each --every 25 ms, while a pass runs
- *            and without (--spends 150 batches; --beside 150000 candidates)
+ *            and without (--spends 150 batches; --beside 500000 candidates)
  *   storage  bytes on disk while blocks come and a pass follows each
  *            (--long 1000 blocks of 2,000)
  *
@@ -64,7 +64,7 @@ async function runEmbedded(options: BenchOptions): Promise<void> {
     every: option(options.args, 'every', 25),
     long: option(options.args, 'long', 1000),
     pool: option(options.args, 'pool', 40_000),
-    beside: option(options.args, 'beside', 150_000),
+    beside: option(options.args, 'beside', 500_000),
   };
   const kind = options.args.some((arg) => arg.endsWith('sqlite')) ? 'sqlite' : 'rocks';
   const figures: Figures = {};

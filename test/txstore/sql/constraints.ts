@@ -29,6 +29,7 @@ const BROKEN: readonly (readonly [check: string, statement: string])[] = [
   ['due_is_done', 'UPDATE tx SET unmined_since = 100 WHERE delete_at_height IS NOT NULL'],
   ['due_is_done', 'UPDATE tx SET is_locked = 1 WHERE delete_at_height IS NOT NULL'],
   ['due_is_done', 'UPDATE tx SET is_creating = 1 WHERE delete_at_height IS NOT NULL'],
+  ['pruned_blob_length', 'INSERT INTO pruned_blob VALUES ({})'],
   ['input_index_range', 'UPDATE tx_in SET idx = -1 WHERE idx = 0'],
   ['prev_hash_length', 'UPDATE tx_in SET prev_hash = {}'],
   ['prev_index_range', 'UPDATE tx_in SET prev_idx = -1'],
