@@ -42,12 +42,16 @@ function placeBelow(last: number): number {
   return (last & 0x3f) === 0x20 ? 3 + (last >> 6) : -1;
 }
 
-/** Records in slots. */
+/** Records in slots, and writes of the last update that are not taken over yet. */
 class Slots {
   private readonly region: Region;
   private readonly pages: (Uint8Array | undefined)[];
   /** So many bytes of each slot are used; 0: nothing is remembered in it. */
-  readonly lengths: Uint8Array;
+  private readonly lengths: Uint8Array;
+  /** Slots, and what is written into each: so many bytes of a slot's room in one buffer. */
+  private readonly written: number[] = [];
+  private readonly writtenLengths: number[] = [];
+  private writtenBytes = new Uint8Array(0);
 
   constructor(region: Region) {
     this.region = region;
@@ -69,23 +73,46 @@ class Slots {
     copyBytes(from, at, page, slotBytes * (slot % pageSlots), taken);
   }
 
-  /** The record in a slot that has one. */
-  record(slot: number): Uint8Array {
+  /** The record in a slot; undefined: it has none. */
+  record(slot: number): Uint8Array | undefined {
+    if (this.lengths[slot] === 0) return undefined;
     const { slotBytes, pageSlots } = this.region;
     const at = slotBytes * (slot % pageSlots);
     return this.pages[Math.floor(slot / pageSlots)]!.subarray(at, at + this.lengths[slot]);
+  }
+
+  /** What is written into the slot; undefined: nothing is there any more. */
+  note(slot: number, value: Uint8Array | undefined): void {
+    const { slotBytes } = this.region;
+    const at = slotBytes * (this.written.push(slot) - 1);
+    const length = value === undefined || value.length > slotBytes ? 0 : value.length;
+    this.writtenLengths.push(length);
+    if (length === 0) return;
+    if (at + slotBytes > this.writtenBytes.length) {
+      const more = new Uint8Array(Math.max(64 * slotBytes, at + slotBytes, 2 * this.writtenBytes.length));
+      more.set(this.writtenBytes);
+      this.writtenBytes = more;
+    }
+    copyBytes(value!, 0, this.writtenBytes, at, length);
+  }
+
+  /** Takes the writes over, or forgets them and all there is. */
+  settle(isKnown: boolean): void {
+    if (!isKnown) this.lengths.fill(0);
+    else {
+      const { slotBytes } = this.region;
+      for (let i = 0; i < this.written.length; i++) this.fill(this.written[i], this.writtenBytes, slotBytes * i, this.writtenLengths[i]);
+    }
+    this.written.length = 0;
+    this.writtenLengths.length = 0;
   }
 }
 
 export class UpperRecords {
   private readonly upper = new Slots(TOP);
   private readonly next = new Slots(NEXT);
-  /** The top of the tree after the writes below; null: they are not all there, and of no tree. */
+  /** The top of the tree after the last update; null: they are not all there, and of no tree. */
   private top: Uint8Array | undefined | null;
-  /** Writes of the last update, into these slots. Taken over when the next update finds them in the store: until then, nodes point into slots. */
-  private readonly written: number[] = [];
-  private writtenBytes = new Uint8Array(0);
-  private readonly writtenLengths: number[] = [];
 
   /** The tree in `nodes`, for one update that is told to `sink`. */
   over(nodes: NodeReader, sink: NodeSink): NodeReader & NodeSink {
@@ -110,12 +137,8 @@ export class UpperRecords {
 
   private begin(top: Uint8Array | undefined): void {
     const isKnown = top === undefined || this.top == null ? top === this.top : equalBytes(top, this.top);
-    if (!isKnown) for (const { lengths } of [this.upper, this.next]) lengths.fill(0);
-    else
-      for (let i = 0; i < this.written.length; i++)
-        this.fill(this.written[i], this.writtenBytes, TOP.slotBytes * i, this.writtenLengths[i]);
-    this.written.length = 0;
-    this.writtenLengths.length = 0;
+    // Only now that they are in the store: until then, nodes point into slots.
+    for (const slots of [this.upper, this.next]) slots.settle(isKnown);
     // Copied: what was read may hold on to more than this one row.
     this.top = top === undefined ? undefined : Uint8Array.from(top);
   }
@@ -129,22 +152,18 @@ export class UpperRecords {
     this.top = null;
     const slot = slotOf(key);
     if (slot < 0) return;
-    const at = TOP.slotBytes * (this.written.push(slot) - 1);
-    const length = value === undefined || value.length > TOP.slotBytes ? 0 : value.length;
-    this.writtenLengths.push(length);
-    if (at + TOP.slotBytes > this.writtenBytes.length) this.writtenBytes = grown(this.writtenBytes);
-    if (value !== undefined) copyBytes(value, 0, this.writtenBytes, at, length);
+    if (slot < TOP_SLOTS) this.upper.note(slot, value);
+    else this.next.note(slot - TOP_SLOTS, value);
   }
 
-  private fill(slot: number, from: Uint8Array, at: number, length: number): void {
-    if (slot < TOP_SLOTS) this.upper.fill(slot, from, at, length);
-    else this.next.fill(slot - TOP_SLOTS, from, at, length);
+  private fill(slot: number, record: Uint8Array): void {
+    if (slot < TOP_SLOTS) this.upper.fill(slot, record, 0, record.length);
+    else this.next.fill(slot - TOP_SLOTS, record, 0, record.length);
   }
 
   /** Undefined: it is not remembered. */
   private remembered(slot: number): Uint8Array | undefined {
-    const [slots, at] = slot < TOP_SLOTS ? [this.upper, slot] : [this.next, slot - TOP_SLOTS];
-    return slots.lengths[at] === 0 ? undefined : slots.record(at);
+    return slot < TOP_SLOTS ? this.upper.record(slot) : this.next.record(slot - TOP_SLOTS);
   }
 
   private getMany(nodes: NodeReader, keys: readonly Uint8Array[]): (Uint8Array | undefined)[] {
@@ -161,14 +180,8 @@ export class UpperRecords {
       const value = read[j];
       const slot = slotOf(keys[missed[j]]);
       found[missed[j]] = value;
-      if (slot >= 0 && value !== undefined) this.fill(slot, value, 0, value.length);
+      if (slot >= 0 && value !== undefined) this.fill(slot, value);
     }
     return found;
   }
-}
-
-function grown(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const more = new Uint8Array(Math.max(64 * TOP.slotBytes, 2 * bytes.length));
-  more.set(bytes);
-  return more;
 }
