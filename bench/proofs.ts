@@ -7,8 +7,10 @@
  *          all of --outputs=5000000, once plain and once for each structure: the
  *          cost of an output in groups and one block a commit, bytes on disk,
  *          and proofs of single outputs with their verification
+ *   counts records of the tree that an output reads and writes at a tenth and at
+ *          all of --outputs, in seconds (`tree-counts.ts`)
  *
- * --part=sync or --part=trees runs one of the two, --only=csmt,mmr some structures,
+ * --part=sync, --part=trees or --part=counts runs one of them, --only=csmt,mmr some structures,
  * --memory=1000000000 with that `engine.memoryBytes` (0: its default).
  * Limits: sync with the tree 3 x, with the range 2 x; a proof 1 ms at p99,
  * verified in 0.5 ms; an output at the largest size 1.5 x one at the smallest.
@@ -23,8 +25,9 @@ import { Query } from '../src/query/query.ts';
 import { deltaColumn } from '../src/state/delta.ts';
 import { openStore } from '../src/store/store.ts';
 import { GROUP, GrowingStore, type OutputCost, PLAIN } from './growing.ts';
-import { type BenchOptions, best, option, round, samples, say, temporary, timed, unpackChunks } from './support.ts';
+import { type BenchOptions, best, option, round, samples, say, temporary, textOption, timed, unpackChunks } from './support.ts';
 import { CARDANO_FORM } from './synthetic.ts';
+import { countTree, type TreeCounts } from './tree-counts.ts';
 
 const PROVEN_OUTPUTS = 5000;
 /** Not counted: the first ones compile the code. */
@@ -52,13 +55,19 @@ export async function run(options: BenchOptions): Promise<void> {
   const part = textOption(options.args, 'part') ?? 'all';
   const only = textOption(options.args, 'only')?.split(',');
   const names = Object.keys(STRUCTURES).filter((name) => name === 'plain' || only === undefined || only.includes(name));
-  const sync = part === 'trees' ? null : await measureSyncs(names, option(options.args, 'rounds', 5), options);
-  const trees = part === 'sync' ? null : await measureTrees(names, option(options.args, 'outputs', 5_000_000), options);
-  if (options.json) console.log(JSON.stringify({ sync, trees }));
+  const outputs = option(options.args, 'outputs', 5_000_000);
+  const counts = part === 'all' || part === 'counts' ? [outputs / 10, outputs].map(countTree) : null;
+  if (counts !== null && !options.json) printCounts(counts, options);
+  const sync = part === 'trees' || part === 'counts' ? null : await measureSyncs(names, option(options.args, 'rounds', 5), options);
+  const trees = part === 'sync' || part === 'counts' ? null : await measureTrees(names, outputs, options);
+  if (options.json) console.log(JSON.stringify({ counts, sync, trees }));
 }
 
-function textOption(args: readonly string[], name: string): string | undefined {
-  return args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+function printCounts(counts: readonly TreeCounts[], options: BenchOptions): void {
+  for (const { outputs, grouped, single } of counts) {
+    const text = ({ read, written }: TreeCounts['grouped']): string => `${read} records read, ${written} written`;
+    say(options, `csmt of ${outputs}, an output: grouped ${text(grouped)}; one block a commit ${text(single)}`);
+  }
 }
 
 interface SyncFigures {
