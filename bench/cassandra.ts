@@ -123,7 +123,7 @@ function madeChanges(count: number): CopyChange[] {
     const puts = Array.from({ length: PUTS }, () => [bytes(KEY_BYTES), bytes(VALUE_BYTES)] as const);
     const deletes = before.slice(0, DELETES).map(([key]) => key);
     before = puts;
-    return { kind: 'applied', block: null, head: null, position: '', columns: [{ column: UNSPENT, puts, deletes }] };
+    return { kind: 'applied', count: 1, block: null, head: null, position: '', columns: [{ column: UNSPENT, puts, deletes }] };
   });
 }
 

@@ -59,8 +59,10 @@ export interface Snapshot extends Reader {
 export interface Batch {
   /** Sets the value of a key. */
   put(column: string, key: Uint8Array, value: Uint8Array): void;
-  /** Deletes a key; one that is not there is no change. */
-  del(column: string, key: Uint8Array): void;
+  /** Deletes a key; one that is not there is no change. `was`: the value it has, where whoever deletes it knows that (`asksValues`). */
+  del(column: string, key: Uint8Array, was?: Uint8Array): void;
+  /** It would have to read what is deleted, and is glad to be told. Absent: it does not care. */
+  readonly asksValues?: boolean;
   /** It puts keys in order before it writes them: whoever fills it need not. Absent: it does not. */
   readonly ordersKeys?: boolean;
   /** Operations so far. */

@@ -96,7 +96,7 @@ export function chainProjection(): Projection {
     revert(step, _undo, _view, batch) {
       for (const block of step.blocks) {
         batch.del(CHAIN, block.key);
-        batch.del(CHAIN_HASH, block.hash);
+        batch.del(CHAIN_HASH, block.hash, block.key);
       }
     },
     settle(blocks, _view, batch) {

@@ -44,12 +44,15 @@ export class Places {
   readonly #txId = new Scratch(TXID_BYTES);
 
   move(added: readonly Coin[], removed: readonly Coin[], batch: Batch): void {
-    for (const coin of ordered(batch, removed)) batch.del(PLACE, this.#keyOf(coin));
+    for (const coin of ordered(batch, removed))
+      batch.del(PLACE, this.#keyOf(coin), batch.asksValues === true ? this.#txIdOf(coin) : undefined);
     // Those of a block are in the order of their places already, and blocks follow each other.
-    for (const coin of added) {
-      copyBytes(coin.keyBytes, coin.keyAt, this.#txId.bytes, 0, TXID_BYTES);
-      batch.put(PLACE, this.#keyOf(coin), this.#txId.view(TXID_BYTES));
-    }
+    for (const coin of added) batch.put(PLACE, this.#keyOf(coin), this.#txIdOf(coin));
+  }
+
+  #txIdOf({ keyBytes, keyAt }: Coin): Uint8Array {
+    copyBytes(keyBytes, keyAt, this.#txId.bytes, 0, TXID_BYTES);
+    return this.#txId.view(TXID_BYTES);
   }
 
   #keyOf(coin: Coin): Uint8Array {

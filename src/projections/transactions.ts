@@ -42,7 +42,9 @@ export function transactionsProjection({ repeats }: Pick<Ledger, 'repeats'>): Pr
     },
     revert(step, undo, _view, batch) {
       for (let i = 0; i < step.blocks.length; i++) {
-        for (const tx of step.blocks[i].txs) batch.del(TX, tx.id);
+        const { txs, height } = step.blocks[i];
+        for (let at = 0; at < txs.length; at++)
+          batch.del(TX, txs[at].id, batch.asksValues === true ? writeRow(row, txs[at], height, at) : undefined);
         const before = undo[i];
         if (before === undefined) continue;
         if (before.length !== TXID_BYTES + ROW_BYTES)

@@ -20,7 +20,7 @@ import { storeProjections } from '../store/projections.ts';
 import { toHex } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import { CHANGES_LINE_ROWS, CHANGES_UNDO_BLOCKS, HTTP_PIECE_CHARS } from '../util/limits.ts';
-import { type AppliedBlock, appliedBlocks } from './block-changes.ts';
+import { type AppliedBlocks, appliedBlocks } from './block-changes.ts';
 import type { ColumnChange } from './change.ts';
 import { PUBLISHED_FORM } from './identity.ts';
 import { PublishedView, type ViewedStore } from './published-store.ts';
@@ -53,7 +53,7 @@ export function changeSource(query: Query, store: ToldStore): ChangeSource {
 export interface ChangePlan {
   readonly start: Resumption;
   /** Newest first; each takes the work of undoing it. Throws EXPIRED where that takes too much memory. */
-  readonly blocks: Iterable<AppliedBlock>;
+  readonly blocks: Iterable<AppliedBlocks>;
 }
 
 /** `after`: the position of a line, the hash of a block, or `origin`. Throws USAGE, EXPIRED. */
@@ -65,11 +65,11 @@ export function planChanges({ query, reader, view, windows, dialect }: ChangeSou
   const { row } = start;
   if (!canUndoAbove(reader, row, view.needsSpent))
     throw expired(`what the blocks above ${row === null ? 'the origin' : `height ${row.height}`} did is pruned`);
-  return { start, blocks: appliedBlocks(new RowOverlay(reader), row, view, { bytesMax, portion: CHANGES_UNDO_BLOCKS }) };
+  return { start, blocks: appliedBlocks(new RowOverlay(reader), row, view, { bytesMax, portion: CHANGES_UNDO_BLOCKS, stepRows: 0 }) };
 }
 
 /** `blocks`: oldest first, beginning right above where the plan starts. */
-export function* changeLines(source: ChangeSource, start: Resumption, blocks: readonly AppliedBlock[]): Generator<string, void, void> {
+export function* changeLines(source: ChangeSource, start: Resumption, blocks: readonly AppliedBlocks[]): Generator<string, void, void> {
   const { query, view, windows, dialect } = source;
   const positions = new PositionWriter(query, query.horizon(windows));
   if (start.lost > 0)

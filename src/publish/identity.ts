@@ -14,7 +14,6 @@ import { readFills } from '../state/fill.ts';
 import { metaKey } from '../state/head.ts';
 import type { Windows } from '../state/pruned.ts';
 import { txsEntry } from '../txstore/chain/entry.ts';
-import { equalBytes } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { SettingValue } from '../util/setting.ts';
 import { keyText } from './row-changes.ts';
@@ -84,16 +83,4 @@ export function isSameCopy(published: PublishedIdentity, ours: PublishedIdentity
 /** Projections whose history a copy may have alone. */
 export function isHistory(projection: string): boolean {
   return projection === 'history' || projection.startsWith('history.');
-}
-
-/** The reserved rows of `chain`, by key text. */
-export function reservedRows(reader: Reader, scope: Pick<PublishedScope, 'isLocal'>): Map<string, Uint8Array> {
-  const rows = new Map<string, Uint8Array>();
-  for (const [key, value] of reader.scan(CHAIN, { gte: Uint8Array.of(META_PREFIX) }))
-    if (!scope.isLocal(CHAIN, key)) rows.set(keyText(key), value);
-  return rows;
-}
-
-export function sameValue(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : equalBytes(a, b);
 }

@@ -10,7 +10,7 @@
 
 import type { Row } from '../engine/engine.ts';
 import { PositionWriter, pointPosition, positionAt } from '../events/position.ts';
-import { CHAIN, type ChainRow, META_PREFIX } from '../projections/chain.ts';
+import { CHAIN, type ChainRow } from '../projections/chain.ts';
 import { isHistoryElsewhere, ONLY_COPY, ONLY_COPY_KEY } from '../projections/history/elsewhere.ts';
 import { startHeightKey } from '../projections/start-height.ts';
 import { blockByHash } from '../state/blocks.ts';
@@ -26,14 +26,16 @@ import {
   PUBLISH_LOAD_BYTES,
   PUBLISH_LOAD_ROWS,
   PUBLISH_PLAN_BYTES_MAX,
+  PUBLISH_UNDO_BLOCKS,
   PUBLISH_UPKEEP_ROWS,
 } from '../util/limits.ts';
-import { appliedSince, prunedTo, undoNewest } from './block-changes.ts';
+import { type AppliedBlocks, appliedSince, prunedTo, undoNewest } from './block-changes.ts';
 import { type CopyChange, changeBytes, changeRows } from './change.ts';
-import { isHistory, isSameCopy, reservedRows, sameValue } from './identity.ts';
+import { isHistory, isSameCopy } from './identity.ts';
 import { HeldState, type PublishedState, RemoteState } from './published-state.ts';
 import { type PublishedStore, StoreMoment } from './published-store.ts';
-import { keyText, RowChanges } from './row-changes.ts';
+import { addDifference, reservedRows, sameValue, trackReserved } from './reserved-rows.ts';
+import { netted, RowChanges } from './row-changes.ts';
 import type { Claim, CopyTarget, PublishedHead, SnapshotLoad } from './target.ts';
 
 /** What a publisher has done since it leads. */
@@ -128,7 +130,7 @@ export class Publisher {
     const head = readHead(snapshot);
     const columns = [{ column: CHAIN, puts: [[ONLY_COPY_KEY, ONLY_COPY] as const], deletes: [] }];
     const row = query.headRow();
-    await this.publish([{ kind: 'upkeep', block: head, head, position: positionAt(row, new PositionWriter(query)), columns }]);
+    await this.publish([{ kind: 'upkeep', count: 1, block: head, head, position: positionAt(row, new PositionWriter(query)), columns }]);
     this.isOnlyCopy = true;
   }
 
@@ -159,7 +161,8 @@ export class Publisher {
     if (!canUndoAbove(moment.snapshot, from, moment.needsSpent)) throw expired(from);
     const { head, changes } = this.planApplied(moment, from);
     const isBack = this.head.hash !== null && (from === null || !equalBytes(this.head.hash, from.hash));
-    if (isBack) await this.publish([{ kind: 'rollback', block: from, head, position: this.positionOf(moment, head), columns: [] }]);
+    if (isBack)
+      await this.publish([{ kind: 'rollback', count: 1, block: from, head, position: this.positionOf(moment, head), columns: [] }]);
     await this.publishGroups(changes);
   }
 
@@ -194,7 +197,7 @@ export class Publisher {
       // The mark belongs to the rollback; other reserved rows may tell of pruning, which comes after it.
       changes.set(CHAIN, HORIZON_KEY, moment.snapshot.get(CHAIN, HORIZON_KEY));
       const position = below === null ? positionAt(null) : pointPosition(below);
-      await this.publishAndRead({ kind: 'undone', block, head: below, position, columns: changes.list() });
+      await this.publishAndRead({ kind: 'undone', count: 1, block, head: below, position, columns: changes.list() });
     }
   }
 
@@ -210,36 +213,51 @@ export class Publisher {
       if (portion === null) return;
       isDone = portion.isDone;
       if (portion.columns.length === 0) continue;
-      await this.publishAndRead({ kind: 'upkeep', block: head, head, position: this.positionOf(moment, head), columns: portion.columns });
+      await this.publishAndRead({
+        kind: 'upkeep',
+        count: 1,
+        block: head,
+        head,
+        position: this.positionOf(moment, head),
+        columns: portion.columns,
+      });
     }
   }
 
   /** What leads from a block to the newest, and the head there. */
-  private planApplied(moment: StoreMoment, from: ChainRow | null): { readonly head: Head | null; readonly changes: CopyChange[] } {
+  private planApplied(moment: StoreMoment, from: ChainRow | null): { readonly head: Head | null; readonly changes: Iterable<CopyChange> } {
     const positions = new PositionWriter(moment.query, moment.query.horizon(this.store.facts.windows));
-    const applied = appliedSince(moment.snapshot, from, moment, PUBLISH_PLAN_BYTES_MAX);
-    const changes: CopyChange[] = applied.blocks.map(({ row, head, columns }) => ({
-      kind: 'applied',
-      block: row,
-      head,
-      position: positionAt(row, positions),
-      columns,
-    }));
-    return { head: applied.from, changes };
+    // Tables for people are told of each block, because rows say which one spent them.
+    const stepRows = this.target.rows === null ? 0 : PUBLISH_GROUP_ROWS;
+    const bounds = { bytesMax: PUBLISH_PLAN_BYTES_MAX, portion: PUBLISH_UNDO_BLOCKS, stepRows };
+    const applied = appliedSince(moment.snapshot, from, moment, bounds);
+    const changeOf = ({ count, row, head, columns }: AppliedBlocks): CopyChange => {
+      return { kind: 'applied', count, block: row, head, position: positionAt(row, positions), columns };
+    };
+    return { head: applied.from, changes: Iterator.from(applied.steps).map(changeOf) };
   }
 
   /** The last change also says what upkeep has made of the reserved rows; where there is none, it is a change of its own. */
-  private withReserved(moment: StoreMoment, changes: CopyChange[]): CopyChange[] {
-    const before = this.reserved ?? new Map<string, Uint8Array>();
-    const after = new Map(before);
-    for (const change of changes) trackReserved(after, change);
+  private *withReserved(moment: StoreMoment, changes: Iterable<CopyChange>): Iterable<CopyChange> {
+    const after = new Map(this.reserved);
+    let last: CopyChange | null = null;
+    for (const change of changes) {
+      if (last !== null) yield last;
+      last = change;
+      trackReserved(after, change);
+    }
     const rows = new RowChanges();
-    const last = changes.at(-1);
-    if (last !== undefined) rows.add(last.columns);
-    if (!addDifference(after, reservedRows(moment.snapshot, moment.scope), rows)) return changes;
+    if (!addDifference(after, reservedRows(moment.snapshot, moment.scope), rows)) {
+      if (last !== null) yield last;
+      return;
+    }
     const head = readHead(moment.snapshot);
-    if (last !== undefined) return [...changes.slice(0, -1), { ...last, columns: rows.list() }];
-    return [{ kind: 'upkeep', block: head, head, position: this.positionOf(moment, head), columns: rows.list() }];
+    if (last !== null)
+      yield {
+        ...last,
+        columns: [...last.columns.filter(({ column }) => column !== CHAIN), ...netted([chainOf(last), { columns: rows.list() }])],
+      };
+    else yield { kind: 'upkeep', count: 1, block: head, head, position: this.positionOf(moment, head), columns: rows.list() };
   }
 
   private positionOf(moment: StoreMoment, head: Head | null): string {
@@ -247,16 +265,17 @@ export class Publisher {
     return row === null ? (head === null ? positionAt(null) : pointPosition(head)) : positionAt(row, new PositionWriter(moment.query));
   }
 
-  private async publishGroups(changes: readonly CopyChange[]): Promise<void> {
+  private async publishGroups(changes: Iterable<CopyChange>): Promise<void> {
     let group: CopyChange[] = [];
     let [rows, bytes] = [0, 0];
     for (const change of changes) {
-      group.push(change);
       rows += changeRows(change);
       bytes += changeBytes(change);
-      if (rows < PUBLISH_GROUP_ROWS && bytes < PUBLISH_GROUP_BYTES) continue;
-      await this.publish(group);
-      [group, rows, bytes] = [[], 0, 0];
+      if (group.length > 0 && (rows > PUBLISH_GROUP_ROWS || bytes > PUBLISH_GROUP_BYTES)) {
+        await this.publish(group);
+        [group, rows, bytes] = [[], changeRows(change), changeBytes(change)];
+      }
+      group.push(change);
     }
     if (group.length > 0) await this.publish(group);
   }
@@ -276,7 +295,7 @@ export class Publisher {
       if (this.reserved !== null) trackReserved(this.reserved, change);
       this.counts.rows += changeRows(change);
       this.counts.bytes += changeBytes(change);
-      if (change.kind === 'applied') this.counts.blocks++;
+      if (change.kind === 'applied') this.counts.blocks += change.count;
       if (change.kind === 'undone') this.counts.undone++;
       if (change.kind === 'rollback') this.counts.undone += (height ?? -1) - (change.head?.height ?? -1);
     }
@@ -361,25 +380,9 @@ function* withRow(rows: Iterable<Row>, more: Row): Iterable<Row> {
   if (!isTold) yield more;
 }
 
-/** What a change makes of the reserved rows. */
-function trackReserved(rows: Map<string, Uint8Array>, { columns }: Pick<CopyChange, 'columns'>): void {
-  for (const { column, puts, deletes } of columns) {
-    if (column !== CHAIN) continue;
-    for (const [key, value] of puts) if (key[0] === META_PREFIX && key !== ONLY_COPY_KEY) rows.set(keyText(key), value);
-    for (const key of deletes) if (key[0] === META_PREFIX) rows.delete(keyText(key));
-  }
-}
-
-/** Adds what leads from some reserved rows to others. False: they are the same. */
-function addDifference(from: ReadonlyMap<string, Uint8Array>, to: ReadonlyMap<string, Uint8Array>, changes: RowChanges): boolean {
-  let isOther = false;
-  for (const text of new Set([...from.keys(), ...to.keys()])) {
-    const value = to.get(text);
-    if (sameValue(from.get(text), value)) continue;
-    changes.set(CHAIN, Buffer.from(text, 'latin1'), value);
-    isOther = true;
-  }
-  return isOther;
+/** What a change does to the column that has the reserved rows. */
+function chainOf({ columns }: CopyChange): Pick<CopyChange, 'columns'> {
+  return { columns: columns.filter(({ column }) => column === CHAIN) };
 }
 
 function expired(row: ChainRow | null): UnspentError {

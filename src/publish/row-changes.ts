@@ -2,10 +2,10 @@
  * Operations on rows, collected: a batch that commits nowhere. The last
  * operation on a key counts, so that several changes can be made one.
  */
-import type { Batch, Row } from '../engine/engine.ts';
+import type { Batch } from '../engine/engine.ts';
 import { assert } from '../util/errors.ts';
 import { copied } from '../util/slab.ts';
-import type { ColumnChange, CopyChange } from './change.ts';
+import { type ColumnChange, ColumnChanges, type CopyChange } from './change.ts';
 
 /** A row that is to be; no value: to be deleted. */
 export interface RowChange {
@@ -69,21 +69,16 @@ export class RowChanges implements Batch {
   list(isLeftOut: (column: string, key: Uint8Array) => boolean = () => false): ColumnChange[] {
     const changes: ColumnChange[] = [];
     for (const [column, rows] of this.columns) {
-      const puts: Row[] = [];
-      const deletes: Uint8Array[] = [];
-      for (const { key, value } of rows.values()) {
-        if (isLeftOut(column, key)) continue;
-        if (value === undefined) deletes.push(key);
-        else puts.push([key, value]);
-      }
-      if (puts.length + deletes.length > 0) changes.push({ column, puts, deletes });
+      const change = new ColumnChanges(column);
+      for (const { key, value } of rows.values()) if (!isLeftOut(column, key)) change.add(key, value);
+      if (!change.isEmpty) changes.push(change);
     }
     return changes;
   }
 }
 
 /** Several changes as one: of each key the last operation, and columns always in the same order, so that statements repeat. */
-export function netted(changes: readonly CopyChange[]): readonly ColumnChange[] {
+export function netted(changes: readonly Pick<CopyChange, 'columns'>[]): readonly ColumnChange[] {
   if (changes.length === 1) return changes[0].columns;
   const rows = new RowChanges();
   for (const { columns } of changes) rows.add(columns);

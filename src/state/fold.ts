@@ -16,6 +16,7 @@ import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../pro
 import type { Projection, Step, Undo } from '../projections/projection.ts';
 import { compareBytes, equalBytes } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
+import { keyAfter } from '../util/key-range.ts';
 import { ROLLBACK_BLOCKS_MAX } from '../util/limits.ts';
 import { blockAtHeight, blockAtKey, blocksFrom } from './blocks.ts';
 import { type CommitState, Commits } from './commits.ts';
@@ -314,7 +315,7 @@ export class Fold {
     // back to its base is byte for byte what it was there.
     const horizon = this.horizonHeight ?? -1;
     const horizonMark = horizon > forgottenHeight(this.engine, this.needsSpent) ? horizon : -1;
-    const undone = blocksToUndo(this.engine, headKey(from), floor, ROLLBACK_BLOCKS_MAX);
+    const undone = blocksToUndo(this.engine, keyAfter(headKey(from)), floor, ROLLBACK_BLOCKS_MAX);
     const batch = this.engine.batch();
     const next = { head: writeStepBack(undone, from, this, this.engine, batch), horizonMark };
     this.commit(batch, next);

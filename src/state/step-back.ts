@@ -26,9 +26,9 @@ export interface Undoing {
   readonly ledger: OwnerKeys;
 }
 
-/** Rows and deltas from the tip down to the block at `floor`, which stays (null: to the origin), newest first. */
-export function blocksToUndo(reader: Reader, tip: Uint8Array, floor: Uint8Array | null, blocksMax: number): UndoneBlock[] {
-  const range = { lt: keyAfter(tip), reverse: true, limit: blocksMax, ...(floor === null ? {} : { gte: keyAfter(floor) }) };
+/** Rows and deltas from below `end`, a key, down to the block at `floor`, which stays (null: to the origin), newest first. */
+export function blocksToUndo(reader: Pick<Reader, 'scan'>, end: Uint8Array, floor: Uint8Array | null, blocksMax: number): UndoneBlock[] {
+  const range = { lt: end, reverse: true, limit: blocksMax, ...(floor === null ? {} : { gte: keyAfter(floor) }) };
   const rows = [...reader.scan(CHAIN, range)];
   const deltas = [...reader.scan(DELTA, range)];
   return rows.map(([key, value], i) => {

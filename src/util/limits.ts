@@ -909,8 +909,8 @@ export const COPY_PAGE_BYTES = 1024 * 1024;
 /** Times that a read is run again for rows of a copy, and bytes it holds for that; beyond, the thread sleeps for the rest. */
 export const COPY_ATTEMPTS_MAX = 64;
 export const COPY_ATTEMPT_BYTES_MAX = 8 * 1024 * 1024;
-/** Bytes of rows that are held to tell how a copy gets from its block to the newest: some thousand blocks. More, and the copy begins anew. */
-export const PUBLISH_PLAN_BYTES_MAX = 256 * 1024 * 1024;
+/** Bytes of rows, read and undone, that are held to tell how a copy gets from its block to the newest: some thousand blocks. More, and the copy begins anew. */
+export const PUBLISH_PLAN_BYTES_MAX = 512 * 1024 * 1024;
 /** Blocks whose rows are read at once to tell what they did: at more than that a call of the engine is no part of what a block costs. */
 export const PUBLISH_UNDO_BLOCKS = 100;
 /** The same of one answer that tells changes over HTTP, of which some are made at a time; and blocks of one answer. */
@@ -991,6 +991,8 @@ export const PUBLISH_BLOCKS_PAGE = 500;
 export const PUBLISH_SWAP_MS = 600_000;
 /** Milliseconds between two reports of a publishing thread: often enough for a page that is looked at. */
 export const PUBLISH_REPORT_MS = 250;
+/** By how much the publishing thread steps behind others (0 to 19): beside a sync that takes all there is, it gets a tenth of what one of its threads gets. */
+export const PUBLISH_NICE = 10;
 
 /** Milliseconds in which entries of the log repeat each other. */
 export const LOG_REPEAT_MS = 30_000;

@@ -62,4 +62,22 @@ describe('a copy in PostgreSQL', { skip: withoutPostgres }, () => {
     publisher.close();
     await target.close();
   });
+
+  it('takes a row that should not be there for what it is to become', async () => {
+    const devnet = new Devnet(devnetOptions(3, 'conway'), { dressed: true });
+    const rig = memoryRig(devnet, { keeps: KEEP_ALL });
+    const url = await server.unusedUrl();
+    const store = publishedStore(rig, 'devnet', devnet.ledger);
+    rig.forward(5);
+    const target = await openTarget(url, 'columns', store);
+    const publisher = await startPublisher(store, target);
+    await publishOnce(publisher);
+    rig.forward(3);
+    const hash = Buffer.from(rig.fold.head?.hash ?? []).toString('hex');
+    await server.execute(`INSERT INTO unspent.c_chain_hash VALUES ('\\x${hash}', '\\x00')`, new URL(url).pathname.slice(1));
+    assert.equal(await publishOnce(publisher), false);
+    await assertIsStore(rig, url, 'the copy');
+    publisher.close();
+    await target.close();
+  });
 });

@@ -55,7 +55,8 @@ export function indexProjection(kind: KeyKind, ledger: Pick<Ledger, 'indexRows'>
   const valueFor = rowValues(ledger);
 
   function move(step: Step, batch: Batch): undefined {
-    for (const coin of keyed(batch, step.removed, kind)) batch.del(column, writeIndexKey(coin, kind, key));
+    for (const coin of keyed(batch, step.removed, kind))
+      batch.del(column, writeIndexKey(coin, kind, key), batch.asksValues === true ? valueFor(coin) : undefined);
     for (const coin of keyed(batch, step.added, kind)) batch.put(column, writeIndexKey(coin, kind, key), valueFor(coin));
   }
 

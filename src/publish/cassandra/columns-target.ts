@@ -14,7 +14,7 @@
 
 import { UnspentError } from '../../util/errors.ts';
 import { PUBLISH_HEARTBEAT_MS } from '../../util/limits.ts';
-import type { CopyChange } from '../change.ts';
+import { type CopyChange, countOf } from '../change.ts';
 import type { PublishedIdentity } from '../identity.ts';
 import { netted } from '../row-changes.ts';
 import type { Claim, CopyTarget, PublishedHead, PublishedRows, SnapshotLoad } from '../target.ts';
@@ -90,7 +90,7 @@ export class CassandraColumns implements CopyTarget {
     const { seq, version, epoch, generation } = this.head.led;
     const { numbers, writes } = this.published;
     const operations = operationsOf(changes, numbers);
-    const values = headValues(changes[changes.length - 1], seq + changes.length);
+    const values = headValues(changes[changes.length - 1], seq + countOf(changes));
     await this.journal.write(version + 1n, BigInt(epoch), values, generation, operations);
     await this.head.announce(version + 1n);
     await writes.write(version + 1n, operations);

@@ -9,12 +9,15 @@ import { binaryCopyRows, byteaList } from '../../sql/binary-forms.ts';
 import type { PostgresConnection } from '../../sql/postgres-connection.ts';
 import { isUnspentError } from '../../util/errors.ts';
 import { PUBLISH_GRACE_MS, PUBLISH_SWEEP_MS } from '../../util/limits.ts';
-import type { CopyChange } from '../change.ts';
+import { type ColumnChange, type CopyChange, countOf } from '../change.ts';
 import type { PublishedIdentity } from '../identity.ts';
 import { keyText, netted } from '../row-changes.ts';
 import type { Claim, CopyTarget, PublishedHead, PublishedMoment, PublishedRows, SnapshotLoad } from '../target.ts';
 import { FencedHead, type PostgresTargetOptions } from './fenced-head.ts';
 import { generationOf, quoted, tablePrefix } from './schema.ts';
+
+/** Of a key that is there already. */
+const UNIQUE_VIOLATION = '23505';
 
 export class PostgresColumns implements CopyTarget {
   readonly form = 'columns';
@@ -81,7 +84,22 @@ export class PostgresColumns implements CopyTarget {
     return this.head.moveTo(moment, 1, generation, [document], [JSON.stringify(identity)]);
   }
 
-  publish(changes: readonly CopyChange[]): Promise<PublishedHead> {
+  async publish(changes: readonly CopyChange[]): Promise<PublishedHead> {
+    const columns = netted(changes);
+    try {
+      return await this.write(changes, columns);
+    } catch (error) {
+      // A row is there that should not be. Nothing was written, and what is published decides.
+      const isThere = isUnspentError(error, 'DATABASE') && error.meta['reason'] === UNIQUE_VIOLATION;
+      if (!isThere) throw error;
+      return await this.write(
+        changes,
+        columns.map(({ column, puts, deletes }) => ({ column, puts, deletes })),
+      );
+    }
+  }
+
+  private write(changes: readonly CopyChange[], columns: readonly ColumnChange[]): Promise<PublishedHead> {
     const [last] = changes.slice(-1);
     const parts: string[] = [];
     const values: unknown[] = [];
@@ -89,17 +107,21 @@ export class PostgresColumns implements CopyTarget {
       values.push(byteaList(list));
       return `$${FencedHead.OWN_VALUES + values.length}::bytea[]`;
     };
-    for (const { column, puts, deletes } of netted(changes)) {
+    // Not `FROM unnest`, which keeps all rows before it gives the first. A row that may be there takes half as long again.
+    const insert = (table: string, puts: readonly Row[], conflict: string): void => {
+      if (puts.length === 0) return;
+      const [keys, rows] = [parameter(puts.map(([key]) => key)), parameter(puts.map(([, value]) => value))];
+      parts.push(`p${parts.length} AS (INSERT INTO ${table} (key, value) SELECT unnest(${keys}), unnest(${rows})
+        WHERE EXISTS (SELECT 1 FROM fence) ${conflict})`);
+    };
+    for (const { column, puts, deletes, fresh = 0 } of columns) {
       const table = this.table(column, this.head.current.generation);
-      if (puts.length > 0) {
-        const [keys, rows] = [parameter(puts.map(([key]) => key)), parameter(puts.map(([, value]) => value))];
-        parts.push(`p${parts.length} AS (INSERT INTO ${table} (key, value) SELECT t.k, t.v FROM unnest(${keys}, ${rows}) AS t (k, v)
-          WHERE EXISTS (SELECT 1 FROM fence) ON CONFLICT (key) DO UPDATE SET value = excluded.value)`);
-      }
+      insert(table, puts.slice(0, fresh), '');
+      insert(table, puts.slice(fresh), 'ON CONFLICT (key) DO UPDATE SET value = excluded.value');
       if (deletes.length > 0)
         parts.push(`d${parts.length} AS (DELETE FROM ${table} WHERE key = ANY (${parameter(deletes)}) AND EXISTS (SELECT 1 FROM fence))`);
     }
-    return this.head.move(last, changes.length, parts, values);
+    return this.head.move(last, countOf(changes), parts, values);
   }
 
   async renew(): Promise<void> {

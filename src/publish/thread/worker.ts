@@ -6,13 +6,16 @@ import { openNetwork } from '../../families/networks.ts';
 import { storeProjections } from '../../store/projections.ts';
 import { assert } from '../../util/errors.ts';
 import { failureOf } from '../../util/failure.ts';
-import { PUBLISH_REPORT_MS } from '../../util/limits.ts';
+import { PUBLISH_NICE, PUBLISH_REPORT_MS } from '../../util/limits.ts';
 import { openTarget } from '../open.ts';
 import { PublishRunner } from '../runner.ts';
+import { stepBehind } from './priority.ts';
 import type { PublishNews, PublishOrder, PublishThreadData } from './thread.ts';
 
 assert(parentPort !== null, 'this file is the entry of a thread');
 const port = parentPort;
+// The fold does not wait for what is published, and should not share its processors with it either.
+stepBehind(PUBLISH_NICE);
 const { handle, columns, network, config, projections, facts, to, form } = workerData as PublishThreadData;
 
 function tell(news: PublishNews): void {

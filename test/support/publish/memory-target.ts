@@ -1,7 +1,7 @@
 /** A copy in maps: the smallest thing that keeps the contract, for the properties of changes. */
 import assert from 'node:assert/strict';
 import type { Row, ScanOptions } from '../../../src/engine/engine.ts';
-import type { CopyChange } from '../../../src/publish/change.ts';
+import { type CopyChange, countOf } from '../../../src/publish/change.ts';
 import type { PublishedIdentity } from '../../../src/publish/identity.ts';
 import type { Claim, CopyTarget, PublishedHead, PublishedRows, SnapshotLoad } from '../../../src/publish/target.ts';
 import type { Head } from '../../../src/state/head.ts';
@@ -64,7 +64,7 @@ export class MemoryTarget implements CopyTarget {
         for (const key of deletes) rows.delete(text(key));
       }
     }
-    return this.move(changes.at(-1)?.head ?? null, changes.length);
+    return this.move(changes.at(-1)?.head ?? null, countOf(changes));
   }
 
   async renew(): Promise<void> {}

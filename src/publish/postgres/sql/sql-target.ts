@@ -6,7 +6,7 @@
 import type { PostgresConnection } from '../../../sql/postgres-connection.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
 import { PUBLISH_BUILD_MS, PUBLISH_GRACE_MS, PUBLISH_PARTITION_BLOCKS, PUBLISH_POLL_MS, PUBLISH_SWAP_MS } from '../../../util/limits.ts';
-import type { CopyChange } from '../../change.ts';
+import { type CopyChange, countOf } from '../../change.ts';
 import type { PublishedIdentity } from '../../identity.ts';
 import type { PublishedStore } from '../../published-store.ts';
 import type { Claim, CopyTarget, PublishedBlocks, PublishedHead, PublishedMoment, SnapshotLoad } from '../../target.ts';
@@ -243,12 +243,12 @@ export class PostgresSql implements CopyTarget {
     if (last.kind === 'undone' || last.kind === 'rollback') {
       const { height = -1, boundary = false } = last.head ?? {};
       const { parts, values } = backParts(schema, this.tables, FencedHead.OWN_VALUES, { height, boundary }, changed);
-      return this.head.move(last, changes.length, parts, values);
+      return this.head.move(last, countOf(changes), parts, values);
     }
-    if (changed.blocks.length === 0) return this.head.move(last, changes.length, [], []);
+    if (changed.blocks.length === 0) return this.head.move(last, countOf(changes), [], []);
     await this.parts.make(changed.heightMin, changed.heightMax);
     const { parts, values } = applyParts(schema, this.tables, FencedHead.OWN_VALUES, changed);
-    return this.head.move(last, changes.length, parts, values);
+    return this.head.move(last, countOf(changes), parts, values);
   }
 
   async renew(): Promise<void> {

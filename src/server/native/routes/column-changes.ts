@@ -6,7 +6,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { type SettingKey, settingValue } from '../../../config/schema.ts';
-import type { AppliedBlock } from '../../../publish/block-changes.ts';
+import type { AppliedBlocks } from '../../../publish/block-changes.ts';
 import { changeBytes } from '../../../publish/change.ts';
 import { type ChangeSource, changeLines, changeSource, planChanges, stateLines } from '../../../publish/change-lines.ts';
 import type { Query } from '../../../query/query.ts';
@@ -62,8 +62,8 @@ export function registerColumnChanges(app: App, answers: NativeAnswers): void {
   /** Blocks are undone in slices; the lines of those that are wanted are made while they are sent. */
   function since(request: FastifyRequest, told: ChangeSource, after: string, limit: number): ResponseBody | Promise<ResponseBody> {
     const { start, blocks } = planChanges(told, after, CHANGES_PLAN_BYTES_MAX);
-    const wanted: AppliedBlock[] = [];
-    const take = (block: AppliedBlock): boolean => {
+    const wanted: AppliedBlocks[] = [];
+    const take = (block: AppliedBlocks): boolean => {
       request.task.hold(changeBytes(block) + changeBytes({ columns: block.undo.list(told.view.isLocal) }));
       // They come newest first; the oldest are told.
       if (wanted.push(block) > limit) wanted.shift();
