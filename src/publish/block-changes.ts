@@ -5,7 +5,7 @@
  * the undoing itself is the change the other way. No block is read again.
  *
  * Several blocks are told from one snapshot: they are undone over it, in memory,
- * one after the other or many in one step (docs/adr/0110), and handed out oldest
+ * one after the other or many in one step (docs/adr/0117), and handed out oldest
  * first.
  */
 import type { Batch, Reader } from '../engine/engine.ts';

@@ -19,6 +19,11 @@ export interface PostgresConnectionOptions {
   readonly name: string;
   /** What the server lists it as. */
   readonly application: string;
+  /**
+   * Every statement finds its rows by their keys. A plan that walks through the table is never wanted then, and is made all
+   * the same for a table that is small when a statement is first run, and kept when it has grown.
+   */
+  readonly findsByKey?: boolean;
   /** Milliseconds after which a statement without an answer counts as lost. */
   readonly answerMs: number;
   /** Awaited before each statement; what it throws is the statement's failure. For tests. */
@@ -124,7 +129,7 @@ export class PostgresConnection {
       keepAlive: true,
       lock_timeout: SQL_LOCK_MS,
       // Statements are many rows with always the same plan.
-      options: '-c plan_cache_mode=force_generic_plan',
+      options: `-c plan_cache_mode=force_generic_plan${this.options.findsByKey === true ? ' -c enable_seqscan=off' : ''}`,
     };
     const client = await this.hosts.connect((connectionString) => new PgClient({ ...config, connectionString } as ClientConfig));
     // Told by the next statement, too.

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { openTarget } from '../../src/publish/open.ts';
 import { pruneStep } from '../../src/state/pruned.ts';
 import { assertSameDump, Devnet, devnetOptions, dump, KEEP_ALL, memoryRig, type Rig } from '../support/harness.ts';
+import { until } from '../support/patience.ts';
 import { CopyReader } from '../support/publish/postgres-copy.ts';
 import { publishedStore, publishOnce, startPublisher } from '../support/publish/rig.ts';
 import { PostgresServer, withoutPostgres } from '../support/sql/postgres-server.ts';
@@ -61,6 +62,29 @@ describe('a copy in PostgreSQL', { skip: withoutPostgres }, () => {
     }
     publisher.close();
     await target.close();
+  });
+
+  it('never walks through a table, however small it was at first', async () => {
+    const devnet = new Devnet(devnetOptions(5, 'conway'), { dressed: true });
+    const rig = memoryRig(devnet, { keeps: KEEP_ALL });
+    const url = await server.unusedUrl();
+    const store = publishedStore(rig, 'devnet', devnet.ledger);
+    const target = await openTarget(url, 'columns', store);
+    const publisher = await startPublisher(store, target);
+    await publishOnce(publisher);
+    for (let i = 0; i < 6; i++) {
+      rig.forward(10);
+      await publishOnce(publisher);
+    }
+    publisher.close();
+    // Its server process tells what it read when it ends.
+    await target.close();
+    const text = "SELECT sum(seq_tup_read) AS rows, sum(n_tup_del) AS deleted FROM pg_stat_user_tables WHERE relname LIKE 'c\\_%'";
+    await until(async () => {
+      const [{ rows, deleted }] = await server.execute(text, new URL(url).pathname.slice(1));
+      if (Number(deleted) > 0) assert.equal(Number(rows), 0);
+      return Number(deleted) > 0;
+    }, 'rows were deleted');
   });
 
   it('takes a row that should not be there for what it is to become', async () => {

@@ -58,7 +58,12 @@ export class FencedHead {
     this.publisher = publisher ?? `${hostname()} ${process.pid} ${Math.random().toString(36).slice(2, 8)}`;
     this.options = { url: place.url, beforeStatement };
     const options = { url: place.url, name: `copy in ${place.name}`, answerMs: PUBLISH_ANSWER_MS };
-    this.connection = new PostgresConnection({ ...options, application: 'unspent publish', beforeStatement });
+    this.connection = new PostgresConnection({
+      ...options,
+      application: 'unspent publish',
+      findsByKey: form === 'columns',
+      beforeStatement,
+    });
     this.beat = new PostgresConnection({ ...options, application: 'unspent publish lease' });
   }
 
