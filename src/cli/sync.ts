@@ -19,6 +19,7 @@ import { FollowLog, NO_PROGRESS } from './follow-log.ts';
 import { bytes, count, counted, duration, pointText, rate, unspentText } from './format.ts';
 import { onAbort } from './interrupt.ts';
 import { showLiveView } from './live/live-view.ts';
+import { peakMemoryBytes } from './peak-memory.ts';
 import { withPublishing } from './publish.ts';
 import { SyncMeter } from './sync-meter.ts';
 
@@ -158,8 +159,7 @@ function report({ output }: Context, store: OpenStore, followed: FollowResult, s
       value: totals?.value.toString() ?? null,
       rollbacks,
       reason,
-      // maxRSS is in kilobytes.
-      peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1000),
+      peakMegabytes: Math.round(peakMemoryBytes() / 1e6),
     });
   } else if (!output.quiet) {
     const rows: [string, string][] = [
