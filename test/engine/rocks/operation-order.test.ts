@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { OperationOrder } from '../../../src/engine/rocks/writer/operation-order.ts';
-import { type OperationPlace, Operations, readOperation, SLAB_BITS, SlabPool } from '../../../src/engine/rocks/writer/operations.ts';
+import { OperationPlace, Operations, readOperation, SLAB_BITS, SlabPool } from '../../../src/engine/rocks/writer/operations.ts';
 import { compareBytes, toHex } from '../../../src/util/bytes.ts';
 
 const COLUMNS = 3;
@@ -28,11 +28,11 @@ function fill(operations: Operations, { column, key, value }: Operation): void {
 
 /** What the slabs hold at these places. */
 function read({ slabs }: Operations, places: Int32Array): Operation[] {
-  const at: OperationPlace = { column: 0, isDeletion: false, keyAt: 0, valueAt: 0, end: 0 };
+  const at = new OperationPlace();
   return Array.from(places, (place) => {
-    const { bytes } = slabs[place >>> SLAB_BITS];
-    readOperation(bytes, place & ((1 << SLAB_BITS) - 1), at);
-    return { column: at.column, key: bytes.slice(at.keyAt, at.valueAt), value: at.isDeletion ? null : bytes.slice(at.valueAt, at.end) };
+    const { bytes, words } = slabs[place >>> SLAB_BITS];
+    readOperation(words, place & ((1 << SLAB_BITS) - 1), at);
+    return { column: at.column, key: bytes.slice(at.keyAt, at.keyEnd), value: at.isDeletion ? null : bytes.slice(at.valueAt, at.valueEnd) };
   });
 }
 

@@ -3,7 +3,7 @@
  * the keys where they lie. Made when the column is first read.
  */
 import { readU32 } from '../../../util/bytes.ts';
-import { type OperationPlace, type Operations, readOperation, SLAB_BITS } from './operations.ts';
+import { OperationPlace, type Operations, readOperation, SLAB_BITS } from './operations.ts';
 
 const IN_SLAB = (1 << SLAB_BITS) - 1;
 
@@ -13,7 +13,7 @@ export class KeyTable {
   readonly #operations: Operations;
   readonly #slots: Int32Array;
   readonly #mask: number;
-  readonly #place: OperationPlace = { column: 0, isDeletion: false, keyAt: 0, valueAt: 0, end: 0 };
+  readonly #place = new OperationPlace();
 
   constructor(operations: Operations, column: number) {
     this.#operations = operations;
@@ -28,21 +28,21 @@ export class KeyTable {
   find(key: Uint8Array): Uint8Array | null | undefined {
     const found = this.#slots[this.#slotOf(key, 0, key.length)];
     if (found === 0) return undefined;
-    const { bytes } = this.#operations.slabs[(found - 1) >>> SLAB_BITS];
+    const { bytes, words } = this.#operations.slabs[(found - 1) >>> SLAB_BITS];
     const place = this.#place;
-    readOperation(bytes, (found - 1) & IN_SLAB, place);
-    return place.isDeletion ? null : bytes.slice(place.valueAt, place.end);
+    readOperation(words, (found - 1) & IN_SLAB, place);
+    return place.isDeletion ? null : bytes.slice(place.valueAt, place.valueEnd);
   }
 
   #enter(column: number): void {
     const { slabs } = this.#operations;
-    const place: OperationPlace = { column: 0, isDeletion: false, keyAt: 0, valueAt: 0, end: 0 };
+    const place = new OperationPlace();
     for (let i = 0; i < slabs.length; i++) {
-      const { bytes, used } = slabs[i];
+      const { bytes, words, used } = slabs[i];
       for (let at = 0; at < used; at = place.end) {
-        readOperation(bytes, at, place);
+        readOperation(words, at, place);
         // A later operation on the same key takes its place.
-        if (place.column === column) this.#slots[this.#slotOf(bytes, place.keyAt, place.valueAt)] = ((i << SLAB_BITS) | at) + 1;
+        if (place.column === column) this.#slots[this.#slotOf(bytes, place.keyAt, place.keyEnd)] = ((i << SLAB_BITS) | at) + 1;
       }
     }
   }
@@ -57,12 +57,12 @@ export class KeyTable {
   }
 
   #isKey(operation: number, bytes: Uint8Array, from: number, to: number): boolean {
-    const slab = this.#operations.slabs[operation >>> SLAB_BITS].bytes;
+    const slab = this.#operations.slabs[operation >>> SLAB_BITS];
     const place = this.#place;
-    readOperation(slab, operation & IN_SLAB, place);
-    const { keyAt, valueAt } = place;
-    if (valueAt - keyAt !== to - from) return false;
-    for (let i = from, j = keyAt; i < to; i++, j++) if (bytes[i] !== slab[j]) return false;
+    readOperation(slab.words, operation & IN_SLAB, place);
+    const { keyAt, keyEnd } = place;
+    if (keyEnd - keyAt !== to - from) return false;
+    for (let i = from, j = keyAt; i < to; i++, j++) if (bytes[i] !== slab.bytes[j]) return false;
     return true;
   }
 }

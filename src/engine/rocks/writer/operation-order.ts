@@ -4,7 +4,7 @@
  * Operations on the same key stay in the order in which they were added.
  */
 import { readU32 } from '../../../util/bytes.ts';
-import { type OperationPlace, readOperation, SLAB_BITS } from './operations.ts';
+import { OperationPlace, readOperation, SLAB_BITS } from './operations.ts';
 
 /** 32 bits of a key and so many of a number fit a double exactly. */
 const NUMBER_RANGE = 2 ** 21;
@@ -13,6 +13,8 @@ const IN_SLAB = (1 << SLAB_BITS) - 1;
 /** Bytes with operations in them, one after the other, up to `used`. */
 export interface FilledSlab {
   readonly bytes: Uint8Array;
+  /** The same bytes, four at a time. */
+  readonly words: Int32Array;
   readonly used: number;
 }
 
@@ -24,7 +26,7 @@ export class OperationOrder {
   #places = new Int32Array(1024);
   #packed = new Float64Array(1024);
   #sorted = new Int32Array(1024);
-  readonly #place: OperationPlace = { column: 0, isDeletion: false, keyAt: 0, valueAt: 0, end: 0 };
+  readonly #place = new OperationPlace();
 
   /** Where they begin: the number of the slab above `SLAB_BITS` bits of the place in it. Valid until the next call. */
   arrange(slabs: readonly FilledSlab[], columns: number): Int32Array {
@@ -46,9 +48,9 @@ export class OperationOrder {
     const place = this.#place;
     let count = 0;
     for (let i = 0; i < slabs.length; i++) {
-      const { bytes, used } = slabs[i];
+      const { words, used } = slabs[i];
       for (let at = 0; at < used; at = place.end) {
-        readOperation(bytes, at, place);
+        readOperation(words, at, place);
         if (count === this.#added.length) this.#grow();
         this.#added[count] = (i << SLAB_BITS) | at;
         this.#columns[count++] = place.column;
@@ -71,12 +73,12 @@ export class OperationOrder {
     const first = next.slice();
     for (let i = 0; i < count; i++) {
       const added = this.#added[i];
-      const { bytes } = slabs[added >>> SLAB_BITS];
-      readOperation(bytes, added & IN_SLAB, place);
+      const { bytes, words } = slabs[added >>> SLAB_BITS];
+      readOperation(words, added & IN_SLAB, place);
       const column = this.#columns[i];
       const to = next[column]++;
       this.#places[to] = added;
-      this.#packed[to] = prefixOf(bytes, place.keyAt, place.valueAt) * NUMBER_RANGE + (to - first[column]);
+      this.#packed[to] = prefixOf(bytes, place.keyAt, place.keyEnd) * NUMBER_RANGE + (to - first[column]);
     }
   }
 

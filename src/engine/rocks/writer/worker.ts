@@ -4,7 +4,6 @@
  * fails, those behind it are not written: they build on it.
  */
 import { workerData } from 'node:worker_threads';
-import { copyBytes } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 import { type Failure, failureOf } from '../../../util/failure.ts';
 import { Scratch } from '../../../util/scratch.ts';
@@ -12,22 +11,42 @@ import { WriteCounters } from '../../write-counters.ts';
 import { RocksBatch } from '../batch.ts';
 import { attachDatabase } from '../database.ts';
 import { CONTROL, type SentSlab, THREAD, type WriterOrder, type WriterReport, type WriterThreadData } from './messages.ts';
-import { OperationOrder } from './operation-order.ts';
-import { type OperationPlace, readOperation, SLAB_BITS } from './operations.ts';
+import { type FilledSlab, OperationOrder } from './operation-order.ts';
+import { OperationPlace, readOperation, SLAB_BITS } from './operations.ts';
 
 /** Below this a loop is faster than a view and a call of the platform. */
-const LOOP_BYTES_MAX = 256;
+const LOOP_BYTES_MAX = 512;
 
 const IN_SLAB = (1 << SLAB_BITS) - 1;
+
+/** What the binding is handed a key or a value in: making a view of shared memory for each takes longer than copying it. */
+class Handed {
+  readonly #short = new Scratch(LOOP_BYTES_MAX);
+  readonly #words = new Int32Array(this.#short.bytes.buffer);
+  readonly #long = new Scratch(64 * 1024);
+
+  /** A copy of what stands from `from` on, which is a multiple of four; valid until the next one. */
+  copy({ bytes, words }: FilledSlab, from: number, to: number): Uint8Array {
+    const length = to - from;
+    if (length > LOOP_BYTES_MAX) {
+      this.#long.need(length);
+      this.#long.bytes.set(bytes.subarray(from, to));
+      return this.#long.view(length);
+    }
+    const copied = this.#words;
+    for (let i = 0, at = from >> 2; 4 * i < length; i++, at++) copied[i] = words[at];
+    return this.#short.view(length);
+  }
+}
 
 class BatchWriter {
   readonly #batch: RocksBatch;
   readonly #names: readonly string[];
-  readonly #slabs = new Map<number, Uint8Array>();
-  readonly #key = new Scratch(1024);
-  readonly #value = new Scratch(64 * 1024);
+  readonly #slabs = new Map<number, Omit<FilledSlab, 'used'>>();
+  readonly #key = new Handed();
+  readonly #value = new Handed();
   readonly #order = new OperationOrder();
-  readonly #place: OperationPlace = { column: 0, isDeletion: false, keyAt: 0, valueAt: 0, end: 0 };
+  readonly #place = new OperationPlace();
   /** Batches of this one and those before it are not written any more. */
   #failedGeneration = -1;
 
@@ -56,32 +75,24 @@ class BatchWriter {
     const batch = this.#batch;
     batch.clear();
     const place = this.#place;
-    const slabs = sent.map((slab) => ({ bytes: this.#bytesOf(slab), used: slab.used }));
+    const slabs = sent.map((slab): FilledSlab => ({ ...this.#slabOf(slab), used: slab.used }));
     for (const at of this.#order.arrange(slabs, this.#names.length)) {
-      const { bytes } = slabs[at >>> SLAB_BITS];
-      readOperation(bytes, at & IN_SLAB, place);
-      const key = copied(this.#key, bytes, place.keyAt, place.valueAt);
+      const slab = slabs[at >>> SLAB_BITS];
+      readOperation(slab.words, at & IN_SLAB, place);
+      const key = this.#key.copy(slab, place.keyAt, place.keyEnd);
       const name = this.#names[place.column];
       if (place.isDeletion) batch.del(name, key);
-      else batch.put(name, key, copied(this.#value, bytes, place.valueAt, place.end));
+      else batch.put(name, key, this.#value.copy(slab, place.valueAt, place.valueEnd));
     }
     batch.commit({ fsync });
   }
 
-  #bytesOf({ id, shared }: SentSlab): Uint8Array {
-    if (shared !== undefined) this.#slabs.set(id, new Uint8Array(shared));
-    const bytes = this.#slabs.get(id);
-    if (bytes === undefined) throw new UnspentError('IO', `the thread that writes does not know slab ${id}`);
-    return bytes;
+  #slabOf({ id, shared }: SentSlab): Omit<FilledSlab, 'used'> {
+    if (shared !== undefined) this.#slabs.set(id, { bytes: new Uint8Array(shared), words: new Int32Array(shared) });
+    const slab = this.#slabs.get(id);
+    if (slab === undefined) throw new UnspentError('IO', `the thread that writes does not know slab ${id}`);
+    return slab;
   }
-}
-
-function copied(scratch: Scratch, bytes: Uint8Array, from: number, to: number): Uint8Array {
-  const length = to - from;
-  scratch.need(length);
-  if (length <= LOOP_BYTES_MAX) copyBytes(bytes, from, scratch.bytes, 0, length);
-  else scratch.bytes.set(bytes.subarray(from, to));
-  return scratch.view(length);
 }
 
 const { handle, columns, control, port } = workerData as WriterThreadData;
