@@ -27,6 +27,22 @@ export class OutputKeys {
   readonly places = new Uint32Array(KEY_KINDS.length);
   /** By kind, KEY_BYTES each. */
   readonly made = new Uint8Array(KEY_KINDS.length * KEY_BYTES);
+
+  /** The owner's key alone is there, and it is made of the output. */
+  onlyOwner(): void {
+    this.mask = 1;
+    this.places[0] = 0;
+  }
+}
+
+/** Makes owners' keys for many outputs at once: they are where they are wanted when `finish` returns. */
+export interface OwnerKeyBatch {
+  /** As `Ledger.ownerKey`, but later. What is read may change meanwhile. */
+  ownerKey(raw: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void;
+  /** All that were asked for are written. */
+  finish(): void;
+  /** Those that are not written yet never are. */
+  clear(): void;
 }
 
 /** Of what a block's row in the chain may carry for its ledger. */
@@ -334,4 +350,6 @@ export interface Ledger {
    * `findKeys` found in its block. Stores do not keep that key. Throws BLOCK_INVALID.
    */
   ownerKey(raw: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void;
+  /** The same for many outputs at once, where outputs have no other key than that (`OutputKeys.onlyOwner`). Absent: there is no gain. */
+  ownerKeys?(): OwnerKeyBatch;
 }

@@ -29,7 +29,7 @@ export class CoinSet {
 
   constructor(coins: readonly Coin[]) {
     this.coins = coins;
-    this.table.reset(coins.length);
+    this.table.makeRoom(coins.length);
     for (const coin of coins) this.table.add(coin);
   }
 

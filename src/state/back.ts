@@ -25,7 +25,7 @@ export interface UndoneBlock {
 export function planBack(undone: readonly UndoneBlock[], utxo: boolean, reader: Reader, ledger: OwnerKeys): Step {
   if (!utxo) return { blocks: undone.map((block) => stepBlock(block, [], [])), added: [], removed: [] };
   const table = new CoinTable();
-  table.reset(undone.reduce((sum, { delta }) => sum + delta.spent.length, 0));
+  table.makeRoom(undone.reduce((sum, { delta }) => sum + delta.spent.length, 0));
   const spent = spentCoins(undone, table, reader, ledger);
   const netted = new Set<Coin>();
   const created = createdCoins(undone, table, netted, reader, ledger);

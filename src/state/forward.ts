@@ -4,12 +4,12 @@
  * nets what was created and spent inside the run. It reads and never writes.
  */
 import type { Reader } from '../engine/engine.ts';
-import type { Block, Create, GenesisOutput, Ledger, PreviousBlock, Transition, Tx } from '../ledgers/ledger.ts';
+import type { Block, Create, GenesisOutput, Ledger, OwnerKeyBatch, PreviousBlock, Spend, Transition, Tx } from '../ledgers/ledger.ts';
 import { OutputKeys } from '../ledgers/ledger.ts';
 import { OUTPOINT_BYTES, outpointIndex, outpointTxId, TXID_BYTES, writeOutpoint } from '../ledgers/outpoint.ts';
 import { chainKey } from '../projections/chain.ts';
-import { Coin, GRANT_TX_INDEX, NO_INPUT, outputOffset, storedBytesMax, writeStored } from '../projections/coin.ts';
-import { coinOfRow, wholeLength, writeWhole } from '../projections/packed.ts';
+import { Coin, GRANT_TX_INDEX, NO_INPUT, outputOffset, placesEnd, storedBytesMax, writeStored } from '../projections/coin.ts';
+import { coinOfRow, type OwnerKeys, wholeLength, writeWhole } from '../projections/packed.ts';
 import type { ForwardBlock, Step, StepTx } from '../projections/projection.ts';
 import { UNSPENT } from '../projections/utxo.ts';
 import { Arena } from '../util/arena.ts';
@@ -89,6 +89,9 @@ export class ForwardPlanner {
   private readonly arena = new Arena();
   private readonly table = new CoinTable();
   private readonly keys = new OutputKeys();
+  /** Null: the keys of each output are found by themselves. */
+  private readonly ownerKeys: OwnerKeyBatch | null;
+  private readonly unpacking: OwnerKeys;
   private wanted: Coin[] = [];
   private wantedKeys: Uint8Array[] = [];
   private wantedBy: number[] = [];
@@ -97,11 +100,13 @@ export class ForwardPlanner {
   constructor(ledger: Ledger, options: ForwardOptions) {
     this.ledger = ledger;
     this.options = options;
+    this.ownerKeys = ledger.ownerKeys?.() ?? null;
+    this.unpacking = this.ownerKeys ?? ledger;
   }
 
   /** The coins of the last plan live until the next one. */
   plan(before: PreviousBlock | undefined, blocks: readonly Block[], reader: Reader): ForwardPlan {
-    this.reset(blocks);
+    this.reset();
     const planned: PlannedBlock[] = [];
     let last = before;
     for (const block of blocks) {
@@ -123,6 +128,7 @@ export class ForwardPlanner {
     if (firstMissing < planned.length && !this.options.partial) {
       return this.cut(before, planned.slice(0, firstMissing), this.missingInput(planned[firstMissing]), reader);
     }
+    this.ownerKeys?.finish();
     return { step: net(planned, this.options.selfContained), taken: planned.length, failure: null };
   }
 
@@ -137,15 +143,19 @@ export class ForwardPlanner {
     return { ...again, failure: again.failure ?? failure };
   }
 
-  private reset(blocks: readonly Block[]): void {
-    let coins = 0;
-    for (const { txs } of blocks) for (const tx of txs) coins += tx.spends.length + tx.creates.length;
-    this.arena.reset();
-    this.table.reset(coins);
+  /** Lets go of the last plan: its coins may be collected. */
+  forget(): void {
+    this.table.reset();
     this.wanted = [];
     this.wantedKeys = [];
     this.wantedBy = [];
     this.minted = [];
+  }
+
+  private reset(): void {
+    this.arena.reset();
+    this.ownerKeys?.clear();
+    this.forget();
   }
 
   private addIds(entry: PlannedBlock): null {
@@ -161,18 +171,19 @@ export class ForwardPlanner {
     }
     for (let i = 0; i < block.txs.length; i++) {
       const tx = block.txs[i];
-      const failure = this.spend(entry, tx, i, number) ?? this.create(entry, tx, i, number);
+      const { spends } = tx;
+      const failure = this.spend(entry, tx, spends, i, number) ?? this.create(entry, tx, spends.length === 0, i, number);
       if (failure !== null) return failure;
     }
     return null;
   }
 
-  private spend(entry: PlannedBlock, tx: Tx, txIndex: number, number: number): UnspentError | null {
+  private spend(entry: PlannedBlock, tx: Tx, spends: readonly Spend[], txIndex: number, number: number): UnspentError | null {
     const { block } = entry;
-    if (tx.spends.length === 0) return null;
+    if (spends.length === 0) return null;
     const spender = { txId: tx.id, txIndex, slot: block.slot, height: block.height };
-    for (let i = 0; i < tx.spends.length; i++) {
-      const { at, index } = tx.spends[i];
+    for (let i = 0; i < spends.length; i++) {
+      const { at, index } = spends[i];
       let coin = this.table.find(block.raw, at, index);
       if (coin === undefined) {
         coin = this.want(block.raw, at, index, number);
@@ -201,16 +212,17 @@ export class ForwardPlanner {
     return coin;
   }
 
-  private create(entry: PlannedBlock, tx: Tx, txIndex: number, number: number): UnspentError | null {
+  private create(entry: PlannedBlock, tx: Tx, spendsNothing: boolean, txIndex: number, number: number): UnspentError | null {
     const { block } = entry;
     const { creates } = tx;
-    addRuns(entry.deltaTxs, tx);
-    for (const create of creates) {
+    addRuns(entry.deltaTxs, tx, creates);
+    for (let i = 0; i < creates.length; i++) {
+      const create = creates[i];
       const known = this.table.find(tx.id, 0, create.index);
       if (known !== undefined) return this.early(known, block, tx);
       const coin = this.coin(block, block.raw, create, tx.id, txIndex);
       entry.created.push(coin);
-      if (tx.spends.length === 0) this.minted.push({ coin, tx, number });
+      if (spendsNothing) this.minted.push({ coin, tx, number });
     }
     return null;
   }
@@ -228,8 +240,10 @@ export class ForwardPlanner {
     const { slab } = this.arena;
     writeOutpoint(slab, keyAt, txId, 0, create.index);
     const at = keyAt + OUTPOINT_BYTES;
-    this.ledger.findKeys(raw, create, this.keys);
+    if (this.ownerKeys === null) this.ledger.findKeys(raw, create, this.keys);
+    else this.keys.onlyOwner();
     const end = writeStored(slab, at, block, txIndex, raw, create, this.keys);
+    this.ownerKeys?.ownerKey(raw, create.start, create.end, slab, placesEnd(slab, at));
     const coin = new Coin(slab, keyAt, slab, at, end, true);
     this.table.add(coin);
     return coin;
@@ -273,7 +287,7 @@ export class ForwardPlanner {
     const at = this.arena.take(wholeLength(row, 0, row.length));
     coin.bytes = this.arena.slab;
     coin.at = at;
-    coin.end = writeWhole(row, 0, row.length, coin.bytes, at, this.ledger);
+    coin.end = writeWhole(row, 0, row.length, coin.bytes, at, this.unpacking);
   }
 
   /** The first output that the store has already as an unspent one. */
@@ -317,7 +331,7 @@ export class ForwardPlanner {
 }
 
 /** What the delta says of a transaction's outputs. */
-function addRuns(into: DeltaTx[], { id, valid, creates }: Tx): void {
+function addRuns(into: DeltaTx[], { id, valid }: Tx, creates: readonly Create[]): void {
   let from = 0;
   for (let i = 1; i < creates.length; i++) {
     if (creates[i].index === creates[i - 1].index + 1) continue;

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { sha256, sha256d, sha256dInto, sha256dWithout, sha256Into } from '../../src/crypto/sha256.ts';
+import { ManyHashes } from '../../src/crypto/sha256-many.ts';
 import { hashPairs, pairRow } from '../../src/crypto/sha256-pairs.ts';
 import { concatBytes, toHex, utf8 } from '../../src/util/bytes.ts';
 
@@ -52,6 +53,51 @@ describe('SHA-256', () => {
         assert.equal(toHex(sha256dWithout(bytes, start, end, [a, b], [c, d])), twice(rest));
       }),
     );
+  });
+
+  test('of many at once, of every length up to 900, in any order', () => {
+    const [once, again] = [new ManyHashes(false, 28), new ManyHashes(true)];
+    const asked = Array.from({ length: 900 }, (_, i) => {
+      const bytes = pattern((i * 137) % 901);
+      const [to, twiceTo] = [new Uint8Array(40), new Uint8Array(40)];
+      once.add(bytes, 0, bytes.length, to, 3);
+      again.add(bytes, 0, bytes.length, twiceTo, 5);
+      const message = { bytes: bytes.slice(), to, twiceTo };
+      // It may be changed as soon as it was added.
+      bytes.fill(0);
+      return message;
+    });
+    once.finish();
+    again.finish();
+    for (const { bytes, to, twiceTo } of asked) {
+      assert.equal(toHex(to), `${'00'.repeat(3)}${toHex(platform(bytes), 0, 28)}${'00'.repeat(9)}`, `${bytes.length} bytes`);
+      assert.equal(toHex(twiceTo), `${'00'.repeat(5)}${twice(bytes)}${'00'.repeat(3)}`, `${bytes.length} bytes`);
+    }
+  });
+
+  test('of many at once, without two runs inside', () => {
+    const hashes = new ManyHashes(true);
+    fc.assert(
+      fc.property(fc.nat(1200), fc.array(fc.nat(1200), { minLength: 6, maxLength: 6 }), (length, points) => {
+        const bytes = pattern(length);
+        const [start, a, b, c, d, end] = points.map((point) => Math.min(point, length)).sort((x, y) => x - y);
+        const to = new Uint8Array(32);
+        hashes.addWithout(bytes, start, end, [a, b], [c, d], to, 0);
+        hashes.finish();
+        assert.equal(toHex(to), toHex(sha256dWithout(bytes, start, end, [a, b], [c, d])));
+      }),
+    );
+  });
+
+  test('of many at once: those that were cleared are never written', () => {
+    const hashes = new ManyHashes(false);
+    const [cleared, wanted] = [new Uint8Array(32), new Uint8Array(32)];
+    hashes.add(pattern(10), 0, 10, cleared, 0);
+    hashes.clear();
+    hashes.add(pattern(11), 0, 11, wanted, 0);
+    hashes.finish();
+    assert.equal(toHex(cleared), '00'.repeat(32));
+    assert.equal(toHex(wanted), toHex(platform(pattern(11))));
   });
 
   test('of pairs in a row, twice over each, whatever their number', () => {

@@ -146,7 +146,8 @@ export function seedBlock(block: BitcoinBlock, coins: readonly SeedCoin[]): Bitc
     const tx = new BitcoinTx(raw, first);
     tx.end = first + own[0].output.length;
     tx.id = own[0].txId;
-    tx.creates = own.toSorted((a, b) => a.index - b.index).map((coin) => createOf(coin, starts.get(coin)!));
+    const creates = own.toSorted((a, b) => a.index - b.index).map((coin) => createOf(coin, starts.get(coin)!));
+    Object.defineProperties(tx, { spends: { value: [] }, creates: { value: creates } });
     return tx;
   });
   return new BitcoinBlock(raw, block.height - 1, block.prevHash!, txs, raw.length);

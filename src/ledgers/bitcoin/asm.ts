@@ -4,9 +4,9 @@
  * is how rust-bitcoin writes a script). Never throws: a script may be any bytes.
  */
 import { toHex } from '../../util/bytes.ts';
-import { isUnspendable } from './decode.ts';
 import { NUMBER_BYTES_MAX, opcodeName, scriptNumber } from './opcodes.ts';
 import { OPCODE, operationAt } from './script.ts';
+import { isUnspendable } from './transaction.ts';
 
 const SIGHASH_NAMES: ReadonlyMap<number, string> = new Map([
   [0x01, 'ALL'],

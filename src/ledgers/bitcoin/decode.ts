@@ -9,104 +9,23 @@
  */
 
 import { sha256d, sha256dWithout } from '../../crypto/sha256.ts';
+import { ManyHashes } from '../../crypto/sha256-many.ts';
 import { concatBytes, readU32LE, writeU32LE } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { BLOCK_BYTES_MAX, BLOCK_TXS_MAX } from '../../util/limits.ts';
-import type { Block, Create, HeaderFacts, Spend, Tx } from '../ledger.ts';
+import type { Block, HeaderFacts } from '../ledger.ts';
 import { Cursor, compactBytes } from './cursor.ts';
-
-/** Bits of `Create.flags`. */
-export const OUTPUT_FLAG = { coinbase: 1 } as const;
+import { BitcoinTx, EXTENDED, LOCK_TIME_BYTES, passOutput } from './transaction.ts';
 
 export const HEADER_BYTES = 80;
 const BLOCK_EXTRA_BYTES = 4 + HEADER_BYTES;
 const HASH_BYTES = 32;
-/** Bits of the byte behind the marker of an extended transaction (BIP144; Litecoin's LIP-0003). */
-const EXTENDED = { witness: 1, mweb: 8 } as const;
 /** Bytes of the shortest input, output and transaction. */
 const INPUT_BYTES_MIN = 41;
 const OUTPUT_BYTES_MIN = 9;
 const TX_BYTES_MIN = 10;
 /** What a coinbase names as the output it spends. */
 const NO_OUTPUT = 0xffff_ffff;
-/** Core's MAX_SCRIPT_SIZE: nothing can spend an output whose script is longer. */
-const SCRIPT_BYTES_MAX = 10_000;
-const OP_RETURN = 0x6a;
-const NONE: readonly never[] = Object.freeze([]);
-const NO_BYTES = new Uint8Array(0);
-
-/** A transaction, in a block or alone. */
-export class BitcoinTx implements Tx {
-  /** The bytes it stands in. */
-  readonly raw: Uint8Array;
-  /** Where it begins in them. */
-  readonly start: number;
-  /** Where it ends. */
-  end = 0;
-  /** 32 bytes in the order of a block; `formatId` writes it as people do. */
-  id: Uint8Array = NO_BYTES;
-  /** Always true. */
-  readonly valid = true;
-  /** The outputs it consumes; none of a coinbase. */
-  spends: readonly Spend[] = NONE;
-  /** Outputs that can ever be spent. */
-  creates: readonly Create[] = NONE;
-  /** Where its inputs and outputs begin. */
-  bodyStart = 0;
-  /** Where its witnesses (or its lock time) begin. */
-  bodyEnd = 0;
-  /** Where its witnesses end. */
-  witnessEnd = 0;
-  /** Where its lock time is: four bytes before the end. */
-  lockTimeAt = 0;
-  /** Bits of EXTENDED; 0: the old form. */
-  extended = 0;
-  /** Whether it is a block's reward. */
-  coinbase = false;
-
-  /** @internal */
-  constructor(raw: Uint8Array, start: number) {
-    this.raw = raw;
-    this.start = start;
-  }
-
-  /** Whether it has witnesses. */
-  get hasWitness(): boolean {
-    return (this.extended & EXTENDED.witness) !== 0;
-  }
-
-  /** Litecoin: it has a part in the extension block. Inside a block that is the last one, which moves what enters and leaves. */
-  get hasMweb(): boolean {
-    return (this.extended & EXTENDED.mweb) !== 0;
-  }
-
-  /** The hash that covers the witnesses too. Recomputed each time it is asked for. */
-  get witnessId(): Uint8Array {
-    if (!this.hasWitness) return this.id;
-    if (!this.hasMweb) return sha256d(this.raw, this.start, this.end);
-    // Without the extension: the byte of flags says so, and what stands before the lock time is not there.
-    const plain = this.raw.slice(this.start, this.end);
-    plain[5] = EXTENDED.witness;
-    const nothing = [plain.length, plain.length] as const;
-    return sha256dWithout(plain, 0, plain.length, [this.witnessEnd - this.start, this.lockTimeAt - this.start], nothing);
-  }
-
-  /** Bytes without the witnesses: what the id covers. */
-  get strippedSize(): number {
-    return 8 + this.bodyEnd - this.bodyStart;
-  }
-
-  /** Its bytes. */
-  get size(): number {
-    return this.end - this.start;
-  }
-
-  /** BIP141: a byte outside the witnesses counts four times. */
-  get weight(): number {
-    return 3 * this.strippedSize + this.size;
-  }
-}
-
 /** A block, decoded. */
 export class BitcoinBlock implements Block {
   /** Its bytes. */
@@ -231,8 +150,31 @@ export function decodeBlock(raw: Uint8Array, height: number, mweb = false): Bitc
   for (let i = 0; i < count; i++) txs.push(transaction(c, i === 0, height === 0, mweb));
   // Litecoin writes the extension block behind a last transaction that says so.
   if (c.left > 0 && !(count > 1 && txs[count - 1].hasMweb)) c.fail('bytes after the end of the block');
+  nameTxs(raw, txs);
   return new BitcoinBlock(raw, height, sha256d(raw, 0, HEADER_BYTES), txs, c.at);
 }
+
+/** The ids of a block's transactions, side by side in memory of their own. */
+function nameTxs(raw: Uint8Array, txs: readonly BitcoinTx[]): void {
+  const ids = new Uint8Array(HASH_BYTES * txs.length);
+  txIds ??= new ManyHashes(true);
+  txIds.clear();
+  for (let i = 0; i < txs.length; i++) {
+    const tx = txs[i];
+    const at = HASH_BYTES * i;
+    tx.id = ids.subarray(at, at + HASH_BYTES);
+    if (tx.extended === 0) txIds.add(raw, tx.start, tx.end, ids, at);
+    else txIds.addWithout(raw, tx.start, tx.end, markerOf(tx), [tx.bodyEnd, tx.lockTimeAt], ids, at);
+  }
+  txIds.finish();
+}
+
+/** In the order in which a transaction has them: the marker and flags of the extended form, which its id does not cover. */
+function markerOf({ start, bodyStart }: BitcoinTx): readonly [number, number] {
+  return [start + 4, bodyStart];
+}
+
+let txIds: ManyHashes | null = null;
 
 /** A transaction that stands alone, as nodes relay it. Throws BLOCK_INVALID. */
 export function decodeTx(raw: Uint8Array, mweb = false): BitcoinTx {
@@ -242,6 +184,8 @@ export function decodeTx(raw: Uint8Array, mweb = false): BitcoinTx {
   if (tx.hasMweb && c.left > 4) c.at = c.end - 4;
   lockTime(c, tx);
   if (c.left > 0) c.fail('bytes after the end of the transaction');
+  if (tx.extended === 0) tx.id = sha256d(raw, tx.start, tx.end);
+  else tx.id = sha256dWithout(raw, tx.start, tx.end, markerOf(tx), [tx.bodyEnd, tx.lockTimeAt]);
   return tx;
 }
 
@@ -253,7 +197,7 @@ function transaction(c: Cursor, first: boolean, genesis: boolean, mweb: boolean)
   if (tx.hasMweb && c.u8() !== 0) c.fail('a transaction in a block with data of the extension', c.at - 1);
   lockTime(c, tx);
   // The output of the first block of all was never in the set (Core's CreateGenesisBlock).
-  if (genesis) tx.creates = NONE;
+  if (genesis) tx.createsNothing = true;
   return tx;
 }
 
@@ -269,8 +213,8 @@ function readTx(c: Cursor, mweb: boolean): BitcoinTx {
     if (tx.extended === 0 || (tx.extended & ~known) !== 0) c.fail(`an extended transaction of unknown kind ${tx.extended}`, c.at - 1);
   }
   tx.bodyStart = c.at;
-  const inputs = readInputs(c, tx);
-  readOutputs(c, tx);
+  const inputs = passInputs(c, tx);
+  passOutputs(c, tx);
   tx.bodyEnd = c.at;
   if (tx.hasWitness) skipWitnesses(c, inputs);
   tx.witnessEnd = c.at;
@@ -278,28 +222,23 @@ function readTx(c: Cursor, mweb: boolean): BitcoinTx {
 }
 
 function lockTime(c: Cursor, tx: BitcoinTx): void {
-  tx.lockTimeAt = c.take(4);
+  c.take(LOCK_TIME_BYTES);
   tx.end = c.at;
-  const { bytes } = c;
-  if (tx.extended === 0) tx.id = sha256d(bytes, tx.start, tx.end);
-  else tx.id = sha256dWithout(bytes, tx.start, tx.end, [tx.start + 4, tx.bodyStart], [tx.bodyEnd, tx.lockTimeAt]);
 }
 
-function readInputs(c: Cursor, tx: BitcoinTx): number {
+/** Checks them; what they spend is read when it is asked for. */
+function passInputs(c: Cursor, tx: BitcoinTx): number {
   const count = c.count(INPUT_BYTES_MIN, 'inputs');
   if (count === 0) c.fail('a transaction without inputs', tx.start);
-  const spends: Spend[] = [];
   for (let i = 0; i < count; i++) {
     const at = c.take(HASH_BYTES);
-    const index = c.u32();
-    if (index === NO_OUTPUT && isZero(c.bytes, at)) {
+    if (c.u32() === NO_OUTPUT && isZero(c.bytes, at)) {
       if (count > 1) c.fail('a null outpoint among other inputs', at);
       tx.coinbase = true;
-    } else spends.push({ at, index });
+    }
     c.span();
     c.take(4);
   }
-  tx.spends = spends;
   return count;
 }
 
@@ -308,42 +247,12 @@ function isZero(bytes: Uint8Array, at: number): boolean {
   return true;
 }
 
-function readOutputs(c: Cursor, tx: BitcoinTx): void {
-  const count = c.count(OUTPUT_BYTES_MIN, 'outputs');
-  if (count === 0) c.fail('a transaction without outputs', tx.start);
-  const flags = tx.coinbase ? OUTPUT_FLAG.coinbase : 0;
-  const creates: Create[] = [];
-  for (let index = 0; index < count; index++) {
-    const create = readOutput(c, index, flags);
-    if (!isUnspendable(c.bytes, create.addressStart, create.addressEnd)) creates.push(create);
-  }
-  tx.creates = creates;
-}
-
-/** The output of that number, if it can ever be spent. They stand in order, with gaps where some cannot. */
-export function createOf({ creates }: Tx, index: number): Create | undefined {
-  let [low, high] = [0, creates.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (creates[middle].index < index) low = middle + 1;
-    else high = middle;
-  }
-  return creates[low]?.index === index ? creates[low] : undefined;
-}
-
-/** Value and script: what is stored, byte for byte. The script is what an address is to other chains. */
-export function readOutput(c: Cursor, index: number, flags: number): Create {
-  const start = c.at;
-  c.u64();
-  const { hi: valueHi, lo: valueLo } = c;
-  if (valueHi > 0x7fff_ffff) c.fail('an output of less than nothing', start);
-  c.span();
-  return { index, start, end: c.at, addressStart: c.start, addressEnd: c.stop, valueHi, valueLo, flags };
-}
-
-/** Core's `CScript::IsUnspendable`: such an output never enters the set. */
-export function isUnspendable(bytes: Uint8Array, start: number, end: number): boolean {
-  return end - start > SCRIPT_BYTES_MAX || (end > start && bytes[start] === OP_RETURN);
+/** The same of its outputs. */
+function passOutputs(c: Cursor, tx: BitcoinTx): void {
+  tx.outputs = c.count(OUTPUT_BYTES_MIN, 'outputs');
+  if (tx.outputs === 0) c.fail('a transaction without outputs', tx.start);
+  tx.outputsStart = c.at;
+  for (let i = 0; i < tx.outputs; i++) passOutput(c);
 }
 
 function skipWitnesses(c: Cursor, inputs: number): void {

@@ -6,7 +6,7 @@
 
 import { readU32LE } from '../../util/bytes.ts';
 import { Cursor } from './cursor.ts';
-import type { BitcoinTx } from './decode.ts';
+import type { BitcoinTx } from './transaction.ts';
 
 const HASH_BYTES = 32;
 const NO_WITNESS: readonly Uint8Array[] = Object.freeze([]);

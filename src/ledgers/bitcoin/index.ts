@@ -5,36 +5,24 @@
  */
 
 import { sha256, sha256Into } from '../../crypto/sha256.ts';
+import { ManyHashes } from '../../crypto/sha256-many.ts';
 import { equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
-import { type Block, type Create, KEY_BYTES, type Ledger, type OutputKeys } from '../ledger.ts';
+import { type Block, type Create, KEY_BYTES, type Ledger, type OutputKeys, type OwnerKeyBatch } from '../ledger.ts';
 import { Cursor } from './cursor.ts';
-import { type BitcoinBlock, decodeBlock, headerHash, joinBlock, prevHashOf, readExtra, readFacts, readOutput } from './decode.ts';
+import { type BitcoinBlock, decodeBlock, headerHash, joinBlock, prevHashOf, readExtra, readFacts } from './decode.ts';
 import { formatId, parseId } from './ids.ts';
 import { bitcoinLeaf } from './leaf.ts';
 import type { BitcoinNetwork } from './networks.ts';
 import { saidHeight, verifyBody } from './proof.ts';
 import { bitcoinSetHash } from './set-hash.ts';
+import { readOutput } from './transaction.ts';
 
 export { MUHASH_BYTES, MuHash } from '../../crypto/muhash.ts';
 export { formatAddress, p2pkhScript, p2shScript, parseAddress } from './address.ts';
 export { coreAsm, esploraAsm } from './asm.ts';
 export { type CoinRecord, coinBytes, SerializedHash2, SerializedHash3, SetTotals } from './commitment.ts';
-export {
-  BitcoinBlock,
-  BitcoinTx,
-  createOf,
-  decodeBlock,
-  decodeTx,
-  HEADER_BYTES,
-  type Header,
-  headerHash,
-  isUnspendable,
-  joinBlock,
-  OUTPUT_FLAG,
-  readExtra,
-  readHeader,
-} from './decode.ts';
+export { BitcoinBlock, decodeBlock, decodeTx, HEADER_BYTES, type Header, headerHash, joinBlock, readExtra, readHeader } from './decode.ts';
 export { type DescribedOutput, type DescribedTx, describeOutput, describeTx, type TxInput, type TxOutput, txOutputs } from './describe.ts';
 export { descriptorChecksum, descriptorOf, isDescriptorText } from './descriptor.ts';
 export { genesisBlock } from './genesis.ts';
@@ -50,13 +38,13 @@ export {
 } from './networks.ts';
 export { merkleRoot, saidHeight } from './proof.ts';
 export { coreType, esploraType, readScript, type Script } from './script.ts';
+export { BitcoinTx, createOf, isUnspendable, OUTPUT_FLAG } from './transaction.ts';
 
 /** A ledger that can be told where a block stands, because its blocks do not say so before BIP34. */
 export interface BitcoinLedger extends Ledger {
   decode(raw: Uint8Array, height?: number): BitcoinBlock;
 }
 
-const ADDRESS_MASK = 1;
 const VALUE_BYTES = 8;
 
 export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
@@ -73,7 +61,7 @@ export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
     decode(raw, height = heightOf(raw, genesisHash)) {
       const block = decodeBlock(raw, height, network.mweb);
       const hash = overwritten.get(height);
-      if (hash !== undefined && equalBytes(hash, block.hash)) block.txs[0].creates = [];
+      if (hash !== undefined && equalBytes(hash, block.hash)) block.txs[0].createsNothing = true;
       return block;
     },
     verify: (block, whole) => verifyBody(block as BitcoinBlock, network, whole),
@@ -85,6 +73,7 @@ export function bitcoinLedger(network: BitcoinNetwork): BitcoinLedger {
     readOutput: storedOutput,
     findKeys,
     ownerKey,
+    ownerKeys,
     txBytes: (block) => (block as BitcoinBlock).txs.map(({ start, end }) => block.raw.subarray(start, end)),
     repeats(point) {
       const found = repeated.get(point.height);
@@ -128,14 +117,31 @@ function storedOutput(raw: Uint8Array, start: number, end: number): Create {
 
 /** There is one kind of owner: the script. */
 function findKeys(raw: Uint8Array, { addressStart, addressEnd }: Create, keys: OutputKeys): void {
-  keys.mask = ADDRESS_MASK;
-  keys.places[0] = 0;
+  keys.onlyOwner();
   sha256Into(raw, addressStart, addressEnd, keys.made, 0, KEY_BYTES);
 }
 
 /** SHA-256 of the script, which stands behind the value. */
 function ownerKey(raw: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void {
+  const c = scriptOf(raw, start, end);
+  sha256Into(raw, c.start, c.stop, to, at, KEY_BYTES);
+}
+
+function ownerKeys(): OwnerKeyBatch {
+  const hashes = new ManyHashes(false, KEY_BYTES);
+  return {
+    ownerKey(raw, start, end, to, at) {
+      const c = scriptOf(raw, start, end);
+      hashes.add(raw, c.start, c.stop, to, at);
+    },
+    finish: () => hashes.finish(),
+    clear: () => hashes.clear(),
+  };
+}
+
+/** The run that the cursor has passed is the script of the output. */
+function scriptOf(raw: Uint8Array, start: number, end: number): Cursor {
   const c = new Cursor(raw, start + VALUE_BYTES, end);
   c.span();
-  sha256Into(raw, c.start, c.stop, to, at, KEY_BYTES);
+  return c;
 }

@@ -9,9 +9,10 @@ import { hashPairs, pairRow } from '../../crypto/sha256-pairs.ts';
 import { copyBytes, equalBytes } from '../../util/bytes.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { Cursor } from './cursor.ts';
-import { type BitcoinBlock, type BitcoinTx, HEADER_BYTES } from './decode.ts';
+import { type BitcoinBlock, HEADER_BYTES } from './decode.ts';
 import { formatId } from './ids.ts';
 import type { BitcoinNetwork } from './networks.ts';
+import type { BitcoinTx } from './transaction.ts';
 
 const HASH_BYTES = 32;
 /** The script of the output that commits to the witnesses begins so, and 32 bytes follow. */

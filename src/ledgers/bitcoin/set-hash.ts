@@ -14,8 +14,8 @@ import { UnspentError } from '../../util/errors.ts';
 import type { SetHash, SetHashUpdate, SetMember } from '../ledger.ts';
 import { outpointIndex } from '../outpoint.ts';
 import { bogosizeOf, COIN_HEAD_BYTES, writeCoinHead } from './commitment.ts';
-import { OUTPUT_FLAG } from './decode.ts';
 import { formatId } from './ids.ts';
+import { OUTPUT_FLAG } from './transaction.ts';
 
 const STATE_BYTES = MUHASH_BYTES + 8;
 

@@ -2,7 +2,7 @@
  * What a new transaction must be, and the record that it becomes. Whether it is
  * mined, and since when it is not, follows from the blocks that it is given.
  */
-import { isUnspendable } from '../../ledgers/bitcoin/decode.ts';
+import { isUnspendable } from '../../ledgers/bitcoin/transaction.ts';
 import { TXID_BYTES } from '../../ledgers/outpoint.ts';
 import type { TxBlock, TxOutput, TxRecord, TxSlot } from '../records.ts';
 import type { NewStoredTx } from '../store.ts';

@@ -4,8 +4,9 @@
  * may spend when they make up transactions.
  */
 import { createHash } from 'node:crypto';
-import { type BitcoinBlock, isUnspendable } from '../../../ledgers/bitcoin/decode.ts';
+import type { BitcoinBlock } from '../../../ledgers/bitcoin/decode.ts';
 import { type DescribedTx, describeTx, type TxInput } from '../../../ledgers/bitcoin/describe.ts';
+import { isUnspendable } from '../../../ledgers/bitcoin/transaction.ts';
 import { assert } from '../../../util/errors.ts';
 import type { Random } from '../../random.ts';
 import type { ScriptBook } from './scripts.ts';

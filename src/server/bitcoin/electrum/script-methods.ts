@@ -1,8 +1,9 @@
 /**
  * What belongs to a script: balance, history, unspent outputs, and news of it.
  */
-import { isUnspendable } from '../../../ledgers/bitcoin/decode.ts';
+
 import { formatId, scriptKey } from '../../../ledgers/bitcoin/index.ts';
+import { isUnspendable } from '../../../ledgers/bitcoin/transaction.ts';
 import type { Mempool } from '../../../query/bitcoin/mempool/mempool.ts';
 import type { IndexedUtxo, Query } from '../../../query/query.ts';
 import { equalBytes, toHex } from '../../../util/bytes.ts';

@@ -7,7 +7,7 @@
  * Core, coins.h (the top bit of the number: an output of the extension block).
  */
 import { ECDH } from 'node:crypto';
-import { isUnspendable } from '../../../ledgers/bitcoin/decode.ts';
+import { isUnspendable } from '../../../ledgers/bitcoin/transaction.ts';
 import { writeU32LE } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
 

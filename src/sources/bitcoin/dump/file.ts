@@ -14,8 +14,8 @@
  */
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { openRegular } from '../../../files/regular.ts';
-import { OUTPUT_FLAG } from '../../../ledgers/bitcoin/decode.ts';
 import type { BitcoinNetwork } from '../../../ledgers/bitcoin/networks.ts';
+import { OUTPUT_FLAG } from '../../../ledgers/bitcoin/transaction.ts';
 import { OUTPOINT_BYTES, TXID_BYTES } from '../../../ledgers/outpoint.ts';
 import { compareBytes, copyBytes, readU32, readU32LE, toHex, writeU32 } from '../../../util/bytes.ts';
 import { isUnspentError, UnspentError } from '../../../util/errors.ts';
