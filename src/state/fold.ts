@@ -10,7 +10,7 @@
  * what is committed (`applyAhead`). The head is the committed one, and watchers
  * are told of commits; all but `applyAhead` wait for what is on its way first.
  */
-import type { Batch, CommitsAhead, Engine } from '../engine/engine.ts';
+import type { Batch, CommitsAhead, Engine, Landed } from '../engine/engine.ts';
 import type { Block, Ledger, Point } from '../ledgers/ledger.ts';
 import { CHAIN, CHAIN_HASH, type ChainRow, chainKey, readChainRow } from '../projections/chain.ts';
 import type { Projection, Step, Undo } from '../projections/projection.ts';
@@ -64,6 +64,15 @@ export interface FoldWatcher {
   pruned?(counts: PruneCounts, seconds: number): void;
   /** A step of filling what was switched on later, over so many outputs. */
   filled?(rows: number, seconds: number): void;
+}
+
+/**
+ * Told when a step has landed, which is handed over before all is known that is to be done then. It knows nothing of the
+ * step: a few are on their way at a time, and blocks and coins that lived until they land would be most of the memory.
+ */
+class Landing {
+  effect: Landed = () => {};
+  readonly told: Landed = (failure) => this.effect(failure);
 }
 
 export class Fold {
@@ -234,8 +243,8 @@ export class Fold {
 
   private commitForward(step: Step<PlannedBlock>, ahead: CommitsAhead | null): AppliedCounts {
     const started = performance.now();
-    let landed: (failure: Error | null) => void = () => {};
-    const batch = ahead === null ? this.engine.batch() : ahead.batch((failure) => landed(failure));
+    const landing = new Landing();
+    const batch = ahead === null ? this.engine.batch() : ahead.batch(landing.told);
     const undos = this.projections.map((projection) => [projection.name, projection.apply(step, this.engine, batch)] as const);
     const own = undos.filter(([, undo]) => undo !== undefined) as (readonly [string, Undo])[];
     let missing = 0;
@@ -258,17 +267,23 @@ export class Fold {
       head: { ...point(block), boundary: block.boundary, era: block.era, ...movedTotals(head ?? NO_TOTALS, step, missing) },
     };
     const applied = { blocks: step.blocks.length, created, spent };
+    landing.effect = this.onLanded(next, applied, started);
+    this.commit(batch, next);
+    this.planner.forget();
+    if (ahead === null) {
+      landing.told(null);
+      this.commits.throwFailure();
+    }
+    return applied;
+  }
+
+  /** What is done when a step has landed. Made here, so that it holds on to nothing else of the step. */
+  private onLanded(next: CommitState, applied: AppliedCounts, started: number): Landed {
     const tell = (): void => {
       const seconds = (performance.now() - started) / 1000;
       for (const watcher of this.watchers) watcher.applied?.(applied, seconds);
     };
-    landed = (failure) => this.commits.landed(next, tell, failure);
-    this.commit(batch, next);
-    if (ahead === null) {
-      landed(null);
-      this.commits.throwFailure();
-    }
-    return applied;
+    return (failure) => this.commits.landed(next, tell, failure);
   }
 
   /** Goes back until `to` is the tip (null: to the origin). Throws POINT_UNKNOWN or HORIZON, having changed nothing. */

@@ -5,9 +5,13 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { openMemory } from '../../src/engine/memory.ts';
+import type { Block } from '../../src/ledgers/ledger.ts';
 import { readHead } from '../../src/state/head.ts';
 import { UnspentError } from '../../src/util/errors.ts';
+import { nextTurn } from '../../src/util/time-slice.ts';
 import { DelayedEngine } from '../support/delayed-engine.ts';
 import { assertIsModel } from '../support/expected.ts';
 import { assertCode, assertSameDump, Devnet, devnetOptions, dump, memoryRig, type Rig, type RigOptions } from '../support/harness.ts';
@@ -64,6 +68,30 @@ describe('commits ahead of what is written', () => {
       told.toSorted((a, b) => a - b),
     );
     assert.ok(engine.counts.found > 0, 'steps have read what was on its way');
+    assertIsModel(rig);
+  });
+
+  it('hold nothing of their blocks meanwhile', async () => {
+    const one = delayedRig(4);
+    const { rig, engine } = one;
+    const decodedAhead = (): WeakRef<Block>[] => {
+      const blocks = rig.devnet.mine(3).map(({ raw, height }) => rig.fold.ledger.decode(raw.slice(), height));
+      rig.fold.applyAhead(blocks);
+      return blocks.map((block) => new WeakRef(block));
+    };
+    let blocks: WeakRef<Block>[];
+    do blocks = decodedAhead();
+    while (engine.onTheirWay === 0);
+    // What a turn has looked at lives until it is over.
+    await nextTurn();
+    setFlagsFromString('--expose-gc');
+    runInNewContext('gc')();
+    assert.ok(engine.onTheirWay > 0);
+    assert.deepEqual(
+      blocks.map((block) => block.deref()?.height),
+      [undefined, undefined, undefined],
+    );
+    rig.fold.settle();
     assertIsModel(rig);
   });
 
