@@ -6,8 +6,9 @@
 import { readU32 } from '../../../util/bytes.ts';
 import { OperationPlace, readOperation, SLAB_BITS } from './operations.ts';
 
-/** 32 bits of a key and so many of a number fit a double exactly. */
-const NUMBER_RANGE = 2 ** 21;
+/** What operations are sorted by is looked at eight bits at a time, from the last to the first. */
+const DIGIT_BITS = 8;
+const DIGITS = 1 << DIGIT_BITS;
 const IN_SLAB = (1 << SLAB_BITS) - 1;
 
 /** Bytes with operations in them, one after the other, up to `used`. */
@@ -22,10 +23,12 @@ export class OperationOrder {
   /** In the order they were added: where each is, and its column. */
   #added = new Int32Array(1024);
   #columns = new Uint8Array(1024);
-  /** By column: where each is, and what it is sorted by. */
+  /** By column: where each is, and what it is sorted by; and the same again, to move them to. */
   #places = new Int32Array(1024);
-  #packed = new Float64Array(1024);
-  #sorted = new Int32Array(1024);
+  #prefixes = new Uint32Array(1024);
+  #otherPlaces = new Int32Array(1024);
+  #otherPrefixes = new Uint32Array(1024);
+  readonly #starts = new Uint32Array(DIGITS);
   readonly #place = new OperationPlace();
 
   /** Where they begin: the number of the slab above `SLAB_BITS` bits of the place in it. Valid until the next call. */
@@ -33,14 +36,14 @@ export class OperationOrder {
     const counts = new Int32Array(columns);
     const count = this.#list(slabs, counts);
     if (this.#places.length < count) {
-      this.#places = new Int32Array(this.#added.length);
-      this.#packed = new Float64Array(this.#added.length);
-      this.#sorted = new Int32Array(this.#added.length);
+      const { length } = this.#added;
+      [this.#places, this.#otherPlaces] = [new Int32Array(length), new Int32Array(length)];
+      [this.#prefixes, this.#otherPrefixes] = [new Uint32Array(length), new Uint32Array(length)];
     }
     const starts = startsOf(counts);
     this.#group(slabs, count, starts.slice());
     for (let column = 0; column < columns; column++) this.#sort(starts[column], starts[column] + counts[column]);
-    return this.#sorted.subarray(0, count);
+    return this.#places.subarray(0, count);
   }
 
   /** All of them as they come. */
@@ -70,7 +73,6 @@ export class OperationOrder {
 
   #group(slabs: readonly FilledSlab[], count: number, next: Int32Array): void {
     const place = this.#place;
-    const first = next.slice();
     for (let i = 0; i < count; i++) {
       const added = this.#added[i];
       const { bytes, words } = slabs[added >>> SLAB_BITS];
@@ -78,18 +80,38 @@ export class OperationOrder {
       const column = this.#columns[i];
       const to = next[column]++;
       this.#places[to] = added;
-      this.#packed[to] = prefixOf(bytes, place.keyAt, place.keyEnd) * NUMBER_RANGE + (to - first[column]);
+      this.#prefixes[to] = prefixOf(bytes, place.keyAt, place.keyEnd);
     }
   }
 
-  /** Those of one column. More than can be numbered are left as they came: they are right in any order. */
+  /** Those of one column. Each pass keeps the order of the one before it among equals. */
   #sort(from: number, to: number): void {
-    if (to - from > NUMBER_RANGE) {
-      this.#sorted.set(this.#places.subarray(from, to), from);
-      return;
+    if (to - from < 2) return;
+    let [places, prefixes, otherPlaces, otherPrefixes] = [this.#places, this.#prefixes, this.#otherPlaces, this.#otherPrefixes];
+    for (let shift = 0; shift < 32; shift += DIGIT_BITS) {
+      if (!this.#countDigits(prefixes, from, to, shift)) continue;
+      const starts = this.#starts;
+      for (let i = from; i < to; i++) {
+        const at = starts[(prefixes[i] >>> shift) & (DIGITS - 1)]++;
+        otherPlaces[at] = places[i];
+        otherPrefixes[at] = prefixes[i];
+      }
+      [places, otherPlaces, prefixes, otherPrefixes] = [otherPlaces, places, otherPrefixes, prefixes];
     }
-    const packed = this.#packed.subarray(from, to).sort();
-    for (let i = 0; i < packed.length; i++) this.#sorted[from + i] = this.#places[from + (packed[i] % NUMBER_RANGE)];
+    if (places !== this.#places) this.#places.set(places.subarray(from, to), from);
+  }
+
+  /** Where those with each digit begin; false: all have the same. */
+  #countDigits(prefixes: Uint32Array, from: number, to: number, shift: number): boolean {
+    const starts = this.#starts.fill(0);
+    for (let i = from; i < to; i++) starts[(prefixes[i] >>> shift) & (DIGITS - 1)]++;
+    if (starts[(prefixes[from] >>> shift) & (DIGITS - 1)] === to - from) return false;
+    for (let digit = 0, at = from; digit < DIGITS; digit++) {
+      const count = starts[digit];
+      starts[digit] = at;
+      at += count;
+    }
+    return true;
   }
 }
 
