@@ -8,8 +8,9 @@ import type { Block, Ledger, Point } from '../ledgers/ledger.ts';
 import type { Fold } from '../state/fold.ts';
 import { equalBytes } from '../util/bytes.ts';
 import { UnspentError } from '../util/errors.ts';
-import { GROUP_BYTES_MAX } from '../util/limits.ts';
+import { GROUP_BYTES_MIN } from '../util/limits.ts';
 import { nextTurn } from '../util/time-slice.ts';
+import { groupBytes } from './group-size.ts';
 import type { ChainEvent, Run, Source, SourceTip } from './source.ts';
 
 /** Where following stops: where the source ends, or before the first block above a slot or a height. */
@@ -141,8 +142,16 @@ class FoldFeeder {
     if (this.isFinal && this.group.length === 0 && this.isOurs(block)) return true;
     this.group.push(block);
     this.groupBytes += raw.length;
-    if (this.group.length >= this.options.groupBlocks || this.groupBytes >= GROUP_BYTES_MAX) this.flush(this.options.groupBlocks > 1);
+    if (this.group.length >= this.options.groupBlocks || this.isLarge(block)) this.flush(this.options.groupBlocks > 1);
     return true;
+  }
+
+  /** Whether the group, whose last block this is, is as large as groups are here. */
+  private isLarge({ height }: Block): boolean {
+    if (this.groupBytes < GROUP_BYTES_MIN) return false;
+    const blocksLeft = Math.max(0, (this.tip?.height ?? Number.POSITIVE_INFINITY) - height);
+    const left = (blocksLeft * this.groupBytes) / this.group.length;
+    return this.groupBytes >= groupBytes(this.counts.bytes, left);
   }
 
   private decode(raw: Uint8Array, intact: boolean, height: number | undefined): Block {

@@ -44,8 +44,11 @@ export const CBOR_RECURSION_MAX = 512;
 /** Bytes of one big number. Ledgers allow 8 for a quantity; turning bytes into a number is quadratic, so bounded. */
 export const CBOR_BIG_BYTES_MAX = 1024;
 
-/** Bytes read from a chunk file at a time: large enough to stream, small enough to keep memory flat. */
-export const CHUNK_READ_BYTES = 8 * 1024 * 1024;
+/**
+ * Bytes read from a chunk file at a time: large enough to stream, small enough to keep memory flat and to have the first
+ * blocks soon. Where a block is longer, more are read.
+ */
+export const CHUNK_READ_BYTES = 2 * 1024 * 1024;
 
 /** Bytes of one inflated chunk: 21,600 slots cannot hold more than about 100 MB of blocks. */
 export const CHUNK_BYTES_MAX = 512 * 1024 * 1024;
@@ -55,6 +58,9 @@ export const GROUP_BLOCKS_MAX = 1000;
 
 /** Bytes of raw blocks in one commit: bounds memory when blocks are large. */
 export const GROUP_BYTES_MAX = 4 * 1024 * 1024;
+
+/** The same of the first groups and the last: the thread that writes has work soon, and little is left for it in the end. */
+export const GROUP_BYTES_MIN = 1024 * 1024;
 
 /** Batches that the writing thread may have before it at a time: one it writes, one that waits, so that neither thread waits for long. */
 export const WRITER_AHEAD_MAX = 2;

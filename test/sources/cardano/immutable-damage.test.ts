@@ -108,6 +108,19 @@ describe('immutable source: damage', () => {
     assert.equal(damaged.raws.length, 100);
   });
 
+  test('blocks that are longer than what is read at a time', async () => {
+    const folder = newFolder();
+    const long = (bytes: number): Buffer => Buffer.concat([Buffer.from('82009f', 'hex'), Buffer.alloc(bytes), Buffer.from('ff', 'hex')]);
+    const blocks = [long(10), long(9_000_000), long(2_500_000), long(20)];
+    writeFileSync(join(folder, '00000.chunk'), Buffer.concat(blocks));
+    const { raws, error } = await collect(folder);
+    assert.equal(error, undefined);
+    assert.deepEqual(
+      raws.map((raw) => raw.length),
+      blocks.map((block) => block.length),
+    );
+  });
+
   test('a block that never ends is damage, once it is longer than a block can be', async () => {
     const folder = newFolder();
     writeFileSync(join(folder, '00000.chunk'), Buffer.concat([Buffer.from('82009f', 'hex'), Buffer.alloc(17_000_000)]));

@@ -28,8 +28,8 @@ export interface Batch {
 /** Blocks in one batch: Byron blocks are so small that a slab holds thirteen thousand. */
 const BATCH_BLOCKS_MAX = 2000;
 
-/** A slab that begins with a block must be able to hold it. */
-const SLAB_BYTES = Math.max(CHUNK_READ_BYTES, BLOCK_BYTES_MAX);
+/** How much more is read where the slab does not hold the block it begins with. */
+const SLAB_GROWTH = 4;
 
 /** In place of a block's end: the slab ends first. */
 const SHORT = -1;
@@ -40,9 +40,11 @@ const SHORT = -1;
  */
 export async function* walkChunk(chunk: Chunk, start: number): AsyncGenerator<Batch, void, undefined> {
   const walk = new Walk(chunk, start);
+  let bytes = CHUNK_READ_BYTES;
   while (walk.next < walk.size) {
-    const wanted = Math.min(SLAB_BYTES, walk.size - walk.next);
-    const slab = await chunk.read(walk.next, wanted);
+    const from = walk.next;
+    const wanted = Math.min(bytes, walk.size - from);
+    const slab = await chunk.read(from, wanted);
     // The file has shrunk since it was opened.
     if (slab.length < wanted) walk.size = walk.next + slab.length;
     walk.enter(slab);
@@ -55,6 +57,7 @@ export async function* walkChunk(chunk: Chunk, start: number): AsyncGenerator<Ba
       if (blocks.length > 0) yield { blocks, next: walk.next, rest: 'more' };
       if (walk.damage !== null) throw walk.damage;
     }
+    bytes = walk.next > from ? CHUNK_READ_BYTES : Math.min(BLOCK_BYTES_MAX, SLAB_GROWTH * bytes);
   }
   yield { blocks: [], next: walk.next, rest: 'end' };
 }
@@ -102,7 +105,8 @@ class Walk {
         const end = this.blockEnd(slab, at);
         if (end === SHORT) {
           this.slabDone = true;
-          if (at === 0 && !this.atEnd) this.fail(`the block is longer than ${BLOCK_BYTES_MAX} bytes`, this.slabStart);
+          if (at === 0 && slab.length >= BLOCK_BYTES_MAX && !this.atEnd)
+            this.fail(`the block is longer than ${BLOCK_BYTES_MAX} bytes`, this.slabStart);
           break;
         }
         blocks.push({ kind: 'forward', raw: slab.subarray(at, end), intact: this.intact });
