@@ -146,10 +146,8 @@ export class ForwardPlanner {
   /** Lets go of the last plan: its coins may be collected. */
   forget(): void {
     this.table.reset();
-    this.wanted = [];
-    this.wantedKeys = [];
-    this.wantedBy = [];
-    this.minted = [];
+    if (this.wanted.length > 0) [this.wanted, this.wantedKeys, this.wantedBy] = [[], [], []];
+    if (this.minted.length > 0) this.minted = [];
   }
 
   private reset(): void {

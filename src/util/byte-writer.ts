@@ -2,6 +2,7 @@
  * A growing buffer for small records: bytes and LEB128 varints, and the reader
  * that takes them apart again with every read checked.
  */
+import { copyBytes } from './bytes.ts';
 import { UnspentError } from './errors.ts';
 import { Scratch } from './scratch.ts';
 
@@ -32,8 +33,8 @@ export class ByteWriter {
     const length = end - start;
     this.room(length);
     const to = this.scratch.bytes;
-    if (length <= 64) for (let i = 0; i < length; i++) to[this.at + i] = bytes[start + i];
-    else to.set(bytes.subarray(start, end), this.at);
+    if (length <= 64) copyBytes(bytes, start, to, this.at, length);
+    else to.set(length === bytes.length ? bytes : bytes.subarray(start, end), this.at);
     this.at += length;
   }
 

@@ -39,7 +39,7 @@ const IMPORTS: readonly (readonly [file: string, target: RegExp, why: string])[]
   ['proofs.ts', /^proofs\/cardano\//, 'the door of the package to verifiers'],
   ['sources.ts', /^(chains|library)\//, 'the door of the package to chains for tests'],
   ['wallet/rules/ownership.ts', /^ledgers\/bitcoin\/script\.ts$/, 'only scripts of one family have the keys of owners in them'],
-  ['txstore/rules/new-record.ts', /^ledgers\/bitcoin\/decode\.ts$/, 'the only family whose scripts can be provably unspendable'],
+  ['txstore/rules/new-record.ts', /^ledgers\/bitcoin\/transaction\.ts$/, 'the only family whose scripts can be provably unspendable'],
   [
     'txstore/chain/chain-txs.ts',
     /^ledgers\/bitcoin\/index\.ts$/,
