@@ -33,6 +33,7 @@ export type {
   OutputKeys,
   OutputLeaf,
   OutputTraits,
+  OwnerKeyBatch,
   Point,
   PreviousBlock,
   RedeemerPurpose,
