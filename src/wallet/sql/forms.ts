@@ -10,6 +10,7 @@ import type { SqlTransaction } from './database.ts';
 import type { EventLog } from './event-log.ts';
 import type { TxGraph } from './graph.ts';
 import { deleteRows, invalidate } from './removal.ts';
+import { checkedStatus } from './row-checks.ts';
 
 /**
  * The transactions as they come in now: with the label and the time of the row that each replaces. The same list: no row
@@ -25,12 +26,13 @@ export async function replaceForms(
   for (const news of txs) {
     const row = nodes.get(toHex(news.tx.id));
     if (row === undefined || row.rowId === null || !isReplacedForm(row, news)) continue;
-    const { received_time } = await tx.db
+    // As it is now: it may have fallen with one that was replaced just before.
+    const { received_time, tx_status } = await tx.db
       .selectFrom('transactions')
-      .select('received_time')
+      .select(['received_time', 'tx_status'])
       .where('id', '=', row.rowId)
       .executeTakeFirstOrThrow();
-    if (isLive(row.status)) await invalidate(tx, events, walletId, row.txId);
+    if (isLive(checkedStatus({ table: 'transactions', id: row.rowId }, tx_status))) await invalidate(tx, events, walletId, row.txId);
     await deleteRows(tx, walletId, [row.rowId]);
     events.add(walletId, { kind: 'tx.deleted', txId: row.txId });
     replaced.set(news, { ...news, received: received_time, label: news.label ?? row.label });

@@ -112,6 +112,26 @@ export const cardanoScenarios: readonly Scenario[] = [
     },
   ],
   [
+    'a block may have two transactions in another form, of which one was built on the other',
+    async (world) => {
+      const { valid, failed } = await withScriptTx(world);
+      await world.create('C', { block: blockAt(1), pays: [{ own: 4, amount: 20n }] });
+      const built: WalletTx = { ...valid, id: idOf('G'), inputs: [{ txId: idOf('F'), index: 0 }] };
+      const told = (tx: WalletTx, index: number) =>
+        ({ walletId: world.wallet, tx, received: NOW, status: 'published', credits: new Map([[index, null]]) }) as const;
+      for (const tx of [valid, built]) await world.store.createTx(told(tx, 0));
+      const block = blockAt(2);
+      const otherForm = { ...failed, id: built.id, inputs: [{ txId: idOf('C'), index: 0 }] };
+      await world.store.applyTxBatch(
+        world.wallet,
+        [failed, otherForm].map((tx) => ({ ...told(tx, 1), block })),
+        block,
+      );
+      assert.deepEqual((await world.states()).slice(3), ['F published 2', 'G published 2']);
+      assert.deepEqual(await world.edges(), ['A:0 unspent', 'B:0 by F', 'C:0 by G', 'F:1 unspent', 'G:1 unspent']);
+    },
+  ],
+  [
     'a dead row that its block tells with its inputs in another order spends what it did, by its own inputs',
     async (world) => {
       const block = await world.sync(1);
