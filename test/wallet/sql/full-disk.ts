@@ -16,12 +16,16 @@ import { World } from '../support/world.ts';
 const RAW_BYTES = 100_000;
 const SMALL = '16m';
 const LARGE = '256m';
+/** Servers of the tests that root starts run as nobody, and own the directories of their tablespaces. */
+const NOBODY = 65_534;
 
 class SmallDisk implements Disposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'unspent-full-'));
 
   constructor() {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SMALL},mode=0777`, 'none', this.directory], { stdio: 'pipe' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SMALL},mode=0700,uid=${NOBODY},gid=${NOBODY}`, 'none', this.directory], {
+      stdio: 'pipe',
+    });
   }
 
   grow(): void {
