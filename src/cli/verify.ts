@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import type { Dialect } from '../query/dialect.ts';
 import { renderPoint } from '../query/render.ts';
 import type { Head } from '../state/head.ts';
+import { comparePages } from '../store/verify/files.ts';
 import type { Verification } from '../store/verify/verify.ts';
 import { UnspentError } from '../util/errors.ts';
 import { compareWithNode, type NodeComparison } from './bitcoin/verify-node.ts';
@@ -24,11 +25,13 @@ export function registerVerify(program: Command): void {
         askStore(async (store) => {
           const line = progress();
           const started = performance.now();
+          const areFilesCompared = await comparePages(store.engine, (left) => line.update(() => `verify: ${count(left)} pages to compare`));
           const found = store.verify((what, rows) => line.update(() => `verify: ${count(rows)} ${what}`));
           line.done();
           const seconds = (performance.now() - started) / 1000;
           const { head } = store.fold;
-          const report = { point: renderPoint(head, store.network.dialect), ...found, value: found.value.toString(), seconds };
+          const files = areFilesCompared ? { filesCompared: true } : {};
+          const report = { point: renderPoint(head, store.network.dialect), ...found, ...files, value: found.value.toString(), seconds };
           if (found.faultCount > 0) {
             if (!output.json) listFaults(output, found);
             const [first] = found.faults;
@@ -40,11 +43,18 @@ export function registerVerify(program: Command): void {
           }
           const node = options.node === undefined ? null : await compareWithNode(store, options.node);
           if (output.json) output.document(node === null ? report : { ...report, node });
-          else output.pairs([...checked(found, seconds, head, store.network.dialect), ...(node === null ? [] : comparedRows(node))]);
+          else
+            output.pairs([
+              ...(areFilesCompared ? [FILES_COMPARED] : []),
+              ...checked(found, seconds, head, store.network.dialect),
+              ...(node === null ? [] : comparedRows(node)),
+            ]);
         }),
       ),
     );
 }
+
+const FILES_COMPARED: [string, string] = ['files', 'every page of the database as its checksum says'];
 
 function checked(found: Verification, seconds: number, head: Head | null, dialect: Dialect): [string, string][] {
   return [

@@ -117,6 +117,11 @@ export interface Engine extends Reader {
   clear(column: string): void;
   /** Of the whole store, or of one column. */
   stats(column?: string): EngineStats;
+  /**
+   * Pages of its files that it has still to compare with their checksums, which goes on beside its work, in whichever
+   * thread; null: they cannot be read. Absent: it compares none in this way.
+   */
+  readonly pagesUnchecked?: number | null;
   /** Ends every snapshot and scan. Every later call throws CLOSED, but for closing again. */
   close(): Promise<void>;
 }

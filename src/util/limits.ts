@@ -125,6 +125,9 @@ export const SQLITE_CHECK_BYTES = 2 * 1024 * 1024 * 1024;
 /** Pages of a larger SQLite store that are compared at a time beside its work: 1 MB, in half a millisecond of processor time. */
 export const SQLITE_CHECK_PAGES = 256;
 
+/** Milliseconds between two looks at how far that comparison is, for those who wait for it: verify of a large store takes minutes. */
+export const SQLITE_CHECK_LOOK_MS = 100;
+
 /** Unspent outputs whose balances are summed in memory at a time when a store is checked: some hundred bytes each. */
 export const VERIFY_BALANCE_OUTPUTS = 2_000_000;
 
@@ -716,6 +719,9 @@ export const SECRET_BYTES_MAX = 65_536;
 
 /** Bytes of a passphrase: more than anybody types, less than a file that was named by mistake. */
 export const PASSPHRASE_BYTES_MAX = 4096;
+
+/** Bytes of a file with the token of a server: ours have 64, and a header line has no more than that. */
+export const SERVER_TOKEN_BYTES_MAX = 4096;
 
 /** Milliseconds between looks for wallets that other processes have made: soon enough for a person who waits, and cheap. */
 export const WALLET_POLL_MS = 1000;

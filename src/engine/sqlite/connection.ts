@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { SCAN_BYTES } from '../../util/limits.ts';
 import type { Row } from '../engine.ts';
-import { SQLITE_FILE } from './files.ts';
+import { PAGES_KNOWN, SQLITE_FILE } from './files.ts';
 import { pageDamage } from './page-sums.ts';
 import { checkedValue, type SqliteColumn } from './row.ts';
 
@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   readonly mmapBytes: number;
   /** How long to wait for a lock that another connection holds. */
   readonly busyMs: number;
-  readonly damage: Int32Array;
+  readonly pages: Int32Array;
 }
 
 /** Frames of the log: how many there are, and how many of them are in the tables. */
@@ -44,15 +44,15 @@ export class SqliteConnection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #busyMs: number;
-  /** The page that was found damaged since the store was opened, shared by all its connections; 0: none was. */
-  readonly #damage: Int32Array;
+  /** Shared by all connections to the store (PAGES_KNOWN). */
+  readonly #pages: Int32Array;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
 
-  constructor(directory: string, { readOnly, cacheBytes, mmapBytes, busyMs, damage }: ConnectionOptions) {
+  constructor(directory: string, { readOnly, cacheBytes, mmapBytes, busyMs, pages }: ConnectionOptions) {
     this.directory = directory;
     this.#busyMs = busyMs;
-    this.#damage = damage;
+    this.#pages = pages;
     this.#database = new DatabaseSync(join(directory, SQLITE_FILE), { readOnly, timeout: busyMs });
     try {
       this.exec(`PRAGMA cache_size = -${Math.ceil(cacheBytes / 1024)}; PRAGMA mmap_size = ${mmapBytes}`);
@@ -99,7 +99,7 @@ export class SqliteConnection {
 
   /** Throws STORE_DAMAGED: what is not found may be on the page that is damaged. */
   assertSound(): void {
-    const page = Atomics.load(this.#damage, 0);
+    const page = Atomics.load(this.#pages, PAGES_KNOWN.damaged);
     if (page !== 0) throw pageDamage(this.directory, page);
   }
 

@@ -167,13 +167,13 @@ function checkFiles(directory: string, unclosed: UncleanShutdown | null): Known 
 }
 
 /** Throws STORE_DAMAGED. The pages of a large store are looked at up to `checkBytes`; returns the others. */
-function checkPages({ directory, damage }: SqlitePlace, checkBytes: number): UncheckedPages | null {
+function checkPages({ directory, pages }: SqlitePlace, checkBytes: number): UncheckedPages | null {
   const path = join(directory, SQLITE_LOG_FILE);
   const logged = fileBytes(directory, SQLITE_LOG_FILE) > 0 ? recoverablePages(path) : undefined;
   const [last, checked] = [pagesIn(directory), Math.floor(checkBytes / PAGE_BYTES)];
   const page = withTables(directory, (file) => damagedPage(directory, file, { from: 1, to: Math.min(last, checked) }, logged));
   if (page !== null) throw pageDamage(directory, page);
-  return checked < last ? new UncheckedPages(directory, damage, { from: checked + 1, to: last }) : null;
+  return checked < last ? new UncheckedPages(directory, pages, { from: checked + 1, to: last }) : null;
 }
 
 /** Changes nothing in the files, as opening them to write would. 0: the store is only half created. */

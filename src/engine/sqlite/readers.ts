@@ -22,20 +22,20 @@ export interface SqlitePlace {
   readonly mmapBytes: number;
   /** Bytes of the log at which a checkpoint is made. */
   readonly logBytes: number;
-  /** In memory that all threads share: the page that was found damaged after the store was opened; 0: none was. */
-  readonly damage: Int32Array;
+  /** In memory that all threads share: what is known of its pages (PAGES_KNOWN). */
+  readonly pages: Int32Array;
 }
 
 /** Of the writer's cache, what each reader has of its own. */
 const READER_CACHE_SHARE = 1 / 16;
 
-export function openReader({ directory, cacheBytes, mmapBytes, damage }: SqlitePlace): SqliteConnection {
+export function openReader({ directory, cacheBytes, mmapBytes, pages }: SqlitePlace): SqliteConnection {
   return new SqliteConnection(directory, {
     readOnly: true,
     cacheBytes: cacheBytes * READER_CACHE_SHARE,
     mmapBytes,
     busyMs: SQLITE_BUSY_MS,
-    damage,
+    pages,
   });
 }
 

@@ -12,7 +12,7 @@ import type { UncleanShutdown } from '../seal.ts';
 import { SqliteBatch, type Transact } from './batch.ts';
 import type { SqliteConnection } from './connection.ts';
 import { sqliteError } from './errors.ts';
-import { fileBytes, SQLITE_FILE } from './files.ts';
+import { fileBytes, PAGES_KNOWN, PAGES_UNREADABLE, SQLITE_FILE } from './files.ts';
 import { closeSqliteFile, moveLog, type OpenedSqlite, openSqliteFile, restartLog } from './open.ts';
 import { isLogLong, logBytesOf, openReader, type SqlitePlace, SqliteReaders } from './readers.ts';
 import { type SqliteColumn, sqliteColumn } from './row.ts';
@@ -47,15 +47,15 @@ export interface SqliteEngine extends Engine {
   /** For `attachSqlite` in a worker of this process, as long as this engine is open. */
   readonly handle: SqliteHandle;
   readonly unclosed: UncleanShutdown | null;
-  /** Of a large store: pages that are still to be compared with their checksums. */
-  readonly pagesUnchecked: number;
+  /** Of a large store, in each of its threads. */
+  readonly pagesUnchecked: number | null;
 }
 
 /** Opens or creates the store in the directory, as `openRocks` does. */
 export function openSqlite(directory: string, columns: readonly ColumnSpec[], options: SqliteOptions): SqliteEngine {
   const { memtableBytes: logBytes = LOG_BYTES, cacheBytes = CACHE_BYTES, mmapBytes = 0, retired = [], existing = [] } = options;
-  const damage = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const place = { directory, logBytes, cacheBytes, mmapBytes, damage };
+  const pages = new Int32Array(new SharedArrayBuffer(PAGES_KNOWN.count * Int32Array.BYTES_PER_ELEMENT));
+  const place = { directory, logBytes, cacheBytes, mmapBytes, pages };
   const opened = openSqliteFile(place, { columns, retired, existing }, options.createIfMissing, options.checkBytes ?? SQLITE_CHECK_BYTES);
   void opened.unchecked?.check();
   return new Sqlite(place, columns, opened.connection, opened);
@@ -141,8 +141,9 @@ class Sqlite implements SqliteEngine {
     return this.#run(() => (name === undefined ? this.#stats() : sqliteColumnStats(this.#connection, this.#column(name).spec.name)));
   }
 
-  get pagesUnchecked(): number {
-    return this.#owned?.unchecked?.left ?? 0;
+  get pagesUnchecked(): number | null {
+    const left = Atomics.load(this.handle.pages, PAGES_KNOWN.left);
+    return left === PAGES_UNREADABLE ? null : left;
   }
 
   async close(): Promise<void> {
@@ -221,7 +222,7 @@ class Sqlite implements SqliteEngine {
         'sqlite.free-pages': `${free}`,
         'sqlite.log-bytes': `${log}`,
         'sqlite.readers': `${this.#readers.pinned}`,
-        'sqlite.unchecked-pages': `${this.pagesUnchecked}`,
+        'sqlite.unchecked-pages': this.pagesUnchecked === null ? 'unreadable' : `${this.pagesUnchecked}`,
       },
     };
   }

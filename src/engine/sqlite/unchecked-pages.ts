@@ -7,7 +7,7 @@ import { closeSync, openSync, read } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SQLITE_CHECK_PAGES } from '../../util/limits.ts';
-import { PAGE_BYTES, SQLITE_FILE, SQLITE_LOG_FILE } from './files.ts';
+import { PAGE_BYTES, PAGES_KNOWN, PAGES_UNREADABLE, SQLITE_FILE, SQLITE_LOG_FILE } from './files.ts';
 import { recoverablePages } from './log-pages.ts';
 import { damagedPage, type PageRange } from './page-sums.ts';
 
@@ -15,25 +15,19 @@ const readFrom = promisify(read);
 
 export class UncheckedPages {
   readonly #directory: string;
-  readonly #damage: Int32Array;
+  readonly #pages: Int32Array;
   readonly #range: PageRange;
   /** Open as long as there are connections: closing it would end SQLite's locks on the file. */
   readonly #tables: number;
   #checking: Promise<void> = Promise.resolve();
   #isStopped = false;
-  #left: number;
 
-  constructor(directory: string, damage: Int32Array, range: PageRange) {
+  constructor(directory: string, pages: Int32Array, range: PageRange) {
     this.#directory = directory;
-    this.#damage = damage;
+    this.#pages = pages;
     this.#range = range;
-    this.#left = range.to - range.from + 1;
     this.#tables = openSync(join(directory, SQLITE_FILE), 'r');
-  }
-
-  /** Pages to be looked at; none where one was found damaged. */
-  get left(): number {
-    return this.#left;
+    this.#know('left', range.to - range.from + 1);
   }
 
   /** Settles when all pages were looked at, one is damaged, or it was stopped. */
@@ -60,14 +54,19 @@ export class UncheckedPages {
         await readFrom(this.#tables, buffer, 0, buffer.length, (from - 1) * PAGE_BYTES);
         if (this.#isStopped) return;
         const page = this.#damagedPage({ from, to: Math.min(to, from + SQLITE_CHECK_PAGES - 1) });
-        this.#left = page === null ? Math.max(0, to - from - SQLITE_CHECK_PAGES + 1) : 0;
-        if (page === null) continue;
-        Atomics.store(this.#damage, 0, page);
+        if (page !== null) this.#know('damaged', page);
+        this.#know('left', page === null ? Math.max(0, to - from - SQLITE_CHECK_PAGES + 1) : 0);
+        if (page !== null) return;
       } catch {
-        // A disk that cannot be read says so to whoever reads next.
+        // Whoever reads next is told by the disk, and whoever waits for this by what is left.
+        this.#know('left', PAGES_UNREADABLE);
+        return;
       }
-      return;
     }
+  }
+
+  #know(what: 'damaged' | 'left', value: number): void {
+    Atomics.store(this.#pages, PAGES_KNOWN[what], value);
   }
 
   /** Where sums could not be recorded, the pages they are of are still in the log. */
