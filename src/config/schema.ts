@@ -130,7 +130,7 @@ export const SETTINGS = {
     type: 'string',
     default: '',
     secret: 'all',
-    doc: 'If set, every request but health and readiness needs `Authorization: Bearer TOKEN`.',
+    doc: 'If set, every request but health and readiness needs `Authorization: Bearer TOKEN`. Better in the variable or a settings file: other users of a machine can read its command lines.',
   },
   'server.allowPublic': {
     type: 'boolean',

@@ -182,7 +182,7 @@ export class PageShell {
   /** Variables that a block sets are there for the next one. Returns what it wrote. */
   async run(text: string): Promise<string> {
     const kept = join(this.directory, VARIABLES);
-    const script = `set -e\n${this.variables}\n${await this.withPorts(text)}\ndeclare -p | grep -E '^declare -- [A-Z]+=' > ${kept} || true\n`;
+    const script = `set -e\n${this.variables}\n${await this.withPorts(text)}\ndeclare -p | grep -E '^declare (-- [A-Z]+|-x UNSPENT_[A-Z_]+)=' > ${kept} || true\n`;
     return await this.child('bash', ['-c', script], text);
   }
 

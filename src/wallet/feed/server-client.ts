@@ -7,6 +7,7 @@ import { concatBytes } from '../../util/bytes.ts';
 import { ERROR_CODES, type ErrorCode, isUnspentError, UnspentError } from '../../util/errors.ts';
 import { EVENT_SILENCE_MS, HTTP_BODY_BYTES_MAX, RECONNECT_MS_MAX, RECONNECT_MS_MIN } from '../../util/limits.ts';
 import { pause } from '../../util/pause.ts';
+import { beginningOf } from '../../util/response-text.ts';
 import { readServerSentEvents, type ServerSentEvent } from './server-sent-events.ts';
 
 export interface ServerAddress {
@@ -120,21 +121,11 @@ export class ServerClient {
 /** As the server's problem document types it; plain text is that of the Esplora API. */
 async function failureOf(response: Response): Promise<UnspentError> {
   const { status } = response;
-  const text = await beginningOf(response);
+  const text = await beginningOf(response, HTTP_BODY_BYTES_MAX);
   const { code, detail } = problemIn(text);
   if (code !== null) return new UnspentError(code, detail, { status });
   const said = `the server answers ${status}: ${text.slice(0, 200)}`;
   return new UnspentError(status === 404 ? 'NOT_FOUND' : status >= 500 ? 'SOURCE_UNREACHABLE' : 'PROTOCOL', said, { status });
-}
-
-async function beginningOf(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > HTTP_BODY_BYTES_MAX) break;
-  }
-  return text;
 }
 
 function problemIn(text: string): { readonly code: ErrorCode | null; readonly detail: string } {

@@ -24,7 +24,7 @@ import { withBitcoinWallet } from './open-bitcoin-wallets.ts';
 import { passphraseOptions, readPassphrase } from './passphrase.ts';
 import { feeFlags, type PayFlags, paymentRequest, satoshi } from './payment-operands.ts';
 import { selectionText } from './selection-text.ts';
-import { submitTo } from './submit.ts';
+import { submitTo, tokenFor } from './submit.ts';
 
 interface SendFlags extends PayFlags {
   readonly psbt?: string;
@@ -34,6 +34,7 @@ interface SendFlags extends PayFlags {
   readonly replace?: boolean;
   readonly server?: string;
   readonly serverToken?: string;
+  readonly serverTokenFile?: string;
   readonly sign?: boolean;
 }
 
@@ -56,7 +57,11 @@ export function registerPay(wallet: Command): void {
     .argument('<name>', 'of the wallet')
     .argument('<file>', 'with the PSBT, or the transaction in hex; - is standard input')
     .option('--server <url>', 'an unspent or Esplora server that hands it on, such as http://127.0.0.1:8437; without it, send it yourself')
-    .option('--server-token <token>', 'its server.token, where it has one')
+    .option(
+      '--server-token-file <file>',
+      'file with its server.token, where it has one (default, on this machine: UNSPENT_SERVER_TOKEN or the settings)',
+    )
+    .option('--server-token <token>', 'the token itself; other users of the machine can read it')
     .option('--replace', 'it may take the place of transactions that spend the same')
     .option('--label <text>', 'of the transaction')
     .action(action(broadcast));
@@ -139,10 +144,12 @@ function showPayment({ output, options }: Context, wallets: WalletContext, payme
 
 function broadcast(context: Context, name: string, operand: string): Promise<void> {
   const { output } = context;
-  const { server, serverToken, replace, label }: SendFlags = context.options;
+  const flags: SendFlags = context.options;
+  const { server, replace, label } = flags;
   return withBitcoinWallet(context, 'broadcasts', name, async (wallets, wallet) => {
     const raw = signedTx(wallets, await readOperand(operand, PSBT_BYTES_MAX));
-    const submit = server === undefined ? undefined : submitTo(server, serverToken);
+    const { token: ownToken } = context.settings.config.server;
+    const submit = server === undefined ? undefined : submitTo(server, await tokenFor(server, { ...flags, ownToken }));
     const detail = await broadcastTx(wallets, wallet, { raw, label, replace, submit });
     if (output.json) return output.document({ hex: toHex(raw), ...txJson(wallets.notation, wallet, detail, []) });
     output.line(`transaction ${formatId(detail.tx.id)} is ${detail.status}`);

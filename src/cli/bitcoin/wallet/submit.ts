@@ -1,7 +1,12 @@
 /** Hands a transaction to a server that speaks Esplora, as ours does, which hands it to a node. */
+import { isLoopback } from '../../../server/http/safety.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import { SUBMIT_MS_MAX } from '../../../util/limits.ts';
+import { SERVER_TOKEN_BYTES_MAX, SUBMIT_MS_MAX } from '../../../util/limits.ts';
+import { beginningOf } from '../../../util/response-text.ts';
+import { readOperand } from '../../read-operand.ts';
+
+const HOW_TOKEN = '--server-token-file FILE, or on this machine UNSPENT_SERVER_TOKEN';
 
 /** What a server says at most that we repeat. */
 const WORDS_MAX = 300;
@@ -9,6 +14,20 @@ const WORDS_MAX = 300;
 /** How Esplora says that the node does not take it. */
 const REFUSED = 400;
 const UNAUTHORIZED = 401;
+
+/** Where the token for a server may come from: flags, and the setting `server.token`. */
+export interface TokenSources {
+  readonly serverToken?: string;
+  readonly serverTokenFile?: string;
+  readonly ownToken: string;
+}
+
+/** Our own server's token is for servers of this machine: others are told what was meant for them, and nothing else. Throws IO, LIMIT. */
+export async function tokenFor(server: string, { serverToken, serverTokenFile, ownToken }: TokenSources): Promise<string | undefined> {
+  if (serverToken !== undefined) return serverToken;
+  if (serverTokenFile !== undefined) return new TextDecoder().decode(await readOperand(serverTokenFile, SERVER_TOKEN_BYTES_MAX)).trim();
+  return ownToken !== '' && URL.canParse(server) && isLoopback(new URL(server).hostname) ? ownToken : undefined;
+}
 
 /**
  * `token`: the server's `server.token`. Throws TX_REFUSED with the words of the node, and for whatever else goes wrong
@@ -23,7 +42,7 @@ export function submitTo(server: string, token?: string): (raw: Uint8Array) => P
     const { status, text } = await post(url, toHex(raw), token);
     const words = text.slice(0, WORDS_MAX);
     if (status === REFUSED) throw new UnspentError('TX_REFUSED', `${url.host} did not take the transaction: ${words}`);
-    if (status === UNAUTHORIZED) throw new UnspentError('UNAUTHORIZED', `${url.host} asks for its token: --server-token TOKEN`);
+    if (status === UNAUTHORIZED) throw new UnspentError('UNAUTHORIZED', `${url.host} asks for its token: ${HOW_TOKEN}`);
     // Where a server does not speak Esplora, a page may come with any status.
     if (status === 200 && /^[0-9a-f]{64}\s*$/i.test(text)) return;
     throw new UnspentError('SOURCE_UNREACHABLE', `${url.host} did not say whether it took the transaction (HTTP ${status}): ${words}`);
@@ -34,7 +53,7 @@ async function post(url: URL, body: string, token: string | undefined): Promise<
   const headers = { 'content-type': 'text/plain', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
   try {
     const answer = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal: AbortSignal.timeout(SUBMIT_MS_MAX) });
-    return { status: answer.status, text: await answer.text() };
+    return { status: answer.status, text: await beginningOf(answer, WORDS_MAX) };
   } catch (cause) {
     const message = `${url.host} did not answer; it may have taken the transaction`;
     throw new UnspentError('SOURCE_UNREACHABLE', message, {}, cause);

@@ -5,10 +5,13 @@
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { submitTo } from '../../../../src/cli/bitcoin/wallet/submit.ts';
+import { submitTo, tokenFor } from '../../../../src/cli/bitcoin/wallet/submit.ts';
 import { toHex } from '../../../../src/util/bytes.ts';
 import { UnspentError } from '../../../../src/util/errors.ts';
 import { broadcastTx } from '../../../../src/wallet/bitcoin/operations/broadcast.ts';
@@ -153,6 +156,32 @@ describe('a server that is to hand a payment on', () => {
     assert.equal(shown(), 'Bearer secret');
     await submitTo(url)(Uint8Array.of(1));
     assert.equal(shown(), undefined);
+  });
+
+  it('and answers without end is left', async (t) => {
+    const server = createServer((_, response) => {
+      response.writeHead(200).write('and so on ');
+      const more = setInterval(() => response.write('and so on '.repeat(1000)), 1);
+      response.once('close', () => clearInterval(more));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    t.after(() => server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await assert.rejects(submitTo(url)(Uint8Array.of(1)), { code: 'SOURCE_UNREACHABLE', message: /did not say whether .* and so on/ });
+  });
+
+  it('is given our own token only on this machine', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'unspent-token-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'token');
+    writeFileSync(file, 'of a file\n');
+    const sources = [{}, { serverTokenFile: file }, { serverToken: 'typed', serverTokenFile: file }];
+    const tokens = (server: string) => Promise.all(sources.map((given) => tokenFor(server, { ...given, ownToken: 'own' })));
+    for (const server of ['http://127.0.0.1:8437', 'http://[::1]:8437/', 'http://localhost:1'])
+      assert.deepEqual(await tokens(server), ['own', 'of a file', 'typed']);
+    for (const server of ['https://esplora.example', 'http://127.0.0.1.example/', 'http://localhost@esplora.example/', 'nowhere'])
+      assert.deepEqual(await tokens(server), [undefined, 'of a file', 'typed']);
+    assert.equal(await tokenFor('http://127.0.0.1', { ownToken: '' }), undefined);
   });
 
   it('and cannot be reached: nobody has refused it', async (t) => {
