@@ -21,6 +21,8 @@ import type { WorkerAnswer } from './worker.ts';
 
 interface Job {
   readonly request: EvaluationRequest;
+  /** Nobody waits for it any more. */
+  isGone(): boolean;
   resolve(units: readonly ScriptUnits[]): void;
   reject(error: Error): void;
 }
@@ -43,14 +45,18 @@ export class Evaluator {
     this.msMax = msMax;
   }
 
-  /** What each script of the transaction uses. Throws SCRIPT_FAILED, UNSUPPORTED where no machine is installed, BUSY, CLOSED. */
-  evaluate(request: EvaluationRequest): Promise<readonly ScriptUnits[]> {
+  /**
+   * What each script of the transaction uses. One that waits is given up when `isGone`. Throws SCRIPT_FAILED, UNSUPPORTED
+   * where no machine is installed, BUSY, CLOSED.
+   */
+  evaluate(request: EvaluationRequest, isGone: () => boolean = () => false): Promise<readonly ScriptUnits[]> {
     return new Promise((resolve, reject) => {
       if (this.isClosed) throw new UnspentError('CLOSED', 'the evaluator was closed');
+      this.dropGone();
       if (this.waiting.length >= EVALUATIONS_MAX) {
         throw new UnspentError('BUSY', `${this.waiting.length} transactions wait for their evaluation already`, { limit: EVALUATIONS_MAX });
       }
-      this.waiting.push({ request, resolve, reject });
+      this.waiting.push({ request, isGone, resolve, reject });
       this.next();
     });
   }
@@ -64,7 +70,16 @@ export class Evaluator {
     await this.endThread();
   }
 
+  private dropGone(): void {
+    const waiting = this.waiting.splice(0);
+    for (const job of waiting) {
+      if (job.isGone()) job.reject(new UnspentError('CLOSED', 'whoever asked is gone'));
+      else this.waiting.push(job);
+    }
+  }
+
   private next(): void {
+    this.dropGone();
     const job = this.waiting[0];
     if (this.running !== null || job === undefined) return;
     this.waiting.shift();

@@ -50,6 +50,17 @@ describe('an evaluator', () => {
     assert.deepEqual(behind, before);
   });
 
+  it('gives up those that wait when whoever asked is gone, and lets others take their place', async () => {
+    let isGone = false;
+    const all = Array.from({ length: EVALUATIONS_MAX + 1 }, () => evaluator.evaluate(minting(succeeds(2)), () => isGone));
+    const settled = Promise.allSettled(all);
+    isGone = true;
+    assert.equal((await evaluator.evaluate(minting(succeeds(2)))).length, 1);
+    const [begun, ...waited] = await settled;
+    assert.equal(begun.status, 'fulfilled');
+    assert.ok(waited.every((result) => result.status === 'rejected' && isUnspentError(result.reason, 'CLOSED')));
+  });
+
   it('lets only so many wait', async () => {
     const all = Array.from({ length: EVALUATIONS_MAX + 2 }, () => evaluator.evaluate(minting(succeeds(2))));
     const results = await Promise.allSettled(all);

@@ -4,7 +4,7 @@
  * with status 200, because clients look for `EvaluationResult` in it; what keeps
  * them from being run at all is a failure as any other.
  */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ScriptPurpose, ScriptUnits } from '../../../evaluation/cardano/outcome.ts';
 import type { NamedOutput } from '../../../evaluation/cardano/request.ts';
 import { isUnspentError, type UnspentError } from '../../../util/errors.ts';
@@ -26,9 +26,9 @@ const PURPOSES: Readonly<Record<ScriptPurpose, string>> = {
 
 export function registerEvaluate(app: FastifyInstance, answers: BlockfrostAnswers, evaluation: TxEvaluation): void {
   const options = { bodyLimit: EVALUATION_BODY_BYTES_MAX };
-  const result = async (tx: Uint8Array, additional: readonly NamedOutput[]): Promise<object> => {
+  const result = async ({ task }: FastifyRequest, tx: Uint8Array, additional: readonly NamedOutput[]): Promise<object> => {
     try {
-      const { scripts } = await evaluation.evaluate(tx, additional);
+      const { scripts } = await evaluation.evaluate(tx, additional, () => task.isCancelled);
       return { EvaluationResult: unitsJson(scripts, answers) };
     } catch (error) {
       if (!isUnspentError(error, 'SCRIPT_FAILED') && !isUnspentError(error, 'OUTPUT_UNKNOWN')) throw error;
@@ -37,12 +37,12 @@ export function registerEvaluate(app: FastifyInstance, answers: BlockfrostAnswer
   };
   // Blockfrost's own clients take any success, that of Mesh wants 200, that of Yaci 202.
   const status = answers.isYaci ? 202 : 200;
-  app.post('/utils/txs/evaluate', options, async ({ body }, reply) => {
-    return answers.send(reply, ogmiosReply(await result(txBytes(body), [])), status);
+  app.post('/utils/txs/evaluate', options, async (request, reply) => {
+    return answers.send(reply, ogmiosReply(await result(request, txBytes(request.body), [])), status);
   });
-  app.post('/utils/txs/evaluate/utxos', options, async ({ body }, reply) => {
-    const { cbor, additional } = readUtxoSet(body);
-    return answers.send(reply, ogmiosReply(await result(txBytes(cbor), additional)), status);
+  app.post('/utils/txs/evaluate/utxos', options, async (request, reply) => {
+    const { cbor, additional } = readUtxoSet(request.body);
+    return answers.send(reply, ogmiosReply(await result(request, txBytes(cbor), additional)), status);
   });
 }
 

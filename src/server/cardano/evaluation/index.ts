@@ -72,19 +72,23 @@ function registerEvaluation(app: FastifyInstance, { context }: ServerState): voi
   const txs = evaluationOf(app, context);
   app
     .withTypeProvider<Typebox>()
-    .post(`${API}/txs/evaluate`, { schema, bodyLimit: EVALUATION_BODY_BYTES_MAX }, async ({ body: { tx, additional = [] } }, reply) => {
-      const outputs = additional.map(({ outpoint, output }) => ({ ...parseOutpoint(outpoint), output: fromHex(output) }));
-      const { scripts, head } = await txs.evaluate(fromHex(tx), outputs);
-      nameBlock(reply, head === null ? null : { height: `${head.height}`, slot: `${head.slot}`, hash: hexOf(head.hash) });
-      const documents = scripts.map(({ purpose, index, units }) => ({
-        purpose,
-        index,
-        memory: `${units.memory}`,
-        steps: `${units.steps}`,
-      }));
-      return reply
-        .header('cache-control', 'no-store')
-        .header('content-type', 'application/json; charset=utf-8')
-        .send(JSON.stringify({ scripts: documents }));
-    });
+    .post(
+      `${API}/txs/evaluate`,
+      { schema, bodyLimit: EVALUATION_BODY_BYTES_MAX },
+      async ({ body: { tx, additional = [] }, task }, reply) => {
+        const outputs = additional.map(({ outpoint, output }) => ({ ...parseOutpoint(outpoint), output: fromHex(output) }));
+        const { scripts, head } = await txs.evaluate(fromHex(tx), outputs, () => task.isCancelled);
+        nameBlock(reply, head === null ? null : { height: `${head.height}`, slot: `${head.slot}`, hash: hexOf(head.hash) });
+        const documents = scripts.map(({ purpose, index, units }) => ({
+          purpose,
+          index,
+          memory: `${units.memory}`,
+          steps: `${units.steps}`,
+        }));
+        return reply
+          .header('cache-control', 'no-store')
+          .header('content-type', 'application/json; charset=utf-8')
+          .send(JSON.stringify({ scripts: documents }));
+      },
+    );
 }

@@ -25,11 +25,13 @@ export class TxEvaluation {
 
   /**
    * What each script of a transaction uses, and the block that its outputs were looked up at. Throws USAGE,
-   * OUTPUT_UNKNOWN, SCRIPT_FAILED, and UNSUPPORTED where no node says its parameters or no machine is installed.
+   * OUTPUT_UNKNOWN, SCRIPT_FAILED, CLOSED when whoever asked `isGone` before its turn, and UNSUPPORTED where no node says
+   * its parameters or no machine is installed.
    */
   async evaluate(
     tx: Uint8Array,
     additional: readonly NamedOutput[],
+    isGone: () => boolean,
   ): Promise<{ readonly scripts: readonly ScriptUnits[]; readonly head: Head | null }> {
     const { network } = this;
     const parameters = decodeProtocolParameters((await this.context.ledger()).parameters);
@@ -41,7 +43,7 @@ export class TxEvaluation {
     } finally {
       lease.release();
     }
-    return { scripts: await this.evaluator.evaluate(request), head };
+    return { scripts: await this.evaluator.evaluate(request, isGone), head };
   }
 
   close(): Promise<void> {

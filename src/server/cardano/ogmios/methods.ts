@@ -39,7 +39,7 @@ export class OgmiosMethods {
     this.network = needCardano(context.network, 'Ogmios').parameters;
     this.methods = new Map<string, RpcMethod>([
       ['submitTransaction', (params) => this.submit(params)],
-      ['evaluateTransaction', (params) => this.evaluate(params)],
+      ['evaluateTransaction', (params, task) => this.evaluate(params, task)],
       ['queryLedgerState/protocolParameters', () => this.parameters()],
       [
         'queryLedgerState/tip',
@@ -63,8 +63,9 @@ export class OgmiosMethods {
     return { transaction: { id: hexOf(await this.context.submit(txOf(params))) } };
   }
 
-  private async evaluate(params: Params): Promise<JsonValue> {
-    const { scripts } = await this.evaluation.evaluate(txOf(params), outputsOf(params['additionalUtxo'] ?? []));
+  private async evaluate(params: Params, task: Task): Promise<JsonValue> {
+    const additional = outputsOf(params['additionalUtxo'] ?? []);
+    const { scripts } = await this.evaluation.evaluate(txOf(params), additional, () => task.isCancelled);
     return scripts.map(({ purpose, index, units }) => ({
       validator: { purpose, index },
       budget: { memory: units.memory, cpu: units.steps },

@@ -9,9 +9,13 @@ import type { MessageInit } from './message-init.ts';
 import { redeemerMessage } from './tx-message.ts';
 
 /** Throws USAGE, OUTPUT_UNKNOWN, and UNSUPPORTED where no node says its parameters or no machine is installed. */
-export async function evaluationMessage({ evaluation }: UtxoRpcBackend, raw: Uint8Array): Promise<MessageInit<cardano.TxEval>> {
+export async function evaluationMessage(
+  { evaluation }: UtxoRpcBackend,
+  raw: Uint8Array,
+  signal: AbortSignal,
+): Promise<MessageInit<cardano.TxEval>> {
   try {
-    const { scripts } = await evaluation.evaluate(raw, []);
+    const { scripts } = await evaluation.evaluate(raw, [], () => signal.aborted);
     // The evaluation has read it, so it is a transaction.
     const tx = describeHistoryTx({ id: new Uint8Array(0), raw });
     const exUnits = { memory: sum(scripts, 'memory'), steps: sum(scripts, 'steps') };

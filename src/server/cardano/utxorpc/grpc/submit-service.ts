@@ -15,16 +15,22 @@ import { checkCount, hashOf } from './query-service.ts';
 
 export function submitService(backend: UtxoRpcBackend): Partial<ServiceImpl<typeof submitConnect.SubmitService>> {
   return {
-    async submitTx({ tx }) {
+    async submitTx({ tx }, { signal }) {
       const ref: Uint8Array[] = [];
       // One after the other: a later one may spend what an earlier one makes.
-      for (const each of tx) ref.push(await backend.context.submit(rawTx(each)));
+      for (const each of tx) {
+        checkWanted(signal);
+        ref.push(await backend.context.submit(rawTx(each)));
+      }
       return newMessage(messages.SubmitTxResponse, { ref });
     },
 
-    async evalTx({ tx }) {
+    async evalTx({ tx }, { signal }) {
       const report = [];
-      for (const each of tx) report.push({ chain: { case: 'cardano' as const, value: await evaluationMessage(backend, rawTx(each)) } });
+      for (const each of tx) {
+        checkWanted(signal);
+        report.push({ chain: { case: 'cardano' as const, value: await evaluationMessage(backend, rawTx(each), signal) } });
+      }
       return newMessage(messages.EvalTxResponse, { report });
     },
 
@@ -50,6 +56,11 @@ export function submitService(backend: UtxoRpcBackend): Partial<ServiceImpl<type
 
     watchMempool: (request, { signal }) => backend.stream(mempoolEvents(backend, request, signal), signal),
   };
+}
+
+/** Throws CLOSED when the client of a call that takes many steps is gone. */
+function checkWanted({ aborted }: AbortSignal): void {
+  if (aborted) throw new UnspentError('CLOSED', 'whoever asked is gone');
 }
 
 /** Throws USAGE. */
