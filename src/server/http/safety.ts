@@ -87,11 +87,17 @@ export function protect(reply: FastifyReply): void {
 
 type IsOurs = (given: string, socket: Socket) => boolean;
 
-/** A request names the server once in `Host` (RFC 9112, 3.2), and perhaps again in its target: both must be ours. Null: they are. */
-function addressRefusal({ url = '', headers, rawHeaders, socket }: IncomingMessage, isOurs: IsOurs): UnspentError | null {
+/** How often a request names its server in `Host`. */
+export function hostsIn({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i].length === 4 && rawHeaders[i].toLowerCase() === 'host') count++;
-  if (count > 1) return new UnspentError('USAGE', 'the request has more than one Host', { field: 'host' });
+  return count;
+}
+
+/** A request names the server once in `Host` (RFC 9112, 3.2), and perhaps again in its target: both must be ours. Null: they are. */
+function addressRefusal(raw: IncomingMessage, isOurs: IsOurs): UnspentError | null {
+  const { url = '', headers, socket } = raw;
+  if (hostsIn(raw) > 1) return new UnspentError('USAGE', 'the request has more than one Host', { field: 'host' });
   const host = headers.host ?? '';
   if (!isOurs(host, socket)) return foreign(host);
   if (url.startsWith('/') || url === '*') return null;

@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { OGMIOS_MESSAGES_MAX, OGMIOS_OUTPUTS_MAX } from '../../../src/util/limits.ts';
@@ -122,7 +124,49 @@ describe('answers that nobody takes', () => {
   });
 });
 
+/** Never ends its half of the connection. */
+async function stubborn(port: number, path: string, headers: string): Promise<{ readonly socket: Socket; readonly answer: string }> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  const upgrade =
+    'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+  socket.write(`GET ${path} HTTP/1.1\r\n${headers}${upgrade}\r\n`);
+  const [piece] = await once(socket, 'data');
+  return { socket, answer: String(piece).slice(9, 12) };
+}
+
 describe('as many connections as there may be', () => {
+  test('those that are turned away are gone, also where their clients stay', async () => {
+    const served = await Served.open({ blocks: 2 });
+    const { port } = await served.listen();
+    const refused = [
+      await stubborn(port, '/nowhere', 'host: localhost\r\n'),
+      await stubborn(port, '/ogmios', 'host: elsewhere.example\r\n'),
+      await stubborn(port, '/ogmios', 'host: localhost\r\nhost: elsewhere.example\r\n'),
+    ];
+    assert.deepEqual(
+      refused.map(({ answer }) => answer),
+      ['404', '403', '400'],
+    );
+    const connections = () => new Promise((resolve) => served.app.server.getConnections((_, count) => resolve(count)));
+    await until(async () => (await connections()) === 0, 'nothing is held for them');
+    for (const { socket } of refused) socket.destroy();
+    await served.close();
+  });
+
+  test('one that comes while the server closes is turned away', async () => {
+    const served = await Served.open({ blocks: 2 });
+    // As a port of its own hands it on.
+    const front = createServer().on('upgrade', (...given) => served.app.server.emit('upgrade', ...given));
+    await once(front.listen(0, '127.0.0.1'), 'listening');
+    await served.app.close();
+    const { socket, answer } = await stubborn((front.address() as AddressInfo).port, '/ogmios', 'host: localhost\r\n');
+    assert.equal(answer, '503');
+    socket.destroy();
+    front.close();
+    await served.close();
+  });
+
   test('those of WebSockets make no room: they are not idle though they say nothing', async () => {
     const served = await Served.open({ blocks: 2, server: { connectionsMax: 3 } });
     const { port } = await served.listen();

@@ -21,6 +21,7 @@ import {
   OGMIOS_WAITING_CHARS,
 } from '../../../util/limits.ts';
 import { injectFor } from '../../http/inject.ts';
+import { hostsIn } from '../../http/safety.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import type { Task } from '../../http/work/task.ts';
 import type { Workload } from '../../http/work/workload.ts';
@@ -44,11 +45,17 @@ export function serveWebSockets(app: FastifyInstance, path: string, messageBytes
     socket.setKeepAlive(true, OGMIOS_KEEP_ALIVE_MS);
     const asked = (request.url ?? '').split('?')[0].replace(/\/+$/, '');
     if (asked !== path) return refuse(socket, 404);
+    // Only one of them would be looked at by the guards.
+    if (hostsIn(request) > 1) return refuse(socket, 400);
     if (!app.connections.upgrade(socket)) return refuse(socket, 503);
     const isGone = (): boolean => socket.destroyed;
     const post = (payload: string) => injectFor(isGone, app, { method: 'POST', url: path, headers: headersFor(request), payload });
-    const { statusCode } = await post(PROBE);
-    if (statusCode !== 200) return refuse(socket, statusCode);
+    // A server that is closing answers nothing any more.
+    const status = await post(PROBE).then(
+      ({ statusCode }) => statusCode,
+      () => 503,
+    );
+    if (status !== 200) return refuse(socket, status);
     sockets.handleUpgrade(request, socket, head, (client) => {
       const peer = new Peer(client, socket, state.context.workload, stalledMsOf(app));
       serve(peer, state, async (text) => (await post(text)).payload);
@@ -186,13 +193,21 @@ class AnswerQueue {
       const text = this.waiting.shift();
       if (text === undefined) break;
       this.waitingChars -= text.length;
-      await this.peer.send(await this.answer(text));
+      const answer = await this.answer(text).catch(() => null);
+      if (answer === null) {
+        // The server is closing: all its other failures are answers.
+        this.peer.client.terminate();
+        break;
+      }
+      await this.peer.send(answer);
       this.onAnswered();
     }
     this.isAnswering = false;
   }
 }
 
+/** Whoever keeps its half open would otherwise keep its place among the connections, too: nobody looks after it any more. */
 function refuse(socket: Socket, status: number): void {
+  socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
