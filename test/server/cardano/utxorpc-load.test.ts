@@ -9,6 +9,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:h
 import { describe, test } from 'node:test';
 import { query } from '@utxorpc/spec/lib/index.mjs';
 import { openGrpc } from '../../../src/server/cardano/utxorpc/grpc/server.ts';
+import type { CallTimeouts } from '../../../src/server/cardano/utxorpc/grpc/sessions.ts';
 import { Workload } from '../../../src/server/http/work/workload.ts';
 import type { ShapeServer } from '../../../src/server/shapes.ts';
 import { UTXORPC_ITEMS_MAX } from '../../../src/util/limits.ts';
@@ -29,14 +30,17 @@ class Stage {
     this.server = server;
   }
 
-  static async open(workload: Workload, { stalledMs = HOUR_MS, ...options }: ServedOptions & { readonly stalledMs?: number } = {}) {
+  static async open(
+    workload: Workload,
+    { stalledMs = HOUR_MS, requestMs = HOUR_MS, ...options }: ServedOptions & Partial<CallTimeouts> = {},
+  ) {
     const served = await Served.open({ blocks: 20, ...options });
     const parts = {
       context: { ...served.context, workload },
       evaluation: served.app.txEvaluation!,
       log: (line: string) => assert.fail(line),
     };
-    return new Stage(served, workload, await openGrpc(parts, 0, { stalledMs, idleMs: HOUR_MS }));
+    return new Stage(served, workload, await openGrpc(parts, 0, { stalledMs, requestMs, idleMs: HOUR_MS }));
   }
 
   /** `window`: bytes that the server may send of each answer. */
@@ -149,6 +153,23 @@ describe('a call', () => {
 });
 
 describe('as many connections as there may be', () => {
+  test('one whose calls are never asked to their end is idle again', async () => {
+    const stage = await Stage.open(new Workload(), { requestMs: 200, server: { connectionsMax: 1 } });
+    const session = await stage.connect();
+    const headers = { ':method': 'POST', ':path': '/utxorpc.v1alpha.query.QueryService/ReadUtxos', 'content-type': 'application/grpc' };
+    const half = session.request(headers);
+    half.on('error', () => undefined);
+    let isClosed = false;
+    half.on('close', () => {
+      isClosed = true;
+    });
+    await until(() => isClosed, 'the call is ended');
+    const next = await stage.connect();
+    await until(() => session.destroyed, 'it makes room');
+    assert.equal((await statusOf(stage.readUtxos(next, 1))).status, '0');
+    await stage.close();
+  });
+
   test('the one that has been idle for longest makes room; while all are at work, the next is turned away', async () => {
     const stage = await Stage.open(new Workload(), { server: { connectionsMax: 3 } });
     const idle = [await stage.connect(), await stage.connect(), await stage.connect()];

@@ -8,26 +8,26 @@ import { createServer, type Http2ServerRequest } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { queryConnect, submitConnect, syncConnect, watchConnect } from '@utxorpc/spec/lib/index.mjs';
-import { HTTP_STALLED_MS, UTXORPC_IDLE_MS, UTXORPC_MESSAGE_BYTES_MAX, UTXORPC_SESSION_STREAMS_MAX } from '../../../../util/limits.ts';
+import {
+  HTTP_REQUEST_MS,
+  HTTP_STALLED_MS,
+  UTXORPC_IDLE_MS,
+  UTXORPC_MESSAGE_BYTES_MAX,
+  UTXORPC_SESSION_STREAMS_MAX,
+} from '../../../../util/limits.ts';
 import { listenOn } from '../../../http/listen.ts';
 import { tokenCheck } from '../../../http/safety.ts';
 import type { ShapeServer } from '../../../shapes.ts';
 import { UtxoRpcBackend, type UtxoRpcParts } from './backend.ts';
 import { valuesOf } from './calls.ts';
 import { queryService } from './query-service.ts';
-import { GrpcSessions } from './sessions.ts';
+import { type CallTimeouts, GrpcSessions } from './sessions.ts';
 import { guardCalls } from './status.ts';
 import { submitService } from './submit-service.ts';
 import { syncService } from './sync-service.ts';
 import { watchService } from './watch-service.ts';
 
-/** How long a client may take nothing of an answer, and a connection may have no call. Milliseconds. */
-export interface CallTimeouts {
-  readonly stalledMs: number;
-  readonly idleMs: number;
-}
-
-const PATIENCE: CallTimeouts = { stalledMs: HTTP_STALLED_MS, idleMs: UTXORPC_IDLE_MS };
+const PATIENCE: CallTimeouts = { stalledMs: HTTP_STALLED_MS, idleMs: UTXORPC_IDLE_MS, requestMs: HTTP_REQUEST_MS };
 
 /** `port` 0: any that is free. Throws IO where the system does not let it listen. */
 export async function openGrpc(parts: UtxoRpcParts, port: number, patience = PATIENCE): Promise<ShapeServer> {
@@ -47,7 +47,7 @@ export async function openGrpc(parts: UtxoRpcParts, port: number, patience = PAT
     shutdownSignal: shutdown.signal,
   });
   const server = createServer({ settings: { maxConcurrentStreams: UTXORPC_SESSION_STREAMS_MAX } }, answer);
-  const sessions = new GrpcSessions(settings.connectionsMax, patience.idleMs);
+  const sessions = new GrpcSessions(settings.connectionsMax, patience);
   sessions.watch(server);
   await listenOn(server, settings.host, port, 'utxorpc.port');
   return {

@@ -1,20 +1,30 @@
 /**
- * The connections of UTxO RPC. One on which nothing was asked for long is closed;
- * when there are as many as there may be, the one that has been idle for longest
- * makes room for the next, and while none is idle, the next is turned away.
+ * The connections of UTxO RPC. One on which nothing was asked for long is closed,
+ * and a call whose request does not come to its end is; when there are as many as
+ * there may be, the one that has been idle for longest makes room for the next,
+ * and while none is idle, the next is turned away.
  */
-import type { Http2Server, ServerHttp2Session } from 'node:http2';
+import { constants, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+
+/** How long a client may take nothing of an answer, a connection may have no call, and a request may take to come. Milliseconds. */
+export interface CallTimeouts {
+  readonly stalledMs: number;
+  readonly idleMs: number;
+  readonly requestMs: number;
+}
 
 export class GrpcSessions {
   private readonly max: number;
   private readonly idleMs: number;
+  private readonly requestMs: number;
   private readonly sessions = new Set<ServerHttp2Session>();
   /** Those without a call, the longest idle first. */
   private readonly idle = new Set<ServerHttp2Session>();
 
-  constructor(max: number, idleMs: number) {
+  constructor(max: number, { idleMs, requestMs }: CallTimeouts) {
     this.max = max;
     this.idleMs = idleMs;
+    this.requestMs = requestMs;
   }
 
   watch(server: Http2Server): void {
@@ -39,7 +49,9 @@ export class GrpcSessions {
     session.on('stream', (stream) => {
       streams++;
       this.idle.delete(session);
+      const late = setTimeout(() => endUnlessAsked(stream), this.requestMs).unref();
       stream.on('close', () => {
+        clearTimeout(late);
         streams--;
         if (streams === 0 && this.sessions.has(session)) this.idle.add(session);
       });
@@ -64,4 +76,9 @@ export class GrpcSessions {
     this.sessions.delete(session);
     this.idle.delete(session);
   }
+}
+
+/** While its client has not said all that it asks, nobody works on it: it only keeps its connection from being idle. */
+function endUnlessAsked(stream: ServerHttp2Stream): void {
+  if (stream.state.state === constants.NGHTTP2_STREAM_STATE_OPEN) stream.destroy();
 }
