@@ -159,7 +159,8 @@ async function eventsWithin(
   reply.raw.once('close', () => gone.abort());
   for (const end = performance.now() + waitMs; ; ) {
     const events = await store.listEvents(after, limit, walletId);
-    if (events.length > 0 || performance.now() >= end || gone.signal.aborted) return events;
+    const isGone = gone.signal.aborted || reply.request.task.isCancelled;
+    if (events.length > 0 || performance.now() >= end || isGone) return events;
     const since = performance.now();
     await pause(WALLET_EVENT_LOOK_MS, { signal: gone.signal });
     reply.request.task.waitedMs += performance.now() - since;
