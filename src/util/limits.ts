@@ -410,6 +410,8 @@ export const OGMIOS_PIPELINED_MAX = 1_000;
 export const OGMIOS_POINTS_MAX = 5_000;
 /** Points that a WebSocket remembers, to find where the chain turned: about 100 bytes each. A rollback of half as many is exact. */
 export const OGMIOS_POINTS_KEPT_MAX = 512;
+/** Lists and objects inside each other in the id of a request to the Ogmios API, which its answer repeats: an id is a word or a few. */
+export const OGMIOS_ID_DEPTH_MAX = 16;
 /** Outputs in one answer of the Ogmios API, which is made as a whole; the other APIs have pages. */
 export const OGMIOS_OUTPUTS_MAX = 10_000;
 /** Bytes of a message that UTxO RPC takes: names of outputs, or transactions of which each is as long as the ledger allows. */

@@ -102,6 +102,28 @@ describe('outputs of many addresses', () => {
   });
 });
 
+describe('an id that is nested without end', () => {
+  test('is refused, over WebSocket as over HTTP, and the server goes on', async () => {
+    const served = await Served.open({ blocks: 2 });
+    const { port } = await served.listen();
+    const depth = 100_000;
+    const client = await open(port);
+    for (const method of ['nextBlock', 'sizeOfMempool', 'queryNetwork/blockHeight']) {
+      const text = JSON.stringify({ jsonrpc: '2.0', method, id: 0 }).replace(/0}$/, `${'['.repeat(depth)}${']'.repeat(depth)}}`);
+      const answer = once(client, 'message');
+      client.send(text);
+      assert.match(String(await answer), /"code":-32600,.*nested deeper.*"id":null/);
+      const posted = await fetch(`http://127.0.0.1:${port}/ogmios`, { method: 'POST', body: text });
+      assert.match(await posted.text(), /nested deeper/);
+    }
+    const deep = once(client, 'message');
+    client.send(JSON.stringify({ jsonrpc: '2.0', method: 'queryNetwork/blockHeight', id: { a: [{ b: 1 }] } }));
+    assert.match(String(await deep), /"result":1,"id":\{"a":\[\{"b":1\}\]\}/);
+    client.terminate();
+    await served.close();
+  });
+});
+
 describe('answers that nobody takes', () => {
   test('count until they are taken; a client that takes nothing is cut off', async () => {
     const served = await Served.open({ blocks: 20, store: { keeps: leaveOut(KEEP_ALL, 'balance') } });

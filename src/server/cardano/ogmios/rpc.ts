@@ -4,6 +4,7 @@
  * fault goes to its log.
  */
 import { isUnspentError, type UnspentError } from '../../../util/errors.ts';
+import { OGMIOS_ID_DEPTH_MAX } from '../../../util/limits.ts';
 import type { ServerState } from '../../http/server-state.ts';
 import type { Task } from '../../http/work/task.ts';
 import { type JsonValue, jsonText } from './json-text.ts';
@@ -62,6 +63,8 @@ export async function answerTo(text: string, methods: RpcMethods, state: ServerS
   const request = parse(text);
   if (request === undefined) return failure(undefined, undefined, { code: CODES.parse, message: 'the request is no JSON' });
   const { method, params = {}, id } = (isObject(request) ? request : {}) as { method?: unknown; params?: unknown; id?: JsonValue };
+  if (!isShallow(id, OGMIOS_ID_DEPTH_MAX))
+    return failure(undefined, undefined, { code: CODES.request, message: `the id is nested deeper than ${OGMIOS_ID_DEPTH_MAX}` });
   if (typeof method !== 'string' || !isObject(params)) {
     return failure(undefined, id, {
       code: CODES.request,
@@ -89,6 +92,12 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** What is written again must not be nested without end: writing it would take more stack than there is. */
+function isShallow(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((each) => isShallow(each, depth - 1));
 }
 
 function isObject(value: unknown): value is RpcParams {

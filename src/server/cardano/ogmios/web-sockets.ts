@@ -195,7 +195,7 @@ class AnswerQueue {
       this.waitingChars -= text.length;
       const answer = await this.answer(text).catch(() => null);
       if (answer === null) {
-        // The server is closing: all its other failures are answers.
+        // Not even an error can be told, because the server is closing. Nobody waits for this loop, so it must not fail.
         this.peer.client.terminate();
         break;
       }
