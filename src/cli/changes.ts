@@ -2,10 +2,8 @@
  * `changes`: a file with the rows of every column, or with what blocks did to
  * them behind a position: what `GET /api/v1/changes` tells, without its limits.
  */
-import { createWriteStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { OpenStore } from '../store/store.ts';
 import { UnspentError } from '../util/errors.ts';
@@ -13,6 +11,7 @@ import { PUBLISH_PLAN_BYTES_MAX } from '../util/limits.ts';
 import { type Context, stoppable } from './context.ts';
 import { bytes } from './format.ts';
 import type { CommandOptions } from './options.ts';
+import { writePieces } from './write-pieces.ts';
 
 interface ChangesFlags extends CommandOptions {
   readonly after?: string;
@@ -78,17 +77,8 @@ async function writeChanges(store: OpenStore, path: string, after: string | unde
         yield `${line}\n`;
       }
     };
-    await pipeline(Readable.from(texts()), createWriteStream(path, { flags: 'wx' }), { signal });
+    await writePieces(path, texts(), signal);
     return { bytes: size, position: (JSON.parse(last) as { position: string }).position };
-  } catch (error) {
-    if (signal.aborted)
-      throw new UnspentError(
-        'INTERRUPTED',
-        `stopped; ${path} is not whole`,
-        { advice: 'Delete that file, and run the same command again.' },
-        error,
-      );
-    throw error;
   } finally {
     moment.release();
   }
