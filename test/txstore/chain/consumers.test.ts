@@ -60,6 +60,8 @@ describe('consumers of a store', () => {
       const { raw, height } = chain.mine();
       store.fold.apply([ledger.decode(raw, height)]);
       const { deleted } = await txs.pass();
+      const count = (name: string): number => txs.pruner.counters.get(`prune_${name}_total`);
+      assert.ok(count('blob_deleted') > 0 && count('blob_deleted') === count('deleted'), 'the bytes went with the records');
       assert.ok(deleted > kept / 2, `${deleted} of ${kept} go once the consumer is there`);
       assert.deepEqual(pruneWarnings({ ...NOT_FOLLOWING, records: txs.report }), []);
     } finally {
