@@ -17,6 +17,7 @@ import {
 } from '../../src/txstore/embedded/columns.ts';
 import { EmbeddedTxStore } from '../../src/txstore/embedded/index.ts';
 import { indexDifferences, rebuildIndexes } from '../../src/txstore/embedded/indexes.ts';
+import { TxUnit } from '../../src/txstore/embedded/unit.ts';
 import { toHex } from '../../src/util/bytes.ts';
 import { INDEX_DIFFERENCES_KEPT, INDEX_ROWS_AT_ONCE } from '../../src/util/limits.ts';
 import { runEmbeddedMutations } from './embedded-mutations.ts';
@@ -74,6 +75,15 @@ describe('transaction store: embedded', () => {
 
   it('SD37 SD67 F5 F15 every change is one batch: one that is not committed leaves nothing', async () => {
     await everyChangeIsOneBatch(openMemory(TX_STORE_COLUMNS));
+  });
+
+  it('a record that a change deletes is not made again in it, because its keys would stay', async () => {
+    const engine = openMemory(TX_STORE_COLUMNS);
+    await using world = await TxWorld.open((settings, limit) => openEmbedded(engine, settings, limit));
+    await world.add('P', { at: 90 });
+    const unit = new TxUnit(engine, SETTINGS, 100);
+    unit.delete(unit.need(idOf('P')));
+    assert.throws(() => unit.create({ txId: idOf('P'), inputs: [], outputs: [] }), /not made again/);
   });
 
   it('F12 a record that a block needs and that is missing is told with both ids', async () => {

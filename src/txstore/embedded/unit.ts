@@ -8,6 +8,7 @@
 import type { Batch, Reader } from '../../engine/engine.ts';
 import type { Outpoint } from '../../ledgers/outpoint.ts';
 import { compareBytes, equalBytes, readU32 } from '../../util/bytes.ts';
+import { assert } from '../../util/errors.ts';
 import { distinctIds, IdMap, isSameId } from '../../util/id-map.ts';
 import { TX_PAGE_SLOTS } from '../../util/limits.ts';
 import type { SlotSpender, TxSlot } from '../records.ts';
@@ -126,6 +127,8 @@ export class TxUnit {
   create(given: NewStoredTx): LoadedTx {
     const tx = newTx(given, this.height, this.#room);
     if (this.find(tx.txId) !== undefined) throw txRefusal.exists(tx.txId);
+    // What the index has of the one before would stay.
+    assert(!this.isDeleted(tx.txId), 'a record that a change deletes is not made again in it');
     this.#loaded.set(tx.txId, tx);
     return tx;
   }
