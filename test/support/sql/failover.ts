@@ -15,8 +15,15 @@ import * as txs from '../../txstore/support/world.ts';
 import { checkInvariants } from '../../wallet/support/invariants.ts';
 import { blockAt, firstCoins, idOf, NOW, outpointOf, scriptOf, World } from '../../wallet/support/world.ts';
 import { until } from '../patience.ts';
-import type { PostgresPair } from './postgres-pair.ts';
 import { PublishedRig } from './published-rig.ts';
+
+/** Servers of one database, of which another one leads after a failover. */
+export interface FailingServers {
+  /** The leader is lost. Milliseconds until another takes writes. */
+  failOver(): Promise<number>;
+  /** The same database at the server that leads now. */
+  afterwards(url: string): string | Promise<string>;
+}
 
 export interface FailoverLoad {
   /** Processes that feed one wallet database, and those that lease its coins. */
@@ -119,9 +126,9 @@ function repeats({ failures }: { readonly failures: readonly { readonly class: s
   return failures.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Both stores are in the pair; `wallets` and `records` have their schemas. */
+/** Both stores are on those servers; `wallets` and `records` have their schemas. */
 export async function failOverUnderLoad(
-  pair: PostgresPair,
+  servers: FailingServers,
   urls: { readonly wallets: string; readonly records: string; readonly copy: string },
   load: FailoverLoad,
 ): Promise<FailoverReport> {
@@ -159,7 +166,7 @@ export async function failOverUnderLoad(
   await reached([load.before, load.before, load.before, load.before], 'calls before the failover');
   const before = counts();
   const started = performance.now();
-  const promotedMs = await pair.failOver();
+  const promotedMs = await servers.failOver();
   await reached(
     before.map((count) => count + 1),
     'answers after the failover',
@@ -173,8 +180,8 @@ export async function failOverUnderLoad(
   const repeated = (await Promise.all(clients)).reduce((sum, count) => sum + count, 0);
 
   const unanswered = await checkWallets(world, chain.taken, leases, repeated);
-  await checkRecords(urls.records, pair, stored);
-  await published.check(pair.afterwards(urls.copy));
+  await checkRecords(urls.records, servers, stored);
+  await published.check(await servers.afterwards(urls.copy));
   return {
     blocks: chain.taken,
     leases: leases.length,
@@ -221,7 +228,7 @@ async function checkWallets(world: World, taken: number, leases: readonly Lease[
   return unanswered;
 }
 
-async function checkRecords(url: string, pair: PostgresPair, stored: readonly number[]): Promise<void> {
+async function checkRecords(url: string, servers: FailingServers, stored: readonly number[]): Promise<void> {
   const store = await openTxStore(url, txs.SETTINGS, { depthMax: txs.SETTINGS.window });
   const records = new Map((await allRecords(store)).map((record) => [txs.nameOf(record.txId), record]));
   await store.close();
@@ -239,5 +246,5 @@ async function checkRecords(url: string, pair: PostgresPair, stored: readonly nu
     assert.equal(slot?.spender === null || slot?.spender === undefined ? '' : txs.nameOf(slot.spender.txId), `T${n + 1}`);
   }
   assert.ok(records.size <= stored.length + 1, 'nothing but what was asked for');
-  await checkCounts(pair.afterwards(url));
+  await checkCounts(await servers.afterwards(url));
 }

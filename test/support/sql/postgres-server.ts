@@ -9,7 +9,7 @@
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,9 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { until } from '../patience.ts';
 import type { MakeSchema, TestDatabases } from './databases.ts';
 import { executeIn } from './execute.ts';
-
-const NOBODY = 65_534;
-const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+import { identity, killTree, NOBODY } from './kept-process.ts';
 
 /** Undefined: there is no server for this platform. */
 function binaryDirectory(): string | undefined {
@@ -197,13 +195,7 @@ export class PostgresServer implements TestDatabases {
    */
   async killAll(): Promise<void> {
     const main = Number(readFileSync(join(this.#data, 'postmaster.pid'), 'utf8').split('\n')[0]);
-    for (const pid of [main, ...childrenOf(main)]) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It has ended by itself.
-      }
-    }
+    killTree(main);
     await this.#end();
   }
 
@@ -224,18 +216,6 @@ export class PostgresServer implements TestDatabases {
 /** What is open to a child, as the sockets that pipes are. */
 function pipesOf({ stdin, stderr }: ChildProcess): Socket[] {
   return [stdin, stderr].filter((pipe) => pipe instanceof Socket);
-}
-
-/** Processes that it has started and that are there. */
-function childrenOf(parent: number): number[] {
-  const numbers = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
-  return numbers.map(Number).filter((pid) => {
-    try {
-      return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')[1]) === parent;
-    } catch {
-      return false;
-    }
-  });
 }
 
 /** Where the binaries can be run by whom the server runs as: where they are, or in a copy if nobody may look there. */
