@@ -85,15 +85,15 @@ async function withMempool(
       }
     });
   };
-  // What the mempool had before an account came was nobody's then, and is not told again by itself.
+  // What the mempool had before an account came was nobody's then, and is not told again by itself. Nobody listens before
+  // the first is known: a source tells a second listener what it has only when that changes next.
   const look = setInterval(() => {
     if (accountCount() <= told) return;
     told = accountCount();
     link?.close();
-    void mempool.take({ kind: 'reset' });
+    if (link !== undefined) void mempool.take({ kind: 'reset' });
     listen();
   }, WALLET_POLL_MS).unref();
-  listen();
   try {
     await body(AbortSignal.any([signal, stop.signal]));
   } finally {
