@@ -9,16 +9,10 @@
  */
 import cassandra, { type Client, type QueryOptions, type types } from 'cassandra-driver';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
-import {
-  CASSANDRA_ANSWER_MS,
-  CASSANDRA_ATTEMPTS_MAX,
-  CASSANDRA_CONNECT_MS,
-  CASSANDRA_PARALLEL,
-  CASSANDRA_RETRY_MS,
-  CASSANDRA_RETRY_MS_MAX,
-} from '../../util/limits.ts';
+import { CASSANDRA_ATTEMPTS_MAX, CASSANDRA_PARALLEL, CASSANDRA_RETRY_MS, CASSANDRA_RETRY_MS_MAX } from '../../util/limits.ts';
 import { pause } from '../../util/pause.ts';
 import { withoutSecret } from '../../util/secret.ts';
+import { WatchedClient } from './driver-client.ts';
 import type { CassandraPlace } from './place.ts';
 
 export type Value = Uint8Array | Buffer | string | number | bigint | boolean | null | readonly Uint8Array[];
@@ -53,33 +47,32 @@ export class CassandraSession {
   readonly keyspace: string;
   /** So far. */
   statements = 0;
-  private readonly client: Client;
+  private readonly place: CassandraPlace;
   private readonly options: SessionOptions;
+  private client: WatchedClient;
   private connecting: Promise<void> | null = null;
   private isClosed = false;
 
-  constructor({ name, hosts, keyspace, user, password, dataCentre }: CassandraPlace, options: SessionOptions = {}) {
-    this.name = name;
-    this.keyspace = keyspace;
+  constructor(place: CassandraPlace, options: SessionOptions = {}) {
+    this.name = place.name;
+    this.keyspace = place.keyspace;
+    this.place = place;
     this.options = options;
-    const { loadBalancing, reconnection, retry } = cassandra.policies;
-    const nodes = dataCentre === null ? new loadBalancing.RoundRobinPolicy() : new loadBalancing.DCAwareRoundRobinPolicy(dataCentre);
-    this.client = new cassandra.Client({
-      contactPoints: [...hosts],
-      ...(dataCentre !== null && { localDataCenter: dataCentre }),
-      ...(user !== null && { credentials: { username: user, password: password ?? '' } }),
-      encoding: { useBigIntAsLong: true },
-      policies: {
-        loadBalancing: new loadBalancing.TokenAwarePolicy(nodes),
-        reconnection: new reconnection.ConstantReconnectionPolicy(CASSANDRA_RETRY_MS_MAX),
-        // Tried again here, where it is known what may run twice.
-        retry: new retry.FallthroughRetryPolicy(),
-      },
-      socketOptions: { connectTimeout: CASSANDRA_CONNECT_MS, readTimeout: CASSANDRA_ANSWER_MS },
-      queryOptions: { consistency: quorum, serialConsistency: serial, prepare: true },
-    });
-    // Told by the next statement, too.
-    this.client.on('error', () => undefined);
+    this.client = this.newClient();
+  }
+
+  private newClient(): WatchedClient {
+    const client: WatchedClient = new WatchedClient(this.place, () => this.replace(client));
+    return client;
+  }
+
+  /** Statements that are under way on the broken one fail, and are tried again if they may run twice. */
+  private replace(broken: WatchedClient): void {
+    if (broken !== this.client || this.isClosed) return;
+    const { connecting } = this;
+    this.client = this.newClient();
+    this.connecting = null;
+    void broken.end(connecting);
   }
 
   /** Rows of a read, all of them. */
@@ -117,7 +110,7 @@ export class CassandraSession {
     const options = { prepare: true, logged: false, consistency: CONSISTENCIES[consistency], ...timestampOf(timestamp) };
     await this.retried(async () => {
       await this.begin(statements[0].text);
-      await this.client.batch(queries, options);
+      await this.sent((client) => client.batch(queries, options));
     });
   }
 
@@ -139,19 +132,32 @@ export class CassandraSession {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.client.shutdown().catch(() => undefined);
+    await this.client.end(this.connecting);
   }
 
   private async send({ text, values }: Statement, options: Partial<Record<keyof QueryOptions, unknown>>): Promise<types.ResultSet> {
     await this.begin(text);
-    return this.client.execute(text, values as unknown[], { prepare: true, ...options } as QueryOptions);
+    return this.sent((client) => client.execute(text, values as unknown[], { prepare: true, ...options } as QueryOptions));
+  }
+
+  /** What is no error of the driver's own is one in it: this client has lost track of what its nodes know. */
+  private async sent<T>(body: (client: Client) => Promise<T>): Promise<T> {
+    const { client } = this;
+    try {
+      return await body(client.client);
+    } catch (error) {
+      if (error instanceof cassandra.errors.DriverError) throw error;
+      this.replace(client);
+      const text = `the copy in ${this.name}: the driver failed: ${withoutSecret((error as Error).message)}`;
+      throw new UnspentError('DATABASE_BUSY', text, { reason: 'driver' }, error);
+    }
   }
 
   private async begin(text: string): Promise<void> {
     if (this.isClosed) throw new UnspentError('CLOSED', `the connection to the copy in ${this.name} is closed`);
     await this.options.beforeStatement?.(text);
     this.statements++;
-    this.connecting ??= this.client.connect();
+    this.connecting ??= this.sent((client) => client.connect());
     const { connecting } = this;
     await connecting.catch((error) => {
       if (this.connecting === connecting) this.connecting = null;
