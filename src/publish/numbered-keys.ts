@@ -7,6 +7,8 @@
 import { copyBytes } from '../util/bytes.ts';
 
 const SLOTS_FIRST = 256;
+/** Most tables are of a block at the tip. */
+const SLAB_BYTES_FIRST = 1024;
 const SLAB_BYTES = 64 * 1024;
 const SPREAD = 0x9e37_79b1;
 
@@ -53,7 +55,7 @@ export class NumberedKeys {
 
   private copy(key: Uint8Array, number: number): void {
     if (this.used + key.length > this.slab.length) {
-      this.slab = new Uint8Array(Math.max(SLAB_BYTES, key.length));
+      this.slab = new Uint8Array(Math.max(Math.min(2 * this.slab.length, SLAB_BYTES), SLAB_BYTES_FIRST, key.length));
       this.used = 0;
     }
     copyBytes(key, 0, this.slab, this.used, key.length);
