@@ -200,6 +200,13 @@ export const SETTINGS = {
     secret: 'all',
     doc: 'What requests to `/api/v1/wallets` need as `Authorization: Bearer TOKEN`, also on loopback. Empty: the token in the file `wallets.token` in the directory of the store, which is made for its owner alone.',
   },
+  'wallet.server': {
+    type: 'string',
+    default: '',
+    secret: 'password',
+    doc: 'Server on another machine that feeds the wallets and takes their transactions, as in `--server` of `unspent wallet`: `http://HOST:8437`.',
+  },
+  'wallet.serverToken': { type: 'string', default: '', secret: 'all', doc: 'Its `server.token`.' },
   'wallet.gapLimit': {
     type: 'integer',
     default: GAP_LIMIT_DEFAULT,

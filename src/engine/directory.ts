@@ -41,6 +41,9 @@ const IDENTITY_BYTES_MAX = 64 * 1024;
 /** What an interrupted write of ours, or a fresh file system, leaves in a directory that is otherwise empty. */
 const NOT_CONTENT = new Set([IDENTITY_FILE + TEMPORARY_SUFFIX, CONTROL_FOLDER, PINNED_FOLDER, 'lost+found']);
 
+/** Wallets are kept beside a store, and may be there before it (wallet/database-url.ts, server/wallets/wallet-token.ts). */
+const WALLET_FILES = /^wallets\.(sqlite(-wal|-shm|-journal)?|token)$/;
+
 const DATABASE_KINDS = ['rocks', 'sqlite'] as const;
 export type DatabaseKind = (typeof DATABASE_KINDS)[number];
 
@@ -74,7 +77,7 @@ export function readAnyIdentity(directory: string): Identity | null {
   if (entries === null) return null;
   accessOrThrow(directory);
   if (!entries.includes(IDENTITY_FILE)) {
-    const content = entries.filter((name) => !NOT_CONTENT.has(name)).sort();
+    const content = entries.filter((name) => !NOT_CONTENT.has(name) && !WALLET_FILES.test(name)).sort();
     if (content.length === 0) return null;
     const some = content.slice(0, 3).join(', ') + (content.length > 3 ? ', ...' : '');
     throw new UnspentError('STORE_FOREIGN', `${directory} is not a store and not empty: it holds ${some}`, { directory });

@@ -28,7 +28,7 @@ export const bitcoin: Family<BitcoinNetwork> = {
     },
     { forms: ['blk:PATH'], open: (_urls, network, { path }) => openBlk(path, network) },
   ],
-  wireShapes: ['esplora', 'electrum', 'mempool-stream', 'wallets'],
+  wireShapes: ['esplora', 'electrum', 'mempool-stream', 'script-history', 'wallets'],
   wallets: {
     async open(url, network, settings) {
       const { openBitcoinWallets } = await import('../wallet/bitcoin/operations/open-context.ts');

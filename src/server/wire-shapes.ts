@@ -5,6 +5,7 @@
 export { electrum } from './bitcoin/electrum/index.ts';
 export { esplora } from './bitcoin/esplora/index.ts';
 export { mempoolStream } from './bitcoin/mempool-stream/index.ts';
+export { scriptHistory } from './bitcoin/script-history/index.ts';
 export { blockfrost } from './cardano/blockfrost/index.ts';
 export { evaluation } from './cardano/evaluation/index.ts';
 export { kupo } from './cardano/kupo/index.ts';

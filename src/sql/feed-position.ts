@@ -30,6 +30,12 @@ export class FeedPositions<Tables> {
     this.#table = table;
   }
 
+  /** Those that have begun. */
+  async names({ db }: DatabaseTransaction<Tables>): Promise<readonly string[]> {
+    const { rows } = await sql<{ feed: string }>`SELECT feed FROM ${sql.table(this.#table)} ORDER BY feed`.execute(db);
+    return rows.map(({ feed }) => feed);
+  }
+
   /** Null: nothing was taken in yet. */
   async read({ db }: DatabaseTransaction<Tables>, feed: string): Promise<string | null> {
     const table = sql.table(this.#table);

@@ -95,6 +95,12 @@ export const WINDOW_BLOCKS_MAX = 100_000_000;
 /** Blocks whose transactions are forgotten with one batch of pruning: a few megabytes of rows. */
 export const HISTORY_FORGET_BLOCKS = 200;
 
+/** Scripts, and outpoints, that one request for their past names: a wallet that looks for its addresses asks for a gap limit of them. */
+export const SCRIPTS_AT_ONCE = 500;
+
+/** A request for the past of so many scripts, the longest of which have 10,000 bytes. */
+export const SCRIPTS_BODY_BYTES_MAX = 1024 * 1024;
+
 /** Transactions of a history whose outputs are read together: some hundred kilobytes at most times. */
 export const HISTORY_TXS_AT_ONCE = 64;
 

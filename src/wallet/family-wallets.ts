@@ -8,14 +8,15 @@
 import type { Dialect } from '../query/dialect.ts';
 import { UnspentError } from '../util/errors.ts';
 import type { WalletAddressJson, WalletNotation } from './documents.ts';
+import type { ReconnectOptions, ServerAddress } from './feed/server-client.ts';
 import type { FollowedStore } from './feed/store-feed.ts';
 import type { FeedSource, OtherOwners, PrepareBlock } from './feed/wallet-feed.ts';
 import type { RescanResult } from './past/rescan.ts';
 import type { AddressInfo, WalletInfo, WalletTx } from './records.ts';
 import type { WalletStore } from './store.ts';
 
-/** What wallets of some families cannot do. `keys`: to have secrets, and to sign. */
-export type WalletFeature = 'payments' | 'bumps' | 'broadcasts' | 'keys';
+/** What wallets of some families cannot do. `keys`: to have secrets, and to sign. `follows`: to be fed from another machine. */
+export type WalletFeature = 'payments' | 'bumps' | 'broadcasts' | 'keys' | 'follows';
 
 export interface WalletFamily<P> {
   /** `url`: of the database. Whoever opens it closes its store. Throws as `openWalletStore`, UNSUPPORTED where packages are missing. */
@@ -60,6 +61,8 @@ export interface FamilyWallets {
    * believed. Throws as `rescanWallets`.
    */
   rescan(store: WalletChainStore, from?: number): Promise<RescanResult>;
+  /** How they are fed from a server on another machine; `ends`: with its newest block. Absent: they are fed beside their store only. */
+  readonly chainFrom?: ((server: ChainServer, ends: boolean) => WalletChain) | undefined;
 }
 
 /** What a wallet is to watch, as people and programs say it: descriptors or addresses, whichever its family has. */
@@ -90,6 +93,11 @@ export interface AddressRequest {
 export interface WalletChainStore extends FollowedStore {
   readonly network: { readonly name: string; readonly dialect: Pick<Dialect, 'clock'> };
   readonly config: { readonly utxo: { readonly history: boolean } };
+}
+
+/** A server that wallets are fed from, for as long as nobody aborts it. */
+export interface ChainServer extends ServerAddress, ReconnectOptions {
+  readonly signal: AbortSignal;
 }
 
 /** The events of a chain for the wallets of a family, with what belongs between two of them. */

@@ -115,6 +115,8 @@ export interface WalletStore {
   markMempool(walletId: WalletId, txId: Uint8Array, seen: boolean, now: number): Promise<void>;
   /** Dead rows of which nothing was heard from `before` on (`deadSince`) and that nothing needs (`prunable`), in the order they were added. Returns the ids that are gone. */
   pruneDead(walletId: WalletId, before: number): Promise<readonly Uint8Array[]>;
+  /** The names of the feeds that have begun. */
+  feeds(): Promise<readonly string[]>;
   /** Null: never fed. */
   feedPosition(feed: string): Promise<string | null>;
   /** The accounts that are new, or have new addresses, since a version of the watched set (0: all), in the order they were made. */

@@ -43,6 +43,7 @@ describe('identity of a data directory', () => {
     equal(readIdentity(directory), null);
     put('unspent.json.tmp', '{"form');
     mkdirSync(join(directory, 'lost+found'));
+    for (const name of ['wallets.sqlite', 'wallets.sqlite-wal', 'wallets.sqlite-shm', 'wallets.token']) put(name, 'made before the store');
     equal(readIdentity(directory), null);
   });
 

@@ -7,7 +7,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { Random } from '../../src/chains/random.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { formatAddress } from '../../src/ledgers/cardano/address.ts';
 import { type ServedCopy, serveCopy } from '../../src/server/serve-copy.ts';
+import { fromHex } from '../../src/util/bytes.ts';
 import { isUnspentError } from '../../src/util/errors.ts';
 import { blockRunBy } from '../docs/page-blocks.ts';
 import { copyDatabase, copyServer, stopCopies } from '../support/copy/mirror.ts';
@@ -167,6 +170,28 @@ describe('several readers of one copy', { skip: withoutPostgres }, () => {
     assert.ok(refused.status >= 400);
     const wallets = await ask(readers[0], 'api/v1/wallets');
     assert.equal(((await wallets.json()) as { code: string }).code, 'UNSUPPORTED');
+  });
+
+  test('show wallets that are kept elsewhere, if told where and by which token', async () => {
+    const { config } = loadConfig({ flags: { set: [`wallet.database=${await copyDatabase()}`, 'wallet.token=of-the-wallets'] }, env: {} });
+    const reader = await serveCopy(url, { port: 0, config });
+    try {
+      assert.equal((await ask(reader, 'api/v1/wallets')).status, 401);
+      const headers = { authorization: 'Bearer of-the-wallets', 'content-type': 'application/json' };
+      const [{ addressHex }] = served.devnet.chain.utxos.values();
+      const body = JSON.stringify({ name: 'shop', addresses: [formatAddress(fromHex(addressHex))] });
+      const made = await fetch(new URL('api/v1/wallets', reader.url), { method: 'POST', headers, body });
+      assert.equal(made.status, 201, await made.text());
+      const { wallets } = (await (await fetch(new URL('api/v1/wallets', reader.url), { headers })).json()) as {
+        wallets: { name: string }[];
+      };
+      assert.deepEqual(
+        wallets.map(({ name }) => name),
+        ['shop'],
+      );
+    } finally {
+      await reader.close();
+    }
   });
 
   test('answer 503 while the database is away, and come back by themselves', async () => {

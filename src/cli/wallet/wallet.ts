@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { registerPay } from '../bitcoin/wallet/pay.ts';
 import { registerSecrets } from '../bitcoin/wallet/secrets.ts';
 import { registerCreate } from './create.ts';
+import { registerFollow } from './follow.ts';
 import { registerKeep } from './keep.ts';
 import { registerLook } from './look.ts';
 import { registerReserve } from './reserve.ts';
@@ -17,7 +18,7 @@ export function registerWallet(program: Command): void {
       'after',
       `
 The wallets are in the file wallets.sqlite beside the store, or where wallet.database says. Blocks come to them while
-\`unspent start\` runs, or with \`unspent wallet sync\`. Amounts are in satoshi, fee rates in sat/vB.
+\`unspent start\` runs, or with \`unspent wallet sync\`; from a server on another machine with \`unspent wallet follow\`. Amounts are in satoshi, fee rates in sat/vB.
 Wallets of Cardano watch addresses and stake addresses; they make and sign nothing.
 
 Examples:
@@ -28,6 +29,15 @@ Examples:
   $ unspent wallet history shop
   $ unspent wallet create savings --address stake1u... --data ./mainnet`,
     );
-  for (const register of [registerCreate, registerLook, registerSelect, registerPay, registerSecrets, registerReserve, registerKeep])
+  for (const register of [
+    registerCreate,
+    registerFollow,
+    registerLook,
+    registerSelect,
+    registerPay,
+    registerSecrets,
+    registerReserve,
+    registerKeep,
+  ])
     register(wallet);
 }

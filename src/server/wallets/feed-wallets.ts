@@ -6,8 +6,9 @@
 import { positionHeight } from '../../events/position.ts';
 import type { OpenStore } from '../../store/store.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
-import { WALLET_POLL_MS } from '../../util/limits.ts';
 import type { FamilyWallets } from '../../wallet/family-wallets.ts';
+import { checkFedNetwork } from '../../wallet/fed-network.ts';
+import { besideMempool, type ListenMempool } from '../../wallet/feed/beside-mempool.ts';
 import { rescanHeight } from '../../wallet/feed/rescan-marker.ts';
 import { WalletFeed } from '../../wallet/feed/wallet-feed.ts';
 import { WalletMempool } from '../../wallet/feed/wallet-mempool.ts';
@@ -24,6 +25,7 @@ export interface FeedWalletsOptions {
  */
 export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { signal }: FeedWalletsOptions = {}): Promise<void> {
   checkSameNetwork(wallets, store);
+  await checkFedNetwork(wallets.store, wallets.network.name);
   const { feed, source, prepare, otherOwners, mempoolTx, accountCount = () => 0 } = wallets.chainOf(store, signal === undefined);
   const { now, eventsMax } = wallets;
   let height = 0;
@@ -43,7 +45,7 @@ export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { si
   const mempool = new WalletMempool(chain, mempoolTx);
   try {
     if (signal === undefined) await chain.follow(source, new AbortController().signal);
-    else await withMempool(store, { mempool, accountCount }, signal, (stop) => chain.follow(source, stop));
+    else await besideMempool({ mempool, accountCount, listen: listenTo(store) }, signal, (stop) => chain.follow(source, stop));
   } catch (error) {
     // PRUNED: a block that the wallets have still to read has transactions whose bytes were forgotten meanwhile.
     if (!isUnspentError(error, 'EXPIRED') && !isUnspentError(error, 'PRUNED')) throw error;
@@ -58,47 +60,19 @@ export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { si
   }
 }
 
+/** Throws NETWORK_WRONG. */
 export function checkSameNetwork({ network }: FamilyWallets, store: Pick<OpenStore, 'network'>): void {
   if (store.network.name === network.name) return;
   throw new UnspentError('NETWORK_WRONG', `the wallets are of ${network.name}, and the store is of ${store.network.name}`);
 }
 
-/** While the body runs, the wallets hear of the mempool of the node that is followed. Throws what either throws. */
-async function withMempool(
-  store: OpenStore,
-  { mempool, accountCount }: { readonly mempool: WalletMempool; readonly accountCount: () => number },
-  signal: AbortSignal,
-  body: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const stop = new AbortController();
-  let failure: { readonly error: unknown } | null = null;
-  let link: MempoolLink | undefined;
-  let told = 0;
-  const listen = (): void => {
-    link = new MempoolLink(store);
+/** That of the node which the store follows. */
+function listenTo(store: OpenStore): ListenMempool {
+  return (take) => {
+    const link = new MempoolLink(store);
     link.start(async (changes) => {
-      try {
-        for (const change of changes) await mempool.take(change);
-      } catch (error) {
-        failure ??= { error };
-        stop.abort();
-      }
+      for (const change of changes) await take(change);
     });
+    return link;
   };
-  // What the mempool had before an account came was nobody's then, and is not told again by itself. Nobody listens before
-  // the first is known: a source tells a second listener what it has only when that changes next.
-  const look = setInterval(() => {
-    if (accountCount() <= told) return;
-    told = accountCount();
-    link?.close();
-    if (link !== undefined) void mempool.take({ kind: 'reset' });
-    listen();
-  }, WALLET_POLL_MS).unref();
-  try {
-    await body(AbortSignal.any([signal, stop.signal]));
-  } finally {
-    clearInterval(look);
-    link?.close();
-  }
-  if (failure !== null) throw (failure as { readonly error: unknown }).error;
 }

@@ -9,7 +9,12 @@ import { pause } from '../../util/pause.ts';
 
 export interface KeepFedOptions {
   readonly signal: AbortSignal;
-  /** Why the feed failed; `again`: it is begun again. The same failure is told once, until another comes or the feed has run for a while. */
+  /** What else no waiting mends. Default: nothing. */
+  readonly final?: readonly ErrorCode[] | undefined;
+  /**
+   * Why the feed failed; `again`: it is begun again. The same failure is told once, until another comes or the feed has run
+   * for a while. What it throws ends it.
+   */
   readonly onFailure: (error: UnspentError, again: boolean) => void;
   /** Milliseconds before it is begun again, the first time and at most. Default 250 to 60,000. */
   readonly pauseMs?: readonly [least: number, most: number] | undefined;
@@ -27,7 +32,7 @@ const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /** `feed` runs until the signal comes, or fails. */
-export async function keepFed(feed: () => Promise<void>, { signal, onFailure, pauseMs }: KeepFedOptions): Promise<void> {
+export async function keepFed(feed: () => Promise<void>, { signal, onFailure, pauseMs, final = [] }: KeepFedOptions): Promise<void> {
   const [least, most] = pauseMs ?? [RECONNECT_MS_MIN, RECONNECT_MS_MAX];
   let told = '';
   for (let failures = 0; !signal.aborted; failures++) {
@@ -37,7 +42,7 @@ export async function keepFed(feed: () => Promise<void>, { signal, onFailure, pa
     } catch (error) {
       if (!isUnspentError(error)) throw error;
       if (signal.aborted) return;
-      const isFinal = FINAL.has(error.code);
+      const isFinal = FINAL.has(error.code) || final.includes(error.code);
       if (performance.now() - begun > most) [failures, told] = [0, ''];
       if (told !== error.message || isFinal) onFailure(error, !isFinal);
       told = error.message;

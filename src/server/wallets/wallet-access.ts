@@ -28,10 +28,15 @@ export class WalletAccess {
     return this.#server.config.server.waitSecondsMax;
   }
 
-  /** Throws UNAUTHORIZED, and UNSUPPORTED where there is no store to feed wallets from. */
+  /** Throws UNAUTHORIZED, and UNSUPPORTED where there is no store beside which wallets and their token could be. */
   check({ raw }: FastifyRequest, reply: FastifyReply): void {
-    if (this.#server.copy !== undefined)
-      throw new UnspentError('UNSUPPORTED', 'this server reads a published copy: wallets are kept beside the store that they are fed from');
+    const { copy, config } = this.#server;
+    if (copy !== undefined && (config.wallet.database === '' || config.wallet.token === '')) {
+      throw new UnspentError(
+        'UNSUPPORTED',
+        'this server reads a published copy and has no directory for wallets: say where they are (wallet.database) and by which token they are shown (wallet.token)',
+      );
+    }
     this.#isToken ??= tokenCheck(walletToken(this.#server.config));
     if (this.#isToken(raw.headers.authorization)) return;
     reply.header('www-authenticate', 'Bearer realm="unspent wallets"');

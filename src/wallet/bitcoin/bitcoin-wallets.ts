@@ -4,19 +4,30 @@
  * do, payments and keys, is in `operations/`.
  */
 import { UnspentError } from '../../util/errors.ts';
-import type { AddressRequest, FamilyWallets, WalletChain, WalletChainStore, WatchedJson, WatchedText } from '../family-wallets.ts';
+import type {
+  AddressRequest,
+  ChainServer,
+  FamilyWallets,
+  WalletChain,
+  WalletChainStore,
+  WatchedJson,
+  WatchedText,
+} from '../family-wallets.ts';
+import { HttpFeed, upToNow } from '../feed/http-feed.ts';
 import { storeFeed } from '../feed/store-feed.ts';
+import type { FeedSource } from '../feed/wallet-feed.ts';
 import { type RescanResult, rescanWallets } from '../past/rescan.ts';
-import { storeHistory } from '../past/script-history.ts';
+import { type ScriptHistory, storeHistory } from '../past/script-history.ts';
 import type { AddressInfo, WalletBlock, WalletInfo } from '../records.ts';
 import { COINBASE_MATURITY } from '../rules/confirmations.ts';
+import { httpHistory } from './http-history.ts';
 import { newAddressOf } from './operations/addresses.ts';
 import { createWatchOnlyWallet, importDescriptor, type NewDescriptorAccount } from './operations/create-wallet.ts';
 import { scanAccount } from './operations/scan.ts';
 import { WalletContext } from './operations/wallet-context.ts';
 import { accountJson } from './operations/wallet-json.ts';
 import { WalletScanner } from './operations/wallet-scanner.ts';
-import { bitcoinPast, historyTxs, walletTxOf } from './wallet-tx.ts';
+import { bitcoinPast, esploraBodies, historyTxs, walletTxOf } from './wallet-tx.ts';
 
 export class BitcoinWallets extends WalletContext implements FamilyWallets {
   readonly coinbaseMaturity = COINBASE_MATURITY;
@@ -47,31 +58,56 @@ export class BitcoinWallets extends WalletContext implements FamilyWallets {
 
   chainOf(store: WalletChainStore, ends: boolean): WalletChain {
     checkHistory(store);
-    const { name, mweb } = this.network;
+    const { mweb } = this.network;
     const { clock } = store.network.dialect;
-    const scanner = new WalletScanner(this, storeHistory(store, bitcoinPast(mweb), clock), name);
+    return this.#chain(storeHistory(store, bitcoinPast(mweb), clock), storeFeed(store, historyTxs(mweb), clock, { ends }));
+  }
+
+  chainFrom(server: ChainServer, ends: boolean): WalletChain {
+    const source = this.#feedFrom(server);
+    return this.#chain(this.#historyAt(server), ends ? upToNow(source) : source);
+  }
+
+  #chain(history: ScriptHistory, source: FeedSource): WalletChain {
+    const { name, mweb } = this.network;
+    const scanner = new WalletScanner(this, history, name);
     return {
       feed: name,
-      source: scanner.beside(storeFeed(store, historyTxs(mweb), clock, { ends })),
+      source: scanner.beside(source),
       prepare: (txs) => scanner.prepare(txs),
       accountCount: () => scanner.accountCount,
       mempoolTx: (raw) => walletTxOf(raw, mweb),
     };
   }
 
+  #historyAt(server: ChainServer): ScriptHistory {
+    return httpHistory({ ...server, network: this.network });
+  }
+
+  #feedFrom(server: ChainServer): HttpFeed {
+    return new HttpFeed({ ...server, bodies: esploraBodies(this.network) });
+  }
+
   /** The wallets are brought to the newest block of the store, from its index. Throws as `rescanWallets`. */
   rescan(store: WalletChainStore, from?: number): Promise<RescanResult> {
     checkHistory(store);
-    const { name, mweb } = this.network;
+    const { mweb } = this.network;
     const { clock } = store.network.dialect;
-    const source = storeFeed(store, historyTxs(mweb), clock, { ends: true });
-    const history = storeHistory(store, bitcoinPast(mweb), clock);
+    return this.#rescan(storeHistory(store, bitcoinPast(mweb), clock), storeFeed(store, historyTxs(mweb), clock, { ends: true }), from);
+  }
+
+  /** The same from a server on another machine. */
+  rescanFrom(server: ChainServer, from?: number): Promise<RescanResult> {
+    return this.#rescan(this.#historyAt(server), this.#feedFrom(server), from);
+  }
+
+  #rescan(history: ScriptHistory, source: FeedSource, from: number | undefined): Promise<RescanResult> {
     const findMore = async (wallet: WalletInfo, to: WalletBlock): Promise<boolean> => {
       for (const account of await this.store.listAccounts(wallet.id))
         if (!(await scanAccount(this, wallet, account, history, { block: to }, false))) return false;
       return true;
     };
-    return rescanWallets({ store: this.store, history, source, findMore }, { feed: name, from });
+    return rescanWallets({ store: this.store, history, source, findMore }, { feed: this.network.name, from });
   }
 }
 

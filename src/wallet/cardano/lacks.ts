@@ -8,4 +8,6 @@ export const CARDANO_WALLETS_LACK: WalletFamily<never>['lacks'] = {
     'fees of Cardano cannot be bumped: a node keeps the first of two transactions that spend the same, and a higher fee buys no place in a block',
   broadcasts: 'wallets of Cardano hand over no transactions: submit it to a node, and the wallet hears of it from its block',
   keys: 'wallets of Cardano have no keys: they watch addresses and stake credentials, and signing is done elsewhere',
+  follows:
+    'wallets of Cardano are fed beside their store only, because its indexes of addresses and stake credentials say what is theirs: `unspent start` there, with the same wallet.database, feeds them',
 };

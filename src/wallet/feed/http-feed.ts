@@ -11,7 +11,15 @@ import { behindBlock } from '../../events/position.ts';
 import { UnspentError } from '../../util/errors.ts';
 import { BLOCK_BYTES_MAX } from '../../util/limits.ts';
 import type { WalletBlock, WalletTx } from '../records.ts';
-import { isTransient, parseEventData, pauseAfter, type ReconnectOptions, type ServerAddress, ServerClient } from './server-client.ts';
+import {
+  askUntilAnswered,
+  isTransient,
+  parseEventData,
+  pauseAfter,
+  type ReconnectOptions,
+  type ServerAddress,
+  ServerClient,
+} from './server-client.ts';
 import type { ServerSentEvent } from './server-sent-events.ts';
 import type { FeedEvent, FeedSource, FeedStart } from './wallet-feed.ts';
 
@@ -51,16 +59,8 @@ export class HttpFeed implements FeedSource {
     this.#options = options;
   }
 
-  /** Asks until the server answers. Throws INTERRUPTED on the signal, and what asking again does not mend. */
-  async newest(signal: AbortSignal): Promise<FeedStart> {
-    for (let failures = 0; ; failures++) {
-      try {
-        return await this.#begin(signal);
-      } catch (error) {
-        if (signal.aborted || !isTransient(error)) throw error;
-        await pauseAfter(error, failures, this.#options, signal);
-      }
-    }
+  newest(signal: AbortSignal): Promise<FeedStart> {
+    return askUntilAnswered(() => this.#begin(signal), this.#options, signal);
   }
 
   async *events(after: string, signal: AbortSignal): AsyncGenerator<FeedEvent, void, undefined> {
@@ -123,4 +123,19 @@ export class HttpFeed implements FeedSource {
       throw new UnspentError('PROTOCOL', 'the server tells of a block without hash or height');
     return { height, hash: this.#options.bodies.parseId(hash) };
   }
+}
+
+/** Ends with the block that was the newest when it began, or with a later one of another branch. */
+export function upToNow(source: FeedSource): FeedSource {
+  return {
+    newest: (signal) => source.newest(signal),
+    async *events(after, signal): AsyncGenerator<FeedEvent, void, undefined> {
+      const { block, position } = await source.newest(signal);
+      if (block === null || position === after) return;
+      for await (const event of source.events(after, signal)) {
+        yield event;
+        if (event.position === position || (event.kind === 'connected' && event.block.height >= block.height)) return;
+      }
+    },
+  };
 }

@@ -43,6 +43,18 @@ export async function pauseAfter(
   await pause(Math.min(most, least * 2 ** Math.min(failures, 30)), { signal });
 }
 
+/** Asks until the server answers. Throws INTERRUPTED on the signal, and what asking again does not mend. */
+export async function askUntilAnswered<T>(ask: () => Promise<T>, options: ReconnectOptions, signal: AbortSignal): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal.aborted || !isTransient(error)) throw error;
+      await pauseAfter(error, failures, options, signal);
+    }
+  }
+}
+
 /** Throws PROTOCOL. */
 export function parseEventData<T>(data: string): T {
   try {
@@ -52,31 +64,60 @@ export function parseEventData<T>(data: string): T {
   }
 }
 
+/** What a request has besides its path. */
+type RequestForm = Pick<RequestInit, 'method' | 'body'> & { readonly headers?: Readonly<Record<string, string>> };
+
+function postOf(body: object): RequestForm {
+  return { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+}
+
 export class ServerClient {
   readonly #base: URL;
   readonly #headers: Readonly<Record<string, string>>;
 
   /** Throws USAGE when the URL is none. */
   constructor({ url, token }: ServerAddress) {
-    const base = URL.canParse(url) ? new URL(url) : null;
+    // Behind a proxy it may have a path of its own.
+    const base = URL.canParse(url) ? new URL(url.endsWith('/') ? url : `${url}/`) : null;
     if (base === null || !/^https?:$/.test(base.protocol)) throw new UnspentError('USAGE', `'${url}' is not the URL of a server`);
+    if (base.username !== '' || base.password !== '')
+      throw new UnspentError('USAGE', `${base.host} is given a token, not a name and a password in its URL`);
     this.#base = base;
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
 
-  async json<T>(path: string, signal: AbortSignal): Promise<T> {
-    const bytes = await this.bytes(path, HTTP_BODY_BYTES_MAX, signal);
+  /** Of a request with a body, where one is given. */
+  async json<T>(path: string, signal: AbortSignal, body?: object): Promise<T> {
+    return this.#parse(path, new TextDecoder().decode(await this.bytes(path, HTTP_BODY_BYTES_MAX, signal, body)));
+  }
+
+  /** A document a line. */
+  async *lines<T>(path: string, signal: AbortSignal, body: object): AsyncGenerator<T, void, undefined> {
+    const decoder = new TextDecoder();
+    let rest: string[] = [];
+    for await (const part of this.#body(path, postOf(body), signal)) {
+      const [first, ...others] = decoder.decode(part, { stream: true }).split('\n');
+      rest.push(first);
+      for (const next of others) {
+        const line = rest.join('');
+        if (line !== '') yield this.#parse(path, line);
+        rest = [next];
+      }
+    }
+  }
+
+  #parse<T>(path: string, text: string): T {
     try {
-      return JSON.parse(new TextDecoder().decode(bytes)) as T;
+      return JSON.parse(text) as T;
     } catch (cause) {
       throw new UnspentError('PROTOCOL', `${this.#base.host} answers ${path} with something that is not JSON`, {}, cause);
     }
   }
 
-  async bytes(path: string, bytesMax: number, signal: AbortSignal): Promise<Uint8Array> {
+  async bytes(path: string, bytesMax: number, signal: AbortSignal, body?: object): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
     let length = 0;
-    for await (const part of this.#body(path, {}, signal)) {
+    for await (const part of this.#body(path, body === undefined ? {} : postOf(body), signal)) {
       length += part.length;
       if (length > bytesMax) throw new UnspentError('PROTOCOL', `${this.#base.host} answers ${path} with more than ${bytesMax} bytes`);
       parts.push(part);
@@ -86,17 +127,18 @@ export class ServerClient {
 
   /** Until the server ends them. `after`: the id of the last one; null: from now on. */
   events(path: string, after: string | null, signal: AbortSignal): AsyncGenerator<ServerSentEvent, void, undefined> {
-    return readServerSentEvents(this.#body(path, after === null ? {} : { 'last-event-id': after }, signal));
+    return readServerSentEvents(this.#body(path, after === null ? {} : { headers: { 'last-event-id': after } }, signal));
   }
 
   /** Ends the request when its reader leaves. Throws what the server says is wrong, SOURCE_UNREACHABLE. */
-  async *#body(path: string, more: Readonly<Record<string, string>>, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+  async *#body(path: string, { headers, ...how }: RequestForm, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
     const leaving = new AbortController();
     const giveUp = (): void => leaving.abort(new Error(`nothing came for ${EVENT_SILENCE_MS / 1000} s`));
     let silence = setTimeout(giveUp, EVENT_SILENCE_MS);
     try {
-      const response = await fetch(new URL(path, this.#base), {
-        headers: { ...this.#headers, ...more },
+      const response = await fetch(new URL(`.${path}`, this.#base), {
+        ...how,
+        headers: { ...this.#headers, ...headers },
         redirect: 'error',
         signal: AbortSignal.any([signal, leaving.signal]),
       });

@@ -260,6 +260,10 @@ export class MemoryWalletStore implements WalletStore {
     return this.#change(walletId, (wallet, tables) => prune(tables, wallet, before));
   }
 
+  async feeds(): Promise<readonly string[]> {
+    return [...this.#tables.feeds.values()].map(({ feed }) => feed).sort();
+  }
+
   async feedPosition(feed: string): Promise<string | null> {
     return this.#tables.feeds.get(feed)?.position ?? null;
   }

@@ -56,7 +56,7 @@ export async function rescanWallets(parts: RescanParts, { feed, from: asked = WA
   const from = await newestCommon(store, history, heightMin - 1);
   const first = (from?.height ?? -1) + 1;
   // What spent their coins in blocks that it does not have, nobody could tell.
-  if (from !== null) history.needFrom(first);
+  if (from !== null) await history.needFrom(first);
   const marker = rescanMarker(first);
   await store.rollbackToBlock(first, { feed, after, position: marker });
   const found: ConfirmedTx[] = [];
@@ -72,7 +72,14 @@ export async function rescanWallets(parts: RescanParts, { feed, from: asked = WA
 /** Of the blocks that the wallets know, up to a height. */
 async function newestCommon(store: WalletStore, history: ScriptHistory, heightMax: number): Promise<WalletBlock | null> {
   const known = await store.listSyncedBlocks(0, Math.max(0, heightMax));
-  return known.findLast((block) => block.height <= heightMax && history.txsUpTo(block, []) !== null) ?? null;
+  let [low, high] = [0, known.filter((block) => block.height <= heightMax).length];
+  // Below a block that both know, both know all.
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((await history.txsUpTo(known[middle], [])) === null) high = middle;
+    else low = middle + 1;
+  }
+  return low === 0 ? null : known[low - 1];
 }
 
 /** What happened to the addresses and the coins of the wallet between two blocks. */
@@ -91,7 +98,7 @@ async function takeIn(
   }
   const coins = (await store.listOutputsToWatch(walletId)).map(({ outpoint }) => outpoint);
   const unmined = await store.listTxs(walletId, 'unmined');
-  const found = history.txsUpTo(to, scripts, [...coins, ...unmined.flatMap(({ tx }) => tx.inputs)]);
+  const found = await history.txsUpTo(to, scripts, [...coins, ...unmined.flatMap(({ tx }) => tx.inputs)]);
   if (found === null) throw moved();
   const later = found.filter(({ block }) => block.height > (from?.height ?? -1));
   await store.applyTxBatch(walletId, await foundTxs(store, walletId, later, coins, otherOwners), to);

@@ -1,7 +1,7 @@
 /**
  * The past of scripts, from the index of a store that keeps the history: which
  * scripts were ever used, and the transactions of those that were. This is how a
- * wallet finds its past without a look at any block. What a script is in the index
+ * wallet finds its past without a look at any block, beside the store or over HTTP (bitcoin/http-history.ts). What a script is in the index
  * and how a transaction is read is the family's (`PastForm`).
  *
  * The store may have forgotten the bytes of a transaction, all of whose outputs
@@ -9,7 +9,6 @@
  * who spent an outpoint: a forgotten transaction is told with the outpoints it
  * is known to have spent, so that no coin that it spent is taken for unspent.
  */
-
 import type { KeyKind } from '../../ledgers/ledger.ts';
 import { type Outpoint, outpointKey, outpointText } from '../../ledgers/outpoint.ts';
 import type { Clock } from '../../query/dialect.ts';
@@ -17,6 +16,7 @@ import type { HistoryPlace, TxHistory } from '../../query/history.ts';
 import type { Query } from '../../query/query.ts';
 import { equalBytes, toHex } from '../../util/bytes.ts';
 import { assert } from '../../util/errors.ts';
+import { HISTORY_TXS_AT_ONCE } from '../../util/limits.ts';
 import { type FollowedStore, walletBlock } from '../feed/store-feed.ts';
 import type { OtherOwners } from '../feed/wallet-feed.ts';
 import type { WalletBlock, WalletTx } from '../records.ts';
@@ -33,14 +33,14 @@ export interface PastForm {
 /** What a scan asks of the chain. */
 export interface ScriptHistory {
   /** Throws PRUNED where the history begins above the height, UNSUPPORTED where the store keeps none. */
-  needFrom(height: number): void;
+  needFrom(height: number): Promise<void>;
   /** Whether each was ever paid, in their order. Throws UNSUPPORTED where the store keeps no history. */
-  used(scripts: readonly Uint8Array[]): readonly boolean[];
+  used(scripts: readonly Uint8Array[]): Promise<readonly boolean[]>;
   /**
    * What paid to them or spent from them up to that block, and what spent the coins, in the order of the chain; null: the
    * block is not on the chain any more.
    */
-  txsUpTo(block: WalletBlock, scripts: readonly Uint8Array[], coins?: readonly Outpoint[]): readonly ConfirmedTx[] | null;
+  txsUpTo(block: WalletBlock, scripts: readonly Uint8Array[], coins?: readonly Outpoint[]): Promise<readonly ConfirmedTx[] | null>;
 }
 
 export interface ConfirmedTx {
@@ -49,88 +49,120 @@ export interface ConfirmedTx {
   readonly block: WalletBlock;
 }
 
+/** What is asked of the past. */
+export interface PastRequest {
+  readonly scripts: readonly Uint8Array[];
+  /** What spent these is asked for, too. */
+  readonly coins: readonly Outpoint[];
+  readonly heightMax: number;
+}
+
+/** A step of reading the past. Null: it has found no transaction. */
+export interface PastStep {
+  readonly found: (ConfirmedTx & HistoryPlace) | null;
+}
+
 export function storeHistory(store: Pick<FollowedStore, 'read'>, form: PastForm, clock: Clock): ScriptHistory {
   return {
-    needFrom: (height) => store.read((query) => query.history().needHeight(height)),
-    used: (scripts) =>
+    needFrom: async (height) => store.read((query) => query.history().needHeight(height)),
+    used: async (scripts) => store.read((query) => scripts.map((script) => isUsed(query, form, script))),
+    txsUpTo: async (block, scripts, coins = []) =>
       store.read((query) => {
-        const history = query.history();
-        return scripts.map((script) => {
-          const { kind, key } = form.keyOf(script);
-          return history.ofKey(kind, key, { limit: 1 }).next().done !== true;
-        });
-      }),
-    txsUpTo: (block, scripts, coins = []) =>
-      store.read((query) => {
-        const row = query.blockAtHeight(block.height);
-        if (row === null || !equalBytes(row.hash, block.hash)) return null;
-        return new PastReader(query, block.height, form, clock).txs(scripts, coins);
+        if (!isOnChain(query, block)) return null;
+        const steps = pastTxs(query, { scripts, coins, heightMax: block.height }, form, clock);
+        return Array.from(steps).flatMap(({ found }) => found ?? []);
       }),
   };
 }
 
-/** Reads up to a height of one snapshot. */
+/** Whether it was ever paid. Throws UNSUPPORTED. */
+export function isUsed(query: Query, form: PastForm, script: Uint8Array): boolean {
+  const { kind, key } = form.keyOf(script);
+  return query.history().ofKey(kind, key, { limit: 1 }).next().done !== true;
+}
+
+export function isOnChain(query: Query, { height, hash }: Pick<WalletBlock, 'height' | 'hash'>): boolean {
+  const row = query.blockAtHeight(height);
+  return row !== null && equalBytes(row.hash, hash);
+}
+
+/** In the order of the chain, of one snapshot, read no faster than they are asked for. Throws UNSUPPORTED before the first. */
+export function pastTxs(query: Query, request: PastRequest, form: PastForm, clock: Clock): Iterable<PastStep> {
+  return new PastReader(query, request, form, clock).steps();
+}
+
+const NOTHING: PastStep = { found: null };
+
 class PastReader {
   readonly #query: Query;
   readonly #history: TxHistory;
-  readonly #heightMax: number;
+  readonly #request: PastRequest;
   readonly #form: PastForm;
   readonly #clock: Clock;
   readonly #blocks = new Map<number, WalletBlock>();
+  /** Outpoints of which it was not looked up who spent them, and by place those that were. Only forgotten spenders are asked for. */
+  #unseen: Outpoint[];
+  readonly #spentAt = new Map<string, Outpoint[]>();
 
-  constructor(query: Query, heightMax: number, form: PastForm, clock: Clock) {
+  constructor(query: Query, request: PastRequest, form: PastForm, clock: Clock) {
     this.#query = query;
     this.#history = query.history();
-    this.#heightMax = heightMax;
+    this.#request = request;
     this.#form = form;
     this.#clock = clock;
+    this.#unseen = [...new Map(request.coins.map((coin) => [outpointText(coin), coin])).values()];
   }
 
-  txs(scripts: readonly Uint8Array[], coins: readonly Outpoint[]): ConfirmedTx[] {
-    const places = [...this.#placesOf(scripts, coins).values()].sort((a, b) => a.height - b.height || a.txIndex - b.txIndex);
-    const found = this.#history.knownAt(places);
-    const txs = found.map(({ raw }) => (raw === null ? null : this.#form.txOf(raw)));
-    const spent = txs.includes(null) ? this.#spentBy([...coins, ...outpointsTo(scripts, txs, this.#form)]) : new Map<string, Outpoint[]>();
-    return found.map(({ id, height, txIndex }, i) => {
-      const tx = txs[i] ?? prunedTx(id, txIndex === 0, spent.get(placeText({ height, txIndex })) ?? []);
-      return { tx, block: this.#blockAt(height) };
-    });
-  }
-
-  #ofScript(script: Uint8Array): Iterable<HistoryPlace> {
-    const { kind, key } = this.#form.keyOf(script);
-    return this.#history.ofKey(kind, key);
-  }
-
-  #placesOf(scripts: readonly Uint8Array[], coins: readonly Outpoint[]): Map<string, HistoryPlace> {
+  *steps(): Generator<PastStep, void, undefined> {
+    const own = new Set(this.#request.scripts.map((script) => toHex(script)));
+    const coins = new Set(this.#unseen.map(outpointText));
     const places = new Map<string, HistoryPlace>();
-    for (const script of scripts) {
-      for (const { height, txIndex } of this.#ofScript(script)) {
-        if (height > this.#heightMax) break;
-        places.set(placeText({ height, txIndex }), { height, txIndex });
+    for (const place of this.#places()) {
+      if (place !== null) places.set(placeText(place), place);
+      yield NOTHING;
+    }
+    const sorted = [...places.values()].sort((a, b) => a.height - b.height || a.txIndex - b.txIndex);
+    for (let from = 0; from < sorted.length; from += HISTORY_TXS_AT_ONCE) {
+      for (const { id, raw, height, txIndex } of this.#history.knownAt(sorted.slice(from, from + HISTORY_TXS_AT_ONCE))) {
+        const place = { height, txIndex };
+        const tx = raw === null ? prunedTx(id, txIndex === 0, this.#spentBy(place)) : this.#form.txOf(raw);
+        // What spends one of its outputs comes behind it.
+        for (const outpoint of outpointsTo(own, tx, this.#form)) if (!coins.has(outpointText(outpoint))) this.#unseen.push(outpoint);
+        yield { found: { tx, block: this.#blockAt(height), ...place } };
       }
     }
-    for (const place of this.#spends(coins)) if (place !== null) places.set(placeText(place), place);
-    return places;
   }
 
-  /** By place, those of the outpoints that a transaction there spends. */
-  #spentBy(outpoints: readonly Outpoint[]): Map<string, Outpoint[]> {
-    const spent = new Map<string, Outpoint[]>();
-    const unique = [...new Map(outpoints.map((outpoint) => [outpointText(outpoint), outpoint])).values()];
-    for (const [i, place] of this.#spends(unique).entries()) {
-      if (place === null) continue;
-      const name = placeText(place);
-      spent.set(name, [...(spent.get(name) ?? []), unique[i]]);
+  /** Null: a look that has shown nothing. */
+  *#places(): Generator<HistoryPlace | null, void, undefined> {
+    const { scripts, coins, heightMax } = this.#request;
+    for (const script of scripts) {
+      const { kind, key } = this.#form.keyOf(script);
+      for (const { height, txIndex } of this.#history.ofKey(kind, key)) {
+        if (height > heightMax) break;
+        yield { height, txIndex };
+      }
+      yield null;
     }
-    return spent;
+    for (let from = 0; from < coins.length; from += HISTORY_TXS_AT_ONCE) yield* this.#spends(coins.slice(from, from + HISTORY_TXS_AT_ONCE));
+  }
+
+  /** Those of the outpoints that a transaction at that place spends, as far as they are known. */
+  #spentBy(place: HistoryPlace): readonly Outpoint[] {
+    for (const [i, spend] of this.#spends(this.#unseen).entries()) {
+      if (spend === null) continue;
+      const name = placeText(spend);
+      this.#spentAt.set(name, [...(this.#spentAt.get(name) ?? []), this.#unseen[i]]);
+    }
+    this.#unseen = [];
+    return this.#spentAt.get(placeText(place)) ?? [];
   }
 
   /** Null: unspent up to the height. */
   #spends(outpoints: readonly Outpoint[]): (HistoryPlace | null)[] {
     const spends = this.#history.spends(outpoints.map(({ txId, index }) => outpointKey(txId, index)));
     return spends.map((spend) =>
-      spend === null || spend.height > this.#heightMax ? null : { height: spend.height, txIndex: spend.txIndex },
+      spend === null || spend.height > this.#request.heightMax ? null : { height: spend.height, txIndex: spend.txIndex },
     );
   }
 
@@ -146,14 +178,10 @@ class PastReader {
   }
 }
 
-/** The outputs of the transactions that pay to the scripts. */
-function outpointsTo(scripts: readonly Uint8Array[], txs: readonly (WalletTx | null)[], { otherOwners = () => [] }: PastForm): Outpoint[] {
-  const own = new Set(scripts.map((script) => toHex(script)));
-  return txs.flatMap((tx) => {
-    if (tx === null) return [];
-    const isOwn = (script: Uint8Array): boolean => [script, ...otherOwners(script)].some((owner) => own.has(toHex(owner)));
-    return tx.outputs.flatMap(({ script }, index) => (isOwn(script) ? [{ txId: tx.id, index }] : []));
-  });
+/** The outputs of a transaction that pay to the scripts (in hex). */
+function outpointsTo(scripts: ReadonlySet<string>, { id, outputs }: WalletTx, { otherOwners = () => [] }: PastForm): Outpoint[] {
+  const isOwn = (script: Uint8Array): boolean => [script, ...otherOwners(script)].some((owner) => scripts.has(toHex(owner)));
+  return outputs.flatMap(({ script }, index) => (isOwn(script) ? [{ txId: id, index }] : []));
 }
 
 function placeText({ height, txIndex }: HistoryPlace): string {

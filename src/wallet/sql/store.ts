@@ -179,6 +179,10 @@ export class SqlWalletStore implements WalletStore {
     return this.#write((tx, events) => pruneRows(tx, events, walletId, before));
   }
 
+  feeds(): Promise<readonly string[]> {
+    return this.#database.read((tx) => wallets.walletFeeds.names(tx));
+  }
+
   feedPosition(feed: string): Promise<string | null> {
     return this.#database.read((tx) => wallets.walletFeeds.read(tx, feed));
   }

@@ -84,6 +84,7 @@ describe('wallets that follow a chain', () => {
     const mempool = new WalletMempool(feed, (raw) => rivals.get(raw)!);
     const following = feed.follow(town.source, end.signal);
     await until(async () => (await town.wallets.feedPosition(FEED.feed)) !== null, 'the feed has begun');
+    assert.deepEqual(await town.wallets.feeds(), [FEED.feed]);
     town.follow();
     await until(() => town.hasFed(), 'the wallets have the first blocks');
 

@@ -20,11 +20,12 @@ import type { WalletInfo } from '../../../wallet/records.ts';
 import { action, type Context } from '../../context.ts';
 import { readOperand } from '../../read-operand.ts';
 import { checkNewFile, collect, txId, writeNewFile } from '../../wallet/operands.ts';
+import { serverOptions, walletServer } from '../../wallet/wallet-server.ts';
 import { withBitcoinWallet } from './open-bitcoin-wallets.ts';
 import { passphraseOptions, readPassphrase } from './passphrase.ts';
 import { feeFlags, type PayFlags, paymentRequest, satoshi } from './payment-operands.ts';
 import { selectionText } from './selection-text.ts';
-import { submitTo, tokenFor } from './submit.ts';
+import { submitTo } from './submit.ts';
 
 interface SendFlags extends PayFlags {
   readonly psbt?: string;
@@ -32,9 +33,6 @@ interface SendFlags extends PayFlags {
   readonly parentFee?: string;
   readonly label?: string;
   readonly replace?: boolean;
-  readonly server?: string;
-  readonly serverToken?: string;
-  readonly serverTokenFile?: string;
   readonly sign?: boolean;
 }
 
@@ -51,17 +49,10 @@ export function registerPay(wallet: Command): void {
     .option('--parent-fee <satoshi>', 'with --cpfp: what the parent pays, where the wallet cannot know')
     .option('--psbt <file>', 'write the PSBT to this new file (default: standard output)')
     .action(action(bump));
-  wallet
-    .command('broadcast')
+  serverOptions(wallet.command('broadcast'), 'an unspent or Esplora server that hands it on; without one, send it yourself')
     .description('a signed PSBT or transaction: recorded, and handed to a node')
     .argument('<name>', 'of the wallet')
     .argument('<file>', 'with the PSBT, or the transaction in hex; - is standard input')
-    .option('--server <url>', 'an unspent or Esplora server that hands it on, such as http://127.0.0.1:8437; without it, send it yourself')
-    .option(
-      '--server-token-file <file>',
-      'file with its server.token, where it has one (default, on this machine: UNSPENT_SERVER_TOKEN or the settings)',
-    )
-    .option('--server-token <token>', 'the token itself; other users of the machine can read it')
     .option('--replace', 'it may take the place of transactions that spend the same')
     .option('--label <text>', 'of the transaction')
     .action(action(broadcast));
@@ -144,12 +135,11 @@ function showPayment({ output, options }: Context, wallets: WalletContext, payme
 
 function broadcast(context: Context, name: string, operand: string): Promise<void> {
   const { output } = context;
-  const flags: SendFlags = context.options;
-  const { server, replace, label } = flags;
+  const { replace, label }: SendFlags = context.options;
   return withBitcoinWallet(context, 'broadcasts', name, async (wallets, wallet) => {
     const raw = signedTx(wallets, await readOperand(operand, PSBT_BYTES_MAX));
-    const { token: ownToken } = context.settings.config.server;
-    const submit = server === undefined ? undefined : submitTo(server, await tokenFor(server, { ...flags, ownToken }));
+    const server = await walletServer(context);
+    const submit = server === null ? undefined : submitTo(server.url, server.token);
     const detail = await broadcastTx(wallets, wallet, { raw, label, replace, submit });
     if (output.json) return output.document({ hex: toHex(raw), ...txJson(wallets.notation, wallet, detail, []) });
     output.line(`transaction ${formatId(detail.tx.id)} is ${detail.status}`);

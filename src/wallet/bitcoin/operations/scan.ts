@@ -35,7 +35,7 @@ export async function scanAccount(
   const { store, keys, gapLimit, now } = context;
   const account = context.account(info);
   const next = nextIndexes(info);
-  const branches = await keys.discover(account, async (scripts) => history.used(scripts), { gapLimit, from: next });
+  const branches = await keys.discover(account, (scripts) => history.used(scripts), { gapLimit, from: next });
   const ends = branches.map(({ branch, lastUsed }) => {
     // A descriptor with one script has that one, used or not.
     const last = account.descriptor(branch).isRanged ? (lastUsed ?? -1) : 0;
@@ -45,7 +45,7 @@ export async function scanAccount(
   const found = ends.flatMap(({ branch, first, last }) => scriptsBetween((index) => derive(branch, index)?.script, first, last));
   const scripts = givenOut ? [...(await missedScripts(context, wallet, info, history)), ...found] : found;
   if (scripts.length === 0 && (block === null || wallet.syncedTo !== null)) return true;
-  const txs = block === null ? [] : history.txsUpTo(block, scripts);
+  const txs = block === null ? [] : await history.txsUpTo(block, scripts);
   if (txs === null) return false;
   const horizons = ends.flatMap(({ branch, first, last }) => (last < first ? [] : [{ accountId: info.id, branch, index: last, derive }]));
   await store.applyScanBatch(wallet.id, {
@@ -69,7 +69,7 @@ async function missedScripts(
   for (let after: Uint8Array | undefined; ; ) {
     const page = await store.listAddresses(id, { after, limit: WALLET_PAGE_ROWS });
     const unused = page.filter(({ derivation, isUsed }) => derivation?.accountId === info.id && !isUsed).map(({ script }) => script);
-    const isPaid = history.used(unused);
+    const isPaid = await history.used(unused);
     missed.push(...unused.filter((_script, i) => isPaid[i]));
     if (page.length < WALLET_PAGE_ROWS) return missed;
     after = page[page.length - 1].script;

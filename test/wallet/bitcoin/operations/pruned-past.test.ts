@@ -10,15 +10,23 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { ColumnSpec } from '../../../../src/engine/engine.ts';
 import { openMemory } from '../../../../src/engine/memory.ts';
+import { outpointText } from '../../../../src/ledgers/outpoint.ts';
+import { serve } from '../../../../src/server/serve.ts';
 import { feedWallets } from '../../../../src/server/wallets/feed-wallets.ts';
 import { type OpenStore, openStore } from '../../../../src/store/store.ts';
 import { toHex } from '../../../../src/util/bytes.ts';
 import { isUnspentError } from '../../../../src/util/errors.ts';
+import { SCRIPTS_AT_ONCE } from '../../../../src/util/limits.ts';
 import { BitcoinWallets } from '../../../../src/wallet/bitcoin/bitcoin-wallets.ts';
+import { httpHistory } from '../../../../src/wallet/bitcoin/http-history.ts';
 import * as keys from '../../../../src/wallet/bitcoin/keys/index.ts';
 import { preparePayment } from '../../../../src/wallet/bitcoin/operations/payment.ts';
+import { bitcoinPast } from '../../../../src/wallet/bitcoin/wallet-tx.ts';
 import { txJson, type WalletTxJson } from '../../../../src/wallet/documents.ts';
+import { followServer } from '../../../../src/wallet/feed/follow-server.ts';
 import { openWalletStore } from '../../../../src/wallet/open.ts';
+import type { ConfirmedTx } from '../../../../src/wallet/past/script-history.ts';
+import { storeHistory } from '../../../../src/wallet/past/script-history.ts';
 import { RegtestAccount } from '../../../support/regtest-account.ts';
 
 /** Blocks after which what is spent is forgotten, and which the store can undo. */
@@ -95,6 +103,18 @@ class PrunedChain {
     return this.chain.submit(this.account.sign(psbt));
   }
 
+  /** A server of the store, as wallets elsewhere ask it. */
+  async server(): Promise<{ readonly url: string; readonly onLost: (error: Error) => never }> {
+    const served = await serve(this.store, { port: 0, thread: false });
+    this.#t.after(() => served.close());
+    return {
+      url: served.url,
+      onLost: (error) => {
+        throw error;
+      },
+    };
+  }
+
   isForgotten(txId: Uint8Array): boolean {
     try {
       return this.store.read((query) => query.history().tx(txId)) === null;
@@ -160,6 +180,11 @@ describe('wallets whose past was forgotten', () => {
       forgotten.map((id) => [late.notation.formatId(id), null]),
     );
     await assertSums(late, 'shop');
+    const elsewhere = await all.wallets('elsewhere');
+    await elsewhere.createWatching('shop', { descriptor: account.descriptor });
+    const server = await all.server();
+    await followServer(elsewhere, server);
+    assert.deepEqual(await historyOf(elsewhere, 'shop'), await historyOf(late, 'shop'), 'a server tells what its store does');
     assert.ok(
       (await historyOf(first, 'shop')).every(({ pruned }) => pruned === undefined),
       'whoever was there has it all',
@@ -168,16 +193,17 @@ describe('wallets whose past was forgotten', () => {
     chain.fund(account.script(0, 8), 5_000n);
     await all.mine(1);
     for (const wallets of [first, late]) await feedWallets(wallets, all.store);
-    assert.deepEqual(await coinsOf(late, 'shop'), await coinsOf(first, 'shop'));
+    await followServer(elsewhere, server);
+    for (const wallets of [late, elsewhere]) assert.deepEqual(await coinsOf(wallets, 'shop'), await coinsOf(first, 'shop'));
   });
 
   it('that were away while their coins were spent are right after a rescan', async (t) => {
     const all = await PrunedChain.open(t);
     const { account, chain } = all;
-    const [away, present] = [await all.wallets('away'), await all.wallets('present')];
+    const [away, elsewhere, present] = [await all.wallets('away'), await all.wallets('elsewhere'), await all.wallets('present')];
     chain.fund(account.script(0, 0), 900_000n);
     await all.mine(1);
-    for (const wallets of [away, present]) {
+    for (const wallets of [away, elsewhere, present]) {
       await wallets.createWatching('shop', { descriptor: account.descriptor });
       await feedWallets(wallets, all.store);
     }
@@ -198,8 +224,53 @@ describe('wallets whose past was forgotten', () => {
     assert.equal((await historyOf(away, 'shop')).filter((tx) => tx.pruned === true).length, 2);
     assert.deepEqual(await coinsOf(away, 'shop'), await coinsOf(present, 'shop'));
     await assertSums(away, 'shop');
+    const server = await all.server();
+    await assert.rejects(followServer(elsewhere, server), { code: 'EXPIRED', message: /rescan/ });
+    await elsewhere.rescanFrom({ ...server, signal: new AbortController().signal });
+    assert.deepEqual(await historyOf(elsewhere, 'shop'), await historyOf(away, 'shop'), 'a server tells what its store does');
+    await followServer(elsewhere, server);
     await away.rescan(all.store, 0);
     assert.deepEqual(await coinsOf(away, 'shop'), await coinsOf(present, 'shop'));
     await assertSums(away, 'shop');
   });
+
+  it('are asked for in parts over HTTP, and are one answer', async (t) => {
+    const all = await PrunedChain.open(t);
+    const { account, chain, store } = all;
+    const wallets = await all.wallets('shop');
+    await wallets.createWatching('shop', { descriptor: account.descriptor });
+    chain.fund(account.script(0, 0), 900_000n);
+    await all.mine(1);
+    await feedWallets(wallets, store);
+    for (const index of [2, 4]) {
+      await all.sweep(wallets, 'shop', index);
+      await all.mine(1);
+      await feedWallets(wallets, store);
+    }
+    await all.bury(wallets);
+    const { dialect } = store.network;
+    const here = storeHistory(store, bitcoinPast(false), dialect.clock);
+    const there = httpHistory({ ...(await all.server()), network: chain.network, signal: new AbortController().signal });
+    // More than one request has, with the used ones in both halves.
+    const scripts = Array.from({ length: SCRIPTS_AT_ONCE + 100 }, (_, i) => account.script(i < 300 ? 0 : 1, i));
+    scripts.push(account.script(0, 0));
+    scripts.shift();
+    assert.deepEqual(await there.used(scripts), await here.used(scripts));
+    const head = store.fold.head ?? assert.fail('there is a block');
+    const to = { height: head.height - 1, hash: chain.hashAt(head.height - 1) ?? assert.fail('it has one'), timestamp: 0 };
+    const coins = (await here.txsUpTo(to, scripts))!.flatMap(({ tx }) => tx.inputs);
+    const told = async (history: typeof here) => (await history.txsUpTo(to, scripts, coins))?.map(shown);
+    assert.deepEqual(await told(there), await told(here));
+    assert.ok(
+      (await told(here))!.some(({ raw }) => raw === ''),
+      'some are forgotten',
+    );
+    assert.equal(await there.txsUpTo({ ...to, height: to.height - 1 }, scripts), null, 'another block is at that height');
+  });
 });
+
+/** Inputs of forgotten ones are in no order. */
+function shown({ tx, block }: ConfirmedTx) {
+  const inputs = tx.inputs.map(outpointText);
+  return { id: toHex(tx.id), raw: toHex(tx.raw), inputs: tx.raw.length === 0 ? inputs.sort() : inputs, isCoinbase: tx.isCoinbase, block };
+}
