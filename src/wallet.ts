@@ -21,7 +21,7 @@ export {
   type WalletsOptions,
 } from './library/bitcoin/wallets.ts';
 export type { NewDescriptorAccount, NewWatchOnlyWallet } from './wallet/bitcoin/operations/create-wallet.ts';
-export type { FeeText, PaymentText } from './wallet/bitcoin/operations/payment-text.ts';
+export type { CoinChoiceText, FeeText, PaymentText } from './wallet/bitcoin/operations/payment-text.ts';
 export type {
   WalletAccountJson,
   WalletInputJson,

@@ -560,6 +560,12 @@ export const ERROR_CODES = {
     meaning: 'The coins that may be spent do not suffice.',
     advice: 'Send less, wait for confirmations, or release coins that are leased.',
   },
+  SELECTION_NOT_FOUND: {
+    exit: 1,
+    status: 409,
+    meaning: 'The coins suffice, but the one search for coins that was asked for finds none.',
+    advice: 'Leave the order of coins out: then all searches are tried.',
+  },
   TX_TOO_LARGE: {
     exit: 1,
     status: 409,

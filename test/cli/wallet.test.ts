@@ -115,6 +115,39 @@ describe('unspent wallet', () => {
     await run('release', 'shop', chosen.inputs[0].outpoint, '--id', chosen.lease);
     await refused(/--fee-rate/, 2, 'send', 'shop', '--pay', `${PAYEE}=150000`);
     await refused(/ADDRESS=SATOSHI/, 2, 'send', 'shop', '--pay', PAYEE, '--fee-rate', '1');
+    const send = ['send', 'shop', '--pay', `${PAYEE}=150000`, '--fee-rate', '1'];
+    for (const [flag, value, expected, exit] of [
+      ['--coin-order', 'smallest', /waste, branch-and-bound/, 2],
+      ['--coin-order', 'branch-and-bound', /coins suffice.*without change/, 1],
+      ['--min-confs', 'six', /--min-confs is a whole number/, 2],
+      ['--min-confs', '1000', /satoshi are missing/, 1],
+      ['--max-confs', '0', /satoshi are missing/, 1],
+      ['--exclude', chosen.inputs[0].outpoint, /satoshi are missing/, 1],
+      ['--include', `${'00'.repeat(32)}#0`, /not an unspent output/, 1],
+      ['--max-weight', '400001', /--max-weight/, 2],
+      ['--change-position', '2', /change at place 2/, 2],
+      ['--change-account', 'none', /account/, 1],
+      ['--subtract-fee-from', account.address(0, 901), /one of those that are paid/, 2],
+      ['--long-term-fee-rate', 'x', /--long-term-fee-rate/, 2],
+    ] as const)
+      await refused(expected, exit, ...send, flag, value);
+    const all = await json<{ fee: string; inputs: object[]; outputs: { amount: string }[] }>(
+      ...[
+        'select',
+        'shop',
+        '--pay',
+        `${PAYEE}=150000`,
+        '--fee-rate',
+        '1',
+        '--include',
+        chosen.inputs[0].outpoint,
+        '--avoid-partial-spends',
+      ],
+      ...['--subtract-fee-from', PAYEE, '--no-unconfirmed-change', '--long-chains', '--discard-fee-rate', '3', '--minutes', '1'],
+    );
+    assert.equal(all.inputs.length, 1);
+    for (const { outpoint } of all.inputs as { outpoint: string }[])
+      await run('release', 'shop', outpoint, '--id', (all as unknown as { lease: string }).lease);
   });
 
   it('send, sign, broadcast, bump, history, label: a payment and what replaced it', async (t) => {

@@ -22,7 +22,14 @@ import {
 } from '../../wallet/bitcoin/operations/create-wallet.ts';
 import { openWalletContext } from '../../wallet/bitcoin/operations/open-context.ts';
 import { preparePayment, selectPayment } from '../../wallet/bitcoin/operations/payment.ts';
-import { type FeeText, type PaymentText, readFee, readPayment } from '../../wallet/bitcoin/operations/payment-text.ts';
+import {
+  type CoinChoiceText,
+  type FeeText,
+  type PaymentText,
+  readChoice,
+  readFee,
+  readPayment,
+} from '../../wallet/bitcoin/operations/payment-text.ts';
 import {
   changePassphrase,
   createSigningWallet,
@@ -131,11 +138,13 @@ export interface WalletLeaseOptions {
 }
 
 /** How a transaction that waits is helped on. */
-export interface WalletBumpOptions extends FeeText {
+export interface WalletBumpOptions extends FeeText, CoinChoiceText {
   /** By a child that pays for both, instead of a replacement (BIP125). */
   readonly child?: boolean | undefined;
   /** With `child`: what the parent pays, where the wallet cannot know. */
   readonly parentFee?: bigint | undefined;
+  /** Without `child`: only one that says that it may be replaced is. Default false: nodes replace others, too. */
+  readonly needsSignal?: boolean | undefined;
 }
 
 /** How a signed transaction goes to the network. */
@@ -272,8 +281,8 @@ export class Wallets implements AsyncDisposable {
   }
 
   /** A higher fee for a transaction that waits, as a PSBT to be signed. Throws TX_UNKNOWN, TX_NOT_UNMINED, REPLACEMENT_REFUSED, FUNDS_INSUFFICIENT, FEE_TOO_HIGH. */
-  bump(name: string, txid: string, { child = false, parentFee, ...fee }: WalletBumpOptions): Promise<WalletPaymentJson> {
-    const request = { txId: parseId(txid), ...readFee(fee) };
+  bump(name: string, txid: string, { child = false, parentFee, needsSignal, ...fee }: WalletBumpOptions): Promise<WalletPaymentJson> {
+    const request = { txId: parseId(txid), needsSignal, ...readFee(fee), ...readChoice(fee) };
     return this.#of(name, async (context, wallet) =>
       paymentJson(
         context,

@@ -80,6 +80,25 @@ describe('wallets over HTTP', () => {
     const pay = { outputs: [{ address: account.address(0, 900), amount: '50000' }], fee_rate: 1.5 };
     assert.equal((await api('POST', '/shop/payments', pay, 409))['code'], 'FUNDS_INSUFFICIENT');
     await api('DELETE', '/shop/leases', { outpoint: coin, id: (lease['lease'] as Json)['id'] });
+    for (const [field, value, status, code] of [
+      ['order', 'branch-and-bound', 409, 'SELECTION_NOT_FOUND'],
+      ['order', 'smallest', 400, 'USAGE'],
+      ['exclude', [coin], 409, 'FUNDS_INSUFFICIENT'],
+      ['min_confs', 1000, 409, 'FUNDS_INSUFFICIENT'],
+      ['max_confs', 0, 409, 'FUNDS_INSUFFICIENT'],
+      ['max_weight', 400, 409, 'TX_TOO_LARGE'],
+      ['change_position', 2, 400, 'USAGE'],
+      ['change_account', 'none', 404, 'ACCOUNT_UNKNOWN'],
+      ['change_address', 'nowhere', 400, 'USAGE'],
+      ['include', [`${'00'.repeat(32)}#0`], 404, 'UTXO_UNKNOWN'],
+    ] as const)
+      assert.equal((await api('POST', '/shop/payments', { ...pay, [field]: value }, status))['code'], code, field);
+    const borne = await api('POST', '/shop/selections', {
+      ...{ outputs: [{ ...pay.outputs[0], subtract_fee: true }], fee_rate: 1.5, include: [coin], avoid_partial_spends: true },
+      ...{ unconfirmed_change: false, long_chains: true, long_term_fee_rate: 5, discard_fee_rate: 3, change_position: 1 },
+    });
+    assert.equal(borne['change'], '50000', 'the receiver bears the fee');
+    await api('DELETE', '/shop/leases', { outpoint: coin, id: borne['lease'] });
     const payment = await api('POST', '/shop/payments', pay);
     const signed = keys.signPsbt(keys.parsePsbt(String(payment['psbt'])), keys.openKeyRing(chain.network, keys.parseMnemonic(MNEMONIC)));
     // No node is followed here, so that none can take it: it is recorded, and waits.

@@ -11,25 +11,27 @@ import { broadcastTx } from '../../../wallet/bitcoin/operations/broadcast.ts';
 import { prepareChild, prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
 import type { FeeAllowance } from '../../../wallet/bitcoin/operations/fee-guard.ts';
 import { type PreparedPayment, preparePayment } from '../../../wallet/bitcoin/operations/payment.ts';
-import { readFee } from '../../../wallet/bitcoin/operations/payment-text.ts';
+import { readChoice, readFee } from '../../../wallet/bitcoin/operations/payment-text.ts';
 import { openSigner } from '../../../wallet/bitcoin/operations/signing-wallet.ts';
 import type { WalletContext } from '../../../wallet/bitcoin/operations/wallet-context.ts';
 import { paymentJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
 import { txJson } from '../../../wallet/documents.ts';
 import type { WalletInfo } from '../../../wallet/records.ts';
+import { SELECTION_ORDERS } from '../../../wallet/selection/bitcoin/coin.ts';
 import { action, type Context } from '../../context.ts';
 import { readOperand } from '../../read-operand.ts';
 import { checkNewFile, collect, txId, writeNewFile } from '../../wallet/operands.ts';
 import { serverOptions, walletServer } from '../../wallet/wallet-server.ts';
 import { withBitcoinWallet } from './open-bitcoin-wallets.ts';
 import { passphraseOptions, readPassphrase } from './passphrase.ts';
-import { feeFlags, type PayFlags, paymentRequest, satoshi } from './payment-operands.ts';
+import { choiceFlags, feeFlags, type PayFlags, paymentRequest, satoshi } from './payment-operands.ts';
 import { selectionText } from './selection-text.ts';
 import { submitTo } from './submit.ts';
 
 interface SendFlags extends PayFlags {
   readonly psbt?: string;
   readonly cpfp?: boolean;
+  readonly needsSignal?: boolean;
   readonly parentFee?: string;
   readonly label?: string;
   readonly replace?: boolean;
@@ -41,11 +43,14 @@ export function registerPay(wallet: Command): void {
     .option('--psbt <file>', 'write the PSBT to this new file (default: standard output)')
     .action(action(send));
   signOptions(
-    feeOptions(wallet.command('bump').description('a transaction that waits pays more: a replacement (BIP125) as a PSBT, or a child')),
+    choiceOptions(
+      feeOptions(wallet.command('bump').description('a transaction that waits pays more: a replacement (BIP125) as a PSBT, or a child')),
+    ),
   )
     .argument('<name>', 'of the wallet')
     .argument('<txid>', 'of the transaction')
     .option('--cpfp', 'a child that pays for both, instead of a replacement')
+    .option('--needs-signal', 'only if it says that it may be replaced (BIP125), for nodes that replace no others')
     .option('--parent-fee <satoshi>', 'with --cpfp: what the parent pays, where the wallet cannot know')
     .option('--psbt <file>', 'write the PSBT to this new file (default: standard output)')
     .action(action(bump));
@@ -58,16 +63,35 @@ export function registerPay(wallet: Command): void {
     .action(action(broadcast));
 }
 
-/** Of commands that choose coins. */
+/** Of commands that pay. */
 export function payOptions(command: Command): Command {
-  return feeOptions(command)
+  return choiceOptions(feeOptions(command))
     .argument('<name>', 'of the wallet')
     .option('--pay <address=satoshi>', 'who is paid, and how much; may be repeated', collect)
-    .option('--subtract-fee', 'receivers bear the fee')
+    .option('--subtract-fee', 'all receivers bear the fee')
+    .option('--subtract-fee-from <address>', 'this one bears it, in equal parts with others that do; may be repeated', collect)
     .option('--account <name>', 'spend only from this account')
     .option('--coin <outpoint>', 'spend this coin (TXID#INDEX), and only those named; may be repeated', collect)
-    .option('--coin-order <order>', 'waste (default), largest-first or oldest-first')
-    .option('--unsafe', 'spend unconfirmed coins of others too');
+    .option('--include <outpoint>', 'spend this coin, and others as needed; may be repeated', collect)
+    .option('--unsafe', 'spend unconfirmed coins of others too')
+    .option('--no-unconfirmed-change', 'spend no unconfirmed change of the wallet itself')
+    .option('--long-chains', 'spend coins of unconfirmed chains as long as nodes relay, too')
+    .option('--change-account <name>', 'where change goes (default: --account, or the first)')
+    .option('--change-address <address>', 'the same as an address (default on Cardano: the first that is watched)');
+}
+
+/** Of commands that choose coins; how is in docs/wallets.md. */
+function choiceOptions(command: Command): Command {
+  return command
+    .option('--exclude <outpoint>', 'do not spend this coin; may be repeated', collect)
+    .option('--min-confs <n>', 'spend only coins with so many confirmations at least')
+    .option('--max-confs <n>', 'and at most')
+    .option('--coin-order <order>', `${SELECTION_ORDERS.join(', ')} (default: waste, which tries all and takes the best)`)
+    .option('--avoid-partial-spends', 'spend all coins of an address or none, up to 100 of them')
+    .option('--max-weight <n>', 'weight units that the transaction may have (default: 400000)')
+    .option('--change-position <n>', 'where change is put among the outputs, from 0 (default: at random)')
+    .option('--long-term-fee-rate <rate>', 'at which coins are expected to be spent some other day, in sat/vB (default: 10)')
+    .option('--discard-fee-rate <rate>', 'change that is not worth spending at this rate is not made, in sat/vB (default: 10)');
 }
 
 function signOptions(command: Command): Command {
@@ -95,7 +119,8 @@ async function bump(context: Context, name: string, id: string): Promise<void> {
   const flags: SendFlags = context.options;
   checkNewFile(flags.psbt);
   await withBitcoinWallet(context, 'bumps', name, (wallets, wallet) => {
-    const request = { txId: txId(wallets.notation, id), ...readFee(feeFlags(flags)) };
+    const fee = readFee(feeFlags(flags));
+    const request = { txId: txId(wallets.notation, id), needsSignal: flags.needsSignal, ...fee, ...readChoice(choiceFlags(flags)) };
     const parentFee = flags.parentFee === undefined ? undefined : satoshi(flags.parentFee);
     return makePayment(context, wallets, wallet, request, () =>
       flags.cpfp === true ? prepareChild(wallets, wallet, { ...request, parentFee }) : prepareReplacement(wallets, wallet, request),

@@ -19,6 +19,12 @@ import { assetCount, coinText } from '../../wallet/wallet-text.ts';
 
 const ORDERS: readonly SelectionOrder[] = ['random-improve', 'largest-first'];
 
+/** Options of payments of the Bitcoin family that nothing here would heed. */
+const BITCOIN_ONLY = [
+  ...['account', 'include', 'exclude', 'minConfs', 'maxConfs', 'avoidPartialSpends', 'maxWeight', 'unsafe', 'longChains'],
+  ...['changeAccount', 'changePosition', 'longTermFeeRate', 'discardFeeRate', 'subtractFee', 'subtractFeeFrom'],
+] as const;
+
 interface SelectFlags extends CommandOptions {
   readonly pay?: readonly string[];
   readonly coin?: readonly string[];
@@ -29,15 +35,19 @@ interface SelectFlags extends CommandOptions {
 }
 
 export function cardanoSelectOptions(command: Command): Command {
-  return command
-    .option('--parameters <file>', 'on Cardano: protocol parameters, as cardano-cli query protocol-parameters writes them')
-    .option('--change-address <address>', 'on Cardano: where what is left comes back to (default: the first address that is watched)');
+  return command.option('--parameters <file>', 'on Cardano: protocol parameters, as cardano-cli query protocol-parameters writes them');
 }
 
 export async function selectCardano(context: Context, wallets: FamilyWallets, wallet: WalletInfo): Promise<void> {
   assert(wallets instanceof CardanoWallets, 'these are wallets of Cardano');
   const { output } = context;
   const { pay = [], coin: coins, coinOrder, changeAddress, parameters: file, minutes }: SelectFlags = context.options;
+  const foreign = BITCOIN_ONLY.find((flag) => (context.options as Readonly<Record<string, unknown>>)[flag] !== undefined);
+  if (foreign !== undefined)
+    throw new UnspentError(
+      'UNSUPPORTED',
+      `--${foreign.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is of the Bitcoin family: coins of Cardano are not chosen by it`,
+    );
   if (pay.length === 0) throw new UnspentError('USAGE', 'say who is paid: --pay ADDRESS=LOVELACE');
   if (file === undefined) throw new UnspentError('USAGE', 'a choice depends on the protocol parameters: --parameters FILE');
   const order = ORDERS.find((each) => each === (coinOrder ?? ORDERS[0]));

@@ -9,7 +9,7 @@ import { BitcoinWallets } from '../../../wallet/bitcoin/bitcoin-wallets.ts';
 import { broadcastTx } from '../../../wallet/bitcoin/operations/broadcast.ts';
 import { prepareChild, prepareReplacement } from '../../../wallet/bitcoin/operations/bump.ts';
 import { type PaymentRequest, preparePayment, selectPayment } from '../../../wallet/bitcoin/operations/payment.ts';
-import { type FeeText, readFee, readPayment } from '../../../wallet/bitcoin/operations/payment-text.ts';
+import { type CoinChoiceText, type FeeText, readChoice, readFee, readPayment } from '../../../wallet/bitcoin/operations/payment-text.ts';
 import { paymentJson, selectionJson } from '../../../wallet/bitcoin/operations/wallet-json.ts';
 import { txJson } from '../../../wallet/documents.ts';
 import type { WalletInfo } from '../../../wallet/records.ts';
@@ -48,7 +48,12 @@ export function registerWalletPayments(app: App, access: WalletAccess): void {
   };
   app.post('/:name/transactions/:txid/bump', { schema: bumpSchema }, ({ params, body }, reply) =>
     answerMade(access, reply, params.name, async (wallets, wallet) => {
-      const bump = { txId: parseId(params.txid), ...readFee(feeText(body)) };
+      const bump = {
+        txId: parseId(params.txid),
+        needsSignal: body.needs_signal,
+        ...readFee(feeText(body)),
+        ...readChoice(choiceText(body)),
+      };
       const parentFee = body.parent_fee === undefined ? undefined : BigInt(body.parent_fee);
       const made = body.cpfp === true ? prepareChild(wallets, wallet, { ...bump, parentFee }) : prepareReplacement(wallets, wallet, bump);
       return paymentJson(wallets, await made);
@@ -85,9 +90,35 @@ function answerMade(
 }
 
 function paymentOf(network: BitcoinNetwork, body: Static<typeof PaymentBody>): PaymentRequest {
-  const { outputs, subtract_fee, account, coins, order, unsafe } = body;
-  const to = outputs.map(({ address, amount }) => ({ address, amount: BigInt(amount) }));
-  return readPayment(network, { to, subtractFee: subtract_fee, account, coins, order, unsafe, ...feeText(body) });
+  const { outputs, account, coins, include, unsafe } = body;
+  return readPayment(network, {
+    to: outputs.map(({ address, amount, subtract_fee }) => ({ address, amount: BigInt(amount), subtractFee: subtract_fee })),
+    subtractFee: body.subtract_fee,
+    account,
+    coins,
+    include,
+    unsafe,
+    unconfirmedChange: body.unconfirmed_change,
+    longChains: body.long_chains,
+    changeAccount: body.change_account,
+    changeAddress: body.change_address,
+    ...choiceText(body),
+    ...feeText(body),
+  });
+}
+
+function choiceText(body: Static<typeof PaymentBody> | Static<typeof BumpBody>): CoinChoiceText {
+  return {
+    order: body.order,
+    exclude: body.exclude,
+    minConfs: body.min_confs,
+    maxConfs: body.max_confs,
+    avoidPartialSpends: body.avoid_partial_spends,
+    weightMax: body.max_weight,
+    changePosition: body.change_position,
+    longTermFeeRate: body.long_term_fee_rate,
+    discardFeeRate: body.discard_fee_rate,
+  };
 }
 
 function feeText({ fee_rate, minutes, fee_max, fee_rate_max }: Static<typeof BumpBody>): FeeText {

@@ -6,6 +6,8 @@
 import { decodeTx, describeTx } from '../../../ledgers/bitcoin/index.ts';
 import { equalBytes, toHex } from '../../../util/bytes.ts';
 import { assert, UnspentError } from '../../../util/errors.ts';
+import { UNMINED } from '../../coin-columns.ts';
+import type { FreeCoins } from '../../free-coins.ts';
 import type { AccountId, AccountInfo, TxDetail, WalletCoin, WalletInfo, WalletTx } from '../../records.ts';
 import { refusal } from '../../rules/failures.ts';
 import { isLive } from '../../rules/status.ts';
@@ -13,6 +15,7 @@ import type { Coin, PaymentOutput } from '../../selection/bitcoin/coin.ts';
 import { REPLACEABLE_SEQUENCE, selectReplacement, type Victim } from '../../selection/bitcoin/fee-bump.ts';
 import { feeOf } from '../../selection/bitcoin/fee-rate.ts';
 import { selectCoins } from '../../selection/bitcoin/select.ts';
+import type { CoinChoice, CoinLimits } from './coin-choice.ts';
 import type { FeeAllowance } from './fee-guard.ts';
 import { chooseAndLease, finishPayment, type PreparedPayment, selectionTerms } from './payment.ts';
 import { relayPolicyOf } from './relay-policy.ts';
@@ -20,11 +23,13 @@ import { Spendables } from './spendable.ts';
 import { feeOfTx, vsizeOfTx } from './unconfirmed.ts';
 import type { WalletContext } from './wallet-context.ts';
 
-export interface BumpRequest extends FeeAllowance {
+export interface BumpRequest extends FeeAllowance, CoinChoice {
   readonly txId: Uint8Array;
   /** In sat/kvB. */
   readonly rate: number;
   readonly leaseMs: number;
+  /** Only one that says that it may be replaced (BIP125) is: for nodes that do not replace others. Default false. */
+  readonly needsSignal?: boolean | undefined;
 }
 
 export interface ChildRequest extends BumpRequest {
@@ -47,17 +52,18 @@ export async function prepareReplacement(context: WalletContext, wallet: WalletI
   // More coins come from where the others came from: what is in other accounts is not this payment's.
   const accounts = new Set([...change, ...spent]);
   const account = accountOf(spendables, accounts);
-  const terms = { ...selectionTerms(context, spendables, account, { outputs, rate }), preset };
+  const { replacement } = relayPolicyOf(context.network);
+  const terms = { ...selectionTerms(context, spendables, account, { ...request, outputs }), preset };
   const leased = await chooseAndLease(
     context,
     wallet,
     request,
     (free) =>
       selectReplacement(
-        spendables.coins([...free].filter((coin) => isOf(coin, accounts))),
+        spendables.coins(allowedCoins(free, spendables.limits(request, free)).filter((coin) => isOf(coin, accounts))),
         terms,
         victims,
-        relayPolicyOf(context.network).replacement,
+        { ...replacement, fullRbf: replacement.fullRbf && request.needsSignal !== true },
       ),
     preset,
   );
@@ -80,7 +86,7 @@ export async function prepareChild(context: WalletContext, wallet: WalletInfo, r
     const largest = found && spendables.coin(found);
     if (!found?.account || !largest) throw refusal.invalid('the wallet has no output of that transaction that is free to spend');
     account = accountOf(spendables, [found.account.id]);
-    const terms = selectionTerms(context, spendables, account, { outputs: [], rate, spendUnsafe: true });
+    const terms = selectionTerms(context, spendables, account, { ...request, outputs: [] });
     const owed = fee === null ? shortfall(context, parent, parentFee ?? 0n, rate) : largest.bumpFee;
     return selectCoins([], {
       ...terms,
@@ -90,6 +96,10 @@ export async function prepareChild(context: WalletContext, wallet: WalletInfo, r
     });
   });
   return finishPayment(context, wallet, spendables, leased, account);
+}
+
+function allowedCoins(free: FreeCoins, limits: CoinLimits): WalletCoin[] {
+  return [...free].filter(({ height, amount, outpoint }) => limits.allows(height ?? UNMINED, Number(amount), () => outpoint));
 }
 
 function isOf({ account }: WalletCoin, accounts: ReadonlySet<AccountId>): boolean {

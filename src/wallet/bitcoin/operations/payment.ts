@@ -12,19 +12,20 @@ import type { FreeCoins } from '../../free-coins.ts';
 import type { AccountInfo, WalletCoin, WalletInfo } from '../../records.ts';
 import { COINBASE_MATURITY } from '../../rules/confirmations.ts';
 import { refusal } from '../../rules/failures.ts';
-import type { Coin, PaymentOutput, Selection, SelectionOrder, SelectionRequest } from '../../selection/bitcoin/coin.ts';
+import type { Coin, PaymentOutput, Selection, SelectionRequest } from '../../selection/bitcoin/coin.ts';
 import { antiSnipingLocktime } from '../../selection/bitcoin/locktime.ts';
 import { selectCoins, selectFromTable } from '../../selection/bitcoin/select.ts';
 import { reusingColumns } from '../../selection/columns.ts';
 import { systemRandom } from '../../selection/random.ts';
 import type { ChooseCoins } from '../../store.ts';
 import { nextAddress } from './addresses.ts';
+import type { CoinChoice } from './coin-choice.ts';
 import { checkFee, checkFeeRate, type FeeAllowance } from './fee-guard.ts';
 import { relayPolicyOf } from './relay-policy.ts';
 import { Spendables } from './spendable.ts';
 import type { WalletContext } from './wallet-context.ts';
 
-export interface PaymentRequest extends FeeAllowance {
+export interface PaymentRequest extends FeeAllowance, CoinChoice {
   readonly outputs: readonly PaymentOutput[];
   /** In sat/kvB. */
   readonly rate: number;
@@ -32,9 +33,10 @@ export interface PaymentRequest extends FeeAllowance {
   readonly account?: string | undefined;
   /** These coins and no others. */
   readonly coins?: readonly Outpoint[] | undefined;
-  readonly order?: SelectionOrder | undefined;
-  /** Unconfirmed coins that others have sent may be spent. */
-  readonly spendUnsafe?: boolean | undefined;
+  /** These coins, and others as needed. */
+  readonly include?: readonly Outpoint[] | undefined;
+  /** Where change goes; default: to the account. */
+  readonly change?: { readonly account?: string | undefined; readonly script?: Uint8Array | undefined } | undefined;
   readonly leaseMs: number;
 }
 
@@ -56,7 +58,7 @@ export interface PreparedPayment extends LeasedSelection {
 export async function preparePayment(context: WalletContext, wallet: WalletInfo, request: PaymentRequest): Promise<PreparedPayment> {
   const spendables = await Spendables.read(context, wallet, request.rate);
   const leased = await selectWith(context, wallet, spendables, request);
-  return finishPayment(context, wallet, spendables, leased, spendables.accountNamed(request.account));
+  return finishPayment(context, wallet, spendables, leased, changeAccountOf(spendables, request), request.change?.script);
 }
 
 /**
@@ -73,14 +75,21 @@ async function selectWith(
   spendables: Spendables,
   request: PaymentRequest,
 ): Promise<LeasedSelection> {
-  const account = spendables.accountNamed(request.account);
-  const terms = selectionTerms(context, spendables, account, request);
+  const { account: name, coins, include = [] } = request;
+  if (coins !== undefined && include.length > 0)
+    throw new UnspentError('USAGE', 'name all coins that are spent, or some to which others are added, and not both');
+  const account = spendables.accountNamed(name);
+  const terms = selectionTerms(context, spendables, changeAccountOf(spendables, request), request);
   return chooseAndLease(context, wallet, request, (free) => {
-    if (request.coins === undefined)
-      return reusingColumns(() => selectFromTable(spendables.table(free, request.account === undefined ? undefined : account.id), terms));
-    const preset = spendables.coins(request.coins.map((outpoint) => coinAt(free, outpoint)));
-    return selectCoins([], { ...terms, preset, presetOnly: true });
+    const preset = spendables.coins((coins ?? include).map((outpoint) => coinAt(free, outpoint)));
+    if (coins !== undefined) return selectCoins([], { ...terms, preset, presetOnly: true });
+    const choice = { ...request, accountId: name === undefined ? undefined : account.id };
+    return reusingColumns(() => selectFromTable(spendables.table(free, choice), { ...terms, preset }));
   });
+}
+
+function changeAccountOf(spendables: Spendables, { account, change }: PaymentRequest): AccountInfo {
+  return spendables.accountNamed(change?.account ?? account);
 }
 
 /** `choose` gets the coins that nobody has leased; those it chooses that are not `held` already are leased, in the same transaction. */
@@ -113,7 +122,15 @@ export function selectionTerms(
   context: WalletContext,
   spendables: Spendables,
   account: AccountInfo,
-  { outputs, rate, order, spendUnsafe = false }: Pick<PaymentRequest, 'outputs' | 'rate' | 'order' | 'spendUnsafe'>,
+  {
+    outputs,
+    rate,
+    change,
+    policy,
+    changeIndex,
+    longTermRate,
+    discardRate,
+  }: Pick<PaymentRequest, 'outputs' | 'rate' | 'change' | keyof CoinChoice>,
 ): SelectionRequest {
   const branch = context.account(account).change === null ? 0 : 1;
   const spendWeight = spendables.weightOf(account.id);
@@ -122,28 +139,31 @@ export function selectionTerms(
       'UNSUPPORTED',
       `outputs of account '${account.name}' are only watched: it has no keys, or scripts that are not signed here`,
     );
-  const { script } = context.sampleScript(account, branch);
+  const script = change?.script ?? context.sampleScript(account, branch).script;
+  const { rates } = relayPolicyOf(context.network);
   return {
     outputs,
     change: { script, spendWeight },
-    rates: { ...relayPolicyOf(context.network).rates, target: rate },
-    policy: { spendUnsafe, ...(order === undefined ? {} : { order }) },
+    rates: { ...rates, longTerm: longTermRate ?? rates.longTerm, discard: discardRate ?? rates.discard, target: rate },
+    ...(changeIndex === undefined ? {} : { changeIndex }),
+    ...(policy === undefined ? {} : { policy }),
     combinedBumpFee: (coins) => spendables.combinedBumpFee(coins),
   };
 }
 
-/** From a selection to the transaction, with change that goes to the account. If that fails, the coins are given back. */
+/** From a selection to the transaction, with change that goes to the account, or to the script where one is given. If that fails, the coins are given back. */
 export async function finishPayment(
   context: WalletContext,
   wallet: WalletInfo,
   spendables: Spendables,
   leased: LeasedSelection,
   account: AccountInfo,
+  script?: Uint8Array,
 ): Promise<PreparedPayment> {
   const { selection, leaseId } = leased;
   try {
-    const change = selection.changeIndex === null ? null : await nextAddress(context, wallet, account, 1, true);
-    const changeScript = change?.script ?? null;
+    const ownScript = async () => (await nextAddress(context, wallet, account, 1, true)).script;
+    const changeScript = selection.changeIndex === null ? null : (script ?? (await ownScript()));
     const psbt = await psbtOf(context, wallet, spendables, selection, changeScript);
     return { ...leased, psbt, changeScript };
   } catch (error) {

@@ -14,6 +14,7 @@ import type { CoinAncestry as Ancestry, CoinTable } from '../../selection/bitcoi
 import { inputWeight } from '../../selection/bitcoin/input-weight.ts';
 import { takeIndexes } from '../../selection/columns.ts';
 import type { OwnedScript } from '../keys/index.ts';
+import { type CoinChoice, CoinLimits } from './coin-choice.ts';
 import { UnconfirmedTxs } from './unconfirmed.ts';
 import { accountAmong, type WalletContext } from './wallet-context.ts';
 
@@ -116,6 +117,11 @@ export class Spendables {
     return accountAmong([...this.#accounts.values()], name);
   }
 
+  /** Which coins the choice allows. */
+  limits(choice: CoinChoice, free: FreeCoins): CoinLimits {
+    return new CoinLimits(choice, this.#wallet.syncedTo?.height ?? UNMINED, free);
+  }
+
   /** Coins that no account of ours can spend, and those of blocks above the wallet's, are left out. */
   coins(coins: Iterable<WalletCoin>): Coin[] {
     const spendable: Coin[] = [];
@@ -126,8 +132,10 @@ export class Spendables {
     return spendable;
   }
 
-  /** The same, of all accounts or of one, in columns: those of the wallet itself, with the places of the coins that are meant. */
-  table(free: FreeCoins, accountId?: AccountId): CoinTable {
+  /** The same, of all accounts or of one and as the choice allows, in columns: those of the wallet itself, with the places of the coins that are meant. */
+  table(free: FreeCoins, choice: CoinChoice & { readonly accountId?: AccountId | undefined } = {}): CoinTable {
+    const { accountId } = choice;
+    const limits = this.limits(choice, free);
     const { heights, ownerIndexes, ownChange, owners, amounts } = free.columns;
     // 0: no account of ours, or not the one that is asked for.
     const forms = owners.map(({ account, kind }) => {
@@ -143,6 +151,7 @@ export class Spendables {
       const place = free.positions[i];
       const height = heights[place];
       if (height > tip || isSpendable[ownerIndexes[place]] === 0) continue;
+      if (!limits.allows(height, amounts[place], () => free.coinAt(i).outpoint)) continue;
       if (height === UNMINED) ancestries.set(place, this.unconfirmed.ancestry(toHex(free.coinAt(i).outpoint.txId)));
       places[count] = place;
       chosen[count++] = i;

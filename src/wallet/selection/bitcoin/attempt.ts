@@ -77,7 +77,7 @@ export function attempt(pool: AttemptPool, terms: SearchTerms, random: RandomBit
   if (positive.candidates.total < leastAmount(terms)) return { best: null, tooHeavy: false };
   const first = bestOf(searches(all, positive, terms, random), terms, random);
   // Where coins suffice and no search found them, because what is left is too much for none and too little for good change.
-  return first.best === null ? bestOf([ordered('largest-first', positive, terms)], terms, random) : first;
+  return first.best === null && terms.order === 'waste' ? bestOf([ordered('largest-first', positive, terms)], terms, random) : first;
 }
 
 /** What a selection must amount to at least. */
@@ -87,7 +87,7 @@ export function leastAmount({ target, change, changeNeeded }: SearchTerms): numb
 
 function searches(all: SortedGroups, positive: SortedGroups, terms: SearchTerms, random: RandomBits): readonly Search[] {
   const { change, weightMax, order } = terms;
-  if (order !== 'waste') return [ordered(order, positive, terms)];
+  if (order === 'largest-first' || order === 'oldest-first') return [ordered(order, positive, terms)];
   const target = leastAmount(terms);
   const weightWithChange = weightMax - change.weight;
   const list: Search[] = [];
@@ -96,14 +96,14 @@ function searches(all: SortedGroups, positive: SortedGroups, terms: SearchTerms,
     list.push({ algorithm: 'branch-and-bound', from: positive, run });
   }
   list.push({ algorithm: 'knapsack', from: all, run: () => knapsack(all.candidates, target, change.target, weightWithChange, random) });
-  if (terms.grind) {
+  if (terms.grind || order === 'coin-grinder') {
     const run = (): SearchResult => coinGrinder(positive.candidates, target + change.target, weightWithChange);
     list.push({ algorithm: 'coin-grinder', from: positive, run });
   }
   const drawn = target + CHANGE_SAT_MIN + change.fee;
   const run = (): SearchResult => singleRandomDraw(positive.candidates, drawn, weightWithChange, random);
   list.push({ algorithm: 'single-random-draw', from: positive, run });
-  return list;
+  return order === 'waste' ? list : list.filter(({ algorithm }) => algorithm === order);
 }
 
 function ordered(algorithm: 'largest-first' | 'oldest-first', from: SortedGroups, terms: SearchTerms): Search {

@@ -42,8 +42,22 @@ export interface ChangeOutput {
   readonly spendWeight: number;
 }
 
-/** How coins are looked for. `waste`: all searches that apply, and of their results the one with the least waste. */
-export type SelectionOrder = 'waste' | 'largest-first' | 'oldest-first';
+/** As people name them. */
+export const SELECTION_ORDERS = [
+  'waste',
+  'branch-and-bound',
+  'coin-grinder',
+  'single-random-draw',
+  'knapsack',
+  'largest-first',
+  'oldest-first',
+] as const;
+
+/**
+ * How coins are looked for. `waste`: by all searches that apply, and of their results the one with the least waste. Any
+ * other: by that search alone.
+ */
+export type SelectionOrder = (typeof SELECTION_ORDERS)[number];
 
 /** Which coins may be spent, and how. */
 export interface SelectionPolicy {
@@ -69,6 +83,8 @@ export interface SelectionRequest {
   readonly outputs: readonly PaymentOutput[];
   readonly change: ChangeOutput;
   readonly rates: FeeRates;
+  /** Where change is put among the outputs; default: at random. */
+  readonly changeIndex?: number;
   /** Coins that are spent in any case. */
   readonly preset?: readonly Coin[];
   /** Only those: the caller has chosen. */
@@ -80,15 +96,8 @@ export interface SelectionRequest {
   readonly combinedBumpFee?: (unconfirmed: readonly Coin[]) => bigint;
 }
 
-/** Which search found a selection. */
-export type Algorithm =
-  | 'branch-and-bound'
-  | 'coin-grinder'
-  | 'single-random-draw'
-  | 'knapsack'
-  | 'largest-first'
-  | 'oldest-first'
-  | 'manual';
+/** Which search found a selection. `manual`: the preset coins suffice. */
+export type Algorithm = Exclude<SelectionOrder, 'waste'> | 'manual';
 
 /** What was decided on. `sum(inputs) = sum(outputs) + change + fee`. */
 export interface Selection {

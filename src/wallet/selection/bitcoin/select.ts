@@ -24,7 +24,8 @@ const INPUT_COUNTS = [1, 0xfd] as const;
 
 /**
  * Chooses among `coins`, which are all different. Throws FUNDS_INSUFFICIENT with
- * what is missing, TX_TOO_LARGE when only more inputs than a transaction may have
+ * what is missing, SELECTION_NOT_FOUND when coins suffice and the one search that
+ * was asked for finds none, TX_TOO_LARGE when only more inputs than a transaction may have
  * would pay, OUTPUT_DUST for outputs that nodes do not relay, and USAGE.
  */
 export function selectCoins(coins: readonly Coin[], request: SelectionRequest, random: RandomBits = systemRandom()): Selection {
@@ -150,7 +151,7 @@ function withoutPreset(coins: CoinTable, preset: readonly Coin[]): CoinTable {
   return tableOf(listOf(coins).filter((coin) => !starts.has(readU32(coin.txId, 0)) || !preset.some((other) => isSameCoin(coin, other))));
 }
 
-/** What is missing even when all that is eligible in the last round is spent. */
+/** What is missing even when all that is eligible in the last round is spent. Throws SELECTION_NOT_FOUND where nothing is. */
 function missing(groups: CoinGroups, checked: CheckedRequest, least: number, round: EligibilityRound): UnspentError {
   const { amounts } = groups.candidates(
     Uint32Array.from({ length: groups.count }, (_, i) => i),
@@ -162,6 +163,7 @@ function missing(groups: CoinGroups, checked: CheckedRequest, least: number, rou
     if (groups.isEligible(i, round)) available += amount;
     else held += amount;
   }
+  if (available >= least) throw notFound(checked);
   return insufficient(checked, least, available, held);
 }
 
@@ -172,6 +174,13 @@ function insufficient(checked: CheckedRequest, least: number, others: number, he
   const waiting = held > 0 ? `; unconfirmed coins that may not be spent would bring ${held}` : '';
   const message = `${lacking} satoshi are missing: ${needed} are needed, and spending coins brings ${available} above its cost${waiting}`;
   return new UnspentError('FUNDS_INSUFFICIENT', message, { needed, available, missing: lacking, unconfirmed: BigInt(held) });
+}
+
+/** By one search alone, as it was asked for. */
+function notFound({ policy: { order } }: CheckedRequest): UnspentError {
+  const none = order === 'branch-and-bound' ? 'no coins pay it without change' : 'no selection leaves good change';
+  const message = `the coins suffice, but ${order} finds none: ${none}; without an order, all searches are tried`;
+  return new UnspentError('SELECTION_NOT_FOUND', message, { order });
 }
 
 function tooLarge({ policy: { weightMax } }: CheckedRequest): UnspentError {

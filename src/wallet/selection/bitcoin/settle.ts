@@ -45,7 +45,7 @@ export function settle(
     inputs,
     outputs: subtractFee ? subtractFrom(request.outputs, subtracted, request.rates.dustRelay) : request.outputs,
     change,
-    changeIndex: hasChange ? randomBelow(random, request.outputs.length + 1) : null,
+    changeIndex: hasChange ? (request.changeIndex ?? randomBelow(random, request.outputs.length + 1)) : null,
     fee,
     weight,
     vsize,

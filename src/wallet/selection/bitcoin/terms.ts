@@ -30,6 +30,11 @@ export function checkRequest(request: SelectionRequest, random: RandomBits): Che
   const { outputs, rates, preset = [], fixedFee = 0n } = request;
   checkRates(rates);
   if (fixedFee < 0n) throw new UnspentError('USAGE', `a fixed fee of ${fixedFee} satoshi`);
+  const { changeIndex = 0, policy } = request;
+  if (!Number.isInteger(changeIndex) || changeIndex < 0 || changeIndex > outputs.length)
+    throw new UnspentError('USAGE', `change at place ${changeIndex} among ${outputs.length} other outputs`);
+  if (policy?.order === 'branch-and-bound' && (outputs.length === 0 || outputs.some(({ subtractFee }) => subtractFee === true)))
+    throw new UnspentError('USAGE', 'branch and bound looks for coins that pay without change, so receivers cannot bear the fee');
   for (const [i, output] of outputs.entries()) checkOutput(output, output.value, i, rates.dustRelay);
   for (const [i, coin] of preset.entries()) {
     if (preset.slice(0, i).some((other) => isSameCoin(coin, other))) throw new UnspentError('USAGE', 'a preset coin is named twice');

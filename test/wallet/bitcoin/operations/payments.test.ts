@@ -52,7 +52,7 @@ async function assertSameTable(all: RegtestWallets, name: string): Promise<void>
     assert.deepEqual(rowsOf(spendables.table(free)), rowsOf(tableOf(spendables.coins(coins))));
     const accountId = coins[0].account?.id;
     const ofAccount = coins.filter(({ account }) => account?.id === accountId);
-    assert.deepEqual(rowsOf(spendables.table(free, accountId)), rowsOf(tableOf(spendables.coins(ofAccount))));
+    assert.deepEqual(rowsOf(spendables.table(free, { accountId })), rowsOf(tableOf(spendables.coins(ofAccount))));
     return { coins: [] };
   };
   await all.context.store.selectAndLease(wallet.id, { now }, compare, { id: new Uint8Array(32), now, durationMs: 1 });

@@ -6,7 +6,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Random } from '../../../../src/chains/random.ts';
 import { isUnspentError, type UnspentError } from '../../../../src/util/errors.ts';
-import type { Coin, Selection, SelectionRequest } from '../../../../src/wallet/selection/bitcoin/coin.ts';
+import {
+  type Coin,
+  SELECTION_ORDERS,
+  type Selection,
+  type SelectionOrder,
+  type SelectionRequest,
+} from '../../../../src/wallet/selection/bitcoin/coin.ts';
 import { feeOf, vsizeOf } from '../../../../src/wallet/selection/bitcoin/fee-rate.ts';
 import { selectCoins } from '../../../../src/wallet/selection/bitcoin/select.ts';
 import { systemRandom } from '../../../../src/wallet/selection/random.ts';
@@ -309,6 +315,27 @@ describe('preset coins and orders', () => {
     };
     assert.deepEqual([by('largest-first', 2), by('largest-first', 9)], [[8n], [5n, 8n]]);
     assert.deepEqual([by('oldest-first', 2), by('oldest-first', 4)], [[3n], [3n, 5n]]);
+  });
+
+  test('one search alone, where it is asked for, and what it says where it finds nothing', () => {
+    const coins = [3, 8, 5].map((value) => coinOf(value * CENT));
+    const policy = (order: SelectionOrder) => ({ policy: { order } });
+    for (const order of SELECTION_ORDERS.slice(2)) {
+      const { algorithm } = select(coins, paymentOf(4 * CENT, rate, policy(order)));
+      assert.equal(algorithm, order);
+      assert.equal(failure(coins, paymentOf(20 * CENT, rate, policy(order))).code, 'FUNDS_INSUFFICIENT');
+    }
+    const exact = effectiveCoin(4 * CENT, rate);
+    const payment = (value: number) => paymentOf(value - feeOf(rate, BASE_VSIZE), rate, policy('branch-and-bound'));
+    assert.equal(select([...coins, exact], payment(4 * CENT)).algorithm, 'branch-and-bound');
+    const error = failure(coins, payment(4 * CENT));
+    assert.deepEqual([error.code, error.meta], ['SELECTION_NOT_FOUND', { order: 'branch-and-bound' }]);
+    assert.equal(failure(coins, paymentOf(0, rate, { ...policy('branch-and-bound'), outputs: [], preset: [coins[0]] })).code, 'USAGE');
+  });
+
+  test('change stands where it is asked for', () => {
+    for (const changeIndex of [0, 1]) assert.equal(select([coinOf(BTC)], paymentOf(CENT, rate, { changeIndex })).changeIndex, changeIndex);
+    for (const changeIndex of [-1, 0.5, 2]) assert.equal(failure([coinOf(BTC)], paymentOf(CENT, rate, { changeIndex })).code, 'USAGE');
   });
 
   test('a payment of dust, a payment of nothing, a negative fixed fee', () => {
