@@ -4,6 +4,7 @@ import { isGiven } from '../../config/schema.ts';
 import { feedWallets } from '../../server/wallets/feed-wallets.ts';
 import { keepFed } from '../../server/wallets/keep-fed.ts';
 import type { OpenStore } from '../../store/store.ts';
+import { WALLETS_NOT_FED, type WalletsReport } from '../../store/wallets-report.ts';
 import { WALLET_POLL_MS } from '../../util/limits.ts';
 import { pause } from '../../util/pause.ts';
 import { walletDatabaseFile, walletDatabaseUrl } from '../../wallet/database-url.ts';
@@ -17,11 +18,25 @@ export async function followWallets(context: Context, store: OpenStore, signal: 
   if (!isGiven(config, 'wallet.database'))
     while (file !== null && !existsSync(file) && !signal.aborted) await pause(WALLET_POLL_MS, { signal });
   if (signal.aborted) return;
-  await keepFed(() => withWallets(context, (wallets) => feedWallets(wallets, store, { signal }), { create: true }), {
+  const told = (state: WalletsReport['state'], { message }: Error): void => {
+    const { failures, ...rest } = store.wallets ?? WALLETS_NOT_FED;
+    store.wallets = { ...rest, state, failures: failures + (state === 'failed' ? 1 : 0), lastError: message };
+  };
+  const feed = async (): Promise<void> => {
+    try {
+      await withWallets(context, (wallets) => feedWallets(wallets, store, { signal }), { create: true });
+    } catch (error) {
+      told('failed', error as Error);
+      throw error;
+    }
+  };
+  await keepFed(feed, {
     signal,
-    onFailure: ({ code, message }, again) => {
-      if (again) context.log.error('wallet', 'failed', `the wallets are not fed, and that is tried again: ${message}`, { code });
-      else context.log.error('wallet', 'stopped', `the wallets are not followed any more: ${message}`, { code });
+    onFailure: (error, again) => {
+      const { code, message } = error;
+      if (again) return context.log.error('wallet', 'failed', `the wallets are not fed, and that is tried again: ${message}`, { code });
+      told('stopped', error);
+      context.log.error('wallet', 'stopped', `the wallets are not followed any more: ${message}`, { code });
     },
   });
 }

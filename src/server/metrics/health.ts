@@ -51,6 +51,14 @@ function recordsUnready(head: Point, { records }: LiveStatus): Reason {
   return behind > READY_BLOCKS_BEHIND_MAX ? `the records of transactions are ${behind} blocks behind the store` : null;
 }
 
+/** Whoever asks for wallets is to get them as of the newest blocks: without their database, or far behind, they are not. */
+function walletsUnready(head: Point, { wallets }: LiveStatus): Reason {
+  if (wallets === null) return null;
+  if (wallets.state !== 'following') return 'the wallets are not fed';
+  const behind = wallets.height === null ? 0 : head.height - wallets.height;
+  return behind > READY_BLOCKS_BEHIND_MAX ? `the wallets are ${behind} blocks behind the store` : null;
+}
+
 /** Blocks our tip is behind the source's; null where the source does not say. */
 export function lagBlocks(head: Point | null, { sourceTip }: LiveStatus): number | null {
   if (sourceTip === null || sourceTip.height === null) return null;
@@ -65,7 +73,7 @@ export function lagSlots(head: Point | null, { sourceTip }: LiveStatus): number 
 export function unreadyBecause(head: Point | null, live: LiveStatus, filling: readonly string[]): Reason {
   if (head === null) return 'the store has no block yet';
   if (filling.length > 0) return `still filling: ${filling.join(', ')}`;
-  const unready = recordsUnready(head, live);
+  const unready = recordsUnready(head, live) ?? walletsUnready(head, live);
   if (unready !== null) return unready;
   if (live.state === 'idle') return null;
   if (live.state === 'stopped') return 'nothing is followed any more';

@@ -19,6 +19,7 @@ import { lagBlocks, unhealthyBecause, unreadyBecause } from './health.ts';
 import { publishMetrics } from './publish-metrics.ts';
 import { RequestTimes } from './request-times.ts';
 import { txsMetrics } from './txs-metrics.ts';
+import { walletMetrics } from './wallet-metrics.ts';
 
 /** From a commit at the tip (a millisecond) to a rollback of a whole window. */
 const STATE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -172,9 +173,11 @@ export class Metrics {
   async text(connections: number): Promise<string> {
     const { live, reads } = this.context;
     const lease = reads.lease();
+    let tip = -1;
     try {
       this.set('http_connections', connections);
       this.readChain(lease.query, live.status);
+      tip = lease.query.head?.height ?? -1;
     } finally {
       lease.release();
     }
@@ -185,6 +188,7 @@ export class Metrics {
       txsMetrics(live.status.records) +
       copyMetrics(this.context.copy) +
       publishMetrics(live.status.publishing) +
+      walletMetrics(live.status.wallets, tip) +
       (await processMetrics().metrics())
     );
   }

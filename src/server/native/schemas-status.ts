@@ -83,6 +83,21 @@ const Copy = Type.Object(
   { ...closed, description: 'The published copy that is read from; absent where the store is open here.' },
 );
 
+const Wallets = Type.Object(
+  {
+    state: Type.Union(
+      ['following', 'failed', 'stopped'].map((state) => Type.Literal(state)),
+      { description: '`failed`: their database or the store refuses, and that is tried again. `stopped`: no waiting mends it.' },
+    ),
+    height: orNull(count('Of the newest block that they have; null: none.')),
+    blocks: count('That came to them, or went, since the process started.'),
+    block_seconds: Type.Number({ description: 'That those took in their database.' }),
+    failures: count('Times that feeding them failed.'),
+    last_error: orNull(text('Why they are not fed.')),
+  },
+  { ...closed, description: 'How the wallets beside the store are fed; null: none are.' },
+);
+
 const Publishing = Type.Object(
   {
     target: text('The copy.'),
@@ -146,6 +161,7 @@ export const Status = Type.Object(
     cage: orNull(Cage),
     txs: orNull(TxsStatus),
     publishing: orNull(Publishing),
+    wallets: orNull(Wallets),
     shapes: Type.Array(Type.String(), { description: 'What it answers in besides this API.' }),
     projections: Type.Array(Type.String(), { description: 'What the store keeps.' }),
     settings: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Integer(), Type.String()]), {

@@ -4,6 +4,7 @@
  */
 
 import type { PublishReport } from '../../store/publishing.ts';
+import type { WalletsReport } from '../../store/wallets-report.ts';
 import type { TxsReport } from '../../txstore/chain/report.ts';
 
 export interface LivePoint {
@@ -53,6 +54,8 @@ export interface LiveStatus {
   readonly records: TxsReport | null;
   /** How publishing is doing; null: nothing is published from here. */
   readonly publishing: PublishReport | null;
+  /** How the wallets beside the store are fed; null: none are. */
+  readonly wallets: WalletsReport | null;
   readonly connectionsLost: number;
   /** Times since the last block that what the peer had sent was refused. */
   readonly refusals: number;
@@ -94,6 +97,7 @@ export const NOT_FOLLOWING: LiveStatus = {
   fills: [],
   records: null,
   publishing: null,
+  wallets: null,
   connectionsLost: 0,
   refusals: 0,
   lastError: null,

@@ -5,6 +5,7 @@
  */
 import { positionHeight } from '../../events/position.ts';
 import type { OpenStore } from '../../store/store.ts';
+import { WALLETS_NOT_FED } from '../../store/wallets-report.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import type { FamilyWallets } from '../../wallet/family-wallets.ts';
 import { checkFedNetwork } from '../../wallet/fed-network.ts';
@@ -34,6 +35,8 @@ export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { si
     const rescan = rescanHeight(position);
     // Wallets that were never fed begin behind the newest block.
     height = position === null ? 0 : rescan === null ? positionHeight(position) : rescan - 1;
+    const isFed = position !== null && rescan === null;
+    store.wallets = { ...(store.wallets ?? WALLETS_NOT_FED), state: 'following', height: isFed ? height : null, lastError: null };
   };
   const onMove = async (): Promise<void> => {
     await look();
@@ -41,7 +44,11 @@ export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { si
   };
   await look();
   const leave = store.consumers.add('wallets', () => height);
-  const chain = new WalletFeed(wallets.store, { feed, now, prepare, otherOwners, onMove, eventsMax });
+  const onTook = (seconds: number): void => {
+    const { blocks, blockSeconds, ...rest } = store.wallets ?? WALLETS_NOT_FED;
+    store.wallets = { ...rest, blocks: blocks + 1, blockSeconds: blockSeconds + seconds };
+  };
+  const chain = new WalletFeed(wallets.store, { feed, now, prepare, otherOwners, onMove, onTook, eventsMax });
   const mempool = new WalletMempool(chain, mempoolTx);
   try {
     if (signal === undefined) await chain.follow(source, new AbortController().signal);

@@ -48,6 +48,8 @@ export interface WalletFeedOptions {
    * version of what is watched for which everything is ready (wallet-scanner.ts). Default: nothing is to be done.
    */
   readonly prepare?: PrepareBlock | undefined;
+  /** Told how many seconds the database took for a block that came or went. */
+  readonly onTook?: ((seconds: number) => void) | undefined;
   /** Events of the database that are kept; older ones are forgotten now and then. Default, and 0: all are kept. */
   readonly eventsMax?: number | undefined;
   /** Scripts besides an output's own whose addresses own the output, too. Default: there are none. */
@@ -80,17 +82,22 @@ export class WalletFeed {
   readonly #prepare: PrepareBlock | undefined;
   readonly #otherOwners: OtherOwners;
   readonly #eventsMax: number;
+  readonly #onTook: (seconds: number) => void;
   #lastMark = 0;
   /** Until it is looked again for events to forget. */
   #movesLeft = 0;
 
-  constructor(store: WalletStore, { feed, now, onMove, prepare, eventsMax = 0, otherOwners = () => [] }: WalletFeedOptions) {
+  constructor(
+    store: WalletStore,
+    { feed, now, onMove, prepare, onTook = () => {}, eventsMax = 0, otherOwners = () => [] }: WalletFeedOptions,
+  ) {
     this.#store = store;
     this.#feed = feed;
     this.#now = now;
     this.#onMove = onMove ?? (async () => {});
     this.#prepare = prepare;
     this.#eventsMax = eventsMax;
+    this.#onTook = onTook;
     this.#otherOwners = otherOwners;
   }
 
@@ -105,7 +112,7 @@ export class WalletFeed {
         position: () => this.#position(),
         begin: async () => this.#begin(await source.newest(signal)),
         events: (after) => source.events(after, signal),
-        take: (event, after) => this.take(event, after),
+        take: (event, after) => this.#timed(event, after),
         onMove: async () => {
           await this.#onMove();
           await this.#trimEvents();
@@ -113,6 +120,12 @@ export class WalletFeed {
       },
       signal,
     );
+  }
+
+  async #timed(event: FeedEvent, after: string): Promise<void> {
+    const begun = performance.now();
+    await this.take(event, after);
+    this.#onTook((performance.now() - begun) / 1000);
   }
 
   async #position(): Promise<string | null> {

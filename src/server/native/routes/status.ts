@@ -10,6 +10,7 @@ import type { Query } from '../../../query/query.ts';
 import { renderPoint } from '../../../query/render.ts';
 import type { PublishReport } from '../../../store/publishing.ts';
 import { type CageSummary, keyEstimates, summaryOf } from '../../../store/summary.ts';
+import type { WalletsReport } from '../../../store/wallets-report.ts';
 import { withoutSecret } from '../../../util/secret.ts';
 import { VERSION } from '../../../util/version.ts';
 import type { ServerContext } from '../../context.ts';
@@ -172,6 +173,7 @@ function statusOf(
     cage: cage === null ? null : cageOf(cage),
     txs: live.records === null ? null : txsDocument(live.records),
     publishing: live.publishing === null ? null : publishingOf(live.publishing),
+    wallets: live.wallets === null ? null : walletsOf(live.wallets),
     shapes: network.family.wireShapes,
     projections,
     settings,
@@ -205,11 +207,15 @@ function publishingOf({ commitSeconds, commitSecondsSum, lastError, ...rest }: P
   return { ...rest, commit_seconds: commitSeconds, commit_seconds_sum: commitSecondsSum, last_error: lastError };
 }
 
+function walletsOf({ blockSeconds, lastError, ...rest }: WalletsReport): object {
+  return { ...rest, block_seconds: blockSeconds, last_error: lastError };
+}
+
 /** `hasOutputs` false: none are kept, so that none were counted. */
 function followingOf(live: LiveStatus, hasOutputs: boolean): object {
   const { sourceTip, created, spent, prunedKeys, prunedDeltas, connectionsLost, lastError, source, ...others } = live;
-  // Those two are parts of the status by themselves.
-  const { records: _records, publishing: _publishing, ...rest } = others;
+  // Those are parts of the status by themselves.
+  const { records: _records, publishing: _publishing, wallets: _wallets, ...rest } = others;
   return {
     ...rest,
     created: hasOutputs ? created : null,
