@@ -37,8 +37,7 @@ export async function walletServer({ options, settings }: Context): Promise<Serv
     throw new UnspentError('USAGE', `--server is the URL of a server, such as http://127.0.0.1:8437, not '${url.slice(0, 80)}'`);
   }
   const given = await tokenFor(url, {
-    serverToken,
-    serverTokenFile,
+    ...flags,
     ownToken: wallet.serverToken === '' ? settings.config.server.token : '',
   });
   const token = given ?? wallet.serverToken;
