@@ -4,6 +4,8 @@
  * slowest of them is, and the retention behind it (`allowedHeight`).
  */
 
+import type { WalletsReport } from './wallets-report.ts';
+
 /** A consumer and the height up to which it has stored the chain. */
 export interface ConsumerHeight {
   readonly name: string;
@@ -12,6 +14,8 @@ export interface ConsumerHeight {
 }
 
 export class ChainConsumers {
+  /** How the wallets beside the store are fed; null: none are, in this process. */
+  wallets: WalletsReport | null = null;
   readonly #heights = new Map<string, () => number>();
 
   /** Returns what ends it. */

@@ -47,7 +47,6 @@ import type { StoreTxs } from './store-txs.ts';
 import { keyEstimates, type StoreStatus, summaryOf } from './summary.ts';
 import { checkFinished } from './unfinished.ts';
 import { type Verification, verifyStore } from './verify/verify.ts';
-import type { WalletsReport } from './wallets-report.ts';
 
 /** What a set is at before the first block. */
 const NO_HASH = new Uint8Array(32);
@@ -159,8 +158,6 @@ export class OpenStore {
   txs: StoreTxs | null = null;
   /** Who publishes it to a copy elsewhere (`publish.to`); null: nobody in this process. */
   publishing: Publishing | null = null;
-  /** How the wallets beside it are fed; null: none are, in this process. */
-  wallets: WalletsReport | null = null;
   /** Who takes in its blocks and stores how far it is. */
   readonly consumers = new ChainConsumers();
   private readonly filling: Fills;

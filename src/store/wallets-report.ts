@@ -1,6 +1,6 @@
 /**
  * How the wallets beside a store are fed, as plain data: for status, metrics and
- * readiness. Whoever feeds them writes it down (`OpenStore.wallets`).
+ * readiness. Whoever feeds them writes it down (`ChainConsumers.wallets`).
  */
 export interface WalletsReport {
   /** `failed`: the database or the store refuses, and that is tried again. `stopped`: no waiting mends it. */
@@ -15,12 +15,3 @@ export interface WalletsReport {
   /** Why it is not fed; null: it is. */
   readonly lastError: string | null;
 }
-
-export const WALLETS_NOT_FED: WalletsReport = {
-  state: 'following',
-  height: null,
-  blocks: 0,
-  blockSeconds: 0,
-  failures: 0,
-  lastError: null,
-};

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { isGiven } from '../../config/schema.ts';
 import { feedWallets } from '../../server/wallets/feed-wallets.ts';
 import { keepFed } from '../../server/wallets/keep-fed.ts';
+import { WALLETS_NOT_FED } from '../../server/wallets/not-fed.ts';
 import type { OpenStore } from '../../store/store.ts';
-import { WALLETS_NOT_FED, type WalletsReport } from '../../store/wallets-report.ts';
+import type { WalletsReport } from '../../store/wallets-report.ts';
 import { WALLET_POLL_MS } from '../../util/limits.ts';
 import { pause } from '../../util/pause.ts';
 import { walletDatabaseFile, walletDatabaseUrl } from '../../wallet/database-url.ts';
@@ -19,8 +20,8 @@ export async function followWallets(context: Context, store: OpenStore, signal: 
     while (file !== null && !existsSync(file) && !signal.aborted) await pause(WALLET_POLL_MS, { signal });
   if (signal.aborted) return;
   const told = (state: WalletsReport['state'], { message }: Error): void => {
-    const { failures, ...rest } = store.wallets ?? WALLETS_NOT_FED;
-    store.wallets = { ...rest, state, failures: failures + (state === 'failed' ? 1 : 0), lastError: message };
+    const { failures, ...rest } = store.consumers.wallets ?? WALLETS_NOT_FED;
+    store.consumers.wallets = { ...rest, state, failures: failures + (state === 'failed' ? 1 : 0), lastError: message };
   };
   const feed = async (): Promise<void> => {
     try {

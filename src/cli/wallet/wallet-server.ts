@@ -5,9 +5,9 @@
 import type { Command } from 'commander';
 import { UnspentError } from '../../util/errors.ts';
 import type { ServerAddress } from '../../wallet/feed/server-client.ts';
-import { tokenFor } from '../bitcoin/wallet/submit.ts';
 import type { Context } from '../context.ts';
 import type { CommandOptions } from '../options.ts';
+import { tokenFor } from './server-token.ts';
 
 interface ServerFlags extends CommandOptions {
   readonly server?: string;

@@ -12,7 +12,9 @@ import type { FollowState, OpenStore } from '../../store/store.ts';
 import { LIVE_ROLLBACKS_MAX, LIVE_TIMINGS_MAX, LIVE_UPDATE_MS, LIVE_UPDATE_MS_MAX } from '../../util/limits.ts';
 import { type LiveRollback, type LiveStatus, type LiveTiming, type LiveUpdate, NOT_FOLLOWING } from './live.ts';
 
-type Watched = Pick<OpenStore, 'fold' | 'following' | 'followFailure' | 'fills' | 'network' | 'txs' | 'publishing' | 'wallets'>;
+type Watched = Pick<OpenStore, 'fold' | 'following' | 'followFailure' | 'fills' | 'network' | 'txs' | 'publishing'> & {
+  readonly consumers: Pick<OpenStore['consumers'], 'wallets'>;
+};
 
 /** What a source that is a connection to a node says of it. */
 interface Peer {
@@ -106,7 +108,7 @@ export class Telemetry implements FoldWatcher {
       fills: this.store.fills().map(({ projection, done }) => ({ projection, done })),
       records: this.store.txs?.report ?? null,
       publishing: this.store.publishing?.report ?? null,
-      wallets: this.store.wallets,
+      wallets: this.store.consumers.wallets,
       connectionsLost: this.before.lost + (peer?.lost ?? 0),
       refusals: peer?.refusals ?? 0,
       lastError: (following === null ? followFailure : peer?.lastError)?.message ?? null,

@@ -5,7 +5,6 @@
  */
 import { positionHeight } from '../../events/position.ts';
 import type { OpenStore } from '../../store/store.ts';
-import { WALLETS_NOT_FED } from '../../store/wallets-report.ts';
 import { isUnspentError, UnspentError } from '../../util/errors.ts';
 import type { FamilyWallets } from '../../wallet/family-wallets.ts';
 import { checkFedNetwork } from '../../wallet/fed-network.ts';
@@ -14,6 +13,7 @@ import { rescanHeight } from '../../wallet/feed/rescan-marker.ts';
 import { WalletFeed } from '../../wallet/feed/wallet-feed.ts';
 import { WalletMempool } from '../../wallet/feed/wallet-mempool.ts';
 import { MempoolLink } from '../mempool/link.ts';
+import { WALLETS_NOT_FED } from './not-fed.ts';
 
 export interface FeedWalletsOptions {
   /** Undefined: up to the newest block of the store, and no further. Otherwise until it comes. */
@@ -36,7 +36,12 @@ export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { si
     // Wallets that were never fed begin behind the newest block.
     height = position === null ? 0 : rescan === null ? positionHeight(position) : rescan - 1;
     const isFed = position !== null && rescan === null;
-    store.wallets = { ...(store.wallets ?? WALLETS_NOT_FED), state: 'following', height: isFed ? height : null, lastError: null };
+    store.consumers.wallets = {
+      ...(store.consumers.wallets ?? WALLETS_NOT_FED),
+      state: 'following',
+      height: isFed ? height : null,
+      lastError: null,
+    };
   };
   const onMove = async (): Promise<void> => {
     await look();
@@ -45,8 +50,8 @@ export async function feedWallets(wallets: FamilyWallets, store: OpenStore, { si
   await look();
   const leave = store.consumers.add('wallets', () => height);
   const onTook = (seconds: number): void => {
-    const { blocks, blockSeconds, ...rest } = store.wallets ?? WALLETS_NOT_FED;
-    store.wallets = { ...rest, blocks: blocks + 1, blockSeconds: blockSeconds + seconds };
+    const { blocks, blockSeconds, ...rest } = store.consumers.wallets ?? WALLETS_NOT_FED;
+    store.consumers.wallets = { ...rest, blocks: blocks + 1, blockSeconds: blockSeconds + seconds };
   };
   const chain = new WalletFeed(wallets.store, { feed, now, prepare, otherOwners, onMove, onTook, eventsMax });
   const mempool = new WalletMempool(chain, mempoolTx);

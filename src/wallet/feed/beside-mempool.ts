@@ -13,7 +13,7 @@ export type ListenMempool = (
   fail: (error: unknown) => void,
 ) => { readonly close: () => void };
 
-export interface MempoolFeed {
+export interface ToldMempool {
   readonly mempool: WalletMempool;
   readonly listen: ListenMempool;
   /** Accounts that are known by now. */
@@ -22,7 +22,7 @@ export interface MempoolFeed {
 
 /** Throws what either throws. */
 export async function besideMempool(
-  { mempool, listen, accountCount }: MempoolFeed,
+  { mempool, listen, accountCount }: ToldMempool,
   signal: AbortSignal,
   body: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {

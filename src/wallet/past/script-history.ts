@@ -68,7 +68,7 @@ export function storeHistory(store: Pick<FollowedStore, 'read'>, form: PastForm,
     used: async (scripts) => store.read((query) => scripts.map((script) => isUsed(query, form, script))),
     txsUpTo: async (block, scripts, coins = []) =>
       store.read((query) => {
-        if (!isOnChain(query, block)) return null;
+        if (!hasBlock(query, block)) return null;
         const steps = pastTxs(query, { scripts, coins, heightMax: block.height }, form, clock);
         return Array.from(steps).flatMap(({ found }) => found ?? []);
       }),
@@ -81,7 +81,7 @@ export function isUsed(query: Query, form: PastForm, script: Uint8Array): boolea
   return query.history().ofKey(kind, key, { limit: 1 }).next().done !== true;
 }
 
-export function isOnChain(query: Query, { height, hash }: Pick<WalletBlock, 'height' | 'hash'>): boolean {
+export function hasBlock(query: Query, { height, hash }: Pick<WalletBlock, 'height' | 'hash'>): boolean {
   const row = query.blockAtHeight(height);
   return row !== null && equalBytes(row.hash, hash);
 }

@@ -11,8 +11,8 @@ import { test } from 'node:test';
 import { openMemory } from '../../../src/engine/memory.ts';
 import { serve } from '../../../src/server/serve.ts';
 import { feedWallets } from '../../../src/server/wallets/feed-wallets.ts';
+import { WALLETS_NOT_FED } from '../../../src/server/wallets/not-fed.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { WALLETS_NOT_FED } from '../../../src/store/wallets-report.ts';
 import { READY_BLOCKS_BEHIND_MAX } from '../../../src/util/limits.ts';
 import { openWalletContext } from '../../../src/wallet/bitcoin/operations/open-context.ts';
 import { until } from '../../support/patience.ts';
@@ -52,7 +52,7 @@ test('a server tells how the wallets beside its store are fed', async (t) => {
   account.chain.mine(2);
   account.apply(store);
   await feedWallets(wallets, store);
-  assert.partialDeepStrictEqual(store.wallets, {
+  assert.partialDeepStrictEqual(store.consumers.wallets, {
     state: 'following',
     height: account.chain.height,
     blocks: 2,
@@ -71,7 +71,12 @@ test('a server tells how the wallets beside its store are fed', async (t) => {
   await feedWallets(wallets, store);
   await until(async () => (await ask('ready')).status === 200, 'the wallets have caught up');
 
-  store.wallets = { ...(store.wallets ?? WALLETS_NOT_FED), state: 'failed', failures: 1, lastError: 'no room on the disk' };
+  store.consumers.wallets = {
+    ...(store.consumers.wallets ?? WALLETS_NOT_FED),
+    state: 'failed',
+    failures: 1,
+    lastError: 'no room on the disk',
+  };
   await until(async () => (await ask('ready')).status === 503, 'the wallets are not fed');
   assert.equal((await ask('health')).status, 200, 'starting it again would not help');
   const { wallets: shown } = JSON.parse((await ask('api/v1/status')).text) as { wallets: { state: string; last_error: string } };

@@ -16,7 +16,9 @@ import { until } from '../../support/patience.ts';
 class Desk {
   readonly updates: LiveUpdate[] = [];
   readonly watchers = new Set<FoldWatcher>();
-  readonly store: Pick<OpenStore, 'fold' | 'following' | 'followFailure' | 'fills' | 'network' | 'txs' | 'publishing' | 'wallets'>;
+  readonly store: Pick<OpenStore, 'fold' | 'following' | 'followFailure' | 'fills' | 'network' | 'txs' | 'publishing'> & {
+    readonly consumers: { readonly wallets: null };
+  };
   fills: { projection: string; done: number; rows: number }[] = [];
   readonly telemetry: Telemetry;
 
@@ -30,7 +32,7 @@ class Desk {
       network,
       txs: null,
       publishing: null,
-      wallets: null,
+      consumers: { wallets: null },
     };
     this.telemetry = new Telemetry(this.store, (update) => this.updates.push(structuredClone(update)), first);
   }

@@ -1,10 +1,8 @@
 /** Hands a transaction to a server that speaks Esplora, as ours does, which hands it to a node. */
-import { isLoopback } from '../../../server/http/safety.ts';
 import { toHex } from '../../../util/bytes.ts';
 import { UnspentError } from '../../../util/errors.ts';
-import { SERVER_TOKEN_BYTES_MAX, SUBMIT_MS_MAX } from '../../../util/limits.ts';
+import { SUBMIT_MS_MAX } from '../../../util/limits.ts';
 import { beginningOf } from '../../../util/response-text.ts';
-import { readOperand } from '../../read-operand.ts';
 
 const HOW_TOKEN = '--server-token-file FILE, or on this machine UNSPENT_SERVER_TOKEN';
 
@@ -14,20 +12,6 @@ const WORDS_MAX = 300;
 /** How Esplora says that the node does not take it. */
 const REFUSED = 400;
 const UNAUTHORIZED = 401;
-
-/** Where the token for a server may come from: flags, and the setting `server.token`. */
-export interface TokenSources {
-  readonly serverToken?: string;
-  readonly serverTokenFile?: string;
-  readonly ownToken: string;
-}
-
-/** Our own server's token is for servers of this machine: others are told what was meant for them, and nothing else. Throws IO, LIMIT. */
-export async function tokenFor(server: string, { serverToken, serverTokenFile, ownToken }: TokenSources): Promise<string | undefined> {
-  if (serverToken !== undefined) return serverToken;
-  if (serverTokenFile !== undefined) return new TextDecoder().decode(await readOperand(serverTokenFile, SERVER_TOKEN_BYTES_MAX)).trim();
-  return ownToken !== '' && URL.canParse(server) && isLoopback(new URL(server).hostname) ? ownToken : undefined;
-}
 
 /**
  * `token`: the server's `server.token`. Throws TX_REFUSED with the words of the node, and for whatever else goes wrong

@@ -20,10 +20,10 @@ import { assetCount, coinText } from '../../wallet/wallet-text.ts';
 const ORDERS: readonly SelectionOrder[] = ['random-improve', 'largest-first'];
 
 /** Options of payments of the Bitcoin family that nothing here would heed. */
-const BITCOIN_ONLY = [
-  ...['account', 'include', 'exclude', 'minConfs', 'maxConfs', 'avoidPartialSpends', 'maxWeight', 'unsafe', 'longChains'],
-  ...['changeAccount', 'changePosition', 'longTermFeeRate', 'discardFeeRate', 'subtractFee', 'subtractFeeFrom'],
-] as const;
+const BITCOIN_ONLY =
+  'account include exclude minConfs maxConfs avoidPartialSpends maxWeight unsafe longChains changeAccount changePosition longTermFeeRate discardFeeRate subtractFee subtractFeeFrom'.split(
+    ' ',
+  );
 
 interface SelectFlags extends CommandOptions {
   readonly pay?: readonly string[];

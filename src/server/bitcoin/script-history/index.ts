@@ -14,7 +14,7 @@ import { UnspentError } from '../../../util/errors.ts';
 import { SCRIPTS_AT_ONCE, SCRIPTS_BODY_BYTES_MAX } from '../../../util/limits.ts';
 import { bitcoinPast } from '../../../wallet/bitcoin/wallet-tx.ts';
 import { isPrunedTx } from '../../../wallet/past/pruned-tx.ts';
-import { isOnChain, isUsed, type PastRequest, type PastStep, pastTxs } from '../../../wallet/past/script-history.ts';
+import { hasBlock, isUsed, type PastRequest, type PastStep, pastTxs } from '../../../wallet/past/script-history.ts';
 import { MEDIA_TYPES } from '../../http/conditional.ts';
 import { answerRead } from '../../http/read-answer.ts';
 import { type EncodedRow, LINES_FRAME, RowStream } from '../../http/rows.ts';
@@ -95,7 +95,7 @@ function registerScriptHistory(untyped: FastifyInstance, state: ServerState): vo
     const asked = readRequest(request.body);
     reply.header('cache-control', 'no-store');
     answerRead(reads, reply, (query) => {
-      if (!isOnChain(query, asked.to)) throw new UnspentError('NOT_FOUND', 'that block is not on the chain');
+      if (!hasBlock(query, asked.to)) throw new UnspentError('NOT_FOUND', 'that block is not on the chain');
       const lines = linesOf(pastTxs(query, asked, form, dialect.clock));
       const stream = new RowStream(
         request.task,
