@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { executeIn } from '../../support/sql/execute.ts';
 import { fileOf } from '../../support/sql/sqlite-files.ts';
 
-/** Empties the database of a store that stays open: far cheaper than a new one, whose statements are to be prepared. */
+/** Empties a database with its schema: far cheaper than a new one. Whoever has it open forgets what he knows of it. */
 export async function emptyDatabase(url: string): Promise<void> {
   if (!url.startsWith('sqlite:')) {
     const truncate = 'TRUNCATE blocks, wallets, feed_positions, wallet_events RESTART IDENTITY CASCADE';

@@ -1,7 +1,9 @@
 /**
  * Random lives in a thread of their own, where the test runner does not watch
  * every promise, which would cost as much as the database. The lives share a
- * store that is emptied between them. The answer is how often each call happened.
+ * database that is emptied between them, and have a store each: one that stayed
+ * open would take coins of the life before for its own where an event of the same
+ * number reads the same. The answer is how often each call happened.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openWalletStore } from '../../../src/wallet/open.ts';
@@ -15,11 +17,11 @@ export interface RandomWork extends RandomLives {
 const { url, ...run } = workerData as RandomWork;
 // A third of the calls is refused, on purpose: nobody reads where from.
 Error.stackTraceLimit = 0;
-const store = await openWalletStore(url, { isDurable: false });
+await (await openWalletStore(url, { isDurable: false })).close();
 const open = async () => {
   await emptyDatabase(url);
-  return { store, rows: () => store.rows(), close: async () => {} };
+  const store = await openWalletStore(url, { isDurable: false });
+  return { store, rows: () => store.rows(), close: () => store.close() };
 };
 const counts = await runRandomLives({ ...run, open });
-await store.close();
 parentPort?.postMessage(counts);
