@@ -14,7 +14,7 @@ import { Running } from './running.ts';
 
 const URL_LINE = /(http:\/\/127\.0\.0\.1:\d+\/)/;
 /** How commands to a devnet that change its chain are answered. */
-const TIP = /the tip is height/;
+const TIP = /the tip is height (\d+).*block ([0-9a-f]{64})/;
 
 interface Made {
   readonly name: string;
@@ -47,7 +47,8 @@ describe('a store that is followed and served', () => {
     })();
     const made = [await inFolder(''), await inFolder('')];
     await mining;
-    await running.ask('pause', TIP);
+    const [, , rests] = await running.ask('pause', TIP);
+    await until(async () => (await askedDigest(data)).hash === rests, 'the store has followed to where the chain rests');
     made.push(await inFolder('2'));
     const { digest, height } = await askedDigest(data);
     assert.deepEqual([made[2].digest, made[2].point.height], [digest, height], 'of a chain that rests: what the store says');
@@ -84,7 +85,7 @@ describe('a store that is followed and served', () => {
     }
     const restarted = new Running(t, ['start', '--port', '0', '--data', `${again}-${made[2].name}`], folder);
     await restarted.says(URL_LINE);
-    const [, tip] = await restarted.ask('mine 5', /the tip is height (\d+)/);
+    const [, tip] = await restarted.ask('mine 5', TIP);
     assert.ok(Number(tip) >= height + 5, `${tip} after ${height}`);
     await restarted.kill();
   });
@@ -112,7 +113,7 @@ describe('a store that is followed and served', () => {
   });
 });
 
-async function askedDigest(data: string): Promise<{ digest: string; height: number }> {
+async function askedDigest(data: string): Promise<{ digest: string; height: number; hash: string }> {
   const { digest, point } = await document<Made>(['digest', '--data', data]);
-  return { digest, height: point.height };
+  return { digest, height: point.height, hash: point.hash };
 }
